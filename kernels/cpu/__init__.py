@@ -1,0 +1,1 @@
+"""The CPU engine: Numba templates, packed Boolean words, Python objects."""

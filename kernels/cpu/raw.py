@@ -1,0 +1,217 @@
+"""Loads, stores and a few single instructions on plain addresses, for the generated kernels.
+
+A Numba array index in the innermost loop costs ten times the work it feeds: the compiler has to prove that arrays
+do not overlap and that an index does not wrap. These intrinsics take an address as an integer, and say what they
+touch. An *element* is one scalar, or a tuple of scalars (a record). It lies in memory in one of two ways:
+
+- in a **matrix**, as NumPy stores it: a scalar, or an aligned structure whose fields are the components in order
+  (`fetch`, `put`);
+- **packed**, as the kernels read it: one plane for each component, so that a vector load takes neighbours. Component
+  ``c`` of element ``index`` lies at ``base + plane · Σ sizes before c + index · size of c``, where ``plane`` is the
+  number of elements for which the buffer has room (`load`, `store`).
+
+``element`` is a NumPy scalar class, or a tuple of them. ``region`` is a literal integer: two packed accesses with
+different regions never touch the same address, those of `ANY` may touch everything, and a matrix outside (`fetch`,
+`put`) never overlaps a packed buffer. The compiler believes this; it is what lets it vectorise without checks at run time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+from numba.np.numpy_support import as_dtype
+
+ANY = 0  # may overlap every packed region
+PANEL = 1  # the right operand of the micro-kernel
+ROW = 2  # ROW + i: row i of the group of rows that the micro-kernel updates
+REGIONS = 10  # how many there are
+OUTSIDE = REGIONS  # matrices, which overlap no packed buffer
+
+
+def record_dtype(components: Any) -> np.dtype:
+    """The aligned structure (or the scalar dtype) that holds an element of these components in a matrix."""
+    components = tuple(np.dtype(component) for component in components)
+    if len(components) == 1:
+        return components[0]
+    return np.dtype([(f"f{i}", component) for i, component in enumerate(components)], align=True)
+
+
+def _components(element: types.Type) -> tuple[types.Type, ...]:
+    if isinstance(element, types.NumberClass):
+        return (element.instance_type,)
+    return tuple(component.instance_type for component in element)
+
+
+def _value_type(element: types.Type) -> types.Type:
+    components = _components(element)
+    return components[0] if len(components) == 1 else types.Tuple(components)
+
+
+def _tag(builder: ir.IRBuilder, instruction: ir.Instruction, region: int) -> None:
+    """Say that `instruction` touches `region` and no other (LLVM's scoped alias analysis)."""
+    if region == ANY:
+        regions, others = [], [OUTSIDE]
+    else:
+        regions, others = [region], [other for other in range(1, OUTSIDE + 1) if other != region]
+    module = builder.module
+    domain = module.add_metadata(["semiring"])
+
+    def scopes(numbers: list[int]) -> Any:
+        return module.add_metadata([module.add_metadata([f"semiring region {i}", domain]) for i in numbers])
+
+    if regions:
+        instruction.set_metadata("alias.scope", scopes(regions))
+    instruction.set_metadata("noalias", scopes(others))
+
+
+def _places(context: Any, builder: ir.IRBuilder, components: Any, base: Any, plane: Any, index: Any) -> Any:
+    """Model and pointer of every component of a packed element."""
+    size = 0
+    for component in components:
+        model = context.data_model_manager[component]
+        kind = model.get_data_type()
+        start = builder.add(base, builder.mul(plane, ir.Constant(base.type, size))) if size else base
+        yield model, builder.gep(builder.inttoptr(start, kind.as_pointer()), [index], inbounds=True)
+        size += as_dtype(component).itemsize
+
+
+def _fields(context: Any, builder: ir.IRBuilder, components: Any, address: Any, index: Any) -> Any:
+    """Model and pointer of every component of element `index` (of unit stride) behind an address in a matrix."""
+    dtype = record_dtype([as_dtype(component) for component in components])
+    for i, component in enumerate(components):
+        model = context.data_model_manager[component]
+        kind = model.get_data_type()
+        if len(components) == 1:
+            yield model, builder.gep(builder.inttoptr(address, kind.as_pointer()), [index], inbounds=True)
+        else:
+            offset = ir.Constant(address.type, dtype.fields[f"f{i}"][1])
+            step = builder.mul(index, ir.Constant(index.type, dtype.itemsize))
+            start = builder.inttoptr(builder.add(address, offset), cgutils.voidptr_t)
+            yield model, builder.bitcast(builder.gep(start, [step], inbounds=True), kind.as_pointer())
+
+
+def _read(context: Any, builder: ir.IRBuilder, value_type: types.Type, places: Any, region: int) -> Any:
+    values = []
+    for model, pointer in places:
+        data = builder.load(pointer)
+        _tag(builder, data, region)
+        values.append(model.from_data(builder, data))
+    if isinstance(value_type, types.BaseTuple):
+        return context.make_tuple(builder, value_type, values)
+    return values[0]
+
+
+def _write(context: Any, builder: ir.IRBuilder, value: Any, given: types.Type, places: Any, region: int) -> None:
+    values = cgutils.unpack_tuple(builder, value) if isinstance(given, types.BaseTuple) else [value]
+    for (model, pointer), part in zip(places, values, strict=True):
+        _tag(builder, builder.store(model.as_data(builder, part), pointer), region)
+
+
+@intrinsic(prefer_literal=True)
+def load(typing: Any, element: Any, base: Any, plane: Any, index: Any, region: Any) -> Any:
+    """Element `index` of the packed buffer at `base`."""
+    components, value_type = _components(element), _value_type(element)
+    number = region.literal_value
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        places = _places(context, builder, components, *arguments[1:4])
+        return _read(context, builder, value_type, places, number)
+
+    return value_type(element, types.int64, types.int64, types.int64, region), generate
+
+
+@intrinsic(prefer_literal=True)
+def store(typing: Any, element: Any, base: Any, plane: Any, index: Any, region: Any, value: Any) -> Any:
+    """Write element `index` of the packed buffer at `base`."""
+    components, value_type = _components(element), _value_type(element)
+    number = region.literal_value
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        places = _places(context, builder, components, *arguments[1:4])
+        _write(context, builder, arguments[5], value_type, places, number)
+        return context.get_dummy_value()
+
+    return types.void(element, types.int64, types.int64, types.int64, region, value_type), generate
+
+
+@intrinsic
+def fetch(typing: Any, element: Any, address: Any, index: Any) -> Any:
+    """The element of a matrix `index` elements (of unit stride) after `address`."""
+    components, value_type = _components(element), _value_type(element)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        places = _fields(context, builder, components, *arguments[1:3])
+        return _read(context, builder, value_type, places, OUTSIDE)
+
+    return value_type(element, types.int64, types.int64), generate
+
+
+@intrinsic
+def put(typing: Any, element: Any, address: Any, index: Any, value: Any) -> Any:
+    """Write the element of a matrix `index` elements (of unit stride) after `address`."""
+    components, value_type = _components(element), _value_type(element)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        places = _fields(context, builder, components, *arguments[1:3])
+        _write(context, builder, arguments[3], value_type, places, OUTSIDE)
+        return context.get_dummy_value()
+
+    return types.void(element, types.int64, types.int64, value_type), generate
+
+
+@intrinsic
+def as_element(typing: Any, element: Any, value: Any) -> Any:
+    """`value` with every component cast to its own type (Numba widens the sum of two small integers)."""
+    value_type = _value_type(element)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return context.cast(builder, arguments[1], value, value_type)
+
+    return value_type(element, value), generate
+
+
+@intrinsic
+def first_component(typing: Any, element: Any, number: Any) -> Any:
+    """The integer `number` in the type of component 0."""
+    component = _components(element)[0]
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return context.cast(builder, arguments[1], number, component)
+
+    return component(element, number), generate
+
+
+@intrinsic
+def fma(typing: Any, x: Any, y: Any, z: Any) -> Any:
+    """x · y + z, rounded once; fast only where the host has the instruction."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.fma(*arguments)
+
+    return x(x, x, x), generate
+
+
+@intrinsic
+def select(typing: Any, condition: Any, x: Any, y: Any) -> Any:
+    """`x` where `condition`, else `y`, without a branch; both of the type of `x`."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.select(*arguments)
+
+    return x(types.boolean, x, x), generate
+
+
+@intrinsic
+def take(typing: Any, address: Any) -> Any:
+    """The 64-bit integer at `address`, which it increments; atomic."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        number = ir.IntType(64)
+        pointer = builder.inttoptr(arguments[0], number.as_pointer())
+        return builder.atomic_rmw("add", pointer, ir.Constant(number, 1), "monotonic")
+
+    return types.int64(types.int64), generate

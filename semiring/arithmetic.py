@@ -1,0 +1,116 @@
+"""An algebra's operations as expressions, and as NumPy functions on arrays of one dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import laws
+from .expression import Expression, Traced, cast_constant
+from .reference import numpy_function, python_function
+
+if TYPE_CHECKING:
+    from .core import Semiring
+
+
+class Operations:
+    """An algebra's operations as expressions. `mul` is `raw_mul` with zero made to absorb."""
+
+    def __init__(
+        self, add: Traced, raw_mul: Traced, mul: Traced, star: Traced, defined: Expression, carrier: Expression
+    ):
+        self.add, self.raw_mul, self.mul = add, raw_mul, mul
+        self.star, self.defined, self.carrier = star, defined, carrier
+
+
+class Arithmetic:
+    """An algebra on NumPy arrays of one dtype: the reference that every kernel is held against."""
+
+    def __init__(self, S: Semiring, dtype: np.dtype):
+        self.semiring, self.dtype = S, dtype
+        self.components = tuple(dtype[f] for f in dtype.names) if dtype.names else (dtype,)
+        if dtype.kind == "O":
+            self.zero, self.one = S.zero, S.one
+            self._objects = self._object_functions()
+        else:
+            self.zero, self.one = self.element(S.zero), self.element(S.one)
+
+    def element(self, value: Any) -> Any:
+        """A Python number, or a tuple for records, as a scalar of the dtype."""
+        parts = [cast_constant(v, d) for v, d in zip(self.semiring._components(value), self.components, strict=True)]
+        return np.array(tuple(parts), self.dtype)[()] if self.dtype.names else parts[0]
+
+    def add(self, x: Any, y: Any) -> Any:
+        """x ⊕ y."""
+        return self._call("add", x, y)
+
+    def mul(self, x: Any, y: Any) -> Any:
+        """x ⊗ y, zero absorbing."""
+        return self._call("mul", x, y)
+
+    def raw_mul(self, x: Any, y: Any) -> Any:
+        """x ⊗ y as it was declared: 0 ⊗ a may be NaN."""
+        return self._call("raw_mul", x, y)
+
+    def star(self, x: Any) -> Any:
+        """x*, meaningless where `defined` is false."""
+        return self._call("star", x)
+
+    def defined(self, x: Any) -> Any:
+        """Where x* exists."""
+        return self._predicate("defined", x)
+
+    def contains(self, x: Any) -> Any:
+        """Where x is an element: within the carrier, and not NaN."""
+        return self._predicate("carrier", x) & ~laws.is_nan(np.asarray(x))
+
+    def _call(self, op: str, *arrays: Any) -> Any:
+        if self.dtype.kind == "O":
+            return self._objects[op](*arrays)
+        traced: Traced = getattr(self.semiring.traced, op)
+        function = numpy_function(traced.outputs, len(arrays), self.components, self.components)
+        results = function(*map(self._split, arrays))
+        if self.dtype.names:
+            shape = np.broadcast_shapes(*(np.shape(a) for a in arrays))
+            out = np.empty(shape, self.dtype)
+            for f, r in zip(self.dtype.names, results, strict=True):
+                out[f] = r
+            return out
+        return np.broadcast_to(results[0], np.broadcast_shapes(*(np.shape(a) for a in arrays)))
+
+    def _predicate(self, which: str, x: Any) -> np.ndarray:
+        if self.dtype.kind == "O":
+            return np.asarray(self._objects[which](x), bool)
+        e = getattr(self.semiring.traced, which)
+        if e.op == "constant":
+            return np.full(np.shape(x), e.value, bool)
+        function = numpy_function((e,), 1, self.components, (np.dtype(bool),))
+        return np.broadcast_to(function(self._split(x))[0], np.shape(x))
+
+    def _split(self, x: Any) -> tuple:
+        return tuple(x[f] for f in self.dtype.names) if self.dtype.names else (x,)
+
+    def _object_functions(self) -> dict[str, Callable]:
+        S = self.semiring
+        if S.traced is not None:
+            add, mul, star = (python_function(t) for t in (S.traced.add, S.traced.raw_mul, S.traced.star))
+            defined, carrier = (python_function(Traced((e,), 1, 1)) for e in (S.traced.defined, S.traced.carrier))
+        else:
+            add, mul = S._callables["add"], S._callables["mul"]
+            star = S._callables["star"] or (lambda a: S.one)
+            known = S._callables["star"] is not None
+            defined = (lambda a: True) if known else (lambda a: add(S.one, a) == S.one)
+            carrier = lambda a: True  # noqa: E731
+        guarded = lambda a, b: S.zero if _is(a, S.zero) or _is(b, S.zero) else mul(a, b)  # noqa: E731
+        if S.traced is None:
+            guarded = mul
+        functions = {"add": (add, 2), "mul": (guarded, 2), "raw_mul": (mul, 2), "star": (star, 1),
+                     "defined": (defined, 1), "carrier": (carrier, 1)}  # fmt: skip
+        self.scalar = {k: f for k, (f, _) in functions.items()}
+        return {k: np.frompyfunc(f, arity, 1) for k, (f, arity) in functions.items()}
+
+
+def _is(a: Any, element: Any) -> bool:
+    return a is element or bool(a == element)

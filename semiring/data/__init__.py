@@ -1,0 +1,1 @@
+"""Data sets that the demo and the tests read."""
