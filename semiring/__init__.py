@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .algebras_of_objects import Regex as Regex
-    from .algebras_of_objects import letter as letter
+    from .object_algebras import Regex as Regex
+    from .object_algebras import letter as letter
     from .api import check_laws as check_laws
     from .api import closure as closure
     from .api import factor as factor
@@ -18,36 +18,36 @@ if TYPE_CHECKING:
     from .api import path as path
     from .api import plan as plan
     from .api import solve as solve
-    from .catalogue import bitset_may as bitset_may
-    from .catalogue import bitset_must as bitset_must
-    from .catalogue import boolean as boolean
-    from .catalogue import catalogue as catalogue
-    from .catalogue import counter_examples as counter_examples
-    from .catalogue import counting as counting
-    from .catalogue import expectation as expectation
-    from .catalogue import gcd_lcm as gcd_lcm
-    from .catalogue import gf2 as gf2
-    from .catalogue import k_best as k_best
-    from .catalogue import log as log
-    from .catalogue import lukasiewicz as lukasiewicz
-    from .catalogue import max_min as max_min
-    from .catalogue import max_plus as max_plus
-    from .catalogue import max_times as max_times
-    from .catalogue import min_max as min_max
-    from .catalogue import min_plus as min_plus
-    from .catalogue import min_times as min_times
-    from .catalogue import mod_p as mod_p
-    from .catalogue import pareto as pareto
-    from .catalogue import plus_min as plus_min
-    from .catalogue import plus_times as plus_times
-    from .catalogue import regex as regex
-    from .catalogue import saturating_min_plus as saturating_min_plus
-    from .catalogue import shortest_count as shortest_count
-    from .catalogue import shortest_hops as shortest_hops
-    from .catalogue import shortest_widest as shortest_widest
-    from .catalogue import viterbi as viterbi
-    from .catalogue import why as why
-    from .catalogue import widest_shortest as widest_shortest
+    from .algebras import bitset_may as bitset_may
+    from .algebras import bitset_must as bitset_must
+    from .algebras import boolean as boolean
+    from .algebras import catalogue as catalogue
+    from .algebras import counter_examples as counter_examples
+    from .algebras import counting as counting
+    from .algebras import expectation as expectation
+    from .algebras import gcd_lcm as gcd_lcm
+    from .algebras import gf2 as gf2
+    from .algebras import k_best as k_best
+    from .algebras import log as log
+    from .algebras import lukasiewicz as lukasiewicz
+    from .algebras import max_min as max_min
+    from .algebras import max_plus as max_plus
+    from .algebras import max_times as max_times
+    from .algebras import min_max as min_max
+    from .algebras import min_plus as min_plus
+    from .algebras import min_times as min_times
+    from .algebras import mod_p as mod_p
+    from .algebras import pareto as pareto
+    from .algebras import plus_min as plus_min
+    from .algebras import plus_times as plus_times
+    from .algebras import regex as regex
+    from .algebras import saturating_min_plus as saturating_min_plus
+    from .algebras import shortest_count as shortest_count
+    from .algebras import shortest_hops as shortest_hops
+    from .algebras import shortest_widest as shortest_widest
+    from .algebras import viterbi as viterbi
+    from .algebras import why as why
+    from .algebras import widest_shortest as widest_shortest
     from .core import Semiring as Semiring
     from .errors import GraphError as GraphError
     from .errors import LawError as LawError
@@ -68,9 +68,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
-    "algebras_of_objects": "Regex letter",
+    "object_algebras": "Regex letter",
     "api": "check_laws closure factor matmul path plan solve",
-    "catalogue": "bitset_may bitset_must boolean catalogue counter_examples counting expectation gcd_lcm gf2 k_best log "
+    "algebras": "bitset_may bitset_must boolean catalogue counter_examples counting expectation gcd_lcm gf2 k_best log "
     "lukasiewicz max_min max_plus max_times min_max min_plus min_times mod_p pareto plus_min plus_times regex "
     "saturating_min_plus shortest_count shortest_hops shortest_widest viterbi why widest_shortest",
     "core": "Semiring",
@@ -87,7 +87,7 @@ __all__ = [*_MODULE_OF]
 def __getattr__(name: str) -> Any:
     if name in _MODULE_OF:
         module = import_module(f".{_MODULE_OF[name]}", __name__)
-        for n in _HOME[_MODULE_OF[name]].split():  # all at once: `catalogue` is a module and a name within it
+        for n in _HOME[_MODULE_OF[name]].split():
             globals()[n] = getattr(module, n)
         return globals()[name]
     from difflib import get_close_matches

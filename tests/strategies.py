@@ -51,7 +51,8 @@ DTYPES: dict[str, tuple[str, ...]] = {
 def dtypes(algebra: Algebra) -> tuple[np.dtype, ...]:
     """The dtypes to test an algebra in."""
     if algebra.fields:
-        kinds = [text.split() * (len(algebra.fields) if algebra.base == "k_best" else 1) for text in DTYPES[algebra.base]]
+        copies = len(algebra.fields) if algebra.base == "k_best" else 1
+        kinds = [text.split() * copies for text in DTYPES[algebra.base]]
         return tuple(np.dtype(list(zip(algebra.fields, kind, strict=True))) for kind in kinds)
     found = tuple(map(np.dtype, DTYPES[algebra.base]))
     if algebra.base == "saturating_min_plus":

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import algebras_of_objects as objects
+from . import object_algebras as objects
 from .core import Semiring
 from .errors import SemiringError
 from .expression import saturating_add, saturating_multiply
