@@ -63,7 +63,8 @@ class PackedMatrix:
         rows, width = words.shape
         if not 0 <= columns <= WORD * width:
             raise SemiringError(f"{columns} columns do not fit {width} words of {WORD} bits")
-        if (width > 1 and words.strides[1] != 8) or (rows > 1 and (words.strides[0] < 8 or words.strides[0] % 8)):
+        step = words.strides[0] if rows > 1 and width else 8
+        if (width > 1 and words.strides[1] != 8) or step < 8 or step % 8:
             raise SemiringError("the words of a row must be adjacent and rows in ascending order; pass a copy")
         self.words = words
         self.shape = (rows, int(columns))
@@ -138,15 +139,16 @@ class PackedMatrix:
         """The transposed matrix, in words of its own."""
         from semiring.kernels.cpu import packed as compiled
 
-        result = PackedMatrix.zeros(self.shape[1], self.shape[0])
+        result = PackedMatrix.empty(self.shape[1], self.shape[0])
         compiled.transpose(result, self, threads)
         return result
 
     def copy(self) -> PackedMatrix:
         """The same matrix in words of its own."""
-        matrix = PackedMatrix.zeros(*self.shape)
+        matrix = PackedMatrix.empty(*self.shape)
         width = self._used_words
         matrix.words[:, :width] = self.words[:, :width]
+        matrix.words[:, width:] = 0
         return matrix
 
     def count(self) -> int:

@@ -9,15 +9,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .object_algebras import Regex as Regex
-    from .object_algebras import letter as letter
-    from .api import check_laws as check_laws
-    from .api import closure as closure
-    from .api import factor as factor
-    from .api import matmul as matmul
-    from .api import path as path
-    from .api import plan as plan
-    from .api import solve as solve
     from .algebras import bitset_may as bitset_may
     from .algebras import bitset_must as bitset_must
     from .algebras import boolean as boolean
@@ -48,6 +39,13 @@ if TYPE_CHECKING:
     from .algebras import viterbi as viterbi
     from .algebras import why as why
     from .algebras import widest_shortest as widest_shortest
+    from .api import check_laws as check_laws
+    from .api import closure as closure
+    from .api import factor as factor
+    from .api import matmul as matmul
+    from .api import path as path
+    from .api import plan as plan
+    from .api import solve as solve
     from .core import Semiring as Semiring
     from .errors import GraphError as GraphError
     from .errors import LawError as LawError
@@ -64,6 +62,8 @@ if TYPE_CHECKING:
     from .graph import adjacency as adjacency
     from .graph import from_dense as from_dense
     from .laws import LawReport as LawReport
+    from .object_algebras import Regex as Regex
+    from .object_algebras import letter as letter
 
 __version__ = "0.1.0"
 

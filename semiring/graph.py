@@ -10,23 +10,20 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
+from numbers import Number
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .errors import GraphError
+from .errors import GraphError, SemiringError
 from .memory import require
 
 if TYPE_CHECKING:
     from .core import Semiring
 
-ENDS = (
-    ("from", "to"),
-    ("source", "target"),
-    ("src", "dst"),
-    ("u", "v"),
-)  # column names of an edge's two ends
+# column names of an edge's two ends
+ENDS = (("from", "to"), ("source", "target"), ("src", "dst"), ("u", "v"))
 SHOWN = 10  # rows and columns of a matrix that `repr` shows in full
 CLOSE = 20_000  # names that are searched for a near one
 LABEL = 16  # characters of a name or an element that a table shows
@@ -278,7 +275,7 @@ def as_graph(
     n: int | None = None,
     *,
     directed: bool = True,
-    weight: str | None = "weight",
+    weight: str | int | None = "weight",
     default: Any = None,
     names: Sequence[Hashable] | None = None,
 ) -> Graph:
@@ -300,7 +297,7 @@ def as_graph(
         Number of vertices. Default: one more than the largest, or as many as there are names.
     directed : bool
         False: every edge, listed once, goes both ways.
-    weight : str or None
+    weight : str, int or None
         Edge attribute or column that holds the weights. None: leave the weights out.
     default : optional
         Weight of the edges of a NetworkX graph that lack the attribute which others have, 1 if left out.
@@ -344,7 +341,7 @@ def adjacency(
     *,
     dtype: DTypeLike | None = None,
     directed: bool = True,
-    weight: str | None = "weight",
+    weight: str | int | None = "weight",
     default: Any = None,
     names: Sequence[Hashable] | None = None,
 ) -> Matrix:
@@ -464,12 +461,13 @@ class _Columns(NamedTuple):
     directed: bool = True
 
 
-def _columns(edges: Any, weight: str | None, default: Any) -> _Columns:
+def _columns(edges: Any, weight: str | int | None, default: Any) -> _Columns:
     if isinstance(edges, Graph):
-        ends = edges.sources, edges.targets
-        if edges.names is not None:
-            ends = tuple([edges.names[v] for v in end] for end in ends)  # type: ignore[assignment]
-        return _Columns(*ends, edges.weights, edges.n, edges.names, edges.directed)
+        names = edges.names
+        ends: list[Any] = [edges.sources, edges.targets]
+        if names is not None:
+            ends = [[names[v] for v in end] for end in ends]
+        return _Columns(ends[0], ends[1], edges.weights, edges.n, names, edges.directed)
     if hasattr(edges, "tocoo"):
         return _from_sparse(edges)
     if hasattr(edges, "is_multigraph") and hasattr(edges, "adj"):
@@ -484,7 +482,7 @@ def _columns(edges: Any, weight: str | None, default: Any) -> _Columns:
         )
     if isinstance(edges, tuple) and len(edges) in (2, 3):
         if hasattr(edges[0], "__array__"):
-            return _Columns(*map(np.asarray, edges))
+            return _Columns(*_pad([np.asarray(part) for part in edges]))
         if any(isinstance(part, list) for part in edges):
             raise GraphError(
                 "a tuple of lists could be columns or edges: give columns as NumPy arrays, or a list of edges"
@@ -495,6 +493,11 @@ def _columns(edges: Any, weight: str | None, default: Any) -> _Columns:
             "NetworkX graph, a data frame, or read_graph(path)"
         )
     return _from_rows(edges)
+
+
+def _pad(columns: list) -> tuple[Any, Any, Any]:
+    """Two or three columns as three, the weights None where there are two."""
+    return columns[0], columns[1], columns[2] if len(columns) == 3 else None
 
 
 def _from_rows(edges: Iterable) -> _Columns:
@@ -517,18 +520,18 @@ def _from_rows(edges: Iterable) -> _Columns:
             f"edge {i} has {len(rows[i])} entries, {rows[i]!r}, and edge 0 has {length}: "
             "give every edge a weight or none"
         )
-    return _Columns(*([row[k] for row in rows] for k in range(length)))
+    return _Columns(*_pad([[row[k] for row in rows] for k in range(length)]))
 
 
 def _from_array(array: np.ndarray) -> _Columns:
     if array.dtype.names and array.ndim == 1 and len(array.dtype.names) in (2, 3):
-        return _Columns(*(array[field] for field in array.dtype.names))
+        return _Columns(*_pad([array[field] for field in array.dtype.names]))
     if array.ndim != 2 or array.shape[1] not in (2, 3):
         raise GraphError(
             f"an array of shape {array.shape}: edges are (m, 2) or (m, 3), one a row; "
             "for a dense matrix of weights use from_dense"
         )
-    return _Columns(*array.T)
+    return _Columns(*_pad(list(array.T)))
 
 
 def _from_sparse(matrix: Any) -> _Columns:
@@ -545,39 +548,41 @@ def _from_sparse(matrix: Any) -> _Columns:
 _MISSING = object()
 
 
-def _from_networkx(graph: Any, weight: str | None, default: Any) -> _Columns:
+def _from_networkx(graph: Any, weight: str | int | None, default: Any) -> _Columns:
     triples = (
         list(graph.edges(data=weight, default=_MISSING))
         if weight
         else [(*e, _MISSING) for e in graph.edges()]
     )
-    sources, targets, weights = ([t[k] for t in triples] for k in (0, 1, -1))
+    sources, targets, weights = [t[0] for t in triples], [t[1] for t in triples], [t[-1] for t in triples]
     vertices = list(graph.nodes)
-    lacking = sum(w is _MISSING for w in weights)
-    if lacking == len(triples):
-        attributes = {name for *_, data in islice(graph.edges(data=True), 1000) for name in data}
-        if weight not in (None, "weight") and triples:
+    found = _Columns(sources, targets, None, len(vertices), vertices, graph.is_directed())
+    lacking = [i for i, w in enumerate(weights) if w is _MISSING]
+    if len(lacking) == len(weights):
+        if weights and weight not in (None, "weight"):
+            attributes = {name for *_, data in islice(graph.edges(data=True), 1000) for name in data}
             hint = near(weight, sorted(map(str, attributes)))
             raise GraphError(f"no edge has the attribute {weight!r}{hint}; weight=None leaves weights out")
-        weights = None
-    elif lacking:
-        others = (w for w in weights if w is not _MISSING)
-        if default is None and not all(isinstance(w, (int, float, np.number)) for w in others):
-            i = next(i for i, w in enumerate(weights) if w is _MISSING)
+        return found
+    if lacking and default is None:
+        if not all(w is _MISSING or isinstance(w, Number) for w in weights):
+            i = lacking[0]
             raise GraphError(
                 f"edge {i} ({sources[i]!r} → {targets[i]!r}) has no {weight!r} and others do: give default="
             )
-        weights = [(1 if default is None else default) if w is _MISSING else w for w in weights]
-    return _Columns(sources, targets, weights, len(vertices), vertices, graph.is_directed())
+        default = 1
+    for i in lacking:
+        weights[i] = default
+    return found._replace(weights=weights)
 
 
-def _from_frame(frame: Any, weight: str | None) -> _Columns:
+def _from_frame(frame: Any, weight: str | int | None) -> _Columns:
     header = list(frame.columns)
     chosen = pick_columns(header, weight)
-    return _Columns(*(frame[header[k]].to_numpy() for k in chosen if k is not None))
+    return _Columns(*_pad([frame[header[k]].to_numpy() for k in chosen if k is not None]))
 
 
-def pick_columns(header: Sequence, weight: str | None) -> tuple[int, int, int | None]:
+def pick_columns(header: Sequence, weight: str | int | None) -> tuple[int, int, int | None]:
     """Which columns of a table hold the source, the target and the weight (None: there is none)."""
     if len(header) < 2:
         raise GraphError(f"a table of edges has two columns or more, this one has {list(header)}")
@@ -595,7 +600,7 @@ def pick_columns(header: Sequence, weight: str | None) -> tuple[int, int, int | 
         )
     if len(others) > 1:
         raise GraphError(
-            f"which of the columns {rest} is the weight? Pass weight={str(rest[0])!r}, say, or weight=None for none"
+            f"which of the columns {rest} is the weight? Pass weight={rest[0]!r}, say, or weight=None for none"
         )
     return *ends, (others[0] if others else None)
 
@@ -608,35 +613,26 @@ def _number(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int, list | None]:
     """Positions of the ends, the number of vertices and their names."""
     sources, targets = _vertices(found.sources, "source"), _vertices(found.targets, "target")
-    integers = isinstance(sources, np.ndarray) and isinstance(targets, np.ndarray)
     if names is None and found.vertices is not None and not _are_positions(found.vertices, n):
         names = found.vertices
+    if isinstance(sources, list) or isinstance(targets, list) or (names and any(map(_is_integer, names))):
+        sources, targets = _listed(sources), _listed(targets)
+        if names is None:
+            names = _appearance(sources, targets)
+            if n is not None and n != len(names):
+                raise GraphError(
+                    f"n = {n} and the edges name {len(names)} vertices: leave n out, or list all names in names="
+                )
+        sources, targets = _called(sources, names, "source"), _called(targets, names, "target")
     if names is not None:
-        names = list(names)
         if n is not None and n != len(names):
             raise GraphError(f"n = {n} and {len(names)} names: leave n out, or name every vertex")
-        if not (integers and not any(map(_is_integer, names))):
-            ends = [_called(end, names, what) for end, what in ((sources, "source"), (targets, "target"))]
-            return *ends, len(names), names  # type: ignore[return-value]
         n = len(names)
-    elif not integers:
-        pairs = list(chain.from_iterable(zip(_listed(sources), _listed(targets), strict=True)))
-        names = list(_appearance(pairs))
-        if n is not None and n != len(names):
-            raise GraphError(
-                f"n = {n} and the edges name {len(names)} vertices: leave n out, or list all names in names="
-            )
-        ends = [_called(end, names, what) for end, what in ((sources, "source"), (targets, "target"))]
-        return *ends, len(names), names  # type: ignore[return-value]
-    for end, vertices in (("source", sources), ("target", targets)):
-        if len(vertices) and vertices.min() < 0:
-            i = int(np.argmax(vertices < 0))
-            raise GraphError(_bad_vertex(i, end, int(vertices[i]), n))
     if n is None:
         n = found.n
     if n is None:
-        n = 1 + max(int(v.max()) if len(v) else -1 for v in (sources, targets))
-    return sources, targets, n, names  # type: ignore[return-value]
+        n = 1 + max(int(end.max()) if len(end) else -1 for end in (sources, targets))
+    return sources, targets, max(n, 0), None if names is None else list(names)
 
 
 def _vertices(column: Any, what: str) -> NDArray[np.int64] | list:
@@ -648,7 +644,12 @@ def _vertices(column: Any, what: str) -> NDArray[np.int64] | list:
             column = column.tolist() if column.dtype.kind in "OUST" else list(column)
     if not isinstance(column, np.ndarray):
         kinds = set(map(type, column))
-        if not all(issubclass(k, (int, float, np.integer, np.floating)) and k is not bool for k in kinds):
+        if bool in kinds or np.bool_ in kinds:
+            i = next(i for i, v in enumerate(column) if isinstance(v, (bool, np.bool_)))
+            raise GraphError(
+                f"edge {i}: {what} vertex {column[i]} is a truth value; vertices are integers or names"
+            )
+        if not all(issubclass(k, (int, float, np.integer, np.floating)) for k in kinds):
             return column
         if any(issubclass(k, (float, np.floating)) for k in kinds):
             column = np.array(column, dtype=np.float64)
@@ -687,26 +688,34 @@ def _are_positions(vertices: list, n: int | None) -> bool:
     return not vertices or max(vertices) < (len(vertices) if n is None else n)
 
 
-def _appearance(vertices: list) -> dict[Hashable, None]:
-    """The different vertices of a list of alternating ends, in order."""
+def _appearance(sources: list, targets: list) -> list:
+    """The different vertices in order of appearance, source before target."""
     try:
-        distinct = dict.fromkeys(vertices)
+        distinct = dict.fromkeys(chain.from_iterable(zip(sources, targets, strict=True)))
     except TypeError:
-        for k, vertex in enumerate(vertices):
-            try:
-                hash(vertex)
-            except TypeError:
-                raise GraphError(
-                    f"edge {k // 2}: {('source', 'target')[k % 2]} vertex {vertex!r} is not hashable: "
-                    "name vertices by strings, numbers or tuples"
-                ) from None
+        for what, column in (("source", sources), ("target", targets)):
+            for i, vertex in enumerate(column):
+                if not _is_hashable(vertex):
+                    raise GraphError(
+                        f"edge {i}: {what} vertex {vertex!r} is not hashable: "
+                        "name vertices by strings, numbers or tuples"
+                    ) from None
         raise
     if any(map(_is_missing, distinct)):
-        k = next(k for k, vertex in enumerate(vertices) if _is_missing(vertex))
-        raise GraphError(
-            f"edge {k // 2}: the {('source', 'target')[k % 2]} vertex is missing ({vertices[k]!r})"
-        )
-    return distinct
+        for what, column in (("source", sources), ("target", targets)):
+            for i, vertex in enumerate(column):
+                if _is_missing(vertex):
+                    raise GraphError(f"edge {i}: the {what} vertex is missing ({vertex!r})")
+    return list(distinct)
+
+
+def _is_hashable(value: Any) -> bool:
+    # a tuple claims to be hashable also where what it holds is not
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
 def _is_missing(value: Any) -> bool:
@@ -716,19 +725,13 @@ def _is_missing(value: Any) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
-def _called(column: Any, names: list, what: str) -> NDArray[np.int64]:
+def _called(column: list, names: Sequence[Hashable], what: str) -> NDArray[np.int64]:
     """Positions of vertices given by name."""
-    column = _listed(column)
     positions = {name: i for i, name in enumerate(names)}
-    try:
-        return np.fromiter(map(positions.__getitem__, column), dtype=np.int64, count=len(column))
-    except (KeyError, TypeError):
-        for i, name in enumerate(column):
-            if not isinstance(name, Hashable) or name not in positions:
-                raise GraphError(
-                    f"edge {i}: {what} vertex {name!r} is not among the names{near(name, names)}"
-                ) from None
-        raise
+    for i, name in enumerate(column):
+        if not _is_hashable(name) or name not in positions:
+            raise GraphError(f"edge {i}: {what} vertex {name!r} is not among the names{near(name, names)}")
+    return np.fromiter(map(positions.__getitem__, column), dtype=np.int64, count=len(column))
 
 
 def _bad_vertex(i: int, end: str, vertex: int, n: int | None) -> str:
@@ -742,16 +745,21 @@ def _bad_vertex(i: int, end: str, vertex: int, n: int | None) -> str:
 
 def _as_weights(column: Any) -> np.ndarray:
     """A column of weights as an array: numbers or records as they are, anything else as objects."""
-    if not isinstance(column, np.ndarray):
-        numbers = all(
-            issubclass(k, (bool, int, float, complex, np.number, np.bool_)) for k in set(map(type, column))
-        )
-        column = np.array(column) if numbers else np.fromiter(column, dtype=object, count=len(column))
-    if column.ndim != 1:
-        raise GraphError(f"weights of shape {column.shape}: give one for each edge (records as tuples)")
-    if column.dtype.names is None and column.dtype.kind not in "biufcO":
-        column = column.astype(object)
-    return column
+    if isinstance(column, np.ndarray):
+        if column.ndim != 1:
+            raise GraphError(f"weights of shape {column.shape}: give one for each edge (records as tuples)")
+        if column.dtype.names or column.dtype.kind in "biufc":
+            return column
+        column = column.tolist()
+    kinds = set(map(type, column))
+    if kinds and all(issubclass(k, (int, np.integer)) and k is not bool for k in kinds):
+        try:
+            return np.array(column, dtype=np.int64)
+        except OverflowError:
+            return np.fromiter(column, dtype=object, count=len(column))  # Python's integers have no limit
+    if all(issubclass(k, (int, float, complex, np.number, np.bool_)) for k in kinds):
+        return np.array(column)
+    return np.fromiter(column, dtype=object, count=len(column))
 
 
 def _refuse_nan(values: np.ndarray, place: Callable[[int], str], what: str = "weight") -> None:
@@ -796,121 +804,108 @@ def _elements(
     S: Semiring, values: np.ndarray, dtype: DTypeLike | None, place: Callable[[int], str]
 ) -> np.ndarray:
     """Weights as elements of the algebra, in the dtype that it uses for them."""
+    wanted = None if dtype is None else S.resolve_dtype(np.dtype(dtype))
     if S.is_object:
-        S.resolve_dtype(np.dtype(object if dtype is None else dtype))
         return values.astype(object)
     if S.is_record:
-        return _records(S, values, dtype, place)
+        return _records(S, values, wanted, place)
     if values.dtype.names:
         fields = ", ".join(values.dtype.names)
         raise GraphError(f"weights are records ({fields}) and the elements of {S.name} are numbers")
-    if values.dtype.kind == "O":
-        values = _numbers(values, place)
-    if dtype is not None:
-        target = S.resolve_dtype(np.dtype(dtype))
-    elif S.default_dtype.kind == "b":
-        target = np.dtype(bool)
-    else:
-        target = S.resolve_dtype(values.dtype)
-    if target.kind == "b" and values.dtype.kind != "b":
-        one = S.one_in(target)
-        if np.all(S.add(np.array([one]), np.array([one])) == one):
+    for i, value in enumerate(values if values.dtype.kind == "O" else ()):
+        if not isinstance(value, Number):
+            raise GraphError(f"{place(i)}: the weight {value!r} is not a number")
+    if wanted is None:
+        wanted = _home(S, values.dtype)
+    if wanted.kind == "b" and values.dtype.kind != "b":
+        one = S.one_in(wanted)
+        if S.add(np.array([one]), np.array([one]))[0] == one:
             return np.full(len(values), one)
-    return _cast(values, target, place)
+    return _cast(values, wanted, place)
 
 
-def _numbers(values: np.ndarray, place: Callable[[int], str]) -> np.ndarray:
-    """Objects as numbers: integers as int64, anything else that converts as float64."""
-    if all(map(_is_integer, values)):
-        try:
-            return values.astype(np.int64)
-        except OverflowError:
-            i = next(i for i, v in enumerate(values) if not -(2**63) <= v < 2**63)
-            raise GraphError(
-                f"{place(i)}: the weight {values[i]} does not fit 64 bits: make it a float"
-            ) from None
-    numbers = np.empty(len(values))
-    for i, value in enumerate(values):
-        try:
-            if isinstance(value, (str, bytes)):
-                raise TypeError
-            numbers[i] = float(value)
-        except (TypeError, ValueError):
-            raise GraphError(f"{place(i)}: the weight {value!r} is not a number") from None
-    return numbers
+def _home(S: Semiring, dtype: np.dtype) -> np.dtype:
+    """The dtype for weights of a dtype: the algebra's own choice, else its default, which must hold every weight."""
+    if S.default_dtype.kind == "b":
+        return S.default_dtype
+    try:
+        return S.resolve_dtype(dtype)
+    except SemiringError:
+        return S.default_dtype
 
 
 def _cast(values: np.ndarray, target: np.dtype, place: Callable[[int], str]) -> np.ndarray:
     """Values in another dtype. Rounding to a shorter float is allowed, changing an integer or a magnitude is not."""
-    if values.dtype == target or not len(values):
+    if values.dtype == target or target.kind == "O" or not len(values):
         return values.astype(target, copy=False)
+    if values.dtype.kind == "O":
+        values = _numbers(values, target, place)
     if target.kind in "biu":
         low, high = (0, 1) if target.kind == "b" else (int(np.iinfo(target).min), int(np.iinfo(target).max))
         if values.dtype.kind == "c":
-            bad = np.ones(len(values), dtype=bool)
+            fits = values.imag != values.imag
         elif values.dtype.kind == "f":
             # the float above `high` is exact, `high` itself need not be
-            bad = ~((values >= float(low)) & (values < float(high + 1)) & (np.floor(values) == values))
+            fits = (values >= float(low)) & (values < float(high + 1)) & (np.floor(values) == values)
         else:
-            bad = (values < low) if values.dtype.kind == "i" and low > np.iinfo(values.dtype).min else False
-            if int(values.max()) > high:
-                bad = bad | (values > high)
-            bad = np.broadcast_to(bad, values.shape)
+            # NumPy compares an integer array with any Python integer exactly
+            fits = (values >= low) & (values <= high)
     elif values.dtype.kind == "c" and target.kind == "f":
-        bad = values.imag != 0
-        if not bad.any():
-            values = values.real
+        fits = values.imag == 0
+        values = values.real if fits.all() else values
     else:
         with np.errstate(over="ignore"):
-            bad = np.isinf(values.astype(target)) & np.isfinite(values)
-    if bad.any():
-        i = int(np.argmax(bad))
+            fits = np.isinf(values) | ~np.isinf(values.astype(target))
+    if not fits.all():
+        i = int(np.argmin(fits))
         raise GraphError(f"{place(i)}: the weight {values[i]} does not fit {target}: pass another dtype")
     return values.astype(target)
 
 
+def _numbers(values: np.ndarray, target: np.dtype, place: Callable[[int], str]) -> np.ndarray:
+    """Numbers that are objects as an array of integers if the target is one and they are, else of floats."""
+    try:
+        if target.kind in "iu" and all(map(_is_integer, values)):
+            return np.array(values.tolist(), dtype=target)
+        return values.astype(np.float64)
+    except (OverflowError, TypeError, ValueError):
+        for i, value in enumerate(values):
+            try:
+                target.type(value)
+            except (OverflowError, TypeError, ValueError):
+                raise GraphError(f"{place(i)}: the weight {value!r} does not fit {target}") from None
+        raise
+
+
 def _records(
-    S: Semiring, values: np.ndarray, dtype: DTypeLike | None, place: Callable[[int], str]
+    S: Semiring, values: np.ndarray, wanted: np.dtype | None, place: Callable[[int], str]
 ) -> np.ndarray:
-    wanted = S.default_dtype if dtype is None else np.dtype(dtype)
+    """Weights that are records, component by component."""
     fields = S.default_dtype.names or ()
+    shape = f"an element of {S.name} is a tuple ({', '.join(fields)})"
     if values.dtype.names:
-        if values.dtype.names != fields:
-            raise GraphError(
-                f"weights have the components ({', '.join(values.dtype.names)}), {S.name} has ({', '.join(fields)})"
-            )
-        target = S.resolve_dtype(values.dtype if dtype is None else wanted)
-        columns = [values[field] for field in fields]
+        if set(values.dtype.names) != set(fields):
+            raise GraphError(f"weights have the components ({', '.join(values.dtype.names)}), and {shape}")
+        columns = {field: values[field] for field in fields}
+        target = S.resolve_dtype(values.dtype) if wanted is None else wanted
     else:
-        target = S.resolve_dtype(wanted)
-        columns = _components(
-            values, f"an element of {S.name} is a tuple ({', '.join(fields)})", place, len(fields)
-        )
+        if values.dtype.kind != "O" and len(values):
+            raise GraphError(
+                f"weights are numbers ({values.dtype}), and {shape}: give such tuples or a structured array"
+            )
+        for i, value in enumerate(values):
+            if not isinstance(value, (tuple, list)) or len(value) != len(fields):
+                raise GraphError(f"{place(i)}: the weight is {value!r}, and {shape}")
+        columns = {field: _as_weights([value[k] for value in values]) for k, field in enumerate(fields)}
+        target = S.default_dtype if wanted is None else wanted
     result = np.empty(len(values), dtype=target)
-    for field, column in zip(fields, columns, strict=True):
-        # a component that is itself an array takes NumPy's conversion
-        result[field] = column if target[field].subdtype else _cast(column, target[field], place)
+    for field, column in columns.items():
+        for i, part in enumerate(column if column.dtype.kind == "O" else ()):
+            if not isinstance(part, Number):
+                raise GraphError(f"{place(i)}: component {field!r} of the weight is {part!r}, not a number")
+        result[field] = _cast(column, target[field], place)
     _refuse_nan(result, place)
     return result
-
-
-def _components(values: np.ndarray, shape: str, place: Callable[[int], str], width: int) -> list:
-    """Tuples as one column for each component."""
-    if values.dtype.kind != "O":
-        raise GraphError(
-            f"weights are numbers, {values.dtype}, and {shape}: give such tuples or a structured array"
-        )
-    for i, value in enumerate(values):
-        if not isinstance(value, (tuple, list, np.void)) or len(value) != width:
-            raise GraphError(f"{place(i)}: the weight is {value!r}, and {shape}")
-    columns = []
-    for k in range(width):
-        column = _as_weights([value[k] for value in values])
-        if column.dtype.kind == "O":
-            nested = any(isinstance(x, (tuple, list, np.ndarray)) for x in column)
-            column = np.array(column.tolist()) if nested else _numbers(column, place)
-        columns.append(column)
-    return columns
 
 
 # The matrix
@@ -932,19 +927,32 @@ def _scatter(
     flat: np.ndarray, keys: NDArray[np.int64], values: np.ndarray, add: Callable[[Any, Any], Any]
 ) -> None:
     """Write values to flat[keys]; those of equal key combine with ⊕, pairs of neighbours at a time."""
-    order = np.argsort(keys, kind="stable")
+    order = _stable_order(keys, flat.size)
     keys, values = keys[order], values[order]
-    while True:
-        same = keys[1:] == keys[:-1]
-        if not same.any():
-            break
-        starts = np.flatnonzero(np.concatenate([[True], ~same]))
-        rank = np.arange(len(keys)) - np.repeat(starts, np.diff(np.append(starts, len(keys))))
-        even = rank % 2 == 0
-        left = np.flatnonzero(even[:-1] & same)
-        values[left] = add(values[left], values[left + 1])
-        keys, values = keys[even], values[even]
     flat[keys] = values
+    same = keys[1:] == keys[:-1]
+    while same.any():
+        parallel = np.concatenate([same, [False]]) | np.concatenate([[False], same])
+        keys, values = keys[parallel], values[parallel]
+        starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+        rank = np.arange(len(keys)) - np.repeat(starts, np.diff(starts, append=len(keys)))
+        first = rank % 2 == 0
+        left = np.flatnonzero(first[:-1] & (keys[1:] == keys[:-1]))
+        values[left] = add(values[left], values[left + 1])
+        keys, values = keys[first], values[first]
+        flat[keys] = values
+        same = keys[1:] == keys[:-1]
+
+
+def _stable_order(keys: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
+    """Like `argsort` for keys from 0 to limit − 1, equal ones in the order they stand in."""
+    bits = len(keys).bit_length()
+    if limit.bit_length() + bits > 63:
+        return np.argsort(keys, kind="stable")
+    # sorting numbers is faster than sorting their positions: each key carries its position in its low bits
+    packed = (keys << bits) | np.arange(len(keys))
+    packed.sort()
+    return packed & ((1 << bits) - 1)
 
 
 # Texts

@@ -25,6 +25,7 @@ class Rules:
     literal: Callable[[np.generic], str]  # a constant of a dtype
     convert: Callable[[str, np.dtype, np.dtype], str]  # text, from, to
     result: Callable[[str, np.dtype], str]  # text of an operation, the dtype it must have
+    boolean: Mapping[str, str] = field(default_factory=dict)  # rows that differ where truth values are read
     floating: Mapping[str, str] = field(default_factory=dict)  # rows that differ where floats are read or written
 
 
@@ -60,18 +61,31 @@ def lower(
         return rules.convert(*text[e], dtype)
 
     for step in typed(outputs, width, dtypes):
-        op, floats = step.node.op, "f" in (step.writes.kind, step.reads[-1].kind)
-        row = rules.floating[op] if floats and op in rules.floating else rules.table[op]
+        op, kind = step.node.op, step.reads[-1].kind
+        row = {"f": rules.floating, "b": rules.boolean}.get(kind, {}).get(op, rules.table[op])
         args = [read(a, d) for a, d in zip(step.node.args, step.reads, strict=True)]
-        made = rules.convert(args[0], step.reads[0], step.writes) if op == "cast" else row.format(*args)
+        made = rules.convert(args[0], step.reads[0], step.writes) if op == "cast" else row.format(*args, **_facts(step.reads[-1], rules))
         name = f"t{len(lines)}"
         lines.append(f"{name} = {rules.result(made, step.writes)}")
         text[step.node] = (name, step.writes)
     return lines, [read(e, d) for e, d in zip(outputs, wanted, strict=True)]
 
 
+def _facts(dtype: np.dtype, rules: Rules) -> dict[str, Any]:
+    """What a row may say of an integer dtype: its limits, its bits, and the group of dtypes it is computed with."""
+    if dtype.kind not in "iu":
+        return {}
+    limits = np.iinfo(dtype)
+    return {
+        "low": rules.literal(dtype.type(limits.min)),
+        "high": rules.literal(dtype.type(limits.max)),
+        "bits": limits.bits,
+        "width": dtype.name if dtype.name in ("uint32", "int64", "uint64") else "narrow",
+    }
+
+
 NUMPY = Rules(
-    table={name: f"np.{name}({', '.join('{%d}' % i for i in range(u.nin))})" for name, u in ex.UFUNCS.items()}
+    table={name: f"np.{name}({', '.join(f'{{{i}}}' for i in range(u.nin))})" for name, u in ex.UFUNCS.items()}
     | {
         "where": "np.where({0}, {1}, {2})",
         "cast": "{0}",

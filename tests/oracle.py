@@ -460,8 +460,14 @@ pareto = Algebra(
     times=lambda a, b: undominated({tuple(x + y for x, y in zip(p, q, strict=True)) for p in a for q in b}),
     star=lambda a: frozenset({(0, 0)}),
     flags="I-BC",
-    samples=tuple(
-        map(frozenset, [[], [(0, 0)], [(1, 2)], [(2, 1)], [(1, 2), (2, 1)], [(0, 3), (0.5, 2)], [(0, 1)], [(4, 4)]])
+    samples=(
+        frozenset(),
+        frozenset({(0, 0)}),
+        frozenset({(1, 2)}),
+        frozenset({(1, 2), (2, 1)}),
+        frozenset({(0, 3), (0.5, 2)}),
+        frozenset({(0, 1)}),
+        frozenset({(4, 4)}),
     ),
     objects=True,
     read=lambda value: frozenset(tuple(point) for point in value),
@@ -858,7 +864,7 @@ def _stored(algebra: Algebra, element: Element, dtype: np.dtype) -> Any:
         name: _to_scalar(x, *component)
         for name, x, component in zip(algebra.fields, element, components, strict=True)
     }
-    return tuple(values[name] for name in dtype.names)
+    return tuple(values[name] for name in dtype.names or ())
 
 
 def fits(algebra: Algebra, rows: Any, dtype: Any) -> bool:
@@ -891,7 +897,7 @@ class Call:
     """
 
     text: str
-    inputs: dict[str, np.ndarray | list]
+    inputs: dict[str, Any]  # arrays, or lists of edges
     axes: dict[str, str]
     run: Callable[..., np.ndarray]
     answer: Callable[..., Matrix]
@@ -935,9 +941,13 @@ def solve_call(
         closed = closure_by_elimination(algebra, from_numpy(algebra, A))
         return matmul(algebra, closed, from_numpy(algebra, B), B.shape[1])
 
-    inputs = {"A": A, "B": B}
     return Call(
-        text or f"sr.solve(A, B, sr.{algebra.name})", inputs, {"A": "vv", "B": "vj"}, run, answer, A.dtype
+        text or f"sr.solve(A, B, sr.{algebra.name})",
+        {"A": A, "B": B},
+        {"A": "vv", "B": "vj"},
+        run,
+        answer,
+        A.dtype,
     )
 
 
@@ -1080,7 +1090,7 @@ def smallest(algebra: Algebra, call: Call, fault: str, eps: float | None = None)
 
 def _smaller(algebra: Algebra, call: Call) -> Iterator[Call]:
     lengths = {
-        letter: call.inputs[name].shape[axis]  # type: ignore[union-attr]
+        letter: call.inputs[name].shape[axis]
         for name, letters in call.axes.items()
         for axis, letter in enumerate(letters)
     }

@@ -74,9 +74,9 @@ def smallest(dtype: np.dtype) -> Any:
     return int(np.iinfo(dtype).min) + 1 if is_integer(dtype) else float(np.finfo(dtype).min)
 
 
-def distances(dtype: np.dtype) -> st.SearchStrategy:
-    """Finite numbers ≥ 0 with many ties and zeros, which a walk of 16 edges can add up exactly in every dtype."""
-    return st.sampled_from([0, 1, 1, 2, 3, 7] if is_integer(dtype) else [0, 0.25, 0.5, 1, 1, 2, 3, 16])
+def distances(dtype: np.dtype) -> list:
+    """Finite numbers ≥ 0 with ties and zeros, which a walk of 16 edges can add up exactly in every dtype."""
+    return [0, 1, 1, 2, 3, 7] if is_integer(dtype) else [0, 0.25, 0.5, 1, 1, 2, 3, 16]
 
 
 def ordered(dtype: np.dtype) -> st.SearchStrategy:
@@ -90,11 +90,12 @@ def ordered(dtype: np.dtype) -> st.SearchStrategy:
     return st.sampled_from(some)
 
 
-def elements(algebra: Algebra, dtype: Any, safe: bool = True) -> st.SearchStrategy:
+def elements(algebra: Algebra, dtype: Any, safe: bool = True, limits: bool = True) -> st.SearchStrategy:
     """Elements of an algebra that a dtype can hold.
 
     Safe ones keep every closed walk from being worth more than 1 and every series summable, up to 9 vertices, so
     that a closure exists (except over gf2 and mod_p). The others are any elements that products can hold exactly.
+    Without `limits`, sums stay away from the limits of an integer dtype. In arrays, a regular expression is its text.
     """
     dtype = np.dtype(dtype)
     whole = is_integer(dtype)
@@ -105,13 +106,13 @@ def elements(algebra: Algebra, dtype: Any, safe: bool = True) -> st.SearchStrate
         sign = 1 if name == "min_plus" else -1
         good = distances(dtype)
         if not safe and dtype.kind != "u":
-            good |= st.sampled_from([-1, -2, -3, -inf])
-        elif whole:
+            good += [-1, -2, -3, -inf]
+        elif whole and limits:
             # Next to the infinity: sums of these may reach it, and must then be it. Together with negative numbers
             # it would depend on the order of the summands, so safe ones only.
-            limit = int(np.iinfo(dtype).max) if sign == 1 else -int(np.iinfo(dtype).min)
-            good |= st.sampled_from([limit - 1, limit - 2, limit - 6])
-        return good.map(lambda x: sign * x)
+            end = int(np.iinfo(dtype).max) if sign == 1 else -int(np.iinfo(dtype).min)
+            good += [end - 1, end - 2, end - 6]
+        return st.sampled_from([sign * x for x in good])
     if name in ("max_min", "min_max"):
         return ordered(dtype)
     if name == "viterbi":
@@ -142,15 +143,16 @@ def elements(algebra: Algebra, dtype: Any, safe: bool = True) -> st.SearchStrate
         return st.sampled_from([0, 1, 1, 2, limit // 2, limit - 1])
     if name == "shortest_count":
         counts = st.sampled_from([1, 1, 2] if safe else [1, 2, 3, inf])
-        return st.tuples(distances(dtype["dist"]), counts)
+        return st.tuples(st.sampled_from(distances(dtype["dist"])), counts)
     if name == "shortest_hops":
-        return st.tuples(distances(dtype["cost"]), st.sampled_from([0, 1, 1, 2] if safe else [1, 2, inf]))
+        hops = st.sampled_from([0, 1, 1, 2] if safe else [1, 2, inf])
+        return st.tuples(st.sampled_from(distances(dtype["cost"])), hops)
     if name == "widest_shortest":
-        return st.tuples(distances(dtype["dist"]), ordered(dtype["width"]))
+        return st.tuples(st.sampled_from(distances(dtype["dist"])), ordered(dtype["width"]))
     if name == "k_best":
         pad = (inf,) * len(algebra.fields)
-        lists = st.lists(distances(dtype["d0"]), min_size=1, max_size=len(pad))
-        return lists.map(lambda values: (*sorted(values), *pad)[: len(pad)])
+        some = st.lists(st.sampled_from(distances(dtype["d0"])), min_size=1, max_size=len(pad))
+        return some.map(lambda values: (*sorted(values), *pad)[: len(pad)])
     if name == "expectation":
         size = 64 if safe else 2
         return st.tuples(st.integers(-4, 4).map(lambda x: x / size), st.integers(-8, 8).map(lambda x: x / 4))
@@ -173,15 +175,31 @@ def most_vertices(algebra: Algebra) -> int:
 
 
 @st.composite
-def rows(draw: st.DrawFn, algebra: Algebra, dtype: Any, m: int, n: int, safe: bool) -> Matrix:
+def rows(draw: st.DrawFn, algebra: Algebra, dtype: Any, m: int, n: int, safe: bool, limits: bool = True) -> Matrix:
     """m×n elements, from none to all of them other than zero."""
-    density = draw(st.sampled_from([0.5, 0.2, 1.0, 0.0, 0.8]))
-    cell = elements(algebra, dtype, safe)
-    if density < 1:
-        # Of five cells, this many hold an edge.
-        present = round(5 * density)
-        cell = st.integers(0, 4).flatmap(lambda x, cell=cell: cell if x < present else st.just(algebra.zero))
-    return [[draw(cell) for _ in range(n)] for _ in range(m)]
+
+    def half() -> int:
+        """A bit a place, half of them set."""
+        size = (m * n + 7) // 8
+        return int.from_bytes(draw(st.binary(min_size=size, max_size=size)))
+
+    match draw(st.sampled_from(["half", "quarter", "full", "empty", "three quarters"])):
+        case "empty":
+            edges = 0
+        case "quarter":
+            edges = half() & half()
+        case "half":
+            edges = half()
+        case "three quarters":
+            edges = half() | half()
+        case _:
+            edges = -1
+    A = [[algebra.zero] * n for _ in range(m)]
+    places = [divmod(place, n) for place in range(m * n) if edges >> place & 1]
+    weights = draw(st.lists(elements(algebra, dtype, safe, limits), min_size=len(places), max_size=len(places)))
+    for (i, j), weight in zip(places, weights, strict=True):
+        A[i][j] = weight
+    return A
 
 
 @st.composite
@@ -197,9 +215,16 @@ def matrices(
     if shape is None:
         shape = draw(st.integers(0, most_vertices(algebra)))
     m, n = (shape, shape) if isinstance(shape, int) else shape
-    A = draw(rows(algebra, dtype, m, n, safe))
-    if safe and m == n and draw(st.booleans()):
-        A = _shifted(draw, algebra, dtype, A)
+    shifted = safe and m == n and has_potentials(algebra, dtype) and draw(st.booleans())
+    A = draw(rows(algebra, dtype, m, n, safe, limits=not shifted))
+    if shifted:
+        # Multiplied by the potential of its tail and divided by that of its head, an edge keeps the weight of cycles.
+        high = 2 if algebra.base == "max_times" else 8
+        potential = draw(st.lists(st.integers(-high, high), min_size=n, max_size=n))
+        for i, j in np.ndindex(n, n):
+            by = potential[i] - potential[j]
+            if A[i][j] != algebra.zero:
+                A[i][j] = A[i][j] * 2.0**by if algebra.base == "max_times" else A[i][j] + by
     if safe and algebra.base == "log" and m == n:
         # A loop of weight ≥ 0 makes the series of its whole component diverge, whatever the rounding.
         for i in draw(st.sets(st.integers(0, n - 1), max_size=1)) if n else ():
@@ -207,22 +232,11 @@ def matrices(
     return to_numpy(algebra, A, dtype, (m, n))
 
 
-def _shifted(draw: st.DrawFn, algebra: Algebra, dtype: np.dtype, A: Matrix) -> Matrix:
-    """Edges (i, j) weighted anew by the potential of i less that of j, which leaves every cycle as it is."""
-    n = len(A)
-    if algebra.base in ("min_plus", "max_plus") and dtype.kind != "u":
-        potential = draw(st.lists(st.integers(-8, 8), min_size=n, max_size=n))
-        shifted = [
-            [x if x == algebra.zero else x + potential[i] - potential[j] for j, x in enumerate(row)]
-            for i, row in enumerate(A)
-        ]
-        # A shift past the dtype's limits would not keep the cycles as they are.
-        near = any(abs(x) > 100 for row in A for x in row if x != algebra.zero)
-        return A if near else shifted
-    if algebra.base == "max_times" and dtype.kind == "f":
-        potential = draw(st.lists(st.integers(-2, 2), min_size=n, max_size=n))
-        return [[x * 2.0 ** (potential[i] - potential[j]) for j, x in enumerate(row)] for i, row in enumerate(A)]
-    return A
+def has_potentials(algebra: Algebra, dtype: np.dtype) -> bool:
+    """Is there an inverse of ⊗ in the dtype, so that edges may be weighted anew without a change of any cycle?"""
+    if algebra.base in ("min_plus", "max_plus"):
+        return dtype.kind != "u"
+    return algebra.base == "max_times" and dtype.kind == "f"
 
 
 @st.composite

@@ -17,16 +17,19 @@ topological order, those already reached skipped).
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
+from semiring.kernels.cpu.threads import pool, scratch, thread_count
+from semiring.kernels.packed import ROW_WORDS, WORD, PackedMatrix, row_words
 
 from semiring.errors import SemiringError
-from semiring.kernels.packed import ROW_WORDS, WORD, PackedMatrix, row_words
 
 VECTOR = ROW_WORDS  # words of a vector
 PIVOTS = WORD  # pivots taken at once: one word of A
@@ -39,7 +42,13 @@ LANES = ir.VectorType(ir.IntType(64), VECTOR)
 BYTES = ir.VectorType(ir.IntType(8), WORD)
 WORD_TYPE = ir.IntType(64)
 
-OPTIONS: dict[str, Any] = {"nogil": True, "cache": True, "error_model": "numpy"}
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """Compile on the first call, without the GIL, and keep the machine code on disk."""
+    dispatcher = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
+    with suppress(RuntimeError):  # Numba may write neither here nor to the user's cache: every process compiles
+        dispatcher.enable_caching()
+    return dispatcher
 
 
 # Instructions on raw addresses; LLVM turns the vectors into whatever registers the machine has.
@@ -118,7 +127,8 @@ def lookup(typingctx: Any, target: Any, tables: Any, word: Any) -> Any:
         for table in range(TABLES):
             subset = builder.and_(builder.lshr(word, WORD_TYPE(SUBSET * table)), WORD_TYPE((1 << SUBSET) - 1))
             row = builder.add(tables, builder.mul(subset, WORD_TYPE(8 * VECTOR)))
-            result = builder.or_(result, builder.load(_at(builder, row, LANES, (8 * VECTOR << SUBSET) * table), align=8))
+            entry = _at(builder, row, LANES, (8 * VECTOR << SUBSET) * table)
+            result = builder.or_(result, builder.load(entry, align=8))
         builder.store(result, pointer, align=8)
         return context.get_dummy_value()
 
@@ -223,36 +233,19 @@ def store_byte(typingctx: Any, address: Any, value: Any) -> Any:
     return types.void(types.int64, types.uint8), emit
 
 
-@njit(**OPTIONS)
+@compiled
 def bit(j: int) -> Any:
     """The word with bit j % 64 set."""
     return np.uint64(1) << np.uint64(j & 63)
 
 
-@njit(**OPTIONS)
-def scratch(vectors: int) -> Any:
-    """Room for vectors that begin on a cache line (`aligned`); hold on to it with `keep`."""
-    return np.empty(VECTOR * (vectors + 1), np.uint64)
-
-
-@njit(**OPTIONS)
-def aligned(room: Any) -> int:
-    """Address of the first cache line of `scratch`."""
-    return (room.ctypes.data + 63) & ~63
-
-
-@njit(**OPTIONS)
-def keep(room: Any) -> None:
-    """Called after the last use of an address into an array, which the compiler would free before it."""
-
-
-@njit(**OPTIONS)
+@compiled
 def clear(target: int, vectors: int) -> None:
     for i in range(VECTOR * vectors):
         store(target + 8 * i, np.uint64(0))
 
 
-@njit(**OPTIONS)
+@compiled
 def gather(target: int, source: int, stride: int, rows: int, words: int) -> None:
     """Rows of at most eight words as adjacent vectors, filled up with zeros."""
     for i in range(rows):
@@ -266,7 +259,7 @@ def gather(target: int, source: int, stride: int, rows: int, words: int) -> None
                 store(vector + 8 * w, load(row + 8 * w))
 
 
-@njit(**OPTIONS)
+@compiled
 def scatter(target: int, stride: int, source: int, rows: int, words: int) -> None:
     """The reverse of `gather`."""
     for i in range(rows):
@@ -283,7 +276,7 @@ def scatter(target: int, stride: int, source: int, rows: int, words: int) -> Non
 # last one, which overlap the word before; only a matrix narrower than a word goes byte by byte.
 
 
-@njit(**OPTIONS)
+@compiled
 def pack_rows(target: int, target_stride: int, source: int, source_stride: int, rows: int, columns: int) -> None:
     """Bits from bytes; every word of the target row is written, the padding with zeros."""
     full, rest = columns // 64, columns % 64
@@ -305,7 +298,7 @@ def pack_rows(target: int, target_stride: int, source: int, source_stride: int, 
             store(row + 8 * full, tail)
 
 
-@njit(**OPTIONS)
+@compiled
 def unpack_rows(target: int, target_stride: int, source: int, source_stride: int, rows: int, columns: int) -> None:
     """Bytes of 0 and 1 from bits."""
     full, rest = columns // 64, columns % 64
@@ -324,22 +317,20 @@ def unpack_rows(target: int, target_stride: int, source: int, source_stride: int
                     store_byte(entries + j, np.uint8((tail >> np.uint64(j)) & np.uint64(1)))
 
 
-@njit(**OPTIONS)
+@compiled
 def transpose_rows(
-    target: int, target_stride: int, source: int, source_stride: int, rows: int, first: int, last: int
+    target: int, target_stride: int, source: int, source_stride: int, rows: int, first: int, last: int, tile: int
 ) -> None:
     """Rows ``first:last`` of the transposed matrix, from a source of so many rows; `first` a multiple of 512.
 
-    Tiles of 64 × 64 bits, in squares of 8 × 8 tiles so that every cache line is used whole.
+    Tiles of 64 × 64 bits (`tile`: room for one), in squares of 8 × 8 so that every cache line is used whole.
     """
-    room = scratch(VECTOR)
-    tile = aligned(room)
-    words, row_blocks = (last + 63) // 64, (rows + 63) // 64
+    words = (last + 63) // 64
     for w0 in range(first // 64, words, VECTOR):
-        for r0 in range(0, row_blocks, VECTOR):
+        for r0 in range(0, target_stride, VECTOR):
             for w in range(w0, min(w0 + VECTOR, words)):
-                for r in range(r0, min(r0 + VECTOR, row_blocks)):
-                    present = min(64, rows - 64 * r)
+                for r in range(r0, r0 + VECTOR):
+                    present = max(0, min(64, rows - 64 * r))
                     for i in range(present):
                         store(tile + 8 * i, load(source + 8 * ((64 * r + i) * source_stride + w)))
                     for i in range(present, 64):
@@ -347,13 +338,12 @@ def transpose_rows(
                     transpose_tile(tile)
                     for j in range(min(64, last - 64 * w)):
                         store(target + 8 * ((64 * w + j) * target_stride + r), load(tile + 8 * j))
-    keep(room)
 
 
 # The four-Russians product.
 
 
-@njit(**OPTIONS)
+@compiled
 def build_tables(tables: int, rows: int) -> None:
     """The disjunction of every subset of each six of 64 adjacent vectors."""
     for table in range(TABLES):
@@ -365,7 +355,7 @@ def build_tables(tables: int, rows: int) -> None:
                 disjoin(base + 8 * VECTOR * ((1 << b) + subset), base + 8 * VECTOR * subset, row)
 
 
-@njit(**OPTIONS)
+@compiled
 def multiply_rows(
     C: int,
     C_stride: int,
@@ -377,15 +367,15 @@ def multiply_rows(
     words: int,
     pivots: int,
     accumulate: bool,
+    room: int,
 ) -> None:
-    """C ← A ⊗ B, or C ← C ⊕ A ⊗ B, for some rows of C and A and some words of C and B.
+    """C ← A ⊗ B, or C ← C ⊕ A ⊗ B, for some rows of C and A and some words of C and B; room for `MULTIPLY` bytes.
 
     With at most `PANEL` pivots C may be B itself (of at most `CHUNK` rows), and A may lie within C: A is copied
     first, and a vector of every row of B is read before that of C is written.
     """
     chunk = min(rows, CHUNK)
-    room = scratch(2 * chunk + PIVOTS + (TABLES << SUBSET))
-    left = aligned(room)
+    left = room
     result = left + 8 * VECTOR * chunk
     pivot_rows = result + 8 * VECTOR * chunk
     tables = pivot_rows + 8 * VECTOR * PIVOTS
@@ -412,13 +402,12 @@ def multiply_rows(
                         if word:
                             lookup(result + 8 * VECTOR * i, tables, word)
                 scatter(target, C_stride, result, m, width)
-    keep(room)
 
 
 # The four-Russians closure.
 
 
-@njit(**OPTIONS)
+@compiled
 def close_word(x: Any, n: int) -> None:
     """Warshall's algorithm on at most 64 vertices, one word a row, without the identity."""
     for k in range(n):
@@ -427,9 +416,9 @@ def close_word(x: Any, n: int) -> None:
             x[i] |= pivot & (np.uint64(0) - ((x[i] >> np.uint64(k)) & np.uint64(1)))
 
 
-@njit(**OPTIONS)
-def close_diagonal(R: int, stride: int, n: int, reflexive: bool) -> None:
-    """R ← R⁺ or R*, of at most `PANEL` vertices, by blocks of 64 pivots."""
+@compiled
+def close_diagonal(R: int, stride: int, n: int, reflexive: bool, room: int) -> None:
+    """R ← R⁺ or R*, of at most `PANEL` vertices, by blocks of 64 pivots; room for `CLOSE` bytes."""
     small = np.empty(64, np.uint64)
     if n <= 64:
         for i in range(n):
@@ -439,8 +428,7 @@ def close_diagonal(R: int, stride: int, n: int, reflexive: bool) -> None:
             store(R + 8 * i * stride, small[i] | bit(i) if reflexive else small[i])
         return
     words = (n + 63) // 64
-    room = scratch(64 * words + PIVOTS + (TABLES << SUBSET))
-    rows = aligned(room)
+    rows = room
     closed = rows + 8 * VECTOR * 64 * words
     tables = closed + 8 * VECTOR * PIVOTS
     gather(rows, R, stride, n, words)
@@ -467,10 +455,9 @@ def close_diagonal(R: int, stride: int, n: int, reflexive: bool) -> None:
             vertex = rows + 8 * (VECTOR * i + i // 64)
             store(vertex, load(vertex) | bit(i))
     scatter(R, stride, rows, n, words)
-    keep(room)
 
 
-@njit(**OPTIONS)
+@compiled
 def set_diagonal(R: int, stride: int, n: int) -> None:
     for i in range(n):
         vertex = R + 8 * (i * stride + i // 64)
@@ -480,12 +467,22 @@ def set_diagonal(R: int, stride: int, n: int) -> None:
 # Closure by strongly connected components. All rows are whole vectors here.
 
 
-@njit(**OPTIONS)
-def strong_components(A: int, reverse: int, stride: int, n: int) -> Any:
+@compiled
+def fill(row: int, words: int, n: int) -> None:
+    """Set the first n bits of a row and clear the others."""
+    for w in range(words):
+        store(row + 8 * w, ~np.uint64(0) if 64 * w + 64 <= n else np.uint64(0))
+    if n % 64:
+        store(row + 8 * (n // 64), bit(n) - np.uint64(1))
+
+
+@compiled
+def strong_components(A: int, reverse: int, stride: int, n: int, todo: int) -> Any:
     """Strongly connected components, sources of the condensation first (Kosaraju–Sharir on bit sets).
 
-    `reverse` is the transposed matrix, both of `stride` words a row. A row is searched only for vertices that were
-    not visited, a vector at a time, so both passes together take O(n² / 512) steps whatever the number of edges.
+    `reverse` is the transposed matrix, both of `stride` words a row; `todo` is room for one row. A row is searched
+    only for vertices that were not visited, a vector at a time, so both passes together take O(n² / 512) steps
+    whatever the number of edges.
 
     Returns
     -------
@@ -494,11 +491,7 @@ def strong_components(A: int, reverse: int, stride: int, n: int) -> Any:
     offsets : where each component begins in `members`, and n
     cyclic : which vertices lie on a cycle
     """
-    unvisited = np.zeros(stride + VECTOR, np.uint64)
-    todo = (unvisited.ctypes.data + 63) & ~63
-    for v in range(n):
-        store(todo + 8 * (v // 64), load(todo + 8 * (v // 64)) | bit(v))
-
+    fill(todo, stride, n)
     finished = np.empty(n, np.int64)
     path = np.empty(n, np.int64)
     resume = np.empty(n, np.int64)  # the vector of its row at which the search of a vertex on the path goes on
@@ -539,8 +532,7 @@ def strong_components(A: int, reverse: int, stride: int, n: int) -> Any:
                 if depth == 0:
                     break
 
-    for v in range(n):
-        store(todo + 8 * (v // 64), load(todo + 8 * (v // 64)) | bit(v))
+    fill(todo, stride, n)
     label = np.empty(n, np.int64)
     members = path
     offsets = np.empty(n + 1, np.int64)
@@ -584,11 +576,10 @@ def strong_components(A: int, reverse: int, stride: int, n: int) -> Any:
                 cyclic[members[k]] = True
         else:
             cyclic[root] = (load(A + 8 * (root * stride + root // 64)) & bit(root)) != 0
-    keep(unvisited)
     return label, members, offsets[: components + 1], cyclic
 
 
-@njit(**OPTIONS)
+@compiled
 def unite_rows(
     target: int, source: int, words: int, members: Any, offsets: Any, first: int, last: int
 ) -> None:
@@ -604,7 +595,7 @@ def unite_rows(
                 disjoin(row + 8 * w, row + 8 * w, other + 8 * w)
 
 
-@njit(**OPTIONS)
+@compiled
 def pick_rows(target: int, source: int, words: int, label: Any, first: int, last: int) -> None:
     """Rows ``first:last`` of the target ← the source rows that the labels name."""
     for i in range(first, last):
@@ -614,7 +605,7 @@ def pick_rows(target: int, source: int, words: int, label: Any, first: int, last
             disjoin(row + 8 * w, origin + 8 * w, origin + 8 * w)
 
 
-@njit(**OPTIONS)
+@compiled
 def clear_diagonal(R: int, stride: int, kept: Any) -> None:
     """Take the diagonal bit from every vertex that is not kept."""
     for i in range(kept.shape[0]):
@@ -623,16 +614,15 @@ def clear_diagonal(R: int, stride: int, kept: Any) -> None:
             store(vertex, load(vertex) & ~bit(i))
 
 
-@njit(**OPTIONS)
-def propagate(Q: int, stride: int, n: int, budget: int) -> bool:
+@compiled
+def propagate(Q: int, stride: int, n: int, budget: int, missing: int) -> bool:
     """Q ← Q* for an upper triangular Q (edges ascend), from the last vertex to the first.
 
     The successors of a vertex are taken in ascending order and those already reached are skipped, so that a row is
     united with another only for an edge of the transitive reduction. Gives up after so many vectors united; Q is
-    then a matrix with the same closure. Returns whether it came to the end.
+    then a matrix with the same closure. Returns whether it came to the end. `missing` is room for one row: the
+    complement of what the vertex at work reaches.
     """
-    room = scratch(stride // VECTOR)
-    missing = aligned(room)  # what the vertex does not reach, complemented so that padding never counts as reached
     for v in range(n - 1, -1, -1):
         row = Q + 8 * v * stride
         start = v // PANEL * VECTOR
@@ -654,61 +644,76 @@ def propagate(Q: int, stride: int, n: int, budget: int) -> bool:
         for w in range(start, stride):
             store(row + 8 * w, ~load(missing + 8 * w))
         if budget < 0 and v > 0:
-            keep(room)
             return False
-    keep(room)
     return True
 
 
 # From here on plain Python: blocks, threads, the choice between the two closures.
 
+TABLE_BYTES = 8 * VECTOR * (PIVOTS + (TABLES << SUBSET))  # the tables, and the rows that they are made from
+MULTIPLY = 8 * VECTOR * 2 * CHUNK + TABLE_BYTES
+CLOSE = 8 * VECTOR * PANEL + TABLE_BYTES
 ENOUGH = 1 << 14  # steps (vectors or look-ups) that repay handing a part of the work to another thread
-SMALL = 256  # vertices up to which the four-Russians closure is the faster one whatever the edges are
-UNIONS_A_LOOKUP = 1.5  # vectors united in the time of one look-up, itself a union of eleven vectors
+BUFFER_ROWS = 64  # rows converted at once where the entries are no adjacent bytes
+SMALL = 768  # vertices up to which the four-Russians closure is the faster one whatever the edges are
+UNIONS_A_LOOKUP = 0.6  # vectors united in half the time of a look-up, half the look-ups being of empty words
 
 
 def pack(matrix: PackedMatrix, array: np.ndarray, threads: int | None = None) -> None:
-    """Fill a matrix from a bool or numeric array of its shape."""
+    """Fill an owned matrix from a bool or numeric array of its shape."""
     rows, columns = matrix.shape
-    is_bytes = array.dtype.kind == "b" or (array.dtype.itemsize == 1 and array.dtype.kind in "iu")
-    direct = is_bytes and (columns <= 1 or array.strides[1] == 1)
-    words, stride = matrix.words, _stride(matrix)
+    words, stride = _address(matrix), _stride(matrix)
+    parts = _parts(rows * columns * array.dtype.itemsize // 64, threads)
+    if _as_bytes(array):
+        entries, step = array.ctypes.data, array.strides[0]
 
-    def work(first: int, last: int) -> None:
-        part = array[first:last]
-        if not direct:
-            part = np.ascontiguousarray(part if is_bytes else part != 0)
-        pack_rows(words[first:last].ctypes.data, stride, part.ctypes.data, part.strides[0], last - first, columns)
+        def work(first: int, last: int) -> None:
+            pack_rows(words + 8 * first * stride, stride, entries + first * step, step, last - first, columns)
+    else:
+        parts = max(parts, rows // BUFFER_ROWS)
 
-    _run(work, _pieces(rows, rows * columns * array.dtype.itemsize // 64, threads, None if direct else 64), threads)
+        def work(first: int, last: int) -> None:
+            part = np.ascontiguousarray(array[first:last] != 0)
+            pack_rows(words + 8 * first * stride, stride, part.ctypes.data, columns, last - first, columns)
+
+    _run(work, _ranges(rows, parts), threads)
 
 
 def unpack(matrix: PackedMatrix, out: np.ndarray, threads: int | None = None) -> None:
     """Write a matrix to an array of its shape."""
     rows, columns = matrix.shape
-    is_bytes = out.dtype.kind == "b" or (out.dtype.itemsize == 1 and out.dtype.kind in "iu")
-    direct = is_bytes and (columns <= 1 or out.strides[1] == 1)
-    words, stride = matrix.words, _stride(matrix)
+    words, stride = _address(matrix), _stride(matrix)
+    parts = _parts(rows * columns * out.dtype.itemsize // 64, threads)
+    if _as_bytes(out):
+        entries, step = out.ctypes.data, out.strides[0]
 
-    def work(first: int, last: int) -> None:
-        part = out[first:last] if direct else np.empty((last - first, columns), bool)
-        unpack_rows(part.ctypes.data, part.strides[0], words[first:last].ctypes.data, stride, last - first, columns)
-        if not direct:
+        def work(first: int, last: int) -> None:
+            unpack_rows(entries + first * step, step, words + 8 * first * stride, stride, last - first, columns)
+    else:
+        parts = max(parts, rows // BUFFER_ROWS)
+
+        def work(first: int, last: int) -> None:
+            part = np.empty((last - first, columns), bool)
+            unpack_rows(part.ctypes.data, columns, words + 8 * first * stride, stride, last - first, columns)
             out[first:last] = part
 
-    _run(work, _pieces(rows, rows * columns * out.dtype.itemsize // 64, threads, None if direct else 64), threads)
+    _run(work, _ranges(rows, parts), threads)
+
+
+def _as_bytes(array: np.ndarray) -> bool:
+    """Whether the entries of a row are adjacent single bytes."""
+    return array.dtype.itemsize == 1 and array.dtype.kind in "biu" and array.strides[1] == 1
 
 
 def transpose(target: PackedMatrix, source: PackedMatrix, threads: int | None = None) -> None:
-    """Fill a matrix of zeros with the transposed source."""
+    """Fill an owned matrix with the transposed source."""
     rows, columns = source.shape
-    to, to_stride, origin, stride = _address(target), _stride(target), _address(source), _stride(source)
+    to, width, origin, stride = _address(target), _stride(target), _address(source), _stride(source)
 
     def work(first: int, last: int) -> None:
-        left, right = PANEL * first, min(PANEL * last, columns)
-        transpose_rows(to, to_stride, origin, stride, rows, left, right)
+        transpose_rows(to, width, origin, stride, rows, PANEL * first, min(PANEL * last, columns), _room(8 * WORD))
 
-    _run(work, _pieces(-(-columns // PANEL), rows * columns // 64, threads), threads)
+    _run(work, _ranges(-(-columns // PANEL), _parts(rows * columns // 64, threads)), threads)
 
 
 def multiply_add(C: PackedMatrix, A: PackedMatrix, B: PackedMatrix, threads: int | None = None) -> None:
@@ -739,18 +744,15 @@ def _multiply(C: PackedMatrix, A: PackedMatrix, B: PackedMatrix, accumulate: boo
             c + 8 * (top * c_stride + left), c_stride,
             a + 8 * top * a_stride, a_stride,
             b + 8 * left, b_stride,
-            bottom - top, right - left, pivots, accumulate,
+            bottom - top, right - left, pivots, accumulate, _room(MULTIPLY),
         )  # fmt: skip
 
     vectors = -(-words // VECTOR)
-    cost = rows * vectors * -(-pivots // PIVOTS)
-    bands = _pieces(rows, cost, threads, CHUNK)
-    panels = _pieces(vectors, cost // len(bands) if rows < CHUNK else 0, threads) if bands else []
-    _run(
-        work,
-        [(top, bottom, VECTOR * left, min(VECTOR * right, words)) for top, bottom in bands for left, right in panels],
-        threads,
-    )
+    parts = _parts(rows * vectors * -(-pivots // PIVOTS), threads)
+    bands = _ranges(rows, min(parts, max(1, rows // (CHUNK // 2))))
+    panels = _ranges(vectors, -(-parts // max(1, len(bands))))
+    pieces = [(*band, VECTOR * left, min(VECTOR * right, words)) for band in bands for left, right in panels]
+    _run(work, pieces, threads)
 
 
 def four_russians_closure(R: PackedMatrix, reflexive: bool = True, threads: int | None = None) -> None:
@@ -765,28 +767,31 @@ def four_russians_closure(R: PackedMatrix, reflexive: bool = True, threads: int 
     n = _check_square(R)
     address, stride, words = _address(R), _stride(R), -(-n // WORD)
     if n <= PANEL:
-        close_diagonal(address, stride, n, reflexive)
+        close_diagonal(address, stride, n, reflexive, _room(CLOSE))
         return
     vectors = -(-words // VECTOR)
     for k in range(0, n, PANEL):
         size = min(PANEL, n - k)
         pivot_rows = address + 8 * k * stride
         diagonal = pivot_rows + 8 * (k // WORD)
-        close_diagonal(diagonal, stride, size, False)
+        close_diagonal(diagonal, stride, size, False, _room(CLOSE))
 
         def panel(first: int, last: int, size: int = size, pivot_rows: int = pivot_rows, D: int = diagonal) -> None:
             P = pivot_rows + 8 * VECTOR * first
             width = min(VECTOR * last, words) - VECTOR * first
-            multiply_rows(P, stride, D, stride, P, stride, size, width, size, True)
+            multiply_rows(P, stride, D, stride, P, stride, size, width, size, True, _room(MULTIPLY))
 
         def rest(top: int, bottom: int, k: int = k, size: int = size, pivot_rows: int = pivot_rows) -> None:
             row = address + 8 * top * stride
-            multiply_rows(row, stride, row + 8 * (k // WORD), stride, pivot_rows, stride, bottom - top, words, size, True)
+            left = row + 8 * (k // WORD)
+            count = bottom - top
+            multiply_rows(row, stride, left, stride, pivot_rows, stride, count, words, size, True, _room(MULTIPLY))
 
-        _run(panel, _pieces(vectors, vectors * size * (size // PIVOTS), threads), threads)
-        cost = n * vectors * (size // PIVOTS)
-        above = _pieces(k, cost, threads, CHUNK)
-        below = _pieces(n - k - size, cost, threads, CHUNK)
+        steps = size // PIVOTS * vectors
+        _run(panel, _ranges(vectors, _parts(size * steps, threads)), threads)
+        parts = min(_parts((n - size) * steps, threads), max(1, n // (CHUNK // 4)))
+        above = _ranges(k, -(-parts * k // n))
+        below = _ranges(n - k - size, parts - len(above))
         _run(rest, above + [(k + size + top, k + size + bottom) for top, bottom in below], threads)
     if reflexive:
         set_diagonal(address, stride, n)
@@ -810,7 +815,7 @@ def transitive_closure(R: PackedMatrix, reflexive: bool = True, threads: int | N
     """
     n = _check_square(R)
     if n <= SMALL:
-        close_diagonal(_address(R), _stride(R), n, reflexive)
+        four_russians_closure(R, reflexive, threads)
     else:
         _close_components(R, reflexive, threads, UNIONS_A_LOOKUP)
 
@@ -825,7 +830,7 @@ def _close_components(R: PackedMatrix, reflexive: bool, threads: int | None, pat
         return
     stride = _stride(R)
     reverse = R.transpose(threads)
-    label, members, offsets, cyclic = strong_components(_address(R), _address(reverse), stride, n)
+    label, members, offsets, cyclic = strong_components(_address(R), _address(reverse), stride, n, _room(8 * stride))
     count = len(offsets) - 1
 
     into = _unite(reverse, members, offsets, threads)  # [d, v]: v has an edge into component d
@@ -833,8 +838,8 @@ def _close_components(R: PackedMatrix, reflexive: bool, threads: int | None, pat
     Q = _unite(into.transpose(threads), members, offsets, threads)  # [c, d]: an edge from component c to d
     del into
     lookups = count * _stride(Q) // VECTOR * -(-count // PIVOTS)
-    budget = int(patience * lookups / _threads(threads)) if patience is not None else np.iinfo(np.int64).max
-    if not propagate(_address(Q), _stride(Q), count, budget):
+    budget = int(patience * lookups / thread_count(threads)) if patience is not None else np.iinfo(np.int64).max
+    if not propagate(_address(Q), _stride(Q), count, budget, _room(8 * _stride(Q))):
         four_russians_closure(Q, True, threads)
 
     reached = PackedMatrix.empty(n, count)  # [v, c]: component c reaches v
@@ -907,7 +912,7 @@ def _unite(source: PackedMatrix, members: Any, offsets: Any, threads: int | None
     def work(first: int, last: int) -> None:
         unite_rows(to, origin, words, members, offsets, first, last)
 
-    _run(work, _pieces(groups, len(members) * words // VECTOR, threads), threads)
+    _run(work, _ranges(groups, _parts(len(members) * words // VECTOR, threads)), threads)
     return result
 
 
@@ -918,7 +923,7 @@ def _pick(result: PackedMatrix, source: PackedMatrix, label: Any, threads: int |
     def work(first: int, last: int) -> None:
         pick_rows(to, origin, words, label, first, last)
 
-    _run(work, _pieces(rows, rows * words // VECTOR, threads), threads)
+    _run(work, _ranges(rows, _parts(rows * words // VECTOR, threads)), threads)
 
 
 def _address(matrix: PackedMatrix) -> int:
@@ -927,7 +932,7 @@ def _address(matrix: PackedMatrix) -> int:
 
 def _stride(matrix: PackedMatrix) -> int:
     rows, width = matrix.words.shape
-    return matrix.words.strides[0] // 8 if rows > 1 else width
+    return matrix.words.strides[0] // 8 if rows > 1 and width else width
 
 
 def _check_writable(matrix: PackedMatrix) -> None:
@@ -943,31 +948,36 @@ def _check_square(matrix: PackedMatrix) -> int:
     return rows
 
 
-def _threads(threads: int | None) -> int:
-    import os
-    return threads or len(os.sched_getaffinity(0))
+def _room(size: int) -> int:
+    """Address of scratch memory of this thread, until it asks again."""
+    return scratch(size)[1]
 
 
-def _pieces(count: int, cost: int, threads: int | None, largest: int | None = None) -> list[tuple[int, int]]:
-    """Ranges that cover ``range(count)``: a few for every thread, fewer where the cost would not repay them."""
-    if count == 0:
-        return []
-    threads = _threads(threads)
-    parts = 1 if threads == 1 else max(1, min(4 * threads, cost // ENOUGH))
-    size = -(-count // parts)
-    if largest is not None:
-        size = min(size, largest)
-    return [(first, min(first + size, count)) for first in range(0, count, size)]
+def _parts(steps: int, threads: int | None) -> int:
+    """How many pieces to make of so much work: a few for every thread, or one if that would not repay the threads."""
+    return 1 if steps < 2 * ENOUGH else min(4 * thread_count(threads), steps // ENOUGH)
 
 
-_POOL = None
+def _ranges(count: int, parts: int) -> list[tuple[int, int]]:
+    """About so many ranges of equal size, none empty, that cover ``range(count)``."""
+    size = -(-count // max(1, parts))
+    return [(first, min(first + size, count)) for first in range(0, count, max(1, size))]
+
+
 def _run(function: Callable[..., None], pieces: Sequence[tuple[int, ...]], threads: int | None) -> None:
-    global _POOL
-    if len(pieces) <= 1 or _threads(threads) == 1:
+    """Call a function with each of the pieces, on so many threads."""
+    if len(pieces) <= 1:
         for piece in pieces:
             function(*piece)
         return
-    if _POOL is None:
-        from concurrent.futures import ThreadPoolExecutor
-        _POOL = ThreadPoolExecutor(_threads(threads))
-    list(_POOL.map(lambda piece: function(*piece), pieces))
+    remaining = deque(pieces)
+
+    def work() -> None:
+        while True:
+            try:
+                piece = remaining.popleft()
+            except IndexError:  # asking first whether any is left would let another thread take it in between
+                return
+            function(*piece)
+
+    pool.run(work, min(thread_count(threads), len(pieces)) - 1)

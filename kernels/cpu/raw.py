@@ -22,14 +22,14 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
+from numba.core.errors import RequireLiteralValue
 from numba.extending import intrinsic
 from numba.np.numpy_support import as_dtype
 
 ANY = 0  # may overlap every packed region
 PANEL = 1  # the right operand of the micro-kernel
-ROW = 2  # ROW + i: row i of the group of rows that the micro-kernel updates
-REGIONS = 10  # how many there are
-OUTSIDE = REGIONS  # matrices, which overlap no packed buffer
+ROW_0, ROW_1, ROW_2, ROW_3 = 2, 3, 4, 5  # the rows that the micro-kernel updates at once
+OUTSIDE = 6  # matrices, which overlap no packed buffer
 
 
 def record_dtype(components: Any) -> np.dtype:
@@ -49,6 +49,12 @@ def _components(element: types.Type) -> tuple[types.Type, ...]:
 def _value_type(element: types.Type) -> types.Type:
     components = _components(element)
     return components[0] if len(components) == 1 else types.Tuple(components)
+
+
+def _literal(region: types.Type) -> int:
+    if not isinstance(region, types.IntegerLiteral):
+        raise RequireLiteralValue("the region of a packed access must be a literal")
+    return int(region.literal_value)
 
 
 def _tag(builder: ir.IRBuilder, instruction: ir.Instruction, region: int) -> None:
@@ -115,7 +121,7 @@ def _write(context: Any, builder: ir.IRBuilder, value: Any, given: types.Type, p
 def load(typing: Any, element: Any, base: Any, plane: Any, index: Any, region: Any) -> Any:
     """Element `index` of the packed buffer at `base`."""
     components, value_type = _components(element), _value_type(element)
-    number = region.literal_value
+    number = _literal(region)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         places = _places(context, builder, components, *arguments[1:4])
@@ -128,7 +134,7 @@ def load(typing: Any, element: Any, base: Any, plane: Any, index: Any, region: A
 def store(typing: Any, element: Any, base: Any, plane: Any, index: Any, region: Any, value: Any) -> Any:
     """Write element `index` of the packed buffer at `base`."""
     components, value_type = _components(element), _value_type(element)
-    number = region.literal_value
+    number = _literal(region)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         places = _places(context, builder, components, *arguments[1:4])

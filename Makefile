@@ -1,0 +1,50 @@
+# Every target sets up what it needs in .venv, from nothing but Python 3.11 or later and the package registry.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PICTURE ?= minnesota.png
+
+.PHONY: help demo test lint bench clean
+
+help:
+	@echo 'make demo    answer five questions about the roads of Minnesota, and draw $(PICTURE)'
+	@echo 'make test    run all tests'
+	@echo 'make lint    ruff and mypy'
+	@echo 'make bench   measure against other libraries, and write the table of README.md'
+	@echo 'make clean   remove what these commands made'
+	@echo 'PYTHON=…     the Python to use, 3.11 or later'
+
+demo: $(VENV)/has-plot
+	$(BIN)/semiring demo --plot $(PICTURE)
+
+test: $(VENV)/has-test
+	$(BIN)/python -m pytest -n auto
+
+# Type checkers do not follow the mapping of an editable install, so mypy gets the tree as it is installed.
+lint: $(VENV)/has-lint
+	$(BIN)/ruff check .
+	rm -rf build/typed && mkdir -p build/typed
+	cp -R semiring build/typed/semiring
+	cp -R algorithms kernels build/typed/semiring/
+	cd build/typed && ../../$(BIN)/mypy --config-file ../../pyproject.toml -p semiring
+
+bench: $(VENV)/has-bench
+	$(BIN)/python docs/benchmarks/cpu.py
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info minnesota.png .pytest_cache .hypothesis .ruff_cache .mypy_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# One stamp for each extra of pyproject.toml.
+$(VENV)/has-%: pyproject.toml | $(BIN)/pip
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	@touch $@
+
+$(BIN)/pip:
+	@command -v '$(PYTHON)' >/dev/null || { \
+	  echo "'$(PYTHON)' was not found; name a Python 3.11 or later, as in: make PYTHON=python3.12 test" >&2; exit 1; }
+	@'$(PYTHON)' -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "$$('$(PYTHON)' --version) is too old; name a Python 3.11 or later, as in: make PYTHON=python3.12 test" >&2; exit 1; }
+	@'$(PYTHON)' -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "$$('$(PYTHON)' --version) cannot make environments; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
+	'$(PYTHON)' -m venv $(VENV)

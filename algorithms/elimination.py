@@ -1,0 +1,67 @@
+"""Elimination: the LU decomposition of a closed semiring, to solve X = A X ⊕ B for many B, or to expand into A*.
+
+`factor` eliminates the rows below each pivot block only, a third of the closure's work:
+
+    A = [ D R ]     D ← D*,   R ← D R,   X ← X ⊕ C R,   and on into X
+        [ C X ]
+
+`solve` then takes a right-hand side forward (Y_k ← D Y_k, Y_below ← Y_below ⊕ C Y_k) and backward
+(Y_k ← Y_k ⊕ R Y_after). `expand` turns the factors into A*, from the last pivot to the first, X* being known:
+
+    C ← X* C D,   D ← D ⊕ R C,   R ← R X*
+
+B. Carré, Graphs and networks (1979); over the reals it is LU without pivoting.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from semiring.kernels.interface import Kernel
+
+from .blocks import spans
+from .r_kleene import close_by_halves
+
+
+def elimination(A: Any, kernel: Kernel, tile: int) -> None:
+    """A ← A* in place: factor, then expand."""
+    factor(A, kernel, tile)
+    expand(A, kernel, tile)
+
+
+def factor(A: Any, kernel: Kernel, tile: int) -> None:
+    """A ← its factors: D*, D* R and C for every pivot block."""
+    n = A.shape[0]
+    for k in spans(n, tile):
+        rest = slice(k.stop, n)
+        D, R, C, X = A[k, k], A[k, rest], A[rest, k], A[rest, rest]
+        close_by_halves(D, kernel, kernel.tile, k.start)
+        if k.stop < n:
+            kernel.left(D, R)
+            kernel.multiply_add(X, C, R)
+
+
+def expand(A: Any, kernel: Kernel, tile: int) -> None:
+    """A ← A*, from what `factor` left."""
+    n = A.shape[0]
+    for k in reversed(spans(n, tile)[:-1]):
+        rest = slice(k.stop, n)
+        D, R, C, X = A[k, k], A[k, rest], A[rest, k], A[rest, rest]
+        kernel.right(C, D)
+        kernel.left(X, C)
+        kernel.multiply_add(D, R, C)
+        kernel.right(R, X)
+
+
+def solve(A: Any, B: Any, kernel: Kernel, tile: int) -> None:
+    """B ← A* B, the least solution of X = A X ⊕ B, from what `factor` left in A."""
+    n, columns = B.shape
+    every = slice(0, columns)
+    for k in spans(n, tile):
+        rest = slice(k.stop, n)
+        kernel.left(A[k, k], B[k, every])
+        if k.stop < n:
+            kernel.multiply_add(B[rest, every], A[rest, k], B[k, every])
+    for k in reversed(spans(n, tile)[:-1]):
+        rest = slice(k.stop, n)
+        kernel.multiply_add(B[k, every], A[k, rest], B[rest, every])

@@ -1,0 +1,24 @@
+"""Repeated squaring: 1 ⊕ A, squared until nothing changes.
+
+    A ← 1 ⊕ A;   A ← A A   (after i rounds: all paths of at most 2^i edges)
+
+Right only where ⊕ is idempotent, since a walk is found in many ways, and where no cycle improves for ever: then a best
+path has fewer than n edges and ⌈log₂ n⌉ rounds suffice. C.-L. Deng's and Q.-N. Tran's GPU closures work this way.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from semiring.kernels.interface import Kernel
+
+
+def squaring(A: Any, kernel: Kernel, tile: int) -> None:
+    """A ← A* in place, with one more matrix of the same size."""
+    kernel.add_one(A)
+    B = kernel.like(A)
+    for _ in range(max(A.shape[0] - 1, 0).bit_length()):
+        kernel.multiply(B, A, A)
+        if kernel.equal(A, B):
+            return
+        kernel.assign(A, B)

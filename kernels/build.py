@@ -1,0 +1,69 @@
+"""From a lowering to the engine that runs it. Engines with the same expressions share their compiled code."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+from .lowering import Lowering
+
+
+def kernel(lowering: Lowering) -> Any:
+    """The kernel (`semiring.kernels.interface.Kernel`) of a lowering."""
+    return _kernel(_Keyed(lowering))
+
+
+class _Keyed:
+    """A lowering that equals another when the code for both is the same."""
+
+    def __init__(self, lowering: Lowering):
+        self.lowering, self.key = lowering, lowering.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Keyed) and self.key == other.key
+
+
+@lru_cache(256)
+def _kernel(keyed: _Keyed) -> Any:
+    lowering = keyed.lowering
+    if lowering.kind == "objects":
+        from .cpu.objects import ObjectKernel
+
+        return ObjectKernel(lowering)
+    if lowering.kind == "packed":
+        from .cpu.packed import PackedKernel
+
+        return PackedKernel()
+    from .cpu.dense import DenseKernel
+
+    return DenseKernel(lowering, program(lowering))
+
+
+def program(lowering: Lowering) -> Any:
+    """The Numba text of a lowering."""
+    from .cpu.engine import Program, has_fma
+    from .cpu.rules import function
+
+    components = lowering.components
+    mul = function("times", "a, b, unit", lowering.mul.outputs, components)
+    if lowering.fused_sum and has_fma():
+        mul = "@inline\ndef times(a, b, unit):\n    return fma(b, unit, a)\n"
+    prelude = "\n\n".join(
+        [
+            "from semiring.kernels.cpu.scalar import *\n",
+            mul,
+            function("plus", "x, t", lowering.add.outputs, components),
+            function("star", "a", lowering.star.outputs, components),
+            function("defined", "a", [lowering.defined], components, [np.dtype(bool)]),
+            "",
+        ]
+    )
+    digest = blake2b(prelude.encode(), digest_size=4).hexdigest()
+    kinds = "_".join(d.name for d in components)
+    return Program(f"{kinds}_{digest}", components, lowering.zero, lowering.one, prelude)

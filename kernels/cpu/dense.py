@@ -1,0 +1,40 @@
+"""Dense matrices on the CPU: the compiled engine, plus the few operations that need no compiling."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..lowering import Lowering
+from .engine import CpuKernel, Program
+
+
+class DenseKernel(CpuKernel):
+    """The kernel interface over NumPy arrays in a lowering's storage; see `semiring.kernels.interface`."""
+
+    align = 16
+
+    def __init__(self, lowering: Lowering, program: Program):
+        super().__init__(program)
+        self._add_one = lowering.add_one
+
+    def add_one(self, A: np.ndarray) -> None:
+        """A ← 1 ⊕ A."""
+        i = np.arange(A.shape[0])
+        A[i, i] = self._add_one(A[i, i])
+
+    def like(self, A: np.ndarray) -> np.ndarray:
+        """A matrix of the same shape, in C order."""
+        return np.empty(A.shape, A.dtype)
+
+    def equal(self, A: np.ndarray, B: np.ndarray) -> bool:
+        """Whether both hold the same elements."""
+        return bool(np.array_equal(A, B))
+
+    def assign(self, A: np.ndarray, B: np.ndarray) -> None:
+        """A ← B."""
+        A[...] = B
+
+    def set_diagonal(self, A: np.ndarray, values: np.ndarray) -> None:
+        """a_ii ← the values."""
+        i = np.arange(A.shape[0])
+        A[i, i] = values

@@ -1,0 +1,145 @@
+"""A small pool of threads for compiled kernels that release the GIL, and the scratch memory of each thread.
+
+Numba's own parallel loops are not used: their OpenMP layer ends the process when it is entered after a fork or from two
+threads at once. Here the caller works too, helpers that wake up too late find nothing to do and are not waited for, a
+forked child starts a pool of its own, and any number of callers may share the pool.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+
+import numpy as np
+
+KEEP = 2 << 20  # bytes of scratch memory that a thread keeps from one call to the next
+ALIGNMENT = 64  # bytes: a cache line, and the widest vector
+
+
+def thread_count(threads: int | None = None) -> int:
+    """Number of threads to use: `threads`, else ``SEMIRING_NUM_THREADS``, else the CPUs this process may run on.
+
+    Examples
+    --------
+    >>> thread_count(3)
+    3
+    """
+    if threads is None:
+        text = os.environ.get("SEMIRING_NUM_THREADS", "").strip()
+        if not text:
+            return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        if not text.isdecimal():
+            raise ValueError(f"SEMIRING_NUM_THREADS must be a positive integer, not {text!r}")
+        threads = int(text)
+    if threads < 1:
+        raise ValueError(f"the number of threads must be at least 1, not {threads}")
+    return threads
+
+
+class _Call:
+    """One piece of work that the caller and its helpers do together."""
+
+    def __init__(self, work: Callable[[], object]):
+        self.work = work
+        self.lock = threading.Lock()
+        self.idle = threading.Lock()  # held while somebody is at work after the call was closed
+        self.active = 0
+        self.closed = False
+        self.error: BaseException | None = None
+
+    def help(self) -> None:
+        with self.lock:
+            if self.closed:
+                return
+            self.active += 1
+        try:
+            self.work()
+        except BaseException as error:  # handed to the caller, who raises it
+            self.error = error
+        with self.lock:
+            self.active -= 1
+            if self.closed and not self.active:
+                self.idle.release()
+
+    def close(self) -> None:
+        """Let nobody else begin, and wait for those who have begun."""
+        with self.lock:
+            self.closed = True
+            if not self.active:
+                return
+            self.idle.acquire()
+        self.idle.acquire()
+
+
+class Pool:
+    """Threads that start when they are first needed, and then wait for calls."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._calls: SimpleQueue[_Call] = SimpleQueue()
+        self._size = 0
+
+    def run(self, work: Callable[[], object], helpers: int) -> None:
+        """Call `work` on this thread, and on up to `helpers` others at the same time; return when all have returned.
+
+        `work` takes its share from something all of them see (an atomic counter), and returns when nothing is left. What
+        one of them raises is raised here.
+        """
+        if self._size < helpers:
+            self._grow(helpers)
+        call = _Call(work)
+        for _ in range(helpers):
+            self._calls.put(call)
+        try:
+            work()
+        finally:
+            call.close()
+        if call.error is not None:
+            raise call.error
+
+    def _grow(self, size: int) -> None:
+        with self._lock:
+            while self._size < size:
+                name = f"semiring-{self._size}"
+                threading.Thread(target=_serve, args=(self._calls,), name=name, daemon=True).start()
+                self._size += 1
+
+
+def _serve(calls: SimpleQueue[_Call]) -> None:
+    while True:
+        calls.get().help()
+
+
+pool = Pool()
+
+
+def _after_fork() -> None:
+    pool.__init__()  # type: ignore[misc]  # the threads stayed in the parent, and a lock may have been held there
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+class _Scratch(threading.local):
+    buffer: np.ndarray = np.empty(0, np.uint8)
+    address: int = 0
+
+
+_scratch = _Scratch()
+
+
+def scratch(size: int) -> tuple[np.ndarray, int]:
+    """Memory of at least `size` bytes for this thread alone: an array to hold on to, and its aligned address.
+
+    What an earlier call on the same thread returned must no longer be in use.
+    """
+    if size <= _scratch.buffer.size - ALIGNMENT:
+        return _scratch.buffer, _scratch.address
+    buffer = np.empty(size + ALIGNMENT, np.uint8)
+    address = -(-buffer.ctypes.data // ALIGNMENT) * ALIGNMENT
+    if size <= KEEP:
+        _scratch.buffer, _scratch.address = buffer, address
+    return buffer, address

@@ -1,0 +1,56 @@
+"""What a schedule may ask of an engine. Every matrix that can be cut into blocks gets all schedules by providing this."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+
+class Block(Protocol):
+    """A rectangle of a matrix: dense, packed, on a device, on disk, absent. Slices are views."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    def __getitem__(self, key: tuple[slice, slice]) -> Any: ...
+
+
+class Kernel(Protocol):
+    """C ⊕= A ⊗ B and the closure of a small block, for one algebra on one kind of block.
+
+    `tile` is the order of a block that `close` takes directly; block bounds are multiples of `align`.
+    """
+
+    tile: int
+    align: int
+
+    def multiply_add(self, C: Any, A: Any, B: Any) -> None:
+        """C ← C ⊕ A ⊗ B; C overlaps neither A nor B."""
+
+    def multiply(self, C: Any, A: Any, B: Any) -> None:
+        """C ← A ⊗ B; C overlaps neither A nor B."""
+
+    def left(self, D: Any, R: Any) -> None:
+        """R ← D ⊗ R in place, with little extra memory."""
+
+    def right(self, C: Any, D: Any) -> None:
+        """C ← C ⊗ D in place, with little extra memory."""
+
+    def close(self, D: Any) -> int:
+        """D ← D* in place; −1, or the first pivot whose star does not exist."""
+
+    def add_one(self, A: Any) -> None:
+        """A ← 1 ⊕ A: ones join the diagonal."""
+
+    def like(self, A: Any) -> Any:
+        """A matrix of the same kind and shape, holding anything."""
+
+    def equal(self, A: Any, B: Any) -> bool:
+        """Whether two matrices hold the same elements."""
+
+    def assign(self, A: Any, B: Any) -> None:
+        """A ← B."""
+
+    def diagonal(self, A: Any, D: Any) -> Any:
+        """The vector of ⊕_k a_ik ⊗ d_ki."""
+
+    def set_diagonal(self, A: Any, values: Any) -> None:
+        """a_ii ← the values."""

@@ -1,0 +1,354 @@
+"""How an algebra is computed on data of a dtype: what is stored, which expressions run, how results come back.
+
+A lowering is chosen by what the expressions are and by facts about the data, never by an algebra's name. Each is an
+isomorphism on the elements that can occur, so that closures and products may run wholly on the encoded side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from semiring.arithmetic import Arithmetic
+from semiring.core import Semiring
+from semiring.errors import SemiringError
+from semiring.expression import Expression, Traced, constant, operand, postorder, substitute
+from semiring.reference import numpy_function
+
+from .facts import Facts
+
+CHUNK = 1 << 18  # elements that a conversion takes at once: it stays in the cache and needs no second matrix
+
+
+@dataclass(frozen=True)
+class Lowering:
+    """An algebra on storage of its own; `recode` holds the functions behind `encode` and `decode`."""
+
+    name: str
+    reason: str
+    algebra: Semiring
+    dtype: np.dtype  # of the data
+    storage: np.dtype
+    kind: str  # "numba", "packed" or "objects": which engine runs it
+    add: Traced
+    mul: Traced
+    star: Traced
+    defined: Expression
+    zero: tuple
+    one: tuple
+    fused_sum: bool = False
+    recode: tuple[Callable[[np.ndarray, bool], Any], Callable[[Any], np.ndarray]] | None = None
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether storage holds the data as they are."""
+        return self.recode is None
+
+    def encode(self, array: np.ndarray, copy: bool) -> Any:
+        """An array of the data's dtype in storage; its own memory may be used where `copy` is false."""
+        return np.array(array, copy=copy or None) if self.recode is None else self.recode[0](array, copy)
+
+    def decode(self, stored: Any) -> np.ndarray:
+        """Storage as an array of the data's dtype, in the same memory where that is possible."""
+        return stored if self.recode is None else self.recode[1](stored)
+
+    @property
+    def components(self) -> tuple[np.dtype, ...]:
+        """Storage dtypes of an element's components."""
+        return tuple(self.storage[f] for f in self.storage.names) if self.storage.names else (self.storage,)
+
+    @property
+    def key(self) -> tuple:
+        """What the compiled code depends on."""
+        return (
+            self.kind, self.add, self.mul, self.star, self.defined, self.components, self.zero, self.one,
+            self.fused_sum, self.algebra if self.kind == "objects" else None,
+        )  # fmt: skip
+
+    def empty(self, shape: tuple[int, ...]) -> Any:
+        """A matrix in storage that holds anything."""
+        if self.kind == "packed":
+            from .packed import PackedMatrix
+
+            return PackedMatrix.zeros(*shape)
+        return np.empty(shape, self.storage)
+
+    def add_one(self, diagonal: np.ndarray) -> np.ndarray:
+        """1 ⊕ each element of a vector in storage."""
+        if self.kind == "objects":
+            return self.algebra.over(object).add(np.full(len(diagonal), None), diagonal)
+        parts = tuple(diagonal[f] for f in self.storage.names) if self.storage.names else (diagonal,)
+        ones = tuple(np.full(len(diagonal), v, d) for v, d in zip(self.one, self.components, strict=True))
+        results = numpy_function(self.add.outputs, 2, self.components, self.components)(ones, parts)
+        out = np.empty_like(diagonal)
+        for f, r in zip(self.storage.names or [...], results, strict=True):
+            out[f] = r
+        return out
+
+
+def choose(S: Semiring, dtype: np.dtype, facts: Facts, length: int, *, in_place: bool, packed: bool = True) -> Lowering:
+    """The fastest lowering whose condition holds.
+
+    Parameters
+    ----------
+    S : Semiring
+    dtype : dtype
+        Of the data, as `Semiring.resolve_dtype` gave it.
+    facts : Facts
+        About all the data together.
+    length : int
+        The most factors that a ⊗-product in the answer can have: 2 for a matrix product, n for a closure.
+    in_place : bool
+        Whether the caller wants the data's own memory to be used.
+    packed : bool
+        Whether one bit an element is possible (operands are 2-D and all two-valued).
+    """
+    if S.traced is None or dtype.kind == "O":
+        return _objects(S, dtype, "elements are Python objects")
+    plain = general(S, dtype)
+    if packed and facts.two_valued and _is_boolean(S, dtype):
+        return _packed(plain)
+    if S.is_tropical and dtype.kind in "iu":
+        return _tropical_integers(plain, facts, length, in_place)
+    if dtype.kind == "f" and dtype.itemsize == 2:
+        return _single_for_half(choose(S, np.dtype("f4"), facts, length, in_place=False, packed=False), dtype)
+    if dtype.kind == "f" and _only_compares(plain):
+        return _ordered_integers(plain)
+    return plain
+
+
+def general(S: Semiring, dtype: np.dtype) -> Lowering:
+    """The lowering that is always right: the expressions as they stand, on the data's own dtype."""
+    ops = S.traced
+    assert ops
+    A = S.over(dtype)
+    selects = len(ops.add.outputs) == 1 and ops.add.is_plain("minimum", "maximum")
+    # ⊗ with zero may be NaN for floats; min and max drop it, so zero absorbs without a test.
+    unguarded = (selects and dtype.kind == "f") or ops.raw_mul.is_plain(
+        "minimum", "maximum", "bitwise_and", "bitwise_or", "logical_and", "logical_or"
+    ) or (ops.raw_mul.is_plain("multiply") and not A.contains(np.array([np.inf], dtype) if dtype.kind == "f" else A.zero).any())  # fmt: skip
+    fused = selects and S.is_tropical and dtype.kind == "f"
+    return Lowering(
+        name="fused sum" if fused else "general",
+        reason="x + y as one fused multiply-add, which leaves the other pipes to min and max" if fused else "as declared",
+        algebra=S,
+        dtype=dtype,
+        storage=dtype,
+        kind="numba",
+        add=ops.add,
+        mul=ops.raw_mul if unguarded else ops.mul,
+        star=_star_that_keeps_evidence(S),
+        defined=constant(True) if S.selective else ops.defined,
+        zero=_parts(A, A.zero),
+        one=_parts(A, A.one),
+        fused_sum=fused,
+    )
+
+
+def _parts(A: Arithmetic, element: Any) -> tuple:
+    return tuple(element[f] for f in A.dtype.names) if A.dtype.names else (element,)
+
+
+def _star_that_keeps_evidence(S: Semiring) -> Traced:
+    """1 ⊕ a for selective algebras: it is a* where a* is 1, and otherwise shows on the diagonal that it is not."""
+    ops = S.traced
+    assert ops
+    if not S.selective or S.bounded:
+        return ops.star
+    one = [constant(c) for c in S._components(S.one)]
+    first = {operand(0, c): e for c, e in enumerate(one)}
+    second = {operand(1, c): operand(0, c) for c in range(len(one))}
+    return Traced(substitute(ops.add.outputs, first | second), 1, ops.add.width)
+
+
+def _objects(S: Semiring, dtype: np.dtype, reason: str) -> Lowering:
+    nothing = Traced((), 2, 1)
+    return Lowering(
+        name="Python objects", reason=reason, algebra=S, dtype=dtype, storage=np.dtype(object), kind="objects",
+        add=nothing, mul=nothing, star=nothing, defined=constant(True), zero=(S.zero,), one=(S.one,),
+    )  # fmt: skip
+
+
+def _is_boolean(S: Semiring, dtype: np.dtype) -> bool:
+    """Whether {0, 1} is the Boolean algebra within S: 1 ⊕ 1 = 1 and 1* = 0* = 1 (the rest is a law)."""
+    A = S.over(dtype)
+    if dtype.names or not S.idempotent:
+        return False
+    both = np.array([A.zero, A.one], dtype)
+    return bool(A.defined(both).all() and (A.star(both) == A.one).all())
+
+
+def _packed(plain: Lowering) -> Lowering:
+    from .packed import PackedMatrix
+
+    zero, one = plain.zero[0], plain.one[0]
+    literal = zero == 0 and one == 1
+
+    def encode(a: np.ndarray, copy: bool) -> Any:
+        return PackedMatrix.from_dense(a if literal else a == one)
+
+    def decode(m: Any) -> np.ndarray:
+        if literal:
+            return m.to_dense(plain.dtype)
+        return np.where(m.to_dense(), one, zero)
+
+    return replace(
+        plain, name="packed bits", reason="every element is 0 or 1: a bit each, 64 a word", kind="packed",
+        storage=np.dtype("u8"), recode=(encode, decode),
+    )  # fmt: skip
+
+
+def _single_for_half(single: Lowering, dtype: np.dtype) -> Lowering:
+    def encode(a: np.ndarray, copy: bool) -> np.ndarray:
+        return single.encode(a.astype("f4"), False)
+
+    return replace(
+        single, name=f"{single.name}, single precision", dtype=dtype,
+        reason=f"the CPU has no half-precision arithmetic; {single.reason}",
+        recode=(encode, lambda a: single.decode(a).astype(dtype)),
+    )  # fmt: skip
+
+
+def _only_compares(plain: Lowering) -> bool:
+    """Whether ⊕ and ⊗ only pick among operands and constants, so that any order-preserving code will do."""
+    allowed = {"minimum", "maximum", "input", "constant"}
+    outputs = (*plain.add.outputs, *plain.mul.outputs, *plain.star.outputs)
+    return len(plain.components) == 1 and plain.defined.op == "constant" and all(
+        e.op in allowed for e in postorder(outputs)
+    )  # fmt: skip
+
+
+def _ordered_integers(plain: Lowering) -> Lowering:
+    """Floats as signed integers of the same order: those below zero have their lower bits flipped."""
+    integer = np.dtype(f"i{plain.dtype.itemsize}")
+    low_bits = integer.type(np.iinfo(integer).max)
+
+    def flip(bits: np.ndarray) -> None:
+        for part in chunks(bits):
+            np.bitwise_xor(part, (part >> (integer.itemsize * 8 - 1)) & low_bits, out=part)
+
+    def encode(a: np.ndarray, copy: bool) -> np.ndarray:
+        bits = np.array(a, copy=copy or None).view(integer)
+        flip(bits)
+        return bits
+
+    def decode(bits: np.ndarray) -> np.ndarray:
+        flip(bits)
+        return bits.view(plain.dtype)
+
+    def code(value: Any) -> int:
+        return encode(np.array([value], plain.dtype), True)[0].item()
+
+    outputs = (*plain.add.outputs, *plain.mul.outputs, *plain.star.outputs)
+    coded = {e: constant(code(e.value)) for e in postorder(outputs) if e.op == "constant"}
+
+    def recode(t: Traced) -> Traced:
+        return Traced(substitute(t.outputs, coded), t.arity, t.width)
+
+    return replace(
+        plain, name="ordered integers", reason="⊕ and ⊗ only compare, and integers of the same order compare faster",
+        storage=integer, add=recode(plain.add), mul=recode(plain.mul), star=recode(plain.star),
+        zero=(integer.type(code(plain.zero[0])),), one=(integer.type(code(plain.one[0])),),
+        recode=(encode, decode),
+    )  # fmt: skip
+
+
+def _tropical_integers(plain: Lowering, facts: Facts, length: int, in_place: bool) -> Lowering:
+    """Sums under min or max, with the infinity moved to half the range of a type that no finite sum can reach.
+
+    With |finite result| ≤ L and the infinity at I > 2 L, a sum with an absent edge in it stays above I − L > L, and
+    I + I does not overflow: no test for zero is needed in the inner loop.
+    """
+    S, dtype = plain.algebra, plain.dtype
+    sign = 1 if S.zero == np.inf else -1
+    limits = np.iinfo(dtype)
+    absent, opposite = (limits.max, limits.min) if sign > 0 else (limits.min, limits.max)
+    bound = int(facts.largest) * max(length, 1)
+    if dtype.kind == "i" and (facts.low_limit if sign > 0 else facts.high_limit):
+        return _tropical_objects(plain, f"{opposite} stands for the opposite infinity")
+    least = dtype.itemsize if in_place else 2
+    for size in (2, 4, 8):
+        storage = np.dtype(f"i{size}")
+        middle = np.iinfo(storage).max // 2
+        if size >= least and middle > 2 * bound:
+            break
+    else:
+        return _tropical_objects(plain, f"a path may weigh up to {bound}, beyond 64-bit integers")
+    infinity = storage.type(sign * middle)
+    same_place = storage == dtype
+
+    def encode(a: np.ndarray, copy: bool) -> np.ndarray:
+        if same_place:
+            result = np.array(a, copy=copy or None)
+            for part in chunks(result):
+                part[part == absent] = infinity
+            return result
+        result = np.empty(a.shape, storage)
+        for target, source in zip(chunks(result), chunks(a), strict=True):
+            target[...] = source
+            target[source == absent] = infinity
+        return result
+
+    def decode(b: np.ndarray) -> np.ndarray:
+        result = b if same_place else np.empty(b.shape, dtype)
+        for target, source in zip(chunks(result), chunks(b), strict=True):
+            far = source > middle // 2 if sign > 0 else source < -(middle // 2)
+            outside = ((source < limits.min) | (source > limits.max) | (source == absent)) & ~far
+            if outside.any():
+                _too_small(S, dtype, source[outside].flat[0])
+            target[...] = source
+            target[far] = absent
+        return result
+
+    return replace(
+        plain, name=f"{storage.name} sums", storage=storage, mul=S.traced.raw_mul if S.traced else plain.mul,
+        reason=f"sums stay within ±{bound}, so infinity may lie at {infinity} and needs no test",
+        zero=(infinity,), one=(storage.type(0),), recode=(encode, decode),
+    )  # fmt: skip
+
+
+def _too_small(S: Semiring, dtype: np.dtype, value: Any) -> None:
+    raise SemiringError(
+        f"{S.name}: a result is {value}, which {dtype.name} cannot hold; convert the data first, "
+        "for example with .astype('int64') or .astype('float64')"
+    )
+
+
+def _tropical_objects(plain: Lowering, reason: str) -> Lowering:
+    """Python integers: right for any size and for both infinities, and slow."""
+    S, dtype = plain.algebra, plain.dtype
+    limits = np.iinfo(dtype)
+    infinities = {limits.max: np.inf} | ({limits.min: -np.inf} if dtype.kind == "i" else {})
+
+    def encode(a: np.ndarray, copy: bool) -> np.ndarray:
+        result = np.empty(a.shape, object)
+        result[...] = a
+        for value, infinity in infinities.items():
+            result[a == value] = infinity
+        return result
+
+    def decode(b: np.ndarray) -> np.ndarray:
+        result = np.empty(b.shape, dtype)
+        codes = {infinity: value for value, infinity in infinities.items()}
+        for i, x in np.ndenumerate(b):
+            if x not in codes and (not limits.min <= x <= limits.max or x in infinities):
+                _too_small(S, dtype, x)
+            result[i] = codes.get(x, x)
+        return result
+
+    return replace(_objects(S, dtype, reason), name="Python integers", recode=(encode, decode))
+
+
+def chunks(array: np.ndarray) -> Any:
+    """Views of runs of rows that together are the array."""
+    if array.ndim == 0 or array.size <= CHUNK:
+        return [array]
+    if array.ndim == 1:
+        return [array[i : i + CHUNK] for i in range(0, len(array), CHUNK)]
+    rows = max(CHUNK // max(array[0].size, 1), 1)
+    return [array[i : i + rows] for i in range(0, len(array), rows)]
+
+

@@ -1,0 +1,160 @@
+"""What comes in through the front door: arrays, sparse matrices and graphs made into checked NumPy operands."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .core import Semiring
+from .errors import SemiringError
+from .kernels.facts import Facts, gather
+from .kernels.lowering import chunks
+from .laws import is_nan, show
+
+Wrap = Callable[[np.ndarray], Any]
+
+
+@dataclass(frozen=True)
+class Operand:
+    """An array of elements, and how to give an answer the caller's own type and vertex names."""
+
+    array: np.ndarray
+    wrap: Wrap
+    names: Sequence[Any] | None = None
+
+
+def _as_is(array: np.ndarray) -> Any:
+    return array
+
+
+def operand(A: Any, S: Semiring, what: str = "A") -> Operand:
+    """Take anything that stands for a matrix.
+
+    Raises
+    ------
+    SemiringError
+        When it stands for none, or its dtype cannot carry the algebra.
+    """
+    if isinstance(A, np.ndarray):
+        return Operand(_carried(A, S), _as_is)
+    graph = sys.modules.get("semiring.graph")
+    if graph is not None and isinstance(A, graph.Matrix):
+        Matrix, names = graph.Matrix, A.names
+        return Operand(_carried(A.array, S), lambda array: Matrix(array, S, names), names)
+    if (graph is not None and isinstance(A, graph.Graph)) or type(A).__module__.startswith("networkx."):
+        from .graph import adjacency
+
+        return operand(adjacency(A, S), S, what)
+    if type(A).__module__.startswith("scipy.sparse"):
+        return Operand(_from_sparse(A, S), _as_is)
+    if hasattr(A, "__dlpack__") and hasattr(A, "__dlpack_device__"):
+        return _from_dlpack(A, S, what)
+    try:
+        array = S.array(A) if S.is_record or S.is_object else np.asarray(A)
+    except (ValueError, TypeError) as e:
+        raise SemiringError(f"{what} is not a matrix: {e}; pass a NumPy array, a sparse matrix or a graph") from None
+    return Operand(_carried(array, S, literal=True), _as_is)
+
+
+def _carried(array: np.ndarray, S: Semiring, literal: bool = False) -> np.ndarray:
+    dtype = array.dtype
+    if dtype in S._arithmetic:
+        return array
+    # Nested lists of Python numbers have no dtype of their own: the algebra's is meant.
+    wanted = S._home(dtype) if literal else S.resolve_dtype(dtype)
+    return array if dtype == wanted and dtype.isnative else _convert(array, wanted)
+
+
+def _convert(array: np.ndarray, wanted: np.dtype) -> np.ndarray:
+    if wanted.names and array.dtype.names:
+        result = np.empty(array.shape, wanted)
+        for f in wanted.names:
+            result[f] = array[f]
+        return result
+    return array.astype(wanted)
+
+
+def _from_sparse(A: Any, S: Semiring) -> np.ndarray:
+    """Implicit entries are zero, explicit ones are edges, duplicates combine with ⊕."""
+    from . import graph
+
+    coo = A.tocoo()
+    dtype = S._home(coo.dtype) if S.is_object else S.resolve_dtype(coo.dtype)
+    if coo.shape[0] == coo.shape[1]:
+        return graph.adjacency(A, S, n=coo.shape[0]).array
+    rows, columns = coo.shape
+    side = max(rows, columns)
+    entries = (coo.row, coo.col, coo.data)
+    return graph.adjacency(entries, S, n=side, dtype=dtype).array[:rows, :columns]
+
+
+def _from_dlpack(A: Any, S: Semiring, what: str) -> Operand:
+    device = int(A.__dlpack_device__()[0])
+    if device != 1:
+        raise SemiringError(
+            f"{what} lives on an accelerator (DLPack device type {device}), and this version computes on the CPU; "
+            f"move it to the host first"
+        )
+    module = sys.modules.get(type(A).__module__.partition(".")[0])
+    back = getattr(module, "from_dlpack", None)
+    return Operand(_carried(np.from_dlpack(A), S), (lambda array: back(array)) if back else _as_is)
+
+
+def check_square(array: np.ndarray, what: str = "A") -> int:
+    """The order of a square matrix, or of each matrix of a stack."""
+    if array.ndim < 2 or array.shape[-1] != array.shape[-2]:
+        shape = " × ".join(map(str, array.shape)) or "one number"
+        raise SemiringError(f"{what} must be a square matrix or a stack of them (…, n, n), and is {shape}")
+    return array.shape[-1]
+
+
+def examine(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, np.ndarray]]) -> Facts:
+    """Refuse what is no element, with its position, and gather facts about the rest in the same pass.
+
+    Parameters
+    ----------
+    S : Semiring
+    dtype : dtype
+    arrays : sequence of (name, array)
+        The name is for messages.
+    """
+    if S.traced is None:
+        return Facts()
+    if dtype.names or dtype.kind == "O":
+        for what, array in arrays:
+            _refuse_outside(S, what, array)
+        return Facts()
+    from .kernels.cpu.scan import scan
+
+    scans = [scan(array) for _, array in arrays]
+    for (what, array), s in zip(arrays, scans, strict=True):
+        if s.nan is not None:
+            _refuse(what, "NaN", s.nan, "NaN is no element of any algebra; mark an absent edge with the algebra's "
+                    f"zero, {show(S.zero_in(dtype))}")  # fmt: skip
+        if S.traced.carrier.op != "constant":
+            _refuse_outside(S, what, array)
+    A = S.over(dtype)
+    return gather(scans, A.zero, A.one)
+
+
+def _refuse_outside(S: Semiring, what: str, array: np.ndarray) -> None:
+    A = S.over(array.dtype)
+    start = 0
+    for part in chunks(array):
+        inside = A.contains(part)
+        if not inside.all():
+            at = np.argwhere(~inside)[0]
+            value = part[tuple(at)]
+            if part.ndim:
+                at[0] += start
+            kind = "NaN" if np.any(is_nan(np.asarray(value))) else show(value)
+            _refuse(what, kind, tuple(at.tolist()), f"it is outside the carrier of {S.name}, {S.notation}")
+        start += len(part) if part.ndim else 0
+
+
+def _refuse(what: str, value: str, position: Sequence[int], why: str) -> None:
+    raise SemiringError(f"{what}[{', '.join(map(str, position))}] is {value}: {why}")

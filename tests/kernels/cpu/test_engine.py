@@ -1,0 +1,544 @@
+"""Every operation of the CPU engine against plain loops in NumPy, over shapes, layouts, programs and thread counts."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from semiring.kernels.cpu import cache, engine, threads
+from semiring.kernels.cpu.engine import CpuKernel, has_fma, tiling, unroll
+
+_spec = importlib.util.spec_from_file_location("cpu_preludes", Path(__file__).with_name("preludes.py"))
+preludes = importlib.util.module_from_spec(_spec)
+sys.modules["cpu_preludes"] = preludes
+_spec.loader.exec_module(preludes)
+Case, join, split = preludes.Case, preludes.join, preludes.split
+
+CASES = {
+    name: case for name, case in preludes.CASES.items() if has_fma() or "fma" not in name
+}
+SHAPES = [
+    (1, 1, 1), (2, 3, 1), (3, 2, 5), (5, 1, 7), (1, 5, 64), (63, 64, 65), (64, 65, 3), (100, 17, 37), (65, 257, 100),
+    (257, 100, 38), (0, 3, 2), (3, 0, 2), (3, 2, 0),
+]  # fmt: skip
+
+
+@pytest.fixture(params=CASES)
+def case(request: pytest.FixtureRequest) -> Case:
+    return CASES[request.param]
+
+
+def kernel(case: Case, count: int = 1) -> CpuKernel:
+    return CpuKernel(case.program, threads=count)
+
+
+def product(case: Case, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """C ⊕ A ⊗ B, one k after the other."""
+    x, a, b = split(C), split(A), split(B)
+    for k in range(A.shape[1]):
+        left, right = tuple(part[:, k, None] for part in a), tuple(part[None, k] for part in b)
+        x = case.plus(x, case.times(left, right))
+    return join(x, C.dtype)
+
+
+def zeros(case: Case, *shape: int) -> np.ndarray:
+    parts = tuple(np.full(shape, z, c) for z, c in zip(case.program.zero, case.program.components, strict=True))
+    return join(parts, case.program.dtype)
+
+
+def gauss_jordan(case: Case, A: np.ndarray) -> np.ndarray:
+    """A* by scalar pivots, straight from the equations."""
+    n, dtype = len(A), A.dtype
+    A = A.copy()
+    for k in range(n):
+        others = np.arange(n) != k
+        s = case.star(split(A[k, k, None]))
+        A[k, others] = join(case.times(s, split(A[k, others])), dtype)
+        column = A[others, k][:, None]
+        block = A[np.ix_(others, others)]
+        terms = case.times(split(column), split(A[k, others][None]))
+        A[np.ix_(others, others)] = join(case.plus(split(block), terms), dtype)
+        A[others, k] = join(case.times(split(column[:, 0]), s), dtype)
+        A[k, k] = join(s, dtype)[0]
+    return A
+
+
+def assert_same(found: np.ndarray, wanted: np.ndarray) -> None:
+    """Equal bit for bit (records by field: padding bytes carry nothing)."""
+    for left, right in zip(split(found), split(wanted), strict=True):
+        assert left.shape == right.shape
+        assert np.ascontiguousarray(left).tobytes() == np.ascontiguousarray(right).tobytes()
+
+
+def assert_near(case: Case, found: np.ndarray, wanted: np.ndarray) -> None:
+    """Equal up to the rounding of another order of operations; exactly equal where nothing rounds."""
+    if case.exact:
+        assert_same(found, wanted)
+    else:
+        tolerance = 1e-5 if split(found)[0].dtype.itemsize == 4 else 1e-12
+        for left, right in zip(split(found), split(wanted), strict=True):
+            np.testing.assert_allclose(left, right, rtol=tolerance)
+
+
+def strided(array: np.ndarray, layout: str) -> np.ndarray:
+    """The same values in another memory layout."""
+    m, n = array.shape
+    if layout == "fortran":
+        return np.asfortranarray(array)
+    if layout == "reversed":
+        return array[::-1, ::-1].copy()[::-1, ::-1]
+    if layout == "sliced":
+        room = np.zeros((2 * m + 1, 3 * n + 2), array.dtype)
+        view = room[1 : 2 * m + 1 : 2, 2::3]
+        view[...] = array
+        return view
+    return array.copy()
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_products_of_odd_shapes(case: Case, shape: tuple[int, int, int]) -> None:
+    m, k, n = shape
+    rng = np.random.default_rng(m + 7 * k + 31 * n)
+    A, B, C = case.draw(rng, (m, k)), case.draw(rng, (k, n)), case.draw(rng, (m, n))
+    wanted, bare = product(case, C, A, B), product(case, zeros(case, m, n), A, B)
+    engine_kernel = kernel(case)
+    engine_kernel.multiply_add(C, A, B)
+    assert_same(C, wanted)
+    engine_kernel.multiply(C, A, B)
+    assert_same(C, bare)
+
+
+@given(
+    st.sampled_from(sorted(CASES)),
+    st.tuples(*[st.integers(0, 70)] * 3),
+    st.tuples(*[st.sampled_from(["c", "fortran", "reversed", "sliced"])] * 3),
+    st.integers(0, 2**32 - 1),
+)
+@settings(max_examples=150, deadline=None)
+def test_products_of_any_layout(
+    name: str, shape: tuple[int, int, int], layouts: tuple[str, str, str], seed: int
+) -> None:
+    case, (m, k, n), rng = CASES[name], shape, np.random.default_rng(seed)
+    A = strided(case.draw(rng, (m, k)), layouts[0])
+    B = strided(case.draw(rng, (k, n)), layouts[1])
+    C = strided(case.draw(rng, (m, n)), layouts[2])
+    around = None if C.base is None else C.base.copy()
+    A.flags.writeable = B.flags.writeable = False
+    wanted = product(case, C, A, B)
+    kernel(case).multiply_add(C, A, B)
+    assert_same(C, wanted)
+    if around is not None:  # nothing outside the view was written
+        view = np.ndarray(C.shape, C.dtype, around, _offset(C), C.strides)
+        view[...] = wanted
+        assert_same(C.base, around)
+
+
+def _offset(view: np.ndarray) -> int:
+    return view.__array_interface__["data"][0] - view.base.__array_interface__["data"][0]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 63, 64, 65, 100])
+def test_left_and_right(case: Case, n: int) -> None:
+    rng = np.random.default_rng(n)
+    D, R = case.draw(rng, (n, n)), case.draw(rng, (n, n + 3))
+    C = R.T.copy()
+    left, right = product(case, zeros(case, n, n + 3), D, R), product(case, zeros(case, n + 3, n), C, D)
+    kernel(case).left(D, R)
+    assert_same(R, left)
+    kernel(case).right(C, D)
+    assert_same(C, right)
+
+
+@pytest.mark.parametrize("shape", [(150, 400), (400, 150), (150, 0), (0, 5)])
+def test_left_and_right_by_strips(case: Case, shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "STRIP_BYTES", 20_000)
+    monkeypatch.setattr(engine, "PARALLEL", 1000)
+    tiling.cache_clear()
+    rng = np.random.default_rng(1)
+    k, n = shape
+    D, R = case.draw(rng, (k, k)), np.asfortranarray(case.draw(rng, (k, n)))
+    C = R.T.copy()
+    left, right = product(case, zeros(case, k, n), D, R), product(case, zeros(case, n, k), C, D)
+    kernel(case, 2).left(D, R)
+    assert_same(R, left)
+    kernel(case, 2).right(C, D)
+    assert_same(C, right)
+    tiling.cache_clear()
+
+
+@pytest.mark.parametrize("layout", ["c", "fortran", "sliced"])
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 5, 6, 7, 63, 64, 65, 100, 257])
+def test_close(case: Case, n: int, layout: str) -> None:
+    D = strided(case.draw(np.random.default_rng(n), (n, n)), layout)
+    wanted = gauss_jordan(case, D)
+    assert kernel(case).close(D) == -1
+    assert_near(case, D, wanted)
+
+
+def test_close_is_the_star() -> None:
+    """(I − A)⁻¹ by another method, for the one algebra where NumPy has one."""
+    case = preludes.plus_times()
+    D = case.draw(np.random.default_rng(0), (77, 77))
+    wanted = np.linalg.inv(np.eye(77) - D)
+    kernel(case).close(D)
+    np.testing.assert_allclose(D, wanted, rtol=1e-10, atol=1e-14)
+
+
+@pytest.mark.parametrize("pivot", [0, 5, 6, 40])
+def test_close_names_the_pivot_and_leaves_the_block(pivot: int) -> None:
+    case = preludes.min_plus("float32")
+    D = case.draw(np.random.default_rng(0), (41, 41))
+    D[pivot, pivot] = -1
+    before = D.copy()
+    assert kernel(case).close(D) == pivot
+    assert_same(D, before)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_close_stack(case: Case, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "PARALLEL", 0)
+    D = case.draw(np.random.default_rng(0), (9, 20, 20))
+    wanted = [gauss_jordan(case, block) for block in D]
+    assert kernel(case, count).close_stack(D).tolist() == [-1] * 9
+    for block, closed in zip(D, wanted, strict=True):
+        assert_near(case, block, closed)
+
+
+def test_close_stack_reports_each_failure() -> None:
+    case = preludes.min_plus("float64")
+    D = case.draw(np.random.default_rng(0), (4, 7, 7))
+    D[1, 3, 3] = D[3, 0, 0] = -1
+    before = D.copy()
+    assert kernel(case).close_stack(D).tolist() == [-1, 3, -1, 0]
+    assert_same(D[1], before[1])
+    assert kernel(case).close_stack(D[:0]).tolist() == []
+
+
+def test_diagonal(case: Case) -> None:
+    rng = np.random.default_rng(0)
+    for m, k in ((1, 1), (7, 12), (40, 3), (5, 0), (0, 5)):
+        A, D = case.draw(rng, (m, k)), np.asfortranarray(case.draw(rng, (k, m)))
+        wanted = product(case, zeros(case, m, m), A, D).diagonal()
+        assert_same(kernel(case).diagonal(A, D), wanted)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_stacks_with_repeated_operands(case: Case, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "PARALLEL", 0)
+    tiling.cache_clear()
+    rng = np.random.default_rng(0)
+    A, B, C = case.draw(rng, (5, 9, 11)), case.draw(rng, (11, 8)), case.draw(rng, (5, 9, 8))
+    repeated = np.broadcast_to(B, (5, 11, 8))
+    wanted = [product(case, c, a, B) for c, a in zip(C, A, strict=True)]
+    kernel(case, count).multiply_add_stack(C, A, repeated)
+    assert_same(C, np.array(wanted))
+    wanted = [product(case, zeros(case, 9, 8), a, B) for a in A]
+    kernel(case, count).multiply_stack(C, A, repeated)
+    assert_same(C, np.array(wanted))
+    tiling.cache_clear()
+
+
+def test_results_do_not_depend_on_the_number_of_threads(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "PARALLEL", 1000)
+    tiling.cache_clear()
+    rng = np.random.default_rng(0)
+    A, B, C = case.draw(rng, (157, 111)), case.draw(rng, (111, 301)), case.draw(rng, (157, 301))
+    D, R = case.draw(rng, (111, 111)), case.draw(rng, (111, 301))
+    answers = []
+    for count in (1, 2, 3, 4):
+        one, two, three = C.copy(), R.copy(), np.ascontiguousarray(R.T)
+        kernel(case, count).multiply_add(one, A, B)
+        kernel(case, count).left(D, two)
+        kernel(case, count).right(three, D)
+        answers.append((one, two, three))
+    for answer in answers[1:]:
+        for found, wanted in zip(answer, answers[0], strict=True):
+            assert_same(found, wanted)
+    assert_same(answers[0][0], product(case, C, A, B))
+    tiling.cache_clear()
+
+
+def test_large_product_in_tiles_of_every_kind() -> None:
+    """More than one tile and more than one chunk in every direction, at full size."""
+    case, rng = preludes.min_plus("float32"), np.random.default_rng(0)
+    A, B, C = case.draw(rng, (801, 75)), case.draw(rng, (75, 523)), case.draw(rng, (801, 523))
+    wanted = product(case, C, A, B)
+    for count in (1, 2, 4):
+        found = C.copy()
+        kernel(case, count).multiply_add(found, A, B)
+        assert_same(found, wanted)
+
+
+def test_nan_terms_are_dropped_and_zero_absorbs_in_the_padding() -> None:
+    case = preludes.min_plus("float32", fma=has_fma())
+    A = np.array([[np.inf, 1]], "f4")
+    B = np.array([[-np.inf], [2]], "f4")
+    C = np.array([[np.inf]], "f4")
+    kernel(case).multiply_add(C, A, B)
+    assert C[0, 0] == 3
+
+
+def test_shapes_that_do_not_fit_are_refused() -> None:
+    one = kernel(preludes.min_plus("float32"))
+    M = np.zeros((3, 4), "f4")
+    for C, A, B in ((M, M, M), (M, M[:, :3], M.T[:3]), (M[:, :2], M[:, :3], M[:3])):
+        with pytest.raises(ValueError, match="do not fit"):
+            one.multiply(C.copy(), A, B)
+    with pytest.raises(ValueError, match="square"):
+        one.close(M)
+    with pytest.raises(ValueError, match="do not fit"):
+        one.diagonal(M, M)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "i4", ">f4", "f4,f4"])
+def test_other_types_are_refused(dtype: str) -> None:
+    one = kernel(preludes.min_plus("float32"))
+    wrong, right = np.zeros((2, 2), dtype), np.zeros((2, 2), "f4")
+    for operands in ((wrong, right, right), (right, wrong, right), (right, right, wrong)):
+        with pytest.raises(TypeError, match="kernel for float32"):
+            one.multiply(*operands)
+
+
+def test_records_by_any_field_names_but_one_layout() -> None:
+    case = preludes.cost_hops()
+    named = np.dtype([("cost", "f4"), ("hops", "i4")], align=True)
+    D = case.draw(np.random.default_rng(0), (9, 9))
+    wanted = gauss_jordan(case, D)
+    block = D.view(named)
+    assert kernel(case).close(block) == -1
+    assert_same(block.view(D.dtype), wanted)
+    swapped = np.zeros((2, 2), np.dtype([("hops", "i4"), ("cost", "f4")], align=True))
+    with pytest.raises(TypeError, match="kernel for"):
+        kernel(case).close(swapped)
+
+
+def test_concurrent_callers() -> None:
+    case, rng = preludes.min_plus("float32"), np.random.default_rng(0)
+    A, B = case.draw(rng, (200, 200)), case.draw(rng, (200, 200))
+    wanted = product(case, zeros(case, 200, 200), A, B)
+    wrong: list[int] = []
+
+    def call(number: int) -> None:
+        C = np.empty_like(A)
+        for _ in range(20):
+            C[...] = number
+            kernel(case, 3).multiply(C, A, B)
+            if not np.array_equal(C, wanted):
+                wrong.append(number)
+
+    callers = [threading.Thread(target=call, args=(number,)) for number in range(6)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join(60)
+        assert not caller.is_alive()
+    assert not wrong
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore:This process.*multi-threaded:DeprecationWarning")
+def test_a_forked_child_starts_its_own_threads() -> None:
+    case, rng = preludes.min_plus("float32"), np.random.default_rng(0)
+    A, B = case.draw(rng, (200, 200)), case.draw(rng, (200, 200))
+    wanted = product(case, zeros(case, 200, 200), A, B)
+    C = np.empty_like(A)
+    kernel(case, 3).multiply(C, A, B)
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            C[...] = 0
+            kernel(case, 3).multiply(C, A, B)
+            status = 0 if np.array_equal(C, wanted) and threads.pool._size == 2 else 2
+        finally:
+            os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    kernel(case, 3).multiply(C, A, B)
+    assert_same(C, wanted)
+
+
+class TestPool:
+    def test_everybody_works_and_nobody_is_left(self) -> None:
+        pool, barrier, names = threads.Pool(), threading.Barrier(3), []
+
+        def work() -> None:
+            barrier.wait(30)
+            names.append(threading.get_ident())
+
+        pool.run(work, 2)
+        assert len(set(names)) == 3
+
+    @pytest.mark.parametrize("culprit", ["caller", "helper"])
+    def test_exceptions_arrive_at_the_caller(self, culprit: str) -> None:
+        pool, barrier, caller = threads.Pool(), threading.Barrier(2), threading.get_ident()
+
+        def work() -> None:
+            barrier.wait(30)
+            if (threading.get_ident() == caller) == (culprit == "caller"):
+                raise LookupError(culprit)
+
+        with pytest.raises(LookupError, match=culprit):
+            pool.run(work, 1)
+        pool.run(lambda: None, 1)
+
+    def test_helpers_that_come_late_are_not_waited_for(self) -> None:
+        pool, release, done = threads.Pool(), threading.Event(), threading.Event()
+        other = threading.Thread(target=lambda: (pool.run(lambda: release.wait(30), 1), done.set()))
+        other.start()  # the only helper is busy now, or will be
+        calls: list[int] = []
+        pool.run(lambda: calls.append(1), 1)
+        assert calls
+        assert not done.is_set()
+        release.set()
+        other.join(30)
+        assert done.is_set()
+
+    def test_number_of_threads(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("SEMIRING_NUM_THREADS", "7")
+        assert threads.thread_count() == 7
+        assert threads.thread_count(2) == 2
+        for wrong in ("0", "-1", "two", "1.5"):
+            monkeypatch.setenv("SEMIRING_NUM_THREADS", wrong)
+            with pytest.raises(ValueError, match="number of threads|SEMIRING_NUM_THREADS"):
+                threads.thread_count()
+        monkeypatch.delenv("SEMIRING_NUM_THREADS")
+        if hasattr(os, "sched_getaffinity"):
+            assert threads.thread_count() == len(os.sched_getaffinity(0))
+
+    def test_scratch_memory_is_aligned_and_one_for_each_thread(self) -> None:
+        here, address = threads.scratch(1000)
+        assert address % 64 == 0
+        assert here.ctypes.data <= address <= here.ctypes.data + here.size - 1000
+        assert threads.scratch(10)[1] == address
+        found: list[int] = []
+        other = threading.Thread(target=lambda: found.append(threads.scratch(1000)[1]))
+        other.start()
+        other.join()
+        assert found != [address]
+        threads.scratch(threads.KEEP + 1)
+        assert threads.scratch(10)[0].size <= threads.KEEP + threads.ALIGNMENT
+
+
+class TestTiling:
+    @given(
+        *[st.integers(0, 3000)] * 3, st.integers(0, 3), st.integers(1, 64), st.sampled_from(sorted(CASES))
+    )
+    @settings(max_examples=200, deadline=None)
+    def test_tiles_cover_the_matrix_and_fit_the_cache(
+        self, m: int, n: int, k: int, batch: int, count: int, name: str
+    ) -> None:
+        sizes = engine.geometry(CASES[name].program.components)
+        plan = tiling(sizes, batch, m, n, k, count)
+        assert plan.tasks == batch * -(-m // plan.height) * -(-n // plan.width)
+        assert plan.width % sizes.lanes == 0
+        assert plan.height % sizes.rows == 0
+        assert plan.height <= engine.TILE_ROWS + sizes.rows
+        assert plan.helpers < max(min(count, plan.tasks), 1)
+        assert plan.scratch <= 800_000
+
+    def test_the_last_wave_is_full(self) -> None:
+        sizes = engine.geometry((np.dtype("f4"),))
+        for n in (256, 1000, 1024, 2048):
+            for count in (2, 3, 4, 8):
+                plan = tiling(sizes, 1, n, n, n, count)
+                waves = -(-plan.tasks // count)
+                busy = n * n / (waves * count * plan.height * plan.width)
+                assert busy > 0.75
+
+
+def test_unroll_keeps_the_order() -> None:
+    text = "head\n  t_I_K = f(a_I, b_K + K, IK)  # each K I\nlast"
+    assert unroll(text, I=2, K=2).split("\n") == [
+        "head",
+        "  t_0_0 = f(a_0, b_0 + 0, IK)",
+        "  t_1_0 = f(a_1, b_0 + 0, IK)",
+        "  t_0_1 = f(a_0, b_1 + 1, IK)",
+        "  t_1_1 = f(a_1, b_1 + 1, IK)",
+        "last",
+    ]
+
+
+def test_constants_are_exact() -> None:
+    text = engine.source(
+        engine.Program(
+            "constants",
+            (np.dtype("f8"), np.dtype("i8"), np.dtype("bool"), np.dtype("f4")),
+            (0.1, 2**63 - 1, True, -np.inf),
+            (np.nan, -(2**63), False, np.float32(0.1)),
+            "",
+        )
+    )
+    line = {name: next(x for x in text.split("\n") if x.startswith(name)) for name in ("ZERO", "ONE")}
+    scope = {"np": np, "inf": np.inf, "nan": np.nan}
+    exec("\n".join(line.values()), scope)
+    assert scope["ZERO"] == (0.1, 2**63 - 1, True, -np.inf)
+    assert np.isnan(scope["ONE"][0])
+    assert scope["ONE"][1:] == (-(2**63), False, np.float32(0.1))
+
+
+class TestCache:
+    def run(self, directory: Path, code: str, **environment: str) -> str:
+        settings = {**os.environ, "SEMIRING_CACHE_DIR": str(directory), **environment}
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=settings, capture_output=True, text=True, check=True, timeout=120
+        )
+        return done.stdout
+
+    CODE = f"""
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location("cpu_preludes", {str(Path(__file__).with_name("preludes.py"))!r})
+preludes = importlib.util.module_from_spec(spec); sys.modules["cpu_preludes"] = preludes
+spec.loader.exec_module(preludes)
+from semiring.kernels.cpu.engine import CpuKernel
+kernel = CpuKernel(preludes.or_and("uint16").program)
+assert "numba" not in sys.modules
+D = preludes.np.ones((3, 3), "u2")
+kernel.close(D)
+print(D[0, 1], sum(kernel.module.close.stats.cache_hits.values()))
+"""
+
+    def test_compiled_code_survives_the_process(self, tmp_path: Path) -> None:
+        assert self.run(tmp_path / "cache", self.CODE).split() == ["1", "0"]
+        files = sorted(path.name for path in (tmp_path / "cache").iterdir())
+        assert self.run(tmp_path / "cache", self.CODE).split() == ["1", "1"]
+        assert sorted(path.name for path in (tmp_path / "cache").iterdir()) == files
+        assert len([name for name in files if name.endswith(".py")]) == 1
+
+    def test_directory(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("SEMIRING_CACHE_DIR", str(tmp_path / "a" / "b"))
+        assert cache.cache_directory() == tmp_path / "a" / "b"
+        assert (tmp_path / "a" / "b").is_dir()
+        monkeypatch.delenv("SEMIRING_CACHE_DIR")
+        if sys.platform == "linux":
+            monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+            assert cache.cache_directory() == tmp_path / "xdg" / "semiring"
+
+    def test_falls_back_to_a_temporary_directory(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (tmp_path / "file").write_text("in the way")
+        monkeypatch.setenv("SEMIRING_CACHE_DIR", str(tmp_path / "file" / "cache"))
+        directory = cache.cache_directory()
+        assert directory.is_dir()
+        assert tmp_path not in directory.parents
+        assert cache.cache_directory() == directory
+
+    def test_a_module_is_written_once_and_imported_once(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("SEMIRING_CACHE_DIR", str(tmp_path))
+        first = cache.load("a b/c", "value = 1\n")
+        assert first.value == 1
+        assert cache.load("a b/c", "value = 1\n") is first
+        assert cache.load("a b/c", "value = 2\n").value == 2
+        assert len(list(tmp_path.glob("a_b_c_*.py"))) == 2
+        with pytest.raises(ZeroDivisionError):
+            cache.load("broken", "1 / 0\n")
+        assert not any("broken" in name for name in sys.modules)
