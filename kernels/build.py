@@ -37,9 +37,9 @@ def _kernel(keyed: _Keyed) -> Any:
 
         return ObjectKernel(lowering)
     if lowering.kind == "packed":
-        from .cpu.packed import PackedKernel
+        from .cpu.boolean import BooleanKernel
 
-        return PackedKernel()
+        return BooleanKernel()
     from .cpu.dense import DenseKernel
 
     return DenseKernel(lowering, program(lowering))

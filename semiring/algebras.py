@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -87,7 +88,8 @@ lukasiewicz = Semiring(
 )  # fmt: skip
 
 bitset_may = Semiring(
-    "bitset-may", "(sets of bits, |, &, ∅, all)", add=np.bitwise_or, mul=np.bitwise_and, zero=0, one=inf,  # the limit of an unsigned dtype: all bits
+    "bitset-may", "(sets of bits, |, &, ∅, all)", add=np.bitwise_or, mul=np.bitwise_and, zero=0,
+    one=inf,  # the limit of an unsigned dtype: all bits
     star=lambda a: inf, dtypes="u", description="a transitive closure for each bit at once",
 )  # fmt: skip
 
@@ -117,9 +119,9 @@ shortest_count = Semiring(
     fields={"dist": "f8", "count": "f8"}, zero=(inf, 0), one=(0, 1),
     add=lambda x, y: (
         np.minimum(x.dist, y.dist),
-        np.where(x.dist < y.dist, x.count, np.where(y.dist < x.dist, y.count, x.count + y.count)),
+        np.where(x.dist < y.dist, x.count, np.where(y.dist < x.dist, y.count, saturating_add(x.count, y.count))),
     ),
-    mul=lambda x, y: (x.dist + y.dist, x.count * y.count),
+    mul=lambda x, y: (saturating_add(x.dist, y.dist), saturating_multiply(x.count, y.count)),
     star=lambda a: (0, np.where((a.dist == 0) & (a.count > 0), inf, 1)),
     carrier=lambda a: ((a.dist >= 0) & (a.dist < inf) & (a.count >= 1)) | ((a.dist == inf) & (a.count == 0)),
     description="length and number of shortest paths, betweenness",
@@ -128,7 +130,8 @@ shortest_count = Semiring(
 shortest_hops = Semiring(
     "shortest-hops", "([0, ∞] × (N ∪ {∞}), lexicographic min, (+, +), (∞, ∞), (0, 0))",
     fields={"cost": "f8", "hops": "f8"}, zero=(inf, inf), one=(0, 0),
-    add=_lexicographic(lambda p, q: p <= q), mul=lambda x, y: (x.cost + y.cost, x.hops + y.hops),
+    add=_lexicographic(lambda p, q: p <= q),
+    mul=lambda x, y: (saturating_add(x.cost, y.cost), saturating_add(x.hops, y.hops)),
     star=lambda a: (0, 0), carrier=lambda a: (a.cost >= 0) & (a.hops >= 0) & ((a.cost < inf) | (a.hops == inf)),
     description="shortest paths with fewest hops",
 )  # fmt: skip
@@ -136,7 +139,8 @@ shortest_hops = Semiring(
 widest_shortest = Semiring(
     "widest-shortest", "([0, ∞] × [−∞, ∞], less dist, then more width, (+, min), (∞, −∞), (0, ∞))",
     fields={"dist": "f8", "width": "f8"}, zero=(inf, -inf), one=(0, inf),
-    add=_lexicographic(lambda p, q: p >= q), mul=lambda x, y: (x.dist + y.dist, np.minimum(x.width, y.width)),
+    add=_lexicographic(lambda p, q: p >= q),
+    mul=lambda x, y: (saturating_add(x.dist, y.dist), np.minimum(x.width, y.width)),
     star=lambda a: (0, inf), carrier=lambda a: (a.dist >= 0) & ((a.dist < inf) | (a.width == -inf)),
     description="shortest paths, the widest of them (quality of service)",
 )  # fmt: skip
@@ -230,9 +234,9 @@ def k_best(k: int) -> Semiring:
     def mul(x: Any, y: Any) -> Any:
         # x_i + y_j is among the k least only if (i + 1)(j + 1) ≤ k.
         x, y = list(x), list(y)
-        best = [x[0] + y[j] for j in range(k)]
+        best = [saturating_add(x[0], y[j]) for j in range(k)]
         for i in range(1, k):
-            row = [x[i] + y[j] for j in range(k) if (i + 1) * (j + 1) <= k]
+            row = [saturating_add(x[i], y[j]) for j in range(k) if (i + 1) * (j + 1) <= k]
             best = _least(best, row + [inf] * (k - len(row)), k)
         return best
 
@@ -246,7 +250,7 @@ def k_best(k: int) -> Semiring:
     def ascending(a: Any) -> Any:
         parts = list(a)
         inside = parts[0] >= 0
-        for low, high in zip(parts, parts[1:], strict=False):
+        for low, high in pairwise(parts):
             inside = inside & (low <= high)
         return inside
 

@@ -278,7 +278,7 @@ def closure(
             (_close if array.ndim == 2 else _close_stack)(work, original, kernel, planned)
         except UndefinedStar as e:
             raise _undefined(S, given.names, e.pivot) from None
-    if S.selective and not S.bounded:
+    if _may_diverge(low):
         _check_cycles(low, work, None if in_place else array, facts, given.names)
     return given.wrap(low.decode(work))
 
@@ -361,6 +361,11 @@ def _undefined(S: Semiring, names: Sequence[Any] | None, pivot: int) -> NoClosur
         "has none (a cycle through it has no limit). The input is unchanged unless overwrite=True",
         vertex=vertex,
     )
+
+
+def _may_diverge(low: Lowering) -> bool:
+    """Whether a cycle can improve for ever; on packed bits, and where one is the best element, none can."""
+    return low.algebra.selective and not low.algebra.bounded and low.kind != "packed"
 
 
 def _check_cycles(
@@ -471,7 +476,7 @@ class Factors:
                 elimination.factor(self._factors, kernel, self.plan.tile)
             except UndefinedStar as e:
                 raise _undefined(S, given.names, e.pivot) from None
-        if S.selective and not S.bounded:
+        if _may_diverge(low):
             _check_cycles(low, self._factors, array, facts, given.names)
 
     def solve(self, B: Any) -> Any:

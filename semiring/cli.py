@@ -233,16 +233,20 @@ def _closure(arguments: argparse.Namespace) -> int:
     S = A.semiring
     source, target = (None if end is None else _vertex(A, end) for end in (arguments.source, arguments.target))
     places = _positions(arguments.positions, graph) if arguments.positions else None
-    route: list[int] = []
     C = closure(A, S, method=arguments.method, reflexive=not arguments.not_reflexive, progress=True)
+    route: list[int] = []
     if source is not None and target is not None and (arguments.path or places is not None):
-        route = [A.index(v) for v in path(A, S, _label(A, source), _label(A, target))[1]]
+        vertices = path(A, S, _label(A, source), _label(A, target))[1]
+        route = [A.index(v) for v in vertices or ()]
+        if places is not None and not route:
+            raise SemiringError(f"there is no way from {_label(A, source)} to {_label(A, target)} to be drawn")
 
     if source is not None or target is not None:
         rows = range(A.n) if source is None else [source]
         columns = range(A.n) if target is None else [target]
         steps = [_label(A, v) for v in route] if arguments.path else []
-        _write_rows([_label(A, i), _label(A, j), _text(C.array[i, j]), *steps] for i in rows for j in columns)
+        text = _element_text(S, C.dtype)
+        _write_rows([_label(A, i), _label(A, j), text(C.array[i, j]), *steps] for i in rows for j in columns)
     elif arguments.output is None and arguments.plot is None:
         _write_matrix(C)
     if arguments.output is not None:
@@ -265,7 +269,8 @@ def _solve(arguments: argparse.Namespace) -> int:
         np.save(arguments.output, X, allow_pickle=False)
     else:
         table = X.reshape(A.n, -1)
-        _write_rows([_label(A, i), *map(_text, table[i])] for i in range(A.n))
+        text = _element_text(S, X.dtype)
+        _write_rows([_label(A, i), *map(text, table[i])] for i in range(A.n))
     return 0
 
 
@@ -438,11 +443,19 @@ def _right_hand_side(file: Path, A: Matrix) -> np.ndarray:
 # Output
 
 
-def _text(value: Any) -> Any:
-    """An element in a cell: digits enough to read the same number back, 0 and 1 for bool."""
-    if isinstance(value, (bool, np.bool_)):
-        return int(value)
-    return value.item() if isinstance(value, np.generic) else value
+def _element_text(S: Semiring, dtype: np.dtype) -> Callable[[Any], Any]:
+    """How an element is written in a cell: digits enough to read it back, 0 and 1 for bool, inf for ∞ in integers."""
+    limits = {}
+    if dtype.kind in "iu":
+        limits = {int(S.over(dtype).element(x)): x for x in (S.zero, S.one) if x in (np.inf, -np.inf)}
+
+    def text(value: Any) -> Any:
+        if dtype.kind == "b":
+            return int(value)
+        plain = value.item() if isinstance(value, np.generic) else value
+        return limits.get(plain, plain) if limits else plain
+
+    return text
 
 
 def _write_rows(rows: Iterable[Sequence[Any]]) -> None:

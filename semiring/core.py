@@ -401,12 +401,14 @@ class Semiring:
         if not np.all(defined):
             bad = array[~defined].flat[0] if array.ndim else array[()]
             raise SemiringError(f"{self.name}: the star of {laws.show(bad)} does not exist")
-        return S.star(array)[()]
+        result = S.star(array)
+        return result[()] if isinstance(result, np.ndarray) else result
 
     def _on_arrays(self, op: str, x: Any, y: Any) -> Any:
         x, S = self._elements(x)
         y, _ = self._elements(y, S.dtype)
-        return getattr(S, op)(x, y)[()]
+        result = getattr(S, op)(x, y)
+        return result[()] if isinstance(result, np.ndarray) else result
 
     def _elements(self, x: Any, dtype: Any = None) -> tuple[np.ndarray, Arithmetic]:
         if isinstance(x, (np.ndarray, np.generic)):

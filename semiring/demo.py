@@ -84,11 +84,11 @@ def ask(roads: Graph) -> Answers:
         stray=np.flatnonzero(piece != firsts[np.argmax(sizes)]),
         ends=(a, b),
         distance=float(distances[a, b]),
-        route=path(roads, min_plus, a, b)[1],
+        route=path(roads, min_plus, a, b)[1] or [],
         mean=float(distances[pairs].mean()),
         longest=float(longest[a, b]),
         fewest=int(fewest[a, b]),
-        direct=path(each_one, min_plus, a, b)[1],
+        direct=path(each_one, min_plus, a, b)[1] or [],
         seconds=seconds,
         distances=distances,
     )
@@ -158,13 +158,14 @@ def draw(roads: Graph, degrees: NDArray[np.float64], answers: Answers, file: Pat
         roads.sources,
         roads.targets,
         title=f"The farthest junctions of Minnesota: {answers.distance:.1f} km apart",
-        subtitle=f"{roads.n:,} junctions, {len(roads):,} roads; the mean distance is {answers.mean:.1f} km",
-        edges="roads",
+        subtitle=f"mean over all pairs {answers.mean:.1f} km; every way between the two has a road of "
+        f"{answers.longest:.1f} km or more",
+        edges=f"{len(roads):,} roads between {roads.n:,} junctions",
         routes=[
             Route(answers.route, f"shortest route: {answers.distance:.1f} km, {len(answers.route) - 1} roads", 2.6),
             Route(answers.direct, f"route of fewest roads: {answers.fewest}", 1.5),
         ],
-        circled=answers.stray,
+        circled=answers.stray.tolist(),
         circle=f"{len(answers.stray)} junctions that no road joins to the other {answers.pieces[0]:,}",
         names=[f"junction {v}" for v in range(roads.n)],
         unit="km",
@@ -191,17 +192,15 @@ def run(picture: Path | None = None, out: TextIO | None = None) -> bool:
         require_matplotlib()
 
     def say(label: str, *lines: str, seconds: float | None = None) -> None:
-        for first, line in zip([label, *[""] * len(lines)], lines, strict=False):
-            print(f"{first:<10}{line}", file=out)
-        if seconds is not None:
-            print(f"{'':<10}{seconds:.2f} s", file=out)
-        out.flush()
+        for i, line in enumerate(lines):
+            time_taken = f"{seconds:6.2f} s" if seconds is not None and i == 1 else ""
+            print(f"{label if i == 0 else '':<10}{line:<68}{time_taken}".rstrip(), file=out, flush=True)
 
     roads, degrees = minnesota()
     assert roads.weights is not None
     short = int(np.sum(roads.weights == 0))
     print(f"Roads of Minnesota: {roads.n:,} junctions, {len(roads):,} roads, {short} of length 0.", file=out)
-    print("Each answer is read from closure(roads, algebra).\n", file=out, flush=True)
+    print("Each answer is read from closure(roads, algebra). The first run also compiles.\n", file=out, flush=True)
     answers = ask(roads)
     a, b = answers.ends
     times = answers.seconds

@@ -15,12 +15,15 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
+from shutil import copyfileobj
+from tempfile import TemporaryFile
 from typing import IO, Any, NoReturn
 
 import numpy as np
 
 from .errors import GraphError, SemiringError
 from .graph import ENDS, Graph, Matrix, as_graph, is_same, near, pick_columns
+from .memory import require
 
 OPENERS: dict[str, Callable] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 FORMATS = {
@@ -115,25 +118,14 @@ def write_matrix(path: str | os.PathLike, M: Matrix) -> None:
         The format is unknown, or cannot hold elements of this dtype.
     """
     path = Path(path)
-    writers = {
-        "npy": _write_npy,
-        "npz": _write_npz,
-        "csv": _write_table,
-        "tsv": _write_table,
-        "mtx": _write_mtx,
-    }
     kind = FORMATS.get(_suffix(path))
-    if kind not in writers:
-        raise SemiringError(f"{path}: a matrix is written as {', '.join('.' + w for w in writers)}")
+    if kind not in WRITERS:
+        raise SemiringError(f"{path}: a matrix is written as {', '.join('.' + w for w in WRITERS)}")
     if M.dtype.hasobject and kind not in ("csv", "tsv"):
-        raise SemiringError(
-            f"{path}: elements of {M.semiring.name} are Python objects, which only .csv and .tsv hold"
-        )
+        raise SemiringError(f"{path}: elements of {M.semiring.name} are Python objects, which only .csv and .tsv hold")
     if M.dtype.names and kind == "mtx":
-        raise SemiringError(
-            f"{path}: elements of {M.semiring.name} are records, which .npz and .csv hold, .mtx not"
-        )
-    writers[kind](path, M)
+        raise SemiringError(f"{path}: elements of {M.semiring.name} are records, which .npz and .csv hold, .mtx not")
+    WRITERS[kind](path, M)
 
 
 # What a path says
@@ -157,9 +149,7 @@ def _kind(path: Path, format: str | None) -> str:
     suffix = _suffix(path)
     if suffix not in FORMATS:
         ending = f"ends in {suffix!r}" if suffix else "has no ending"
-        raise GraphError(
-            f"{path} {ending}; graphs are read from {', '.join(FORMATS)}: pass format= to say what it is"
-        )
+        raise GraphError(f"{path} {ending}; graphs are read from {', '.join(FORMATS)}: pass format= to say what it is")
     return FORMATS[suffix]
 
 
@@ -278,9 +268,7 @@ def _is_number(text: str) -> bool:
     return "_" not in text  # Python's digit separators are no number in a file
 
 
-def _rows(
-    path: Path, lines: Iterable[tuple[int, str]], separator: str | None
-) -> Iterator[tuple[int, list[str]]]:
+def _rows(path: Path, lines: Iterable[tuple[int, str]], separator: str | None) -> Iterator[tuple[int, list[str]]]:
     """The fields of numbered lines, without empty lines and comments."""
     number = 0
 
@@ -300,9 +288,7 @@ def _rows(
             if len(fields) > 1 or any(fields):
                 yield number, fields
     except csv.Error as e:
-        raise GraphError(
-            f'{path}, line {number}: {e}; expected fields quoted by "…" in full or not at all'
-        ) from None
+        raise GraphError(f'{path}, line {number}: {e}; expected fields quoted by "…" in full or not at all') from None
 
 
 def _fast_columns(path: Path, layout: _Layout) -> list[np.ndarray] | None:
@@ -315,7 +301,7 @@ def _fast_columns(path: Path, layout: _Layout) -> list[np.ndarray] | None:
         with _text(path) as file:
             table = _parsed(islice(file, layout.first - 1, None), dtype, layout.separator)
         if table is not None:
-            columns = [table[f"c{k}"] for k in layout.columns if k is not None]
+            columns = [table[f"c{k}"].copy() for k in layout.columns if k is not None]
             sound = columns[0].min() >= 0 and columns[1].min() >= 0 and not np.isnan(columns[-1]).any()
             return columns if sound else None
     return None
@@ -325,9 +311,7 @@ def _careful_columns(path: Path, layout: _Layout) -> list[np.ndarray]:
     """The columns, line by line, of a file with names; errors say which line is wrong."""
     texts: list[list[str]] = [[], [], []]
     lines: list[int] = []
-    wanted = f"{layout.width} fields" + (
-        "" if layout.separator is None else f" separated by {layout.separator!r}"
-    )
+    wanted = f"{layout.width} fields" + ("" if layout.separator is None else f" separated by {layout.separator!r}")
     with _text(path) as file:
         body = islice(enumerate(file, 1), layout.first - 1, None)
         for number, row in _rows(path, body, layout.separator):
@@ -427,18 +411,23 @@ def _careful_dimacs(path: Path, problem: int, n: int) -> np.ndarray:
 # Formats that other libraries read
 
 
-def _read_mtx(path: Path, directed: bool | None, weight: str | int | None) -> Graph:
-    import scipy.io
-
+def _through_scipy(path: Path, reader: Callable[[IO[bytes]], Any]) -> Any:
     try:
         with _open(path, "rb") as file:
-            rows, columns, _, layout, field, symmetry = scipy.io.mminfo(file)
-        with _open(path, "rb") as file:
-            matrix = scipy.io.mmread(file)
+            return reader(file)
     except (ValueError, OverflowError) as e:
         where = re.fullmatch(r"Line (\d+): (.*)", str(e), re.DOTALL)
         found = f", line {where[1]}: {where[2]}" if where else f": {e}"
         raise GraphError(f"{path}{found} Expected the Matrix Market format") from None
+
+
+def _read_mtx(path: Path, directed: bool | None, weight: str | int | None) -> Graph:
+    import scipy.io
+
+    rows, columns, _, layout, field, symmetry = _through_scipy(path, scipy.io.mminfo)
+    if layout == "array":
+        require(8 * rows * columns, f"{path}, a dense {rows} × {columns} matrix,", "read a part of it")
+    matrix = _through_scipy(path, scipy.io.mmread)
     if rows != columns:
         raise GraphError(f"{path} holds a {rows} × {columns} matrix; a graph's is square")
     if layout == "array":
@@ -464,9 +453,7 @@ def _dense(
     elif matrix.dtype.kind in "biufc":
         present = (matrix != 0) & np.isfinite(matrix)
     else:
-        raise GraphError(
-            f"{path} holds a matrix of {matrix.dtype}, not of numbers: write_matrix to .npz keeps those"
-        )
+        raise GraphError(f"{path} holds a matrix of {matrix.dtype}, not of numbers: write_matrix to .npz keeps those")
     sources, targets = np.nonzero(present)
     weights = None if weight is None or matrix.dtype.kind == "b" else matrix[present]
     with _about(str(path)):
@@ -495,9 +482,7 @@ def _from_array(path: Path, array: np.ndarray, directed: bool | None, weight: st
     return graph if weight is not None else dataclasses.replace(graph, weights=None)
 
 
-def _from_archive(
-    path: Path, arrays: dict[str, np.ndarray], directed: bool | None, weight: str | int | None
-) -> Graph:
+def _from_archive(path: Path, arrays: dict[str, np.ndarray], directed: bool | None, weight: str | int | None) -> Graph:
     names = arrays["names"].tolist() if "names" in arrays else None
     if "format" in arrays:
         import scipy.sparse
@@ -518,9 +503,7 @@ def _from_archive(
     if ends is None:
         if len(arrays) == 1:
             return _from_array(path, next(iter(arrays.values())), directed, weight)
-        raise GraphError(
-            f"{path} holds the arrays {', '.join(arrays)}; expected row and col, and data for weights"
-        )
+        raise GraphError(f"{path} holds the arrays {', '.join(arrays)}; expected row and col, and data for weights")
     weights = next((arrays[name] for name in NPZ_WEIGHTS if name in arrays), None)
     columns = [arrays[ends[0]], arrays[ends[1]], *([] if weight is None or weights is None else [weights])]
     n = int(arrays["n"]) if "n" in arrays else int(arrays["shape"][0]) if "shape" in arrays else None
@@ -530,6 +513,7 @@ def _from_archive(
 
 def _read_graphml(path: Path, directed: bool | None, weight: str | int | None) -> Graph:
     from xml.etree.ElementTree import ParseError
+    from xml.parsers.expat import ErrorString
 
     try:
         import networkx as nx
@@ -539,7 +523,7 @@ def _read_graphml(path: Path, directed: bool | None, weight: str | int | None) -
         with _open(path, "rb") as file:
             found = nx.read_graphml(file)
     except ParseError as e:
-        raise GraphError(f"{path}, line {e.position[0]}: {e.msg}; expected GraphML") from None
+        raise GraphError(f"{path}, line {e.position[0]}: {ErrorString(e.code)}; expected GraphML") from None
     except (nx.NetworkXError, KeyError, ValueError) as e:
         raise GraphError(f"{path} is no GraphML that NetworkX can read: {e}") from None
     with _about(str(path)):
@@ -555,9 +539,7 @@ def _with_integer_names(graph: Graph) -> Graph:
     if set(integers) != set(range(graph.n)):
         return dataclasses.replace(graph, names=integers)
     position = np.array(integers, dtype=np.int64)
-    return dataclasses.replace(
-        graph, sources=position[graph.sources], targets=position[graph.targets], names=None
-    )
+    return dataclasses.replace(graph, sources=position[graph.sources], targets=position[graph.targets], names=None)
 
 
 READERS: dict[str, Callable[[Path, bool | None, Any], Graph]] = {
@@ -569,8 +551,22 @@ READERS: dict[str, Callable[[Path, bool | None, Any], Graph]] = {
 # Writing
 
 
+@contextmanager
+def _created(path: Path) -> Iterator[IO[bytes]]:
+    """A new file in which a writer can also go back; what it wrote is compressed at the end if the path says so."""
+    if path.suffix.lower() not in OPENERS:
+        with open(path, "wb") as file:
+            yield file
+        return
+    with TemporaryFile() as plain:
+        yield plain
+        plain.seek(0)
+        with _open(path, "wb") as file:
+            copyfileobj(plain, file)
+
+
 def _write_npy(path: Path, M: Matrix) -> None:
-    with _open(path, "wb") as file:
+    with _created(path) as file:
         np.save(file, M.array, allow_pickle=False)
 
 
@@ -583,7 +579,7 @@ def _write_npz(path: Path, M: Matrix) -> None:
     if M.names is not None:
         integers = all(isinstance(name, (int, np.integer)) and not isinstance(name, bool) for name in M.names)
         arrays["names"] = np.array(M.names, dtype=np.int64) if integers else np.array(list(map(str, M.names)))
-    with _open(path, "wb") as file:
+    with _created(path) as file:
         np.savez(file, **arrays)  # type: ignore[arg-type]
 
 
@@ -594,13 +590,20 @@ def _write_table(path: Path, M: Matrix) -> None:
         writer = csv.writer(file, delimiter="\t" if _suffix(path) == ".tsv" else ",", lineterminator="\n")
         writer.writerow(["", *vertices])
         for vertex, row in zip(vertices, M.array, strict=True):
-            writer.writerow([vertex, *("" if is_same(x, zero) else _cell(x) for x in row)])
+            writer.writerow([vertex, *_cells(row, zero)])
 
 
-def _cell(value: Any) -> Any:
-    if isinstance(value, (bool, np.bool_)):
-        return int(value)
-    return value.item() if isinstance(value, np.generic) else value
+def _cells(row: np.ndarray, zero: Any) -> list:
+    """The elements of a row as a table shows them, the zero as an empty text."""
+    if row.dtype.hasobject:
+        return ["" if is_same(x, zero) else x for x in row]
+    if row.dtype.kind == "b":
+        values = row.astype(np.uint8).tolist()
+    elif row.dtype in (np.float16, np.float32):
+        values = list(map(str, row))  # the shortest text of a short float, not its digits as a double
+    else:
+        values = row.tolist()
+    return ["" if absent else value for value, absent in zip(values, (row == zero).tolist(), strict=True)]
 
 
 def _write_mtx(path: Path, M: Matrix) -> None:
@@ -614,5 +617,10 @@ def _write_mtx(path: Path, M: Matrix) -> None:
     if pattern or values.dtype == np.float16:
         values = values.astype(np.int8 if pattern else np.float32)
     entries = scipy.sparse.coo_array((values, (rows, columns)), shape=M.shape)
-    with _open(path, "wb") as file:
+    with _created(path) as file:
         scipy.io.mmwrite(file, entries, field="pattern" if pattern else None, symmetry="general")
+
+
+WRITERS: dict[str, Callable[[Path, Matrix], None]] = {
+    "npy": _write_npy, "npz": _write_npz, "csv": _write_table, "tsv": _write_table, "mtx": _write_mtx,
+}  # fmt: skip

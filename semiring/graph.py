@@ -194,9 +194,7 @@ class Matrix(_Named):
     (2, 2)
     """
 
-    def __init__(
-        self, array: np.ndarray, semiring: Semiring, names: Sequence[Hashable] | None = None
-    ) -> None:
+    def __init__(self, array: np.ndarray, semiring: Semiring, names: Sequence[Hashable] | None = None) -> None:
         array = np.asarray(array)
         if array.ndim != 2 or array.shape[0] != array.shape[1]:
             raise GraphError(f"a matrix over vertices is square, this array has shape {array.shape}")
@@ -221,7 +219,7 @@ class Matrix(_Named):
         return iter(self.array)
 
     def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, tuple) and not (self.names is not None and key in self._positions):
+        if isinstance(key, tuple) and not (_is_hashable(key) and key in self._positions):
             if len(key) != 2:
                 raise GraphError(f"a matrix takes a row, or a row and a column, not {len(key)} vertices")
             return self.array[self._place(key[0]), self._place(key[1])]
@@ -241,9 +239,7 @@ class Matrix(_Named):
 
     def _repr_html_(self) -> str:
         head, *rows = [[html.escape(text) for text in row] for row in self._table()]
-        body = "".join(
-            f"<tr><th>{row[0]}</th>{''.join(f'<td>{t}</td>' for t in row[1:])}</tr>" for row in rows
-        )
+        body = "".join(f"<tr><th>{row[0]}</th>{''.join(f'<td>{t}</td>' for t in row[1:])}</tr>" for row in rows)
         return (
             f"<table><caption>{html.escape(self._title())}</caption>"
             f"<thead><tr>{''.join(f'<th>{t}</th>' for t in head)}</tr></thead><tbody>{body}</tbody></table>"
@@ -262,10 +258,7 @@ class Matrix(_Named):
         zero = self.semiring.zero_in(self.dtype)
         table = [["", *labels]]
         for label, i in zip(labels, shown, strict=True):
-            cells = [
-                "…" if i is None or j is None else element_text(self.array[i, j], zero, absent="·")
-                for j in shown
-            ]
+            cells = ["…" if i is None or j is None else element_text(self.array[i, j], zero, absent="·") for j in shown]
             table.append([label, *cells])
         return table
 
@@ -326,9 +319,7 @@ def as_graph(
         if n < 0:
             raise GraphError(f"n = {n}: a graph has no negative number of vertices")
     if len(found.sources) != len(found.targets):
-        raise GraphError(
-            f"{len(found.sources)} sources, {len(found.targets)} targets: an edge needs one of each"
-        )
+        raise GraphError(f"{len(found.sources)} sources, {len(found.targets)} targets: an edge needs one of each")
     sources, targets, n, names = _number(found, n, names)
     weights = None if weight is None or found.weights is None else _as_weights(found.weights)
     return Graph(sources, targets, n, weights, names, directed and found.directed)
@@ -383,8 +374,10 @@ def adjacency(
     graph = as_graph(edges, n, directed=directed, weight=weight, default=default, names=names)
     if graph.weights is not None:
         values = _elements(S, graph.weights, dtype, graph._edge)
-    else:
+    elif len(graph):
         values = np.repeat(_unweighted(S, dtype, default), len(graph))
+    else:
+        values = np.empty(0, dtype=S.resolve_dtype(S.default_dtype if dtype is None else dtype))
     array = _zeros(S, graph.n, values.dtype)
     sources, targets = graph.sources, graph.targets
     if not graph.directed:
@@ -503,9 +496,7 @@ def _pad(columns: list) -> tuple[Any, Any, Any]:
 def _from_rows(edges: Iterable) -> _Columns:
     rows = list(edges)
     for kind in set(map(type, rows)):
-        if issubclass(kind, (str, bytes, Mapping)) or not (
-            hasattr(kind, "__len__") and hasattr(kind, "__getitem__")
-        ):
+        if issubclass(kind, (str, bytes, Mapping)) or not (hasattr(kind, "__len__") and hasattr(kind, "__getitem__")):
             i = next(i for i, row in enumerate(rows) if type(row) is kind)
             raise GraphError(f"edge {i} is {rows[i]!r}: an edge is (from, to) or (from, to, weight)")
     lengths = set(map(len, rows))
@@ -549,11 +540,7 @@ _MISSING = object()
 
 
 def _from_networkx(graph: Any, weight: str | int | None, default: Any) -> _Columns:
-    triples = (
-        list(graph.edges(data=weight, default=_MISSING))
-        if weight
-        else [(*e, _MISSING) for e in graph.edges()]
-    )
+    triples = list(graph.edges(data=weight, default=_MISSING)) if weight else [(*e, _MISSING) for e in graph.edges()]
     sources, targets, weights = [t[0] for t in triples], [t[1] for t in triples], [t[-1] for t in triples]
     vertices = list(graph.nodes)
     found = _Columns(sources, targets, None, len(vertices), vertices, graph.is_directed())
@@ -595,9 +582,7 @@ def pick_columns(header: Sequence, weight: str | int | None) -> tuple[int, int, 
         return *ends, list(header).index(weight)
     rest = [header[k] for k in others]
     if weight != "weight":
-        raise GraphError(
-            f"no column is called {weight!r}{near(weight, rest)}; the columns are {list(header)}"
-        )
+        raise GraphError(f"no column is called {weight!r}{near(weight, rest)}; the columns are {list(header)}")
     if len(others) > 1:
         raise GraphError(
             f"which of the columns {rest} is the weight? Pass weight={rest[0]!r}, say, or weight=None for none"
@@ -646,9 +631,7 @@ def _vertices(column: Any, what: str) -> NDArray[np.int64] | list:
         kinds = set(map(type, column))
         if bool in kinds or np.bool_ in kinds:
             i = next(i for i, v in enumerate(column) if isinstance(v, (bool, np.bool_)))
-            raise GraphError(
-                f"edge {i}: {what} vertex {column[i]} is a truth value; vertices are integers or names"
-            )
+            raise GraphError(f"edge {i}: {what} vertex {column[i]} is a truth value; vertices are integers or names")
         if not all(issubclass(k, (int, float, np.integer, np.floating)) for k in kinds):
             return column
         if any(issubclass(k, (float, np.floating)) for k in kinds):
@@ -658,9 +641,7 @@ def _vertices(column: Any, what: str) -> NDArray[np.int64] | list:
                 return np.array(column, dtype=np.int64)
             except OverflowError:
                 i, v = next((i, v) for i, v in enumerate(column) if not -(2**63) <= v < 2**63)
-                raise GraphError(
-                    f"edge {i}: {what} vertex {v} does not fit 64 bits: call it str({v})"
-                ) from None
+                raise GraphError(f"edge {i}: {what} vertex {v} does not fit 64 bits: call it str({v})") from None
     if column.dtype.kind == "f":
         bad = ~(np.isfinite(column) & (np.floor(column) == column) & (np.abs(column) < 2.0**63))
     else:
@@ -800,9 +781,7 @@ def _unweighted(S: Semiring, dtype: DTypeLike | None, default: Any) -> np.ndarra
     return one
 
 
-def _elements(
-    S: Semiring, values: np.ndarray, dtype: DTypeLike | None, place: Callable[[int], str]
-) -> np.ndarray:
+def _elements(S: Semiring, values: np.ndarray, dtype: DTypeLike | None, place: Callable[[int], str]) -> np.ndarray:
     """Weights as elements of the algebra, in the dtype that it uses for them."""
     wanted = None if dtype is None else S.resolve_dtype(np.dtype(dtype))
     if S.is_object:
@@ -877,9 +856,7 @@ def _numbers(values: np.ndarray, target: np.dtype, place: Callable[[int], str]) 
         raise
 
 
-def _records(
-    S: Semiring, values: np.ndarray, wanted: np.dtype | None, place: Callable[[int], str]
-) -> np.ndarray:
+def _records(S: Semiring, values: np.ndarray, wanted: np.dtype | None, place: Callable[[int], str]) -> np.ndarray:
     """Weights that are records, component by component."""
     fields = S.default_dtype.names or ()
     shape = f"an element of {S.name} is a tuple ({', '.join(fields)})"
@@ -923,9 +900,7 @@ def _zeros(S: Semiring, n: int, dtype: np.dtype) -> np.ndarray:
     return array
 
 
-def _scatter(
-    flat: np.ndarray, keys: NDArray[np.int64], values: np.ndarray, add: Callable[[Any, Any], Any]
-) -> None:
+def _scatter(flat: np.ndarray, keys: NDArray[np.int64], values: np.ndarray, add: Callable[[Any, Any], Any]) -> None:
     """Write values to flat[keys]; those of equal key combine with ⊕, pairs of neighbours at a time."""
     order = _stable_order(keys, flat.size)
     keys, values = keys[order], values[order]
@@ -1008,5 +983,5 @@ def span_text(n: int) -> str:
 def near(name: Any, names: Sequence) -> str:
     """The part of a message that suggests a name close to one that is unknown, empty if none is."""
     texts = {str(known): known for known in islice(names, CLOSE)}
-    close = difflib.get_close_matches(str(name), texts, n=1)
+    close = difflib.get_close_matches(str(name), texts, n=1, cutoff=0.5)  # half, so that "mk" finds "km"
     return f"; did you mean {texts[close[0]]!r}?" if close else ""

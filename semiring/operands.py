@@ -40,7 +40,8 @@ def operand(A: Any, S: Semiring, what: str = "A") -> Operand:
         When it stands for none, or its dtype cannot carry the algebra.
     """
     if isinstance(A, np.ndarray):
-        return Operand(_carried(A, S), _as_is)
+        carried = _carried(A, S)
+        return Operand(carried, _as_is if carried is A else lambda array: _convert(array, A.dtype))
     graph = sys.modules.get("semiring.graph")
     if graph is not None and isinstance(A, graph.Matrix):
         Matrix, names = graph.Matrix, A.names

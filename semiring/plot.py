@@ -192,15 +192,17 @@ def _proportions(positions: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def _mark_ends(axes: Any, positions: NDArray[np.float64], route: Route, names: Sequence[Any] | None) -> None:
-    across = positions[:, 0].min(), positions[:, 0].max()
+    middle = (positions.min(axis=0) + positions.max(axis=0)) / 2
     for end in (route.vertices[0], route.vertices[-1]):
         x, y = positions[end]
         axes.plot(x, y, "o", markersize=7.5, color=COLOURS[0], markeredgecolor="white", markeredgewidth=1.4, zorder=9)
-        right = x <= sum(across) / 2  # towards the middle, so that the text stays on the map
+        # Sideways towards the middle, so that the text stays on the map; up or down away from it, to hide little.
+        left, high = x > middle[0], y > middle[1]
         axes.annotate(
-            str(end if names is None else names[end]), (x, y), xytext=(9 if right else -9, 7),
-            textcoords="offset points", ha="left" if right else "right", color=INK, fontsize=10, fontweight="bold",
-            zorder=10, bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8},
+            str(end if names is None else names[end]), (x, y), xytext=(-9 if left else 9, 7 if high else -7),
+            textcoords="offset points", ha="right" if left else "left", va="bottom" if high else "top",
+            color=INK, fontsize=10, fontweight="bold", zorder=10,
+            bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8},
         )  # fmt: skip
 
 

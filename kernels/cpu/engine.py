@@ -145,7 +145,8 @@ from numba import njit, types, void
 from numba.np.numpy_support import from_dtype
 
 from semiring.kernels.cpu.raw import (
-    ANY, PANEL, ROW_0, ROW_1, ROW_2, ROW_3, as_element, fetch, first_component, fma, load, put, select, store, take
+    ANY, PANEL, ROW_0, ROW_1, ROW_2, ROW_3, as_element, fetch, first_component, fma, load, put,
+    select, stay_apart, store, take
 )
 
 '''

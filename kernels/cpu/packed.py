@@ -45,7 +45,7 @@ WORD_TYPE = ir.IntType(64)
 
 def compiled(function: Callable[..., Any]) -> Any:
     """Compile on the first call, without the GIL, and keep the machine code on disk."""
-    dispatcher = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
+    dispatcher = njit(nogil=True, error_model="numpy")(function)
     with suppress(RuntimeError):  # Numba may write neither here nor to the user's cache: every process compiles
         dispatcher.enable_caching()
     return dispatcher
@@ -53,12 +53,14 @@ def compiled(function: Callable[..., Any]) -> Any:
 
 # Instructions on raw addresses; LLVM turns the vectors into whatever registers the machine has.
 
+instruction: Any = intrinsic  # a type checker would ask the callers for the typing context
+
 
 def _at(builder: Any, address: Any, kind: Any, offset: int = 0) -> Any:
     return builder.inttoptr(builder.add(address, WORD_TYPE(offset)), kind.as_pointer())
 
 
-@intrinsic
+@instruction
 def load(typingctx: Any, address: Any) -> Any:
     """The word at an address."""
 
@@ -68,7 +70,7 @@ def load(typingctx: Any, address: Any) -> Any:
     return types.uint64(types.int64), emit
 
 
-@intrinsic
+@instruction
 def store(typingctx: Any, address: Any, word: Any) -> Any:
     """Write the word at an address."""
 
@@ -79,7 +81,7 @@ def store(typingctx: Any, address: Any, word: Any) -> Any:
     return types.void(types.int64, types.uint64), emit
 
 
-@intrinsic
+@instruction
 def disjoin(typingctx: Any, target: Any, left: Any, right: Any) -> Any:
     """target ← left | right, one vector each."""
 
@@ -91,7 +93,7 @@ def disjoin(typingctx: Any, target: Any, left: Any, right: Any) -> Any:
     return types.void(types.int64, types.int64, types.int64), emit
 
 
-@intrinsic
+@instruction
 def remove(typingctx: Any, target: Any, source: Any) -> Any:
     """target ← target & ~source, one vector each."""
 
@@ -104,7 +106,7 @@ def remove(typingctx: Any, target: Any, source: Any) -> Any:
     return types.void(types.int64, types.int64), emit
 
 
-@intrinsic
+@instruction
 def meet(typingctx: Any, left: Any, right: Any) -> Any:
     """Which of the eight words of two vectors share a bit: one bit a word."""
 
@@ -116,7 +118,7 @@ def meet(typingctx: Any, left: Any, right: Any) -> Any:
     return types.uint64(types.int64, types.int64), emit
 
 
-@intrinsic
+@instruction
 def lookup(typingctx: Any, target: Any, tables: Any, word: Any) -> Any:
     """target ← target | the rows of the tables that the bits of a word name."""
 
@@ -135,7 +137,7 @@ def lookup(typingctx: Any, target: Any, tables: Any, word: Any) -> Any:
     return types.void(types.int64, types.int64, types.uint64), emit
 
 
-@intrinsic
+@instruction
 def trailing_zeros(typingctx: Any, word: Any) -> Any:
     """Position of the lowest bit of a word that is not zero."""
 
@@ -145,7 +147,7 @@ def trailing_zeros(typingctx: Any, word: Any) -> Any:
     return types.int64(types.uint64), emit
 
 
-@intrinsic
+@instruction
 def pack_bytes(typingctx: Any, address: Any) -> Any:
     """64 bytes as a word: a bit is set where the byte is not zero."""
 
@@ -156,7 +158,7 @@ def pack_bytes(typingctx: Any, address: Any) -> Any:
     return types.uint64(types.int64), emit
 
 
-@intrinsic
+@instruction
 def unpack_bytes(typingctx: Any, address: Any, word: Any) -> Any:
     """Write the 64 bits of a word as bytes of 0 and 1."""
 
@@ -168,7 +170,7 @@ def unpack_bytes(typingctx: Any, address: Any, word: Any) -> Any:
     return types.void(types.int64, types.uint64), emit
 
 
-@intrinsic
+@instruction
 def transpose_tile(typingctx: Any, address: Any) -> Any:
     """Transpose 64 × 64 bits, 64 adjacent words, in place: swap blocks of 32, 16, … 1 off the diagonal."""
 
@@ -195,9 +197,7 @@ def transpose_tile(typingctx: Any, address: Any) -> Any:
                 )
                 is_upper = [not i & block for i in range(VECTOR)]
                 kept = ir.Constant(LANES, [WORD_TYPE(low if upper else low << block) for upper in is_upper])
-                chosen = ir.Constant(
-                    ir.VectorType(ir.IntType(1), VECTOR), [ir.IntType(1)(upper) for upper in is_upper]
-                )
+                chosen = ir.Constant(ir.VectorType(ir.IntType(1), VECTOR), [ir.IntType(1)(upper) for upper in is_upper])
                 for i, row in enumerate(rows):
                     other = builder.shuffle_vector(row, ir.Constant(LANES, ir.Undefined), partners)
                     from_lower = builder.shl(builder.and_(other, every(low)), shift)
@@ -212,7 +212,7 @@ def transpose_tile(typingctx: Any, address: Any) -> Any:
     return types.void(types.int64), emit
 
 
-@intrinsic
+@instruction
 def load_byte(typingctx: Any, address: Any) -> Any:
     """The byte at an address."""
 
@@ -222,7 +222,7 @@ def load_byte(typingctx: Any, address: Any) -> Any:
     return types.uint8(types.int64), emit
 
 
-@intrinsic
+@instruction
 def store_byte(typingctx: Any, address: Any, value: Any) -> Any:
     """Write the byte at an address."""
 
@@ -580,9 +580,7 @@ def strong_components(A: int, reverse: int, stride: int, n: int, todo: int) -> A
 
 
 @compiled
-def unite_rows(
-    target: int, source: int, words: int, members: Any, offsets: Any, first: int, last: int
-) -> None:
+def unite_rows(target: int, source: int, words: int, members: Any, offsets: Any, first: int, last: int) -> None:
     """Rows ``first:last`` of the target ← the disjunction of the source rows of each group of members."""
     for group in range(first, last):
         row = target + 8 * group * words
@@ -787,7 +785,7 @@ def four_russians_closure(R: PackedMatrix, reflexive: bool = True, threads: int 
             count = bottom - top
             multiply_rows(row, stride, left, stride, pivot_rows, stride, count, words, size, True, _room(MULTIPLY))
 
-        steps = size // PIVOTS * vectors
+        steps = -(-size // PIVOTS) * vectors
         _run(panel, _ranges(vectors, _parts(size * steps, threads)), threads)
         parts = min(_parts((n - size) * steps, threads), max(1, n // (CHUNK // 4)))
         above = _ranges(k, -(-parts * k // n))
@@ -810,7 +808,7 @@ def transitive_closure(R: PackedMatrix, reflexive: bool = True, threads: int | N
     """R ← R* (or R⁺) in place, by whichever closure is faster.
 
     Up to `SMALL` vertices four-Russians; above, components: which condensations are slow that way is known only
-    once their transitive reduction is, so the bit sets are given about the time that four-Russians needs for the
+    once their transitive reduction is, so the bit sets are given about half the time that four-Russians needs for the
     condensation, and what is not done by then is left to it.
     """
     n = _check_square(R)
@@ -834,16 +832,21 @@ def _close_components(R: PackedMatrix, reflexive: bool, threads: int | None, pat
     count = len(offsets) - 1
 
     into = _unite(reverse, members, offsets, threads)  # [d, v]: v has an edge into component d
-    del reverse
-    Q = _unite(into.transpose(threads), members, offsets, threads)  # [c, d]: an edge from component c to d
+    del reverse  # as everywhere here, so that no more than two further matrices are alive
+    out_of = into.transpose(threads)
     del into
+    Q = _unite(out_of, members, offsets, threads)  # [c, d]: an edge from component c to d
+    del out_of
     lookups = count * _stride(Q) // VECTOR * -(-count // PIVOTS)
     budget = int(patience * lookups / thread_count(threads)) if patience is not None else np.iinfo(np.int64).max
     if not propagate(_address(Q), _stride(Q), count, budget, _room(8 * _stride(Q))):
         four_russians_closure(Q, True, threads)
 
+    sources = Q.transpose(threads)  # [d, c]: component c reaches d
+    del Q
     reached = PackedMatrix.empty(n, count)  # [v, c]: component c reaches v
-    _pick(reached, Q.transpose(threads), label, threads)
+    _pick(reached, sources, label, threads)
+    del sources
     _pick(R, reached.transpose(threads), label, threads)
     if not reflexive:
         clear_diagonal(_address(R), stride, cyclic)
@@ -949,7 +952,7 @@ def _check_square(matrix: PackedMatrix) -> int:
 
 
 def _room(size: int) -> int:
-    """Address of scratch memory of this thread, until it asks again."""
+    """Address of scratch memory of this thread, at most `threads.KEEP` bytes, until it asks again."""
     return scratch(size)[1]
 
 

@@ -140,7 +140,7 @@ def plus_times(dtype: str = "float64") -> Case:
     )
 
     def draw(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-        return np.asarray(rng.uniform(-1, 1, shape) / (2 * max(shape[-1], 1)), dtype)
+        return np.asarray(rng.uniform(0, 1, shape) / (2 * max(shape[-1], 1)), dtype)
 
     one = np.dtype(dtype).type(1)
     return Case(

@@ -1,0 +1,1 @@
+"""The CUDA engine: one template for products, one for closures, every algebra generated into them."""

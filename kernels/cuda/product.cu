@@ -1,0 +1,236 @@
+// C ← A ⊗ B and C ← C ⊕ A ⊗ B over any semiring, as a tiled product in shared memory and registers.
+//
+//          BN                     A block of threads computes BM × BN elements of C, in steps of BK along k. Its warps
+//        ┌────┐                   stand WM × WN in that tile, its lanes LM × LN in a warp, and each thread holds
+//     BK │ B  │                   TM × TN elements in registers. Rows of a thread are LM apart, so that the rows of a
+//    BK  └────┘                   warp's lanes fall into different banks; columns come in runs of VECTOR.
+//   ┌──┐ ┌────┐
+//   │A │ │ C  │ BM                Tiles of A and B go from memory into shared memory asynchronously, STAGES − 1 steps
+//   └──┘ └────┘                   ahead. A keeps its row order: a thread reads VECTOR steps of k of one row at once.
+//
+// Before this file the engine writes `Value`, `zero`, `times`, `plus`, `relax` and the numbers in capitals.
+
+constexpr int SIZE = sizeof(Value);
+constexpr int THREADS = 32 * WM * WN;
+constexpr int A_ROW = BK * SIZE + 16;  // bytes from row to row of A's tile: 16 more than it holds, for the banks' sake
+constexpr int B_ROW = BN * SIZE;
+constexpr int A_TILE = BM * A_ROW;
+constexpr int B_TILE = BK * B_ROW;
+constexpr int PAIR = VECTOR > 1 ? 2 : 1;  // steps of k that are taken together, for three-operand ⊕
+static_assert(LM * LN == 32 && BM == TM * LM * WM && BN == TN * LN * WN && TN % VECTOR == 0 && BK % VECTOR == 0);
+static_assert(BK * SIZE % 16 == 0 && BN * SIZE % 16 == 0);
+
+struct alignas(VECTOR > 1 ? VECTOR * SIZE : alignof(Value)) Vector {
+    Value at[VECTOR];
+};
+
+template <int BYTES> DEVICE void copy_async(void* shared, const void* global) {
+    unsigned to = (unsigned)__cvta_generic_to_shared(shared);
+    if constexpr (BYTES == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(global));
+    else asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(global), "n"(BYTES));
+}
+DEVICE void commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int GROUPS> DEVICE void wait() { asm volatile("cp.async.wait_group %0;" ::"n"(GROUPS) : "memory"); }
+
+// A thread's place: the first of its rows and columns within the tile of C.
+DEVICE int first_row() { return threadIdx.x / 32 % WM * (TM * LM) + threadIdx.x % 32 / LN; }
+DEVICE int first_column() { return threadIdx.x / 32 / WM * (TN * LN) + threadIdx.x % LN * VECTOR; }
+DEVICE constexpr int row_of(int i) { return i * LM; }
+DEVICE constexpr int column_of(int j) { return j / VECTOR * VECTOR * LN + j % VECTOR; }
+
+// c ⊕= A B for the BK steps in shared memory; A and B point at the thread's first row and column.
+DEVICE void multiply_tile(Value (&c)[TM][TN], const char* A, const char* B) {
+#pragma unroll
+    for (int k = 0; k < BK; k += VECTOR) {
+        Vector a[TM];
+#pragma unroll
+        for (int i = 0; i < TM; i++) a[i] = *(const Vector*)(A + row_of(i) * A_ROW + k * SIZE);
+#pragma unroll
+        for (int u = 0; u < VECTOR; u += PAIR) {
+            Vector b[PAIR][TN / VECTOR];
+#pragma unroll
+            for (int v = 0; v < PAIR; v++)
+#pragma unroll
+                for (int j = 0; j < TN / VECTOR; j++)
+                    b[v][j] = *(const Vector*)(B + (k + u + v) * B_ROW + column_of(j * VECTOR) * SIZE);
+#pragma unroll
+            for (int i = 0; i < TM; i++)
+#pragma unroll
+                for (int j = 0; j < TN; j++)
+#pragma unroll
+                    for (int v = 0; v < PAIR; v++)
+                        c[i][j] = relax(c[i][j], a[i].at[u + v], b[v][j / VECTOR].at[j % VECTOR]);
+        }
+    }
+}
+
+// Tiles are visited in bands of 8 rows, so that blocks that run together share tiles of A and of B in the cache.
+DEVICE void place(int tile, int down, int across, int& i, int& j) {
+    constexpr int BAND = 8;
+    int band = tile / (BAND * across), start = band * BAND, height = min(down - start, BAND);
+    int within = tile % (BAND * across);
+    i = start + within % height;
+    j = within / height;
+}
+
+#ifdef INTERIOR
+
+// Whole tiles only: m, n and k are multiples of BM, BN and BK; every row starts on a multiple of 16 bytes.
+// Leading dimensions are in bytes, and so are the steps from matrix to matrix of a stack. Rows from `row_gap_at` on
+// are taken `row_gap` further down in A and C, and columns likewise in B and C: so a pivot is left out.
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) product(
+    const char* A, long long lda, long long next_A, const char* B, long long ldb, long long next_B,
+    char* C, long long ldc, long long next_C, long long down, long long across, long long steps,
+    long long row_gap_at, long long row_gap, long long column_gap_at, long long column_gap, long long accumulate) {
+    constexpr int A_UNITS = BK * SIZE / 16, B_UNITS = BN * SIZE / 16;  // copies of 16 bytes in a row of a tile
+    constexpr int A_ROWS = THREADS / A_UNITS, B_ROWS = THREADS / B_UNITS;  // rows that all threads copy at once
+    static_assert(THREADS % A_UNITS == 0 && THREADS % B_UNITS == 0 && BM % A_ROWS == 0 && BK % B_ROWS == 0);
+    extern __shared__ __align__(16) char shared[];
+
+    int i, j;
+    place(blockIdx.x, down, across, i, j);
+    long long row = i * BM, column = j * BN;
+    if (row >= row_gap_at) row += row_gap;
+    if (column >= column_gap_at) column += column_gap;
+    const int tid = threadIdx.x;
+    const char* a = A + blockIdx.y * next_A + (row + tid / A_UNITS) * lda + tid % A_UNITS * 16;
+    const char* b = B + blockIdx.y * next_B + tid / B_UNITS * ldb + column * SIZE + tid % B_UNITS * 16;
+    char* const a_to = shared + tid / A_UNITS * A_ROW + tid % A_UNITS * 16;
+    char* const b_to = shared + STAGES * A_TILE + tid / B_UNITS * B_ROW + tid % B_UNITS * 16;
+    auto fetch = [&](int stage) {
+#pragma unroll
+        for (int q = 0; q < BM / A_ROWS; q++) copy_async<16>(a_to + stage * A_TILE + q * A_ROWS * A_ROW, a + q * A_ROWS * lda);
+#pragma unroll
+        for (int q = 0; q < BK / B_ROWS; q++) copy_async<16>(b_to + stage * B_TILE + q * B_ROWS * B_ROW, b + q * B_ROWS * ldb);
+        a += BK * SIZE;
+        b += BK * ldb;
+    };
+
+    const int todo = steps;
+#pragma unroll
+    for (int s = 0; s < STAGES - 1; s++) {
+        if (s < todo) fetch(s);
+        commit();
+    }
+    char* const c_at = C + blockIdx.y * next_C + (row + first_row()) * ldc + (column + first_column()) * SIZE;
+    Value c[TM][TN];
+#pragma unroll
+    for (int r = 0; r < TM; r++)
+#pragma unroll
+        for (int s = 0; s < TN; s += VECTOR) {
+            Vector old;
+            if (accumulate) old = *(const Vector*)(c_at + row_of(r) * ldc + column_of(s) * SIZE);
+#pragma unroll
+            for (int v = 0; v < VECTOR; v++) c[r][s + v] = accumulate ? old.at[v] : zero();
+        }
+
+    const char* const a_from = shared + first_row() * A_ROW;
+    const char* const b_from = shared + STAGES * A_TILE + first_column() * SIZE;
+    int reading = 0, writing = STAGES - 1;
+#pragma unroll 1
+    for (int step = 0; step < todo; step++) {
+        wait<STAGES - 2>();
+        __syncthreads();
+        if (step + STAGES - 1 < todo) fetch(writing);
+        commit();
+        multiply_tile(c, a_from + reading * A_TILE, b_from + reading * B_TILE);
+        reading = reading == STAGES - 1 ? 0 : reading + 1;
+        writing = writing == STAGES - 1 ? 0 : writing + 1;
+    }
+#pragma unroll
+    for (int r = 0; r < TM; r++)
+#pragma unroll
+        for (int s = 0; s < TN; s += VECTOR) {
+            Vector now;
+#pragma unroll
+            for (int v = 0; v < VECTOR; v++) now.at[v] = c[r][s + v];
+            *(Vector*)(c_at + row_of(r) * ldc + column_of(s) * SIZE) = now;
+        }
+}
+
+#endif
+
+// An element into shared memory, asynchronously where its alignment allows.
+DEVICE void copy_element(char* to, const char* from) {
+    constexpr int UNIT = alignof(Value);
+    if constexpr (UNIT >= 4) {
+#pragma unroll
+        for (int u = 0; u < SIZE; u += UNIT) copy_async<UNIT>(to + u, from + u);
+    } else {
+        *(Value*)to = *(const Value*)from;
+    }
+}
+
+// A tile of ROWS × COLUMNS from a matrix of which `rows` × `columns` are left; the semiring's zero beyond.
+template <int ROWS, int COLUMNS> DEVICE void fetch_edge(char* to, int pitch, const char* from, long long ld, int rows, int columns) {
+    constexpr bool DIVIDES = SIZE <= 16 && 16 % SIZE == 0;
+    constexpr int RUN = DIVIDES ? 16 / SIZE : 1;  // elements of one copy
+    const bool aligned = DIVIDES && ((unsigned long long)from | (unsigned long long)ld) % 16 == 0;
+#pragma unroll 1
+    for (int e = threadIdx.x; e < ROWS * COLUMNS / RUN; e += THREADS) {
+        int r = e / (COLUMNS / RUN), c = e % (COLUMNS / RUN) * RUN;
+        char* target = to + r * pitch + c * SIZE;
+        const char* source = from + r * ld + c * SIZE;
+        if (aligned && r < rows && c + RUN <= columns) {
+            copy_async<16>(target, source);
+            continue;
+        }
+#pragma unroll 1
+        for (int u = 0; u < RUN; u++) {
+            if (r < rows && c + u < columns) copy_element(target + u * SIZE, source + u * SIZE);
+            else *(Value*)(target + u * SIZE) = zero();
+        }
+    }
+}
+
+// The same for any shape, any leading dimension and any alignment of whole elements.
+extern "C" __global__ void __launch_bounds__(THREADS, 1) product_edge(
+    const char* A, long long lda, long long next_A, const char* B, long long ldb, long long next_B,
+    char* C, long long ldc, long long next_C, long long m, long long n, long long k, long long accumulate) {
+    extern __shared__ __align__(16) char shared[];
+    int i, j;
+    place(blockIdx.x, (int)((m + BM - 1) / BM), (int)((n + BN - 1) / BN), i, j);
+    const long long row = (long long)i * BM, column = (long long)j * BN;
+    const int rows = (int)min(m - row, (long long)BM), columns = (int)min(n - column, (long long)BN);
+    const char* a = A + blockIdx.y * next_A + row * lda;
+    const char* b = B + blockIdx.y * next_B + column * SIZE;
+    char* const c_at = C + blockIdx.y * next_C + row * ldc + column * SIZE;
+    const int todo = (int)((k + BK - 1) / BK);
+    auto fetch = [&](int step) {
+        int left = (int)min(k - (long long)step * BK, (long long)BK);
+        fetch_edge<BM, BK>(shared + step % STAGES * A_TILE, A_ROW, a, lda, rows, left);
+        fetch_edge<BK, BN>(shared + STAGES * A_TILE + step % STAGES * B_TILE, B_ROW, b, ldb, left, columns);
+        a += BK * SIZE;
+        b += BK * ldb;
+    };
+#pragma unroll
+    for (int s = 0; s < STAGES - 1; s++) {
+        if (s < todo) fetch(s);
+        commit();
+    }
+    Value c[TM][TN];
+#pragma unroll
+    for (int r = 0; r < TM; r++)
+#pragma unroll
+        for (int s = 0; s < TN; s++) {
+            int y = first_row() + row_of(r), x = first_column() + column_of(s);
+            c[r][s] = zero();
+            if (accumulate && y < rows && x < columns) c[r][s] = *(const Value*)(c_at + y * ldc + x * SIZE);
+        }
+#pragma unroll 1
+    for (int step = 0; step < todo; step++) {
+        wait<STAGES - 2>();
+        __syncthreads();
+        if (step + STAGES - 1 < todo) fetch(step + STAGES - 1);
+        commit();
+        multiply_tile(c, shared + step % STAGES * A_TILE + first_row() * A_ROW,
+                      shared + STAGES * A_TILE + step % STAGES * B_TILE + first_column() * SIZE);
+    }
+#pragma unroll
+    for (int r = 0; r < TM; r++)
+#pragma unroll
+        for (int s = 0; s < TN; s++) {
+            int y = first_row() + row_of(r), x = first_column() + column_of(s);
+            if (y < rows && x < columns) *(Value*)(c_at + y * ldc + x * SIZE) = c[r][s];
+        }
+}

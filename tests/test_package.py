@@ -1,0 +1,185 @@
+"""What the package promises as a whole: light imports, one direction of imports, complete packaging."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import semiring as sr
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDERS = {"semiring": "semiring", "kernels": "semiring.kernels", "algorithms": "semiring.algorithms"}
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+# Each module may import from its own layer and from those before it.
+LAYERS = [
+    "data errors memory progress",
+    "expression laws",
+    "reference",
+    "arithmetic",
+    "core",
+    "object_algebras algebras",
+    "kernels",
+    "algorithms",
+    "graph",
+    "files",
+    "operands planning",
+    "api",
+    "plot",
+    "demo",
+    "cli",
+    "__main__",
+]
+LAYER = {f"semiring.{name}": rank for rank, names in enumerate(LAYERS) for name in names.split()}
+
+
+def modules() -> Iterator[tuple[str, Path]]:
+    """Name, once installed, and file of every module."""
+    for folder, package in FOLDERS.items():
+        for file in sorted((ROOT / folder).rglob("*.py")):
+            parts = file.relative_to(ROOT / folder).with_suffix("").parts
+            name = ".".join([package, *parts])
+            yield name.removesuffix(".__init__"), file
+
+
+MODULES = dict(modules())
+
+
+def imports(name: str, file: Path, text: str | None = None) -> Iterator[str]:
+    """Full names of what a module imports at run time, also within functions; not what it imports for types alone."""
+    tree = ast.parse(file.read_text(encoding="utf-8") if text is None else text)
+    skipped = {
+        id(node)
+        for test in ast.walk(tree)
+        if isinstance(test, ast.If) and ast.unparse(test.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+        for statement in test.body
+        for node in ast.walk(statement)
+    }
+    package = name if file.name == "__init__.py" else name.rpartition(".")[0]
+    for node in ast.walk(tree):
+        if id(node) in skipped:
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                above = package.split(".")[: len(package.split(".")) - node.level + 1]
+                base = ".".join([*above, *([base] if base else [])])
+            for alias in node.names:
+                # `from . import laws` imports a module, `from .laws import Law` a name in one.
+                inside = f"{base}.{alias.name}"
+                yield inside if inside in MODULES else base
+
+
+def layer(name: str) -> int | None:
+    parts = name.split(".")
+    return LAYER.get(".".join(parts[:2])) if len(parts) > 1 else None
+
+
+def upward(name: str, file: Path, text: str | None = None) -> list[str]:
+    own = layer(name)
+    assert own is not None, f"{name} is in no layer: enter it in LAYERS"
+    return [f"{name} imports {other}" for other in imports(name, file, text) if (layer(other) or 0) > own]
+
+
+def run(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize("used", ["", "sr.min_plus; sr.catalogue", "sr.read_graph; sr.adjacency", "sr.closure"])
+def test_import_is_light(used: str) -> None:
+    heavy = "numba llvmlite scipy rich networkx pandas matplotlib cupy pyarrow igraph graphblas".split()
+    assert run(f"import semiring as sr; {used}\nimport sys\nprint([m for m in {heavy} if m in sys.modules])") == "[]"
+
+
+def test_import_compiles_nothing(tmp_path: Path) -> None:
+    code = f"import os; os.environ['SEMIRING_CACHE_DIR'] = {str(tmp_path)!r}\nimport semiring as sr; sr.closure"
+    run(code)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", [n for n in MODULES if n != "semiring"])
+def test_imports_point_one_way(name: str) -> None:
+    assert upward(name, MODULES[name]) == []
+
+
+def test_the_layering_test_can_fail() -> None:
+    file = MODULES["semiring.core"]
+    for text in (
+        "from . import api",
+        "from .api import closure",
+        "import semiring.api",
+        "def f():\n    from semiring.api import closure",
+    ):
+        assert upward("semiring.core", file, text), text
+    assert upward("semiring.kernels.build", MODULES["semiring.kernels.build"], "from semiring.graph import Matrix")
+    assert not upward("semiring.core", file, "if TYPE_CHECKING:\n    from .api import closure")
+
+
+@pytest.mark.parametrize("file", [*MODULES.values(), *sorted((ROOT / "tests").rglob("*.py"))], ids=str)
+def test_nobody_imports_a_second_copy(file: Path) -> None:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names = [node.module or ""]
+        assert not {n.split(".")[0] for n in names} & {"kernels", "algorithms"}, f"{file}, line {node.lineno}"
+
+
+def test_every_folder_says_what_it_holds() -> None:
+    for name, file in MODULES.items():
+        if file.name == "__init__.py":
+            assert ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))), f"{name} has no docstring"
+
+
+@pytest.mark.parametrize("name", [n for n in MODULES if n != "semiring"])
+def test_every_module_says_what_it_holds(name: str) -> None:
+    assert ast.get_docstring(ast.parse(MODULES[name].read_text(encoding="utf-8")))
+
+
+def test_every_folder_is_packaged() -> None:
+    packages = {n for n, file in MODULES.items() if file.name == "__init__.py"}
+    folders = {n if file.name == "__init__.py" else n.rpartition(".")[0] for n, file in MODULES.items()}
+    assert packages == folders == set(PROJECT["tool"]["setuptools"]["packages"])
+
+
+def test_every_data_file_is_packaged() -> None:
+    patterns = PROJECT["tool"]["setuptools"]["package-data"]["semiring.data"]
+    for file in (ROOT / "semiring" / "data").iterdir():
+        if file.is_file() and file.suffix != ".py":
+            assert any(file.match(pattern) for pattern in patterns), file.name
+
+
+def test_version() -> None:
+    assert sr.__version__ == PROJECT["project"]["version"]
+    assert f"## {sr.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_public_names_exist_and_are_declared_for_type_checkers() -> None:
+    tree = ast.parse((ROOT / "semiring" / "__init__.py").read_text(encoding="utf-8"))
+    block = next(n for n in tree.body if isinstance(n, ast.If) and ast.unparse(n.test) == "TYPE_CHECKING")
+    declared = {
+        alias.name: f"semiring.{statement.module}"
+        for statement in block.body
+        if isinstance(statement, ast.ImportFrom)
+        for alias in statement.names
+    }
+    assert set(declared) == set(sr.__all__)
+    for name, module in declared.items():
+        assert getattr(sr, name) is getattr(sys.modules[module], name)
+    assert set(sr.__all__) <= set(dir(sr))
+
+
+def test_an_unknown_name_suggests_the_near_one() -> None:
+    with pytest.raises(AttributeError, match="did you mean min_plus"):
+        _ = sr.min_pluss
