@@ -13,7 +13,11 @@ from .lowering import Lowering
 
 def kernel(lowering: Lowering) -> Any:
     """The kernel (`semiring.kernels.interface.Kernel`) of a lowering."""
-    return _kernel(_Keyed(lowering))
+    made = lowering.__dict__.get("_kernel")
+    if made is None:
+        # Kept on the lowering, which is itself kept: finding it again costs no hashing of expressions.
+        made = lowering.__dict__["_kernel"] = _kernel(_Keyed(lowering))
+    return made
 
 
 class _Keyed:
@@ -40,9 +44,9 @@ def _kernel(keyed: _Keyed) -> Any:
         from .cpu.boolean import BooleanKernel
 
         return BooleanKernel()
-    from .cpu.dense import DenseKernel
+    from .cpu.dense import BlasKernel, DenseKernel
 
-    return DenseKernel(lowering, program(lowering))
+    return (BlasKernel if lowering.blas else DenseKernel)(lowering, program(lowering))
 
 
 def program(lowering: Lowering) -> Any:

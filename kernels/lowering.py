@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,8 @@ class Lowering:
     defined: Expression
     zero: tuple
     one: tuple
-    fused_sum: bool = False
+    fused_sum: bool = False  # ⊗ of floats is x + y, and ⊕ drops NaN
+    blas: bool = False  # ⊕ and ⊗ are + and × of a float type that BLAS knows
     recode: tuple[Callable[[np.ndarray, bool], Any], Callable[[Any], np.ndarray]] | None = None
 
     @property
@@ -55,17 +57,17 @@ class Lowering:
         """Storage as an array of the data's dtype, in the same memory where that is possible."""
         return stored if self.recode is None else self.recode[1](stored)
 
-    @property
+    @cached_property
     def components(self) -> tuple[np.dtype, ...]:
         """Storage dtypes of an element's components."""
         return tuple(self.storage[f] for f in self.storage.names) if self.storage.names else (self.storage,)
 
-    @property
+    @cached_property
     def key(self) -> tuple:
         """What the compiled code depends on."""
         return (
             self.kind, self.add, self.mul, self.star, self.defined, self.components, self.zero, self.one,
-            self.fused_sum, self.algebra if self.kind == "objects" else None,
+            self.fused_sum, self.blas, self.algebra if self.kind == "objects" else None,
         )  # fmt: skip
 
     def empty(self, shape: tuple[int, ...]) -> Any:
@@ -81,10 +83,11 @@ class Lowering:
         if self.kind == "objects":
             return self.algebra.over(object).add(np.full(len(diagonal), None), diagonal)
         parts = tuple(diagonal[f] for f in self.storage.names) if self.storage.names else (diagonal,)
-        ones = tuple(np.full(len(diagonal), v, d) for v, d in zip(self.one, self.components, strict=True))
-        results = numpy_function(self.add.outputs, 2, self.components, self.components)(ones, parts)
+        results = numpy_function(self.add.outputs, 2, self.components, self.components)(self.one, parts)
+        if not self.storage.names:
+            return np.asarray(results[0])
         out = np.empty_like(diagonal)
-        for f, r in zip(self.storage.names or [...], results, strict=True):
+        for f, r in zip(self.storage.names, results, strict=True):
             out[f] = r
         return out
 
@@ -106,46 +109,65 @@ def choose(S: Semiring, dtype: np.dtype, facts: Facts, length: int, *, in_place:
     packed : bool
         Whether one bit an element is possible (operands are 2-D and all two-valued).
     """
+    if packed and facts.two_valued and _is_boolean(S, dtype):
+        return _packed(S, dtype)
+    if dtype.kind in "iu" and S.is_tropical:
+        return _tropical_integers(S, dtype, facts, length, in_place)
+    return _without_facts(S, dtype)
+
+
+@lru_cache(1024)
+def _without_facts(S: Semiring, dtype: np.dtype) -> Lowering:
+    """The best lowering that needs no condition on the data."""
     if S.traced is None or dtype.kind == "O":
         return _objects(S, dtype, "elements are Python objects")
+    if dtype == np.float16:
+        return _single_for_half(_without_facts(S, np.dtype("f4")), dtype)
     plain = general(S, dtype)
-    if packed and facts.two_valued and _is_boolean(S, dtype):
-        return _packed(plain)
-    if S.is_tropical and dtype.kind in "iu":
-        return _tropical_integers(plain, facts, length, in_place)
-    if dtype.kind == "f" and dtype.itemsize == 2:
-        return _single_for_half(choose(S, np.dtype("f4"), facts, length, in_place=False, packed=False), dtype)
-    if dtype.kind == "f" and _only_compares(plain):
-        return _ordered_integers(plain)
-    return plain
+    return _ordered_integers(plain) if dtype.kind == "f" and _only_compares(plain) else plain
 
 
+@lru_cache(1024)
 def general(S: Semiring, dtype: np.dtype) -> Lowering:
     """The lowering that is always right: the expressions as they stand, on the data's own dtype."""
     ops = S.traced
     assert ops
     A = S.over(dtype)
-    selects = len(ops.add.outputs) == 1 and ops.add.is_plain("minimum", "maximum")
-    # ⊗ with zero may be NaN for floats; min and max drop it, so zero absorbs without a test.
-    unguarded = (selects and dtype.kind == "f") or ops.raw_mul.is_plain(
-        "minimum", "maximum", "bitwise_and", "bitwise_or", "logical_and", "logical_or"
-    ) or (ops.raw_mul.is_plain("multiply") and not A.contains(np.array([np.inf], dtype) if dtype.kind == "f" else A.zero).any())  # fmt: skip
-    fused = selects and S.is_tropical and dtype.kind == "f"
+    fused = S.is_tropical and dtype.kind == "f"
+    blas = ops.add.is_plain("add") and ops.raw_mul.is_plain("multiply") and dtype in (np.float32, np.float64)
+    name, reason = "general", "as declared"
+    if fused:
+        name, reason = "fused sum", "x + y as one fused multiply-add, which leaves the other pipes to min and max"
+    elif blas:
+        name, reason = "BLAS", "⊕ and ⊗ are the ordinary sum and product"
     return Lowering(
-        name="fused sum" if fused else "general",
-        reason="x + y as one fused multiply-add, which leaves the other pipes to min and max" if fused else "as declared",
+        name=name,
+        reason=reason,
         algebra=S,
         dtype=dtype,
         storage=dtype,
         kind="numba",
         add=ops.add,
-        mul=ops.raw_mul if unguarded else ops.mul,
+        mul=ops.raw_mul if _absorbs_by_itself(S, dtype) else ops.mul,
         star=_star_that_keeps_evidence(S),
         defined=constant(True) if S.selective else ops.defined,
         zero=_parts(A, A.zero),
         one=_parts(A, A.one),
         fused_sum=fused,
+        blas=blas,
     )
+
+
+def _absorbs_by_itself(S: Semiring, dtype: np.dtype) -> bool:
+    """Whether 0 ⊗ a needs no test for zero: the operation gives 0, or a NaN that ⊕ drops."""
+    ops = S.traced
+    assert ops
+    if ops.raw_mul.is_plain("minimum", "maximum", "bitwise_and", "bitwise_or", "logical_and", "logical_or"):
+        return True
+    if dtype.kind == "f" and ops.add.is_plain("minimum", "maximum"):
+        return True
+    infinite = dtype.kind == "f" and bool(S.over(dtype).contains(np.array([np.inf, -np.inf], dtype)).any())
+    return ops.raw_mul.is_plain("multiply") and not infinite
 
 
 def _parts(A: Arithmetic, element: Any) -> tuple:
@@ -172,18 +194,21 @@ def _objects(S: Semiring, dtype: np.dtype, reason: str) -> Lowering:
     )  # fmt: skip
 
 
+@lru_cache(1024)
 def _is_boolean(S: Semiring, dtype: np.dtype) -> bool:
     """Whether {0, 1} is the Boolean algebra within S: 1 ⊕ 1 = 1 and 1* = 0* = 1 (the rest is a law)."""
-    A = S.over(dtype)
-    if dtype.names or not S.idempotent:
+    if S.traced is None or dtype.names or dtype.kind == "O" or not S.idempotent:
         return False
+    A = S.over(dtype)
     both = np.array([A.zero, A.one], dtype)
     return bool(A.defined(both).all() and (A.star(both) == A.one).all())
 
 
-def _packed(plain: Lowering) -> Lowering:
+@lru_cache(1024)
+def _packed(S: Semiring, dtype: np.dtype) -> Lowering:
     from .packed import PackedMatrix
 
+    plain = general(S, dtype)
     zero, one = plain.zero[0], plain.one[0]
     literal = zero == 0 and one == 1
 
@@ -256,27 +281,29 @@ def _ordered_integers(plain: Lowering) -> Lowering:
     )  # fmt: skip
 
 
-def _tropical_integers(plain: Lowering, facts: Facts, length: int, in_place: bool) -> Lowering:
+def _tropical_integers(S: Semiring, dtype: np.dtype, facts: Facts, length: int, in_place: bool) -> Lowering:
     """Sums under min or max, with the infinity moved to half the range of a type that no finite sum can reach.
 
     With |finite result| ≤ L and the infinity at I > 2 L, a sum with an absent edge in it stays above I − L > L, and
     I + I does not overflow: no test for zero is needed in the inner loop.
     """
-    S, dtype = plain.algebra, plain.dtype
-    sign = 1 if S.zero == np.inf else -1
-    limits = np.iinfo(dtype)
-    absent, opposite = (limits.max, limits.min) if sign > 0 else (limits.min, limits.max)
+    if dtype.kind == "i" and (facts.low_limit if S.zero == np.inf else facts.high_limit):
+        return _tropical_objects(S, dtype, "the dtype's other limit occurs: it stands for the opposite infinity")
     bound = int(facts.largest) * max(length, 1)
-    if dtype.kind == "i" and (facts.low_limit if sign > 0 else facts.high_limit):
-        return _tropical_objects(plain, f"{opposite} stands for the opposite infinity")
-    least = dtype.itemsize if in_place else 2
     for size in (2, 4, 8):
         storage = np.dtype(f"i{size}")
-        middle = np.iinfo(storage).max // 2
-        if size >= least and middle > 2 * bound:
-            break
-    else:
-        return _tropical_objects(plain, f"a path may weigh up to {bound}, beyond 64-bit integers")
+        if size >= (dtype.itemsize if in_place else 2) and np.iinfo(storage).max // 2 > 2 * bound:
+            return _sums(S, dtype, storage)
+    return _tropical_objects(S, dtype, f"a path may weigh up to {bound}, beyond 64-bit integers")
+
+
+@lru_cache(1024)
+def _sums(S: Semiring, dtype: np.dtype, storage: np.dtype) -> Lowering:
+    plain = general(S, dtype)
+    sign = 1 if S.zero == np.inf else -1
+    limits = np.iinfo(dtype)
+    absent = limits.max if sign > 0 else limits.min
+    middle = np.iinfo(storage).max // 2
     infinity = storage.type(sign * middle)
     same_place = storage == dtype
 
@@ -305,7 +332,7 @@ def _tropical_integers(plain: Lowering, facts: Facts, length: int, in_place: boo
 
     return replace(
         plain, name=f"{storage.name} sums", storage=storage, mul=S.traced.raw_mul if S.traced else plain.mul,
-        reason=f"sums stay within ±{bound}, so infinity may lie at {infinity} and needs no test",
+        reason=f"no sum can reach half of {middle}, so infinity lies there and needs no test",
         zero=(infinity,), one=(storage.type(0),), recode=(encode, decode),
     )  # fmt: skip
 
@@ -317,9 +344,8 @@ def _too_small(S: Semiring, dtype: np.dtype, value: Any) -> None:
     )
 
 
-def _tropical_objects(plain: Lowering, reason: str) -> Lowering:
+def _tropical_objects(S: Semiring, dtype: np.dtype, reason: str) -> Lowering:
     """Python integers: right for any size and for both infinities, and slow."""
-    S, dtype = plain.algebra, plain.dtype
     limits = np.iinfo(dtype)
     infinities = {limits.max: np.inf} | ({limits.min: -np.inf} if dtype.kind == "i" else {})
 

@@ -373,9 +373,8 @@ def _check_cycles(
 ) -> None:
     """Refuse a closure in which a cycle improves for ever: on the diagonal, 1 ⊕ a ≠ 1."""
     S = low.algebra
-    diagonal = np.diagonal(work, axis1=-2, axis2=-1)
-    flat = diagonal.reshape(-1)
-    one = laws.full(flat, low.one[0] if not low.storage.names else np.array(low.one, low.storage)[()])
+    flat = work.diagonal(0, -2, -1).reshape(-1)
+    one = low.one[0] if not low.storage.names else np.array(low.one, low.storage)
     improved = np.flatnonzero(low.add_one(flat) != one)
     if not improved.size:
         return

@@ -11,6 +11,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -21,8 +22,8 @@ from .algebras import catalogue
 from .api import algebra, check_laws, closure, path, plan, solve
 from .core import Semiring
 from .errors import GraphError, LawError, SemiringError
-from .graph import adjacency, is_same, near
-from .laws import show
+from .graph import adjacency
+from .laws import FLAGS, show
 from .planning import METHODS
 
 if TYPE_CHECKING:
@@ -152,6 +153,7 @@ def _graph_arguments(p: argparse.ArgumentParser) -> None:
     weights = p.add_mutually_exclusive_group()
     weights.add_argument("--weight", metavar="COLUMN", default="weight", help="the column or attribute of weights")
     weights.add_argument("--unweighted", action="store_const", const=None, dest="weight", help="every edge weighs 1")
+    p.add_argument("--append", metavar="VALUES", help="components after the weight, for algebras of records: 1 or 0,inf")
     p.add_argument("--compact", action="store_true", help="leave out vertices without edges")
 
 
@@ -201,7 +203,28 @@ def _matrix(arguments: argparse.Namespace) -> tuple[Graph, Matrix]:
     graph = read_graph(arguments.file, directed=arguments.directed, weight=arguments.weight)
     if arguments.compact:
         graph = graph.compact()
+    if arguments.append is not None:
+        graph = replace(graph, weights=_records(S, graph, arguments.append))
     return graph, adjacency(graph, S, dtype=dtype)
+
+
+def _records(S: Semiring, graph: Graph, text: str) -> np.ndarray:
+    """Weights with further components, the same for every edge."""
+    fields = tuple(S.fields or ())
+    values = text.split(",")
+    if len(values) + 1 != len(fields):
+        raise SemiringError(
+            f"--append {text} makes {len(values) + 1} components, and an element of {S.name} has "
+            + (f"{len(fields)}: {', '.join(fields)}" if fields else "one")
+        )
+    weights = np.empty(len(graph), S.default_dtype)
+    try:
+        first = 1 if graph.weights is None else graph.weights
+        for field, column in zip(fields, [first, *map(_number, values)], strict=True):
+            weights[field] = column
+    except ValueError as e:
+        raise SemiringError(f"--append {text}: {e} is no number") from None
+    return weights
 
 
 def _vertex(M: Graph | Matrix, text: str) -> int:
@@ -285,13 +308,21 @@ def _laws(arguments: argparse.Namespace) -> int:
 
 
 def _catalogue(arguments: argparse.Namespace) -> int:
+    short = sys.stdout.isatty()
+
+    def dtypes(S: Semiring) -> str:
+        names = [d.name if d.names is None else f"({', '.join(d.names)})" for d in S.dtypes]
+        return " ".join(dict.fromkeys(name.rstrip("0123456789") if short else name for name in names))
+
+    def flags(S: Semiring) -> str:
+        return "".join(f[0].upper() if f in S.flags else "-" for f in FLAGS) if short else " ".join(S.flags)
+
     _write_table(
         ["name", "algebra", "flags", "dtypes", "closure"],
-        [
-            [name, S.notation, " ".join(S.flags), " ".join(_dtype_text(d) for d in S.dtypes), S.description]
-            for name, S in catalogue.items()
-        ],
+        [[name, S.notation, flags(S), dtypes(S), S.description] for name, S in catalogue.items()],
     )
+    if short:
+        print(" Flags: " + ", ".join(FLAGS) + ", by their initials.")
     return 0
 
 
@@ -331,8 +362,10 @@ def _facts() -> Iterator[tuple[str, str]]:
     yield "memory", "unknown" if memory is None else f"{in_words(memory)} available"
     yield "devices", "cpu"
     yield "cache", str(cache_directory())
-    chosen = plan(np.zeros((2048, 2048), np.float32), "min-plus")
-    yield "for example", " ".join(str(chosen).split())
+    example = np.arange(2048 * 2048, dtype=np.float32).reshape(2048, 2048)
+    for line in str(plan(example, "min-plus")).splitlines():
+        what, _, choice = line.partition(" ")
+        yield f"example: {what}", choice.strip()
 
 
 def _draw(arguments: argparse.Namespace, graph: Graph, C: Matrix, places: np.ndarray | None, route: list[int]) -> None:
@@ -496,7 +529,3 @@ def _write_table(header: list[str], rows: Iterable[Sequence[str]]) -> None:
     for row in rows:
         table.add_row(*map(Text, row))
     Console().print(table)
-
-
-def _dtype_text(dtype: np.dtype) -> str:
-    return dtype.name if dtype.names is None else f"({', '.join(dtype.names)})"

@@ -198,7 +198,7 @@ class Semiring:
                     "saturating_multiply"}  # fmt: skip
         return "fiub" if ops <= harmless else "fiu" if self.is_tropical else "f"
 
-    @property
+    @cached_property
     def is_tropical(self) -> bool:
         """Whether ⊕ is min or max, ⊗ is +, and zero the infinity that ⊕ ignores."""
         ops = self.traced

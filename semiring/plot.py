@@ -88,7 +88,7 @@ def draw_map(
     from matplotlib.collections import LineCollection
 
     lines = np.stack([positions[sources], positions[targets]], axis=1)
-    axes.add_collection(LineCollection(lines, colors=ROAD, linewidths=0.8, label=edges, capstyle="round"))
+    axes.add_collection(LineCollection(list(lines), colors=ROAD, linewidths=0.8, label=edges, capstyle="round"))
     for k, route in enumerate(routes):
         x, y = positions[list(route.vertices)].T
         axes.plot(

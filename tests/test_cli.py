@@ -111,7 +111,7 @@ def test_matrix_is_as_in_a_file(call, roads: Path, tmp_path: Path, algebra: str,
     assert answer.rows[4][:4] == ["Dale", "", "", ""]
 
 
-def test_matrix_of_objects_and_records(call, tmp_path: Path) -> None:
+def test_matrix_of_numbered_vertices(call, tmp_path: Path) -> None:
     file = tmp_path / "g.csv"
     file.write_text("0,1,0.5\n1,2,0.25\n")
     C = call("closure", file, "--algebra", "viterbi")
@@ -147,6 +147,17 @@ def test_integer_vertices_and_compact(call, tmp_path: Path) -> None:
     options = "--algebra", "min-plus", "--compact"
     assert call("closure", file, *options, "--from", 7, "--to", 12).out == "7\t12\t5\n"
     assert "vertex" in refused(call("closure", file, *options, "--from", 8))
+
+
+def test_records(call, roads: Path) -> None:
+    ends = "--from", "Ayr", "--to", "Dale"
+    common = ["closure", roads, "--algebra", "shortest-hops"]
+    assert call(*common, "--append", 1, *ends, "--path").rows == [["Ayr", "Dale", "(7.0, 2.0)", "Ayr", "Bute", "Dale"]]
+    assert call(*common, "--unweighted", "--append", 1, *ends).rows == [["Ayr", "Dale", "(2.0, 2.0)"]]
+    assert "--append 1,2 makes 3 components" in refused(call(*common, "--append", "1,2", *ends))
+    assert "'x' is no number" in refused(call(*common, "--append", "x", *ends))
+    assert "min-plus has one" in refused(call("closure", roads, "--algebra", "min-plus", "--append", 1))
+    assert call(*common, "--append", 1).rows[4] == ["Dale", "", "", "", "(0.0, 0.0)"]
 
 
 def test_own_algebra(call, tmp_path: Path) -> None:
@@ -216,7 +227,7 @@ def test_info(call) -> None:
     facts = dict(answer.rows)
     assert facts["semiring"] == sr.__version__ and facts["numpy"] == np.__version__
     assert int(facts["threads"]) >= 1
-    assert {"cpu", "memory", "devices", "cache", "for example"} <= set(facts)
+    assert {"cpu", "memory", "devices", "cache", "example: method"} <= set(facts)
 
 
 def test_version_and_help(call) -> None:

@@ -38,3 +38,23 @@ class DenseKernel(CpuKernel):
         """a_ii ← the values."""
         i = np.arange(A.shape[0])
         A[i, i] = values
+
+
+class BlasKernel(DenseKernel):
+    """The real field: products go to the BLAS that NumPy links, the rest to the compiled engine."""
+
+    def multiply(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+        """C ← A B."""
+        np.matmul(A, B, out=C)
+
+    def multiply_add(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+        """C ← C + A B."""
+        C += A @ B
+
+    def multiply_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+        """C[s] ← A[s] B[s]."""
+        np.matmul(A, B, out=C)
+
+    def multiply_add_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+        """C[s] ← C[s] + A[s] B[s]."""
+        C += A @ B

@@ -8,9 +8,8 @@
 //   │A │ │ C  │ BM                Tiles of A and B go from memory into shared memory asynchronously, STAGES − 1 steps
 //   └──┘ └────┘                   ahead. A keeps its row order: a thread reads VECTOR steps of k of one row at once.
 //
-// Before this file the engine writes `Value`, `zero`, `times`, `plus`, `relax` and the numbers in capitals.
+// Before this file the engine writes ops.cuh, `Value`, `zero`, `relax`, the numbers in capitals, and memory.cuh.
 
-constexpr int SIZE = sizeof(Value);
 constexpr int THREADS = 32 * WM * WN;
 constexpr int A_ROW = BK * SIZE + 16;  // bytes from row to row of A's tile: 16 more than it holds, for the banks' sake
 constexpr int B_ROW = BN * SIZE;
@@ -23,14 +22,6 @@ static_assert(BK * SIZE % 16 == 0 && BN * SIZE % 16 == 0);
 struct alignas(VECTOR > 1 ? VECTOR * SIZE : alignof(Value)) Vector {
     Value at[VECTOR];
 };
-
-template <int BYTES> DEVICE void copy_async(void* shared, const void* global) {
-    unsigned to = (unsigned)__cvta_generic_to_shared(shared);
-    if constexpr (BYTES == 16) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(global));
-    else asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(global), "n"(BYTES));
-}
-DEVICE void commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-template <int GROUPS> DEVICE void wait() { asm volatile("cp.async.wait_group %0;" ::"n"(GROUPS) : "memory"); }
 
 // A thread's place: the first of its rows and columns within the tile of C.
 DEVICE int first_row() { return threadIdx.x / 32 % WM * (TM * LM) + threadIdx.x % 32 / LN; }
@@ -150,39 +141,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) product(
 
 #endif
 
-// An element into shared memory, asynchronously where its alignment allows.
-DEVICE void copy_element(char* to, const char* from) {
-    constexpr int UNIT = alignof(Value);
-    if constexpr (UNIT >= 4) {
-#pragma unroll
-        for (int u = 0; u < SIZE; u += UNIT) copy_async<UNIT>(to + u, from + u);
-    } else {
-        *(Value*)to = *(const Value*)from;
-    }
-}
-
-// A tile of ROWS × COLUMNS from a matrix of which `rows` × `columns` are left; the semiring's zero beyond.
-template <int ROWS, int COLUMNS> DEVICE void fetch_edge(char* to, int pitch, const char* from, long long ld, int rows, int columns) {
-    constexpr bool DIVIDES = SIZE <= 16 && 16 % SIZE == 0;
-    constexpr int RUN = DIVIDES ? 16 / SIZE : 1;  // elements of one copy
-    const bool aligned = DIVIDES && ((unsigned long long)from | (unsigned long long)ld) % 16 == 0;
-#pragma unroll 1
-    for (int e = threadIdx.x; e < ROWS * COLUMNS / RUN; e += THREADS) {
-        int r = e / (COLUMNS / RUN), c = e % (COLUMNS / RUN) * RUN;
-        char* target = to + r * pitch + c * SIZE;
-        const char* source = from + r * ld + c * SIZE;
-        if (aligned && r < rows && c + RUN <= columns) {
-            copy_async<16>(target, source);
-            continue;
-        }
-#pragma unroll 1
-        for (int u = 0; u < RUN; u++) {
-            if (r < rows && c + u < columns) copy_element(target + u * SIZE, source + u * SIZE);
-            else *(Value*)(target + u * SIZE) = zero();
-        }
-    }
-}
-
 // The same for any shape, any leading dimension and any alignment of whole elements.
 extern "C" __global__ void __launch_bounds__(THREADS, 1) product_edge(
     const char* A, long long lda, long long next_A, const char* B, long long ldb, long long next_B,
@@ -198,8 +156,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) product_edge(
     const int todo = (int)((k + BK - 1) / BK);
     auto fetch = [&](int step) {
         int left = (int)min(k - (long long)step * BK, (long long)BK);
-        fetch_edge<BM, BK>(shared + step % STAGES * A_TILE, A_ROW, a, lda, rows, left);
-        fetch_edge<BK, BN>(shared + STAGES * A_TILE + step % STAGES * B_TILE, B_ROW, b, ldb, left, columns);
+        fetch_tile<BM, BK, THREADS>(shared + step % STAGES * A_TILE, A_ROW, a, lda, rows, left);
+        fetch_tile<BK, BN, THREADS>(shared + STAGES * A_TILE + step % STAGES * B_TILE, B_ROW, b, ldb, left, columns);
         a += BK * SIZE;
         b += BK * ldb;
     };

@@ -1,0 +1,254 @@
+"""Measure the CPU engine beside its peers, in one run, and write the README's table.
+
+    python docs/benchmarks/cpu.py [--threads 2] [--quick] [--write]
+
+Every row is a ratio of medians within this run, on the same cores (the process is pinned to `threads` of them): the
+machine may be slow, noisy or shared, the ratio says what the library does. Answers are compared before they are timed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+README = Path(__file__).parents[2] / "README.md"
+BEGIN, END = "<!-- cpu-benchmark -->", "<!-- /cpu-benchmark -->"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table: what, ours and the peer's time in seconds, and what the ratio should reach."""
+
+    work: str
+    ours: float
+    peer: str
+    theirs: float | None
+    at_least: str
+
+    def cells(self) -> list[str]:
+        ratio = f"{self.theirs / self.ours:.1f}×" if self.theirs else "–"
+        return [self.work, seconds(self.ours), self.peer, seconds(self.theirs) if self.theirs else "–", ratio, self.at_least]
+
+
+def seconds(t: float) -> str:
+    """A time as people write it."""
+    return f"{t:.2f} s" if t >= 1 else f"{t * 1e3:.3g} ms" if t >= 1e-3 else f"{t * 1e6:.3g} µs"
+
+
+def median(run: Callable[[], object], repeat: int = 5) -> float:
+    """Median time of some calls, after one that is not counted."""
+    run()
+    return once(run, repeat)
+
+
+def once(run: Callable[[], object], repeat: int = 1) -> float:
+    """Median time of some calls, the first included: for peers that take long and compile nothing."""
+    times = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - start)
+    return sorted(times)[len(times) // 2]
+
+
+def products(n: int) -> list[Row]:
+    import numpy as np
+    import semiring as sr
+    import tropical_gemm
+
+    rng = np.random.default_rng(0)
+    rows = []
+    times = {}
+    for dtype, peer, need in (("f4", "minplus_matmul", "3.5×"), ("f8", "minplus_matmul_f64", "7×"), ("i4", "minplus_matmul_i32", "7×")):
+        A, B = ((rng.random((n, n)) * 1000).astype(dtype) for _ in range(2))
+        theirs = getattr(tropical_gemm, peer)
+        answer = np.asarray(theirs(A, B)).reshape(n, n)
+        assert np.allclose(sr.matmul(A, B, sr.min_plus), answer, rtol=1e-5)
+        times[dtype] = median(lambda A=A, B=B: sr.matmul(A, B, sr.min_plus))
+        rows.append(Row(f"min-plus product {A.dtype}, n = {n}", times[dtype], "tropical-gemm",
+                        once(lambda A=A, B=B, f=theirs: f(A, B), 3), need))  # fmt: skip
+    own = sr.Semiring("own", add=np.maximum, mul=lambda a, b: a * b, zero=0.0, one=1.0, carrier=lambda a: a >= 0)
+    A, B = (rng.random((n, n)).astype("f4") for _ in range(2))
+    rows.append(Row(f"a user's own (max, ×) product float32, n = {n}", median(lambda: sr.matmul(A, B, own)),
+                    "our min-plus", times["f4"], "0.85×"))  # fmt: skip
+    return rows
+
+
+def closures(n: int) -> list[Row]:
+    import numpy as np
+    import semiring as sr
+    from scipy.sparse.csgraph import floyd_warshall
+
+    rng = np.random.default_rng(1)
+    A = rng.random((n, n))
+    A[rng.random((n, n)) < 0.2] = np.inf
+    start = time.perf_counter()
+    answer = floyd_warshall(A)
+    theirs = time.perf_counter() - start
+    rows = []
+    for dtype, need in (("f4", "45×"), ("f8", "25×")):
+        D = A.astype(dtype)
+        assert np.allclose(sr.closure(D, sr.min_plus), answer, rtol=1e-5)
+        rows.append(Row(f"all-pairs shortest paths {D.dtype}, n = {n}", median(lambda D=D: sr.closure(D, sr.min_plus)),
+                        "SciPy floyd_warshall", theirs, need))  # fmt: skip
+    return rows
+
+
+def other_libraries(n: int) -> list[Row]:
+    """Peers too slow for the large sizes, at a small one."""
+    import igraph
+    import graphblas
+    import networkx as nx
+    import numpy as np
+    import semiring as sr
+
+    rng = np.random.default_rng(2)
+    A = rng.random((n, n))
+    np.fill_diagonal(A, 0)
+    ours = median(lambda: sr.closure(A, sr.min_plus))
+    G = nx.from_numpy_array(A, create_using=nx.DiGraph)
+    rows = [Row(f"all-pairs shortest paths float64, n = {n}", ours, "NetworkX floyd_warshall_numpy",
+                once(lambda: nx.floyd_warshall_numpy(G)), "")]  # fmt: skip
+    g = igraph.Graph.Weighted_Adjacency(A.tolist(), mode="directed")
+    rows.append(Row(f"all-pairs shortest paths float64, n = {n}", ours, "igraph distances",
+                    once(lambda: g.distances(weights="weight")), ""))  # fmt: skip
+    M = graphblas.Matrix.from_dense(A.astype("f4"))
+    F = A.astype("f4")
+    rows.append(Row(f"min-plus product float32, n = {n}", median(lambda: sr.matmul(F, F, sr.min_plus)),
+                    "python-graphblas", once(lambda: M.mxm(M, graphblas.semiring.min_plus).new(), 3), ""))  # fmt: skip
+    return rows
+
+
+def transitive(n: int, degree: int) -> list[Row]:
+    import numpy as np
+    import semiring as sr
+
+    rng = np.random.default_rng(3)
+    A = np.zeros((n, n), bool)
+    A[rng.integers(0, n, n * degree), rng.integers(0, n, n * degree)] = True
+    assert np.array_equal(sr.closure(A, sr.boolean), components_and_warshall(A))
+    return [Row(f"transitive closure, n = {n}, average degree {degree}, bool to bool", median(lambda: sr.closure(A, sr.boolean)),
+                "SciPy components + NumPy Warshall", median(lambda: components_and_warshall(A)), "3×")]  # fmt: skip
+
+
+def components_and_warshall(A):  # type: ignore[no-untyped-def]
+    """The closure as a SciPy user would write it well: Warshall on the graph of strongly connected components."""
+    import numpy as np
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    rows, columns = np.nonzero(A)
+    graph = csr_array((np.ones(len(rows), np.int8), (rows, columns)), A.shape)
+    count, label = connected_components(graph, directed=True, connection="strong")
+    R = np.eye(count, dtype=bool)
+    R[label[rows], label[columns]] = True
+    for k in range(count):
+        R[R[:, k]] |= R[k]
+    return R[label][:, label]
+
+
+def overheads() -> list[Row]:
+    import numpy as np
+    import semiring as sr
+
+    rng = np.random.default_rng(4)
+    A = rng.random((16, 16))
+    calls = 2000
+    warm = median(lambda: [sr.closure(A, sr.min_plus) for _ in range(calls)]) / calls
+    numpy_alone = process("import numpy")
+    rows = [
+        Row("one warm `closure` call, n = 16", warm, "", None, "60 µs"),
+        Row("`import semiring` beyond NumPy's own", max(process("import semiring") - numpy_alone, 1e-4), "", None, "0.25 s"),
+    ]
+    first = """
+        import time; start = time.perf_counter()
+        import numpy as np
+        A = np.random.default_rng(0).random((100, 100))
+        import semiring as sr
+        sr.closure(A, sr.min_plus)
+        print(time.perf_counter() - start)
+    """
+    rows.append(Row("first closure in a new process, code cached", process(first), "", None, "1.2 s"))
+    memory = """
+        import resource
+        import numpy as np
+        import semiring as sr
+        sr.closure(np.ones((300, 300), np.float32), sr.min_plus, overwrite=True)
+        A = np.random.default_rng(0).random((6000, 6000), np.float32)
+        A[:] = A + 0  # every page is touched
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        sr.closure(A, sr.min_plus, overwrite=True)
+        print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / A.nbytes)
+    """
+    share = float(output(memory))
+    rows.append(Row(f"memory of an in-place closure beyond the matrix: {100 * share:.1f} %", 0, "", None, "15 %"))
+    return rows
+
+
+def process(code: str, repeat: int = 5) -> float:
+    """Median time that a new process takes for some code, or that it prints."""
+    times = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        printed = output(code)
+        times.append(float(printed) if printed else time.perf_counter() - start)
+    return sorted(times)[repeat // 2]
+
+
+def output(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True).stdout
+
+
+def table(rows: list[Row], threads: int) -> str:
+    import numba
+    import numpy
+    import scipy
+
+    head = ["work", "semiring", "peer", "peer's time", "ratio", "goal"]
+    lines = [" | ".join(head), " | ".join(["---"] * len(head))]
+    for row in rows:
+        cells = row.cells()
+        lines.append(" | ".join(c if c != seconds(0) else "" for c in cells))
+    cpu = next((line.split(":")[1].strip() for line in _cpuinfo() if line.startswith("model name")), platform.machine())
+    note = (f"Medians of one run of `make bench` on {date.today()}: {cpu}, {threads} cores, Python "
+            f"{platform.python_version()}, NumPy {numpy.__version__}, Numba {numba.__version__}, SciPy {scipy.__version__}.")  # fmt: skip
+    return "\n".join([*(f"| {line} |" for line in lines), "", note])
+
+
+def _cpuinfo() -> list[str]:
+    path = Path("/proc/cpuinfo")
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def main() -> None:
+    """Run all rows, print them, and with --write put them into the README."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
+    parser.add_argument("--write", action="store_true", help="write the README's table")
+    options = parser.parse_args()
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])
+    os.environ.update(dict.fromkeys(("SEMIRING_NUM_THREADS", "OMP_NUM_THREADS", "RAYON_NUM_THREADS"), str(options.threads)))
+    n = 256 if options.quick else 2048
+    rows = products(n) + closures(n) + transitive(n if options.quick else 5000, 8) + other_libraries(n // 2) + overheads()
+    text = table(rows, options.threads)
+    print(text)
+    if options.write:
+        readme = README.read_text(encoding="utf-8")
+        before, _, rest = readme.partition(BEGIN)
+        after = rest.partition(END)[2]
+        README.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

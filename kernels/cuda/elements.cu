@@ -1,0 +1,37 @@
+// The few operations on single elements: diagonals and comparisons. Before this file the engine writes ops.cuh, `Value`,
+// `zero`, `one`, `plus`, `relax`, `same`, and memory.cuh for SIZE. Leading dimensions are in bytes.
+
+constexpr int THREADS = 128;
+
+// out_i ← ⊕_k a_ik ⊗ d_ki, a block of threads for each i.
+extern "C" __global__ void __launch_bounds__(THREADS) diagonal(
+    const char* A, long long lda, const char* D, long long ldd, Value* out, long long k) {
+    __shared__ __align__(16) char memory[THREADS * SIZE];
+    Value* const partial = (Value*)memory;
+    const int tid = threadIdx.x;
+    Value sum = zero();
+    for (long long i = tid; i < k; i += THREADS)
+        sum = relax(sum, *(const Value*)(A + blockIdx.x * lda + i * SIZE), *(const Value*)(D + i * ldd + blockIdx.x * SIZE));
+    partial[tid] = sum;
+    for (int half = THREADS / 2; half; half /= 2) {
+        __syncthreads();
+        if (tid < half) partial[tid] = plus(partial[tid], partial[tid + half]);
+    }
+    if (tid == 0) out[blockIdx.x] = partial[0];
+}
+
+// a_ii ← the values, or 1 ⊕ a_ii where there are none.
+extern "C" __global__ void __launch_bounds__(THREADS) set_diagonal(char* A, long long ld, long long n, const Value* values) {
+    const long long i = (long long)blockIdx.x * THREADS + threadIdx.x;
+    if (i >= n) return;
+    Value* const a = (Value*)(A + i * (ld + SIZE));
+    *a = values ? values[i] : plus(one(), *a);
+}
+
+// differ ← 1 where an element of A is not the one of B.
+extern "C" __global__ void __launch_bounds__(THREADS) compare(
+    const char* A, long long lda, const char* B, long long ldb, long long columns, int* differ) {
+    for (long long j = threadIdx.x; j < columns; j += THREADS)
+        if (!same(*(const Value*)(A + blockIdx.x * lda + j * SIZE), *(const Value*)(B + blockIdx.x * ldb + j * SIZE)))
+            *differ = 1;
+}

@@ -1,0 +1,56 @@
+"""Elements, counts and types as people write them in a table or a message."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+
+LABEL = 16  # characters of a name or an element that a table shows
+
+
+def element_text(value: Any, zero: Any, absent: str) -> str:
+    """An element for a table: `absent` if it is the algebra's zero, ∞ for infinities, long ones cut."""
+    return absent if is_same(value, zero) else clip(_plain(value))
+
+
+def is_same(value: Any, other: Any) -> bool:
+    """Whether two elements are equal, records and records of arrays included."""
+    return bool(np.all(value == other))
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, np.void) and value.dtype.names:
+        return "(" + ", ".join(_plain(value[field]) for field in value.dtype.names) + ")"
+    if isinstance(value, np.ndarray):
+        return "[" + ", ".join(map(_plain, value)) + "]"
+    if isinstance(value, (bool, np.bool_)):
+        return str(int(value))
+    if isinstance(value, (float, np.floating)):
+        if np.isinf(value):
+            return "∞" if value > 0 else "-∞"
+        return f"{value:.6g}"
+    return str(value)
+
+
+def clip(text: str) -> str:
+    """A text that is not longer than `LABEL`."""
+    return text if len(text) <= LABEL else text[: LABEL - 1] + "…"
+
+
+def clip_repr(name: Hashable) -> str:
+    """A name as code, cut."""
+    return clip(repr(name))
+
+
+def count_text(number: int, one: str, many: str) -> str:
+    """A number with its noun."""
+    return f"{number} {one if number == 1 else many}"
+
+
+def dtype_text(dtype: np.dtype) -> str:
+    """A dtype, records by their fields."""
+    if dtype.names is None:
+        return str(dtype)
+    return "(" + ", ".join(f"{field} {dtype[field]}" for field in dtype.names) + ")"
