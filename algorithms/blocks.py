@@ -39,7 +39,8 @@ def pivots(A: Any, tile: int) -> Iterator[tuple[slice, Any, list, list, list]]:
     n = A.shape[0]
     for k in spans(n, tile):
         others = [s for s in (slice(0, k.start), slice(k.stop, n)) if s.start < s.stop]
-        yield k, A[k, k], [A[k, j] for j in others], [A[i, k] for i in others], [[A[i, j] for j in others] for i in others]
+        rows, columns = [A[k, j] for j in others], [A[i, k] for i in others]
+        yield k, A[k, k], rows, columns, [[A[i, j] for j in others] for i in others]
 
 
 def close(D: Any, kernel: Kernel, start: int) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -83,10 +84,10 @@ def weight_of(A: np.ndarray, S: Any, vertices: list[int]) -> Any:
     weight = np.array([S.one], A.dtype) if A.dtype.kind != "O" else None
     if weight is None:
         total = S.one
-        for u, v in zip(vertices, vertices[1:], strict=False):
+        for u, v in pairwise(vertices):
             total = S.scalar["mul"](total, A[u, v])
         return total
-    for u, v in zip(vertices, vertices[1:], strict=False):
+    for u, v in pairwise(vertices):
         weight = np.asarray(S.mul(weight, A[u, v][None] if A.dtype.names else np.array([A[u, v]], A.dtype)))
     return weight[0]
 
@@ -115,7 +116,7 @@ def improving_cycle(A: np.ndarray, S: Any, vertex: int) -> tuple[list[int] | Non
     weight = weight_of(A, arithmetic, cycle)
     if A.dtype.kind != "f":
         return cycle, weight, True
-    exact = weight_of(_rational(A, cycle), S.over(object), list(range(len(cycle) - 1)) + [0])
+    exact = weight_of(_rational(A, cycle), S.over(object), [*range(len(cycle) - 1), 0])
     return cycle, weight, S.over(object).scalar["add"](S.one, exact) != S.one
 
 

@@ -24,15 +24,15 @@ def gather(scans: Iterable[Any], zero: Any, one: Any) -> Facts:
 
     Parameters
     ----------
-    scans : iterable of Scan
-        As `semiring.kernels.cpu.scan.scan` returns them.
+    scans : iterable
+        What `semiring.kernels.cpu.scan.scan` returns.
     zero, one : scalar
         Of the algebra in the data's dtype.
     """
     largest: float = 0
     low, high, two = False, False, True
     for s in scans:
-        low, high = low or s.negative_infinity, high or s.positive_infinity
+        low, high = low or s.bottom, high or s.top
         if s.minimum is not None:
             largest = max(largest, abs(s.minimum), abs(s.maximum))
         two = two and _only(s, zero, one)
@@ -40,22 +40,21 @@ def gather(scans: Iterable[Any], zero: Any, one: Any) -> Facts:
 
 
 def _only(s: Any, zero: Any, one: Any) -> bool:
-    """Whether the extremes leave room for nothing but 0 and 1."""
+    """Whether there is nothing but 0 and 1; the extremes decide it nearly always."""
+    if zero.dtype.kind == "b":
+        return True
     allowed = {zero.item(), one.item()}
-    limits = _limits(zero)
-    if (s.negative_infinity and limits[0] not in allowed) or (s.positive_infinity and limits[1] not in allowed):
+    low, high = _limits(zero)
+    if (s.bottom and low not in allowed) or (s.top and high not in allowed):
         return False
-    finite = allowed - set(limits)
     if s.minimum is None:
         return True
-    if s.minimum == s.maximum:
-        return s.minimum in finite
-    return {s.minimum, s.maximum} == finite and s.maximum - s.minimum == 1 and s.integral
+    if s.minimum not in allowed or s.maximum not in allowed:
+        return False
+    return s.minimum == s.maximum or bool(s.integral and s.maximum - s.minimum == 1)
 
 
 def _limits(like: np.generic) -> tuple[Any, Any]:
     if like.dtype.kind == "f":
         return -np.inf, np.inf
-    if like.dtype.kind == "b":
-        return None, None
     return np.iinfo(like.dtype).min, np.iinfo(like.dtype).max

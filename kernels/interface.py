@@ -1,4 +1,4 @@
-"""What a schedule may ask of an engine. Every matrix that can be cut into blocks gets all schedules by providing this."""
+"""What a schedule may ask of an engine: any matrix that can be cut into blocks gets all schedules by this."""
 
 from __future__ import annotations
 

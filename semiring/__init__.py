@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from .graph import Graph as Graph
     from .graph import Matrix as Matrix
     from .graph import adjacency as adjacency
+    from .graph import as_graph as as_graph
     from .graph import from_dense as from_dense
     from .laws import LawReport as LawReport
     from .object_algebras import Regex as Regex
@@ -77,7 +78,7 @@ _HOME = {
     "errors": "GraphError LawError NoClosureError SemiringError SemiringWarning TraceError",
     "expression": "saturating_add saturating_multiply",
     "files": "read_graph write_matrix",
-    "graph": "Graph Matrix adjacency from_dense",
+    "graph": "Graph Matrix adjacency as_graph from_dense",
     "laws": "LawReport",
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}

@@ -103,7 +103,13 @@ def check_laws(S: Semiring | str, samples: Sequence[Any] | np.ndarray | None = N
 
 
 def matmul(
-    A: Any, B: Any, S: Semiring | str, *, accumulate: Any = None, out: np.ndarray | None = None, device: str | None = None
+    A: Any,
+    B: Any,
+    S: Semiring | str,
+    *,
+    accumulate: Any = None,
+    out: np.ndarray | None = None,
+    device: str | None = None,
 ) -> Any:
     """The matrix product A ⊗ B over a semiring: c_ij = ⊕_k a_ik ⊗ b_kj.
 
@@ -498,7 +504,7 @@ class Factors:
             raise SemiringError(f"B must have shape ({self.shape[0]},) or ({self.shape[0]}, m), and has {b.shape}")
         facts = examine(S, b.dtype, [("B", b)])
         if S.is_tropical and low.storage.kind == "i" and facts.largest > np.iinfo(low.storage).max // 8:
-            raise SemiringError(f"B has entries of size {facts.largest}: sums with them leave 64-bit integers; use floats")
+            raise SemiringError(f"B has entries of size {facts.largest}: sums with them leave 64 bits; use floats")
         X = low.encode(b if b.ndim == 2 else b[:, None], True)
         elimination.solve(self._factors, X, build_kernel(low), self.plan.tile)
         result = low.decode(X)

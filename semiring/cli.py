@@ -24,7 +24,9 @@ from .core import Semiring
 from .errors import GraphError, LawError, SemiringError
 from .graph import adjacency
 from .laws import FLAGS, show
+from .names import near
 from .planning import METHODS
+from .texts import is_same
 
 if TYPE_CHECKING:
     from .graph import Graph, Matrix
@@ -153,7 +155,7 @@ def _graph_arguments(p: argparse.ArgumentParser) -> None:
     weights = p.add_mutually_exclusive_group()
     weights.add_argument("--weight", metavar="COLUMN", default="weight", help="the column or attribute of weights")
     weights.add_argument("--unweighted", action="store_const", const=None, dest="weight", help="every edge weighs 1")
-    p.add_argument("--append", metavar="VALUES", help="components after the weight, for algebras of records: 1 or 0,inf")
+    p.add_argument("--append", metavar="VALUES", help="components after the weight, for records: 1 or 0,inf")
     p.add_argument("--compact", action="store_true", help="leave out vertices without edges")
 
 
@@ -368,7 +370,9 @@ def _facts() -> Iterator[tuple[str, str]]:
         yield f"example: {what}", choice.strip()
 
 
-def _draw(arguments: argparse.Namespace, graph: Graph, C: Matrix, places: np.ndarray | None, route: list[int]) -> None:
+def _draw(
+    arguments: argparse.Namespace, graph: Graph, C: Matrix, places: tuple[np.ndarray, str] | None, route: list[int]
+) -> None:
     from .plot import Route, draw_heat_map, draw_map
 
     S = C.semiring
@@ -379,9 +383,10 @@ def _draw(arguments: argparse.Namespace, graph: Graph, C: Matrix, places: np.nda
         return
     value = show(C.array[route[0], route[-1]])
     label = f"from {_label(C, route[0])} to {_label(C, route[-1])}: {value}, {len(route) - 1} edges"
+    positions, unit = places
     draw_map(
-        arguments.plot, places, graph.sources, graph.targets, title=title, subtitle=S.description,
-        routes=[Route(route, label)], names=C.names,
+        arguments.plot, positions, graph.sources, graph.targets, title=title, subtitle=S.description,
+        routes=[Route(route, label)], names=C.names, unit=unit,
     )  # fmt: skip
 
 
@@ -436,7 +441,8 @@ def _placed(file: Path, rows: list[tuple[int, str, list[float]]], M: Graph | Mat
     return found
 
 
-def _positions(file: Path, graph: Graph) -> np.ndarray:
+def _positions(file: Path, graph: Graph) -> tuple[np.ndarray, str]:
+    """Of each vertex, and their unit where it is known."""
     from .plot import to_km
 
     header, rows = _rows_of_numbers(file)
@@ -448,7 +454,7 @@ def _positions(file: Path, graph: Graph) -> np.ndarray:
     if points.ndim != 2 or points.shape[1] != 2:
         raise GraphError(f"{file}: expected three columns, a vertex, x and y")
     columns = tuple(name.lower() for name in (header or [])[1:])
-    return to_km(*points.T) if columns in DEGREES else points
+    return (to_km(*points.T), "km") if columns in DEGREES else (points, "")
 
 
 def _right_hand_side(file: Path, A: Matrix) -> np.ndarray:

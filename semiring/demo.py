@@ -158,7 +158,7 @@ def draw(roads: Graph, degrees: NDArray[np.float64], answers: Answers, file: Pat
         roads.sources,
         roads.targets,
         title=f"The farthest junctions of Minnesota: {answers.distance:.1f} km apart",
-        subtitle=f"mean over all pairs {answers.mean:.1f} km; every way between the two has a road of "
+        subtitle=f"mean distance {answers.mean:.1f} km; every way between the two has a road of "
         f"{answers.longest:.1f} km or more",
         edges=f"{len(roads):,} roads between {roads.n:,} junctions",
         routes=[

@@ -131,15 +131,21 @@ def examine(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, np.ndarray
         return Facts()
     from .kernels.cpu.scan import scan
 
-    scans = [scan(array) for _, array in arrays]
+    scans = [scan(array if array.ndim in (2, 3) else _matrices(array)) for _, array in arrays]
     for (what, array), s in zip(arrays, scans, strict=True):
         if s.nan is not None:
-            _refuse(what, "NaN", s.nan, "NaN is no element of any algebra; mark an absent edge with the algebra's "
+            at = tuple(np.argwhere(np.isnan(array))[0].tolist())
+            _refuse(what, "NaN", at, "NaN is no element of any algebra; mark an absent edge with the algebra's "
                     f"zero, {show(S.zero_in(dtype))}")  # fmt: skip
         if S.traced.carrier.op != "constant":
             _refuse_outside(S, what, array)
     A = S.over(dtype)
     return gather(scans, A.zero, A.one)
+
+
+def _matrices(array: np.ndarray) -> np.ndarray:
+    """An array of any other number of axes as a stack of matrices."""
+    return array.reshape(1, -1) if array.ndim < 2 else array.reshape(-1, *array.shape[-2:])
 
 
 def _refuse_outside(S: Semiring, what: str, array: np.ndarray) -> None:

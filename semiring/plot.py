@@ -15,7 +15,7 @@ from .errors import SemiringError
 INK, FAINT, ROAD = "#23272f", "#7b828e", "#c3c8d0"
 COLOURS = ("#d1432b", "#1f5fa8", "#2f8f5b", "#8a4fa3")  # routes, in the order in which they are given
 EARTH = 6371.0088  # km, mean radius
-NAMED = 40  # vertices up to which a heat map writes their names
+NAMED = 40  # vertices up to which a picture writes all their names
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def draw_map(
     edges : str
         What the legend calls the edges.
     routes : sequence of Route
-        The ends of the first are marked and named.
+        The ends of the first are marked and named; other vertices are named where there are few.
     circled : sequence of int
         Vertices within a ring, which the legend calls `circle`.
     names : sequence, optional
@@ -95,6 +95,8 @@ def draw_map(
             x, y, color=COLOURS[k % len(COLOURS)], linewidth=route.width, label=route.label,
             solid_capstyle="round", solid_joinstyle="round", zorder=3 + k,
         )  # fmt: skip
+    if len(positions) <= NAMED:
+        _write_names(axes, positions, [routes[0].vertices[0], routes[0].vertices[-1]] if routes else [], names)
     if routes:
         _mark_ends(axes, positions, routes[0], names)
     if len(circled):
@@ -204,6 +206,14 @@ def _mark_ends(axes: Any, positions: NDArray[np.float64], route: Route, names: S
             color=INK, fontsize=10, fontweight="bold", zorder=10,
             bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8},
         )  # fmt: skip
+
+
+def _write_names(axes: Any, positions: NDArray[np.float64], but: Sequence[int], names: Sequence[Any] | None) -> None:
+    for v, (x, y) in enumerate(positions):
+        if v not in but:
+            axes.plot(x, y, "o", markersize=4, color=FAINT, zorder=2)
+            axes.annotate(str(v if names is None else names[v]), (x, y), xytext=(6, 4), textcoords="offset points",
+                          color=FAINT, fontsize=9, zorder=10)  # fmt: skip
 
 
 def _scale_bar(axes: Any, positions: NDArray[np.float64], unit: str) -> None:

@@ -64,7 +64,10 @@ def lower(
         op, kind = step.node.op, step.reads[-1].kind
         row = {"f": rules.floating, "b": rules.boolean}.get(kind, {}).get(op, rules.table[op])
         args = [read(a, d) for a, d in zip(step.node.args, step.reads, strict=True)]
-        made = rules.convert(args[0], step.reads[0], step.writes) if op == "cast" else row.format(*args, **_facts(step.reads[-1], rules))
+        if op == "cast":
+            made = rules.convert(args[0], step.reads[0], step.writes)
+        else:
+            made = row.format(*args, **_facts(step.reads[-1], rules))
         name = f"t{len(lines)}"
         lines.append(f"{name} = {rules.result(made, step.writes)}")
         text[step.node] = (name, step.writes)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import oracle
 import pytest
-import semiring as sr
-import strategies
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+
+import oracle
+import semiring as sr
+import strategies
 
 METHODS = ("auto", "floyd-warshall", "blocked", "r-kleene", "squaring", "elimination")
 LIBRARY = {

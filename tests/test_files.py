@@ -19,8 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring import files as module
-from semiring import memory
+from semiring import memory, streams, text_readers
 from semiring.files import read_graph, write_matrix
 from semiring.graph import Graph
 
@@ -163,12 +162,12 @@ def test_the_fast_reader_and_the_careful_one_agree(tmp_path_factory, rows, width
     path = tmp_path_factory.mktemp("fast") / "g.txt"
     path.write_text("\n".join(lines[:1] + ["# remark"] * comment + lines[1:]) + "\n")
     try:
-        layout = module._layout(path, "weight")
+        layout = text_readers._layout(path, "weight")
     except sr.GraphError:
         return
-    fast = module._fast_columns(path, layout)
+    fast = text_readers._fast_columns(path, layout)
     if fast is not None:
-        careful = module._careful_columns(path, layout)
+        careful = text_readers._careful_columns(path, layout)
         assert [c.tolist() for c in fast] == [c.tolist() for c in careful]
         assert [c.dtype for c in fast] == [c.dtype for c in careful]
 
@@ -176,7 +175,7 @@ def test_the_fast_reader_and_the_careful_one_agree(tmp_path_factory, rows, width
 @pytest.mark.parametrize("text", ["0 1 2\n1 2 3\n", "from,to,km,note\n0,1,2.5,a\n", "0\t1\n"])
 def test_plain_numbers_take_the_fast_reader(tmp_path, text):
     path = written(tmp_path, "g.txt", text)
-    assert module._fast_columns(path, module._layout(path, None)) is not None
+    assert text_readers._fast_columns(path, text_readers._layout(path, None)) is not None
 
 
 @pytest.mark.parametrize(
@@ -443,7 +442,7 @@ def test_npz_over_other_algebras(tmp_path, S):
 def test_npy_and_mtx(tmp_path, ending):
     M = example()
     write_matrix(tmp_path / f"m.npy{ending}", M)
-    with module._open(tmp_path / f"m.npy{ending}", "rb") as file:
+    with streams.open_file(tmp_path / f"m.npy{ending}", "rb") as file:
         np.testing.assert_array_equal(np.load(file), M)
     write_matrix(tmp_path / f"m.mtx{ending}", M)
     graph = read_graph(tmp_path / f"m.mtx{ending}")

@@ -19,7 +19,8 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 # Each module may import from its own layer and from those before it.
 LAYERS = [
-    "data errors memory progress",
+    "data errors memory progress texts",
+    "names streams",
     "expression laws",
     "reference",
     "arithmetic",
@@ -27,7 +28,10 @@ LAYERS = [
     "object_algebras algebras",
     "kernels",
     "algorithms",
+    "edges weights",
     "graph",
+    "text_readers writers",
+    "array_readers",
     "files",
     "operands planning",
     "api",

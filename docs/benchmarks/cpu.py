@@ -62,8 +62,9 @@ def once(run: Callable[[], object], repeat: int = 1) -> float:
 
 def products(n: int) -> list[Row]:
     import numpy as np
-    import semiring as sr
     import tropical_gemm
+
+    import semiring as sr
 
     rng = np.random.default_rng(0)
     rows = []
@@ -85,8 +86,9 @@ def products(n: int) -> list[Row]:
 
 def closures(n: int) -> list[Row]:
     import numpy as np
-    import semiring as sr
     from scipy.sparse.csgraph import floyd_warshall
+
+    import semiring as sr
 
     rng = np.random.default_rng(1)
     A = rng.random((n, n))
@@ -105,10 +107,11 @@ def closures(n: int) -> list[Row]:
 
 def other_libraries(n: int) -> list[Row]:
     """Peers too slow for the large sizes, at a small one."""
-    import igraph
     import graphblas
+    import igraph
     import networkx as nx
     import numpy as np
+
     import semiring as sr
 
     rng = np.random.default_rng(2)
@@ -130,6 +133,7 @@ def other_libraries(n: int) -> list[Row]:
 
 def transitive(n: int, degree: int) -> list[Row]:
     import numpy as np
+
     import semiring as sr
 
     rng = np.random.default_rng(3)
@@ -158,6 +162,7 @@ def components_and_warshall(A):  # type: ignore[no-untyped-def]
 
 def overheads() -> list[Row]:
     import numpy as np
+
     import semiring as sr
 
     rng = np.random.default_rng(4)

@@ -31,11 +31,13 @@ class BooleanKernel(PackedKernel):
 
     def assign(self, A: PackedMatrix, B: PackedMatrix) -> None:
         """A ← B."""
-        A.words[...] = B.words
+        used = -(-A.shape[1] // 64)
+        A.words[:, :used] = B.words[:, :used]
 
     def diagonal(self, A: PackedMatrix, D: PackedMatrix) -> np.ndarray:
         """Whether any k has a_ik and d_ki."""
-        return (A.words & D.transpose().words).any(axis=1)
+        used = -(-A.shape[1] // 64)
+        return np.asarray((A.words[:, :used] & D.transpose().words[:, :used]).any(axis=1))
 
     def set_diagonal(self, A: PackedMatrix, values: np.ndarray) -> None:
         """a_ii ← the values."""

@@ -1,4 +1,4 @@
-"""The engine for Python objects: plain loops over object arrays, for teaching and for elements no machine type holds."""
+"""The engine for Python objects: plain loops, for teaching and for elements that no machine type holds."""
 
 from __future__ import annotations
 

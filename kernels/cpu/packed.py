@@ -26,10 +26,10 @@ import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
-from semiring.kernels.cpu.threads import pool, scratch, thread_count
-from semiring.kernels.packed import ROW_WORDS, WORD, PackedMatrix, row_words
 
 from semiring.errors import SemiringError
+from semiring.kernels.cpu.threads import pool, scratch, thread_count
+from semiring.kernels.packed import ROW_WORDS, WORD, PackedMatrix, row_words
 
 VECTOR = ROW_WORDS  # words of a vector
 PIVOTS = WORD  # pivots taken at once: one word of A

@@ -202,6 +202,16 @@ def fma(typing: Any, x: Any, y: Any, z: Any) -> Any:
 
 
 @intrinsic
+def floor(typing: Any, x: Any) -> Any:
+    """The largest whole number ≤ x, as a float (Python's own floor gives an integer, which does not vectorise)."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.call(builder.module.declare_intrinsic("llvm.floor", [arguments[0].type]), arguments)
+
+    return x(x), generate
+
+
+@intrinsic
 def select(typing: Any, condition: Any, x: Any, y: Any) -> Any:
     """`x` where `condition`, else `y`, without a branch; both of the type of `x`."""
 

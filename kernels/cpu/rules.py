@@ -29,7 +29,7 @@ NUMBA = Rules(
         "saturating_add": "saturating_add_{width}({0}, {1}, {low}, {high})",
         "saturating_multiply": "saturating_multiply_{width}({0}, {1}, {low}, {high})",
     }
-    | {op: f"np.{op}({{0}})" for op in ("sqrt", "exp", "exp2", "expm1", "log", "log2", "log1p", "floor", "ceil", "rint")},
+    | {op: f"np.{op}({{0}})" for op in "sqrt exp exp2 expm1 log log2 log1p floor ceil rint".split()},
     floating={
         "saturating_add": "({0} + {1})", "saturating_multiply": "({0} * {1})",
         "floor_divide": "np.floor_divide({0}, {1})", "remainder": "np.remainder({0}, {1})",
@@ -77,4 +77,5 @@ def function(
 
     lines, results = lower(outputs, len(components), components, wanted, NUMBA, read)
     value = results[0] if len(results) == 1 else f"({', '.join(results)})"
-    return "\n".join(["@inline", f"def {name}({parameters}):", *(f"    {line}" for line in lines), f"    return {value}", ""])
+    body = "".join(f"    {line}\n" for line in lines)
+    return f"@inline\ndef {name}({parameters}):\n{body}    return {value}\n"

@@ -104,7 +104,7 @@ def micro(
     whole = depth - depth % DEPTH
     for k in range(0, whole, DEPTH):
         a_I_K = load(ELEMENT, a, a_plane, a_first + I * a_row + k + K, ANY)  # each I K
-        for vector in range(0, width, LANES):
+        for vector in range(0, width, LANES):  # an inner loop of fixed length leaves no remainder to spill for
             for j in range(vector, vector + LANES):
                 x_I = load(ELEMENT, c, c_plane, c_first + I * width + j, ROW_I)  # each I
                 b_K = load(ELEMENT, b, b_plane, (k + K) * width + j, PANEL)  # each K
@@ -112,11 +112,10 @@ def micro(
                 store(ELEMENT, c, c_plane, c_first + I * width + j, ROW_I, x_I)  # each I
     for k in range(whole, depth):
         a_I = load(ELEMENT, a, a_plane, a_first + I * a_row + k, ANY)  # each I
-        for vector in range(0, width, LANES):
-            for j in range(vector, vector + LANES):
-                b_0 = load(ELEMENT, b, b_plane, k * width + j, PANEL)
-                x_I = load(ELEMENT, c, c_plane, c_first + I * width + j, ROW_I)  # each I
-                store(ELEMENT, c, c_plane, c_first + I * width + j, ROW_I, combine(x_I, a_I, b_0, unit))  # each I
+        for j in range(width):
+            b_0 = load(ELEMENT, b, b_plane, k * width + j, PANEL)
+            x_I = load(ELEMENT, c, c_plane, c_first + I * width + j, ROW_I)  # each I
+            store(ELEMENT, c, c_plane, c_first + I * width + j, ROW_I, combine(x_I, a_I, b_0, unit))  # each I
 
 
 @compiled

@@ -212,13 +212,16 @@ def cost_hops() -> Case:
 
 
 def triangular() -> Case:
-    """Matrices [[p, q], [0, r]] of integers that wrap: ⊗ does not commute, ⊕ is not idempotent; three layouts in one."""
+    """Matrices [[p, q], [0, r]] of integers that wrap: ⊗ does not commute, ⊕ is not idempotent, three sizes.
+
+    q has the narrowest type: then every component is computed modulo what its terms are known to.
+    """
     program = _program(
         "triangular",
-        ["u1", "i8", "u2"],
+        ["i8", "u1", "u2"],
         (0, 0, 0),
         (1, 0, 1),
-        "return a[0] * b[0], a[0] * b[1] + a[1] * b[2], a[2] * b[2]",
+        "return a[0] * b[0], int64(a[0]) * int64(b[1]) + int64(a[1]) * int64(b[2]), a[2] * b[2]",
         "return x[0] + t[0], x[1] + t[1], x[2] + t[2]",
         "return ONE[0], a[1], ONE[2]",
         "return a[0] == 0 and a[2] == 0",
@@ -232,7 +235,7 @@ def triangular() -> Case:
         return join(tuple(columns), program.dtype)
 
     def times(a: Parts, b: Parts) -> Parts:
-        return a[0] * b[0], a[0] * b[1] + a[1] * b[2], a[2] * b[2]
+        return a[0] * b[0], a[0].astype("u1") * b[1] + a[1] * b[2].astype("u1"), a[2] * b[2]
 
     def plus(x: Parts, t: Parts) -> Parts:
         return tuple(left + right for left, right in zip(x, t, strict=True))

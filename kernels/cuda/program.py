@@ -1,0 +1,252 @@
+"""From a lowering to CUDA source: a generated prelude, then the fixed files, and the numbers of each kernel's geometry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from semiring.expression import Traced, constant, postorder
+
+from .lowering import CudaLowering
+from .rules import CUDA, NON_NEGATIVE, element, function, literal, memory_type
+
+OPTIONS = ("--std=c++17", "--fmad=false")  # a product and a sum are rounded one after the other, as in NumPy
+LARGEST_STACKED = 128  # order up to which a matrix of a stack is closed by one block of threads
+
+
+@dataclass(frozen=True)
+class ProductGeometry:
+    """How the tiled product is cut; product.cu has the picture."""
+
+    TM: int  # rows of C that a thread holds
+    TN: int  # columns of C that a thread holds
+    WM: int  # warps of a block, one below the other
+    WN: int  # warps of a block, side by side
+    BK: int  # steps of k that are in shared memory at once
+    STAGES: int  # tiles of A and B in shared memory: one is read, the others arrive
+    RESIDENT: int  # blocks that should fit in a multiprocessor, which limits their registers
+    VECTOR: int  # elements that a thread loads at once
+    LM: int = 8  # lanes of a warp, one below the other
+    LN: int = 4  # lanes of a warp, side by side
+
+    @property
+    def BM(self) -> int:
+        """Rows of C that a block computes."""
+        return self.TM * self.LM * self.WM
+
+    @property
+    def BN(self) -> int:
+        """Columns of C that a block computes."""
+        return self.TN * self.LN * self.WN
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block."""
+        return 32 * self.WM * self.WN
+
+    def shared_bytes(self, size: int) -> int:
+        """Shared memory of a block for elements of `size` bytes."""
+        return self.STAGES * (self.BM * (self.BK * size + 16) + self.BK * self.BN * size)
+
+    def has_interior(self, size: int) -> bool:
+        """Whether whole tiles are copied in runs of 16 bytes, the same number for every thread."""
+        across_a, across_b = self.BK * size // 16, self.BN * size // 16
+        if size & (size - 1) or self.threads % across_a or self.threads % across_b:
+            return False
+        return self.BM % (self.threads // across_a) == 0 and self.BK % (self.threads // across_b) == 0
+
+    def constants(self, size: int) -> str:
+        """The text of the numbers."""
+        numbers = asdict(self) | {"BM": self.BM, "BN": self.BN}
+        lines = [f"constexpr int {name} = {value};" for name, value in numbers.items()]
+        return "\n".join(lines + ["#define INTERIOR"] * self.has_interior(size)) + "\n"
+
+
+@dataclass(frozen=True)
+class CloseGeometry:
+    """How a block is closed; close.cu has the picture."""
+
+    ORDER: int  # rows and columns of the block
+    SIDE: int  # threads along each of its sides
+    GROUP: int  # elements of a row that a thread loads at once
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block."""
+        return self.SIDE**2
+
+    def shared_bytes(self, size: int) -> int:
+        """Shared memory that `panels` and `rest` ask for: two blocks."""
+        return 2 * self.ORDER * ((self.ORDER * size + 31) // 16 * 16)
+
+    def constants(self) -> str:
+        """The text of the numbers."""
+        return "".join(f"constexpr int {name} = {value};\n" for name, value in asdict(self).items())
+
+
+@lru_cache(256)
+def product_geometries(size: int) -> tuple[ProductGeometry, ...]:
+    """For elements of `size` bytes, the geometry for large products and the one for products of few tiles.
+
+    64 registers of accumulators a thread; rows of A's tile take 128 bytes.
+    """
+    if size in (1, 2, 4):
+        vector = min(16 // size, 8)
+        return (
+            ProductGeometry(8, 8, 2, 4, 128 // size, 2, 2, vector),
+            ProductGeometry(8, 8, 1, 2, 128 // size, 2, 5, vector),
+        )
+    if size == 8:
+        return ProductGeometry(8, 4, 2, 4, 16, 3, 2, 2), ProductGeometry(8, 4, 1, 2, 16, 3, 5, 2)
+    rows, columns = (4, 4) if size <= 16 else (4, 2) if size <= 32 else (2, 2)
+    depth = 16 if size < 8 else 8
+    return ProductGeometry(rows, columns, 2, 4, depth, 2, 1, 1), ProductGeometry(rows, columns, 1, 2, depth, 2, 1, 1)
+
+
+@lru_cache(256)
+def panel_geometry(size: int) -> CloseGeometry:
+    """The pivot block of a closure: two such blocks of elements fit in shared memory."""
+    order, side = (64, 16) if size <= 8 else (32, 16) if size <= 32 else (16, 16)
+    return CloseGeometry(order, side, min(_group(size), order // side))
+
+
+@lru_cache(256)
+def stack_geometry(size: int, n: int) -> CloseGeometry:
+    """For matrices of order n in a stack: as few threads as hold them in registers."""
+    order = 32 if n <= 32 else 64 if n <= 64 else 128
+    per = 8 if size <= 4 and order > 32 else 4 if size <= 8 or order == LARGEST_STACKED else 2
+    return CloseGeometry(order, order // per, _group(size))
+
+
+def _group(size: int) -> int:
+    return 4 if size in (1, 2, 4) else 2 if size == 8 else 1
+
+
+class Program:
+    """An algebra in one storage type, as CUDA text."""
+
+    def __init__(self, components: tuple[np.dtype, ...], prelude: str):
+        self.components = components
+        self.prelude = prelude
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Type of an element in memory: a scalar type, or a structure laid out as in C."""
+        if len(self.components) == 1:
+            return self.components[0]
+        return np.dtype([(f"f{i}", c) for i, c in enumerate(self.components)], align=True)
+
+    @cached_property
+    def size(self) -> int:
+        """Bytes of an element."""
+        return self.dtype.itemsize
+
+    def product(self, geometry: ProductGeometry) -> str:
+        """The source of the tiled product."""
+        return self._source(geometry.constants(self.size), "product.cu")
+
+    def panels(self) -> str:
+        """The source of the two halves of a step of a closure."""
+        return self._source("#define PANELS\n" + panel_geometry(self.size).constants(), "close.cu")
+
+    def stack(self, geometry: CloseGeometry) -> str:
+        """The source of the closure of small matrices."""
+        return self._source("#define STACK\n" + geometry.constants(), "close.cu")
+
+    def elements(self) -> str:
+        """The source of the operations on single elements."""
+        return self._source("", "elements.cu")
+
+    def _source(self, constants: str, name: str) -> str:
+        return "".join([_file("ops.cuh"), self.prelude, constants, _file("memory.cuh"), _file(name)])
+
+
+@lru_cache(8)
+def _file(name: str) -> str:
+    """A fixed file, so that errors of the compiler cite it."""
+    return f'#line 1 "{name}"\n' + Path(__file__).with_name(name).read_text(encoding="utf-8")
+
+
+def program(low: CudaLowering) -> Program:
+    """The text of a lowering's algebra."""
+    components = low.components
+    rules = NON_NEGATIVE if low.non_negative else CUDA
+    if len(components) == 1:
+        value = f"using Value = {memory_type(components[0])};\n"
+    else:
+        fields = " ".join(f"{memory_type(c)} f{i};" for i, c in enumerate(components))
+        value = f"struct Value {{ {fields} }};\n"
+    equal = " && ".join(["x == y"] if len(components) == 1 else [f"x.f{i} == y.f{i}" for i in range(len(components))])
+    prelude = [
+        '#line 1 "prelude"\n', value,
+        _constant("zero", low.zero, components), _constant("one", low.one, components),
+        function("times", "a, b", low.mul.outputs, components, rules=rules),
+        function("plus", "x, t", low.add.outputs, components, rules=rules),
+        function("star", "a", low.star.outputs, components, rules=rules),
+        function("defined", "a", [low.defined], components, [np.dtype(bool)]),
+        "DEVICE Value relax(Value c, Value a, Value b) { return plus(c, times(a, b)); }\n",
+        f"DEVICE bool same(Value x, Value y) {{ return {equal}; }}\n",
+        f"constexpr bool SCALES = {'false' if low.keeps_rows else 'true'};\n",
+    ]  # fmt: skip
+    return Program(components, "".join(prelude))
+
+
+def _constant(name: str, parts: Sequence, components: tuple[np.dtype, ...]) -> str:
+    values = [c.type(v) for v, c in zip(parts, components, strict=True)]
+    return f"DEVICE Value {name}() {{ return {element(values)}; }}\n"
+
+
+_FUSED = {("minimum", "add"): "__viaddmin", ("maximum", "add"): "__viaddmax"}
+
+
+def packed_program(low: CudaLowering) -> Program | None:
+    """Two 16-bit elements a word, where ⊕ and ⊗ have instructions for that; None elsewhere.
+
+    Words run along the rows of B and C. An element of A meets both halves, so A is given with each element twice.
+    """
+    (dtype,) = low.components if len(low.components) == 1 else (np.dtype(object),)
+    if dtype not in (np.dtype("i2"), np.dtype("u2")):
+        return None
+    plus, times = _plain(low.add, "minimum", "maximum"), _plain(low.mul, "add", "minimum", "maximum")
+    if not plus or not times:
+        return None
+    sign = "s" if dtype.kind == "i" else "u"
+    least, greatest = f"__vmin{sign}2", f"__vmax{sign}2"
+    calls = {"add": "__vadd2", "minimum": least, "maximum": greatest}
+    fused = _FUSED.get((plus, times))
+    relax = f"{fused}_{sign}16x2(a, b, c)" if fused else f"{calls[plus]}(c, {calls[times]}(a, b))"
+    (zero,) = low.zero
+    both = int(zero) & 0xFFFF
+    prelude = [
+        '#line 1 "prelude"\n', "using Value = unsigned;\n",
+        f"DEVICE Value zero() {{ return {literal(np.uint32(both << 16 | both))}; }}\n",
+        f"DEVICE Value relax(Value c, Value a, Value b) {{ return {relax}; }}\n",
+    ]  # fmt: skip
+    return Program((np.dtype("u4"),), "".join(prelude))
+
+
+def _plain(operation: Traced, *names: str) -> str:
+    """Which of these binary operations it is; empty if none."""
+    return operation.outputs[0].op if operation.is_plain(*names) else ""
+
+
+def is_linear(low: CudaLowering) -> bool:
+    """Whether the product is that of ordinary matrices, which the vendor's library computes."""
+    dtype = low.storage
+    floating = dtype.names is None and dtype.kind == "f" and dtype.itemsize >= 4
+    return floating and low.add.is_plain("add") and low.mul.is_plain("multiply")
+
+
+def always_defined(low: CudaLowering) -> bool:
+    """Whether every star exists, so that nobody need ask the device."""
+    return low.defined is constant(True)
+
+
+def operations(low: CudaLowering) -> frozenset[str]:
+    """Names of all operations that the lowering's text calls."""
+    outputs = (*low.add.outputs, *low.mul.outputs, *low.star.outputs, low.defined)
+    return frozenset(e.op for e in postorder(outputs))
