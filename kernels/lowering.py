@@ -16,7 +16,8 @@ import numpy as np
 from semiring.arithmetic import Arithmetic
 from semiring.core import Semiring
 from semiring.errors import SemiringError
-from semiring.expression import Expression, Traced, constant, operand, postorder, substitute
+from semiring.expression import Expression, Traced, cast_constant, constant, operand, postorder, substitute
+from semiring.laws import sequence
 from semiring.reference import numpy_function
 
 from .facts import Facts
@@ -81,7 +82,7 @@ class Lowering:
     def add_one(self, diagonal: np.ndarray) -> np.ndarray:
         """1 ⊕ each element of a vector in storage."""
         if self.kind == "objects":
-            return self.algebra.over(object).add(np.full(len(diagonal), None), diagonal)
+            return self.algebra.over(object).add(sequence([self.algebra.one] * len(diagonal), np.dtype(object)), diagonal)
         parts = tuple(diagonal[f] for f in self.storage.names) if self.storage.names else (diagonal,)
         results = numpy_function(self.add.outputs, 2, self.components, self.components)(self.one, parts)
         if not self.storage.names:
@@ -335,6 +336,30 @@ def _sums(S: Semiring, dtype: np.dtype, storage: np.dtype) -> Lowering:
         reason=f"no sum can reach half of {middle}, so infinity lies there and needs no test",
         zero=(infinity,), one=(storage.type(0),), recode=(encode, decode),
     )  # fmt: skip
+
+
+def roomy(S: Semiring, array: np.ndarray, facts: Facts) -> np.ndarray:
+    """Data in a dtype in which sums along a path cannot overflow: integers under + as floats if exact, else as objects."""
+    if array.dtype.kind not in "iu" or not S.is_tropical:
+        return array
+    if int(facts.largest) * max(array.shape[-1], 1) >= 2**53:
+        return _tropical_objects(S, array.dtype, "").encode(array, True)
+    result = array.astype("f8")
+    limits = np.iinfo(array.dtype)
+    result[array == limits.max] = np.inf if S.zero == np.inf or limits.min else limits.max
+    if limits.min:
+        result[array == limits.min] = -np.inf
+    return result
+
+
+def fitting(S: Semiring, value: Any, dtype: np.dtype) -> Any:
+    """A weight that `roomy` arithmetic found, in the data's own dtype."""
+    if dtype.kind not in "iu" or not S.is_tropical:
+        return value
+    try:
+        return cast_constant(float(value) if np.isinf(value) else int(value), dtype)
+    except OverflowError:
+        _too_small(S, dtype, value)
 
 
 def _too_small(S: Semiring, dtype: np.dtype, value: Any) -> None:

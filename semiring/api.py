@@ -24,7 +24,7 @@ from .core import Semiring
 from .errors import LawError, NoClosureError, SemiringError
 from .kernels.build import kernel as build_kernel
 from .kernels.facts import Facts
-from .kernels.lowering import Lowering, choose
+from .kernels.lowering import Lowering, choose, fitting, roomy
 from .memory import require
 from .operands import check_square, examine, operand
 from .planning import Plan, choose_method, closure_memory, resolve_method
@@ -391,7 +391,7 @@ def _check_cycles(
         matrix, vertex = divmod(place, n)
         cycle, weight, certain = (None, None, place not in doubtful)
         if array is not None:
-            cycle, weight, improves = improving_cycle(array.reshape(-1, n, n)[matrix], S, vertex)
+            cycle, weight, improves = improving_cycle(roomy(S, array.reshape(-1, n, n)[matrix], facts), S, vertex)
             certain = improves if place in doubtful else True
         if certain:
             raise _improving(S, names, vertex, cycle, weight, matrix if work.ndim > 2 else None)
@@ -622,7 +622,7 @@ def path(A: Any, S: Semiring | str, source: Any, target: Any) -> tuple[Any, list
     if array.ndim != 2:
         raise SemiringError(f"A must be one square matrix, and has shape {array.shape}")
     n = check_square(array)
-    examine(S, array.dtype, [("A", array)])
+    facts = examine(S, array.dtype, [("A", array)])
     ends = []
     for v in (source, target):
         if names is not None and v not in names:
@@ -631,7 +631,10 @@ def path(A: Any, S: Semiring | str, source: Any, target: Any) -> tuple[Any, list
         if names is None and not (isinstance(v, (int, np.integer)) and 0 <= v < n):
             raise SemiringError(f"there is no vertex {v!r}: vertices are 0 … {n - 1}")
         ends.append(list(names).index(v) if names is not None else int(v))
-    return _best_path(S, array, names, *ends)
+    weight, vertices = _best_path(S, roomy(S, array, facts), names, *ends)
+    if vertices is not None and names is not None:
+        vertices = [names[v] for v in vertices]
+    return fitting(S, weight, array.dtype), vertices
 
 
 def _best_path(
@@ -643,5 +646,4 @@ def _best_path(
         raise _improving(S, names, cycle[0], cycle, relaxation.weight_of(array, arithmetic, cycle), None)
     if source != target and predecessor[target] < 0:
         return weights[target], None
-    vertices = relaxation.path_to(predecessor, source, target)
-    return weights[target], [names[v] for v in vertices] if names is not None else vertices
+    return weights[target], relaxation.path_to(predecessor, source, target)

@@ -175,7 +175,7 @@ def require_matplotlib() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise SemiringError("drawing needs Matplotlib: pip install 'semiring[plot]'") from None
+        raise SemiringError("drawing needs Matplotlib: pip install matplotlib") from None
 
 
 def _canvas(size: tuple[float, float]) -> tuple[Any, Any]:

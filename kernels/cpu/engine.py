@@ -24,7 +24,7 @@ TILE_BYTES = 2048  # width of a tile of C, in bytes of a row
 TILE_ROWS = 192  # height of a tile of C: the tile and its panels stay in the second-level cache
 LEAST_ROWS = 24  # threads may cut tiles down to this height
 PACKING = 12  # rows of work that packing a tile's share of B costs
-PARALLEL = 2_000_000  # terms ⊗ below which the caller's thread does the work alone
+PARALLEL = 4_000_000  # terms ⊗ below which the caller's thread does the work alone
 STRIP_BYTES = 1 << 20  # memory that `left` and `right` may copy operands into, or
 STRIP_SHARE = 20  # … this fraction (1/20) of the operand, where that is more
 CLOSE_TILE = 64  # order of a block that `close` takes directly
@@ -300,16 +300,32 @@ class CpuKernel:
 
     def left(self, D: np.ndarray, R: np.ndarray) -> None:
         """R ← D ⊗ R in place; D is square and does not overlap R."""
-        for strip, copy in self._strips(R.T):
-            copy = copy.T
-            copy[...] = strip.T
-            self.multiply(strip.T, D, copy)
+        k, n = R.shape
+        width = self._strip(n, k, R.nbytes)
+        memory = np.empty((k, width), R.dtype)
+        for j in range(0, n, width):
+            strip = R[:, j : j + width]
+            copy = memory[:, : strip.shape[1]]
+            copy[...] = strip
+            self.multiply(strip, D, copy)
 
     def right(self, C: np.ndarray, D: np.ndarray) -> None:
         """C ← C ⊗ D in place; D is square and does not overlap C."""
-        for strip, copy in self._strips(C):
+        m, k = C.shape
+        height = self._strip(m, k, C.nbytes)
+        memory = np.empty((height, k), C.dtype)
+        for i in range(0, m, height):
+            strip = C[i : i + height]
+            copy = memory[: len(strip)]
             copy[...] = strip
             self.multiply(strip, copy, D)
+
+    def _strip(self, length: int, depth: int, size: int) -> int:
+        """How many of `length` columns (rows) of `depth` elements fit in the memory that a copy may take."""
+        limit = max(STRIP_BYTES, size // STRIP_SHARE)
+        most = max(limit // max(depth * self.dtype.itemsize, 1), 1)
+        count = max(-(-length // most), 1)
+        return max(min(_round_up(-(-length // count), self.geometry.lanes), most, length), 1)
 
     def close(self, D: np.ndarray) -> int:
         """D ← D* in place; returns −1, or the first pivot without a star, and then leaves D as it was.
@@ -365,18 +381,6 @@ class CpuKernel:
         if not _same_layout(dtype, self.dtype):
             raise TypeError(f"a block of {dtype} was given to a kernel for {self.dtype}")
         return block[dtype.names[0]]
-
-    def _strips(self, block: np.ndarray) -> Any:
-        """Runs of rows, each with memory for a copy of it within the limit that the engine sets itself."""
-        rows, columns = block.shape
-        limit = max(STRIP_BYTES, block.nbytes // STRIP_SHARE)
-        most = max(limit // max(columns * block.itemsize, 1), 1)
-        count = -(-rows // most)
-        height = min(_round_up(-(-rows // max(count, 1)), self.geometry.lanes), max(most, 1))
-        memory = np.empty((min(height, rows), columns), block.dtype)
-        for i in range(0, rows, max(height, 1)):
-            strip = block[i : i + height]
-            yield strip, memory[: len(strip)]
 
     def _run(self, work: Callable[[int, int], None], size: int, helpers: int) -> None:
         """Call ``work(counter, scratch)`` on this thread and on helpers, with one counter and each its own memory."""

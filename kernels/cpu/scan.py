@@ -131,6 +131,7 @@ def _kernel(char: str) -> tuple[Any, Callable[[int], Any]]:
         "from semiring.kernels.cpu.raw import fetch, floor, select\n\n"
         f"KEY = {name}\nFLOAT = np.{dtype.type.__name__}\nFLOATING = {dtype.kind == 'f'}\n"
         f"LEAST, GREATEST = {name}({least}), {name}({greatest})\nBOTTOM, TOP = {name}({bottom}), {name}({top})\n"
+        f"KEY_TYPE = types.{key.name}\n"
         f'MATRIX = types.Array(types.{numba_type}, 3, "A", readonly=True, aligned=False)\n\n'
     )
     text = Path(__file__).with_name("scan_template.py").read_text(encoding="utf-8").split("# Template\n", 1)[1]
@@ -138,8 +139,6 @@ def _kernel(char: str) -> tuple[Any, Callable[[int], Any]]:
     formats = _KEYS[char]
 
     def decode(value: int) -> Any:
-        if dtype.kind == "u":
-            value %= 1 << 8 * dtype.itemsize  # the pass returns all keys in int64
         if dtype.kind != "f":
             return value
         return struct.unpack(formats[0], struct.pack(formats[1], value ^ greatest if value < 0 else value))[0]

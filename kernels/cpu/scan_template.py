@@ -19,6 +19,7 @@ FLOAT = np.float32  # the elements' own type (for integers the same as KEY)
 FLOATING = True  # whether they are floats
 LEAST, GREATEST = np.int32(-(2**31)), np.int32(2**31 - 1)  # of all keys
 BOTTOM, TOP = np.int32(-(255 << 23) - 1), np.int32(255 << 23)  # keys of −∞ and +∞, or of the type's ends
+KEY_TYPE = types.int32
 MATRIX = types.Array(types.float32, 3, "A", readonly=True, aligned=False)
 
 # Template
@@ -27,7 +28,7 @@ YES, NO = KEY(1), KEY(0)
 
 
 @njit(
-    [types.UniTuple(types.int64, 7)(MATRIX, int64, int64)],
+    [types.Tuple((KEY_TYPE,) * 7)(MATRIX, int64, int64)],
     error_model="numpy",
     no_cfunc_wrapper=True,
     nogil=True,
@@ -52,7 +53,7 @@ def scan(array: Any, first: int, last: int) -> Any:
             inside = (key < TOP) & (key > BOTTOM)
             if FLOATING:
                 x = fetch(FLOAT, row, j * step)
-                fraction = select(inside & (floor(x) != x), YES, fraction)
+                fraction = KEY(fraction | select(inside & (floor(x) != x), YES, NO))
             least = min(least, select(inside, key, GREATEST))
             greatest = max(greatest, select(inside, key, LEAST))
     return nan, top, bottom, negative_zero, fraction, least, greatest

@@ -84,8 +84,8 @@ class Pool:
     def run(self, work: Callable[[], object], helpers: int) -> None:
         """Call `work` on this thread, and on up to `helpers` others at the same time; return when all have returned.
 
-        `work` takes its share from something all of them see (an atomic counter), and returns when nothing is left. What
-        one of them raises is raised here.
+        `work` takes its share from something all of them see (an atomic counter), and returns when nothing is
+        left. What one of them raises is raised here.
         """
         if self._size < helpers:
             self._grow(helpers)

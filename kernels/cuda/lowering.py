@@ -6,7 +6,6 @@ device, on CuPy arrays.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -26,7 +25,7 @@ from ..lowering import _ordered_integers as ordered_integers
 class DeviceFacts(Facts):
     """Facts, and what the forms of the GPU ask for besides."""
 
-    negative: bool = True  # a number below zero occurs, −∞ included
+    least: float = -np.inf  # least finite number (a Python int for integers), +∞ where there is none
 
 
 @dataclass(frozen=True)
@@ -90,11 +89,11 @@ def stays_non_negative(low: CudaLowering, facts: DeviceFacts, length: int) -> bo
     if len(low.components) != 1 or not low.add.is_plain("minimum", "maximum"):
         return False
     nodes = postorder((*low.add.outputs, *low.mul.outputs, *low.star.outputs))
-    ops = {e.op for e in nodes} - {"input", "constant"}
+    ops = {e.op.removeprefix("saturating_") for e in nodes} - {"input", "constant"}
     if not ops <= {"minimum", "maximum", "add", "multiply"}:
         return False
     zero = low.zero[0]
-    if facts.negative and not (zero == -np.inf and facts.low_limit and facts.least >= 0):
+    if facts.least < 0 or (facts.low_limit and zero != -np.inf):
         return False
     if any(e.op == "constant" and e.value < 0 and e.value != zero for e in nodes):
         return False
@@ -149,8 +148,7 @@ def _tropical_integers(S: Semiring, dtype: np.dtype, facts: Facts, length: int, 
     if dtype.kind == "i" and (facts.low_limit if sign > 0 else facts.high_limit):
         raise SemiringError(f"{S.name}: {opposite} stands for the opposite infinity, which only the CPU computes with")
     bound = int(facts.largest) * max(length, 1)
-    negative = getattr(facts, "negative", True) and dtype.kind == "i"
-    unsigned = sign > 0 and not negative
+    unsigned = sign > 0 and (dtype.kind == "u" or getattr(facts, "least", -1) >= 0)
     for size in (2, 4, 8):
         if in_place and size != dtype.itemsize and size < 8:
             continue
@@ -188,6 +186,3 @@ def _tropical_integers(S: Semiring, dtype: np.dtype, facts: Facts, length: int, 
         zero=(infinity,), one=(storage.type(0),), recode=(encode, decode),
         reason=f"sums stay within ±{bound}, so infinity may lie at {infinity} and needs no test",
     )  # fmt: skip
-
-
-Recode = tuple[Callable[[Any, bool], Any], Callable[[Any], Any]]

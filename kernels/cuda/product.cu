@@ -29,9 +29,10 @@ DEVICE int first_column() { return threadIdx.x / 32 / WM * (TN * LN) + threadIdx
 DEVICE constexpr int row_of(int i) { return i * LM; }
 DEVICE constexpr int column_of(int j) { return j / VECTOR * VECTOR * LN + j % VECTOR; }
 
-// c ⊕= A B for the BK steps in shared memory; A and B point at the thread's first row and column.
-DEVICE void multiply_tile(Value (&c)[TM][TN], const char* A, const char* B) {
-#pragma unroll
+// c ⊕= A B for the BK steps in shared memory, RUNS of VECTOR of them unrolled; A and B point at the thread's first row
+// and column.
+template <int RUNS> DEVICE void multiply_tile(Value (&c)[TM][TN], const char* A, const char* B) {
+#pragma unroll RUNS
     for (int k = 0; k < BK; k += VECTOR) {
         Vector a[TM];
 #pragma unroll
@@ -124,7 +125,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) product(
         __syncthreads();
         if (step + STAGES - 1 < todo) fetch(writing);
         commit();
-        multiply_tile(c, a_from + reading * A_TILE, b_from + reading * B_TILE);
+        multiply_tile<UNROLL / VECTOR>(c, a_from + reading * A_TILE, b_from + reading * B_TILE);
         reading = reading == STAGES - 1 ? 0 : reading + 1;
         writing = writing == STAGES - 1 ? 0 : writing + 1;
     }
@@ -181,8 +182,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) product_edge(
         __syncthreads();
         if (step + STAGES - 1 < todo) fetch(step + STAGES - 1);
         commit();
-        multiply_tile(c, shared + step % STAGES * A_TILE + first_row() * A_ROW,
-                      shared + STAGES * A_TILE + step % STAGES * B_TILE + first_column() * SIZE);
+        multiply_tile<1>(c, shared + step % STAGES * A_TILE + first_row() * A_ROW,
+                         shared + STAGES * A_TILE + step % STAGES * B_TILE + first_column() * SIZE);
     }
 #pragma unroll
     for (int r = 0; r < TM; r++)

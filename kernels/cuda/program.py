@@ -15,6 +15,10 @@ from .lowering import CudaLowering
 from .rules import CUDA, NON_NEGATIVE, element, function, literal, memory_type
 
 OPTIONS = ("--std=c++17", "--fmad=false")  # a product and a sum are rounded one after the other, as in NumPy
+LIGHT = 8  # instructions of a ⊕ and a ⊗ up to which 64 of each and more are written out
+_LONG = dict.fromkeys(
+    "divide floor_divide remainder power sqrt exp exp2 expm1 log log2 log1p logaddexp logaddexp2 gcd lcm".split(), 16
+) | {"saturating_multiply": 4, "saturating_add": 3}
 LARGEST_STACKED = 128  # order up to which a matrix of a stack is closed by one block of threads
 
 
@@ -30,6 +34,7 @@ class ProductGeometry:
     STAGES: int  # tiles of A and B in shared memory: one is read, the others arrive
     RESIDENT: int  # blocks that should fit in a multiprocessor, which limits their registers
     VECTOR: int  # elements that a thread loads at once
+    UNROLL: int  # steps of k that are written out
     LM: int = 8  # lanes of a warp, one below the other
     LN: int = 4  # lanes of a warp, side by side
 
@@ -89,22 +94,20 @@ class CloseGeometry:
 
 
 @lru_cache(256)
-def product_geometries(size: int) -> tuple[ProductGeometry, ...]:
+def product_geometries(size: int, light: bool) -> tuple[ProductGeometry, ...]:
     """For elements of `size` bytes, the geometry for large products and the one for products of few tiles.
 
-    64 registers of accumulators a thread; rows of A's tile take 128 bytes.
+    64 registers of accumulators a thread; but 16 elements where ⊕ and ⊗ are long texts (not `light`), which would be
+    written out for every element and step.
     """
-    if size in (1, 2, 4):
-        vector = min(16 // size, 8)
-        return (
-            ProductGeometry(8, 8, 2, 4, 128 // size, 2, 2, vector),
-            ProductGeometry(8, 8, 1, 2, 128 // size, 2, 5, vector),
-        )
-    if size == 8:
-        return ProductGeometry(8, 4, 2, 4, 16, 3, 2, 2), ProductGeometry(8, 4, 1, 2, 16, 3, 5, 2)
+    if size in (1, 2, 4) and light:
+        return ProductGeometry(8, 8, 2, 4, 32, 2, 2, 4, 32), ProductGeometry(8, 8, 1, 2, 32, 2, 5, 4, 32)
+    if size == 8 and light:
+        return ProductGeometry(8, 4, 2, 4, 16, 3, 2, 2, 16), ProductGeometry(8, 4, 1, 2, 16, 3, 5, 2, 16)
     rows, columns = (4, 4) if size <= 16 else (4, 2) if size <= 32 else (2, 2)
-    depth = 16 if size < 8 else 8
-    return ProductGeometry(rows, columns, 2, 4, depth, 2, 1, 1), ProductGeometry(rows, columns, 1, 2, depth, 2, 1, 1)
+    vector = 4 if size in (1, 2, 4) else 2 if size == 8 else 1
+    depth = 32 if size in (1, 2, 4) else 16 if size <= 8 else 8
+    return tuple(ProductGeometry(rows, columns, wm, wn, depth, 2, 1, vector, vector) for wm, wn in ((2, 4), (1, 2)))
 
 
 @lru_cache(256)
@@ -129,9 +132,10 @@ def _group(size: int) -> int:
 class Program:
     """An algebra in one storage type, as CUDA text."""
 
-    def __init__(self, components: tuple[np.dtype, ...], prelude: str):
+    def __init__(self, components: tuple[np.dtype, ...], prelude: str, light: bool = True):
         self.components = components
         self.prelude = prelude
+        self.light = light  # ⊕ and ⊗ are a few instructions each
 
     @property
     def dtype(self) -> np.dtype:
@@ -147,21 +151,21 @@ class Program:
 
     def product(self, geometry: ProductGeometry) -> str:
         """The source of the tiled product."""
-        return self._source(geometry.constants(self.size), "product.cu")
+        return self.source(geometry.constants(self.size), "product.cu")
 
     def panels(self) -> str:
         """The source of the two halves of a step of a closure."""
-        return self._source("#define PANELS\n" + panel_geometry(self.size).constants(), "close.cu")
+        return self.source("#define PANELS\n" + panel_geometry(self.size).constants(), "close.cu")
 
     def stack(self, geometry: CloseGeometry) -> str:
         """The source of the closure of small matrices."""
-        return self._source("#define STACK\n" + geometry.constants(), "close.cu")
+        return self.source("#define STACK\n" + geometry.constants(), "close.cu")
 
     def elements(self) -> str:
         """The source of the operations on single elements."""
-        return self._source("", "elements.cu")
+        return self.source("", "elements.cu")
 
-    def _source(self, constants: str, name: str) -> str:
+    def source(self, constants: str, name: str) -> str:
         return "".join([_file("ops.cuh"), self.prelude, constants, _file("memory.cuh"), _file(name)])
 
 
@@ -192,7 +196,12 @@ def program(low: CudaLowering) -> Program:
         f"DEVICE bool same(Value x, Value y) {{ return {equal}; }}\n",
         f"constexpr bool SCALES = {'false' if low.keeps_rows else 'true'};\n",
     ]  # fmt: skip
-    return Program(components, "".join(prelude))
+    return Program(components, "".join(prelude), _weight(low) <= LIGHT)
+
+
+def _weight(low: CudaLowering) -> int:
+    """About how many instructions a ⊕ and a ⊗ take."""
+    return sum(_LONG.get(e.op, 1) for e in postorder((*low.add.outputs, *low.mul.outputs)) if e.args)
 
 
 def _constant(name: str, parts: Sequence, components: tuple[np.dtype, ...]) -> str:
@@ -244,9 +253,3 @@ def is_linear(low: CudaLowering) -> bool:
 def always_defined(low: CudaLowering) -> bool:
     """Whether every star exists, so that nobody need ask the device."""
     return low.defined is constant(True)
-
-
-def operations(low: CudaLowering) -> frozenset[str]:
-    """Names of all operations that the lowering's text calls."""
-    outputs = (*low.add.outputs, *low.mul.outputs, *low.star.outputs, low.defined)
-    return frozenset(e.op for e in postorder(outputs))
