@@ -33,10 +33,10 @@ def factor(A: Any, kernel: Kernel, tile: int) -> None:
     """A ← its factors: D*, D* R and C for every pivot block."""
     n = A.shape[0]
     for k in spans(n, tile):
-        rest = slice(k.stop, n)
-        D, R, C, X = A[k, k], A[k, rest], A[rest, k], A[rest, rest]
-        close_by_halves(D, kernel, kernel.tile, k.start)
+        close_by_halves(A[k, k], kernel, kernel.tile, k.start)
         if k.stop < n:
+            rest = slice(k.stop, n)
+            D, R, C, X = A[k, k], A[k, rest], A[rest, k], A[rest, rest]
             kernel.left(D, R)
             kernel.multiply_add(X, C, R)
 

@@ -82,7 +82,8 @@ class Lowering:
     def add_one(self, diagonal: np.ndarray) -> np.ndarray:
         """1 ⊕ each element of a vector in storage."""
         if self.kind == "objects":
-            return self.algebra.over(object).add(sequence([self.algebra.one] * len(diagonal), np.dtype(object)), diagonal)
+            ones = sequence([self.algebra.one] * len(diagonal), np.dtype(object))
+            return np.asarray(self.algebra.over(object).add(ones, diagonal))
         parts = tuple(diagonal[f] for f in self.storage.names) if self.storage.names else (diagonal,)
         results = numpy_function(self.add.outputs, 2, self.components, self.components)(self.one, parts)
         if not self.storage.names:
@@ -339,7 +340,7 @@ def _sums(S: Semiring, dtype: np.dtype, storage: np.dtype) -> Lowering:
 
 
 def roomy(S: Semiring, array: np.ndarray, facts: Facts) -> np.ndarray:
-    """Data in a dtype in which sums along a path cannot overflow: integers under + as floats if exact, else as objects."""
+    """Data in a dtype in which sums along a path cannot overflow: integers as floats if exact, else as objects."""
     if array.dtype.kind not in "iu" or not S.is_tropical:
         return array
     if int(facts.largest) * max(array.shape[-1], 1) >= 2**53:

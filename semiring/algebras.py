@@ -220,8 +220,8 @@ def k_best(k: int) -> Semiring:
 
     Examples
     --------
-    >>> k_best(3).add((0.0, 2.0, 9.0), (1.0, 4.0, 5.0))
-    np.void((0.0, 1.0, 2.0), dtype=[('d0', '<f8'), ('d1', '<f8'), ('d2', '<f8')])
+    >>> print(k_best(3).add((0.0, 2.0, 9.0), (1.0, 4.0, 5.0)))
+    (0.0, 1.0, 2.0)
     """
     if not 1 <= k <= 8:
         raise SemiringError(f"k_best({k}): k is between 1 and 8; an element has k components")

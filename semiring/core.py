@@ -268,7 +268,7 @@ class Semiring:
             if zero == one:
                 return f"0 and 1 would both be {zero}"
             for outputs in (ops.add.outputs, ops.raw_mul.outputs, ops.star.outputs):
-                for step in typed(outputs, 1, [dtype]):
+                for step in typed(outputs, [dtype]):
                     for a, d in zip(step.node.args, step.reads, strict=True):
                         if a.op == "constant":
                             cast_constant(a.value, d)

@@ -455,10 +455,13 @@ class Step:
     writes: np.dtype
 
 
-def typed(outputs: Sequence[Expression], width: int, dtypes: Sequence[np.dtype]) -> list[Step]:
+def typed(
+    outputs: Sequence[Expression], dtypes: Sequence[np.dtype], wanted: Sequence[np.dtype] | None = None
+) -> list[Step]:
     """Resolve expressions over components of the given dtypes into steps, by NumPy's promotion rules.
 
-    A constant takes the dtype of what it stands beside; an infinity beside integers is their limit.
+    A constant takes the dtype of what it stands beside; an infinity beside integers is their limit. A choice between
+    constants takes the dtype that is wanted of the output it belongs to.
 
     Raises
     ------
@@ -467,13 +470,20 @@ def typed(outputs: Sequence[Expression], width: int, dtypes: Sequence[np.dtype])
     """
     found: dict[Expression, np.dtype | type] = {}
     steps = []
+    homes: dict[Expression, np.dtype] = {}
+    for output, dtype in zip(outputs, wanted or [dtypes[0]] * len(outputs), strict=True):
+        branches = [output]
+        while branches:
+            e = branches.pop()
+            homes.setdefault(e, dtype)
+            branches.extend(e.args[1:] if e.op == "where" else ())
     for e in postorder(outputs):
         if e.op == "input":
             found[e] = dtypes[e.value[1]]
         elif e.op == "constant":
             found[e] = type(e.value)
         else:
-            step = _resolve(e, [found[a] for a in e.args], dtypes[0])
+            step = _resolve(e, [found[a] for a in e.args], homes.get(e, dtypes[0]))
             found[e] = step.writes
             steps.append(step)
     return steps

@@ -31,7 +31,6 @@ class Rules:
 
 def lower(
     outputs: Sequence[Expression],
-    width: int,
     dtypes: Sequence[np.dtype],
     wanted: Sequence[np.dtype],
     rules: Rules,
@@ -42,8 +41,6 @@ def lower(
     Parameters
     ----------
     outputs : sequence of Expression
-    width : int
-        Components an operand has.
     dtypes, wanted : sequence of dtype
         Of the components that go in, and of the outputs.
     rules : Rules
@@ -60,7 +57,7 @@ def lower(
             return rules.convert(names(*e.value), dtypes[e.value[1]], dtype)
         return rules.convert(*text[e], dtype)
 
-    for step in typed(outputs, width, dtypes):
+    for step in typed(outputs, dtypes, wanted):
         op, kind = step.node.op, step.reads[-1].kind
         row = {"f": rules.floating, "b": rules.boolean}.get(kind, {}).get(op, rules.table[op])
         args = [read(a, d) for a, d in zip(step.node.args, step.reads, strict=True)]
@@ -113,8 +110,7 @@ def numpy_function(
     outputs: tuple[Expression, ...], arity: int, dtypes: tuple[np.dtype, ...], wanted: tuple[np.dtype, ...]
 ) -> Callable[..., tuple]:
     """A function over `arity` operands, each a tuple of component arrays, which returns a tuple of arrays."""
-    width = len(dtypes)
-    lines, results = lower(outputs, width, dtypes, wanted, NUMPY, lambda operand, c: f"x{operand}[{c}]")
+    lines, results = lower(outputs, dtypes, wanted, NUMPY, lambda operand, c: f"x{operand}[{c}]")
     parameters = ", ".join(f"x{i}" for i in range(arity))
     body = "".join(f"        {line}\n" for line in lines)
     source = (

@@ -62,8 +62,8 @@ def expected_closure(S: oracle.Algebra, array: np.ndarray) -> list | None:
 def test_closure_is_the_oracles(name: str, dtype: str, method: str) -> None:
     S = oracle.for_dtype(oracle.ALGEBRAS[name], dtype)
     T = ours(S)
-    if method == "squaring" and not T.idempotent:
-        with pytest.raises(sr.LawError, match="idempotent"):
+    if method == "squaring" and not (T.idempotent and (T.bounded or T.selective)):
+        with pytest.raises(sr.LawError, match="idempotent|bounded"):
             sr.closure(T.eye(2, dtype), T, method=method)
         return
 

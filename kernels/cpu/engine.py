@@ -51,8 +51,9 @@ class Program:
         - ``plus(x, t)``: x ⊕ t, where x is the value so far and t the new term.
         - ``star(a)``: a*; and ``defined(a)``: whether a* exists.
 
-        Names in scope: ``np``, ``math``, ``inf``, ``nan``, the scalar types by name (``float32``, ``int16``, ``boolean``,
-        …), ``fma(x, y, z)``, ``select(condition, x, y)``, ``ZERO`` and ``ONE``.
+        Names in scope: ``np``, ``math``, ``inf``, ``nan``, the scalar types by name (``float32``, ``int16``,
+        ``boolean``, …), ``fma(x, y, z)``, ``select(condition, x, y)``, ``floor(x)``, ``ZERO`` and ``ONE``. What `times`
+        and `plus` return is cast to the components' types.
     """
 
     name: str
@@ -69,7 +70,7 @@ class Program:
         return np.dtype([(f"f{i}", component) for i, component in enumerate(self.components)], align=True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # one object for each tuple of components: `tiling` is cached by identity, fast
 class Geometry:
     """Sizes that are fixed when a program is compiled."""
 
@@ -116,6 +117,7 @@ def has_fma() -> bool:
     return bool(features.get("fma") or features.get("neon"))
 
 
+@functools.cache
 def geometry(components: tuple[np.dtype, ...]) -> Geometry:
     """The unrolling that keeps an element's operands in registers on this host, and the sizes that follow."""
     features = _host_features()
@@ -144,7 +146,7 @@ from numba import njit, types, void
 from numba.np.numpy_support import from_dtype
 
 from semiring.kernels.cpu.raw import (
-    ANY, PANEL, ROW_0, ROW_1, ROW_2, ROW_3, as_element, fetch, first_component, fma, load, put,
+    ANY, PANEL, ROW_0, ROW_1, ROW_2, ROW_3, as_element, fetch, first_component, floor, fma, load, put,
     select, stay_apart, store, take
 )
 
@@ -203,7 +205,7 @@ def unroll(text: str, **counts: int) -> str:
     """
     lines: list[str] = []
     for line in text.split("\n"):
-        code, mark, letters = line.partition("  # each ")
+        code, _, letters = line.partition("  # each ")
         copies = [code]
         for letter in letters.split():
             name = re.compile(rf"(?<![A-Za-z0-9]){letter}(?![A-Za-z0-9])")
@@ -279,7 +281,7 @@ class CpuKernel:
 
     @functools.cached_property
     def module(self) -> ModuleType:
-        """The compiled module: ``product``, ``close``, ``diagonal``, and for other compiled code ``micro`` and ``pack``."""
+        """The compiled module: ``product``, ``close``, ``diagonal``; ``micro`` and ``pack`` for other compiled code."""
         return cache.load(self.program.name, source(self.program))
 
     def multiply_add(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
@@ -370,7 +372,7 @@ class CpuKernel:
                 plan.helpers,
             )
         else:
-            memory, address = threads.scratch(plan.scratch)
+            _memory, address = threads.scratch(plan.scratch)
             product(C, A, B, height, width, accumulate, tasks, 0, address, 1)
 
     def _first(self, block: np.ndarray) -> np.ndarray:
@@ -385,14 +387,14 @@ class CpuKernel:
     def _run(self, work: Callable[[int, int], None], size: int, helpers: int) -> None:
         """Call ``work(counter, scratch)`` on this thread and on helpers, with one counter and each its own memory."""
         if not helpers:
-            memory, address = threads.scratch(size)
+            _memory, address = threads.scratch(size)
             work(0, address)
             return
         counter = np.zeros(1, np.int64)
         place = counter.ctypes.data
 
         def share() -> None:
-            memory, address = threads.scratch(size)
+            _memory, address = threads.scratch(size)
             work(place, address)
 
         threads.pool.run(share, helpers)

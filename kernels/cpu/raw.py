@@ -12,7 +12,8 @@ touch. An *element* is one scalar, or a tuple of scalars (a record). It lies in 
 
 ``element`` is a NumPy scalar class, or a tuple of them. ``region`` is a literal integer: two packed accesses with
 different regions never touch the same address, those of `ANY` may touch everything, and a matrix outside (`fetch`,
-`put`) never overlaps a packed buffer. The compiler believes this; it is what lets it vectorise without checks at run time.
+`put`) never overlaps a packed buffer. The compiler believes this; it is what lets it vectorise without checks at run
+time.
 """
 
 from __future__ import annotations

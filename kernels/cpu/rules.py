@@ -75,7 +75,7 @@ def function(
     def read(operand: int, component: int) -> str:
         return names[operand] if len(components) == 1 else f"{names[operand]}[{component}]"
 
-    lines, results = lower(outputs, len(components), components, wanted, NUMBA, read)
+    lines, results = lower(outputs, components, wanted, NUMBA, read)
     value = results[0] if len(results) == 1 else f"({', '.join(results)})"
     body = "".join(f"    {line}\n" for line in lines)
     return f"@inline\ndef {name}({parameters}):\n{body}    return {value}\n"

@@ -105,7 +105,8 @@ def _together(kernel: Any, block: np.ndarray, rows: int, thread_count: int) -> l
 
 # Formats of the struct module that name an element's type and an integer of its size; longs by their size.
 _KEYS = {
-    "?": ("?", "B"), "b": ("b", "b"), "B": ("B", "B"), "h": ("h", "h"), "H": ("H", "H"), "i": ("i", "i"), "I": ("I", "I"),
+    "?": ("?", "B"), "b": ("b", "b"), "B": ("B", "B"), "h": ("h", "h"), "H": ("H", "H"),
+    "i": ("i", "i"), "I": ("I", "I"),
     "l": ("q", "q") if np.dtype("l").itemsize == 8 else ("i", "i"),
     "L": ("Q", "Q") if np.dtype("L").itemsize == 8 else ("I", "I"),
     "q": ("q", "q"), "Q": ("Q", "Q"), "e": ("e", "h"), "f": ("f", "i"), "d": ("d", "q"),

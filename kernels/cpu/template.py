@@ -94,11 +94,11 @@ def micro(
 ) -> None:
     """c[i, j] ← c[i, j] ⊕ (a[i, 0] ⊗ b[0, j]) ⊕ … ⊕ (a[i, depth − 1] ⊗ b[depth − 1, j]) for ROWS rows i.
 
-    All three are packed (see raw.py). Row i of a starts at element ``a_first + i · a_row``; row k of b at ``k · width``;
-    row i of c at ``c_first + i · width``. Calls that share a buffer c must start at rows that are multiples of ROWS.
-    A width that is a multiple of LANES runs without a scalar tail. A client inside a compiled loop gathers the rows of
-    its right operand into b with `pack` (one call for each run of rows) and calls this for every ROWS rows of a; rows
-    past the last are computed and must exist in a and c.
+    All three are packed (see raw.py). Row i of a starts at element ``a_first + i · a_row``; row k of b at
+    ``k · width``; row i of c at ``c_first + i · width``. The width must be a multiple of LANES. A client inside a
+    compiled loop gathers rows of its right operand into b with `pack` (one call for each run of rows), and calls this
+    for every ROWS rows of a; rows past the last are computed too and must exist in a and c. Integers that differ
+    between calls must have the type int64, not literals, or this is compiled again for each.
     """
     stay_apart()
     whole = depth - depth % DEPTH
@@ -216,8 +216,8 @@ def close(D: Any, failed: Any, counter: int, workspace: int, one: int) -> None:
 
     A packed copy is closed by Gauss–Jordan, DEPTH pivots P at a time. First the rows P among themselves, all columns:
     s ← (a_kk)*, a_kj ← s ⊗ a_kj, a_ij ← a_ij ⊕ a_ik ⊗ a_kj, a_ik ← a_ik ⊗ s, a_kk ← s. Then every other row i takes all
-    of them at once: a_ij ← a_ij ⊕ a_iP ⊗ a_Pj, a_iP ← a_iP ⊗ a_PP. Where the pivots' columns are treated apart, they are
-    set to ZERO before a sweep over all columns, which leaves in them just the product that they have to hold.
+    of them at once: a_ij ← a_ij ⊕ a_iP ⊗ a_Pj, a_iP ← a_iP ⊗ a_PP. Where the pivots' columns are treated apart, they
+    are set to ZERO before a sweep over all columns, which leaves in them just the product that they have to hold.
     """
     unit = first_component(ELEMENT, one)
     n, f_width = D.shape[1], int64(DEPTH)

@@ -90,7 +90,7 @@ def function(
         text = names[operand] if single else f"{names[operand]}.f{component}"
         return f"float({text})" if components[component] == np.float16 else text
 
-    lines, results = lower(outputs, len(components), components, components if wanted is None else wanted, rules, read)
+    lines, results = lower(outputs, components, components if wanted is None else wanted, rules, read)
     kind = "Value" if wanted is None else value_type(wanted[0])
     value = f"Value{{{', '.join(results)}}}" if wanted is None and not single else results[0]
     head = f"DEVICE {kind} {name}({', '.join(f'Value {n}' for n in names)}) {{"

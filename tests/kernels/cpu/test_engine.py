@@ -408,7 +408,7 @@ class TestPool:
         assert threads.thread_count(2) == 2
         for wrong in ("0", "-1", "two", "1.5"):
             monkeypatch.setenv("SEMIRING_NUM_THREADS", wrong)
-            with pytest.raises(ValueError, match="number of threads|SEMIRING_NUM_THREADS"):
+            with pytest.raises(ValueError, match=r"number of threads|SEMIRING_NUM_THREADS"):
                 threads.thread_count()
         monkeypatch.delenv("SEMIRING_NUM_THREADS")
         if hasattr(os, "sched_getaffinity"):
