@@ -57,4 +57,5 @@ def _only(s: Any, zero: Any, one: Any) -> bool:
 def _limits(like: np.generic) -> tuple[Any, Any]:
     if like.dtype.kind == "f":
         return -np.inf, np.inf
-    return np.iinfo(like.dtype).min, np.iinfo(like.dtype).max
+    limits: Any = np.iinfo(like.dtype)
+    return limits.min, limits.max

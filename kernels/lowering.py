@@ -357,10 +357,11 @@ def fitting(S: Semiring, value: Any, dtype: np.dtype) -> Any:
     """A weight that `roomy` arithmetic found, in the data's own dtype."""
     if dtype.kind not in "iu" or not S.is_tropical:
         return value
-    try:
-        return cast_constant(float(value) if np.isinf(value) else int(value), dtype)
-    except OverflowError:
-        _too_small(S, dtype, value)
+    # A weight that leaves the dtype is still worth telling: as a Python int.
+    if np.isinf(value):
+        return cast_constant(float(value), dtype)
+    limits = np.iinfo(dtype)
+    return dtype.type(int(value)) if limits.min <= value <= limits.max else int(value)
 
 
 def _too_small(S: Semiring, dtype: np.dtype, value: Any) -> None:

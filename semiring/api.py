@@ -185,7 +185,7 @@ def matmul(
         return out
     if not shape:
         return result[()]
-    return left.wrap(result) if left.names is None else result
+    return left.wrap(result) if left.names == right.names else result
 
 
 def _product(low: Lowering, a: np.ndarray, b: np.ndarray, c: np.ndarray | None, full: tuple[int, ...]) -> Any:
@@ -392,6 +392,7 @@ def _check_cycles(
         cycle, weight, certain = (None, None, place not in doubtful)
         if array is not None:
             cycle, weight, improves = improving_cycle(roomy(S, array.reshape(-1, n, n)[matrix], facts), S, vertex)
+            weight = fitting(S, weight, array.dtype) if cycle is not None else None
             certain = improves if place in doubtful else True
         if certain:
             raise _improving(S, names, vertex, cycle, weight, matrix if work.ndim > 2 else None)

@@ -97,15 +97,13 @@ class Arithmetic:
         if S.traced is not None:
             add, mul, star = (python_function(t) for t in (S.traced.add, S.traced.raw_mul, S.traced.star))
             defined, carrier = (python_function(Traced((e,), 1, 1)) for e in (S.traced.defined, S.traced.carrier))
+            guarded = lambda a, b: S.zero if _is(a, S.zero) or _is(b, S.zero) else mul(a, b)  # noqa: E731
         else:
             add, mul = S._callables["add"], S._callables["mul"]
-            star = S._callables["star"] or (lambda a: S.one)
-            known = S._callables["star"] is not None
-            defined = (lambda a: True) if known else (lambda a: add(S.one, a) == S.one)
-            carrier = lambda a: True  # noqa: E731
-        guarded = lambda a, b: S.zero if _is(a, S.zero) or _is(b, S.zero) else mul(a, b)  # noqa: E731
-        if S.traced is None:
-            guarded = mul
+            declared = S._callables["star"]
+            star = declared or (lambda a: S.one)
+            defined = (lambda a: True) if declared else (lambda a: add(S.one, a) == S.one)
+            carrier, guarded = (lambda a: True), mul
         functions = {"add": (add, 2), "mul": (guarded, 2), "raw_mul": (mul, 2), "star": (star, 1),
                      "defined": (defined, 1), "carrier": (carrier, 1)}  # fmt: skip
         self.scalar = {k: f for k, (f, _) in functions.items()}

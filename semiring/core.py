@@ -119,7 +119,7 @@ class Semiring:
         self.fields = {f: np.dtype(d) for f, d in fields.items()} if fields else None
         self.product_only = product_only
         self._samples = samples
-        self._callables = {"add": add, "mul": mul, "star": star}
+        self._callables: dict[str, Any] = {"add": add, "mul": mul, "star": star}
         self._arithmetic: dict[np.dtype, Arithmetic] = {}
         self.traced = None if self._on_objects(dtype, add, mul) else self._trace(add, mul, star, carrier)
         self.kinds = dtypes or (self._safe_kinds() if self.traced and not fields else "")

@@ -111,9 +111,9 @@ class Symbol:
         if ufunc is np.positive:
             return self
         if ufunc is np.square:
-            return self * self
+            return Symbol(apply("multiply", self.expression, self.expression))
         if ufunc is np.reciprocal:
-            return 1 / self
+            return Symbol(apply("divide", constant(1), self.expression))
         if method != "__call__" or options:
             raise TraceError(
                 f"np.{ufunc.__name__} was called with method {method!r} and options {sorted(options)}; "
@@ -238,8 +238,9 @@ class Record:
 def where(condition: Any, x: Any, y: Any) -> Any:
     """`np.where` for symbols and for records, component by component."""
     if isinstance(x, (Record, tuple)) or isinstance(y, (Record, tuple)):
-        fields = (x if isinstance(x, Record) else y)._fields if isinstance(x, Record) or isinstance(y, Record) else ()
-        return Record(fields or range(len(x)), [where(condition, p, q) for p, q in zip(x, y, strict=True)])
+        record = x if isinstance(x, Record) else y
+        fields = record._fields if isinstance(record, Record) else [f"f{i}" for i in range(len(record))]
+        return Record(fields, [where(condition, p, q) for p, q in zip(x, y, strict=True)])
     return Symbol(apply("where", _node(condition), _node(x), _node(y)))
 
 

@@ -195,7 +195,7 @@ def choose(condition: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
 def show(element: Any) -> str:
     """An element as a person would write it."""
     if isinstance(element, np.void):
-        return "(" + ", ".join(show(element[f]) for f in element.dtype.names) + ")"
+        return "(" + ", ".join(show(element[f]) for f in element.dtype.names or ()) + ")"
     if isinstance(element, (float, np.floating)):
         text = {np.inf: "∞", -np.inf: "−∞"}.get(float(element))
         return text if text else f"{float(element):g}"

@@ -74,11 +74,12 @@ class Regex:
         self.kind = kind  # "empty", "letter", "concatenation", "alternative", "iteration"; ε is ∅*
         self.parts = parts
         self.text = text or self._spell()
-        self.nullable = {
-            "empty": lambda: False, "letter": lambda: False, "iteration": lambda: True,
-            "concatenation": lambda: all(p.nullable for p in parts),
-            "alternative": lambda: any(p.nullable for p in parts),
-        }[kind]()  # fmt: skip
+        of_parts = [p.nullable for p in parts]
+        self.nullable: bool = (
+            kind == "iteration"
+            or (kind == "concatenation" and all(of_parts))
+            or (kind == "alternative" and any(of_parts))
+        )
 
     def _spell(self) -> str:
         def bracket(p: Regex, *loose: str) -> str:

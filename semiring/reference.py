@@ -48,7 +48,7 @@ def lower(
         Operand number, component number → the text that reads it.
     """
     text: dict[Expression, tuple[str, np.dtype]] = {}
-    lines = []
+    lines: list[str] = []
 
     def read(e: Expression, dtype: np.dtype) -> str:
         if e.op == "constant":

@@ -54,10 +54,10 @@ def _cast(text: str, dtype: np.dtype) -> str:
 def _literal(value: np.generic) -> str:
     if value.dtype.kind == "b":
         return str(bool(value))
-    if value.dtype.kind == "f" and not np.isfinite(value):
-        text = "np.nan" if np.isnan(value) else "np.inf" if value > 0 else "-np.inf"
-    else:
-        text = repr(value.item())
+    plain = value.item()
+    text = repr(plain)
+    if plain != plain or plain in (np.inf, -np.inf):
+        text = {"inf": "np.inf", "-inf": "-np.inf"}.get(text, "np.nan")
     return f"{value.dtype.name}({text})"
 
 

@@ -169,7 +169,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) close_stack(
 // c ⊕= P Q for blocks in shared memory.
 DEVICE void multiply(Value (&c)[PER][PER], const char* P, const char* Q) {
     constexpr int PAIR = VECTOR > 1 ? 2 : 1;
-#pragma unroll 4
+#pragma unroll UNROLL
     for (int k = 0; k < ORDER; k += VECTOR) {
         Vector a[PER];
 #pragma unroll

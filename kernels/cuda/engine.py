@@ -276,7 +276,7 @@ class CudaKernel:
     def _close(self, D: View, start: int, failed: int) -> None:
         """D ← D*; its first row is `start` of the whole matrix."""
         n = D.rows
-        if n <= panel_geometry(self.size).ORDER:
+        if n <= panel_geometry(self.size, self.program.light).ORDER:
             self._stack(n)(1, 1, D.address, D.ld, 0, n, start, failed)
             return
         block = self._outer_block(n)
@@ -294,7 +294,7 @@ class CudaKernel:
     def _close_by_panels(self, D: View, start: int, failed: int) -> None:
         """Pivots are blocks of the panel kernels: two launches for each, three where D* D* is not D*."""
         panels, rest = self._panels
-        g = panel_geometry(self.size)
+        g = panel_geometry(self.size, self.program.light)
         blocks = -(-D.rows // g.ORDER)
         side = _scratch(g.ORDER**2 * self.size)
         pointer = side.ptr
@@ -340,11 +340,11 @@ class CudaKernel:
         return Module(self.program.stack(g)).function("close_stack", g.threads)
 
     def _stack(self, n: int) -> Function:
-        return self._stack_function(stack_geometry(self.size, n))
+        return self._stack_function(stack_geometry(self.size, n, self.program.light))
 
     @cached_property
     def _panels(self) -> tuple[Function, Function]:
-        g = panel_geometry(self.size)
+        g = panel_geometry(self.size, self.program.light)
         module, shared = Module(self.program.panels()), g.shared_bytes(self.size)
         return module.function("panels", g.threads, shared), module.function("rest", g.threads, shared)
 

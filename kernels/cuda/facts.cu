@@ -11,10 +11,15 @@ DEVICE long long ordered(double x) {
     long long bits = __double_as_longlong(x);
     return bits ^ (bits >> 63 & 0x7fffffffffffffffll);
 }
-DEVICE long long key(Number x) {
-    if constexpr (is_floating<Number>) return ordered(double(Number(x)));
-    else if constexpr (SIZE == 8 && !is_signed<Number>) return (long long)(x ^ 0x8000000000000000ull);
+template <class T> DEVICE long long key(T x) {
+    if constexpr (is_floating<T>) return ordered(double(x));
+    else if constexpr (sizeof(T) == 8 && !is_signed<T>) return (long long)(x ^ 0x8000000000000000ull);
     else return (long long)x;
+}
+// The flag of what is no finite number, or 0.
+template <class T> DEVICE int limit(T x) {
+    if constexpr (is_floating<T>) return x != x ? NOT_A_NUMBER : x - x == T(0) ? 0 : x > T(0) ? HIGH_LIMIT : LOW_LIMIT;
+    else return x == most<T> ? HIGH_LIMIT : x == least<T> ? LOW_LIMIT : 0;
 }
 
 // result: least and greatest finite number as keys, and the flags above.
@@ -27,15 +32,9 @@ extern "C" __global__ void __launch_bounds__(256) scan(
             const Number x = *(const Value*)(A + i * ld + j * SIZE);
             const long long k = key(x);
             if (k != zero_key && k != one_key) flags |= OTHER;
-            if constexpr (is_floating<Number>) {
-                if (x != x) flags |= NOT_A_NUMBER;
-                else if (x - x != x - x) flags |= x > Number(0) ? HIGH_LIMIT : LOW_LIMIT;
-                else low = min(low, k), high = max(high, k);
-            } else {
-                if (x == most<Number>) flags |= HIGH_LIMIT;
-                else if (x == least<Number>) flags |= LOW_LIMIT;
-                else low = min(low, k), high = max(high, k);
-            }
+            const int found = limit(x);
+            flags |= found;
+            if (!found) low = min(low, k), high = max(high, k);
         }
     for (int step = 16; step; step /= 2) {
         low = min(low, __shfl_xor_sync(~0u, low, step));

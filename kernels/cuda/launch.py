@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import cached_property, lru_cache
 from typing import Any
 
-import numpy as np
-
 from .program import OPTIONS
 
 STATIC_SHARED = 48 << 10  # bytes of shared memory that a block gets without asking

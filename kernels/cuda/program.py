@@ -78,6 +78,7 @@ class CloseGeometry:
     ORDER: int  # rows and columns of the block
     SIDE: int  # threads along each of its sides
     GROUP: int  # elements of a row that a thread loads at once
+    UNROLL: int  # steps of k, by the vector, that the product of two blocks writes out
 
     @property
     def threads(self) -> int:
@@ -111,18 +112,18 @@ def product_geometries(size: int, light: bool) -> tuple[ProductGeometry, ...]:
 
 
 @lru_cache(256)
-def panel_geometry(size: int) -> CloseGeometry:
+def panel_geometry(size: int, light: bool) -> CloseGeometry:
     """The pivot block of a closure: two such blocks of elements fit in shared memory."""
     order, side = (64, 16) if size <= 8 else (32, 16) if size <= 32 else (16, 16)
-    return CloseGeometry(order, side, min(_group(size), order // side))
+    return CloseGeometry(order, side, min(_group(size), order // side), 4 if light else 1)
 
 
 @lru_cache(256)
-def stack_geometry(size: int, n: int) -> CloseGeometry:
+def stack_geometry(size: int, n: int, light: bool) -> CloseGeometry:
     """For matrices of order n in a stack: as few threads as hold them in registers."""
     order = 32 if n <= 32 else 64 if n <= 64 else 128
-    per = 8 if size <= 4 and order > 32 else 4 if size <= 8 or order == LARGEST_STACKED else 2
-    return CloseGeometry(order, order // per, _group(size))
+    per = 8 if size <= 4 and order > 32 and light else 4 if size <= 8 or order == LARGEST_STACKED else 2
+    return CloseGeometry(order, order // per, _group(size), 1)
 
 
 def _group(size: int) -> int:
@@ -155,7 +156,7 @@ class Program:
 
     def panels(self) -> str:
         """The source of the two halves of a step of a closure."""
-        return self.source("#define PANELS\n" + panel_geometry(self.size).constants(), "close.cu")
+        return self.source("#define PANELS\n" + panel_geometry(self.size, self.light).constants(), "close.cu")
 
     def stack(self, geometry: CloseGeometry) -> str:
         """The source of the closure of small matrices."""

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from semiring.kernels.cpu import packed as engine
-from semiring.kernels.packed import PackedMatrix
 
 from semiring.errors import SemiringError
+from semiring.kernels.cpu import packed as engine
+from semiring.kernels.packed import PackedMatrix
 
 EDGES = (0, 1, 2, 3, 16, 63, 64, 65, 127, 128, 129, 200, 511, 512, 513)  # around words and vectors
 CLOSURES = (engine.four_russians_closure, engine.closure_by_components, engine.transitive_closure)
