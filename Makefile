@@ -29,7 +29,7 @@ lint: $(VENV)/has-lint
 	cd build/typed && ../../$(BIN)/mypy --config-file ../../pyproject.toml -p semiring
 
 bench: $(VENV)/has-bench
-	$(BIN)/python docs/benchmarks/cpu.py
+	$(BIN)/python docs/benchmarks/cpu.py --write
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info minnesota.png .pytest_cache .hypothesis .ruff_cache .mypy_cache

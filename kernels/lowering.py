@@ -304,7 +304,7 @@ def _sums(S: Semiring, dtype: np.dtype, storage: np.dtype) -> Lowering:
     plain = general(S, dtype)
     sign = 1 if S.zero == np.inf else -1
     limits = np.iinfo(dtype)
-    absent = limits.max if sign > 0 else limits.min
+    absent, opposite = (limits.max, limits.min) if sign > 0 else (limits.min, limits.max)
     middle = np.iinfo(storage).max // 2
     infinity = storage.type(sign * middle)
     same_place = storage == dtype
@@ -326,6 +326,8 @@ def _sums(S: Semiring, dtype: np.dtype, storage: np.dtype) -> Lowering:
         for target, source in zip(chunks(result), chunks(b), strict=True):
             far = source > middle // 2 if sign > 0 else source < -(middle // 2)
             outside = ((source < limits.min) | (source > limits.max) | (source == absent)) & ~far
+            if dtype.kind == "i":
+                outside |= source == opposite  # it would read as the opposite infinity
             if outside.any():
                 _too_small(S, dtype, source[outside].flat[0])
             target[...] = source

@@ -176,6 +176,8 @@ def matmul(
     if out is not None and (not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != dtype
                             or not out.flags.writeable):  # fmt: skip
         raise SemiringError(f"out must be a writable {dtype} array of shape {shape}")
+    if np.prod(full, dtype=float) * dtype.itemsize > _LARGE:
+        require(int(np.prod(full, dtype=float)) * dtype.itemsize, f"the {' × '.join(map(str, full))} product")
     facts = examine(S, dtype, operands)
     low = choose(S, dtype, facts, 3, in_place=False, packed=len(full) == 2)
     result = _product(low, a, b, c, full)

@@ -121,6 +121,7 @@ class Semiring:
         self._samples = samples
         self._callables: dict[str, Any] = {"add": add, "mul": mul, "star": star}
         self._arithmetic: dict[np.dtype, Arithmetic] = {}
+        self._resolved: dict[np.dtype, np.dtype] = {}
         self.traced = None if self._on_objects(dtype, add, mul) else self._trace(add, mul, star, carrier)
         self.kinds = dtypes or (self._safe_kinds() if self.traced and not fields else "")
         self.notation = notation or self._notation()
@@ -287,8 +288,12 @@ class Semiring:
             When the dtype cannot carry the algebra; the message names those that can.
         """
         dtype = np.dtype(dtype)
-        if dtype in self._arithmetic:
-            return dtype
+        found = self._resolved.get(dtype)
+        if found is None:
+            found = self._resolved[dtype] = self._resolve_dtype(dtype)
+        return found
+
+    def _resolve_dtype(self, dtype: np.dtype) -> np.dtype:
         if dtype.kind == "O" and not self.fields:
             return dtype
         if self.traced is not None and self.fields:

@@ -63,8 +63,6 @@ def operand(A: Any, S: Semiring, what: str = "A") -> Operand:
 
 def _carried(array: np.ndarray, S: Semiring, literal: bool = False) -> np.ndarray:
     dtype = array.dtype
-    if dtype in S._arithmetic:
-        return array
     # Nested lists of Python numbers have no dtype of their own: the algebra's is meant.
     wanted = S._home(dtype) if literal else S.resolve_dtype(dtype)
     return array if dtype == wanted and dtype.isnative else _convert(array, wanted)

@@ -27,7 +27,7 @@ PACKING = 12  # rows of work that packing a tile's share of B costs
 PARALLEL = 4_000_000  # terms ⊗ below which the caller's thread does the work alone
 STRIP_BYTES = 1 << 20  # memory that `left` and `right` may copy operands into, or
 STRIP_SHARE = 20  # … this fraction (1/20) of the operand, where that is more
-CLOSE_TILE = 64  # order of a block that `close` takes directly
+CLOSE_TILE = 128  # order of a block that `close` takes directly
 
 
 @dataclass(frozen=True)
@@ -378,11 +378,9 @@ class CpuKernel:
     def _first(self, block: np.ndarray) -> np.ndarray:
         """The view of component 0, whose address and strides are those of the block."""
         dtype = block.dtype
-        if dtype is self.dtype or dtype == self.dtype:
-            return block[dtype.names[0]] if dtype.names else block
-        if not _same_layout(dtype, self.dtype):
+        if dtype != self.dtype and not _same_layout(dtype, self.dtype):
             raise TypeError(f"a block of {dtype} was given to a kernel for {self.dtype}")
-        return block[dtype.names[0]]
+        return block[dtype.names[0]] if dtype.names else block
 
     def _run(self, work: Callable[[int, int], None], size: int, helpers: int) -> None:
         """Call ``work(counter, scratch)`` on this thread and on helpers, with one counter and each its own memory."""
@@ -408,7 +406,6 @@ def _same_layout(given: np.dtype, wanted: np.dtype) -> bool:
     """Whether two structures have the same components at the same places, whatever the names."""
 
     def layout(dtype: np.dtype) -> Any:
-        fields = dtype.fields or {}
-        return dtype.itemsize, [fields[name][:2] for name in dtype.names or ()]
+        return dtype.itemsize, [dtype.fields[name][:2] for name in dtype.names or () if dtype.fields]
 
     return bool(given.names and wanted.names) and layout(given) == layout(wanted)

@@ -42,6 +42,16 @@ class ObjectKernel:
                 C[i, j] = self._S.zero
         self.multiply_add(C, A, B)
 
+    def multiply_add_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+        """C[s] ← C[s] ⊕ A[s] ⊗ B[s] for every s."""
+        for c, a, b in zip(C, A, B, strict=True):
+            self.multiply_add(c, a, b)
+
+    def multiply_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+        """C[s] ← A[s] ⊗ B[s] for every s."""
+        for c, a, b in zip(C, A, B, strict=True):
+            self.multiply(c, a, b)
+
     def left(self, D: np.ndarray, R: np.ndarray) -> None:
         """R ← D ⊗ R."""
         self.multiply(R, D, R.copy())

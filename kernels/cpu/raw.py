@@ -41,13 +41,13 @@ def record_dtype(components: Any) -> np.dtype:
     return np.dtype([(f"f{i}", component) for i, component in enumerate(components)], align=True)
 
 
-def _components(element: types.Type) -> tuple[types.Type, ...]:
+def _components(element: Any) -> tuple[types.Type, ...]:
     if isinstance(element, types.NumberClass):
         return (element.instance_type,)
     return tuple(component.instance_type for component in element)
 
 
-def _value_type(element: types.Type) -> types.Type:
+def _value_type(element: Any) -> types.Type:
     components = _components(element)
     return components[0] if len(components) == 1 else types.Tuple(components)
 
@@ -89,13 +89,14 @@ def _places(context: Any, builder: ir.IRBuilder, components: Any, base: Any, pla
 def _fields(context: Any, builder: ir.IRBuilder, components: Any, address: Any, index: Any) -> Any:
     """Model and pointer of every component of element `index` (of unit stride) behind an address in a matrix."""
     dtype = record_dtype([as_dtype(component) for component in components])
+    offsets = [field[1] for field in (dtype.fields or {}).values()]
     for i, component in enumerate(components):
         model = context.data_model_manager[component]
         kind = model.get_data_type()
         if len(components) == 1:
             yield model, builder.gep(builder.inttoptr(address, kind.as_pointer()), [index], inbounds=True)
         else:
-            offset = ir.Constant(address.type, dtype.fields[f"f{i}"][1])
+            offset = ir.Constant(address.type, offsets[i])
             step = builder.mul(index, ir.Constant(index.type, dtype.itemsize))
             start = builder.inttoptr(builder.add(address, offset), cgutils.voidptr_t)
             yield model, builder.bitcast(builder.gep(start, [step], inbounds=True), kind.as_pointer())

@@ -76,13 +76,12 @@ class Product:
         self.size = text.size
         self.large, self.small = product_geometries(self.size, text.light)
 
-    @lru_cache(4)  # noqa: B019 (kernels live as long as the process)
-    def functions(self, geometry: ProductGeometry) -> tuple[Function | None, Function]:
-        """The kernel for whole tiles, where there is one, and the kernel for edges."""
-        module = Module(self.text.product(geometry))
-        shared = geometry.shared_bytes(self.size)
-        whole = module.function("product", geometry.threads, shared) if geometry.has_interior(self.size) else None
-        return whole, module.function("product_edge", geometry.threads, shared)
+    @lru_cache(8)  # noqa: B019 (kernels live as long as the process)
+    def function(self, geometry: ProductGeometry, whole_tiles: bool) -> Function:
+        """The kernel for whole tiles, or the one for edges."""
+        module = Module(self.text.product(geometry, whole_tiles))
+        name = "product" if whole_tiles else "product_edge"
+        return module.function(name, geometry.threads, geometry.shared_bytes(self.size))
 
     def geometry(self, m: int, n: int, batch: int) -> ProductGeometry:
         """Small tiles where large ones would leave multiprocessors idle."""
@@ -101,7 +100,7 @@ class Product:
     def _stack(self, C: View, A: View, B: View, batch: int, accumulate: bool) -> None:
         g = self.geometry(C.rows, C.columns, batch)
         m, n, k = C.rows // g.BM * g.BM, C.columns // g.BN * g.BN, A.columns // g.BK * g.BK
-        if not (m and n and k and C.is_aligned and A.is_aligned and B.is_aligned and g.has_interior(self.size)):
+        if not (m and n and k and C.is_aligned and A.is_aligned and B.is_aligned and g.has_whole_tiles(self.size)):
             self._edge(g, C, A, B, batch, accumulate)
             return
         size, top, left, first = self.size, slice(m), slice(n), slice(k)
@@ -123,18 +122,16 @@ class Product:
         rows: Gap = NO_GAP, columns: Gap = NO_GAP,
     ) -> None:  # fmt: skip
         """Whole tiles only. With a gap, C, A and B are the matrices with the gap in them, and bounds of tiles fit it."""
-        function = self.functions(g)[0]
-        assert function
         down, across = (C.rows - rows.size) // g.BM, (C.columns - columns.size) // g.BN
         if down and across:
-            function(
+            self.function(g, True)(
                 down * across, batch, A.address, A.ld, A.next, B.address, B.ld, B.next, C.address, C.ld, C.next,
                 down, across, A.columns // g.BK, *rows, *columns, int(accumulate),
             )  # fmt: skip
 
     def _edge(self, g: ProductGeometry, C: View, A: View, B: View, batch: int, accumulate: bool) -> None:
         tiles = -(-C.rows // g.BM) * -(-C.columns // g.BN)
-        self.functions(g)[1](
+        self.function(g, False)(
             tiles, batch, A.address, A.ld, A.next, B.address, B.ld, B.next, C.address, C.ld, C.next,
             C.rows, C.columns, A.columns, int(accumulate),
         )  # fmt: skip
@@ -410,6 +407,17 @@ class CudaKernel:
     def assign(self, A: Any, B: Any) -> None:
         """A ← B."""
         A[...] = B
+
+
+_kernels: dict[tuple, CudaKernel] = {}
+
+
+def kernel(lowering: CudaLowering) -> CudaKernel:
+    """The kernel of a lowering; lowerings whose text is the same share it."""
+    found = _kernels.get(lowering.key)
+    if found is None:
+        found = _kernels[lowering.key] = CudaKernel(lowering)
+    return found
 
 
 def _view(stack: Any) -> View:

@@ -40,6 +40,12 @@ class CudaLowering(Lowering):
         """What the compiled code depends on."""
         return (*super().key, self.non_negative, self.keeps_rows)
 
+    def encode(self, array: Any, copy: bool) -> Any:
+        """A CuPy array of the data's dtype in storage; its own memory may be used where `copy` is false."""
+        if self.recode is not None:
+            return self.recode[0](array, copy)
+        return array.copy() if copy else array
+
 
 def choose(S: Semiring, dtype: np.dtype, facts: Facts, length: int, *, in_place: bool) -> CudaLowering:
     """The fastest lowering whose condition holds; parameters as in `semiring.kernels.lowering.choose`.

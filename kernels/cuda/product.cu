@@ -65,7 +65,7 @@ DEVICE void place(int tile, int down, int across, int& i, int& j) {
     j = within / height;
 }
 
-#ifdef INTERIOR
+#ifdef WHOLE_TILES
 
 // Whole tiles only: m, n and k are multiples of BM, BN and BK; every row starts on a multiple of 16 bytes.
 // Leading dimensions are in bytes, and so are the steps from matrix to matrix of a stack. Rows from `row_gap_at` on
@@ -140,7 +140,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) product(
         }
 }
 
-#endif
+#else
 
 // The same for any shape, any leading dimension and any alignment of whole elements.
 extern "C" __global__ void __launch_bounds__(THREADS, 1) product_edge(
@@ -193,3 +193,5 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) product_edge(
             if (y < rows && x < columns) *(Value*)(c_at + y * ldc + x * SIZE) = c[r][s];
         }
 }
+
+#endif

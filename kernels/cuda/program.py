@@ -57,18 +57,17 @@ class ProductGeometry:
         """Shared memory of a block for elements of `size` bytes."""
         return self.STAGES * (self.BM * (self.BK * size + 16) + self.BK * self.BN * size)
 
-    def has_interior(self, size: int) -> bool:
+    def has_whole_tiles(self, size: int) -> bool:
         """Whether whole tiles are copied in runs of 16 bytes, the same number for every thread."""
         across_a, across_b = self.BK * size // 16, self.BN * size // 16
         if size & (size - 1) or self.threads % across_a or self.threads % across_b:
             return False
         return self.BM % (self.threads // across_a) == 0 and self.BK % (self.threads // across_b) == 0
 
-    def constants(self, size: int) -> str:
+    def constants(self) -> str:
         """The text of the numbers."""
         numbers = asdict(self) | {"BM": self.BM, "BN": self.BN}
-        lines = [f"constexpr int {name} = {value};" for name, value in numbers.items()]
-        return "\n".join(lines + ["#define INTERIOR"] * self.has_interior(size)) + "\n"
+        return "".join(f"constexpr int {name} = {value};\n" for name, value in numbers.items())
 
 
 @dataclass(frozen=True)
@@ -150,9 +149,9 @@ class Program:
         """Bytes of an element."""
         return self.dtype.itemsize
 
-    def product(self, geometry: ProductGeometry) -> str:
-        """The source of the tiled product."""
-        return self.source(geometry.constants(self.size), "product.cu")
+    def product(self, geometry: ProductGeometry, whole_tiles: bool) -> str:
+        """The source of the tiled product: for whole tiles only, or for any shape."""
+        return self.source("#define WHOLE_TILES\n" * whole_tiles + geometry.constants(), "product.cu")
 
     def panels(self) -> str:
         """The source of the two halves of a step of a closure."""

@@ -1,0 +1,209 @@
+"""Equations: factor, solve and the closure from factors, against closures and against the oracle."""
+
+from __future__ import annotations
+
+import numpy as np
+import oracle
+import pytest
+import semiring as sr
+import strategies
+from bridge import CASES, ours, same_bits, to_library
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+inf = np.inf
+quick = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@pytest.mark.parametrize(("name", "dtype"), CASES, ids=str)
+def test_least_solutions_are_the_oracles(name: str, dtype: np.dtype) -> None:
+    S = oracle.for_dtype(oracle.ALGEBRAS[name], dtype)
+    T = ours(S)
+
+    @quick
+    @given(data=st.data())
+    def check(data: st.DataObject) -> None:
+        A = data.draw(strategies.matrices(S, dtype))
+        m = data.draw(st.integers(0, 3))
+        B = data.draw(strategies.matrices(S, dtype, (A.shape[0], m)))
+        a, b = oracle.from_numpy(S, A), oracle.from_numpy(S, B)
+        assume(not (S.selective and oracle.has_improving_cycle(S, a)))
+        try:
+            star = oracle.closure_by_elimination(S, a)
+        except (oracle.Undefined, OverflowError):
+            assume(False)
+        X = oracle.matmul(S, star, b, m)
+        assume(oracle.fits(S, star, dtype) and oracle.fits(S, X, dtype))
+        left, right = (data.draw(strategies.views(to_library(S, x))) for x in (A, B))
+        before = left.copy(), right.copy()
+        got = sr.solve(left, right, T)
+        assert got.shape == B.shape
+        # The matrix has larger numbers than the solution where sums cancel, and errors are relative to the largest.
+        oracle.assert_same(S, X, got, f"A = {A!r}, B = {B!r}")
+        iterated = oracle.solve_by_iteration(S, a, b, 30) if A.size and m else None
+        if iterated is not None and not S.ulps:
+            oracle.assert_same(S, iterated, got, f"A = {A!r}, B = {B!r}")
+        assert (left == before[0]).all() and (right == before[1]).all(), "an operand was changed"
+
+    check()
+
+
+FEW = [
+    ("min_plus", "f8"), ("min_plus", "f4"), ("min_plus", "f2"), ("min_plus", "i4"), ("max_plus", "i2"), ("max_min", "f4"),
+    ("boolean", "?"), ("plus_times", "f8"), ("log", "f8"), ("counting", "i8"), ("mod_p", "i4"), ("viterbi", "f8"),
+    ("bitset_may", "u2"),
+]  # fmt: skip
+
+
+def acyclic(S: sr.Semiring, dtype: np.dtype, n: int, random: np.random.Generator) -> np.ndarray:
+    """A strictly upper triangular matrix: whatever the algebra, it has a closure."""
+    pool = np.asarray([S.one_in(dtype)] if S.kinds == "?" else S.samples()).astype(dtype)
+    if dtype.kind == "i" and S.is_tropical:
+        pool = np.arange(1, 9).astype(dtype)
+    pool = pool[~np.isinf(pool)] if dtype.kind == "f" else pool
+    A = random.choice(pool, (n, n))
+    A[(random.random((n, n)) < 0.8) | (np.tri(n, dtype=bool))] = S.zero_in(dtype)
+    return A
+
+
+@pytest.mark.parametrize(("name", "dtype"), FEW)
+@pytest.mark.parametrize("n", [1, 63, 65, 130])
+def test_factors_hold_for_more_than_one_tile(name: str, dtype: str, n: int) -> None:
+    S, random = sr.catalogue[name], np.random.default_rng(n)
+    A = acyclic(S, np.dtype(dtype), n, random)
+    order = random.permutation(n)
+    A = A[np.ix_(order, order)]
+    F = sr.factor(A, S)
+    closed = sr.closure(A, S)
+    T = S.over(A.dtype)
+    exact = np.array_equal if A.dtype.kind != "f" or S.selective else close
+    assert exact(F.closure(), closed)
+    B = A[:, : min(n, 5)]
+    X = F.solve(B)
+    assert exact(X, sr.matmul(closed, B, S))
+    assert exact(X, sr.matmul(A, X, S, accumulate=B)), "X = A X ⊕ B"
+    assert exact(F.solve(B[:, 0]), X[:, 0])
+    assert exact(F.closure(), closed), "solving leaves the factors as they are"
+    assert exact(F.solve(S.eye(n, A.dtype)), closed)
+    assert T.zero == S.zero_in(dtype)
+    assert repr(F) == f"Factors of a {n} × {n} matrix over {S.name}, {np.dtype(dtype)}"
+
+
+def close(x: np.ndarray, y: np.ndarray) -> bool:
+    return bool(np.allclose(x, y, rtol=1e-9, atol=1e-12))
+
+
+def test_cycles_in_large_systems() -> None:
+    random = np.random.default_rng(2)
+    n = 150
+    lengths = np.where(random.random((n, n)) < 0.05, random.integers(0, 50, (n, n)), np.inf)
+    flows = random.random((n, n)) / n
+    B = random.random((n, 4))
+    for S, A in ((sr.min_plus, lengths), (sr.plus_times, flows), (sr.log, np.log(flows))):
+        X = sr.solve(A, B, S)
+        assert np.allclose(sr.matmul(sr.closure(A, S), B, S), X, rtol=1e-9)
+        assert np.allclose(sr.matmul(A, X, S, accumulate=B), X, rtol=1e-9)
+    assert np.allclose(sr.solve(flows, B, sr.plus_times), np.linalg.solve(np.eye(n) - flows, B))
+
+
+def test_expressions_do_not_commute() -> None:
+    """X = A X ⊕ B over regular expressions: Arden's rule, with the words in the order of the edges."""
+    a, b, c = map(sr.letter, "abc")
+    none = sr.regex.zero
+    A = np.array([[a, b], [none, c]], object)
+    B = np.array([none, sr.regex.one], object)
+    X = sr.solve(A, B, sr.regex)
+    for word, first, second in [("abcc", True, False), ("b", True, False), ("ba", False, False), ("cb", False, False),
+                                ("", False, True), ("cc", False, True), ("aab", True, False), ("ac", False, False)]:  # fmt: skip
+        assert X[0].matches(word) is first, word
+        assert X[1].matches(word) is second, word
+    F = sr.factor(A, sr.regex)
+    assert (F.closure() == sr.closure(A, sr.regex)).all()
+    assert (F.solve(np.stack([B, B], axis=1))[:, 1] == X).all()
+
+
+def test_records() -> None:
+    S = sr.shortest_hops
+    A = np.full((3, 3), S.zero_in(S.default_dtype))
+    A[0, 1], A[1, 2], A[0, 2] = (1.0, 1), (1.0, 1), (2.0, 1)
+    B = np.full(3, S.zero_in(S.default_dtype))
+    B[2] = S.one_in(S.default_dtype)
+    assert sr.solve(A, B, S).tolist() == [(2.0, 1.0), (1.0, 1.0), (0.0, 0.0)]
+    k = sr.k_best(3)
+    A = np.full((2, 2), k.zero_in(k.default_dtype))
+    A[0, 0], A[0, 1] = (1, inf, inf), (2, inf, inf)
+    B = np.array([k.zero_in(k.default_dtype), k.one_in(k.default_dtype)])
+    assert sr.solve(A, B, k).tolist() == [(2.0, 3.0, 4.0), (0.0, inf, inf)]
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8", "u1", "u4"])
+def test_right_hand_sides_much_larger_than_the_matrix(dtype: str) -> None:
+    """The matrix was factored before the right-hand side was known."""
+    top = np.iinfo(dtype).max
+    A = np.array([[top, 3, top], [top, top, 4], [0, top, top]], dtype)
+    large = top - 20 if dtype != "i8" else 2**56
+    B = np.array([top, large, top], dtype)
+    F = sr.factor(A, sr.min_plus)
+    assert F.solve(B).tolist() == [large + 3, large, large + 3]
+    small = np.array([top, 1, top], dtype)
+    assert F.solve(small).tolist() == [4, 1, 4]
+    if dtype != "i8":
+        with pytest.raises(sr.SemiringError, match="cannot hold"):
+            F.solve(np.array([top, top - 2, top], dtype))
+
+
+def test_right_hand_sides_of_64_bits() -> None:
+    top = np.iinfo("i8").max
+    A = np.array([[top, 3], [0, top]])
+    F = sr.factor(A, sr.min_plus)
+    huge = top - 10
+    try:
+        answer = F.solve(np.array([top, huge])).tolist()
+    except sr.SemiringError as error:
+        assert "floats" in str(error) and str(huge) in str(error)
+    else:
+        assert answer == [huge + 3, huge]
+    infinite = np.array([top, np.iinfo("i8").min])
+    try:
+        answer = F.solve(infinite).tolist()
+    except sr.SemiringError as error:
+        assert "infinity" in str(error) or "−∞" in str(error)
+    else:
+        assert answer == [np.iinfo("i8").min] * 2
+
+
+def test_minus_infinity_on_the_right() -> None:
+    A = np.array([[inf, 3.0], [inf, inf]])
+    assert sr.solve(A, np.array([inf, -inf]), sr.min_plus).tolist() == [-inf, -inf]
+    least = np.iinfo("i4").min
+    top = np.iinfo("i4").max
+    A = np.array([[top, 3], [top, top]], "i4")
+    assert sr.solve(A, np.array([top, least], "i4"), sr.min_plus).tolist() == [least, least]
+
+
+def test_right_hand_sides_of_other_kinds() -> None:
+    A = np.array([[inf, 3.0], [inf, inf]])
+    assert sr.solve(A, [inf, 1.0], sr.min_plus).tolist() == [4, 1]
+    roads = sr.adjacency([("a", "b", 3.0)], sr.min_plus)
+    assert sr.solve(roads, np.array([inf, 1.0]), sr.min_plus).tolist() == [4, 1]
+    assert sr.factor(roads, sr.min_plus).closure()["a", "b"] == 3
+
+
+@pytest.mark.parametrize(("B", "message"), [
+    (np.zeros(3), r"B must have shape \(2,\) or \(2, m\), and has \(3,\)"),
+    (np.zeros((1, 2, 2)), r"B must have shape"),
+    (np.float64(1), r"B must have shape"),
+    (np.zeros(2, "f4"), "A is float64 and B is float32; convert"),
+    (np.array([0, np.nan]), r"B\[1\] is NaN"),
+])  # fmt: skip
+def test_bad_right_hand_sides(B: np.ndarray, message: str) -> None:
+    with pytest.raises(sr.SemiringError, match=message):
+        sr.solve(np.full((2, 2), inf), B, sr.min_plus)
+
+
+def test_empty_systems() -> None:
+    A = np.empty((0, 0))
+    assert sr.solve(A, np.empty(0), sr.min_plus).shape == (0,)
+    assert sr.solve(A, np.empty((0, 3)), sr.min_plus).shape == (0, 3)
+    assert sr.solve(np.full((2, 2), inf), np.empty((2, 0)), sr.min_plus).shape == (2, 0)
+    assert same_bits(sr.factor(A, sr.min_plus).closure(), A)
