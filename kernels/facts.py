@@ -41,8 +41,6 @@ def gather(scans: Iterable[Any], zero: Any, one: Any) -> Facts:
 
 def _only(s: Any, zero: Any, one: Any) -> bool:
     """Whether there is nothing but 0 and 1; the extremes decide it nearly always."""
-    if zero.dtype.kind == "b":
-        return True
     allowed = {zero.item(), one.item()}
     low, high = _limits(zero)
     if (s.bottom and low not in allowed) or (s.top and high not in allowed):

@@ -127,6 +127,8 @@ def examine(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, np.ndarray
         for what, array in arrays:
             _refuse_outside(S, what, array)
         return Facts()
+    if dtype.kind == "b":
+        return Facts(two_valued=True)
     from .kernels.cpu.scan import scan
 
     scans = [scan(array if array.ndim in (2, 3) else _matrices(array)) for _, array in arrays]
@@ -135,10 +137,12 @@ def examine(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, np.ndarray
             at = tuple(np.argwhere(np.isnan(array))[0].tolist())
             _refuse(what, "NaN", at, "NaN is no element of any algebra; mark an absent edge with the algebra's "
                     f"zero, {show(S.zero_in(dtype))}")  # fmt: skip
-        if S.traced.carrier.op != "constant":
-            _refuse_outside(S, what, array)
     A = S.over(dtype)
-    return gather(scans, A.zero, A.one)
+    facts = gather(scans, A.zero, A.one)
+    if S.traced.carrier.op != "constant" and not facts.two_valued:
+        for what, array in arrays:
+            _refuse_outside(S, what, array)
+    return facts
 
 
 def _matrices(array: np.ndarray) -> np.ndarray:

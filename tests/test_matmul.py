@@ -7,13 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import oracle
 import pytest
-import semiring as sr
-import strategies
 from bridge import CASES, ours, same_bits, to_library
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+
+import oracle
+import semiring as sr
+import strategies
 from semiring.kernels.build import kernel
 from semiring.kernels.lowering import choose, general
 from semiring.operands import examine
@@ -205,7 +206,7 @@ class TestOut:
         A = np.random.default_rng(8).random((70, 70)) < 0.05
         expected = DIRECT["boolean"](A, A)
         sr.matmul(A, A, sr.boolean, out=A)
-        assert (A == expected).all()
+        assert (expected == A).all()
         letters = np.array([[sr.letter("a")]], object)
         sr.matmul(letters, letters, sr.regex, out=letters)
         assert str(letters[0, 0]) == "aa"

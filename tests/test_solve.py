@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import oracle
 import pytest
-import semiring as sr
-import strategies
 from bridge import CASES, ours, same_bits, to_library
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+
+import oracle
+import semiring as sr
+import strategies
 
 inf = np.inf
 quick = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))

@@ -36,7 +36,14 @@ class Row:
 
     def cells(self) -> list[str]:
         ratio = f"{self.theirs / self.ours:.1f}×" if self.theirs else "–"
-        return [self.work, seconds(self.ours), self.peer, seconds(self.theirs) if self.theirs else "–", ratio, self.at_least]
+        return [
+            self.work,
+            seconds(self.ours),
+            self.peer,
+            seconds(self.theirs) if self.theirs else "–",
+            ratio,
+            self.at_least,
+        ]
 
 
 def seconds(t: float) -> str:
@@ -69,7 +76,11 @@ def products(n: int) -> list[Row]:
     rng = np.random.default_rng(0)
     rows = []
     times = {}
-    for dtype, peer, need in (("f4", "minplus_matmul", "3.5×"), ("f8", "minplus_matmul_f64", "7×"), ("i4", "minplus_matmul_i32", "7×")):
+    for dtype, peer, need in (
+        ("f4", "minplus_matmul", "3.5×"),
+        ("f8", "minplus_matmul_f64", "7×"),
+        ("i4", "minplus_matmul_i32", "7×"),
+    ):
         A, B = ((rng.random((n, n)) * 1000).astype(dtype) for _ in range(2))
         theirs = getattr(tropical_gemm, peer)
         answer = np.asarray(theirs(A, B)).reshape(n, n)
@@ -172,7 +183,13 @@ def overheads() -> list[Row]:
     numpy_alone = process("import numpy")
     rows = [
         Row("one warm `closure` call, n = 16", warm, "", None, "60 µs"),
-        Row("`import semiring` beyond NumPy's own", max(process("import semiring") - numpy_alone, 1e-4), "", None, "0.25 s"),
+        Row(
+            "`import semiring` beyond NumPy's own",
+            max(process("import semiring") - numpy_alone, 1e-4),
+            "",
+            None,
+            "0.25 s",
+        ),
     ]
     first = """
         import time; start = time.perf_counter()
@@ -210,7 +227,9 @@ def process(code: str, repeat: int = 5) -> float:
 
 
 def output(code: str) -> str:
-    return subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
+    ).stdout
 
 
 def table(rows: list[Row], threads: int) -> str:
@@ -243,9 +262,13 @@ def main() -> None:
     options = parser.parse_args()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])
-    os.environ.update(dict.fromkeys(("SEMIRING_NUM_THREADS", "OMP_NUM_THREADS", "RAYON_NUM_THREADS"), str(options.threads)))
+    os.environ.update(
+        dict.fromkeys(("SEMIRING_NUM_THREADS", "OMP_NUM_THREADS", "RAYON_NUM_THREADS"), str(options.threads))
+    )
     n = 256 if options.quick else 2048
-    rows = products(n) + closures(n) + transitive(n if options.quick else 5000, 8) + other_libraries(n // 2) + overheads()
+    rows = (
+        products(n) + closures(n) + transitive(n if options.quick else 5000, 8) + other_libraries(n // 2) + overheads()
+    )
     text = table(rows, options.threads)
     print(text)
     if options.write:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 import semiring as sr
 from semiring.algorithms.blocked import blocked
 from semiring.algorithms.r_kleene import r_kleene
@@ -30,7 +31,7 @@ from semiring.kernels.cuda.lowering import choose
 MARKERS = ("<!-- gpu benchmark -->", "<!-- end of gpu benchmark -->")
 
 most_reliable = sr.Semiring(
-    "declared here", add=np.maximum, mul=np.multiply, zero=0.0, one=1.0, carrier=lambda a: (0 <= a) & (a <= 1)
+    "declared here", add=np.maximum, mul=np.multiply, zero=0.0, one=1.0, carrier=lambda a: (a >= 0) & (a <= 1)
 )
 
 

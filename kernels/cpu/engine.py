@@ -19,9 +19,9 @@ import numpy as np
 
 from semiring.kernels.cpu import cache, threads
 
-CHUNK = 64  # steps of k for which a tile keeps A and B packed: B's panel about fills the first-level cache
+CHUNK = 64  # steps of k for which a tile keeps A and B packed
 TILE_BYTES = 2048  # width of a tile of C, in bytes of a row
-TILE_ROWS = 192  # height of a tile of C: the tile and its panels stay in the second-level cache
+TILE_ROWS = 192  # height of a tile of C: with its panels it takes 570 KB, about half a second-level cache
 LEAST_ROWS = 24  # threads may cut tiles down to this height
 PACKING = 12  # rows of work that packing a tile's share of B costs
 PARALLEL = 4_000_000  # terms ⊗ below which the caller's thread does the work alone
@@ -123,7 +123,7 @@ def geometry(components: tuple[np.dtype, ...]) -> Geometry:
     features = _host_features()
     registers = 32 if features.get("avx512f") or features.get("neon") else 16
     sizes = [np.dtype(component).itemsize for component in components]
-    if len(components) == 1:
+    if len(components) == 1:  # 24 scalars of A, a 1, 3 values of C, one of B: all 32 registers
         rows, depth = (3, 8) if registers == 32 else (2, 4)
     elif len(components) == 2 and registers == 32:
         rows, depth = 2, 4

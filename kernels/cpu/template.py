@@ -40,7 +40,7 @@ SIZE = 4  # bytes of a packed element
 ITEM = 4  # bytes of an element in a matrix
 ROWS = 1  # rows of C that the micro-kernel updates at once
 DEPTH = 1  # steps of k that it takes at once
-CHUNK = 36  # steps of k for which a tile keeps A and B packed
+CHUNK = 64  # steps of k for which a tile keeps A and B packed
 LANES = 16  # elements of the smallest component in 64 bytes: packed rows are a multiple of it
 ROW_I = ROW_0
 I = K = 0  # replaced by each row and each step

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+
 import semiring as sr
 from semiring.algorithms.blocked import blocked
 from semiring.algorithms.elimination import elimination
@@ -63,6 +64,7 @@ def lowering(S: sr.Semiring, arrays: Sequence[Any], length: int, fast: bool = Tr
 def product(S: sr.Semiring, A: np.ndarray, B: np.ndarray, C: np.ndarray | None = None, fast: bool = True) -> np.ndarray:
     """A ⊗ B, or C ⊕ A ⊗ B, computed on the device."""
     import cupy
+
     from semiring.kernels.cuda.engine import kernel
 
     a, b = on_device(A), on_device(B)
@@ -82,6 +84,7 @@ def product(S: sr.Semiring, A: np.ndarray, B: np.ndarray, C: np.ndarray | None =
 def closure(S: sr.Semiring, A: np.ndarray, method: str = "r-kleene", tile: int = 64, fast: bool = True) -> np.ndarray:
     """A*, computed on the device."""
     import cupy
+
     from semiring.kernels.cuda.engine import kernel
 
     a = on_device(A)

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import semiring as sr
 from gpu import device
 
+import semiring as sr
+
 BOTTLENECK = sr.Semiring(
-    "users-max-times", add=np.maximum, mul=np.multiply, zero=0.0, one=1.0, carrier=lambda a: (0 <= a) & (a <= 1)
+    "users-max-times", add=np.maximum, mul=np.multiply, zero=0.0, one=1.0, carrier=lambda a: (a >= 0) & (a <= 1)
 )
 CASES = [
     ("min_plus", "f4"), ("min_plus", "f8"), ("min_plus", "i4"), ("min_plus", "u2"), ("min_plus", "i2"),
@@ -136,6 +137,7 @@ def test_edges_of_the_floats() -> None:
 @pytest.mark.parametrize("dtype", ["f4", "i2", "u1"])
 def test_views_and_stacks(dtype: str) -> None:
     import cupy
+
     from semiring.kernels.cuda.engine import kernel
 
     S, rng = sr.min_plus if dtype != "u1" else sr.bitset_may, np.random.default_rng(4)
@@ -204,6 +206,7 @@ def test_large_closure_by_blocks(name: str, dtype: str | None) -> None:
 
 def test_a_missing_star_is_found_at_its_pivot() -> None:
     import cupy
+
     from semiring.kernels.cuda.engine import kernel
 
     S = sr.plus_times
@@ -219,6 +222,7 @@ def test_a_missing_star_is_found_at_its_pivot() -> None:
 
 def test_diagonals() -> None:
     import cupy
+
     from semiring.kernels.cuda.engine import kernel
 
     S, rng = sr.min_plus, np.random.default_rng(9)
