@@ -53,8 +53,6 @@ if TYPE_CHECKING:
     from .errors import SemiringError as SemiringError
     from .errors import SemiringWarning as SemiringWarning
     from .errors import TraceError as TraceError
-    from .expression import saturating_add as saturating_add
-    from .expression import saturating_multiply as saturating_multiply
     from .files import read_graph as read_graph
     from .files import write_matrix as write_matrix
     from .graph import Graph as Graph
@@ -65,6 +63,8 @@ if TYPE_CHECKING:
     from .laws import LawReport as LawReport
     from .object_algebras import Regex as Regex
     from .object_algebras import letter as letter
+    from .tracing import saturating_add as saturating_add
+    from .tracing import saturating_multiply as saturating_multiply
 
 __version__ = "0.1.0"
 
@@ -76,10 +76,10 @@ _HOME = {
     "saturating_min_plus shortest_count shortest_hops shortest_widest viterbi why widest_shortest",
     "core": "Semiring",
     "errors": "GraphError LawError NoClosureError SemiringError SemiringWarning TraceError",
-    "expression": "saturating_add saturating_multiply",
     "files": "read_graph write_matrix",
     "graph": "Graph Matrix adjacency as_graph from_dense",
     "laws": "LawReport",
+    "tracing": "saturating_add saturating_multiply",
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 __all__ = [*_MODULE_OF]

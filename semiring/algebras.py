@@ -11,7 +11,7 @@ import numpy as np
 from . import object_algebras as objects
 from .core import Semiring
 from .errors import SemiringError
-from .expression import saturating_add, saturating_multiply
+from .tracing import saturating_add, saturating_multiply
 
 inf = np.inf
 

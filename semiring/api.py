@@ -1,69 +1,30 @@
-"""The front door: products, closures, equations and best paths over any semiring."""
+"""The front door: products, closures and best paths over any semiring."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
-from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from . import laws
-from .algorithms import elimination, relaxation
-from .algorithms.blocked import blocked
+from .algorithms import relaxation
 from .algorithms.blocks import UndefinedStar
-from .algorithms.counting import Counting
-from .algorithms.floyd_warshall import floyd_warshall
-from .algorithms.r_kleene import r_kleene
-from .algorithms.relaxation import improving_cycle
-from .algorithms.squaring import squaring
 from .core import Semiring
-from .errors import LawError, NoClosureError, SemiringError
+from .divergence import check_cycles, improving, may_diverge, undefined_star
+from .errors import LawError, SemiringError
+from .execution import LARGE, check_device, close_each, close_matrix, common_dtype, encoded, plan_closure, reporting
+from .factors import Factors, factor, solve
 from .kernels.build import kernel as build_kernel
-from .kernels.facts import Facts
 from .kernels.lowering import Lowering, choose, fitting, roomy
 from .memory import require
+from .naming import algebra
 from .operands import check_square, examine, operand
-from .planning import Plan, choose_method, closure_memory, resolve_method
+from .planning import Plan
 
-SCHEDULES: dict[str, Callable[[Any, Any, int], None]] = {
-    "floyd-warshall": floyd_warshall,
-    "blocked": blocked,
-    "r-kleene": r_kleene,
-    "squaring": squaring,
-    "elimination": elimination.elimination,
-}
-_LARGE = 1 << 26  # bytes from which it is asked whether they are there
-_STACKED = 128  # matrices up to this order are closed together in one call
+__all__ = ["Factors", "algebra", "check_laws", "closure", "factor", "matmul", "path", "plan", "solve"]
 
-
-def algebra(S: Semiring | str) -> Semiring:
-    """A semiring, or the one with a name of the catalogue: "min-plus", "min_plus", "k_best(4)".
-
-    Raises
-    ------
-    SemiringError
-        For an unknown name, with the near one.
-    """
-    if isinstance(S, Semiring):
-        return S
-    from .algebras import PARAMETERS, catalogue, counter_examples
-
-    if not isinstance(S, str):
-        raise SemiringError(f"{S!r} is no semiring; pass one, such as sr.min_plus, or its name")
-    name = S.strip().lower().replace("-", "_").replace(" ", "_")
-    call = re.fullmatch(r"(\w+)\((\d+)\)", name)
-    if call and call[1] in PARAMETERS:
-        return PARAMETERS[call[1]][0](int(call[2]))
-    known = catalogue | counter_examples
-    if name in known:
-        return known[name]
-    near = get_close_matches(name, known, 1)
-    hint = f"did you mean {near[0]!r}?" if near else f"the catalogue has {', '.join(catalogue)}"
-    raise SemiringError(f"unknown algebra {S!r}: {hint}")
 
 
 def check_laws(S: Semiring | str, samples: Sequence[Any] | np.ndarray | None = None) -> laws.LawReport:
@@ -146,10 +107,10 @@ def matmul(
            [inf,  0.]])
     """
     S = algebra(S)
-    _check_device(device)
+    check_device(device)
     left, right = operand(A, S, "A"), operand(B, S, "B")
     a, b = left.array, right.array
-    dtype = _common(S, ("A", a), ("B", b))
+    dtype = common_dtype(S, ("A", a), ("B", b))
     if a.ndim == 0 or b.ndim == 0:
         raise SemiringError("A and B must be matrices or vectors, not single numbers; S.mul multiplies elements")
     vectors = (a.ndim == 1, b.ndim == 1)
@@ -168,7 +129,7 @@ def matmul(
     c = None
     if accumulate is not None:
         c = operand(accumulate, S, "accumulate").array
-        _common(S, ("A", a), ("accumulate", c))
+        common_dtype(S, ("A", a), ("accumulate", c))
         if c.shape != shape:
             raise SemiringError(f"accumulate has shape {c.shape}, the product {shape}")
         c = c.reshape(full)
@@ -176,7 +137,7 @@ def matmul(
     if out is not None and (not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != dtype
                             or not out.flags.writeable):  # fmt: skip
         raise SemiringError(f"out must be a writable {dtype} array of shape {shape}")
-    if np.prod(full, dtype=float) * dtype.itemsize > _LARGE:
+    if np.prod(full, dtype=float) * dtype.itemsize > LARGE:
         require(int(np.prod(full, dtype=float)) * dtype.itemsize, f"the {' × '.join(map(str, full))} product")
     facts = examine(S, dtype, operands)
     low = choose(S, dtype, facts, 3, in_place=False, packed=len(full) == 2)
@@ -193,7 +154,7 @@ def matmul(
 def _product(low: Lowering, a: np.ndarray, b: np.ndarray, c: np.ndarray | None, full: tuple[int, ...]) -> Any:
     """C ⊕ A ⊗ B in storage."""
     k = build_kernel(low)
-    a, b = _encoded(low, a), _encoded(low, b)
+    a, b = encoded(low, a), encoded(low, b)
     result = low.empty(full) if c is None else low.encode(c, True)
     if len(full) == 2:
         (k.multiply if c is None else k.multiply_add)(result, a, b)
@@ -201,11 +162,6 @@ def _product(low: Lowering, a: np.ndarray, b: np.ndarray, c: np.ndarray | None, 
     stacks = [np.broadcast_to(x, (*full[:-2], *x.shape[-2:])).reshape(-1, *x.shape[-2:]) for x in (a, b)]
     (k.multiply_stack if c is None else k.multiply_add_stack)(result.reshape(-1, *full[-2:]), *stacks)
     return result
-
-
-def _encoded(low: Lowering, array: np.ndarray) -> Any:
-    """An operand in storage; the operand itself where nothing has to be changed."""
-    return array if low.is_identity else low.encode(array, True)
 
 
 def closure(
@@ -274,160 +230,21 @@ def closure(
     S = algebra(S)
     given = operand(A, S)
     array = given.array
-    planned, facts = _plan_closure(S, array, method, reflexive, overwrite, device, tile)
+    planned, facts = plan_closure(S, array, method, reflexive, overwrite, device, tile)
     low, n = planned.lowering, array.shape[-1]
-    if planned.memory > _LARGE:
+    if planned.memory > LARGE:
         require(planned.memory, f"the closure of {n} × {n} {array.dtype}")
     in_place = overwrite and reflexive and array.flags.writeable
     work = low.encode(array, not in_place)
-    original = None if reflexive else low.encode(array, True) if low.kind == "packed" else _encoded(low, array)
-    with _progress(progress, planned) as kernel:
+    original = None if reflexive else low.encode(array, True) if low.kind == "packed" else encoded(low, array)
+    with reporting(progress, planned) as kernel:
         try:
-            (_close if array.ndim == 2 else _close_stack)(work, original, kernel, planned)
+            (close_matrix if array.ndim == 2 else close_each)(work, original, kernel, planned)
         except UndefinedStar as e:
-            raise _undefined(S, given.names, e.pivot) from None
-    if _may_diverge(low):
-        _check_cycles(low, work, None if in_place else array, facts, given.names)
+            raise undefined_star(S, given.names, e.pivot) from None
+    if may_diverge(low):
+        check_cycles(low, work, None if in_place else array, facts, given.names)
     return given.wrap(low.decode(work))
-
-
-def _plan_closure(
-    S: Semiring, array: np.ndarray, method: str, reflexive: bool, overwrite: bool, device: str | None, tile: int | None
-) -> tuple[Plan, Facts]:
-    _check_device(device)
-    if S.product_only:
-        raise LawError(f"{S.name} is not a semiring, so it has products but no closure: {S._law_report.failures[0]}")
-    n = check_square(array)
-    method = resolve_method(method, S)
-    facts = examine(S, array.dtype, [("A", array)])
-    batch = int(np.prod(array.shape[:-2]))
-    low = choose(S, array.dtype, facts, n, in_place=overwrite and reflexive, packed=array.ndim == 2)
-    engine = build_kernel(low)
-    method, tile, reasons = choose_method(method, low, n, engine, tile)
-    copies = (0 if overwrite and reflexive and low.storage == low.dtype else 1) + (not reflexive)
-    memory = closure_memory(method, low, n, batch, copies)
-    shape = tuple(array.shape)
-    return Plan("closure", S, shape, method, tile, low, engine.threads, batch * n**3, memory, reasons), facts
-
-
-def _check_device(device: str | None) -> None:
-    if device not in (None, "cpu"):
-        raise SemiringError(f"device {device!r}: this version computes on the CPU only; use device=None or 'cpu'")
-
-
-def _common(S: Semiring, *arrays: tuple[str, np.ndarray]) -> np.dtype:
-    (first, a), *others = arrays
-    for name, b in others:
-        if b.dtype != a.dtype:
-            raise SemiringError(f"{first} is {a.dtype} and {name} is {b.dtype}; convert one with .astype(…)")
-    return a.dtype
-
-
-def _close(work: Any, original: Any, kernel: Any, planned: Plan) -> None:
-    """A ← A*, or A⁺ where the original matrix is given."""
-    SCHEDULES[planned.method](work, kernel, planned.tile)
-    if original is not None:
-        # A* and A⁺ differ on the diagonal only, since 1 has zeros elsewhere: A⁺ = A A*.
-        kernel.set_diagonal(work, kernel.diagonal(original, work))
-
-
-def _close_stack(work: np.ndarray, original: np.ndarray | None, kernel: Any, planned: Plan) -> None:
-    """`_close` for each matrix; small ones together in one call."""
-    n = work.shape[-1]
-    stack = work.reshape(-1, n, n)
-    originals = [None] * len(stack) if original is None else original.reshape(-1, n, n)
-    together = planned.method == "floyd-warshall" and hasattr(kernel, "close_stack") and n <= _STACKED
-    if together:
-        failed = kernel.close_stack(stack)
-        if (failed >= 0).any():
-            raise UndefinedStar(int(failed[failed >= 0][0]))
-    for D, A in zip(stack, originals, strict=True):
-        if not together:
-            _close(D, A, kernel, planned)
-        elif A is not None:
-            kernel.set_diagonal(D, kernel.diagonal(A, D))
-    if not np.shares_memory(stack, work):
-        work[...] = stack.reshape(work.shape)
-
-
-def _progress(progress: bool | Callable[[float], None], planned: Plan) -> Any:
-    """A context with the kernel of the plan, which reports the share of the work done if that is wanted."""
-    kernel = build_kernel(planned.lowering)
-    if progress is False:
-        return nullcontext(kernel)
-    if progress is True:
-        from .progress import bar
-
-        return Counting.under(bar(f"{planned.algebra.name} closure"), kernel, planned.work)
-    return nullcontext(Counting(kernel, planned.work, progress))
-
-
-def _undefined(S: Semiring, names: Sequence[Any] | None, pivot: int) -> NoClosureError:
-    vertex = names[pivot] if names is not None else pivot
-    return NoClosureError(
-        f"the closure over {S.name} does not exist: eliminating vertex {vertex!r} needs the star of an element that "
-        "has none (a cycle through it has no limit). The input is unchanged unless overwrite=True",
-        vertex=vertex,
-    )
-
-
-def _may_diverge(low: Lowering) -> bool:
-    """Whether a cycle can improve for ever; on packed bits, and where one is the best element, none can."""
-    return low.algebra.selective and not low.algebra.bounded and low.kind != "packed"
-
-
-def _check_cycles(
-    low: Lowering, work: np.ndarray, array: np.ndarray | None, facts: Facts, names: Sequence[Any] | None
-) -> None:
-    """Refuse a closure in which a cycle improves for ever: on the diagonal, 1 ⊕ a ≠ 1."""
-    S = low.algebra
-    flat = work.diagonal(0, -2, -1).reshape(-1)
-    one = low.one[0] if not low.storage.names else np.array(low.one, low.storage)
-    improved = np.flatnonzero(low.add_one(flat) != one)
-    if not improved.size:
-        return
-    n = work.shape[-1]
-    slack = improved[_is_slack(low, flat[improved], facts, n)] if low.storage.kind == "f" else improved[:0]
-    doubtful = set(slack.tolist())
-    for place in [i for i in improved.tolist() if i not in doubtful] + sorted(doubtful):
-        matrix, vertex = divmod(place, n)
-        cycle, weight, certain = (None, None, place not in doubtful)
-        if array is not None:
-            cycle, weight, improves = improving_cycle(roomy(S, array.reshape(-1, n, n)[matrix], facts), S, vertex)
-            weight = fitting(S, weight, array.dtype) if cycle is not None else None
-            certain = improves if place in doubtful else True
-        if certain:
-            raise _improving(S, names, vertex, cycle, weight, matrix if work.ndim > 2 else None)
-    # What is left are cycles of weight one that rounding made look better.
-    stack = work.reshape(-1, n, n)
-    for place in doubtful:
-        matrix, vertex = divmod(place, n)
-        stack[matrix, vertex, vertex] = low.one[0]
-
-
-def _is_slack(low: Lowering, values: np.ndarray, facts: Facts, n: int) -> np.ndarray:
-    """Whether the distance from one is no more than n roundings of sums (or products) could make."""
-    sums = low.algebra.traced is not None and low.algebra.traced.raw_mul.is_plain("add")
-    scale = float(facts.largest) if sums else np.abs(values)
-    return np.abs(values - low.one[0]) <= n * np.finfo(low.dtype).eps * scale
-
-
-def _improving(
-    S: Semiring, names: Sequence[Any] | None, vertex: int, cycle: list[int] | None, weight: Any, matrix: int | None
-) -> NoClosureError:
-    label = (lambda v: names[v]) if names is not None else (lambda v: v)
-    where = "" if matrix is None else f" of matrix {matrix} of the stack"
-    if cycle is None:
-        found = f"a cycle through vertex {label(vertex)!r}{where} improves for ever"
-        labels = None
-    else:
-        labels = [label(v) for v in cycle]
-        route = " → ".join(map(str, labels if len(labels) <= 12 else [*labels[:6], "…", *labels[-5:]]))
-        found = f"the cycle {route}{where} of weight {laws.show(weight)} improves for ever"
-    return NoClosureError(
-        f"the closure over {S.name} does not exist: {found}. Remove or mend one of its edges",
-        vertex=label(vertex), cycle=labels, weight=weight,
-    )  # fmt: skip
 
 
 def plan(
@@ -451,138 +268,7 @@ def plan(
     ('r-kleene', 'ordered integers', 27000000)
     """
     S = algebra(S)
-    return _plan_closure(S, operand(A, S).array, method, reflexive, overwrite, device, tile)[0]
-
-
-class Factors:
-    """A matrix eliminated once, to solve X = A ⊗ X ⊕ B for many B, or to expand into A*; made by `factor`.
-
-    Attributes
-    ----------
-    plan : Plan
-    shape : tuple of int
-    """
-
-    def __init__(self, S: Semiring, A: Any, right: Any = None, progress: bool | Callable[[float], None] = False):
-        given = operand(A, S)
-        array = given.array
-        if array.ndim != 2:
-            raise SemiringError(f"A must be one square matrix, and has shape {array.shape}")
-        planned, facts = _plan_closure(S, array, "elimination", True, False, None, None)
-        if S.is_tropical and array.dtype.kind in "iu":
-            # The widest storage leaves right-hand sides the most room.
-            room = Facts(max(facts.largest, 1 << 40), facts.low_limit, facts.high_limit)
-            low = choose(S, array.dtype, room, array.shape[0] + 1, in_place=False, packed=False)
-        else:
-            low = choose(S, array.dtype, facts, array.shape[0] + 1, in_place=False, packed=False)
-        self.plan = replace(planned, operation="factor", lowering=low, work=array.shape[0] ** 3 // 3)
-        self.shape = array.shape
-        self._S, self._names, self._wrap, self._facts = S, given.names, given.wrap, facts
-        self._factors = low.encode(array, True)
-        with _progress(progress, self.plan) as kernel:
-            try:
-                elimination.factor(self._factors, kernel, self.plan.tile)
-            except UndefinedStar as e:
-                raise _undefined(S, given.names, e.pivot) from None
-        if _may_diverge(low):
-            _check_cycles(low, self._factors, array, facts, given.names)
-
-    def solve(self, B: Any) -> Any:
-        """The least solution X = A* B of X = A ⊗ X ⊕ B.
-
-        Parameters
-        ----------
-        B : array_like, shape (n,) or (n, m)
-            Of A's dtype.
-
-        Returns
-        -------
-        ndarray, of B's shape
-        """
-        S, low = self._S, self.plan.lowering
-        right = operand(B, S, "B")
-        b = right.array
-        _common(S, ("A", np.empty(0, low.dtype)), ("B", b))
-        if b.ndim not in (1, 2) or b.shape[0] != self.shape[0]:
-            raise SemiringError(f"B must have shape ({self.shape[0]},) or ({self.shape[0]}, m), and has {b.shape}")
-        facts = examine(S, b.dtype, [("B", b)])
-        if S.is_tropical and low.storage.kind == "i" and facts.largest > np.iinfo(low.storage).max // 8:
-            raise SemiringError(f"B has entries of size {facts.largest}: sums with them leave 64 bits; use floats")
-        X = low.encode(b if b.ndim == 2 else b[:, None], True)
-        elimination.solve(self._factors, X, build_kernel(low), self.plan.tile)
-        result = low.decode(X)
-        return result if b.ndim == 2 else result[:, 0]
-
-    def closure(self) -> Any:
-        """A*, from the factors; they stay."""
-        low = self.plan.lowering
-        work = self._factors.copy()
-        elimination.expand(work, build_kernel(low), self.plan.tile)
-        return self._wrap(low.decode(work))
-
-    def __repr__(self) -> str:
-        n = self.shape[0]
-        return f"Factors of a {n} × {n} matrix over {self._S.name}, {self.plan.lowering.dtype}"
-
-
-def factor(A: Any, S: Semiring | str, *, progress: bool | Callable[[float], None] = False) -> Factors:
-    """Eliminate a square matrix once (LU decomposition), a third of the closure's work.
-
-    Parameters
-    ----------
-    A : array_like, shape (n, n)
-    S : Semiring or str
-    progress : bool or callable
-        As in `closure`.
-
-    Returns
-    -------
-    Factors
-        With `.solve(B)` and `.closure()`.
-
-    Raises
-    ------
-    NoClosureError
-        When A* does not exist.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import semiring as sr
-    >>> F = sr.factor(np.array([[0.0, 0.5], [0.25, 0.0]]), sr.plus_times)
-    >>> F.solve(np.array([7.0, 0.0]))
-    array([8., 2.])
-    """
-    return Factors(algebra(S), A, progress=progress)
-
-
-def solve(A: Any, B: Any, S: Semiring | str, *, progress: bool | Callable[[float], None] = False) -> Any:
-    """The least solution of X = A ⊗ X ⊕ B, which is A* B, without forming A*.
-
-    Parameters
-    ----------
-    A : array_like, shape (n, n)
-    B : array_like, shape (n,) or (n, m)
-        Of A's dtype.
-    S : Semiring or str
-    progress : bool or callable
-        As in `closure`.
-
-    Returns
-    -------
-    ndarray, of B's shape
-
-    Examples
-    --------
-    Distances to one vertex: B is one there and zero elsewhere.
-
-    >>> import numpy as np
-    >>> import semiring as sr
-    >>> A = np.array([[np.inf, 3, 10], [np.inf, np.inf, 4], [np.inf, np.inf, np.inf]])
-    >>> sr.solve(A, np.array([np.inf, np.inf, 0.0]), sr.min_plus)
-    array([7., 4., 0.])
-    """
-    return Factors(algebra(S), A, progress=progress).solve(B)
+    return plan_closure(S, operand(A, S).array, method, reflexive, overwrite, device, tile)[0]
 
 
 def path(A: Any, S: Semiring | str, source: Any, target: Any) -> tuple[Any, list | None]:
@@ -646,7 +332,7 @@ def _best_path(
     arithmetic = S.over(array.dtype)
     weights, predecessor, cycle = relaxation.relax(array, arithmetic, [source])
     if cycle is not None:
-        raise _improving(S, names, cycle[0], cycle, relaxation.weight_of(array, arithmetic, cycle), None)
+        raise improving(S, names, cycle[0], cycle, relaxation.weight_of(array, arithmetic, cycle), None)
     if source != target and predecessor[target] < 0:
         return weights[target], None
     return weights[target], relaxation.path_to(predecessor, source, target)

@@ -23,9 +23,9 @@ from .expression import (
     show,
     split_undefined,
     substitute,
-    trace,
     typed,
 )
+from .tracing import trace
 
 SCALAR_DTYPES = tuple(
     np.dtype(d) for d in ("f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?")

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from . import expression as ex
-from .expression import Expression, Traced, cast_constant, typed
+from . import tracing
+from .expression import UFUNCS, Expression, Traced, cast_constant, typed
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def _facts(dtype: np.dtype, rules: Rules) -> dict[str, Any]:
 
 
 NUMPY = Rules(
-    table={name: f"np.{name}({', '.join(f'{{{i}}}' for i in range(u.nin))})" for name, u in ex.UFUNCS.items()}
+    table={name: f"np.{name}({', '.join(f'{{{i}}}' for i in range(u.nin))})" for name, u in UFUNCS.items()}
     | {
         "where": "np.where({0}, {1}, {2})",
         "cast": "{0}",
@@ -118,8 +118,8 @@ def numpy_function(
     )
     namespace = {
         "np": np,
-        "saturating_add": ex.saturating_add,
-        "saturating_multiply": ex.saturating_multiply,
+        "saturating_add": tracing.saturating_add,
+        "saturating_multiply": tracing.saturating_multiply,
     }
     exec(source, namespace)
     return namespace["f"]  # type: ignore[return-value]

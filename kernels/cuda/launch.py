@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import tempfile
 from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Any
+
+from semiring.kernels.cpu.cache import cache_directory
 
 from .program import OPTIONS
 
@@ -11,7 +17,10 @@ STATIC_SHARED = 48 << 10  # bytes of shared memory that a block gets without ask
 
 
 class Module:
-    """CUDA text, compiled when its first function is asked for; CuPy keeps what it compiled on disk."""
+    """CUDA text, compiled when its first function is asked for; machine code is kept on disk.
+
+    CuPy's own compilation flushes denormal numbers to zero, so NVRTC is called directly.
+    """
 
     def __init__(self, source: str):
         self.source = source
@@ -20,7 +29,7 @@ class Module:
     def _module(self) -> Any:
         import cupy
 
-        return cupy.RawModule(code=self.source, options=OPTIONS)
+        return cupy.RawModule(path=str(_machine_code(self.source)))
 
     def function(self, name: str, threads: int, shared: int = 0) -> Function:
         """A kernel, to be launched with so many threads and bytes of dynamic shared memory a block."""
@@ -41,6 +50,44 @@ class Function:
     def __call__(self, across: int, down: int, *arguments: int) -> None:
         """Launch on the current stream."""
         self.kernel((across, down), self.block, arguments, shared_mem=self.shared)
+
+
+def _machine_code(source: str) -> Path:
+    """The file with a source's machine code for the current device."""
+    import cupy
+    from cupy.cuda import nvrtc
+
+    options = (*OPTIONS, f"--gpu-architecture={architecture()}")
+    text = "\0".join([source, *options, str(nvrtc.getVersion()), cupy.__version__])
+    path = cache_directory() / f"cuda_{hashlib.sha256(text.encode()).hexdigest()[:24]}.cubin"
+    if not path.exists():
+        descriptor, draft = tempfile.mkstemp(suffix=".cubin", dir=path.parent)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(_compile(source, options))
+        os.replace(draft, path)  # another process may have done the same: same name, same code
+    return path
+
+
+def _compile(source: str, options: tuple[str, ...]) -> bytes:
+    from cupy.cuda import nvrtc
+
+    handle = nvrtc.createProgram(source, "semiring.cu", [], [])
+    try:
+        nvrtc.compileProgram(handle, list(options))
+        return bytes(nvrtc.getCUBIN(handle))
+    except nvrtc.NVRTCError as e:
+        raise RuntimeError(f"NVRTC refused a generated kernel: {e}\n{nvrtc.getProgramLog(handle)}") from None
+    finally:
+        nvrtc.destroyProgram(handle)
+
+
+@lru_cache(1)
+def architecture() -> str:
+    """What the compiler calls the current device."""
+    import cupy
+
+    capability = cupy.cuda.Device().compute_capability
+    return f"sm_{capability}a" if capability == "90" else f"sm_{capability}"
 
 
 @lru_cache(1)
@@ -72,5 +119,3 @@ def copy_of(block: Any) -> Any:
     result = empty_like_rows(block)
     result[...] = block
     return result
-
-

@@ -17,7 +17,9 @@ template <> constexpr bool is_floating<double> = true;
 template <class T> constexpr bool is_bool = false;
 template <> constexpr bool is_bool<bool> = true;
 template <class T> constexpr bool is_signed = !is_floating<T> && !is_bool<T> && T(-1) < T(0);
-template <class T> constexpr T most = is_signed<T> ? T(~(typename Unsigned<T>::type)0 >> 1) : T(~T(0));
+template <class T> constexpr T ones = T(~T(0));  // all bits set
+template <class T>
+constexpr T most = is_signed<T> ? T(typename Unsigned<T>::type(ones<typename Unsigned<T>::type>) >> 1) : ones<T>;
 template <class T> constexpr T least = is_signed<T> ? T(-most<T> - 1) : T(0);
 
 // A half in memory; arithmetic on it is a float's, rounded after every operation, as in NumPy.

@@ -113,7 +113,7 @@ def product_geometries(size: int, light: bool) -> tuple[ProductGeometry, ...]:
 @lru_cache(256)
 def panel_geometry(size: int, light: bool) -> CloseGeometry:
     """The pivot block of a closure: two such blocks of elements fit in shared memory."""
-    order, side = (64, 16) if size <= 8 else (32, 16) if size <= 32 else (16, 16)
+    order, side = (64, 16) if size <= 8 else (32, 16) if size <= 32 else (16, 8)
     return CloseGeometry(order, side, min(_group(size), order // side), 4 if light else 1)
 
 
@@ -126,7 +126,7 @@ def stack_geometry(size: int, n: int, light: bool) -> CloseGeometry:
 
 
 def _group(size: int) -> int:
-    return 4 if size in (1, 2, 4) else 2 if size == 8 else 1
+    return 4 if size in (1, 2, 4) else 2
 
 
 class Program:

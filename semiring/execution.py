@@ -1,0 +1,110 @@
+"""From checked operands to a plan, and from a plan to the schedule that runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+
+from .algorithms.blocked import blocked
+from .algorithms.blocks import UndefinedStar
+from .algorithms.counting import Counting
+from .algorithms.elimination import elimination
+from .algorithms.floyd_warshall import floyd_warshall
+from .algorithms.r_kleene import r_kleene
+from .algorithms.squaring import squaring
+from .core import Semiring
+from .errors import LawError, SemiringError
+from .kernels.build import kernel as build_kernel
+from .kernels.facts import Facts
+from .kernels.lowering import Lowering, choose
+from .operands import check_square, examine
+from .planning import Plan, choose_method, closure_memory, resolve_method
+
+SCHEDULES: dict[str, Callable[[Any, Any, int], None]] = {
+    "floyd-warshall": floyd_warshall,
+    "blocked": blocked,
+    "r-kleene": r_kleene,
+    "squaring": squaring,
+    "elimination": elimination,
+}
+LARGE = 1 << 26  # bytes from which it is asked whether they are there
+STACKED = 128  # matrices up to this order are closed together in one call
+
+
+def plan_closure(
+    S: Semiring, array: np.ndarray, method: str, reflexive: bool, overwrite: bool, device: str | None, tile: int | None
+) -> tuple[Plan, Facts]:
+    check_device(device)
+    if S.product_only:
+        raise LawError(f"{S.name} is not a semiring, so it has products but no closure: {S._law_report.failures[0]}")
+    n = check_square(array)
+    method = resolve_method(method, S)
+    facts = examine(S, array.dtype, [("A", array)])
+    batch = int(np.prod(array.shape[:-2]))
+    low = choose(S, array.dtype, facts, n, in_place=overwrite and reflexive, packed=array.ndim == 2)
+    engine = build_kernel(low)
+    method, tile, reasons = choose_method(method, low, n, engine, tile)
+    copies = (0 if overwrite and reflexive and low.storage == low.dtype else 1) + (not reflexive)
+    memory = closure_memory(method, low, n, batch, copies)
+    shape = tuple(array.shape)
+    return Plan("closure", S, shape, method, tile, low, engine.threads, batch * n**3, memory, reasons), facts
+
+
+def check_device(device: str | None) -> None:
+    if device not in (None, "cpu"):
+        raise SemiringError(f"device {device!r}: this version computes on the CPU only; use device=None or 'cpu'")
+
+
+def common_dtype(S: Semiring, *arrays: tuple[str, np.ndarray]) -> np.dtype:
+    (first, a), *others = arrays
+    for name, b in others:
+        if b.dtype != a.dtype:
+            raise SemiringError(f"{first} is {a.dtype} and {name} is {b.dtype}; convert one with .astype(…)")
+    return a.dtype
+
+
+def encoded(low: Lowering, array: np.ndarray) -> Any:
+    """An operand in storage; the operand itself where nothing has to be changed."""
+    return array if low.is_identity else low.encode(array, True)
+
+
+def close_matrix(work: Any, original: Any, kernel: Any, planned: Plan) -> None:
+    """A ← A*, or A⁺ where the original matrix is given."""
+    SCHEDULES[planned.method](work, kernel, planned.tile)
+    if original is not None:
+        # A* and A⁺ differ on the diagonal only, since 1 has zeros elsewhere: A⁺ = A A*.
+        kernel.set_diagonal(work, kernel.diagonal(original, work))
+
+
+def close_each(work: np.ndarray, original: np.ndarray | None, kernel: Any, planned: Plan) -> None:
+    """`close_matrix` for each matrix; small ones together in one call."""
+    n = work.shape[-1]
+    stack = work.reshape(-1, n, n)
+    originals = [None] * len(stack) if original is None else original.reshape(-1, n, n)
+    together = planned.method == "floyd-warshall" and hasattr(kernel, "close_stack") and n <= STACKED
+    if together:
+        failed = kernel.close_stack(stack)
+        if (failed >= 0).any():
+            raise UndefinedStar(int(failed[failed >= 0][0]))
+    for D, A in zip(stack, originals, strict=True):
+        if not together:
+            close_matrix(D, A, kernel, planned)
+        elif A is not None:
+            kernel.set_diagonal(D, kernel.diagonal(A, D))
+    if not np.shares_memory(stack, work):
+        work[...] = stack.reshape(work.shape)
+
+
+def reporting(progress: bool | Callable[[float], None], planned: Plan) -> Any:
+    """A context with the kernel of the plan, which reports the share of the work done if that is wanted."""
+    kernel = build_kernel(planned.lowering)
+    if progress is False:
+        return nullcontext(kernel)
+    if progress is True:
+        from .progress import bar
+
+        return Counting.under(bar(f"{planned.algebra.name} closure"), kernel, planned.work)
+    return nullcontext(Counting(kernel, planned.work, progress))

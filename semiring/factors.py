@@ -1,0 +1,152 @@
+"""Factor once, solve often: the LU decomposition of a matrix over a semiring."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .algorithms import elimination
+from .algorithms.blocks import UndefinedStar
+from .core import Semiring
+from .divergence import check_cycles, may_diverge, undefined_star
+from .errors import SemiringError
+from .execution import common_dtype, plan_closure, reporting
+from .kernels.build import kernel as build_kernel
+from .kernels.facts import Facts
+from .kernels.lowering import choose
+from .naming import algebra
+from .operands import examine, operand
+
+
+class Factors:
+    """A matrix eliminated once, to solve X = A ⊗ X ⊕ B for many B, or to expand into A*; made by `factor`.
+
+    Attributes
+    ----------
+    plan : Plan
+    shape : tuple of int
+    """
+
+    def __init__(self, S: Semiring, A: Any, right: Any = None, progress: bool | Callable[[float], None] = False):
+        given = operand(A, S)
+        array = given.array
+        if array.ndim != 2:
+            raise SemiringError(f"A must be one square matrix, and has shape {array.shape}")
+        planned, facts = plan_closure(S, array, "elimination", True, False, None, None)
+        if S.is_tropical and array.dtype.kind in "iu":
+            # The widest storage leaves right-hand sides the most room.
+            room = Facts(max(facts.largest, 1 << 40), facts.low_limit, facts.high_limit)
+            low = choose(S, array.dtype, room, array.shape[0] + 1, in_place=False, packed=False)
+        else:
+            low = choose(S, array.dtype, facts, array.shape[0] + 1, in_place=False, packed=False)
+        self.plan = replace(planned, operation="factor", lowering=low, work=array.shape[0] ** 3 // 3)
+        self.shape = array.shape
+        self._S, self._names, self._wrap, self._facts = S, given.names, given.wrap, facts
+        self._factors = low.encode(array, True)
+        with reporting(progress, self.plan) as kernel:
+            try:
+                elimination.factor(self._factors, kernel, self.plan.tile)
+            except UndefinedStar as e:
+                raise undefined_star(S, given.names, e.pivot) from None
+        if may_diverge(low):
+            check_cycles(low, self._factors, array, facts, given.names)
+
+    def solve(self, B: Any) -> Any:
+        """The least solution X = A* B of X = A ⊗ X ⊕ B.
+
+        Parameters
+        ----------
+        B : array_like, shape (n,) or (n, m)
+            Of A's dtype.
+
+        Returns
+        -------
+        ndarray, of B's shape
+        """
+        S, low = self._S, self.plan.lowering
+        right = operand(B, S, "B")
+        b = right.array
+        common_dtype(S, ("A", np.empty(0, low.dtype)), ("B", b))
+        if b.ndim not in (1, 2) or b.shape[0] != self.shape[0]:
+            raise SemiringError(f"B must have shape ({self.shape[0]},) or ({self.shape[0]}, m), and has {b.shape}")
+        facts = examine(S, b.dtype, [("B", b)])
+        if S.is_tropical and low.storage.kind == "i" and facts.largest > np.iinfo(low.storage).max // 8:
+            raise SemiringError(f"B has entries of size {facts.largest}: sums with them leave 64 bits; use floats")
+        X = low.encode(b if b.ndim == 2 else b[:, None], True)
+        elimination.solve(self._factors, X, build_kernel(low), self.plan.tile)
+        result = low.decode(X)
+        return result if b.ndim == 2 else result[:, 0]
+
+    def closure(self) -> Any:
+        """A*, from the factors; they stay."""
+        low = self.plan.lowering
+        work = self._factors.copy()
+        elimination.expand(work, build_kernel(low), self.plan.tile)
+        return self._wrap(low.decode(work))
+
+    def __repr__(self) -> str:
+        n = self.shape[0]
+        return f"Factors of a {n} × {n} matrix over {self._S.name}, {self.plan.lowering.dtype}"
+
+
+def factor(A: Any, S: Semiring | str, *, progress: bool | Callable[[float], None] = False) -> Factors:
+    """Eliminate a square matrix once (LU decomposition), a third of the closure's work.
+
+    Parameters
+    ----------
+    A : array_like, shape (n, n)
+    S : Semiring or str
+    progress : bool or callable
+        As in `closure`.
+
+    Returns
+    -------
+    Factors
+        With `.solve(B)` and `.closure()`.
+
+    Raises
+    ------
+    NoClosureError
+        When A* does not exist.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import semiring as sr
+    >>> F = sr.factor(np.array([[0.0, 0.5], [0.25, 0.0]]), sr.plus_times)
+    >>> F.solve(np.array([7.0, 0.0]))
+    array([8., 2.])
+    """
+    return Factors(algebra(S), A, progress=progress)
+
+
+def solve(A: Any, B: Any, S: Semiring | str, *, progress: bool | Callable[[float], None] = False) -> Any:
+    """The least solution of X = A ⊗ X ⊕ B, which is A* B, without forming A*.
+
+    Parameters
+    ----------
+    A : array_like, shape (n, n)
+    B : array_like, shape (n,) or (n, m)
+        Of A's dtype.
+    S : Semiring or str
+    progress : bool or callable
+        As in `closure`.
+
+    Returns
+    -------
+    ndarray, of B's shape
+
+    Examples
+    --------
+    Distances to one vertex: B is one there and zero elsewhere.
+
+    >>> import numpy as np
+    >>> import semiring as sr
+    >>> A = np.array([[np.inf, 3, 10], [np.inf, np.inf, 4], [np.inf, np.inf, np.inf]])
+    >>> sr.solve(A, np.array([np.inf, np.inf, 0.0]), sr.min_plus)
+    array([7., 4., 0.])
+    """
+    return Factors(algebra(S), A, progress=progress).solve(B)

@@ -1,0 +1,35 @@
+"""Algebras by name."""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+
+from .core import Semiring
+from .errors import SemiringError
+
+
+def algebra(S: Semiring | str) -> Semiring:
+    """A semiring, or the one with a name of the catalogue: "min-plus", "min_plus", "k_best(4)".
+
+    Raises
+    ------
+    SemiringError
+        For an unknown name, with the near one.
+    """
+    if isinstance(S, Semiring):
+        return S
+    from .algebras import PARAMETERS, catalogue, counter_examples
+
+    if not isinstance(S, str):
+        raise SemiringError(f"{S!r} is no semiring; pass one, such as sr.min_plus, or its name")
+    name = S.strip().lower().replace("-", "_").replace(" ", "_")
+    call = re.fullmatch(r"(\w+)\((\d+)\)", name)
+    if call and call[1] in PARAMETERS:
+        return PARAMETERS[call[1]][0](int(call[2]))
+    known = catalogue | counter_examples
+    if name in known:
+        return known[name]
+    near = get_close_matches(name, known, 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"the catalogue has {', '.join(catalogue)}"
+    raise SemiringError(f"unknown algebra {S!r}: {hint}")
