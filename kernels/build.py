@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
@@ -52,22 +53,22 @@ def _kernel(keyed: _Keyed) -> Any:
 def program(lowering: Lowering) -> Any:
     """The Numba text of a lowering."""
     from .cpu.engine import Program, has_fma
-    from .cpu.rules import function
+    from .cpu.rules import HELPERS, function
 
     components = lowering.components
     mul = function("times", "a, b, unit", lowering.mul.outputs, components)
     if lowering.fused_sum and has_fma():
         mul = "@inline\ndef times(a, b, unit):\n    return fma(b, unit, a)\n"
-    prelude = "\n\n".join(
-        [
-            "from semiring.kernels.cpu.scalar import *\n",
-            mul,
-            function("plus", "x, t", lowering.add.outputs, components),
-            function("star", "a", lowering.star.outputs, components),
-            function("defined", "a", [lowering.defined], components, [np.dtype(bool)]),
-            "",
-        ]
-    )
+    functions = [
+        mul,
+        function("plus", "x, t", lowering.add.outputs, components),
+        function("star", "a", lowering.star.outputs, components),
+        function("defined", "a", [lowering.defined], components, [np.dtype(bool)]),
+    ]
+    text = "\n\n".join(functions)
+    helpers = [name for name in HELPERS if re.search(rf"\b(?<!\.){name}\(", text)]
+    imports = f"from semiring.kernels.cpu.scalar import {', '.join(helpers)}\n\n\n" if helpers else ""
+    prelude = f"{imports}{text}\n\n"
     digest = blake2b(prelude.encode(), digest_size=4).hexdigest()
     kinds = "_".join(d.name for d in components)
     return Program(f"{kinds}_{digest}", components, lowering.zero, lowering.one, prelude)

@@ -67,8 +67,8 @@ def _remove(directory: Path, owner: int) -> None:
 @functools.cache
 def _tools() -> bytes:
     """What a generated module depends on beside its own text."""
-    intrinsics = Path(__file__).with_name("raw.py").read_bytes()
-    return importlib.metadata.version("numba").encode() + b"\0" + intrinsics
+    parts = [Path(__file__).with_name(name).read_bytes() for name in ("raw.py", "scalar.py")]
+    return b"\0".join([importlib.metadata.version("numba").encode(), *parts])
 
 
 def load(name: str, text: str) -> ModuleType:

@@ -46,6 +46,12 @@ NUMBA = Rules(
 
 assert set(UFUNCS) <= set(NUMBA.table)
 
+# What the rows call beside the intrinsics: functions of scalar.py.
+HELPERS = sorted(
+    {"logaddexp", "logaddexp2", "floor_divide", "remainder", "left_shift", "right_shift", "gcd", "lcm"}
+    | {f"saturating_{op}_{width}" for op in ("add", "multiply") for width in ("narrow", "uint32", "int64", "uint64")}
+)
+
 
 def _cast(text: str, dtype: np.dtype) -> str:
     return f"({text} != 0)" if dtype.kind == "b" else f"{dtype.name}({text})"
