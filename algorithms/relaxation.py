@@ -100,32 +100,39 @@ def path_to(predecessor: np.ndarray, source: int, target: int) -> list[int]:
     return path[::-1]
 
 
-def improving_cycle(A: np.ndarray, S: Any, vertex: int) -> tuple[list[int] | None, Any, bool]:
-    """A cycle that improves for ever, reached from a vertex on one; its weight; whether exact arithmetic confirms it.
+def improving_cycle(A: np.ndarray, S: Any, sources: list[int]) -> tuple[list[int] | None, Any]:
+    """A cycle that improves for ever and is reached from the sources, and its weight; floats are taken for exact.
 
     Parameters
     ----------
     A : ndarray, shape (n, n)
     S : Semiring
         With a selective ⊕.
+    sources : list of int
+    """
+    _, _, cycle, weight = relax_exactly(A, S, sources)
+    return cycle, weight
+
+
+def relax_exactly(
+    A: np.ndarray, S: Any, sources: list[int]
+) -> tuple[np.ndarray, np.ndarray, list[int] | None, Any]:
+    """`relax`, with the weight of the cycle; a cycle that only rounding makes improve is none.
+
+    Floats are tried first, and are fractions where they find a cycle that does not improve in exact arithmetic.
     """
     arithmetic = S.over(A.dtype)
-    cycle = relax(A, arithmetic, [vertex])[2]
+    x, predecessor, cycle = relax(A, arithmetic, sources)
     if cycle is None:
-        return None, None, False
-    weight = weight_of(A, arithmetic, cycle)
-    if A.dtype.kind != "f":
-        return cycle, weight, True
-    exact = weight_of(_rational(A, cycle), S.over(object), [*range(len(cycle) - 1), 0])
-    return cycle, weight, S.over(object).scalar["add"](S.one, exact) != S.one
+        return x, predecessor, None, None
+    if A.dtype.kind == "f":
+        exact = S.over(object)
+        if exact.scalar["add"](S.one, weight_of(_rational(A[np.ix_(cycle, cycle)]), exact, [*range(len(cycle))])) == S.one:
+            x, predecessor, cycle = relax(_rational(A), exact, sources)
+            x = x.astype(A.dtype)
+    return x, predecessor, cycle, None if cycle is None else weight_of(A, arithmetic, cycle)
 
 
-def _rational(A: np.ndarray, cycle: list[int]) -> np.ndarray:
-    """The matrix of a cycle's vertices, in their order, as fractions."""
-    rows = cycle[:-1]
-    result = np.empty((len(rows), len(rows)), object)
-    for i, u in enumerate(rows):
-        for j, v in enumerate(rows):
-            a = float(A[u, v])
-            result[i, j] = Fraction(a) if np.isfinite(a) else a
-    return result
+def _rational(A: np.ndarray) -> np.ndarray:
+    """Finite floats as the fractions that they are."""
+    return np.frompyfunc(lambda a: Fraction(a) if np.isfinite(a) else a, 1, 1)(A.astype("f8").astype(object))

@@ -17,8 +17,15 @@ def kernel(lowering: Lowering) -> Any:
     made = lowering.__dict__.get("_kernel")
     if made is None:
         # Kept on the lowering, which is itself kept: finding it again costs no hashing of expressions.
-        made = lowering.__dict__["_kernel"] = _kernel(_Keyed(lowering))
+        made = _on_gpu(lowering) if lowering.kind == "cuda" else _kernel(_Keyed(lowering))
+        lowering.__dict__["_kernel"] = made
     return made
+
+
+def _on_gpu(lowering: Any) -> Any:
+    from .cuda.engine import kernel as cuda_kernel
+
+    return cuda_kernel(lowering)
 
 
 class _Keyed:

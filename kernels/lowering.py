@@ -77,6 +77,10 @@ class Lowering:
             from .packed import PackedMatrix
 
             return PackedMatrix.zeros(*shape)
+        if self.kind == "cuda":
+            import cupy
+
+            return cupy.empty(shape, self.storage)
         return np.empty(shape, self.storage)
 
     def add_one(self, diagonal: np.ndarray) -> np.ndarray:

@@ -12,12 +12,23 @@ from . import laws
 from .algorithms import relaxation
 from .algorithms.blocks import UndefinedStar
 from .core import Semiring
+from .devices import is_on_gpu, settle, to_host
 from .divergence import check_cycles, improving, may_diverge, undefined_star
 from .errors import LawError, SemiringError
-from .execution import LARGE, check_device, close_each, close_matrix, common_dtype, encoded, plan_closure, reporting
+from .execution import (
+    LARGE,
+    close_each,
+    close_matrix,
+    common_dtype,
+    encoded,
+    lowering_for,
+    plan_closure,
+    reporting,
+    steady_closure,
+)
 from .factors import Factors, factor, solve
 from .kernels.build import kernel as build_kernel
-from .kernels.lowering import Lowering, choose, fitting, roomy
+from .kernels.lowering import Lowering, fitting, roomy
 from .memory import require
 from .naming import algebra
 from .operands import check_square, examine, operand
@@ -84,8 +95,8 @@ def matmul(
         C of the answer's shape; the answer is then C ⊕ A ⊗ B. It is not changed unless it is `out`.
     out : ndarray, optional
         Where to put the answer.
-    device : {None, "cpu"}
-        Where to compute.
+    device : {None, "cpu", "gpu"}
+        Where to compute; ``None``: where the data are, and for large host arrays of floats the GPU if there is one.
 
     Returns
     -------
@@ -107,7 +118,6 @@ def matmul(
            [inf,  0.]])
     """
     S = algebra(S)
-    check_device(device)
     left, right = operand(A, S, "A"), operand(B, S, "B")
     a, b = left.array, right.array
     dtype = common_dtype(S, ("A", a), ("B", b))
@@ -125,33 +135,36 @@ def matmul(
     full = (*leading, a.shape[-2], b.shape[-1])
     shape = tuple(s for i, s in enumerate(full) if not (
         (vectors[0] and i == len(full) - 2) or (vectors[1] and i == len(full) - 1)))  # fmt: skip
-    operands = [("A", a), ("B", b)]
-    c = None
+    operands = {"A": a, "B": b}
     if accumulate is not None:
         c = operand(accumulate, S, "accumulate").array
         common_dtype(S, ("A", a), ("accumulate", c))
         if c.shape != shape:
             raise SemiringError(f"accumulate has shape {c.shape}, the product {shape}")
-        c = c.reshape(full)
-        operands.append(("accumulate", c))
-    if out is not None and (not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != dtype
-                            or not out.flags.writeable):  # fmt: skip
+        operands["accumulate"] = c.reshape(full)
+    if out is not None and not _can_hold(out, shape, dtype):
         raise SemiringError(f"out must be a writable {dtype} array of shape {shape}")
     if np.prod(full, dtype=float) * dtype.itemsize > LARGE:
         require(int(np.prod(full, dtype=float)) * dtype.itemsize, f"the {' × '.join(map(str, full))} product")
-    facts = examine(S, dtype, operands)
-    low = choose(S, dtype, facts, 3, in_place=False, packed=len(full) == 2)
-    result = _product(low, a, b, c, full)
-    result = low.decode(result).reshape(shape)
+    placed, back = settle(S, list(operands.values()), device, np.prod(full, dtype=float) * a.shape[-1])
+    facts = examine(S, dtype, list(zip(operands, placed, strict=True)))
+    low = lowering_for(S, placed[0], facts, 3, packed=len(full) == 2)
+    result = back(low.decode(_product(low, full, *placed)).reshape(shape))
     if out is not None:
-        out[...] = result
+        out[...] = result if is_on_gpu(out) == is_on_gpu(result) else to_host(result)
         return out
     if not shape:
         return result[()]
     return left.wrap(result) if left.names == right.names else result
 
 
-def _product(low: Lowering, a: np.ndarray, b: np.ndarray, c: np.ndarray | None, full: tuple[int, ...]) -> Any:
+def _can_hold(out: Any, shape: tuple[int, ...], dtype: np.dtype) -> bool:
+    if not isinstance(out, np.ndarray) and not is_on_gpu(out):
+        return False
+    return bool(out.shape == shape and out.dtype == dtype and getattr(out.flags, "writeable", True))
+
+
+def _product(low: Lowering, full: tuple[int, ...], a: Any, b: Any, c: Any = None) -> Any:
     """C ⊕ A ⊗ B in storage."""
     k = build_kernel(low)
     a, b = encoded(low, a), encoded(low, b)
@@ -180,7 +193,7 @@ def closure(
     Parameters
     ----------
     A : array_like, shape (n, n) or (…, n, n)
-        A NumPy array of any strides, a SciPy sparse matrix (the answer is dense), a `Matrix`, a `Graph`, a NetworkX
+        A NumPy or CuPy array of any strides, a SciPy sparse matrix (the answer is dense), a `Matrix`, a `Graph`, a NetworkX
         graph, or anything with DLPack. An absent edge is the algebra's zero; dense arrays are taken literally. A
         stack is closed matrix by matrix.
     S : Semiring or str
@@ -191,8 +204,8 @@ def closure(
         Whether the empty walk counts; otherwise A⁺ = A A*.
     overwrite : bool
         Whether A's own memory may be used. Otherwise A is not changed.
-    device : {None, "cpu"}
-        Where to compute.
+    device : {None, "cpu", "gpu"}
+        Where to compute; ``None``: where the data are, and for large host arrays of floats the GPU if there is one.
     tile : int, optional
         Rows of a pivot block.
     progress : bool or callable
@@ -230,11 +243,12 @@ def closure(
     S = algebra(S)
     given = operand(A, S)
     array = given.array
-    planned, facts = plan_closure(S, array, method, reflexive, overwrite, device, tile)
+    (array,), back = settle(S, [array], device, check_work(array))
+    planned, facts = plan_closure(S, array, method, reflexive, overwrite, tile)
     low, n = planned.lowering, array.shape[-1]
     if planned.memory > LARGE:
         require(planned.memory, f"the closure of {n} × {n} {array.dtype}")
-    in_place = overwrite and reflexive and array.flags.writeable
+    in_place = overwrite and reflexive and getattr(array.flags, "writeable", True)
     work = low.encode(array, not in_place)
     original = None if reflexive else low.encode(array, True) if low.kind == "packed" else encoded(low, array)
     with reporting(progress, planned) as kernel:
@@ -242,9 +256,11 @@ def closure(
             (close_matrix if array.ndim == 2 else close_each)(work, original, kernel, planned)
         except UndefinedStar as e:
             raise undefined_star(S, given.names, e.pivot) from None
-    if may_diverge(low):
-        check_cycles(low, work, None if in_place else array, facts, given.names)
-    return given.wrap(low.decode(work))
+    if may_diverge(low) and not check_cycles(
+        low, work, None if in_place else array, facts, given.names, steady=planned.method == "squaring"
+    ):
+        work = steady_closure(planned, array, original, facts, given.names)
+    return given.wrap(back(low.decode(work)))
 
 
 def plan(
@@ -268,7 +284,15 @@ def plan(
     ('r-kleene', 'ordered integers', 27000000)
     """
     S = algebra(S)
-    return plan_closure(S, operand(A, S).array, method, reflexive, overwrite, device, tile)[0]
+    array = operand(A, S).array
+    (array,), _ = settle(S, [array], device, check_work(array))
+    return plan_closure(S, array, method, reflexive, overwrite, tile)[0]
+
+
+def check_work(array: Any) -> float:
+    """Multiply-adds of the closure of a checked operand."""
+    n = check_square(array)
+    return float(np.prod(array.shape[:-2])) * float(n) ** 3
 
 
 def path(A: Any, S: Semiring | str, source: Any, target: Any) -> tuple[Any, list | None]:
@@ -329,10 +353,9 @@ def path(A: Any, S: Semiring | str, source: Any, target: Any) -> tuple[Any, list
 def _best_path(
     S: Semiring, array: np.ndarray, names: Sequence[Any] | None, source: int, target: int
 ) -> tuple[Any, list | None]:
-    arithmetic = S.over(array.dtype)
-    weights, predecessor, cycle = relaxation.relax(array, arithmetic, [source])
+    weights, predecessor, cycle, weight = relaxation.relax_exactly(array, S, [source])
     if cycle is not None:
-        raise improving(S, names, cycle[0], cycle, relaxation.weight_of(array, arithmetic, cycle), None)
+        raise improving(S, names, cycle[0], cycle, weight, None)
     if source != target and predecessor[target] < 0:
         return weights[target], None
     return weights[target], relaxation.path_to(predecessor, source, target)

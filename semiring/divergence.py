@@ -9,6 +9,7 @@ import numpy as np
 
 from .algorithms.relaxation import improving_cycle
 from .core import Semiring
+from .devices import to_host
 from .errors import NoClosureError
 from .kernels.facts import Facts
 from .kernels.lowering import Lowering, fitting, roomy
@@ -30,32 +31,62 @@ def may_diverge(low: Lowering) -> bool:
 
 
 def check_cycles(
-    low: Lowering, work: np.ndarray, array: np.ndarray | None, facts: Facts, names: Sequence[Any] | None
-) -> None:
-    """Refuse a closure in which a cycle improves for ever: on the diagonal, 1 ⊕ a ≠ 1."""
+    low: Lowering, work: np.ndarray, array: np.ndarray | None, facts: Facts, names: Sequence[Any] | None,
+    *, steady: bool = False,
+) -> bool:  # fmt: skip
+    """Refuse a closure in which a cycle improves for ever: on the diagonal, 1 ⊕ a ≠ 1.
+
+    Floats are taken for exact: a cycle of weight one that rounding made look better is none. Elimination lets rounding
+    errors double at every pivot of such cycles.
+
+    Parameters
+    ----------
+    work : ndarray
+        The closure, or factors, in storage.
+    array : ndarray or None
+        The matrix, if it is still there to look for a cycle in.
+    steady : bool
+        Whether errors did not grow, as in squaring.
+
+    Returns
+    -------
+    bool
+        False if the closure has to be computed anew, without growing errors.
+    """
     S = low.algebra
     flat = work.diagonal(0, -2, -1).reshape(-1)
     one = low.one[0] if not low.storage.names else np.array(low.one, low.storage)
     improved = np.flatnonzero(low.add_one(flat) != one)
     if not improved.size:
-        return
+        return True
     n = work.shape[-1]
-    slack = improved[_is_slack(low, flat[improved], facts, n)] if low.storage.kind == "f" else improved[:0]
-    doubtful = set(slack.tolist())
-    for place in [i for i in improved.tolist() if i not in doubtful] + sorted(doubtful):
-        matrix, vertex = divmod(place, n)
-        cycle, weight, certain = (None, None, place not in doubtful)
+    rounds = low.storage.kind == "f"
+    slack = _is_slack(low, flat[improved], facts, n) if rounds else np.zeros(improved.size, bool)
+    for matrix in np.unique(improved // n):
+        here = improved // n == matrix
+        vertices = improved[here] % n
+        certain = vertices[~slack[here]]
+        where = int(matrix) if work.ndim > 2 else None
         if array is not None:
-            cycle, weight, improves = improving_cycle(roomy(S, array.reshape(-1, n, n)[matrix], facts), S, vertex)
-            weight = fitting(S, weight, array.dtype) if cycle is not None else None
-            certain = improves if place in doubtful else True
-        if certain:
-            raise improving(S, names, vertex, cycle, weight, matrix if work.ndim > 2 else None)
-    # What is left are cycles of weight one that rounding made look better.
-    stack = work.reshape(-1, n, n)
-    for place in doubtful:
-        matrix, vertex = divmod(place, n)
-        stack[matrix, vertex, vertex] = low.one[0]
+            _refuse_cycle(S, array.reshape(-1, n, n)[matrix], vertices.tolist(), facts, names, where)
+        if certain.size and (array is None or not rounds):
+            raise improving(S, names, int(certain[0]), None, None, where)
+        if certain.size and not steady:
+            return False
+        work[(*np.unravel_index(matrix, work.shape[:-2]), vertices, vertices)] = one
+    return True
+
+
+def _refuse_cycle(
+    S: Semiring, A: np.ndarray, vertices: list[int], facts: Facts, names: Sequence[Any] | None, matrix: int | None
+) -> None:
+    """Raise if a cycle through one of the vertices improves in exact arithmetic."""
+    # Beyond an infinitely good edge nothing improves any more, so that one source could hide the cycle of another.
+    endless = (facts.low_limit and S.zero != -np.inf) or (facts.high_limit and S.zero != np.inf)
+    for sources in [[v] for v in vertices] if endless else [vertices]:
+        cycle, weight = improving_cycle(roomy(S, A, facts), S, sources)
+        if cycle is not None:
+            raise improving(S, names, cycle[0], cycle, fitting(S, weight, A.dtype), matrix)
 
 
 def _is_slack(low: Lowering, values: np.ndarray, facts: Facts, n: int) -> np.ndarray:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from .algorithms.floyd_warshall import floyd_warshall
 from .algorithms.r_kleene import r_kleene
 from .algorithms.squaring import squaring
 from .core import Semiring
+from .divergence import check_cycles
+from .devices import gpu_name, is_on_gpu
 from .errors import LawError, SemiringError
 from .kernels.build import kernel as build_kernel
 from .kernels.facts import Facts
@@ -34,28 +37,35 @@ LARGE = 1 << 26  # bytes from which it is asked whether they are there
 STACKED = 128  # matrices up to this order are closed together in one call
 
 
+def lowering_for(
+    S: Semiring, array: Any, facts: Facts, length: int, *, in_place: bool = False, packed: bool = False
+) -> Lowering:
+    """The lowering for data where they are; see `semiring.kernels.lowering.choose`."""
+    if is_on_gpu(array):
+        from .kernels.cuda.lowering import choose as choose_on_gpu
+
+        return choose_on_gpu(S, array.dtype, facts, length, in_place=in_place)
+    return choose(S, array.dtype, facts, length, in_place=in_place, packed=packed)
+
+
 def plan_closure(
-    S: Semiring, array: np.ndarray, method: str, reflexive: bool, overwrite: bool, device: str | None, tile: int | None
+    S: Semiring, array: Any, method: str, reflexive: bool, overwrite: bool, tile: int | None
 ) -> tuple[Plan, Facts]:
-    check_device(device)
+    """What to do with a checked operand, and the facts that were found."""
     if S.product_only:
         raise LawError(f"{S.name} is not a semiring, so it has products but no closure: {S._law_report.failures[0]}")
     n = check_square(array)
     method = resolve_method(method, S)
     facts = examine(S, array.dtype, [("A", array)])
     batch = int(np.prod(array.shape[:-2]))
-    low = choose(S, array.dtype, facts, n, in_place=overwrite and reflexive, packed=array.ndim == 2)
+    low = lowering_for(S, array, facts, n, in_place=overwrite and reflexive, packed=array.ndim == 2)
     engine = build_kernel(low)
     method, tile, reasons = choose_method(method, low, n, engine, tile)
     copies = (0 if overwrite and reflexive and low.storage == low.dtype else 1) + (not reflexive)
     memory = closure_memory(method, low, n, batch, copies)
     shape = tuple(array.shape)
-    return Plan("closure", S, shape, method, tile, low, engine.threads, batch * n**3, memory, reasons), facts
-
-
-def check_device(device: str | None) -> None:
-    if device not in (None, "cpu"):
-        raise SemiringError(f"device {device!r}: this version computes on the CPU only; use device=None or 'cpu'")
+    where = gpu_name() or "GPU" if low.kind == "cuda" else f"CPU, {engine.threads} threads"
+    return Plan("closure", S, shape, method, tile, low, where, batch * n**3, memory, reasons), facts
 
 
 def common_dtype(S: Semiring, *arrays: tuple[str, np.ndarray]) -> np.dtype:
@@ -94,7 +104,7 @@ def close_each(work: np.ndarray, original: np.ndarray | None, kernel: Any, plann
             close_matrix(D, A, kernel, planned)
         elif A is not None:
             kernel.set_diagonal(D, kernel.diagonal(A, D))
-    if not np.shares_memory(stack, work):
+    if isinstance(work, np.ndarray) and not np.shares_memory(stack, work):
         work[...] = stack.reshape(work.shape)
 
 
@@ -108,3 +118,14 @@ def reporting(progress: bool | Callable[[float], None], planned: Plan) -> Any:
 
         return Counting.under(bar(f"{planned.algebra.name} closure"), kernel, planned.work)
     return nullcontext(Counting(kernel, planned.work, progress))
+
+
+def steady_closure(
+    planned: Plan, array: np.ndarray, original: Any, facts: Facts, names: Sequence[Any] | None
+) -> Any:
+    """The closure in storage by squaring, in which rounding errors add up along a path but never grow."""
+    low, planned = planned.lowering, replace(planned, method="squaring")
+    work = low.encode(array, True)
+    (close_matrix if array.ndim == 2 else close_each)(work, original, build_kernel(low), planned)
+    check_cycles(low, work, array, facts, names, steady=True)
+    return work

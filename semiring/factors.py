@@ -13,10 +13,9 @@ from .algorithms.blocks import UndefinedStar
 from .core import Semiring
 from .divergence import check_cycles, may_diverge, undefined_star
 from .errors import SemiringError
-from .execution import common_dtype, plan_closure, reporting
+from .execution import common_dtype, lowering_for, plan_closure, reporting
 from .kernels.build import kernel as build_kernel
 from .kernels.facts import Facts
-from .kernels.lowering import choose
 from .naming import algebra
 from .operands import examine, operand
 
@@ -35,13 +34,13 @@ class Factors:
         array = given.array
         if array.ndim != 2:
             raise SemiringError(f"A must be one square matrix, and has shape {array.shape}")
-        planned, facts = plan_closure(S, array, "elimination", True, False, None, None)
+        planned, facts = plan_closure(S, array, "elimination", True, False, None)
         if S.is_tropical and array.dtype.kind in "iu":
             # The widest storage leaves right-hand sides the most room.
             room = Facts(max(facts.largest, 1 << 40), facts.low_limit, facts.high_limit)
-            low = choose(S, array.dtype, room, array.shape[0] + 1, in_place=False, packed=False)
+            low = lowering_for(S, array, room, array.shape[0] + 1)
         else:
-            low = choose(S, array.dtype, facts, array.shape[0] + 1, in_place=False, packed=False)
+            low = lowering_for(S, array, facts, array.shape[0] + 1)
         self.plan = replace(planned, operation="factor", lowering=low, work=array.shape[0] ** 3 // 3)
         self.shape = array.shape
         self._S, self._names, self._wrap, self._facts = S, given.names, given.wrap, facts

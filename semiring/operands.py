@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from .core import Semiring
+from .devices import is_on_gpu
 from .errors import SemiringError
 from .kernels.facts import Facts, gather
 from .kernels.lowering import chunks
 from .laws import is_nan, show
 
 Wrap = Callable[[np.ndarray], Any]
+_HOST, _CUDA = 1, 2  # device types of DLPack
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,8 @@ def operand(A: Any, S: Semiring, what: str = "A") -> Operand:
     if isinstance(A, np.ndarray):
         carried = _carried(A, S)
         return Operand(carried, _as_is if carried is A else lambda array: _convert(array, A.dtype))
+    if is_on_gpu(A):
+        return Operand(_carried(A, S), _as_is)
     graph = sys.modules.get("semiring.graph")
     if graph is not None and isinstance(A, graph.Matrix):
         Matrix, names = graph.Matrix, A.names
@@ -93,14 +97,18 @@ def _from_sparse(A: Any, S: Semiring) -> np.ndarray:
 
 def _from_dlpack(A: Any, S: Semiring, what: str) -> Operand:
     device = int(A.__dlpack_device__()[0])
-    if device != 1:
+    if device == _CUDA:
+        import cupy
+
+        array = cupy.from_dlpack(A)
+    elif device == _HOST:
+        array = np.from_dlpack(A)
+    else:
         raise SemiringError(
-            f"{what} lives on an accelerator (DLPack device type {device}), and this version computes on the CPU; "
-            f"move it to the host first"
+            f"{what} lives on a device (DLPack type {device}) that is neither the host nor a CUDA GPU; copy it to the host"
         )
     module = sys.modules.get(type(A).__module__.partition(".")[0])
-    back = getattr(module, "from_dlpack", None)
-    return Operand(_carried(np.from_dlpack(A), S), (lambda array: back(array)) if back else _as_is)
+    return Operand(_carried(array, S), getattr(module, "from_dlpack", _as_is))
 
 
 def check_square(array: np.ndarray, what: str = "A") -> int:
@@ -123,6 +131,8 @@ def examine(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, np.ndarray
     """
     if S.traced is None:
         return Facts()
+    if is_on_gpu(arrays[0][1]):
+        return _examine_on_gpu(S, dtype, arrays)
     if dtype.names or dtype.kind == "O":
         for what, array in arrays:
             _refuse_outside(S, what, array)
@@ -142,6 +152,20 @@ def examine(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, np.ndarray
     if S.traced.carrier.op != "constant" and not facts.two_valued:
         for what, array in arrays:
             _refuse_outside(S, what, array)
+    return facts
+
+
+def _examine_on_gpu(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, Any]]) -> Facts:
+    """The same without leaving the device; only a refusal copies the operand back, to say where and what."""
+    from .kernels.cuda.facts import gather as gather_on_gpu
+
+    A = S.over(dtype)
+    facts, nan = gather_on_gpu([array for _, array in arrays], A.zero, A.one)
+    assert S.traced
+    if nan or dtype.names or (S.traced.carrier.op != "constant" and not facts.two_valued):
+        for what, array in arrays:
+            if nan or dtype.names or not bool(A.contains_on_gpu(array).all()):
+                _refuse_outside(S, what, array.get())
     return facts
 
 

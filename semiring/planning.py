@@ -46,7 +46,7 @@ class Plan:
     method: str
     tile: int
     lowering: Lowering
-    threads: int
+    device: str
     work: int
     memory: int
     reasons: dict[str, str] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class Plan:
             "method": self.method,
             "tile": str(self.tile),
             "lowering": f"{low.name}, stored as {_dtype(low.storage) if low.kind != 'packed' else 'bits'}",
-            "device": f"CPU, {self.threads} thread{'s' * (self.threads != 1)}",
+            "device": self.device,
             "work": f"{self.work:.3g} multiply-adds",
             "memory": f"{in_words(self.memory)} beyond the operands",
         }
@@ -110,8 +110,8 @@ def choose_method(method: str, low: Lowering, n: int, kernel: Any, tile: int | N
         raise SemiringError(f"tile must be a positive whole number, and is {tile!r}")
     reasons = {}
     if method == "auto":
-        if low.kind == "packed":
-            method, reasons["method"] = "floyd-warshall", "on packed bits the engine closes the whole matrix at once"
+        if low.kind in ("packed", "cuda"):
+            method, reasons["method"] = "floyd-warshall", "the engine closes the whole matrix, in blocks of its own"
         elif n <= (tile or kernel.tile) or low.kind == "objects":
             method, reasons["method"] = "floyd-warshall", "one block"
         else:
@@ -123,7 +123,7 @@ def choose_method(method: str, low: Lowering, n: int, kernel: Any, tile: int | N
     tile = tile or (kernel.tile if method == "r-kleene" else max(kernel.tile, BLOCKED_TILE))
     if kernel.align > 16 and tile % kernel.align:
         tile = -(-tile // kernel.align) * kernel.align
-        reasons["tile"] = f"packed words want multiples of {kernel.align}"
+        reasons["tile"] = f"this engine's blocks begin at multiples of {kernel.align}"
     return method, tile, reasons
 
 

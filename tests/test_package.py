@@ -34,6 +34,7 @@ LAYERS = [
     "text_readers writers",
     "array_readers",
     "files",
+    "devices",
     "operands planning naming",
     "divergence execution",
     "factors",

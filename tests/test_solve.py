@@ -58,10 +58,10 @@ FEW = [
 
 def acyclic(S: sr.Semiring, dtype: np.dtype, n: int, random: np.random.Generator) -> np.ndarray:
     """A strictly upper triangular matrix: whatever the algebra, it has a closure."""
-    pool = np.asarray([S.one_in(dtype)] if S.kinds == "?" else S.samples()).astype(dtype)
+    pool = S.samples()
+    pool = (pool[np.isfinite(pool)] if pool.dtype.kind == "f" else pool).astype(dtype)
     if dtype.kind == "i" and S.is_tropical:
         pool = np.arange(1, 9).astype(dtype)
-    pool = pool[~np.isinf(pool)] if dtype.kind == "f" else pool
     A = random.choice(pool, (n, n))
     A[(random.random((n, n)) < 0.8) | (np.tri(n, dtype=bool))] = S.zero_in(dtype)
     return A

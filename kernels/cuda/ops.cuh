@@ -62,7 +62,8 @@ template <class T> DEVICE T negative(T x) {
 }
 template <class T> DEVICE T absolute(T x) {
     if constexpr (is_floating<T>) return fabs(x);
-    else return x < T(0) ? negative(x) : x;
+    else if constexpr (is_signed<T>) return x < T(0) ? negative(x) : x;
+    else return x;
 }
 
 template <class T> DEVICE T remainder(T x, T y) {
@@ -182,7 +183,9 @@ template <class T> DEVICE T left_shift(T x, T y) {
 }
 template <class T> DEVICE T right_shift(T x, T y) {
     using U = typename Unsigned<T>::type;
-    return U(y) < U(8 * sizeof(T)) ? T(x >> y) : x < T(0) ? T(-1) : T(0);
+    T nothing = T(0);
+    if constexpr (is_signed<T>) nothing = T(x >> (8 * sizeof(T) - 1));
+    return U(y) < U(8 * sizeof(T)) ? T(x >> y) : nothing;
 }
 
 template <class T> DEVICE T gcd(T x, T y) {

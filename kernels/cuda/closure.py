@@ -1,0 +1,287 @@
+"""Closures in device memory: few launches, pivots closed ahead of the bulk, graphs where launches would dominate.
+
+    [ X C X ]
+    [ R D R ]     D ← D*,   R ← D R,   X ← X ⊕ C R,   C ← C D
+    [ X C X ]
+
+Three sizes of the same step: a small matrix is closed by one block of threads; up to `TILE`, pivots are blocks that one
+block of threads closes, and a step is two launches; beyond, pivots are matrices of the second kind, and X is one large
+product. Where ⊕ is idempotent (D* D* = D*), C may be scaled before X needs it, so the next pivot's row and column can be
+finished, and the pivot closed, on a second stream while the rest of X is still being computed.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from .launch import Function, Module
+from .product import EVERY, Gap, Product, View
+from .program import CloseGeometry, Program, panel_geometry, stack_geometry
+
+TILE = 2048  # order up to which pivots are closed by one block of threads each
+AHEAD = 4  # blocks of the matrix from which on looking ahead pays for its events
+LARGEST_GRAPH = 8192  # order up to which launches take longer than what they launch, or nearly
+GRAPHS = 16  # closures that are kept as graphs; a place in memory becomes one when it is closed again
+
+
+class Closure:
+    """A ← A* for one program, on the current stream."""
+
+    def __init__(self, text: Program, product: Product, idempotent: bool):
+        self.text, self.product, self.idempotent = text, product, idempotent
+        self.size = text.size
+        self._graphs: OrderedDict[tuple, _Graph | None] = OrderedDict()
+
+    def __call__(self, A: View) -> Any:
+        """Close a matrix; returns a device array of one integer: −1, or the first pivot without a star."""
+        import cupy
+
+        stream = cupy.cuda.get_current_stream()
+        if self._order < A.rows <= LARGEST_GRAPH and not stream.is_capturing():
+            key = (A.address, A.ld, A.rows, cupy.cuda.runtime.getDevice())
+            seen = key in self._graphs
+            graph = self._graphs[key] if seen else None
+            if seen and graph is None:
+                graph = self._graphs[key] = _Graph(lambda failed: self._close(A, 0, failed))
+            if graph is not None:
+                self._graphs.move_to_end(key)
+                return graph.launch(stream)
+            self._graphs[key] = None
+            while len(self._graphs) > GRAPHS:
+                self._graphs.popitem(last=False)
+        failed = cupy.full(1, -1, np.int32)
+        self._close(A, 0, failed.data.ptr)
+        return failed
+
+    def stack(self, A: View, batch: int, report: bool) -> Any:
+        """Close each small matrix of a stack in one launch; the first pivots without a star if these are wanted."""
+        import cupy
+
+        failed = cupy.full(batch, -1, np.int32) if report else None
+        self._small(A.rows)(batch, 1, A.address, A.ld, A.next, A.rows, 0, failed.data.ptr if report else 0)
+        return failed
+
+    @property
+    def _order(self) -> int:
+        return panel_geometry(self.size, self.text.light).ORDER
+
+    def _close(self, A: View, start: int, failed: int, ahead: bool = True) -> None:
+        """A ← A*, whose first row is `start` of the whole matrix."""
+        n = A.rows
+        if n <= self._order:
+            self._small(n)(1, 1, A.address, A.ld, 0, n, start, failed)
+        elif n > TILE and self._cuts_evenly(A):
+            self._by_products(A, outer_block(n), start, failed)
+        else:
+            self._by_panels(A, start, failed, ahead)
+
+    def _cuts_evenly(self, A: View) -> bool:
+        """Whether pivot blocks and everything between them are whole tiles of the product."""
+        g, block = self.product.large, outer_block(A.rows)
+        return g.has_whole_tiles(self.size) and A.is_aligned and not A.rows % block and not block % g.BM and not block % g.BN
+
+    def _by_panels(self, A: View, start: int, failed: int, ahead: bool) -> None:
+        panels, rest = self._step
+        blocks = -(-A.rows // self._order)
+        others = blocks - 1
+        memory = _memory(2 * self._order**2 * self.size)
+        matrix = (A.address, A.ld, A.rows)
+        side = [memory.ptr, memory.ptr + self._order**2 * self.size]
+        if not self.idempotent:
+            for k in range(blocks):
+                panels(others, 1, *matrix, k, 1, side[0], start, failed)
+                rest(others**2 + 1, 1, *matrix, k, 0, side[0])
+                panels(others, 1, *matrix, k, 2, side[0], start, failed)
+        elif not ahead or blocks < AHEAD:
+            for k in range(blocks):
+                panels(2 * others, 1, *matrix, k, 0, side[0], start, failed)
+                rest(others**2 + 1, 1, *matrix, k, 0, side[0])
+        else:
+            panels(2 * others, 1, *matrix, 0, 0, side[0], start, failed)
+            for k in range(others):
+                with _second_stream() as done:
+                    rest(2 * others - 1, 1, *matrix, k, 1, side[k % 2])
+                    panels(2 * others, 1, *matrix, k + 1, 0, side[(k + 1) % 2], start, failed)
+                rest((others - 1) ** 2 + 1, 1, *matrix, k, 2, side[k % 2])
+                done.wait()
+            rest(others**2 + 1, 1, *matrix, others, 0, side[others % 2])
+
+    def _by_products(self, A: View, block: int, start: int, failed: int) -> None:
+        n = A.rows
+        memory = _memory(block * n * self.size)
+        if not self.idempotent:
+            for o in range(0, n, block):
+                self._close(self._part(A, o, block), start + o, failed)
+                self._scale_row(A, o, block, memory.ptr)
+                self._rest(A, Gap(o, block), o, block)
+                self._scale_column(A, o, block, memory.ptr)
+            return
+
+        def pivot(o: int) -> None:
+            self._close(self._part(A, o, block), start + o, failed, ahead=False)
+            self._scale_row(A, o, block, memory.ptr)
+            self._scale_column(A, o, block, memory.ptr)
+
+        pivot(0)
+        for o in range(0, n - block, block):
+            after = o + block
+            with _second_stream() as done:
+                self._next_row_and_column(A, o, block)
+                pivot(after)
+            self._rest(A, Gap(o, 2 * block), o, block)
+            done.wait()
+        self._rest(A, Gap(n - block, block), n - block, block)
+
+    def _part(self, A: View, o: int, block: int) -> View:
+        return A.part(slice(o, o + block), slice(o, o + block), self.size)
+
+    def _panels(self, A: View, o: int, block: int) -> tuple[View, View]:
+        """The pivot's rows and columns, the pivot itself among them."""
+        pivot = slice(o, o + block)
+        return A.part(pivot, EVERY, self.size), A.part(EVERY, pivot, self.size)
+
+    def _scale_row(self, A: View, o: int, block: int, memory: int) -> None:
+        """R ← D R, from a copy of R."""
+        R, _ = self._panels(A, o, block)
+        old = View(memory, A.columns * self.size, 0, block, A.columns)
+        _copy(old, R, A.columns * self.size)
+        g = self.product.geometry(block, A.columns - block, 1)
+        self.product.whole(g, R, self._part(A, o, block), old, 1, False, columns=Gap(o, block))
+
+    def _scale_column(self, A: View, o: int, block: int, memory: int) -> None:
+        """C ← C D, from a copy of C."""
+        _, C = self._panels(A, o, block)
+        old = View(memory, block * self.size, 0, A.rows, block)
+        _copy(old, C, block * self.size)
+        g = self.product.geometry(A.rows - block, block, 1)
+        self.product.whole(g, C, old, self._part(A, o, block), 1, False, rows=Gap(o, block))
+
+    def _rest(self, A: View, gap: Gap, o: int, block: int) -> None:
+        """X ← X ⊕ C R outside the gap."""
+        R, C = self._panels(A, o, block)
+        left = A.rows - gap.size
+        if left:
+            self.product.whole(self.product.geometry(left, left, 1), A, C, R, 1, True, gap, gap)
+
+    def _next_row_and_column(self, A: View, o: int, block: int) -> None:
+        """X ← X ⊕ C R in the rows and the columns of the next pivot only."""
+        R, C = self._panels(A, o, block)
+        n, after, size = A.rows, slice(o + block, o + 2 * block), self.size
+        g = self.product.geometry(block, n - block, 1)
+        rows, columns = A.part(after, EVERY, size), A.part(EVERY, after, size)
+        self.product.whole(g, rows, C.part(after, EVERY, size), R, 1, True, columns=Gap(o, block))
+        self.product.whole(g, columns, C, R.part(EVERY, after, size), 1, True, rows=Gap(o, 2 * block))
+
+    @lru_cache(4)  # noqa: B019 (kernels live as long as the process)
+    def _stack_function(self, g: CloseGeometry) -> Function:
+        return Module(self.text.stack(g)).function("close_stack", g.threads)
+
+    def _small(self, n: int) -> Function:
+        return self._stack_function(stack_geometry(self.size, n, self.text.light))
+
+    @cached_property
+    def _step(self) -> tuple[Function, Function]:
+        g = panel_geometry(self.size, self.text.light)
+        module, shared = Module(self.text.panels()), g.shared_bytes(self.size)
+        return module.function("panels", g.threads, shared), module.function("rest", g.threads, shared)
+
+
+def outer_block(n: int) -> int:
+    """Rows of a pivot block of a large closure: enough steps of k for the product, yet a small share of the matrix."""
+    return 256 if n < 8192 else 1024
+
+
+class _Graph:
+    """Work recorded once and launched as a whole, with the memory it uses."""
+
+    def __init__(self, work: Any):
+        import cupy
+        from cupy.cuda import runtime
+
+        self.failed = cupy.empty(1, np.int32)
+        stream = cupy.cuda.Stream(non_blocking=True)
+        with _keeping() as self.kept, stream:
+            stream.begin_capture()
+            runtime.memsetAsync(self.failed.data.ptr, 0xFF, 4, stream.ptr)
+            work(self.failed.data.ptr)
+            self.graph = stream.end_capture()
+
+    def launch(self, stream: Any) -> Any:
+        self.graph.launch(stream)
+        return self.failed
+
+
+_kept: list[list] = []
+
+
+@contextmanager
+def _keeping() -> Iterator[list]:
+    """Scratch memory that is taken inside lives as long as the list."""
+    _kept.append([])
+    try:
+        yield _kept[-1]
+    finally:
+        _kept.pop()
+
+
+def _memory(count: int) -> Any:
+    """Scratch memory of the current stream."""
+    import cupy
+
+    memory = cupy.cuda.alloc(count)
+    if _kept:
+        _kept[-1].append(memory)
+    return memory
+
+
+class _Join:
+    """The end of what a second stream does."""
+
+    def __init__(self) -> None:
+        import cupy
+
+        self.first = cupy.cuda.get_current_stream()
+        self.event = cupy.cuda.Event(disable_timing=True)
+
+    def wait(self) -> None:
+        """What the first stream is given from now on comes after it."""
+        self.first.wait_event(self.event)
+
+
+@contextmanager
+def _second_stream() -> Iterator[_Join]:
+    """Launches inside go to a stream of high priority, after all that the current stream was given before."""
+    import cupy
+
+    join = _Join()
+    begin = cupy.cuda.Event(disable_timing=True)
+    begin.record(join.first)
+    second = _urgent(cupy.cuda.runtime.getDevice())
+    second.wait_event(begin)
+    with second:
+        yield join
+        join.event.record(second)
+
+
+@lru_cache(8)
+def _urgent(device: int) -> Any:
+    """A stream of the highest priority; drivers clamp the number."""
+    import cupy
+
+    return cupy.cuda.Stream(non_blocking=True, priority=-5)
+
+
+def _copy(target: View, source: View, width: int) -> None:
+    """Rows of `width` bytes from one place on the device to another."""
+    from cupy.cuda import get_current_stream, runtime
+
+    runtime.memcpy2DAsync(
+        target.address, target.ld, source.address, source.ld, width, source.rows,
+        runtime.memcpyDeviceToDevice, get_current_stream().ptr,
+    )  # fmt: skip

@@ -1,0 +1,332 @@
+"""Closures that do not exist: the error names a vertex and a true cycle, and rounding alone is never one."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import oracle
+import pytest
+import semiring as sr
+import strategies
+from bridge import same_bits
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+inf = np.inf
+METHODS = ("auto", "floyd-warshall", "blocked", "r-kleene", "squaring", "elimination")
+GAUSSIAN = tuple(m for m in METHODS if m != "squaring")
+quick = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+IMPROVING = [
+    ("min_plus", "f8"), ("min_plus", "f4"), ("min_plus", "f2"), ("min_plus", "i1"), ("min_plus", "i2"), ("min_plus", "i4"),
+    ("min_plus", "i8"), ("max_plus", "f8"), ("max_plus", "i4"), ("max_times", "f8"), ("max_times", "f4"),
+]  # fmt: skip
+
+
+def component(A: list, zero: Any, vertex: int) -> list[int]:
+    """The vertices that are on closed walks through a vertex."""
+    reach = oracle.closure_by_elimination(oracle.boolean, [[x != zero for x in row] for row in A])
+    return [v for v in range(len(A)) if reach[vertex][v] and reach[v][vertex]]
+
+
+def check_error(S: oracle.Algebra, A: list, error: sr.NoClosureError, *, cycle: bool = True) -> None:
+    """The vertex lies on an improving closed walk; the cycle is one, goes through the vertex and is simple."""
+    inside = component(A, S.zero, error.vertex)
+    assert oracle.has_improving_cycle(S, [[A[i][j] for j in inside] for i in inside]), f"vertex {error.vertex}"
+    assert "does not exist" in str(error)
+    if not cycle:
+        return
+    assert error.cycle is not None
+    assert error.cycle[0] == error.cycle[-1]
+    assert len(set(error.cycle)) == len(error.cycle) - 1
+    assert error.vertex in error.cycle
+    assert oracle.is_improving(S, A, error.cycle), f"cycle {error.cycle} of {A}"
+    exact = oracle.weight_of(S, oracle.exactly(A), error.cycle)
+    assert float(error.weight) == pytest.approx(float(exact), rel=1e-2, abs=1e-6)
+    assert " → ".join(map(str, error.cycle)) in str(error)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("name", "dtype"), IMPROVING)
+def test_random_graphs(name: str, dtype: str, method: str) -> None:
+    S, T = oracle.ALGEBRAS[name], sr.catalogue[name]
+
+    @quick
+    @given(data=st.data())
+    def check(data: st.DataObject) -> None:
+        n = data.draw(st.integers(1, 6))
+        array = data.draw(strategies.matrices(S, dtype, (n, n), safe=False))
+        tile = data.draw(st.sampled_from([None, 1, 2, 3]))
+        overwrite = data.draw(st.booleans())
+        reflexive = data.draw(st.booleans())
+        A = oracle.from_numpy(S, array)
+        improves = oracle.has_improving_cycle(S, A)
+        closed = None if improves else oracle.closure_by_elimination(S, A)
+        assume(improves or (oracle.fits(S, closed, dtype)))
+        given_ = array.copy()
+        try:
+            result = sr.closure(given_, T, method=method, tile=tile, overwrite=overwrite, reflexive=reflexive)
+        except sr.NoClosureError as error:
+            assert improves, f"{array!r}: {error}"
+            check_error(S, A, error, cycle=not overwrite)
+        else:
+            assert not improves, f"{array!r} gave {result!r}"
+            if not reflexive:
+                closed = oracle.matmul(S, A, closed)
+            if oracle.fits(S, closed, dtype):
+                oracle.assert_same(S, closed, result, f"A = {array!r}")
+        if not overwrite:
+            assert same_bits(given_, array), "the input was changed"
+
+    check()
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("dtype", "n"), [("f8", 40), ("i4", 130), ("f4", 130), ("i8", 70)])
+def test_many_negative_edges(dtype: str, n: int, method: str) -> None:
+    """So many negative cycles that sums through them double at every vertex."""
+    random = np.random.default_rng(n)
+    A = random.integers(-1000, 1000, (n, n)).astype(dtype)
+    before = A.copy()
+    with pytest.raises(sr.NoClosureError) as caught:
+        sr.closure(A, sr.min_plus, method=method)
+    assert same_bits(A, before)
+    weight = oracle.weight_of(oracle.min_plus, A.astype(int).tolist(), caught.value.cycle)
+    assert weight < 0
+    assert float(caught.value.weight) == weight
+    with pytest.raises(sr.NoClosureError):
+        sr.factor(A, sr.min_plus)
+    with pytest.raises(sr.NoClosureError):
+        sr.closure(A, sr.min_plus, method=method, overwrite=True)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_one_long_negative_cycle(method: str) -> None:
+    n = 150
+    order = np.random.default_rng(0).permutation(n)
+    A = np.full((n, n), inf)
+    A[order, np.roll(order, -1)] = 1.0
+    A[order[0], order[1]] = -(n - 1.0)
+    assert sr.closure(A, sr.min_plus, method=method)[order[0], order[0]] == 0  # weight exactly 0
+    A[order[0], order[1]] -= 0.5
+    with pytest.raises(sr.NoClosureError) as caught:
+        sr.closure(A, sr.min_plus, method=method)
+    assert len(caught.value.cycle) == n + 1
+    assert caught.value.weight == -0.5
+    assert "…" in str(caught.value)
+
+
+def test_fractions() -> None:
+    third = Fraction(1, 3)
+    A = np.full((4, 4), inf, object)
+    A[0, 1], A[1, 2], A[2, 0] = third, third, -2 * third
+    for method in METHODS:
+        closed = sr.closure(A, sr.min_plus, method=method)
+        assert closed[0, 2] == 2 * third
+        assert closed[0, 0] == 0
+    A[2, 0] -= Fraction(1, 10**30)
+    for method in METHODS:
+        before = A.copy()
+        with pytest.raises(sr.NoClosureError) as caught:
+            sr.closure(A, sr.min_plus, method=method)
+        assert (A == before).all()
+        assert caught.value.cycle == [0, 1, 2, 0]
+        assert caught.value.weight == -Fraction(1, 10**30)
+
+
+def test_stacks_say_which_matrix() -> None:
+    stack = np.full((4, 3, 3), inf)
+    stack[:, 0, 1] = 2.0
+    stack[2, 1, 0] = -3.0
+    for A in (stack, stack.astype("f2"), np.where(np.isinf(stack), np.iinfo("i4").max, stack).astype("i4")):
+        before = A.copy()
+        with pytest.raises(sr.NoClosureError, match=r"cycle 0 → 1 → 0 of matrix 2 of the stack of weight -1 improves") as caught:
+            sr.closure(A, sr.min_plus)
+        assert caught.value.cycle == [0, 1, 0]
+        assert caught.value.vertex in (0, 1)
+        assert same_bits(A, before)
+        with pytest.raises(sr.NoClosureError):
+            sr.closure(A, sr.min_plus, overwrite=True)
+
+
+def test_names() -> None:
+    edges = [("a", "b", 1.0), ("b", "c", -2.0), ("c", "b", 1.5), ("c", "d", 1.0)]
+    matrix = sr.adjacency(edges, sr.min_plus)
+    graph = sr.as_graph(edges)
+    network = nx.DiGraph()
+    network.add_weighted_edges_from(edges)
+    for A in (matrix, graph, network):
+        with pytest.raises(sr.NoClosureError, match="cycle b → c → b of weight -0.5") as caught:
+            sr.closure(A, sr.min_plus)
+        assert caught.value.cycle == ["b", "c", "b"]
+        assert caught.value.vertex in ("b", "c")
+    with pytest.raises(sr.NoClosureError, match="b → c → b"):
+        sr.solve(matrix, np.zeros(4), sr.min_plus)
+    with pytest.raises(sr.NoClosureError, match="b → c → b"):
+        sr.path(matrix, sr.min_plus, "a", "d")
+
+
+@pytest.mark.parametrize("name", ["min_plus", "max_plus"])
+def test_infinitely_good_loops(name: str) -> None:
+    S = sr.catalogue[name]
+    for dtype in ("f8", "f4", "i4"):
+        A = np.full((2, 2), S.zero_in(dtype), dtype)
+        A[0, 1] = 1
+        A[1, 1] = -S.zero if dtype[0] == "f" else np.iinfo(dtype).min if name == "min_plus" else np.iinfo(dtype).max
+        for method in METHODS:
+            with pytest.raises(sr.NoClosureError) as caught:
+                sr.closure(A, S, method=method)
+            assert caught.value.vertex == 1
+            assert caught.value.cycle == [1, 1]
+        A[1, 1], A[0, 1] = S.zero_in(dtype), A[1, 1]
+        assert sr.closure(A, S)[0, 1] == A[0, 1]
+
+
+# Stars that do not exist.
+
+UNDEFINED = [("plus_times", "f8"), ("plus_times", "f4"), ("gf2", "u1"), ("gf2", "?"), ("mod_p", "i4")]
+
+
+@pytest.mark.parametrize(("name", "dtype"), UNDEFINED)
+@pytest.mark.parametrize(("n", "at"), [(1, (0, 0)), (5, (3, 3)), (5, (1, 3)), (70, (3, 68)), (70, (40, 69)), (70, (65, 65))])
+def test_undefined_stars_name_the_vertex(name: str, dtype: str, n: int, at: tuple[int, int]) -> None:
+    """A loop of weight one at a vertex, or one that is made when the other vertex of a cycle is eliminated."""
+    S = sr.catalogue[name]
+    A = np.zeros((n, n), dtype)
+    A[at] = A[at[::-1]] = 1
+    names = [f"v{i}" for i in range(n)]
+    for method in GAUSSIAN:
+        for overwrite in (False, True):
+            work = A.copy()
+            with pytest.raises(sr.NoClosureError, match=rf"eliminating vertex {at[1]} needs the star") as caught:
+                sr.closure(work, S, method=method, overwrite=overwrite, tile=None if n > 5 else 2)
+            assert caught.value.vertex == at[1]
+            assert caught.value.cycle is None
+            assert overwrite or same_bits(work, A)
+        with pytest.raises(sr.NoClosureError, match=rf"eliminating vertex 'v{at[1]}'"):
+            sr.closure(sr.Matrix(A, S, names), S, method=method)
+    with pytest.raises(sr.NoClosureError) as caught:
+        sr.factor(A, S)
+    assert caught.value.vertex == at[1]
+    with pytest.raises(sr.NoClosureError) as caught:
+        sr.closure(np.stack([np.zeros_like(A), A]), S)
+    assert caught.value.vertex == at[1]
+
+
+def test_undefined_stars_of_records_and_objects() -> None:
+    S = sr.expectation
+    A = np.zeros((3, 3), S.default_dtype)
+    A[0, 2], A[2, 0] = (0.5, 1), (2.0, 0)
+    for method in GAUSSIAN:
+        with pytest.raises(sr.NoClosureError) as caught:
+            sr.closure(A, S, method=method)
+        assert caught.value.vertex == 2
+    F = np.array([[Fraction(0), Fraction(1, 3)], [Fraction(3), Fraction(0)]], object)
+    for method in GAUSSIAN:
+        with pytest.raises(sr.NoClosureError) as caught:
+            sr.closure(F, sr.plus_times, method=method)
+        assert caught.value.vertex == 1
+
+
+def test_elements_whose_star_does_not_exist() -> None:
+    for S, bad in ((sr.plus_times, 1.0), (sr.gf2, 1), (sr.mod_p(7), 1), (sr.plus_times, Fraction(1))):
+        with pytest.raises(sr.SemiringError, match=r"the star of 1 does not exist"):
+            S.star(bad)
+        with pytest.raises(sr.SemiringError, match=r"the star of 1 does not exist"):
+            S.star(np.array([0, bad], object if isinstance(bad, Fraction) else None))
+
+
+# Cycles of weight one, exactly or up to rounding.
+
+
+@pytest.mark.parametrize("weights", list(itertools.permutations([0.1, 0.2, -0.3])), ids=str)
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_a_cycle_that_rounds_below_zero(weights: tuple, dtype: str) -> None:
+    for signs in (1, -1):
+        A = np.full((3, 3), inf, dtype)
+        A[[0, 1, 2], [1, 2, 0]] = np.multiply(weights, signs)
+        exact = sum(Fraction(float(w)) for w in A[[0, 1, 2], [1, 2, 0]])
+        for method in METHODS:
+            try:
+                closed = sr.closure(A, sr.min_plus, method=method)
+            except sr.NoClosureError as error:
+                assert exact < 0, f"{weights}, {dtype}, {method}: {error}"
+            else:
+                assert (np.diagonal(closed) == 0).all(), method
+                assert exact >= 0 or abs(float(exact)) < 1e-6
+
+
+@pytest.mark.parametrize("name", ["min_plus", "max_plus"])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_potentials_with_rounding_against_exact_arithmetic(name: str, dtype: str) -> None:
+    S, T = oracle.ALGEBRAS[name], sr.catalogue[name]
+    random = np.random.default_rng(4)
+    refused = 0
+    for trial in range(60):
+        n = int(random.integers(2, 8))
+        height = random.normal(size=n) * 10.0 ** random.integers(-3, 6)
+        A = (height[:, None] - height).astype(dtype)
+        A[random.random((n, n)) < 0.4] = S.zero
+        exact = oracle.has_improving_cycle(S, oracle.from_numpy(S, A))
+        for method in METHODS:
+            try:
+                closed = sr.closure(A, T, method=method)
+            except sr.NoClosureError as error:
+                assert exact, f"trial {trial}, {method}: {A!r}: {error}"
+                assert oracle.is_improving(S, oracle.from_numpy(S, A), error.cycle)
+                refused += 1
+            else:
+                assert (np.diagonal(closed) == 0).all(), f"trial {trial}, {method}: {closed!r}"
+    assert refused, "some potentials round to a truly improving cycle"
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("shape", ["dense", "path", "ring"])
+@pytest.mark.parametrize(("dtype", "n"), [("f8", 90), ("f4", 150), ("f8", 200)])
+def test_large_graphs_without_improving_cycles(shape: str, method: str, dtype: str, n: int) -> None:
+    """Differences of potentials, each rounded upwards: the exact weight of every cycle is at least 0."""
+    random = np.random.default_rng(n)
+    height = np.cumsum(random.normal(size=n)) * 1e3 if shape == "path" else random.normal(size=n) * 1e3
+    true = height[:, None] - height
+    A = true.astype(dtype)
+    A = np.where(A < true, np.nextafter(A, np.asarray(inf, dtype)), A)
+    A = np.nextafter(A, np.asarray(inf, dtype))
+    i = np.arange(n)
+    apart = abs(i[:, None] - i)
+    if shape == "path":
+        A[apart != 1] = inf
+    elif shape == "ring":
+        A[(i[:, None] + 1) % n != i] = inf
+    closed = sr.closure(A, sr.min_plus, method=method)
+    assert (np.diagonal(closed) == 0).all()
+    expected = true if shape != "ring" else closed
+    assert np.allclose(closed, expected, rtol=0, atol=n * 40 * float(np.finfo(dtype).eps) * abs(height).max())
+
+
+def test_half_precision_cycles_of_weight_zero() -> None:
+    A = np.full((3, 3), inf, "f2")
+    A[[0, 1, 2], [1, 2, 0]] = 0.25, 0.5, -0.75
+    for method in METHODS:
+        assert (np.diagonal(sr.closure(A, sr.min_plus, method=method)) == 0).all()
+    A[2, 0] = np.float16(-0.7505)
+    with pytest.raises(sr.NoClosureError, match="0 → 1 → 2 → 0"):
+        sr.closure(A, sr.min_plus)
+
+
+def test_products_that_round_above_one() -> None:
+    random = np.random.default_rng(5)
+    for _ in range(40):
+        rate = np.exp(random.normal(size=5))
+        A = rate[:, None] / rate
+        S = oracle.max_times
+        exact = oracle.has_improving_cycle(S, oracle.from_numpy(S, A))
+        try:
+            closed = sr.closure(A, sr.max_times)
+        except sr.NoClosureError as error:
+            assert exact
+            assert oracle.is_improving(S, oracle.from_numpy(S, A), error.cycle)
+        else:
+            assert (np.diagonal(closed) == 1).all()
