@@ -54,7 +54,7 @@ def check_cycles(
         False if the closure has to be computed anew, without growing errors.
     """
     S = low.algebra
-    flat = work.diagonal(0, -2, -1).reshape(-1)
+    flat = to_host(work.diagonal(0, -2, -1)).reshape(-1)
     one = low.one[0] if not low.storage.names else np.array(low.one, low.storage)
     improved = np.flatnonzero(low.add_one(flat) != one)
     if not improved.size:
@@ -68,12 +68,14 @@ def check_cycles(
         certain = vertices[~slack[here]]
         where = int(matrix) if work.ndim > 2 else None
         if array is not None:
-            _refuse_cycle(S, array.reshape(-1, n, n)[matrix], vertices.tolist(), facts, names, where)
+            _refuse_cycle(S, to_host(array.reshape(-1, n, n)[matrix]), vertices.tolist(), facts, names, where)
         if certain.size and (array is None or not rounds):
             raise improving(S, names, int(certain[0]), None, None, where)
         if certain.size and not steady:
             return False
-        work[(*np.unravel_index(matrix, work.shape[:-2]), vertices, vertices)] = one
+        place = tuple(map(int, np.unravel_index(matrix, work.shape[:-2])))
+        for v in vertices.tolist():
+            work[(*place, v, v)] = one
     return True
 
 

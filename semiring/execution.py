@@ -17,8 +17,8 @@ from .algorithms.floyd_warshall import floyd_warshall
 from .algorithms.r_kleene import r_kleene
 from .algorithms.squaring import squaring
 from .core import Semiring
-from .divergence import check_cycles
 from .devices import gpu_name, is_on_gpu
+from .divergence import check_cycles
 from .errors import LawError, SemiringError
 from .kernels.build import kernel as build_kernel
 from .kernels.facts import Facts

@@ -105,7 +105,7 @@ def _from_dlpack(A: Any, S: Semiring, what: str) -> Operand:
         array = np.from_dlpack(A)
     else:
         raise SemiringError(
-            f"{what} lives on a device (DLPack type {device}) that is neither the host nor a CUDA GPU; copy it to the host"
+            f"{what} lives on a device (DLPack type {device}) that is no CUDA GPU; copy it to the host"
         )
     module = sys.modules.get(type(A).__module__.partition(".")[0])
     return Operand(_carried(array, S), getattr(module, "from_dlpack", _as_is))

@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+
 from semiring.expression import OPERATIONS, Expression, constant, operand, typed
 from semiring.kernels.cuda import rules
 from semiring.reference import numpy_function
@@ -52,6 +53,7 @@ def cases(dtype: np.dtype) -> dict[str, tuple[Expression, np.dtype]]:
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_operation_is_numpys(dtype: np.dtype) -> None:
     import cupy
+
     from semiring.kernels.cuda.launch import Module
 
     pairs = list(itertools.product(values(dtype), repeat=2))

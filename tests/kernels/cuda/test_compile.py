@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pytest
+from gpu import nvrtc
 
 import oracle
-import pytest
 import semiring as sr
 import strategies
 from semiring.expression import OPERATIONS
