@@ -194,8 +194,8 @@ def closure(
     ----------
     A : array_like, shape (n, n) or (…, n, n)
         A NumPy or CuPy array of any strides, a SciPy sparse matrix (the answer is dense), a `Matrix`, a `Graph`, a
-        NetworkX graph, or anything with DLPack. An absent edge is the algebra's zero; dense arrays are taken literally. A
-        stack is closed matrix by matrix.
+        NetworkX graph, or anything with DLPack. An absent edge is the algebra's zero; dense arrays are taken literally.
+        A stack is closed matrix by matrix.
     S : Semiring or str
         With min_plus the answer holds shortest distances, with boolean reachability, with max_min widest paths.
     method : {"auto", "floyd-warshall", "blocked", "r-kleene", "squaring", "elimination"}

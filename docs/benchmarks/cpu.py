@@ -151,7 +151,8 @@ def transitive(n: int, degree: int) -> list[Row]:
     A = np.zeros((n, n), bool)
     A[rng.integers(0, n, n * degree), rng.integers(0, n, n * degree)] = True
     assert np.array_equal(sr.closure(A, sr.boolean), components_and_warshall(A))
-    return [Row(f"transitive closure, n = {n}, average degree {degree}, bool to bool", median(lambda: sr.closure(A, sr.boolean)),
+    return [Row(f"transitive closure, n = {n}, average degree {degree}, bool to bool",
+                median(lambda: sr.closure(A, sr.boolean)),
                 "SciPy components + NumPy Warshall", median(lambda: components_and_warshall(A)), "3×")]  # fmt: skip
 
 
@@ -204,7 +205,7 @@ def overheads() -> list[Row]:
         import numpy as np
         import semiring as sr
         sr.closure(np.ones((300, 300), np.float32), sr.min_plus, overwrite=True)
-        A = np.empty((4096, 4096), np.float32)
+        A = np.empty((6000, 6000), np.float32)
         np.random.default_rng(0).random(out=A, dtype=np.float32)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         sr.closure(A, sr.min_plus, overwrite=True)
@@ -243,7 +244,8 @@ def table(rows: list[Row], threads: int) -> str:
         lines.append(" | ".join(c if c != seconds(0) else "" for c in cells))
     cpu = next((line.split(":")[1].strip() for line in _cpuinfo() if line.startswith("model name")), platform.machine())
     note = (f"Medians of one run of `make bench` on {date.today()}: {cpu}, {threads} cores, Python "
-            f"{platform.python_version()}, NumPy {numpy.__version__}, Numba {numba.__version__}, SciPy {scipy.__version__}.")  # fmt: skip
+            f"{platform.python_version()}, NumPy {numpy.__version__}, Numba {numba.__version__}, "
+            f"SciPy {scipy.__version__}.")  # fmt: skip
     return "\n".join([*(f"| {line} |" for line in lines), "", note])
 
 
