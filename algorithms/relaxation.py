@@ -127,7 +127,8 @@ def relax_exactly(
         return x, predecessor, None, None
     if A.dtype.kind == "f":
         exact = S.over(object)
-        if exact.scalar["add"](S.one, weight_of(_rational(A[np.ix_(cycle, cycle)]), exact, [*range(len(cycle))])) == S.one:
+        weight = weight_of(_rational(A[np.ix_(cycle, cycle)]), exact, [*range(len(cycle))])
+        if exact.scalar["add"](S.one, weight) == S.one:
             x, predecessor, cycle = relax(_rational(A), exact, sources)
             x = x.astype(A.dtype)
     return x, predecessor, cycle, None if cycle is None else weight_of(A, arithmetic, cycle)

@@ -401,6 +401,14 @@ def _tropical_objects(S: Semiring, dtype: np.dtype, reason: str) -> Lowering:
     return replace(_objects(S, dtype, reason), name="Python integers", recode=(encode, decode))
 
 
+def in_python_integers(low: Lowering, stored: np.ndarray) -> tuple[Lowering, np.ndarray]:
+    """Sums in machine integers, and a matrix of them, as Python integers with true infinities."""
+    S, half = low.algebra, int(low.zero[0]) // 2
+    result = stored.astype(object)
+    result[stored > half if half > 0 else stored < half] = S.zero
+    return _tropical_objects(S, low.dtype, "sums leave 64 bits, or an infinity of the other side occurs"), result
+
+
 def chunks(array: np.ndarray) -> Any:
     """Views of runs of rows that together are the array."""
     if array.ndim == 0 or array.size <= CHUNK:

@@ -147,7 +147,8 @@ def matmul(
     if np.prod(full, dtype=float) * dtype.itemsize > LARGE:
         require(int(np.prod(full, dtype=float)) * dtype.itemsize, f"the {' × '.join(map(str, full))} product")
     placed, back = settle(S, list(operands.values()), device, np.prod(full, dtype=float) * a.shape[-1])
-    facts = examine(S, dtype, list(zip(operands, placed, strict=True)))
+    given = (left.array.shape, right.array.shape, shape)  # positions in messages are those of the caller's arrays
+    facts = examine(S, dtype, [(what, x.reshape(s)) for what, x, s in zip(operands, placed, given, strict=False)])
     low = lowering_for(S, placed[0], facts, 3, packed=len(full) == 2)
     result = back(low.decode(_product(low, full, *placed)).reshape(shape))
     if out is not None:

@@ -95,7 +95,7 @@ def _is_slack(low: Lowering, values: np.ndarray, facts: Facts, n: int) -> np.nda
     """Whether the distance from one is no more than n roundings of sums (or products) could make."""
     sums = low.algebra.traced is not None and low.algebra.traced.raw_mul.is_plain("add")
     scale = float(facts.largest) if sums else np.abs(values)
-    return np.abs(values - low.one[0]) <= n * np.finfo(low.dtype).eps * scale
+    return np.isfinite(values) & (np.abs(values - low.one[0]) <= n * np.finfo(low.dtype).eps * scale)
 
 
 def improving(

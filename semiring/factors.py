@@ -13,9 +13,10 @@ from .algorithms.blocks import UndefinedStar
 from .core import Semiring
 from .divergence import check_cycles, may_diverge, undefined_star
 from .errors import SemiringError
-from .execution import common_dtype, lowering_for, plan_closure, reporting
+from .execution import common_dtype, lowering_for, plan_closure, reporting, steady_closure
 from .kernels.build import kernel as build_kernel
 from .kernels.facts import Facts
+from .kernels.lowering import in_python_integers
 from .naming import algebra
 from .operands import examine, operand
 
@@ -50,8 +51,10 @@ class Factors:
                 elimination.factor(self._factors, kernel, self.plan.tile)
             except UndefinedStar as e:
                 raise undefined_star(S, given.names, e.pivot) from None
-        if may_diverge(low):
-            check_cycles(low, self._factors, array, facts, given.names)
+        self._closed = None
+        if may_diverge(low) and not check_cycles(low, self._factors, array, facts, given.names):
+            # Rounding errors grew in the factors; then A* itself solves, by a product.
+            self._closed = steady_closure(self.plan, array, None, facts, given.names)
 
     def solve(self, B: Any) -> Any:
         """The least solution X = A* B of X = A ⊗ X ⊕ B.
@@ -72,16 +75,31 @@ class Factors:
         if b.ndim not in (1, 2) or b.shape[0] != self.shape[0]:
             raise SemiringError(f"B must have shape ({self.shape[0]},) or ({self.shape[0]}, m), and has {b.shape}")
         facts = examine(S, b.dtype, [("B", b)])
-        if S.is_tropical and low.storage.kind == "i" and facts.largest > np.iinfo(low.storage).max // 8:
-            raise SemiringError(f"B has entries of size {facts.largest}: sums with them leave 64 bits; use floats")
+        factors = self._factors
+        if S.is_tropical and low.storage.kind == "i" and self._overflows(facts):
+            if low.kind != "numba":
+                raise SemiringError("B is infinite or so large that sums with it leave 64 bits: solve with device='cpu'")
+            low, factors = in_python_integers(low, factors)
         X = low.encode(b if b.ndim == 2 else b[:, None], True)
-        elimination.solve(self._factors, X, build_kernel(low), self.plan.tile)
+        if self._closed is None:
+            elimination.solve(factors, X, build_kernel(low), self.plan.tile)
+        else:
+            build_kernel(low).left(self._closed, X)
         result = low.decode(X)
         return result if b.ndim == 2 else result[:, 0]
+
+    def _overflows(self, right: Facts) -> bool:
+        """Whether sums with a right-hand side may leave the storage, which was chosen before it was known."""
+        low = self.plan.lowering
+        if low.dtype.kind == "i" and (right.low_limit if self._S.zero == np.inf else right.high_limit):
+            return True
+        return int(self._facts.largest) * self.shape[0] + int(right.largest) >= np.iinfo(low.storage).max // 4
 
     def closure(self) -> Any:
         """A*, from the factors; they stay."""
         low = self.plan.lowering
+        if self._closed is not None:
+            return self._wrap(low.decode(self._closed.copy()))
         work = self._factors.copy()
         elimination.expand(work, build_kernel(low), self.plan.tile)
         return self._wrap(low.decode(work))

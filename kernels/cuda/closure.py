@@ -6,8 +6,8 @@
 
 Three sizes of the same step: a small matrix is closed by one block of threads; up to `TILE`, pivots are blocks that one
 block of threads closes, and a step is two launches; beyond, pivots are matrices of the second kind, and X is one large
-product. Where ⊕ is idempotent (D* D* = D*), C may be scaled before X needs it, so the next pivot's row and column can be
-finished, and the pivot closed, on a second stream while the rest of X is still being computed.
+product. Where ⊕ is idempotent (D* D* = D*), C may be scaled before X needs it, so the next pivot's row and column can
+be finished, and the pivot closed, on a second stream while the rest of X is still being computed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from .launch import Function, Module
+from .launch import Function, Module, keeping, memory
 from .product import EVERY, Gap, Product, View
 from .program import CloseGeometry, Program, panel_geometry, stack_geometry
 
@@ -84,15 +84,16 @@ class Closure:
     def _cuts_evenly(self, A: View) -> bool:
         """Whether pivot blocks and everything between them are whole tiles of the product."""
         g, block = self.product.large, outer_block(A.rows)
-        return g.has_whole_tiles(self.size) and A.is_aligned and not A.rows % block and not block % g.BM and not block % g.BN
+        fits = not (A.rows % block or block % g.BM or block % (2 * g.BN))
+        return fits and A.is_aligned and g.has_whole_tiles(self.product.size)
 
     def _by_panels(self, A: View, start: int, failed: int, ahead: bool) -> None:
         panels, rest = self._step
         blocks = -(-A.rows // self._order)
         others = blocks - 1
-        memory = _memory(2 * self._order**2 * self.size)
+        taken = memory(2 * self._order**2 * self.size)
         matrix = (A.address, A.ld, A.rows)
-        side = [memory.ptr, memory.ptr + self._order**2 * self.size]
+        side = [taken.ptr, taken.ptr + self._order**2 * self.size]
         if not self.idempotent:
             for k in range(blocks):
                 panels(others, 1, *matrix, k, 1, side[0], start, failed)
@@ -114,19 +115,19 @@ class Closure:
 
     def _by_products(self, A: View, block: int, start: int, failed: int) -> None:
         n = A.rows
-        memory = _memory(block * n * self.size)
+        taken = memory(block * n * self.size)
         if not self.idempotent:
             for o in range(0, n, block):
                 self._close(self._part(A, o, block), start + o, failed)
-                self._scale_row(A, o, block, memory.ptr)
+                self._scale_row(A, o, block, taken.ptr)
                 self._rest(A, Gap(o, block), o, block)
-                self._scale_column(A, o, block, memory.ptr)
+                self._scale_column(A, o, block, taken.ptr)
             return
 
         def pivot(o: int) -> None:
             self._close(self._part(A, o, block), start + o, failed, ahead=False)
-            self._scale_row(A, o, block, memory.ptr)
-            self._scale_column(A, o, block, memory.ptr)
+            self._scale_row(A, o, block, taken.ptr)
+            self._scale_column(A, o, block, taken.ptr)
 
         pivot(0)
         for o in range(0, n - block, block):
@@ -146,18 +147,18 @@ class Closure:
         pivot = slice(o, o + block)
         return A.part(pivot, EVERY, self.size), A.part(EVERY, pivot, self.size)
 
-    def _scale_row(self, A: View, o: int, block: int, memory: int) -> None:
+    def _scale_row(self, A: View, o: int, block: int, memory_at: int) -> None:
         """R ← D R, from a copy of R."""
         R, _ = self._panels(A, o, block)
-        old = View(memory, A.columns * self.size, 0, block, A.columns)
+        old = View(memory_at, A.columns * self.size, 0, block, A.columns)
         _copy(old, R, A.columns * self.size)
         g = self.product.geometry(block, A.columns - block, 1)
         self.product.whole(g, R, self._part(A, o, block), old, 1, False, columns=Gap(o, block))
 
-    def _scale_column(self, A: View, o: int, block: int, memory: int) -> None:
+    def _scale_column(self, A: View, o: int, block: int, memory_at: int) -> None:
         """C ← C D, from a copy of C."""
         _, C = self._panels(A, o, block)
-        old = View(memory, block * self.size, 0, A.rows, block)
+        old = View(memory_at, block * self.size, 0, A.rows, block)
         _copy(old, C, block * self.size)
         g = self.product.geometry(A.rows - block, block, 1)
         self.product.whole(g, C, old, self._part(A, o, block), 1, False, rows=Gap(o, block))
@@ -206,7 +207,7 @@ class _Graph:
 
         self.failed = cupy.empty(1, np.int32)
         stream = cupy.cuda.Stream(non_blocking=True)
-        with _keeping() as self.kept, stream:
+        with keeping() as self.kept, stream:
             stream.begin_capture()
             runtime.memsetAsync(self.failed.data.ptr, 0xFF, 4, stream.ptr)
             work(self.failed.data.ptr)
@@ -215,29 +216,6 @@ class _Graph:
     def launch(self, stream: Any) -> Any:
         self.graph.launch(stream)
         return self.failed
-
-
-_kept: list[list] = []
-
-
-@contextmanager
-def _keeping() -> Iterator[list]:
-    """Scratch memory that is taken inside lives as long as the list."""
-    _kept.append([])
-    try:
-        yield _kept[-1]
-    finally:
-        _kept.pop()
-
-
-def _memory(count: int) -> Any:
-    """Scratch memory of the current stream."""
-    import cupy
-
-    memory = cupy.cuda.alloc(count)
-    if _kept:
-        _kept[-1].append(memory)
-    return memory
 
 
 class _Join:

@@ -15,7 +15,7 @@ import numpy as np
 from .closure import TILE, Closure
 from .launch import Function, Module, copy_of, empty_like_rows, rows_of
 from .lowering import CudaLowering
-from .product import EVERY, Product, View
+from .product import EVERY, Product, View, WordProduct
 from .program import LARGEST_STACKED, always_defined, is_linear, packed_program, program
 
 ALIGN = 128  # bounds of blocks that keep tiles whole and rows aligned
@@ -45,9 +45,9 @@ class CudaKernel:
         self.is_linear = is_linear(lowering)
         self.always_defined = always_defined(lowering)
         self.product = Product(self.program)
-        packed = packed_program(lowering)
-        self.packed = Product(packed) if packed else None
-        self.closure = Closure(self.program, self.product, lowering.algebra.idempotent)
+        words = packed_program(lowering)
+        self.words = WordProduct(words, self.dtype) if words else None
+        self.closure = Closure(self.program, self.words or self.product, lowering.algebra.idempotent)
 
     # Products
 
@@ -94,27 +94,22 @@ class CudaKernel:
             return
         target = rows_of(C)
         A, B = rows_of(A), rows_of(B)
-        if not (k and self.packed and self._packed_product(target, A, B, accumulate)):
-            self.product(_view(target), _view(A), _view(B), batch, accumulate)
+        views = _view(target), _view(A), _view(B)
+        if not (k and self.words and self._word_product(*views, batch, accumulate)):
+            self.product(*views, batch, accumulate)
         if target is not C:
             C[...] = target
 
-    def _packed_product(self, C: Any, A: Any, B: Any, accumulate: bool) -> bool:
-        """The product by words of two elements, as far as these fit; False where rows of B or C do not begin with one."""
-        assert self.packed
-        batch, m, n = C.shape
-        c, b = _view(C), _view(B)
-        if n < 2 or any(v.address % 4 or v.ld % 4 or v.next % 4 for v in (c, b)):
+    def _word_product(self, C: View, A: View, B: View, batch: int, accumulate: bool) -> bool:
+        """The product by words of two elements, an odd last column aside; False where rows do not begin with a word."""
+        assert self.words
+        even = slice(C.columns // 2 * 2)
+        if even.stop == 0 or not self.words.fits(C.part(EVERY, even, 2), B.part(EVERY, even, 2)):
             return False
-        import cupy
-
-        twice = cupy.empty(A.shape, np.uint32)
-        cupy.multiply(A.view(np.uint16), np.uint32(0x10001), out=twice)
-        words = n // 2
-        self.packed(c._replace(columns=words), _view(twice), b._replace(columns=words), batch, accumulate)
-        if n % 2:
-            last = slice(n - 1, None)
-            self.product(c.part(EVERY, last, 2), _view(A), b.part(EVERY, last, 2), batch, accumulate)
+        self.words(C.part(EVERY, even, 2), A, B.part(EVERY, even, 2), batch, accumulate)
+        if even.stop < C.columns:
+            last = slice(even.stop, None)
+            self.product(C.part(EVERY, last, 2), A, B.part(EVERY, last, 2), batch, accumulate)
         return True
 
     # Closures

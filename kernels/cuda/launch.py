@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -119,3 +121,26 @@ def copy_of(block: Any) -> Any:
     result = empty_like_rows(block)
     result[...] = block
     return result
+
+
+_kept: list[list] = []
+
+
+@contextmanager
+def keeping() -> Iterator[list]:
+    """Scratch memory that is taken inside lives as long as the list: a graph will use it again."""
+    _kept.append([])
+    try:
+        yield _kept[-1]
+    finally:
+        _kept.pop()
+
+
+def memory(count: int) -> Any:
+    """Scratch memory of the current stream, free again for later work on it once the object is gone."""
+    import cupy
+
+    taken = cupy.cuda.alloc(count)
+    if _kept:
+        _kept[-1].append(taken)
+    return taken

@@ -28,6 +28,16 @@ DEVICE void fetch_tile(char* to, int pitch, const char* from, long long ld, int 
     constexpr bool DIVIDES = SIZE <= 16 && 16 % SIZE == 0;
     constexpr int RUN = DIVIDES ? 16 / SIZE : 1;  // elements of one copy
     const bool aligned = DIVIDES && ((unsigned long long)from | (unsigned long long)ld) % 16 == 0;
+    if constexpr (DIVIDES && ROWS * COLUMNS / RUN % THREADS == 0) {
+        if (aligned && rows >= ROWS && columns >= COLUMNS) {
+#pragma unroll
+            for (int q = 0; q < ROWS * COLUMNS / RUN / THREADS; q++) {
+                int e = threadIdx.x + q * THREADS, r = e / (COLUMNS / RUN), c = e % (COLUMNS / RUN);
+                copy_async<16>(to + r * pitch + c * 16, from + r * ld + c * 16);
+            }
+            return;
+        }
+    }
 #pragma unroll 1
     for (int e = threadIdx.x; e < ROWS * COLUMNS / RUN; e += THREADS) {
         int r = e / (COLUMNS / RUN), c = e % (COLUMNS / RUN) * RUN;

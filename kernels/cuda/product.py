@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from .launch import Function, Module, multiprocessors
-from .program import ProductGeometry, Program, product_geometries
+import numpy as np
+
+from .launch import Function, Module, memory, multiprocessors
+from .program import ProductGeometry, Program, product_geometries, word_filler
 
 MOST_STACKED = 65535  # matrices of a stack in one launch
 
@@ -80,7 +82,7 @@ class Product:
             self._edge(g, C, A, B, batch, accumulate)
             return
         size, top, left, first = self.size, slice(m), slice(n), slice(k)
-        self.whole(
+        self._whole(
             g, C.part(top, left, size), A.part(top, first, size), B.part(first, left, size), batch, accumulate
         )
         if k < A.columns:
@@ -91,13 +93,20 @@ class Product:
             self._edge(g, C.part(rest, EVERY, size), A.part(rest, EVERY, size), B, batch, accumulate)
         if n < C.columns:
             rest = slice(n, None)
-            self._edge(g, C.part(top, rest, size), A.part(top, EVERY, size), B.part(EVERY, rest, size), batch, accumulate)
+            left_of = A.part(top, EVERY, size)
+            self._edge(g, C.part(top, rest, size), left_of, B.part(EVERY, rest, size), batch, accumulate)
 
     def whole(
         self, g: ProductGeometry, C: View, A: View, B: View, batch: int, accumulate: bool,
         rows: Gap = NO_GAP, columns: Gap = NO_GAP,
     ) -> None:  # fmt: skip
-        """Whole tiles only. With a gap, C, A and B are the matrices with the gap in them, and bounds of tiles fit it."""
+        """Whole tiles only. With a gap, C, A and B are matrices that have the gap in them, at bounds of tiles."""
+        self._whole(g, C, A, B, batch, accumulate, rows, columns)
+
+    def _whole(
+        self, g: ProductGeometry, C: View, A: View, B: View, batch: int, accumulate: bool,
+        rows: Gap = NO_GAP, columns: Gap = NO_GAP,
+    ) -> None:  # fmt: skip
         down, across = (C.rows - rows.size) // g.BM, (C.columns - columns.size) // g.BN
         if down and across:
             self.function(g, True)(
@@ -111,3 +120,52 @@ class Product:
             tiles, batch, A.address, A.ld, A.next, B.address, B.ld, B.next, C.address, C.ld, C.next,
             C.rows, C.columns, A.columns, int(accumulate),
         )  # fmt: skip
+
+
+class WordProduct(Product):
+    """A product whose words hold several elements of a row of B and C; A has one element a word, filled in here.
+
+    Views and gaps are in elements, as for `Product`.
+
+    Parameters
+    ----------
+    text : Program
+        On words of 32 bits.
+    dtype : dtype
+        Of an element: 16-bit integers, two a word.
+    """
+
+    def __init__(self, text: Program, dtype: np.dtype):
+        super().__init__(text)
+        self.dtype = dtype
+
+    @cached_property
+    def _fill(self) -> Function:
+        return Module(word_filler(self.dtype)).function("fill_words", 256)
+
+    def fits(self, *views: View) -> bool:
+        """Whether every row begins with a word, and ends with one."""
+        return not any(v.address % 4 or v.ld % 4 or v.next % 4 or v.columns % 2 for v in views)
+
+    def __call__(self, C: View, A: View, B: View, batch: int, accumulate: bool) -> None:
+        """Any shapes that `fits` accepts."""
+        a, _kept = self.filled(A, batch)
+        super().__call__(_in_words(C), a, _in_words(B), batch, accumulate)
+
+    def whole(
+        self, g: ProductGeometry, C: View, A: View, B: View, batch: int, accumulate: bool,
+        rows: Gap = NO_GAP, columns: Gap = NO_GAP,
+    ) -> None:  # fmt: skip
+        a, _kept = self.filled(A, batch)
+        gap = Gap(columns.at // 2, columns.size // 2)
+        self._whole(g, _in_words(C), a, _in_words(B), batch, accumulate, rows, gap)
+
+    def filled(self, A: View, batch: int) -> tuple[View, object]:
+        """A with a word for each element, and the memory it is in."""
+        words = memory(batch * A.rows * A.columns * 4)
+        self._fill(A.rows, batch, A.address, A.ld, A.next, words.ptr, A.rows, A.columns)
+        return View(words.ptr, A.columns * 4, A.rows * A.columns * 4, A.rows, A.columns), words
+
+
+def _in_words(v: View) -> View:
+    return v._replace(columns=v.columns // 2)

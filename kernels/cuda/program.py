@@ -1,4 +1,4 @@
-"""From a lowering to CUDA source: a generated prelude, then the fixed files, and the numbers of each kernel's geometry."""
+"""From a lowering to CUDA source: a generated prelude, the fixed files, and the numbers of each kernel's geometry."""
 
 from __future__ import annotations
 
@@ -236,6 +236,20 @@ def packed_program(low: CudaLowering) -> Program | None:
         f"DEVICE Value relax(Value c, Value a, Value b) {{ return {relax}; }}\n",
     ]  # fmt: skip
     return Program((np.dtype("u4"),), "".join(prelude))
+
+
+def boolean_words() -> Program:
+    """The Boolean product, 32 elements a word."""
+    prelude = (
+        '#line 1 "prelude"\nusing Value = unsigned;\nDEVICE Value zero() { return 0; }\n'
+        "DEVICE Value relax(Value c, Value a, Value b) { return c | (a & b); }\n"
+    )
+    return Program((np.dtype("u4"),), prelude)
+
+
+def word_filler(dtype: np.dtype) -> str:
+    """The source of the kernel that gives every element of A a word of its own."""
+    return _file("ops.cuh") + f"using Narrow = {memory_type(dtype)};\n" + _file("words.cu")
 
 
 def _plain(operation: Traced, *names: str) -> str:

@@ -21,7 +21,8 @@ CASES = [
     ("shortest_hops", None), ("shortest_count", None), ("k_best", None), ("expectation", None), ("users", "f4"),
 ]  # fmt: skip
 SHAPES = [
-    (1, 1, 1), (64, 64, 32), (128, 128, 64), (129, 66, 33), (100, 300, 101), (257, 255, 129), (128, 256, 40), (5, 1, 300)
+    (1, 1, 1), (64, 64, 32), (128, 128, 64), (129, 66, 33), (100, 300, 101), (257, 255, 129), (128, 256, 40),
+    (5, 1, 300),
 ]  # fmt: skip
 
 
@@ -29,7 +30,9 @@ def algebra(name: str) -> sr.Semiring:
     return BOTTLENECK if name == "users" else sr.catalogue[name]
 
 
-def draw(S: sr.Semiring, dtype: np.dtype, shape: tuple[int, ...], rng: np.random.Generator, signed: bool = False) -> np.ndarray:
+def draw(
+    S: sr.Semiring, dtype: np.dtype, shape: tuple[int, ...], rng: np.random.Generator, signed: bool = False
+) -> np.ndarray:
     """Elements with many zeros, small enough that nothing overflows."""
     A = S.over(dtype)
     out = np.empty(shape, dtype)
@@ -186,14 +189,18 @@ def test_closure_of_any_order(name: str, dtype: str | None, n: int) -> None:
 
 
 @pytest.mark.parametrize("n", [3, 32, 50, 64, 100, 128, 130])
-@pytest.mark.parametrize(("name", "dtype"), [("min_plus", "f4"), ("min_plus", "u2"), ("plus_times", "f8"), ("k_best", None)])
+@pytest.mark.parametrize(
+    ("name", "dtype"), [("min_plus", "f4"), ("min_plus", "u2"), ("plus_times", "f8"), ("k_best", None)]
+)
 def test_stack_of_closures(name: str, dtype: str | None, n: int) -> None:
     S, rng = algebra(name), np.random.default_rng(n)
     A = np.stack([closable(S, dtype_of(S, dtype), n, rng) for _ in range(5)])
     assert_equal(S, device.closure(S, A), np.stack([closure_reference(S, x) for x in A]))
 
 
-@pytest.mark.parametrize(("name", "dtype"), [("min_plus", "f4"), ("min_plus", "f8"), ("shortest_hops", None)])
+@pytest.mark.parametrize(
+    ("name", "dtype"), [("min_plus", "f4"), ("min_plus", "f8"), ("min_plus", "u2"), ("shortest_hops", None)]
+)
 def test_large_closure_by_blocks(name: str, dtype: str | None) -> None:
     """Beyond `tile`, one launch a panel with the pivot left out."""
     S, rng = algebra(name), np.random.default_rng(7)

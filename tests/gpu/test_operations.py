@@ -13,7 +13,9 @@ from semiring.reference import numpy_function
 
 DTYPES = tuple(np.dtype(d) for d in ("?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"))
 DROPS_NAN = ("minimum", "maximum")
-APPROXIMATE = frozenset("power exp exp2 expm1 log log2 log1p logaddexp logaddexp2 divide remainder floor_divide".split())
+APPROXIMATE = frozenset(
+    "power exp exp2 expm1 log log2 log1p logaddexp logaddexp2 divide remainder floor_divide".split()
+)
 
 
 def values(dtype: np.dtype) -> np.ndarray:

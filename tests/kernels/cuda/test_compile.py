@@ -18,10 +18,12 @@ from semiring.kernels.cuda.lowering import DeviceFacts, choose
 from semiring.kernels.cuda.program import (
     OPTIONS,
     Program,
+    boolean_words,
     packed_program,
     product_geometries,
     program,
     stack_geometry,
+    word_filler,
 )
 
 pytestmark = pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
@@ -34,7 +36,9 @@ DATA = (
 NAMES = [name for name, S in sr.catalogue.items() if S.traced]
 # Unoptimised code is made in a third of the time, and is made of the same text; a few are optimised as well.
 QUICK = ("--device-debug",)
-OPTIMISED = [("min_plus", "f4"), ("min_plus", "u2"), ("min_plus", "i4"), ("min_plus", "f8"), ("max_min", "f4"), ("k_best", None)]
+OPTIMISED = [
+    ("min_plus", "f4"), ("min_plus", "u2"), ("min_plus", "i4"), ("min_plus", "f8"), ("max_min", "f4"), ("k_best", None),
+]  # fmt: skip
 
 
 def dtypes(S: sr.Semiring, name: str) -> list[np.dtype]:
@@ -95,6 +99,11 @@ def test_kernels_become_machine_code(name: str, dtype: str | None) -> None:
     S = sr.catalogue[name]
     first = next(programs(S, S.default_dtype if dtype is None else np.dtype(dtype)))
     compile_all(list(sources(first)), "--gpu-architecture=sm_90a")
+
+
+def test_words_compile() -> None:
+    texts = [word_filler(np.dtype(d)) for d in ("?", "i2", "u2")] + list(sources(boolean_words()))
+    compile_all(texts, "--gpu-architecture=compute_80", *QUICK)
 
 
 @pytest.mark.parametrize("dtype", sr.min_plus.dtypes, ids=str)
