@@ -1,0 +1,105 @@
+"""The front door on a GPU: CuPy in, CuPy out, the same answers and the same errors as on the CPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import semiring as sr
+
+inf = np.inf
+CASES = [
+    ("min_plus", "f4"), ("min_plus", "i4"), ("min_plus", "u1"), ("max_min", "f4"), ("boolean", "?"), ("viterbi", "f4"),
+    ("counting", "i4"), ("log", "f8"), ("bitset_may", "u8"), ("shortest_hops", None),
+]  # fmt: skip
+
+
+def acyclic(S: sr.Semiring, n: int, dtype: Any) -> np.ndarray:
+    """A random matrix without cycles, half of its entries absent."""
+    rng = np.random.default_rng(n)
+    dtype = S.default_dtype if dtype is None else np.dtype(dtype)
+    values = [0, 1] if dtype.kind == "b" else [0, 1, 2, 3] if dtype.kind in "iu" else [0, 1, 0.5, 0.25]
+    if S.is_record:
+        elements = S.samples()
+    else:
+        elements = np.array(values, dtype)
+        elements = elements[S.over(dtype).contains(elements)]
+    A = elements[rng.integers(0, len(elements), (n, n))]
+    A[(rng.random((n, n)) < 0.5) | np.tri(n, dtype=bool)] = S.zero_in(dtype)
+    return A
+
+
+def same(x: Any, y: np.ndarray) -> bool:
+    x = x.get() if hasattr(x, "get") else x
+    if y.dtype.names:
+        return all(same(x[f], y[f]) for f in y.dtype.names)
+    return x.dtype == y.dtype and np.allclose(x.astype(float), y.astype(float), rtol=1e-5)
+
+
+@pytest.mark.parametrize("n", [1, 70, 300])
+@pytest.mark.parametrize(("name", "dtype"), CASES)
+def test_answers_are_the_cpus_and_stay_on_the_device(name: str, dtype: Any, n: int) -> None:
+    import cupy
+
+    S = sr.catalogue[name]
+    A = acyclic(S, n, dtype)
+    D = cupy.asarray(A)
+    for reflexive in (True, False):
+        got = sr.closure(D, S, reflexive=reflexive)
+        assert isinstance(got, cupy.ndarray)
+        assert same(got, sr.closure(A, S, device="cpu", reflexive=reflexive))
+    assert same(sr.matmul(D, D, S), sr.matmul(A, A, S, device="cpu"))
+    assert same(D, A)
+
+
+def test_host_arrays_come_back_to_the_host() -> None:
+    A = acyclic(sr.min_plus, 50, "f4")
+    answer = sr.closure(A, sr.min_plus, device="gpu")
+    assert isinstance(answer, np.ndarray)
+    assert np.array_equal(answer, sr.closure(A, sr.min_plus, device="cpu"))
+
+
+def test_a_negative_cycle_is_named() -> None:
+    import cupy
+
+    A = np.array([[inf, 3.0, inf], [inf, inf, 4.0], [-20.0, inf, inf]])
+    with pytest.raises(sr.NoClosureError) as caught:
+        sr.closure(cupy.asarray(A), sr.min_plus)
+    assert caught.value.cycle == [0, 1, 2, 0]
+    assert caught.value.weight == -13
+
+
+def test_nan_is_refused_with_its_place() -> None:
+    import cupy
+
+    A = np.zeros((3, 3), "f4")
+    A[1, 2] = np.nan
+    with pytest.raises(sr.SemiringError, match=r"A\[1, 2\] is NaN"):
+        sr.closure(cupy.asarray(A), sr.min_plus)
+
+
+def test_outside_the_carrier_is_refused_with_its_place() -> None:
+    import cupy
+
+    with pytest.raises(sr.SemiringError, match=r"A\[0, 0\] is 2"):
+        sr.closure(cupy.full((2, 2), 2.0), sr.viterbi)
+
+
+def test_solve_on_the_device() -> None:
+    import cupy
+
+    A = acyclic(sr.min_plus, 80, "f8")
+    B = np.random.default_rng(0).random((80, 3))
+    got = sr.solve(cupy.asarray(A), cupy.asarray(B), sr.min_plus)
+    assert same(got, sr.solve(A, B, sr.min_plus))
+
+
+def test_torch_through_dlpack() -> None:
+    torch = pytest.importorskip("torch")
+    A = acyclic(sr.min_plus, 40, "f4")
+    answer = sr.closure(torch.from_numpy(A).cuda(), sr.min_plus)
+    assert isinstance(answer, torch.Tensor)
+    assert answer.is_cuda
+    assert np.array_equal(answer.cpu().numpy(), sr.closure(A, sr.min_plus, device="cpu"))

@@ -1,0 +1,36 @@
+"""Where the work goes, without a GPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import semiring as sr
+from semiring import devices
+
+
+def test_an_unknown_device_is_refused() -> None:
+    with pytest.raises(sr.SemiringError, match="unknown device 'tpu': it is 'cpu', 'gpu'"):
+        sr.closure(np.zeros((2, 2)), sr.min_plus, device="tpu")
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda"])
+def test_a_missing_gpu_is_said(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "gpu_name", lambda: None)
+    with pytest.raises(sr.SemiringError, match=r"no GPU was found; install semiring\[cu12\]"):
+        sr.matmul(np.zeros((2, 2)), np.zeros((2, 2)), sr.min_plus, device=device)
+
+
+def test_host_arrays_stay_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "gpu_name", lambda: None)
+    A = np.zeros((3, 3))
+    arrays, back = devices.settle(sr.min_plus, [A], None, 1e18)
+    assert arrays[0] is A
+    assert back(A) is A
+
+
+def test_only_work_that_repays_the_copy_asks_for_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked() -> str:
+        raise AssertionError("CuPy would be imported for little work")
+
+    monkeypatch.setattr(devices, "gpu_name", asked)
+    assert sr.closure(np.zeros((3, 3)), sr.min_plus).tolist() == [[0] * 3] * 3
