@@ -17,9 +17,12 @@ class Counting:
     @classmethod
     @contextmanager
     def under(cls, bar: AbstractContextManager[Callable[[float], None]], kernel: Any, work: int) -> Iterator[Counting]:
-        """A counting kernel for as long as a progress bar is shown."""
+        """A counting kernel for as long as a progress bar is shown; at the end all the work is done."""
         with bar as report:
-            yield cls(kernel, work, report)
+            counting = cls(kernel, work, report)
+            yield counting
+            if counting._done < counting._work:
+                report(1.0)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._kernel, name)

@@ -28,7 +28,7 @@ from semiring.kernels.cuda.engine import CudaKernel, kernel
 from semiring.kernels.cuda.facts import gather
 from semiring.kernels.cuda.lowering import choose
 
-MARKERS = ("<!-- gpu benchmark -->", "<!-- end of gpu benchmark -->")
+MARKERS = ("<!-- gpu-benchmark -->", "<!-- /gpu-benchmark -->")
 
 most_reliable = sr.Semiring(
     "declared here", add=np.maximum, mul=np.multiply, zero=0.0, one=1.0, carrier=lambda a: (a >= 0) & (a <= 1)
@@ -123,8 +123,8 @@ def prepared(S: sr.Semiring, arrays: list[Any], length: int) -> tuple[CudaKernel
 
 
 CLOSURES = {
-    "in the engine": lambda A, k: k.close(A),
-    "r-kleene": lambda A, k: r_kleene(A, k, 1024),
+    "one call": lambda A, k: k.close(A),
+    "r-kleene": lambda A, k: r_kleene(A, k, k.tile),
     "blocked": lambda A, k: blocked(A, k, 256 if len(A) < 8192 else 1024),
 }
 
@@ -196,7 +196,10 @@ def main() -> None:
         print("\n" + text[-1], flush=True)
     if options.readme:
         start, end = MARKERS
-        before, _, rest = options.readme.read_text(encoding="utf-8").partition(start)
+        page = options.readme.read_text(encoding="utf-8")
+        if start not in page or end not in page:
+            raise SystemExit(f"{options.readme} has no place for the table: {start} … {end}")
+        before, _, rest = page.partition(start)
         after = rest.partition(end)[2]
         options.readme.write_text("\n\n".join([before + start, *text, end + after]), encoding="utf-8")
 

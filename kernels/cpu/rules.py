@@ -32,12 +32,12 @@ NUMBA = Rules(
     | {op: f"np.{op}({{0}})" for op in "sqrt exp exp2 expm1 log log2 log1p floor ceil rint".split()},
     floating={
         "saturating_add": "({0} + {1})", "saturating_multiply": "({0} * {1})",
-        "floor_divide": "np.floor_divide({0}, {1})", "remainder": "np.remainder({0}, {1})",
+        "floor_divide": "floor_divide_floating({0}, {1})", "remainder": "np.remainder({0}, {1})",
     },
     # On truth values NumPy's + and × are or and and; Numba would count.
     boolean={
         "add": "({0} | {1})", "multiply": "({0} & {1})", "minimum": "({0} & {1})", "maximum": "({0} | {1})",
-        "invert": "(not {0})",
+        "invert": "(not {0})", "saturating_add": "({0} | {1})", "saturating_multiply": "({0} & {1})",
     },
     literal=lambda value: _literal(value),
     convert=lambda text, have, want: text if have == want else _cast(text, want),

@@ -37,26 +37,43 @@ def type_like(number: float, like: Any) -> Any:
 
 @inline
 def floor_divide(x: Any, y: Any) -> Any:
-    """x // y for integers; 0 where y is 0, as NumPy has it."""
-    return x // y if y != 0 else x * 0
+    """x // y for integers; 0 where y is 0, and the least integer over −1 is itself, as NumPy has it."""
+    if y == 0 or y == -1:  # zero as x − x: a literal 0 would make a float of 64 bits without a sign
+        return x - x if y == 0 else (x - x) - x
+    return x // y
+
+
+@inline
+def floor_divide_floating(x: Any, y: Any) -> Any:
+    """x // y for floats, NaN for infinite x, as NumPy has it."""
+    if y == 0:
+        return x / y
+    rest = np.fmod(x, y)
+    quotient = (x - rest) / y
+    if rest != 0 and (y < 0) != (rest < 0):
+        quotient -= type_like(1.0, quotient)
+    floor = np.floor(quotient)
+    return floor + type_like(1.0, floor) if quotient - floor > 0.5 else floor
 
 
 @inline
 def remainder(x: Any, y: Any) -> Any:
     """x mod y for integers, with the sign of y; 0 where y is 0, as NumPy has it."""
-    return x % y if y != 0 else x * 0
+    return x % y if y != 0 else x - x
 
 
 @inline
 def left_shift(x: Any, y: Any, bits: int) -> Any:
     """x << y; 0 once all bits have left, where the machine's instruction would wrap the count."""
-    return x << y if 0 <= y < bits else x * 0
+    return x << y if 0 <= y < bits else x - x
 
 
 @inline
 def right_shift(x: Any, y: Any, bits: int) -> Any:
     """x >> y; only the sign is left once all bits have left."""
-    return x >> y if 0 <= y < bits else (x * 0 - (x < 0))
+    if 0 <= y < bits:
+        return x >> y
+    return x - x if x >= 0 else ~(x - x)
 
 
 @inline
@@ -65,15 +82,15 @@ def gcd(x: Any, y: Any) -> Any:
     x, y = abs(x), abs(y)
     while y != 0:
         x, y = y, x % y
-    return x
+    return abs(x)  # the least integer has no absolute value, and leaves its sign
 
 
 @inline
 def lcm(x: Any, y: Any) -> Any:
     """Least common multiple; 0 where either is 0."""
     if x == 0 or y == 0:
-        return x * y
-    return abs(x // gcd(x, y) * y)
+        return x - x
+    return abs(x) // gcd(x, y) * abs(y)
 
 
 @inline

@@ -4,10 +4,12 @@
     [ R D R ]     D ← D*,   R ← D R,   X ← X ⊕ C R,   C ← C D
     [ X C X ]
 
-Three sizes of the same step: a small matrix is closed by one block of threads; up to `TILE`, pivots are blocks that one
-block of threads closes, and a step is two launches; beyond, pivots are matrices of the second kind, and X is one large
-product. Where ⊕ is idempotent (D* D* = D*), C may be scaled before X needs it, so the next pivot's row and column can
-be finished, and the pivot closed, on a second stream while the rest of X is still being computed.
+Three sizes of the same step. A small matrix is closed by one block of threads. Up to `TILE`, pivots are blocks that
+one block of threads closes, and a step is two launches. From `HUGE` on, pivots are matrices of the second kind, and X
+is one large product; in between, the halves of R-Kleene (`semiring.algorithms.r_kleene`) are faster.
+
+Where ⊕ is idempotent (D* D* = D*), C may be scaled before X needs it, so the next pivot's row and column can be
+finished, and the pivot closed, on a second stream while the rest of X is still being computed.
 """
 
 from __future__ import annotations
@@ -24,9 +26,9 @@ from .launch import Function, Module, keeping, memory
 from .product import EVERY, Gap, Product, View
 from .program import CloseGeometry, Program, panel_geometry, stack_geometry
 
-TILE = 2048  # order up to which pivots are closed by one block of threads each
+TILE = 1024  # order up to which pivots are closed by one block of threads each
+HUGE = 6144  # order from which on pivots are blocks of `outer_block` rows
 AHEAD = 4  # blocks of the matrix from which on looking ahead pays for its events
-LARGEST_GRAPH = 8192  # order up to which launches take longer than what they launch, or nearly
 GRAPHS = 16  # closures that are kept as graphs; a place in memory becomes one when it is closed again
 
 
@@ -43,7 +45,7 @@ class Closure:
         import cupy
 
         stream = cupy.cuda.get_current_stream()
-        if self._order < A.rows <= LARGEST_GRAPH and not stream.is_capturing():
+        if self._order < A.rows <= TILE and not stream.is_capturing():
             key = (A.address, A.ld, A.rows, cupy.cuda.runtime.getDevice())
             seen = key in self._graphs
             graph = self._graphs[key] if seen else None
@@ -64,7 +66,7 @@ class Closure:
         import cupy
 
         failed = cupy.full(batch, -1, np.int32) if report else None
-        self._small(A.rows)(batch, 1, A.address, A.ld, A.next, A.rows, 0, failed.data.ptr if report else 0)
+        self._small(A.rows)(batch, 1, A.address, A.ld, A.next, A.rows, 0, failed.data.ptr if failed is not None else 0)
         return failed
 
     @property
@@ -76,19 +78,19 @@ class Closure:
         n = A.rows
         if n <= self._order:
             self._small(n)(1, 1, A.address, A.ld, 0, n, start, failed)
-        elif n > TILE and self._cuts_evenly(A):
-            self._by_products(A, outer_block(n), start, failed)
-        else:
+        elif n <= TILE:
             self._by_panels(A, start, failed, ahead)
+        else:
+            self._by_products(A, outer_block(n), start, failed)
 
-    def _cuts_evenly(self, A: View) -> bool:
-        """Whether pivot blocks and everything between them are whole tiles of the product."""
+    def takes(self, A: View) -> bool:
+        """Whether this is how to close the matrix: up to `TILE` any, beyond if it is huge and cut into whole tiles."""
         g, block = self.product.large, outer_block(A.rows)
-        fits = not (A.rows % block or block % g.BM or block % (2 * g.BN))
-        return fits and A.is_aligned and g.has_whole_tiles(self.product.size)
+        whole = not (A.rows % block or block % g.BM or block % (2 * g.BN)) and g.has_whole_tiles(self.product.size)
+        return A.rows <= TILE or (A.rows >= HUGE and whole and A.is_aligned)
 
     def _by_panels(self, A: View, start: int, failed: int, ahead: bool) -> None:
-        panels, rest = self._step
+        panels, strips, rest = self._step
         blocks = -(-A.rows // self._order)
         others = blocks - 1
         taken = memory(2 * self._order**2 * self.size)
@@ -96,22 +98,22 @@ class Closure:
         side = [taken.ptr, taken.ptr + self._order**2 * self.size]
         if not self.idempotent:
             for k in range(blocks):
-                panels(others, 1, *matrix, k, 1, side[0], start, failed)
-                rest(others**2 + 1, 1, *matrix, k, 0, side[0])
-                panels(others, 1, *matrix, k, 2, side[0], start, failed)
+                panels(2 * others, 1, *matrix, k, 1, side[0], start, failed)
+                rest(others**2 + 1, 1, *matrix, k, 1, side[0])
+                panels(2 * others, 1, *matrix, k, 2, side[0], start, failed)
         elif not ahead or blocks < AHEAD:
             for k in range(blocks):
-                panels(2 * others, 1, *matrix, k, 0, side[0], start, failed)
-                rest(others**2 + 1, 1, *matrix, k, 0, side[0])
+                panels(4 * others, 1, *matrix, k, 0, side[0], start, failed)
+                rest(others**2 + 1, 1, *matrix, k, 1, side[0])
         else:
-            panels(2 * others, 1, *matrix, 0, 0, side[0], start, failed)
+            panels(4 * others, 1, *matrix, 0, 0, side[0], start, failed)
             for k in range(others):
                 with _second_stream() as done:
-                    rest(2 * others - 1, 1, *matrix, k, 1, side[k % 2])
-                    panels(2 * others, 1, *matrix, k + 1, 0, side[(k + 1) % 2], start, failed)
+                    strips(2 * (2 * others - 1), 1, *matrix, k)
+                    panels(4 * others, 1, *matrix, k + 1, 0, side[(k + 1) % 2], start, failed)
                 rest((others - 1) ** 2 + 1, 1, *matrix, k, 2, side[k % 2])
                 done.wait()
-            rest(others**2 + 1, 1, *matrix, others, 0, side[others % 2])
+            rest(others**2 + 1, 1, *matrix, others, 1, side[others % 2])
 
     def _by_products(self, A: View, block: int, start: int, failed: int) -> None:
         n = A.rows
@@ -187,15 +189,16 @@ class Closure:
         return self._stack_function(stack_geometry(self.size, n, self.text.light))
 
     @cached_property
-    def _step(self) -> tuple[Function, Function]:
+    def _step(self) -> tuple[Function, Function, Function]:
         g = panel_geometry(self.size, self.text.light)
         module, shared = Module(self.text.panels()), g.shared_bytes(self.size)
-        return module.function("panels", g.threads, shared), module.function("rest", g.threads, shared)
+        panels, strips, rest = (module.function(name, g.threads, shared) for name in ("panels", "strips", "rest"))
+        return panels, strips, rest
 
 
 def outer_block(n: int) -> int:
-    """Rows of a pivot block of a large closure: enough steps of k for the product, yet a small share of the matrix."""
-    return 256 if n < 8192 else 1024
+    """Rows of a pivot block of a huge closure: enough steps of k for the product, yet a small share of the matrix."""
+    return 512 if n < 12_288 else 1024
 
 
 class _Graph:

@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from .closure import TILE, Closure
+from .closure import HUGE, TILE, Closure, outer_block
 from .launch import Function, Module, copy_of, empty_like_rows, rows_of
 from .lowering import CudaLowering
 from .product import EVERY, Product, View, WordProduct
 from .program import LARGEST_STACKED, always_defined, is_linear, packed_program, program
 
 ALIGN = 128  # bounds of blocks that keep tiles whole and rows aligned
+WORTH_PADDING = 96  # least order of operands for which a copy in whole tiles pays
+MOST_PADDED = 4 << 30  # bytes of operands beyond which ragged edges are a small share, and copies too large
 STRIP_BYTES = 256 << 20  # memory that `left` and `right` may copy operands into, or
 STRIP_SHARE = 8  # … this fraction (1/8) of the operand, where that is more
 
@@ -92,13 +94,41 @@ class CudaKernel:
             else:
                 C[...] = cupy.matmul(A, B)
             return
-        target = rows_of(C)
-        A, B = rows_of(A), rows_of(B)
+        target, A, B = self._operands(C, A, B, accumulate)
         views = _view(target), _view(A), _view(B)
         if not (k and self.words and self._word_product(*views, batch, accumulate)):
             self.product(*views, batch, accumulate)
         if target is not C:
-            C[...] = target
+            C[...] = target[:, :m, :n]
+
+    def _operands(self, C: Any, A: Any, B: Any, accumulate: bool) -> tuple[Any, Any, Any]:
+        """C, A and B with rows that lie side by side; as whole, aligned tiles where a copy of them pays."""
+        batch, m, n = C.shape
+        k = A.shape[2]
+        least, total = min(m, n, k), C.nbytes + A.nbytes + B.nbytes
+        if least < WORTH_PADDING or total > MOST_PADDED or not self._can_pad:
+            return rows_of(C), rows_of(A), rows_of(B)
+        g = self.product.geometry(m, n, batch)
+        wide = g.BN if self.words is None else 2 * g.BN
+        tall, deep, wide = _up(m, g.BM), _up(k, g.BK), _up(n, wide)
+        target = self._padded(C, tall, wide, accumulate)
+        return target, self._padded(A, tall, deep), self._padded(B, deep, wide)
+
+    @property
+    def _can_pad(self) -> bool:
+        return self.dtype.names is None and self.product.large.has_whole_tiles(self.size)
+
+    def _padded(self, stack: Any, rows: int, columns: int, keep: bool = True) -> Any:
+        """The matrices, zeros below and to the right of them, in rows of whole 16 bytes; themselves if they fit."""
+        stack = rows_of(stack)
+        if stack.shape[1:] == (rows, columns) and _view(stack).is_aligned:
+            return stack
+        import cupy
+
+        result = cupy.full((len(stack), rows, columns), self.lowering.zero[0], self.dtype)
+        if keep:
+            result[:, : stack.shape[1], : stack.shape[2]] = stack
+        return result
 
     def _word_product(self, C: View, A: View, B: View, batch: int, accumulate: bool) -> bool:
         """The product by words of two elements, an odd last column aside; False where rows do not begin with a word."""
@@ -124,11 +154,27 @@ class CudaKernel:
             raise ValueError(f"a block to close must be square, not {n} × {D.shape[1]}")
         if not n:
             return -1
-        work = rows_of(D)
-        failed = self.closure(_view(work[None]))
-        if work is not D:
-            D[...] = work
-        return -1 if self.always_defined else int(failed[0])
+        order = n if n <= TILE else _up(n, outer_block(n) if n >= HUGE else ALIGN)
+        work = self._padded(D[None], order, order)[0] if self._can_pad and n > WORTH_PADDING else rows_of(D)
+        view = _view(work[None])
+        if self.closure.takes(view) and not (self.is_linear and n > TILE):
+            failed = self.closure(view)
+            pivot = -1 if self.always_defined else int(failed[0])
+        else:
+            pivot = self._close_by_halves(work)
+        if work.data.ptr != D.data.ptr:
+            D[...] = work[:n, :n]
+        return pivot
+
+    def _close_by_halves(self, D: Any) -> int:
+        from semiring.algorithms.blocks import UndefinedStar
+        from semiring.algorithms.r_kleene import r_kleene
+
+        try:
+            r_kleene(D, self, TILE)
+        except UndefinedStar as e:
+            return e.pivot
+        return -1
 
     def close_stack(self, D: Any) -> np.ndarray:
         """D[s] ← D[s]* for every s; returns −1 or the first pivot without a star, for each."""
@@ -218,6 +264,10 @@ def kernel(lowering: CudaLowering) -> CudaKernel:
     if found is None:
         found = _kernels[lowering.key] = CudaKernel(lowering)
     return found
+
+
+def _up(number: int, multiple: int) -> int:
+    return -(-number // multiple) * multiple
 
 
 def _view(stack: Any) -> View:

@@ -33,12 +33,12 @@ class CudaLowering(Lowering):
     """A lowering for the CUDA engine."""
 
     non_negative: bool = False  # floats may be compared as integers
-    keeps_rows: bool = False  # a pivot's star is 1 wherever the closure exists: its row need not be scaled
+    unit_pivots: bool = False  # ⊕ is idempotent, and every star is 1 wherever the closure exists
 
     @property
     def key(self) -> tuple:
         """What the compiled code depends on."""
-        return (*super().key, self.non_negative, self.keeps_rows)
+        return (*super().key, self.non_negative, self.unit_pivots)
 
     def encode(self, array: Any, copy: bool) -> Any:
         """A CuPy array of the data's dtype in storage; its own memory may be used where `copy` is false."""
@@ -80,7 +80,7 @@ def general_on_device(S: Semiring, dtype: np.dtype) -> CudaLowering:
 def _on_device(low: Lowering, **changes: Any) -> CudaLowering:
     S = low.algebra
     values = {f.name: getattr(low, f.name) for f in fields(Lowering)} | {
-        "kind": "cuda", "fused_sum": False, "recode": None, "keeps_rows": S.selective,
+        "kind": "cuda", "fused_sum": False, "recode": None, "unit_pivots": S.selective or (S.idempotent and S.bounded),
         "name": "general" if low.fused_sum else low.name, "reason": "as declared" if low.fused_sum else low.reason,
     }  # fmt: skip
     return CudaLowering(**(values | changes))
@@ -112,6 +112,7 @@ def stays_non_negative(low: CudaLowering, facts: DeviceFacts, length: int) -> bo
 
 def _ordered(plain: CudaLowering) -> CudaLowering:
     coded = ordered_integers(plain)
+    assert isinstance(coded, CudaLowering)
     integer = coded.storage
     low_bits = integer.type(np.iinfo(integer).max)
     shift = integer.itemsize * 8 - 1

@@ -72,8 +72,8 @@ class Product:
         if not (C.rows and C.columns):
             return
         for start in range(0, batch, MOST_STACKED):
-            views = [v._replace(address=v.address + start * v.next) for v in (C, A, B)]
-            self._stack(*views, min(batch - start, MOST_STACKED), accumulate)
+            c, a, b = (v._replace(address=v.address + start * v.next) for v in (C, A, B))
+            self._stack(c, a, b, min(batch - start, MOST_STACKED), accumulate)
 
     def _stack(self, C: View, A: View, B: View, batch: int, accumulate: bool) -> None:
         g = self.geometry(C.rows, C.columns, batch)

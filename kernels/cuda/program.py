@@ -97,13 +97,13 @@ class CloseGeometry:
 def product_geometries(size: int, light: bool) -> tuple[ProductGeometry, ...]:
     """For elements of `size` bytes, the geometry for large products and the one for products of few tiles.
 
-    64 registers of accumulators a thread; but 16 elements where ⊕ and ⊗ are long texts (not `light`), which would be
-    written out for every element and step.
+    64 registers of accumulators a thread for the first, 32 for the second, whose blocks have twice the threads for
+    their work; 16 elements where ⊕ and ⊗ are long texts (not `light`), written out for every element and step.
     """
     if size in (1, 2, 4) and light:
-        return ProductGeometry(8, 8, 2, 4, 32, 2, 2, 4, 32), ProductGeometry(8, 8, 1, 2, 32, 2, 5, 4, 32)
+        return ProductGeometry(8, 8, 2, 4, 32, 2, 2, 4, 32), ProductGeometry(8, 4, 1, 4, 32, 2, 4, 4, 32)
     if size == 8 and light:
-        return ProductGeometry(8, 4, 2, 4, 16, 3, 2, 2, 16), ProductGeometry(8, 4, 1, 2, 16, 3, 5, 2, 16)
+        return ProductGeometry(8, 4, 2, 4, 16, 3, 2, 2, 16), ProductGeometry(4, 4, 2, 2, 16, 3, 4, 2, 16)
     rows, columns = (4, 4) if size <= 16 else (4, 2) if size <= 32 else (2, 2)
     vector = 4 if size in (1, 2, 4) else 2 if size == 8 else 1
     depth = 32 if size in (1, 2, 4) else 16 if size <= 8 else 8
@@ -194,7 +194,7 @@ def program(low: CudaLowering) -> Program:
         function("defined", "a", [low.defined], components, [np.dtype(bool)]),
         "DEVICE Value relax(Value c, Value a, Value b) { return plus(c, times(a, b)); }\n",
         f"DEVICE bool same(Value x, Value y) {{ return {equal}; }}\n",
-        f"constexpr bool SCALES = {'false' if low.keeps_rows else 'true'};\n",
+        f"constexpr bool UNIT_PIVOTS = {'true' if low.unit_pivots else 'false'};\n",
     ]  # fmt: skip
     return Program(components, "".join(prelude), _weight(low) <= LIGHT)
 
