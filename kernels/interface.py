@@ -37,6 +37,9 @@ class Kernel(Protocol):
     def close(self, D: Any) -> int:
         """D ← D* in place; −1, or the first pivot whose star does not exist."""
 
+    def closes_whole(self, n: int) -> bool:
+        """Whether `close` is the best way to close a whole matrix of this order."""
+
     def add_one(self, A: Any) -> None:
         """A ← 1 ⊕ A: ones join the diagonal."""
 

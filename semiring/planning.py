@@ -110,10 +110,10 @@ def choose_method(method: str, low: Lowering, n: int, kernel: Any, tile: int | N
         raise SemiringError(f"tile must be a positive whole number, and is {tile!r}")
     reasons = {}
     if method == "auto":
-        if low.kind in ("packed", "cuda"):
-            method, reasons["method"] = "floyd-warshall", "the engine closes the whole matrix, in blocks of its own"
-        elif n <= (tile or kernel.tile) or low.kind == "objects":
+        if n <= (tile or kernel.tile):
             method, reasons["method"] = "floyd-warshall", "one block"
+        elif tile is None and kernel.closes_whole(n):
+            method, reasons["method"] = "floyd-warshall", "the engine closes the whole matrix, in blocks of its own"
         else:
             method, reasons["method"] = "r-kleene", "most of its work is in large products"
     else:

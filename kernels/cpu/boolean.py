@@ -17,6 +17,10 @@ class BooleanKernel(PackedKernel):
     def __init__(self) -> None:
         super().__init__(thread_count(None))
 
+    def closes_whole(self, n: int) -> bool:
+        """Whether `close` is the best way to close a whole matrix of this order."""
+        return True
+
     def add_one(self, A: PackedMatrix) -> None:
         """A ← 1 ⊕ A."""
         self.set_diagonal(A, np.ones(A.shape[0], bool))

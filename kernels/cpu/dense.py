@@ -17,6 +17,10 @@ class DenseKernel(CpuKernel):
         super().__init__(program)
         self._add_one = lowering.add_one
 
+    def closes_whole(self, n: int) -> bool:
+        """Whether `close` is the best way to close a whole matrix of this order."""
+        return n <= self.tile
+
     def add_one(self, A: np.ndarray) -> None:
         """A ← 1 ⊕ A."""
         i = np.arange(A.shape[0])

@@ -78,7 +78,7 @@ class Closure:
         n = A.rows
         if n <= self._order:
             self._small(n)(1, 1, A.address, A.ld, 0, n, start, failed)
-        elif n <= TILE:
+        elif n <= TILE or not self.takes(A):
             self._by_panels(A, start, failed, ahead)
         else:
             self._by_products(A, outer_block(n), start, failed)

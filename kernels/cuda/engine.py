@@ -157,24 +157,15 @@ class CudaKernel:
         order = n if n <= TILE else _up(n, outer_block(n) if n >= HUGE else ALIGN)
         work = self._padded(D[None], order, order)[0] if self._can_pad and n > WORTH_PADDING else rows_of(D)
         view = _view(work[None])
-        if self.closure.takes(view) and not (self.is_linear and n > TILE):
-            failed = self.closure(view)
-            pivot = -1 if self.always_defined else int(failed[0])
-        else:
-            pivot = self._close_by_halves(work)
+        failed = self.closure(view)
+        pivot = -1 if self.always_defined else int(failed[0])
         if work.data.ptr != D.data.ptr:
             D[...] = work[:n, :n]
         return pivot
 
-    def _close_by_halves(self, D: Any) -> int:
-        from semiring.algorithms.blocks import UndefinedStar
-        from semiring.algorithms.r_kleene import r_kleene
-
-        try:
-            r_kleene(D, self, TILE)
-        except UndefinedStar as e:
-            return e.pivot
-        return -1
+    def closes_whole(self, n: int) -> bool:
+        """Whether `close` is the fast way for this order; in between, the halves of R-Kleene make larger products."""
+        return n <= TILE or (n >= HUGE and not self.is_linear)
 
     def close_stack(self, D: Any) -> np.ndarray:
         """D[s] ← D[s]* for every s; returns −1 or the first pivot without a star, for each."""
