@@ -4,11 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 PICTURE ?= minnesota.png
 
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test test-gpu lint bench clean
 
 help:
 	@echo 'make demo    answer five questions about the roads of Minnesota, and draw $(PICTURE)'
 	@echo 'make test    run all tests'
+	@echo 'make test-gpu  the tests that need a GPU and CuPy (pip install ".[cu13]" into $(VENV))'
 	@echo 'make lint    ruff and mypy'
 	@echo 'make bench   measure against other libraries, and write the table of README.md'
 	@echo 'make clean   remove what these commands made'
@@ -19,6 +20,9 @@ demo: $(VENV)/has-plot
 
 test: $(VENV)/has-test
 	$(BIN)/python -m pytest -n auto
+
+test-gpu: $(VENV)/has-test
+	$(BIN)/python -m pytest -n auto tests/gpu
 
 # Type checkers do not follow the mapping of an editable install, so mypy gets the tree as it is installed.
 lint: $(VENV)/has-lint

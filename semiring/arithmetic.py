@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import laws
+from .errors import SemiringError
 from .expression import Expression, Traced, cast_constant
 from .reference import numpy_function, python_function
+from .tracing import saturating_add
 
 if TYPE_CHECKING:
     from .core import Semiring
@@ -48,7 +50,21 @@ class Arithmetic:
 
     def mul(self, x: Any, y: Any) -> Any:
         """x ⊗ y, zero absorbing."""
+        if self.dtype.kind in "iu" and self.semiring.is_tropical:
+            return self._sum(x, y)
         return self._call("mul", x, y)
+
+    def _sum(self, x: Any, y: Any) -> Any:
+        """Sums of integers where the limits of the dtype are infinities: they absorb, and no sum may reach one."""
+        limits = np.iinfo(self.dtype)
+        opposite = limits.min if self.zero == limits.max else limits.max
+        total = np.asarray(saturating_add(np.asarray(x, self.dtype), np.asarray(y, self.dtype)))
+        endless = ((x == opposite) | (y == opposite)) & (self.dtype.kind == "i")
+        absent = (x == self.zero) | (y == self.zero)
+        outside = ~endless & ~absent & ((total == self.zero) | ((total == opposite) & (self.dtype.kind == "i")))
+        if outside.any():
+            raise SemiringError(f"{self.semiring.name}: a sum leaves {self.dtype.name}; use a wider dtype")
+        return np.where(absent, self.zero, np.where(endless, self.dtype.type(opposite), total))
 
     def raw_mul(self, x: Any, y: Any) -> Any:
         """x ⊗ y as it was declared: 0 ⊗ a may be NaN."""

@@ -25,6 +25,7 @@ from .expression import (
     substitute,
     typed,
 )
+from .memory import require
 from .tracing import trace
 
 SCALAR_DTYPES = tuple(
@@ -32,6 +33,7 @@ SCALAR_DTYPES = tuple(
 )  # fmt: skip
 _POOL = (0, 1, 2, 3, 0.5, 0.25, 0.75, 7, -1, -2.5, 5, 12, np.inf, -np.inf)
 _RECORD_POOL = (0, 1, 2.5, np.inf)
+_LARGE = 1 << 26  # bytes from which it is asked whether they are there
 _SMALL_POOL = 64  # records beyond this many are thinned, since laws with three variables try their cube
 
 
@@ -138,7 +140,7 @@ class Semiring:
                 raise SemiringError(f"{self.name}: dtype may only be object; data bring their own dtype ({dtype!r})")
             return True
         numeric = (bool, int, float, np.generic, tuple)
-        if not isinstance(self.zero, numeric) or not isinstance(self.one, numeric):
+        if not self.fields and (not isinstance(self.zero, numeric) or not isinstance(self.one, numeric)):
             return True
         try:
             for function in (add, mul):
@@ -346,6 +348,8 @@ class Semiring:
     def eye(self, n: int, dtype: Any = None) -> np.ndarray:
         """The n × n identity matrix: one on the diagonal, zero elsewhere."""
         S = self.over(dtype if dtype is not None else self.default_dtype)
+        if n * n * S.dtype.itemsize > _LARGE:
+            require(n * n * S.dtype.itemsize, f"a {n} × {n} identity matrix of {S.dtype}")
         result = laws.full(np.empty((n, n), S.dtype), S.zero)
         for i in range(n):
             result[i, i] = S.one
@@ -424,6 +428,12 @@ class Semiring:
         else:
             x = np.asarray(x, self.default_dtype if self.fields else None)
         S = self.over(dtype if dtype is not None else self._home(x.dtype))
+        if x.dtype.kind == "f" and S.dtype.kind in "iub":
+            try:
+                exact = [cast_constant(v, S.dtype) for v in x.ravel().tolist()]
+            except OverflowError as e:
+                raise SemiringError(f"{self.name}: {e}") from None
+            return np.array(exact, S.dtype).reshape(x.shape), S
         return np.asarray(x, S.dtype), S
 
     def _home(self, dtype: np.dtype) -> np.dtype:

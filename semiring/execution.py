@@ -117,7 +117,7 @@ def reporting(progress: bool | Callable[[float], None], planned: Plan) -> Any:
         from .progress import bar
 
         return Counting.under(bar(f"{planned.algebra.name} closure"), kernel, planned.work)
-    return nullcontext(Counting(kernel, planned.work, progress))
+    return Counting.under(nullcontext(progress), kernel, planned.work)
 
 
 def steady_closure(

@@ -62,8 +62,12 @@ class Expression:
 
 
 def constant(value: Any) -> Expression:
-    """A constant node; a NumPy scalar becomes the Python number it equals."""
-    return Expression("constant", value=value.item() if isinstance(value, np.generic) else value)
+    """A constant node; a NumPy scalar becomes the Python number it equals, and 2.0 is 2."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 and str(value) != "-0.0":
+        value = int(value)
+    return Expression("constant", value=value)
 
 
 def operand(number: int, component: int = 0) -> Expression:
@@ -267,7 +271,11 @@ def _resolve(e: Expression, kinds: list[np.dtype | type], default: np.dtype) -> 
         out = np.result_type(x, y)
         return Step(e, (np.dtype(bool), out, out), out)
     ufunc = {"saturating_add": np.add, "saturating_multiply": np.multiply}.get(e.op) or UFUNCS[e.op]
-    *reads, out = ufunc.resolve_dtypes((*_beside(e.args, kinds, default), None))
+    given = _beside(e.args, kinds, default)
+    *reads, out = ufunc.resolve_dtypes((*given, None))
+    if np.dtype("f2") not in given:
+        # NumPy takes narrow integers to half precision, in which not every target computes.
+        *reads, out = (np.dtype("f4") if d == np.dtype("f2") else d for d in (*reads, out))
     return Step(e, tuple(reads), out)
 
 

@@ -13,10 +13,11 @@ from .algorithms.blocks import UndefinedStar
 from .core import Semiring
 from .divergence import check_cycles, may_diverge, undefined_star
 from .errors import SemiringError
-from .execution import common_dtype, lowering_for, plan_closure, reporting, steady_closure
+from .execution import LARGE, common_dtype, lowering_for, plan_closure, reporting, steady_closure
 from .kernels.build import kernel as build_kernel
 from .kernels.facts import Facts
 from .kernels.lowering import in_python_integers
+from .memory import require
 from .naming import algebra
 from .operands import examine, operand
 
@@ -44,6 +45,8 @@ class Factors:
             low = lowering_for(S, array, facts, array.shape[0] + 1)
         self.plan = replace(planned, operation="factor", lowering=low, work=array.shape[0] ** 3 // 3)
         self.shape = array.shape
+        if planned.memory > LARGE:
+            require(planned.memory, f"factoring {array.shape[0]} × {array.shape[0]} {array.dtype}")
         self._S, self._names, self._wrap, self._facts = S, given.names, given.wrap, facts
         self._factors = low.encode(array, True)
         with reporting(progress, self.plan) as kernel:
@@ -78,7 +81,7 @@ class Factors:
         factors = self._factors
         if S.is_tropical and low.storage.kind == "i" and self._overflows(facts):
             if low.kind != "numba":
-                raise SemiringError("B is infinite or so large that sums with it leave 64 bits: solve with device='cpu'")
+                raise SemiringError("B is infinite, or so large that sums leave 64 bits: solve with device='cpu'")
             low, factors = in_python_integers(low, factors)
         X = low.encode(b if b.ndim == 2 else b[:, None], True)
         if self._closed is None:

@@ -131,18 +131,22 @@ PYTHON: dict[str, str] = {
     "floor_divide": "({0} // {1})", "remainder": "({0} % {1})", "power": "({0} ** {1})", "negative": "(-{0})",
     "absolute": "abs({0})", "sqrt": "math.sqrt({0})", "exp": "exp({0})", "exp2": "(2.0 ** {0})",
     "expm1": "expm1({0})", "log": "log({0})", "log2": "(log({0}) / math.log(2))", "log1p": "log1p({0})",
-    "floor": "math.floor({0})", "ceil": "math.ceil({0})", "rint": "round({0})",
+    "floor": "whole(math.floor, {0})", "ceil": "whole(math.ceil, {0})", "rint": "whole(round, {0})",
     "minimum": "min({0}, {1})", "maximum": "max({0}, {1})", "logaddexp": "logaddexp({0}, {1})",
     "logaddexp2": "(logaddexp({0} * math.log(2), {1} * math.log(2)) / math.log(2))",
     "less": "({0} < {1})", "less_equal": "({0} <= {1})", "greater": "({0} > {1})", "greater_equal": "({0} >= {1})",
-    "equal": "({0} == {1})", "not_equal": "({0} != {1})", "logical_and": "({0} and {1})",
-    "logical_or": "({0} or {1})", "logical_xor": "(bool({0}) != bool({1}))", "logical_not": "(not {0})",
+    "equal": "({0} == {1})", "not_equal": "({0} != {1})", "logical_and": "bool({0} and {1})",
+    "logical_or": "bool({0} or {1})", "logical_xor": "(bool({0}) != bool({1}))", "logical_not": "(not {0})",
     "bitwise_and": "({0} & {1})", "bitwise_or": "({0} | {1})", "bitwise_xor": "({0} ^ {1})", "invert": "(~{0})",
     "left_shift": "({0} << {1})", "right_shift": "({0} >> {1})", "gcd": "math.gcd({0}, {1})",
     "lcm": "math.lcm({0}, {1})", "isnan": "({0} != {0})", "isinf": "({0} in (inf, -inf))",
     "isfinite": "({0} == {0} and {0} not in (inf, -inf))", "where": "({1} if {0} else {2})", "cast": "{0}",
     "saturating_add": "({0} + {1})", "saturating_multiply": "({0} * {1})",
 }  # fmt: skip
+
+
+def _whole(function: Callable[[Any], Any], x: Any) -> Any:
+    return function(x) if math.isfinite(x) else x
 
 
 def _log(x: Any) -> float:
@@ -172,6 +176,6 @@ def python_function(traced: Traced) -> Callable[..., Any]:
     parameters = ", ".join(f"x{i}" for i in range(traced.arity))
     namespace = {
         "math": math, "inf": math.inf, "nan": math.nan, "exp": math.exp, "expm1": math.expm1, "log": _log,
-        "log1p": _log1p, "logaddexp": _logaddexp,
+        "log1p": _log1p, "logaddexp": _logaddexp, "whole": _whole,
     }  # fmt: skip
     return eval(f"lambda {parameters}: {text(traced.outputs[0])}", namespace)

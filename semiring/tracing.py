@@ -202,7 +202,8 @@ def saturating_multiply(a: Any, b: Any) -> Any:
     limit = np.where(negative, np.uint64(-int(limits.min)), np.uint64(limits.max))
     overflow = size_a > limit // np.maximum(size_b, np.uint64(1))
     overflow &= np.not_equal(b, 0)
-    return np.where(overflow, np.where(negative, limits.min, limits.max), product).astype(product.dtype)[()]
+    low, high = product.dtype.type(limits.min), product.dtype.type(limits.max)
+    return np.where(overflow, np.where(negative, low, high), product)[()]
 
 
 def trace(function: Callable, arity: int, fields: Sequence[str] | None = None, *, predicate: bool = False) -> Traced:

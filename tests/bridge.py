@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
 import oracle
-import semiring as sr
 import strategies
+
+import semiring as sr
 
 LIBRARY = {
     "mod_p(7)": sr.mod_p(7),
@@ -52,3 +52,25 @@ def same_bits(x: Any, y: Any) -> bool:
         integer = f"i{x.dtype.itemsize}"
         return bool(((x + 0.0).view(integer) == (y + 0.0).view(integer)).all())
     return bool((x == y).all())
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """A copy that cannot be written."""
+    copy = array.copy()
+    copy.flags.writeable = False
+    return copy
+
+
+def strided(array: np.ndarray) -> np.ndarray:
+    """The same elements, two apart in each direction."""
+    room = np.empty([2 * s for s in array.shape], array.dtype)
+    room[::2, ::2] = array
+    return room[::2, ::2]
+
+
+def reversed_memory(array: np.ndarray) -> np.ndarray:
+    """The same elements, with negative strides."""
+    return array[::-1, ::-1].copy()[::-1, ::-1]
+
+
+VIEWS = (np.copy, np.asfortranarray, read_only, strided, reversed_memory)

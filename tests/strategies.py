@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
-
 from oracle import Algebra, Matrix, for_dtype, inf, minimal, to_numpy, undominated
 
 FLOATS = ("float16", "float32", "float64")

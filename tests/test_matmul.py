@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import oracle
 import pytest
+import strategies
 from bridge import CASES, ours, same_bits, to_library
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-import oracle
 import semiring as sr
-import strategies
 from semiring.kernels.build import kernel
 from semiring.kernels.lowering import choose, general
 from semiring.operands import examine
@@ -113,10 +113,22 @@ class TestShapes:
         assert sr.matmul(x, stack, sr.min_plus).tolist() == [[1, 2], [5, 6], [9, 10]]
         assert sr.matmul(stack, x, sr.min_plus).tolist() == [[1, 3], [5, 7], [9, 11]]
 
-    @pytest.mark.parametrize(("left", "right"), [
-        ((5,), (5,)), ((5,), (1,)), ((1,), (5,)), ((), (3,)), ((3,), ()), ((2, 1), (1, 3)), ((2, 3), (3,)), ((0,), (0,)),
-        ((0,), ()), ((2, 1, 2), (3, 1)),
-    ], ids=str)  # fmt: skip
+    @pytest.mark.parametrize(
+        ("left", "right"),
+        [
+            ((5,), (5,)),
+            ((5,), (1,)),
+            ((1,), (5,)),
+            ((), (3,)),
+            ((3,), ()),
+            ((2, 1), (1, 3)),
+            ((2, 3), (3,)),
+            ((0,), (0,)),
+            ((0,), ()),
+            ((2, 1, 2), (3, 1)),
+        ],
+        ids=str,
+    )
     @pytest.mark.parametrize("dtype", ["f8", "i4", "?"])
     def test_leading_axes_broadcast(self, left: tuple, right: tuple, dtype: str) -> None:
         random = np.random.default_rng(3)
@@ -211,7 +223,7 @@ class TestOut:
         sr.matmul(letters, letters, sr.regex, out=letters)
         assert str(letters[0, 0]) == "aa"
 
-    @pytest.mark.parametrize("out", [np.empty((5, 4)), np.empty((5, 5), "f4"), [[0.0] * 5] * 5, np.empty(25)], ids=type)
+    @pytest.mark.parametrize("out", [np.empty((5, 4)), np.empty((5, 5), "f4"), [[0.0] * 5] * 5, np.empty(25)])
     def test_what_does_not_fit_is_refused(self, out: Any) -> None:
         A, B, _ = self.data()
         with pytest.raises(sr.SemiringError, match=r"out must be a writable float64 array of shape \(5, 5\)"):
@@ -244,7 +256,7 @@ def test_plus_min_is_a_product_and_nothing_more() -> None:
     assert same_bits(sr.matmul(A, B, "plus-min", accumulate=B), expected + B)
     for call in (lambda: sr.closure(A, sr.plus_min), lambda: sr.factor(A, sr.plus_min),
                  lambda: sr.solve(A, B, sr.plus_min)):  # fmt: skip
-        with pytest.raises(sr.LawError, match="plus-min is not a semiring.* distributes .* at a = 1"):
+        with pytest.raises(sr.LawError, match=r"plus-min is not a semiring.* distributes .* at a = 1"):
             call()
     with pytest.raises(sr.SemiringError, match=r"A\[1, 2\] is -3: it is outside the carrier of plus-min"):
         A[1, 2] = -3
@@ -297,7 +309,9 @@ def test_ordered_integers(name: str, dtype: str) -> None:
 def test_ordered_integers_change_nothing_but_their_order() -> None:
     for dtype in ("f4", "f8"):
         values = np.array(edge_values(dtype), dtype)
-        low = choose(sr.max_min, np.dtype(dtype), examine(sr.max_min, values.dtype, [("A", values[None])]), 3, in_place=False)
+        low = choose(
+            sr.max_min, np.dtype(dtype), examine(sr.max_min, values.dtype, [("A", values[None])]), 3, in_place=False
+        )
         codes = low.encode(values.copy(), True)
         assert (np.sort(low.decode(np.sort(codes))) == np.sort(values)).all()
         back = low.decode(low.encode(values.copy(), True))
@@ -346,7 +360,7 @@ def test_integers_at_the_limits() -> None:
         assert sr.matmul(A, np.array([[top], [1]], dtype), S)[0, 0] == top, "+∞ absorbs −∞"
         assert sr.matmul(np.array([[top - 1]], dtype), np.array([[top]], dtype), S)[0, 0] == top
         assert sr.matmul(np.array([[top - 1]], dtype), np.array([[0]], dtype), S)[0, 0] == top - 1
-        with pytest.raises(sr.SemiringError, match="cannot hold.*astype"):
+        with pytest.raises(sr.SemiringError, match=r"cannot hold.*astype"):
             sr.matmul(np.array([[top - 1]], dtype), np.array([[1]], dtype), S)
         with pytest.raises(sr.SemiringError, match="cannot hold"):
             sr.matmul(np.array([[low + 1]], dtype), np.array([[-1]], dtype), S)
@@ -363,10 +377,21 @@ def test_half_precision_is_single_precision_rounded_once(name: str) -> None:
 
 
 IDEMPOTENT = [
-    ("boolean", "?"), ("boolean", "f4"), ("min_plus", "f8"), ("max_plus", "f4"), ("max_min", "f8"), ("max_min", "i1"),
-    ("min_max", "u1"), ("viterbi", "f8"), ("max_times", "f8"), ("gcd_lcm", "i4"), ("bitset_may", "u1"), ("lukasiewicz", "f8"),
-    ("min_plus", "i4"), ("min_plus", "f2"),
-]  # fmt: skip
+    ("boolean", "?"),
+    ("boolean", "f4"),
+    ("min_plus", "f8"),
+    ("max_plus", "f4"),
+    ("max_min", "f8"),
+    ("max_min", "i1"),
+    ("min_max", "u1"),
+    ("viterbi", "f8"),
+    ("max_times", "f8"),
+    ("gcd_lcm", "i4"),
+    ("bitset_may", "u1"),
+    ("lukasiewicz", "f8"),
+    ("min_plus", "i4"),
+    ("min_plus", "f2"),
+]
 
 
 @pytest.mark.parametrize(("name", "dtype"), IDEMPOTENT)
@@ -397,16 +422,15 @@ def test_what_is_not_idempotent_is_never_packed(name: str) -> None:
     assert low.kind == "numba"
     expected = oracle.ALGEBRAS[name]
     oracle.assert_same(
-        expected, oracle.matmul(expected, oracle.from_numpy(expected, A), oracle.from_numpy(expected, A)), sr.matmul(A, A, S)
+        expected,
+        oracle.matmul(expected, oracle.from_numpy(expected, A), oracle.from_numpy(expected, A)),
+        sr.matmul(A, A, S),
     )
 
 
-@pytest.mark.parametrize("dtype", ["f4", "f8"])
-@pytest.mark.parametrize("name", ["min_plus", "max_plus"])
+@pytest.mark.parametrize(("name", "dtype"), [("min_plus", "f4"), ("min_plus", "f8"), ("max_plus", "f8")])
 def test_fused_sums(name: str, dtype: str) -> None:
     """x · 1 + y in one instruction is x + y, also of denormals and infinities."""
-    if name == "max_plus" and dtype == "f4":
-        pytest.skip("one program less to compile: the same expressions as in double precision")
     S, random = sr.catalogue[name], np.random.default_rng(15)
     values = np.array([*edge_values(dtype), *random.normal(size=30) * 10.0 ** random.integers(-30, 30, 30)], dtype)
     A, B = random.choice(values, (2, 45, 45))
@@ -422,9 +446,13 @@ def test_fused_sums(name: str, dtype: str) -> None:
 
 def test_what_the_data_are_decides_the_lowering() -> None:
     names = {
-        (sr.min_plus, "f4", 2.0): "fused sum", (sr.min_plus, "i4", 2): "int16 sums", (sr.max_min, "f4", 2.0): "ordered integers",
-        (sr.boolean, "?", True): "packed bits", (sr.min_plus, "f2", 2.0): "fused sum, single precision",
-        (sr.plus_times, "f8", 2.0): "BLAS", (sr.log, "f8", -2.0): "general",
-    }  # fmt: skip
+        (sr.min_plus, "f4", 2.0): "fused sum",
+        (sr.min_plus, "i4", 2): "int16 sums",
+        (sr.max_min, "f4", 2.0): "ordered integers",
+        (sr.boolean, "?", True): "packed bits",
+        (sr.min_plus, "f2", 2.0): "fused sum, single precision",
+        (sr.plus_times, "f8", 2.0): "BLAS",
+        (sr.log, "f8", -2.0): "general",
+    }
     for (S, dtype, value), name in names.items():
         assert sr.plan(np.full((3, 3), value, dtype), S).lowering.name == name

@@ -14,12 +14,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import oracle
 import pytest
+import strategies
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-import oracle
-import strategies
 from oracle import (
     ALGEBRAS,
     Algebra,

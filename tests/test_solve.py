@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import oracle
 import pytest
+import strategies
 from bridge import CASES, ours, same_bits, to_library
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-import oracle
 import semiring as sr
-import strategies
 
 inf = np.inf
 quick = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
@@ -50,10 +50,20 @@ def test_least_solutions_are_the_oracles(name: str, dtype: np.dtype) -> None:
 
 
 FEW = [
-    ("min_plus", "f8"), ("min_plus", "f4"), ("min_plus", "f2"), ("min_plus", "i4"), ("max_plus", "i2"), ("max_min", "f4"),
-    ("boolean", "?"), ("plus_times", "f8"), ("log", "f8"), ("counting", "i8"), ("mod_p", "i4"), ("viterbi", "f8"),
+    ("min_plus", "f8"),
+    ("min_plus", "f4"),
+    ("min_plus", "f2"),
+    ("min_plus", "i4"),
+    ("max_plus", "i2"),
+    ("max_min", "f4"),
+    ("boolean", "?"),
+    ("plus_times", "f8"),
+    ("log", "f8"),
+    ("counting", "i8"),
+    ("mod_p", "i4"),
+    ("viterbi", "f8"),
     ("bitset_may", "u2"),
-]  # fmt: skip
+]
 
 
 def acyclic(S: sr.Semiring, dtype: np.dtype, n: int, random: np.random.Generator) -> np.ndarray:
@@ -114,8 +124,16 @@ def test_expressions_do_not_commute() -> None:
     A = np.array([[a, b], [none, c]], object)
     B = np.array([none, sr.regex.one], object)
     X = sr.solve(A, B, sr.regex)
-    for word, first, second in [("abcc", True, False), ("b", True, False), ("ba", False, False), ("cb", False, False),
-                                ("", False, True), ("cc", False, True), ("aab", True, False), ("ac", False, False)]:  # fmt: skip
+    for word, first, second in [
+        ("abcc", True, False),
+        ("b", True, False),
+        ("ba", False, False),
+        ("cb", False, False),
+        ("", False, True),
+        ("cc", False, True),
+        ("aab", True, False),
+        ("ac", False, False),
+    ]:
         assert X[0].matches(word) is first, word
         assert X[1].matches(word) is second, word
     F = sr.factor(A, sr.regex)
@@ -171,7 +189,7 @@ def test_right_hand_sides_that_leave_64_bits() -> None:
 
 
 def test_zero_cycles_do_not_let_rounding_grow() -> None:
-    """Differences of potentials: every cycle weighs 0 but for rounding, and elimination doubles errors at each pivot."""
+    """Differences of potentials: cycles weigh 0 but for rounding, and elimination doubles errors at each pivot."""
     random = np.random.default_rng(1)
     height = random.normal(size=90) * 1e3
     A = np.nextafter(np.nextafter(height[:, None] - height, inf), inf)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import oracle
 import pytest
+import strategies
 from gpu import device
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-import oracle
 import semiring as sr
-import strategies
 
 LIBRARY = {
     "mod_p(7)": sr.mod_p(7),

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import oracle
 import pytest
+import strategies
 from gpu import nvrtc
 
-import oracle
 import semiring as sr
-import strategies
 from semiring.expression import OPERATIONS
 from semiring.kernels.cuda import facts, rules
 from semiring.kernels.cuda.lowering import DeviceFacts, choose
