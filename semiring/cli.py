@@ -21,6 +21,7 @@ from . import __version__
 from .algebras import catalogue
 from .api import algebra, check_laws, closure, path, plan, solve
 from .core import Semiring
+from .devices import gpu_name
 from .errors import GraphError, LawError, SemiringError
 from .graph import adjacency
 from .laws import FLAGS, show
@@ -362,7 +363,7 @@ def _facts() -> Iterator[tuple[str, str]]:
     yield "threads", str(thread_count())
     memory = available_bytes()
     yield "memory", "unknown" if memory is None else f"{in_words(memory)} available"
-    yield "devices", "cpu"
+    yield "devices", ", ".join(["cpu", *([gpu] if (gpu := gpu_name()) else [])])
     yield "cache", str(cache_directory())
     example = np.arange(2048 * 2048, dtype=np.float32).reshape(2048, 2048)
     for line in str(plan(example, "min-plus")).splitlines():
