@@ -25,7 +25,7 @@ TILE_ROWS = 192  # height of a tile of C: with its panels it takes 570 KB, about
 LEAST_ROWS = 24  # threads may cut tiles down to this height
 PACKING = 12  # rows of work that packing a tile's share of B costs
 PARALLEL = 4_000_000  # terms ⊗ below which the caller's thread does the work alone
-STRIP_BYTES = 1 << 19  # memory that `left` and `right` may copy operands into, or
+STRIP_BYTES = 1 << 20  # memory that `left` and `right` may copy operands into, or
 STRIP_SHARE = 20  # … this fraction (1/20) of the operand, where that is more
 CLOSE_TILE = 128  # order of a block that `close` takes directly
 
