@@ -65,7 +65,8 @@ def plan_closure(
     memory = closure_memory(method, low, n, batch, copies)
     shape = tuple(array.shape)
     where = gpu_name() or "GPU" if low.kind == "cuda" else f"CPU, {engine.threads} threads"
-    return Plan("closure", S, shape, method, tile, low, where, batch * n**3, memory, reasons), facts
+    rounds = max((n - 1).bit_length(), 1) if method == "squaring" else 1
+    return Plan("closure", S, shape, method, tile, low, where, rounds * batch * n**3, memory, reasons), facts
 
 
 def common_dtype(S: Semiring, *arrays: tuple[str, np.ndarray]) -> np.dtype:
