@@ -17,6 +17,7 @@ class Facts:
     low_limit: bool = False  # −∞, or an integer dtype's least value, occurs
     high_limit: bool = False  # +∞, or an integer dtype's greatest value, occurs
     two_valued: bool = False  # every element is 0 or 1 of the algebra
+    multiple: int = 0  # a common multiple of all numbers, which bounds every lcm; only known where ⊗ has one
 
 
 def gather(scans: Iterable[Any], zero: Any, one: Any) -> Facts:

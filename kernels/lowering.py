@@ -119,6 +119,8 @@ def choose(S: Semiring, dtype: np.dtype, facts: Facts, length: int, *, in_place:
         return _packed(S, dtype)
     if dtype.kind in "iu" and S.is_tropical:
         return _tropical_integers(S, dtype, facts, length, in_place)
+    if dtype.kind in "iu" and facts.multiple > np.iinfo(dtype).max:
+        return _python_integers(S, dtype, f"a least common multiple may leave {dtype.name}")
     return _without_facts(S, dtype)
 
 
@@ -294,13 +296,13 @@ def _tropical_integers(S: Semiring, dtype: np.dtype, facts: Facts, length: int, 
     I + I does not overflow: no test for zero is needed in the inner loop.
     """
     if dtype.kind == "i" and (facts.low_limit if S.zero == np.inf else facts.high_limit):
-        return _tropical_objects(S, dtype, "the dtype's other limit occurs: it stands for the opposite infinity")
+        return _python_integers(S, dtype, "the dtype's other limit occurs: it stands for the opposite infinity")
     bound = int(facts.largest) * max(length, 1)
     for size in (2, 4, 8):
         storage = np.dtype(f"i{size}")
         if size >= (dtype.itemsize if in_place else 2) and np.iinfo(storage).max // 2 > 2 * bound:
             return _sums(S, dtype, storage)
-    return _tropical_objects(S, dtype, f"a path may weigh up to {bound}, beyond 64-bit integers")
+    return _python_integers(S, dtype, f"a path may weigh up to {bound}, beyond 64-bit integers")
 
 
 @lru_cache(1024)
@@ -350,7 +352,7 @@ def roomy(S: Semiring, array: np.ndarray, facts: Facts) -> np.ndarray:
     if array.dtype.kind not in "iu" or not S.is_tropical:
         return array
     if int(facts.largest) * max(array.shape[-1], 1) >= 2**53:
-        return _tropical_objects(S, array.dtype, "").encode(array, True)
+        return _python_integers(S, array.dtype, "").encode(array, True)
     result = array.astype("f8")
     limits = np.iinfo(array.dtype)
     result[array == limits.max] = np.inf if S.zero == np.inf or limits.min else limits.max
@@ -377,10 +379,10 @@ def _too_small(S: Semiring, dtype: np.dtype, value: Any) -> None:
     )
 
 
-def _tropical_objects(S: Semiring, dtype: np.dtype, reason: str) -> Lowering:
-    """Python integers: right for any size and for both infinities, and slow."""
+def _python_integers(S: Semiring, dtype: np.dtype, reason: str) -> Lowering:
+    """Python integers: right for any size and, under sums, for both infinities; slow."""
     limits = np.iinfo(dtype)
-    infinities = {limits.max: np.inf} | ({limits.min: -np.inf} if dtype.kind == "i" else {})
+    infinities = {limits.max: np.inf} | ({limits.min: -np.inf} if dtype.kind == "i" else {}) if S.is_tropical else {}
 
     def encode(a: np.ndarray, copy: bool) -> np.ndarray:
         result = np.empty(a.shape, object)
@@ -406,7 +408,7 @@ def in_python_integers(low: Lowering, stored: np.ndarray) -> tuple[Lowering, np.
     S, half = low.algebra, int(low.zero[0]) // 2
     result = stored.astype(object)
     result[stored > half if half > 0 else stored < half] = S.zero
-    return _tropical_objects(S, low.dtype, "sums leave 64 bits, or an infinity of the other side occurs"), result
+    return _python_integers(S, low.dtype, "sums leave 64 bits, or an infinity of the other side occurs"), result
 
 
 def chunks(array: np.ndarray) -> Any:

@@ -202,6 +202,11 @@ class Semiring:
         return "fiub" if ops <= harmless else "fiu" if self.is_tropical else "f"
 
     @cached_property
+    def has_multiples(self) -> bool:
+        """Whether ⊗ takes least common multiples, which may be much larger than the operands."""
+        return self.traced is not None and "lcm" in self.traced.raw_mul.operations()
+
+    @cached_property
     def is_tropical(self) -> bool:
         """Whether ⊕ is min or max, ⊗ is +, and zero the infinity that ⊕ ignores."""
         ops = self.traced

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -149,6 +150,8 @@ def examine(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, np.ndarray
                     f"zero, {show(S.zero_in(dtype))}")  # fmt: skip
     A = S.over(dtype)
     facts = gather(scans, A.zero, A.one)
+    if S.has_multiples:
+        facts = replace(facts, multiple=_common_multiple([array for _, array in arrays]))
     if S.traced.carrier.op != "constant" and not facts.two_valued:
         for what, array in arrays:
             _refuse_outside(S, what, array)
@@ -167,6 +170,16 @@ def _examine_on_gpu(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, An
             if nan or dtype.names or not bool(A.contains_on_gpu(array).all()):
                 _refuse_outside(S, what, array.get())
     return facts
+
+
+def _common_multiple(arrays: Sequence[np.ndarray]) -> int:
+    """A common multiple of all numbers but 0; once it exceeds every dtype, of some of them."""
+    multiple = 1
+    for value in np.unique(np.concatenate([np.unique(array) for array in arrays])).tolist():
+        multiple = math.lcm(multiple, value or 1)
+        if multiple >= 2**64:
+            break
+    return multiple
 
 
 def _matrices(array: np.ndarray) -> np.ndarray:

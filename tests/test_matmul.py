@@ -456,3 +456,13 @@ def test_what_the_data_are_decides_the_lowering() -> None:
     }
     for (S, dtype, value), name in names.items():
         assert sr.plan(np.full((3, 3), value, dtype), S).lowering.name == name
+
+
+def test_least_common_multiples_that_leave_the_dtype_are_refused() -> None:
+    S = sr.gcd_lcm
+    A = np.array([[97, 0], [0, 1]], "i1")
+    B = np.array([[1, 0], [0, 89]], "i1")
+    assert sr.matmul(A, B, S).tolist() == [[97, 0], [0, 89]]  # 97 · 89 is large, but no entry of the answer
+    with pytest.raises(sr.SemiringError, match="a result is 8633, which int8 cannot hold"):
+        sr.matmul(A, np.array([[89, 0], [0, 1]], "i1"), S)
+    assert sr.matmul(A.astype("i2"), np.array([[89, 0], [0, 1]], "i2"), S).tolist() == [[8633, 0], [0, 1]]
