@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,10 @@ from .execution import (
     common_dtype,
     encoded,
     lowering_for,
+    lowering_without_facts,
     plan_closure,
     reporting,
+    short_integers,
     steady_closure,
 )
 from .factors import Factors, factor, solve
@@ -82,6 +85,7 @@ def matmul(
     accumulate: Any = None,
     out: np.ndarray | None = None,
     device: str | None = None,
+    check: bool = True,
 ) -> Any:
     """The matrix product A ⊗ B over a semiring: c_ij = ⊕_k a_ik ⊗ b_kj.
 
@@ -97,6 +101,8 @@ def matmul(
         Where to put the answer.
     device : {None, "cpu", "gpu"}
         Where to compute; ``None``: where the data are, and for large host arrays of floats the GPU if there is one.
+    check : bool
+        Whether to look at the entries; see `closure`.
 
     Returns
     -------
@@ -120,6 +126,12 @@ def matmul(
     S = algebra(S)
     left, right = operand(A, S, "A"), operand(B, S, "B")
     a, b = left.array, right.array
+    if is_on_gpu(a) and is_on_gpu(b) and accumulate is None and out is None and check and device != "cpu":
+        from . import speculation
+
+        guessed = speculation.product(S, a, b)
+        if guessed is not None:
+            return left.wrap(guessed)
     dtype = common_dtype(S, ("A", a), ("B", b))
     if a.ndim == 0 or b.ndim == 0:
         raise SemiringError("A and B must be matrices or vectors, not single numbers; S.mul multiplies elements")
@@ -144,13 +156,14 @@ def matmul(
         operands["accumulate"] = c.reshape(full)
     if out is not None and not _can_hold(out, shape, dtype):
         raise SemiringError(f"out must be a writable {dtype} array of shape {shape}")
+    work = np.prod(full, dtype=float) * a.shape[-1]
+    placed, back = settle(S, list(operands.values()), device, work)
     if np.prod(full, dtype=float) * dtype.itemsize > LARGE:
-        require(int(np.prod(full, dtype=float)) * dtype.itemsize, f"the {' × '.join(map(str, full))} product")
-    placed, back = settle(S, list(operands.values()), device, np.prod(full, dtype=float) * a.shape[-1])
+        shown = " × ".join(map(str, full))
+        require(int(np.prod(full, dtype=float)) * dtype.itemsize, f"the {shown} product", on_gpu=is_on_gpu(placed[0]))
     given = (left.array.shape, right.array.shape, shape)  # positions in messages are those of the caller's arrays
-    facts = examine(S, dtype, [(what, x.reshape(s)) for what, x, s in zip(operands, placed, given, strict=False)])
-    low = lowering_for(S, placed[0], facts, 3, packed=len(full) == 2)
-    result = back(low.decode(_product(low, full, *placed)).reshape(shape))
+    named = [(what, x.reshape(s)) for what, x, s in zip(operands, placed, given, strict=False)]
+    result = back(_examined_product(S, dtype, full, placed, named, check)).reshape(shape)
     if out is not None:
         out[...] = result if is_on_gpu(out) == is_on_gpu(result) else to_host(result)
         return out
@@ -163,6 +176,22 @@ def _can_hold(out: Any, shape: tuple[int, ...], dtype: np.dtype) -> bool:
     if not isinstance(out, np.ndarray) and not is_on_gpu(out):
         return False
     return bool(out.shape == shape and out.dtype == dtype and getattr(out.flags, "writeable", True))
+
+
+def _examined_product(
+    S: Semiring, dtype: np.dtype, full: tuple[int, ...], operands: list, named: list[tuple[str, Any]], check: bool
+) -> Any:
+    """C ⊕ A ⊗ B of elements that are looked at before."""
+    on_gpu = is_on_gpu(operands[0])
+    if on_gpu and not check:
+        low = lowering_without_facts(S, dtype)
+    else:
+        low = lowering_for(S, operands[0], examine(S, dtype, named), 3, packed=len(full) == 2)
+    if on_gpu and check and len(operands) == 2:
+        from . import speculation
+
+        speculation.remember_product(S, *operands, low)
+    return low.decode(_product(low, full, *operands))
 
 
 def _product(low: Lowering, full: tuple[int, ...], a: Any, b: Any, c: Any = None) -> Any:
@@ -187,6 +216,7 @@ def closure(
     overwrite: bool = False,
     device: str | None = None,
     tile: int | None = None,
+    check: bool = True,
     progress: bool | Callable[[float], None] = False,
 ) -> Any:
     """The closure A* = 1 ⊕ A ⊕ A² ⊕ … of a square matrix: the ⊕ over all walks of the ⊗ along each.
@@ -209,6 +239,10 @@ def closure(
         Where to compute; ``None``: where the data are, and for large host arrays of floats the GPU if there is one.
     tile : int, optional
         Rows of a pivot block.
+    check : bool
+        Whether to refuse entries that are no elements, and a closure that does not exist. On a GPU this is the only
+        thing that waits for the device; without it the form of the algebra that is right for all data runs, and what
+        comes of such entries is not defined. On the CPU only the search for improving cycles is left out.
     progress : bool or callable
         ``True`` shows a bar on stderr; a callable is given the fraction done.
 
@@ -244,23 +278,40 @@ def closure(
     S = algebra(S)
     given = operand(A, S)
     array = given.array
+    usual = (method, reflexive, overwrite, tile, check, progress) == ("auto", True, False, None, True, False)
+    guessable = usual and is_on_gpu(array) and device in (None, "gpu", "cuda")
+    if guessable:
+        from . import speculation
+
+        check_square(array)
+        guessed = speculation.closure(S, array)
+        if guessed is not None:
+            return given.wrap(guessed)
     (array,), back = settle(S, [array], device, check_work(array))
-    planned, facts = plan_closure(S, array, method, reflexive, overwrite, tile)
+    in_place = overwrite and reflexive and getattr(array.flags, "writeable", True)
+    planned, facts = plan_closure(S, array, method, reflexive, overwrite, tile, check)
     low, n = planned.lowering, array.shape[-1]
     if planned.memory > LARGE:
-        require(planned.memory, f"the closure of {n} × {n} {array.dtype}")
-    in_place = overwrite and reflexive and getattr(array.flags, "writeable", True)
+        require(planned.memory, f"the closure of {n} × {n} {array.dtype}", on_gpu=low.kind == "cuda")
+    if reflexive and check:
+        short = short_integers(S, array, facts)
+        if short is not None:
+            if in_place:
+                array[...] = short
+            return given.wrap(back(array if in_place else short))
     work = low.encode(array, not in_place)
     original = None if reflexive else low.encode(array, True) if low.kind == "packed" else encoded(low, array)
-    with reporting(progress, planned) as kernel:
+    with reporting(progress, planned, check) as kernel:
         try:
             (close_matrix if array.ndim == 2 else close_each)(work, original, kernel, planned)
         except UndefinedStar as e:
             raise undefined_star(S, given.names, e.pivot) from None
-    if may_diverge(low) and not check_cycles(
+    if check and may_diverge(low) and not check_cycles(
         low, work, None if in_place else array, facts, given.names, steady=planned.method == "squaring"
     ):
         work = steady_closure(planned, array, original, facts, given.names)
+    elif guessable and planned.method == "floyd-warshall":
+        speculation.remember_closure(S, array, low)
     return given.wrap(back(low.decode(work)))
 
 
@@ -293,7 +344,7 @@ def plan(
 def check_work(array: Any) -> float:
     """Multiply-adds of the closure of a checked operand."""
     n = check_square(array)
-    return float(np.prod(array.shape[:-2])) * float(n) ** 3
+    return prod(array.shape[:-2]) * float(n) ** 3
 
 
 def path(A: Any, S: Semiring | str, source: Any, target: Any) -> tuple[Any, list | None]:

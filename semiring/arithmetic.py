@@ -82,12 +82,6 @@ class Arithmetic:
         """Where x is an element: within the carrier, and not NaN."""
         return self._predicate("carrier", x) & ~laws.is_nan(np.asarray(x))
 
-    def contains_on_gpu(self, x: Any) -> Any:
-        """`contains` for a CuPy array of numbers without NaN: NumPy's functions dispatch to CuPy's."""
-        assert self.semiring.traced
-        function = numpy_function((self.semiring.traced.carrier,), 1, self.components, (np.dtype(bool),))
-        return function((x,))[0]
-
     def _call(self, op: str, *arrays: Any) -> Any:
         if self.dtype.kind == "O":
             return self._objects[op](*arrays)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
 from typing import Any
@@ -12,7 +13,13 @@ import numpy as np
 from .core import Semiring
 from .errors import SemiringError
 
-WORTH = 5e10  # multiply-adds of a closure or product from which host arrays go to the GPU: most of a second on the CPU
+# What the choice of a device for host arrays reckons with; 32-bit elements, wider ones in proportion.
+LEAST_WORK = 1e8  # multiply-adds below which nothing is reckoned
+CPU_RATE = 45e9  # multiply-adds a second and thread
+GPU_RATE = 10e12
+COPY_RATE = 12e9  # bytes a second
+LAUNCHES = 1e-3  # seconds of a warm call
+FIRST_USE = 1.0  # seconds until a context and the compiled kernels are there
 
 
 def is_on_gpu(array: Any) -> bool:
@@ -22,7 +29,11 @@ def is_on_gpu(array: Any) -> bool:
 
 def to_host(array: Any) -> np.ndarray:
     """A NumPy array of the same elements; the array itself if it is one."""
-    return array.get() if is_on_gpu(array) else array
+    if not is_on_gpu(array):
+        return array  # type: ignore[no-any-return]
+    from .kernels.cuda.staging import download
+
+    return download(array)
 
 
 @cache
@@ -73,11 +84,11 @@ def settle(
             raise SemiringError(f"{S.name} on Python objects runs on the CPU only; use device='cpu'")
     if wanted == all(here):
         return list(arrays), _same
-    import cupy
+    from .kernels.cuda.staging import upload
 
     if wanted:
-        return [cupy.asarray(a) for a in arrays], (_same if any(here) else to_host)
-    return [to_host(a) for a in arrays], cupy.asarray
+        return [a if is_on_gpu(a) else upload(a) for a in arrays], (_same if any(here) else to_host)
+    return [to_host(a) for a in arrays], upload
 
 
 def _same(array: Any) -> Any:
@@ -85,5 +96,57 @@ def _same(array: Any) -> Any:
 
 
 def _repays(S: Semiring, arrays: Sequence[Any], work: float) -> bool:
-    """Floats only: integers and truth values have forms on the CPU that the GPU has not."""
-    return work >= WORTH and not S.is_object and all(a.dtype.kind == "f" for a in arrays) and gpu_name() is not None
+    """Whether the GPU is faster, copies included; floats only: integers have forms on the CPU that the GPU has not."""
+    if work < LEAST_WORK or S.is_object or any(a.dtype.kind != "f" for a in arrays) or gpu_name() is None:
+        return False
+    nbytes = sum(a.nbytes for a in arrays)
+    return _is_faster(nbytes, work, arrays[0].dtype.itemsize, _is_warm())
+
+
+def _is_faster(nbytes: int, work: float, itemsize: int, warm: bool) -> bool:
+    from .kernels.cpu.threads import thread_count
+
+    width = max(itemsize, 4) // 4
+    on_cpu = work * width / (CPU_RATE * thread_count(None))
+    on_gpu = LAUNCHES + 2 * nbytes / COPY_RATE + work * width / GPU_RATE
+    return on_gpu + (0.0 if warm else FIRST_USE) < on_cpu
+
+
+def _is_warm() -> bool:
+    """Whether the process has run something on the GPU, so that a context and compiled kernels are likely there."""
+    launch = sys.modules.get("semiring.kernels.cuda.launch")
+    return launch is not None and launch.in_use()
+
+
+def gpu_facts() -> Iterator[tuple[str, str]]:
+    """What there is to say about the GPUs: names, what kernels are compiled for, and when host arrays go there."""
+    if gpu_name() is None:
+        why = "CuPy is not installed" if find_spec("cupy") is None else "CuPy finds none"
+        yield "gpu", f"none: {why}"
+        return
+    import cupy
+
+    from .kernels.cuda.launch import architecture
+    from .memory import in_words
+
+    for number in range(cupy.cuda.runtime.getDeviceCount()):
+        with cupy.cuda.Device(number) as device:
+            properties = cupy.cuda.runtime.getDeviceProperties(number)
+            free, total = cupy.cuda.runtime.memGetInfo()
+            capability = ".".join((device.compute_capability[:-1], device.compute_capability[-1]))
+            yield f"gpu {number}", (
+                f"{properties['name'].decode()}, compute capability {capability} (kernels compiled for "
+                f"{architecture()}), {properties['multiProcessorCount']} multiprocessors, "
+                f"{in_words(free)} of {in_words(total)} free"
+            )
+    yield "cupy", cupy.__version__
+    for state, warm in (("first use", False), ("in use", True)):
+        yield f"gpu, {state}", f"closures of host arrays of float32 go there from n = {_least_order(warm)} on"
+
+
+def _least_order(warm: bool) -> int:
+    """The least order (a multiple of 64) for which a closure in single precision is reckoned to be faster there."""
+    n = 64
+    while not _is_faster(4 * n * n, float(n) ** 3, 4, warm):
+        n += 64
+    return n

@@ -48,17 +48,36 @@ def lowering_for(
     return choose(S, array.dtype, facts, length, in_place=in_place, packed=packed)
 
 
+def lowering_without_facts(S: Semiring, dtype: np.dtype) -> Lowering:
+    """The lowering for device data that nobody has looked at."""
+    from .kernels.cuda.lowering import without_facts
+
+    return without_facts(S, dtype)
+
+
+def short_integers(S: Semiring, array: Any, facts: Facts) -> Any:
+    """The closure of device data by 16-bit arithmetic, or None where that would not be right, or not be faster."""
+    if not is_on_gpu(array) or array.ndim != 2 or S.traced is None:
+        return None
+    from .kernels.cuda import saturating
+
+    return saturating.close(array, S) if saturating.repays(S, array, facts) else None
+
+
 def plan_closure(
-    S: Semiring, array: Any, method: str, reflexive: bool, overwrite: bool, tile: int | None
+    S: Semiring, array: Any, method: str, reflexive: bool, overwrite: bool, tile: int | None, check: bool = True
 ) -> tuple[Plan, Facts]:
     """What to do with a checked operand, and the facts that were found."""
     if S.product_only:
         raise LawError(f"{S.name} is not a semiring, so it has products but no closure: {S._law_report.failures[0]}")
     n = check_square(array)
     method = resolve_method(method, S)
-    facts = examine(S, array.dtype, [("A", array)])
     batch = int(np.prod(array.shape[:-2]))
-    low = lowering_for(S, array, facts, n, in_place=overwrite and reflexive, packed=array.ndim == 2)
+    if check or not is_on_gpu(array):
+        facts = examine(S, array.dtype, [("A", array)])
+        low = lowering_for(S, array, facts, n, in_place=overwrite and reflexive, packed=array.ndim == 2)
+    else:
+        facts, low = Facts(), lowering_without_facts(S, array.dtype)
     engine = build_kernel(low)
     method, tile, reasons = choose_method(method, low, n, engine, tile)
     copies = (0 if overwrite and reflexive and low.storage == low.dtype else 1) + (not reflexive)
@@ -100,18 +119,21 @@ def close_each(work: np.ndarray, original: np.ndarray | None, kernel: Any, plann
         failed = kernel.close_stack(stack)
         if (failed >= 0).any():
             raise UndefinedStar(int(failed[failed >= 0][0]))
-    for D, A in zip(stack, originals, strict=True):
-        if not together:
-            close_matrix(D, A, kernel, planned)
-        elif A is not None:
-            kernel.set_diagonal(D, kernel.diagonal(A, D))
+    if not together or original is not None:
+        for D, A in zip(stack, originals, strict=True):
+            if not together:
+                close_matrix(D, A, kernel, planned)
+            else:
+                kernel.set_diagonal(D, kernel.diagonal(A, D))
     if isinstance(work, np.ndarray) and not np.shares_memory(stack, work):
         work[...] = stack.reshape(work.shape)
 
 
-def reporting(progress: bool | Callable[[float], None], planned: Plan) -> Any:
+def reporting(progress: bool | Callable[[float], None], planned: Plan, check: bool = True) -> Any:
     """A context with the kernel of the plan, which reports the share of the work done if that is wanted."""
     kernel = build_kernel(planned.lowering)
+    if not check and planned.lowering.kind == "cuda":
+        kernel = kernel.unchecked
     if progress is False:
         return nullcontext(kernel)
     if progress is True:

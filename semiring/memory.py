@@ -22,7 +22,9 @@ def available_bytes() -> int | None:
     return min(bounds, default=None)
 
 
-def require(nbytes: int, what: str, advice: str = "use a narrower dtype or fewer vertices") -> None:
+def require(
+    nbytes: int, what: str, advice: str = "use a narrower dtype or fewer vertices", *, on_gpu: bool = False
+) -> None:
     """Raise unless `nbytes` more can be allocated.
 
     Parameters
@@ -32,6 +34,8 @@ def require(nbytes: int, what: str, advice: str = "use a narrower dtype or fewer
         What needs the memory, the subject of the message.
     advice : str
         What the caller can do instead.
+    on_gpu : bool
+        Whether the memory is that of CuPy's current device.
 
     Raises
     ------
@@ -39,10 +43,11 @@ def require(nbytes: int, what: str, advice: str = "use a narrower dtype or fewer
         It says how much is needed and how much there is. Nothing is raised where the system does not say
         how much there is.
     """
-    available = available_bytes()
+    available = _device_available() if on_gpu else available_bytes()
     if available is not None and nbytes > available:
+        whose = "the GPU's " if on_gpu else ""
         raise SemiringError(
-            f"{what} needs {in_words(nbytes)} of memory and {in_words(available)} is available: {advice}"
+            f"{what} needs {in_words(nbytes)} of {whose}memory and {in_words(available)} is available: {advice}"
         )
 
 
@@ -58,6 +63,13 @@ def in_words(nbytes: int) -> str:
             break
         size, unit = size / 1024, larger
     return f"{nbytes} bytes" if unit == "bytes" else f"{size:.1f} {unit}"
+
+
+def _device_available() -> int:
+    """What the current device has free, and what CuPy's pool holds without using it."""
+    import cupy
+
+    return int(cupy.cuda.runtime.memGetInfo()[0]) + int(cupy.get_default_memory_pool().free_bytes())
 
 
 def _kernel_available() -> int | None:

@@ -160,15 +160,19 @@ def examine(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, np.ndarray
 
 def _examine_on_gpu(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, Any]]) -> Facts:
     """The same without leaving the device; only a refusal copies the operand back, to say where and what."""
-    from .kernels.cuda.facts import gather as gather_on_gpu
+    from .kernels.cuda.exchange import NOT_A_NUMBER, OUTSIDE, look_at
+    from .kernels.cuda.lowering import without_facts
 
-    A = S.over(dtype)
-    facts, nan = gather_on_gpu([array for _, array in arrays], A.zero, A.one)
-    assert S.traced
-    if nan or dtype.names or (S.traced.carrier.op != "constant" and not facts.two_valued):
+    some = [array for _, array in arrays if array.size]
+    if not some:
+        return Facts()
+    findings = look_at(without_facts(S, dtype), some)
+    if findings.flags & (NOT_A_NUMBER | OUTSIDE):
         for what, array in arrays:
-            if nan or dtype.names or not bool(A.contains_on_gpu(array).all()):
-                _refuse_outside(S, what, array.get())
+            _refuse_outside(S, what, array.get())
+    facts: Facts = findings.facts(dtype)
+    if S.has_multiples:
+        facts = replace(facts, multiple=_common_multiple([array.get() for array in some]))
     return facts
 
 

@@ -35,3 +35,27 @@ def test_only_work_that_repays_the_copy_asks_for_a_gpu(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(devices, "gpu_name", asked)
     assert sr.closure(np.zeros((3, 3)), sr.min_plus).tolist() == [[0] * 3] * 3
+
+
+def test_the_gpu_gets_what_repays_the_copy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More threads put it off, a context that is there already brings it forward, and integers stay on the CPU."""
+    monkeypatch.setattr(devices, "gpu_name", lambda: "some GPU")
+    A = np.zeros((1500, 1500), np.float32)
+
+    def goes(threads: int, warm: bool, array: np.ndarray = A) -> bool:
+        monkeypatch.setenv("SEMIRING_NUM_THREADS", str(threads))
+        monkeypatch.setattr(devices, "_is_warm", lambda: warm)
+        return devices._repays(sr.min_plus, [array], float(len(array)) ** 3)
+
+    assert goes(2, warm=True)
+    assert not goes(2, warm=False)
+    assert not goes(200, warm=True)
+    assert not goes(2, warm=True, array=A.astype("i4"))
+    assert goes(2, warm=False, array=np.broadcast_to(np.float32(0), (9000, 9000)))
+
+
+def test_what_info_says_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "gpu_name", lambda: None)
+    ((what, text),) = devices.gpu_facts()
+    assert what == "gpu"
+    assert text.startswith("none: CuPy")

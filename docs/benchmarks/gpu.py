@@ -25,8 +25,8 @@ import semiring as sr
 from semiring.algorithms.blocked import blocked
 from semiring.algorithms.r_kleene import r_kleene
 from semiring.kernels.cuda.engine import CudaKernel, kernel
-from semiring.kernels.cuda.facts import gather
-from semiring.kernels.cuda.lowering import choose
+from semiring.kernels.cuda.exchange import look_at
+from semiring.kernels.cuda.lowering import choose, without_facts
 
 MARKERS = ("<!-- gpu-benchmark -->", "<!-- /gpu-benchmark -->")
 
@@ -116,9 +116,8 @@ def products(sizes: list[int]) -> list[tuple[str, ...]]:
 
 def prepared(S: sr.Semiring, arrays: list[Any], length: int) -> tuple[CudaKernel, list[Any]]:
     """The kernel that the data's facts allow, and the data in its storage."""
-    A = S.over(arrays[0].dtype)
-    facts, _ = gather(arrays, A.zero, A.one)
-    low = choose(S, arrays[0].dtype, facts, length, in_place=False)
+    dtype = arrays[0].dtype
+    low = choose(S, dtype, look_at(without_facts(S, dtype), arrays).facts(dtype), length, in_place=False)
     return kernel(low), [low.encode(a, True) for a in arrays]
 
 

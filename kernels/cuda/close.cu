@@ -190,16 +190,16 @@ DEVICE int close_registers(Value (&c)[PER][PER], Value* shown, int n) {
 
 #ifdef STACK
 
-// D[s] ← D[s]* for matrices of up to ORDER rows, one block of threads each; `failed` may be null.
+// D[s] ← A[s]* for matrices of up to ORDER rows, one block of threads each; A may be D, and `failed` null.
 extern "C" __global__ void __launch_bounds__(THREADS) close_stack(
-    char* D, long long ld, long long next, long long n, long long start, int* failed) {
+    const char* A, long long lda, long long next_a, char* D, long long ld, long long next, long long n, long long start,
+    int* failed) {
     __shared__ __align__(16) char shown[8 * ORDER * SIZE];
-    char* const matrix = D + blockIdx.x * next;
     Value c[PER][PER];
-    load(c, matrix, ld, n, n);
+    load(c, A + blockIdx.x * next_a, lda, n, n);
     int pivot = close_registers(c, (Value*)shown, n);
     if (failed && threadIdx.x == 0 && pivot >= 0) failed[blockIdx.x] = start + pivot;
-    store(c, matrix, ld, n, n);
+    store(c, D + blockIdx.x * next, ld, n, n);
 }
 
 #endif

@@ -14,22 +14,22 @@ finished, and the pivot closed, on a second stream while the rest of X is still 
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
+from threading import Lock, get_ident
 from typing import Any
 
 import numpy as np
 
-from .launch import Function, Module, keeping, memory
+from .launch import Function, Module, current_device, keeping, memory
 from .product import EVERY, Gap, Product, View
 from .program import CloseGeometry, Program, panel_geometry, stack_geometry
 
 TILE = 1024  # order up to which pivots are closed by one block of threads each
 HUGE = 6144  # order from which on pivots are blocks of `outer_block` rows
 AHEAD = 4  # blocks of the matrix from which on looking ahead pays for its events
-GRAPHS = 16  # closures that are kept as graphs; a place in memory becomes one when it is closed again
+WHOLE = 128  # orders of recorded closures are multiples of this, so that rows are aligned and tiles whole
 
 
 class Closure:
@@ -38,36 +38,41 @@ class Closure:
     def __init__(self, text: Program, product: Product, idempotent: bool):
         self.text, self.product, self.idempotent = text, product, idempotent
         self.size = text.size
-        self._graphs: OrderedDict[tuple, _Graph | None] = OrderedDict()
+        self._graphs: dict[tuple[int, int], Graph] = {}
+        self._recording = Lock()
 
     def __call__(self, A: View) -> Any:
         """Close a matrix; returns a device array of one integer: −1, or the first pivot without a star."""
         import cupy
 
-        stream = cupy.cuda.get_current_stream()
-        if self._order < A.rows <= TILE and not stream.is_capturing():
-            key = (A.address, A.ld, A.rows, cupy.cuda.runtime.getDevice())
-            seen = key in self._graphs
-            graph = self._graphs[key] if seen else None
-            if seen and graph is None:
-                graph = self._graphs[key] = _Graph(lambda failed: self._close(A, 0, failed))
-            if graph is not None:
-                self._graphs.move_to_end(key)
-                return graph.launch(stream)
-            self._graphs[key] = None
-            while len(self._graphs) > GRAPHS:
-                self._graphs.popitem(last=False)
         failed = cupy.full(1, -1, np.int32)
         self._close(A, 0, failed.data.ptr)
         return failed
 
-    def stack(self, A: View, batch: int, report: bool) -> Any:
-        """Close each small matrix of a stack in one launch; the first pivots without a star if these are wanted."""
+    def stack(self, A: View, D: View, batch: int, failed: int) -> None:
+        """D[s] ← A[s]* for small matrices in one launch; `failed` is the address of so many integers, or 0."""
+        self._small(A.rows)(
+            batch, 1, A.address, A.ld, A.next, D.address, D.ld, D.next, A.rows, 0, failed
+        )
+
+    def has_graph(self, n: int) -> bool:
+        """Whether launches would take longer than the closure itself, so that they are recorded once."""
         import cupy
 
-        failed = cupy.full(batch, -1, np.int32) if report else None
-        self._small(A.rows)(batch, 1, A.address, A.ld, A.next, A.rows, 0, failed.data.ptr if failed is not None else 0)
-        return failed
+        return self._order < n <= TILE and not cupy.cuda.get_current_stream().is_capturing()
+
+    @contextmanager
+    def graph(self, n: int) -> Iterator[Graph]:
+        """The recorded closure of order n, at least, for the one who has it until the end of the context."""
+        order = -(-n // WHOLE) * WHOLE
+        key = (order, current_device())
+        graph = self._graphs.get(key)
+        if graph is None:
+            with self._recording:
+                graph = self._graphs.get(key) or Graph(self, order)
+                self._graphs[key] = graph
+        with graph.alone():
+            yield graph
 
     @property
     def _order(self) -> int:
@@ -77,7 +82,7 @@ class Closure:
         """A ← A*, whose first row is `start` of the whole matrix."""
         n = A.rows
         if n <= self._order:
-            self._small(n)(1, 1, A.address, A.ld, 0, n, start, failed)
+            self._small(n)(1, 1, A.address, A.ld, 0, A.address, A.ld, 0, n, start, failed)
         elif n <= TILE or not self.takes(A):
             self._by_panels(A, start, failed, ahead)
         else:
@@ -201,24 +206,43 @@ def outer_block(n: int) -> int:
     return 512 if n < 12_288 else 1024
 
 
-class _Graph:
-    """Work recorded once and launched as a whole, with the memory it uses."""
+class Graph:
+    """The closure of a matrix in memory of its own, recorded once and launched as a whole."""
 
-    def __init__(self, work: Any):
+    def __init__(self, closure: Closure, order: int):
         import cupy
         from cupy.cuda import runtime
 
+        size = closure.size
+        self._memory = cupy.cuda.alloc(order * order * size)
+        self.matrix = View(self._memory.ptr, order * size, 0, order, order)
         self.failed = cupy.empty(1, np.int32)
+        self._lock, self._done, self._stream = Lock(), cupy.cuda.Event(disable_timing=True), None
         stream = cupy.cuda.Stream(non_blocking=True)
-        with keeping() as self.kept, stream:
+        with keeping() as self._kept, stream:
             stream.begin_capture()
             runtime.memsetAsync(self.failed.data.ptr, 0xFF, 4, stream.ptr)
-            work(self.failed.data.ptr)
-            self.graph = stream.end_capture()
+            closure._close(self.matrix, 0, self.failed.data.ptr)
+            self._graph = stream.end_capture()
 
-    def launch(self, stream: Any) -> Any:
-        self.graph.launch(stream)
-        return self.failed
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """What the current stream is given inside comes after what others were given."""
+        import cupy
+
+        stream = cupy.cuda.get_current_stream()
+        with self._lock:
+            if self._stream is not None and self._stream != stream.ptr:
+                stream.wait_event(self._done)
+            yield
+            self._done.record(stream)
+            self._stream = stream.ptr
+
+    def launch(self) -> None:
+        """matrix ← matrix*, and `failed`."""
+        import cupy
+
+        self._graph.launch(cupy.cuda.get_current_stream())
 
 
 class _Join:
@@ -243,16 +267,16 @@ def _second_stream() -> Iterator[_Join]:
     join = _Join()
     begin = cupy.cuda.Event(disable_timing=True)
     begin.record(join.first)
-    second = _urgent(cupy.cuda.runtime.getDevice())
+    second = _urgent(current_device(), get_ident())
     second.wait_event(begin)
     with second:
         yield join
         join.event.record(second)
 
 
-@lru_cache(8)
-def _urgent(device: int) -> Any:
-    """A stream of the highest priority; drivers clamp the number."""
+@lru_cache(64)
+def _urgent(device: int, thread: int) -> Any:
+    """A stream of the highest priority (drivers clamp the number), one for each thread: another's may be recording."""
     import cupy
 
     return cupy.cuda.Stream(non_blocking=True, priority=-5)

@@ -35,3 +35,14 @@ extern "C" __global__ void __launch_bounds__(THREADS) compare(
         if (!same(*(const Value*)(A + blockIdx.x * lda + j * SIZE), *(const Value*)(B + blockIdx.x * ldb + j * SIZE)))
             *differ = 1;
 }
+
+// T[s] ← A[s], zero to the right of it and below it; a block of threads for each row of T.
+extern "C" __global__ void __launch_bounds__(THREADS) place(
+    const char* A, long long lda, long long next_a, long long rows, long long columns,
+    char* T, long long ld, long long next, long long wide) {
+    const bool inside = blockIdx.x < rows;
+    const char* const from = A + blockIdx.y * next_a + blockIdx.x * lda;
+    char* const to = T + blockIdx.y * next + blockIdx.x * ld;
+    for (long long j = threadIdx.x; j < wide; j += THREADS)
+        *(Value*)(to + j * SIZE) = inside && j < columns ? *(const Value*)(from + j * SIZE) : zero();
+}

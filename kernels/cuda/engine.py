@@ -7,6 +7,7 @@ a star may be missing.
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 from .closure import HUGE, TILE, Closure, outer_block
 from .launch import Function, Module, copy_of, empty_like_rows, rows_of
 from .lowering import CudaLowering
-from .product import EVERY, Product, View, WordProduct
+from .product import EVERY, MOST_STACKED, Product, View, WordProduct
 from .program import LARGEST_STACKED, always_defined, is_linear, packed_program, program
 
 ALIGN = 128  # bounds of blocks that keep tiles whole and rows aligned
@@ -125,10 +126,19 @@ class CudaKernel:
             return stack
         import cupy
 
-        result = cupy.full((len(stack), rows, columns), self.lowering.zero[0], self.dtype)
+        result = cupy.empty((len(stack), rows, columns), self.dtype)
         if keep:
-            result[:, : stack.shape[1], : stack.shape[2]] = stack
+            self._place(_view(stack), _view(result), len(stack))
         return result
+
+    def _place(self, source: View, target: View, batch: int = 1) -> None:
+        """target ← source, zeros beyond it."""
+        for start in range(0, batch, MOST_STACKED):
+            self._elements[3](
+                target.rows, min(batch - start, MOST_STACKED),
+                source.address + start * source.next, *source[1:], target.address + start * target.next, *target[1:3],
+                target.columns,
+            )  # fmt: skip
 
     def _word_product(self, C: View, A: View, B: View, batch: int, accumulate: bool) -> bool:
         """The product by words of two elements, an odd last column aside; False where rows do not begin with a word."""
@@ -154,14 +164,23 @@ class CudaKernel:
             raise ValueError(f"a block to close must be square, not {n} × {D.shape[1]}")
         if not n:
             return -1
+        if self.closure.has_graph(n):
+            work = rows_of(D)
+            view = _view(work[None])
+            with self.closure.graph(n) as recorded:
+                self._place(view, recorded.matrix)
+                recorded.launch()
+                self._place(recorded.matrix.part(slice(n), slice(n), self.size), view)
+                pivot = -1 if self.always_defined else int(recorded.failed[0])
+            if work is not D:
+                D[...] = work
+            return pivot
         order = n if n <= TILE else _up(n, outer_block(n) if n >= HUGE else ALIGN)
         work = self._padded(D[None], order, order)[0] if self._can_pad and n > WORTH_PADDING else rows_of(D)
-        view = _view(work[None])
-        failed = self.closure(view)
-        pivot = -1 if self.always_defined else int(failed[0])
+        failed = self.closure(_view(work[None]))
         if work.data.ptr != D.data.ptr:
             D[...] = work[:n, :n]
-        return pivot
+        return -1 if self.always_defined else int(failed[0])
 
     def closes_whole(self, n: int) -> bool:
         """Whether `close` is the fast way for this order; in between, the halves of R-Kleene make larger products."""
@@ -177,18 +196,35 @@ class CudaKernel:
         if n > LARGEST_STACKED:
             return np.array([self.close(matrix) for matrix in D])
         work = rows_of(D)
-        failed = self.closure.stack(_view(work), batch, not self.always_defined)
+        failed = self.close_small(work, work)
         if work is not D:
             D[...] = work
         return np.full(batch, -1) if failed is None else failed.get().astype(np.int64)
 
+    def close_small(self, A: Any, D: Any) -> Any:
+        """D[s] ← A[s]*, orders up to `LARGEST_STACKED`; A may be D. The first pivots without a star, None if all have.
+
+        The elements of a row lie side by side, in both.
+        """
+        import cupy
+
+        failed = None if self.always_defined else cupy.full(len(D), -1, np.int32)
+        self.closure.stack(_view(A), _view(D), len(D), 0 if failed is None else failed.data.ptr)
+        return failed
+
+    @cached_property
+    def unchecked(self) -> CudaKernel:
+        """The same kernel, but nothing waits to hear of pivots without a star."""
+        twin = copy(self)
+        twin.always_defined = True
+        return twin
+
     # Elements
 
     @cached_property
-    def _elements(self) -> tuple[Function, Function, Function]:
+    def _elements(self) -> tuple[Function, ...]:
         module = Module(self.program.elements())
-        diagonal, set_diagonal, compare = (module.function(f, 128) for f in ("diagonal", "set_diagonal", "compare"))
-        return diagonal, set_diagonal, compare
+        return tuple(module.function(name, 128) for name in ("diagonal", "set_diagonal", "compare", "place"))
 
     def diagonal(self, A: Any, D: Any) -> Any:
         """The vector of ⊕ over k of A[i, k] ⊗ D[k, i]: the diagonal of A ⊗ D."""

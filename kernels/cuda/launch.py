@@ -5,16 +5,19 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cached_property, lru_cache
+from ctypes import CDLL, addressof, c_longlong, c_uint, c_void_p
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from threading import local
+from typing import Any, NamedTuple
 
 from semiring.kernels.cpu.cache import cache_directory
 
 from .program import OPTIONS
 
+NO_CONTEXT = 201  # the driver's CUDA_ERROR_INVALID_CONTEXT
 STATIC_SHARED = 48 << 10  # bytes of shared memory that a block gets without asking
 
 
@@ -26,40 +29,105 @@ class Module:
 
     def __init__(self, source: str):
         self.source = source
+        self._loaded: dict[int, Any] = {}  # for each device
 
-    @cached_property
-    def _module(self) -> Any:
-        import cupy
+    def loaded(self, device: int) -> Any:
+        """The code on the current device, whose number this is."""
+        module = self._loaded.get(device)
+        if module is None:
+            import cupy
 
-        return cupy.RawModule(path=str(_machine_code(self.source)))
+            module = self._loaded[device] = cupy.RawModule(path=str(_machine_code(self.source, architecture())))
+        return module
 
     def function(self, name: str, threads: int, shared: int = 0) -> Function:
         """A kernel, to be launched with so many threads and bytes of dynamic shared memory a block."""
-        kernel = self._module.get_function(name)
-        if shared > STATIC_SHARED:
-            kernel.max_dynamic_shared_size_bytes = shared
-        if shared:
-            kernel.preferred_shared_memory_carveout = 100
-        return Function(kernel, threads, shared)
+        return Function(self, name, threads, shared)
 
 
 class Function:
-    """A compiled kernel with its block size. Arguments are Python integers: addresses, numbers, byte counts."""
+    """A kernel with its block size. Arguments are Python integers: addresses, numbers, byte counts.
 
-    def __init__(self, kernel: Any, threads: int, shared: int):
-        self.kernel, self.block, self.shared = kernel, (threads,), shared
+    Launches go to the driver directly, with 8 bytes for each argument (narrower ones lie in the first of them): for
+    small matrices the conversion of Python objects would take longer than the kernel.
+    """
+
+    def __init__(self, module: Module, name: str, threads: int, shared: int):
+        self.module, self.name, self.threads, self.shared = module, name, threads, shared
+        self._kernels: dict[int, int] = {}  # handles, for each device
+        self._slots = local()
 
     def __call__(self, across: int, down: int, *arguments: int) -> None:
         """Launch on the current stream."""
-        self.kernel((across, down), self.block, arguments, shared_mem=self.shared)
+        try:
+            values, places = self._slots.pair
+        except AttributeError:
+            values = (c_longlong * len(arguments))()
+            places = (c_void_p * len(arguments))(*(addressof(values) + 8 * i for i in range(len(arguments))))
+            self._slots.pair = values, places
+        values[:] = arguments
+        cuda = _cuda()
+        handle = self._kernels.get(cuda.device()) or self._load()
+        grid = (handle, across, down, 1, self.threads, 1, 1, self.shared, cuda.stream().ptr, places, None)
+        status = cuda.launch(*grid)
+        if status == NO_CONTEXT:  # a new thread
+            cuda.runtime.free(0)
+            status = cuda.launch(*grid)
+        if status:
+            cuda.check(status)
+
+    def _load(self) -> int:
+        device = current_device()
+        kernel = self.module.loaded(device).get_function(self.name)
+        if self.shared > STATIC_SHARED:
+            kernel.max_dynamic_shared_size_bytes = self.shared
+        if self.shared:
+            kernel.preferred_shared_memory_carveout = 100
+        handle = self._kernels[device] = kernel.kernel.ptr
+        return handle
 
 
-def _machine_code(source: str) -> Path:
-    """The file with a source's machine code for the current device."""
+class _Cuda(NamedTuple):
+    """What a launch needs of CuPy and the driver, looked up once."""
+
+    runtime: Any
+    device: Callable[[], int]
+    stream: Callable[[], Any]
+    launch: Callable[..., int]
+    check: Callable[[int], None]
+
+
+@lru_cache(1)
+def _cuda() -> _Cuda:
+    import cupy
+
+    launch = CDLL("libcuda.so.1").cuLaunchKernel
+    launch.argtypes = [c_void_p, *[c_uint] * 7, c_void_p, c_void_p, c_void_p]
+    runtime = cupy.cuda.runtime
+    return _Cuda(runtime, runtime.getDevice, cupy.cuda.get_current_stream, launch, cupy.cuda.driver.check_status)
+
+
+def in_use() -> bool:
+    """Whether something was launched in this process."""
+    return _cuda.cache_info().currsize > 0
+
+
+def current_device() -> int:
+    """The number of CuPy's current device."""
+    return _cuda().device()
+
+
+def synchronize() -> None:
+    """Wait for the current stream."""
+    _cuda().stream().synchronize()
+
+
+def _machine_code(source: str, target: str) -> Path:
+    """The file with a source's machine code."""
     import cupy
     from cupy.cuda import nvrtc
 
-    options = (*OPTIONS, f"--gpu-architecture={architecture()}")
+    options = (*OPTIONS, f"--gpu-architecture={target}")
     text = "\0".join([source, *options, str(nvrtc.getVersion()), cupy.__version__])
     path = cache_directory() / f"cuda_{hashlib.sha256(text.encode()).hexdigest()[:24]}.cubin"
     if not path.exists():
@@ -83,21 +151,31 @@ def _compile(source: str, options: tuple[str, ...]) -> bytes:
         nvrtc.destroyProgram(handle)
 
 
-@lru_cache(1)
 def architecture() -> str:
     """What the compiler calls the current device."""
+    major, minor = capability(current_device())
+    return f"sm_{major}{minor}a" if (major, minor) == (9, 0) else f"sm_{major}{minor}"
+
+
+@lru_cache(16)
+def capability(device: int) -> tuple[int, int]:
+    """Compute capability of a device."""
     import cupy
 
-    capability = cupy.cuda.Device().compute_capability
-    return f"sm_{capability}a" if capability == "90" else f"sm_{capability}"
+    number = cupy.cuda.Device(device).compute_capability
+    return int(number[:-1]), int(number[-1])
 
 
-@lru_cache(1)
 def multiprocessors() -> int:
     """How many multiprocessors the current device has."""
+    return _multiprocessors(current_device())
+
+
+@lru_cache(16)
+def _multiprocessors(device: int) -> int:
     import cupy
 
-    return int(cupy.cuda.Device().attributes["MultiProcessorCount"])
+    return int(cupy.cuda.Device(device).attributes["MultiProcessorCount"])
 
 
 def rows_of(block: Any) -> Any:
@@ -123,17 +201,17 @@ def copy_of(block: Any) -> Any:
     return result
 
 
-_kept: list[list] = []
+_kept = local()
 
 
 @contextmanager
 def keeping() -> Iterator[list]:
-    """Scratch memory that is taken inside lives as long as the list: a graph will use it again."""
-    _kept.append([])
+    """Scratch memory that this thread takes inside lives as long as the list: a graph will use it again."""
+    _kept.memory = []
     try:
-        yield _kept[-1]
+        yield _kept.memory
     finally:
-        _kept.pop()
+        _kept.memory = None
 
 
 def memory(count: int) -> Any:
@@ -141,6 +219,7 @@ def memory(count: int) -> Any:
     import cupy
 
     taken = cupy.cuda.alloc(count)
-    if _kept:
-        _kept[-1].append(taken)
+    kept = getattr(_kept, "memory", None)
+    if kept is not None:
+        kept.append(taken)
     return taken

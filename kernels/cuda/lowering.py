@@ -7,7 +7,9 @@ device, on CuPy arrays.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from functools import lru_cache
+from math import copysign, inf
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,9 +18,9 @@ from semiring.errors import SemiringError
 from semiring.expression import postorder
 
 from ..facts import Facts
-from ..lowering import Lowering, general
-from ..lowering import _only_compares as only_compares
+from ..lowering import Lowering, _only_compares, general
 from ..lowering import _ordered_integers as ordered_integers
+from .rules import literal, memory_type
 
 
 @dataclass(frozen=True)
@@ -28,27 +30,86 @@ class DeviceFacts(Facts):
     least: float = -np.inf  # least finite number (a Python int for integers), +∞ where there is none
 
 
+class Codes(NamedTuple):
+    """How an element of the data becomes one in storage and back, as C++ of `{0}`."""
+
+    encode: str = "{0}"
+    decode: str = "{0}"
+    leaves: str = "false"  # whether an element of a result is none that the data's dtype holds
+
+
+SAME = Codes()
+
+
 @dataclass(frozen=True)
 class CudaLowering(Lowering):
     """A lowering for the CUDA engine."""
 
     non_negative: bool = False  # floats may be compared as integers
     unit_pivots: bool = False  # ⊕ is idempotent, and every star is 1 wherever the closure exists
+    codes: Codes = SAME
 
     @property
     def key(self) -> tuple:
-        """What the compiled code depends on."""
+        """What the compiled code of products and closures depends on."""
         return (*super().key, self.non_negative, self.unit_pivots)
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether storage holds the data as they are."""
+        return self.codes == SAME
+
+    @property
+    def may_leave(self) -> bool:
+        """Whether a result may be none that the data's dtype holds."""
+        return self.codes.leaves != SAME.leaves
 
     def encode(self, array: Any, copy: bool) -> Any:
         """A CuPy array of the data's dtype in storage; its own memory may be used where `copy` is false."""
-        if self.recode is not None:
-            return self.recode[0](array, copy)
-        return array.copy() if copy else array
+        if self.is_identity:
+            return array.copy() if copy else array
+        import cupy
+
+        from .exchange import exchange
+
+        shared = not copy and self.storage.itemsize == self.dtype.itemsize
+        target = array.view(self.storage) if shared else cupy.empty(array.shape, self.storage)
+        if array.size:
+            exchange(self).take_in(_matrices(array), _matrices(target))
+        return target
+
+    def decode(self, stored: Any) -> Any:
+        """Storage as an array of the data's dtype; waits for the device where a result may not fit in it."""
+        if self.is_identity:
+            return stored
+        import cupy
+
+        from .exchange import LEAVES, exchange, report
+
+        shared = self.storage.itemsize == self.dtype.itemsize
+        target = stored.view(self.dtype) if shared else cupy.empty(stored.shape, self.dtype)
+        if stored.size:
+            found = report() if self.may_leave else None
+            exchange(self).hand_out(_matrices(stored), _matrices(target), 0, found)
+            if found and found.read().flags & LEAVES:
+                raise SemiringError(
+                    f"{self.algebra.name}: a result is outside {self.dtype.name}; convert the data first, for example "
+                    "with .astype('int64')"
+                )
+        return target
+
+
+def _matrices(array: Any) -> Any:
+    """An array of any number of axes as one matrix or a stack; of its own memory where rows lie side by side."""
+    if array.ndim in (2, 3):
+        return array
+    return array.reshape(1, -1) if array.ndim < 2 else array.reshape(-1, *array.shape[-2:])
 
 
 def choose(S: Semiring, dtype: np.dtype, facts: Facts, length: int, *, in_place: bool) -> CudaLowering:
     """The fastest lowering whose condition holds; parameters as in `semiring.kernels.lowering.choose`.
+
+    Equal conditions give the same object.
 
     Raises
     ------
@@ -59,85 +120,95 @@ def choose(S: Semiring, dtype: np.dtype, facts: Facts, length: int, *, in_place:
         raise SemiringError(f"{S.name}: elements are Python objects, which live on the CPU only; use device='cpu'")
     if S.is_tropical and dtype.kind in "iu":
         return _tropical_integers(S, dtype, facts, length, in_place)
+    if dtype.kind in "iu" and facts.multiple > np.iinfo(dtype).max:
+        raise SemiringError(f"{S.name}: a least common multiple may leave {dtype.name}; use device='cpu'")
     if dtype == np.float16:
         return _single_for_half(choose(S, np.dtype("f4"), facts, length, in_place=False))
-    plain = general_on_device(S, dtype)
-    if dtype.kind == "f" and only_compares(plain):
-        return _ordered(plain)
-    if dtype == np.float32 and isinstance(facts, DeviceFacts) and stays_non_negative(plain, facts, length):
-        return replace(
-            plain, name="bits of non-negative floats", non_negative=True,
-            reason="no value is below zero, so floats compare as integers, three at a time",
-        )  # fmt: skip
-    return plain
+    if dtype.kind == "f" and only_compares(general_on_device(S, dtype)):
+        return _ordered(S, dtype)
+    if dtype == np.float32 and isinstance(facts, DeviceFacts) and stays_non_negative(S, dtype, facts, length):
+        return _non_negative(S, dtype)
+    return general_on_device(S, dtype)
 
 
+def without_facts(S: Semiring, dtype: np.dtype) -> CudaLowering:
+    """The lowering for data that nobody has looked at."""
+    if S.traced is None or dtype.kind == "O":
+        return choose(S, dtype, Facts(), 1, in_place=False)
+    return _single_for_half(without_facts(S, np.dtype("f4"))) if dtype == np.float16 else general_on_device(S, dtype)
+
+
+@lru_cache(1024)
 def general_on_device(S: Semiring, dtype: np.dtype) -> CudaLowering:
     """The lowering that is always right."""
-    return _on_device(general(S, dtype))
-
-
-def _on_device(low: Lowering, **changes: Any) -> CudaLowering:
-    S = low.algebra
+    low = general(S, dtype)
     values = {f.name: getattr(low, f.name) for f in fields(Lowering)} | {
         "kind": "cuda", "fused_sum": False, "recode": None, "unit_pivots": S.selective or (S.idempotent and S.bounded),
         "name": "general" if low.fused_sum else low.name, "reason": "as declared" if low.fused_sum else low.reason,
     }  # fmt: skip
-    return CudaLowering(**(values | changes))
+    return CudaLowering(**values)
 
 
-def stays_non_negative(low: CudaLowering, facts: DeviceFacts, length: int) -> bool:
+@lru_cache(1024)
+def _non_negative(S: Semiring, dtype: np.dtype) -> CudaLowering:
+    return replace(
+        general_on_device(S, dtype), name="bits of non-negative floats", non_negative=True,
+        reason="no value is below zero, so floats compare as integers, three at a time",
+    )  # fmt: skip
+
+
+@lru_cache(1024)
+def only_compares(plain: CudaLowering) -> bool:
+    """Whether ⊕ and ⊗ only pick among operands and constants."""
+    return _only_compares(plain)
+
+
+def stays_non_negative(S: Semiring, dtype: np.dtype, facts: DeviceFacts, length: int) -> bool:
     """Whether ⊕ is min or max and no value below zero or NaN can arise from the data.
 
     Sums of such numbers are such numbers. A product might be 0 · ∞, so nothing may exceed 1. Where zero is −∞ it is the
     one value below, its bits are below all others as well, and nothing may reach +∞.
     """
-    if len(low.components) != 1 or not low.add.is_plain("minimum", "maximum"):
+    multiplies, zero = _keeps_signs(S, dtype), S.zero
+    # −0 is among the least numbers here, and its bits are below those of −∞.
+    if multiplies is None or copysign(1, facts.least) < 0 or (facts.low_limit and zero != -inf):
         return False
-    nodes = postorder((*low.add.outputs, *low.mul.outputs, *low.star.outputs))
-    ops = {e.op.removeprefix("saturating_") for e in nodes} - {"input", "constant"}
-    if not ops <= {"minimum", "maximum", "add", "multiply"}:
+    if multiplies and (facts.high_limit or facts.largest > 1 or zero not in (0, inf)):
         return False
-    zero = low.zero[0]
-    if facts.least < 0 or (facts.low_limit and zero != -np.inf):
-        return False
-    if any(e.op == "constant" and e.value < 0 and e.value != zero for e in nodes):
-        return False
-    if "multiply" in ops and (facts.high_limit or facts.largest > 1 or zero not in (0, np.inf)):
-        return False
-    if zero == -np.inf:
-        return not facts.high_limit and float(facts.largest) * max(length, 1) < np.finfo(low.storage).max
+    if zero == -inf:
+        return not facts.high_limit and float(facts.largest) * max(length, 1) < np.finfo(dtype).max
     return True
 
 
-def _ordered(plain: CudaLowering) -> CudaLowering:
-    coded = ordered_integers(plain)
+@lru_cache(1024)
+def _keeps_signs(S: Semiring, dtype: np.dtype) -> bool | None:
+    """Whether ⊗ multiplies, where it gives no negative number for others; None where it may, or ⊕ is no min or max."""
+    low = general_on_device(S, dtype)
+    if len(low.components) != 1 or not low.add.is_plain("minimum", "maximum"):
+        return None
+    nodes = postorder((*low.add.outputs, *low.mul.outputs, *low.star.outputs))
+    ops = {e.op.removeprefix("saturating_") for e in nodes} - {"input", "constant"}
+    if not ops <= {"minimum", "maximum", "add", "multiply"}:
+        return None
+    if any(e.op == "constant" and e.value < 0 and e.value != low.zero[0] for e in nodes):
+        return None
+    return "multiply" in ops
+
+
+@lru_cache(1024)
+def _ordered(S: Semiring, dtype: np.dtype) -> CudaLowering:
+    coded = ordered_integers(general_on_device(S, dtype))
     assert isinstance(coded, CudaLowering)
-    integer = coded.storage
-    low_bits = integer.type(np.iinfo(integer).max)
-    shift = integer.itemsize * 8 - 1
-
-    def flip(bits: Any) -> None:
-        bits ^= (bits >> shift) & low_bits
-
-    def encode(a: Any, copy: bool) -> Any:
-        bits = (a.copy() if copy else a).view(integer)
-        flip(bits)
-        return bits
-
-    def decode(bits: Any) -> Any:
-        flip(bits)
-        return bits.view(plain.dtype)
-
-    return replace(coded, recode=(encode, decode))
+    return replace(coded, recode=None, codes=Codes("ordered({0})", "from_ordered({0})"))
 
 
+@lru_cache(1024)
 def _single_for_half(single: CudaLowering) -> CudaLowering:
-    half = np.dtype("f2")
+    inner = single.codes
     return replace(
-        single, name=f"{single.name}, single precision", dtype=half,
+        single, name=f"{single.name}, single precision", dtype=np.dtype("f2"),
         reason=f"halves are rounded once, at the end; {single.reason}",
-        recode=(lambda a, copy: single.encode(a.astype("f4"), False), lambda a: single.decode(a).astype(half)),
+        codes=Codes(inner.encode.format("float({0})"), f"Half({inner.decode})"),
     )  # fmt: skip
 
 
@@ -147,11 +218,9 @@ def _tropical_integers(S: Semiring, dtype: np.dtype, facts: Facts, length: int, 
     Under min without negative numbers that is the middle of an unsigned range, for 16 bits 32,767. With signs it is the
     middle of the positive half, and finite sums must stay below half of that.
     """
-    plain = general_on_device(S, dtype)
-    assert S.traced
     sign = 1 if S.zero == np.inf else -1
     limits = np.iinfo(dtype)
-    absent, opposite = (limits.max, limits.min) if sign > 0 else (limits.min, limits.max)
+    opposite = limits.min if sign > 0 else limits.max
     if dtype.kind == "i" and (facts.low_limit if sign > 0 else facts.high_limit):
         raise SemiringError(f"{S.name}: {opposite} stands for the opposite infinity, which only the CPU computes with")
     bound = int(facts.largest) * max(length, 1)
@@ -165,31 +234,33 @@ def _tropical_integers(S: Semiring, dtype: np.dtype, facts: Facts, length: int, 
             break
     else:
         raise SemiringError(f"{S.name}: a path may weigh up to {bound}, beyond the GPU's integers; use device='cpu'")
+    return _sums(S, dtype, storage, storage != dtype and bound >= limits.max)
+
+
+@lru_cache(1024)
+def _sums(S: Semiring, dtype: np.dtype, storage: np.dtype, may_leave: bool) -> CudaLowering:
+    assert S.traced
+    sign = 1 if S.zero == np.inf else -1
+    limits, middle = np.iinfo(dtype), np.iinfo(storage).max // 2
+    absent = limits.max if sign > 0 else limits.min
     infinity = storage.type(sign * middle)
-    threshold = middle if storage.kind == "u" else middle // 2 + 1
+    threshold = sign * (middle if storage.kind == "u" else middle // 2 + 1)
 
-    def encode(a: Any, copy: bool) -> Any:
-        import cupy
+    def text(number: int, kind: np.dtype) -> str:
+        return literal(kind.type(np.clip(number, np.iinfo(kind).min, np.iinfo(kind).max)))
 
-        if storage == dtype:
-            result = a.copy() if copy else a
-            cupy.copyto(result, infinity, where=result == absent)
-            return result
-        return cupy.where(a == absent, infinity, a.astype(storage))
-
-    def decode(b: Any) -> Any:
-        import cupy
-
-        far = b >= threshold if sign > 0 else b <= -threshold
-        outside = ((b < limits.min) | (b > limits.max) | (b == absent)) & ~far if storage != dtype else None
-        if outside is not None and bound >= limits.max and bool(outside.any()):
-            raise SemiringError(
-                f"{S.name}: a result is outside {dtype.name}; convert the data first, for example with .astype('int64')"
-            )
-        return cupy.where(far, dtype.type(absent), b.astype(dtype, copy=False))
-
+    given, stored = memory_type(dtype), memory_type(storage)
+    far = f"{{0}} {'>=' if sign > 0 else '<='} {text(threshold, storage)}"
+    beyond = [f"{{0}} > {text(limits.max, storage)}", f"{{0}} == {text(absent, storage)}"]
+    if storage.kind == "i":
+        beyond.append(f"{{0}} < {text(limits.min, storage)}")
     return replace(
-        plain, name=f"{storage.name} sums", storage=storage, mul=S.traced.raw_mul,
-        zero=(infinity,), one=(storage.type(0),), recode=(encode, decode),
-        reason=f"sums stay within ±{bound}, so infinity may lie at {infinity} and needs no test",
+        general_on_device(S, dtype), name=f"{storage.name} sums", storage=storage, mul=S.traced.raw_mul,
+        zero=(infinity,), one=(storage.type(0),),
+        reason=f"no finite sum reaches {threshold}, so infinity may lie at {infinity} and needs no test",
+        codes=Codes(
+            f"{{0}} == {text(absent, dtype)} ? {text(int(infinity), storage)} : ({stored}){{0}}",
+            f"{far} ? {text(absent, dtype)} : ({given}){{0}}",
+            f"!({far}) && ({' || '.join(beyond)})" if may_leave else SAME.leaves,
+        ),
     )  # fmt: skip

@@ -250,3 +250,15 @@ template <class T> DEVICE T saturating_multiply(T x, T y) {
 }
 
 }  // namespace ops
+
+// Integers of the same order: of a double, those below zero have their lower bits flipped.
+DEVICE long long ordered(double x) {
+    const long long bits = __double_as_longlong(x);
+    return bits ^ (bits >> 63 & 0x7fffffffffffffffll);
+}
+DEVICE double from_ordered(long long key) { return __longlong_as_double(key ^ (key >> 63 & 0x7fffffffffffffffll)); }
+DEVICE int ordered(float x) {
+    const int bits = __float_as_int(x);
+    return bits ^ (bits >> 31 & 0x7fffffff);
+}
+DEVICE float from_ordered(int key) { return __int_as_float(key ^ (key >> 31 & 0x7fffffff)); }

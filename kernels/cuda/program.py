@@ -12,7 +12,7 @@ import numpy as np
 from semiring.expression import Traced, constant, postorder
 
 from .lowering import CudaLowering
-from .rules import CUDA, NON_NEGATIVE, element, function, literal, memory_type
+from .rules import CUDA, NON_NEGATIVE, element, function, literal, memory_type, value_type
 
 OPTIONS = ("--std=c++17", "--fmad=false")  # a product and a sum are rounded one after the other, as in NumPy
 LIGHT = 8  # instructions of a ⊕ and a ⊗ up to which 64 of each and more are written out
@@ -197,6 +197,28 @@ def program(low: CudaLowering) -> Program:
         f"constexpr bool UNIT_PIVOTS = {'true' if low.unit_pivots else 'false'};\n",
     ]  # fmt: skip
     return Program(components, "".join(prelude), _weight(low) <= LIGHT)
+
+
+def exchange_source(low: CudaLowering) -> str:
+    """The source of the way into storage and out of it."""
+    given, components = low.dtype, tuple(low.dtype[f] for f in low.dtype.names or ()) or (low.dtype,)
+    ops = low.algebra.traced
+    assert ops
+    plain = given.names is None
+    number = value_type(given) if plain else "int"
+    text = program(low)
+    floats = [] if plain else [f"x.f{i} != x.f{i}" for i, c in enumerate(components) if c.kind == "f"]
+    lines = [
+        text.prelude, '#line 1 "data"\n',
+        f"using Given = {memory_type(given) if plain else 'Value'};\nusing Number = {number};\n",
+        f"constexpr bool IS_NUMBER = {'true' if plain else 'false'};\n",
+        function("contains", "x", [ops.carrier], components, [np.dtype(bool)], given="Given"),
+        f"DEVICE bool has_nan(Given x) {{ return {' || '.join(floats) or 'false'}; }}\n",
+        f"DEVICE Value encode(Given x) {{ return {low.codes.encode.format('x')}; }}\n",
+        f"DEVICE Given decode(Value y) {{ return {low.codes.decode.format('y')}; }}\n",
+        f"DEVICE bool leaves(Value y) {{ return {low.codes.leaves.format('y')}; }}\n",
+    ]  # fmt: skip
+    return Program(text.components, "".join(lines)).source("", "exchange.cu")
 
 
 def _weight(low: CudaLowering) -> int:

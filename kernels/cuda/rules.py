@@ -81,8 +81,9 @@ def function(
     components: Sequence[np.dtype],
     wanted: Sequence[np.dtype] | None = None,
     rules: Rules = CUDA,
+    given: str = "Value",
 ) -> str:
-    """The text of a device function over elements of type Value: a number, or a structure of numbers f0, f1, …"""
+    """The text of a device function over elements of type `given`: a number, or a structure of numbers f0, f1, …"""
     names = [p.strip() for p in parameters.split(",")]
     single = len(components) == 1
 
@@ -93,7 +94,7 @@ def function(
     lines, results = lower(outputs, components, components if wanted is None else wanted, rules, read)
     kind = "Value" if wanted is None else value_type(wanted[0])
     value = f"Value{{{', '.join(results)}}}" if wanted is None and not single else results[0]
-    head = f"DEVICE {kind} {name}({', '.join(f'Value {n}' for n in names)}) {{"
+    head = f"DEVICE {kind} {name}({', '.join(f'{given} {n}' for n in names)}) {{"
     return "\n".join([head, *(f"    const auto {line};" for line in lines), f"    return {value};", "}", ""])
 
 

@@ -15,12 +15,15 @@ import numpy as np
 
 from semiring.core import Semiring
 
+from ..facts import Facts
 from .engine import kernel
 from .lowering import DeviceFacts, choose
 from .product import Product, View, WordProduct
 from .program import boolean_words
 
 M = 32_767
+LEAST_ORDER = 6144  # vertices from which half the width repays converting, the forecast and the certificate
+MOST_STEPS = 32  # relaxations of the forecast
 ROWS = 8192  # rows for which the certificate is checked at once, 4 bytes an element
 WIDTH = 2048  # columns of bits are a multiple of this: whole tiles of the product
 
@@ -28,6 +31,39 @@ WIDTH = 2048  # columns of bits are a multiple of this: whole tiles of the produ
 def applies(S: Semiring, dtype: np.dtype, facts: DeviceFacts) -> bool:
     """Whether the algebra is min-plus on integers that have no negative number among them."""
     return S.is_tropical and S.zero == np.inf and dtype.kind in "iu" and facts.least >= 0
+
+
+def repays(S: Semiring, A: Any, facts: Facts) -> bool:
+    """Whether 32 bits or more would take longer, and the distances from one vertex promise that 16 are enough."""
+    if not isinstance(facts, DeviceFacts) or not applies(S, A.dtype, facts):
+        return False
+    return len(A) >= LEAST_ORDER and A.dtype.itemsize > 2 and _are_short_from_first(A)
+
+
+def _are_short_from_first(A: Any) -> bool:
+    """Whether relaxing all edges soon gives the distances from vertex 0, and none of them is M or more."""
+    import cupy
+
+    relaxed = _relaxation()
+    absent = A.dtype.type(np.iinfo(A.dtype).max)
+    x = cupy.full(len(A), np.inf)
+    x[0] = 0
+    for _ in range(MOST_STEPS):
+        y = cupy.minimum(x, relaxed(A, x[:, None], absent, axis=0))
+        if bool((x == y).all()):
+            return bool((cupy.where(cupy.isinf(x), 0, x) < M).all())
+        x = y
+    return False
+
+
+@cache
+def _relaxation() -> Any:
+    import cupy
+
+    return cupy.ReductionKernel(
+        "T a, float64 x, T absent", "float64 y", "a == absent ? 1.0 / 0.0 : x + a", "min(a, b)", "y = a", "1.0 / 0.0",
+        "shortest_edge",
+    )  # fmt: skip
 
 
 def close(A: Any, S: Semiring) -> Any:

@@ -50,15 +50,15 @@ def on_device(array: np.ndarray) -> Any:
 
 def lowering(S: sr.Semiring, arrays: Sequence[Any], length: int, fast: bool = True) -> CudaLowering:
     """The lowering for arrays on the device, or the one that is always right."""
-    from semiring.kernels.cuda.facts import gather
+    from semiring.kernels.cuda.exchange import NOT_A_NUMBER, look_at
+    from semiring.kernels.cuda.lowering import without_facts
 
     dtype = S.resolve_dtype(arrays[0].dtype)
     if not fast and not (S.is_tropical and dtype.kind in "iu") and dtype != np.float16:
         return general_on_device(S, dtype)
-    A = S.over(dtype)
-    facts, nan = gather(arrays, A.zero, A.one)
-    assert not nan
-    return choose(S, dtype, facts, length, in_place=False)
+    findings = look_at(without_facts(S, dtype), arrays)
+    assert not findings.flags & NOT_A_NUMBER
+    return choose(S, dtype, findings.facts(dtype), length, in_place=False)
 
 
 def product(S: sr.Semiring, A: np.ndarray, B: np.ndarray, C: np.ndarray | None = None, fast: bool = True) -> np.ndarray:

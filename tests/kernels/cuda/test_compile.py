@@ -13,12 +13,13 @@ from gpu import nvrtc
 
 import semiring as sr
 from semiring.expression import OPERATIONS
-from semiring.kernels.cuda import facts, rules
-from semiring.kernels.cuda.lowering import DeviceFacts, choose
+from semiring.kernels.cuda import rules
+from semiring.kernels.cuda.lowering import CudaLowering, DeviceFacts, choose
 from semiring.kernels.cuda.program import (
     OPTIONS,
     Program,
     boolean_words,
+    exchange_source,
     packed_program,
     product_geometries,
     program,
@@ -48,14 +49,18 @@ def dtypes(S: sr.Semiring, name: str) -> list[np.dtype]:
     return [S.resolve_dtype(d) for d in strategies.dtypes(known)]
 
 
-def programs(S: sr.Semiring, dtype: np.dtype) -> Iterator[Program]:
-    """The programs of all lowerings that data of a dtype may get."""
+def lowerings_of(S: sr.Semiring, dtype: np.dtype) -> Iterator[CudaLowering]:
+    """All lowerings that data of a dtype may get."""
     for known in DATA:
         try:
-            low = choose(S, dtype, known, 2, in_place=False)
+            yield choose(S, dtype, known, 2, in_place=False)
         except sr.SemiringError as e:
             assert "cpu" in str(e).lower()
-            continue
+
+
+def programs(S: sr.Semiring, dtype: np.dtype) -> Iterator[Program]:
+    """The programs of those lowerings."""
+    for low in lowerings_of(S, dtype):
         yield program(low)
         packed = packed_program(low)
         if packed:
@@ -106,10 +111,14 @@ def test_words_compile() -> None:
     compile_all(texts, "--gpu-architecture=compute_80", *QUICK)
 
 
-@pytest.mark.parametrize("dtype", sr.min_plus.dtypes, ids=str)
-def test_scans_compile(dtype: np.dtype) -> None:
-    accepted, log = nvrtc.compile(facts.source(dtype), (*OPTIONS, "--gpu-architecture=compute_80"))
-    assert accepted, log
+@pytest.mark.parametrize("name", NAMES)
+def test_ways_in_and_out_compile(name: str) -> None:
+    """For each code of elements in storage: the same, ordered, with another infinity, of another width."""
+    S = sr.catalogue[name]
+    lowerings = [low for d in dtypes(S, name) for low in lowerings_of(S, d)]
+    texts = dict.fromkeys(exchange_source(low) for low in lowerings)
+    assert texts
+    compile_all(list(texts), "--gpu-architecture=compute_80", *QUICK)
 
 
 def test_a_broken_kernel_is_noticed() -> None:
