@@ -22,11 +22,12 @@ from .execution import (
     close_matrix,
     common_dtype,
     encoded,
+    in_16_bits,
     lowering_for,
     lowering_without_facts,
     plan_closure,
+    product_in_16_bits,
     reporting,
-    short_integers,
     steady_closure,
 )
 from .factors import Factors, factor, solve
@@ -185,9 +186,12 @@ def _examined_product(
     on_gpu = is_on_gpu(operands[0])
     if on_gpu and not check:
         low = lowering_without_facts(S, dtype)
-    else:
-        low = lowering_for(S, operands[0], examine(S, dtype, named), 3, packed=len(full) == 2)
-    if on_gpu and check and len(operands) == 2:
+        return low.decode(_product(low, full, *operands))
+    low = lowering_for(S, operands[0], examine(S, dtype, named), 3, packed=len(full) == 2)
+    if on_gpu and len(operands) == len(full) == 2:
+        short = product_in_16_bits(S, *operands)
+        if short is not None:
+            return short
         from . import speculation
 
         speculation.remember_product(S, *operands, low)
@@ -294,7 +298,7 @@ def closure(
     if planned.memory > LARGE:
         require(planned.memory, f"the closure of {n} × {n} {array.dtype}", on_gpu=low.kind == "cuda")
     if reflexive and check:
-        short = short_integers(S, array, facts)
+        short = in_16_bits(S, array, facts)
         if short is not None:
             if in_place:
                 array[...] = short
@@ -387,6 +391,7 @@ def path(A: Any, S: Semiring | str, source: Any, target: Any) -> tuple[Any, list
     if array.ndim != 2:
         raise SemiringError(f"A must be one square matrix, and has shape {array.shape}")
     n = check_square(array)
+    array = to_host(array)  # one source at a time is no work for a GPU
     facts = examine(S, array.dtype, [("A", array)])
     ends = []
     for v in (source, target):

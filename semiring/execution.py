@@ -34,6 +34,7 @@ SCHEDULES: dict[str, Callable[[Any, Any, int], None]] = {
     "elimination": elimination,
 }
 LARGE = 1 << 26  # bytes from which it is asked whether they are there
+RANKS_REPAY = 2e11  # multiply-adds of a closure or product from which looking for few distinct values pays on a GPU
 STACKED = 128  # matrices up to this order are closed together in one call
 
 
@@ -55,13 +56,44 @@ def lowering_without_facts(S: Semiring, dtype: np.dtype) -> Lowering:
     return without_facts(S, dtype)
 
 
-def short_integers(S: Semiring, array: Any, facts: Facts) -> Any:
+def in_16_bits(S: Semiring, array: Any, facts: Facts) -> Any:
     """The closure of device data by 16-bit arithmetic, or None where that would not be right, or not be faster."""
-    if not is_on_gpu(array) or array.ndim != 2 or S.traced is None:
+    if not could_be_in_16_bits(S, array, facts):
         return None
-    from .kernels.cuda import saturating
+    from .kernels.cuda import ranks, saturating
 
-    return saturating.close(array, S) if saturating.repays(S, array, facts) else None
+    if saturating.repays(S, array, facts):
+        return saturating.closure(S, array, close_best)
+    return ranks.closure(S, array, close_best)
+
+
+def could_be_in_16_bits(S: Semiring, array: Any, facts: Facts) -> bool:
+    """Whether `in_16_bits` would look closer."""
+    if not is_on_gpu(array) or array.ndim != 2 or S.traced is None:
+        return False
+    from .kernels.cuda import saturating
+    from .kernels.cuda.lowering import can_be_ranked
+
+    if saturating.may_repay(S, array, facts):
+        return True
+    return float(len(array)) ** 3 >= RANKS_REPAY and can_be_ranked(S, array.dtype)
+
+
+def product_in_16_bits(S: Semiring, a: Any, b: Any) -> Any:
+    """The product of device matrices by 16-bit arithmetic, or None where that would not be right, or not be faster."""
+    if S.traced is None or a.size * float(b.shape[1]) < RANKS_REPAY:
+        return None
+    from .kernels.cuda import ranks
+
+    return ranks.product(S, a, b)
+
+
+def close_best(A: Any, kernel: Any) -> None:
+    """A ← A* by the schedule that suits the engine."""
+    if kernel.closes_whole(len(A)):
+        floyd_warshall(A, kernel, len(A))
+    else:
+        r_kleene(A, kernel, kernel.tile)
 
 
 def plan_closure(
@@ -80,6 +112,8 @@ def plan_closure(
         facts, low = Facts(), lowering_without_facts(S, array.dtype)
     engine = build_kernel(low)
     method, tile, reasons = choose_method(method, low, n, engine, tile)
+    if check and reflexive and could_be_in_16_bits(S, array, facts):
+        reasons["lowering"] = f"{low.reason}; 16 bits are tried first"
     copies = (0 if overwrite and reflexive and low.storage == low.dtype else 1) + (not reflexive)
     memory = closure_memory(method, low, n, batch, copies)
     shape = tuple(array.shape)

@@ -108,8 +108,17 @@ def _from_dlpack(A: Any, S: Semiring, what: str) -> Operand:
         raise SemiringError(
             f"{what} lives on a device (DLPack type {device}) that is no CUDA GPU; copy it to the host"
         )
-    module = sys.modules.get(type(A).__module__.partition(".")[0])
-    return Operand(_carried(array, S), getattr(module, "from_dlpack", _as_is))
+    return Operand(_carried(array, S), _importer(A))
+
+
+def _importer(A: Any) -> Wrap:
+    """How the library that an array comes from takes one from elsewhere."""
+    library = type(A).__module__.partition(".")[0]
+    if library == "jaxlib":
+        from jax import dlpack
+
+        return dlpack.from_dlpack  # type: ignore[no-any-return]
+    return getattr(sys.modules.get(library), "from_dlpack", _as_is)
 
 
 def check_square(array: np.ndarray, what: str = "A") -> int:

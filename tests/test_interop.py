@@ -219,3 +219,11 @@ def test_a_bar_only_on_terminals(capsys: pytest.CaptureFixture) -> None:
     sr.closure(matrix(50), sr.min_plus, progress=True)
     out, err = capsys.readouterr()
     assert out == err == ""
+
+
+def test_jax_arrays_come_back_as_such() -> None:
+    jax = pytest.importorskip("jax")
+    A = jax.numpy.array([[0.0, 3.0, np.inf], [np.inf, 0.0, 4.0], [np.inf, np.inf, 0.0]])
+    answer = sr.closure(A, sr.min_plus)
+    assert isinstance(answer, jax.Array)
+    assert float(answer[0, 2]) == 7

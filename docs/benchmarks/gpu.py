@@ -14,6 +14,7 @@ import argparse
 import datetime
 import platform
 import statistics
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,17 +23,14 @@ from typing import Any
 import numpy as np
 
 import semiring as sr
-from semiring.algorithms.blocked import blocked
-from semiring.algorithms.r_kleene import r_kleene
-from semiring.kernels.cuda.engine import CudaKernel, kernel
-from semiring.kernels.cuda.exchange import look_at
-from semiring.kernels.cuda.lowering import choose, without_facts
 
 MARKERS = ("<!-- gpu-benchmark -->", "<!-- /gpu-benchmark -->")
+HUGE = 65_536  # vertices of the one closure that takes a quarter of a minute
 
 most_reliable = sr.Semiring(
     "declared here", add=np.maximum, mul=np.multiply, zero=0.0, one=1.0, carrier=lambda a: (a >= 0) & (a <= 1)
 )
+twin = sr.Semiring("another name", add=np.minimum, mul=np.add, zero=np.inf, one=0)
 
 
 @dataclass(frozen=True)
@@ -44,22 +42,27 @@ class Case:
     dtype: str
     low: float  # least finite number of the data
     high: float  # greatest
-    limit: float  # T
+    limit: float  # T, operands in shared memory already
+    whole: bool = False  # whole numbers only
 
 
 PRODUCTS = (
     Case("f32 min-plus, no value below 0", sr.min_plus, "f4", 0, 1, 17.0),
+    Case("the same algebra, declared by a user", twin, "f4", 0, 1, 17.0),
     Case("f32 min-plus, any sign", sr.min_plus, "f4", -1, 1, 14.0),
     Case("s32 min-plus", sr.min_plus, "i4", -100_000, 100_000, 16.5),
     Case("u16 min-plus", sr.min_plus, "u2", 0, 8_000, 32.9),
+    Case("f16 min-plus", sr.min_plus, "f2", 0, 1, 32.6),
     Case("f64 min-plus", sr.min_plus, "f8", 0, 1, 5.4),
     Case("f32 max-min", sr.max_min, "f4", -1, 1, 11.0),
+    Case("f32 max-min, 1,000 values", sr.max_min, "f4", 0, 1000, 21.9, whole=True),
     Case("f32 (max, ×) on [0, 1], declared by a user", most_reliable, "f4", 0, 1, 17.0),
 )
+SHORT = Case("", sr.min_plus, "i4", 0, 30_000, 32.9)
 
 
 def data(case: Case, shape: tuple[int, ...], seed: int) -> Any:
-    """Random elements, one in sixteen absent."""
+    """Random elements on the device, one in sixteen absent."""
     import cupy
 
     rng = cupy.random.RandomState(seed)
@@ -70,104 +73,89 @@ def data(case: Case, shape: tuple[int, ...], seed: int) -> Any:
     for i in range(0, len(rows), step):
         part = rows[i : i + step]
         values = rng.random_sample(part.shape, dtype=np.float32) * (case.high - case.low) + case.low
-        part[...] = values.astype(dtype)
+        part[...] = (cupy.floor(values) if case.whole else values).astype(dtype)
         part[rng.random_sample(part.shape, dtype=np.float32) < 1 / 16] = case.algebra.zero_in(dtype)
     return out
 
 
-def milliseconds(work: Callable[[], Any], repeat: int, before: Callable[[], Any] = lambda: None) -> float:
-    """Median time of the device between two events, after one run to warm up."""
+def milliseconds(work: Callable[[], Any], repeat: int) -> float:
+    """Median time of a call until the device has finished, after a few to warm up; just one where one is all."""
     import cupy
 
-    times = []
-    for _ in range(repeat + 1):
-        before()
-        start, stop = cupy.cuda.Event(), cupy.cuda.Event()
-        start.record()
+    device, times = cupy.cuda.Device(), []
+    warm = 3 if repeat > 3 else min(repeat - 1, 1)
+    for _ in range(repeat + warm):
+        device.synchronize()
+        start = time.perf_counter()
         work()
-        stop.record()
-        stop.synchronize()
-        times.append(cupy.cuda.get_elapsed_time(start, stop))
-    return statistics.median(times[1:])
+        device.synchronize()
+        times.append(time.perf_counter() - start)
+    return 1e3 * statistics.median(times[warm:])
 
 
 def repeats(n: int) -> int:
-    return 11 if n <= 4096 else 5 if n <= 16384 else 3
+    return 11 if n <= 4096 else 5 if n <= 16384 else 3 if n < HUGE else 1
 
 
 def products(sizes: list[int]) -> list[tuple[str, ...]]:
-    """C = A ⊗ B for square matrices."""
-    import cupy
-
+    """`sr.matmul` of square matrices on the device."""
     rows = []
     for case in PRODUCTS:
         rates = []
         for n in sizes:
             A, B = data(case, (n, n), 1), data(case, (n, n), 2)
-            k, (a, b) = prepared(case.algebra, [A, B], 3)
-            del A, B
-            C = cupy.empty_like(b)
-            ms = milliseconds(lambda k=k, C=C, a=a, b=b: k.multiply(C, a, b), repeats(n))
-            rates.append(n**3 / ms * 1e-9)
-            del C, a, b
-        rows.append((f"{case.label}, product", *(f"{r:.2f} T ({r / case.limit:.0%})" for r in rates)))
+            ms = milliseconds(lambda A=A, B=B, S=case.algebra: sr.matmul(A, B, S), repeats(n))
+            rate = n**3 / ms * 1e-9
+            rates.append(f"{rate:.2f} T ({rate / case.limit:.0%})")
+        rows.append((f"{case.label}, product", *rates))
     return rows
 
 
-def prepared(S: sr.Semiring, arrays: list[Any], length: int) -> tuple[CudaKernel, list[Any]]:
-    """The kernel that the data's facts allow, and the data in its storage."""
-    dtype = arrays[0].dtype
-    low = choose(S, dtype, look_at(without_facts(S, dtype), arrays).facts(dtype), length, in_place=False)
-    return kernel(low), [low.encode(a, True) for a in arrays]
-
-
-CLOSURES = {
-    "one call": lambda A, k: k.close(A),
-    "r-kleene": lambda A, k: r_kleene(A, k, k.tile),
-    "blocked": lambda A, k: blocked(A, k, 256 if len(A) < 8192 else 1024),
-}
-
-
 def closures(sizes: list[int]) -> list[tuple[str, ...]]:
-    """All pairs' shortest paths, f32, in place."""
-    cells: dict[str, list[str]] = {name: [] for name in CLOSURES}
+    """`sr.closure` of f32 distances, on the device and from host to host, and of short integer distances."""
+    device, host, short = [], [], []
     for n in sizes:
-        k, (work,) = prepared(sr.min_plus, [data(PRODUCTS[0], (n, n), 3)], n)
-        original = work.copy()
-        for name, close in CLOSURES.items():
-            ms = milliseconds(
-                lambda close=close, work=work, k=k: close(work, k), min(repeats(n), 5),
-                lambda work=work, original=original: work.__setitem__(..., original),
-            )  # fmt: skip
-            cells[name].append(f"{ms:.3f} ms ({n**3 / ms * 1e-9:.1f} T)")
-    return [(f"f32 all-pairs shortest paths, {name}", *row) for name, row in cells.items()]
+        A = data(PRODUCTS[0], (n, n), 3)
+        ms = milliseconds(lambda A=A: sr.closure(A, sr.min_plus), repeats(n))
+        rate = n**3 / ms * 1e-9
+        device.append(f"{ms:.3f} ms ({rate:.1f} T, {rate / PRODUCTS[0].limit:.0%})")
+        H = A.get()
+        del A
+        ms = milliseconds(lambda H=H: sr.closure(H, sr.min_plus, device="gpu"), min(repeats(n), 3))
+        host.append(f"{ms:.1f} ms")
+        del H
+        if n > 32768:
+            short.append("")
+            continue
+        B = data(SHORT, (n, n), 5)
+        ms = milliseconds(lambda B=B: sr.closure(B, sr.min_plus), repeats(n))
+        short.append(f"{ms:.3f} ms ({n**3 / ms * 1e-9:.1f} T)")
+    return [
+        ("f32 all-pairs shortest paths, no edge below 0", *device),
+        ("the same from a host array to a host array", *host),
+        ("s32 all-pairs shortest paths, distances below 32,767", *short),
+    ]
 
 
 def stacks(count: int = 10_000) -> list[tuple[str, ...]]:
     """Many small closures in one call."""
     rows = []
     for n in (16, 32, 64, 128):
-        k, (work,) = prepared(sr.min_plus, [data(PRODUCTS[0], (count, n, n), 4)], n)
-        ms = milliseconds(lambda k=k, work=work: k.close_stack(work), 11)
-        rows.append((f"{count:,} closures of {n} × {n} f32, one call", f"{ms:.3f} ms"))
+        A = data(PRODUCTS[0], (count, n, n), 4)
+        rows.append((f"{count:,} closures of {n} × {n} f32, one call",
+                     f"{milliseconds(lambda A=A: sr.closure(A, sr.min_plus), 11):.3f} ms"))  # fmt: skip
     return rows
 
 
 def overhead() -> list[tuple[str, ...]]:
-    """What Python takes for a warm product that the device does in no time."""
-    import time
-
-    import cupy
-
-    k, (a, b) = prepared(sr.min_plus, [data(PRODUCTS[0], (64, 64), s) for s in (1, 2)], 3)
-    C = cupy.empty_like(a)
-    for _ in range(100):
-        k.multiply(C, a, b)
-    cupy.cuda.Device().synchronize()
-    start = time.perf_counter()
-    for _ in range(1000):
-        k.multiply(C, a, b)
-    return [("Python's share of a product, warm", f"{(time.perf_counter() - start) * 1e3:.1f} µs")]
+    """Warm calls on matrices so small that hardly anything but Python and the waiting is left."""
+    A = data(PRODUCTS[0], (16, 16), 1)
+    works = {
+        "closure of 16 × 16, until the answer is there": lambda: sr.closure(A, sr.min_plus),
+        "the same, check=False": lambda: sr.closure(A, sr.min_plus, check=False),
+        "product of 16 × 16": lambda: sr.matmul(A, A, sr.min_plus),
+    }
+    return [(label, f"{1e3 * milliseconds(work, 301):.0f} µs") for label, work in works.items()]
 
 
 def table(rows: list[tuple[str, ...]], head: tuple[str, ...]) -> str:
@@ -177,7 +165,7 @@ def table(rows: list[tuple[str, ...]], head: tuple[str, ...]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[512, 1024, 2048, 4096, 8192, 16384])
+    parser.add_argument("--sizes", type=int, nargs="+", default=[512, 1024, 4096, 16384, 32768, HUGE])
     parser.add_argument("--only", nargs="+", choices=["products", "closures", "stacks", "overhead"])
     parser.add_argument("--readme", type=Path, help="file to write the table into, between its markers")
     options = parser.parse_args()
@@ -185,13 +173,18 @@ def main() -> None:
     import cupy
 
     device = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
-    text = [f"{device}, CuPy {cupy.__version__}, Python {platform.python_version()}, {datetime.date.today()}."]
+    text = [f"{device}, CuPy {cupy.__version__}, Python {platform.python_version()}, {datetime.date.today()}; data on "
+            "the device unless it says otherwise, random, medians; in brackets the share of what the instructions used "
+            "reach on operands that lie in shared memory already."]  # fmt: skip
     print(text[0], flush=True)
-    head = ("work", *(f"n = {n}" for n in options.sizes))
+    measures = {"products": products, "closures": closures}
     for name in wanted:
-        sized = name in ("products", "closures")
-        rows = {"products": products, "closures": closures}[name](options.sizes) if sized else globals()[name]()
-        text.append(table(rows, head if sized else ("work", "time")))
+        sizes = [n for n in options.sizes if name != "products" or n <= 16384]
+        if name in measures:
+            rows, head = measures[name](sizes), ("work", *(f"n = {n:,}" for n in sizes))
+        else:
+            rows, head = {"stacks": stacks, "overhead": overhead}[name](), ("work", "time")
+        text.append(table(rows, head))
         print("\n" + text[-1], flush=True)
     if options.readme:
         start, end = MARKERS

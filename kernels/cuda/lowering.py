@@ -15,12 +15,14 @@ import numpy as np
 
 from semiring.core import Semiring
 from semiring.errors import SemiringError
-from semiring.expression import postorder
+from semiring.expression import Traced, constant, postorder, substitute
 
 from ..facts import Facts
 from ..lowering import Lowering, _only_compares, general
 from ..lowering import _ordered_integers as ordered_integers
 from .rules import literal, memory_type
+
+PRODUCT = 3  # factors, at most, of what a product with an accumulated matrix consists of
 
 
 @dataclass(frozen=True)
@@ -122,10 +124,12 @@ def choose(S: Semiring, dtype: np.dtype, facts: Facts, length: int, *, in_place:
         return _tropical_integers(S, dtype, facts, length, in_place)
     if dtype.kind in "iu" and facts.multiple > np.iinfo(dtype).max:
         raise SemiringError(f"{S.name}: a least common multiple may leave {dtype.name}; use device='cpu'")
-    if dtype == np.float16:
-        return _single_for_half(choose(S, np.dtype("f4"), facts, length, in_place=False))
     if dtype.kind == "f" and only_compares(general_on_device(S, dtype)):
         return _ordered(S, dtype)
+    if dtype == np.float16:
+        if length <= PRODUCT and S.is_tropical:
+            return _pairs_of_halves(S)
+        return _single_for_half(choose(S, np.dtype("f4"), facts, length, in_place=False))
     if dtype == np.float32 and isinstance(facts, DeviceFacts) and stays_non_negative(S, dtype, facts, length):
         return _non_negative(S, dtype)
     return general_on_device(S, dtype)
@@ -203,6 +207,49 @@ def _ordered(S: Semiring, dtype: np.dtype) -> CudaLowering:
 
 
 @lru_cache(1024)
+def _pairs_of_halves(S: Semiring) -> CudaLowering:
+    return replace(
+        general_on_device(S, np.dtype("f2")), name="pairs of halves",
+        reason="of one ⊗ a sum, rounded to a half, is the same as a sum in single precision that is rounded then",
+    )  # fmt: skip
+
+
+@lru_cache(1024)
+def ranked(S: Semiring, dtype: np.dtype, up: bool) -> CudaLowering:
+    """Values as their ranks among at most 65,536: zero the first and one the last (`up`), or the other way round."""
+    plain = general_on_device(S, dtype)
+    u2 = np.dtype("u2")
+    zero, one = (u2.type(0), u2.type(65_535)) if up else (u2.type(65_535), u2.type(0))
+    zeros = _zeros(plain)
+
+    def recode(t: Traced) -> Traced:
+        constants = [e for e in postorder(t.outputs) if e.op == "constant"]
+        coded = {e: constant(int(zero if e.value in zeros else one)) for e in constants}
+        return Traced(substitute(t.outputs, coded), t.arity, t.width)
+
+    return replace(
+        plain, name="ranks", storage=u2, zero=(zero,), one=(one,),
+        add=recode(plain.add), mul=recode(plain.mul), star=recode(plain.star),
+        reason="⊕ and ⊗ only compare, and the ranks of the values are 16 bits",
+    )  # fmt: skip
+
+
+def can_be_ranked(S: Semiring, dtype: np.dtype) -> bool:
+    """Whether ⊕ and ⊗ only compare, with no constants but zero and one, in more than 16 bits."""
+    if S.traced is None or dtype.names or dtype.kind not in "iuf" or dtype.itemsize <= 2:
+        return False
+    plain = general_on_device(S, dtype)
+    known = (*_zeros(plain), S.one, plain.one[0])
+    outputs = (*plain.add.outputs, *plain.mul.outputs, *plain.star.outputs)
+    return only_compares(plain) and all(e.value in known for e in postorder(outputs) if e.op == "constant")
+
+
+def _zeros(plain: CudaLowering) -> tuple:
+    """The algebra's zero as it was declared, and as the dtype has it."""
+    return plain.algebra.zero, plain.zero[0]
+
+
+@lru_cache(1024)
 def _single_for_half(single: CudaLowering) -> CudaLowering:
     inner = single.codes
     return replace(
@@ -234,11 +281,14 @@ def _tropical_integers(S: Semiring, dtype: np.dtype, facts: Facts, length: int, 
             break
     else:
         raise SemiringError(f"{S.name}: a path may weigh up to {bound}, beyond the GPU's integers; use device='cpu'")
-    return _sums(S, dtype, storage, storage != dtype and bound >= limits.max)
+    looked = isinstance(facts, DeviceFacts)
+    plain = looked and storage == dtype and not (facts.high_limit if sign > 0 else facts.low_limit)
+    return _sums(S, dtype, storage, plain, storage != dtype and bound >= limits.max)
 
 
 @lru_cache(1024)
-def _sums(S: Semiring, dtype: np.dtype, storage: np.dtype, may_leave: bool) -> CudaLowering:
+def _sums(S: Semiring, dtype: np.dtype, storage: np.dtype, plain: bool, may_leave: bool) -> CudaLowering:
+    """`plain`: no entry is infinite, nor is a result then, and storage holds the data as they are."""
     assert S.traced
     sign = 1 if S.zero == np.inf else -1
     limits, middle = np.iinfo(dtype), np.iinfo(storage).max // 2
@@ -258,7 +308,7 @@ def _sums(S: Semiring, dtype: np.dtype, storage: np.dtype, may_leave: bool) -> C
         general_on_device(S, dtype), name=f"{storage.name} sums", storage=storage, mul=S.traced.raw_mul,
         zero=(infinity,), one=(storage.type(0),),
         reason=f"no finite sum reaches {threshold}, so infinity may lie at {infinity} and needs no test",
-        codes=Codes(
+        codes=SAME if plain else Codes(
             f"{{0}} == {text(absent, dtype)} ? {text(int(infinity), storage)} : ({stored}){{0}}",
             f"{far} ? {text(absent, dtype)} : ({given}){{0}}",
             f"!({far}) && ({' || '.join(beyond)})" if may_leave else SAME.leaves,

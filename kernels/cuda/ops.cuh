@@ -262,3 +262,21 @@ DEVICE int ordered(float x) {
     return bits ^ (bits >> 31 & 0x7fffffff);
 }
 DEVICE float from_ordered(int key) { return __int_as_float(key ^ (key >> 31 & 0x7fffffff)); }
+DEVICE short ordered(Half x) { return short(short(x.bits) ^ (short(x.bits) >> 15 & 0x7fff)); }
+DEVICE Half from_ordered(short key) {
+    Half x;
+    x.bits = (unsigned short)(key ^ (key >> 15 & 0x7fff));
+    return x;
+}
+
+// Pairs of halves. The lesser and the greater of a NaN and a number is the number.
+#define OF_HALVES(name, instruction)                                                    \
+    DEVICE unsigned name(unsigned x, unsigned y) {                                      \
+        unsigned z;                                                                     \
+        asm(instruction ".f16x2 %0, %1, %2;" : "=r"(z) : "r"(x), "r"(y));               \
+        return z;                                                                       \
+    }
+OF_HALVES(sums_of_halves, "add")
+OF_HALVES(least_of_halves, "min")
+OF_HALVES(greatest_of_halves, "max")
+#undef OF_HALVES

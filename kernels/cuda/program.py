@@ -199,6 +199,11 @@ def program(low: CudaLowering) -> Program:
     return Program(components, "".join(prelude), _weight(low) <= LIGHT)
 
 
+def rank_source(dtype: np.dtype) -> str:
+    """The source of the kernels that replace values by ranks and ranks by values."""
+    return _file("ops.cuh") + f"using Given = {memory_type(dtype)};\n" + _file("ranks.cu")
+
+
 def exchange_source(low: CudaLowering) -> str:
     """The source of the way into storage and out of it."""
     given, components = low.dtype, tuple(low.dtype[f] for f in low.dtype.names or ()) or (low.dtype,)
@@ -240,21 +245,23 @@ def packed_program(low: CudaLowering) -> Program | None:
     Words run along the rows of B and C. An element of A meets both halves, so A is given with each element twice.
     """
     (dtype,) = low.components if len(low.components) == 1 else (np.dtype(object),)
-    if dtype not in (np.dtype("i2"), np.dtype("u2")):
+    if dtype not in (np.dtype("i2"), np.dtype("u2"), np.dtype("f2")):
         return None
     plus, times = _plain(low.add, "minimum", "maximum"), _plain(low.mul, "add", "minimum", "maximum")
     if not plus or not times:
         return None
-    sign = "s" if dtype.kind == "i" else "u"
-    least, greatest = f"__vmin{sign}2", f"__vmax{sign}2"
-    calls = {"add": "__vadd2", "minimum": least, "maximum": greatest}
-    fused = _FUSED.get((plus, times))
+    fused = None
+    if dtype.kind == "f":
+        calls = {"add": "sums_of_halves", "minimum": "least_of_halves", "maximum": "greatest_of_halves"}
+    else:
+        sign = "s" if dtype.kind == "i" else "u"
+        calls = {"add": "__vadd2", "minimum": f"__vmin{sign}2", "maximum": f"__vmax{sign}2"}
+        fused = _FUSED.get((plus, times))
     relax = f"{fused}_{sign}16x2(a, b, c)" if fused else f"{calls[plus]}(c, {calls[times]}(a, b))"
-    (zero,) = low.zero
-    both = int(zero) & 0xFFFF
+    both = int(np.array(low.zero[0], dtype).view("u2")) * 0x10001
     prelude = [
         '#line 1 "prelude"\n', "using Value = unsigned;\n",
-        f"DEVICE Value zero() {{ return {literal(np.uint32(both << 16 | both))}; }}\n",
+        f"DEVICE Value zero() {{ return {literal(np.uint32(both))}; }}\n",
         f"DEVICE Value relax(Value c, Value a, Value b) {{ return {relax}; }}\n",
     ]  # fmt: skip
     return Program((np.dtype("u4"),), "".join(prelude))
@@ -271,7 +278,8 @@ def boolean_words() -> Program:
 
 def word_filler(dtype: np.dtype) -> str:
     """The source of the kernel that gives every element of A a word of its own."""
-    return _file("ops.cuh") + f"using Narrow = {memory_type(dtype)};\n" + _file("words.cu")
+    narrow = np.dtype("u2") if dtype == np.float16 else dtype  # only the bits matter
+    return _file("ops.cuh") + f"using Narrow = {memory_type(narrow)};\n" + _file("words.cu")
 
 
 def _plain(operation: Traced, *names: str) -> str:

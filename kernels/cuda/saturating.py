@@ -8,6 +8,7 @@ one that is not, the pairs below M are all that are reachable, by induction over
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -33,26 +34,33 @@ def applies(S: Semiring, dtype: np.dtype, facts: DeviceFacts) -> bool:
     return S.is_tropical and S.zero == np.inf and dtype.kind in "iu" and facts.least >= 0
 
 
-def repays(S: Semiring, A: Any, facts: Facts) -> bool:
-    """Whether 32 bits or more would take longer, and the distances from one vertex promise that 16 are enough."""
+def may_repay(S: Semiring, A: Any, facts: Facts) -> bool:
+    """Whether 32 bits or more would take longer, if 16 are enough."""
     if not isinstance(facts, DeviceFacts) or not applies(S, A.dtype, facts):
         return False
-    return len(A) >= LEAST_ORDER and A.dtype.itemsize > 2 and _are_short_from_first(A)
+    return len(A) >= LEAST_ORDER and A.dtype.itemsize > 2
+
+
+def repays(S: Semiring, A: Any, facts: Facts) -> bool:
+    """Whether, moreover, the distances from one vertex promise that 16 bits are enough; waits for the device."""
+    return may_repay(S, A, facts) and _are_short_from_first(A)
 
 
 def _are_short_from_first(A: Any) -> bool:
-    """Whether relaxing all edges soon gives the distances from vertex 0, and none of them is M or more."""
+    """Whether no distance from vertex 0 is M or more: relaxing all edges gives upper bounds that only fall."""
     import cupy
 
     relaxed = _relaxation()
     absent = A.dtype.type(np.iinfo(A.dtype).max)
     x = cupy.full(len(A), np.inf)
     x[0] = 0
+    reached = 1
     for _ in range(MOST_STEPS):
-        y = cupy.minimum(x, relaxed(A, x[:, None], absent, axis=0))
-        if bool((x == y).all()):
-            return bool((cupy.where(cupy.isinf(x), 0, x) < M).all())
-        x = y
+        x = cupy.minimum(x, relaxed(A, x[:, None], absent, axis=0))
+        now, short = (int(k) for k in cupy.stack([cupy.isfinite(x).sum(), (x < M).sum()]).get())
+        if now == short == reached or short == len(A):
+            return True
+        reached = now
     return False
 
 
@@ -66,15 +74,17 @@ def _relaxation() -> Any:
     )  # fmt: skip
 
 
-def close(A: Any, S: Semiring) -> Any:
+def closure(S: Semiring, A: Any, close: Callable[[Any, Any], None]) -> Any:
     """The closure of a square CuPy array, or None where a distance is M or more; waits for the device.
 
     Parameters
     ----------
-    A : cupy.ndarray
-        Integers ≥ 0, the dtype's greatest value for an absent edge. It is not changed.
     S : Semiring
         As `applies` accepts it.
+    A : cupy.ndarray, shape (n, n)
+        Integers ≥ 0, the dtype's greatest value for an absent edge. It is not changed.
+    close : callable
+        `close(matrix, kernel)` closes a matrix in place.
     """
     import cupy
 
@@ -83,7 +93,7 @@ def close(A: Any, S: Semiring) -> Any:
     work = cupy.minimum(A, A.dtype.type(min(M, absent))).astype(np.uint16)
     if absent < M:
         work[absent == A] = M
-    kernel(low).close(work)
+    close(work, kernel(low))
     far = work == M
     if bool(far.any()) and leads_out(~far, absent != A):
         return None

@@ -103,3 +103,50 @@ def test_torch_through_dlpack() -> None:
     assert isinstance(answer, torch.Tensor)
     assert answer.is_cuda
     assert np.array_equal(answer.cpu().numpy(), sr.closure(A, sr.min_plus, device="cpu"))
+
+
+@pytest.mark.parametrize("dtype", ["i2", "i4", "i8", "u2", "f4"])
+@pytest.mark.parametrize("absent", [False, True])
+def test_integers_with_and_without_absent_edges(dtype: str, absent: bool) -> None:
+    import cupy
+
+    rng = np.random.default_rng(8)
+    A = rng.integers(0, 50, (150, 150)).astype(dtype)
+    if absent:
+        A[rng.random(A.shape) < 0.9] = sr.min_plus.zero_in(A.dtype)
+    D = cupy.asarray(A)
+    for _ in range(2):
+        for reflexive in (True, False):
+            got = sr.closure(D, sr.min_plus, reflexive=reflexive)
+            assert same(got, sr.closure(A, sr.min_plus, device="cpu", reflexive=reflexive))
+        assert same(sr.matmul(D, D, sr.min_plus), sr.matmul(A, A, sr.min_plus, device="cpu"))
+    empty = sr.matmul(D[:, :0], D[:0], sr.min_plus)
+    assert bool((empty == sr.min_plus.zero_in(A.dtype)).all())
+
+
+def test_plan_says_what_will_run() -> None:
+    import cupy
+
+    text = str(sr.plan(cupy.zeros((6200, 6200), np.int32), sr.min_plus))
+    assert "16 bits are tried first" in text
+    assert "int" in text
+
+
+def test_host_arrays_over_pinned_pieces() -> None:
+    """More than one piece, of rows that are no divisor of it, strided and in Fortran order."""
+    from semiring.kernels.cuda.staging import download, upload
+
+    rng = np.random.default_rng(9)
+    for A in (
+        rng.random((3001, 2003)), rng.random((700, 6000))[:, ::2], rng.random((50, 300, 400)),
+        np.asfortranarray(rng.random((2500, 1700)).astype("f4")), np.zeros((1, 9_000_000), "i2"),
+    ):  # fmt: skip
+        np.testing.assert_array_equal(upload(A).get(), A)
+        np.testing.assert_array_equal(download(upload(A)), A)
+
+
+def test_a_path_in_a_matrix_on_the_device() -> None:
+    import cupy
+
+    A = acyclic(sr.min_plus, 40, "f4")
+    assert sr.path(cupy.asarray(A), sr.min_plus, 0, 39) == sr.path(A, sr.min_plus, 0, 39)

@@ -7,6 +7,7 @@ import pytest
 from gpu.test_large import closure_reference
 
 import semiring as sr
+from semiring.execution import close_best
 
 
 def graph(n: int, dtype: str, weight: int, density: float, rng: np.random.Generator) -> np.ndarray:
@@ -30,7 +31,7 @@ def test_small_distances_are_exact(n: int, dtype: str, density: float) -> None:
     wanted = closure_reference(sr.min_plus, wide)
     finite = wanted < np.iinfo("i8").max
     small = not finite.any() or wanted[finite].max() < min(saturating.M, np.iinfo(dtype).max)
-    got = saturating.close(cupy.asarray(A), sr.min_plus)
+    got = saturating.closure(sr.min_plus, cupy.asarray(A), close_best)
     assert (got is not None) == small
     if got is not None:
         expected = np.where(finite, wanted, np.iinfo(dtype).max).astype(dtype)
@@ -46,7 +47,7 @@ def test_certificate_sees_the_limit(last: int) -> None:
 
     A = np.full((50, 50), np.iinfo("i4").max, "i4")
     A[0, 1], A[1, 2] = 32_765, last
-    got = saturating.close(cupy.asarray(A), sr.min_plus)
+    got = saturating.closure(sr.min_plus, cupy.asarray(A), close_best)
     if last == 1:
         assert got is not None and int(got[0, 2]) == 32_766
     else:
@@ -61,6 +62,6 @@ def test_components_that_do_not_reach_each_other() -> None:
     rng = np.random.default_rng(5)
     A = graph(150, "i4", 100, 0.3, rng)
     A[70:, :70] = np.iinfo("i4").max
-    got = saturating.close(cupy.asarray(A), sr.min_plus)
+    got = saturating.closure(sr.min_plus, cupy.asarray(A), close_best)
     assert got is not None
     np.testing.assert_array_equal(cupy.asnumpy(got), closure_reference(sr.min_plus, A))

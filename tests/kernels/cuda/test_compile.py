@@ -14,7 +14,7 @@ from gpu import nvrtc
 import semiring as sr
 from semiring.expression import OPERATIONS
 from semiring.kernels.cuda import rules
-from semiring.kernels.cuda.lowering import CudaLowering, DeviceFacts, choose
+from semiring.kernels.cuda.lowering import CudaLowering, DeviceFacts, choose, ranked
 from semiring.kernels.cuda.program import (
     OPTIONS,
     Program,
@@ -23,6 +23,7 @@ from semiring.kernels.cuda.program import (
     packed_program,
     product_geometries,
     program,
+    rank_source,
     stack_geometry,
     word_filler,
 )
@@ -106,8 +107,15 @@ def test_kernels_become_machine_code(name: str, dtype: str | None) -> None:
     compile_all(list(sources(first)), "--gpu-architecture=sm_90a")
 
 
-def test_words_compile() -> None:
-    texts = [word_filler(np.dtype(d)) for d in ("?", "i2", "u2")] + list(sources(boolean_words()))
+def test_words_and_ranks_compile() -> None:
+    texts = [word_filler(np.dtype(d)) for d in ("?", "i2", "u2", "f2")] + list(sources(boolean_words()))
+    texts += [rank_source(np.dtype(d)) for d in ("i4", "u4", "i8", "u8", "f4", "f8")]
+    pairs = packed_program(choose(sr.min_plus, np.dtype("f2"), DATA[0], 2, in_place=False))
+    assert pairs
+    texts += list(sources(pairs))
+    for up in (True, False):
+        text = program(ranked(sr.max_min, np.dtype("f4"), up))
+        texts += list(sources(text))
     compile_all(texts, "--gpu-architecture=compute_80", *QUICK)
 
 

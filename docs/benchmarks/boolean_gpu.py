@@ -1,0 +1,232 @@
+"""Transitive closure on one GPU, one bit a pair: products, closures, and the way from a host array and back.
+
+    python docs/benchmarks/boolean_gpu.py                        print the table
+    python docs/benchmarks/boolean_gpu.py --readme README.md     and write it between the README's markers
+
+T is 10¹² multiply-adds (one "and", one "or") a second. The limit is what 1-bit matrix instructions reach on an H200
+with their operands in shared memory. Operands are packed and on the device unless the row says otherwise, the right
+one of a product transposed beforehand unless the row says otherwise; every number is a median.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from semiring.kernels.cuda import bits
+from semiring.kernels.cuda.boolean import BooleanKernel, closure_on_gpu
+from semiring.kernels.cuda.packed import DevicePackedMatrix
+from semiring.kernels.packed import PackedMatrix
+
+MARKERS = ("<!-- boolean-gpu-benchmark -->", "<!-- /boolean-gpu-benchmark -->")
+LIMIT = 7700.0  # T
+REST = 0.2  # seconds before a measurement: hot tensor cores lower the clock
+
+
+def random_bits(rows: int, columns: int, halvings: int, seed: int) -> DevicePackedMatrix:
+    """Entries that are 1 with probability 2^−halvings; columns are a multiple of 64."""
+    import cupy
+
+    rng = cupy.random.RandomState(seed)
+    matrix = DevicePackedMatrix.zeros(rows, columns)
+    step = max((1 << 25) // (columns // 64), 1)
+    for top in range(0, rows, step):
+        part = matrix.words[top : top + step, : columns // 64]
+        drawn = None
+        for _ in range(halvings):
+            word = rng.randint(0, 2**32, size=(len(part), columns // 32), dtype=np.uint32).view(np.uint64)
+            drawn = word if drawn is None else drawn & word
+        part[...] = drawn
+    return matrix
+
+
+def shuffled_path(n: int) -> tuple[DevicePackedMatrix, np.ndarray]:
+    """A path through all vertices in random order, whose closure is half full, and each vertex's place on it."""
+    import cupy
+
+    order = np.random.default_rng(n).permutation(n)
+    tail, head = cupy.asarray(order[:-1]), cupy.asarray(order[1:])
+    matrix = DevicePackedMatrix.zeros(n, n)
+    matrix.words[tail, head // 64] = cupy.left_shift(cupy.uint64(1), (head % 64).astype(np.uint64))
+    place = np.empty(n, np.int64)
+    place[order] = np.arange(n)
+    return matrix, place
+
+
+def milliseconds(
+    work: Callable[[], Any], repeat: int, inner: int = 1, before: Callable[[], Any] = lambda: None
+) -> float:
+    """Median time of the device, of one of `inner` runs in a row, after one to warm up."""
+    import cupy
+
+    times = []
+    for _ in range(repeat + 1):
+        before()
+        cupy.cuda.Device().synchronize()
+        time.sleep(REST)
+        start, stop = cupy.cuda.Event(), cupy.cuda.Event()
+        start.record()
+        for _ in range(inner):
+            work()
+        stop.record()
+        stop.synchronize()
+        times.append(cupy.cuda.get_elapsed_time(start, stop) / inner)
+    return statistics.median(times[1:])
+
+
+def rate(work: float, ms: float) -> str:
+    t = work / ms * 1e-9
+    return f"{t:,.0f} T ({t / LIMIT:.0%}), {ms:.3g} ms"
+
+
+def products(sizes: list[int]) -> list[tuple[str, ...]]:
+    """C = A ⊗ B, sparse and half dense."""
+    rows = []
+    for halvings, name in ((10, "0.1 % dense"), (1, "half dense")):
+        cells = []
+        for n in sizes:
+            A, T, C = random_bits(n, n, halvings, 1), random_bits(n, n, halvings, 2), DevicePackedMatrix.zeros(n, n)
+            inner = max(min(20, (16384 // n) ** 3), 1)
+            ms = milliseconds(lambda A=A, T=T, C=C: bits.multiply(C.bits, A.bits, T.bits, False), 5, inner)
+            cells.append(rate(n**3, ms))
+            if halvings == 10 and n == sizes[-1]:
+                check_product(C, A, T)
+            del A, T, C
+        rows.append((f"product, {name}", *cells))
+    cells = []
+    for n in sizes:
+        A, B, C = random_bits(n, n, 10, 1), random_bits(n, n, 10, 2), DevicePackedMatrix.zeros(n, n)
+        kernel = BooleanKernel()
+        cells.append(rate(n**3, milliseconds(lambda A=A, B=B, C=C, k=kernel: k.multiply(C, A, B), 5)))
+        del A, B, C
+    rows.append(("product, 0.1 % dense, transposition of B included", *cells))
+    return rows
+
+
+def check_product(C: DevicePackedMatrix, A: DevicePackedMatrix, T: DevicePackedMatrix) -> None:
+    """A few rows against the kernel of plain logic instructions."""
+    rows = slice(64, 192)
+    again = DevicePackedMatrix.zeros(128, C.shape[1])
+    bits.multiply(again.bits, A[rows, :].bits, T.bits, False, kernel="lop")
+    if again != C[rows, :]:
+        raise SystemExit("the product is wrong")
+
+
+def closure_time(A: DevicePackedMatrix, work: DevicePackedMatrix) -> float:
+    """Milliseconds to close A, which is copied to `work` before."""
+    kernel = BooleanKernel()
+    return milliseconds(lambda: kernel.close_plus(work), 3, 1, lambda: kernel.assign(work, A))
+
+
+def closures(sizes: list[int]) -> list[tuple[str, ...]]:
+    """In place, of a path in random order: no tile is ever empty for long, or full."""
+    cells = []
+    for n in sizes:
+        A, place = shuffled_path(n)
+        work = A.copy()
+        ms = closure_time(A, work)
+        some = np.random.default_rng(0).integers(0, n, 16)
+        found = np.unpackbits(work.words[some].get().view(np.uint8), axis=1, bitorder="little")[:, :n].astype(bool)
+        if not np.array_equal(found, place[some][:, None] < place):
+            raise SystemExit(f"the closure of order {n} is wrong")
+        cells.append(f"{ms:.3g} ms ({n**3 / ms * 1e-9:,.0f} T)")
+        del A, work
+    return [("closure in place", *cells)]
+
+
+def random_closures(sizes: list[int]) -> list[tuple[str, ...]]:
+    """Of random digraphs, whose closures have a full block."""
+    rows = []
+    for degree in (0.95, 3):
+        cells = []
+        for n in sizes:
+            tail, head = np.random.default_rng(n).integers(0, n, (2, int(n * degree)))
+            A = DevicePackedMatrix.from_dense(PackedMatrix.from_edges(tail, head, n))
+            cells.append(f"{closure_time(A, A.copy()):.3g} ms")
+            del A
+        rows.append((f"closure of a random digraph, {degree} edges a vertex", *cells))
+    return rows
+
+
+def from_the_host(n: int) -> list[tuple[str, ...]]:
+    """A host bool array to a host packed array, and its parts."""
+    import cupy
+
+    matrix, place = shuffled_path(n)
+    array = matrix.to_dense().get()
+    del matrix
+    cupy.get_default_memory_pool().free_all_blocks()
+    times = []
+    for _ in range(4):
+        start = time.perf_counter()
+        answer = closure_on_gpu(array, reflexive=False)
+        times.append(time.perf_counter() - start)
+    i, j = np.random.default_rng(0).integers(0, n, (2, 64))
+    if not all(answer[int(a), int(b)] == (place[a] < place[b]) for a, b in zip(i, j, strict=True)):
+        raise SystemExit("the closure from the host is wrong")
+    sent = []
+    for _ in range(4):
+        start = time.perf_counter()
+        DevicePackedMatrix.from_dense(array)
+        sent.append(time.perf_counter() - start)
+    pinned = cupy.cuda.alloc_pinned_memory(1 << 30)
+    target = cupy.empty(1 << 30, np.uint8)
+    source = np.frombuffer(pinned, np.uint8, 1 << 30)
+    copy = milliseconds(lambda: target.set(source), 3) * array.nbytes / (1 << 30)
+    whole, send = (statistics.median(t[1:]) * 1e3 for t in (times, sent))
+    return [
+        (f"host bool to host packed, n = {n:,}", f"{whole:.0f} ms"),
+        ("of that, packing and sending", f"{send:.0f} ms"),
+        ("copying the bool array alone, from pinned memory", f"{copy:.0f} ms"),
+    ]
+
+
+def table(rows: list[tuple[str, ...]], head: tuple[str, ...]) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--products", type=int, nargs="*", default=[8192, 16384, 32768, 65536])
+    parser.add_argument("--closures", type=int, nargs="*", default=[8192, 16384, 32768, 65536, 262144])
+    parser.add_argument("--host", type=int, default=65536, help="order of the closure from and to the host; 0 for none")
+    parser.add_argument("--readme", type=Path, help="file to write the table into, between its markers")
+    options = parser.parse_args()
+    import cupy
+
+    device = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
+    text = [f"{device}, CuPy {cupy.__version__}, Python {platform.python_version()}, {datetime.date.today()}."]
+    print(text[0], flush=True)
+    random_sizes = [n for n in options.closures if n <= 65536]
+    parts = [
+        (products, options.products), (closures, options.closures), (random_closures, random_sizes),
+    ]  # fmt: skip
+    for measure, sizes in parts:
+        if sizes:
+            text.append(table(measure(sizes), ("work", *(f"n = {n:,}" for n in sizes))))
+            print("\n" + text[-1], flush=True)
+        cupy.get_default_memory_pool().free_all_blocks()
+    if options.host:
+        text.append(table(from_the_host(options.host), ("work", "time")))
+        print("\n" + text[-1], flush=True)
+    if options.readme:
+        start, end = MARKERS
+        page = options.readme.read_text(encoding="utf-8")
+        if start not in page or end not in page:
+            raise SystemExit(f"{options.readme} has no place for the table: {start} … {end}")
+        before, _, rest = page.partition(start)
+        after = rest.partition(end)[2]
+        options.readme.write_text("\n\n".join([before + start, *text, end + after]), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

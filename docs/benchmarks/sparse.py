@@ -1,0 +1,201 @@
+"""Measure elimination on sparse structure beside its peers, in one run, and write the README's table.
+
+    python docs/benchmarks/sparse.py [--threads 2] [--quick] [--write]
+
+The times hold everything: reading the matrix, the order, the analysis, the factors, and the dense answer of all pairs.
+Every row is a ratio within this run, on the same cores. Answers are compared with SciPy's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+from cpu import README, Row, median, once, table
+
+BEGIN, END = "<!-- sparse-benchmark -->", "<!-- /sparse-benchmark -->"
+
+
+def undirected(n: int, ends: Any, weights: Any) -> Any:
+    """A symmetric sparse matrix."""
+    import numpy as np
+    from scipy.sparse import csr_array
+
+    rows, columns = np.concatenate([ends, ends[:, ::-1]]).T
+    return csr_array((np.concatenate([weights, weights]), (rows, columns)), (n, n))
+
+
+def minnesota() -> Any:
+    """The roads that come with the library."""
+    import numpy as np
+
+    import semiring
+
+    path = Path(semiring.__file__).parent / "data" / "minnesota_roads.csv"
+    roads = np.loadtxt(path, delimiter=",", skiprows=1)
+    return undirected(int(roads[:, :2].max()) + 1, roads[:, :2].astype(int), roads[:, 2])
+
+
+def grid(side: int) -> Any:
+    """A square grid with random weights."""
+    import numpy as np
+
+    number = np.arange(side * side).reshape(side, side)
+    across = np.c_[number[:, :-1].ravel(), number[:, 1:].ravel()]
+    ends = np.concatenate([across, np.c_[number[:-1].ravel(), number[1:].ravel()]])
+    return undirected(side * side, ends, np.random.default_rng(side).random(len(ends)) + 0.01)
+
+
+def geometric(n: int, degree: float) -> Any:
+    """Points in the unit square, joined where they are near, weighted by distance."""
+    import numpy as np
+    from scipy.spatial import cKDTree
+
+    points = np.random.default_rng(n).random((n, 2))
+    ends = cKDTree(points).query_pairs(np.sqrt(degree / (np.pi * n)), output_type="ndarray")
+    return undirected(n, ends, np.linalg.norm(points[ends[:, 0]] - points[ends[:, 1]], axis=1))
+
+
+def erdos_renyi(n: int, degree: float) -> Any:
+    """Edges between random vertices, with random weights."""
+    import numpy as np
+
+    rng = np.random.default_rng(n)
+    ends = np.unique(np.sort(rng.integers(0, n, (int(n * degree / 2), 2)), axis=1), axis=0)
+    ends = ends[ends[:, 0] != ends[:, 1]]
+    return undirected(n, ends, rng.random(len(ends)) + 0.01)
+
+
+def all_pairs(name: str, A: Any, need: tuple[str, str]) -> list[Row]:
+    """The closure in both precisions beside Dijkstra's algorithm from every vertex."""
+    import numpy as np
+    from scipy.sparse.csgraph import dijkstra
+
+    import semiring as sr
+
+    answer: list[Any] = []
+    theirs = once(lambda: answer.append(dijkstra(A)))
+    rows = []
+    for dtype, least in zip(("f4", "f8"), need, strict=True):
+        B = A.astype(dtype)
+        assert np.allclose(sr.closure(B, sr.min_plus), answer[0], rtol=1e-4 if dtype == "f4" else 1e-9)
+        ours = median(lambda B=B: sr.closure(B, sr.min_plus), 3)
+        planned = sr.plan(B, sr.min_plus)
+        off = planned.seconds["elimination"] / ours
+        print(f"{name}, {B.dtype}: predicted {off:.2f} of the time measured", file=sys.stderr)
+        rows.append(Row(f"{name}, all pairs, {B.dtype}", ours, "SciPy dijkstra", theirs, least))
+    return rows
+
+
+def other_libraries(name: str, A: Any) -> list[Row]:
+    """igraph's Dijkstra, and Bellman–Ford from all vertices at once as a GraphBLAS user would write it."""
+    import graphblas as gb
+    import igraph
+    import numpy as np
+
+    import semiring as sr
+
+    ours = median(lambda: sr.closure(A, sr.min_plus), 3)
+    edges = A.tocoo()
+    one_way = edges.row < edges.col
+    g = igraph.Graph(A.shape[0], np.c_[edges.row, edges.col][one_way].tolist())
+    weights = edges.data[one_way].tolist()
+    work = f"{name}, all pairs, float64"
+    rows = [Row(work, ours, "igraph distances", once(lambda: g.distances(weights=weights)), "")]
+    M = gb.Matrix.from_coo(edges.row, edges.col, edges.data, nrows=A.shape[0], ncols=A.shape[0])
+
+    def bellman_ford() -> Any:
+        D = gb.Matrix.from_coo(np.arange(A.shape[0]), np.arange(A.shape[0]), np.zeros(A.shape[0]))
+        while True:
+            before = D.dup()
+            D(gb.binary.min) << gb.semiring.min_plus(D @ M)
+            if before.isequal(D):
+                return D
+
+    if A.shape[0] < 3000:
+        rows.append(Row(work, ours, "python-graphblas, Bellman–Ford", once(bellman_ford), ""))
+    return rows
+
+
+def few_sources(side: int, need: str) -> list[Row]:
+    """64 rows of a closure whose factors are there."""
+    import numpy as np
+    from scipy.sparse.csgraph import dijkstra
+
+    import semiring as sr
+
+    A = grid(side)
+    sources = np.random.default_rng(0).choice(A.shape[0], 64, replace=False)
+    F = sr.factor(A, sr.min_plus)
+    assert np.allclose(F.rows(sources), dijkstra(A, indices=sources))
+    return [Row(f"grid of {side**2:,}, 64 sources from its factors, float64", median(lambda: F.rows(sources), 9),
+                "SciPy dijkstra", median(lambda: dijkstra(A, indices=sources), 3), need)]  # fmt: skip
+
+
+def streamed(side: int, need: str) -> list[Row]:
+    """The mean distance of all pairs, of which there are too many to hold."""
+    import numpy as np
+    from scipy.sparse.csgraph import dijkstra
+
+    import semiring as sr
+
+    A = grid(side).astype("f4")
+    found: list[float] = []
+    ours = once(lambda: found.append(sr.factor(A, sr.min_plus).reduce("mean")))
+    some = np.random.default_rng(0).choice(A.shape[0], 8, replace=False)
+    times: list[Any] = []
+    theirs = once(lambda: times.append(dijkstra(A, indices=some))) * A.shape[0] / len(some)
+    F = sr.factor(A, sr.min_plus)
+    assert np.allclose(F.rows(some), times[0], rtol=1e-4)
+    sample = F.rows(np.random.default_rng(1).choice(A.shape[0], 256, replace=False)).mean()
+    assert abs(found[0] - sample) < 0.1 * sample
+    return [Row(f"grid of {A.shape[0]:,}, mean distance of all pairs, streamed, float32", ours,
+                "SciPy dijkstra, from 8 sources extrapolated", theirs, need)]  # fmt: skip
+
+
+def main() -> None:
+    """Run all rows, print them, and with --write put them into the README."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
+    parser.add_argument("--write", action="store_true", help="write the README's table")
+    options = parser.parse_args()
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])
+    os.environ.update(dict.fromkeys(("SEMIRING_NUM_THREADS", "OMP_NUM_THREADS"), str(options.threads)))
+    text = table(rows(options.quick), options.threads)
+    print(text)
+    if options.write:
+        readme = README.read_text(encoding="utf-8")
+        if BEGIN not in readme:
+            raise SystemExit(f"{README} has no line {BEGIN}")
+        before, _, rest = readme.partition(BEGIN)
+        README.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+
+
+def rows(quick: bool) -> list[Row]:
+    """All rows of the table."""
+    small = 4 if quick else 1
+    graphs: list[tuple[str, Callable[[], Any], tuple[str, str]]] = [
+        ("Minnesota roads (2,642)", minnesota, ("22×", "18×")),
+        (f"grid of {(100 // small) ** 2:,}", lambda: grid(100 // small), ("40×", "25×")),
+        (f"random geometric, {10_000 // small:,}, average degree 8", lambda: geometric(10_000 // small, 8),
+         ("40×", "28×")),
+        (f"Erdős–Rényi, {5_000 // small:,}, average degree 4", lambda: erdos_renyi(5_000 // small, 4), ("11×", "8×")),
+        (f"grid of {(150 // small) ** 2:,}", lambda: grid(150 // small), ("28×", "18×")),
+    ]  # fmt: skip
+    found = []
+    for name, make, need in graphs:
+        found += all_pairs(name, make(), need)
+    for name, make, _ in graphs[:2]:
+        found += other_libraries(name, make())
+    return found + few_sources(150 // small, "30×") + streamed(316 // small, "25 s")
+
+
+if __name__ == "__main__":
+    main()

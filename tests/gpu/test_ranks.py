@@ -1,0 +1,90 @@
+"""Algebras that only compare, on ranks: the same answers as on the values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import semiring as sr
+from semiring.execution import close_best
+
+bottleneck = sr.Semiring("declared here", add=np.minimum, mul=np.maximum, zero=np.inf, one=-np.inf)
+
+
+def matrix(S: sr.Semiring, n: int, dtype: str, values: int, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    A = (rng.integers(0, values, (n, n)) - values // 2).astype(dtype)
+    if np.dtype(dtype).kind == "f":
+        A /= 7
+    A[rng.random((n, n)) < 0.7] = S.zero_in(np.dtype(dtype))
+    return A
+
+
+@pytest.mark.parametrize("n", [1, 2, 63, 200, 1300])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4", "i8", "u4"])
+@pytest.mark.parametrize("S", [sr.max_min, sr.min_max, bottleneck], ids=lambda S: S.name)
+def test_ranks_give_the_same(S: sr.Semiring, dtype: str, n: int) -> None:
+    import cupy
+
+    from semiring.kernels.cuda import ranks
+
+    if np.dtype(dtype) not in S.dtypes:
+        pytest.skip("not a dtype of the algebra")
+    A, B = (matrix(S, n, dtype, 1000, seed).clip(0 if dtype == "u4" else None) for seed in (1, 2))
+    a, b = cupy.asarray(A), cupy.asarray(B)
+    got = ranks.product(S, a, b)
+    np.testing.assert_array_equal(got.get(), sr.matmul(A, B, S, device="cpu"))
+    np.testing.assert_array_equal(ranks.closure(S, a, close_best).get(), sr.closure(A, S, device="cpu"))
+    assert got.dtype == A.dtype
+
+
+def test_too_many_values_are_left_to_the_general_way() -> None:
+    import cupy
+
+    from semiring.kernels.cuda import ranks
+
+    A = cupy.arange(400.0**2).reshape(400, 400)
+    assert ranks.ranks(sr.max_min, [A]) is None
+    assert ranks.ranks(sr.min_plus, [A]) is None
+    few = cupy.arange(65_534.0).repeat(2)[: 256 * 256].reshape(256, 256)
+    assert ranks.ranks(sr.max_min, [few]) is not None
+
+
+def test_rare_values_are_found() -> None:
+    """Values that a sample misses are collected by the pass over all elements."""
+    import cupy
+
+    from semiring.kernels.cuda import ranks
+
+    A = cupy.zeros((1500, 1500), np.float32)
+    A.reshape(-1)[1:30_000:3] = cupy.arange(10_000)[: len(A.reshape(-1)[1:30_000:3])]
+    found = ranks.ranks(sr.max_min, [A])
+    assert found is not None
+    np.testing.assert_array_equal(found.values(found.matrices[0]).get(), A.get())
+
+
+def test_large_products_and_closures_use_them() -> None:
+    import cupy
+
+    A = cupy.asarray(matrix(sr.max_min, 6000, "f4", 100, 3))
+    want = sr.closure(A[:, :], sr.max_min, check=False)
+    assert bool((sr.closure(A, sr.max_min) == want).all())
+    assert bool((sr.matmul(A, A, sr.max_min) == sr.matmul(A, A, sr.max_min, check=False)).all())
+
+
+@pytest.mark.parametrize("shape", [(3, 4, 5), (64, 64, 64), (200, 130, 300), (256, 256, 256)])
+@pytest.mark.parametrize("name", ["min_plus", "max_plus", "max_min"])
+def test_pairs_of_halves(name: str, shape: tuple[int, int, int]) -> None:
+    """Bit for bit what single precision gives, on infinities, −0 and subnormal numbers."""
+    import cupy
+
+    S = sr.catalogue[name]
+    m, k, n = shape
+    rng = np.random.default_rng(4)
+    special = np.array([np.inf if name != "max_plus" else -np.inf, -0.0, 0.0, 6e-8, -6e-8, 6e-5, 65504 / 2], "f2")
+    A, B = ((rng.standard_normal(s) * 100).astype("f2") for s in ((m, k), (k, n)))
+    for X in (A, B):
+        some = rng.random(X.shape) < 0.3
+        X[some] = rng.choice(special, int(some.sum()))
+    got = sr.matmul(cupy.asarray(A), cupy.asarray(B), S)
+    np.testing.assert_array_equal(got.get(), sr.matmul(A, B, S, device="cpu"))
