@@ -345,3 +345,12 @@ def test_products_that_round_above_one() -> None:
             assert oracle.is_improving(S, oracle.from_numpy(S, A), error.cycle)
         else:
             assert (np.diagonal(closed) == 1).all()
+
+
+def test_unchecked_closures_do_not_look_for_cycles() -> None:
+    A = np.array([[np.inf, 3.0], [-4.0, np.inf]])
+    with pytest.raises(sr.NoClosureError):
+        sr.closure(A, sr.min_plus)
+    assert sr.closure(A, sr.min_plus, check=False).shape == (2, 2)
+    fine = np.array([[np.inf, 3.0], [-2.0, np.inf]])
+    assert np.array_equal(sr.closure(fine, sr.min_plus, check=False), sr.closure(fine, sr.min_plus))
