@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from .errors import TraceError as TraceError
     from .files import read_graph as read_graph
     from .files import write_matrix as write_matrix
+    from .frontier import closure_rows as closure_rows
     from .graph import Graph as Graph
     from .graph import Matrix as Matrix
     from .graph import adjacency as adjacency
@@ -77,6 +78,7 @@ _HOME = {
     "core": "Semiring",
     "errors": "GraphError LawError NoClosureError SemiringError SemiringWarning TraceError",
     "files": "read_graph write_matrix",
+    "frontier": "closure_rows",
     "graph": "Graph Matrix adjacency as_graph from_dense",
     "laws": "LawReport",
     "tracing": "saturating_add saturating_multiply",

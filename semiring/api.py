@@ -35,7 +35,7 @@ from .kernels.build import kernel as build_kernel
 from .kernels.lowering import Lowering, fitting, roomy
 from .memory import require
 from .naming import algebra
-from .operands import check_square, examine, operand
+from .operands import check_square, examine, is_sparse, operand
 from .planning import Plan
 
 __all__ = ["Factors", "algebra", "check_laws", "closure", "factor", "matmul", "path", "plan", "solve"]
@@ -93,8 +93,8 @@ def matmul(
     Parameters
     ----------
     A, B : array_like, shape (…, m, k) and (…, k, n)
-        NumPy arrays of any strides, SciPy sparse matrices, `Matrix`, or anything with DLPack; vectors and leading
-        axes as in `numpy.matmul`. Of the same dtype.
+        NumPy or CuPy arrays of any strides, SciPy sparse matrices, `Matrix`, or anything with DLPack; vectors and
+        leading axes as in `numpy.matmul`. Of the same dtype. Where one is sparse, it stays so.
     S : Semiring or str
     accumulate : array_like, optional
         C of the answer's shape; the answer is then C ⊕ A ⊗ B. It is not changed unless it is `out`.
@@ -108,7 +108,7 @@ def matmul(
     Returns
     -------
     ndarray
-        Of the operands' dtype; of A's kind where that is another array type.
+        Of the operands' dtype; of A's kind where that is another array type. A SciPy `csr_array` where both are sparse.
 
     Raises
     ------
@@ -125,6 +125,10 @@ def matmul(
            [inf,  0.]])
     """
     S = algebra(S)
+    if is_sparse(A) or is_sparse(B):
+        from .sparse_products import sparse_matmul
+
+        return sparse_matmul(A, B, S, accumulate=accumulate, out=out, device=device)
     left, right = operand(A, S, "A"), operand(B, S, "B")
     a, b = left.array, right.array
     if is_on_gpu(a) and is_on_gpu(b) and accumulate is None and out is None and check and device != "cpu":

@@ -34,6 +34,11 @@ def _as_is(array: np.ndarray) -> Any:
     return array
 
 
+def is_sparse(A: Any) -> bool:
+    """Whether A is a sparse matrix or array of SciPy's, or of CuPy's like them."""
+    return type(A).__module__.startswith(("scipy.sparse", "cupyx.scipy.sparse"))
+
+
 def operand(A: Any, S: Semiring, what: str = "A") -> Operand:
     """Take anything that stands for a matrix.
 
@@ -55,7 +60,7 @@ def operand(A: Any, S: Semiring, what: str = "A") -> Operand:
         from .graph import adjacency
 
         return operand(adjacency(A, S), S, what)
-    if type(A).__module__.startswith("scipy.sparse"):
+    if is_sparse(A):
         return Operand(_from_sparse(A, S), _as_is)
     if hasattr(A, "__dlpack__") and hasattr(A, "__dlpack_device__"):
         return _from_dlpack(A, S, what)

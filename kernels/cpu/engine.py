@@ -165,8 +165,8 @@ def entry(*arguments):
 '''
 
 
-def source(program: Program) -> str:
-    """Text of the generated module: header, prelude, and the template unrolled."""
+def source(program: Program, template: str = "template.py") -> str:
+    """Text of the generated module: header, prelude, and a template of this directory unrolled."""
     sizes = geometry(program.components)
     classes = [f"np.{np.dtype(component).type.__name__}" for component in program.components]
     constants = {
@@ -182,8 +182,9 @@ def source(program: Program) -> str:
         "LANES": sizes.lanes,
     }
     assignments = "".join(f"{name} = {value}\n" for name, value in constants.items())
-    template = Path(__file__).with_name("template.py").read_text(encoding="utf-8").split("# Template\n", 1)[1]
-    return HEADER + assignments + DECORATORS + program.prelude + unroll(template, I=sizes.rows, K=sizes.depth)
+    text = Path(__file__).with_name(template).read_text(encoding="utf-8").split("# Template\n", 1)[1]
+    header = HEADER.replace("template.py", template)
+    return header + assignments + DECORATORS + program.prelude + unroll(text, I=sizes.rows, K=sizes.depth)
 
 
 def _element(parts: Any) -> str:

@@ -17,14 +17,14 @@ topological order, those already reached skipped).
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from semiring.errors import SemiringError
-from semiring.kernels.cpu.threads import pool, scratch, thread_count
+from semiring.kernels.cpu.pieces import ranges, share
+from semiring.kernels.cpu.threads import scratch, thread_count
 from semiring.kernels.packed import WORD, PackedMatrix, row_words
 
 from .packed_loops import (
@@ -75,7 +75,7 @@ def pack(matrix: PackedMatrix, array: np.ndarray, threads: int | None = None) ->
             part = np.ascontiguousarray(array[first:last] != 0)
             pack_rows(words + 8 * first * stride, stride, part.ctypes.data, columns, last - first, columns)
 
-    _run(work, _ranges(rows, parts), threads)
+    share(work, ranges(rows, parts), threads)
 
 
 def unpack(matrix: PackedMatrix, out: np.ndarray, threads: int | None = None) -> None:
@@ -96,7 +96,7 @@ def unpack(matrix: PackedMatrix, out: np.ndarray, threads: int | None = None) ->
             unpack_rows(part.ctypes.data, columns, words + 8 * first * stride, stride, last - first, columns)
             out[first:last] = part
 
-    _run(work, _ranges(rows, parts), threads)
+    share(work, ranges(rows, parts), threads)
 
 
 def _as_bytes(array: np.ndarray) -> bool:
@@ -112,7 +112,7 @@ def transpose(target: PackedMatrix, source: PackedMatrix, threads: int | None = 
     def work(first: int, last: int) -> None:
         transpose_rows(to, width, origin, stride, rows, PANEL * first, min(PANEL * last, columns), _room(8 * WORD))
 
-    _run(work, _ranges(-(-columns // PANEL), _parts(rows * columns // 64, threads)), threads)
+    share(work, ranges(-(-columns // PANEL), _parts(rows * columns // 64, threads)), threads)
 
 
 def multiply_add(C: PackedMatrix, A: PackedMatrix, B: PackedMatrix, threads: int | None = None) -> None:
@@ -148,10 +148,10 @@ def _multiply(C: PackedMatrix, A: PackedMatrix, B: PackedMatrix, accumulate: boo
 
     vectors = -(-words // VECTOR)
     parts = _parts(rows * vectors * -(-pivots // PIVOTS), threads)
-    bands = _ranges(rows, min(parts, max(1, rows // (CHUNK // 2))))
-    panels = _ranges(vectors, -(-parts // max(1, len(bands))))
+    bands = ranges(rows, min(parts, max(1, rows // (CHUNK // 2))))
+    panels = ranges(vectors, -(-parts // max(1, len(bands))))
     pieces = [(*band, VECTOR * left, min(VECTOR * right, words)) for band in bands for left, right in panels]
-    _run(work, pieces, threads)
+    share(work, pieces, threads)
 
 
 def four_russians_closure(R: PackedMatrix, reflexive: bool = True, threads: int | None = None) -> None:
@@ -187,11 +187,11 @@ def four_russians_closure(R: PackedMatrix, reflexive: bool = True, threads: int 
             multiply_rows(row, stride, left, stride, pivot_rows, stride, count, words, size, True, _room(MULTIPLY))
 
         steps = -(-size // PIVOTS) * vectors
-        _run(panel, _ranges(vectors, _parts(size * steps, threads)), threads)
+        share(panel, ranges(vectors, _parts(size * steps, threads)), threads)
         parts = min(_parts((n - size) * steps, threads), max(1, n // (CHUNK // 4)))
-        above = _ranges(k, -(-parts * k // n))
-        below = _ranges(n - k - size, parts - len(above))
-        _run(rest, above + [(k + size + top, k + size + bottom) for top, bottom in below], threads)
+        above = ranges(k, -(-parts * k // n))
+        below = ranges(n - k - size, parts - len(above))
+        share(rest, above + [(k + size + top, k + size + bottom) for top, bottom in below], threads)
     if reflexive:
         set_diagonal(address, stride, n)
 
@@ -230,27 +230,47 @@ def _close_components(R: PackedMatrix, reflexive: bool, threads: int | None, pat
     stride = _stride(R)
     reverse = R.transpose(threads)
     label, members, offsets, cyclic = strong_components(_address(R), _address(reverse), stride, n, _room(8 * stride))
-    count = len(offsets) - 1
 
-    into = _unite(reverse, members, offsets, threads)  # [d, v]: v has an edge into component d
-    del reverse  # as everywhere here, so that no more than two further matrices are alive
-    out_of = into.transpose(threads)
-    del into
-    Q = _unite(out_of, members, offsets, threads)  # [c, d]: an edge from component c to d
-    del out_of
+    def condensation() -> PackedMatrix:
+        nonlocal reverse
+        into = _unite(reverse, members, offsets, threads)  # [d, v]: v has an edge into component d
+        del reverse  # as everywhere here, so that no more than two further matrices are alive
+        out_of = into.transpose(threads)
+        del into
+        return _unite(out_of, members, offsets, threads)
+
+    pick(R, rows_of_components(condensation, label, patience, threads), label, threads)
+    if not reflexive:
+        clear_diagonal(_address(R), stride, cyclic)
+
+
+def rows_of_components(
+    condensation: Callable[[], PackedMatrix], label: Any, patience: float | None, threads: int | None
+) -> PackedMatrix:
+    """Which vertices each strongly connected component reaches, itself included.
+
+    Parameters
+    ----------
+    condensation : callable
+        Makes the matrix of edges between components; all ascend. It is made here to be gone early.
+    label : ndarray of int
+        Component of every vertex.
+    patience : float or None
+        Vectors to unite for each look-up that four-Russians would take, before the rest is left to it. None: no limit.
+    threads : int or None
+    """
+    Q = condensation()
+    count = Q.shape[0]
     lookups = count * _stride(Q) // VECTOR * -(-count // PIVOTS)
     budget = int(patience * lookups / thread_count(threads)) if patience is not None else np.iinfo(np.int64).max
     if not propagate(_address(Q), _stride(Q), count, budget, _room(8 * _stride(Q))):
         four_russians_closure(Q, True, threads)
-
     sources = Q.transpose(threads)  # [d, c]: component c reaches d
     del Q
-    reached = PackedMatrix.empty(n, count)  # [v, c]: component c reaches v
-    _pick(reached, sources, label, threads)
+    reached = PackedMatrix.empty(len(label), count)  # [v, c]: component c reaches v
+    pick(reached, sources, label, threads)
     del sources
-    _pick(R, reached.transpose(threads), label, threads)
-    if not reflexive:
-        clear_diagonal(_address(R), stride, cyclic)
+    return reached.transpose(threads)
 
 
 def dense_closure(
@@ -316,18 +336,19 @@ def _unite(source: PackedMatrix, members: Any, offsets: Any, threads: int | None
     def work(first: int, last: int) -> None:
         unite_rows(to, origin, words, members, offsets, first, last)
 
-    _run(work, _ranges(groups, _parts(len(members) * words // VECTOR, threads)), threads)
+    share(work, ranges(groups, _parts(len(members) * words // VECTOR, threads)), threads)
     return result
 
 
-def _pick(result: PackedMatrix, source: PackedMatrix, label: Any, threads: int | None) -> None:
+def pick(result: PackedMatrix, source: PackedMatrix, label: Any, threads: int | None) -> None:
+    """Rows of the result ← the source rows that the labels name; all rows are whole vectors."""
     rows, words = len(label), _stride(source)
     to, origin = _address(result), _address(source)
 
     def work(first: int, last: int) -> None:
         pick_rows(to, origin, words, label, first, last)
 
-    _run(work, _ranges(rows, _parts(rows * words // VECTOR, threads)), threads)
+    share(work, ranges(rows, _parts(rows * words // VECTOR, threads)), threads)
 
 
 def _address(matrix: PackedMatrix) -> int:
@@ -360,28 +381,3 @@ def _room(size: int) -> int:
 def _parts(steps: int, threads: int | None) -> int:
     """How many pieces to make of so much work: a few for every thread, or one if that would not repay the threads."""
     return 1 if steps < 2 * ENOUGH else min(4 * thread_count(threads), steps // ENOUGH)
-
-
-def _ranges(count: int, parts: int) -> list[tuple[int, int]]:
-    """About so many ranges of equal size, none empty, that cover ``range(count)``."""
-    size = -(-count // max(1, parts))
-    return [(first, min(first + size, count)) for first in range(0, count, max(1, size))]
-
-
-def _run(function: Callable[..., None], pieces: Sequence[tuple[int, ...]], threads: int | None) -> None:
-    """Call a function with each of the pieces, on so many threads."""
-    if len(pieces) <= 1:
-        for piece in pieces:
-            function(*piece)
-        return
-    remaining = deque(pieces)
-
-    def work() -> None:
-        while True:
-            try:
-                piece = remaining.popleft()
-            except IndexError:  # asking first whether any is left would let another thread take it in between
-                return
-            function(*piece)
-
-    pool.run(work, min(thread_count(threads), len(pieces)) - 1)

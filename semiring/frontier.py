@@ -1,0 +1,271 @@
+"""Rows of a closure for a few sources of a sparse graph, where ⊕ selects: label setting and label correcting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from .algorithms.frontier import correct_labels
+from .algorithms.relaxation import cycle_of
+from .compressed import Compressed, compressed
+from .core import Semiring
+from .devices import gpu_name
+from .divergence import improving
+from .errors import LawError, SemiringError
+from .execution import LARGE
+from .kernels.facts import Facts
+from .kernels.lowering import Lowering, choose, general, in_python_integers
+from .memory import require
+from .naming import algebra
+from .operands import check_square, examine
+
+WORTH = 1 << 28  # edges times sources from which a GPU is faster, the copies included
+
+
+def closure_rows(
+    A: Any, S: Semiring | str, sources: Any, *, predecessors: bool = False, device: str | None = None
+) -> Any:
+    """The rows of the closure A* for some sources, of a sparse graph over an algebra whose ⊕ selects.
+
+    With min_plus a row holds the distances from its source, with max_min the widest paths. Takes memory for the rows
+    only, and time about in proportion to the edges and the sources; for most rows of a closure, `factor` or `closure`
+    is faster.
+
+    Parameters
+    ----------
+    A : sparse matrix, Graph, NetworkX graph, or what `closure` takes
+        Square. Every stored entry is an edge, also if it is the number 0; entries of one place combine with ⊕.
+    S : Semiring or str
+        With a selective ⊕.
+    sources : vertex, or sequence of vertices
+        By name where A has names, else by position.
+    predecessors : bool
+        Whether to return the vertex before each on a best walk, too.
+    device : {None, "cpu", "gpu"}
+        Where to compute; ``None``: on the GPU, if there is one, where that repays the copies.
+
+    Returns
+    -------
+    rows : ndarray of A's dtype, shape (k, n), or (n,) for one vertex
+    predecessors : ndarray of int32, of the same shape
+        If wanted; positions, −1 for the source and for what is not reached.
+
+    Raises
+    ------
+    LawError
+        When ⊕ does not select.
+    NoClosureError
+        When an improving cycle can be reached from a source; it names the cycle. Beyond an infinitely good edge nothing
+        improves any more, and cycles may stay unnoticed.
+    SemiringError
+        For a vertex that there is not, an entry that is no element, or a result that A's dtype cannot hold.
+
+    Notes
+    -----
+    Where no edge is better than 1 (non-negative weights in min-plus), Dijkstra's algorithm with a heap; elsewhere
+    Bellman–Ford–Moore with a frontier, see `semiring.algorithms.frontier`. A cycle that only rounding makes improve is
+    none.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> import semiring as sr
+    >>> from semiring.frontier import closure_rows
+    >>> A = sp.csr_array(([3.0, 10.0, -4.0], ([0, 0, 1], [1, 2, 2])), shape=(3, 3))
+    >>> closure_rows(A, sr.min_plus, [0, 1])
+    array([[ 0.,  3., -1.],
+           [inf,  0., -4.]])
+    >>> row, before = closure_rows(A, sr.min_plus, 0, predecessors=True)
+    >>> before
+    array([-1,  0,  1], dtype=int32)
+    """
+    S = algebra(S)
+    if S.product_only:
+        raise LawError(f"{S.name} is not a semiring, so it has products but no closure: {S._law_report.failures[0]}")
+    if not S.selective:
+        raise LawError(
+            f"{S.name}: ⊕ does not select, so that no single walk is best; use factor(A, S).solve(B), or closure(A, S)"
+        )
+    given = compressed(A, S)
+    n = check_square(np.broadcast_to(False, given.shape))
+    single, starts = _positions(sources, given.names, n)
+    size = len(starts) * n * (given.dtype.itemsize + 4 * predecessors)
+    if size > LARGE:
+        require(size, f"{len(starts)} rows of the closure of {n} vertices", "pass fewer sources at a time")
+    found = Search(S, given, form_of(S, given))
+    if _on_gpu(found, len(starts), predecessors, device):
+        from .frontier_gpu import rows_on_gpu
+
+        X, unfinished = rows_on_gpu(S, given.rows, starts, found.form.facts, found.form.bounded)
+        for i in unfinished:  # a cycle improves, or rounding keeps one going: the CPU says which
+            X[i] = found.rows(starts[i : i + 1], False)[0][0]
+        P = None
+    else:
+        X, P = found.rows(starts, predecessors)
+    rows = X[0] if single else X
+    return rows if P is None else (rows, P[0] if single else P)
+
+
+@dataclass(frozen=True)
+class Form:
+    """How the search runs, and what is known of the weights."""
+
+    low: Lowering
+    facts: Facts
+    bounded: bool  # no edge is better than 1, so that vertices settle best first
+
+
+class Search:
+    """Best walks over one graph."""
+
+    def __init__(self, S: Semiring, given: Compressed, form: Form):
+        self.S, self.given, self.form = S, given, form
+        low = form.low
+        self.stored = replace(given.rows, values=low.encode(given.rows.values, True))
+
+    def rows(self, starts: np.ndarray, predecessors: bool) -> tuple[np.ndarray, np.ndarray | None]:
+        """The rows of the closure on the CPU, and predecessors if wanted."""
+        low = self.form.low
+        if low.kind == "objects":
+            found = [self._exactly(int(s), low, self.stored.values) for s in starts]
+            return _stacked(found, low, self.given.shape[0], predecessors)
+        from .kernels.cpu.frontier import frontier_kernel
+
+        kernel = frontier_kernel(low)
+        if self.form.bounded:
+            X, P = kernel.settle(self.stored, starts, predecessors)
+            return low.decode(X), P
+        X, P, failed = kernel.correct(self.stored, starts, predecessors)
+        exact: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        for i in np.flatnonzero(failed >= 0).tolist():
+            before = kernel.correct(self.stored, starts[i : i + 1], True)[1]
+            assert before is not None
+            exact[i] = self._refuse(cycle_of(before[0], int(failed[i])), int(starts[i]))
+        rows = low.decode(X)
+        for i, (row, before) in exact.items():
+            rows[i] = row
+            if P is not None:
+                P[i] = before
+        return rows, P
+
+    def _refuse(self, cycle: list[int] | None, source: int) -> tuple[np.ndarray, np.ndarray]:
+        """Raise if a cycle truly improves; if only rounding makes it so, the row and predecessors without rounding."""
+        assert cycle is not None
+        S, low, values = self.S, self.form.low, self.given.rows.values
+        if values.dtype.kind == "f":
+            finite = np.isfinite(values)
+            fractions = values.astype("f8").astype(object)
+            fractions[finite] = [Fraction(x) for x in values[finite].tolist()]
+            exact = S.over(object).scalar
+            weight = self._weight(cycle, fractions, exact["mul"])
+            if exact["add"](S.one, weight) == S.one:
+                x, before = self._exactly(source, low, fractions)
+                return np.array(x, values.dtype), before
+            raise self._improving(cycle, values.dtype.type(weight))
+        if values.dtype.kind in "iu" and S.is_tropical:
+            numbers = in_python_integers(low, self.stored.values)[1]
+            raise self._improving(cycle, self._weight(cycle, numbers, S.over(object).scalar["mul"]))
+        raise self._improving(cycle, self._weight(cycle, values, S.over(values.dtype).mul))
+
+    def _exactly(self, source: int, low: Lowering, values: np.ndarray) -> tuple[list, np.ndarray]:
+        """Best weights and predecessors over Python objects."""
+        S, rows = self.S, self.given.rows
+        columns = rows.columns.tolist()
+
+        def edges(u: int) -> list[tuple[int, Any]]:
+            part = slice(int(rows.offsets[u]), int(rows.offsets[u + 1]))
+            return list(zip(columns[part], values[part], strict=True))
+
+        scalar = S.over(object).scalar
+        x, before, cycle = correct_labels(edges, rows.shape[0], scalar, S.zero, S.one, source)
+        if cycle is not None:
+            raise self._improving(cycle, self._weight(cycle, values, scalar["mul"]))
+        return x, before
+
+    def _weight(self, cycle: list[int], values: np.ndarray, mul: Callable[[Any, Any], Any]) -> Any:
+        """The ⊗ along a cycle."""
+        rows, weight = self.given.rows, None
+        for u, v in pairwise(cycle):
+            first, last = rows.offsets[u], rows.offsets[u + 1]
+            a = values[first + np.searchsorted(rows.columns[first:last], v)]
+            weight = a if weight is None else mul(weight, a)
+        return weight
+
+    def _improving(self, cycle: list[int], weight: Any) -> Exception:
+        return improving(self.S, self.given.names, cycle[0], cycle, weight, None)
+
+
+def form_of(S: Semiring, given: Compressed) -> Form:
+    """What the search over a graph runs on."""
+    values = given.rows.values
+    facts = examine(S, values.dtype, [("A", values)])
+    # Between two looks for a cycle at most 2 n edges join a walk; see frontier_template.py.
+    low = choose(S, values.dtype, facts, 3 * given.shape[0] + 3, in_place=False, packed=False)
+    if low.kind == "numba" and values.dtype in (np.float32, np.float64):
+        low = general(S, values.dtype)  # what other forms save in a product is nothing here
+    A = S.over(values.dtype)
+    bounded = S.bounded or bool(np.all(A.add(np.broadcast_to(A.one, values.shape), values) == A.one))
+    return Form(low, facts, bounded)
+
+
+def _stacked(
+    found: list[tuple[list, np.ndarray]], low: Lowering, n: int, predecessors: bool
+) -> tuple[np.ndarray, np.ndarray | None]:
+    X = np.empty((len(found), n), object)
+    for i, (x, _) in enumerate(found):
+        for v, value in enumerate(x):
+            X[i, v] = value
+    P = np.array([before for _, before in found], np.int32).reshape(len(found), n) if predecessors else None
+    return low.decode(X), P
+
+
+def _positions(sources: Any, names: Sequence[Any] | None, n: int) -> tuple[bool, np.ndarray]:
+    """Whether one vertex was given, and the positions of the vertices."""
+    index = {name: i for i, name in enumerate(names)} if names is not None else None
+    single = isinstance(sources, (int, np.integer, str)) or (index is not None and _is_name(sources, index))
+    wanted = [sources] if single else list(sources)
+    result = np.empty(len(wanted), np.int64)
+    for i, v in enumerate(wanted):
+        if index is not None:
+            if not _is_name(v, index):
+                raise SemiringError(f"there is no vertex {v!r} among the names")
+            result[i] = index[v]
+        elif not isinstance(v, (int, np.integer)) or isinstance(v, (bool, np.bool_)) or not 0 <= v < n:
+            raise SemiringError(f"there is no vertex {v!r}: vertices are 0 … {n - 1}")
+        else:
+            result[i] = v
+    return single, result
+
+
+def _is_name(v: Any, index: dict) -> bool:
+    try:
+        return v in index
+    except TypeError:  # not hashable
+        return False
+
+
+def _on_gpu(search: Search, count: int, predecessors: bool, device: str | None) -> bool:
+    """Whether the GPU does it."""
+    if device not in (None, "cpu", "gpu", "cuda"):
+        raise SemiringError(f"unknown device {device!r}: it is 'cpu', 'gpu', or None for the best of them")
+    if device == "cpu":
+        return False
+    dtype = search.given.dtype
+    machine = search.form.low.kind == "numba" and dtype.names is None
+    if device is None:
+        large = count * len(search.given.rows.columns) >= WORTH
+        return large and machine and not predecessors and dtype.kind == "f" and gpu_name() is not None
+    if gpu_name() is None:
+        raise SemiringError(
+            f"device {device!r}: no GPU was found; install semiring[cu12] or semiring[cu13] on a machine that has one, "
+            "or use device='cpu'"
+        )
+    if predecessors or not machine:
+        what = "predecessors are" if predecessors else f"{search.S.name} on {dtype} is"
+        raise SemiringError(f"{what} found on the CPU only; use device='cpu'")
+    return True

@@ -1,0 +1,270 @@
+"""Rows of closures of sparse graphs against the oracle, the closure itself, and SciPy's algorithms."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import oracle
+import pytest
+import scipy.sparse as sp
+import strategies
+from bridge import ours
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csgraph
+
+import semiring as sr
+from semiring.compressed import compressed
+from semiring.devices import gpu_name
+from semiring.frontier import Search, closure_rows, form_of
+from semiring.kernels.cpu.frontier import FrontierKernel, frontier_kernel
+
+inf = np.inf
+quick = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+# One for each form of arithmetic; every (algebra, dtype) here is compiled, which takes a second or two.
+CASES = [
+    ("boolean", "?"), ("min_plus", "f4"), ("min_plus", "f8"), ("min_plus", "i4"), ("min_plus", "u1"),
+    ("max_plus", "f8"), ("max_plus", "i2"), ("max_min", "f4"), ("min_max", "i4"), ("viterbi", "f8"),
+    ("max_times", "f8"), ("lukasiewicz", "f4"), ("saturating_min_plus(100)", "u1"),
+]  # fmt: skip
+RECORDS = [("shortest_hops", 1), ("widest_shortest", 0)]
+
+
+def sparse(array: np.ndarray, zero: Any) -> Any:
+    rows, columns = np.nonzero(array != zero)
+    return sp.coo_array((array[rows, columns], (rows, columns)), shape=array.shape)
+
+
+@pytest.mark.parametrize(("name", "dtype"), CASES)
+def test_rows_are_the_oracles(name: str, dtype: str) -> None:
+    S = oracle.for_dtype(oracle.ALGEBRAS[name.partition("(")[0]], np.dtype(dtype))
+    T = ours(S)
+
+    @quick
+    @given(data=st.data())
+    def check(data: st.DataObject) -> None:
+        A = data.draw(strategies.matrices(S, dtype))
+        n = len(A)
+        expected = oracle.closure_by_elimination(S, oracle.from_numpy(S, A))
+        assume(oracle.fits(S, expected, dtype) and n)
+        sources = data.draw(st.lists(st.integers(0, n - 1), max_size=4))
+        given_ = data.draw(st.sampled_from([A, sparse(A, T.zero_in(dtype))]))
+        X, P = closure_rows(given_, T, sources, predecessors=True)
+        assert X.shape == P.shape == (len(sources), n) and X.dtype == A.dtype
+        oracle.assert_same(S, [expected[s] for s in sources], X, f"A = {A!r}, sources {sources}")
+        assert (closure_rows(given_, T, sources) == X).all()
+        for i, s in enumerate(sources):
+            check_tree(T, A, s, X[i], P[i])
+
+    check()
+
+
+def check_tree(S: sr.Semiring, A: np.ndarray, source: int, x: np.ndarray, before: np.ndarray) -> None:
+    """Predecessors lead to the source, and each is the tail of an edge that gives the value."""
+    assert before[source] == -1
+    for v in range(len(x)):
+        assert v == source or (before[v] < 0) == (x[v] == S.zero_in(A.dtype))
+        steps, u = 0, v
+        while before[u] >= 0 and steps <= len(x):
+            assert x[u] == S.over(A.dtype).mul(x[before[u]], A[before[u], u])
+            u, steps = before[u], steps + 1
+        assert steps <= len(x)
+
+
+@pytest.mark.parametrize(("name", "which"), RECORDS)
+def test_records_of_graphs(name: str, which: int) -> None:
+    S = oracle.ALGEBRAS[name]
+    T = ours(S)
+    dtype = strategies.dtypes(S)[which]
+
+    @settings(quick, max_examples=25)
+    @given(data=st.data())
+    def check(data: st.DataObject) -> None:
+        A = data.draw(strategies.matrices(S, dtype))
+        zero = T.zero_in(T.resolve_dtype(A.dtype))
+        edges = [(i, j) for i in range(len(A)) for j in range(len(A)) if tuple(A[i, j]) != tuple(zero)]
+        assume(edges)
+        ends = np.array(edges)
+        graph = sr.Graph(ends[:, 0], ends[:, 1], len(A), weights=A[ends[:, 0], ends[:, 1]])
+        expected = oracle.closure_by_elimination(S, oracle.from_numpy(S, A))
+        assume(oracle.fits(S, expected, dtype))
+        found = closure_rows(graph, T, range(len(A)))
+        oracle.assert_same(S, expected, found.astype(dtype), f"A = {A!r}")
+
+    check()
+
+
+@pytest.mark.parametrize(("name", "dtype"), [("min_plus", "f8"), ("min_plus", "i2"), ("max_plus", "f4"),
+                                             ("max_times", "f8")])  # fmt: skip
+def test_improving_cycles_are_found_and_named(name: str, dtype: str) -> None:
+    S = oracle.for_dtype(oracle.ALGEBRAS[name], np.dtype(dtype))
+    T = ours(S)
+
+    @settings(quick, max_examples=80)
+    @given(data=st.data())
+    def check(data: st.DataObject) -> None:
+        n = data.draw(st.integers(1, 7))
+        A = data.draw(strategies.matrices(S, dtype, (n, n), safe=False))
+        rows = oracle.from_numpy(S, A)
+        endless = -inf if name == "min_plus" else inf
+        assume(not any(x == endless for row in rows for x in row))
+        source = data.draw(st.integers(0, n - 1))
+        reach = oracle.closure_by_elimination(oracle.boolean, [[x != S.zero for x in row] for row in rows])
+        inside = [v for v in range(n) if reach[source][v]]
+        improving = oracle.has_improving_cycle(S, [[rows[i][j] for j in inside] for i in inside])
+        try:
+            closure_rows(sparse(A, T.zero_in(dtype)), T, [source])
+        except sr.NoClosureError as e:
+            assert improving and e.cycle and e.cycle[0] == e.cycle[-1]
+            assert oracle.is_improving(S, rows, e.cycle) and set(e.cycle) <= set(inside)
+            assert float(e.weight) == float(oracle.weight_of(S, oracle.exactly(rows), e.cycle))
+        except sr.SemiringError as e:
+            assert "cannot hold" in str(e) and not improving
+        else:
+            assert not improving
+
+    check()
+
+
+def test_an_infinitely_good_cycle() -> None:
+    A = np.array([[inf, -inf, inf], [5, inf, 1], [inf, inf, inf]])
+    with pytest.raises(sr.NoClosureError, match="improves for ever"):
+        closure_rows(A, sr.min_plus, 0)
+    assert closure_rows(A, sr.min_plus, 2).tolist() == [inf, inf, 0]
+    limits = np.iinfo("i4")
+    whole = sp.csr_array(np.array([[0, limits.min], [7, 0]], "i4"))
+    whole.eliminate_zeros()
+    with pytest.raises(sr.NoClosureError):
+        closure_rows(whole, sr.min_plus, 0)
+
+
+def test_a_cycle_that_only_rounding_makes_improve() -> None:
+    """1 + ε − 1 − ε is 0, and less where 1 + ε is rounded to 1."""
+    tiny = 2.0**-60
+    A = sp.csr_array((np.array([1, tiny, -1, 0.7, -tiny]), ([0, 1, 2, 2, 3], [1, 2, 3, 4, 0])), shape=(5, 5))
+    assert ((1 + tiny) - 1) - tiny < 0
+    X, P = closure_rows(A, sr.min_plus, [0, 4, 2], predecessors=True)
+    assert X.tolist() == [[0, 1, 1, tiny, 1.7], [inf] * 4 + [0], [-1, 0, 0, -1, 0.7]]
+    assert P.tolist() == [[-1, 0, 1, 2, 2], [-1] * 5, [3, 0, -1, 2, 2]]
+    A.data[2] = -1 - 2.0**-50
+    with pytest.raises(sr.NoClosureError) as caught:
+        closure_rows(A, sr.min_plus, 0)
+    assert caught.value.cycle == [0, 1, 2, 3, 0]
+
+
+def random_graph(n: int, m: int, seed: int, low: float = 0) -> Any:
+    random = np.random.default_rng(seed)
+    ends = random.integers(0, n, (2, m))
+    A = sp.coo_array((random.integers(int(4 * low), 40, m) / 4, ends), shape=(n, n))
+    return A
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_distances_are_those_of_dijkstra(seed: int) -> None:
+    A = random_graph(700, 2500, seed, 0.25)
+    B = without_duplicates(A)
+    expected = csgraph.dijkstra(B, indices=range(100))
+    assert (closure_rows(A, sr.min_plus, range(100)) == expected).all()
+    assert (closure_rows(B.astype("f4"), sr.min_plus, range(100)) == expected.astype("f4")).all()
+
+
+def without_duplicates(A: Any) -> Any:
+    """The least of parallel edges, for SciPy, which would add them."""
+    rows = compressed(A, sr.min_plus).rows
+    return sp.csr_array((rows.values, rows.columns, rows.offsets), shape=A.shape)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_negative_weights_are_those_of_johnson(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    A = random_graph(300, 1500, seed, 0.25)
+    potential = random.integers(-100, 100, 300) / 4
+    A.data += potential[A.row] - potential[A.col]
+    A.data[A.data == 0] = 0.25  # SciPy takes a zero for no edge
+    expected = csgraph.johnson(without_duplicates(A))
+    assert (closure_rows(A, sr.min_plus, range(300)) == expected).all()
+    A.data -= 12
+    with pytest.raises(csgraph.NegativeCycleError):
+        csgraph.johnson(without_duplicates(A))
+    with pytest.raises(sr.NoClosureError) as caught:
+        closure_rows(A, sr.min_plus, range(300))
+    cycle, W = caught.value.cycle, without_duplicates(A).todok()
+    assert sum(W[u, v] for u, v in pairwise(cycle)) == caught.value.weight < 0
+
+
+@pytest.mark.parametrize("predecessors", [False, True])
+def test_results_do_not_depend_on_the_threads(predecessors: bool) -> None:
+    given_ = compressed(random_graph(400, 1600, 5), sr.min_plus)
+    search = Search(sr.min_plus, given_, form_of(sr.min_plus, given_))
+    sources = np.arange(0, 400, 3)
+    text = frontier_kernel(search.form.low).program
+    assert search.form.bounded
+    one = FrontierKernel(text, 1).settle(search.stored, sources, predecessors)
+    many = FrontierKernel(text, 5).settle(search.stored, sources, predecessors)
+    corrected = FrontierKernel(text, 3).correct(search.stored, sources, predecessors)
+    assert (one[0] == many[0]).all() and (one[0] == corrected[0]).all() and (corrected[2] == -1).all()
+    if predecessors:
+        assert (one[1] == many[1]).all()
+
+
+def test_a_long_path_with_a_cycle_at_its_end() -> None:
+    n = 50_000
+    rows = np.append(np.arange(n - 1), n - 1)
+    columns = np.append(np.arange(1, n), n - 3)
+    weights = np.full(n, 1.0)
+    A = sp.csr_array((weights, (rows, columns)), shape=(n, n))
+    assert closure_rows(A, sr.min_plus, 0)[-1] == n - 1
+    A.data[-1] = -2.5
+    with pytest.raises(sr.NoClosureError) as caught:
+        closure_rows(A, sr.min_plus, 0)
+    assert caught.value.cycle == [n - 3, n - 2, n - 1, n - 3] and caught.value.weight == -0.5
+
+
+def test_names_and_single_vertices() -> None:
+    graph = sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0), ("a", "c", 9.0)], directed=False)
+    assert closure_rows(graph, sr.min_plus, "a").tolist() == [0, 3, 7]
+    assert closure_rows(graph, "min-plus", ["c", "a"]).tolist() == [[7, 4, 0], [0, 3, 7]]
+    row, before = closure_rows(graph, sr.min_plus, "a", predecessors=True)
+    assert row.shape == before.shape == (3,) and before.tolist() == [-1, 0, 1]
+    tuples = sr.as_graph([((0, 0), (0, 1), 1.0)])
+    assert closure_rows(tuples, sr.min_plus, (0, 0)).tolist() == [0, 1]
+    assert closure_rows(tuples, sr.min_plus, []).shape == (0, 2)
+
+
+def test_what_is_refused() -> None:
+    A = sp.csr_array(np.array([[0, 1.0], [2, 0]]))
+    for call, error, message in (
+        (lambda: closure_rows(A, sr.plus_times, 0), sr.LawError, "does not select"),
+        (lambda: closure_rows(A, sr.plus_min, 0), sr.LawError, "no closure"),
+        (lambda: closure_rows(A, sr.min_plus, 2), sr.SemiringError, "no vertex 2"),
+        (lambda: closure_rows(A, sr.min_plus, [True]), sr.SemiringError, "no vertex True"),
+        (lambda: closure_rows(A, sr.min_plus, ["a"]), sr.SemiringError, "no vertex 'a'"),
+        (lambda: closure_rows(sr.as_graph([("a", "b", 1.0)]), sr.min_plus, "x"), sr.SemiringError, "no vertex 'x'"),
+        (lambda: closure_rows(sp.csr_array((2, 3)), sr.min_plus, 0), sr.SemiringError, "square"),
+        (lambda: closure_rows(A, sr.min_plus, 0, device="tpu"), sr.SemiringError, "unknown device"),
+        (lambda: closure_rows(sp.csr_array((10**7, 10**7)), sr.min_plus, range(10**6)), sr.SemiringError, "memory"),
+        (lambda: closure_rows(sp.csr_array(np.array([[np.nan]])), sr.min_plus, 0), sr.SemiringError, r"A\[0, 0\]"),
+    ):
+        with pytest.raises(error, match=message):
+            call()
+
+
+@pytest.mark.skipif(gpu_name() is not None, reason="there is a GPU")
+def test_a_gpu_that_is_not_there() -> None:
+    with pytest.raises(sr.SemiringError, match="no GPU was found"):
+        closure_rows(sp.csr_array(np.eye(2)), sr.min_plus, 0, device="gpu")
+
+
+def test_integers_beyond_the_machine() -> None:
+    big = 2**62
+    A = sp.csr_array((np.array([big, -big, 5]), ([0, 1, 2], [1, 2, 3])), shape=(4, 4))
+    assert closure_rows(A, sr.min_plus, 0).tolist() == [0, big, 0, 5]
+    A.data[1] = big
+    with pytest.raises(sr.SemiringError, match="cannot hold"):
+        closure_rows(A, sr.min_plus, 0)
+    A = sp.csr_array((np.array([big, -big - 1]), ([0, 1], [1, 0])), shape=(2, 2))
+    with pytest.raises(sr.NoClosureError) as caught:
+        closure_rows(A, sr.min_plus, 0)
+    assert caught.value.weight == -1

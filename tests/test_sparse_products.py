@@ -1,0 +1,331 @@
+"""Products with sparse matrices against the oracle and the dense product; how sparse matrices are read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import oracle
+import pytest
+import scipy.sparse as sp
+import strategies
+from bridge import ours
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import semiring as sr
+from semiring.compressed import compressed, from_triples
+from semiring.devices import gpu_name
+from semiring.kernels.cpu import compressed as structure
+from semiring.kernels.cpu.sparse_product import SparseKernel, sparse_kernel
+from semiring.kernels.lowering import general
+from semiring.sparse_products import sparse_matmul
+
+inf = np.inf
+quick = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+# One for each form of arithmetic; every (algebra, dtype) here is compiled, which takes a second.
+CASES = [
+    ("boolean", "?"), ("min_plus", "f4"), ("min_plus", "f8"), ("min_plus", "i4"), ("min_plus", "u1"), ("max_min", "f4"),
+    ("plus_times", "f8"), ("counting", "i8"), ("log", "f8"), ("gf2", "?"), ("mod_p", "i4"), ("bitset_must", "u2"),
+    ("gcd_lcm", "i4"), ("max_times", "f8"),
+]  # fmt: skip
+
+
+def sparse(S: sr.Semiring, array: np.ndarray, random: np.random.Generator) -> Any:
+    """A sparse matrix of some format with these elements: zeros mostly left out, columns in any order."""
+    zero = S.zero_in(array.dtype)
+    kept = (array != zero) | (random.random(array.shape) < 0.1)
+    rows, columns = np.nonzero(kept)
+    order = random.permutation(len(rows))
+    rows, columns = rows[order], columns[order]
+    values = array[rows, columns]
+    index = random.choice([np.int32, np.int64])
+    kind = random.choice(["csr", "unsorted csr", "csc", "coo", "lil"])
+    if kind in ("csr", "unsorted csr"):
+        order = np.lexsort((columns, rows)) if kind == "csr" else np.argsort(rows, kind="stable")
+        offsets = np.searchsorted(rows[order], np.arange(array.shape[0] + 1)).astype(index)
+        return sp.csr_array((values[order], columns[order].astype(index), offsets), shape=array.shape)
+    made = sp.coo_array((values, (rows.astype(index), columns.astype(index))), shape=array.shape)
+    if kind == "lil" and (array[~kept] == 0).all() and not (array[kept] == 0).any():
+        return made.tolil()
+    return made.tocsc() if kind == "csc" else made
+
+
+def dense(S: sr.Semiring, A: Any) -> np.ndarray:
+    """What a sparse answer stands for."""
+    assert sp.issparse(A) and A.format == "csr" and A.has_canonical_format
+    entries = A.tocoo()
+    result = np.full(A.shape, S.zero_in(A.dtype))
+    assert (entries.data != S.zero_in(A.dtype)).all()
+    result[entries.row, entries.col] = entries.data
+    return result
+
+
+def untouched(A: Any) -> tuple:
+    return tuple(np.copy(getattr(A, name)) for name in ("data", "indices", "indptr") if hasattr(A, name))
+
+
+@pytest.mark.parametrize(("name", "dtype"), CASES)
+def test_products_are_the_oracles(name: str, dtype: str) -> None:
+    S = oracle.for_dtype(oracle.ALGEBRAS[name], np.dtype(dtype))
+    T = ours(S)
+
+    @quick
+    @given(data=st.data())
+    def check(data: st.DataObject) -> None:
+        m, k, n = (data.draw(st.sampled_from([0, 1, 2, 3, 5])) for _ in range(3))
+        A, B, C = (
+            data.draw(strategies.matrices(S, dtype, shape, data.draw(st.booleans())))
+            for shape in ((m, k), (k, n), (m, n))
+        )
+        expected = oracle.matmul(S, oracle.from_numpy(S, A), oracle.from_numpy(S, B), n)
+        total = oracle.matadd(S, oracle.from_numpy(S, C), expected)
+        assume(oracle.fits(S, expected, dtype) and oracle.fits(S, total, dtype))
+        random = np.random.default_rng(data.draw(st.integers(0, 1000)))
+        a, b = sparse(T, A, random), sparse(T, B, random)
+        before = untouched(a), untouched(b)
+        view = data.draw(strategies.views(B))
+        text = f"A = {A!r}, B = {B!r}"
+        oracle.assert_same(S, expected, sparse_matmul(a, view, T), text)
+        oracle.assert_same(S, expected, sparse_matmul(data.draw(strategies.views(A)), b, T), text)
+        oracle.assert_same(S, expected, dense(T, sparse_matmul(a, b, T)), text)
+        oracle.assert_same(S, total, sparse_matmul(a, view, T, accumulate=C), f"{text}, C = {C!r}")
+        oracle.assert_same(S, total, sparse_matmul(A, b, T, accumulate=C), f"{text}, C = {C!r}")
+        for now, then in zip((untouched(a), untouched(b)), before, strict=True):
+            assert all(np.array_equal(x, y) for x, y in zip(now, then, strict=True)), "an operand was changed"
+
+    check()
+
+
+@pytest.mark.parametrize(("m", "k", "n"), [(300, 5000, 700), (5000, 300, 2), (1, 4000, 4000), (700, 64, 1)])
+def test_large_products_are_the_dense_ones(m: int, k: int, n: int) -> None:
+    """Several threads, panels and strips; more columns than the bits of two words of words."""
+    random = np.random.default_rng(m)
+    A, B = np.full((m, k), inf), np.full((k, n), inf)
+    for X in (A, B):
+        some = random.random(X.shape) < 0.02
+        X[some] = random.integers(0, 50, some.sum())
+    expected = sr.matmul(A, B, sr.min_plus)
+    a, b = (sp.csr_array(from_dense(X)) for X in (A, B))
+    for x in (B, np.asfortranarray(B), np.repeat(B, 2, axis=1)[:, ::2]):
+        assert (sparse_matmul(a, x, sr.min_plus) == expected).all()
+    for x in (A, np.asfortranarray(A)):
+        assert (sparse_matmul(x, b, sr.min_plus) == expected).all()
+    assert (dense(sr.min_plus, sparse_matmul(a, b, sr.min_plus)) == expected).all()
+    out = np.asfortranarray(np.empty((m, n)))
+    assert sparse_matmul(a, B, sr.min_plus, out=out) is out
+    assert (out == expected).all()
+
+
+def from_dense(A: np.ndarray) -> Any:
+    rows, columns = np.nonzero(np.isfinite(A))
+    return sp.coo_array((A[rows, columns], (rows, columns)), shape=A.shape)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_results_do_not_depend_on_the_threads(threads: int) -> None:
+    """To the bit, also where ⊕ rounds; and SciPy's own product is near."""
+    random = np.random.default_rng(3)
+    A = sp.random_array((3000, 2500), density=0.004, rng=random, format="csr")
+    B = random.random((2500, 65))
+    K = SparseKernel(sparse_kernel(general(sr.plus_times, np.dtype("f8"))).program, threads)
+    rows = compressed(A, sr.plus_times).rows
+    C = np.empty((3000, 65))
+    K.times_dense(C, rows, B)
+    assert (sparse_matmul(A, B, sr.plus_times) == C).all()
+    assert np.allclose(C, A @ B, rtol=1e-13)
+    T = rows.transpose()
+    found, reference = K.times_sparse(rows, T), A @ A.T
+    assert np.allclose(sp.csr_array((found.values, found.columns, found.offsets)).toarray(), reference.toarray())
+    assert len(found.columns) == reference.nnz
+
+
+def test_vectors_on_either_side() -> None:
+    A = sp.csr_array(([3.0, 4.0, 0.0], ([0, 1, 1], [1, 2, 0])), shape=(2, 3))
+    assert sparse_matmul(A, np.array([1.0, 2, 3]), sr.min_plus).tolist() == [5, 1]
+    assert sparse_matmul(np.array([1.0, 2]), A, sr.min_plus).tolist() == [2, 4, 6]
+    assert sparse_matmul(A, np.array([1.0, 2, 3]), sr.min_plus, accumulate=np.array([0.0, 9])).tolist() == [0, 1]
+    assert sparse_matmul(A, np.array([1.0, 2, 3, 4, 5, 6])[::2], sr.min_plus).tolist() == [6, 1]
+
+
+def test_factors_keep_their_order() -> None:
+    """Over (max, "right projection" guarded by 0), a ⊗ b is not b ⊗ a."""
+    right = sr.Semiring("last", add=np.maximum, mul=lambda a, b: np.where((a == 0) | (b == 0), 0, b), zero=0, one=1,
+                        dtypes="f", samples=[0, 1], product_only=True)  # fmt: skip
+    A, B = np.array([[5.0, 0], [2, 3]]), np.array([[7.0, 0], [0, 4]])
+    expected = sr.matmul(A, B, right)
+    a, b = sp.csr_array(A), sp.csr_array(B)
+    assert not (expected == sr.matmul(B, A, right)).all()
+    for x, y in ((a, B), (A, b)):
+        assert (sparse_matmul(x, y, right) == expected).all()
+    assert (dense(right, sparse_matmul(a, b, right)) == expected).all()
+
+
+# Reading.
+
+
+def test_explicit_zeros_are_edges_and_duplicates_combine() -> None:
+    coo = sp.coo_array(([5.0, 0, 3, 4, 9], ([0, 0, 0, 0, 1], [1, 0, 1, 1, 2])), shape=(2, 3))
+    csr = sp.csr_array((np.array([5.0, 0, 3, 4, 9]), np.array([1, 0, 1, 1, 2]), np.array([0, 4, 5])), shape=(2, 3))
+    csc = sp.csc_array((np.array([0.0, 5, 3, 4, 9]), np.array([0, 0, 0, 0, 1]), np.array([0, 1, 4, 5])), shape=(2, 3))
+    for S, combined in ((sr.min_plus, 3), (sr.max_plus, 5), (sr.plus_times, 12)):
+        for A in (coo, csr, csc):
+            rows = compressed(A, S).rows
+            assert rows.offsets.tolist() == [0, 2, 3] and rows.columns.tolist() == [0, 1, 2]
+            assert rows.values.tolist() == [0, combined, 9]
+    assert csr.data.tolist() == [5, 0, 3, 4, 9] and csr.indices.tolist() == [1, 0, 1, 1, 2]
+
+
+def test_duplicates_combine_from_left_to_right() -> None:
+    values = np.array([1e16, 1.0, -1e16, 1.0, 2.0])
+    rows = from_triples(sr.plus_times, np.zeros(5, int), np.zeros(5, int), values, (1, 1))
+    assert rows.values.tolist() == [(1e16 + 1.0) + (-1e16 + 1.0) + 2.0]  # pairs of neighbours
+
+
+@pytest.mark.parametrize("kind", ["bsr", "dia"])
+def test_padding_is_no_edge(kind: str) -> None:
+    A = sp.csr_array(np.array([[1.0, 0], [0, 2]])).asformat(kind)
+    assert compressed(A, sr.min_plus).rows.values.tolist() == [1, 2]
+
+
+def test_numbers_are_edges_of_a_boolean_matrix() -> None:
+    A = sp.csr_array(([0.0, 2.5], ([0, 1], [1, 0])), shape=(2, 2))
+    B = sp.csr_array(np.eye(2, dtype=bool))
+    assert dense(sr.boolean, sparse_matmul(A, B, sr.boolean)).tolist() == [[False, True], [True, False]]
+
+
+def test_graphs_and_dense_matrices_become_rows() -> None:
+    graph = sr.as_graph([("a", "b", 3), ("b", "b", 0)], directed=False)
+    found = compressed(graph, sr.min_plus)
+    assert found.names == ["a", "b"]
+    assert found.rows.columns.tolist() == [1, 0, 1] and found.rows.values.tolist() == [3, 3, 0]
+    records = sr.as_graph([(0, 1, (2.0, 1)), (0, 1, (2.0, 0))])
+    assert compressed(records, sr.shortest_hops).rows.values.tolist() == [(2.0, 0)]
+    unweighted = compressed(sr.as_graph([(0, 1), (2, 1)]), sr.min_plus)
+    assert unweighted.rows.offsets.tolist() == [0, 1, 1, 2] and unweighted.rows.values.tolist() == [1, 1]
+    A = np.array([[inf, 0], [1, inf]])
+    assert compressed(A, sr.min_plus).rows.columns.tolist() == [1, 0]
+    assert compressed(sr.Matrix(A, sr.min_plus, ["x", "y"]), sr.min_plus).names == ["x", "y"]
+    assert compressed(sr.as_graph([], 3), sr.min_plus).shape == (3, 3)
+
+
+def test_records_multiply_as_compressed_rows() -> None:
+    """SciPy holds no records, a graph does."""
+    S = sr.shortest_hops
+    rows = compressed(sr.as_graph([(0, 1, (2.0, 1)), (1, 0, (0.5, 2)), (1, 1, (0.0, 1))]), S).rows
+    A = np.full((2, 2), S.zero_in(rows.values.dtype), rows.values.dtype)
+    for i in range(2):
+        part = slice(rows.offsets[i], rows.offsets[i + 1])
+        A[i, rows.columns[part]] = rows.values[part]
+    K = sparse_kernel(general(S, A.dtype))
+    expected = sr.matmul(A, A, S)
+    C = np.empty_like(A)
+    K.times_dense(C, rows, A)
+    assert (expected == C).all()
+    K.dense_times(C, A, rows)
+    assert (expected == C).all()
+    assert (K.times_sparse(rows, rows).values == expected[expected != S.zero_in(A.dtype)]).all()
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo", "unsorted"])
+def test_nan_is_refused_with_its_place(kind: str) -> None:
+    A = sp.coo_array(([1.0, np.nan, 2.0], ([2, 2, 0], [3, 1, 0])), shape=(4, 5))
+    A = sp.csr_array((A.data[[2, 0, 1]], np.array([0, 3, 1]), np.array([0, 1, 1, 3, 3])), shape=(4, 5)) if (
+        kind == "unsorted") else A.asformat(kind)  # fmt: skip
+    with pytest.raises(sr.SemiringError, match=r"A\[2, 1\] is NaN"):
+        sparse_matmul(A, np.ones(5), sr.min_plus)
+    with pytest.raises(sr.SemiringError, match=r"B\[2, 1\] is NaN"):
+        sparse_matmul(np.ones(4), A, sr.min_plus)
+
+
+def test_bad_operands() -> None:
+    A = sp.csr_array(np.array([[1.0, 2], [3, 4]]))
+    refused = [
+        (lambda: sparse_matmul(A, np.ones(3), sr.min_plus), "do not fit"),
+        (lambda: sparse_matmul(A, np.ones(2, "f4"), sr.min_plus), "convert one"),
+        (lambda: sparse_matmul(A, np.ones((2, 2, 2)), sr.min_plus), "1-D or 2-D"),
+        (lambda: sparse_matmul(A, np.array([1.0, np.nan]), sr.min_plus), r"B\[1\] is NaN"),
+        (lambda: sparse_matmul(A, A, sr.min_plus, out=np.empty((2, 2))), "need a dense operand"),
+        (lambda: sparse_matmul(A, np.ones(2), sr.min_plus, out=np.empty(3)), "out must be"),
+        (lambda: sparse_matmul(A, np.ones(2), sr.min_plus, accumulate=np.ones(3)), "accumulate has shape"),
+        (lambda: sparse_matmul(A, A, sr.min_plus, device="tpu"), "unknown device"),
+        (lambda: sparse_matmul(A, A, sr.min_plus, device="gpu"), "the GPU multiplies a sparse A with a dense B"),
+        (lambda: sparse_matmul(A, A, sr.viterbi), r"A\[0, 1\] is 2: it is outside"),
+        (lambda: sparse_matmul(A, A, sr.shortest_hops), "records, which no SciPy"),
+        (lambda: sparse_matmul(A, A, sr.why), "Python objects, which no SciPy"),
+        (lambda: sparse_matmul(A.astype(complex), A, sr.min_plus), "cannot live in complex128"),
+    ]
+    for call, message in refused:
+        with pytest.raises(sr.SemiringError, match=message):
+            call()
+
+
+@pytest.mark.skipif(gpu_name() is not None, reason="there is a GPU")
+def test_a_gpu_that_is_not_there() -> None:
+    with pytest.raises(sr.SemiringError, match="no GPU was found"):
+        sparse_matmul(sp.csr_array(np.eye(2)), np.ones(2), sr.min_plus, device="gpu")
+
+
+def test_indices_outside_are_refused() -> None:
+    for columns, offsets in (([0, 2], [0, 1, 2]), ([0, -1], [0, 1, 2]), ([0, 1], [0, 2, 1]), ([0, 1], [0, 1, 3])):
+        A = sp.csr_array(np.eye(2))
+        A.indices, A.indptr = np.array(columns, np.int32), np.array(offsets, np.int32)
+        with pytest.raises(sr.SemiringError, match="outside"):
+            compressed(A, sr.min_plus)
+    A = sp.csr_array(np.eye(2))
+    A.indices = np.array([0, 2**40])
+    with pytest.raises(sr.SemiringError, match="outside"):
+        compressed(A, sr.min_plus)
+
+
+def test_integers_beyond_the_machine() -> None:
+    """Sums of more than 64 bits are Python's, and an answer that does not fit is refused."""
+    big = 2**62
+    A, B = sp.csr_array(np.array([[big, 5], [0, 7]])), np.array([[-big], [2]])
+    assert sparse_matmul(A, B, sr.min_plus).tolist() == [[0], [9]]
+    assert sparse_matmul(B.T.copy(), A, sr.min_plus).tolist() == [[0, -big + 5]]
+    assert dense(sr.min_plus, sparse_matmul(A, sp.csr_array(B), sr.min_plus)).tolist() == [[0], [9]]
+    with pytest.raises(sr.SemiringError, match="cannot hold"):
+        sparse_matmul(A, np.array([[big], [2**63 - 2]]), sr.max_plus)
+
+
+# Structure.
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_structure_of_products_and_transposes(data: st.DataObject) -> None:
+    random = np.random.default_rng(data.draw(st.integers(0, 10**6)))
+    m, k = (data.draw(st.integers(1, 40)) for _ in range(2))
+    n = data.draw(st.sampled_from([1, 63, 64, 65, 4096, 4097, 9000]))
+    A = sp.random_array((m, k), density=data.draw(st.sampled_from([0, 0.1, 0.9])), rng=random, format="csr")
+    B = sp.random_array((k, n), density=data.draw(st.sampled_from([0, 0.002, 0.2])), rng=random, format="csr")
+    a, b = ((X.indptr.astype(np.int64), X.indices.astype(np.int32)) for X in map(sorted_rows, (A, B)))
+    offsets, columns = structure.product_structure(a, b, n)
+    expected = sorted_rows(sp.csr_array((A != 0).astype(int) @ (B != 0).astype(int)))
+    assert (offsets == expected.indptr).all() and (columns == expected.indices).all()
+    assert structure.state_of(offsets, columns, n) == structure.FINE
+    turned, sources, order = structure.transposed(*b, n)
+    expected = sorted_rows(sp.csr_array(B.T))
+    assert (turned == expected.indptr).all() and (sources == expected.indices).all()
+    assert (sorted_rows(B).data[order] == expected.data).all()
+
+
+def sorted_rows(A: Any) -> Any:
+    A = A.copy()
+    A.sort_indices()
+    return A
+
+
+def test_states_of_rows() -> None:
+    def state(offsets: list[int], columns: list[int]) -> int:
+        return structure.state_of(np.array(offsets, np.int64), np.array(columns, np.int32), 5)
+
+    assert state([0, 2, 2, 3], [1, 4, 0]) == structure.FINE
+    assert state([0], []) == structure.FINE
+    assert state([0, 2, 3], [1, 1, 0]) == structure.SORTED
+    assert state([0, 2, 3], [2, 1, 0]) == structure.UNSORTED
+    assert state([0, 3], [1, 1, 0]) == structure.UNSORTED
+    assert state([0, 2, 3], [1, 5, 0]) == structure.BROKEN
+    assert state([0, 2, 1], [1, 2]) == structure.BROKEN
+    assert state([1, 2], [1, 2]) == structure.BROKEN

@@ -1,0 +1,91 @@
+"""Sparse closures that depend on reachability alone, through the front, against the dense closure and the oracle."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import semiring as sr
+from semiring.compressed import compressed
+from semiring.kernels.packed import PackedMatrix
+from semiring.sparse_reachability import depends_on_reachability, reachability_closure, reachability_if_alone
+
+# Algebras with 1 ⊕ 1 = 1* = 1, and their one.
+BOOLEAN = [
+    (sr.boolean, "?", True), (sr.min_plus, "f8", 0), (sr.min_plus, "i2", 0), (sr.max_min, "f4", np.inf),
+    (sr.bitset_may, "u1", 255), (sr.viterbi, "f4", 1), (sr.gcd_lcm, "i4", 1), (sr.saturating_min_plus(9), "u1", 0),
+]  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    which=st.integers(0, len(BOOLEAN) - 1), n=st.integers(0, 40), seed=st.integers(0, 2**32 - 1),
+    reflexive=st.booleans(), zeros=st.booleans(), kind=st.sampled_from(["csr", "csc", "coo"]),
+)  # fmt: skip
+def test_closures_are_the_dense_ones(
+    which: int, n: int, seed: int, reflexive: bool, zeros: bool, kind: str
+) -> None:
+    S, dtype, one = BOOLEAN[which]
+    random = np.random.default_rng(seed)
+    m = random.integers(0, 3 * n + 1)
+    values = np.full(m, one).astype(dtype)
+    if zeros:
+        values[random.random(m) < 0.3] = S.zero_in(dtype)
+    A = sp.coo_array((values, (random.integers(0, max(n, 1), m), random.integers(0, max(n, 1), m))), shape=(n, n))
+    dense = np.full((n, n), S.zero_in(dtype), dtype)
+    for i, j, x in zip(A.row, A.col, A.data, strict=True):
+        dense[i, j] = S.over(dtype).add(dense[i, j], x)
+    if kind != "coo" and (A.nnz == 0 or len(set(zip(A.row.tolist(), A.col.tolist(), strict=True))) == m):
+        A = A.asformat(kind)  # SciPy would add what lies in one place
+    expected = sr.closure(dense, S, reflexive=reflexive)
+    found = reachability_closure(A, S, reflexive=reflexive)
+    assert found.dtype == expected.dtype and (found == expected).all()
+    bits = reachability_closure(A, S, reflexive=reflexive, packed=True)
+    assert isinstance(bits, PackedMatrix) and (bits.to_dense() == (expected == S.one_in(dtype))).all()
+
+
+def test_graphs_keep_their_names() -> None:
+    graph = sr.as_graph([("a", "b"), ("b", "c"), ("c", "b")])
+    found = reachability_closure(graph, sr.boolean)
+    assert found["a", "c"] and found["c", "b"] and not found["b", "a"]
+    assert (np.asarray(found) == np.asarray(sr.closure(graph, sr.boolean))).all()
+    assert reachability_closure(graph, "boolean", reflexive=False, packed=True).count() == 6
+
+
+def test_numbers_are_edges_also_where_they_are_zero() -> None:
+    A = sp.csr_array(([0.0, 2.5], ([0, 1], [1, 2])), shape=(3, 3))
+    assert reachability_closure(A, sr.boolean).sum() == 6
+    assert A.data.tolist() == [0, 2.5]
+
+
+def test_what_depends_on_reachability() -> None:
+    ones = sp.csr_array(np.ones((2, 2)))
+    weights = sp.csr_array(np.array([[1.0, 0.5], [0, 1]]))
+    for S, A, expected in (
+        (sr.boolean, ones.astype(bool), True), (sr.viterbi, ones, True), (sr.viterbi, weights, False),
+        (sr.min_plus, ones, False), (sr.counting, ones, False), (sr.plus_times, ones, False),
+        (sr.gf2, ones.astype(bool), False), (sr.shortest_hops, sr.as_graph([(0, 1, (0.0, 0))]), False),
+    ):  # fmt: skip
+        assert depends_on_reachability(S, compressed(A, S)) is expected, S
+    with pytest.raises(sr.SemiringError, match="more than reachability"):
+        reachability_closure(weights, sr.viterbi)
+    with pytest.raises(sr.SemiringError, match="square"):
+        reachability_closure(sp.csr_array(np.ones((2, 3), bool)), sr.boolean)
+    with pytest.raises(sr.SemiringError, match=r"needs .* of memory"):
+        reachability_closure(sp.csr_array((10**7, 10**7), dtype=bool), sr.boolean)
+
+
+def test_nothing_is_returned_where_weights_matter() -> None:
+    graph = sr.as_graph([("a", "b"), ("b", "c")])
+    assert reachability_if_alone(graph, sr.boolean)["a", "c"]
+    assert reachability_if_alone(graph, sr.min_plus) is None  # an edge counts one, which is not the algebra's one
+    assert reachability_if_alone(sr.as_graph([(0, 1, 0), (1, 2, 0)]), sr.min_plus, packed=True).count() == 6
+    weights = sp.csr_array(np.array([[0, 2.0], [1, 0]]))
+    for S in (sr.min_plus, sr.viterbi, sr.plus_times, sr.counting, sr.gcd_lcm):
+        assert reachability_if_alone(weights, S) is None
+    assert reachability_if_alone(weights, sr.boolean).all()
+    records = sr.as_graph([(0, 1, (0.0, 0))])
+    assert reachability_if_alone(records, sr.shortest_hops) is None
