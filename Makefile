@@ -11,7 +11,7 @@ help:
 	@echo 'make test    run all tests'
 	@echo 'make test-gpu  the tests that need a GPU and CuPy (pip install ".[cu13]" into $(VENV))'
 	@echo 'make lint    ruff and mypy'
-	@echo 'make bench   measure against other libraries, and write the table of README.md'
+	@echo 'make bench   measure against other libraries, and write the tables of README.md'
 	@echo 'make clean   remove what these commands made'
 	@echo 'PYTHON=…     the Python to use, 3.11 or later'
 
@@ -34,6 +34,8 @@ lint: $(VENV)/has-lint
 
 bench: $(VENV)/has-bench
 	$(BIN)/python docs/benchmarks/cpu.py --write
+	$(BIN)/python docs/benchmarks/boolean.py --write
+	$(BIN)/python docs/benchmarks/sparse.py --write
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info minnesota.png .pytest_cache .hypothesis .ruff_cache .mypy_cache

@@ -52,6 +52,10 @@ def _kernel(keyed: _Keyed) -> Any:
         from .cpu.boolean import BooleanKernel
 
         return BooleanKernel()
+    if lowering.kind == "planes":
+        from .cpu.planes import PlanesKernel
+
+        return PlanesKernel()
     from .cpu.dense import BlasKernel, DenseKernel
 
     return (BlasKernel if lowering.blas else DenseKernel)(lowering, program(lowering))

@@ -21,6 +21,7 @@ from semiring.laws import sequence
 from semiring.reference import numpy_function
 
 from .facts import Facts
+from .planes import FEWEST, bit_planes
 
 CHUNK = 1 << 18  # elements that a conversion takes at once: it stays in the cache and needs no second matrix
 
@@ -34,7 +35,7 @@ class Lowering:
     algebra: Semiring
     dtype: np.dtype  # of the data
     storage: np.dtype
-    kind: str  # "numba", "packed" or "objects": which engine runs it
+    kind: str  # "numba", "packed", "planes" or "objects": which engine runs it
     add: Traced
     mul: Traced
     star: Traced
@@ -117,6 +118,8 @@ def choose(S: Semiring, dtype: np.dtype, facts: Facts, length: int, *, in_place:
     """
     if packed and facts.two_valued and _is_boolean(S, dtype):
         return _packed(S, dtype)
+    if packed and dtype.kind == "u" and length >= FEWEST and (planes := bit_planes(S, dtype, facts)):
+        return planes
     if dtype.kind in "iu" and S.is_tropical:
         return _tropical_integers(S, dtype, facts, length, in_place)
     if dtype.kind in "iu" and facts.multiple > np.iinfo(dtype).max:

@@ -1,31 +1,37 @@
 """Boolean matrices with one bit an entry: the block type of the packed Boolean engines.
 
-Bit ``j % 64`` of ``words[i, j // 64]`` is entry (i, j). Bits past the last column are always zero, so rows can be
-compared, counted and multiplied by whole words. The compiled code that fills and reads the words lies in
-`semiring.kernels.cpu.packed` and is imported on first use.
+The compiled code that fills and reads the words lies in `semiring.kernels.cpu` and is imported on first use;
+conversions, indexing and files have modules beside this one, storage and entry-by-entry operations are in
+`semiring.kernels.packed_rows`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from semiring.errors import SemiringError
 
-WORD = 64  # bits of a word: column bounds of a view are multiples of it
-ROW_WORDS = 8  # an owned matrix has a multiple of this many words a row: 64 bytes, one cache line
+from .packed_rows import BLOCK, ROW_WORDS, WORD, PackedRows, check_writable, row_words
+
+__all__ = ["ROW_WORDS", "WORD", "PackedMatrix", "check_writable", "is_packed", "is_packed_on_gpu", "row_words"]
 
 
-class PackedMatrix:
+class PackedMatrix(PackedRows):
     """A Boolean matrix of one bit an entry, rows packed little-endian into 64-bit words.
+
+    Made by `from_dense`, `from_edges`, `from_sparse`, `load`, or `semiring.pack` from anything that stands for a graph.
+    ``A | B``, ``A & B``, ``A ^ B`` and ``~A`` work entry by entry, ``A == B`` is one truth value, and
+    ``numpy.asarray(A)`` unpacks.
 
     Parameters
     ----------
     words : ndarray of uint64, shape (rows, at least ceil(columns / 64))
         The bits; held, not copied. Words of one row must be adjacent in memory. Bits past the last column must be
-        zero (`from_dense` and `zeros` see to that).
+        zero (whatever else makes a matrix sees to that).
     columns : int
         Number of columns.
 
@@ -38,8 +44,10 @@ class PackedMatrix:
 
     Notes
     -----
-    ``M[a:b, c:d]`` is a view that shares the words; c must be a multiple of 64, and d too unless it is the last
-    column. ``M[i, j]`` is one entry.
+    ``M[i, j]`` is one entry, ``M[i]`` a row and ``M[:, j]`` a column as arrays of bool; with arrays of rows and
+    columns ``M[i, j]`` is an array of entries. ``M[a:b, c:d]`` is a view that shares the words where c is a multiple
+    of 64 and d too or the last column; elsewhere, as for ``M[array]`` and slices with steps, it is a copy that cannot
+    be written to, so that no change is lost unnoticed.
 
     Examples
     --------
@@ -50,47 +58,11 @@ class PackedMatrix:
     PackedMatrix(100 × 100, density 0.01, 6.4 kB)
     >>> M[3, 3], M[3, 4], M.count()
     (True, False, 100)
-    >>> M[:10, 64:].shape
-    (10, 36)
+    >>> M[:10, 64:].shape, (M | ~M).density
+    ((10, 36), 1.0)
     """
 
-    __slots__ = ("shape", "words")
-    __hash__ = None  # type: ignore[assignment]
-
-    def __init__(self, words: np.ndarray, columns: int):
-        if words.dtype != np.uint64 or words.ndim != 2:
-            raise SemiringError(f"packed words must be a 2-D uint64 array, not {words.ndim}-D {words.dtype}")
-        rows, width = words.shape
-        if not 0 <= columns <= WORD * width:
-            raise SemiringError(f"{columns} columns do not fit {width} words of {WORD} bits")
-        step = words.strides[0] if rows > 1 and width else 8
-        if (width > 1 and words.strides[1] != 8) or step < 8 or step % 8:
-            raise SemiringError("the words of a row must be adjacent and rows in ascending order; pass a copy")
-        self.words = words
-        self.shape = (rows, int(columns))
-
-    @classmethod
-    def empty(cls, rows: int, columns: int) -> PackedMatrix:
-        """A matrix whose words hold anything: every word, padding included, must be written before it is read."""
-        width = row_words(columns)
-        storage = np.empty(rows * width + ROW_WORDS, np.uint64)
-        skip = -(storage.ctypes.data // 8) % ROW_WORDS  # rows begin on cache lines
-        return cls(storage[skip : skip + rows * width].reshape(rows, width), columns)
-
-    @classmethod
-    def zeros(cls, rows: int, columns: int) -> PackedMatrix:
-        """A matrix of all False."""
-        matrix = cls.empty(rows, columns)
-        matrix.words[:] = 0
-        return matrix
-
-    @classmethod
-    def identity(cls, n: int) -> PackedMatrix:
-        """The n × n identity."""
-        matrix = cls.zeros(n, n)
-        index = np.arange(n)
-        matrix.words[index, index // WORD] = np.uint64(1) << (index % WORD).astype(np.uint64)
-        return matrix
+    __slots__ = ()
 
     @classmethod
     def from_dense(cls, array: Any, threads: int | None = None) -> PackedMatrix:
@@ -99,20 +71,90 @@ class PackedMatrix:
         Parameters
         ----------
         array : array_like, shape (rows, columns)
-            bool or numeric, of any strides and order; may be read-only.
+            bool or numeric, of any strides and order; may be read-only, and may be a CuPy array, of which no more
+            than the packed words leave the GPU.
         threads : int, optional
             Threads to use; by default those of the process-wide setting.
         """
-        from semiring.kernels.cpu import packed as compiled
+        from .packed_conversions import from_dense
 
-        array = np.asarray(array)
-        if array.ndim != 2 or array.dtype.kind not in "?biufc":
-            raise SemiringError(f"only a 2-D bool or numeric array can be packed, not {array.ndim}-D {array.dtype}")
-        if array.flags.f_contiguous and not array.flags.c_contiguous:
-            return cls.from_dense(array.T, threads).transpose(threads)
-        matrix = cls.empty(*array.shape)
-        compiled.pack(matrix, array, threads)
-        return matrix
+        return from_dense(array, threads)
+
+    @classmethod
+    def from_edges(cls, rows: Any, columns: Any, shape: int | tuple[int, int]) -> PackedMatrix:
+        """The matrix that is True at given positions.
+
+        Parameters
+        ----------
+        rows, columns : array_like of int, shape (m,)
+            An entry may be given more than once.
+        shape : int or (int, int)
+            Rows and columns; one number for a square matrix.
+
+        Examples
+        --------
+        >>> PackedMatrix.from_edges([0, 1], [1, 2], 3).to_dense(int).tolist()
+        [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+        """
+        from .packed_conversions import from_edges
+
+        return from_edges(rows, columns, shape)
+
+    @classmethod
+    def from_sparse(cls, matrix: Any) -> PackedMatrix:
+        """Pack a SciPy sparse matrix or array of any format.
+
+        Every stored entry is True, an explicit 0 too, as everywhere in this library; in a matrix of bool, and in
+        the formats that store blocks or diagonals, those that differ from zero.
+        """
+        from .packed_conversions import from_sparse
+
+        return from_sparse(matrix)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike, mmap: bool | str = False) -> PackedMatrix:
+        """Read what `save` wrote.
+
+        Parameters
+        ----------
+        path : path
+        mmap : bool or {"r", "r+", "c"}
+            Leave the words on disk and map them into memory: True or "r" to read, "r+" to write through to the
+            file, "c" to change the copy in memory alone. A file that is mapped is not read, so bits that a stranger
+            set past the last column would not be noticed.
+
+        Raises
+        ------
+        SemiringError
+            The file holds something else.
+        """
+        from .packed_files import load
+
+        return load(path, mmap)
+
+    @classmethod
+    def create(cls, path: str | os.PathLike, rows: int, columns: int) -> PackedMatrix:
+        """A matrix of all False in a new file, laid out as `save` does, mapped for writing block by block."""
+        from .packed_files import create
+
+        return create(path, rows, columns)
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write a ``.npy`` file that NumPy alone can read.
+
+        The file holds two arrays, one after the other: the words, shape (rows, 8 ceil(columns / 512)), and the pair
+        (rows, columns). ``numpy.load(path)`` gives the words, also with ``mmap_mode``; ``numpy.load`` of the open
+        file, called twice, gives both, and ``numpy.unpackbits(words.view("u1"), axis=1, bitorder="little")`` the
+        entries. A file that is there already is replaced when the new one is complete.
+
+        Parameters
+        ----------
+        path : path
+            Taken as it is; no ending is added.
+        """
+        from .packed_files import save
+
+        save(self, path)
 
     def to_dense(self, dtype: Any = bool, out: np.ndarray | None = None, threads: int | None = None) -> np.ndarray:
         """The matrix as an ordinary array of zeros and ones.
@@ -126,7 +168,7 @@ class PackedMatrix:
         threads : int, optional
             Threads to use; by default those of the process-wide setting.
         """
-        from semiring.kernels.cpu import packed as compiled
+        from .cpu import packed as compiled
 
         if out is None:
             out = np.empty(self.shape, dtype)
@@ -135,87 +177,73 @@ class PackedMatrix:
         compiled.unpack(self, out, threads)
         return out
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if copy is False:
+            raise ValueError("a packed matrix cannot be an array without a copy")
+        return self.to_dense(bool if dtype is None else dtype)
+
+    def to_sparse(self) -> Any:
+        """The matrix as a SciPy CSR array of bool, built by blocks of rows."""
+        from .packed_conversions import to_sparse
+
+        return to_sparse(self)
+
+    def neighbours(self, entries: int = 1 << 20) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        """The columns that are True in each row, some rows at a time.
+
+        Parameters
+        ----------
+        entries : int
+            About how many columns to give at once; a row is never cut.
+
+        Yields
+        ------
+        first : int
+            The first row of this chunk.
+        offsets : int64 array
+            One more than there are rows in the chunk.
+        columns : int64 array
+            ``columns[offsets[k]:offsets[k + 1]]`` are those of row ``first + k``, ascending.
+        """
+        from .packed_conversions import neighbours
+
+        return neighbours(self, entries)
+
+    def set(self, rows: Any, columns: Any) -> None:
+        """Make entries True in place, as `from_edges` does."""
+        from .packed_conversions import set_entries
+
+        set_entries(self, rows, columns)
+
     def transpose(self, threads: int | None = None) -> PackedMatrix:
         """The transposed matrix, in words of its own."""
-        from semiring.kernels.cpu import packed as compiled
+        from .cpu import packed as compiled
 
         result = PackedMatrix.empty(self.shape[1], self.shape[0])
         compiled.transpose(result, self, threads)
         return result
 
-    def copy(self) -> PackedMatrix:
-        """The same matrix in words of its own."""
-        matrix = PackedMatrix.empty(*self.shape)
-        width = self._used_words
-        matrix.words[:, :width] = self.words[:, :width]
-        matrix.words[:, width:] = 0
-        return matrix
-
-    def count(self) -> int:
-        """Number of entries that are True."""
-        return int(np.bitwise_count(self.words).sum(dtype=np.int64))
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the words, padding included."""
-        return self.words.nbytes
-
-    @property
-    def _used_words(self) -> int:
-        return -(-self.shape[1] // WORD)
+    def column_degrees(self) -> np.ndarray:
+        """How many entries of each column are True: in the matrix of a graph, the in-degrees."""
+        rows, columns = self.shape
+        degrees = np.empty(columns, np.int64)
+        step = max(WORD * ROW_WORDS, 8 * BLOCK // max(rows, 1) // WORD * WORD)
+        for j in range(0, columns, step):
+            part = self[:, j : min(j + step, columns)]
+            degrees[j : j + step] = part.transpose().row_degrees()
+        return degrees
 
     def __getitem__(self, key: Any) -> Any:
-        rows, columns = key if isinstance(key, tuple) and len(key) == 2 else (key, slice(None))
-        if isinstance(rows, slice) and isinstance(columns, slice):
-            top, bottom = _bounds(rows, self.shape[0])
-            left, right = _bounds(columns, self.shape[1])
-            if left % WORD or (right % WORD and right != self.shape[1]):
-                raise SemiringError(
-                    f"columns {left}:{right} of a packed matrix are not whole words; "
-                    f"slice at multiples of {WORD}, or take to_dense() first"
-                )
-            words = self.words[top:bottom, left // WORD : -(-right // WORD)]
-            return PackedMatrix(words, right - left)
-        if isinstance(rows, slice) or isinstance(columns, slice):
-            raise SemiringError("a packed matrix is indexed by two slices, M[a:b, c:d], or by two integers, M[i, j]")
-        i, j = _index(rows, self.shape[0], "row"), _index(columns, self.shape[1], "column")
-        return bool(int(self.words[i, j // WORD]) >> (j % WORD) & 1)
+        from .packed_indexing import select
 
-    def __eq__(self, other: object) -> Any:
-        if not isinstance(other, PackedMatrix):
-            return NotImplemented
-        width = self._used_words
-        return self.shape == other.shape and bool(np.array_equal(self.words[:, :width], other.words[:, :width]))
-
-    def __repr__(self) -> str:
-        rows, columns = self.shape
-        density = self.count() / max(1, rows * columns)
-        return f"PackedMatrix({rows:,} × {columns:,}, density {density:.3g}, {_size(self.nbytes)})"
+        return select(self, key)
 
 
-def row_words(columns: int) -> int:
-    """Words of a row of an owned matrix."""
-    return -(-columns // (WORD * ROW_WORDS)) * ROW_WORDS
+def is_packed(A: Any) -> bool:
+    """Whether this is a packed matrix, here or on a GPU."""
+    return isinstance(A, PackedMatrix) or is_packed_on_gpu(A)
 
 
-def _bounds(part: slice, length: int) -> tuple[int, int]:
-    start, stop, step = part.indices(length)
-    if step != 1:
-        raise SemiringError(f"a packed matrix is sliced with step 1, not {step}")
-    return start, max(start, stop)
-
-
-def _index(value: Any, length: int, axis: str) -> int:
-    index = value.__index__()
-    if not -length <= index < length:
-        raise IndexError(f"{axis} {index} is out of range for {length} {axis}s")
-    return index % length
-
-
-def _size(count: float) -> str:
-    units: Sequence[str] = ("B", "kB", "MB", "GB", "TB")
-    for unit in units[:-1]:
-        if count < 1000:
-            return f"{count:.3g} {unit}"
-        count /= 1000
-    return f"{count:.3g} {units[-1]}"
+def is_packed_on_gpu(A: Any) -> bool:
+    """Whether this is a packed matrix in device memory, whose type is loaded only where there is one."""
+    return type(A).__name__ == "DevicePackedMatrix"

@@ -9,6 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .acyclic import condensation as condensation
+    from .acyclic import transitive_reduction as transitive_reduction
     from .algebras import bitset_may as bitset_may
     from .algebras import bitset_must as bitset_must
     from .algebras import boolean as boolean
@@ -61,9 +63,13 @@ if TYPE_CHECKING:
     from .graph import adjacency as adjacency
     from .graph import as_graph as as_graph
     from .graph import from_dense as from_dense
+    from .kernels.packed import PackedMatrix as PackedMatrix
     from .laws import LawReport as LawReport
     from .object_algebras import Regex as Regex
     from .object_algebras import letter as letter
+    from .packing import pack as pack
+    from .reachability import Reachability as Reachability
+    from .reachability import reach as reach
     from .tracing import saturating_add as saturating_add
     from .tracing import saturating_multiply as saturating_multiply
 
@@ -81,6 +87,10 @@ _HOME = {
     "frontier": "closure_rows",
     "graph": "Graph Matrix adjacency as_graph from_dense",
     "laws": "LawReport",
+    "acyclic": "condensation transitive_reduction",
+    "kernels.packed": "PackedMatrix",
+    "packing": "pack",
+    "reachability": "Reachability reach",
     "tracing": "saturating_add saturating_multiply",
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}

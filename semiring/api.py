@@ -33,6 +33,7 @@ from .execution import (
 from .factors import Factors, factor, solve
 from .kernels.build import kernel as build_kernel
 from .kernels.lowering import Lowering, fitting, roomy
+from .kernels.packed import is_packed
 from .memory import require
 from .naming import algebra
 from .operands import check_square, examine, is_sparse, operand
@@ -125,6 +126,10 @@ def matmul(
            [inf,  0.]])
     """
     S = algebra(S)
+    if is_packed(A) or is_packed(B):
+        from .packed import packed_product
+
+        return packed_product(A, B, S, accumulate=accumulate, out=out)
     if is_sparse(A) or is_sparse(B):
         from .sparse_products import sparse_matmul
 
@@ -225,6 +230,7 @@ def closure(
     device: str | None = None,
     tile: int | None = None,
     check: bool = True,
+    packed: bool = False,
     progress: bool | Callable[[float], None] = False,
 ) -> Any:
     """The closure A* = 1 ⊕ A ⊕ A² ⊕ … of a square matrix: the ⊕ over all walks of the ⊗ along each.
@@ -251,12 +257,15 @@ def closure(
         Whether to refuse entries that are no elements, and a closure that does not exist. On a GPU this is the only
         thing that waits for the device; without it the form of the algebra that is right for all data runs, and what
         comes of such entries is not defined. On the CPU only the search for improving cycles is left out.
+    packed : bool
+        Whether to give the closure over `boolean` as a `PackedMatrix`, one bit a pair, and never hold more. A packed A
+        is closed so in any case.
     progress : bool or callable
         ``True`` shows a bar on stderr; a callable is given the fraction done.
 
     Returns
     -------
-    ndarray or Matrix
+    ndarray or Matrix or PackedMatrix
         Of A's dtype, and of A's kind where that is another array type.
 
     Raises
@@ -284,6 +293,12 @@ def closure(
            [inf, inf,  0.]])
     """
     S = algebra(S)
+    if packed or is_packed(A):
+        from .packed import packed_closure
+
+        return packed_closure(
+            A, S, method=method, reflexive=reflexive, overwrite=overwrite, device=device, tile=tile, progress=progress
+        )
     given = operand(A, S)
     array = given.array
     usual = (method, reflexive, overwrite, tile, check, progress) == ("auto", True, False, None, True, False)

@@ -14,6 +14,8 @@ import pytest
 
 import semiring as sr
 from semiring import cli, progress
+from semiring.cli import commands
+from semiring.kernels.packed import PackedMatrix
 
 ROADS = "from,to,km\nAyr,Bute,3\nAyr,Coll,2\nBute,Coll,6\nBute,Dale,4\nColl,Dale,7\n"
 OWN = """
@@ -166,6 +168,60 @@ def test_own_algebra(call, tmp_path: Path) -> None:
     mine = f"{tmp_path / 'mine.py'}:reliability"
     answer = call("closure", tmp_path / "g.csv", "--algebra", mine, "--from", "a", "--to", "c")
     assert answer.out == "a\tc\t0.25\n"
+
+
+# closure --packed
+
+
+def test_packed_file(call, tmp_path: Path) -> None:
+    random = np.random.default_rng(3)
+    edges = random.integers(0, 600, (700, 2))
+    file, out = tmp_path / "g.csv", tmp_path / "reach.npy"
+    file.write_text("".join(f"{a},{b}\n" for a, b in [*edges, (599, 599)]))
+
+    def closed(directed: bool = True, reflexive: bool = True) -> np.ndarray:
+        A = sr.adjacency(sr.read_graph(file, directed=directed), sr.boolean)
+        return sr.closure(A, sr.boolean, reflexive=reflexive).array
+
+    for options, expected in (
+        ([], closed()), (["--method", "r-kleene"], closed()), (["--not-reflexive"], closed(reflexive=False)),
+        (["--undirected"], closed(directed=False)),
+    ):  # fmt: skip
+        answer = call("closure", file, "--algebra", "boolean", "--packed", "-o", out, *options)
+        assert (answer.status, answer.out, answer.err) == (0, "", "")
+        found = PackedMatrix.load(out)
+        assert found.shape == (600, 600) and np.array_equal(found, expected)
+        assert np.load(out).nbytes == 600 * 128
+
+
+def test_packed_pairs(call, roads: Path) -> None:
+    common = "closure", roads, "--algebra", "boolean"
+    for text in ("--from Bute", "--to Dale", "--from Dale --to Ayr", "--from Ayr --to Ayr"):
+        ends = text.split()
+        for more in ([], ["--not-reflexive"], ["--undirected", "--compact"]):
+            packed = call(*common, "--packed", *ends, *more)
+            assert (packed.status, packed.err) == (0, "") and packed.rows
+            assert packed.out == call(*common, *ends, *more).out
+
+
+@pytest.mark.parametrize("options, words", [
+    ([], "--packed needs -o OUT.npy"),
+    (["-o", "reach.csv"], "reach.csv: a packed matrix is written as .npy"),
+    (["-o", "nowhere/reach.npy"], "there is no folder nowhere"),
+    (["--from", "Ayr", "--to", "Dale", "--path"], "leave out --path"),
+    (["-o", "r.npy", "--plot", "r.png"], "leave out --plot"),
+    (["-o", "r.npy", "--dtype", "f4"], "leave out --dtype"),
+    (["--from", "Bude"], "did you mean 'Bute'?"),
+    (["-o", "r.npy", "--method", "blokced"], "did you mean 'blocked'?"),
+    (["-o", "r.npy", "--algebra", "min-plus"], "algebras of False and True, such as sr.boolean, not for min-plus"),
+    (["-o", "r.npy", "--algebra", "gf2"], "not for gf2"),
+])  # fmt: skip
+def test_what_is_not_packed(
+    call, roads: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], words: str
+) -> None:
+    monkeypatch.chdir(roads.parent)
+    assert words in refused(call("closure", roads, "--algebra", "boolean", "--packed", *options))
+    assert not (roads.parent / "r.npy").exists()
 
 
 # solve
@@ -366,7 +422,7 @@ def test_interrupt_is_quiet(call, monkeypatch: pytest.MonkeyPatch) -> None:
     def stop(arguments: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "_info", stop)
+    monkeypatch.setattr(commands, "run_info", stop)
     answer = call("info")
     assert (answer.status, answer.out, answer.err) == (130, "", "")
 

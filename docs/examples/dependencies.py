@@ -19,7 +19,7 @@ from importlib.metadata import distributions
 
 import semiring as sr
 from semiring.acyclic import condensation, transitive_reduction
-from semiring.reachability import reachability
+from semiring.reachability import reach
 
 try:
     from packaging.requirements import Requirement
@@ -65,11 +65,11 @@ def requirements() -> sr.Graph:
 def main(names: list[str]) -> int:
     """Print the answers; 1 for a name that is not installed."""
     graph = requirements()
-    reach = reachability(graph)
-    followers = reach.descendant_counts()
+    R = reach(graph)
+    followers = R.descendant_counts()
     print(f"{graph.n} distributions, {len(graph)} requirements, {followers.sum()} pairs of which one needs the other")
 
-    needed_by = reach.ancestor_counts()
+    needed_by = R.ancestor_counts()
     print("\nWithout these most would break:")
     for v in sorted(range(graph.n), key=lambda v: -needed_by[v])[:SHOWN]:
         print(f"  {graph.names[v]:<24} {needed_by[v]:>4} need it")
@@ -87,8 +87,8 @@ def main(names: list[str]) -> int:
         if name not in graph.names:
             print(f"{name} is not installed", file=sys.stderr)
             return 1
-        print(f"\n{name} needs:", ", ".join(reach.descendants(name)) or "nothing")
-        print(f"{name} is needed by:", ", ".join(reach.ancestors(name)) or "nothing")
+        print(f"\n{name} needs:", ", ".join(R.descendants(name)) or "nothing")
+        print(f"{name} is needed by:", ", ".join(R.ancestors(name)) or "nothing")
     return 0
 
 

@@ -1,0 +1,68 @@
+"""The command line: graphs from files, answers as tab-separated text on stdout, one line on stderr for bad input."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ..errors import SemiringError
+from .arguments import BAD_INPUT, parser
+
+INTERRUPTED = 130  # what a shell reports for Ctrl-C
+BROKEN_PIPE = 141  # and for a reader that went away
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        The arguments; those of the process when absent.
+
+    Returns
+    -------
+    int
+        The exit status: 0 for an answer, 1 for a law that fails or a demo that SciPy contradicts, 2 for bad input.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # ⊕ on a terminal that has no such letter
+    try:
+        arguments = parser().parse_args(argv)
+        with _warnings_in_one_line():
+            status: int = arguments.run(arguments)
+        sys.stdout.flush()
+        return status
+    except SemiringError as e:
+        return _complain(e)
+    except MemoryError as e:
+        return _complain(f"there is not enough memory: {e or 'use a narrower dtype or a part of the graph'}")
+    except BrokenPipeError:
+        # What is still buffered has no reader; Python would complain of it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except OSError as e:
+        return _complain(f"{e.filename or 'the answer'}: {e.strerror or e}")
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _complain(problem: object) -> int:
+    print("semiring:", " ".join(str(problem).split()), file=sys.stderr)
+    return BAD_INPUT
+
+
+@contextmanager
+def _warnings_in_one_line() -> Iterator[None]:
+    def show(message: Warning | str, *where: Any, **more: Any) -> None:
+        print("semiring: warning:", " ".join(str(message).split()), file=sys.stderr)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield

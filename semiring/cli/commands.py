@@ -1,0 +1,115 @@
+"""The other commands: `solve`, `laws`, `catalogue`, `info` and `demo`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+
+import numpy as np
+
+from .. import __version__
+from ..algebras import catalogue
+from ..api import check_laws, plan, solve
+from ..core import Semiring
+from ..devices import gpu_facts, gpu_name
+from ..errors import LawError, SemiringError
+from ..laws import FLAGS
+from .inputs import algebra_of, label_of, matrix_of
+from .output import element_text, write_rows, write_table
+from .tables import right_hand_side
+
+VECTORS = ("sse4.2", "avx", "avx2", "fma", "avx512f", "avx512bw", "neon", "sve")
+
+
+def run_solve(arguments: argparse.Namespace) -> int:
+    """The least solution of X = A ⊗ X ⊕ B."""
+    _, A = matrix_of(arguments)
+    S = A.semiring
+    B = right_hand_side(arguments.rhs, A)
+    if arguments.output is not None and arguments.output.suffix != ".npy":
+        raise SemiringError(f"{arguments.output}: the solution is written as .npy; without -o it is printed")
+    X = np.asarray(solve(A.array, B, S, progress=True))
+    if arguments.output is not None:
+        np.save(arguments.output, X, allow_pickle=False)
+    else:
+        table = X.reshape(A.n, -1)
+        text = element_text(S, X.dtype)
+        write_rows([label_of(A, i), *map(text, table[i])] for i in range(A.n))
+    return 0
+
+
+def run_laws(arguments: argparse.Namespace) -> int:
+    """The laws of semirings on an algebra; 1 if one fails."""
+    try:
+        report = check_laws(algebra_of(arguments.algebra))
+    except LawError as e:  # a user's declaration that the laws refute: this is the answer
+        print(e)
+        return 1
+    print(report)
+    return 0 if report.ok else 1
+
+
+def run_catalogue(arguments: argparse.Namespace) -> int:
+    """The algebras that come with the library."""
+    short = sys.stdout.isatty()
+
+    def dtypes(S: Semiring) -> str:
+        names = [d.name if d.names is None else f"({', '.join(d.names)})" for d in S.dtypes]
+        return " ".join(dict.fromkeys(name.rstrip("0123456789") if short else name for name in names))
+
+    def flags(S: Semiring) -> str:
+        return "".join(f[0].upper() if f in S.flags else "-" for f in FLAGS) if short else " ".join(S.flags)
+
+    write_table(
+        ["name", "algebra", "flags", "dtypes", "closure"],
+        [[name, S.notation, flags(S), dtypes(S), S.description] for name, S in catalogue.items()],
+    )
+    if short:
+        print(" Flags: " + ", ".join(FLAGS) + ", by their initials.")
+    return 0
+
+
+def run_demo(arguments: argparse.Namespace) -> int:
+    """Five questions about the roads of Minnesota; 1 if SciPy contradicts."""
+    from ..demo import run
+
+    return 0 if run(arguments.plot) else 1
+
+
+def run_info(arguments: argparse.Namespace) -> int:
+    """Versions, machine, and the choices that follow."""
+    write_table(["what", "is"], _facts())
+    return 0
+
+
+def _facts() -> Iterator[tuple[str, str]]:
+    import platform
+    from importlib.metadata import PackageNotFoundError, version
+
+    from llvmlite import binding
+
+    from ..kernels.cpu.cache import cache_directory
+    from ..kernels.cpu.threads import thread_count
+    from ..memory import available_bytes, in_words
+
+    features = binding.get_host_cpu_features()
+    yield "semiring", __version__
+    yield "python", platform.python_version()
+    for package in ("numpy", "numba", "scipy", "rich", "networkx", "pandas", "matplotlib"):
+        try:
+            yield package, version(package)
+        except PackageNotFoundError:
+            yield package, "not installed"
+    yield "system", platform.platform()
+    yield "cpu", f"{platform.machine()}: {' '.join(sorted(f for f, has in features.items() if has and f in VECTORS))}"
+    yield "threads", str(thread_count())
+    memory = available_bytes()
+    yield "memory", "unknown" if memory is None else f"{in_words(memory)} available"
+    yield "devices", ", ".join(["cpu", *([gpu] if (gpu := gpu_name()) else [])])
+    yield from gpu_facts()
+    yield "cache", str(cache_directory())
+    example = np.arange(2048 * 2048, dtype=np.float32).reshape(2048, 2048)
+    for line in str(plan(example, "min-plus")).splitlines():
+        what, _, choice = line.partition(" ")
+        yield f"example: {what}", choice.strip()

@@ -1,0 +1,115 @@
+"""What is named on the command line: algebras, graphs, vertices, numbers."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..core import Semiring
+from ..errors import SemiringError
+from ..graph import Graph, Matrix, adjacency
+from ..names import near
+from ..naming import algebra
+
+
+def algebra_of(text: str) -> Semiring:
+    """An algebra of the catalogue, one with a parameter as in mod_p(11), or one from a user's file."""
+    if ".py:" in text:
+        file, _, name = text.rpartition(":")
+        return _from_file(Path(file), name)
+    return algebra(text)
+
+
+def _from_file(file: Path, name: str) -> Semiring:
+    import runpy
+
+    if not file.is_file():
+        raise SemiringError(f"there is no file {file}")
+    try:
+        names = runpy.run_path(str(file))
+    except SemiringError as e:
+        raise type(e)(f"{file}: {e}") from None
+    except Exception as e:  # whatever a user's file does wrong
+        raise SemiringError(f"{file} cannot be run: {type(e).__name__}: {e}") from None
+    if name not in names:
+        raise SemiringError(f"{file} has no {name!r}{near(name, [n for n, x in names.items() if _is_algebra(x)])}")
+    if not _is_algebra(names[name]):
+        raise SemiringError(f"{name!r} in {file} is no Semiring, but {type(names[name]).__name__}")
+    return names[name]
+
+
+def _is_algebra(x: object) -> bool:
+    return isinstance(x, Semiring)
+
+
+def graph_of(arguments: argparse.Namespace) -> Graph:
+    """The graph of the file."""
+    from ..files import read_graph
+
+    graph = read_graph(arguments.file, directed=arguments.directed, weight=arguments.weight)
+    return graph.compact() if arguments.compact else graph
+
+
+def matrix_of(arguments: argparse.Namespace) -> tuple[Graph, Matrix]:
+    """The graph of the file, and its matrix over the algebra."""
+    S = algebra_of(arguments.algebra)
+    try:
+        dtype = None if arguments.dtype is None else np.dtype(arguments.dtype)
+    except TypeError:
+        names = [d.name for d in S.dtypes]
+        raise SemiringError(
+            f"NumPy knows no dtype {arguments.dtype!r}{near(arguments.dtype, names)}; {S.name} lives in "
+            f"{', '.join(names)}"
+        ) from None
+    graph = graph_of(arguments)
+    if arguments.append is not None:
+        graph = replace(graph, weights=_records(S, graph, arguments.append))
+    return graph, adjacency(graph, S, dtype=dtype)
+
+
+def _records(S: Semiring, graph: Graph, text: str) -> np.ndarray:
+    """Weights with further components, the same for every edge."""
+    fields = tuple(S.fields or ())
+    values = text.split(",")
+    if len(values) + 1 != len(fields):
+        raise SemiringError(
+            f"--append {text} makes {len(values) + 1} components, and an element of {S.name} has "
+            + (f"{len(fields)}: {', '.join(fields)}" if fields else "one")
+        )
+    weights = np.empty(len(graph), S.default_dtype)
+    try:
+        first = 1 if graph.weights is None else graph.weights
+        for field, column in zip(fields, [first, *map(number_of, values)], strict=True):
+            weights[field] = column
+    except ValueError as e:
+        raise SemiringError(f"--append {text}: {e} is no number") from None
+    return weights
+
+
+def vertex_of(M: Graph | Matrix, text: str) -> int:
+    """Position of a vertex that was named on the command line, where names are text."""
+    integer = re.fullmatch(r"[+-]?\d+", text) is not None
+    if integer and (M.names is None or text not in M.names):
+        return M.index(int(text))
+    return M.index(text)
+
+
+def label_of(M: Graph | Matrix, position: int) -> Any:
+    """What a vertex is called."""
+    return position if M.names is None else M.names[position]
+
+
+def number_of(text: str) -> float:
+    """A number that is not NaN; the error's message is what was found in place of one."""
+    try:
+        value = float(text)
+    except ValueError:
+        raise ValueError(repr(text)) from None
+    if value != value:
+        raise ValueError("NaN")
+    return value

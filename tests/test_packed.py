@@ -1,0 +1,585 @@
+"""The packed matrix as people hold it: made from anything, indexed, combined, counted, saved and given away."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import semiring as sr
+from semiring import SemiringError, devices, memory
+from semiring.kernels import packed_conversions, packed_indexing, packed_rows
+from semiring.kernels.facts import Facts
+from semiring.kernels.packed import PackedMatrix
+from semiring.packed import packed_closure, packed_product
+from semiring.packing import pack
+
+SIZES = st.one_of(st.sampled_from([0, 1, 63, 64, 65, 128, 511, 512, 513]), st.integers(0, 200))
+SEEDS = st.integers(0, 2**32 - 1)
+SETTINGS = settings(max_examples=50, deadline=None)
+SPARSE = ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"]
+
+
+def drawn(rows: int, columns: int, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return rng.random((rows, columns)) < rng.choice([0.0, 0.01, 0.5, 1.0])
+
+
+def same(matrix: PackedMatrix, expected: np.ndarray) -> None:
+    """The entries are as expected, and no bit is set beyond the last column."""
+    bits = np.unpackbits(np.ascontiguousarray(matrix.words).view(np.uint8), axis=1, bitorder="little")
+    assert matrix.shape == expected.shape
+    assert np.array_equal(bits[:, : matrix.shape[1]], expected)
+    assert not bits[:, matrix.shape[1] :].any()
+
+
+def refused(message: str, call, *arguments, **more) -> None:
+    with pytest.raises(SemiringError, match=message):
+        call(*arguments, **more)
+
+
+# Made from
+
+
+@SETTINGS
+@given(SIZES, SIZES, SEEDS)
+def test_edges(rows: int, columns: int, seed: int) -> None:
+    dense = drawn(rows, columns, seed)
+    i, j = np.nonzero(dense)
+    order = np.random.default_rng(seed).permutation(2 * len(i)) % max(len(i), 1)
+    for kind in (np.int64, np.int32, np.uint16):
+        same(PackedMatrix.from_edges(i[order].astype(kind), j[order].astype(kind), (rows, columns)), dense)
+    same(PackedMatrix.from_edges(i.tolist(), j.tolist(), (rows, columns)), dense)
+
+
+def test_edges_in_many_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packed_conversions, "ENTRIES", 7)
+    dense = drawn(90, 200, 4)
+    same(PackedMatrix.from_edges(*np.nonzero(dense), (90, 200)), dense)
+    same(PackedMatrix.from_edges(*np.nonzero(dense[:, :90]), 90), dense[:, :90])
+
+
+@pytest.mark.parametrize("form", SPARSE)
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.float64])
+@pytest.mark.parametrize("kind", [sp.coo_array, sp.coo_matrix])
+def test_sparse(form: str, dtype: type, kind: type) -> None:
+    dense = drawn(70, 130, 2) & (np.arange(130) % 3 > 0)
+    matrix = kind(dense.astype(dtype)).asformat(form)
+    same(PackedMatrix.from_sparse(matrix), dense)
+
+
+def test_explicit_entries_of_sparse_matrices() -> None:
+    i, j, data = [0, 0, 0, 1], [1, 1, 2, 2], [1.0, -1.0, 0.0, np.nan]
+    expected = np.array([[0, 1, 1], [0, 0, 1], [0, 0, 0]], bool)
+    for form in ("coo", "csr", "csc"):  # duplicates, a stored zero, unsorted columns
+        same(PackedMatrix.from_sparse(sp.coo_array((data, (i, j)), shape=(3, 3)).asformat(form)), expected)
+    stored_false = sp.csr_array(([True, False], ([0, 1], [1, 2])), shape=(3, 3))
+    same(PackedMatrix.from_sparse(stored_false), np.eye(3, k=1, dtype=bool) & [[True], [False], [False]])
+
+
+class DeviceArray(np.ndarray):
+    """A NumPy array that passes for one of CuPy."""
+
+    __module__ = "cupy"
+
+    def get(self) -> np.ndarray:
+        return np.asarray(self).view(np.ndarray)
+
+
+def test_device_arrays_are_packed_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    cupy = ModuleType("cupy")
+    cupy.zeros = lambda shape, dtype: np.zeros(shape, dtype).view(DeviceArray)
+    cupy.packbits = lambda a, bitorder: np.packbits(a, bitorder=bitorder).view(DeviceArray)
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    monkeypatch.setattr(packed_conversions, "ON_DEVICE", 3000)
+    for shape in ((0, 5), (5, 0), (1, 1), (70, 130), (13, 600)):
+        dense = drawn(*shape, 11)
+        for array in (dense, dense * 2.5, np.asfortranarray(dense), np.repeat(dense, 2, 1)[:, ::2]):
+            same(PackedMatrix.from_dense(array.view(DeviceArray)), dense)
+    refused("2-D", PackedMatrix.from_dense, np.zeros(3).view(DeviceArray))
+
+
+def test_entries_are_added_in_place() -> None:
+    dense = drawn(60, 200, 7)
+    M = PackedMatrix.zeros(60, 300)
+    part = M[:, 64:264]
+    with pytest.raises(SemiringError, match="read-only"):
+        part.set([0], [0])
+    part = M[:, 64:256]
+    part.set(*np.nonzero(dense[:, :192]))
+    part[:0].set([], [])
+    M[59:60, 64:256].set([0, 0], [191, 0])
+    dense[59, [0, 191]] = True
+    same(M[:, 64:256], dense[:, :192])
+    assert M.count() == dense[:, :192].sum()
+    refused(r"columns\[0\] is 192, outside", part.set, [0], [192])
+
+
+def test_what_cannot_be_made() -> None:
+    make = PackedMatrix.from_edges
+    refused(r"rows\[1\] is 3, outside 0 … 2", make, [0, 3], [0, 0], 3)
+    refused(r"columns\[0\] is -1, outside 0 … 2", make, [0], [-1], 3)
+    refused("2 rows and 1 columns", make, [0, 1], [0], 3)
+    refused("1-D array of integers, not 1-D float64", make, [0.0], [0], 3)
+    refused("not 2-D int64", make, [[0]], [0], 3)
+    refused("of 3 rows and -1 columns", make, [], [], (3, -1))
+    refused("not ndarray", PackedMatrix.from_sparse, np.eye(3))
+    refused("2-D bool or numeric array can be packed, not 1-D", PackedMatrix.from_dense, [1, 2])
+    refused("not 2-D <U1", PackedMatrix.from_dense, [["a"]])
+
+
+def test_too_large_a_matrix_is_refused_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "available_bytes", lambda: 10**9)
+    refused("a packed 1000000 × 1000000 matrix needs 116.5 GiB of memory", PackedMatrix.from_edges, [0], [1], 10**6)
+
+
+# Indexed
+
+
+def keys(rows: int, columns: int, draw) -> tuple:
+    def part(length: int) -> object:
+        bounds = st.integers(-length - 2, length + 2) | st.none()
+        kinds = [st.builds(slice, bounds, bounds), st.builds(slice, bounds, bounds, st.sampled_from([2, 3, -1]))]
+        if length:
+            position = st.integers(-length, length - 1)
+            kinds += [position, st.lists(position, max_size=9).map(lambda x: np.array(x, np.int64))]
+        return draw(st.one_of(kinds))
+
+    return part(rows), part(columns)
+
+
+@settings(max_examples=300, deadline=None)
+@given(SIZES, SIZES, SEEDS, st.data())
+def test_indexing_is_numpys(rows: int, columns: int, seed: int, data) -> None:
+    dense = drawn(rows, columns, seed)
+    i, j = keys(rows, columns, data.draw)
+    M = PackedMatrix.from_dense(dense)
+    if isinstance(i, np.ndarray) and isinstance(j, np.ndarray):
+        j = np.resize(j, len(i)) if len(j) else i % max(columns, 1)
+        if columns == 0:
+            return
+    found, expected = M[i, j], dense[i, j]
+    if isinstance(found, PackedMatrix):
+        same(found, expected)
+    else:
+        assert np.array_equal(found, expected) and np.asarray(found).dtype == bool
+    if not isinstance(i, tuple):
+        row = M[i]
+        same(row, dense[i]) if isinstance(row, PackedMatrix) else np.testing.assert_array_equal(row, dense[i])
+    same(M, dense)
+
+
+def test_entries_in_bulk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packed_indexing, "PAIRS", 10)
+    rng = np.random.default_rng(1)
+    dense = drawn(80, 300, 2)
+    M = PackedMatrix.from_dense(dense)
+    i, j = rng.integers(-80, 80, (6, 7)), rng.integers(-300, 300, 7)
+    assert np.array_equal(M[i, j], dense[i, j])
+    assert np.array_equal(M[5, j], dense[5, j]) and np.array_equal(M[i, -1], dense[i, -1])
+    assert np.array_equal(M[np.ix_([3, 1], [299, 0, 64])], dense[np.ix_([3, 1], [299, 0, 64])])
+    chosen = rng.random(80) < 0.3
+    same(M[chosen], dense[chosen])
+    assert isinstance(M[0, 0], bool)
+
+
+def test_a_block_of_whole_words_is_a_view_and_any_other_cannot_be_written_to() -> None:
+    M = PackedMatrix.zeros(100, 300)
+    for view in (M[3:50, 64:192], M[10:, 256:], M[:, 128:300], M[5:5], M):
+        assert np.shares_memory(view.words, M.words) or not view.words.size
+        assert view.words.flags.writeable
+    M[3:50, 64:128].words[0, 0] = np.uint64(1)
+    assert M[3, 64] and M.count() == 1
+    for part in (M[:, 1:65], M[:, :65], M[[0, 1]], M[::2], M[:, [1, 2]], M[:, ::-1]):
+        assert not np.shares_memory(part.words, M.words)
+        with pytest.raises(SemiringError, match="read-only"):
+            part |= part
+        changed = part.copy()
+        changed |= changed
+
+
+def test_what_is_no_index() -> None:
+    M = PackedMatrix.zeros(10, 100)
+    for key in ((10, 0), (0, 100), (-11, 0), ([0, 10], 0), np.array([3, -11]), (0, [1, 100])):
+        with pytest.raises(IndexError, match="is out of range"):
+            M[key]
+    assert M[(3,)].shape == (100,)
+    for key in (1.0, ("a", 0), ([0.5], 0), np.zeros(10), (1, 2, 3), (), ..., (0, None), True, np.ones(9, bool)):
+        refused("indexed by integers", M.__getitem__, key)
+    refused("do not broadcast", M.__getitem__, ([1, 2, 3], [1, 2]))
+    refused("1-D array", M.__getitem__, (np.zeros((2, 2), int), slice(None)))
+
+
+# Combined and counted
+
+
+@SETTINGS
+@given(SIZES, SIZES, SEEDS)
+def test_entry_by_entry(rows: int, columns: int, seed: int) -> None:
+    a, b = drawn(rows, columns, seed), drawn(rows, columns, seed + 1)
+    A, B = PackedMatrix.from_dense(a), PackedMatrix.from_dense(b)
+    same(A | B, a | b)
+    same(A & B, a & b)
+    same(A ^ B, a ^ b)
+    same(~A, ~a)
+    same(A.transpose(), a.T)
+    C = A.copy()
+    C |= B
+    C &= ~A
+    C ^= A
+    same(C, ((a | b) & ~a) ^ a)
+    same(A, a)
+    assert (A == B) == np.array_equal(a, b) and A == A.copy()  # noqa: SIM300
+    if columns > 64:
+        same(A[:, 64:] | B[:, 64:], (a | b)[:, 64:])
+        same(~A[:, 64:], ~a[:, 64:])
+
+
+@pytest.mark.parametrize("block", [8, 1000, 1 << 25])
+def test_counts(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+    monkeypatch.setattr(packed_rows, "BLOCK", block)
+    monkeypatch.setattr("semiring.kernels.packed.BLOCK", block)
+    for rows, columns in ((0, 0), (3, 0), (0, 3), (1, 1), (90, 1300), (700, 65)):
+        dense = drawn(rows, columns, 3)
+        M = PackedMatrix.from_dense(dense)
+        assert M.row_degrees().tolist() == dense.sum(1).tolist()
+        assert M.column_degrees().tolist() == dense.sum(0).tolist()
+        assert M.count() == dense.sum() and type(M.count()) is int
+        assert M.density == (dense.mean() if dense.size else 0)
+        assert PackedMatrix.from_dense(dense) == M
+        if dense.size:
+            assert M != ~M
+
+
+def test_what_does_not_combine() -> None:
+    M = PackedMatrix.zeros(3, 4)
+    refused(r"shapes \(3, 4\) and \(4, 3\)", lambda: M | M.transpose())
+    for other in (np.zeros((3, 4), bool), 1, None):
+        with pytest.raises(TypeError):
+            M | other
+        with pytest.raises(TypeError):
+            other & M
+        assert other != M
+    with pytest.raises(TypeError):
+        hash(M)
+
+
+def test_repr_of_a_matrix_too_large_to_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    M = PackedMatrix.from_dense(np.arange(4096)[:, None] % 2 * np.ones((1, 100)))
+    assert repr(M) == "PackedMatrix(4,096 × 100, density 0.5, 262 kB)"
+    monkeypatch.setattr(packed_rows, "BLOCK", 1 << 13)
+    found = re.fullmatch(r"PackedMatrix\(4,096 × 100, density about (.*), 262 kB\)", repr(M))
+    assert found and 0.45 < float(found[1]) < 0.55
+
+
+# Files
+
+
+@SETTINGS
+@given(SIZES, SIZES, SEEDS)
+def test_files(tmp_path_factory, rows: int, columns: int, seed: int) -> None:
+    path = tmp_path_factory.mktemp("packed") / "m.npy"
+    dense = drawn(rows, columns, seed)
+    M = PackedMatrix.from_dense(dense)
+    M.save(path)
+    same(PackedMatrix.load(path), dense)
+    for mode in (True, "r", "r+", "c"):
+        same(PackedMatrix.load(path, mmap=mode), dense)
+    with path.open("rb") as file:  # as the documentation says that NumPy reads it
+        words, shape = np.load(file), np.load(file)
+    bits = np.unpackbits(words.view("u1"), axis=1, bitorder="little")[:, : shape[1]]
+    assert tuple(shape) == dense.shape and np.array_equal(bits, dense)
+    assert np.array_equal(np.load(path, mmap_mode="r"), M.words)
+    if columns > 64:
+        M[:, 64:].save(path)
+        same(PackedMatrix.load(path), dense[:, 64:])
+    assert [p.name for p in path.parent.iterdir()] == ["m.npy"]
+
+
+def test_a_mapped_matrix_computes_and_saves_over_its_own_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from semiring.kernels.cpu.packed import multiply, transitive_closure
+
+    monkeypatch.setattr(packed_rows, "BLOCK", 5000)
+    path = tmp_path / "m.npy"
+    dense = drawn(600, 600, 8) & (np.random.default_rng(1).random((600, 600)) < 0.003)
+    PackedMatrix.from_dense(dense).save(path)
+    M = PackedMatrix.load(path, mmap=True)
+    assert M.words.ctypes.data % 64 == 0
+    P = PackedMatrix.zeros(600, 600)
+    multiply(P, M, M)
+    same(P, dense.astype("f4") @ dense.astype("f4") > 0)
+    with pytest.raises(SemiringError, match="read-only"):
+        transitive_closure(M)
+    M.save(path)
+    same(PackedMatrix.load(path), dense)
+    same(M, dense)
+    writable = PackedMatrix.load(path, mmap="r+")
+    transitive_closure(writable)
+    same(PackedMatrix.load(path), writable.to_dense())
+    private = PackedMatrix.load(path, mmap="c")
+    private.words[:] = 0
+    assert PackedMatrix.load(path) == writable
+
+
+def test_a_file_filled_block_by_block(tmp_path: Path) -> None:
+    dense = drawn(300, 700, 5)
+    for shape in ((300, 700), (0, 0), (2, 0)):
+        M = PackedMatrix.create(tmp_path / "m.npy", *shape)
+        same(M, np.zeros(shape, bool))
+    M = PackedMatrix.create(tmp_path / "m.npy", 300, 700)
+    for a in range(0, 300, 64):
+        block = M[a : a + 64]
+        block |= PackedMatrix.from_dense(dense[a : a + 64])
+    del M, block
+    same(PackedMatrix.load(tmp_path / "m.npy", mmap=True), dense)
+
+
+def test_what_is_no_file_of_a_packed_matrix(tmp_path: Path) -> None:
+    path = tmp_path / "x.npy"
+    for content in (b"", b"nonsense"):
+        path.write_bytes(content)
+        refused("holds no packed matrix", PackedMatrix.load, path)
+    for array in (np.zeros((3, 8), np.uint64), np.zeros(3), np.zeros((3, 8)), np.array([None])):
+        np.save(path, array)
+        refused("holds no packed matrix", PackedMatrix.load, path)
+        refused("holds no packed matrix", PackedMatrix.load, path, mmap=True)
+    PackedMatrix.zeros(9, 70).save(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:300])
+    refused("holds no packed matrix", PackedMatrix.load, path)
+    path.write_bytes(whole[:-16] + (8).to_bytes(8, "little") + (70).to_bytes(8, "little"))
+    refused("says it has 8 rows, and has 9", PackedMatrix.load, path)
+    path.write_bytes(whole[:-8] + (700).to_bytes(8, "little"))
+    refused("700 columns do not fit", PackedMatrix.load, path)
+    for bit in (70, 128, 511):
+        stray = bytearray(whole)
+        stray[128 + bit // 8] |= 1 << bit % 8
+        path.write_bytes(stray)
+        refused("bits set past its 70 columns", PackedMatrix.load, path)
+    refused("mmap is", PackedMatrix.load, path, mmap="w")
+    refused("there is no folder", PackedMatrix.zeros(1, 1).save, tmp_path / "no" / "x.npy")
+    with pytest.raises(FileNotFoundError):
+        PackedMatrix.load(tmp_path / "none.npy")
+
+
+# Given away
+
+
+@SETTINGS
+@given(SIZES, SIZES, SEEDS, st.integers(1, 400))
+def test_neighbours_and_sparse(rows: int, columns: int, seed: int, entries: int) -> None:
+    dense = drawn(rows, columns, seed)
+    M = PackedMatrix.from_dense(dense)
+    row = 0
+    for first, offsets, found in M.neighbours(entries):
+        assert first == row and offsets[0] == 0 and offsets[-1] == len(found)
+        assert len(found) <= entries or len(offsets) == 2
+        for k in range(len(offsets) - 1):
+            assert found[offsets[k] : offsets[k + 1]].tolist() == np.flatnonzero(dense[row]).tolist()
+            row += 1
+    assert row == rows
+    S = M.to_sparse()
+    assert S.format == "csr" and S.dtype == bool and S.has_canonical_format
+    assert S.shape == dense.shape and np.array_equal(S.toarray(), dense)
+    same(PackedMatrix.from_sparse(S), dense)
+    refused("give 1 or more", lambda: next(M.neighbours(0)))
+
+
+def test_as_an_array() -> None:
+    dense = drawn(40, 70, 6)
+    M = PackedMatrix.from_dense(dense)
+    assert np.asarray(M).dtype == bool and np.array_equal(M, dense)
+    assert np.array_equal(np.asarray(M, np.float32), dense.astype(np.float32))
+    with pytest.raises(ValueError, match="copy"):
+        np.array(M, copy=False)
+
+
+# Graphs and matrices of every make, and closures and products that stay packed
+
+
+def warshall(dense: np.ndarray, reflexive: bool) -> np.ndarray:
+    result = dense.copy()
+    for k in range(len(dense)):
+        result |= result[:, k, None] & result[k]
+    return result | np.eye(len(dense), dtype=bool) if reflexive else result
+
+
+def makes(dense: np.ndarray) -> dict[str, object]:
+    """The same graph in every form."""
+    nx = pytest.importorskip("networkx")
+    i, j = np.nonzero(dense)
+    n = len(dense)
+    graph = nx.DiGraph()
+    graph.add_nodes_from(range(n))
+    graph.add_edges_from(zip(i.tolist(), j.tolist(), strict=True))
+    return {
+        "bool": dense, "int": dense.astype(np.int16), "float": np.asfortranarray(dense, np.float32),
+        "csr": sp.csr_array(dense), "coo": sp.coo_matrix(dense.astype(float)), "networkx": graph,
+        "graph": sr.as_graph((i, j, np.zeros(len(i))), n), "packed": PackedMatrix.from_dense(dense),
+        "min-plus": sr.adjacency((i, j, np.zeros(len(i))), sr.min_plus, n),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("n", [0, 1, 64, 130])
+def test_pack(n: int) -> None:
+    dense = drawn(n, n, n)
+    for name, graph in makes(dense).items():
+        packed = pack(graph)
+        same(packed, dense)
+        same(pack(graph, n), dense)
+        assert (packed is graph) == (name == "packed")
+
+
+def test_pack_edges() -> None:
+    named = [("a", "b"), ("c", "b")]
+    same(pack(named), np.array([[0, 1, 0], [0, 0, 0], [0, 1, 0]], bool))
+    same(pack(named, directed=False), np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], bool))
+    same(pack([(0, 1)], 3), np.array([[0, 1, 0], [0, 0, 0], [0, 0, 0]], bool))
+    same(pack(np.eye(3, k=1), directed=False), np.eye(3, k=1, dtype=bool) | np.eye(3, k=-1, dtype=bool))
+    chosen = sr.Graph(np.array([0, 1]), np.array([1, 2]), 3, np.array([True, False]))
+    same(pack(chosen), np.array([[0, 1, 0], [0, 0, 0], [0, 0, 0]], bool))
+    far = pack([(0, 20_000)])
+    assert far.shape == (20_001, 20_001) and far.count() == 1 and far[0, 20_000]
+
+
+def test_pack_refuses() -> None:
+    holed = np.eye(4)
+    holed[2, 1] = np.nan
+    for bad in (holed, sp.coo_array(holed), sp.csc_array(holed)):
+        refused(r"A\[2, 1\] is NaN", pack, bad)
+    refused("n = 3, and the matrix has shape", pack, np.eye(4), 3)
+    refused("an undirected graph has a square matrix", pack, np.zeros((2, 3)), directed=False)
+    refused("is no set of edges", pack, 5)
+
+
+@settings(max_examples=25, deadline=None)
+@given(SIZES, SEEDS, st.booleans(), st.sampled_from(["auto", "blocked", "r-kleene", "squaring", "elimination"]))
+def test_packed_closure(n: int, seed: int, reflexive: bool, method: str) -> None:
+    dense = drawn(n, n, seed) & (np.random.default_rng(seed).random((n, n)) < 2 / max(n, 1))
+    expected = warshall(dense, reflexive)
+    tile = None if method == "auto" else 64
+    given_ = PackedMatrix.from_dense(dense)
+    same(packed_closure(given_, "boolean", method=method, reflexive=reflexive, tile=tile), expected)
+    same(given_, dense)
+    assert packed_closure(given_, sr.boolean, reflexive=reflexive, overwrite=True) is given_
+    same(given_, expected)
+
+
+@pytest.mark.parametrize("reflexive", [True, False])
+def test_packed_closure_of_every_make(reflexive: bool) -> None:
+    dense = drawn(90, 90, 1) & (np.random.default_rng(1).random((90, 90)) < 0.02)
+    expected = warshall(dense, reflexive)
+    for graph in makes(dense).values():
+        same(packed_closure(graph, sr.boolean, reflexive=reflexive), expected)
+    same(packed_closure(dense.tolist(), sr.boolean, reflexive=reflexive), expected)
+    for empty in (np.zeros((0, 0)), np.zeros((0, 0), bool), sp.csr_array((0, 0), dtype=bool)):
+        same(packed_closure(empty, sr.boolean, reflexive=reflexive), np.zeros((0, 0), bool))
+    frozen = PackedMatrix.from_dense(dense)
+    frozen.words.flags.writeable = False
+    same(packed_closure(frozen, sr.boolean, reflexive=reflexive, overwrite=True), expected)
+    same(frozen, dense)
+    done: list[float] = []
+    same(packed_closure(dense, sr.boolean, reflexive=reflexive, progress=done.append), expected)
+    assert done[-1] == 1.0
+
+
+def test_packed_product() -> None:
+    a, b, c = drawn(70, 130, 1), drawn(130, 65, 2), drawn(70, 65, 1)
+    expected = a.astype("f4") @ b.astype("f4") > 0
+    A, B, C = (PackedMatrix.from_dense(x) for x in (a, b, c))
+    for left, right in ((A, B), (A, b), (a, B), (sp.csr_array(a), B)):
+        same(packed_product(left, right, "boolean"), expected)
+    same(packed_product(A, B, sr.boolean, accumulate=C), expected | c)
+    same(packed_product(A, B, sr.boolean, accumulate=c), expected | c)
+    same(C, c)
+    refused("A has 65 columns, B has 130 rows", packed_product, C, B, "boolean")
+    refused("accumulate has shape", packed_product, A, B, "boolean", accumulate=A)
+    wide = PackedMatrix.from_dense(np.ones((70, 200), bool))
+    out = wide[:, 64:129]
+    with pytest.raises(SemiringError, match="read-only"):
+        packed_product(A, B, "boolean", out=out)
+    out = C.copy()
+    assert packed_product(A, B, "boolean", out=out, accumulate=out) is out
+    same(out, expected | c)
+    for bad in (A, np.empty((70, 65), bool)):
+        refused(r"out must be a PackedMatrix of shape \(70, 65\)", packed_product, A, B, "boolean", out=bad)
+
+
+def test_what_has_no_packed_closure() -> None:
+    for S in ("min-plus", "shortest-count", "regex", "bitset-must", "gf2", "max-min"):
+        refused("enough for algebras of False and True", packed_closure, np.eye(3, dtype=bool), S)
+    parity = sr.Semiring("parity", add=np.logical_xor, mul=np.logical_and, zero=False, one=True, dtypes="b")
+    refused("not the algebra of or and and", packed_closure, np.eye(3, dtype=bool), parity)
+    fuzzy = sr.Semiring("fuzzy", add=np.maximum, mul=np.minimum, zero=0, one=1, dtypes="bf",
+                        carrier=lambda a: (a >= 0) & (a <= 1))  # fmt: skip
+    same(packed_closure(np.eye(3, k=1), fuzzy), np.triu(np.ones((3, 3), bool)))
+    refused("entries other than the 0 and 1 of fuzzy", packed_closure, np.eye(3) / 2, fuzzy)
+    if devices.gpu_name() is None:
+        refused("no GPU was found", packed_closure, np.eye(3, dtype=bool), "boolean", device="gpu")
+    refused("unknown device", packed_closure, np.eye(3, dtype=bool), "boolean", device="tpu")
+    refused("must be a square matrix, and is 2 × 3", packed_closure, np.zeros((2, 3), bool), "boolean")
+    refused("must be one matrix", packed_closure, np.zeros((2, 3, 3), bool), "boolean")
+    refused(r"A\[1, 1\] is 2: it is outside the carrier", packed_closure, np.diag([1, 2]), "boolean")
+    refused("unknown method", packed_closure, np.eye(3, dtype=bool), "boolean", method="fast")
+
+
+class DevicePackedMatrix(PackedMatrix):
+    """A packed matrix that passes for one in device memory."""
+
+    __slots__ = ()
+
+    def get(self) -> PackedMatrix:
+        return PackedMatrix(self.words, self.shape[1])
+
+    @classmethod
+    def from_dense(cls, array: object, threads: int | None = None) -> DevicePackedMatrix:
+        host = array.copy() if isinstance(array, PackedMatrix) else PackedMatrix.from_dense(np.asarray(array))
+        return cls(host.words, host.shape[1])
+
+
+def test_what_is_on_the_device_stays_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which way operands take; tests/gpu tries the kernels themselves."""
+    from semiring.kernels.cpu.boolean import BooleanKernel
+
+    for name, holds in (("packed", DevicePackedMatrix), ("boolean", BooleanKernel)):
+        module = ModuleType(name)
+        setattr(module, holds.__name__, holds)
+        monkeypatch.setitem(sys.modules, f"semiring.kernels.cuda.{name}", module)
+    dense = drawn(90, 90, 1) & (np.random.default_rng(1).random((90, 90)) < 0.02)
+    there = DevicePackedMatrix.from_dense(dense)
+    seen = []
+    look = lambda S, dtype, arrays: seen.append(arrays) or Facts(two_valued=True)  # noqa: E731
+    monkeypatch.setattr("semiring.packed.examine", look)
+    for A in (there, dense.view(DeviceArray)):
+        for reflexive in (True, False):
+            R = packed_closure(A, sr.boolean, reflexive=reflexive)
+            assert type(R) is DevicePackedMatrix
+            same(R, warshall(dense, reflexive))
+    assert len(seen) == 2  # arrays are looked at, bits are not
+    same(there, dense)
+    assert packed_closure(there, sr.boolean, overwrite=True) is there
+    same(there, warshall(dense, True))
+
+    monkeypatch.setattr("semiring.packed.settle", lambda *arguments: None)
+    for A in (dense, PackedMatrix.from_dense(dense), sp.csr_array(dense)):
+        R = packed_closure(A, sr.boolean, device="gpu")
+        assert type(R) is PackedMatrix
+        same(R, warshall(dense, True))
+
+    a, b, c = drawn(70, 130, 1), drawn(130, 65, 2), drawn(70, 65, 1)
+    expected = a.astype("f4") @ b.astype("f4") > 0
+    A, C = DevicePackedMatrix.from_dense(a), DevicePackedMatrix.from_dense(c)
+    product = packed_product(A, PackedMatrix.from_dense(b), sr.boolean)
+    assert type(product) is DevicePackedMatrix
+    same(product, expected)
+    for given_ in (C, c):
+        same(packed_product(A, b, sr.boolean, accumulate=given_), expected | c)
+    same(C, c)
+    refused("A has 130 columns, B has 70 rows", packed_product, A, A, "boolean")

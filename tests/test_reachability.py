@@ -1,0 +1,242 @@
+"""Questions to a transitive closure, and the acyclic graphs behind it, against slow and obvious answers."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import semiring as sr
+from semiring import reachability as module
+from semiring.acyclic import condensation, transitive_reduction
+from semiring.kernels.packed import PackedMatrix
+from semiring.reachability import Reachability, reach
+
+SIZES = st.one_of(st.sampled_from([0, 1, 2, 63, 64, 65, 130]), st.integers(0, 40))
+SETTINGS = settings(max_examples=40, deadline=None)
+ROADS = [("Ayr", "Bute"), ("Bute", "Coll"), ("Coll", "Bute"), ("Coll", "Dale"), ("Eigg", "Dale")]
+EXAMPLE = Path(__file__).parents[1] / "docs" / "examples" / "dependencies.py"
+
+
+def digraph(n: int, seed: int, acyclic: bool = False) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    A = rng.random((n, n)) < rng.choice([0, 0.5, 1, 2, n]) / max(n, 1)
+    if acyclic:
+        order = rng.permutation(n)
+        A = np.triu(A, 1)[np.ix_(order, order)]
+    return A
+
+
+def star(A: np.ndarray, reflexive: bool = True) -> np.ndarray:
+    """Warshall."""
+    R = A.copy()
+    for k in range(len(A)):
+        R |= R[:, k, None] & R[k]
+    return R | np.eye(len(A), dtype=bool) if reflexive else R
+
+
+def refused(message: str, call, *arguments) -> None:
+    with pytest.raises(sr.GraphError, match=message):
+        call(*arguments)
+
+
+@SETTINGS
+@given(SIZES, st.integers(0, 10**6))
+def test_questions(n: int, seed: int) -> None:
+    A = digraph(n, seed)
+    expected = star(A)
+    R = reach(A)
+    assert np.array_equal(R.closure, expected)
+    i, j = np.divmod(np.arange(n * n), max(n, 1))
+    assert np.array_equal(R.pairs(i, j), expected.reshape(-1))
+    for v in range(n):
+        others = np.arange(n) != v
+        assert R.descendants(v).tolist() == np.flatnonzero(expected[v] & others).tolist()
+        assert R.ancestors(v).tolist() == np.flatnonzero(expected[:, v] & others).tolist()
+        assert R.reaches(v, n - 1 - v) is bool(expected[v, n - 1 - v])
+    assert R.descendant_counts().tolist() == (expected.sum(1) - 1).tolist()
+    assert R.ancestor_counts().tolist() == (expected.sum(0) - 1).tolist()
+
+
+@SETTINGS
+@given(SIZES, st.integers(0, 10**6))
+def test_components(n: int, seed: int) -> None:
+    A = digraph(n, seed)
+    count, labels = sp.csgraph.connected_components(sp.csr_array(A), connection="strong") if n else (0, [])
+    R = reach(A)
+    found = R.component_labels()
+    assert len(set(zip(found.tolist(), list(labels), strict=True))) == count == found.max(initial=-1) + 1
+    groups = R.strongly_connected_components()
+    assert sorted(itertools.chain(*groups)) == list(range(n)) and len(groups) == count
+    assert [g[0] for g in groups] == sorted(g[0] for g in groups)
+    assert all((found[g] == c).all() for c, g in enumerate(groups))
+
+
+def test_components_in_bands(monkeypatch: pytest.MonkeyPatch) -> None:
+    A = np.random.default_rng(5).random((1300, 1300)) < 1.2 / 1300
+    closure = reach(A).closure
+    whole = module.first_of_component(closure)
+    assert 1 < len(np.unique(whole)) < 1300
+    monkeypatch.setattr(module, "BAND", 1)
+    assert np.array_equal(module.first_of_component(closure), whole)
+
+
+def test_names() -> None:
+    nx = pytest.importorskip("networkx")
+    makes = [ROADS, sr.as_graph(ROADS), sr.adjacency(ROADS, sr.boolean), sr.adjacency(ROADS, sr.min_plus),
+             nx.DiGraph(ROADS)]  # fmt: skip
+    for graph in makes:
+        R = reach(graph)
+        assert R.names == ["Ayr", "Bute", "Coll", "Dale", "Eigg"]
+        assert R.reaches("Ayr", "Dale") and not R.reaches("Dale", "Ayr") and R.reaches("Ayr", "Ayr")
+        assert R.pairs(["Ayr", "Eigg"], ["Coll", "Ayr"]).tolist() == [True, False]
+        assert R.descendants("Bute") == ["Coll", "Dale"] and R.ancestors("Dale") == ["Ayr", "Bute", "Coll", "Eigg"]
+        assert R.strongly_connected_components() == [["Ayr"], ["Bute", "Coll"], ["Dale"], ["Eigg"]]
+        assert repr(R) == "Reachability(5 vertices, 13 pairs, named)"
+    refused("did you mean 'Bute'", R.reaches, "Bude", "Ayr")
+    refused("did you mean 'Dale'", R.pairs, ["Ayr"], ["Dael"])
+    undirected = reach(sr.as_graph(ROADS, directed=False))
+    assert undirected.closure.count() == 25
+
+
+def test_positions_and_what_is_none() -> None:
+    R = reach([(0, 1), (1, 2)])
+    assert R.pairs([[0], [2]], [0, 1, 2]).tolist() == [[True, True, True], [False, False, True]]
+    assert R.pairs([], []).tolist() == []
+    for bad in (3, -1, "x", 1.5):
+        refused("the vertices have no names, they are the integers 0 to 2", R.reaches, 0, bad)
+        refused("the vertices have no names, they are the integers 0 to 2", R.pairs, [0], [bad])
+    refused("square", reach, np.zeros((2, 3)))
+    refused("square", Reachability, PackedMatrix.zeros(2, 3))
+    refused("2 names for 3 vertices", Reachability, PackedMatrix.identity(3), ["a", "b"])
+
+
+def test_the_packed_matrix_is_not_changed() -> None:
+    dense = digraph(70, 1)
+    given_ = PackedMatrix.from_dense(dense)
+    reach(given_)
+    condensation(given_)
+    transitive_reduction(PackedMatrix.from_dense(np.triu(dense, 1)))
+    assert given_ == PackedMatrix.from_dense(dense)
+
+
+@SETTINGS
+@given(SIZES, st.integers(0, 10**6))
+def test_reduction_is_the_least_graph_with_the_same_closure(n: int, seed: int) -> None:
+    A = digraph(n, seed, acyclic=True)
+    found = transitive_reduction(A).to_dense()
+    assert not (found & ~A).any() and np.array_equal(star(found), star(A))
+    for i, j in np.argwhere(found)[:20]:
+        without = found.copy()
+        without[i, j] = False
+        assert not star(without)[i, j]
+
+
+def test_reduction_of_graphs_keeps_names_and_weights() -> None:
+    edges = [("a", "b", 1.5), ("b", "c", 2.5), ("a", "c", 9.0), ("b", "c", 7.0), ("c", "d", 0.0), ("a", "d", 1.0)]
+    G = transitive_reduction(edges)
+    assert isinstance(G, sr.Graph) and G.names == ["a", "b", "c", "d"]
+    assert list(zip(G.sources.tolist(), G.targets.tolist(), G.weights.tolist(), strict=True)) == [
+        (0, 1, 1.5), (1, 2, 2.5), (2, 3, 0.0),
+    ]  # fmt: skip
+    chosen = sr.Graph(np.array([0, 0, 1]), np.array([1, 2, 2]), 3, np.array([True, True, False]))
+    G = transitive_reduction(chosen)
+    assert (G.sources.tolist(), G.targets.tolist()) == ([0, 0], [1, 2])
+    assert isinstance(transitive_reduction(sp.csr_array(np.eye(3, k=1))), PackedMatrix)
+    assert transitive_reduction(sr.adjacency(edges, sr.min_plus)).count() == 3
+
+
+@SETTINGS
+@given(st.integers(1, 70), st.integers(0, 10**6))
+def test_a_cycle_is_named(n: int, seed: int) -> None:
+    A = digraph(n, seed, acyclic=True)
+    rng = np.random.default_rng(seed)
+    length = int(rng.integers(1, min(n, 9) + 1))
+    loop = rng.permutation(n)[:length]
+    A[loop, np.roll(loop, -1)] = True
+    with pytest.raises(sr.GraphError, match="the graph has a cycle") as caught:
+        transitive_reduction(A)
+    cycle = [int(v) for v in str(caught.value).partition("cycle, ")[2].partition(":")[0].split(" → ")]
+    assert cycle[0] == cycle[-1] and len(cycle) >= 2
+    assert all(A[a, b] for a, b in itertools.pairwise(cycle))
+
+
+def test_cycles_by_name_and_long_ones() -> None:
+    refused("a cycle, Bute → Coll → Bute: reduce its condensation", transitive_reduction, ROADS)
+    refused("a cycle, a → a:", transitive_reduction, [("a", "a")])
+    refused("undirected", transitive_reduction, sr.as_graph(ROADS, directed=False))
+    ring = [(i, (i + 1) % 50) for i in range(50)]
+    refused(r"0 → 1 → .* → 11 → … \(50 edges\): reduce", transitive_reduction, ring)
+
+
+@SETTINGS
+@given(SIZES, st.integers(0, 10**6))
+def test_condensation(n: int, seed: int) -> None:
+    A = digraph(n, seed)
+    matrix, members = condensation(A)
+    labels = np.empty(n, np.int64)
+    for c, group in enumerate(members):
+        labels[group] = c
+    expected = np.zeros((len(members), len(members)), bool)
+    i, j = np.nonzero(A)
+    expected[labels[i], labels[j]] = True
+    np.fill_diagonal(expected, False)
+    assert np.array_equal(matrix, expected)
+    assert not (star(expected, False) & np.eye(len(members), dtype=bool)).any()
+    assert np.array_equal(star(expected)[np.ix_(labels, labels)], star(A))
+    transitive_reduction(matrix)
+
+
+def test_condensation_by_name() -> None:
+    matrix, members = condensation(ROADS)
+    assert members == [["Ayr"], ["Bute", "Coll"], ["Dale"], ["Eigg"]]
+    assert np.argwhere(matrix.to_dense()).tolist() == [[0, 1], [1, 2], [3, 2]]
+
+
+# The example
+
+
+def test_the_example_runs_here() -> None:
+    done = subprocess.run([sys.executable, str(EXAMPLE), "SciPy"], capture_output=True, text=True, check=True)
+    assert "scipy needs: numpy" in done.stdout and re.search(r"numpy +\d+ need it", done.stdout)
+    done = subprocess.run([sys.executable, str(EXAMPLE), "no-such-thing"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (1, "no-such-thing is not installed\n")
+
+
+@pytest.mark.parametrize("packaging", [True, False])
+def test_the_example_on_a_known_environment(
+    packaging: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if packaging:
+        pytest.importorskip("packaging")
+    else:
+        monkeypatch.setitem(sys.modules, "packaging.requirements", None)
+    installed = {
+        "app": ["Web_Kit[fast] (>=2)", "tls; python_version >= '3'", "absent", "docs; extra == 'dev'"],
+        "web.kit": ["tls", "speed ; extra == 'fast'"],
+        "tls": None, "speed": ["loop-a"], "loop-a": ["loop-b"], "loop-b": ["loop-a"], "docs": [],
+        "old": ["tls; python_version < '3'"],
+    }  # fmt: skip
+    found = [SimpleNamespace(name=name, requires=requires) for name, requires in installed.items()]
+    monkeypatch.setattr("importlib.metadata.distributions", lambda: found)
+    example = runpy.run_path(str(EXAMPLE))
+    graph = example["requirements"]()
+    edges = {(graph.names[i], graph.names[j]) for i, j in zip(graph.sources, graph.targets, strict=True)}
+    expected = {("app", "web-kit"), ("app", "tls"), ("web-kit", "tls"), ("speed", "loop-a"), ("loop-a", "loop-b"),
+                ("loop-b", "loop-a")}  # fmt: skip
+    assert edges == expected | ({("web-kit", "speed")} if packaging else {("old", "tls")})
+    assert example["main"](["app"]) == 0
+    out = capsys.readouterr().out
+    assert "These need one another: loop-a, loop-b" in out
+    assert "1 requirements follow from others:\n  app needs tls\n" in out
+    assert "app is needed by: nothing" in out
