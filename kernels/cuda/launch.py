@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -101,7 +102,7 @@ class _Cuda(NamedTuple):
 def _cuda() -> _Cuda:
     import cupy
 
-    launch = CDLL("libcuda.so.1").cuLaunchKernel
+    launch = CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1").cuLaunchKernel
     launch.argtypes = [c_void_p, *[c_uint] * 7, c_void_p, c_void_p, c_void_p]
     runtime = cupy.cuda.runtime
     return _Cuda(runtime, runtime.getDevice, cupy.cuda.get_current_stream, launch, cupy.cuda.driver.check_status)
