@@ -8,16 +8,12 @@ ratio of medians within this run, on the same cores. Answers are compared. `bool
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
-from cpu import README, Row, median, once, table
-
-BEGIN, END = "<!-- boolean-benchmark -->", "<!-- /boolean-benchmark -->"
+from report import Row, main, median, once
 
 
 def edges_of(n: int, degree: float, acyclic: bool) -> tuple[Any, Any]:
@@ -143,27 +139,11 @@ def questions(n: int) -> list[Row]:
     ]  # fmt: skip
 
 
-def main() -> None:
-    """Run all rows, print them, and with --write put them into the README."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
-    parser.add_argument("--write", action="store_true", help="write the README's table")
-    options = parser.parse_args()
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])
-    os.environ.update(dict.fromkeys(("SEMIRING_NUM_THREADS", "OMP_NUM_THREADS"), str(options.threads)))
-    n = 512 if options.quick else 8192
-    rows = closures(n) + products(n // 2) + bit_sets(max(n // 4, 1024)) + questions(n)
-    text = table(rows, options.threads)
-    print(text)
-    if options.write:
-        readme = README.read_text(encoding="utf-8")
-        if BEGIN not in readme or END not in readme:
-            raise SystemExit(f"{README} has no {BEGIN} … {END} to write between")
-        before, _, rest = readme.partition(BEGIN)
-        README.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+def rows(quick: bool) -> list[Row]:
+    """All rows of the table."""
+    n = 512 if quick else 8192
+    return closures(n) + products(n // 2) + bit_sets(max(n // 4, 1024)) + questions(n)
 
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, "boolean-benchmark", rows)

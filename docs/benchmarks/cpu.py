@@ -8,63 +8,14 @@ machine may be slow, noisy or shared, the ratio says what the library does. Answ
 
 from __future__ import annotations
 
-import argparse
-import os
-import platform
 import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 
-README = Path(__file__).parents[2] / "README.md"
-BEGIN, END = "<!-- cpu-benchmark -->", "<!-- /cpu-benchmark -->"
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the table: what, ours and the peer's time in seconds, and what the ratio should reach."""
-
-    work: str
-    ours: float
-    peer: str
-    theirs: float | None
-    at_least: str
-
-    def cells(self) -> list[str]:
-        ratio = f"{self.theirs / self.ours:.1f}×" if self.theirs else "–"
-        return [
-            self.work,
-            seconds(self.ours),
-            self.peer,
-            seconds(self.theirs) if self.theirs else "–",
-            ratio,
-            self.at_least,
-        ]
-
-
-def seconds(t: float) -> str:
-    """A time as people write it."""
-    return f"{t:.2f} s" if t >= 1 else f"{t * 1e3:.3g} ms" if t >= 1e-3 else f"{t * 1e6:.3g} µs"
-
-
-def median(run: Callable[[], object], repeat: int = 5) -> float:
-    """Median time of some calls, after one that is not counted."""
-    run()
-    return once(run, repeat)
-
-
-def once(run: Callable[[], object], repeat: int = 1) -> float:
-    """Median time of some calls, the first included: for peers that take long and compile nothing."""
-    times = []
-    for _ in range(repeat):
-        start = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - start)
-    return sorted(times)[len(times) // 2]
+sys.path.insert(0, str(Path(__file__).parent))
+from report import Row, main, median, once
 
 
 def products(n: int) -> list[Row]:
@@ -240,52 +191,11 @@ def output(code: str) -> str:
     ).stdout
 
 
-def table(rows: list[Row], threads: int) -> str:
-    import numba
-    import numpy
-    import scipy
-
-    head = ["work", "semiring", "peer", "peer's time", "ratio", "goal"]
-    lines = [" | ".join(head), " | ".join(["---"] * len(head))]
-    for row in rows:
-        cells = row.cells()
-        lines.append(" | ".join(c if c != seconds(0) else "" for c in cells))
-    cpu = next((line.split(":")[1].strip() for line in _cpuinfo() if line.startswith("model name")), platform.machine())
-    note = (f"Medians of one run of `make bench` on {date.today()}: {cpu}, {threads} cores, Python "
-            f"{platform.python_version()}, NumPy {numpy.__version__}, Numba {numba.__version__}, "
-            f"SciPy {scipy.__version__}.")  # fmt: skip
-    return "\n".join([*(f"| {line} |" for line in lines), "", note])
-
-
-def _cpuinfo() -> list[str]:
-    path = Path("/proc/cpuinfo")
-    return path.read_text().splitlines() if path.exists() else []
-
-
-def main() -> None:
-    """Run all rows, print them, and with --write put them into the README."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
-    parser.add_argument("--write", action="store_true", help="write the README's table")
-    options = parser.parse_args()
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])
-    os.environ.update(
-        dict.fromkeys(("SEMIRING_NUM_THREADS", "OMP_NUM_THREADS", "RAYON_NUM_THREADS"), str(options.threads))
-    )
-    n = 256 if options.quick else 2048
-    rows = (
-        products(n) + closures(n) + transitive(n if options.quick else 5000, 8) + other_libraries(n // 2) + overheads()
-    )
-    text = table(rows, options.threads)
-    print(text)
-    if options.write:
-        readme = README.read_text(encoding="utf-8")
-        before, _, rest = readme.partition(BEGIN)
-        after = rest.partition(END)[2]
-        README.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", encoding="utf-8")
+def rows(quick: bool) -> list[Row]:
+    """All rows of the table."""
+    n = 256 if quick else 2048
+    return products(n) + closures(n) + transitive(n if quick else 5000, 8) + other_libraries(n // 2) + overheads()
 
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, "cpu-benchmark", rows)

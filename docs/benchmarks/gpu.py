@@ -14,6 +14,7 @@ import argparse
 import datetime
 import platform
 import statistics
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,7 +25,9 @@ import numpy as np
 
 import semiring as sr
 
-MARKERS = ("<!-- gpu-benchmark -->", "<!-- /gpu-benchmark -->")
+sys.path.insert(0, str(Path(__file__).parent))
+from report import grid_of, insert
+
 HUGE = 65_536  # vertices of the one closure that takes a quarter of a minute
 
 most_reliable = sr.Semiring(
@@ -158,11 +161,6 @@ def overhead() -> list[tuple[str, ...]]:
     return [(label, f"{1e3 * milliseconds(work, 301):.0f} µs") for label, work in works.items()]
 
 
-def table(rows: list[tuple[str, ...]], head: tuple[str, ...]) -> str:
-    lines = [head, tuple("---" for _ in head), *rows]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", default=[512, 1024, 4096, 16384, 32768, HUGE])
@@ -184,16 +182,10 @@ def main() -> None:
             rows, head = measures[name](sizes), ("work", *(f"n = {n:,}" for n in sizes))
         else:
             rows, head = {"stacks": stacks, "overhead": overhead}[name](), ("work", "time")
-        text.append(table(rows, head))
+        text.append(grid_of(head, rows))
         print("\n" + text[-1], flush=True)
     if options.readme:
-        start, end = MARKERS
-        page = options.readme.read_text(encoding="utf-8")
-        if start not in page or end not in page:
-            raise SystemExit(f"{options.readme} has no place for the table: {start} … {end}")
-        before, _, rest = page.partition(start)
-        after = rest.partition(end)[2]
-        options.readme.write_text("\n\n".join([before + start, *text, end + after]), encoding="utf-8")
+        insert(options.readme, "gpu-benchmark", "\n\n".join(text))
 
 
 if __name__ == "__main__":

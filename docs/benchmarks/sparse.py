@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
-from cpu import README, Row, median, once, table
+from report import README, Row, median, once, table
 
 BEGIN, END = "<!-- sparse-benchmark -->", "<!-- /sparse-benchmark -->"
 

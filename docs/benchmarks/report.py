@@ -1,0 +1,108 @@
+"""What all benchmarks share: medians, rows and tables, the cores they run on, and where in the README a table goes."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table: what, ours and the peer's time in seconds, and what the ratio should reach."""
+
+    work: str
+    ours: float
+    peer: str
+    theirs: float | None
+    at_least: str
+
+    def cells(self) -> list[str]:
+        ratio = f"{self.theirs / self.ours:.1f}×" if self.theirs else "–"
+        theirs = seconds(self.theirs) if self.theirs else "–"
+        return [self.work, seconds(self.ours) if self.ours else "", self.peer, theirs, ratio, self.at_least]
+
+
+def seconds(t: float) -> str:
+    """A time as people write it."""
+    return f"{t:.2f} s" if t >= 1 else f"{t * 1e3:.3g} ms" if t >= 1e-3 else f"{t * 1e6:.3g} µs"
+
+
+def median(run: Callable[[], object], repeat: int = 5) -> float:
+    """Median time of some calls, after one that is not counted."""
+    run()
+    return once(run, repeat)
+
+
+def once(run: Callable[[], object], repeat: int = 1) -> float:
+    """Median time of some calls, the first included: for peers that take long and compile nothing."""
+    times = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - start)
+    return sorted(times)[len(times) // 2]
+
+
+def grid_of(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, ["---"] * len(head), *rows))
+
+
+def table(rows: list[Row], threads: int) -> str:
+    """The rows beside their peers, and what they were measured on."""
+    import numba
+    import numpy
+    import scipy
+
+    cells = grid_of(["work", "semiring", "peer", "peer's time", "ratio", "goal"], [row.cells() for row in rows])
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    cpu = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+    return (f"{cells}\n\nMedians of one run of `make bench` on {date.today()}: {cpu}, {threads} cores, Python "
+            f"{platform.python_version()}, NumPy {numpy.__version__}, Numba {numba.__version__}, "
+            f"SciPy {scipy.__version__}.")  # fmt: skip
+
+
+def main(what: str | None, name: str, rows: Callable[[bool], list[Row]]) -> None:
+    """Pin the process to some cores, run all rows, print them, and with --write put them into the README.
+
+    Parameters
+    ----------
+    what : str
+        For --help.
+    name : str
+        Of the table's markers in the README.
+    rows : callable
+        Is told whether small sizes are wanted.
+    """
+    parser = argparse.ArgumentParser(description=what, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
+    parser.add_argument("--write", action="store_true", help="write the README's table")
+    options = parser.parse_args()
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])
+    names = ("SEMIRING_NUM_THREADS", "OMP_NUM_THREADS", "RAYON_NUM_THREADS")
+    os.environ.update(dict.fromkeys(names, str(options.threads)))
+    text = table(rows(options.quick), options.threads)
+    print(text)
+    if options.write:
+        insert(README, name, text)
+
+
+def insert(page: Path, name: str, text: str) -> None:
+    """Put a text between the markers of this name, in place of what is there."""
+    begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+    whole = page.read_text(encoding="utf-8")
+    if begin not in whole or end not in whole:
+        raise SystemExit(f"{page} has no place for the table: {begin} … {end}")
+    before, _, rest = whole.partition(begin)
+    page.write_text(f"{before}{begin}\n{text}\n{end}{rest.partition(end)[2]}", encoding="utf-8")
