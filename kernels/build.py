@@ -17,7 +17,7 @@ def kernel(lowering: Lowering) -> Any:
     made = lowering.__dict__.get("_kernel")
     if made is None:
         # Kept on the lowering, which is itself kept: finding it again costs no hashing of expressions.
-        made = _on_gpu(lowering) if lowering.kind == "cuda" else _kernel(_Keyed(lowering))
+        made = _on_gpu(lowering) if lowering.on_gpu else _kernel(_Keyed(lowering))
         lowering.__dict__["_kernel"] = made
     return made
 

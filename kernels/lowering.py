@@ -51,6 +51,11 @@ class Lowering:
         """Whether storage holds the data as they are."""
         return self.recode is None
 
+    @property
+    def on_gpu(self) -> bool:
+        """Whether data and storage are in a GPU's memory."""
+        return False
+
     def encode(self, array: np.ndarray, copy: bool) -> Any:
         """An array of the data's dtype in storage; its own memory may be used where `copy` is false."""
         return np.array(array, copy=copy or None) if self.recode is None else self.recode[0](array, copy)
@@ -116,7 +121,7 @@ def choose(S: Semiring, dtype: np.dtype, facts: Facts, length: int, *, in_place:
     packed : bool
         Whether one bit an element is possible (operands are 2-D and all two-valued).
     """
-    if packed and facts.two_valued and _is_boolean(S, dtype):
+    if packed and facts.two_valued and is_boolean(S, dtype):
         return _packed(S, dtype)
     if packed and dtype.kind == "u" and length >= FEWEST and (planes := bit_planes(S, dtype, facts)):
         return planes
@@ -206,7 +211,7 @@ def _objects(S: Semiring, dtype: np.dtype, reason: str) -> Lowering:
 
 
 @lru_cache(1024)
-def _is_boolean(S: Semiring, dtype: np.dtype) -> bool:
+def is_boolean(S: Semiring, dtype: np.dtype) -> bool:
     """Whether {0, 1} is the Boolean algebra within S: 1 ⊕ 1 = 1 and 1* = 0* = 1 (the rest is a law)."""
     if S.traced is None or dtype.names or dtype.kind == "O" or not S.idempotent:
         return False

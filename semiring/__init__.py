@@ -70,6 +70,8 @@ if TYPE_CHECKING:
     from .packing import pack as pack
     from .reachability import Reachability as Reachability
     from .reachability import reach as reach
+    from .sparse_factors import SparseFactors as SparseFactors
+    from .sparse_planning import SparsePlan as SparsePlan
     from .tracing import saturating_add as saturating_add
     from .tracing import saturating_multiply as saturating_multiply
 
@@ -91,6 +93,8 @@ _HOME = {
     "kernels.packed": "PackedMatrix",
     "packing": "pack",
     "reachability": "Reachability reach",
+    "sparse_factors": "SparseFactors",
+    "sparse_planning": "SparsePlan",
     "tracing": "saturating_add saturating_multiply",
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}

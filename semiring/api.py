@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from . import laws
 from .algorithms import relaxation
 from .algorithms.blocks import UndefinedStar
 from .core import Semiring
+from .csr import has_edges
 from .devices import is_on_gpu, settle, to_host
 from .divergence import check_cycles, improving, may_diverge, undefined_star
 from .errors import LawError, SemiringError
@@ -38,6 +39,9 @@ from .memory import require
 from .naming import algebra
 from .operands import check_square, examine, is_sparse, operand
 from .planning import Plan
+
+if TYPE_CHECKING:
+    from .sparse_planning import SparsePlan
 
 __all__ = ["Factors", "algebra", "check_laws", "closure", "factor", "matmul", "path", "plan", "solve"]
 
@@ -194,7 +198,7 @@ def _examined_product(
     """C ⊕ A ⊗ B of elements that are looked at before."""
     on_gpu = is_on_gpu(operands[0])
     if on_gpu and not check:
-        low = lowering_without_facts(S, dtype)
+        low = lowering_without_facts(S, operands[0], packed=len(full) == 2)
         return low.decode(_product(low, full, *operands))
     low = lowering_for(S, operands[0], examine(S, dtype, named), 3, packed=len(full) == 2)
     if on_gpu and len(operands) == len(full) == 2:
@@ -243,8 +247,9 @@ def closure(
         A stack is closed matrix by matrix.
     S : Semiring or str
         With min_plus the answer holds shortest distances, with boolean reachability, with max_min widest paths.
-    method : {"auto", "floyd-warshall", "blocked", "r-kleene", "squaring", "elimination"}
-        The schedule. All give the same answer, up to rounding where ⊗ rounds.
+    method : {"auto", "floyd-warshall", "blocked", "r-kleene", "squaring", "elimination", "sparse"}
+        The schedule. All give the same answer, up to rounding where ⊗ rounds. Sparse matrices and graphs are eliminated
+        on their structure ("sparse") where that is reckoned to be faster.
     reflexive : bool
         Whether the empty walk counts; otherwise A⁺ = A A*.
     overwrite : bool
@@ -299,6 +304,12 @@ def closure(
         return packed_closure(
             A, S, method=method, reflexive=reflexive, overwrite=overwrite, device=device, tile=tile, progress=progress
         )
+    if has_edges(A) and not overwrite and tile is None and device in (None, "cpu"):
+        from .sparse_closure import sparse_closure
+
+        found = sparse_closure(A, S, method=method, reflexive=reflexive, progress=progress)
+        if found is not None:
+            return found
     given = operand(A, S)
     array = given.array
     usual = (method, reflexive, overwrite, tile, check, progress) == ("auto", True, False, None, True, False)
@@ -315,7 +326,7 @@ def closure(
     planned, facts = plan_closure(S, array, method, reflexive, overwrite, tile, check)
     low, n = planned.lowering, array.shape[-1]
     if planned.memory > LARGE:
-        require(planned.memory, f"the closure of {n} × {n} {array.dtype}", on_gpu=low.kind == "cuda")
+        require(planned.memory, f"the closure of {n} × {n} {array.dtype}", on_gpu=low.on_gpu)
     if reflexive and check:
         short = in_16_bits(S, array, facts)
         if short is not None:
@@ -347,7 +358,7 @@ def plan(
     overwrite: bool = False,
     device: str | None = None,
     tile: int | None = None,
-) -> Plan:
+) -> Plan | SparsePlan:
     """What `closure` would do with the same arguments, without doing it.
 
     Examples
@@ -359,6 +370,12 @@ def plan(
     ('r-kleene', 'ordered integers', 27000000)
     """
     S = algebra(S)
+    if has_edges(A) and not overwrite and tile is None and device in (None, "cpu"):
+        from .sparse_closure import sparse_plan
+
+        planned = sparse_plan(A, S, method=method)
+        if planned is not None:
+            return planned
     array = operand(A, S).array
     (array,), _ = settle(S, [array], device, check_work(array))
     return plan_closure(S, array, method, reflexive, overwrite, tile)[0]

@@ -35,6 +35,7 @@ SCHEDULES: dict[str, Callable[[Any, Any, int], None]] = {
 }
 LARGE = 1 << 26  # bytes from which it is asked whether they are there
 RANKS_REPAY = 2e11  # multiply-adds of a closure or product from which looking for few distinct values pays on a GPU
+PACKED_ON_GPU = 512  # least side of matrices of truth values that repays packing them on a GPU
 STACKED = 128  # matrices up to this order are closed together in one call
 
 
@@ -45,15 +46,18 @@ def lowering_for(
     if is_on_gpu(array):
         from .kernels.cuda.lowering import choose as choose_on_gpu
 
-        return choose_on_gpu(S, array.dtype, facts, length, in_place=in_place)
+        packed = packed and min(array.shape) >= PACKED_ON_GPU
+        return choose_on_gpu(S, array.dtype, facts, length, in_place=in_place, packed=packed)
     return choose(S, array.dtype, facts, length, in_place=in_place, packed=packed)
 
 
-def lowering_without_facts(S: Semiring, dtype: np.dtype) -> Lowering:
+def lowering_without_facts(S: Semiring, array: Any, *, packed: bool) -> Lowering:
     """The lowering for device data that nobody has looked at."""
     from .kernels.cuda.lowering import without_facts
 
-    return without_facts(S, dtype)
+    if packed and array.dtype.kind == "b":
+        return lowering_for(S, array, Facts(two_valued=True), 1, packed=True)
+    return without_facts(S, array.dtype)
 
 
 def in_16_bits(S: Semiring, array: Any, facts: Facts) -> Any:
@@ -109,7 +113,7 @@ def plan_closure(
         facts = examine(S, array.dtype, [("A", array)])
         low = lowering_for(S, array, facts, n, in_place=overwrite and reflexive, packed=array.ndim == 2)
     else:
-        facts, low = Facts(), lowering_without_facts(S, array.dtype)
+        facts, low = Facts(), lowering_without_facts(S, array, packed=array.ndim == 2)
     engine = build_kernel(low)
     method, tile, reasons = choose_method(method, low, n, engine, tile)
     if check and reflexive and could_be_in_16_bits(S, array, facts):
@@ -117,7 +121,7 @@ def plan_closure(
     copies = (0 if overwrite and reflexive and low.storage == low.dtype else 1) + (not reflexive)
     memory = closure_memory(method, low, n, batch, copies)
     shape = tuple(array.shape)
-    where = gpu_name() or "GPU" if low.kind == "cuda" else f"CPU, {engine.threads} threads"
+    where = gpu_name() or "GPU" if low.on_gpu else f"CPU, {engine.threads} threads"
     rounds = max((n - 1).bit_length(), 1) if method == "squaring" else 1
     return Plan("closure", S, shape, method, tile, low, where, rounds * batch * n**3, memory, reasons), facts
 
@@ -166,7 +170,7 @@ def close_each(work: np.ndarray, original: np.ndarray | None, kernel: Any, plann
 def reporting(progress: bool | Callable[[float], None], planned: Plan, check: bool = True) -> Any:
     """A context with the kernel of the plan, which reports the share of the work done if that is wanted."""
     kernel = build_kernel(planned.lowering)
-    if not check and planned.lowering.kind == "cuda":
+    if not check and planned.lowering.on_gpu:
         kernel = kernel.unchecked
     if progress is False:
         return nullcontext(kernel)

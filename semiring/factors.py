@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .algorithms import elimination
 from .algorithms.blocks import UndefinedStar
 from .core import Semiring
+from .csr import has_edges
 from .divergence import check_cycles, may_diverge, undefined_star
 from .errors import SemiringError
 from .execution import LARGE, common_dtype, lowering_for, plan_closure, reporting, steady_closure
@@ -20,6 +21,9 @@ from .kernels.lowering import in_python_integers
 from .memory import require
 from .naming import algebra
 from .operands import examine, operand
+
+if TYPE_CHECKING:
+    from .sparse_factors import SparseFactors
 
 
 class Factors:
@@ -112,20 +116,23 @@ class Factors:
         return f"Factors of a {n} × {n} matrix over {self._S.name}, {self.plan.lowering.dtype}"
 
 
-def factor(A: Any, S: Semiring | str, *, progress: bool | Callable[[float], None] = False) -> Factors:
+def factor(
+    A: Any, S: Semiring | str, *, progress: bool | Callable[[float], None] = False
+) -> Factors | SparseFactors:
     """Eliminate a square matrix once (LU decomposition), a third of the closure's work.
 
     Parameters
     ----------
-    A : array_like, shape (n, n)
+    A : array_like, sparse matrix or graph, shape (n, n)
     S : Semiring or str
     progress : bool or callable
-        As in `closure`.
+        As in `closure`; for dense matrices.
 
     Returns
     -------
-    Factors
-        With `.solve(B)` and `.closure()`.
+    Factors or SparseFactors
+        With `.solve(B)` and `.closure()`; of a sparse matrix or graph also rows, streams of rows, and reductions, with
+        nothing of n × n ever held.
 
     Raises
     ------
@@ -140,6 +147,10 @@ def factor(A: Any, S: Semiring | str, *, progress: bool | Callable[[float], None
     >>> F.solve(np.array([7.0, 0.0]))
     array([8., 2.])
     """
+    if has_edges(A):
+        from .sparse_factors import sparse_factor
+
+        return sparse_factor(A, S)
     return Factors(algebra(S), A, progress=progress)
 
 
@@ -169,4 +180,10 @@ def solve(A: Any, B: Any, S: Semiring | str, *, progress: bool | Callable[[float
     >>> sr.solve(A, np.array([np.inf, np.inf, 0.0]), sr.min_plus)
     array([7., 4., 0.])
     """
+    if has_edges(A):
+        from .sparse_closure import sparse_solve
+
+        found = sparse_solve(A, B, algebra(S))
+        if found is not None:
+            return found
     return Factors(algebra(S), A, progress=progress).solve(B)

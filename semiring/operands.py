@@ -178,8 +178,8 @@ def _examine_on_gpu(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, An
     from .kernels.cuda.lowering import without_facts
 
     some = [array for _, array in arrays if array.size]
-    if not some:
-        return Facts()
+    if not some or dtype.kind == "b":
+        return Facts(two_valued=dtype.kind == "b")
     findings = look_at(without_facts(S, dtype), some)
     if findings.flags & (NOT_A_NUMBER | OUTSIDE):
         for what, array in arrays:

@@ -13,6 +13,7 @@ from .errors import SemiringError
 from .execution import close_matrix, plan_closure, reporting
 from .graph import Graph, Matrix
 from .kernels.build import kernel as build_kernel
+from .kernels.lowering import is_boolean
 from .kernels.packed import WORD, PackedMatrix, check_writable, is_packed_on_gpu
 from .naming import algebra
 from .operands import examine, is_sparse, operand
@@ -53,15 +54,17 @@ def packed_closure(
         return _closed_on_gpu(A if is_packed_on_gpu(A) else _truths(A, S), reflexive, overwrite)
     if device not in ("gpu", "cuda") and method == "auto" and tile is None and _is_edges(A):
         return reachability_closure(A, S, reflexive=reflexive, packed=True)
+    if device is not None:
+        settle(S, [np.empty(0, bool)], device, 0)  # refuses a device that is unknown or absent
+    if device in ("gpu", "cuda"):
+        # An array is packed piece by piece while it is sent.
+        given = _truths(A, S) if isinstance(A, np.ndarray) else packed_operand(A, S)[0]
+        return _closed_on_gpu(given, reflexive, True).get()
     matrix, mine = packed_operand(A, S)
     rows, columns = matrix.shape
     if rows != columns:
         raise SemiringError(f"A must be a square matrix, and is {rows} × {columns}")
     planned = _plan(S, rows, method, reflexive, tile)
-    if device is not None:
-        settle(S, [np.empty(0, bool)], device, 0)  # refuses a device that is unknown or absent
-    if device in ("gpu", "cuda"):
-        return _closed_on_gpu(matrix, reflexive, True).get()
     work = matrix if (mine or overwrite) and matrix.words.flags.writeable else matrix.copy()
     if planned.method == "floyd-warshall" and progress is False:  # the engine closes it whole, with or without one
         kernel = build_kernel(planned.lowering)
@@ -178,12 +181,11 @@ def _check_boolean(S: Semiring) -> None:
         raise SemiringError(
             f"a bit for each pair is enough for algebras of False and True, such as sr.boolean, not for {S.name}"
         )
+    if not is_boolean(S, np.dtype(bool)):
+        raise SemiringError(f"{S.name} is not the algebra of or and and; packed matrices are for that alone")
 
 
 def _plan(S: Semiring, n: int, method: str, reflexive: bool, tile: int | None) -> Plan:
     """The plan of a packed closure; an array that takes no room stands for the matrix."""
     stand_in = np.broadcast_to(np.zeros((), bool), (n, n))
-    planned = plan_closure(S, stand_in, method, reflexive, True, tile)[0]
-    if planned.lowering.kind != "packed":
-        raise SemiringError(f"{S.name} is not the algebra of or and and; packed matrices are for that alone")
-    return planned
+    return plan_closure(S, stand_in, method, reflexive, True, tile)[0]

@@ -11,7 +11,7 @@ from .compressed import Compressed, compressed, is_sparse
 from .core import Semiring
 from .errors import SemiringError
 from .execution import LARGE
-from .kernels.lowering import _is_boolean as holds_boolean
+from .kernels.lowering import is_boolean as holds_boolean
 from .memory import require
 from .naming import algebra
 from .operands import check_square

@@ -85,16 +85,15 @@ def closure(S: Semiring, array: Any) -> Any:
     elif n > LARGEST_STACKED:
         return None
     else:
-        stack, target = (array, result) if array.ndim == 3 else (array[None], result[None])
         if low.is_identity and array.strides[-1] == array.itemsize:
             ways.look_at(array, found)
-            failed = kernel.close_small(stack, target)
-            ways.inspect(target, 0 if failed is None else failed.data.ptr, found)
+            failed = kernel.close_small(array, result)
+            ways.inspect(result, 0 if failed is None else failed.data.ptr, found)
         else:
-            work = cupy.empty(stack.shape, low.storage)
-            ways.take_in(stack, work, found)
+            work = cupy.empty(array.shape, low.storage)
+            ways.take_in(array, work, found)
             failed = kernel.close_small(work, work)
-            ways.hand_out(work, target, 0 if failed is None else failed.data.ptr, found)
+            ways.hand_out(work, result, 0 if failed is None else failed.data.ptr, found)
     return result if _holds(S, low, n, found.read(), IMPROVED * may_diverge(low)) else None
 
 

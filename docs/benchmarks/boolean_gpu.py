@@ -20,15 +20,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from report import grid_of, insert
 
+import semiring as sr
 from semiring.kernels.cuda import bits
-from semiring.kernels.cuda.boolean import BooleanKernel, closure_on_gpu
+from semiring.kernels.cuda.boolean import BooleanKernel
 from semiring.kernels.cuda.packed import DevicePackedMatrix
 from semiring.kernels.packed import PackedMatrix
 
-MARKERS = ("<!-- boolean-gpu-benchmark -->", "<!-- /boolean-gpu-benchmark -->")
 LIMIT = 7700.0  # T
-REST = 0.2  # seconds before a measurement: hot tensor cores lower the clock
+REST = 0.2  # seconds before a long run: hot tensor cores lower the clock, as an idle device does for short ones
 
 
 def random_bits(rows: int, columns: int, halvings: int, seed: int) -> DevicePackedMatrix:
@@ -61,30 +62,45 @@ def shuffled_path(n: int) -> tuple[DevicePackedMatrix, np.ndarray]:
     return matrix, place
 
 
-def milliseconds(
-    work: Callable[[], Any], repeat: int, inner: int = 1, before: Callable[[], Any] = lambda: None
-) -> float:
-    """Median time of the device, of one of `inner` runs in a row, after one to warm up."""
+def once(work: Callable[[], Any]) -> float:
+    """Milliseconds on the device."""
     import cupy
+
+    start, stop = cupy.cuda.Event(), cupy.cuda.Event()
+    start.record()
+    work()
+    stop.record()
+    stop.synchronize()
+    return float(cupy.cuda.get_elapsed_time(start, stop))
+
+
+def milliseconds(work: Callable[[], Any], repeat: int, inner: int = 1) -> float:
+    """Median time of one of `inner` runs in a row, after as many to warm up; where it is one run, after a rest."""
+    import cupy
+
+    def run() -> None:
+        for _ in range(inner):
+            work()
 
     times = []
     for _ in range(repeat + 1):
-        before()
-        cupy.cuda.Device().synchronize()
-        time.sleep(REST)
-        start, stop = cupy.cuda.Event(), cupy.cuda.Event()
-        start.record()
-        for _ in range(inner):
-            work()
-        stop.record()
-        stop.synchronize()
-        times.append(cupy.cuda.get_elapsed_time(start, stop) / inner)
+        if inner == 1:
+            cupy.cuda.Device().synchronize()
+            time.sleep(REST)
+        else:
+            run()
+        times.append(once(run) / inner)
     return statistics.median(times[1:])
 
 
 def rate(work: float, ms: float) -> str:
     t = work / ms * 1e-9
     return f"{t:,.0f} T ({t / LIMIT:.0%}), {ms:.3g} ms"
+
+
+def in_a_row(n: int) -> int:
+    """Products that take some milliseconds together; large ones are timed alone."""
+    return 40 if n <= 8192 else 8 if n <= 16384 else 1
 
 
 def products(sizes: list[int]) -> list[tuple[str, ...]]:
@@ -94,7 +110,7 @@ def products(sizes: list[int]) -> list[tuple[str, ...]]:
         cells = []
         for n in sizes:
             A, T, C = random_bits(n, n, halvings, 1), random_bits(n, n, halvings, 2), DevicePackedMatrix.zeros(n, n)
-            inner = max(min(20, (16384 // n) ** 3), 1)
+            inner = in_a_row(n)
             ms = milliseconds(lambda A=A, T=T, C=C: bits.multiply(C.bits, A.bits, T.bits, False), 5, inner)
             cells.append(rate(n**3, ms))
             if halvings == 10 and n == sizes[-1]:
@@ -105,7 +121,7 @@ def products(sizes: list[int]) -> list[tuple[str, ...]]:
     for n in sizes:
         A, B, C = random_bits(n, n, 10, 1), random_bits(n, n, 10, 2), DevicePackedMatrix.zeros(n, n)
         kernel = BooleanKernel()
-        cells.append(rate(n**3, milliseconds(lambda A=A, B=B, C=C, k=kernel: k.multiply(C, A, B), 5)))
+        cells.append(rate(n**3, milliseconds(lambda A=A, B=B, C=C, k=kernel: k.multiply(C, A, B), 5, in_a_row(n))))
         del A, B, C
     rows.append(("product, 0.1 % dense, transposition of B included", *cells))
     return rows
@@ -122,8 +138,16 @@ def check_product(C: DevicePackedMatrix, A: DevicePackedMatrix, T: DevicePackedM
 
 def closure_time(A: DevicePackedMatrix, work: DevicePackedMatrix) -> float:
     """Milliseconds to close A, which is copied to `work` before."""
-    kernel = BooleanKernel()
-    return milliseconds(lambda: kernel.close_plus(work), 3, 1, lambda: kernel.assign(work, A))
+    import cupy
+
+    kernel, times = BooleanKernel(), []
+    for _ in range(6 if A.shape[0] <= 65536 else 2):
+        kernel.assign(work, A)
+        cupy.cuda.Device().synchronize()
+        if A.shape[0] > 16384:
+            time.sleep(REST)
+        times.append(once(lambda: kernel.close_plus(work)))
+    return statistics.median(times[1:])
 
 
 def closures(sizes: list[int]) -> list[tuple[str, ...]]:
@@ -167,7 +191,7 @@ def from_the_host(n: int) -> list[tuple[str, ...]]:
     times = []
     for _ in range(4):
         start = time.perf_counter()
-        answer = closure_on_gpu(array, reflexive=False)
+        answer = sr.closure(array, sr.boolean, packed=True, reflexive=False, device="gpu")
         times.append(time.perf_counter() - start)
     i, j = np.random.default_rng(0).integers(0, n, (2, 64))
     if not all(answer[int(a), int(b)] == (place[a] < place[b]) for a, b in zip(i, j, strict=True)):
@@ -189,11 +213,6 @@ def from_the_host(n: int) -> list[tuple[str, ...]]:
     ]
 
 
-def table(rows: list[tuple[str, ...]], head: tuple[str, ...]) -> str:
-    lines = [head, tuple("---" for _ in head), *rows]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--products", type=int, nargs="*", default=[8192, 16384, 32768, 65536])
@@ -212,20 +231,14 @@ def main() -> None:
     ]  # fmt: skip
     for measure, sizes in parts:
         if sizes:
-            text.append(table(measure(sizes), ("work", *(f"n = {n:,}" for n in sizes))))
+            text.append(grid_of(["work", *(f"n = {n:,}" for n in sizes)], measure(sizes)))
             print("\n" + text[-1], flush=True)
         cupy.get_default_memory_pool().free_all_blocks()
     if options.host:
-        text.append(table(from_the_host(options.host), ("work", "time")))
+        text.append(grid_of(["work", "time"], from_the_host(options.host)))
         print("\n" + text[-1], flush=True)
     if options.readme:
-        start, end = MARKERS
-        page = options.readme.read_text(encoding="utf-8")
-        if start not in page or end not in page:
-            raise SystemExit(f"{options.readme} has no place for the table: {start} … {end}")
-        before, _, rest = page.partition(start)
-        after = rest.partition(end)[2]
-        options.readme.write_text("\n\n".join([before + start, *text, end + after]), encoding="utf-8")
+        insert(options.readme, "boolean-gpu-benchmark", "\n\n".join(text))
 
 
 if __name__ == "__main__":

@@ -56,11 +56,13 @@ class CudaKernel:
 
     def multiply_add(self, C: Any, A: Any, B: Any) -> None:
         """C ← C ⊕ A ⊗ B. C overlaps neither A nor B."""
-        self._product(C[None], A[None], B[None], True)
+        if not self._small_product(C, A, B, True):
+            self._product(C[None], A[None], B[None], True)
 
     def multiply(self, C: Any, A: Any, B: Any) -> None:
         """C ← A ⊗ B; what C held is not read. C overlaps neither A nor B."""
-        self._product(C[None], A[None], B[None], False)
+        if not self._small_product(C, A, B, False):
+            self._product(C[None], A[None], B[None], False)
 
     def multiply_add_stack(self, C: Any, A: Any, B: Any) -> None:
         """C[s] ← C[s] ⊕ A[s] ⊗ B[s] for every s; A and B may repeat a matrix by a zero stride."""
@@ -79,6 +81,16 @@ class CudaKernel:
         """C ← C ⊗ D in place; D is square and does not overlap C."""
         for rows in _strips(C.shape[0], C.shape[1] * C.dtype.itemsize):
             self.multiply(C[rows], copy_of(C[rows]), D)
+
+    def _small_product(self, C: Any, A: Any, B: Any, accumulate: bool) -> bool:
+        """The product of matrices for which Python takes longer than the device; False where it is none of those."""
+        (m, k), (rows, n) = A.shape, B.shape
+        if self.is_linear or self.words or not 0 < min(m, k, n) < WORTH_PADDING or k != rows or C.shape != (m, n):
+            return False
+        if any(X.strides[1] != X.itemsize for X in (A, B, C)):
+            return False
+        self.product(_view(C), _view(A), _view(B), 1, accumulate)
+        return True
 
     def _product(self, C: Any, A: Any, B: Any, accumulate: bool) -> None:
         batch, m, n = C.shape
@@ -166,7 +178,7 @@ class CudaKernel:
             return -1
         if self.closure.has_graph(n):
             work = rows_of(D)
-            view = _view(work[None])
+            view = _view(work)
             with self.closure.graph(n) as recorded:
                 self._place(view, recorded.matrix)
                 recorded.launch()
@@ -177,7 +189,7 @@ class CudaKernel:
             return pivot
         order = n if n <= TILE else _up(n, outer_block(n) if n >= HUGE else ALIGN)
         work = self._padded(D[None], order, order)[0] if self._can_pad and n > WORTH_PADDING else rows_of(D)
-        failed = self.closure(_view(work[None]))
+        failed = self.closure(_view(work))
         if work.data.ptr != D.data.ptr:
             D[...] = work[:n, :n]
         return -1 if self.always_defined else int(failed[0])
@@ -204,12 +216,13 @@ class CudaKernel:
     def close_small(self, A: Any, D: Any) -> Any:
         """D[s] ← A[s]*, orders up to `LARGEST_STACKED`; A may be D. The first pivots without a star, None if all have.
 
-        The elements of a row lie side by side, in both.
+        Stacks or single matrices, both with the elements of a row side by side.
         """
         import cupy
 
-        failed = None if self.always_defined else cupy.full(len(D), -1, np.int32)
-        self.closure.stack(_view(A), _view(D), len(D), 0 if failed is None else failed.data.ptr)
+        batch = len(D) if D.ndim == 3 else 1
+        failed = None if self.always_defined else cupy.full(batch, -1, np.int32)
+        self.closure.stack(_view(A), _view(D), batch, 0 if failed is None else failed.data.ptr)
         return failed
 
     @cached_property
@@ -282,14 +295,17 @@ class CudaKernel:
         A[...] = B
 
 
-_kernels: dict[tuple, CudaKernel] = {}
+_kernels: dict[tuple, Any] = {}
 
 
-def kernel(lowering: CudaLowering) -> CudaKernel:
+def kernel(lowering: CudaLowering) -> Any:
     """The kernel of a lowering; lowerings whose text is the same share it."""
     found = _kernels.get(lowering.key)
     if found is None:
-        found = _kernels[lowering.key] = CudaKernel(lowering)
+        from .boolean import BooleanKernel, PackedCudaLowering
+
+        made = BooleanKernel() if isinstance(lowering, PackedCudaLowering) else CudaKernel(lowering)
+        found = _kernels[lowering.key] = made
     return found
 
 
@@ -297,9 +313,12 @@ def _up(number: int, multiple: int) -> int:
     return -(-number // multiple) * multiple
 
 
-def _view(stack: Any) -> View:
-    next_matrix, ld, _ = stack.strides
-    return View(stack.data.ptr, ld, next_matrix if stack.shape[0] > 1 else 0, stack.shape[1], stack.shape[2])
+def _view(block: Any) -> View:
+    """A matrix or a stack as it lies in memory."""
+    if block.ndim == 2:
+        return View(block.data.ptr, block.strides[0], 0, *block.shape)
+    next_matrix, ld, _ = block.strides
+    return View(block.data.ptr, ld, next_matrix if block.shape[0] > 1 else 0, block.shape[1], block.shape[2])
 
 
 def _strips(count: int, bytes_each: int) -> list[slice]:

@@ -18,7 +18,7 @@ from semiring.errors import SemiringError
 from semiring.expression import Traced, constant, postorder, substitute
 
 from ..facts import Facts
-from ..lowering import Lowering, _only_compares, general
+from ..lowering import Lowering, _only_compares, general, is_boolean
 from ..lowering import _ordered_integers as ordered_integers
 from .rules import literal, memory_type
 
@@ -60,6 +60,11 @@ class CudaLowering(Lowering):
     def is_identity(self) -> bool:
         """Whether storage holds the data as they are."""
         return self.codes == SAME
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether data and storage are in a GPU's memory."""
+        return True
 
     @property
     def may_leave(self) -> bool:
@@ -108,7 +113,9 @@ def _matrices(array: Any) -> Any:
     return array.reshape(1, -1) if array.ndim < 2 else array.reshape(-1, *array.shape[-2:])
 
 
-def choose(S: Semiring, dtype: np.dtype, facts: Facts, length: int, *, in_place: bool) -> CudaLowering:
+def choose(
+    S: Semiring, dtype: np.dtype, facts: Facts, length: int, *, in_place: bool, packed: bool = False
+) -> CudaLowering:
     """The fastest lowering whose condition holds; parameters as in `semiring.kernels.lowering.choose`.
 
     Equal conditions give the same object.
@@ -120,6 +127,10 @@ def choose(S: Semiring, dtype: np.dtype, facts: Facts, length: int, *, in_place:
     """
     if S.traced is None or dtype.kind == "O":
         raise SemiringError(f"{S.name}: elements are Python objects, which live on the CPU only; use device='cpu'")
+    if packed and facts.two_valued and is_boolean(S, dtype):
+        from .boolean import packed_on_device
+
+        return packed_on_device(S, dtype)
     if S.is_tropical and dtype.kind in "iu":
         return _tropical_integers(S, dtype, facts, length, in_place)
     if dtype.kind in "iu" and facts.multiple > np.iinfo(dtype).max:
@@ -281,8 +292,9 @@ def _tropical_integers(S: Semiring, dtype: np.dtype, facts: Facts, length: int, 
             break
     else:
         raise SemiringError(f"{S.name}: a path may weigh up to {bound}, beyond the GPU's integers; use device='cpu'")
-    looked = isinstance(facts, DeviceFacts)
-    plain = looked and storage == dtype and not (facts.high_limit if sign > 0 else facts.low_limit)
+    # Of no number at all nothing is known: the answer may then be an empty sum, which is infinite.
+    finite = isinstance(facts, DeviceFacts) and facts.least != inf
+    plain = finite and storage == dtype and not (facts.high_limit if sign > 0 else facts.low_limit)
     return _sums(S, dtype, storage, plain, storage != dtype and bound >= limits.max)
 
 

@@ -150,3 +150,29 @@ def test_a_path_in_a_matrix_on_the_device() -> None:
 
     A = acyclic(sr.min_plus, 40, "f4")
     assert sr.path(cupy.asarray(A), sr.min_plus, 0, 39) == sr.path(A, sr.min_plus, 0, 39)
+
+
+@pytest.mark.parametrize("n", [3, 400, 700, 1100])
+@pytest.mark.parametrize(("name", "dtype"), [("boolean", "?"), ("boolean", "u1"), ("max_min", "f4"), ("viterbi", "f8")])
+def test_two_values_run_as_bits(name: str, dtype: str, n: int) -> None:
+    """Array in, array out; packed only on demand, and the lowering is the packed one where that pays."""
+    import cupy
+
+    S = sr.catalogue[name]
+    kind = S.resolve_dtype(np.dtype(dtype))
+    A = np.where(np.random.default_rng(n).random((n, n)) < 1.3 / n, S.one_in(kind), S.zero_in(kind)).astype(kind)
+    D = cupy.asarray(A)
+    assert (sr.plan(D, S).lowering.name == "packed bits") == (n >= 512)
+    for check in (True, False):
+        for reflexive in (True, False):
+            got = sr.closure(D, S, reflexive=reflexive, check=check)
+            assert isinstance(got, cupy.ndarray)
+            assert same(got, sr.closure(A, S, device="cpu", reflexive=reflexive))
+        assert same(sr.matmul(D, D[:, : n // 2], S, check=check), sr.matmul(A, A[:, : n // 2], S, device="cpu"))
+    assert same(D, A)
+    if name == "boolean" and dtype == "?":
+        R = sr.closure(D, S, packed=True)
+        assert np.array_equal(R.get().to_dense(), sr.closure(A, S, device="cpu"))
+        assert np.array_equal(sr.matmul(R, R, S).get().to_dense(), sr.closure(A, S, device="cpu"))
+    for method in ("blocked", "r-kleene", "squaring", "elimination"):
+        assert same(sr.closure(D, S, method=method), sr.closure(A, S, device="cpu"))

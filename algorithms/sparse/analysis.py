@@ -1,0 +1,239 @@
+"""The symbolic analysis of a sparse matrix: everything that its elimination needs to know but the weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from semiring.kernels.cpu.vectors import compiled
+
+from . import pattern, symbolic
+from .ordering import order
+from .pattern import Index, inverse
+from .supernodes import LEAF, boundaries, supernodes
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """Vertices are numbered in the order of elimination here; `order` says what they are called outside.
+
+    Supernode a eliminates vertices ``first[a] … first[a + 1] − 1`` = S and touches ``boundary[pointer[a] :
+    pointer[a + 1]]`` = U. Rows and columns of its front are S, then U.
+
+    Attributes
+    ----------
+    order : int64 array, shape (n,)
+        The vertex that is eliminated as the k-th.
+    place : int64 array, shape (n,)
+        When each vertex is eliminated: the inverse.
+    first : int64 array, shape (m + 1,)
+    pointer, boundary : int64 array
+    parent : int64 array, shape (m,)
+        The supernode that takes over what is left of a front; −1 at the roots.
+    owner : int64 array, shape (n,)
+        The supernode of each vertex.
+    position : int64 array, like `boundary`
+        Where each boundary vertex stands in the parent's front.
+    entry_pointer, entry, entry_row, entry_column : int64 array
+        The matrix entries that each front begins with: their numbers, and their rows and columns in the front.
+    indptr, indices : int64 array
+        The matrix's own compressed rows, for those who need the edges.
+    method : str
+        What found the order.
+    """
+
+    order: Index
+    place: Index
+    first: Index
+    pointer: Index
+    boundary: Index
+    parent: Index
+    owner: Index
+    position: Index
+    entry_pointer: Index
+    entry: Index
+    entry_row: Index
+    entry_column: Index
+    indptr: Index
+    indices: Index
+    method: str
+
+    @property
+    def n(self) -> int:
+        """Number of vertices."""
+        return len(self.order)
+
+    @cached_property
+    def pivots(self) -> Index:
+        """The vertices s that each supernode eliminates."""
+        return np.diff(self.first)
+
+    @cached_property
+    def reach(self) -> Index:
+        """The boundary vertices u of each supernode."""
+        return np.diff(self.pointer)
+
+    @cached_property
+    def lowest(self) -> Index:
+        """The first vertex of the subtree below each supernode, whose vertices stand together."""
+        found: Index = _lowest(self.first, self.parent)
+        return found
+
+    @cached_property
+    def children(self) -> tuple[Index, Index]:
+        """The first child of every supernode and the next sibling, −1 where there is none; children ascend."""
+        child, sibling = _children(self.parent)
+        return child, sibling
+
+    def stack_layout(self, lanes: int, rows: int) -> tuple[Index, Index, int]:
+        """Where on a stack lies what each front leaves, where the front itself, and the most that is used.
+
+        Supernodes are in postorder, so what the children left is on top when their parent's turn comes. A front takes
+        rows and columns up to multiples of `rows` and `lanes`; what it leaves takes the place of what it was made from.
+        """
+        update, front, most = _stack_layout(self.first, self.pointer, self.parent, lanes, rows)
+        return update, front, int(most)
+
+    @cached_property
+    def columns(self) -> tuple[Index, Index, Index]:
+        """The matrix by columns, in the order of elimination: pointers, rows, and the numbers of the entries."""
+        start, rows, origin = pattern.transposed(self.indptr, self.indices)
+        pick = _runs(start, self.order)
+        new = np.concatenate([[0], np.cumsum(np.diff(start)[self.order])])
+        return new, self.place[rows[pick]], origin[pick]
+
+
+def _runs(start: Index, order: Index) -> Index:
+    """The places of rows `order` of compressed rows, one row after the other."""
+    length = np.diff(start)[order]
+    ends = np.cumsum(length)
+    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(start[order] - ends + length, length)
+
+
+def analyse(
+    indptr: Index, indices: Index, *, method: str = "auto", leaf: int = LEAF, merge: bool = True
+) -> Analysis:
+    """Order a matrix and find its supernodes and fronts.
+
+    Parameters
+    ----------
+    indptr, indices : int64 array
+        Compressed rows of a square matrix, indices ascending.
+    method : {"auto", "metis", "levels", "natural"}
+        What finds the order; see `ordering.order`.
+    leaf, merge
+        How supernodes are made larger; see `supernodes.supernodes`.
+
+    Examples
+    --------
+    A path 0 → 1 → 2 is one small supernode.
+
+    >>> found = analyse(np.array([0, 1, 2, 2]), np.array([1, 2]))
+    >>> found.pivots.tolist(), found.reach.tolist()
+    ([3], [0])
+    """
+    start, neighbours = pattern.symmetric(indptr, indices)
+    first_order, method = order(start, neighbours, method)
+    ordered = pattern.renumbered(start, neighbours, first_order, inverse(first_order))
+    tree = symbolic.elimination_tree(*ordered)
+    count = symbolic.column_counts(*ordered, tree)
+    visit = symbolic.postorder(tree)
+    moved = inverse(visit)
+    tree = np.where(tree >= 0, moved[tree], -1)[visit]
+    final = first_order[visit]
+    place = inverse(final)
+    first = supernodes(tree, count[visit], leaf=leaf, merge=merge)
+    ordered = pattern.renumbered(start, neighbours, final, place)
+    pointer, boundary, parent, owner = boundaries(*ordered, first)
+    position = _positions(first, pointer, boundary, parent)
+    start, entry, row, column = _entries(indptr, indices, place, first, pointer, boundary, owner)
+    return Analysis(
+        final, place, first, pointer, boundary, parent, owner, position, start, entry, row, column, indptr, indices,
+        method,
+    )  # fmt: skip
+
+
+@compiled
+def _positions(first: Any, pointer: Any, boundary: Any, parent: Any) -> Any:
+    """Where each boundary vertex stands in the parent's front; both boundaries ascend."""
+    position = np.empty(len(boundary), np.int64)
+    for a in range(len(parent)):
+        b = parent[a]
+        begin, end = first[b], first[b + 1]
+        p = pointer[b]
+        for q in range(pointer[a], pointer[a + 1]):
+            v = boundary[q]
+            if v < end:
+                position[q] = v - begin
+            else:
+                while boundary[p] != v:
+                    p += 1
+                position[q] = end - begin + p - pointer[b]
+    return position
+
+
+@compiled
+def _entries(indptr: Any, indices: Any, place: Any, first: Any, pointer: Any, boundary: Any, owner: Any) -> Any:
+    """The matrix entries of every front, each in the front of the end that is eliminated first."""
+    n, m, size = len(place), len(first) - 1, len(indices)
+    start = np.zeros(m + 1, np.int64)
+    for i in range(n):
+        for q in range(indptr[i], indptr[i + 1]):
+            start[owner[min(place[i], place[indices[q]])] + 1] += 1
+    for a in range(m):
+        start[a + 1] += start[a]
+    entry, row, column = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
+    free = start[:-1].copy()
+    for i in range(n):
+        for q in range(indptr[i], indptr[i + 1]):
+            a = owner[min(place[i], place[indices[q]])]
+            k = free[a]
+            entry[k], row[k], column[k] = q, place[i], place[indices[q]]
+            free[a] = k + 1
+    local = np.empty(n, np.int64)
+    for a in range(m):
+        for v in range(first[a], first[a + 1]):
+            local[v] = v - first[a]
+        for q in range(pointer[a], pointer[a + 1]):
+            local[boundary[q]] = first[a + 1] - first[a] + q - pointer[a]
+        for k in range(start[a], start[a + 1]):
+            row[k], column[k] = local[row[k]], local[column[k]]
+    return start, entry, row, column
+
+
+@compiled
+def _lowest(first: Any, parent: Any) -> Any:
+    lowest = first[:-1].copy()
+    for a in range(len(parent)):
+        if parent[a] >= 0:
+            lowest[parent[a]] = min(lowest[parent[a]], lowest[a])
+    return lowest
+
+
+@compiled
+def _children(parent: Any) -> Any:
+    child, sibling = np.full(len(parent), -1), np.full(len(parent), -1)
+    for a in range(len(parent) - 1, -1, -1):
+        if parent[a] >= 0:
+            sibling[a], child[parent[a]] = child[parent[a]], a
+    return child, sibling
+
+
+@compiled
+def _stack_layout(first: Any, pointer: Any, parent: Any, lanes: int, rows: int) -> Any:
+    m, top, most = len(parent), 0, 0
+    update, front = np.full(m, -1), np.empty(m, np.int64)
+    for a in range(m):
+        s, u = first[a + 1] - first[a], pointer[a + 1] - pointer[a]
+        n = s + u
+        front[a] = top
+        most = max(most, top + (n + rows - 1) // rows * rows * ((n + lanes - 1) // lanes * lanes))
+        if update[a] < 0:  # no child came before
+            update[a] = top
+        top = update[a] + u * u
+        if parent[a] >= 0 and update[parent[a]] < 0:
+            update[parent[a]] = update[a]
+    return update, front, most

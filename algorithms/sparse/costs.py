@@ -1,0 +1,156 @@
+"""What an answer will cost, from the structure alone: by elimination, by the dense closure, by Dijkstra's algorithm.
+
+Counts are of terms, one ⊗ and one ⊕ each. Rates were measured on two cores of a server with 512-bit vectors, in single
+precision under min-plus; `rates` scales them to other elements. What decides between methods is their ratio, which
+varies less between machines than the rates do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log2
+from typing import Any
+
+import numpy as np
+
+from semiring.kernels.cpu.vectors import compiled
+
+from .analysis import Analysis
+
+CHUNK = 64  # right-hand sides that are solved together
+LANES = 16  # columns of a front are rounded up to such a multiple
+BIG = 320  # order of a front that is eliminated by the dense engine
+TOUCH = 10  # terms that take as long as to gather, fill and store one element of a right-hand side
+SETUP = 0.5e-3  # seconds for a call, whatever the size
+VERTEX, EDGE = 1.5e-6, 0.4e-6  # seconds that the analysis takes for each, with METIS
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Terms and bytes a second.
+
+    Attributes
+    ----------
+    front : float
+        Terms of a small front, on one core.
+    product : float
+        Terms of large products, on all cores.
+    solve : float
+        Terms of a solve, on all cores.
+    write : float
+        Bytes of the answer, on all cores.
+    """
+
+    front: float
+    product: float
+    solve: float
+    write: float
+
+
+def rates(itemsize: int, operations: float, threads: int) -> Rates:
+    """Rates for elements of so many bytes and terms of so many instructions (2 for min-plus).
+
+    Examples
+    --------
+    >>> rates(4, 2, 2).product / rates(8, 2, 2).product
+    2.0
+    """
+    slower = max(itemsize / 4, 0.5) * max(operations, 1) / 2
+    return Rates(9e9 / slower, 42e9 * threads / slower, 27e9 * threads / slower, 3e9 * threads)
+
+
+@dataclass(frozen=True)
+class Work:
+    """Terms of an elimination.
+
+    Attributes
+    ----------
+    small, large : float
+        Of all small fronts, and of all large ones: Σ s (s + u)².
+    down : float
+        Of one right-hand side on its way down: Σ s u.
+    touched : int
+        Elements of one right-hand side that are gathered: Σ s + u.
+    up : float
+        Of all right-hand sides on their way up.
+    stored : int
+        Elements of the factors: Σ s² + 2 s u.
+    fill : int
+        Pairs of vertices that elimination joins or finds joined: Σ s (s − 1) / 2 + s u.
+    stack : int
+        The most elements that fronts take at once.
+    """
+
+    small: float
+    large: float
+    down: float
+    touched: int
+    up: float
+    stored: int
+    fill: int
+    stack: int
+
+    def seconds(self, count: int, rate: Rates, answer_bytes: int) -> float:
+        """For `count` right-hand sides, the factoring included; `answer_bytes` are written."""
+        solve = (count * (self.down + TOUCH * self.touched) + self.up) / rate.solve
+        return SETUP + self.factor_seconds(rate) + solve + answer_bytes / rate.write
+
+    def factor_seconds(self, rate: Rates) -> float:
+        """For the factors alone."""
+        return self.small / rate.front + self.large / rate.product
+
+
+def work(analysis: Analysis, sources: np.ndarray | None = None) -> Work:
+    """Count the terms for rows of the closure of some vertices, or of all.
+
+    Examples
+    --------
+    A path of three is one supernode: 27 terms to eliminate, and its block once for 64 sources.
+
+    >>> from semiring.algorithms.sparse.analysis import analyse
+    >>> found = work(analyse(np.array([0, 1, 2, 2]), np.array([1, 2])))
+    >>> found.small, found.down, found.stored
+    (27.0, 0.0, 9)
+    """
+    a = analysis
+    s, u = a.pivots.astype(float), a.reach.astype(float)
+    fronts = s * (s + u) ** 2
+    big = s + u >= BIG
+    places = np.arange(a.n) if sources is None else np.sort(a.place[sources])
+    return Work(
+        small=float(fronts[~big].sum()), large=float(fronts[big].sum()), down=float((s * u).sum()),
+        touched=int((s + u).sum()), up=float(_paths(a.first, a.pointer, a.parent, a.owner, places)),
+        stored=int((s * s + 2 * s * u).sum()), fill=int((s * (s - 1) / 2 + s * u).sum()),
+        stack=a.stack_layout(LANES, 1)[2],
+    )  # fmt: skip
+
+
+@compiled
+def _paths(first: Any, pointer: Any, parent: Any, owner: Any, places: Any) -> Any:
+    """Terms on the way up, the sources of each chunk together."""
+    seen, total = np.full(len(parent), -1), 0.0
+    for begin in range(0, len(places), CHUNK):
+        end = min(begin + CHUNK, len(places))
+        for j in range(begin, end):
+            a = owner[places[j]]
+            while a >= 0 and seen[a] != begin:
+                seen[a] = begin
+                s, u = first[a + 1] - first[a], pointer[a + 1] - pointer[a]
+                total += float(s) * (s + u) * (end - begin)
+                a = parent[a]
+    return total
+
+
+def analysis_seconds(n: int, nnz: int, method: str) -> float:
+    """For the order and the symbolic analysis."""
+    return (VERTEX * n + EDGE * nnz) * (1.0 if method == "metis" else 0.3)
+
+
+def dense_seconds(n: int, rate: Rates) -> float:
+    """For the closure of a dense matrix: n³ terms, fewer a second while the matrix is small."""
+    return SETUP / 2 + float(n) ** 3 / rate.product * (1 + 200 / max(n, 1))
+
+
+def dijkstra_seconds(n: int, nnz: int, count: int) -> float:
+    """For `count` runs of Dijkstra's algorithm with a heap, one after the other."""
+    return count * (7.5e-9 * n * log2(max(n, 2)) + 6e-9 * nnz)

@@ -1,0 +1,197 @@
+"""A fill-reducing order: separators last, on every level (nested dissection).
+
+No path leads from one side of a separator to the other except through it, so eliminating a side joins nothing of the
+other. METIS finds separators that are hard to better; it is used through `pymetis` where that is installed. The
+fallback takes the thinnest level of a breadth-first search, and orders what is left by minimum degree.
+
+A. George, Nested dissection of a regular finite element mesh (1973); G. Karypis, V. Kumar, METIS (1998).
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from semiring.kernels.cpu.vectors import compiled
+
+from .pattern import Index, inverse, renumbered
+
+SMALL = 64  # vertices that are ordered by minimum degree: their neighbours fit one word
+METHODS = ("metis", "levels", "natural")
+
+
+def order(start: Index, neighbours: Index, method: str = "auto") -> tuple[Index, str]:
+    """An order in which to eliminate the vertices, and what found it.
+
+    Parameters
+    ----------
+    start, neighbours : int64 array
+        A symmetric pattern without diagonal.
+    method : {"auto", "metis", "levels", "natural"}
+        ``"auto"`` is METIS where `pymetis` is installed, else level sets.
+
+    Returns
+    -------
+    order : int64 array
+        The k-th entry is the vertex to eliminate as the k-th.
+    method : str
+
+    Examples
+    --------
+    A star of four: its centre, vertex 0, waits until one leaf is left.
+
+    >>> start, neighbours = np.array([0, 3, 4, 5, 6]), np.array([1, 2, 3, 0, 0, 0])
+    >>> order(start, neighbours, "levels")[0].tolist()
+    [1, 2, 0, 3]
+    """
+    if method == "auto":
+        method = "metis" if find_spec("pymetis") else "levels"
+    if method == "natural":
+        return np.arange(len(start) - 1), method
+    # Vertices without neighbours come first; METIS cannot do without edges.
+    degree = np.diff(start)
+    alone, joined = np.flatnonzero(degree == 0), np.flatnonzero(degree)
+    if not len(joined):
+        return alone, method
+    if len(alone):
+        place = np.full(len(degree), -1)
+        place[joined] = np.arange(len(joined))
+        start, neighbours = renumbered(start, neighbours, joined, place)
+    found = _metis(start, neighbours) if method == "metis" else _dissection(start, neighbours)
+    return np.concatenate([alone, joined[found]]), method
+
+
+def _metis(start: Index, neighbours: Index) -> Index:
+    import pymetis
+
+    return np.array(pymetis.nested_dissection(pymetis.CSRAdjacency(start, neighbours))[0], np.int64)
+
+
+def _dissection(start: Index, neighbours: Index) -> Index:
+    return inverse(_levels(start, neighbours))
+
+
+@compiled
+def _levels(start: Any, neighbours: Any) -> Any:
+    """The place of every vertex: parts [low, high) of the list are split until they are small."""
+    n = len(start) - 1
+    vertices, part, place = np.arange(n), np.zeros(n, np.int64), np.full(n, -1)
+    queue, level, scratch = np.empty(n, np.int64), np.full(n, -1), np.empty(n, np.int64)
+    bounds, depth, parts = np.empty((2 * n + 2, 2), np.int64), 1, 1
+    bounds[0, 0], bounds[0, 1] = 0, n
+    while depth:
+        depth -= 1
+        low, high = bounds[depth]
+        if high - low <= SMALL:
+            _minimum_degree(start, neighbours, vertices, low, high, part, place, scratch)
+            continue
+        mine = part[vertices[low]]
+        reached, far = _search(start, neighbours, vertices[low], part, mine, queue, level)
+        for _ in range(2):  # from an end of the part: its levels are many and thin
+            for q in range(reached):
+                level[queue[q]] = -1
+            reached, far = _search(start, neighbours, queue[reached - 1], part, mine, queue, level)
+        cut = far + 1 if reached < high - low else _thinnest(queue, level, reached, far)
+        # Levels below the cut, then those above (or what was not reached), then the separator, whose places are last.
+        near, behind = 0, 0
+        for q in range(low, high):
+            v = vertices[q]
+            if 0 <= level[v] < cut:
+                near += 1
+            elif level[v] == cut:
+                scratch[behind] = v
+                behind += 1
+        a, b, c = low, low + near, high - behind
+        for q in range(reached):
+            v = queue[q]
+            if level[v] < cut:
+                scratch[behind + a - low] = v
+                a += 1
+        for q in range(low, high):
+            v = vertices[q]
+            if level[v] > cut or level[v] < 0:
+                scratch[behind + b - low] = v
+                b += 1
+        for q in range(low, c):
+            vertices[q] = scratch[behind + q - low]
+        for q in range(behind):
+            vertices[c + q] = scratch[q]
+            place[scratch[q]] = c + q
+            part[scratch[q]] = -1
+        for q in range(reached):
+            level[queue[q]] = -1
+        for begin, end in ((low, low + near), (low + near, c)):
+            if begin < end:
+                for q in range(begin, end):
+                    part[vertices[q]] = parts
+                parts += 1
+                bounds[depth, 0], bounds[depth, 1] = begin, end
+                depth += 1
+    return place
+
+
+@compiled
+def _search(start: Any, neighbours: Any, source: int, part: Any, mine: int, queue: Any, level: Any) -> Any:
+    """Breadth first within a part: how many vertices were reached, and the last level."""
+    queue[0], level[source], head, tail = source, 0, 0, 1
+    while head < tail:
+        v = queue[head]
+        head += 1
+        for q in range(start[v], start[v + 1]):
+            w = neighbours[q]
+            if part[w] == mine and level[w] < 0:
+                level[w] = level[v] + 1
+                queue[tail] = w
+                tail += 1
+    return tail, level[queue[tail - 1]]
+
+
+@compiled
+def _thinnest(queue: Any, level: Any, reached: int, far: int) -> int:
+    """The smallest level with between a third and two thirds of the vertices before it; else the middle one."""
+    best, least = level[queue[reached // 2]], reached + 1
+    q = 0
+    for number in range(far + 1):
+        begin = q
+        while q < reached and level[queue[q]] == number:
+            q += 1
+        if 3 * begin >= reached and 3 * q <= 2 * reached and q - begin < least:
+            best, least = number, q - begin
+    return best
+
+
+@compiled
+def _minimum_degree(
+    start: Any, neighbours: Any, vertices: Any, low: int, high: int, part: Any, place: Any, local: Any
+) -> None:
+    """Places for a small part: again and again the vertex with fewest neighbours left, which are then joined."""
+    count = high - low
+    one = np.uint64(1)
+    rows = np.zeros(SMALL, np.uint64)
+    mine = part[vertices[low]] if count else 0
+    for i in range(count):
+        local[vertices[low + i]] = i
+    for i in range(count):
+        v = vertices[low + i]
+        for q in range(start[v], start[v + 1]):
+            w = neighbours[q]
+            if part[w] == mine:
+                rows[i] |= one << np.uint64(local[w])
+    done = np.zeros(SMALL, np.bool_)
+    for position in range(low, high):
+        best, least = -1, SMALL + 1
+        for i in range(count):
+            if not done[i]:
+                bits, degree = rows[i], 0
+                while bits:
+                    bits &= bits - one
+                    degree += 1
+                if degree < least:
+                    best, least = i, degree
+        done[best] = True
+        place[vertices[low + best]] = position
+        for i in range(count):
+            if not done[i] and rows[best] >> np.uint64(i) & one:
+                rows[i] = (rows[i] | rows[best]) & ~(one << np.uint64(best)) & ~(one << np.uint64(i))

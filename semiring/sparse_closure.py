@@ -1,0 +1,113 @@
+"""What the front door does with sparse matrices and graphs: components, or elimination on their structure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import sparse_planning
+from .algorithms.sparse.analysis import Analysis, analyse
+from .core import Semiring
+from .csr import Csr, read
+from .errors import LawError, NoClosureError
+from .kernels.lowering import is_boolean
+from .sparse_factors import SparseFactors, lowering_of
+from .sparse_planning import SparsePlan
+from .sparse_reachability import reachability_if_alone
+
+METHOD = "sparse"  # the name under which elimination on the sparse structure can be asked for
+SMALL = 100  # vertices below which the dense methods are used
+
+
+def _considered(A: Any, S: Semiring, method: str) -> tuple[Csr, Analysis, SparsePlan] | None:
+    """The analysis and the plan of a matrix that is worth one."""
+    if method not in ("auto", METHOD):
+        return None
+    if S.product_only:
+        raise LawError(f"{S.name} is not a semiring, so it has products but no closure: {S._law_report.failures[0]}")
+    matrix = read(A, S)
+    facts = matrix.facts()
+    if method == "auto":
+        if matrix.n < SMALL:
+            return None
+        if facts.two_valued and is_boolean(S, matrix.dtype):
+            return None  # reachability alone: components and bit sets are faster
+    low = lowering_of(matrix, facts, room=False)
+    if method == "auto" and sparse_planning.not_worth_a_look(low, matrix.n, matrix.nnz):
+        return None
+    analysis = analyse(matrix.indptr, matrix.indices)
+    return matrix, analysis, sparse_planning.plan("closure", S, low, analysis, matrix.nnz)
+
+
+def sparse_plan(A: Any, S: Semiring, *, method: str = "auto") -> SparsePlan | None:
+    """The plan for the closure of a sparse matrix or graph; None where its structure is not worth a look.
+
+    Parameters
+    ----------
+    A : SciPy sparse matrix, Graph or NetworkX graph
+    S : Semiring
+    method : {"auto", "sparse"}
+        With "sparse" elimination on the structure is not asked whether it pays.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> import semiring as sr
+    >>> path = sp.diags_array([np.ones(999)], offsets=[1], shape=(1000, 1000), format="csr")
+    >>> sparse_plan(path, sr.min_plus).method
+    'sparse elimination'
+    """
+    found = _considered(A, S, method)
+    return None if found is None else found[2]
+
+
+def sparse_closure(
+    A: Any, S: Semiring, *, method: str = "auto", reflexive: bool = True,
+    progress: bool | Callable[[float], None] = False,
+) -> Any:  # fmt: skip
+    """The closure of a sparse matrix or graph as a dense matrix, or None where the dense methods are better.
+
+    Parameters
+    ----------
+    A, S, method
+        See `sparse_plan`.
+    reflexive, progress
+        See `semiring.closure`.
+
+    Raises
+    ------
+    NoClosureError
+        When A* does not exist.
+    SemiringError
+        When A is no square matrix over S, or the answer would not fit.
+    """
+    if method == "auto":
+        reachable = reachability_if_alone(A, S, reflexive=reflexive)
+        if reachable is not None:
+            return reachable
+    found = _considered(A, S, method)
+    if found is None or (method == "auto" and found[2].method == "dense"):
+        return None
+    matrix, analysis, _ = found
+    try:
+        factors = SparseFactors(matrix, analysis, for_solving=False)
+    except NoClosureError:
+        # Where ⊕ neither selects nor is bounded, a star may be undefined in one order of elimination only.
+        if S.selective or S.bounded or method == METHOD:
+            raise
+        return None
+    return factors.closure(reflexive=reflexive, progress=progress)
+
+
+def sparse_solve(A: Any, B: Any, S: Semiring) -> np.ndarray | None:
+    """X = A* B, the least solution of X = A ⊗ X ⊕ B; None where only another order of elimination may find it."""
+    matrix = read(A, S)
+    try:
+        factors = SparseFactors(matrix)
+    except NoClosureError:
+        if S.selective or S.bounded:
+            raise
+        return None
+    return factors.solve(B)

@@ -1,0 +1,56 @@
+"""Closures of sparse matrices that do not exist: the vertex and the cycle, found without a dense matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .algorithms.sparse.relaxation import improving_cycle
+from .csr import Csr
+from .divergence import _is_slack, improving
+from .execution import plan_closure
+from .execution import steady_closure as dense_steady_closure
+from .kernels.facts import Facts
+from .kernels.lowering import Lowering, fitting, roomy
+
+
+def check_cycles(low: Lowering, fronts: Any, A: Csr, facts: Facts) -> bool:
+    """Refuse factors of a matrix in which a cycle improves for ever: on the diagonal of a pivot block, 1 ⊕ a ≠ 1.
+
+    Floats are taken for exact, as in `semiring.divergence.check_cycles`.
+
+    Returns
+    -------
+    bool
+        False if rounding errors grew so far that the closure has to be computed in another way.
+    """
+    S, pivots, order = A.algebra, fronts.pivots, fronts.analysis.order
+    one = low.one[0] if not low.storage.names else np.array(low.one, low.storage)
+    improved = np.flatnonzero(low.add_one(pivots) != one)
+    if not improved.size:
+        return True
+    rounds = low.storage.kind == "f"
+    slack = _is_slack(low, pivots[improved], facts, A.n) if rounds else np.zeros(improved.size, bool)
+    vertices = order[improved].tolist()
+    # Beyond an infinitely good edge nothing improves any more, so that one source could hide the cycle of another.
+    endless = (facts.low_limit and S.zero != -np.inf) or (facts.high_limit and S.zero != np.inf)
+    weights = roomy(S, A.values, facts)
+    for sources in [[v] for v in vertices] if endless else [vertices]:
+        cycle, weight = improving_cycle(A.indptr, A.indices, weights, S, sources)
+        if cycle is not None:
+            raise improving(S, A.names, cycle[0], cycle, fitting(S, weight, A.dtype), None)
+    certain = order[improved[~slack]]
+    if certain.size and not rounds:
+        raise improving(S, A.names, int(certain[0]), None, None, None)
+    fronts.settle(improved)
+    return not certain.size
+
+
+def steady_closure(low: Lowering, A: Csr, facts: Facts) -> np.ndarray:
+    """A* as a dense matrix in storage, computed so that rounding errors do not grow."""
+    dense = A.dense()
+    planned, _ = plan_closure(A.algebra, dense, "squaring", True, False, None)
+    closed = dense_steady_closure(planned, dense, None, facts, A.names)
+    result: np.ndarray = low.encode(planned.lowering.decode(closed), True)
+    return result

@@ -1,0 +1,55 @@
+"""Orders: that each is one, and that each keeps fill low where that is known to be possible."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from sparse_patterns import patterns, rows, touched
+
+from semiring.algorithms.sparse import ordering, pattern
+
+ORDERS = ["levels", "natural"] + ["metis"] * (find_spec("pymetis") is not None)
+
+
+@pytest.mark.parametrize("method", ORDERS)
+@settings(max_examples=60, deadline=None)
+@given(given_pattern=patterns(150))
+def test_every_vertex_has_one_place(method: str, given_pattern: tuple) -> None:
+    n, edges = given_pattern
+    order, name = ordering.order(*pattern.symmetric(*rows(n, edges)), method)
+    assert sorted(order.tolist()) == list(range(n)) and name == method
+
+
+def grid(side: int) -> tuple[int, list]:
+    across = [(v, v + 1) for v in range(side**2) if v % side != side - 1]
+    return side**2, across + [(v, v + side) for v in range(side**2 - side)]
+
+
+@pytest.mark.parametrize("method", [name for name in ORDERS if name != "natural"])
+def test_a_grid_fills_as_dissection_should(method: str) -> None:
+    n, edges = grid(30)
+
+    def fill(name: str) -> int:
+        order, _ = ordering.order(*pattern.symmetric(*rows(n, edges)), name)
+        return sum(map(len, touched(n, edges, order)))
+
+    # n log n with a small factor; in the order of the rows it is n^1.5.
+    assert fill(method) < 16_000 < 25_000 < fill("natural")
+
+
+@pytest.mark.parametrize("method", [name for name in ORDERS if name != "natural"])
+def test_a_tree_does_not_fill(method: str) -> None:
+    rng = np.random.default_rng(0)
+    n = 60
+    edges = [(int(rng.integers(0, v)), v) for v in range(1, n)]
+    order, _ = ordering.order(*pattern.symmetric(*rows(n, edges)), method)
+    assert sum(map(len, touched(n, edges, order))) <= (n - 1 if method == "levels" else 2 * n)
+
+
+def test_the_fallback_needs_no_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ordering, "find_spec", lambda name: None)
+    n, edges = grid(12)
+    assert ordering.order(*pattern.symmetric(*rows(n, edges)))[1] == "levels"

@@ -1,0 +1,578 @@
+"""Elimination on sparse structure against the oracle, the dense methods and SciPy."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import oracle
+import pytest
+import scipy.sparse as sp
+import strategies
+from bridge import ours, to_library
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from scipy.sparse.csgraph import dijkstra, johnson
+
+import semiring as sr
+from semiring import sparse_divergence
+from semiring.algorithms.sparse.analysis import analyse
+from semiring.csr import read
+from semiring.graph import Graph
+from semiring.kernels.cpu import fronts
+from semiring.sparse_closure import sparse_closure, sparse_plan
+from semiring.sparse_factors import SparseFactors, sparse_factor
+
+inf = np.inf
+ORDERS = ["levels", "natural"] + ["metis"] * (find_spec("pymetis") is not None)
+quick = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+# One dtype for most algebras, several where they are stored in different ways.
+MORE = {"min_plus": 4, "max_plus": 2}
+SOLVED = {"min_plus", "max_plus", "plus_times", "log", "shortest_count", "counting", "pareto", "regex"}
+SOME = [
+    (name, dtype)
+    for name, S in oracle.ALGEBRAS.items()
+    for dtype in strategies.dtypes(S)[-1 - MORE.get(S.base, 0) :: 2]
+]
+
+
+@st.composite
+def patterns(draw: st.DrawFn, n: int) -> list[tuple[int, int]]:
+    """Edges of a sparse graph: trees, grids, stars, cliques joined by bridges, paths, anything; some one-way."""
+    kind = draw(st.sampled_from(["tree", "grid", "star", "cliques", "path", "cycle", "random", "none"]))
+    edges: list[tuple[int, int]] = []
+    if kind == "tree":
+        edges = [(draw(st.integers(0, v - 1)), v) for v in range(1, n)]
+    elif kind == "grid":
+        edges = [(v, v + 1) for v in range(n - 1) if v % 3 != 2] + [(v, v + 3) for v in range(n - 3)]
+    elif kind == "star":
+        edges = [(0, v) for v in range(1, n)]
+    elif kind == "cliques":
+        edges = [(u, v) for v in range(n) for u in range(v) if u // 3 == v // 3 or (v == u + 1 and v % 3 == 0)]
+    elif kind in ("path", "cycle"):
+        edges = [(v, v + 1) for v in range(n - 1)] + [(n - 1, 0)] * (kind == "cycle" and n > 0)
+    elif kind == "random":
+        edges = draw(st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=2 * n)) if n else []
+    ways = draw(st.sampled_from(["out", "back", "both", "mixed"]))
+    found = set()
+    for u, v in edges:
+        way = draw(st.sampled_from(["out", "back", "both"])) if ways == "mixed" else ways
+        found |= {(u, v)} if way != "back" else set()
+        found |= {(v, u)} if way != "out" else set()
+    if draw(st.booleans()):
+        found |= {(v, v) for v in draw(st.sets(st.integers(0, n - 1), max_size=3))} if n else set()
+    new = draw(st.permutations(range(n)))
+    return sorted((new[u], new[v]) for u, v in found)
+
+
+@st.composite
+def sparse_matrices(draw: st.DrawFn, S: oracle.Algebra, dtype: np.dtype) -> tuple[Graph, np.ndarray]:
+    """A graph over an algebra, and its dense matrix as the oracle writes it."""
+    n = draw(st.integers(0, strategies.most_vertices(S)))
+    edges = draw(patterns(n))
+    weights = draw(
+        st.lists(strategies.elements(S, dtype, safe=True), min_size=len(edges), max_size=len(edges))
+    )
+    A = [[S.zero] * n for _ in range(n)]
+    for (u, v), w in zip(edges, weights, strict=True):
+        A[u][v] = w
+    array = oracle.to_numpy(S, A, dtype, (n, n))
+    rows, columns = (np.array(end, np.int64) for end in (zip(*edges, strict=True) if edges else ((), ())))
+    values = to_library(S, array)[rows, columns]
+    return Graph(rows, columns, n, values), array
+
+
+def factors(graph: Graph, T: sr.Semiring, data: st.DataObject) -> SparseFactors:
+    """Factors with supernodes of any size, in any order."""
+    A = read(graph, T)
+    method = data.draw(st.sampled_from(ORDERS))
+    leaf, merge = data.draw(st.sampled_from([0, 2, 32])), data.draw(st.booleans())
+    return SparseFactors(A, analyse(A.indptr, A.indices, method=method, leaf=leaf, merge=merge))
+
+
+def expected_closure(S: oracle.Algebra, array: np.ndarray) -> list | None:
+    """A* by the oracle, or None where it does not exist or does not fit the dtype."""
+    A = oracle.from_numpy(S, array)
+    if S.selective and oracle.has_improving_cycle(S, A):
+        return None
+    try:
+        found = oracle.closure_by_elimination(S, A)
+    except (oracle.Undefined, OverflowError):
+        return None
+    return found if oracle.fits(S, found, array.dtype) else None
+
+
+@pytest.mark.parametrize(("name", "dtype"), SOME, ids=str)
+def test_answers_are_the_oracles(name: str, dtype: np.dtype) -> None:
+    S = oracle.for_dtype(oracle.ALGEBRAS[name], dtype)
+    T = ours(S)
+
+    @quick
+    @given(data=st.data())
+    def check(data: st.DataObject) -> None:
+        graph, array = data.draw(sparse_matrices(S, dtype))
+        expected = expected_closure(S, array)
+        assume(expected is not None)
+        try:
+            F = factors(graph, T, data)
+        except sr.NoClosureError:
+            # Another order may meet a star that is undefined, where elements have no order.
+            assert not S.selective and not S.bounded
+            return
+        text = f"{array!r}, {F.analysis.method}"
+        oracle.assert_same(S, expected, np.asarray(F.closure()), text)
+        n = len(array)
+        plus = oracle.matmul(S, oracle.from_numpy(S, array), expected, n)
+        if oracle.fits(S, plus, array.dtype):
+            oracle.assert_same(S, plus, np.asarray(F.closure(reflexive=False)), text)
+        if S.base in SOLVED:
+            B = data.draw(strategies.matrices(S, dtype, (n, data.draw(st.integers(0, 3)))))
+            X = oracle.matmul(S, expected, oracle.from_numpy(S, B), B.shape[1])
+            if oracle.fits(S, X, array.dtype):
+                oracle.assert_same(S, X, F.solve(to_library(S, B)), text)
+        some = data.draw(st.lists(st.integers(0, n - 1), max_size=3)) if n else []
+        got = F.rows(some)
+        assert got.shape == (len(some), n)
+        for i, v in enumerate(some):
+            oracle.assert_same(S, [expected[v]], got[i : i + 1], text)
+
+    check()
+
+
+def random_graph(n: int, degree: float, seed: int, *, directed: bool = True) -> sp.csr_array:
+    """A random graph with weights in (0, 1], a few vertices apart."""
+    rng = np.random.default_rng(seed)
+    size = int(n * degree)
+    A = sp.coo_array((rng.integers(1, 65, size) / 64, (rng.integers(0, n, size), rng.integers(0, n, size))), (n, n))
+    A = A.tocsr()
+    return A if directed else sp.csr_array(A.maximum(A.T))
+
+
+def grid(side: int, seed: int = 0) -> sp.csr_array:
+    """A square grid, undirected, of random weights."""
+    rng = np.random.default_rng(seed)
+    number = np.arange(side * side).reshape(side, side)
+    ends = np.concatenate(
+        [np.c_[number[:, :-1].ravel(), number[:, 1:].ravel()], np.c_[number[:-1].ravel(), number[1:].ravel()]]
+    )
+    w = rng.integers(1, 65, len(ends)) / 64
+    rows, columns = np.concatenate([ends, ends[:, ::-1]]).T
+    return sp.csr_array((np.concatenate([w, w]), (rows, columns)), (side * side, side * side))
+
+
+# The 2 × 2 matrices of counts: ⊗ does not commute.
+matrices_of_counts = sr.Semiring(
+    "matrices", "(N^(2×2), +, ×, 0, I)", fields={"a": "f8", "b": "f8", "c": "f8", "d": "f8"},
+    zero=(0, 0, 0, 0), one=(1, 0, 0, 1),
+    add=lambda x, y: (x.a + y.a, x.b + y.b, x.c + y.c, x.d + y.d),
+    mul=lambda x, y: (
+        x.a * y.a + x.b * y.c, x.a * y.b + x.b * y.d, x.c * y.a + x.d * y.c, x.c * y.b + x.d * y.d
+    ),
+    star=lambda x: (
+        np.where((x.a == 0) & (x.b == 0) & (x.c == 0) & (x.d == 0), 1, np.nan), 0, 0, 1
+    ),
+    samples=[(0, 0, 0, 0), (1, 0, 0, 1), (1, 2, 0, 1), (0, 1, 1, 0)],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_operands_of_a_product_that_does_not_commute_keep_their_sides(whole: bool) -> None:
+    T = matrices_of_counts
+    assert not T.commutative
+    rng = np.random.default_rng(5)
+    n = 60
+    dense = np.zeros((n, n), T.default_dtype)
+    for _ in range(150):
+        i, j = sorted(rng.choice(n, 2, replace=False))
+        dense[i, j] = tuple(rng.integers(0, 2, 4))
+    new = rng.permutation(n)
+    dense = dense[np.ix_(new, new)]
+    rows, columns = np.nonzero(dense != T.zero_in(dense.dtype))
+    A = read(Graph(rows, columns, n, dense[rows, columns]), T)
+    F = SparseFactors(A, analyse(A.indptr, A.indices, leaf=32 if whole else 2))
+    expected = sr.closure(dense, T)
+    np.testing.assert_array_equal(np.asarray(F.closure()), expected)
+    np.testing.assert_array_equal(F.solve(expected[:, :3]), sr.matmul(expected, expected[:, :3], T))
+    np.testing.assert_array_equal(np.asarray(F.closure(reflexive=False)), sr.closure(dense, T, reflexive=False))
+
+
+def test_commutativity_is_read_off_the_expression() -> None:
+    from semiring.kernels.cpu.fronts import commutes
+
+    assert commutes(sr.min_plus.traced.mul) and commutes(sr.expectation.traced.mul)
+    assert commutes(sr.log.traced.mul) and commutes(sr.shortest_count.traced.mul)
+    assert not commutes(matrices_of_counts.traced.mul)
+    first = sr.Semiring("sub", add=np.minimum, mul=lambda a, b: a - b, zero=inf, one=0.0, product_only=True)
+    assert not commutes(first.traced.mul)
+
+
+DENSE = [
+    ("min_plus", "f8"), ("min_plus", "f4"), ("min_plus", "i4"), ("max_min", "f8"), ("plus_times", "f8"),
+    ("log", "f8"), ("counting", "f8"), ("viterbi", "f4"), ("shortest_count", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "dtype"), DENSE)
+@pytest.mark.parametrize("large", [False, True], ids=["small fronts", "large fronts"])
+def test_larger_graphs_are_as_the_dense_methods_have_them(
+    name: str, dtype: str | None, large: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    T = sr.catalogue[name]
+    if large:
+        monkeypatch.setattr(fronts, "LARGE", 24)
+        monkeypatch.setattr(fronts, "LARGE_PIVOTS", 4)
+    for A in (random_graph(300, 2.5, 1), random_graph(150, 4, 2, directed=False), grid(15)):
+        edges = A.tocoo()
+        rows, columns, w = edges.row, edges.col, edges.data
+        if name == "shortest_count":
+            w = np.array([(x, 1.0) for x in w], T.default_dtype)
+        elif name == "counting":
+            rows, columns, w = rows[rows < columns], columns[rows < columns], w[rows < columns]
+            w = np.ones(len(w))
+        elif name == "plus_times":
+            w = w / 16
+        elif name == "log":
+            w = -4 - w
+        elif name == "viterbi":
+            w = np.minimum(w, 1)
+        elif dtype == "i4":
+            w = (w * 64).astype("i4")
+        graph = Graph(rows.astype(np.int64), columns.astype(np.int64), A.shape[0], w.astype(dtype) if dtype else w)
+        F = sparse_factor(graph, T)
+        dense = np.asarray(sr.adjacency(graph, T))
+        for reflexive in (True, False):
+            got, expected = np.asarray(F.closure(reflexive=reflexive)), sr.closure(dense, T, reflexive=reflexive)
+            assert got.dtype == expected.dtype
+            if got.dtype.names or got.dtype.kind != "f":
+                np.testing.assert_array_equal(got, expected)
+            else:
+                np.testing.assert_allclose(got, expected, rtol=1e-4 if dtype == "f4" else 1e-9, atol=1e-12)
+        B = dense[:, :5].copy()
+        found, meant = F.solve(B), sr.solve(dense, B, T)
+        if found.dtype.kind == "f":
+            np.testing.assert_allclose(found, meant, rtol=1e-4 if dtype == "f4" else 1e-9, atol=1e-12)
+        else:
+            np.testing.assert_array_equal(found, meant)
+
+
+def test_threads_change_no_bit() -> None:
+    A = random_graph(700, 3, 4)
+    F = sparse_factor(A * 0.1, sr.plus_times)
+    sources = np.arange(700)
+    found = []
+    for threads in (1, 2, 3):
+        out = np.empty((700, 700))
+        F._fronts.rows(sources, out, thread_count=threads)
+        X = np.ascontiguousarray(out[:, :130])
+        F._fronts.columns(X, thread_count=threads)
+        found.append((out, X))
+    for out, X in found[1:]:
+        assert (out == found[0][0]).all() and (found[0][1] == X).all()
+    few = np.array([5, 600, 3])
+    assert (F.rows(few) == found[0][0][few]).all(), "a row does not depend on those beside it"
+
+
+def test_minnesota_roads_are_as_dijkstra_has_them() -> None:
+    roads = np.loadtxt(Path(sr.__file__).parent / "data" / "minnesota_roads.csv", delimiter=",", skiprows=1)
+    ends, km = roads[:, :2].astype(np.int64), roads[:, 2]
+    graph = Graph(ends[:, 0], ends[:, 1], int(ends.max()) + 1, km, directed=False)
+    got = np.asarray(sparse_closure(graph, sr.min_plus))
+    rows, columns = np.concatenate([ends, ends[:, ::-1]]).T
+    S = sp.csr_array((np.concatenate([km, km]), (rows, columns)), (graph.n, graph.n))
+    np.testing.assert_allclose(got, dijkstra(S), rtol=1e-12)
+
+
+def test_negative_weights_are_as_johnson_has_them() -> None:
+    A = random_graph(400, 4, 7)
+    potential = np.random.default_rng(1).integers(-8, 8, 400) / 8
+    coo = A.tocoo()
+    A = sp.csr_array((coo.data + potential[coo.row] - potential[coo.col], (coo.row, coo.col)), A.shape)
+    assert (A.data < 0).any()
+    np.testing.assert_allclose(sparse_factor(A, sr.min_plus).closure(), johnson(A), atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4"])
+def test_an_improving_cycle_is_named(dtype: str) -> None:
+    A = random_graph(300, 2, 3).tocoo()
+    w = (A.data * 64).astype(dtype)
+    rows, columns, w = [*A.row, 7, 190, 33], [*A.col, 190, 33, 7], [*w, -300, 5, 6]
+    broken = sp.coo_array((np.array(w, dtype), (rows, columns)), A.shape)
+    with pytest.raises(sr.NoClosureError) as e:
+        sparse_factor(broken, sr.min_plus)
+    cycle = e.value.cycle
+    assert cycle[0] == cycle[-1] and e.value.vertex in cycle
+    D = read(broken, sr.min_plus).dense()
+    weight = sum(float(D[u, v]) for u, v in pairwise(cycle))
+    assert weight < 0 and weight == pytest.approx(float(e.value.weight))
+
+
+def test_a_named_vertex_without_a_star_is_named() -> None:
+    loop = sr.as_graph([("a", "b", 0.5), ("b", "b", 1.0), ("b", "c", 0.25)])
+    with pytest.raises(sr.NoClosureError, match="'b'"):
+        sparse_factor(loop, sr.plus_times)
+
+
+@pytest.mark.parametrize("grown", [False, True], ids=["errors of roundings", "errors that grew"])
+def test_rounding_on_cycles_of_weight_zero_is_no_improving_cycle(
+    grown: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(11)
+    n = 120
+    potential = rng.random(n) * 1e3
+    u, v = rng.integers(0, n, 500), rng.integers(0, n, 500)
+    # Rounded up, so that in exact arithmetic no cycle is below zero; sums of floats are.
+    w = np.nextafter(np.r_[potential[u] - potential[v], potential[v] - potential[u]], inf)
+    A = Graph(np.r_[u, v], np.r_[v, u], n, w)
+    looked_at: list[int] = []
+
+    def is_slack(low: object, values: np.ndarray, facts: object, n: int) -> np.ndarray:
+        looked_at.append(len(values))
+        return np.full(len(values), not grown)
+
+    monkeypatch.setattr(sparse_divergence, "_is_slack", is_slack)
+    F = sparse_factor(A, sr.min_plus)
+    assert looked_at[0] > 0, "the case was to be met"
+    D = np.asarray(F.closure())
+    finite = np.isfinite(D)
+    assert (np.diagonal(D) == 0).all()
+    np.testing.assert_allclose(D[finite], (potential[:, None] - potential)[finite], atol=1e-6)
+    np.testing.assert_array_equal(F.rows([3, 1]), D[[3, 1]])
+    np.testing.assert_allclose(F.solve(D[:, :3]), D[:, :3], atol=1e-6)
+    loops = np.asarray(F.closure(reflexive=False))
+    np.testing.assert_array_equal(loops[~np.eye(n, dtype=bool)], D[~np.eye(n, dtype=bool)])
+    assert (np.diagonal(loops)[np.unique(u)] < 1e-6).all()
+    assert F.reduce("mean") == pytest.approx(D[finite & ~np.eye(n, dtype=bool)].mean(), abs=1e-6)
+
+
+# What comes in
+
+
+def test_entries_of_one_place_combine_and_explicit_zeros_are_edges() -> None:
+    A = sp.coo_array(([5.0, 3.0, 0.0, inf], ([0, 0, 1, 2], [1, 1, 2, 0])), (3, 3))
+    twice = sp.csr_array((np.array([5, 3, 0, inf], "f4"), np.array([1, 1, 2, 0]), np.array([0, 2, 3, 4])), (3, 3))
+    # (SciPy itself sums what stands twice when it converts.)
+    for matrix, first in ((A, 3), (twice, 3), (A.tocsc(), 8)):
+        got = sparse_factor(matrix, sr.min_plus).closure()
+        assert got.dtype == matrix.dtype
+        np.testing.assert_array_equal(got, [[0, first, first], [inf, 0, 0], [inf, inf, 0]])
+
+
+def test_unsorted_and_64_bit_indices() -> None:
+    A = sp.csr_array((np.array([1.0, 2.0, 4.0]), np.array([2, 1, 0]), np.array([0, 2, 2, 3])), (3, 3))
+    assert not A.has_sorted_indices
+    wide = sp.csr_array((A.data, A.indices.astype(np.int64), A.indptr.astype(np.int64)), (3, 3))
+    for matrix in (A, wide):
+        np.testing.assert_array_equal(
+            sparse_factor(matrix, sr.min_plus).closure(), [[0, 2, 1], [inf, 0, inf], [4, 6, 0]]
+        )
+
+
+def test_bad_entries_are_refused_with_their_place() -> None:
+    A = sp.csr_array(([1.0, np.nan], ([0, 2], [1, 1])), (3, 3))
+    with pytest.raises(sr.SemiringError, match=r"2 → 1.*NaN"):
+        sparse_factor(A, sr.min_plus)
+    A.data[1] = 7.0
+    with pytest.raises(sr.SemiringError, match=r"2 → 1.*carrier"):
+        sparse_factor(A, sr.viterbi)
+    with pytest.raises(sr.SemiringError, match="square"):
+        sparse_factor(sp.csr_array((3, 4)), sr.min_plus)
+    with pytest.raises(sr.SemiringError, match="order must be"):
+        sparse_factor(A, sr.min_plus, order="best")
+
+
+@pytest.mark.parametrize("n", [0, 1, 5])
+def test_graphs_without_edges(n: int) -> None:
+    F = sparse_factor(sp.csr_array((n, n)), sr.min_plus)
+    np.testing.assert_array_equal(F.closure(), np.where(np.eye(n) == 1, 0, inf))
+    np.testing.assert_array_equal(F.closure(reflexive=False), np.full((n, n), inf))
+    assert F.solve(np.ones((n, 2))).shape == (n, 2)
+    assert list(F.blocks()) == [] if n == 0 else len(list(F.blocks())) == 1
+    assert F.reduce("eccentricities").shape == (n,)
+
+
+def test_what_would_not_fit_is_said_before_it_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    from semiring import memory, sparse_factors
+
+    monkeypatch.setattr(sparse_factors, "LARGE", 0)
+    monkeypatch.setattr(memory, "available_bytes", lambda: 1 << 22)
+    A = grid(40)
+    with pytest.raises(sr.SemiringError, match=r"closure of 1600 × 1600 .* needs 19\.5 MiB"):
+        sparse_factor(A, sr.min_plus).closure()
+    monkeypatch.setattr(memory, "available_bytes", lambda: 1 << 10)
+    with pytest.raises(sr.SemiringError, match=r"factoring 1600 × 1600 .* needs"):
+        sparse_factor(A, sr.min_plus)
+
+
+# What goes out
+
+
+def test_answers_are_of_the_kind_that_the_dense_methods_give() -> None:
+    networkx = pytest.importorskip("networkx")
+    A = grid(3)
+    numbered = networkx.from_scipy_sparse_array(A)
+    named = networkx.relabel_nodes(numbered, str)
+    for edges in (A, sr.as_graph(A), numbered, named):
+        got, expected = sparse_closure(edges, sr.min_plus, method="sparse"), sr.closure(edges, sr.min_plus)
+        assert type(got) is type(expected)
+        assert getattr(got, "names", None) == getattr(expected, "names", None)
+        np.testing.assert_array_equal(np.asarray(got), np.asarray(expected))
+
+
+def test_names_are_kept() -> None:
+    F = sparse_factor(sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0)], directed=False), sr.min_plus)
+    assert F.closure()["c", "a"] == 7 and F.row("b").tolist() == [3, 0, 4]
+    with pytest.raises(sr.SemiringError, match="no vertex is called 'd'"):
+        F.rows(["a", "d"])
+
+
+def test_streams_are_the_closure(tmp_path: Path) -> None:
+    A = random_graph(300, 2, 9)
+    F = sparse_factor(A, sr.min_plus)
+    whole = F.closure()
+    for in_order in (False, True):
+        seen = []
+        for vertices, block in F.blocks(rows=37, in_order=in_order):
+            np.testing.assert_array_equal(block, whole[vertices])
+            seen += vertices.tolist()
+        assert (seen if in_order else sorted(seen)) == list(range(300))
+    saved = F.save(tmp_path / "distances.npy")
+    np.testing.assert_array_equal(saved, whole)
+    np.testing.assert_array_equal(np.load(tmp_path / "distances.npy"), whole)
+
+
+def test_reductions_are_those_of_the_closure() -> None:
+    F = sparse_factor(random_graph(200, 1.2, 10), sr.min_plus)
+    D = F.closure()
+    off = ~np.eye(200, dtype=bool) & np.isfinite(D)
+    assert off.sum() < 200 * 199
+    assert F.reduce("mean") == pytest.approx(D[off].mean())
+    others = np.where(off, D, -inf).max(axis=1)
+    np.testing.assert_array_equal(F.reduce("eccentricities"), np.where(np.isneginf(others), inf, others))
+    counts, edges = F.reduce("histogram", bins=7)
+    np.testing.assert_array_equal(counts, np.histogram(D[off], edges)[0])
+    assert counts.sum() == off.sum()
+    near, weights = F.reduce("nearest", k=3)
+    masked = np.where(off, D, inf)
+    for v in range(200):
+        order = np.argsort(masked[v], kind="stable")[:3]
+        order = order[np.isfinite(masked[v][order])]
+        assert near[v].tolist() == order.tolist() + [-1] * (3 - len(order))
+        np.testing.assert_array_equal(weights[v, : len(order)], masked[v][order])
+    np.testing.assert_array_equal(F.reduce(lambda vertices, rows: np.isfinite(rows).sum(1)), np.isfinite(D).sum(1))
+    with pytest.raises(sr.SemiringError, match="unknown reduction"):
+        F.reduce("median")
+    with pytest.raises(sr.LawError, match="order"):
+        sparse_factor(random_graph(20, 1, 0) * 0.01, sr.plus_times).reduce("eccentricities")
+
+
+@pytest.mark.parametrize(("name", "dtype"), [("max_min", "f4"), ("min_plus", "i2"), ("max_plus", "f8")])
+def test_reductions_of_elements_stored_in_other_ways(name: str, dtype: str) -> None:
+    A = random_graph(150, 1.3, 12).tocoo()
+    A.data = (-1 if name == "max_plus" else 1) * np.ceil(A.data * 4)
+    T = sr.catalogue[name]
+    F = sparse_factor(sp.csr_array(A.astype(dtype)), T)
+    D = F.closure()
+    assert D.dtype == dtype
+    off = ~np.eye(150, dtype=bool) & (T.zero_in(D.dtype) != D)
+    assert F.reduce("mean") == pytest.approx(D[off].mean(dtype=float))
+    worst = max if T.add(1.0, 2.0) == 1 else min
+    meant = [worst(row[there]) if there.any() else T.zero_in(D.dtype) for row, there in zip(D, off, strict=True)]
+    assert F.reduce("eccentricities").tolist() == meant
+
+
+def test_new_weights_use_the_analysis_again() -> None:
+    A = grid(12)
+    F = sparse_factor(A, sr.min_plus)
+    doubled = F.refactor(A * 2)
+    assert doubled.analysis is F.analysis
+    np.testing.assert_allclose(doubled.closure(), 2 * F.closure())
+    np.testing.assert_array_equal(F.refactor(read(A * 2, sr.min_plus).values).closure(), doubled.closure())
+    with pytest.raises(sr.SemiringError, match="same edges"):
+        F.refactor(grid(12).tolil()[::-1].tocsr())
+    with pytest.raises(sr.SemiringError, match="3 weights for"):
+        F.refactor(np.ones(3))
+
+
+def test_progress_is_reported_and_changes_nothing() -> None:
+    F, told = sparse_factor(grid(14), sr.min_plus), []
+    np.testing.assert_array_equal(F.closure(progress=told.append), F.closure())
+    assert told == sorted(told) and told[-1] == 1.0 and len(told) > 10
+
+
+# Plans
+
+
+def test_a_plan_says_what_it_would_do() -> None:
+    text = str(sparse_factor(grid(40), sr.min_plus).predict())
+    for part in ("closure over min-plus, 1600 × 1600 with 6240 edges", "nested dissection", "Dijkstra", "MiB"):
+        assert part in text
+    found = sparse_plan(grid(40), sr.min_plus)
+    assert found is not None and found.method == "sparse elimination"
+    assert found.seconds["elimination"] < found.seconds["dense"]
+
+
+def test_dense_matrices_and_small_ones_are_left_to_the_dense_methods() -> None:
+    assert sparse_plan(sp.csr_array(np.ones((200, 200))), sr.min_plus) is None
+    assert sparse_plan(grid(40) > 0, sr.boolean) is None, "reachability has a faster way"
+    assert sparse_closure(grid(5), sr.min_plus) is None
+    assert sparse_closure(grid(5), sr.min_plus, method="sparse") is not None
+
+
+def test_a_star_that_one_order_meets_undefined_is_left_to_the_dense_methods() -> None:
+    n = 200
+    ends = np.arange(n - 1)
+    path = sp.csr_array((np.ones(2 * (n - 1)), (np.r_[ends, ends + 1], np.r_[ends + 1, ends])), (n, n))
+    found = sparse_closure(path, sr.plus_times)
+    if found is not None:
+        np.testing.assert_allclose(found @ (np.eye(n) - path.toarray()), np.eye(n), atol=1e-8)
+
+
+def test_objects_come_by_graphs() -> None:
+    T = sr.catalogue["why"]
+    weights = np.empty(2, object)
+    weights[:] = [frozenset([frozenset("x")]), frozenset([frozenset("y")])]
+    F = sparse_factor(Graph(np.array([0, 1]), np.array([1, 2]), 3, weights), T)
+    assert F.closure()[0, 2] == frozenset([frozenset("xy")])
+
+
+def test_integers_too_large_for_sums_of_64_bits() -> None:
+    big = 2**61
+    ends = np.array([0, 1, 2, 0]), np.array([1, 2, 3, 3])
+    graph = Graph(*ends, 4, np.array([big, big, -big, 5]))
+    F = sparse_factor(graph, sr.min_plus)
+    assert F.lowering.kind == "objects"
+    got, expected = F.closure(), sr.closure(sr.adjacency(graph, sr.min_plus), sr.min_plus)
+    np.testing.assert_array_equal(np.asarray(got), np.asarray(expected))
+    with pytest.raises(sr.NoClosureError) as e:
+        sparse_factor(Graph(np.array([0, 1]), np.array([1, 0]), 2, np.array([-big, 5])), sr.min_plus)
+    assert e.value.cycle == [0, 1, 0]
+
+
+def test_a_right_hand_side_too_large_for_the_factors() -> None:
+    graph = Graph(np.array([0, 1]), np.array([1, 2]), 3, np.array([3, 4]))
+    F = sparse_factor(graph, sr.min_plus)
+    top = np.iinfo(np.int64).max
+    B = np.array([top, top - 100, -(2**62)])
+    np.testing.assert_array_equal(F.solve(B), [7 - 2**62, 4 - 2**62, -(2**62)])
+    with pytest.raises(sr.SemiringError, match="int64 cannot hold"):
+        F.solve(np.array([top, top, top - 2]))
+    with pytest.raises(sr.SemiringError, match=r"shape \(3,\)"):
+        F.solve(np.ones(4, np.int64))
+    with pytest.raises(sr.SemiringError, match="A is int64 and B is float64"):
+        F.solve(np.ones(3))
+
+
+def test_reachability_alone_goes_by_components() -> None:
+    networkx = pytest.importorskip("networkx")
+    A = random_graph(300, 1.5, 3) > 0
+    G = networkx.relabel_nodes(networkx.from_scipy_sparse_array(A, create_using=networkx.DiGraph), str)
+    for edges in (A, G):
+        for reflexive in (True, False):
+            got = sparse_closure(edges, sr.boolean, reflexive=reflexive)
+            expected = sr.closure(edges, sr.boolean, reflexive=reflexive)
+            assert type(got) is type(expected)
+            np.testing.assert_array_equal(np.asarray(got), np.asarray(expected))
+            slow = sparse_closure(edges, sr.boolean, method="sparse", reflexive=reflexive)
+            np.testing.assert_array_equal(np.asarray(slow), np.asarray(expected))
