@@ -202,12 +202,13 @@ def _examined_product(
         return low.decode(_product(low, full, *operands))
     low = lowering_for(S, operands[0], examine(S, dtype, named), 3, packed=len(full) == 2)
     if on_gpu and len(operands) == len(full) == 2:
-        short = product_in_16_bits(S, *operands)
+        a, b = operands
+        short = product_in_16_bits(S, a, b)
         if short is not None:
             return short
         from . import speculation
 
-        speculation.remember_product(S, *operands, low)
+        speculation.remember_product(S, a, b, low)
     return low.decode(_product(low, full, *operands))
 
 

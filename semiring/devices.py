@@ -30,7 +30,7 @@ def is_on_gpu(array: Any) -> bool:
 def to_host(array: Any) -> np.ndarray:
     """A NumPy array of the same elements; the array itself if it is one."""
     if not is_on_gpu(array):
-        return array  # type: ignore[no-any-return]
+        return array
     from .kernels.cuda.staging import download
 
     return download(array)

@@ -122,7 +122,7 @@ def _importer(A: Any) -> Wrap:
     if library == "jaxlib":
         from jax import dlpack
 
-        return dlpack.from_dlpack  # type: ignore[no-any-return]
+        return dlpack.from_dlpack
     return getattr(sys.modules.get(library), "from_dlpack", _as_is)
 
 

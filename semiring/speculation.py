@@ -28,6 +28,7 @@ from .kernels.cuda.exchange import (
 )
 from .kernels.cuda.lowering import CudaLowering, choose
 from .kernels.cuda.program import LARGEST_STACKED
+from .kernels.lowering import Lowering
 
 MOST_WORK = 1.5e9  # multiply-adds that are worth less than waiting for the device once more
 KEPT = 256  # kinds of calls that are remembered
@@ -37,18 +38,18 @@ Key = tuple[Semiring, Any, int, int]  # algebra, dtype, axes, order: 0 for produ
 _known: OrderedDict[Key, CudaLowering] = OrderedDict()
 
 
-def remember_closure(S: Semiring, array: Any, low: CudaLowering) -> None:
+def remember_closure(S: Semiring, array: Any, low: Lowering) -> None:
     """How a closure was done."""
     _remember(_closure_key(S, array), low)
 
 
-def remember_product(S: Semiring, a: Any, b: Any, low: CudaLowering) -> None:
+def remember_product(S: Semiring, a: Any, b: Any, low: Lowering) -> None:
     """How a product of two matrices was done."""
     _remember(_product_key(S, a, b), low)
 
 
-def _remember(key: Key | None, low: CudaLowering) -> None:
-    if key and low.kind == "cuda" and not low.algebra.has_multiples:
+def _remember(key: Key | None, low: Lowering) -> None:
+    if key and isinstance(low, CudaLowering) and low.kind == "cuda" and not low.algebra.has_multiples:
         _known[key] = low
         while len(_known) > KEPT:
             _known.popitem(last=False)
