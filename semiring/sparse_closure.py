@@ -84,6 +84,8 @@ def sparse_closure(
         When A is no square matrix over S, or the answer would not fit.
     """
     if method == "auto":
+        if S.default_dtype.kind != "b" and not S.product_only and _is_small(A):
+            return None
         reachable = reachability_if_alone(A, S, reflexive=reflexive)
         if reachable is not None:
             return reachable
@@ -99,6 +101,12 @@ def sparse_closure(
             raise
         return None
     return factors.closure(reflexive=reflexive, progress=progress)
+
+
+def _is_small(A: Any) -> bool:
+    """Whether there are too few vertices for any of this to pay, seen without reading the edges."""
+    shape = getattr(A, "shape", None)
+    return isinstance(shape, tuple) and len(shape) == 2 and shape[0] == shape[1] < SMALL
 
 
 def sparse_solve(A: Any, B: Any, S: Semiring) -> np.ndarray | None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 SLOW = frozenset("exp exp2 expm1 log log2 log1p power logaddexp logaddexp2 gcd lcm".split())
 DEAR = 40  # instructions that such an operation takes
+STAKE = 0.4  # the share of the dense closure's time that may be spent on finding out whether there is a faster way
 OBJECT = 2000  # and one on Python objects
 
 
@@ -125,10 +126,10 @@ def plan(
 
 
 def not_worth_a_look(low: Lowering, n: int, nnz: int) -> bool:
-    """Whether the dense closure takes no longer than the analysis and writing the answer."""
+    """Whether the dense closure takes no longer than the least that elimination can, or the stake is too large."""
     rate = lowering_rates(low)
-    least = analysis_seconds(n, nnz, "metis") + SETUP + n * n * low.storage.itemsize / rate.write
-    return dense_seconds(n, rate) <= least
+    stake, dense = analysis_seconds(n, nnz, "metis"), dense_seconds(n, rate)
+    return dense <= stake + SETUP + n * n * low.storage.itemsize / rate.write or stake > STAKE * dense
 
 
 def factor_memory(load: Work, low: Lowering) -> int:

@@ -583,3 +583,19 @@ def test_what_is_on_the_device_stays_there(monkeypatch: pytest.MonkeyPatch) -> N
         same(packed_product(A, b, sr.boolean, accumulate=given_), expected | c)
     same(C, c)
     refused("A has 130 columns, B has 70 rows", packed_product, A, A, "boolean")
+
+
+def test_entry_by_entry_on_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or, and, exclusive or and degrees of rows are operators on words, which NumPy and CuPy share."""
+    from semiring.kernels.cuda import packed as device
+
+    monkeypatch.setitem(sys.modules, "cupy", np)
+    monkeypatch.setattr(device, "CHUNK", 1 << 12)
+    a, b = drawn(70, 130, 1), drawn(70, 130, 2)
+    A, B = (device.DevicePackedMatrix(PackedMatrix.from_dense(x).words, 130) for x in (a, b))
+    for got, want in ((A | B, a | b), (A & B, a & b), (A ^ B, a ^ b)):
+        same(PackedMatrix(got.words, 130), want)
+    assert A.row_degrees().tolist() == a.sum(axis=1).tolist()
+    full = device.DevicePackedMatrix(PackedMatrix.from_dense(np.ones((3, 600), bool)).words, 600)
+    assert full.row_degrees().tolist() == [600] * 3
+    refused("do not combine", lambda: A | full)

@@ -22,7 +22,7 @@ LANES = 16  # columns of a front are rounded up to such a multiple
 BIG = 320  # order of a front that is eliminated by the dense engine
 TOUCH = 10  # terms that take as long as to gather, fill and store one element of a right-hand side
 SETUP = 0.5e-3  # seconds for a call, whatever the size
-VERTEX, EDGE = 1.5e-6, 0.4e-6  # seconds that the analysis takes for each, with METIS
+VERTEX, EDGE = 1e-6, 0.28e-6  # seconds that the analysis takes for each, with METIS
 
 
 @dataclass(frozen=True)
@@ -147,8 +147,8 @@ def analysis_seconds(n: int, nnz: int, method: str) -> float:
 
 
 def dense_seconds(n: int, rate: Rates) -> float:
-    """For the closure of a dense matrix: n³ terms, fewer a second while the matrix is small."""
-    return SETUP / 2 + float(n) ** 3 / rate.product * (1 + 200 / max(n, 1))
+    """For making the dense matrix and closing it: n³ terms, fewer a second while the matrix is small."""
+    return SETUP + float(n) ** 3 / rate.product * (1 + 500 / max(n, 1))
 
 
 def dijkstra_seconds(n: int, nnz: int, count: int) -> float:

@@ -155,6 +155,65 @@ def streamed(side: int, need: str) -> list[Row]:
                 "SciPy dijkstra, from 8 sources extrapolated", theirs, need)]  # fmt: skip
 
 
+def digraph(n: int, degree: int, acyclic: bool) -> Any:
+    """Random edges; ascending along a random order of the vertices where they are to make no cycle."""
+    import numpy as np
+    from scipy.sparse import csr_array
+
+    rng = np.random.default_rng(n)
+    ends = rng.integers(0, n, (2, n * degree))
+    if acyclic:
+        ends = np.sort(ends[:, ends[0] != ends[1]], axis=0)
+    order = rng.permutation(n)
+    return csr_array((np.ones(ends.shape[1], bool), (order[ends[0]], order[ends[1]])), (n, n))
+
+
+def reachability(n: int) -> list[Row]:
+    """Transitive closures, as bool arrays."""
+    import igraph
+    import numpy as np
+
+    import semiring as sr
+
+    found = []
+    for what, acyclic, need in (("", False, "60 ms"), ("acyclic, ", True, "250 ms")):
+        A = digraph(n, 8, acyclic)
+        R = sr.closure(A, sr.boolean)
+        graph = igraph.Graph(n, list(zip(*A.nonzero(), strict=True)), directed=True)
+        some = np.random.default_rng(0).choice(n, 200, replace=False).tolist()
+        reached: list[Any] = []
+        theirs = once(lambda g=graph, r=reached, v=some: r.extend(g.subcomponent(x, mode="out") for x in v))
+        assert all(set(np.flatnonzero(R[v])) == set(r) for v, r in zip(some, reached, strict=True))
+        del R
+        found.append(Row(f"transitive closure, {what}{n:,}, average degree 8, as bool",
+                         median(lambda A=A: sr.closure(A, sr.boolean)),
+                         "igraph subcomponent, from 200 extrapolated", theirs * n / len(some), need))  # fmt: skip
+    return found
+
+
+def sparse_times_dense(n: int) -> list[Row]:
+    """Eight entries a row, 64 columns, beside SciPy's ordinary product."""
+    import numpy as np
+    from scipy.sparse import csr_array
+
+    import semiring as sr
+
+    rng = np.random.default_rng(2)
+    columns = rng.integers(0, n, (n, 8))
+    found = []
+    for dtype in ("f4", "f8"):
+        A = csr_array((rng.random(8 * n).astype(dtype), columns.ravel(), np.arange(0, 8 * n + 1, 8)), (n, n))
+        A.sum_duplicates()
+        B = rng.random((n, 64)).astype(dtype)
+        C, i = sr.matmul(A, B, sr.min_plus), int(rng.integers(n))
+        part = slice(A.indptr[i], A.indptr[i + 1])
+        assert np.allclose(C[i], (A.data[part, None] + B[A.indices[part]]).min(axis=0))
+        found.append(Row(f"sparse × dense, {n:,} rows of 8, 64 columns, min-plus, {A.dtype}",
+                         median(lambda A=A, B=B: sr.matmul(A, B, sr.min_plus), 9), "SciPy's (+, ×)",
+                         median(lambda A=A, B=B: A @ B, 9), "0.5×"))  # fmt: skip
+    return found
+
+
 def rows(quick: bool) -> list[Row]:
     """All rows of the table."""
     small = 4 if quick else 1
@@ -171,7 +230,8 @@ def rows(quick: bool) -> list[Row]:
         found += all_pairs(name, make(), need)
     for name, make, _ in graphs[:2]:
         found += other_libraries(name, make())
-    return found + few_sources(150 // small, "30×") + streamed(316 // small, "25 s")
+    found += few_sources(150 // small, "30×") + streamed(316 // small, "25 s")
+    return found + reachability(20_000 // small) + sparse_times_dense(100_000 // small)
 
 
 if __name__ == "__main__":

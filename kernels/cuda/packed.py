@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -187,6 +189,39 @@ class DevicePackedMatrix:
             counted(min(b.rows, 1 << 14), 1, b.address, b.ld, b.rows, b.pairs, total.data.ptr)
         return int(total[0])
 
+    def row_degrees(self) -> Any:
+        """How many entries of each row are True, as a CuPy array."""
+        import cupy
+
+        result = cupy.zeros(self.shape[0], np.int64)
+        step = max(CHUNK // (8 * max(self.words.shape[1], 1)), 1)
+        for top in range(0, self.shape[0] if self.shape[1] else 0, step):
+            result[top : top + step] = set_bits(self.words[top : top + step, : -(-self.shape[1] // WORD)])
+        return result
+
+    def column_degrees(self) -> Any:
+        """How many entries of each column are True, as a CuPy array; transposes a copy."""
+        return self.transpose().row_degrees()
+
+    def __or__(self, other: object) -> Any:
+        return self._combined(other, operator.or_)
+
+    def __and__(self, other: object) -> Any:
+        return self._combined(other, operator.and_)
+
+    def __xor__(self, other: object) -> Any:
+        return self._combined(other, operator.xor)
+
+    def _combined(self, other: object, operation: Callable[[Any, Any], Any]) -> Any:
+        if not isinstance(other, DevicePackedMatrix):
+            return NotImplemented
+        if self.shape != other.shape:
+            raise SemiringError(f"matrices of shapes {self.shape} and {other.shape} do not combine entry by entry")
+        result, used = self.empty(*self.shape), -(-self.shape[1] // WORD)
+        result.words[:, :used] = operation(self.words[:, :used], other.words[:, :used])
+        result.words[:, used:] = 0
+        return result
+
     @property
     def bits(self) -> Bits:
         """Where the matrix lies; this does not keep its memory."""
@@ -232,6 +267,20 @@ class DevicePackedMatrix:
         rows, columns = self.shape
         density = self.count() / max(1, rows * columns)
         return f"DevicePackedMatrix({rows:,} × {columns:,}, density {density:.3g}, {self.nbytes / 1e6:.3g} MB)"
+
+
+def set_bits(words: Any) -> Any:
+    """How many bits of each row of words are set: pairs, nibbles, bytes, and the sum of the bytes by a product.
+
+    Examples
+    --------
+    >>> set_bits(np.array([[0, 2**64 - 1], [5, 1 << 63]], np.uint64))
+    array([64,  3])
+    """
+    pairs = words - ((words >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    fours = (pairs & np.uint64(0x3333333333333333)) + ((pairs >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    bytes_ = (fours + (fours >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return ((bytes_ * np.uint64(0x0101010101010101)) >> np.uint64(56)).astype(np.int64).sum(axis=1)
 
 
 def _position(value: Any, length: int, axis: str) -> int:

@@ -332,3 +332,12 @@ def test_what_does_not_fit_is_refused() -> None:
         DevicePackedMatrix(cupy.zeros((3, 3), np.int64), 3)
     with pytest.raises(sr.SemiringError, match="columns do not fit"):
         DevicePackedMatrix(cupy.zeros((3, 3), np.uint64), 200)
+
+
+def test_entry_by_entry_and_degrees() -> None:
+    a, b = entries((300, 700), 0.3), entries((300, 700), 0.4)
+    A, B = on_device(a), on_device(b)
+    for got, want in ((A | B, a | b), (A & B, a & b), (A ^ B, a ^ b)):
+        np.testing.assert_array_equal(got.get().to_dense(), want)
+    np.testing.assert_array_equal(A.row_degrees().get(), a.sum(axis=1))
+    np.testing.assert_array_equal(A.column_degrees().get(), a.sum(axis=0))
