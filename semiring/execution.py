@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -108,7 +109,7 @@ def plan_closure(
         raise LawError(f"{S.name} is not a semiring, so it has products but no closure: {S._law_report.failures[0]}")
     n = check_square(array)
     method = resolve_method(method, S)
-    batch = int(np.prod(array.shape[:-2]))
+    batch = prod(array.shape[:-2])
     if check or not is_on_gpu(array):
         facts = examine(S, array.dtype, [("A", array)])
         low = lowering_for(S, array, facts, n, in_place=overwrite and reflexive, packed=array.ndim == 2)
