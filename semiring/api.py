@@ -37,7 +37,7 @@ from .kernels.lowering import Lowering, fitting, roomy
 from .kernels.packed import is_packed
 from .memory import require
 from .naming import algebra
-from .operands import check_square, examine, is_sparse, operand
+from .operands import Operand, check_square, examine, is_sparse, operand
 from .planning import Plan
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ def _examined_product(
     low = lowering_for(S, operands[0], examine(S, dtype, named), 3, packed=len(full) == 2)
     if on_gpu and len(operands) == len(full) == 2:
         a, b = operands
-        short = product_in_16_bits(S, a, b)
+        short = product_in_16_bits(low, a, b)
         if short is not None:
             return short
         from . import speculation
@@ -305,13 +305,14 @@ def closure(
         return packed_closure(
             A, S, method=method, reflexive=reflexive, overwrite=overwrite, device=device, tile=tile, progress=progress
         )
+    given = None
     if has_edges(A) and not overwrite and tile is None and device in (None, "cpu"):
         from .sparse_closure import sparse_closure
 
-        found = sparse_closure(A, S, method=method, reflexive=reflexive, progress=progress)
-        if found is not None:
-            return found
-    given = operand(A, S)
+        given = sparse_closure(A, S, method=method, reflexive=reflexive, progress=progress)
+        if given is not None and not isinstance(given, Operand):
+            return given
+    given = operand(A, S) if given is None else given
     array = given.array
     usual = (method, reflexive, overwrite, tile, check, progress) == ("auto", True, False, None, True, False)
     guessable = usual and is_on_gpu(array) and device in (None, "gpu", "cuda")
@@ -328,8 +329,8 @@ def closure(
     low, n = planned.lowering, array.shape[-1]
     if planned.memory > LARGE:
         require(planned.memory, f"the closure of {n} × {n} {array.dtype}", on_gpu=low.on_gpu)
-    if reflexive and check:
-        short = in_16_bits(S, array, facts)
+    if reflexive and check and method == "auto" and tile is None:
+        short = in_16_bits(low, array, facts)
         if short is not None:
             if in_place:
                 array[...] = short

@@ -61,36 +61,38 @@ def lowering_without_facts(S: Semiring, array: Any, *, packed: bool) -> Lowering
     return without_facts(S, array.dtype)
 
 
-def in_16_bits(S: Semiring, array: Any, facts: Facts) -> Any:
+def in_16_bits(low: Lowering, array: Any, facts: Facts) -> Any:
     """The closure of device data by 16-bit arithmetic, or None where that would not be right, or not be faster."""
-    if not could_be_in_16_bits(S, array, facts):
+    if not could_be_in_16_bits(low, array, facts):
         return None
     from .kernels.cuda import ranks, saturating
 
+    S = low.algebra
     if saturating.repays(S, array, facts):
         return saturating.closure(S, array, close_best)
     return ranks.closure(S, array, close_best)
 
 
-def could_be_in_16_bits(S: Semiring, array: Any, facts: Facts) -> bool:
-    """Whether `in_16_bits` would look closer."""
-    if not is_on_gpu(array) or array.ndim != 2 or S.traced is None:
+def could_be_in_16_bits(low: Lowering, array: Any, facts: Facts) -> bool:
+    """Whether `in_16_bits` would look closer, instead of using a lowering."""
+    if low.kind != "cuda" or array.ndim != 2:
         return False
     from .kernels.cuda import saturating
     from .kernels.cuda.lowering import can_be_ranked
 
+    S = low.algebra
     if saturating.may_repay(S, array, facts):
         return True
     return float(len(array)) ** 3 >= RANKS_REPAY and can_be_ranked(S, array.dtype)
 
 
-def product_in_16_bits(S: Semiring, a: Any, b: Any) -> Any:
+def product_in_16_bits(low: Lowering, a: Any, b: Any) -> Any:
     """The product of device matrices by 16-bit arithmetic, or None where that would not be right, or not be faster."""
-    if S.traced is None or a.size * float(b.shape[1]) < RANKS_REPAY:
+    if low.kind != "cuda" or a.size * float(b.shape[1]) < RANKS_REPAY:
         return None
     from .kernels.cuda import ranks
 
-    return ranks.product(S, a, b)
+    return ranks.product(low.algebra, a, b)
 
 
 def close_best(A: Any, kernel: Any) -> None:
@@ -116,8 +118,9 @@ def plan_closure(
     else:
         facts, low = Facts(), lowering_without_facts(S, array, packed=array.ndim == 2)
     engine = build_kernel(low)
+    free = check and reflexive and method == "auto" and tile is None
     method, tile, reasons = choose_method(method, low, n, engine, tile)
-    if check and reflexive and could_be_in_16_bits(S, array, facts):
+    if free and could_be_in_16_bits(low, array, facts):
         reasons["lowering"] = f"{low.reason}; 16 bits are tried first"
     copies = (0 if overwrite and reflexive and low.storage == low.dtype else 1) + (not reflexive)
     memory = closure_memory(method, low, n, batch, copies)

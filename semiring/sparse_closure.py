@@ -13,6 +13,7 @@ from .core import Semiring
 from .csr import Csr, read
 from .errors import LawError, NoClosureError
 from .kernels.lowering import is_boolean
+from .operands import Operand
 from .sparse_factors import SparseFactors, lowering_of
 from .sparse_planning import SparsePlan
 from .sparse_reachability import reachability_if_alone
@@ -21,22 +22,19 @@ METHOD = "sparse"  # the name under which elimination on the sparse structure ca
 SMALL = 100  # vertices below which the dense methods are used
 
 
-def _considered(A: Any, S: Semiring, method: str) -> tuple[Csr, Analysis, SparsePlan] | None:
-    """The analysis and the plan of a matrix that is worth one."""
+def _considered(A: Any, S: Semiring, method: str) -> tuple[Csr, Analysis | None, SparsePlan | None] | None:
+    """A matrix that was read, and the analysis and the plan if it is worth them; None if it was not read."""
     if method not in ("auto", METHOD):
         return None
     if S.product_only:
         raise LawError(f"{S.name} is not a semiring, so it has products but no closure: {S._law_report.failures[0]}")
     matrix = read(A, S)
     facts = matrix.facts()
-    if method == "auto":
-        if matrix.n < SMALL:
-            return None
-        if facts.two_valued and is_boolean(S, matrix.dtype):
-            return None  # reachability alone: components and bit sets are faster
+    if method == "auto" and (matrix.n < SMALL or (facts.two_valued and is_boolean(S, matrix.dtype))):
+        return matrix, None, None  # too few, or reachability alone: components and bit sets are faster
     low = lowering_of(matrix, facts, room=False)
     if method == "auto" and sparse_planning.not_worth_a_look(low, matrix.n, matrix.nnz):
-        return None
+        return matrix, None, None
     analysis = analyse(matrix.indptr, matrix.indices)
     return matrix, analysis, sparse_planning.plan("closure", S, low, analysis, matrix.nnz)
 
@@ -67,7 +65,9 @@ def sparse_closure(
     A: Any, S: Semiring, *, method: str = "auto", reflexive: bool = True,
     progress: bool | Callable[[float], None] = False,
 ) -> Any:  # fmt: skip
-    """The closure of a sparse matrix or graph as a dense matrix, or None where the dense methods are better.
+    """The closure of a sparse matrix or graph as a dense matrix.
+
+    Where the dense methods are better it is an `Operand` for them if the matrix had to be read to see that, else None.
 
     Parameters
     ----------
@@ -90,9 +90,11 @@ def sparse_closure(
         if reachable is not None:
             return reachable
     found = _considered(A, S, method)
-    if found is None or (method == "auto" and found[2].method == "dense"):
+    if found is None:
         return None
-    matrix, analysis, _ = found
+    matrix, analysis, planned = found
+    if analysis is None or planned is None or (method == "auto" and planned.method == "dense"):
+        return Operand(matrix.dense(), matrix.wrap, matrix.names)
     try:
         factors = SparseFactors(matrix, analysis, for_solving=False)
     except NoClosureError:
