@@ -309,7 +309,7 @@ def closure(
     if has_edges(A) and not overwrite and tile is None and device in (None, "cpu"):
         from .sparse_closure import sparse_closure
 
-        given = sparse_closure(A, S, method=method, reflexive=reflexive, progress=progress)
+        given = sparse_closure(A, S, method=method, reflexive=reflexive, check=check, progress=progress)
         if given is not None and not isinstance(given, Operand):
             return given
     given = operand(A, S) if given is None else given

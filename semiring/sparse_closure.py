@@ -62,7 +62,7 @@ def sparse_plan(A: Any, S: Semiring, *, method: str = "auto") -> SparsePlan | No
 
 
 def sparse_closure(
-    A: Any, S: Semiring, *, method: str = "auto", reflexive: bool = True,
+    A: Any, S: Semiring, *, method: str = "auto", reflexive: bool = True, check: bool = True,
     progress: bool | Callable[[float], None] = False,
 ) -> Any:  # fmt: skip
     """The closure of a sparse matrix or graph as a dense matrix.
@@ -73,7 +73,7 @@ def sparse_closure(
     ----------
     A, S, method
         See `sparse_plan`.
-    reflexive, progress
+    reflexive, check, progress
         See `semiring.closure`.
 
     Raises
@@ -96,7 +96,7 @@ def sparse_closure(
     if analysis is None or planned is None or (method == "auto" and planned.method == "dense"):
         return Operand(matrix.dense(), matrix.wrap, matrix.names)
     try:
-        factors = SparseFactors(matrix, analysis, for_solving=False)
+        factors = SparseFactors(matrix, analysis, for_solving=False, check=check)
     except NoClosureError:
         # Where ⊕ neither selects nor is bounded, a star may be undefined in one order of elimination only.
         if S.selective or S.bounded or method == METHOD:

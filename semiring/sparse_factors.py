@@ -51,8 +51,9 @@ class SparseFactors(Named):
     """
 
     def __init__(
-        self, A: Csr, analysis: Analysis | None = None, *, order: str = "auto", for_solving: bool = True
-    ) -> None:
+        self, A: Csr, analysis: Analysis | None = None, *, order: str = "auto", for_solving: bool = True,
+        check: bool = True,
+    ) -> None:  # fmt: skip
         S = A.algebra
         self.n, self.names, self._S, self._A = A.n, A.names, S, A
         self._facts = A.facts()
@@ -69,7 +70,7 @@ class SparseFactors(Named):
             eliminate(self._fronts, stored)
         except UndefinedStar as e:
             raise undefined_star(S, A.names, int(self.analysis.order[e.pivot])) from None
-        if may_diverge(low) and not check_cycles(low, self._fronts, A, self._facts):
+        if check and may_diverge(low) and not check_cycles(low, self._fronts, A, self._facts):
             # Rounding errors grew in the factors; then A* is computed as a dense matrix, in which they do not.
             self._closed = steady_closure(low, A, self._facts)
 

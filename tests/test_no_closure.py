@@ -354,3 +354,13 @@ def test_unchecked_closures_do_not_look_for_cycles() -> None:
     assert sr.closure(A, sr.min_plus, check=False).shape == (2, 2)
     fine = np.array([[np.inf, 3.0], [-2.0, np.inf]])
     assert np.array_equal(sr.closure(fine, sr.min_plus, check=False), sr.closure(fine, sr.min_plus))
+
+
+def test_unchecked_sparse_closures_do_not_look_for_cycles() -> None:
+    import scipy.sparse as sp
+
+    A = sp.diags_array([np.full(299, 2.0), np.full(299, -3.0)], offsets=[1, -1], format="csr")
+    with pytest.raises(sr.NoClosureError) as caught:
+        sr.closure(A, sr.min_plus, method="sparse")
+    assert caught.value.cycle
+    assert sr.closure(A, sr.min_plus, method="sparse", check=False).shape == (300, 300)

@@ -129,7 +129,7 @@ def few_sources(side: int, need: str) -> list[Row]:
     sources = np.random.default_rng(0).choice(A.shape[0], 64, replace=False)
     F = sr.factor(A, sr.min_plus)
     assert np.allclose(F.rows(sources), dijkstra(A, indices=sources))
-    return [Row(f"grid of {side**2:,}, 64 sources from its factors, float64", median(lambda: F.rows(sources), 9),
+    return [Row(f"grid of {side**2:,}, 64 sources from its factors, float64", median(lambda: F.rows(sources), 51),
                 "SciPy dijkstra", median(lambda: dijkstra(A, indices=sources), 3), need)]  # fmt: skip
 
 
