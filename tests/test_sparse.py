@@ -278,7 +278,7 @@ def test_minnesota_roads_are_as_dijkstra_has_them() -> None:
     roads = np.loadtxt(Path(sr.__file__).parent / "data" / "minnesota_roads.csv", delimiter=",", skiprows=1)
     ends, km = roads[:, :2].astype(np.int64), roads[:, 2]
     graph = Graph(ends[:, 0], ends[:, 1], int(ends.max()) + 1, km, directed=False)
-    got = np.asarray(sparse_closure(graph, sr.min_plus))
+    got = np.asarray(sr.closure(graph, sr.min_plus))
     rows, columns = np.concatenate([ends, ends[:, ::-1]]).T
     S = sp.csr_array((np.concatenate([km, km]), (rows, columns)), (graph.n, graph.n))
     np.testing.assert_allclose(got, dijkstra(S), rtol=1e-12)
@@ -521,12 +521,17 @@ def test_dense_matrices_and_small_ones_are_left_to_the_dense_methods() -> None:
 
 
 def test_a_star_that_one_order_meets_undefined_is_left_to_the_dense_methods() -> None:
-    n = 200
-    ends = np.arange(n - 1)
-    path = sp.csr_array((np.ones(2 * (n - 1)), (np.r_[ends, ends + 1], np.r_[ends + 1, ends])), (n, n))
-    found = sparse_closure(path, sr.plus_times)
-    if found is not None:
-        np.testing.assert_allclose(found @ (np.eye(n) - path.toarray()), np.eye(n), atol=1e-8)
+    """A leaf with a loop of weight 1: undefined where leaves go first, harmless after the hub, which is vertex 0."""
+    n = 600
+    hub, leaves = np.zeros(n - 1, int), np.arange(1, n)
+    ends = np.r_[hub, leaves, [5]], np.r_[leaves, hub, [5]]
+    star = sp.csr_array((np.r_[np.full(2 * (n - 1), 0.01), [1.0]], ends), (n, n))
+    with pytest.raises(sr.NoClosureError):
+        sr.closure(star, sr.plus_times, method="sparse")
+    inverse = sr.closure(star, sr.plus_times)
+    np.testing.assert_allclose(inverse @ (np.eye(n) - star.toarray()), np.eye(n), atol=1e-8)
+    b = np.random.default_rng(0).random(n)
+    np.testing.assert_allclose(sr.solve(star, b, sr.plus_times), inverse @ b)
 
 
 def test_objects_come_by_graphs() -> None:
