@@ -33,7 +33,7 @@ def _considered(A: Any, S: Semiring, method: str) -> tuple[Csr, Analysis | None,
     if method == "auto" and (matrix.n < SMALL or (facts.two_valued and is_boolean(S, matrix.dtype))):
         return matrix, None, None  # too few, or reachability alone: components and bit sets are faster
     low = lowering_of(matrix, facts, room=False)
-    if method == "auto" and sparse_planning.not_worth_a_look(low, matrix.n, matrix.nnz):
+    if method == "auto" and sparse_planning.not_worth_a_look(low, matrix.indptr, matrix.indices):
         return matrix, None, None
     analysis = analyse(matrix.indptr, matrix.indices)
     return matrix, analysis, sparse_planning.plan("closure", S, low, analysis, matrix.nnz)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from .algorithms.sparse.analysis import Analysis
 from .algorithms.sparse.costs import SETUP, Rates, Work, analysis_seconds, dense_seconds, dijkstra_seconds, rates, work
+from .algorithms.sparse.ordering import widest_level
 from .core import Semiring
 from .expression import postorder
 from .kernels.cpu.threads import thread_count
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
 
 SLOW = frozenset("exp exp2 expm1 log log2 log1p power logaddexp logaddexp2 gcd lcm".split())
 DEAR = 40  # instructions that such an operation takes
+NARROW = 0.25  # the share of all vertices up to which a level of a search is called narrow
+MANY = 24  # edges a vertex with which graphs without small separators fill
 STAKE = 0.4  # the share of the dense closure's time that may be spent on finding out whether there is a faster way
 OBJECT = 2000  # and one on Python objects
 
@@ -125,11 +130,18 @@ def plan(
     )  # fmt: skip
 
 
-def not_worth_a_look(low: Lowering, n: int, nnz: int) -> bool:
-    """Whether the dense closure takes no longer than the least that elimination can, or the stake is too large."""
-    rate = lowering_rates(low)
+def not_worth_a_look(low: Lowering, indptr: np.ndarray, indices: np.ndarray) -> bool:
+    """Whether the dense closure takes no longer than the least that elimination can, or the odds are bad.
+
+    Odds are good where a breadth-first search stays narrow, so that separators are small. Else many edges a vertex fill
+    the factors, and with few the analysis must not be a large stake.
+    """
+    n, nnz, rate = len(indptr) - 1, len(indices), lowering_rates(low)
     stake, dense = analysis_seconds(n, nnz, "metis"), dense_seconds(n, rate)
-    return dense <= stake + SETUP + n * n * low.storage.itemsize / rate.write or stake > STAKE * dense
+    if dense <= stake + SETUP + n * n * low.storage.itemsize / rate.write:
+        return True
+    many, dear = nnz > MANY * n, stake > STAKE * dense
+    return (many or dear) and widest_level(indptr, indices) > NARROW * n
 
 
 def factor_memory(load: Work, low: Lowering) -> int:

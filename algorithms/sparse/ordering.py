@@ -148,6 +148,38 @@ def _search(start: Any, neighbours: Any, source: int, part: Any, mine: int, queu
     return tail, level[queue[tail - 1]]
 
 
+def widest_level(start: Index, neighbours: Index) -> int:
+    """The most vertices of one level of a breadth-first search from an end of the graph.
+
+    Of the order of a separator where there are small ones, and a large share of all vertices where there are none.
+
+    Examples
+    --------
+    >>> widest_level(np.array([0, 1, 3, 5, 6]), np.array([1, 0, 2, 1, 3, 2]))
+    1
+    """
+    return int(_widest(start, neighbours)) if len(neighbours) else 0
+
+
+@compiled
+def _widest(start: Any, neighbours: Any) -> Any:
+    n = len(start) - 1
+    queue, level, part = np.empty(n, np.int64), np.full(n, -1), np.zeros(n, np.int64)
+    source = 0
+    for v in range(n):
+        if start[v + 1] - start[v] > start[source + 1] - start[source]:
+            source = v
+    reached, _ = _search(start, neighbours, source, part, 0, queue, level)
+    source = queue[reached - 1]
+    for q in range(reached):
+        level[queue[q]] = -1
+    reached, far = _search(start, neighbours, source, part, 0, queue, level)
+    counts = np.zeros(far + 1, np.int64)
+    for q in range(reached):
+        counts[level[queue[q]]] += 1
+    return counts.max()
+
+
 @compiled
 def _thinnest(queue: Any, level: Any, reached: int, far: int) -> int:
     """The smallest level with between a third and two thirds of the vertices before it; else the middle one."""

@@ -53,3 +53,18 @@ def test_the_fallback_needs_no_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ordering, "find_spec", lambda name: None)
     n, edges = grid(12)
     assert ordering.order(*pattern.symmetric(*rows(n, edges)))[1] == "levels"
+
+
+@pytest.mark.parametrize(
+    ("shape", "wanted"),
+    [
+        ((5, [(0, 1), (1, 2), (2, 3), (3, 4)]), 1),
+        ((6, [(0, v) for v in range(1, 6)]), 4),
+        ((4, [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]), 3),
+        (grid(9), 9),
+        ((3, []), 0),
+    ],
+    ids=["path", "star", "clique", "grid", "no edges"],
+)
+def test_widest_level(shape: tuple[int, list], wanted: int) -> None:
+    assert ordering.widest_level(*pattern.symmetric(*rows(*shape))) == wanted
