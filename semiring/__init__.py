@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from .api import closure as closure
     from .api import factor as factor
     from .api import matmul as matmul
-    from .api import path as path
     from .api import plan as plan
     from .api import solve as solve
     from .core import Semiring as Semiring
@@ -68,6 +67,7 @@ if TYPE_CHECKING:
     from .object_algebras import Regex as Regex
     from .object_algebras import letter as letter
     from .packing import pack as pack
+    from .paths import path as path
     from .reachability import Reachability as Reachability
     from .reachability import reach as reach
     from .sparse_factors import SparseFactors as SparseFactors
@@ -79,7 +79,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "object_algebras": "Regex letter",
-    "api": "check_laws closure factor matmul path plan solve",
+    "api": "check_laws closure factor matmul plan solve",
     "algebras": "bitset_may bitset_must boolean catalogue counter_examples counting expectation gcd_lcm gf2 k_best log "
     "lukasiewicz max_min max_plus max_times min_max min_plus min_times mod_p pareto plus_min plus_times regex "
     "saturating_min_plus shortest_count shortest_hops shortest_widest viterbi why widest_shortest",
@@ -92,6 +92,7 @@ _HOME = {
     "acyclic": "condensation transitive_reduction",
     "kernels.packed": "PackedMatrix",
     "packing": "pack",
+    "paths": "path",
     "reachability": "Reachability reach",
     "sparse_factors": "SparseFactors",
     "sparse_planning": "SparsePlan",

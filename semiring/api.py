@@ -1,22 +1,20 @@
-"""The front door: products, closures and best paths over any semiring."""
+"""The front door: products and closures over any semiring."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import laws
-from .algorithms import relaxation
 from .algorithms.blocks import UndefinedStar
 from .core import Semiring
 from .csr import has_edges
 from .devices import is_on_gpu, settle, to_host
-from .divergence import check_cycles, improving, may_diverge, undefined_star
-from .errors import LawError, SemiringError
+from .divergence import check_cycles, may_diverge, undefined_star
+from .errors import SemiringError
 from .execution import (
     LARGE,
     close_each,
@@ -33,7 +31,7 @@ from .execution import (
 )
 from .factors import Factors, factor, solve
 from .kernels.build import kernel as build_kernel
-from .kernels.lowering import Lowering, fitting, roomy
+from .kernels.lowering import Lowering
 from .kernels.packed import is_packed
 from .memory import require
 from .naming import algebra
@@ -43,7 +41,7 @@ from .planning import Plan
 if TYPE_CHECKING:
     from .sparse_planning import SparsePlan
 
-__all__ = ["Factors", "algebra", "check_laws", "closure", "factor", "matmul", "path", "plan", "solve"]
+__all__ = ["Factors", "algebra", "check_laws", "closure", "factor", "matmul", "plan", "solve"]
 
 
 
@@ -387,70 +385,3 @@ def check_work(array: Any) -> float:
     """Multiply-adds of the closure of a checked operand."""
     n = check_square(array)
     return prod(array.shape[:-2]) * float(n) ** 3
-
-
-def path(A: Any, S: Semiring | str, source: Any, target: Any) -> tuple[Any, list | None]:
-    """One best path between two vertices, where ⊕ selects.
-
-    Parameters
-    ----------
-    A : array_like, shape (n, n)
-        As for `closure`; with a `Matrix` or a graph, vertices are given and returned by name.
-    S : Semiring or str
-        With a selective ⊕.
-    source, target : int or hashable
-
-    Returns
-    -------
-    weight : scalar
-        ⊗ along the path; zero if there is none.
-    vertices : list or None
-        From source to target, or ``None``.
-
-    Raises
-    ------
-    LawError
-        When ⊕ does not select, so that no single path is best.
-    NoClosureError
-        When an improving cycle can be reached from the source.
-
-    Examples
-    --------
-    >>> import semiring as sr
-    >>> roads = sr.adjacency([("a", "b", 3.0), ("b", "c", 4.0), ("a", "c", 9.0)], sr.min_plus)
-    >>> sr.path(roads, sr.min_plus, "a", "c")
-    (np.float64(7.0), ['a', 'b', 'c'])
-    """
-    S = algebra(S)
-    if not S.selective:
-        raise LawError(f"a best path needs a selective ⊕, and in {S.name} {S._law_report.flags['selective']}")
-    given = operand(A, S)
-    array, names = given.array, given.names
-    if array.ndim != 2:
-        raise SemiringError(f"A must be one square matrix, and has shape {array.shape}")
-    n = check_square(array)
-    array = to_host(array)  # one source at a time is no work for a GPU
-    facts = examine(S, array.dtype, [("A", array)])
-    ends = []
-    for v in (source, target):
-        if names is not None and v not in names:
-            near = get_close_matches(str(v), map(str, names), 1)
-            raise SemiringError(f"there is no vertex {v!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
-        if names is None and not (isinstance(v, (int, np.integer)) and 0 <= v < n):
-            raise SemiringError(f"there is no vertex {v!r}: vertices are 0 … {n - 1}")
-        ends.append(list(names).index(v) if names is not None else int(v))
-    weight, vertices = _best_path(S, roomy(S, array, facts), names, *ends)
-    if vertices is not None and names is not None:
-        vertices = [names[v] for v in vertices]
-    return fitting(S, weight, array.dtype), vertices
-
-
-def _best_path(
-    S: Semiring, array: np.ndarray, names: Sequence[Any] | None, source: int, target: int
-) -> tuple[Any, list | None]:
-    weights, predecessor, cycle, weight = relaxation.relax_exactly(array, S, [source])
-    if cycle is not None:
-        raise improving(S, names, cycle[0], cycle, weight, None)
-    if source != target and predecessor[target] < 0:
-        return weights[target], None
-    return weights[target], relaxation.path_to(predecessor, source, target)

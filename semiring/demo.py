@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .algebras import boolean, min_max, min_plus
-from .api import closure, path
+from .api import closure
 from .files import read_graph
+from .paths import path
 from .plot import Route, draw_map, require_matplotlib, to_km
 
 if TYPE_CHECKING:

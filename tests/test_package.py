@@ -46,7 +46,7 @@ LAYERS = [
     "packed",
     "reachability",
     "acyclic",
-    "factors",
+    "factors paths",
     "api",
     "plot",
     "demo",

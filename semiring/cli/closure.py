@@ -7,10 +7,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..api import closure, path
+from ..api import closure
 from ..errors import SemiringError
 from ..graph import Graph, Matrix
 from ..laws import show
+from ..paths import path
 from .inputs import algebra_of, graph_of, label_of, matrix_of, vertex_of
 from .output import element_text, write_matrix, write_rows
 from .tables import positions

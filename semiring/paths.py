@@ -1,0 +1,85 @@
+"""A best path between two vertices, where ⊕ selects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from .algorithms import relaxation
+from .core import Semiring
+from .devices import to_host
+from .divergence import improving
+from .errors import LawError, SemiringError
+from .kernels.lowering import fitting, roomy
+from .naming import algebra
+from .operands import check_square, examine, operand
+
+
+def path(A: Any, S: Semiring | str, source: Any, target: Any) -> tuple[Any, list | None]:
+    """One best path between two vertices, where ⊕ selects.
+
+    Parameters
+    ----------
+    A : array_like, shape (n, n)
+        As for `closure`; with a `Matrix` or a graph, vertices are given and returned by name.
+    S : Semiring or str
+        With a selective ⊕.
+    source, target : int or hashable
+
+    Returns
+    -------
+    weight : scalar
+        ⊗ along the path; zero if there is none.
+    vertices : list or None
+        From source to target, or ``None``.
+
+    Raises
+    ------
+    LawError
+        When ⊕ does not select, so that no single path is best.
+    NoClosureError
+        When an improving cycle can be reached from the source.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> roads = sr.adjacency([("a", "b", 3.0), ("b", "c", 4.0), ("a", "c", 9.0)], sr.min_plus)
+    >>> sr.path(roads, sr.min_plus, "a", "c")
+    (np.float64(7.0), ['a', 'b', 'c'])
+    """
+    S = algebra(S)
+    if not S.selective:
+        raise LawError(f"a best path needs a selective ⊕, and in {S.name} {S._law_report.flags['selective']}")
+    given = operand(A, S)
+    array, names = given.array, given.names
+    if array.ndim != 2:
+        raise SemiringError(f"A must be one square matrix, and has shape {array.shape}")
+    n = check_square(array)
+    array = to_host(array)  # one source at a time is no work for a GPU
+    facts = examine(S, array.dtype, [("A", array)])
+    ends = []
+    for v in (source, target):
+        if names is not None and v not in names:
+            near = get_close_matches(str(v), map(str, names), 1)
+            raise SemiringError(f"there is no vertex {v!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+        if names is None and not (isinstance(v, (int, np.integer)) and 0 <= v < n):
+            raise SemiringError(f"there is no vertex {v!r}: vertices are 0 … {n - 1}")
+        ends.append(list(names).index(v) if names is not None else int(v))
+    weight, vertices = _best_path(S, roomy(S, array, facts), names, *ends)
+    if vertices is not None and names is not None:
+        vertices = [names[v] for v in vertices]
+    return fitting(S, weight, array.dtype), vertices
+
+
+def _best_path(
+    S: Semiring, array: np.ndarray, names: Sequence[Any] | None, source: int, target: int
+) -> tuple[Any, list | None]:
+    weights, predecessor, cycle, weight = relaxation.relax_exactly(array, S, [source])
+    if cycle is not None:
+        raise improving(S, names, cycle[0], cycle, weight, None)
+    if source != target and predecessor[target] < 0:
+        return weights[target], None
+    return weights[target], relaxation.path_to(predecessor, source, target)
