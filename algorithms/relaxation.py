@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -27,7 +28,15 @@ def relax(A: np.ndarray, S: Any, sources: list[int]) -> tuple[np.ndarray, np.nda
         Vertices to start from with weight one.
     """
     n = A.shape[0]
-    x = np.empty(n, A.dtype)
+    everything = np.arange(n)
+    return follow(n, A.dtype, S, sources, lambda u: (everything, A[u]))
+
+
+def follow(
+    n: int, dtype: np.dtype, S: Any, sources: list[int], edges: Callable[[int], tuple[np.ndarray, np.ndarray]]
+) -> tuple[np.ndarray, np.ndarray, list[int] | None]:
+    """`relax` where `edges(u)` gives the vertices that u has edges to, each once, and the weights of those edges."""
+    x = np.empty(n, dtype)
     x[...] = S.zero
     x[sources] = S.one
     predecessor = np.full(n, -1)
@@ -36,21 +45,23 @@ def relax(A: np.ndarray, S: Any, sources: list[int]) -> tuple[np.ndarray, np.nda
     while queue:
         u = queue.popleft()
         queued[u] = False
-        candidate = np.asarray(S.mul(np.broadcast_to(x[u], n), A[u]))
-        best = np.asarray(S.add(x, candidate))
-        better = np.flatnonzero(~(best == x) & ~is_nan(best))
+        targets, weights = edges(u)
+        if not len(targets):
+            continue
+        before = x[targets]
+        best = np.asarray(S.add(before, np.asarray(S.mul(np.broadcast_to(x[u], len(targets)), weights))))
+        improved = ~(best == before) & ~is_nan(best)
+        better = targets[improved]
         if not better.size:
             continue
-        x[better] = best[better]
+        x[better] = best[improved]
         predecessor[better] = u
         fresh = better[~queued[better]]
         queue.extend(fresh.tolist())
         queued[fresh] = True
         # The edge u → v closes a cycle of predecessors exactly if v is u or one of its ancestors.
-        improved = np.zeros(n, bool)
-        improved[better] = True
-        v = u
-        while v >= 0 and not improved[v]:
+        closing, v = set(better.tolist()), u
+        while v >= 0 and v not in closing:
             v = int(predecessor[v])
         if v >= 0:
             return x, predecessor, cycle_of(predecessor, v)
@@ -127,13 +138,13 @@ def relax_exactly(
         return x, predecessor, None, None
     if A.dtype.kind == "f":
         exact = S.over(object)
-        weight = weight_of(_rational(A[np.ix_(cycle, cycle)]), exact, [*range(len(cycle))])
+        weight = weight_of(rational(A[np.ix_(cycle, cycle)]), exact, [*range(len(cycle))])
         if exact.scalar["add"](S.one, weight) == S.one:
-            x, predecessor, cycle = relax(_rational(A), exact, sources)
+            x, predecessor, cycle = relax(rational(A), exact, sources)
             x = x.astype(A.dtype)
     return x, predecessor, cycle, None if cycle is None else weight_of(A, arithmetic, cycle)
 
 
-def _rational(A: np.ndarray) -> np.ndarray:
+def rational(A: np.ndarray) -> np.ndarray:
     """Finite floats as the fractions that they are."""
     return np.frompyfunc(lambda a: Fraction(a) if np.isfinite(a) else a, 1, 1)(A.astype("f8").astype(object))

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections import deque
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from semiring.algorithms.relaxation import _rational as rational
-from semiring.algorithms.relaxation import cycle_of
-from semiring.laws import is_nan
+from semiring.algorithms.relaxation import follow, rational
 
 from .pattern import Index
 
@@ -69,35 +66,9 @@ def edges_of(indptr: Index, indices: Index, walk: list[int]) -> list[int]:
 
 def relax(indptr: Index, indices: Index, values: np.ndarray, S: Any, sources: list[int]) -> list[int] | None:
     """x_v ← x_v ⊕ x_u ⊗ a_uv until nothing improves (``None``) or predecessors close a cycle, which is returned."""
-    n = len(indptr) - 1
-    x = np.empty(n, values.dtype)
-    x[...] = S.zero
-    x[sources] = S.one
-    predecessor = np.full(n, -1)
-    queue, queued = deque(sources), np.zeros(n, bool)
-    queued[sources] = True
-    while queue:
-        u = queue.popleft()
-        queued[u] = False
-        begin, end = indptr[u], indptr[u + 1]
-        if begin == end:
-            continue
-        targets = indices[begin:end]
-        candidate = np.asarray(S.mul(np.broadcast_to(x[u], end - begin), values[begin:end]))
-        best = np.asarray(S.add(x[targets], candidate))
-        improved = ~(best == x[targets]) & ~is_nan(best)
-        better = targets[improved]
-        if not better.size:
-            continue
-        x[better] = best[improved]
-        predecessor[better] = u
-        fresh = better[~queued[better]]
-        queue.extend(fresh.tolist())
-        queued[fresh] = True
-        # The edge u → v closes a cycle of predecessors exactly if v is u or one of its ancestors.
-        closing, v = set(better.tolist()), u
-        while v >= 0 and v not in closing:
-            v = int(predecessor[v])
-        if v >= 0:
-            return cycle_of(predecessor, v)
-    return None
+
+    def edges(u: int) -> tuple[np.ndarray, np.ndarray]:
+        row = slice(indptr[u], indptr[u + 1])
+        return indices[row], values[row]
+
+    return follow(len(indptr) - 1, values.dtype, S, sources, edges)[2]
