@@ -72,6 +72,7 @@ def program(lowering: Lowering) -> Any:
         mul = "@inline\ndef times(a, b, unit):\n    return fma(b, unit, a)\n"
     functions = [
         mul,
+        function("scaled", "a, b", lowering.scale.outputs, components),
         function("plus", "x, t", lowering.add.outputs, components),
         function("star", "a", lowering.star.outputs, components),
         function("defined", "a", [lowering.defined], components, [np.dtype(bool)]),

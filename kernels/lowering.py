@@ -16,8 +16,19 @@ import numpy as np
 from semiring.arithmetic import Arithmetic
 from semiring.core import Semiring
 from semiring.errors import SemiringError
-from semiring.expression import Expression, Traced, cast_constant, constant, operand, postorder, substitute
+from semiring.expression import (
+    Expression,
+    Traced,
+    apply,
+    cast_constant,
+    constant,
+    nearest_constant,
+    operand,
+    postorder,
+    substitute,
+)
 from semiring.laws import sequence
+from semiring.proofs import is_dropped
 from semiring.reference import numpy_function
 
 from .facts import Facts
@@ -37,7 +48,8 @@ class Lowering:
     storage: np.dtype
     kind: str  # "numba", "packed", "planes" or "objects": which engine runs it
     add: Traced
-    mul: Traced
+    mul: Traced  # as it may stand under ⊕, which may drop what is no element
+    scale: Traced  # ⊗ whose result is stored
     star: Traced
     defined: Expression
     zero: tuple
@@ -73,7 +85,7 @@ class Lowering:
     def key(self) -> tuple:
         """What the compiled code depends on."""
         return (
-            self.kind, self.add, self.mul, self.star, self.defined, self.components, self.zero, self.one,
+            self.kind, self.add, self.mul, self.scale, self.star, self.defined, self.components, self.zero, self.one,
             self.fused_sum, self.blas, self.algebra if self.kind == "objects" else None,
         )  # fmt: skip
 
@@ -137,17 +149,22 @@ def _without_facts(S: Semiring, dtype: np.dtype) -> Lowering:
     """The best lowering that needs no condition on the data."""
     if S.traced is None or dtype.kind == "O":
         return _objects(S, dtype, "elements are Python objects")
-    if dtype == np.float16:
-        return _single_for_half(_without_facts(S, np.dtype("f4")), dtype)
     plain = general(S, dtype)
-    return _ordered_integers(plain) if dtype.kind == "f" and _only_compares(plain) else plain
+    if dtype == np.float16 and plain.storage == dtype:
+        single = rounded_to(general(S, np.dtype("f4")), dtype)
+        return _single_for_half(_ordered_integers(single) if _only_compares(single) else single, dtype)
+    ordered = dtype.kind == "f" and plain.is_identity and _only_compares(plain)
+    return _ordered_integers(plain) if ordered else plain
 
 
 @lru_cache(1024)
 def general(S: Semiring, dtype: np.dtype) -> Lowering:
-    """The lowering that is always right: the expressions as they stand, on the data's own dtype."""
+    """The lowering that is always right: the expressions as they stand, on the data's dtype if it can carry them."""
     ops = S.traced
     assert ops
+    wide = S.working(dtype)
+    if wide != dtype:
+        return _widened(general(S, wide), dtype)
     A = S.over(dtype)
     fused = S.is_tropical and dtype.kind == "f"
     blas = ops.add.is_plain("add") and ops.raw_mul.is_plain("multiply") and dtype in (np.float32, np.float64)
@@ -156,6 +173,8 @@ def general(S: Semiring, dtype: np.dtype) -> Lowering:
         name, reason = "fused sum", "x + y as one fused multiply-add, which leaves the other pipes to min and max"
     elif blas:
         name, reason = "BLAS", "⊕ and ⊗ are the ordinary sum and product"
+    exact = _absorbs_exactly(S)
+    dropped = exact or (dtype.kind == "f" and is_dropped(ops, S.zero))
     return Lowering(
         name=name,
         reason=reason,
@@ -163,69 +182,111 @@ def general(S: Semiring, dtype: np.dtype) -> Lowering:
         dtype=dtype,
         storage=dtype,
         kind="numba",
-        add=ops.add,
-        mul=ops.raw_mul if _absorbs_by_itself(S, dtype) else ops.mul,
-        star=_star_that_keeps_evidence(S),
-        defined=constant(True) if S.selective else ops.defined,
+        add=_in_order(ops.add),
+        mul=ops.raw_mul if dropped else ops.mul,
+        scale=ops.raw_mul if exact else ops.mul,
+        star=_star_revealing_divergence(S),
+        defined=_defined(S, dtype),
         zero=_parts(A, A.zero),
-        one=_parts(A, A.one),
+        one=_parts(A, A.zero if A.one is None else A.one),
         fused_sum=fused,
         blas=blas,
     )
 
 
-def _absorbs_by_itself(S: Semiring, dtype: np.dtype) -> bool:
-    """Whether 0 ⊗ a needs no test for zero: the operation gives 0, or a NaN that ⊕ drops."""
+def _absorbs_exactly(S: Semiring) -> bool:
+    """Whether 0 ⊗ a is 0, or no better under ⊕, because ⊗ only picks one of the two or their bits."""
     ops = S.traced
     assert ops
-    if ops.raw_mul.is_plain("minimum", "maximum", "bitwise_and", "bitwise_or", "logical_and", "logical_or"):
-        return True
-    if dtype.kind == "f" and ops.add.is_plain("minimum", "maximum"):
-        return True
-    infinite = dtype.kind == "f" and bool(S.over(dtype).contains(np.array([np.inf, -np.inf], dtype)).any())
-    return ops.raw_mul.is_plain("multiply") and not infinite
+    picks = ops.raw_mul.is_plain("minimum", "maximum") and ops.add.is_plain("minimum", "maximum")
+    return picks or ops.raw_mul.is_plain("bitwise_and", "bitwise_or", "logical_and", "logical_or")
+
+
+def _in_order(add: Traced) -> Traced:
+    """⊕ with its first operand first: a minimum drops a NaN that stands second."""
+    if add.is_plain("minimum", "maximum"):
+        return Traced((Expression(add.outputs[0].op, (operand(0), operand(1))),), 2, 1)
+    return add
+
+
+def _defined(S: Semiring, dtype: np.dtype) -> Expression:
+    """Where a star exists: nowhere that a number overflowed, unless infinity is an element."""
+    ops = S.traced
+    assert ops
+    if S.has_unit_stars:
+        return constant(True)
+    if dtype.kind != "f" or S.over(dtype).contains(np.array([np.inf, -np.inf], dtype)).any():
+        return ops.defined
+    finite = apply("isfinite", operand(0))
+    return finite if ops.defined is constant(True) else apply("logical_and", ops.defined, finite)
 
 
 def _parts(A: Arithmetic, element: Any) -> tuple:
     return tuple(element[f] for f in A.dtype.names) if A.dtype.names else (element,)
 
 
-def _star_that_keeps_evidence(S: Semiring) -> Traced:
-    """1 ⊕ a for selective algebras: it is a* where a* is 1, and otherwise shows on the diagonal that it is not."""
+def _star_revealing_divergence(S: Semiring) -> Traced:
+    """1 ⊕ a where cycles may improve without end: it is a* where a* is 1, and else shows it on the diagonal."""
     ops = S.traced
     assert ops
-    if not S.selective or S.bounded:
+    if not S.may_diverge:
         return ops.star
-    one = [constant(c) for c in S._components(S.one)]
+    one = [constant(c) for c in S.components_of(S.one)]
     first = {operand(0, c): e for c, e in enumerate(one)}
     second = {operand(1, c): operand(0, c) for c in range(len(one))}
     return Traced(substitute(ops.add.outputs, first | second), 1, ops.add.width)
+
+
+def _widened(wide: Lowering, dtype: np.dtype) -> Lowering:
+    """Computed in a wider dtype than the data's, where 0 and 1 are what they are declared to be."""
+    S, storage = wide.algebra, wide.storage
+    A, W = S.over(dtype), S.over(storage)
+    known = [(x, y) for x, y in ((A.zero, W.zero), (A.one, W.one)) if x is not None]
+    limits = np.iinfo(dtype) if dtype.kind in "iu" else None
+
+    def encode(a: np.ndarray, copy: bool) -> np.ndarray:
+        result = a.astype(storage)
+        for given, meant in known:
+            result[a == given] = meant
+        return result
+
+    def decode(b: np.ndarray) -> np.ndarray:
+        outside = np.zeros(b.shape, bool) if limits is None else (b < limits.min) | (b > limits.max)
+        if outside.any():
+            _too_small(S, dtype, b[outside].flat[0])
+        with np.errstate(over="ignore"):
+            return b.astype(dtype)
+
+    return replace(
+        wide, name=f"{wide.name}, widened", dtype=dtype, blas=False, fused_sum=False, recode=(encode, decode),
+        reason=f"{dtype} is too narrow for its constants or laws, so it is computed in {storage}",
+    )  # fmt: skip
 
 
 def _objects(S: Semiring, dtype: np.dtype, reason: str) -> Lowering:
     nothing = Traced((), 2, 1)
     return Lowering(
         name="Python objects", reason=reason, algebra=S, dtype=dtype, storage=np.dtype(object), kind="objects",
-        add=nothing, mul=nothing, star=nothing, defined=constant(True), zero=(S.zero,), one=(S.one,),
+        add=nothing, mul=nothing, scale=nothing, star=nothing, defined=constant(True), zero=(S.zero,), one=(S.one,),
     )  # fmt: skip
 
 
 @lru_cache(1024)
 def is_boolean(S: Semiring, dtype: np.dtype) -> bool:
     """Whether {0, 1} is the Boolean algebra within S: 1 ⊕ 1 = 1 and 1* = 0* = 1 (the rest is a law)."""
-    if S.traced is None or dtype.names or dtype.kind == "O" or not S.idempotent:
+    if S.traced is None or dtype.names or dtype.kind == "O" or S.product_only:
         return False
     A = S.over(dtype)
     both = np.array([A.zero, A.one], dtype)
-    return bool(A.defined(both).all() and (A.star(both) == A.one).all())
+    return bool(A.add(A.one, A.one) == A.one and A.defined(both).all() and (A.star(both) == A.one).all())
 
 
 @lru_cache(1024)
 def _packed(S: Semiring, dtype: np.dtype) -> Lowering:
     from .packed import PackedMatrix
 
-    plain = general(S, dtype)
-    zero, one = plain.zero[0], plain.one[0]
+    plain, A = general(S, dtype), S.over(dtype)
+    zero, one = A.zero, A.one
     literal = zero == 0 and one == 1
 
     def encode(a: np.ndarray, copy: bool) -> Any:
@@ -233,7 +294,7 @@ def _packed(S: Semiring, dtype: np.dtype) -> Lowering:
 
     def decode(m: Any) -> np.ndarray:
         if literal:
-            return m.to_dense(plain.dtype)
+            return m.to_dense(dtype)
         return np.where(m.to_dense(), one, zero)
 
     return replace(
@@ -253,10 +314,28 @@ def _single_for_half(single: Lowering, dtype: np.dtype) -> Lowering:
     )  # fmt: skip
 
 
+def rounded_to(plain: Lowering, dtype: np.dtype) -> Lowering:
+    """The same with constants as a narrower float has them, so that they compare with its data as they should."""
+
+    def narrow(value: Any) -> Any:
+        return value if isinstance(value, bool) else nearest_constant(value, dtype).item()
+
+    def recode(t: Traced) -> Traced:
+        found = {e: constant(narrow(e.value)) for e in postorder(t.outputs) if e.op == "constant"}
+        return Traced(substitute(t.outputs, found), t.arity, t.width)
+
+    (kind,) = plain.components
+    return replace(
+        plain, add=recode(plain.add), mul=recode(plain.mul), scale=recode(plain.scale), star=recode(plain.star),
+        defined=recode(Traced((plain.defined,), 1, 1)).outputs[0],
+        zero=(kind.type(narrow(plain.zero[0])),), one=(kind.type(narrow(plain.one[0])),),
+    )  # fmt: skip
+
+
 def _only_compares(plain: Lowering) -> bool:
     """Whether ⊕ and ⊗ only pick among operands and constants, so that any order-preserving code will do."""
     allowed = {"minimum", "maximum", "input", "constant"}
-    outputs = (*plain.add.outputs, *plain.mul.outputs, *plain.star.outputs)
+    outputs = (*plain.add.outputs, *plain.mul.outputs, *plain.scale.outputs, *plain.star.outputs)
     return len(plain.components) == 1 and plain.defined.op == "constant" and all(
         e.op in allowed for e in postorder(outputs)
     )  # fmt: skip
@@ -291,7 +370,8 @@ def _ordered_integers(plain: Lowering) -> Lowering:
 
     return replace(
         plain, name="ordered integers", reason="⊕ and ⊗ only compare, and integers of the same order compare faster",
-        storage=integer, add=recode(plain.add), mul=recode(plain.mul), star=recode(plain.star),
+        storage=integer, add=recode(plain.add), mul=recode(plain.mul), scale=recode(plain.scale),
+        star=recode(plain.star),
         zero=(integer.type(code(plain.zero[0])),), one=(integer.type(code(plain.one[0])),),
         recode=(encode, decode),
     )  # fmt: skip
@@ -348,8 +428,10 @@ def _sums(S: Semiring, dtype: np.dtype, storage: np.dtype) -> Lowering:
             target[far] = absent
         return result
 
+    assert S.traced
+    raw = S.traced.raw_mul
     return replace(
-        plain, name=f"{storage.name} sums", storage=storage, mul=S.traced.raw_mul if S.traced else plain.mul,
+        plain, name=f"{storage.name} sums", storage=storage, mul=raw, scale=raw,
         reason=f"no sum can reach half of {middle}, so infinity lies there and needs no test",
         zero=(infinity,), one=(storage.type(0),), recode=(encode, decode),
     )  # fmt: skip

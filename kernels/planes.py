@@ -55,7 +55,7 @@ def bit_planes(S: Semiring, dtype: np.dtype, facts: Facts) -> Any:
         `largest` bounds all elements but the dtype's greatest, which is the set of all bits.
     """
     ops = S.traced
-    if ops is None or dtype.kind != "u":
+    if ops is None or dtype.kind != "u" or S.product_only:
         return None
     if ops.add.is_plain("bitwise_or") and ops.raw_mul.is_plain("bitwise_and"):
         complement = False

@@ -9,12 +9,18 @@ import numpy as np
 
 from . import laws
 from .errors import SemiringError
-from .expression import Expression, Traced, cast_constant
+from .expression import Expression, Traced, nearest_constant
 from .reference import numpy_function, python_function
+from .stars import object_star
 from .tracing import saturating_add
 
 if TYPE_CHECKING:
     from .core import Semiring
+
+
+def components(dtype: np.dtype) -> tuple[np.dtype, ...]:
+    """The dtypes of an element's components: its own, unless it is a record."""
+    return tuple(dtype[f] for f in dtype.names) if dtype.names else (dtype,)
 
 
 class Operations:
@@ -28,21 +34,33 @@ class Operations:
 
 
 class Arithmetic:
-    """An algebra on NumPy arrays of one dtype: the reference that every kernel is held against."""
+    """An algebra on NumPy arrays of one dtype: the reference that every kernel is held against.
 
-    def __init__(self, S: Semiring, dtype: np.dtype):
+    Parameters
+    ----------
+    S : Semiring
+    dtype : dtype
+        Of operands and results.
+    working : dtype
+        In which expressions are computed; wider, where `dtype` is too narrow for the algebra.
+    """
+
+    def __init__(self, S: Semiring, dtype: np.dtype, working: np.dtype):
         self.semiring, self.dtype = S, dtype
-        self.components = tuple(dtype[f] for f in dtype.names) if dtype.names else (dtype,)
+        self.components, self._work = components(dtype), components(working)
         if dtype.kind == "O":
             self.zero, self.one = S.zero, S.one
             self._objects = self._object_functions()
         else:
-            self.zero, self.one = self.element(S.zero), self.element(S.one)
+            self.zero, self.one = self.element(S.zero), None if S.one is None else self.element(S.one)
 
     def element(self, value: Any) -> Any:
         """A Python number, or a tuple for records, as a scalar of the dtype."""
-        parts = [cast_constant(v, d) for v, d in zip(self.semiring._components(value), self.components, strict=True)]
-        return np.array(tuple(parts), self.dtype)[()] if self.dtype.names else parts[0]
+        if self.dtype.kind == "O":
+            return value
+        parts = zip(self.semiring.components_of(value), self.components, strict=True)
+        cast = [nearest_constant(v, d) for v, d in parts]
+        return np.array(tuple(cast), self.dtype)[()] if self.dtype.names else cast[0]
 
     def add(self, x: Any, y: Any) -> Any:
         """x ⊕ y."""
@@ -86,8 +104,10 @@ class Arithmetic:
         if self.dtype.kind == "O":
             return self._objects[op](*arrays)
         traced: Traced = getattr(self.semiring.traced, op)
-        function = numpy_function(traced.outputs, len(arrays), self.components, self.components)
-        results = function(*map(self._split, arrays))
+        function = numpy_function(traced.outputs, len(arrays), self._work, self._work)
+        results = function(*map(self._widened, arrays))
+        if self._work != self.components:
+            results = tuple(map(self._narrowed, results, self.components))
         if self.dtype.names:
             shape = np.broadcast_shapes(*(np.shape(a) for a in arrays))
             out = np.empty(shape, self.dtype)
@@ -96,16 +116,31 @@ class Arithmetic:
             return out
         return np.broadcast_to(results[0], np.broadcast_shapes(*(np.shape(a) for a in arrays)))
 
+    def _widened(self, x: Any) -> tuple:
+        parts = self.split(x)
+        if self._work == self.components:
+            return parts
+        return tuple(np.asarray(p).astype(w) for p, w in zip(parts, self._work, strict=True))
+
+    def _narrowed(self, result: np.ndarray, dtype: np.dtype) -> np.ndarray:
+        if dtype.kind in "iu":
+            limits = np.iinfo(dtype)
+            if ((result < limits.min) | (result > limits.max)).any():
+                raise SemiringError(f"{self.semiring.name}: a result leaves {dtype}; use a wider dtype")
+        with np.errstate(over="ignore"):
+            return np.asarray(result).astype(dtype)
+
     def _predicate(self, which: str, x: Any) -> np.ndarray:
         if self.dtype.kind == "O":
             return np.asarray(self._objects[which](x), bool)
         e = getattr(self.semiring.traced, which)
         if e.op == "constant":
             return np.full(np.shape(x), e.value, bool)
-        function = numpy_function((e,), 1, self.components, (np.dtype(bool),))
-        return np.broadcast_to(function(self._split(x))[0], np.shape(x))
+        function = numpy_function((e,), 1, self._work, (np.dtype(bool),))
+        return np.broadcast_to(function(self._widened(x))[0], np.shape(x))
 
-    def _split(self, x: Any) -> tuple:
+    def split(self, x: Any) -> tuple:
+        """The components of an array of elements."""
         return tuple(x[f] for f in self.dtype.names) if self.dtype.names else (x,)
 
     def _object_functions(self) -> dict[str, Callable]:
@@ -116,10 +151,10 @@ class Arithmetic:
             guarded = lambda a, b: S.zero if _is(a, S.zero) or _is(b, S.zero) else mul(a, b)  # noqa: E731
         else:
             add, mul = S._callables["add"], S._callables["mul"]
-            declared = S._callables["star"]
-            star = declared or (lambda a: S.one)
-            defined = (lambda a: True) if declared else (lambda a: add(S.one, a) == S.one)
-            carrier, guarded = (lambda a: True), mul
+            declared, belongs = S._callables["star"], S._callables["carrier"]
+            reached, is_reached = object_star(add, mul, S.one)
+            star, defined = (declared, lambda a: True) if declared else (reached, is_reached)
+            carrier, guarded = belongs or (lambda a: True), mul
         functions = {"add": (add, 2), "mul": (guarded, 2), "raw_mul": (mul, 2), "star": (star, 1),
                      "defined": (defined, 1), "carrier": (carrier, 1)}  # fmt: skip
         self.scalar = {k: f for k, (f, _) in functions.items()}

@@ -10,31 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from . import laws
+from . import laws, stars
 from .arithmetic import Arithmetic, Operations
+from .dtypes import SCALAR_DTYPES, check_neutral, checked_fields, refusal, refuse, safe_kinds, working_dtype
 from .errors import LawError, SemiringError, SemiringWarning, TraceError
-from .expression import (
-    Expression,
-    Traced,
-    apply,
-    cast_constant,
-    constant,
-    operand,
-    show,
-    split_undefined,
-    substitute,
-    typed,
-)
+from .expression import Traced, apply, cast_constant, constant, equals, split_undefined
 from .memory import require
+from .proofs import proven_flags
+from .samples import Elements, elements, notable_elements
 from .tracing import trace
 
-SCALAR_DTYPES = tuple(
-    np.dtype(d) for d in ("f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?")
-)  # fmt: skip
-_POOL = (0, 1, 2, 3, 0.5, 0.25, 0.75, 7, -1, -2.5, 5, 12, np.inf, -np.inf)
-_RECORD_POOL = (0, 1, 2.5, np.inf)
 _LARGE = 1 << 26  # bytes from which it is asked whether they are there
-_SMALL_POOL = 64  # records beyond this many are thinned, since laws with three variables try their cube
 
 
 class Semiring:
@@ -50,11 +36,12 @@ class Semiring:
         ⊕ and ⊗ of two elements, written with NumPy ufuncs, operators and ``np.where``. Records arrive with their
         fields as attributes and are returned as a tuple, a mapping or one of the operands.
     zero, one : number, tuple or object
-        Neutral elements of ⊕ and ⊗. Zero absorbs. ±∞ in an integer dtype are its limits.
+        Neutral elements of ⊕ and ⊗. Zero absorbs. ±∞ in an integer dtype are its limits. A bare product needs no one.
     star : callable, optional
-        a* = 1 ⊕ a ⊕ a² ⊕ …, the least solution of x = 1 ⊕ a ⊗ x; NaN where it does not exist. When absent, a* is 1
-        where 1 ⊕ a = 1 and does not exist elsewhere.
-    fields : mapping of str to dtype, optional
+        a* = 1 ⊕ a ⊕ a² ⊕ …, the least solution of x = 1 ⊕ a ⊗ x; NaN where it does not exist. When absent, a* is the
+        sum of the powers where that is reached after finitely many steps (1 where 1 ⊕ a = 1), and does not exist
+        elsewhere.
+    fields : mapping of str to dtype, or sequence of pairs, optional
         Components of an element that is a record, in order.
     dtype : ``object``, optional
         Elements are Python objects and the operations are called on them one by one.
@@ -62,21 +49,24 @@ class Semiring:
         The kinds of scalar dtype the algebra lives in, of "f" float, "i" signed, "u" unsigned, "b" bool, best first.
         When absent: floats, and the kinds in which the operations cannot overflow unnoticed.
     carrier : callable, optional
-        Which numbers are elements, as an expression: ``lambda a: (0 <= a) & (a <= 1)``. NaN never is.
+        Which numbers are elements, as an expression: ``lambda a: (0 <= a) & (a <= 1)``. NaN never is. For Python
+        objects any predicate.
     samples : sequence, optional
-        Elements to try the laws on; a general set of numbers within the carrier when absent.
+        Elements to try the laws on, beside random ones; a general set of numbers within the carrier when absent.
     idempotent, selective, bounded, commutative : bool, optional
-        a ⊕ a = a; a ⊕ b ∈ {a, b}; 1 ⊕ a = 1; a ⊗ b = b ⊗ a. Derived from the samples when absent, checked against
-        them when given.
+        a ⊕ a = a; a ⊕ b ∈ {a, b}; 1 ⊕ a = 1; a ⊗ b = b ⊗ a. When absent they hold if they follow from the expressions,
+        or were true of enough random elements of the carrier, neither 0 nor 1; in any other case they are unproven, and
+        the general way runs. When given, they are tried on the same elements.
     product_only : bool
-        Accept operations that are not a semiring; only `matmul` takes them.
+        Accept operations that are not a semiring; only `matmul` takes them. Their zero is made to absorb only if ⊗
+        does so by itself.
     description : str
         What its closure computes.
 
     Raises
     ------
     LawError
-        When the samples refute a law of semirings, or a flag that was declared.
+        When an element refutes a law of semirings, or a flag that was declared.
     TraceError
         When an operation has no expression.
 
@@ -101,9 +91,9 @@ class Semiring:
         add: Callable,
         mul: Callable,
         zero: Any,
-        one: Any,
+        one: Any = None,
         star: Callable | None = None,
-        fields: Mapping[str, Any] | None = None,
+        fields: Mapping[str, Any] | Sequence[tuple[str, Any]] | None = None,
         dtype: Any = None,
         dtypes: str | None = None,
         carrier: Callable | None = None,
@@ -115,22 +105,35 @@ class Semiring:
         product_only: bool = False,
         description: str = "",
     ):
+        if one is None and not product_only:
+            raise SemiringError(f"{name}: one= is missing, the neutral element of ⊗; only a bare product has none")
         self.name = name
         self.description = description
         self.zero, self.one = zero, one
-        self.fields = {f: np.dtype(d) for f, d in fields.items()} if fields else None
+        self.fields = checked_fields(name, fields) if fields else None
         self.product_only = product_only
         self._samples = samples
-        self._callables: dict[str, Any] = {"add": add, "mul": mul, "star": star}
+        self._callables: dict[str, Any] = {"add": add, "mul": mul, "star": star, "carrier": carrier}
         self._arithmetic: dict[np.dtype, Arithmetic] = {}
         self._resolved: dict[np.dtype, np.dtype] = {}
+        self._working: dict[np.dtype, np.dtype] = {}
         self.traced = None if self._on_objects(dtype, add, mul) else self._trace(add, mul, star, carrier)
-        self.kinds = dtypes or (self._safe_kinds() if self.traced and not fields else "")
+        self.kinds = dtypes or (safe_kinds(self.traced, self.is_tropical) if self.traced and not fields else "")
         self.notation = notation or self._notation()
-        self._law_report = laws.check(self.over(self.default_dtype), self.samples(), name=name, star=not product_only)
-        self._settle_flags(
-            {"idempotent": idempotent, "selective": selective, "bounded": bounded, "commutative": commutative}
-        )
+        home = self.default_dtype
+        self._working[home] = home if self.traced is None else self._first_home(home)
+        A = Arithmetic(self, home, self._working[home])
+        check_neutral(self, A)
+        tried = elements(A, samples, ends=self._has_ends)
+        declared = {"idempotent": idempotent, "selective": selective, "bounded": bounded, "commutative": commutative}
+        proven = proven_flags(self.traced) if self.traced else frozenset()
+        proven |= {flag for flag, value in declared.items() if value}
+        self._law_report = laws.check(A, tried, name=name, star=not product_only, proven=proven)
+        refuse(self, self._law_report)
+        self._settle_flags(declared)
+        if self.traced and not self.absorbs:
+            self.traced.mul = self.traced.raw_mul
+        self.has_reached_star = star is None and not product_only and not self.bounded and self._reach_star(A, tried)
 
     # Declaration
 
@@ -139,7 +142,7 @@ class Semiring:
             if np.dtype(dtype).kind != "O":
                 raise SemiringError(f"{self.name}: dtype may only be object; data bring their own dtype ({dtype!r})")
             return True
-        numeric = (bool, int, float, np.generic, tuple)
+        numeric = (bool, int, float, complex, np.generic, tuple, type(None))
         if not self.fields and (not isinstance(self.zero, numeric) or not isinstance(self.one, numeric)):
             return True
         try:
@@ -163,24 +166,22 @@ class Semiring:
         names = tuple(self.fields) if self.fields else None
         try:
             plus, raw = trace(add, 2, names), trace(mul, 2, names)
-            zero = tuple(map(constant, self._components(self.zero)))
-            one = tuple(map(constant, self._components(self.one)))
-            absorbed = apply("logical_or", _equals(raw.operand(0), zero), _equals(raw.operand(1), zero))
-            times = tuple(apply("where", absorbed, z, e) for z, e in zip(zero, raw.outputs, strict=True))
-            if star is not None:
+            zero = stars.as_constants(self.components_of(self.zero))
+            belongs = constant(True) if carrier is None else trace(carrier, 1, names, predicate=True).outputs[0]
+            if self.one is None:
+                total, domain = Traced(zero, 1, raw.width), constant(False)
+            elif star is not None:
                 total, domain = split_undefined(trace(star, 1, names))
             else:
-                # 1 ⊕ a = 1 makes 1 a solution of x = 1 ⊕ a ⊗ x, and the least.
-                a = {operand(0, c): one[c] for c in range(raw.width)} | {
-                    operand(1, c): operand(0, c) for c in range(raw.width)
-                }
-                total, domain = Traced(one, 1, raw.width), _equals(substitute(plus.outputs, a), one)
-            belongs = constant(True) if carrier is None else trace(carrier, 1, names, predicate=True).outputs[0]
+                total, domain = stars.bounded_star(plus, stars.as_constants(self.components_of(self.one)))
         except TraceError as e:
             raise TraceError(f"{self.name}: {e}") from None
+        absorbed = apply("logical_or", equals(raw.operand(0), zero), equals(raw.operand(1), zero))
+        times = tuple(apply("where", absorbed, z, e) for z, e in zip(zero, raw.outputs, strict=True))
         return Operations(plus, raw, Traced(times, 2, raw.width), total, domain, belongs)
 
-    def _components(self, element: Any) -> tuple:
+    def components_of(self, element: Any) -> tuple:
+        """The components of an element: one, unless it is a record."""
         if not self.fields:
             return (element,)
         if isinstance(element, Mapping):
@@ -189,17 +190,33 @@ class Semiring:
             raise SemiringError(f"{self.name}: {element!r} needs the {len(self.fields)} components {list(self.fields)}")
         return tuple(element)
 
-    def _safe_kinds(self) -> str:
-        """Floats always; other kinds where no operation can overflow unnoticed (sums under min or max are checked)."""
-        assert self.traced
-        ops = self.traced.add.operations() | self.traced.raw_mul.operations()
-        bitwise = {"bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift", "gcd", "lcm"}
-        if ops & bitwise:
-            return "uib"
-        harmless = {"minimum", "maximum", "where", "less", "less_equal", "greater", "greater_equal", "equal",
-                    "not_equal", "logical_and", "logical_or", "logical_xor", "logical_not", "saturating_add",
-                    "saturating_multiply"}  # fmt: skip
-        return "fiub" if ops <= harmless else "fiu" if self.is_tropical else "f"
+    def _first_home(self, dtype: np.dtype) -> np.dtype:
+        """Where the arithmetic of the default dtype takes place: in itself, but for halves."""
+        if not dtype.names:
+            return dtype
+        return np.dtype([(f, "f4" if dtype[f] == np.float16 else dtype[f]) for f in dtype.names], align=True)
+
+    def _reach_star(self, A: Arithmetic, tried: Elements) -> bool:
+        """Take the sum of the powers for the star where it is reached; whether it ever is, beyond 1 ⊕ a = 1."""
+        if self.traced is None:
+            return True
+        found = np.concatenate([tried.notable, tried.random])
+        doublings = stars.doublings_that_reach(A, found, self.idempotent)
+        ops = self.traced
+        zero, one = (stars.as_constants(self.components_of(e)) for e in (self.zero, self.one))
+        reached = stars.reached_star(ops, zero, one, doublings, self.idempotent) if doublings else None
+        if reached is None:
+            return False
+        self.traced = Operations(ops.add, ops.raw_mul, ops.mul, *reached, ops.carrier)
+        return True
+
+    @property
+    def _has_ends(self) -> bool:
+        """Whether numbers near an integer dtype's limits are ordinary elements.
+
+        Not where lowerings keep off them, nor in records, where a component that saturates stands for ∞.
+        """
+        return not (self.fields or self.is_tropical or self.has_multiples)
 
     @cached_property
     def has_multiples(self) -> bool:
@@ -219,25 +236,34 @@ class Semiring:
         if not self.traced:
             names = [getattr(self._callables[k], "__name__", k) for k in ("add", "mul")]
             return f"(S, {names[0]}, {names[1]}, {laws.show(self.zero)}, {laws.show(self.one)})"
-        parts = [str(self.traced.add), str(self.traced.raw_mul), laws.show(self.zero), laws.show(self.one)]
-        return f"(S, {', '.join(parts)})"
+        parts = [str(self.traced.add), str(self.traced.raw_mul), laws.show(self.zero)]
+        return f"(S, {', '.join(parts if self.one is None else [*parts, laws.show(self.one)])})"
 
     def _settle_flags(self, declared: Mapping[str, bool | None]) -> None:
         report = self._law_report
-        if report.failures and not self.product_only:
-            raise LawError(
-                f"{self.name} is not a semiring: {report.failures[0]}. Correct the operations, name the carrier "
-                "in which the law holds (carrier=…), or pass product_only=True to use it for bare matrix products"
-            )
         for flag, value in declared.items():
-            verdict = report.flags[flag]
-            if value and not verdict.holds:
+            verdict = report.flags.get(flag)
+            if value and verdict is not None and not verdict.holds:
                 raise LawError(f"{self.name} was declared {flag}, but {verdict}; drop the flag or mend the operations")
         self.idempotent, self.selective, self.bounded, self.commutative = (
-            report.derived[f] if declared[f] is None else bool(declared[f]) for f in laws.FLAGS
+            report.derived.get(f, False) if declared[f] is None else bool(declared[f]) for f in laws.FLAGS
         )
-        if self.traced and not self.fields and self.traced.add.is_plain("minimum", "maximum"):
-            self.idempotent = self.selective = True
+
+    @cached_property
+    def may_diverge(self) -> bool:
+        """Whether cycles may improve without end, which shows as 1 ⊕ a ≠ 1: where ⊕ selects, and 1 is not the best."""
+        return self.selective and not self.bounded and not self.has_reached_star
+
+    @cached_property
+    def has_unit_stars(self) -> bool:
+        """Whether every star is 1 wherever a closure exists."""
+        return self.bounded or self.may_diverge
+
+    @cached_property
+    def absorbs(self) -> bool:
+        """Whether 0 ⊗ a = a ⊗ 0 = 0; of a bare product it need not be so."""
+        laws_of_zero = [v for v in self._law_report.axioms if "absorbs" in v.law.name]
+        return not self.product_only or all(v.holds for v in laws_of_zero)
 
     # Dtypes and elements
 
@@ -258,33 +284,23 @@ class Semiring:
             return (np.dtype(object),)
         if self.fields:
             return (np.dtype(list(self.fields.items()), align=True),)
-        return tuple(d for k in self.kinds for d in SCALAR_DTYPES if d.kind == k and not self._refusal(d))
+        return tuple(d for k in self.kinds for d in SCALAR_DTYPES if d.kind == k and not refusal(self, d))
 
     @property
     def default_dtype(self) -> np.dtype:
         """The dtype of data that bring none."""
         if not self.dtypes:
-            raise SemiringError(f"{self.name} lives in no dtype: {self._refusal(np.dtype('f8'))}")
+            tried = {d: refusal(self, d) for k in self.kinds for d in SCALAR_DTYPES if d.kind == k}
+            why = "; ".join(f"{d}: {reason}" for d, reason in tried.items()) or f"dtypes={self.kinds!r} names no kind"
+            raise SemiringError(f"{self.name} lives in no dtype ({why}); see the parameter dtypes")
         return self.dtypes[0]
 
-    def _refusal(self, dtype: np.dtype) -> str:
-        """Why a scalar dtype cannot carry the algebra; empty when it can."""
-        ops = self.traced
-        assert ops
-        try:
-            zero, one = cast_constant(self.zero, dtype), cast_constant(self.one, dtype)
-            if zero == one:
-                return f"0 and 1 would both be {zero}"
-            for outputs in (ops.add.outputs, ops.raw_mul.outputs, ops.star.outputs):
-                for step in typed(outputs, [dtype]):
-                    for a, d in zip(step.node.args, step.reads, strict=True):
-                        if a.op == "constant":
-                            cast_constant(a.value, d)
-                    if step.node is outputs[0] and step.writes.kind == "f" != dtype.kind:
-                        return f"{show(step.node)} is not exact in it"
-        except (OverflowError, TypeError) as e:
-            return str(e)
-        return ""
+    def working(self, dtype: np.dtype) -> np.dtype:
+        """The dtype in which the algebra is computed on data of a dtype: a wider one where that is too narrow."""
+        found = self._working.get(dtype)
+        if found is None:
+            found = self._working[dtype] = dtype if dtype.kind == "O" else working_dtype(self, dtype)
+        return found
 
     def resolve_dtype(self, dtype: Any) -> np.dtype:
         """The dtype in which the algebra works on data of this dtype.
@@ -305,14 +321,19 @@ class Semiring:
             return dtype
         if self.traced is not None and self.fields:
             if dtype.names and set(dtype.names) == set(self.fields):
-                return np.dtype([(f, dtype[f]) for f in self.fields], align=True)
+                given = checked_fields(self.name, [(f, dtype[f]) for f in self.fields])
+                record = np.dtype(list(given.items()), align=True)
+                self.working(record)
+                return record
             wanted = ", ".join(f"{f} {d.name}" for f, d in self.fields.items())
             raise SemiringError(f"{self.name} works on records ({wanted}), not on {dtype}; build them with S.array(…)")
         # Compared in native byte order: a file may bring the other one.
-        if dtype.newbyteorder("=") in self.dtypes:
-            return dtype.newbyteorder("=")
+        native = dtype.newbyteorder("=")
+        if native in self.dtypes:
+            self.working(native)
+            return native
         names = ", ".join(d.name for d in self.dtypes)
-        why = self._refusal(dtype) if self.traced and dtype in SCALAR_DTYPES and dtype.kind in self.kinds else ""
+        why = refusal(self, dtype) if self.traced and dtype in SCALAR_DTYPES and dtype.kind in self.kinds else ""
         raise SemiringError(
             f"{self.name} cannot live in {dtype.name}{f' ({why})' if why else ''}; it lives in {names}. "
             f"Convert the data, for example with .astype({self.default_dtype.name!r})"
@@ -323,7 +344,7 @@ class Semiring:
         dtype = np.dtype(dtype)
         found = self._arithmetic.get(dtype)
         if found is None:
-            found = self._arithmetic[dtype] = Arithmetic(self, dtype)
+            found = self._arithmetic[dtype] = Arithmetic(self, dtype, self.working(dtype))
         return found
 
     def zero_in(self, dtype: Any) -> Any:
@@ -361,29 +382,12 @@ class Semiring:
         return result
 
     def samples(self) -> np.ndarray:
-        """Elements to try laws on, in the default dtype; 0 and 1 are always among them."""
-        S = self.over(self.default_dtype)
-        if self._samples is not None:
-            values = list(self._samples)
-        elif self.fields:
-            grids = np.meshgrid(*[_RECORD_POOL] * len(self.fields), indexing="ij")
-            values = list(zip(*(g.ravel().tolist() for g in grids), strict=True))
-        elif self.traced is None:
-            values = []
-        else:
-            # In integers the limits are no ordinary elements; where they are 0 or 1, they are among the samples anyway.
-            values = [x for x in _POOL if _fits(x, S.dtype) and (S.dtype.kind == "f" or np.isfinite(x))]
-        values = [self.zero, self.one, *values]
-        if S.dtype.kind not in "OV":
-            values = [cast_constant(v, S.dtype) for v in values]
-        elif self.fields:
-            values = [S.element(v) for v in values]
-        array = laws.sequence(values, S.dtype)
-        keep = S.contains(array)
-        if not keep[:2].all():
-            raise SemiringError(f"{self.name}: 0 or 1 is outside the carrier that was declared")
-        array = array[keep]
-        return array[:: -(-len(array) // _SMALL_POOL)] if len(array) > _SMALL_POOL else array
+        """Notable elements in the default dtype, 0 and 1 first: those that were declared, or a general set."""
+        return notable_elements(self.over(self.default_dtype), self._samples)
+
+    def elements_in(self, dtype: np.dtype) -> Elements:
+        """Elements to try laws on in a dtype."""
+        return elements(Arithmetic(self, dtype, dtype), self._samples, ends=self._has_ends)
 
     # Arithmetic
 
@@ -465,20 +469,3 @@ class Semiring:
                 "closure": self.description or "—", "dtypes": ", ".join(map(str, self.dtypes))}  # fmt: skip
         cells = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in rows.items())
         return f"<table><caption>{html.escape(self.name)}</caption>{cells}</table>"
-
-
-def _equals(x: Sequence[Expression], y: Sequence[Expression]) -> Expression:
-    result: Expression | None = None
-    for p, q in zip(x, y, strict=True):
-        same = apply("equal", p, q)
-        result = same if result is None else apply("logical_and", result, same)
-    assert result is not None
-    return result
-
-
-def _fits(x: float, dtype: np.dtype) -> bool:
-    try:
-        cast_constant(x, dtype)
-    except OverflowError:
-        return False
-    return True

@@ -20,14 +20,15 @@ def undefined_star(S: Semiring, names: Sequence[Any] | None, pivot: int) -> NoCl
     vertex = names[pivot] if names is not None else pivot
     return NoClosureError(
         f"the closure over {S.name} does not exist: eliminating vertex {vertex!r} needs the star of an element that "
-        "has none (a cycle through it has no limit). The input is unchanged unless overwrite=True",
+        "has none (a cycle through it has no limit, or its weight leaves the dtype's range). The input is unchanged "
+        "unless overwrite=True",
         vertex=vertex,
     )
 
 
 def may_diverge(low: Lowering) -> bool:
     """Whether a cycle can improve for ever; on packed bits, and where one is the best element, none can."""
-    return low.algebra.selective and not low.algebra.bounded and low.kind != "packed"
+    return low.algebra.may_diverge and low.kind != "packed"
 
 
 def check_cycles(

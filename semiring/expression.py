@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, ClassVar
 
 import numpy as np
@@ -152,6 +153,12 @@ def substitute(outputs: Sequence[Expression], replace: Mapping[Expression, Expre
         else:
             made[e] = apply(e.op, *(made[a] for a in e.args)) if e.args else e
     return tuple(made[e] for e in outputs)
+
+
+def equals(x: Sequence[Expression], y: Sequence[Expression]) -> Expression:
+    """The condition that two elements are equal in all components."""
+    parts = [apply("equal", p, q) for p, q in zip(x, y, strict=True)]
+    return reduce(lambda p, q: apply("logical_and", p, q), parts)
 
 
 def split_undefined(traced: Traced) -> tuple[Traced, Expression]:
@@ -319,3 +326,19 @@ def cast_constant(value: Any, dtype: np.dtype) -> np.generic:
             raise OverflowError(f"{value} is outside {dtype.name}, {limits.min} … {limits.max}")
         return dtype.type(int(value))
     return dtype.type(value)
+
+
+def nearest_constant(value: Any, dtype: np.dtype) -> np.generic:
+    """`cast_constant` that lets a float lose digits below the dtype's normal numbers, where not all are lost.
+
+    Raises
+    ------
+    OverflowError
+        When the number has no place in the dtype.
+    """
+    if dtype.kind == "f":
+        with np.errstate(all="ignore"):
+            number: np.generic = dtype.type(value)
+            if np.isfinite(number) and bool(number):
+                return number
+    return cast_constant(value, dtype)

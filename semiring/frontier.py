@@ -207,7 +207,8 @@ def form_of(S: Semiring, given: Compressed) -> Form:
     # Between two looks for a cycle at most 2 n edges join a walk; see frontier_template.py.
     low = choose(S, values.dtype, facts, 3 * given.shape[0] + 3, in_place=False, packed=False)
     if low.kind == "numba" and values.dtype in (np.float32, np.float64):
-        low = general(S, values.dtype)  # what other forms save in a product is nothing here
+        plain = general(S, values.dtype)  # what other forms save in a product is nothing here
+        low = plain if plain.is_identity else low
     A = S.over(values.dtype)
     bounded = S.bounded or bool(np.all(A.add(np.broadcast_to(A.one, values.shape), values) == A.one))
     return Form(low, facts, bounded)

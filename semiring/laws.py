@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
-from typing import Any, Protocol
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from .samples import Elements
+
+COMBINED = 4096  # combinations of notable elements that a law is tried on, at most
+RANDOM = 256  # combinations with random elements
+ENOUGH = 12  # random elements on which a flag must hold to be relied on
+TOLERANCE = {2: 3e-2, 4: 2e-4, 8: 1e-9}  # by the bytes of a float: rounding is no breach of a law
 
 
 class Arithmetic(Protocol):
@@ -26,17 +34,18 @@ class Arithmetic(Protocol):
 
 @dataclass(frozen=True)
 class Law:
-    """A law over `arity` elements: `sides` returns the two sides that must be equal."""
+    """A law over `arity` elements: `sides` returns the two sides that must be equal, `exact` to the last bit."""
 
     name: str
     formula: str
     arity: int
     sides: Callable[..., tuple[Any, Any]]
+    exact: bool = False
 
 
 def _selective(S: Arithmetic, a: Any, b: Any) -> tuple[Any, Any]:
     total = S.add(a, b)
-    return total, choose(same(total, b), b, a)
+    return total, choose(equal(total, b), b, a)
 
 
 def _star(S: Arithmetic, a: Any, product: Callable[[Any, Any], Any]) -> tuple[Any, Any]:
@@ -71,7 +80,8 @@ STAR = (
 )
 FLAGS = {
     "idempotent": Law("⊕ is idempotent", "a ⊕ a = a", 1, lambda S, a: (S.add(a, a), a)),
-    "selective": Law("⊕ is selective", "a ⊕ b ∈ {a, b}", 2, _selective),
+    # Searches take whatever differs from an operand for an improvement.
+    "selective": Law("⊕ is selective", "a ⊕ b ∈ {a, b}", 2, _selective, exact=True),
     "bounded": Law("1 bounds every element", "1 ⊕ a = 1", 1, lambda S, a: (S.add(full(a, S.one), a), full(a, S.one))),
     "commutative": Law("⊗ is commutative", "a ⊗ b = b ⊗ a", 2, lambda S, a, b: (S.mul(a, b), S.mul(b, a))),
 }
@@ -79,17 +89,28 @@ FLAGS = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the samples say of one law; `witness` holds the elements that break it, `left` and `right` the sides."""
+    """What was found of one law; `witness` holds the elements that break it, `left` and `right` the sides.
+
+    Attributes
+    ----------
+    holds : bool
+        No element was found that breaks it.
+    proven : bool
+        It follows from the expressions, or no other elements are there, or it held on enough random ones.
+    """
 
     law: Law
     holds: bool
     witness: tuple = ()
     left: Any = None
     right: Any = None
+    proven: bool = True
 
     def __str__(self) -> str:
-        if self.holds:
+        if self.holds and self.proven:
             return f"{self.law.name}: {self.law.formula}"
+        if self.holds:
+            return f"{self.law.name} is unproven: {self.law.formula} was tried on too few elements that are not 0 or 1"
         names = ", ".join(f"{n} = {show(w)}" for n, w in zip("abc", self.witness, strict=False))
         return f"{self.law.name} fails: {self.law.formula} at {names}: {show(self.left)} ≠ {show(self.right)}"
 
@@ -116,8 +137,8 @@ class LawReport:
 
     @property
     def derived(self) -> dict[str, bool]:
-        """The flags as the samples show them."""
-        return {flag: verdict.holds for flag, verdict in self.flags.items()}
+        """The flags that may be relied on."""
+        return {flag: verdict.holds and verdict.proven for flag, verdict in self.flags.items()}
 
     def __iter__(self) -> Iterator[Verdict]:
         return iter((*self.axioms, *self.star, *self.flags.values()))
@@ -125,33 +146,148 @@ class LawReport:
     def __str__(self) -> str:
         head = f"{self.name}: {'a semiring' if self.ok else 'not a semiring'} on {self.samples} samples"
         rows = [f"  {'✓' if v.holds else '✗'} {v}" for v in (*self.axioms, *self.star)]
-        rows += [f"  {'+' if v.holds else '−'} {f}" + ("" if v.holds else f"  ({v})") for f, v in self.flags.items()]
+        for flag, v in self.flags.items():
+            sure = v.holds and v.proven
+            rows.append(f"  {'+' if sure else '?' if v.holds else '−'} {flag}" + ("" if sure else f"  ({v})"))
         return "\n".join([head, *rows])
 
     __repr__ = __str__
 
 
-def check(S: Arithmetic, samples: np.ndarray, *, name: str = "algebra", star: bool = True) -> LawReport:
-    """Try every law on all combinations of the samples (a 1-D array of elements)."""
+def check(
+    S: Arithmetic, given: Elements | np.ndarray, *, name: str = "algebra", star: bool = True,
+    proven: frozenset[str] = frozenset(),
+) -> LawReport:  # fmt: skip
+    """Try every law.
+
+    Parameters
+    ----------
+    S : Arithmetic
+    given : Elements or ndarray
+        Elements to combine; an array is combined in all ways, and flags that hold on it are relied on.
+    star : bool
+        Whether the star is tried, too.
+    proven : set of str
+        Flags that follow from the expressions.
+    """
+    if isinstance(given, np.ndarray):
+        notable, random, sure = given, given[:0], True
+    else:
+        notable, random = given.notable, given.random
+        sure = given.complete or len(random) >= ENOUGH
+
+    def verdict(law: Law, certain: bool = True) -> Verdict:
+        return judge(law, S, notable, random, certain)
+
+    known = S.one is not None  # bare products need no 1
     return LawReport(
         name,
-        len(samples),
-        tuple(judge(law, S, samples) for law in AXIOMS),
-        tuple(judge(law, S, samples) for law in STAR) if star else (),
-        {flag: judge(law, S, samples) for flag, law in FLAGS.items()},
+        len(notable) + len(random),
+        tuple(verdict(law) for law in AXIOMS if known or "1" not in law.name),
+        tuple(verdict(law) for law in STAR) if star else (),
+        {f: verdict(law, sure or f in proven) for f, law in FLAGS.items() if known or f != "bounded"},
     )
 
 
-def judge(law: Law, S: Arithmetic, samples: np.ndarray) -> Verdict:
-    """Try one law on all combinations of the samples."""
-    combinations = np.array(list(product(range(len(samples)), repeat=law.arity)), np.intp).reshape(-1, law.arity)
-    elements = [samples[c] for c in combinations.T]
-    left, right = law.sides(S, *elements)
-    failed = np.flatnonzero(~same(left, right))
+def judge(law: Law, S: Arithmetic, notable: np.ndarray, random: np.ndarray, proven: bool = True) -> Verdict:
+    """Try one law on combinations of the notable elements, and on some with random ones.
+
+    Sides are equal if they differ by no more than rounding of the values that occurred on the way. Combinations on the
+    way of which something leaves the dtype's range say nothing.
+    """
+    everything = np.concatenate([notable, random])
+    elements = [everything[c] for c in _combinations(law.arity, len(notable), len(random))]
+    watched = _Watched(S, elements)
+    left, right = law.sides(watched, *elements)
+    failed = np.flatnonzero(~(equal(left, right) if law.exact else watched.agree(left, right)))
     if not failed.size:
-        return Verdict(law, True)
+        return Verdict(law, True, proven=proven)
     f = failed[0]
     return Verdict(law, False, tuple(e[f] for e in elements), left[f], right[f])
+
+
+@lru_cache(64)
+def _combinations(arity: int, notable: int, random: int) -> tuple[np.ndarray, ...]:
+    """Indices of the elements of each combination: the notable ones come first, the random ones after them."""
+    most = min(notable, int(COMBINED ** (1 / arity) + 1e-9))
+    grid = np.indices((most,) * arity).reshape(arity, -1)
+    if not random:
+        return tuple(grid)
+    rng = np.random.default_rng(arity)
+    if arity == 1:
+        return (np.arange(notable + random),)
+    # Notable elements have a quarter of the places.
+    mixed = rng.integers(notable, notable + random, (arity, RANDOM))
+    places = rng.random((arity, RANDOM)) < 0.25
+    mixed[places] = rng.integers(0, notable, int(places.sum()))
+    return tuple(np.concatenate([grid, mixed], axis=1))
+
+
+class _Watched:
+    """An arithmetic that sees how large the values on the way are, and whether they leave the dtype's range."""
+
+    def __init__(self, S: Arithmetic, elements: Sequence[np.ndarray]):
+        self._S, self.dtype, self.zero, self.one = S, S.dtype, S.zero, S.one
+        self.raw_mul, self.star, self.defined = S.raw_mul, S.star, S.defined
+        self._components = tuple(S.dtype[f] for f in S.dtype.names) if S.dtype.names else (S.dtype,)
+        self._floats = [k for k, d in enumerate(self._components) if d.kind in "fc"]
+        self._sizes = {k: np.zeros(len(elements[0])) for k in self._floats}
+        self._lost = np.zeros(len(elements[0]), bool)
+        for e in elements:
+            self._see(e)
+
+    def _parts(self, x: np.ndarray) -> list[np.ndarray]:
+        return [x[f] for f in self.dtype.names] if self.dtype.names else [x]
+
+    def _see(self, result: np.ndarray, *operands: np.ndarray) -> None:
+        with np.errstate(all="ignore"):
+            for k in self._floats:
+                part = self._parts(result)[k]
+                size = np.abs(part).astype("f8")
+                finite = np.isfinite(size)
+                np.maximum(self._sizes[k], np.where(finite, size, 0), out=self._sizes[k])
+                if not operands:
+                    continue
+                given = [np.abs(self._parts(x)[k]).astype("f8") for x in operands]
+                least = np.finfo(self._components[k]).tiny
+                self._lost |= ~finite & np.logical_and.reduce([np.isfinite(g) for g in given])
+                vanished = (size < least) & np.logical_and.reduce([g > 0 for g in given])
+                self._lost |= vanished & (np.minimum.reduce(given) < least**0.25)
+
+    def add(self, x: Any, y: Any) -> Any:
+        result = self._S.add(x, y)
+        self._see(result, x, y)
+        return result
+
+    def mul(self, x: Any, y: Any) -> Any:
+        result = self._S.mul(x, y)
+        self._see(result, x, y)
+        return result
+
+    def agree(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Where two sides are equal up to rounding, or say nothing."""
+        same = self._lost.copy() if self._floats else np.zeros(len(x), bool)
+        parts = [
+            _near(p, q, self._sizes[k]) if k in self._floats else equal(p, q)
+            for k, (p, q) in enumerate(zip(self._parts(x), self._parts(y), strict=True))
+        ]
+        return np.asarray(same | np.logical_and.reduce(parts), bool)
+
+
+def _near(x: np.ndarray, y: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Where numbers differ by no more than rounding of numbers of that size."""
+    with np.errstate(all="ignore"):
+        both = np.maximum(np.abs(x), np.abs(y)).astype("f8")
+        item = x.dtype.itemsize // (2 if x.dtype.kind == "c" else 1)
+        near = np.abs(x - y) <= TOLERANCE.get(item, 1e-9) * np.maximum(size, both)
+        return np.asarray((x == y) | (near & np.isfinite(x) & np.isfinite(y)), bool)
+
+
+def equal(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Element-wise equality, of records in all components."""
+    if x.dtype.names:
+        return np.logical_and.reduce([x[f] == y[f] for f in x.dtype.names])
+    return np.asarray(x == y, bool)
 
 
 def full(like: np.ndarray, value: Any) -> np.ndarray:
@@ -165,25 +301,13 @@ def full(like: np.ndarray, value: Any) -> np.ndarray:
     return result
 
 
-def same(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Element-wise equality; floats up to a relative 10⁻⁹ (10⁻³ in half precision), since laws hold up to rounding."""
-    if x.dtype.names:
-        return np.logical_and.reduce([same(x[f], y[f]) for f in x.dtype.names])
-    if x.dtype.kind != "f":
-        return np.asarray(x == y, bool)
-    with np.errstate(all="ignore"):
-        tolerance = {2: 1e-3, 4: 1e-5}.get(x.dtype.itemsize, 1e-9)
-        near = np.abs(x - y) <= tolerance * np.maximum(1, np.maximum(np.abs(x), np.abs(y)))
-        return (x == y) | (near & np.isfinite(x) & np.isfinite(y))
-
-
 def is_nan(x: np.ndarray) -> np.ndarray:
     """Where an element is NaN, or a record has one."""
     if x.dtype.names:
         return np.logical_or.reduce([is_nan(x[f]) for f in x.dtype.names])
     if x.dtype.kind == "O":
         return np.asarray(np.frompyfunc(lambda e: isinstance(e, (float, np.floating)) and e != e, 1, 1)(x), bool)
-    return np.isnan(x) if x.dtype.kind == "f" else np.zeros(x.shape, bool)
+    return np.isnan(x) if x.dtype.kind in "fc" else np.zeros(x.shape, bool)
 
 
 def choose(condition: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -198,6 +322,8 @@ def show(element: Any) -> str:
     """An element as a person would write it."""
     if isinstance(element, np.void):
         return "(" + ", ".join(show(element[f]) for f in element.dtype.names or ()) + ")"
+    if isinstance(element, (complex, np.complexfloating)):
+        return f"{element:g}"
     if isinstance(element, (float, np.floating)):
         text = {np.inf: "∞", -np.inf: "−∞"}.get(float(element))
         return text if text else f"{float(element):g}"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import reduce
-from typing import TypeAlias
+from numbers import Real
+from typing import Any, TypeAlias
 
 from .core import Semiring
 from .errors import SemiringError
@@ -43,8 +44,21 @@ def minimal(sets: Iterable[frozenset]) -> Sets:
     return frozenset(kept)
 
 
+def _are_costs(x: Any) -> bool:
+    """Whether x is an antichain of vectors that are not negative, all of one length."""
+    if not isinstance(x, frozenset) or not all(isinstance(c, tuple) for c in x) or len(set(map(len, x))) > 1:
+        return False
+    return all(isinstance(v, Real) and float(v) >= 0 for c in x for v in c) and non_dominated(x) == x
+
+
+def _are_sets(x: Any) -> bool:
+    """Whether x is an antichain of sets."""
+    return isinstance(x, frozenset) and all(isinstance(s, frozenset) for s in x) and minimal(x) == x
+
+
 pareto = Semiring(
     "pareto", "(finite antichains ≥ 0, non-dominated ∪, non-dominated sums, ∅, {(0, 0)})", dtype=object,
+    idempotent=True, bounded=True, commutative=True, carrier=_are_costs,
     add=lambda x, y: non_dominated(x | y),
     mul=lambda x, y: non_dominated(tuple(a + b for a, b in zip(p, q, strict=True)) for p in x for q in y),
     zero=frozenset(), one=frozenset({(0, 0)}), star=lambda a: frozenset({(0, 0)}),
@@ -54,6 +68,7 @@ pareto = Semiring(
 
 why = Semiring(
     "why", "(antichains of sets, minimal ∪, minimal pairwise ∪, ∅, {∅})", dtype=object,
+    idempotent=True, bounded=True, commutative=True, carrier=_are_sets,
     add=lambda x, y: minimal(x | y), mul=lambda x, y: minimal(p | q for p in x for q in y),
     zero=frozenset(), one=frozenset({frozenset()}), star=lambda a: frozenset({frozenset()}),
     samples=[frozenset({frozenset("a")}), frozenset({frozenset("ab"), frozenset("c")}), frozenset({frozenset("bc")})],
@@ -182,6 +197,7 @@ def iteration(x: Regex) -> Regex:
 
 regex = Semiring(
     "regex", "(regular expressions, |, concatenation, ∅, ε)", dtype=object,
+    idempotent=True, carrier=lambda x: isinstance(x, Regex),
     add=alternative, mul=concatenation, zero=EMPTY, one=EPSILON, star=iteration,
     samples=[letter("a"), concatenation(letter("b"), iteration(letter("a"))), alternative(letter("b"), EPSILON)],
     description="automaton to regular expression",

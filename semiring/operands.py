@@ -144,11 +144,9 @@ def examine(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, np.ndarray
     arrays : sequence of (name, array)
         The name is for messages.
     """
-    if S.traced is None:
-        return Facts()
     if is_on_gpu(arrays[0][1]):
         return _examine_on_gpu(S, dtype, arrays)
-    if dtype.names or dtype.kind == "O":
+    if dtype.names or dtype.kind in "Oc":
         for what, array in arrays:
             _refuse_outside(S, what, array)
         return Facts()
@@ -163,10 +161,10 @@ def examine(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, np.ndarray
             _refuse(what, "NaN", at, "NaN is no element of any algebra; mark an absent edge with the algebra's "
                     f"zero, {show(S.zero_in(dtype))}")  # fmt: skip
     A = S.over(dtype)
-    facts = gather(scans, A.zero, A.one)
+    facts = gather(scans, A.zero, A.zero if A.one is None else A.one)
     if S.has_multiples:
         facts = replace(facts, multiple=_common_multiple([array for _, array in arrays]))
-    if S.traced.carrier.op != "constant" and not facts.two_valued:
+    if S.traced and S.traced.carrier.op != "constant" and not facts.two_valued:
         for what, array in arrays:
             _refuse_outside(S, what, array)
     return facts

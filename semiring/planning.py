@@ -96,7 +96,7 @@ def resolve_method(method: str, S: Semiring) -> str:
             f"squaring needs an idempotent ⊕, and in {S.name} {S._law_report.flags['idempotent']}: it would count "
             "walks twice; use method='auto'"
         )
-    if name == "squaring" and not (S.bounded or S.selective):
+    if name == "squaring" and not S.has_unit_stars:
         raise LawError(
             f"squaring needs an algebra in which longer and longer walks stop improving, and {S.name} is not bounded: "
             f"{S._law_report.flags['bounded']}; use method='auto'"

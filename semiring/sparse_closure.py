@@ -98,8 +98,8 @@ def sparse_closure(
     try:
         factors = SparseFactors(matrix, analysis, for_solving=False, check=check)
     except NoClosureError:
-        # Where ⊕ neither selects nor is bounded, a star may be undefined in one order of elimination only.
-        if S.selective or S.bounded or method == METHOD:
+        # Where stars differ from 1, one may be undefined in one order of elimination only.
+        if S.has_unit_stars or method == METHOD:
             raise
         return None
     return factors.closure(reflexive=reflexive, progress=progress)
@@ -117,7 +117,7 @@ def sparse_solve(A: Any, B: Any, S: Semiring) -> np.ndarray | None:
     try:
         factors = SparseFactors(matrix)
     except NoClosureError:
-        if S.selective or S.bounded:
+        if S.has_unit_stars:
             raise
         return None
     return factors.solve(B)

@@ -195,7 +195,7 @@ class SparseFactors(Named):
     @property
     def _settled(self) -> bool:
         """Whether 1 ⊕ (cycles) = 1 whenever the closure exists."""
-        return self._S.selective or self._S.bounded
+        return self._S.has_unit_stars
 
     def solve(self, B: Any) -> np.ndarray:
         """The least solution X = A* B of X = A ⊗ X ⊕ B.

@@ -11,7 +11,7 @@ import numpy as np
 from .compressed import Compressed, compressed, is_sparse
 from .core import Semiring
 from .devices import is_on_gpu
-from .errors import SemiringError
+from .errors import LawError, SemiringError
 from .execution import LARGE
 from .kernels.facts import Facts
 from .kernels.lowering import Lowering, choose, general
@@ -60,6 +60,8 @@ def sparse_matmul(
     SemiringError
         When shapes or dtypes do not fit, an entry is no element, or elements are records or Python objects, which
         SciPy's sparse matrices cannot hold.
+    LawError
+        When 0 ⊗ a is not 0 (in a bare product): then what is not stored would count.
 
     Notes
     -----
@@ -78,6 +80,9 @@ def sparse_matmul(
     (1, 7.0)
     """
     S = algebra(S)
+    if not S.absorbs:
+        refuted = next(v for v in S._law_report.axioms if "absorbs" in v.law.name and not v.holds)
+        raise LawError(f"{S.name}: what a sparse matrix does not store is zero, and {refuted}; pass dense arrays")
     if wants_gpu(A, B, device):
         from .sparse_products_gpu import sparse_times_dense
 
@@ -183,7 +188,8 @@ def inner_shape(a: Sequence[int], b: Sequence[int]) -> tuple[int, int]:
 def _lowering(S: Semiring, dtype: np.dtype, facts: Facts) -> Lowering:
     """The fastest form for a few terms an entry: a pass over the dense operand costs more than it saves."""
     low = choose(S, dtype, facts, 3, in_place=False, packed=False)
-    return general(S, dtype) if low.kind == "numba" and dtype in (np.float32, np.float64) else low
+    plain = general(S, dtype) if low.kind == "numba" and dtype in (np.float32, np.float64) else low
+    return plain if plain.is_identity else low
 
 
 def _encoded(low: Lowering, rows: Rows) -> Rows:

@@ -199,7 +199,7 @@ def test_operands_of_a_product_that_does_not_commute_keep_their_sides(whole: boo
 
 
 def test_commutativity_is_read_off_the_expression() -> None:
-    from semiring.kernels.cpu.fronts import commutes
+    from semiring.proofs import commutes
 
     assert commutes(sr.min_plus.traced.mul) and commutes(sr.expectation.traced.mul)
     assert commutes(sr.log.traced.mul) and commutes(sr.shortest_count.traced.mul)

@@ -45,20 +45,42 @@ class DenseKernel(CpuKernel):
 
 
 class BlasKernel(DenseKernel):
-    """The real field: products go to the BLAS that NumPy links, the rest to the compiled engine."""
+    """The real field: products go to the BLAS that NumPy links, the rest to the compiled engine.
+
+    So do products with numbers that overflowed: to the BLAS 0 · ∞ is NaN, which would spread to entries that nothing
+    infinite leads to.
+    """
 
     def multiply(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         """C ← A B."""
-        np.matmul(A, B, out=C)
+        if _are_finite(A, B):
+            np.matmul(A, B, out=C)
+        else:
+            super().multiply(C, A, B)
 
     def multiply_add(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         """C ← C + A B."""
-        C += A @ B
+        if _are_finite(A, B):
+            C += A @ B
+        else:
+            super().multiply_add(C, A, B)
 
     def multiply_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         """C[s] ← A[s] B[s]."""
-        np.matmul(A, B, out=C)
+        if _are_finite(A, B):
+            np.matmul(A, B, out=C)
+        else:
+            super().multiply_stack(C, A, B)
 
     def multiply_add_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         """C[s] ← C[s] + A[s] B[s]."""
-        C += A @ B
+        if _are_finite(A, B):
+            C += A @ B
+        else:
+            super().multiply_add_stack(C, A, B)
+
+
+def _are_finite(*blocks: np.ndarray) -> bool:
+    """Whether no number is infinite or NaN, seen by their sums; a sum that overflows only costs time."""
+    with np.errstate(all="ignore"):
+        return all(np.isfinite(block.sum()) for block in blocks)

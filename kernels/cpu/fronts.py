@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semiring.expression import COMMUTATIVE, Traced, postorder
+from semiring.proofs import commutes
 
 from ..build import kernel as dense_kernel
 from ..lowering import Lowering
@@ -32,22 +32,6 @@ BATCH = 4  # vertices whose weights are written together, in every row of the an
 KEEP = 32 << 20  # bytes that the memory of a solve may have to be kept for the next
 LARGE = 320  # order of a front that the dense engine closes, with all threads
 LARGE_PIVOTS = 64  # and the pivots that it must have
-
-
-def commutes(mul: Traced) -> bool:
-    """Whether ⊗ is the same with its operands exchanged, as its expression shows."""
-    numbers: dict[tuple, int] = {}
-
-    def read(exchanged: bool) -> list[int]:
-        known: dict[Any, int] = {}
-        for e in postorder(mul.outputs):
-            value = (1 - e.value[0], e.value[1]) if e.op == "input" and exchanged else e.value
-            parts = [known[part] for part in e.args]
-            parts = sorted(parts) if e.op in COMMUTATIVE else parts
-            known[e] = numbers.setdefault((e.op, repr(value), *parts), len(numbers))
-        return [known[e] for e in mul.outputs]
-
-    return read(False) == read(True)
 
 
 def exchanged(given: Program) -> Program:

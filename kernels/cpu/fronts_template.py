@@ -54,9 +54,9 @@ from semiring.kernels.cpu.template import (
     micro,
     plus,
     round_up,
+    scaled,
     star,
     stay_apart,
-    times,
 )
 
 ONE = np.float32(0)
@@ -120,7 +120,7 @@ def close_part(
             s = as_element(ELEMENT, star(pivot))
             for j in range(width):
                 x = load(ELEMENT, panel, p_plane, k * width + j, ANY)
-                store(ELEMENT, panel, p_plane, k * width + j, ANY, as_element(ELEMENT, times(s, x, unit)))
+                store(ELEMENT, panel, p_plane, k * width + j, ANY, as_element(ELEMENT, scaled(s, x)))
             store(ELEMENT, panel, p_plane, k * width + p + k, ANY, s)
             for i in range(taken):
                 if i != k:

@@ -28,10 +28,11 @@ class ObjectKernel:
     def multiply_add(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         """C ← C ⊕ A ⊗ B."""
         add, mul, zero = self._scalar["add"], self._scalar["mul"], self._S.zero
+        absorbs = self._S.semiring.absorbs
         for i in range(A.shape[0]):
             for k in range(A.shape[1]):
                 a = A[i, k]
-                if a is not zero:
+                if a is not zero or not absorbs:
                     for j in range(B.shape[1]):
                         C[i, j] = add(C[i, j], mul(a, B[k, j]))
 

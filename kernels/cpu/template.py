@@ -59,6 +59,11 @@ def times(a: Any, b: Any, unit: Any) -> Any:
 
 
 @inline
+def scaled(a: Any, b: Any) -> Any:
+    return np.float32(np.inf) if a == np.float32(np.inf) or b == np.float32(np.inf) else a + b
+
+
+@inline
 def plus(x: Any, t: Any) -> Any:
     return t if t < x else x
 
@@ -244,7 +249,7 @@ def close(D: Any, failed: Any, counter: int, workspace: int, one: int) -> None:
                 s = as_element(ELEMENT, star(pivot))
                 for j in range(width):
                     x = load(ELEMENT, panel, p_plane, k * width + j, ANY)
-                    store(ELEMENT, panel, p_plane, k * width + j, ANY, as_element(ELEMENT, times(s, x, unit)))
+                    store(ELEMENT, panel, p_plane, k * width + j, ANY, as_element(ELEMENT, scaled(s, x)))
                 store(ELEMENT, panel, p_plane, k * width + p + k, ANY, s)
                 for i in range(pivots):
                     if i != k:

@@ -48,7 +48,8 @@ class CudaKernel:
         self.is_linear = is_linear(lowering)
         self.always_defined = always_defined(lowering)
         self.product = Product(self.program)
-        words = packed_program(lowering)
+        self.absorbs = lowering.algebra.absorbs
+        words = packed_program(lowering) if self.absorbs else None
         self.words = WordProduct(words, self.dtype) if words else None
         self.closure = Closure(self.program, self.words or self.product, lowering.algebra.idempotent)
 
@@ -129,7 +130,7 @@ class CudaKernel:
 
     @property
     def _can_pad(self) -> bool:
-        return self.dtype.names is None and self.product.large.has_whole_tiles(self.size)
+        return self.absorbs and self.dtype.names is None and self.product.large.has_whole_tiles(self.size)
 
     def _padded(self, stack: Any, rows: int, columns: int, keep: bool = True) -> Any:
         """The matrices, zeros below and to the right of them, in rows of whole 16 bytes; themselves if they fit."""

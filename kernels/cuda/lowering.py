@@ -158,7 +158,7 @@ def general_on_device(S: Semiring, dtype: np.dtype) -> CudaLowering:
     """The lowering that is always right."""
     low = general(S, dtype)
     values = {f.name: getattr(low, f.name) for f in fields(Lowering)} | {
-        "kind": "cuda", "fused_sum": False, "recode": None, "unit_pivots": S.selective or (S.idempotent and S.bounded),
+        "kind": "cuda", "fused_sum": False, "recode": None, "unit_pivots": S.has_unit_stars,
         "name": "general" if low.fused_sum else low.name, "reason": "as declared" if low.fused_sum else low.reason,
     }  # fmt: skip
     return CudaLowering(**values)

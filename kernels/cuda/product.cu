@@ -30,8 +30,8 @@ DEVICE constexpr int row_of(int i) { return i * LM; }
 DEVICE constexpr int column_of(int j) { return j / VECTOR * VECTOR * LN + j % VECTOR; }
 
 // c ⊕= A B for the BK steps in shared memory, RUNS of VECTOR of them unrolled; A and B point at the thread's first row
-// and column.
-template <int RUNS> DEVICE void multiply_tile(Value (&c)[TM][TN], const char* A, const char* B) {
+// and column. Steps from `left` on hold zeros, which have to be left out only where 0 does not absorb.
+template <int RUNS> DEVICE void multiply_tile(Value (&c)[TM][TN], const char* A, const char* B, int left = BK) {
 #pragma unroll RUNS
     for (int k = 0; k < BK; k += VECTOR) {
         Vector a[TM];
@@ -51,7 +51,7 @@ template <int RUNS> DEVICE void multiply_tile(Value (&c)[TM][TN], const char* A,
                 for (int j = 0; j < TN; j++)
 #pragma unroll
                     for (int v = 0; v < PAIR; v++)
-                        c[i][j] = relax(c[i][j], a[i].at[u + v], b[v][j / VECTOR].at[j % VECTOR]);
+                        if (ABSORBS || k + u + v < left) c[i][j] = relax(c[i][j], a[i].at[u + v], b[v][j / VECTOR].at[j % VECTOR]);
         }
     }
 }
@@ -183,7 +183,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) product_edge(
         if (step + STAGES - 1 < todo) fetch(step + STAGES - 1);
         commit();
         multiply_tile<1>(c, shared + step % STAGES * A_TILE + first_row() * A_ROW,
-                         shared + STAGES * A_TILE + step % STAGES * B_TILE + first_column() * SIZE);
+                         shared + STAGES * A_TILE + step % STAGES * B_TILE + first_column() * SIZE,
+                         (int)min(k - (long long)step * BK, (long long)BK));
     }
 #pragma unroll
     for (int r = 0; r < TM; r++)

@@ -194,6 +194,7 @@ def program(low: CudaLowering) -> Program:
         function("defined", "a", [low.defined], components, [np.dtype(bool)]),
         "DEVICE Value relax(Value c, Value a, Value b) { return plus(c, times(a, b)); }\n",
         f"DEVICE bool same(Value x, Value y) {{ return {equal}; }}\n",
+        f"constexpr bool ABSORBS = {'true' if low.algebra.absorbs else 'false'};\n",
         f"constexpr bool UNIT_PIVOTS = {'true' if low.unit_pivots else 'false'};\n",
     ]  # fmt: skip
     return Program(components, "".join(prelude), _weight(low) <= LIGHT)
@@ -262,7 +263,7 @@ def packed_program(low: CudaLowering) -> Program | None:
     prelude = [
         '#line 1 "prelude"\n', "using Value = unsigned;\n",
         f"DEVICE Value zero() {{ return {literal(np.uint32(both))}; }}\n",
-        f"DEVICE Value relax(Value c, Value a, Value b) {{ return {relax}; }}\n",
+        f"DEVICE Value relax(Value c, Value a, Value b) {{ return {relax}; }}\nconstexpr bool ABSORBS = true;\n",
     ]  # fmt: skip
     return Program((np.dtype("u4"),), "".join(prelude))
 
@@ -271,7 +272,7 @@ def boolean_words() -> Program:
     """The Boolean product, 32 elements a word."""
     prelude = (
         '#line 1 "prelude"\nusing Value = unsigned;\nDEVICE Value zero() { return 0; }\n'
-        "DEVICE Value relax(Value c, Value a, Value b) { return c | (a & b); }\n"
+        "DEVICE Value relax(Value c, Value a, Value b) { return c | (a & b); }\nconstexpr bool ABSORBS = true;\n"
     )
     return Program((np.dtype("u4"),), prelude)
 

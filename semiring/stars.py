@@ -1,0 +1,86 @@
+"""Stars that nobody declared: sums of powers, where they are reached after finitely many steps.
+
+With ⊕ idempotent the sum 1 ⊕ a ⊕ … ⊕ aᵏ is a* if one more step leaves it as it is; in any case if a power is 0.
+Doubling takes two products a step: the first 2m powers are s ⊕ aᵐ ⊗ s, where s is the sum of the first m.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .expression import Expression, Traced, constant, equals, operand, postorder, substitute
+from .laws import equal, full
+
+if TYPE_CHECKING:
+    from .arithmetic import Arithmetic, Operations
+
+DOUBLINGS = 7  # so that 128 powers are summed, at most
+NODES = 600  # operations of an expression that is worth compiling
+STEPS = 1000  # powers of a Python object that are summed, at most
+
+
+def bounded_star(plus: Traced, one: tuple[Expression, ...]) -> tuple[Traced, Expression]:
+    """1 and where 1 ⊕ a = 1: there 1 solves x = 1 ⊕ a ⊗ x, and is the least solution."""
+    first = {operand(0, c): e for c, e in enumerate(one)}
+    second = {operand(1, c): operand(0, c) for c in range(plus.width)}
+    return Traced(one, 1, plus.width), equals(substitute(plus.outputs, first | second), one)
+
+
+def doublings_that_reach(A: Arithmetic, elements: np.ndarray, idempotent: bool) -> int:
+    """How often to double so that the sum is reached for all the elements for which it ever is; 0 if for none but 1."""
+    one, zero = full(elements, A.one), full(elements, A.zero)
+    total, power, reached, best = one, elements, equal(A.add(one, elements), one), 0
+    for k in range(1, DOUBLINGS + 1):
+        total, power = A.add(total, A.mul(power, total)), A.mul(power, power)
+        done = equal(A.add(one, A.mul(elements, total)), total) if idempotent else equal(power, zero)
+        if (done & ~reached).any():
+            reached, best = reached | done, k
+    return best
+
+
+def reached_star(
+    ops: Operations, zero: tuple, one: tuple, doublings: int, idempotent: bool
+) -> tuple[Traced, Expression] | None:
+    """The sum of 2ᵏ powers, and where it is the star; None if that is too long an expression."""
+    width = ops.add.width
+    a = tuple(operand(0, c) for c in range(width))
+
+    def call(traced: Traced, x: tuple, y: tuple) -> tuple[Expression, ...]:
+        values = {operand(0, c): e for c, e in enumerate(x)} | {operand(1, c): e for c, e in enumerate(y)}
+        return substitute(traced.outputs, values)
+
+    total, power = one, a
+    for _ in range(doublings):
+        total, power = call(ops.add, total, call(ops.mul, power, total)), call(ops.mul, power, power)
+    defined = equals(call(ops.add, one, call(ops.mul, a, total)), total) if idempotent else equals(power, zero)
+    return (Traced(total, 1, width), defined) if len(postorder((*total, defined))) <= NODES else None
+
+
+def object_star(add: Callable, mul: Callable, one: Any) -> tuple[Callable, Callable]:
+    """The star of Python objects, and whether it is reached."""
+    last: list[tuple[Any, Any, bool]] = []
+
+    def reach(a: Any) -> tuple[Any, bool]:
+        if last and last[0][0] is a:
+            return last[0][1:]
+        total, done = one, False
+        for _ in range(STEPS):
+            following = add(one, mul(a, total))
+            done = bool(following == total)
+            if done:
+                break
+            total = following
+        last[:] = [(a, total, done)]
+        return total, done
+
+    return lambda a: reach(a)[0], lambda a: reach(a)[1]
+
+
+def as_constants(components: tuple) -> tuple[Expression, ...]:
+    """An element as constants."""
+    return tuple(map(constant, components))
+
+
