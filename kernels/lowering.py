@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from semiring.arithmetic import Arithmetic
+from semiring.constants import cast_constant
 from semiring.core import Semiring
 from semiring.errors import SemiringError
-from semiring.expression import Expression, Traced, cast_constant, constant, operand, postorder, substitute
+from semiring.expression import Expression, Traced, constant, operand, postorder, substitute
 from semiring.laws import sequence
 from semiring.reference import numpy_function
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import laws
+from .constants import cast_constant
 from .errors import SemiringError
-from .expression import Expression, Traced, cast_constant
+from .expression import Expression, Traced
 from .reference import numpy_function, python_function
 from .tracing import saturating_add
 

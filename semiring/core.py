@@ -12,12 +12,12 @@ import numpy as np
 
 from . import laws
 from .arithmetic import Arithmetic, Operations
+from .constants import cast_constant
 from .errors import LawError, SemiringError, SemiringWarning, TraceError
 from .expression import (
     Expression,
     Traced,
     apply,
-    cast_constant,
     constant,
     operand,
     show,

@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from . import tracing
-from .expression import UFUNCS, Expression, Traced, cast_constant, typed
+from .constants import cast_constant
+from .expression import Expression, Traced, typed
+from .operations import UFUNCS
 
 
 @dataclass(frozen=True)

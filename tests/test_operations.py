@@ -15,6 +15,7 @@ from semiring import expression as ex
 from semiring import reference
 from semiring.kernels.cpu import cache
 from semiring.kernels.cpu.rules import NUMBA, function
+from semiring.operations import OPERATIONS, UFUNCS
 
 inf, nan = math.inf, math.nan
 DTYPES = ("?", "i1", "i8", "u4", "u8", "f4", "f8")
@@ -36,8 +37,8 @@ from semiring.kernels.cpu.scalar import *
 
 
 def arity(op: str) -> int:
-    if op in ex.UFUNCS:
-        return ex.UFUNCS[op].nin
+    if op in UFUNCS:
+        return UFUNCS[op].nin
     return {"where": 3, "cast": 1, "saturating_add": 2, "saturating_multiply": 2}[op]
 
 
@@ -101,7 +102,7 @@ def numba_module(dtype: np.dtype) -> Any:
     """One module with all operations of a dtype: a loop over each, in one compiled function."""
     text = [HEADER]
     calls = []
-    for op in ex.OPERATIONS:
+    for op in OPERATIONS:
         e, k = node(op, dtype), len(calls)
         if e is not None:
             text.append(function(f"try_{op}", "a, b, c", [e], [dtype], [writes(e, dtype)]))
@@ -124,7 +125,7 @@ def agree(op: str, x: np.ndarray, y: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_compiled_operations_answer_as_numpy_does(dtype: str) -> None:
     kind = np.dtype(dtype)
-    present = [op for op in ex.OPERATIONS if node(op, kind) is not None]
+    present = [op for op in OPERATIONS if node(op, kind) is not None]
     arguments = [cases(op, kind) for op in present]
     A, B, C = (tuple(a[i] for a in arguments) for i in range(3))
     out = tuple(np.empty(len(a), writes(node(op, kind), kind)) for op, a in zip(present, A, strict=True))
@@ -145,10 +146,10 @@ def test_compiled_operations_answer_as_numpy_does(dtype: str) -> None:
 
 def test_no_table_misses_an_operation() -> None:
     for table in (NUMBA.table, reference.NUMPY.table, reference.PYTHON):
-        assert set(ex.OPERATIONS) <= set(table)
+        assert set(OPERATIONS) <= set(table)
 
 
-EXACT = [op for op in ex.OPERATIONS if op not in ROUNDED and op != "cast"]
+EXACT = [op for op in OPERATIONS if op not in ROUNDED and op != "cast"]
 WHOLE = [0, 1, 2, 3, 7, -1, -2, -7, 12]
 
 
@@ -185,11 +186,11 @@ def test_logarithms_of_objects() -> None:
         f = reference.python_function(ex.Traced((node(op, np.dtype("f8")),), 1, 1))
         for x in cases:
             with np.errstate(all="ignore"):
-                assert f(x) == pytest.approx(float(ex.UFUNCS[op](float(x))), rel=1e-14), (op, x)
+                assert f(x) == pytest.approx(float(UFUNCS[op](float(x))), rel=1e-14), (op, x)
     for op in ("logaddexp", "logaddexp2"):
         f = reference.python_function(ex.Traced((node(op, np.dtype("f8")),), 2, 1))
         for x, y in itertools.product([0.0, 1.5, -700.0, 800.0, inf, -inf], repeat=2):
-            assert f(x, y) == pytest.approx(float(ex.UFUNCS[op](x, y)), rel=1e-14), (op, x, y)
+            assert f(x, y) == pytest.approx(float(UFUNCS[op](x, y)), rel=1e-14), (op, x, y)
 
 
 def test_saturation_is_that_of_exact_integers() -> None:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semiring.expression import COMMUTATIVE, Traced, postorder
+from semiring.expression import Traced, postorder
+from semiring.operations import COMMUTATIVE
 
 from ..build import kernel as dense_kernel
 from ..lowering import Lowering

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from semiring.expression import UFUNCS, Expression
+from semiring.expression import Expression
+from semiring.operations import UFUNCS
 from semiring.reference import Rules, lower
 
 NUMBA = Rules(
