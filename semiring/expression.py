@@ -375,6 +375,8 @@ def _signature(e: Expression, given: list[np.dtype]) -> tuple[tuple[np.dtype, ..
     if e.op == "power" and all(d.kind in "iub" for d in given) and e.args[1].op == "constant" and e.args[1].value < 0:
         given = [np.result_type(d, 0.0) for d in given]  # integers have no reciprocals
     *reads, out = _ufunc(e.op).resolve_dtypes((*given, None))
+    if e.op == "bitwise_count":
+        out = reads[0]  # not NumPy's uint8, in which a sum of counts would wrap
     if np.dtype("f2") not in given:
         # NumPy takes narrow integers to half precision, in which not every target computes.
         *reads, out = (np.dtype("f4") if d == np.dtype("f2") else d for d in (*reads, out))
