@@ -14,19 +14,10 @@ from typing import Any
 import numpy as np
 
 from semiring.arithmetic import Arithmetic
+from semiring.constants import cast_constant, nearest_constant
 from semiring.core import Semiring
 from semiring.errors import SemiringError
-from semiring.expression import (
-    Expression,
-    Traced,
-    apply,
-    cast_constant,
-    constant,
-    nearest_constant,
-    operand,
-    postorder,
-    substitute,
-)
+from semiring.expression import Expression, Traced, apply, constant, operand, postorder, substitute
 from semiring.laws import sequence
 from semiring.proofs import is_dropped
 from semiring.reference import numpy_function

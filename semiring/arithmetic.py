@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import laws
+from .constants import nearest_constant
 from .errors import SemiringError
-from .expression import Expression, Traced, nearest_constant
+from .expression import Expression, Traced
 from .reference import numpy_function, python_function
 from .stars import object_star
 from .tracing import saturating_add

@@ -12,9 +12,10 @@ import numpy as np
 
 from . import laws, stars
 from .arithmetic import Arithmetic, Operations
+from .constants import cast_constant
 from .dtypes import SCALAR_DTYPES, check_neutral, checked_fields, refusal, refuse, safe_kinds, working_dtype
 from .errors import LawError, SemiringError, SemiringWarning, TraceError
-from .expression import Traced, apply, cast_constant, constant, equals, split_undefined
+from .expression import Traced, apply, constant, equals, split_undefined
 from .memory import require
 from .proofs import proven_flags
 from .samples import Elements, elements, notable_elements
@@ -201,7 +202,7 @@ class Semiring:
         if self.traced is None:
             return True
         found = np.concatenate([tried.notable, tried.random])
-        doublings = stars.doublings_that_reach(A, found, self.idempotent)
+        doublings = stars.doublings_that_reach(A, found, self.idempotent, self.selective)
         ops = self.traced
         zero, one = (stars.as_constants(self.components_of(e)) for e in (self.zero, self.one))
         reached = stars.reached_star(ops, zero, one, doublings, self.idempotent) if doublings else None

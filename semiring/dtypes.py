@@ -9,8 +9,10 @@ import numpy as np
 
 from . import laws
 from .arithmetic import Arithmetic, components
+from .constants import cast_constant, nearest_constant
 from .errors import LawError, SemiringError
-from .expression import cast_constant, nearest_constant, show, typed
+from .expression import show, typed
+from .operations import BITWISE
 
 if TYPE_CHECKING:
     from .arithmetic import Operations
@@ -20,9 +22,7 @@ SCALAR_DTYPES = tuple(
     np.dtype(d) for d in ("f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?")
 )  # fmt: skip
 FIELD_KINDS = "fiub"  # of the components of a record
-_BITWISE = frozenset(
-    "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift gcd lcm bitwise_count".split()
-)  # operations that floats do not have
+_ON_BITS = BITWISE | {"gcd", "lcm"}  # operations that floats do not have
 _HARMLESS = frozenset(
     "minimum maximum where less less_equal greater greater_equal equal not_equal logical_and logical_or logical_xor "
     "logical_not saturating_add saturating_multiply".split()
@@ -58,7 +58,7 @@ def checked_fields(name: str, fields: Mapping[str, Any] | Iterable[tuple[str, An
 def safe_kinds(ops: Operations, is_tropical: bool) -> str:
     """Floats always; other kinds where no operation can overflow unnoticed (sums under min or max are checked)."""
     used = ops.add.operations() | ops.raw_mul.operations()
-    if used & _BITWISE:
+    if used & _ON_BITS:
         return "uib"
     return "fiub" if used <= _HARMLESS else "fiu" if is_tropical else "f"
 

@@ -14,40 +14,25 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-# Everything an algebra may be written with. Each name is a NumPy ufunc except the last four.
-UFUNCS: dict[str, np.ufunc] = {
-    u.__name__: u
-    for u in (
-        np.add, np.subtract, np.multiply, np.divide, np.floor_divide, np.remainder, np.power,
-        np.negative, np.absolute, np.sqrt, np.exp, np.exp2, np.expm1, np.log, np.log2, np.log1p,
-        np.floor, np.ceil, np.rint, np.minimum, np.maximum, np.logaddexp, np.logaddexp2,
-        np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal,
-        np.logical_and, np.logical_or, np.logical_xor, np.logical_not,
-        np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.left_shift, np.right_shift,
-        np.gcd, np.lcm, np.isnan, np.isinf, np.isfinite,
-    )
-}  # fmt: skip
-OPERATIONS = (*UFUNCS, "where", "cast", "saturating_add", "saturating_multiply")
-COMMUTATIVE = frozenset(
-    "add multiply minimum maximum logaddexp logaddexp2 equal not_equal logical_and logical_or logical_xor "
-    "bitwise_and bitwise_or bitwise_xor gcd lcm saturating_add saturating_multiply".split()
-)
-
+from .constants import fold
+from .operations import BITWISE, COMMUTATIVE, INFIX, ON_CONDITIONS, PREDICATES, SHORT, UFUNCS
 
 
 class Expression:
     """A node: an operation and its arguments. Nodes are unique, so equality is identity.
 
     `op` is a name of `OPERATIONS`, or "input" (value: operand number, component number), or "constant"
-    (value: a Python number). For "cast" the value is the dtype.
+    (value: a Python number). For "cast" the value is the dtype. `is_condition` says that it is a truth value in every
+    dtype: a comparison, a Boolean constant, or what is made of such.
     """
 
-    __slots__ = ("args", "op", "value")
+    __slots__ = ("args", "is_condition", "op", "value")
     _nodes: ClassVar[dict[tuple, Expression]] = {}
 
     op: str
     args: tuple[Expression, ...]
     value: Any
+    is_condition: bool
 
     def __new__(cls, op: str, args: Sequence[Expression] = (), value: Any = None) -> Expression:
         key = (op, tuple(map(id, args)), type(value), repr(value))
@@ -55,6 +40,10 @@ class Expression:
         if node is None:
             node = object.__new__(cls)
             node.op, node.args, node.value = op, tuple(args), value
+            node.is_condition = op in PREDICATES or {
+                "constant": isinstance(value, bool), "cast": value == "b1",
+                "where": op == "where" and all(a.is_condition for a in node.args[1:]),
+            }.get(op, False)  # fmt: skip
             cls._nodes[key] = node
         return node
 
@@ -77,25 +66,66 @@ def operand(number: int, component: int = 0) -> Expression:
 
 
 def apply(op: str, *args: Expression) -> Expression:
-    """The node for an operation, folded when every argument is a constant, in the simplest of its spellings."""
-    if op in UFUNCS and all(a.op == "constant" for a in args):
-        with np.errstate(all="ignore"):
-            return constant(UFUNCS[op](*(a.value for a in args)))
+    """The node for an operation in the simplest of its spellings, folded where its value is known in every dtype."""
+    if op in ON_CONDITIONS and all(a.is_condition for a in args):
+        op = ON_CONDITIONS[op]
+    if op in UFUNCS and op not in BITWISE and all(a.op == "constant" for a in args):
+        value = fold(UFUNCS[op], *(a.value for a in args))
+        if value is not None:
+            return constant(value)
     if op == "where":
-        condition, x, y = args
-        if x is y:
-            return x
-        if condition.op == "constant":
-            return x if condition.value else y
-        # where(x < y, x, y) is the minimum: so however a user spells it, it gets the minimum's instructions.
-        if condition.op in ("less", "less_equal", "greater", "greater_equal") and {x, y} == set(condition.args):
-            smaller_first = condition.op.startswith("less") == (condition.args[0] is x)
-            return apply("minimum" if smaller_first else "maximum", *condition.args)
+        return _where(*args)
     if op in COMMUTATIVE:
         args = tuple(sorted(args, key=lambda a: a.op == "constant"))
         if op in ("minimum", "maximum") and args[0] is args[1]:
             return args[0]
+    if op.startswith("logical"):
+        return _logical(op, args)
     return Expression(op, args)
+
+
+def _where(condition: Expression, x: Expression, y: Expression) -> Expression:
+    if x is y:
+        return x
+    condition = truth(condition)
+    if condition.op == "constant":
+        return x if condition.value else y
+    if condition.op == "logical_not":
+        return _where(condition.args[0], y, x)
+    # where(x < y, x, y) is the minimum: so however a user spells it, it gets the minimum's instructions.
+    if condition.op in ("less", "less_equal", "greater", "greater_equal") and {x, y} == set(condition.args):
+        smaller_first = condition.op.startswith("less") == (condition.args[0] is x)
+        return apply("minimum" if smaller_first else "maximum", *condition.args)
+    if x.is_condition and y.is_condition:
+        if x.op == "constant":
+            return apply("logical_or", condition, y) if x.value else apply("logical_and", negation(condition), y)
+        if y.op == "constant":
+            return apply("logical_or", negation(condition), x) if y.value else apply("logical_and", condition, x)
+    return Expression("where", (condition, x, y))
+
+
+def _logical(op: str, args: tuple[Expression, ...]) -> Expression:
+    """A logical operation; a constant, which comes last, is absorbed."""
+    first, last = args[0], truth(args[-1]) if args[-1].op == "constant" else args[-1]
+    if op == "logical_not":
+        return truth(first.args[0]) if first.op == "logical_not" else Expression(op, args)
+    if last.op == "constant":
+        if op == "logical_xor":
+            return negation(first) if last.value else truth(first)
+        return truth(first) if bool(last.value) == (op == "logical_and") else constant(bool(last.value))
+    if first is last and op != "logical_xor":
+        return truth(first)
+    return Expression(op, args)
+
+
+def truth(e: Expression) -> Expression:
+    """The condition that a number is, to `if`, `and` and `or`: whether it is not 0."""
+    return e if e.is_condition else apply("not_equal", e, constant(0))
+
+
+def negation(e: Expression) -> Expression:
+    """The opposite of a condition."""
+    return apply("logical_not", e)
 
 
 @dataclass(frozen=True)
@@ -203,27 +233,30 @@ def _choose(condition: Expression, x: Expression, y: Expression) -> Expression:
     return apply("where", condition, x, y)
 
 
-_INFIX = {
-    "add": "+", "subtract": "-", "multiply": "·", "divide": "/", "floor_divide": "//", "remainder": "mod",
-    "less": "<", "less_equal": "≤", "greater": ">", "greater_equal": "≥", "equal": "=", "not_equal": "≠",
-    "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "xor", "logical_and": "and", "logical_or": "or",
-    "logical_xor": "xor", "left_shift": "<<", "right_shift": ">>", "power": "**",
-    "saturating_add": "+", "saturating_multiply": "·",
-}  # fmt: skip
-_SHORT = {"minimum": "min", "maximum": "max", "absolute": "abs", "negative": "-", "logical_not": "not"}
+_LONGEST = 400  # characters of a part of an expression that are shown; one node may stand in it a million times
 
 
 def show(e: Expression, top: bool = True) -> str:
-    """An expression as a person would write it."""
+    """An expression as a person would write it; parts that would fill pages become …"""
+    texts: dict[Expression, str] = {}
+    for node in postorder([e]):
+        parts = [f"({texts[a]})" if a.op in INFIX and node.op in INFIX else texts[a] for a in node.args]
+        text = _text(node, parts)
+        texts[node] = text if len(text) <= _LONGEST or node is e else "…"
+    return texts[e] if top or e.op not in INFIX else f"({texts[e]})"
+
+
+def _text(e: Expression, parts: list[str]) -> str:
     if e.op == "input":
-        letter = "abcdef"[e.value[0]]
-        return letter if e.value[1] == 0 else f"{letter}.{e.value[1]}"
+        number, component = e.value
+        name = "abcdefghijklmnopqrstuvwxyz"[number] if number < 26 else f"x{number}"
+        return name if component == 0 else f"{name}.{component}"
     if e.op == "constant":
         return {math.inf: "∞", -math.inf: "−∞"}.get(e.value, str(e.value))
-    if e.op in _INFIX:
-        text = f" {_INFIX[e.op]} ".join(show(a, False) for a in e.args)
-        return text if top else f"({text})"
-    return f"{_SHORT.get(e.op, e.op)}({', '.join(map(show, e.args))})"
+    if e.op in INFIX:
+        return f" {INFIX[e.op]} ".join(parts)
+    name = np.dtype(e.value).name if e.op == "cast" else SHORT.get(e.op, e.op)
+    return f"{name}({', '.join(parts)})"
 
 
 @dataclass(frozen=True)
@@ -241,104 +274,117 @@ def typed(
     """Resolve expressions over components of the given dtypes into steps, by NumPy's promotion rules.
 
     A constant takes the dtype of what it stands beside; an infinity beside integers is their limit. A choice between
-    constants takes the dtype that is wanted of the output it belongs to.
+    constants takes the dtype that is wanted of the output it belongs to, and so does an operation on constants alone.
 
     Raises
     ------
     TypeError
         When an operation has no form for these dtypes.
     """
-    found: dict[Expression, np.dtype | type] = {}
-    steps = []
-    homes: dict[Expression, np.dtype] = {}
-    for output, dtype in zip(outputs, wanted or [dtypes[0]] * len(outputs), strict=True):
-        branches = [output]
-        while branches:
-            e = branches.pop()
-            homes.setdefault(e, dtype)
-            branches.extend(e.args[1:] if e.op == "where" else ())
-    for e in postorder(outputs):
-        if e.op == "input":
-            found[e] = dtypes[e.value[1]]
-        elif e.op == "constant":
-            found[e] = type(e.value)
+    return _Resolution(dtypes).steps_of(outputs, wanted or [dtypes[0]] * len(outputs))
+
+
+class _Resolution:
+    """`typed` at work. A node that is made of constants alone waits, as a kind, until it is known what it serves."""
+
+    def __init__(self, dtypes: Sequence[np.dtype]):
+        self.dtypes = dtypes
+        self.default = np.result_type(*dtypes)
+        self.found: dict[Expression, np.dtype | type] = {}
+        self.steps: list[Step] = []
+
+    def steps_of(self, outputs: Sequence[Expression], wanted: Sequence[np.dtype]) -> list[Step]:
+        homes: dict[Expression, np.dtype] = {}
+        for output, dtype in zip(outputs, wanted, strict=True):
+            branches = [output]
+            while branches:
+                e = branches.pop()
+                homes.setdefault(e, dtype)
+                branches.extend(e.args[1:] if e.op == "where" else ())
+        for e in postorder(outputs):
+            if e.op == "input":
+                self.found[e] = self.dtypes[e.value[1]]
+            elif e.op == "constant":
+                self.found[e] = _kind_of(e.value)
+            elif e.op != "cast" and all(isinstance(self.found[a], type) for a in e.args):
+                self.found[e] = _kind(e, [self.found[a] for a in e.args])
+            else:
+                self.resolve(e, homes.get(e, self.default))
+        for e in outputs:
+            self.settle(e, homes[e])
+        return self.steps
+
+    def settle(self, e: Expression, home: np.dtype) -> None:
+        """Resolve what waits, as if its constants were operands; of records, as what it is used for."""
+        if e.op != "constant" and isinstance(self.found[e], type):
+            self.resolve(e, self.default if e.is_condition or len(self.dtypes) == 1 else home)
+
+    def resolve(self, e: Expression, home: np.dtype) -> None:
+        values = e.args[1:] if e.op == "where" else e.args
+        for a, dtype in zip(values, self.beside(values, home), strict=True):
+            self.settle(a, dtype)
+        if e.op == "where":
+            self.settle(e.args[0], self.default)
+        given = self.beside(values, home)
+        if e.op == "cast":
+            step = Step(e, (given[0],), np.dtype(e.value))
+        elif e.op == "where":
+            out = np.result_type(*given)
+            step = Step(e, (np.dtype(bool), out, out), out)
         else:
-            step = _resolve(e, [found[a] for a in e.args], homes.get(e, dtypes[0]))
-            found[e] = step.writes
-            steps.append(step)
-    return steps
+            step = Step(e, *_signature(e, given))
+        self.found[e] = step.writes
+        self.steps.append(step)
+
+    def beside(self, args: Sequence[Expression], default: np.dtype) -> list[np.dtype]:
+        """The dtype of each argument, where a constant takes that of its neighbours if it has a place in it."""
+        kinds = [self.found[a] for a in args]
+        strong = [k for k in kinds if isinstance(k, np.dtype)]
+        home = np.result_type(*strong) if strong else default
+        if home.kind == "b":  # 1 beside a condition is a number, of the dtype that the numbers have here
+            home = default
+        return [k if isinstance(k, np.dtype) else _place(a, k, home) for a, k in zip(args, kinds, strict=True)]
 
 
-def _resolve(e: Expression, kinds: list[np.dtype | type], default: np.dtype) -> Step:
-    if e.op == "cast":
-        target = np.dtype(e.value)
-        return Step(e, (_beside(e.args, kinds, default)[0],), target)
-    if e.op == "where":
-        x, y = _beside(e.args[1:], kinds[1:], default)
-        out = np.result_type(x, y)
-        return Step(e, (np.dtype(bool), out, out), out)
-    ufunc = {"saturating_add": np.add, "saturating_multiply": np.multiply}.get(e.op) or UFUNCS[e.op]
-    given = _beside(e.args, kinds, default)
-    *reads, out = ufunc.resolve_dtypes((*given, None))
+def _kind_of(value: Any) -> type:
+    """The Python type that a constant counts as: ∞ and 2.0 are integers, where integers are."""
+    return int if isinstance(value, float) and (math.isinf(value) or value.is_integer()) else type(value)
+
+
+def _place(e: Expression, kind: type, home: np.dtype) -> np.dtype:
+    """The dtype in which a constant, or an operation on constants, of a Python type joins others of dtype `home`."""
+    if kind is bool:
+        return np.dtype(bool)
+    if home.kind == "f" or (kind is int and home.kind in "iu"):
+        return home
+    if kind is int and home.kind == "b" and (e.op != "constant" or e.value in (0, 1, math.inf, -math.inf)):
+        return home
+    return np.result_type(home, kind(0))
+
+
+def _kind(e: Expression, kinds: list[Any]) -> type:
+    """The Python type that an operation on Python numbers has."""
+    values = kinds[1:] if e.op == "where" else kinds
+    if e.is_condition or e.op == "where":
+        return bool if e.is_condition else float if float in values else int
+    if e.op in BITWISE:
+        return int  # of ∞ too: the limit of an integer dtype has bits
+    out = _ufunc(e.op).resolve_dtypes((*(np.dtype(bool) if k is bool else k for k in values), None))[-1]
+    return float if out.kind == "f" else int
+
+
+def _ufunc(op: str) -> np.ufunc:
+    return UFUNCS[op.replace("saturating_", "")]
+
+
+def _signature(e: Expression, given: list[np.dtype]) -> tuple[tuple[np.dtype, ...], np.dtype]:
+    """The dtypes that an operation reads, given those of its arguments, and the one it writes."""
+    if e.op == "power" and all(d.kind in "iub" for d in given) and e.args[1].op == "constant" and e.args[1].value < 0:
+        given = [np.result_type(d, 0.0) for d in given]  # integers have no reciprocals
+    *reads, out = _ufunc(e.op).resolve_dtypes((*given, None))
+    if e.op == "bitwise_count":
+        out = reads[0]  # not NumPy's uint8, in which a sum of counts would wrap
     if np.dtype("f2") not in given:
         # NumPy takes narrow integers to half precision, in which not every target computes.
         *reads, out = (np.dtype("f4") if d == np.dtype("f2") else d for d in (*reads, out))
-    return Step(e, tuple(reads), out)
-
-
-def _beside(args: Sequence[Expression], kinds: list[Any], default: np.dtype) -> list[np.dtype]:
-    """The dtype of each argument, where a constant takes that of its neighbours if it has a place in it."""
-    strong = [k for k in kinds if isinstance(k, np.dtype)]
-    home = np.result_type(*strong) if strong else default
-    result = []
-    for a, k in zip(args, kinds, strict=True):
-        if isinstance(k, np.dtype):
-            result.append(k)
-        elif k is bool:
-            result.append(np.dtype(bool))
-        elif home.kind == "f" or ((k is int or math.isinf(a.value) or a.value.is_integer()) and home.kind in "iu"):
-            result.append(home)
-        else:
-            result.append(np.result_type(home, k(0)))
-    return result
-
-
-def cast_constant(value: Any, dtype: np.dtype) -> np.generic:
-    """A Python number in a dtype; infinities become the limits of an integer dtype.
-
-    Raises
-    ------
-    OverflowError
-        When the number has no place in the dtype.
-    """
-    if dtype.kind == "b":
-        if value in (0, 1, math.inf, -math.inf):
-            return np.bool_(value == 1 or value == math.inf)
-        raise OverflowError(f"{value} is not a truth value")
-    if dtype.kind in "iu":
-        limits = np.iinfo(dtype)
-        if isinstance(value, float):
-            if math.isinf(value):
-                return dtype.type(limits.max if value > 0 else limits.min)
-            if not value.is_integer():
-                raise OverflowError(f"{value} is not an integer")
-        if not limits.min <= int(value) <= limits.max:
-            raise OverflowError(f"{value} is outside {dtype.name}, {limits.min} … {limits.max}")
-        return dtype.type(int(value))
-    return dtype.type(value)
-
-
-def nearest_constant(value: Any, dtype: np.dtype) -> np.generic:
-    """`cast_constant` that lets a float lose digits below the dtype's normal numbers, where not all are lost.
-
-    Raises
-    ------
-    OverflowError
-        When the number has no place in the dtype.
-    """
-    if dtype.kind == "f":
-        with np.errstate(all="ignore"):
-            number: np.generic = dtype.type(value)
-            if np.isfinite(number) and bool(number):
-                return number
-    return cast_constant(value, dtype)
+    return tuple(reads), out

@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .expression import COMMUTATIVE, Expression, Traced, operand, postorder
+from .expression import Expression, Traced, operand, postorder
+from .operations import COMMUTATIVE
 
 if TYPE_CHECKING:
     from .arithmetic import Operations

@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from . import tracing
-from .expression import UFUNCS, Expression, Traced, cast_constant, typed
+from .constants import cast_constant
+from .expression import Expression, Traced, typed
+from .operations import UFUNCS
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,7 @@ def _facts(dtype: np.dtype, rules: Rules) -> dict[str, Any]:
 NUMPY = Rules(
     table={name: f"np.{name}({', '.join(f'{{{i}}}' for i in range(u.nin))})" for name, u in UFUNCS.items()}
     | {
+        "bitwise_count": "np.bitwise_count({0}).astype({0}.dtype)",
         "where": "np.where({0}, {1}, {2})",
         "cast": "{0}",
         "saturating_add": "saturating_add({0}, {1})",
@@ -128,33 +131,98 @@ def numpy_function(
 # Python objects are evaluated lazily, as a tree: 1 / (1 − a) must not be tried where `where` does not choose it.
 PYTHON: dict[str, str] = {
     "add": "({0} + {1})", "subtract": "({0} - {1})", "multiply": "({0} * {1})", "divide": "({0} / {1})",
-    "floor_divide": "({0} // {1})", "remainder": "({0} % {1})", "power": "({0} ** {1})", "negative": "(-{0})",
-    "absolute": "abs({0})", "sqrt": "math.sqrt({0})", "exp": "exp({0})", "exp2": "(2.0 ** {0})",
-    "expm1": "expm1({0})", "log": "log({0})", "log2": "(log({0}) / math.log(2))", "log1p": "log1p({0})",
-    "floor": "whole(math.floor, {0})", "ceil": "whole(math.ceil, {0})", "rint": "whole(round, {0})",
-    "minimum": "min({0}, {1})", "maximum": "max({0}, {1})", "logaddexp": "logaddexp({0}, {1})",
+    "floor_divide": "({0} // {1})", "remainder": "({0} % {1})", "power": "power({0}, {1})",
+    "float_power": "power(float({0}), float({1}))", "fmod": "fmod({0}, {1})", "negative": "(-{0})",
+    "absolute": "abs({0})", "fabs": "abs({0})", "sign": "sign({0})", "signbit": "signbit({0})",
+    "copysign": "copysign({0}, {1})", "heaviside": "heaviside({0}, {1})",
+    "exp2": "power(2.0, {0})", "hypot": "math.hypot({0}, {1})", "arctan2": "math.atan2({0}, {1})",
+    "log2": "(log({0}) / math.log(2))",
+    "floor": "whole(math.floor, {0})", "ceil": "whole(math.ceil, {0})", "trunc": "whole(math.trunc, {0})",
+    "rint": "whole(round, {0})", "minimum": "min({0}, {1})", "maximum": "max({0}, {1})",
+    "logaddexp": "logaddexp({0}, {1})",
     "logaddexp2": "(logaddexp({0} * math.log(2), {1} * math.log(2)) / math.log(2))",
     "less": "({0} < {1})", "less_equal": "({0} <= {1})", "greater": "({0} > {1})", "greater_equal": "({0} >= {1})",
     "equal": "({0} == {1})", "not_equal": "({0} != {1})", "logical_and": "bool({0} and {1})",
     "logical_or": "bool({0} or {1})", "logical_xor": "(bool({0}) != bool({1}))", "logical_not": "(not {0})",
     "bitwise_and": "({0} & {1})", "bitwise_or": "({0} | {1})", "bitwise_xor": "({0} ^ {1})", "invert": "(~{0})",
     "left_shift": "({0} << {1})", "right_shift": "({0} >> {1})", "gcd": "math.gcd({0}, {1})",
-    "lcm": "math.lcm({0}, {1})", "isnan": "({0} != {0})", "isinf": "({0} in (inf, -inf))",
+    "lcm": "math.lcm({0}, {1})", "bitwise_count": "abs({0}).bit_count()",
+    "isnan": "({0} != {0})", "isinf": "({0} in (inf, -inf))",
     "isfinite": "({0} == {0} and {0} not in (inf, -inf))", "where": "({1} if {0} else {2})", "cast": "{0}",
     "saturating_add": "({0} + {1})", "saturating_multiply": "({0} * {1})",
 }  # fmt: skip
+
+
+def _as_numpy(function: Callable[[Any], float], poles: Mapping[float, float] | None = None) -> Callable[[Any], float]:
+    """A function of the math module that answers NaN and ∞ as NumPy does, where the module raises an error."""
+
+    def f(x: Any) -> float:
+        if poles and x in poles:
+            return poles[x]
+        try:
+            return function(x)
+        except ValueError:
+            return math.nan
+        except OverflowError:  # sinh is the only one of these that falls without bound
+            return -math.inf if function is math.sinh and x < 0 else math.inf
+
+    return f
+
+
+_SMOOTH: dict[str, Callable[[Any], float]] = {
+    name: _as_numpy(function)
+    for name, function in {
+        "sqrt": math.sqrt, "cbrt": math.cbrt, "exp": math.exp, "expm1": math.expm1, "sin": math.sin, "cos": math.cos,
+        "tan": math.tan, "arcsin": math.asin, "arccos": math.acos, "arctan": math.atan, "sinh": math.sinh,
+        "cosh": math.cosh, "tanh": math.tanh, "arcsinh": math.asinh, "arccosh": math.acosh,
+    }.items()
+} | {
+    "log": _as_numpy(math.log, {0: -math.inf}), "log10": _as_numpy(math.log10, {0: -math.inf}),
+    "log1p": _as_numpy(math.log1p, {-1: -math.inf}),
+    "arctanh": _as_numpy(math.atanh, {1: math.inf, -1: -math.inf}),
+}  # fmt: skip
+PYTHON |= {name: f"{name}({{0}})" for name in _SMOOTH}
 
 
 def _whole(function: Callable[[Any], Any], x: Any) -> Any:
     return function(x) if math.isfinite(x) else x
 
 
-def _log(x: Any) -> float:
-    return -math.inf if x == 0 else math.log(x)
+def _power(x: Any, y: Any) -> Any:
+    try:
+        result = x**y
+    except ZeroDivisionError:  # 1 / ±0: the sign counts where the power is odd
+        return math.copysign(math.inf, x) if y % 2 == 1 else math.inf
+    except OverflowError:
+        return -math.inf if x < 0 and y % 2 == 1 else math.inf
+    return math.nan if isinstance(result, complex) and not isinstance(x, complex) else result
 
 
-def _log1p(x: Any) -> float:
-    return -math.inf if x == -1 else math.log1p(x)
+def _fmod(x: Any, y: Any) -> Any:
+    """The remainder with the sign of x, exact for integers and fractions."""
+    if isinstance(x, float) or isinstance(y, float):
+        try:
+            return math.fmod(x, y)
+        except ValueError:
+            return math.nan
+    rest = abs(x) % abs(y)
+    return -rest if x < 0 else rest
+
+
+def _sign(x: Any) -> Any:
+    return x if x != x else (x > 0) - (x < 0)
+
+
+def _signbit(x: Any) -> bool:
+    return math.copysign(1, x) < 0 if isinstance(x, float) else x < 0
+
+
+def _copysign(x: Any, y: Any) -> Any:
+    return -abs(x) if _signbit(y) else abs(x)
+
+
+def _heaviside(x: Any, middle: Any) -> Any:
+    return middle if x == 0 else x if x != x else int(x > 0)
 
 
 def _logaddexp(x: Any, y: Any) -> Any:
@@ -174,8 +242,8 @@ def python_function(traced: Traced) -> Callable[..., Any]:
         return PYTHON[e.op].format(*map(text, e.args))
 
     parameters = ", ".join(f"x{i}" for i in range(traced.arity))
-    namespace = {
-        "math": math, "inf": math.inf, "nan": math.nan, "exp": math.exp, "expm1": math.expm1, "log": _log,
-        "log1p": _log1p, "logaddexp": _logaddexp, "whole": _whole,
+    namespace = _SMOOTH | {
+        "math": math, "inf": math.inf, "nan": math.nan, "logaddexp": _logaddexp, "whole": _whole, "power": _power,
+        "fmod": _fmod, "sign": _sign, "signbit": _signbit, "copysign": _copysign, "heaviside": _heaviside,
     }  # fmt: skip
     return eval(f"lambda {parameters}: {text(traced.outputs[0])}", namespace)

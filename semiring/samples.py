@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .expression import cast_constant, postorder
+from .constants import cast_constant
+from .expression import postorder
 from .laws import is_nan, sequence
 
 if TYPE_CHECKING:

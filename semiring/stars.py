@@ -29,16 +29,20 @@ def bounded_star(plus: Traced, one: tuple[Expression, ...]) -> tuple[Traced, Exp
     return Traced(one, 1, plus.width), equals(substitute(plus.outputs, first | second), one)
 
 
-def doublings_that_reach(A: Arithmetic, elements: np.ndarray, idempotent: bool) -> int:
-    """How often to double so that the sum is reached for all the elements for which it ever is; 0 if for none but 1."""
+def doublings_that_reach(A: Arithmetic, elements: np.ndarray, idempotent: bool, selective: bool) -> int:
+    """How often to double so that the sum is reached for all the elements for which it ever is; 0 if for none but 1.
+
+    Where ⊕ selects it must be reached for all: the powers of single elements may also end because they are rounded.
+    """
     one, zero = full(elements, A.one), full(elements, A.zero)
     total, power, reached, best = one, elements, equal(A.add(one, elements), one), 0
     for k in range(1, DOUBLINGS + 1):
         total, power = A.add(total, A.mul(power, total)), A.mul(power, power)
         done = equal(A.add(one, A.mul(elements, total)), total) if idempotent else equal(power, zero)
+        done &= A.contains(total)
         if (done & ~reached).any():
             reached, best = reached | done, k
-    return best
+    return 0 if selective and not reached.all() else best
 
 
 def reached_star(

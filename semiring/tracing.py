@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from .errors import TraceError
-from .expression import OPERATIONS, UFUNCS, Expression, Traced, apply, constant, operand, show
+from .expression import Expression, Traced, apply, constant, operand, show
+from .operations import OPERATIONS, UFUNCS
 
 
 class Symbol:

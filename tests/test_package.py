@@ -19,7 +19,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 # Each module may import from its own layer and from those before it.
 LAYERS = [
-    "data errors memory progress texts",
+    "constants data errors memory operations progress texts",
     "names streams",
     "expression laws",
     "tracing",

@@ -6,14 +6,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from semiring.expression import UFUNCS, Expression
+from semiring.expression import Expression
+from semiring.operations import UFUNCS
 from semiring.reference import Rules, lower
+
+ONE_ARGUMENT = (
+    "sqrt cbrt exp exp2 expm1 log log2 log10 log1p floor ceil rint signbit "
+    "sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh"
+)
 
 NUMBA = Rules(
     table={
         "add": "({0} + {1})", "subtract": "({0} - {1})", "multiply": "({0} * {1})", "divide": "({0} / {1})",
         "floor_divide": "floor_divide({0}, {1})", "remainder": "remainder({0}, {1})", "power": "({0} ** {1})",
-        "negative": "(-{0})", "absolute": "abs({0})",
+        "float_power": "({0} ** {1})", "fmod": "fmod({0}, {1})", "negative": "(-{0})", "absolute": "abs({0})",
+        "fabs": "abs({0})", "sign": "(({0} > 0) * 1 - ({0} < 0) * 1)", "trunc": "{0}",
+        "heaviside": "heaviside({0}, {1})", "bitwise_count": "bitwise_count({0})",
         # A comparison with NaN is false: the second operand wins, so a NaN candidate is dropped.
         "minimum": "select({1} < {0}, {1}, {0})", "maximum": "select({1} > {0}, {1}, {0})",
         "logaddexp": "logaddexp({0}, {1})", "logaddexp2": "logaddexp2({0}, {1})",
@@ -29,10 +37,12 @@ NUMBA = Rules(
         "saturating_add": "saturating_add_{width}({0}, {1}, {low}, {high})",
         "saturating_multiply": "saturating_multiply_{width}({0}, {1}, {low}, {high})",
     }
-    | {op: f"np.{op}({{0}})" for op in "sqrt exp exp2 expm1 log log2 log1p floor ceil rint".split()},
+    | {op: f"np.{op}({{0}})" for op in ONE_ARGUMENT.split()}
+    | {op: f"np.{op}({{0}}, {{1}})" for op in ("hypot", "arctan2", "copysign")},
     floating={
         "saturating_add": "({0} + {1})", "saturating_multiply": "({0} * {1})",
         "floor_divide": "floor_divide_floating({0}, {1})", "remainder": "np.remainder({0}, {1})",
+        "fmod": "np.fmod({0}, {1})", "sign": "sign_floating({0})", "trunc": "np.trunc({0})",
     },
     # On truth values NumPy's + and × are or and and; Numba would count.
     boolean={
@@ -48,7 +58,8 @@ assert set(UFUNCS) <= set(NUMBA.table)
 
 # What the rows call beside the intrinsics: functions of scalar.py.
 HELPERS = sorted(
-    {"logaddexp", "logaddexp2", "floor_divide", "remainder", "left_shift", "right_shift", "gcd", "lcm"}
+    {"logaddexp", "logaddexp2", "floor_divide", "remainder", "left_shift", "right_shift", "gcd", "lcm", "fmod",
+       "sign_floating", "heaviside", "bitwise_count"}
     | {f"saturating_{op}_{width}" for op in ("add", "multiply") for width in ("narrow", "uint32", "int64", "uint64")}
 )
 

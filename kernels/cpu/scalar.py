@@ -63,6 +63,39 @@ def remainder(x: Any, y: Any) -> Any:
 
 
 @inline
+def fmod(x: Any, y: Any) -> Any:
+    """x − y · trunc(x / y) for integers, with the sign of x; 0 where y is 0, as NumPy has it."""
+    if y == 0 or y == -1:
+        return x - x
+    rest = x % y
+    return rest - y if rest != 0 and (x < 0) != (y < 0) else rest
+
+
+@inline
+def sign_floating(x: Any) -> Any:
+    """−1, 0 or 1, and NaN of NaN."""
+    return x if x != x else type_like((x > 0) * 1.0 - (x < 0) * 1.0, x)
+
+
+@inline
+def heaviside(x: Any, middle: Any) -> Any:
+    """0 below 0, 1 above, `middle` there."""
+    if x != x:
+        return x
+    return middle if x == 0 else type_like((x > 0) * 1.0, x)
+
+
+@inline
+def bitwise_count(x: Any) -> Any:
+    """How many bits of |x| are set, counted in pairs, fours and bytes at once."""
+    bits = np.uint64(x) if x >= 0 else np.uint64(0) - np.uint64(x)
+    bits -= (bits >> np.uint64(1)) & np.uint64(0x5555555555555555)
+    bits = (bits & np.uint64(0x3333333333333333)) + ((bits >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    bits = (bits + (bits >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return (bits * np.uint64(0x0101010101010101)) >> np.uint64(56)
+
+
+@inline
 def left_shift(x: Any, y: Any, bits: int) -> Any:
     """x << y; 0 once all bits have left, where the machine's instruction would wrap the count."""
     return x << y if 0 <= y < bits else x - x

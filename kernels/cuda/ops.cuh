@@ -117,6 +117,22 @@ FLOATING(expm1, expm1f, ::expm1)
 FLOATING(log, logf, ::log)
 FLOATING(log2, log2f, ::log2)
 FLOATING(log1p, log1pf, ::log1p)
+FLOATING(log10, log10f, ::log10)
+FLOATING(cbrt, cbrtf, ::cbrt)
+FLOATING(sin, sinf, ::sin)
+FLOATING(cos, cosf, ::cos)
+FLOATING(tan, tanf, ::tan)
+FLOATING(arcsin, asinf, ::asin)
+FLOATING(arccos, acosf, ::acos)
+FLOATING(arctan, atanf, ::atan)
+FLOATING(sinh, sinhf, ::sinh)
+FLOATING(cosh, coshf, ::cosh)
+FLOATING(tanh, tanhf, ::tanh)
+FLOATING(arcsinh, asinhf, ::asinh)
+FLOATING(arccosh, acoshf, ::acosh)
+FLOATING(arctanh, atanhf, ::atanh)
+FLOATING(fabs, fabsf, ::fabs)
+FLOATING(trunc, truncf, ::trunc)
 FLOATING(floor, floorf, ::floor)
 FLOATING(ceil, ceilf, ::ceil)
 FLOATING(rint, rintf, ::rint)
@@ -124,6 +140,34 @@ FLOATING(rint, rintf, ::rint)
 template <class T> DEVICE T floor(T x) { return x; }
 template <class T> DEVICE T ceil(T x) { return x; }
 template <class T> DEVICE T rint(T x) { return x; }
+template <class T> DEVICE T trunc(T x) { return x; }
+
+#define FLOATING(name, call_float, call_double)                              \
+    DEVICE float name(float x, float y) { return call_float(x, y); }         \
+    DEVICE double name(double x, double y) { return call_double(x, y); }
+FLOATING(hypot, hypotf, ::hypot)
+FLOATING(arctan2, atan2f, ::atan2)
+FLOATING(copysign, copysignf, ::copysign)
+FLOATING(fmod, fmodf, ::fmod)
+#undef FLOATING
+template <class T> DEVICE T fmod(T x, T y) {
+    if constexpr (is_signed<T>) return y == T(0) || y == T(-1) ? T(0) : T(x % y);
+    else return y == T(0) ? T(0) : T(x % y);
+}
+DEVICE double float_power(double x, double y) { return pow(x, y); }
+template <class T> DEVICE bool signbit(T x) { return copysign(T(1), x) < T(0); }
+template <class T> DEVICE T sign(T x) {
+    if constexpr (is_floating<T>)
+        if (x != x) return x;
+    return T((x > T(0)) - (x < T(0)));
+}
+template <class T> DEVICE T heaviside(T x, T middle) {
+    return x != x ? x : x == T(0) ? middle : T(x > T(0));
+}
+template <class T> DEVICE T bitwise_count(T x) {
+    using U = typename Unsigned<T>::type;
+    return T(__popcll(U(absolute(x))));
+}
 
 DEVICE float minimum(float x, float y) { return fminf(x, y); }
 DEVICE float maximum(float x, float y) { return fmaxf(x, y); }

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from semiring.expression import OPERATIONS, UFUNCS, Expression
+from semiring.expression import Expression
+from semiring.operations import OPERATIONS, UFUNCS
 from semiring.reference import Rules, lower
 
 TYPES = {

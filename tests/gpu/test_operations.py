@@ -7,8 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
-from semiring.expression import OPERATIONS, Expression, constant, operand, typed
+from semiring.expression import Expression, constant, operand, typed
 from semiring.kernels.cuda import rules
+from semiring.operations import OPERATIONS
 from semiring.reference import numpy_function
 
 DTYPES = tuple(np.dtype(d) for d in ("?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"))

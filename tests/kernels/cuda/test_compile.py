@@ -12,7 +12,6 @@ import strategies
 from gpu import nvrtc
 
 import semiring as sr
-from semiring.expression import OPERATIONS
 from semiring.kernels.cuda import rules
 from semiring.kernels.cuda.lowering import CudaLowering, DeviceFacts, choose, ranked
 from semiring.kernels.cuda.program import (
@@ -27,6 +26,7 @@ from semiring.kernels.cuda.program import (
     stack_geometry,
     word_filler,
 )
+from semiring.operations import OPERATIONS
 
 pytestmark = pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
 

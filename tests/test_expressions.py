@@ -1,0 +1,191 @@
+"""Expressions: conditions, constants that are folded, and the dtype of each step."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import semiring as sr
+from semiring import expression as ex
+from semiring.constants import cast_constant
+from semiring.operations import UFUNCS
+from semiring.reference import numpy_function, python_function
+from semiring.tracing import trace
+
+inf, nan = math.inf, math.nan
+a, b = ex.operand(0), ex.operand(1)
+DTYPES = tuple(map(np.dtype, ("f8", "i8", "i1", "u1", "?")))
+ARITY = {name: u.nin for name, u in UFUNCS.items()} | {"where": 3, "saturating_add": 2, "saturating_multiply": 2}
+
+
+def numbers(dtype: np.dtype) -> st.SearchStrategy[Any]:
+    """Elements of a dtype as the constants that stand for them, more often at its ends."""
+    if dtype.kind == "b":
+        return st.sampled_from([0, 1])
+    if dtype.kind == "f":
+        return st.sampled_from([0, 1, 2, -1, 0.5, -2.5, 7, 1e10, 10**10, inf, -inf]) | st.floats(allow_nan=False)
+    limits = np.iinfo(dtype)
+    return st.sampled_from([0, 1, 2, limits.max, limits.min, inf, -inf]) | st.integers(limits.min, limits.max)
+
+
+def expressions(dtype: np.dtype) -> st.SearchStrategy[ex.Expression]:
+    """Anything over a, b and constants; also what the dtype has no operation for."""
+    leaves = st.sampled_from([a, b]) | numbers(dtype).map(ex.constant)
+
+    def grow(parts: st.SearchStrategy[ex.Expression]) -> st.SearchStrategy[ex.Expression]:
+        return st.sampled_from(sorted(ARITY)).flatmap(
+            lambda op: st.tuples(*[parts] * ARITY[op]).map(lambda args: ex.apply(op, *args))
+        )
+
+    return st.recursive(leaves, grow, max_leaves=8)
+
+
+def evaluated(e: ex.Expression, dtype: np.dtype, out: np.dtype, x: Any, y: Any) -> Any:
+    function = numpy_function((e,), 2, (dtype,), (out,))
+    return np.asarray(function((np.array([x], dtype),), (np.array([y], dtype),))[0]).ravel()[0]
+
+
+@settings(max_examples=600, deadline=None)
+@given(st.data())
+def test_substituted_then_evaluated_is_evaluated_then_substituted(data: st.DataObject) -> None:
+    dtype = data.draw(st.sampled_from(DTYPES))
+    e = data.draw(expressions(dtype))
+    x, y = data.draw(numbers(dtype)), data.draw(numbers(dtype))
+    check_substitution(e, dtype, x, y)
+
+
+def check_substitution(e: ex.Expression, dtype: np.dtype, x: Any, y: Any) -> None:
+    try:
+        steps = ex.typed([e], [dtype])
+        out = steps[-1].writes if steps else dtype
+        # ∞ is an integer's limit among integers, and infinite as soon as floats are computed with.
+        assume(dtype.kind == "f" or not {inf, -inf} & {x, y} or all(d.kind != "f" for s in steps for d in s.reads))
+        assume(not chooses_between_dtypes(steps, dtype))
+        plain = evaluated(e, dtype, out, cast_constant(x, dtype), cast_constant(y, dtype))
+    except (TypeError, OverflowError, ValueError):
+        assume(False)  # no such operation, a constant beyond the dtype, or an integer to a negative power
+    for replaced in ({a: x}, {b: y}, {a: x, b: y}):
+        (f,) = ex.substitute([e], {k: ex.constant(v) for k, v in replaced.items()})
+        found = evaluated(f, dtype, out, cast_constant(x, dtype), cast_constant(y, dtype))
+        assert same(found, plain), f"{e} over {dtype} with {replaced}: {f} is {found!r}, not {plain!r}"
+
+
+def chooses_between_dtypes(steps: list[ex.Step], dtype: np.dtype) -> bool:
+    """Whether a choice converts a branch, which it does not once its condition is known."""
+    found = {s.node: s.writes for s in steps} | {a: dtype, b: dtype}
+    choices = [s for s in steps if s.node.op == "where"]
+    return any(found.get(branch, s.writes) != s.writes for s in choices for branch in s.node.args[1:])
+
+
+def same(x: Any, y: Any) -> bool:
+    if x.dtype.kind != "f":
+        return bool(x == y)
+    tolerance = 64 * float(np.finfo(x.dtype).eps)
+    return bool(x == y or (np.isnan(x) and np.isnan(y)) or np.isclose(x, y, rtol=tolerance, atol=1e-300))
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        (lambda a, b: (a == 0) & (b == 0), lambda a, b: np.logical_and(a == 0, b == 0)),
+        (lambda a, b: (a < b) | np.isnan(b), lambda a, b: np.logical_or(a < b, np.isnan(b))),
+        (lambda a, b: (a < b) ^ True, lambda a, b: np.logical_not(a < b)),
+        (lambda a, b: ~np.logical_or(a, b), lambda a, b: np.logical_not(np.logical_or(a, b))),
+        (lambda a, b: ~(np.where(a < b, b == 0, False)), lambda a, b: np.logical_not((a < b) & (b == 0))),
+        (lambda a, b: np.where(a < b, True, b == 0), lambda a, b: np.logical_or(a < b, b == 0)),
+        (lambda a, b: np.where(a < b, False, b == 0), lambda a, b: np.logical_and(~(a < b), b == 0)),
+        (lambda a, b: np.where(a < b, a == 0, True), lambda a, b: np.logical_or(~(a < b), a == 0)),
+        (lambda a, b: np.where(~(a == b), a, b), lambda a, b: np.where(a == b, b, a)),
+        (lambda a, b: ~~(a < b), lambda a, b: a < b),
+        (lambda a, b: (a < b) & True, lambda a, b: a < b),
+        (lambda a, b: (a < b) & False, lambda a, b: False),
+        (lambda a, b: (a < b) | True, lambda a, b: True),
+        (lambda a, b: a.astype("?") & (a < b), lambda a, b: np.logical_and(a.astype("?"), a < b)),
+    ],
+)
+def test_operators_between_conditions_are_logical(written: Any, meant: Any) -> None:
+    assert trace(written, 2) == trace(meant, 2)
+
+
+def test_operators_between_numbers_are_of_their_bits() -> None:
+    for f in (lambda a, b: a & b, lambda a, b: a | (a < b), lambda a, b: a ^ 1, lambda a, b: ~a):
+        assert trace(f, 2).operations() & {"bitwise_and", "bitwise_or", "bitwise_xor", "invert"}
+
+
+def test_an_algebra_that_asks_for_two_zeros_lives_in_floats() -> None:
+    S = sr.Semiring(
+        "either", add=lambda a, b: np.where((a == 0) & (b == 0), 0, 1),
+        mul=lambda a, b: np.where((a == 0) | (b == 0), 0, 1), zero=0, one=1, carrier=lambda a: (a == 0) | (a == 1),
+    )  # fmt: skip
+    for dtype in S.dtypes:
+        chain = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], dtype)
+        assert (sr.closure(chain, S) == np.triu(np.ones((3, 3)))).all()
+    assert {d.kind for d in S.dtypes} == set("fiub")
+
+
+@pytest.mark.parametrize(
+    ("op", "values", "expected"),
+    [
+        ("add", (2, 3), 5), ("multiply", (10**10, 10**10), None), ("add", (200, 100), None), ("negative", (1,), None),
+        ("subtract", (2, 5), None), ("multiply", (1e10, 0.5), 5e9), ("divide", (1, 3), 1 / 3), ("divide", (1, 0), None),
+        ("power", (2, -1), 0.5), ("power", (10**10, 10**10), None), ("add", (inf, 1), None),
+        ("equal", (inf, 255), None), ("equal", (inf, 2.5), False), ("less", (-1, inf), True), ("less", (1, inf), None),
+        ("invert", (5,), None), ("power", (0, 0), None),
+        ("bitwise_and", (inf, 3), None), ("left_shift", (1, 3), None), ("logical_and", (True, False), False),
+        ("sqrt", (-0.5,), nan), ("multiply", (10**20, 3), 3 * 10**20), ("remainder", (7, 0), None),
+        ("floor_divide", (7, 2), 3), ("equal", (2**53, 2**53 + 1), None),
+    ],
+)  # fmt: skip
+def test_what_is_folded(op: str, values: tuple, expected: Any) -> None:
+    e = ex.apply(op, *map(ex.constant, values))
+    if expected is None:
+        assert e.op != "constant"
+    else:
+        assert e is ex.constant(expected)
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype", "reason"),
+    [
+        (1e40, "f4", "too large for float32"), (-1e40, "f4", "too large"), (1e-40, "f4", "too small for float32"),
+        (70000, "f2", "65504"), (1e-7, "f2", "too small for float16"), (10**400, "f8", "too large for float64"),
+        (300, "u1", "0 … 255"), (0.5, "i8", "not an integer"), (nan, "i8", "not an integer"), (2, "?", "truth value"),
+    ],
+)  # fmt: skip
+def test_constants_without_a_place(value: Any, dtype: str, reason: str) -> None:
+    with pytest.raises(OverflowError, match=reason):
+        cast_constant(value, np.dtype(dtype))
+
+
+def test_constants_with_a_place() -> None:
+    for value, dtype in [(0.1, "f2"), (inf, "f4"), (-0.0, "f4"), (2.0**-140, "f4"), (5e-324, "f8"), (65504, "f2")]:
+        assert cast_constant(value, np.dtype(dtype)) == np.dtype(dtype).type(value)
+
+
+def test_integers_to_a_negative_power_are_floats() -> None:
+    f = trace(lambda a, b: a**-2.0, 2)
+    assert evaluated(f.outputs[0], np.dtype("i8"), np.dtype("f8"), 4, 0) == 1 / 16
+    assert python_function(f)(4, 0) == 1 / 16
+
+
+def test_an_operation_on_constants_has_the_dtype_of_the_operands() -> None:
+    product = ex.apply("multiply", ex.constant(10**10), ex.constant(10**10))
+    for dtype, expected in (("f8", 1e20), ("f4", np.float32(1e20)), ("u8", 10**20 % 2**64)):
+        kind = np.dtype(dtype)
+        assert ex.typed([product], [kind])[-1].writes == kind
+        assert evaluated(product, kind, kind, 0, 0) == expected
+        assert evaluated(ex.apply("add", a, product), kind, kind, 1, 0) == kind.type(expected) + kind.type(1)
+
+
+def test_long_expressions_are_shown_in_short() -> None:
+    e = a
+    for _ in range(200):
+        e = ex.apply("multiply", e, ex.apply("add", e, b))
+    assert len(ex.show(e)) < 2000
+    assert ex.show(ex.operand(30)) == "x30"
+    assert ex.show(ex.apply("multiply", ex.apply("add", a, b), ex.apply("negative", a))) == "(a + b) · -(a)"
