@@ -1,8 +1,9 @@
 """Generated modules and their machine code: kept for the process, and on disk for later ones.
 
-Nothing on disk is believed. A module runs from the text in hand, whatever its file says; machine code runs if it has the
-digest that the index of its function lists, and the index if it has its own. What fails is made anew and written over.
-Files that others could write are not read at all. What cannot be written costs later processes time, and nothing else.
+Nothing on disk is believed. A module runs from the text in hand, whatever its file says; machine code runs if it has
+the digest that the index of its function lists, and the index counts if it has its own. What fails is made anew and
+written over. Files that others could write are not read at all. What cannot be written costs later processes time, and
+nothing else.
 """
 
 from __future__ import annotations
@@ -132,7 +133,8 @@ class Entries:
     """The machine code of one function on disk, an entry for each signature and kind of machine.
 
     ``NAME.DIGEST.nbc`` holds an entry, under the start of its own digest, so that processes that write at once write
-    to different files or the same bytes. ``NAME.nbi`` lists them, in lines of key and digest after a digest of all lines.
+    to different files or the same bytes. ``NAME.nbi`` lists them, a line of key and digest each, after a digest of all
+    these lines.
 
     Parameters
     ----------
@@ -179,7 +181,7 @@ class Entries:
         digest, _, lines = data.partition(b"\n")
         if hashlib.sha256(lines).hexdigest().encode() != digest:
             return {}
-        return {key: digest for key, digest in map(str.split, lines.decode().splitlines())}
+        return dict(map(str.split, lines.decode().splitlines()))
 
 
 def _read(path: Path) -> bytes | None:

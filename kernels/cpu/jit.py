@@ -16,13 +16,15 @@ from typing import Any
 
 import llvmlite
 import numba
-from numba.core import config
+import numba.core.config
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.serialize import dumps
 
 from semiring.kernels.cpu import cache as files
+
+config: Any = numba.core.config
 
 
 def njit(signatures: Sequence[Any] = (), *, cache: bool = False, **options: Any) -> Callable[[Callable], Any]:

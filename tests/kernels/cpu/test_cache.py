@@ -112,16 +112,12 @@ class TestWhatIsKept:
         assert len(list(directory.glob("*.nbc"))) == 3
 
     @pytest.mark.parametrize("text", [TEXT.replace("2 * x", "x + x"), TEXT + "\n# one more line\n"])
-    def test_another_text_is_another_module(
-        self, text: str, directory: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_another_text_is_another_module(self, text: str, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         start(monkeypatch)
         assert hits(start(monkeypatch, text)) == 0
         assert hits(start(monkeypatch)) == 3
 
-    def test_other_modules_that_go_into_the_code_count(
-        self, directory: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_other_modules_that_go_into_the_code_count(self, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         start(monkeypatch)
         monkeypatch.setattr(cache, "_shared", lambda: b"an edit of raw.py")
         assert hits(start(monkeypatch)) == 0
@@ -223,9 +219,7 @@ class TestDamage:
         assert hits(start(monkeypatch)) == 0
         assert hits(start(monkeypatch)) == 3
 
-    def test_an_index_of_another_function_is_of_no_use(
-        self, directory: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_an_index_of_another_function_is_of_no_use(self, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         start(monkeypatch)
         double, triple = sorted(directory.glob("*.nbi"))
         double.write_bytes(triple.read_bytes())

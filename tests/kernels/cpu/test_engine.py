@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from semiring.kernels.cpu import cache, engine, threads
+from semiring.kernels.cpu import engine, threads
 from semiring.kernels.cpu.engine import CpuKernel, has_fma, tiling, unroll
 
 _spec = importlib.util.spec_from_file_location("cpu_preludes", Path(__file__).with_name("preludes.py"))
