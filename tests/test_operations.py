@@ -33,8 +33,8 @@ import math
 import numpy as np
 from math import inf, nan
 from numba import boolean, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64
-from numba import njit
 
+from semiring.kernels.cpu.jit import njit
 from semiring.kernels.cpu.raw import select
 from semiring.kernels.cpu.scalar import *
 '''

@@ -142,9 +142,10 @@ import numpy as np
 from math import inf, nan
 from typing import Any
 from numba import boolean, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64
-from numba import njit, types, void
+from numba import types, void
 from numba.np.numpy_support import from_dtype
 
+from semiring.kernels.cpu.jit import njit
 from semiring.kernels.cpu.raw import (
     ANY, PANEL, ROW_0, ROW_1, ROW_2, ROW_3, as_element, fetch, first_component, floor, fma, load, put,
     select, stay_apart, store, take

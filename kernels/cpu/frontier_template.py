@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import int64, njit, void
+from numba import int64, void
 
+from semiring.kernels.cpu.jit import njit
 from semiring.kernels.cpu.raw import as_element, fetch, first_component, put, stay_apart
 
 ELEMENT = np.float32  # or a tuple of scalar classes

@@ -22,8 +22,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import float64, int64, njit
+from numba import float64, int64
 
+from semiring.kernels.cpu.jit import njit
 from semiring.kernels.cpu.raw import (
     ANY,
     PANEL,

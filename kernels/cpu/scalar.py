@@ -6,7 +6,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from .jit import njit
 
 inline = njit(error_model="numpy", nogil=True)
 

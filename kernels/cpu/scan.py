@@ -128,7 +128,8 @@ def _kernel(char: str) -> tuple[Any, Callable[[int], Any]]:
     numba_type = "boolean" if dtype.kind == "b" else dtype.name
     header = (
         '"""Generated from kernels/cpu/scan_template.py; see there."""\n\n'
-        "from typing import Any\n\nimport numpy as np\nfrom numba import int64, njit, types\n\n"
+        "from typing import Any\n\nimport numpy as np\nfrom numba import int64, types\n\n"
+        "from semiring.kernels.cpu.jit import njit\n"
         "from semiring.kernels.cpu.raw import fetch, floor, select\n\n"
         f"KEY = {name}\nFLOAT = np.{dtype.type.__name__}\nFLOATING = {dtype.kind == 'f'}\n"
         f"LEAST, GREATEST = {name}({least}), {name}({greatest})\nBOTTOM, TOP = {name}({bottom}), {name}({top})\n"

@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import int64, njit, types
+from numba import int64, types
 
+from semiring.kernels.cpu.jit import njit
 from semiring.kernels.cpu.raw import fetch, floor, select
 
 KEY = np.int32  # integers of the elements' size

@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import int64, njit, void
+from numba import int64, void
 
+from semiring.kernels.cpu.jit import njit
 from semiring.kernels.cpu.raw import ROW_0, as_element, fetch, first_component, load, put, stay_apart, store
 
 ELEMENT = np.float32  # or a tuple of scalar classes

@@ -18,8 +18,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import int64, njit, types, void
+from numba import int64, types, void
 
+from semiring.kernels.cpu.jit import njit
 from semiring.kernels.cpu.raw import (
     ANY,
     PANEL,

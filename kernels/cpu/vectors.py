@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
 from semiring.kernels.packed import ROW_WORDS, WORD
+
+from .jit import njit
 
 VECTOR = ROW_WORDS  # words of a vector
 PIVOTS = WORD  # pivots taken at once: one word of A
@@ -23,10 +24,7 @@ WORD_TYPE = ir.IntType(64)
 
 def compiled(function: Callable[..., Any]) -> Any:
     """Compile on the first call, without the GIL, and keep the machine code on disk."""
-    dispatcher = njit(nogil=True, error_model="numpy")(function)
-    with suppress(RuntimeError):  # Numba may write neither here nor to the user's cache: every process compiles
-        dispatcher.enable_caching()
-    return dispatcher
+    return njit(nogil=True, error_model="numpy", cache=True)(function)
 
 
 # Instructions on raw addresses; LLVM turns the vectors into whatever registers the machine has.

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from ctypes import CDLL, addressof, c_longlong, c_uint, c_void_p
 from functools import lru_cache
-from pathlib import Path
 from threading import local
 from typing import Any, NamedTuple
 
-from semiring.kernels.cpu.cache import cache_directory
+from semiring.kernels.cpu.cache import Entries
 
 from .program import OPTIONS
 
@@ -38,7 +35,9 @@ class Module:
         if module is None:
             import cupy
 
-            module = self._loaded[device] = cupy.RawModule(path=str(_machine_code(self.source, architecture())))
+            module = cupy.cuda.function.Module()
+            module.load(_machine_code(self.source, architecture()))
+            self._loaded[device] = module
         return module
 
     def function(self, name: str, threads: int, shared: int = 0) -> Function:
@@ -81,11 +80,17 @@ class Function:
         device = current_device()
         kernel = self.module.loaded(device).get_function(self.name)
         if self.shared > STATIC_SHARED:
-            kernel.max_dynamic_shared_size_bytes = self.shared
+            _set_attribute(kernel, "MAX_DYNAMIC_SHARED_SIZE_BYTES", self.shared)
         if self.shared:
-            kernel.preferred_shared_memory_carveout = 100
-        handle = self._kernels[device] = kernel.kernel.ptr
+            _set_attribute(kernel, "PREFERRED_SHARED_MEMORY_CARVEOUT", 100)
+        handle = self._kernels[device] = kernel.ptr
         return handle
+
+
+def _set_attribute(kernel: Any, name: str, value: int) -> None:
+    from cupy.cuda import driver
+
+    driver.funcSetAttribute(kernel.ptr, getattr(driver, f"CU_FUNC_ATTRIBUTE_{name}"), value)
 
 
 class _Cuda(NamedTuple):
@@ -123,20 +128,19 @@ def synchronize() -> None:
     _cuda().stream().synchronize()
 
 
-def _machine_code(source: str, target: str) -> Path:
-    """The file with a source's machine code."""
+def _machine_code(source: str, target: str) -> bytes:
+    """A source's machine code, as it was kept or as it is compiled now."""
     import cupy
     from cupy.cuda import nvrtc
 
     options = (*OPTIONS, f"--gpu-architecture={target}")
-    text = "\0".join([source, *options, str(nvrtc.getVersion()), cupy.__version__])
-    path = cache_directory() / f"cuda_{hashlib.sha256(text.encode()).hexdigest()[:24]}.cubin"
-    if not path.exists():
-        descriptor, draft = tempfile.mkstemp(suffix=".cubin", dir=path.parent)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(_compile(source, options))
-        os.replace(draft, path)  # another process may have done the same: same name, same code
-    return path
+    entries = Entries(f"cuda_{hashlib.sha256(source.encode()).hexdigest()[:24]}")
+    key = hashlib.sha256("\0".join([*options, str(nvrtc.getVersion()), cupy.__version__]).encode()).hexdigest()
+    code = entries.load(key)
+    if code is None:
+        code = _compile(source, options)
+        entries.save(key, code)
+    return code
 
 
 def _compile(source: str, options: tuple[str, ...]) -> bytes:

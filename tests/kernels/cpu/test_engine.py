@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from semiring.kernels.cpu import cache, engine, threads
+from semiring.kernels.cpu import engine, threads
 from semiring.kernels.cpu.engine import CpuKernel, has_fma, tiling, unroll
 
 _spec = importlib.util.spec_from_file_location("cpu_preludes", Path(__file__).with_name("preludes.py"))
@@ -483,62 +482,3 @@ def test_constants_are_exact() -> None:
     assert scope["ZERO"] == (0.1, 2**63 - 1, True, -np.inf)
     assert np.isnan(scope["ONE"][0])
     assert scope["ONE"][1:] == (-(2**63), False, np.float32(0.1))
-
-
-class TestCache:
-    def run(self, directory: Path, code: str, **environment: str) -> str:
-        settings = {**os.environ, "SEMIRING_CACHE_DIR": str(directory), **environment}
-        done = subprocess.run(
-            [sys.executable, "-c", code], env=settings, capture_output=True, text=True, check=True, timeout=120
-        )
-        return done.stdout
-
-    CODE = f"""
-import importlib.util, sys
-spec = importlib.util.spec_from_file_location("cpu_preludes", {str(Path(__file__).with_name("preludes.py"))!r})
-preludes = importlib.util.module_from_spec(spec); sys.modules["cpu_preludes"] = preludes
-spec.loader.exec_module(preludes)
-from semiring.kernels.cpu.engine import CpuKernel
-kernel = CpuKernel(preludes.or_and("uint16").program)
-assert "numba" not in sys.modules
-D = preludes.np.ones((3, 3), "u2")
-kernel.close(D)
-print(D[0, 1], sum(kernel.module.close.stats.cache_hits.values()))
-"""
-
-    def test_compiled_code_survives_the_process(self, tmp_path: Path) -> None:
-        assert self.run(tmp_path / "cache", self.CODE).split() == ["1", "0"]
-        files = sorted(path.name for path in (tmp_path / "cache").iterdir())
-        assert self.run(tmp_path / "cache", self.CODE).split() == ["1", "1"]
-        assert sorted(path.name for path in (tmp_path / "cache").iterdir()) == files
-        assert len([name for name in files if name.endswith(".py")]) == 1
-
-    def test_directory(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("SEMIRING_CACHE_DIR", str(tmp_path / "a" / "b"))
-        assert cache.cache_directory() == tmp_path / "a" / "b"
-        assert (tmp_path / "a" / "b").is_dir()
-        monkeypatch.delenv("SEMIRING_CACHE_DIR")
-        if sys.platform == "linux":
-            monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-            assert cache.cache_directory() == tmp_path / "xdg" / "semiring"
-
-    def test_falls_back_to_a_temporary_directory(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        (tmp_path / "file").write_text("in the way")
-        monkeypatch.setenv("SEMIRING_CACHE_DIR", str(tmp_path / "file" / "cache"))
-        directory = cache.cache_directory()
-        assert directory.is_dir()
-        assert tmp_path not in directory.parents
-        assert cache.cache_directory() == directory
-
-    def test_a_module_is_written_once_and_imported_once(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setenv("SEMIRING_CACHE_DIR", str(tmp_path))
-        first = cache.load("a b/c", "value = 1\n")
-        assert first.value == 1
-        assert cache.load("a b/c", "value = 1\n") is first
-        assert cache.load("a b/c", "value = 2\n").value == 2
-        assert len(list(tmp_path.glob("a_b_c_*.py"))) == 2
-        with pytest.raises(ZeroDivisionError):
-            cache.load("broken", "1 / 0\n")
-        assert not any("broken" in name for name in sys.modules)

@@ -1,0 +1,144 @@
+"""The library's own functions compile whatever the user's settings of Numba are; the user's follow these."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numba
+import pytest
+from numba import int64
+from numba.core import config
+
+from semiring.kernels.cpu.jit import njit
+
+ROOT = Path(__file__).parents[3]
+
+USERS = """
+import sys, numba
+user = numba.njit(lambda x: x + 1)
+print(user(1), type(user).__name__, file=sys.stderr)
+print(sorted(m for m in sys.modules if m.startswith("semiring.kernels.cpu")), file=sys.stderr)
+"""
+SOME = """
+import numpy as np, scipy.sparse, semiring as sr
+A = np.array([[0, 1, 0.5], [np.inf, 0, 2], [1, np.inf, 0]])
+print(sr.matmul(A, A, sr.log).tolist())
+print(sr.closure(A < 1, sr.boolean).tolist(), sr.matmul(A < 2, A < 1, sr.boolean).tolist())
+"""
+# A call for every module that compiles.
+EVERYTHING = """
+print(sr.closure(A, sr.min_plus).tolist())
+print(sr.pack([(0, 1), (1, 2), (2, 0)]).to_sparse().indices.tolist())
+bits = (np.arange(1024 * 1024) % 509).reshape(1024, 1024).astype(np.uint8)
+print(sr.closure(bits, sr.bitset_may).sum())
+i = np.arange(400)
+street = scipy.sparse.csr_array((1.0 + i % 7, (i, (i + 1) % 400)))
+F = sr.factor(street, sr.min_plus)
+print(F.row(3).sum(), sr.closure(street, sr.boolean).sum())
+print(sr.closure_rows(street, sr.min_plus, [5]).sum(), sr.matmul(street, street, sr.min_plus).sum())
+print(sr.reach(street).descendant_counts()[:3].tolist())
+"""
+
+
+def run(code: str, **settings: str) -> tuple[str, str]:
+    done = subprocess.run(
+        [sys.executable, "-c", code + USERS],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        env={**os.environ, **settings},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout, done.stderr
+
+
+def modules_that_compile() -> set[str]:
+    """Those that have functions compiled, or text of their own making."""
+    found = set()
+    for file in (ROOT / "kernels" / "cpu").glob("*.py"):
+        text = file.read_text(encoding="utf-8")
+        if not file.stem.endswith("template") and ("from .vectors import" in text or "cache.load(" in text):
+            found.add(f"semiring.kernels.cpu.{file.stem}")
+    return found
+
+
+def test_numba_is_told_not_to_compile_and_nothing_is_kept_yet(tmp_path: Path) -> None:
+    answers, report = run(SOME)
+    assert report.split()[:2] == ["2", "CPUDispatcher"]
+    without, report = run(SOME, NUMBA_DISABLE_JIT="1", SEMIRING_CACHE_DIR=str(tmp_path))
+    assert without == answers
+    assert report.split()[:2] == ["2", "function"]
+    assert list(tmp_path.glob("*.nbc"))
+
+
+def test_numba_is_told_not_to_compile_and_all_modules_run() -> None:
+    answers, _ = run(SOME + EVERYTHING)
+    without, report = run(SOME + EVERYTHING, NUMBA_DISABLE_JIT="1")
+    assert without == answers
+    assert len(modules_that_compile()) > 5
+    assert modules_that_compile() <= set(ast.literal_eval(report.partition("\n")[2]))
+
+
+@pytest.mark.parametrize("setting", [0, 1])
+def test_the_setting_stays_as_it_was(setting: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(config, "DISABLE_JIT", setting)
+
+    @njit([int64(int64)])
+    def now(x: Any) -> Any:
+        return x + 1
+
+    @njit(error_model="numpy")
+    def when_called(x: Any) -> Any:
+        return max(x, 2.5)  # an overload of Numba's, which it compiles meanwhile
+
+    @njit()
+    def wrong(x: Any) -> Any:
+        return x.absent
+
+    assert setting == config.DISABLE_JIT
+    assert (now(1), when_called(1.0), config.DISABLE_JIT) == (2, 2.5, setting)
+    assert now.signatures and when_called.signatures
+    with pytest.raises(numba.TypingError):
+        wrong(1)
+    assert setting == config.DISABLE_JIT
+    assert hasattr(numba.njit(lambda x: x), "py_func") == (not setting)
+
+
+def test_the_environment_may_change_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(config, "DISABLE_JIT", 0)
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+
+    @njit()
+    def when_called(x: Any) -> Any:
+        return max(x, 2.5)
+
+    assert when_called(1.0) == 2.5
+    assert when_called.signatures
+    assert config.DISABLE_JIT == 1
+    monkeypatch.delenv("NUMBA_DISABLE_JIT")
+    config.reload_config()
+    assert config.DISABLE_JIT == 0
+
+
+def test_signatures_given_are_all_there_are() -> None:
+    @njit([int64(int64)])
+    def only(x: Any) -> Any:
+        return x
+
+    assert only(3.0) == 3
+
+
+@pytest.mark.parametrize(
+    "file", sorted(p for f in ("semiring", "kernels", "algorithms") for p in (ROOT / f).rglob("*.py")), ids=str
+)
+def test_nobody_compiles_past_it(file: Path) -> None:
+    if file.name == "jit.py":
+        return
+    text = file.read_text(encoding="utf-8")  # headers of generated modules too
+    assert not re.search(r"from numba import[^\n]*\b(n?jit|vectorize|guvectorize)\b|\bnumba\.(n?jit|vectorize)\b", text)
