@@ -54,6 +54,11 @@ class Lowering:
         """Whether storage holds the data as they are."""
         return self.recode is None
 
+    @cached_property
+    def drops_nan(self) -> bool:
+        """Whether NaN, if it comes up, never stays in a result: ⊕ is min or max."""
+        return self.kind not in ("numba", "cuda") or self.add.is_plain("minimum", "maximum")
+
     @property
     def on_gpu(self) -> bool:
         """Whether data and storage are in a GPU's memory."""

@@ -17,8 +17,7 @@ from .divergence import check_cycles, may_diverge, undefined_star
 from .errors import SemiringError
 from .execution import (
     LARGE,
-    close_each,
-    close_matrix,
+    closed,
     common_dtype,
     encoded,
     in_16_bits,
@@ -26,7 +25,7 @@ from .execution import (
     lowering_without_facts,
     plan_closure,
     product_in_16_bits,
-    reporting,
+    refuse_overflow,
     steady_closure,
 )
 from .factors import Factors, factor, solve
@@ -207,7 +206,10 @@ def _examined_product(
         from . import speculation
 
         speculation.remember_product(S, a, b, low)
-    return low.decode(_product(low, full, *operands))
+    result = low.decode(_product(low, full, *operands))
+    if check:
+        refuse_overflow(low, result)
+    return result
 
 
 def _product(low: Lowering, full: tuple[int, ...], a: Any, b: Any, c: Any = None) -> Any:
@@ -333,20 +335,21 @@ def closure(
             if in_place:
                 array[...] = short
             return given.wrap(back(array if in_place else short))
-    work = low.encode(array, not in_place)
     original = None if reflexive else low.encode(array, True) if low.kind == "packed" else encoded(low, array)
-    with reporting(progress, planned, check) as kernel:
-        try:
-            (close_matrix if array.ndim == 2 else close_each)(work, original, kernel, planned)
-        except UndefinedStar as e:
-            raise undefined_star(S, given.names, e.pivot) from None
+    try:
+        work = closed(planned, array, original, in_place=in_place, check=check, progress=progress)
+    except UndefinedStar as e:
+        raise undefined_star(S, given.names, e.pivot) from None
     if check and may_diverge(low) and not check_cycles(
         low, work, None if in_place else array, facts, given.names, steady=planned.method == "squaring"
     ):
         work = steady_closure(planned, array, original, facts, given.names)
     elif guessable and planned.method == "floyd-warshall":
         speculation.remember_closure(S, array, low)
-    return given.wrap(back(low.decode(work)))
+    result = low.decode(work)
+    if check:
+        refuse_overflow(low, result)
+    return given.wrap(back(result))
 
 
 def plan(

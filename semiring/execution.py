@@ -24,6 +24,7 @@ from .errors import LawError, SemiringError
 from .kernels.build import kernel as build_kernel
 from .kernels.facts import Facts
 from .kernels.lowering import Lowering, choose
+from .laws import is_nan
 from .operands import check_square, examine
 from .planning import Plan, choose_method, closure_memory, resolve_method
 
@@ -141,6 +142,83 @@ def common_dtype(S: Semiring, *arrays: tuple[str, np.ndarray]) -> np.dtype:
 def encoded(low: Lowering, array: np.ndarray) -> Any:
     """An operand in storage; the operand itself where nothing has to be changed."""
     return array if low.is_identity else low.encode(array, True)
+
+
+def closed(
+    planned: Plan, array: Any, original: Any, *, in_place: bool, check: bool, progress: bool | Callable[[float], None]
+) -> Any:
+    """The closure of an operand, in storage.
+
+    Raises
+    ------
+    UndefinedStar
+        When a pivot has no star.
+    """
+    low = planned.lowering
+    work = low.encode(array, not in_place)
+    close = close_matrix if array.ndim == 2 else close_each
+    by_library = low.on_gpu and low.blas and check  # to which 0 · ∞ is NaN
+    try:
+        with reporting(progress, planned, check) as kernel:
+            close(work, original, kernel, planned)
+        if not by_library or is_finite(work):
+            return work
+    except UndefinedStar:
+        if not by_library or in_place:
+            raise
+    if in_place:
+        raise SemiringError(
+            f"{low.algebra.name}: sums overflow {low.dtype}, and A is overwritten; close a copy, or convert A to a "
+            "wider dtype first"
+        )
+    general = replace(planned, lowering=without_library(low))
+    work = low.encode(array, True)
+    close(work, original, build_kernel(general.lowering), general)
+    return work
+
+
+def without_library(low: Lowering) -> Lowering:
+    """The same with compiled products only, in which 0 · ∞ = 0."""
+    return replace(low, blas=False, reason="⊕ and ⊗ are sum and product, and numbers overflow")
+
+
+def is_finite(array: Any) -> bool:
+    """Whether device data hold neither infinities nor NaN; waits for the device."""
+    import cupy
+
+    return bool(cupy.isfinite(array).all())
+
+
+def refuse_overflow(low: Lowering, result: Any) -> None:
+    """No NaN comes out where none went in.
+
+    Raises
+    ------
+    SemiringError
+        When sums of opposite infinities are in the result: numbers left the range of the dtype on the way.
+    """
+    if low.drops_nan or result.dtype.kind not in "fcV" or (low.on_gpu and result.dtype.names):
+        return
+    if low.on_gpu:
+        import cupy
+
+        found = cupy.isnan(result)
+        if not bool(found.any()):
+            return
+        at = tuple(int(i) for i in np.argwhere(found.get())[0])
+    else:
+        if not result.dtype.names:
+            with np.errstate(all="ignore"):
+                if np.isfinite(result.sum()):
+                    return
+        found = is_nan(result)
+        if not found.any():
+            return
+        at = tuple(np.argwhere(found)[0].tolist())
+    raise SemiringError(
+        f"{low.algebra.name}: the result has no value at [{', '.join(map(str, at))}]: on the way numbers leave the "
+        f"range of {result.dtype}, and infinities of both signs meet. Convert the data to a wider dtype, or scale them"
+    )
 
 
 def close_matrix(work: Any, original: Any, kernel: Any, planned: Plan) -> None:

@@ -14,7 +14,17 @@ from .core import Semiring
 from .csr import has_edges
 from .divergence import check_cycles, may_diverge, undefined_star
 from .errors import SemiringError
-from .execution import LARGE, common_dtype, lowering_for, plan_closure, reporting, steady_closure
+from .execution import (
+    LARGE,
+    common_dtype,
+    is_finite,
+    lowering_for,
+    plan_closure,
+    refuse_overflow,
+    reporting,
+    steady_closure,
+    without_library,
+)
 from .kernels.build import kernel as build_kernel
 from .kernels.facts import Facts
 from .kernels.lowering import in_python_integers
@@ -52,16 +62,32 @@ class Factors:
         if planned.memory > LARGE:
             require(planned.memory, f"factoring {array.shape[0]} × {array.shape[0]} {array.dtype}")
         self._S, self._names, self._wrap, self._facts = S, given.names, given.wrap, facts
-        self._factors = low.encode(array, True)
-        with reporting(progress, self.plan) as kernel:
-            try:
-                elimination.factor(self._factors, kernel, self.plan.tile)
-            except UndefinedStar as e:
-                raise undefined_star(S, given.names, e.pivot) from None
+        try:
+            self._factors = self._eliminated(array, progress)
+        except UndefinedStar as e:
+            raise undefined_star(S, given.names, e.pivot) from None
         self._closed = None
         if may_diverge(low) and not check_cycles(low, self._factors, array, facts, given.names):
             # Rounding errors grew in the factors; then A* itself solves, by a product.
             self._closed = steady_closure(self.plan, array, None, facts, given.names)
+
+    def _eliminated(self, array: Any, progress: bool | Callable[[float], None]) -> Any:
+        """The factors in storage; on a GPU anew without its library, to which 0 · ∞ is NaN, where numbers overflow."""
+        low = self.plan.lowering
+        by_library = low.on_gpu and low.blas
+        factors = low.encode(array, True)
+        try:
+            with reporting(progress, self.plan) as kernel:
+                elimination.factor(factors, kernel, self.plan.tile)
+            if not by_library or is_finite(factors):
+                return factors
+        except UndefinedStar:
+            if not by_library:
+                raise
+        self.plan = replace(self.plan, lowering=without_library(low))
+        factors = low.encode(array, True)
+        elimination.factor(factors, build_kernel(self.plan.lowering), self.plan.tile)
+        return factors
 
     def solve(self, B: Any) -> Any:
         """The least solution X = A* B of X = A ⊗ X ⊕ B.
@@ -93,6 +119,7 @@ class Factors:
         else:
             build_kernel(low).left(self._closed, X)
         result = low.decode(X)
+        refuse_overflow(low, result)
         return result if b.ndim == 2 else result[:, 0]
 
     def _overflows(self, right: Facts) -> bool:
@@ -109,7 +136,9 @@ class Factors:
             return self._wrap(low.decode(self._closed.copy()))
         work = self._factors.copy()
         elimination.expand(work, build_kernel(low), self.plan.tile)
-        return self._wrap(low.decode(work))
+        result = low.decode(work)
+        refuse_overflow(low, result)
+        return self._wrap(result)
 
     def __repr__(self) -> str:
         n = self.shape[0]

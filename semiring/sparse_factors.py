@@ -19,7 +19,7 @@ from .core import Semiring
 from .csr import Csr, read
 from .divergence import may_diverge, undefined_star
 from .errors import SemiringError
-from .execution import LARGE
+from .execution import LARGE, refuse_overflow
 from .kernels.build import kernel
 from .kernels.facts import Facts
 from .kernels.lowering import Lowering, choose, in_python_integers
@@ -170,7 +170,9 @@ class SparseFactors(Named):
     def _decoded(self, sources: np.ndarray, reflexive: bool = True, thread_count: int | None = None) -> np.ndarray:
         out = np.empty((len(sources), self.n), self.lowering.storage)
         self._fill(sources, out, reflexive, thread_count=thread_count)
-        return self.lowering.decode(out)
+        result = self.lowering.decode(out)
+        refuse_overflow(self.lowering, result)
+        return result
 
     def _fill(
         self, sources: np.ndarray, out: np.ndarray, reflexive: bool = True, targets: np.ndarray | None = None,
@@ -229,6 +231,7 @@ class SparseFactors(Named):
         else:
             kernel(low).left(self._closed, X)
         result: np.ndarray = low.decode(X)
+        refuse_overflow(low, result)
         return result if b.ndim == 2 else result[:, 0]
 
     def _overflows(self, right: Facts) -> bool:
@@ -266,7 +269,9 @@ class SparseFactors(Named):
                 for part in np.array_split(self.analysis.order, STEPS):
                     self._fill(part, out, reflexive, targets=part)
                     report(min(1.0, (self.analysis.place[part].max(initial=-1) + 1) / max(n, 1)))
-        return self._A.wrap(low.decode(out))
+        result = low.decode(out)
+        refuse_overflow(low, result)
+        return self._A.wrap(result)
 
     def blocks(
         self, rows: int = BLOCK, *, reflexive: bool = True, in_order: bool = False

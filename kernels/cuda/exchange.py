@@ -84,7 +84,8 @@ class Exchange:
     def __init__(self, low: CudaLowering):
         self.given, self.stored = low.dtype, low.storage
         A = low.algebra.over(low.dtype)
-        self._ends = (0, 0) if low.dtype.names else tuple(_key(np.asarray(x, low.dtype)) for x in (A.zero, A.one))
+        neutral = (A.zero, A.zero if A.one is None else A.one)
+        self._ends = (0, 0) if low.dtype.names else tuple(_key(np.asarray(x, low.dtype)) for x in neutral)
         module = Module(exchange_source(low))
         self._take_in, self._hand_out, self._inspect = (
             module.function(name, THREADS) for name in ("take_in", "hand_out", "inspect")

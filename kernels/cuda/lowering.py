@@ -18,7 +18,7 @@ from semiring.errors import SemiringError
 from semiring.expression import Traced, constant, postorder, substitute
 
 from ..facts import Facts
-from ..lowering import Lowering, _only_compares, general, is_boolean
+from ..lowering import Lowering, _only_compares, general, is_boolean, rounded_to
 from ..lowering import _ordered_integers as ordered_integers
 from .rules import literal, memory_type
 
@@ -135,33 +135,60 @@ def choose(
         return _tropical_integers(S, dtype, facts, length, in_place)
     if dtype.kind in "iu" and facts.multiple > np.iinfo(dtype).max:
         raise SemiringError(f"{S.name}: a least common multiple may leave {dtype.name}; use device='cpu'")
-    if dtype.kind == "f" and only_compares(general_on_device(S, dtype)):
+    plain = general_on_device(S, dtype)
+    if plain.storage != dtype:
+        return plain
+    if dtype.kind == "f" and only_compares(plain):
         return _ordered(S, dtype)
     if dtype == np.float16:
         if length <= PRODUCT and S.is_tropical:
             return _pairs_of_halves(S)
-        return _single_for_half(choose(S, np.dtype("f4"), facts, length, in_place=False))
+        return _half_in_single(choose(S, np.dtype("f4"), facts, length, in_place=False))
     if dtype == np.float32 and isinstance(facts, DeviceFacts) and stays_non_negative(S, dtype, facts, length):
         return _non_negative(S, dtype)
-    return general_on_device(S, dtype)
+    return plain
 
 
 def without_facts(S: Semiring, dtype: np.dtype) -> CudaLowering:
     """The lowering for data that nobody has looked at."""
     if S.traced is None or dtype.kind == "O":
         return choose(S, dtype, Facts(), 1, in_place=False)
-    return _single_for_half(without_facts(S, np.dtype("f4"))) if dtype == np.float16 else general_on_device(S, dtype)
+    plain = general_on_device(S, dtype)
+    if dtype == np.float16 and plain.storage == dtype:
+        return _half_in_single(without_facts(S, np.dtype("f4")))
+    return plain
 
 
 @lru_cache(1024)
 def general_on_device(S: Semiring, dtype: np.dtype) -> CudaLowering:
     """The lowering that is always right."""
     low = general(S, dtype)
+    codes = SAME if low.storage == dtype else _widening(S, dtype, low.storage)
     values = {f.name: getattr(low, f.name) for f in fields(Lowering)} | {
-        "kind": "cuda", "fused_sum": False, "recode": None, "unit_pivots": S.has_unit_stars,
+        "kind": "cuda", "fused_sum": False, "recode": None, "codes": codes, "unit_pivots": S.has_unit_stars,
         "name": "general" if low.fused_sum else low.name, "reason": "as declared" if low.fused_sum else low.reason,
     }  # fmt: skip
     return CudaLowering(**values)
+
+
+def _widening(S: Semiring, dtype: np.dtype, wide: np.dtype) -> Codes:
+    """Elements in a wider dtype and back; 0 and 1 become what they are declared to be."""
+    if dtype.names:
+        raise SemiringError(f"{S.name}: its components need more room than {dtype} has; use device='cpu'")
+    encode, decode = f"({memory_type(wide)}){{0}}", f"({memory_type(dtype)}){{0}}"
+    for given, meant in zip(_neutral(S, dtype), _neutral(S, wide), strict=True):
+        if given != meant:
+            encode = f"{{0}} == {literal(given)} ? {literal(meant)} : {encode}"
+    limits = np.iinfo(dtype) if dtype.kind in "iu" else None
+    if limits is None:
+        return Codes(encode, decode)
+    low, high = (literal(wide.type(x)) for x in (limits.min, limits.max))
+    return Codes(encode, decode, f"{{0}} < {low} || {{0}} > {high}")
+
+
+def _neutral(S: Semiring, dtype: np.dtype) -> list:
+    A = S.over(dtype)
+    return [A.zero] if A.one is None else [A.zero, A.one]
 
 
 @lru_cache(1024)
@@ -261,7 +288,8 @@ def _zeros(plain: CudaLowering) -> tuple:
 
 
 @lru_cache(1024)
-def _single_for_half(single: CudaLowering) -> CudaLowering:
+def _half_in_single(plain: CudaLowering) -> CudaLowering:
+    single = rounded_to(plain, np.dtype("f2"))
     inner = single.codes
     return replace(
         single, name=f"{single.name}, single precision", dtype=np.dtype("f2"),

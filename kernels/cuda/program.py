@@ -218,13 +218,24 @@ def exchange_source(low: CudaLowering) -> str:
         text.prelude, '#line 1 "data"\n',
         f"using Given = {memory_type(given) if plain else 'Value'};\nusing Number = {number};\n",
         f"constexpr bool IS_NUMBER = {'true' if plain else 'false'};\n",
-        function("contains", "x", [ops.carrier], components, [np.dtype(bool)], given="Given"),
+        _carrier(low, components),
         f"DEVICE bool has_nan(Given x) {{ return {' || '.join(floats) or 'false'}; }}\n",
         f"DEVICE Value encode(Given x) {{ return {low.codes.encode.format('x')}; }}\n",
         f"DEVICE Given decode(Value y) {{ return {low.codes.decode.format('y')}; }}\n",
         f"DEVICE bool leaves(Value y) {{ return {low.codes.leaves.format('y')}; }}\n",
     ]  # fmt: skip
     return Program(text.components, "".join(lines)).source("", "exchange.cu")
+
+
+def _carrier(low: CudaLowering, given: tuple[np.dtype, ...]) -> str:
+    """Whether an element of the data is one of the carrier, computed in the dtype that the algebra works in."""
+    ops, work = low.algebra.traced, low.algebra.working(low.dtype)
+    assert ops
+    if work == low.dtype or work.names:
+        return function("contains", "x", [ops.carrier], given, [np.dtype(bool)], given="Given")
+    wide = value_type(work)
+    inner = function("contains_wide", "x", [ops.carrier], (work,), [np.dtype(bool)], given=wide)
+    return inner + f"DEVICE bool contains(Given x) {{ return contains_wide(({wide})x); }}\n"
 
 
 def _weight(low: CudaLowering) -> int:
@@ -291,8 +302,7 @@ def _plain(operation: Traced, *names: str) -> str:
 def is_linear(low: CudaLowering) -> bool:
     """Whether the product is that of ordinary matrices, which the vendor's library computes."""
     dtype = low.storage
-    floating = dtype.names is None and dtype.kind == "f" and dtype.itemsize >= 4
-    return floating and low.add.is_plain("add") and low.mul.is_plain("multiply")
+    return low.blas and dtype.names is None and dtype.itemsize >= 4
 
 
 def always_defined(low: CudaLowering) -> bool:

@@ -47,7 +47,8 @@ def with_zero(S: Semiring, dtype: np.dtype, facts: Facts) -> Facts:
 def lowering_for(S: Semiring, dtype: np.dtype, facts: Facts) -> CudaLowering:
     """The fastest form for a few terms an entry: a pass over the dense operand costs more than it saves."""
     low = choose(S, dtype, with_zero(S, dtype, facts), 3, in_place=False)
-    return general_on_device(S, dtype) if dtype in (np.float32, np.float64) and not low.is_identity else low
+    plain = general_on_device(S, dtype) if dtype in (np.float32, np.float64) else low
+    return plain if plain.is_identity else low
 
 
 def times_dense(low: CudaLowering, A: DeviceRows, B: Any, C: Any = None) -> Any:
