@@ -12,7 +12,7 @@ from semiring.reference import Rules, lower
 NUMBA = Rules(
     table={
         "add": "({0} + {1})", "subtract": "({0} - {1})", "multiply": "({0} * {1})", "divide": "({0} / {1})",
-        "floor_divide": "floor_divide({0}, {1})", "remainder": "remainder({0}, {1})", "power": "({0} ** {1})",
+        "floor_divide": "floor_divide({0}, {1})", "remainder": "remainder({0}, {1})", "power": "power({0}, {1})",
         "negative": "(-{0})", "absolute": "abs({0})",
         # A comparison with NaN is false: the second operand wins, so a NaN candidate is dropped.
         "minimum": "select({1} < {0}, {1}, {0})", "maximum": "select({1} > {0}, {1}, {0})",
@@ -33,6 +33,7 @@ NUMBA = Rules(
     floating={
         "saturating_add": "({0} + {1})", "saturating_multiply": "({0} * {1})",
         "floor_divide": "floor_divide_floating({0}, {1})", "remainder": "np.remainder({0}, {1})",
+        "power": "({0} ** {1})",
     },
     # On truth values NumPy's + and × are or and and; Numba would count.
     boolean={
@@ -48,7 +49,7 @@ assert set(UFUNCS) <= set(NUMBA.table)
 
 # What the rows call beside the intrinsics: functions of scalar.py.
 HELPERS = sorted(
-    {"logaddexp", "logaddexp2", "floor_divide", "remainder", "left_shift", "right_shift", "gcd", "lcm"}
+    {"logaddexp", "logaddexp2", "floor_divide", "remainder", "power", "left_shift", "right_shift", "gcd", "lcm"}
     | {f"saturating_{op}_{width}" for op in ("add", "multiply") for width in ("narrow", "uint32", "int64", "uint64")}
 )
 
