@@ -2,13 +2,15 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+LOWEST := .venv-lowest
 PICTURE ?= minnesota.png
 
-.PHONY: help demo test test-gpu lint bench clean
+.PHONY: help demo test test-lowest test-gpu lint bench clean
 
 help:
 	@echo 'make demo    answer five questions about the roads of Minnesota, and draw $(PICTURE)'
 	@echo 'make test    run all tests'
+	@echo 'make test-lowest  the same with the lowest versions that pyproject.toml declares (Python 3.11 or 3.12)'
 	@echo 'make test-gpu  the tests that need a GPU and CuPy (pip install ".[cu13]" into $(VENV))'
 	@echo 'make lint    ruff and mypy'
 	@echo 'make bench   measure against other libraries, and write the tables of README.md'
@@ -20,6 +22,9 @@ demo: $(VENV)/has-plot
 
 test: $(VENV)/has-test
 	$(BIN)/python -m pytest -n auto
+
+test-lowest: $(LOWEST)/has-test
+	$(LOWEST)/bin/python -m pytest -n auto
 
 test-gpu: $(VENV)/has-test
 	$(BIN)/python -m pytest -n auto tests/gpu
@@ -38,7 +43,7 @@ bench: $(VENV)/has-bench
 	$(BIN)/python docs/benchmarks/sparse.py --write
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info minnesota.png .pytest_cache .hypothesis .ruff_cache .mypy_cache
+	rm -rf $(VENV) $(LOWEST) build dist *.egg-info minnesota.png .pytest_cache .hypothesis .ruff_cache .mypy_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One stamp for each extra of pyproject.toml.
@@ -46,11 +51,16 @@ $(VENV)/has-%: pyproject.toml | $(BIN)/pip
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[$*]'
 	@touch $@
 
-$(BIN)/pip:
+$(LOWEST)/has-test: pyproject.toml tests/lowest.py | $(LOWEST)/bin/pip
+	'$(PYTHON)' tests/lowest.py > $(LOWEST)/requirements.txt
+	$(LOWEST)/bin/pip install --quiet --disable-pip-version-check --requirement $(LOWEST)/requirements.txt --editable .
+	@touch $@
+
+$(BIN)/pip $(LOWEST)/bin/pip: %/bin/pip:
 	@command -v '$(PYTHON)' >/dev/null || { \
 	  echo "'$(PYTHON)' was not found; name a Python 3.11 or later, as in: make PYTHON=python3.12 test" >&2; exit 1; }
 	@'$(PYTHON)' -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "$$('$(PYTHON)' --version) is too old; name a Python 3.11 or later, as in: make PYTHON=python3.12 test" >&2; exit 1; }
 	@'$(PYTHON)' -c 'import ensurepip, venv' 2>/dev/null || { \
 	  echo "$$('$(PYTHON)' --version) cannot make environments; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
-	'$(PYTHON)' -m venv $(VENV)
+	'$(PYTHON)' -m venv $*

@@ -1,4 +1,8 @@
-"""What a schedule may ask of an engine: any matrix that can be cut into blocks gets all schedules by this."""
+"""What schedules and front doors may ask of an engine: any matrix that can be cut into blocks gets all by this.
+
+Every engine is a `Kernel`. Those of arrays are `StackKernel`s, those of bits `BitKernel`s; those that compute on the
+host are `HostKernel`s, those on a GPU `DeviceKernel`s.
+"""
 
 from __future__ import annotations
 
@@ -57,3 +61,37 @@ class Kernel(Protocol):
 
     def set_diagonal(self, A: Any, values: Any) -> None:
         """a_ii ← the values."""
+
+
+class StackKernel(Kernel, Protocol):
+    """An engine of arrays, which takes many matrices of one shape in one call."""
+
+    def multiply_stack(self, C: Any, A: Any, B: Any) -> None:
+        """C[s] ← A[s] ⊗ B[s] for every s; A and B may repeat a matrix by a zero stride."""
+
+    def multiply_add_stack(self, C: Any, A: Any, B: Any) -> None:
+        """C[s] ← C[s] ⊕ A[s] ⊗ B[s] for every s; A and B may repeat a matrix by a zero stride."""
+
+    def close_stack(self, D: Any) -> Any:
+        """D[s] ← D[s]* for every s; an array of −1 or the first pivot without a star, for each."""
+
+
+class BitKernel(Kernel, Protocol):
+    """An engine of packed truth values, in which every star is 1."""
+
+    def close_plus(self, D: Any) -> Any:
+        """D ← D⁺ = D ⊗ D* in place."""
+
+
+class HostKernel(Kernel, Protocol):
+    """An engine that computes on the CPU."""
+
+    threads: int
+
+
+class DeviceKernel(Kernel, Protocol):
+    """An engine that computes on a GPU."""
+
+    @property
+    def unchecked(self) -> Any:
+        """The same kernel, but nothing waits to hear of pivots without a star."""

@@ -109,8 +109,10 @@ def check(roads: Graph, answers: Answers) -> list[Check]:
     """The same questions put to scipy.sparse.csgraph, which shares no code with the library."""
     from scipy.sparse import coo_array, csgraph
 
+    ends = roads.sources.astype(np.int32), roads.targets.astype(np.int32)  # csgraph takes no other before SciPy 1.15
+
     def sparse(weights: np.ndarray) -> Any:
-        return coo_array((weights, (roads.sources, roads.targets)), shape=(roads.n, roads.n)).tocsr()
+        return coo_array((weights, ends), shape=(roads.n, roads.n)).tocsr()
 
     assert roads.weights is not None
     lengths = sparse(roads.weights)

@@ -234,7 +234,7 @@ def close_each(work: np.ndarray, original: np.ndarray | None, kernel: Any, plann
     n = work.shape[-1]
     stack = work.reshape(-1, n, n)
     originals = [None] * len(stack) if original is None else original.reshape(-1, n, n)
-    together = planned.method == "floyd-warshall" and hasattr(kernel, "close_stack") and n <= STACKED
+    together = planned.method == "floyd-warshall" and n <= STACKED
     if together:
         failed = kernel.close_stack(stack)
         if (failed >= 0).any():

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from lowest import lowest
 
 import semiring as sr
 
@@ -182,6 +183,20 @@ def test_every_data_file_is_packaged() -> None:
                     assert any(file.match(pattern) for pattern in patterns.get(name, [])), file
                     seen += 1
     assert seen >= 4  # py.typed, two tables and what they are
+
+
+def test_every_dependency_declares_its_lowest_version() -> None:
+    extras = PROJECT["project"]["optional-dependencies"]
+    for requirements in (PROJECT["project"]["dependencies"], *extras.values()):
+        pins = list(lowest(requirements, extras, "semiring"))
+        assert len(pins) >= len(requirements) and all("==" in pin for pin in pins)
+    wanted = ["a>=1", "me[x,y]"], {"x": ["b[z]>=2.1; python_version > '3'"], "y": ["c>=3", "me[x]"]}, "me"
+    assert list(lowest(*wanted)) == [
+        "a==1", "b[z]==2.1; python_version > '3'", "c==3", "b[z]==2.1; python_version > '3'"
+    ]  # fmt: skip
+    for vague in ("a", "a>1", "a~=1.2", "a>=1,<2", "a==1", "a<3"):
+        with pytest.raises(ValueError, match="declares no lowest version"):
+            list(lowest([vague], {}, "me"))
 
 
 def test_version() -> None:

@@ -80,6 +80,10 @@ class ObjectKernel:
             D[k, k] = s
         return -1
 
+    def close_stack(self, D: np.ndarray) -> np.ndarray:
+        """D[s] ← D[s]* for every s; −1, or the first pivot without a star, for each."""
+        return np.array([self.close(matrix) for matrix in D], np.int64)
+
     def diagonal(self, A: np.ndarray, D: np.ndarray) -> np.ndarray:
         """⊕ over k of A[i, k] ⊗ D[k, i]."""
         out = np.empty(A.shape[0], object)

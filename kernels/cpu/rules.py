@@ -18,7 +18,7 @@ ONE_ARGUMENT = (
 NUMBA = Rules(
     table={
         "add": "({0} + {1})", "subtract": "({0} - {1})", "multiply": "({0} * {1})", "divide": "({0} / {1})",
-        "floor_divide": "floor_divide({0}, {1})", "remainder": "remainder({0}, {1})", "power": "({0} ** {1})",
+        "floor_divide": "floor_divide({0}, {1})", "remainder": "remainder({0}, {1})", "power": "power({0}, {1})",
         "float_power": "({0} ** {1})", "fmod": "fmod({0}, {1})", "negative": "(-{0})", "absolute": "abs({0})",
         "fabs": "abs({0})", "sign": "(({0} > 0) * 1 - ({0} < 0) * 1)", "trunc": "{0}",
         "heaviside": "heaviside({0}, {1})", "bitwise_count": "bitwise_count({0})",
@@ -43,6 +43,7 @@ NUMBA = Rules(
         "saturating_add": "({0} + {1})", "saturating_multiply": "({0} * {1})",
         "floor_divide": "floor_divide_floating({0}, {1})", "remainder": "np.remainder({0}, {1})",
         "fmod": "np.fmod({0}, {1})", "sign": "sign_floating({0})", "trunc": "np.trunc({0})",
+        "power": "({0} ** {1})",
     },
     # On truth values NumPy's + and × are or and and; Numba would count.
     boolean={
@@ -58,8 +59,8 @@ assert set(UFUNCS) <= set(NUMBA.table)
 
 # What the rows call beside the intrinsics: functions of scalar.py.
 HELPERS = sorted(
-    {"logaddexp", "logaddexp2", "floor_divide", "remainder", "left_shift", "right_shift", "gcd", "lcm", "fmod",
-       "sign_floating", "heaviside", "bitwise_count"}
+    {"logaddexp", "logaddexp2", "floor_divide", "remainder", "power", "left_shift", "right_shift", "gcd", "lcm",
+       "fmod", "sign_floating", "heaviside", "bitwise_count"}
     | {f"saturating_{op}_{width}" for op in ("add", "multiply") for width in ("narrow", "uint32", "int64", "uint64")}
 )
 

@@ -97,6 +97,22 @@ def bitwise_count(x: Any) -> Any:
 
 
 @inline
+def power(x: Any, y: Any) -> Any:
+    """x to the power of y ≥ 0 for integers, by squaring, as it wraps.
+
+    Numba's own goes through a float from y = 65,537 on, and in version 0.61 wherever the answer exceeds 53 bits.
+    """
+    result, bit = (x - x) - ~(x - x), (y - y) - ~(y - y)  # 1 and 1; a literal would turn 64 bits without sign to floats
+    factor = x + (x - x)
+    while y > 0:
+        if y & bit != 0:
+            result = result * factor
+        factor = factor * factor
+        y = y >> bit
+    return result
+
+
+@inline
 def left_shift(x: Any, y: Any, bits: int) -> Any:
     """x << y; 0 once all bits have left, where the machine's instruction would wrap the count."""
     return x << y if 0 <= y < bits else x - x

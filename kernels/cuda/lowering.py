@@ -337,7 +337,7 @@ def _sums(S: Semiring, dtype: np.dtype, storage: np.dtype, plain: bool, may_leav
     threshold = sign * (middle if storage.kind == "u" else middle // 2 + 1)
 
     def text(number: int, kind: np.dtype) -> str:
-        return literal(kind.type(np.clip(number, np.iinfo(kind).min, np.iinfo(kind).max)))
+        return literal(kind.type(min(max(int(number), np.iinfo(kind).min), np.iinfo(kind).max)))
 
     given, stored = memory_type(dtype), memory_type(storage)
     far = f"{{0}} {'>=' if sign > 0 else '<='} {text(threshold, storage)}"
