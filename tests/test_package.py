@@ -20,7 +20,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 # Each module may import from its own layer and from those before it.
 LAYERS = [
     "data errors memory progress texts",
-    "names streams",
+    "names streams numerals",
     "expression laws",
     "tracing",
     "reference",
@@ -32,7 +32,8 @@ LAYERS = [
     "edges weights",
     "graph",
     "text_readers writers",
-    "array_readers",
+    "array_readers mtx_readers graphml_readers",
+    "archive_readers",
     "files",
     "devices",
     "operands planning naming",
