@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 INTEGER = re.compile(r"[+-]?[0-9]+")
 CANONICAL = re.compile(r"0|-?[1-9][0-9]*")  # the one way to write each integer
 NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE)
-PLAIN = bytes(range(32, 127)) + b"\t\r\n"
 LONGEST = 20  # digits and sign of the longest 64-bit integer
 
 
@@ -47,17 +46,22 @@ def integers(texts: Sequence[str]) -> NDArray[np.int64] | None:
     return None if None in values else np.array(values, dtype=np.int64)
 
 
-def table(text: str, dtype: np.dtype, separator: str | None) -> np.ndarray | None:
+def table(text: str, dtype: np.dtype, separator: str | None, *, canonical: bool = False) -> np.ndarray | None:
     """The lines of a text of plain numbers, or None if any is not just what the dtype says.
 
-    A float that is too large for its 64 bits, which would be read as infinite, makes it None too.
+    A float that is too large for its 64 bits, which would be read as infinite, makes it None too; where `canonical`, so
+    does what may be an integer in another spelling than the one without sign or zeros before.
     """
-    if not text.isascii() or text.encode("ascii").translate(None, PLAIN):
+    if not text.isascii():
         return None
+    data = text.encode("ascii")
+    if not _is_plain(data, canonical):
+        return None
+    lines = io.TextIOWrapper(io.BytesIO(data), encoding="ascii", newline="")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
-            found = np.loadtxt(io.StringIO(text, newline=""), dtype=dtype, delimiter=separator, comments=None, ndmin=1)
+            found = np.loadtxt(lines, dtype=dtype, delimiter=separator, comments=None, ndmin=1)
         except (ValueError, Warning):
             return None
     for field in dtype.names or ():
@@ -66,20 +70,39 @@ def table(text: str, dtype: np.dtype, separator: str | None) -> np.ndarray | Non
     return found
 
 
-def has_other_spellings(text: str) -> bool:
-    """Whether a field of an ASCII text may be an integer in another spelling than the one without sign or zeros before.
+STRANGE, OTHER, SEPARATOR, MINUS, PLUS, ZERO, DIGIT = range(7)
 
-    It says so of some texts that have none, such as those with the number -0.5, never the other way round.
+
+def _kind(character: int) -> int:
+    """What a character is at the beginning of a number; DIGIT is one but 0."""
+    letter = chr(character)
+    if not (" " <= letter <= "~" or letter in "\t\r\n"):
+        return STRANGE
+    if letter in " \t\r\n,;":
+        return SEPARATOR
+    return {"-": MINUS, "+": PLUS, "0": ZERO}.get(letter, DIGIT if "1" <= letter <= "9" else OTHER)
+
+
+BLOCK = 1 << 16  # characters
+KINDS = bytes(map(_kind, range(256)))
+
+
+def _is_plain(data: bytes, canonical: bool) -> bool:
+    """Whether all characters may stand in a table, and where `canonical`, no integer is spelled in another way.
+
+    There, no field begins with a plus, with a zero before a digit, or with a minus before a zero without a point.
     """
-    a = np.frombuffer(b"\n" + text.encode("ascii") + b"\n\n", np.uint8)
-    first = np.flatnonzero(_apart(a[:-2])) + 1  # characters behind a separator
-    begin, then = a[first], a[first + 1]
-    digit = (then >= ord("0")) & (then <= ord("9"))
-    zero = begin == ord("0")
-    signed = (begin == ord("+")) | ((begin == ord("-")) & (then == ord("0")))
-    return bool((signed | (zero & digit)).any())
-
-
-def _apart(characters: np.ndarray) -> np.ndarray:
-    """Where separators stand: blanks, tabs, ends of lines, comma, semicolon."""
-    return (characters <= ord(" ")) | (characters == ord(",")) | (characters == ord(";"))
+    for start in range(0, len(data), BLOCK):  # some that the cache holds, with the characters around them
+        part = b"\n" + data[:BLOCK] if start == 0 else data[start - 1 : start + BLOCK]
+        after = data[start + BLOCK : start + BLOCK + 2].ljust(2, b"\n")
+        k = np.frombuffer((part + after).translate(KINDS), np.uint8)
+        if k.min() == STRANGE:
+            return False
+        if canonical:
+            begins = np.flatnonzero(k[:-3] == SEPARATOR)
+            first, then, last = k[begins + 1], k[begins + 2], k[begins + 3]
+            zeros = (first == ZERO) & (then >= ZERO)
+            minus = (first == MINUS) & (then == ZERO) & (last != OTHER)
+            if (zeros | minus | (first == PLUS)).any():
+                return False
+    return True

@@ -5,9 +5,9 @@ from __future__ import annotations
 import bz2
 import errno
 import gzip
-import io
 import lzma
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,6 +23,7 @@ from .texts import shown
 OPENERS: dict[str, Callable] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 CHUNK = 1 << 24  # bytes that are read before it is asked whether there is memory for as many again
 BOM = "\ufeff"
+LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 
 
 def suffix(path: Path) -> str:
@@ -69,9 +70,9 @@ def text_of(path: Path, data: bytes, errors: str = "strict") -> str:
 
 def numbered_lines(text: str, start: int = 1) -> Iterator[tuple[int, str]]:
     """The lines of a text with their numbers, from a number on; they may end as on any system."""
-    for number, line in enumerate(io.StringIO(text, newline=""), 1):
+    for number, line in enumerate(LINE.finditer(text), 1):
         if number >= start:
-            yield number, line
+            yield number, line[0]
 
 
 def fail(path: Path, line: int, found: str, expected: str) -> NoReturn:

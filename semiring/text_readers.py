@@ -18,7 +18,7 @@ import numpy as np
 from .edges import ENDS, pick_columns
 from .errors import GraphError, SemiringWarning
 from .graph import Graph, as_graph
-from .numerals import CANONICAL, INTEGER, has_other_spellings, integer, integers, number, table
+from .numerals import CANONICAL, INTEGER, integer, integers, number, table
 from .streams import about, fail, numbered_lines, text_of
 from .texts import quoted, shown
 
@@ -162,10 +162,10 @@ def _fast_columns(text: str, layout: _Layout) -> list[np.ndarray] | None:
         # columns that nobody asked for are read as one character
         kinds = {source: "i8", target: "i8", weight: kind}
         dtype = np.dtype([(f"c{k}", kinds.get(k, "S1")) for k in range(layout.width)])
-        found = table(body, dtype, layout.separator)
+        found = table(body, dtype, layout.separator, canonical=True)
         if found is not None:
             columns = [found[f"c{k}"].copy() for k in layout.columns if k is not None]
-            sound = columns[0].min() >= 0 and columns[1].min() >= 0 and not has_other_spellings(body)
+            sound = columns[0].min() >= 0 and columns[1].min() >= 0
             return columns if sound else None
     return None
 
