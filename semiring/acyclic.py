@@ -16,6 +16,7 @@ from .kernels.packed import PackedMatrix
 from .packed import packed_closure, packed_product
 from .packing import is_matrix, pack, pack_named
 from .reachability import Reachability, check_square
+from .texts import shown
 
 SHOWN = 12  # vertices of a cycle that a message lists
 
@@ -113,8 +114,9 @@ def _reduced(A: PackedMatrix, names: Sequence[Any] | None) -> PackedMatrix:
     on_cycle = np.flatnonzero(closure[vertices, vertices])
     if len(on_cycle):
         cycle = [v if names is None else names[v] for v in _cycle(A, int(on_cycle[0]))]
-        shown = " → ".join(map(str, cycle if len(cycle) <= SHOWN else [*cycle[:SHOWN], f"… ({len(cycle) - 1} edges)"]))
-        raise GraphError(f"the graph has a cycle, {shown}: reduce its condensation, or leave an edge of the cycle out")
+        listed = cycle if len(cycle) <= SHOWN else [*cycle[:SHOWN], f"… ({len(cycle) - 1} edges)"]
+        route = " → ".join(map(shown, listed))
+        raise GraphError(f"the graph has a cycle, {route}: reduce its condensation, or leave an edge of the cycle out")
     kept = ~packed_product(A, closure, boolean)
     kept &= A
     return kept

@@ -1,152 +1,179 @@
-"""Graphs from matrices and archives: the formats that SciPy, NumPy and NetworkX read."""
+"""Graphs from NumPy's .npy files, and what every array in a file is checked for before anything relies on it."""
 
 from __future__ import annotations
 
+import ast
 import dataclasses
-import re
-from collections.abc import Callable
+import math
+import warnings
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
-from .edges import ENDS
-from .errors import GraphError, SemiringError
+from .errors import GraphError, SemiringWarning
 from .graph import Graph, as_graph
-from .memory import require
-from .streams import about, open_file
-from .text_readers import INTEGER
+from .streams import about
+from .text_readers import Options
+from .texts import dtype_text, quoted, shown
 
-NPZ_ENDS = (("row", "col"), ("sources", "targets"), *ENDS)
-NPZ_WEIGHTS = ("data", "weights", "weight")
-
-
-def _through_scipy(path: Path, reader: Callable[[IO[bytes]], Any]) -> Any:
-    try:
-        with open_file(path, "rb") as file:
-            return reader(file)
-    except (ValueError, OverflowError) as e:
-        where = re.fullmatch(r"Line (\d+): (.*)", str(e), re.DOTALL)
-        found = f", line {where[1]}: {where[2]}" if where else f": {e}"
-        raise GraphError(f"{path}{found} Expected the Matrix Market format") from None
+MAGIC = b"\x93NUMPY"
+LONGEST_HEADER = 1 << 16  # characters; records of thousands of fields have fewer
+HEADER_KEYS = {"descr", "fortran_order", "shape"}
+STRAIGHT = "biufcUS"  # kinds of dtype whose every bit pattern can be looked at without harm
+LAST_LETTER = 0x10FFFF
 
 
-def read_mtx(path: Path, directed: bool | None, weight: str | int | None) -> Graph:
-    import scipy.io
+def read_npy(path: Path, data: bytes, options: Options) -> Graph:
+    array, end = parse_npy(path, data)
+    zero = None
+    if end < len(data):
+        zero, end = parse_npy(path, data, end)
+        if array.dtype == np.uint64 and array.ndim == 2 and zero.dtype == np.int64 and zero.shape == (2,):
+            raise GraphError(f"{shown(path)} holds a packed matrix: read it by PackedMatrix.load")
+        if end < len(data):
+            raise GraphError(f"{shown(path)}: after two arrays there are {len(data) - end} bytes more")
+    return from_array(path, array, options, zero)
 
-    rows, columns, _, layout, field, symmetry = _through_scipy(path, scipy.io.mminfo)
-    if layout == "array":
-        require(8 * rows * columns, f"{path}, a dense {rows} × {columns} matrix,", "read a part of it")
-    matrix = _through_scipy(path, scipy.io.mmread)
-    if rows != columns:
-        raise GraphError(f"{path} holds a {rows} × {columns} matrix; a graph's is square")
-    if layout == "array":
-        return _dense(path, matrix, directed, weight)
-    ends = matrix.row.astype(np.int64), matrix.col.astype(np.int64)
-    weights = None if weight is None or field == "pattern" else matrix.data
-    if symmetry == "symmetric":
-        # the reader gives both halves
-        half = ends[0] >= ends[1]
-        ends = ends[0][half], ends[1][half]
-        weights = None if weights is None else weights[half]
+
+def from_array(path: Path, array: np.ndarray, options: Options, zero: np.ndarray | None = None) -> Graph:
+    """The graph of an array of edges, or of a square one, whose entries are the edges."""
+    if array.ndim == 2 and array.shape[0] == array.shape[1]:
+        return from_matrix(path, array, options, zero=zero)
+    if zero is not None:
+        raise GraphError(f"{shown(path)}: a second array follows one of shape {array.shape}, which is no matrix")
     with about(str(path)):
-        return Graph(*ends, rows, weights, directed=symmetry != "symmetric" and directed is not False)
+        graph = as_graph(array, directed=options.one_way)
+    return graph if options.weight is not None else dataclasses.replace(graph, weights=None)
 
 
-def _dense(
-    path: Path, matrix: np.ndarray, directed: bool | None, weight: str | int | None, names: list | None = None,
-    zero: Any = None,
-) -> Graph:  # fmt: skip
+def from_matrix(
+    path: Path, matrix: np.ndarray, options: Options, *, zero: np.ndarray | None = None, names: list | None = None
+) -> Graph:
     """The graph of a matrix in which `zero` means no edge; 0, NaN and ±∞ do if it is None."""
     if zero is not None:
+        if zero.shape != () or zero.dtype != matrix.dtype:
+            raise GraphError(
+                f"{shown(path)}: what stands for no edge has shape {zero.shape} and dtype {dtype_text(zero.dtype)}; "
+                f"expected one element of {dtype_text(matrix.dtype)}"
+            )
         present = matrix != zero
     elif matrix.dtype.kind in "biufc":
         present = (matrix != 0) & np.isfinite(matrix)
+        _doubt(path, matrix)
     else:
-        raise GraphError(f"{path} holds a matrix of {matrix.dtype}, not of numbers: write_matrix to .npz keeps those")
+        raise GraphError(
+            f"{shown(path)} holds a matrix of {dtype_text(matrix.dtype)}, not of numbers: write_matrix keeps what "
+            "stands for no edge beside those"
+        )
     sources, targets = np.nonzero(present)
-    weights = None if weight is None or matrix.dtype.kind == "b" else matrix[present]
+    weights = None if options.weight is None or matrix.dtype.kind == "b" else matrix[present]
     with about(str(path)):
-        return Graph(sources, targets, len(matrix), weights, names, directed is not False)
+        return Graph(sources, targets, len(matrix), weights, names, options.one_way)
 
 
-def read_numpy(path: Path, directed: bool | None, weight: str | int | None) -> Graph:
-    from zipfile import BadZipFile
+def _doubt(path: Path, matrix: np.ndarray) -> None:
+    """Warn where a weight may be lost: 0 and ∞ are taken for no edge, and a matrix seldom writes both for it."""
+    if matrix.dtype.kind not in "fc" or np.isfinite(matrix).all():
+        return
+    zeros = matrix == 0
+    np.fill_diagonal(zeros, False)
+    if zeros.any():
+        row, column = map(int, np.argwhere(zeros)[0])
+        warnings.warn(
+            f"{shown(path)} holds 0, as at ({row}, {column}), and ±∞ or NaN, and all are taken for no edge: where 0 is "
+            "a weight, use sr.from_dense(numpy.load(path), S, absent=numpy.inf)",
+            SemiringWarning,
+            stacklevel=6,
+        )
 
+
+def parse_npy(path: Path, data: bytes, start: int = 0, member: str = "") -> tuple[np.ndarray, int]:
+    """The array that lies in the bytes of a .npy file from a place on, and where it ends; see `numpy.lib.format`.
+
+    Nothing is allocated by what the header says: the array is a view of the bytes, and those must be there. Objects are
+    refused, so that nothing is unpickled.
+    """
+    within = f"array {quoted(member)}: " if member else ""
+
+    def refuse(why: str) -> GraphError:
+        return GraphError(f"{shown(path)} is no file of NumPy arrays of numbers or texts: {within}{why}")
+
+    if data[start : start + 6] != MAGIC or len(data) < start + 10:
+        raise refuse("it does not begin with NumPy's mark")
+    version = data[start + 6]
+    if version not in (1, 2, 3):
+        raise refuse(f"its format is version {version}")
+    width = 2 if version == 1 else 4
+    begin = start + 8 + width
+    length = int.from_bytes(data[start + 8 : begin], "little")
+    if length > LONGEST_HEADER or begin + length > len(data):
+        raise refuse(f"its header has {length} bytes")
     try:
-        with open_file(path, "rb") as file:
-            found = np.load(file, allow_pickle=False)
-            arrays = None if isinstance(found, np.ndarray) else dict(found)
-    except (ValueError, BadZipFile) as e:
-        raise GraphError(f"{path} is no file of NumPy arrays of numbers or texts: {e}") from None
-    if arrays is None:
-        return _from_array(path, found, directed, weight)
-    return _from_archive(path, arrays, directed, weight)
+        dtype, shape, order = _header(data[begin : begin + length].decode("latin-1" if version < 3 else "utf-8"))
+    except Exception as e:  # Python's parser and NumPy's of dtypes raise nearly anything
+        raise refuse(f"its header is {quoted(data[begin : begin + length])} ({shown(e)})") from None
+    begin += length
+    count = math.prod(shape)
+    if not dtype.itemsize or count * dtype.itemsize > len(data) - begin:
+        raise refuse(f"{count} elements of {dtype_text(dtype)} do not lie in the {len(data) - begin} bytes it holds")
+    if not count and max(shape) > len(data):  # an array without elements may have any sides, and sides are counted by
+        raise refuse(f"its shape is {quoted(shape)}")
+    flat = np.frombuffer(data, dtype, count, begin) if count else np.empty(0, dtype)
+    array = _checked(f"{shown(path)}: {within}it", flat).reshape(shape, order=order)
+    return array, begin + count * dtype.itemsize
 
 
-def _from_array(path: Path, array: np.ndarray, directed: bool | None, weight: str | int | None) -> Graph:
-    if array.ndim == 2 and array.shape[0] == array.shape[1]:
-        return _dense(path, array, directed, weight)
-    with about(str(path)):
-        graph = as_graph(array, directed=directed is not False)
-    return graph if weight is not None else dataclasses.replace(graph, weights=None)
+def _header(text: str) -> tuple[np.dtype, tuple[int, ...], Any]:
+    """The dtype, the shape and the order of an array."""
+    depth = deepest = 0
+    for letter in text:
+        depth += (letter in "([{") - (letter in ")]}")
+        deepest = max(deepest, depth)
+    if deepest > 8:
+        raise ValueError("it is nested too deeply")
+    found = ast.literal_eval(text.strip())
+    if not isinstance(found, dict) or set(found) != HEADER_KEYS:
+        raise ValueError(f"expected {', '.join(sorted(HEADER_KEYS))}")
+    shape = found["shape"]
+    sides = shape if isinstance(shape, tuple) and len(shape) <= 8 else (None,)
+    if not all(type(side) is int and 0 <= side < 2**63 for side in sides):
+        raise ValueError("its shape is none")
+    if type(found["fortran_order"]) is not bool:
+        raise ValueError("its order is none")
+    dtype = np.lib.format.descr_to_dtype(found["descr"])
+    for part in _parts(dtype):
+        if part.kind not in STRAIGHT:
+            raise ValueError(f"elements of {part} are neither numbers nor texts")
+    return dtype, shape, "F" if found["fortran_order"] else "C"
 
 
-def _from_archive(path: Path, arrays: dict[str, np.ndarray], directed: bool | None, weight: str | int | None) -> Graph:
-    names = arrays["names"].tolist() if "names" in arrays else None
-    if "format" in arrays:
-        import scipy.sparse
-
-        try:
-            with open_file(path, "rb") as file:
-                matrix = scipy.sparse.load_npz(file)
-        except (ValueError, KeyError, NotImplementedError) as e:
-            raise GraphError(f"{path} is no sparse matrix that SciPy can read: {e}") from None
-        with about(str(path)):
-            return as_graph(matrix, directed=directed is not False, weight=weight)
-    if "matrix" in arrays:
-        matrix = arrays["matrix"]
-        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-            raise GraphError(f"{path} holds a matrix of shape {matrix.shape}; a graph's is square")
-        return _dense(path, matrix, directed, weight, names, arrays.get("zero"))
-    ends = next((pair for pair in NPZ_ENDS if set(pair) <= set(arrays)), None)
-    if ends is None:
-        if len(arrays) == 1:
-            return _from_array(path, next(iter(arrays.values())), directed, weight)
-        raise GraphError(f"{path} holds the arrays {', '.join(arrays)}; expected row and col, and data for weights")
-    weights = next((arrays[name] for name in NPZ_WEIGHTS if name in arrays), None)
-    columns = [arrays[ends[0]], arrays[ends[1]], *([] if weight is None or weights is None else [weights])]
-    n = int(arrays["n"]) if "n" in arrays else int(arrays["shape"][0]) if "shape" in arrays else None
-    with about(str(path)):
-        return as_graph(tuple(columns), n, directed=directed is not False, names=names)
+def _parts(dtype: np.dtype) -> list[np.dtype]:
+    """The dtypes of which one is made; bytes between fields do not count."""
+    if dtype.subdtype is not None:
+        return _parts(dtype.subdtype[0])
+    if dtype.names is not None:
+        return [part for name in dtype.names for part in _parts(dtype[name])]
+    return [dtype]
 
 
-def read_graphml(path: Path, directed: bool | None, weight: str | int | None) -> Graph:
-    from xml.etree.ElementTree import ParseError
-    from xml.parsers.expat import ErrorString
-
-    try:
-        import networkx as nx
-    except ImportError:
-        raise SemiringError("GraphML is read by NetworkX: pip install 'semiring[networkx]'") from None
-    try:
-        with open_file(path, "rb") as file:
-            found = nx.read_graphml(file)
-    except ParseError as e:
-        raise GraphError(f"{path}, line {e.position[0]}: {ErrorString(e.code)}; expected GraphML") from None
-    except (nx.NetworkXError, KeyError, ValueError) as e:
-        raise GraphError(f"{path} is no GraphML that NetworkX can read: {e}") from None
-    with about(str(path)):
-        graph = as_graph(found, directed=directed is not False, weight=weight)
-    return _with_integer_names(graph)
+def _checked(what: str, flat: np.ndarray) -> np.ndarray:
+    """Elements in the order of bytes of this machine; what could not be one is refused."""
+    if flat.dtype.names is not None:
+        dtype = np.dtype([(name, _native(flat.dtype[name])) for name in flat.dtype.names])
+        result = np.empty(len(flat), dtype)
+        for name in flat.dtype.names:
+            result[name] = _checked(f"{what}, field {quoted(name)},", flat[name])
+        return result
+    if flat.dtype.kind == "b" and (flat.view(np.uint8) > 1).any():
+        raise GraphError(f"{what} holds a truth value that is neither 0 nor 1")
+    native = flat.astype(_native(flat.dtype), copy=False)
+    if flat.dtype.kind == "U" and native.size:
+        letters = np.ascontiguousarray(native).view(np.uint32)
+        if ((letters > LAST_LETTER) | ((letters >= 0xD800) & (letters <= 0xDFFF))).any():
+            raise GraphError(f"{what} holds a text with a character that Unicode does not have")
+    return native
 
 
-def _with_integer_names(graph: Graph) -> Graph:
-    """Names that are all integers as integers, and as positions if they are 0 … n − 1."""
-    integers = [int(name) for name in graph.names or [] if INTEGER.fullmatch(str(name))]
-    if len(set(integers)) < graph.n:
-        return graph
-    if set(integers) != set(range(graph.n)):
-        return dataclasses.replace(graph, names=integers)
-    position = np.array(integers, dtype=np.int64)
-    return dataclasses.replace(graph, sources=position[graph.sources], targets=position[graph.targets], names=None)
+def _native(dtype: np.dtype) -> np.dtype:
+    return dtype.newbyteorder("=")

@@ -14,6 +14,7 @@ from .errors import NoClosureError
 from .kernels.facts import Facts
 from .kernels.lowering import Lowering, fitting, roomy
 from .laws import show
+from .texts import shown
 
 
 def undefined_star(S: Semiring, names: Sequence[Any] | None, pivot: int) -> NoClosureError:
@@ -122,7 +123,7 @@ def improving(
         labels = None
     else:
         labels = [label(v) for v in cycle]
-        route = " → ".join(map(str, labels if len(labels) <= 12 else [*labels[:6], "…", *labels[-5:]]))
+        route = " → ".join(map(shown, labels if len(labels) <= 12 else [*labels[:6], "…", *labels[-5:]]))
         found = f"the cycle {route}{where} of weight {show(weight)} improves for ever"
     return NoClosureError(
         f"the closure over {S.name} does not exist: {found}. Remove or mend one of its edges",

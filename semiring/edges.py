@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import chain, islice
 from numbers import Number
 from typing import Any, NamedTuple
@@ -12,6 +12,12 @@ from numpy.typing import NDArray
 
 from .errors import GraphError
 from .names import is_hashable, is_integer, is_missing, near, span_text
+from .texts import quoted
+
+# Integers are positions, unless the largest is beyond FEW and beyond SPREAD times the ends of edges: then they are
+# names, as of places on a map of the world, and nothing is allocated for the numbers between them.
+FEW = 1 << 20
+SPREAD = 64
 
 # column names of an edge's two ends
 ENDS = (("from", "to"), ("source", "target"), ("src", "dst"), ("u", "v"))
@@ -67,17 +73,17 @@ def _from_rows(edges: Iterable) -> Columns:
     for kind in set(map(type, rows)):
         if issubclass(kind, (str, bytes, Mapping)) or not (hasattr(kind, "__len__") and hasattr(kind, "__getitem__")):
             i = next(i for i, row in enumerate(rows) if type(row) is kind)
-            raise GraphError(f"edge {i} is {rows[i]!r}: an edge is (from, to) or (from, to, weight)")
+            raise GraphError(f"edge {i} is {quoted(rows[i])}: an edge is (from, to) or (from, to, weight)")
     lengths = set(map(len, rows))
     if not lengths:
         return Columns([], [])
     length = len(rows[0])
     if length not in (2, 3):
-        raise GraphError(f"edge 0 is {rows[0]!r}: an edge is (from, to) or (from, to, weight)")
+        raise GraphError(f"edge 0 is {quoted(rows[0])}: an edge is (from, to) or (from, to, weight)")
     if len(lengths) > 1:
         i = next(i for i, row in enumerate(rows) if len(row) != length)
         raise GraphError(
-            f"edge {i} has {len(rows[i])} entries, {rows[i]!r}, and edge 0 has {length}: "
+            f"edge {i} has {len(rows[i])} entries, {quoted(rows[i])}, and edge 0 has {length}: "
             "give every edge a weight or none"
         )
     return Columns(*_pad([[row[k] for row in rows] for k in range(length)]))
@@ -86,6 +92,12 @@ def _from_rows(edges: Iterable) -> Columns:
 def _from_array(array: np.ndarray) -> Columns:
     if array.dtype.names and array.ndim == 1 and len(array.dtype.names) in (2, 3):
         return Columns(*_pad([array[field] for field in array.dtype.names]))
+    if array.ndim == 2 and array.shape in ((2, 2), (3, 3)) and array.dtype.kind in "biufc":
+        side = array.shape[0]
+        raise GraphError(
+            f"an array of shape ({side}, {side}) could be {side} edges or a matrix of {side} vertices: give edges as "
+            "columns, tuple(array.T), and a matrix to from_dense"
+        )
     if array.ndim != 2 or array.shape[1] not in (2, 3):
         raise GraphError(
             f"an array of shape {array.shape}: edges are (m, 2) or (m, 3), one a row; "
@@ -105,31 +117,41 @@ def _from_sparse(matrix: Any) -> Columns:
     return Columns(rows, columns, None if data.dtype == bool else data, matrix.shape[0])
 
 
-_MISSING = object()
+MISSING = object()
 
 
 def _from_networkx(graph: Any, weight: str | int | None, default: Any) -> Columns:
-    triples = list(graph.edges(data=weight, default=_MISSING)) if weight else [(*e, _MISSING) for e in graph.edges()]
+    triples = list(graph.edges(data=weight, default=MISSING)) if weight else [(*e, MISSING) for e in graph.edges()]
     sources, targets, weights = [t[0] for t in triples], [t[1] for t in triples], [t[-1] for t in triples]
     vertices = list(graph.nodes)
-    found = Columns(sources, targets, None, len(vertices), vertices, graph.is_directed())
-    lacking = [i for i, w in enumerate(weights) if w is _MISSING]
+    found = Columns(sources, targets, weights, len(vertices), vertices, graph.is_directed())
+
+    def attributes() -> list[str]:
+        return sorted({str(name) for *_, data in islice(graph.edges(data=True), 1000) for name in data})
+
+    return attribute_weights(found, weight, default, attributes)
+
+
+def attribute_weights(
+    found: Columns, weight: str | int | None, default: Any, attributes: Callable[[], list[str]]
+) -> Columns:
+    """Columns whose weights are an attribute that may be MISSING: from some edges, or from all."""
+    sources, targets, weights = found.sources, found.targets, found.weights
+    lacking = [i for i, w in enumerate(weights) if w is MISSING]
     if len(lacking) == len(weights):
         if weights and weight not in (None, "weight"):
-            attributes = {name for *_, data in islice(graph.edges(data=True), 1000) for name in data}
-            hint = near(weight, sorted(map(str, attributes)))
-            raise GraphError(f"no edge has the attribute {weight!r}{hint}; weight=None leaves weights out")
-        return found
+            hint = near(weight, attributes())
+            raise GraphError(f"no edge has the attribute {quoted(weight)}{hint}; weight=None leaves weights out")
+        return found._replace(weights=None)
     if lacking and default is None:
-        if not all(w is _MISSING or isinstance(w, Number) for w in weights):
+        if not all(w is MISSING or isinstance(w, Number) for w in weights):
             i = lacking[0]
             raise GraphError(
-                f"edge {i} ({sources[i]!r} → {targets[i]!r}) has no {weight!r} and others do: give default="
+                f"edge {i} ({quoted(sources[i])} → {quoted(targets[i])}) has no {quoted(weight)} and others do: give "
+                "default="
             )
         default = 1
-    for i in lacking:
-        weights[i] = default
-    return found._replace(weights=weights)
+    return found._replace(weights=[default if w is MISSING else w for w in weights])
 
 
 def _from_frame(frame: Any, weight: str | int | None) -> Columns:
@@ -141,20 +163,34 @@ def _from_frame(frame: Any, weight: str | int | None) -> Columns:
 def pick_columns(header: Sequence, weight: str | int | None) -> tuple[int, int, int | None]:
     """Which columns of a table hold the source, the target and the weight (None: there is none)."""
     if len(header) < 2:
-        raise GraphError(f"a table of edges has two columns or more, this one has {list(header)}")
+        raise GraphError(f"a table of edges has two columns or more, this one has {quoted(list(header))}")
     plain = [str(name).strip().lower() for name in header]
-    ends = next(((plain.index(a), plain.index(b)) for a, b in ENDS if a in plain and b in plain), (0, 1))
-    others = [k for k in range(len(header)) if k not in ends]
+    known = next(((plain.index(a), plain.index(b)) for a, b in ENDS if a in plain and b in plain), None)
+    wanted = "weight" if weight is None else weight
+    heavy = header.index(wanted) if wanted in header else None
+    if heavy is None and wanted == "weight" and "weight" in plain:
+        heavy = plain.index("weight")
+    if known is not None and heavy in known:
+        raise GraphError(f"the column {quoted(wanted)} holds an end of the edges, not their weights: pass weight=None")
+    light = [k for k in range(len(header)) if k != heavy]
+    if len(light) < 2:
+        raise GraphError(
+            f"of the columns {quoted(list(header))} one is the weight, and one is left for the two ends of an edge"
+        )
+    ends = known or (light[0], light[1])
     if weight is None:
         return *ends, None
-    if weight in header:
-        return *ends, list(header).index(weight)
+    if heavy is not None:
+        return *ends, heavy
+    others = [k for k in light if k not in ends]
     rest = [header[k] for k in others]
     if weight != "weight":
-        raise GraphError(f"no column is called {weight!r}{near(weight, rest)}; the columns are {list(header)}")
+        columns = f"the columns are {quoted(list(header))}"
+        raise GraphError(f"no column is called {quoted(weight)}{near(weight, rest)}; {columns}")
     if len(others) > 1:
         raise GraphError(
-            f"which of the columns {rest} is the weight? Pass weight={rest[0]!r}, say, or weight=None for none"
+            f"which of the columns {quoted(rest)} is the weight? Pass weight={quoted(rest[0])}, say, or weight=None "
+            "for none"
         )
     return *ends, (others[0] if others else None)
 
@@ -186,16 +222,26 @@ def numbered(
         n = found.n
     if n is None:
         n = 1 + max(int(end.max()) if len(end) else -1 for end in (sources, targets))
+        if n > FEW and n > SPREAD * (len(sources) + len(targets)):
+            sources, targets, names = _compacted(sources, targets)
+            n = len(names)
     return sources, targets, max(n, 0), None if names is None else list(names)
+
+
+def _compacted(sources: NDArray[np.int64], targets: NDArray[np.int64]) -> tuple[Any, Any, list]:
+    """Integers that are far apart as names, in increasing order."""
+    for what, end in (("source", sources), ("target", targets)):
+        if end.min() < 0:
+            i = int(np.argmax(end < 0))
+            raise GraphError(bad_vertex(i, what, int(end[i]), None))
+    touched, ends = np.unique(np.concatenate([sources, targets]), return_inverse=True)
+    return ends[: len(sources)], ends[len(sources) :], touched.tolist()
 
 
 def _vertices(column: Any, what: str) -> NDArray[np.int64] | list:
     """A column of integers as int64, any other as a list of hashables."""
-    if isinstance(column, np.ndarray):
-        if column.ndim != 1:
-            raise GraphError(f"the {what} vertices have shape {column.shape}: give one for each edge")
-        if column.dtype.kind not in "iuf":
-            column = column.tolist() if column.dtype.kind in "OUST" else list(column)
+    if isinstance(column, np.ndarray) and column.dtype.kind not in "iuf":
+        column = column.tolist() if column.dtype.kind in "OUST" else list(column)
     if not isinstance(column, np.ndarray):
         kinds = set(map(type, column))
         if bool in kinds or np.bool_ in kinds:
@@ -243,7 +289,7 @@ def _appearance(sources: list, targets: list) -> list:
             for i, vertex in enumerate(column):
                 if not is_hashable(vertex):
                     raise GraphError(
-                        f"edge {i}: {what} vertex {vertex!r} is not hashable: "
+                        f"edge {i}: {what} vertex {quoted(vertex)} is not hashable: "
                         "name vertices by strings, numbers or tuples"
                     ) from None
         raise
@@ -251,7 +297,7 @@ def _appearance(sources: list, targets: list) -> list:
         for what, column in (("source", sources), ("target", targets)):
             for i, vertex in enumerate(column):
                 if is_missing(vertex):
-                    raise GraphError(f"edge {i}: the {what} vertex is missing ({vertex!r})")
+                    raise GraphError(f"edge {i}: the {what} vertex is missing ({quoted(vertex)})")
     return list(distinct)
 
 
@@ -260,7 +306,7 @@ def _called(column: list, names: Sequence[Hashable], what: str) -> NDArray[np.in
     positions = {name: i for i, name in enumerate(names)}
     for i, name in enumerate(column):
         if not is_hashable(name) or name not in positions:
-            raise GraphError(f"edge {i}: {what} vertex {name!r} is not among the names{near(name, names)}")
+            raise GraphError(f"edge {i}: {what} vertex {quoted(name)} is not among the names{near(name, names)}")
     return np.fromiter(map(positions.__getitem__, column), dtype=np.int64, count=len(column))
 
 

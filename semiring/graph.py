@@ -16,7 +16,7 @@ from .edges import Columns, bad_vertex, columns_of, numbered
 from .errors import GraphError
 from .memory import require
 from .names import Named, is_hashable
-from .texts import clip, clip_repr, count_text, dtype_text, element_text
+from .texts import clip, clip_repr, count_text, dtype_text, element_text, quoted, shown
 from .weights import as_weights, elements, refuse_nan, unweighted
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Graph(Named):
 
     def _edge(self, i: int) -> str:
         ends = self.sources[i], self.targets[i]
-        a, b = ends if self.names is None else (repr(self.names[v]) for v in ends)
+        a, b = ends if self.names is None else (quoted(self.names[v]) for v in ends)
         return f"edge {i} ({a} → {b})"
 
     def compact(self) -> Graph:
@@ -197,14 +197,15 @@ class Matrix(Named):
     def _table(self) -> list[list[str]]:
         """Texts of the heading row and of the rows shown, each led by its vertex."""
         half = SHOWN // 2
-        shown: list[int | None] = list(range(self.n))
+        chosen: list[int | None] = list(range(self.n))
         if self.n > SHOWN:
-            shown = [*range(half), None, *range(self.n - half, self.n)]
-        labels = ["…" if i is None else clip(str(i if self.names is None else self.names[i])) for i in shown]
+            chosen = [*range(half), None, *range(self.n - half, self.n)]
+        labels = ["…" if i is None else clip(shown(i if self.names is None else self.names[i])) for i in chosen]
         zero = self.semiring.zero_in(self.dtype)
         table = [["", *labels]]
-        for label, i in zip(labels, shown, strict=True):
-            cells = ["…" if i is None or j is None else element_text(self.array[i, j], zero, absent="·") for j in shown]
+        for label, i in zip(labels, chosen, strict=True):
+            row = None if i is None else self.array[i]
+            cells = ["…" if row is None or j is None else element_text(row[j], zero, absent="·") for j in chosen]
             table.append([label, *cells])
         return table
 
@@ -224,7 +225,8 @@ def as_graph(
     ----------
     edges : Graph, iterable, array, tuple of arrays, SciPy sparse, NetworkX graph or data frame
         - tuples (from, to) or (from, to, weight), all of one length, vertices being any hashable objects;
-        - an array of shape (m, 2) or (m, 3), or a structured array of two or three fields;
+        - an array of shape (m, 2) or (m, 3), or a structured array of two or three fields; a numeric one of shape
+          (2, 2) or (3, 3) could also be a matrix, and is refused;
         - a tuple of arrays (from, to) or (from, to, weight);
         - a square SciPy sparse matrix or array. Each stored entry is an edge, an explicit 0 too; the formats
           that store blocks or diagonals (BSR, DIA) cannot tell a 0 from padding, there it is no edge. In a
@@ -233,7 +235,8 @@ def as_graph(
         - a data frame with columns from and to (or source and target, src and dst, u and v, else the first
           two) and a column of weights: the one called `weight`, else the only other one.
     n : int, optional
-        Number of vertices. Default: one more than the largest, or as many as there are names.
+        Number of vertices. Default: one more than the largest, or as many as there are names. Integers are then
+        positions, however far apart.
     directed : bool
         False: every edge, listed once, goes both ways.
     weight : str, int or None
@@ -243,7 +246,9 @@ def as_graph(
     names : sequence of hashable, optional
         Names of the vertices in the order of their positions. Edges then give names, or positions if they are
         integers and no name is. Default: integers are positions, and other vertices, or all nodes of a NetworkX
-        graph that are not 0 … n − 1, are numbered in order of appearance and keep their names.
+        graph that are not 0 … n − 1, are numbered in order of appearance and keep their names. Integers of which the
+        largest is beyond 2²⁰ and beyond 64 for each end of an edge, as in OpenStreetMap, are names, in increasing
+        order: nothing is allocated for the numbers between them.
 
     Raises
     ------
@@ -264,6 +269,9 @@ def as_graph(
         n = operator.index(n)
         if n < 0:
             raise GraphError(f"n = {n}: a graph has no negative number of vertices")
+    for what, end in (("source", found.sources), ("target", found.targets)):
+        if isinstance(end, np.ndarray) and end.ndim != 1:
+            raise GraphError(f"the {what} vertices have shape {end.shape}: give one for each edge")
     if len(found.sources) != len(found.targets):
         raise GraphError(f"{len(found.sources)} sources, {len(found.targets)} targets: an edge needs one of each")
     sources, targets, n, names = numbered(found, n, names)

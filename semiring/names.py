@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from .errors import GraphError
+from .texts import quoted
 
 CLOSE = 20_000  # names that are searched for a near one
+LONG = 200  # characters from which a name is near to none, since a comparison takes the square of them
 
 
 class Named:
@@ -43,12 +45,12 @@ class Named:
             try:
                 return self._positions[name]
             except (KeyError, TypeError):
-                raise GraphError(f"no vertex is called {name!r}{near(name, self.names)}") from None
+                raise GraphError(f"no vertex is called {quoted(name)}{near(name, self.names)}") from None
         span = f"the vertices have no names, they are the integers {span_text(self.n)}"
         try:
             position = operator.index(name)  # type: ignore[arg-type]
         except TypeError:
-            raise GraphError(f"vertex {name!r}: {span}") from None
+            raise GraphError(f"vertex {quoted(name)}: {span}") from None
         if not 0 <= position < self.n:
             raise GraphError(f"vertex {position}: {span}")
         return position
@@ -62,7 +64,7 @@ class Named:
         if len(set(self.names)) < self.n:
             for i, name in enumerate(self.names):
                 if name in seen:
-                    raise GraphError(f"two vertices are called {name!r} (the second is number {i})")
+                    raise GraphError(f"two vertices are called {quoted(name)} (the second is number {i})")
                 seen.add(name)
 
 
@@ -73,9 +75,11 @@ def span_text(n: int) -> str:
 
 def near(name: Any, names: Sequence) -> str:
     """The part of a message that suggests a name close to one that is unknown, empty if none is."""
-    texts = {str(known): known for known in islice(names, CLOSE)}
-    close = difflib.get_close_matches(str(name), texts, n=1, cutoff=0.5)  # half, so that "mk" finds "km"
-    return f"; did you mean {texts[close[0]]!r}?" if close else ""
+    texts = {text: known for known in islice(names, CLOSE) if len(text := str(known)) <= LONG}
+    text = str(name)
+    # half, so that "mk" finds "km"
+    close = difflib.get_close_matches(text, texts, n=1, cutoff=0.5) if len(text) <= LONG else []
+    return f"; did you mean {quoted(texts[close[0]])}?" if close else ""
 
 
 def is_hashable(value: Any) -> bool:

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 
+QUOTED = 120  # characters of what a file holds that a message repeats
 LABEL = 16  # characters of a name or an element that a table shows
+
+# What a terminal obeys, or what changes how its neighbours look: control characters, ends of lines, marks that turn the
+# direction of writing, halves of surrogate pairs. Joiners and wide blanks, which names of many languages hold, stay.
+OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufff9-\ufffb]")
+
+
+def shown(name: Any) -> str:
+    r"""A name, or a text that holds names, as a terminal may have it: what it would obey is escaped as in Python.
+
+    >>> print(shown("red\x1b[31m"))
+    red\x1b[31m
+    """
+    return OBEYED.sub(lambda found: repr(found[0])[1:-1], str(name))
 
 
 def element_text(value: Any, zero: Any, absent: str) -> str:
@@ -31,7 +46,7 @@ def _plain(value: Any) -> str:
         if np.isinf(value):
             return "∞" if value > 0 else "-∞"
         return f"{value:.6g}"
-    return str(value)
+    return shown(value)
 
 
 def clip(text: str) -> str:
@@ -39,9 +54,15 @@ def clip(text: str) -> str:
     return text if len(text) <= LABEL else text[: LABEL - 1] + "…"
 
 
+def quoted(found: Any) -> str:
+    """What a file or a caller holds, as code for a message, cut if it is long."""
+    text = shown(repr(found))
+    return text if len(text) <= QUOTED else text[:QUOTED] + "…"
+
+
 def clip_repr(name: Hashable) -> str:
     """A name as code, cut."""
-    return clip(repr(name))
+    return clip(shown(repr(name)))
 
 
 def count_text(number: int, one: str, many: str) -> str:

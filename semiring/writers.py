@@ -3,60 +3,88 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
-from contextlib import contextmanager
+import io
+import warnings
 from pathlib import Path
-from shutil import copyfileobj
-from tempfile import TemporaryFile
 from typing import IO, Any
 
 import numpy as np
 
+from .errors import SemiringError, SemiringWarning
 from .graph import Matrix
-from .streams import OPENERS, open_file, suffix
-from .texts import is_same
+from .names import is_integer
+from .streams import created, suffix
+from .texts import is_same, quoted, shown
+
+BLOCK = 1 << 16  # entries of a matrix that are text at a time
 
 
-@contextmanager
-def _created(path: Path) -> Iterator[IO[bytes]]:
-    """A new file in which a writer can also go back; what it wrote is compressed at the end if the path says so."""
-    if path.suffix.lower() not in OPENERS:
-        with open(path, "wb") as file:
-            yield file
-        return
-    with TemporaryFile() as plain:
-        yield plain
-        plain.seek(0)
-        with open_file(path, "wb") as file:
-            copyfileobj(plain, file)
+class _Sink:
+    """A file that NumPy does not know for one: it writes through Python then, and an error keeps its reason."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.write = file.write
+
+
+def save_array(path: Path, *arrays: np.ndarray) -> None:
+    """A .npy file of an array, and of further ones behind it."""
+    with created(path) as file:
+        for array in arrays:
+            np.lib.format.write_array(_Sink(file), np.asanyarray(array), allow_pickle=False)
 
 
 def write_npy(path: Path, M: Matrix) -> None:
-    with _created(path) as file:
-        np.save(file, M.array, allow_pickle=False)
+    save_array(path, M.array, _zero(M))
 
 
 def write_npz(path: Path, M: Matrix) -> None:
-    arrays = {
-        "matrix": M.array,
-        "zero": np.asarray(M.semiring.zero_in(M.dtype)),
-        "algebra": np.array(M.semiring.name),
-    }
+    arrays = {"matrix": M.array, "zero": _zero(M), "algebra": np.array(M.semiring.name)}
     if M.names is not None:
-        integers = all(isinstance(name, (int, np.integer)) and not isinstance(name, bool) for name in M.names)
-        arrays["names"] = np.array(M.names, dtype=np.int64) if integers else np.array(list(map(str, M.names)))
-    with _created(path) as file:
+        arrays["names"] = _names(path, M.names)
+    with created(path) as file:
         np.savez(file, **arrays)  # type: ignore[arg-type]
+
+
+def _zero(M: Matrix) -> np.ndarray:
+    """What stands for no edge."""
+    return np.array(M.semiring.zero_in(M.dtype), M.dtype)
+
+
+def _names(path: Path, names: list) -> np.ndarray:
+    """Names as an array of integers of 64 bits or of texts."""
+    if all(is_integer(name) and -(2**63) <= name < 2**63 for name in names):
+        return np.array(names, dtype=np.int64)
+    texts = list(map(str, names))
+    array = np.array(texts, dtype=np.str_)
+    changed = next((i for i, text in enumerate(array.tolist()) if text != texts[i]), None)
+    if changed is not None:
+        raise SemiringError(f"{shown(path)}: .npz cannot hold the name {quoted(texts[changed])}, which ends in NUL")
+    if len(set(texts)) < len(texts):
+        raise SemiringError(f"{shown(path)}: .npz holds names as texts, and two of them have the same text")
+    other = next((name for name in names if not isinstance(name, str)), None)
+    if other is not None:
+        warnings.warn(
+            f"{shown(path)}: .npz holds names as texts, so that {quoted(other)} will be {quoted(str(other))}",
+            SemiringWarning,
+            stacklevel=4,
+        )
+    return array
 
 
 def write_table(path: Path, M: Matrix) -> None:
     zero = M.semiring.zero_in(M.dtype)
     vertices = range(M.n) if M.names is None else M.names
-    with open_file(path, "wt", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, delimiter="\t" if suffix(path) == ".tsv" else ",", lineterminator="\n")
-        writer.writerow(["", *vertices])
-        for vertex, row in zip(vertices, M.array, strict=True):
-            writer.writerow([vertex, *_cells(row, zero)])
+    with created(path) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+        writer = csv.writer(text, delimiter="\t" if suffix(path) == ".tsv" else ",", lineterminator="\n")
+        try:
+            writer.writerow(["", *vertices])
+            for vertex, row in zip(vertices, M.array, strict=True):
+                writer.writerow([vertex, *_cells(row, zero)])
+        except UnicodeEncodeError as e:
+            raise SemiringError(f"{shown(path)}: {quoted(e.object[e.start])} is no character that UTF-8 has") from None
+        finally:
+            text.detach()
 
 
 def _cells(row: np.ndarray, zero: Any) -> list:
@@ -73,15 +101,16 @@ def _cells(row: np.ndarray, zero: Any) -> list:
 
 
 def write_mtx(path: Path, M: Matrix) -> None:
-    import scipy.io
-    import scipy.sparse
-
-    zero = M.semiring.zero_in(M.dtype)
-    rows, columns = np.nonzero(M.array != zero)
+    rows, columns = np.nonzero(M.array != M.semiring.zero_in(M.dtype))
     values = M.array[rows, columns]
-    pattern = values.dtype.kind == "b"
-    if pattern or values.dtype == np.float16:
-        values = values.astype(np.int8 if pattern else np.float32)
-    entries = scipy.sparse.coo_array((values, (rows, columns)), shape=M.shape)
-    with _created(path) as file:
-        scipy.io.mmwrite(file, entries, field="pattern" if pattern else None, symmetry="general")
+    kind = {"b": "pattern", "i": "integer", "u": "integer", "c": "complex"}.get(values.dtype.kind, "real")
+    numbers = {"pattern": [], "complex": [values.real, values.imag]}.get(kind, [values])
+    if kind in ("real", "complex"):
+        numbers = [part.astype(np.float64) for part in numbers]  # whose shortest texts are exact
+    line = " ".join(["{}"] * (2 + len(numbers))) + "\n"
+    with created(path) as file:
+        file.write(f"%%MatrixMarket matrix coordinate {kind} general\n{M.n} {M.n} {len(values)}\n".encode())
+        for start in range(0, len(values), BLOCK):
+            part = slice(start, start + BLOCK)
+            lists = [column[part].tolist() for column in (rows + 1, columns + 1, *numbers)]
+            file.write("".join(map(line.format, *lists)).encode())

@@ -298,7 +298,7 @@ def test_missing_laws_are_named() -> None:
     ("a.gr", "p sp 2 1\na 1 5 3\n", "line 2: .*vertex '5', expected an integer from 1 to 2"),
     ("a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 5 3\n", "line 3"),
     ("a.txt", "0 1\n-3 2\n", "line 2: .*source vertex -3"),
-    ("a.graphml", "<graphml>\n<graph>\n", "line 3"),
+    ("a.graphml", "<graphml>\n<graph edgedefault='directed'>\n", "line 3"),
 ])  # fmt: skip
 def test_files_that_do_not_parse(tmp_path: Path, name: str, text: str, message: str) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")

@@ -237,7 +237,7 @@ def test_compact_closes_gaps_and_keeps_names():
         ([(0, 1), (1, -2)], "edge 1: target vertex -2 is negative; integer vertices count from 0"),
         ([(0, 1.5)], "edge 0: target vertex 1.5 is not an integer"),
         ([(0, 1), (np.nan, 1)], "edge 1: source vertex nan is not an integer"),
-        (np.array([[0, 1.0], [INF, 0]]), "edge 1: source vertex inf is not an integer"),
+        (np.array([[0, 1.0], [INF, 0], [0, 0]]), "edge 1: source vertex inf is not an integer"),
         ([(0, 2**70)], "edge 0: target vertex 1180591620717411303424 does not fit 64 bits"),
         (
             (np.array([0], np.uint64), np.array([2**63], np.uint64)),

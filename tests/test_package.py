@@ -21,7 +21,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 # Each module may import from its own layer and from those before it.
 LAYERS = [
     "constants data errors memory operations progress texts",
-    "names streams",
+    "names streams numerals",
     "expression laws",
     "tracing",
     "reference proofs stars",
@@ -35,7 +35,8 @@ LAYERS = [
     "edges weights",
     "graph",
     "text_readers writers",
-    "array_readers",
+    "array_readers mtx_readers graphml_readers",
+    "archive_readers",
     "files",
     "devices",
     "operands planning naming",

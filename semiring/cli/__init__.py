@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..errors import SemiringError
+from ..texts import shown
 from .arguments import BAD_INPUT, parser
 
 INTERRUPTED = 130  # what a shell reports for Ctrl-C
@@ -54,14 +55,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _complain(problem: object) -> int:
-    print("semiring:", " ".join(str(problem).split()), file=sys.stderr)
+    print("semiring:", shown(" ".join(str(problem).split())), file=sys.stderr)
     return BAD_INPUT
 
 
 @contextmanager
 def _warnings_in_one_line() -> Iterator[None]:
     def show(message: Warning | str, *where: Any, **more: Any) -> None:
-        print("semiring: warning:", " ".join(str(message).split()), file=sys.stderr)
+        print("semiring: warning:", shown(" ".join(str(message).split())), file=sys.stderr)
 
     with warnings.catch_warnings():
         warnings.showwarning = show

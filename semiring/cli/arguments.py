@@ -85,5 +85,10 @@ def _graph_arguments(p: Parser) -> None:
     weights = p.add_mutually_exclusive_group()
     weights.add_argument("--weight", metavar="COLUMN", default="weight", help="the column or attribute of weights")
     weights.add_argument("--unweighted", action="store_const", const=None, dest="weight", help="every edge weighs 1")
+    header = p.add_mutually_exclusive_group()
+    header.add_argument("--header", action="store_true", default=None, help="the first line names the columns")
+    header.add_argument("--no-header", action="store_false", dest="header", help="the first line is an edge")
+    p.add_argument("--text-names", action="store_const", const=str, dest="names",
+                   help="vertices are names, also where they look like numbers")  # fmt: skip
     p.add_argument("--append", metavar="VALUES", help="components after the weight, for records: 1 or 0,inf")
     p.add_argument("--compact", action="store_true", help="leave out vertices without edges")

@@ -12,6 +12,7 @@ from ..errors import SemiringError
 from ..graph import Graph, Matrix
 from ..laws import show
 from ..paths import path
+from ..texts import shown
 from .inputs import algebra_of, graph_of, label_of, matrix_of, vertex_of
 from .output import element_text, write_matrix, write_rows
 from .tables import positions
@@ -40,7 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
         vertices = path(A, S, label_of(A, source), label_of(A, target))[1]
         route = [A.index(v) for v in vertices or ()]
         if places is not None and not route:
-            raise SemiringError(f"there is no way from {label_of(A, source)} to {label_of(A, target)} to be drawn")
+            ends = f"from {shown(label_of(A, source))} to {shown(label_of(A, target))}"
+            raise SemiringError(f"there is no way {ends} to be drawn")
 
     if source is not None or target is not None:
         rows, columns = _chosen(A.n, source, target)

@@ -15,6 +15,7 @@ from ..core import Semiring
 from ..devices import gpu_facts, gpu_name
 from ..errors import LawError, SemiringError
 from ..laws import FLAGS
+from ..writers import save_array
 from .inputs import algebra_of, label_of, matrix_of
 from .output import element_text, write_rows, write_table
 from .tables import right_hand_side
@@ -31,7 +32,7 @@ def run_solve(arguments: argparse.Namespace) -> int:
         raise SemiringError(f"{arguments.output}: the solution is written as .npy; without -o it is printed")
     X = np.asarray(solve(A.array, B, S, progress=True))
     if arguments.output is not None:
-        np.save(arguments.output, X, allow_pickle=False)
+        save_array(arguments.output, X)
     else:
         table = X.reshape(A.n, -1)
         text = element_text(S, X.dtype)

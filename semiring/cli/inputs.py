@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,8 @@ from ..errors import SemiringError
 from ..graph import Graph, Matrix, adjacency
 from ..names import near
 from ..naming import algebra
+from ..numerals import integer, number
+from ..texts import quoted
 
 
 def algebra_of(text: str) -> Semiring:
@@ -34,7 +35,7 @@ def _from_file(file: Path, name: str) -> Semiring:
         names = runpy.run_path(str(file))
     except SemiringError as e:
         raise type(e)(f"{file}: {e}") from None
-    except Exception as e:  # whatever a user's file does wrong
+    except (Exception, SystemExit) as e:  # whatever a user's file does wrong
         raise SemiringError(f"{file} cannot be run: {type(e).__name__}: {e}") from None
     if name not in names:
         raise SemiringError(f"{file} has no {name!r}{near(name, [n for n, x in names.items() if _is_algebra(x)])}")
@@ -51,7 +52,10 @@ def graph_of(arguments: argparse.Namespace) -> Graph:
     """The graph of the file."""
     from ..files import read_graph
 
-    graph = read_graph(arguments.file, directed=arguments.directed, weight=arguments.weight)
+    graph = read_graph(
+        arguments.file, directed=arguments.directed, weight=arguments.weight, header=arguments.header,
+        names=arguments.names,
+    )  # fmt: skip
     return graph.compact() if arguments.compact else graph
 
 
@@ -60,10 +64,10 @@ def matrix_of(arguments: argparse.Namespace) -> tuple[Graph, Matrix]:
     S = algebra_of(arguments.algebra)
     try:
         dtype = None if arguments.dtype is None else np.dtype(arguments.dtype)
-    except TypeError:
+    except (TypeError, ValueError, SyntaxError, OverflowError, MemoryError):  # NumPy parses a small language here
         names = [d.name for d in S.dtypes]
         raise SemiringError(
-            f"NumPy knows no dtype {arguments.dtype!r}{near(arguments.dtype, names)}; {S.name} lives in "
+            f"NumPy knows no dtype {quoted(arguments.dtype)}{near(arguments.dtype, names)}; {S.name} lives in "
             f"{', '.join(names)}"
         ) from None
     graph = graph_of(arguments)
@@ -93,9 +97,9 @@ def _records(S: Semiring, graph: Graph, text: str) -> np.ndarray:
 
 def vertex_of(M: Graph | Matrix, text: str) -> int:
     """Position of a vertex that was named on the command line, where names are text."""
-    integer = re.fullmatch(r"[+-]?\d+", text) is not None
-    if integer and (M.names is None or text not in M.names):
-        return M.index(int(text))
+    position = integer(text)
+    if position is not None and (M.names is None or text not in M.names):
+        return M.index(position)
     return M.index(text)
 
 
@@ -106,10 +110,9 @@ def label_of(M: Graph | Matrix, position: int) -> Any:
 
 def number_of(text: str) -> float:
     """A number that is not NaN; the error's message is what was found in place of one."""
-    try:
-        value = float(text)
-    except ValueError:
-        raise ValueError(repr(text)) from None
+    value = number(text)
+    if value is None:
+        raise ValueError(quoted(text))
     if value != value:
         raise ValueError("NaN")
     return value

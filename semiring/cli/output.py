@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core import Semiring
 from ..graph import Matrix
-from ..texts import is_same
+from ..texts import is_same, shown
 from .inputs import label_of
 
 
@@ -31,8 +31,9 @@ def element_text(S: Semiring, dtype: np.dtype) -> Callable[[Any], Any]:
 
 
 def write_rows(rows: Iterable[Sequence[Any]]) -> None:
-    """Tab-separated text on stdout."""
-    csv.writer(sys.stdout, delimiter="\t", lineterminator="\n").writerows(rows)
+    """Tab-separated text on stdout, a row a line: control characters in names are escaped as in Python."""
+    writer = csv.writer(sys.stdout, delimiter="\t", lineterminator="\n")
+    writer.writerows([shown(x) if isinstance(x, str) else x for x in row] for row in rows)
 
 
 def write_matrix(M: Matrix) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import numpy as np
 
+from ..array_readers import parse_npy
 from ..errors import GraphError, SemiringError
+from ..files import read_file
 from ..graph import Graph, Matrix
+from ..streams import fail, numbered_lines, suffix, text_of
+from ..text_readers import rows_of
+from ..texts import quoted, shown
 from .inputs import label_of, number_of, vertex_of
 
 DEGREES = (("longitude", "latitude"), ("lon", "lat"), ("lng", "lat"))  # columns of places on the globe
@@ -16,25 +20,19 @@ DEGREES = (("longitude", "latitude"), ("lon", "lat"), ("lng", "lat"))  # columns
 
 def _rows_of_numbers(file: Path) -> tuple[list[str] | None, list[tuple[int, str, list[float]]]]:
     """The names of the columns, if the file has any, and for each line its number, its vertex and its numbers."""
-    if not file.is_file():
-        raise GraphError(f"there is no file {file}")
     header: list[str] | None = None
     rows: list[tuple[int, str, list[float]]] = []
-    with file.open(encoding="utf-8-sig", newline="") as lines:
-        separator = "\t" if file.suffix in (".tsv", ".txt") else ","
-        for number, fields in enumerate(csv.reader(lines, delimiter=separator), 1):
-            fields = [field.strip() for field in fields]
-            if not any(fields) or fields[0].startswith("#"):
-                continue
-            width = len(rows[0][2]) + 1 if rows else len(header or fields)
-            if len(fields) != width or width < 2:
-                raise GraphError(f"{file}, line {number}: found {len(fields)} fields, expected {max(width, 2)}")
-            try:
-                rows.append((number, fields[0], [number_of(field) for field in fields[1:]]))
-            except ValueError as e:
-                if rows or header is not None:
-                    raise GraphError(f"{file}, line {number}: found {e}, expected a number") from None
-                header = fields
+    separator = "\t" if suffix(file) in (".tsv", ".txt") else ","
+    for line, fields in rows_of(file, numbered_lines(text_of(file, read_file(file))), separator):
+        width = len(rows[0][2]) + 1 if rows else len(header or fields)
+        if len(fields) != width or width < 2:
+            fail(file, line, f"{len(fields)} fields", str(max(width, 2)))
+        try:
+            rows.append((line, fields[0], [number_of(field) for field in fields[1:]]))
+        except ValueError as e:
+            if rows or header is not None:
+                fail(file, line, str(e), "a number")
+            header = fields
     return header, rows
 
 
@@ -45,9 +43,9 @@ def _placed(file: Path, rows: list[tuple[int, str, list[float]]], M: Graph | Mat
         try:
             position = vertex_of(M, vertex)
         except GraphError as e:
-            raise GraphError(f"{file}, line {number}: {e}") from None
+            raise GraphError(f"{shown(file)}, line {number}: {e}") from None
         if position in found:
-            raise GraphError(f"{file}, line {number}: vertex {vertex} has a line already")
+            fail(file, number, f"vertex {quoted(vertex)} again", "one line for each")
         found[position] = values
     return found
 
@@ -60,7 +58,7 @@ def positions(file: Path, graph: Graph) -> tuple[np.ndarray, str]:
     found = _placed(file, rows, graph)
     if len(found) < graph.n:
         absent = next(v for v in range(graph.n) if v not in found)
-        raise GraphError(f"{file}: vertex {label_of(graph, absent)} has no place")
+        raise GraphError(f"{shown(file)}: vertex {shown(label_of(graph, absent))} has no place")
     points = np.array([found[v] for v in range(graph.n)])
     if points.ndim != 2 or points.shape[1] != 2:
         raise GraphError(f"{file}: expected three columns, a vertex, x and y")
@@ -71,13 +69,8 @@ def positions(file: Path, graph: Graph) -> tuple[np.ndarray, str]:
 def right_hand_side(file: Path, A: Matrix) -> np.ndarray:
     """B of an equation: an array, or a table in which vertices without a line have the algebra's zero."""
     S = A.semiring
-    if file.suffix == ".npy":
-        if not file.is_file():
-            raise GraphError(f"there is no file {file}")
-        try:
-            return np.load(file, allow_pickle=False)
-        except ValueError as e:
-            raise GraphError(f"{file} is no .npy file of numbers ({e})") from None
+    if suffix(file) == ".npy":
+        return parse_npy(file, read_file(file))[0]
     if S.is_record or S.is_object:
         raise SemiringError(f"{file}: elements of {S.name} are no numbers; give a .npy array of records")
     _, rows = _rows_of_numbers(file)
@@ -88,6 +81,6 @@ def right_hand_side(file: Path, A: Matrix) -> np.ndarray:
         B[position] = values
         if not np.array_equal(B[position], values):
             raise SemiringError(
-                f"{file}: {values} of vertex {label_of(A, position)} do not fit {A.dtype}; pass --dtype"
+                f"{shown(file)}: {values} of vertex {shown(label_of(A, position))} do not fit {A.dtype}; pass --dtype"
             )
     return B[:, 0] if width == 1 else B

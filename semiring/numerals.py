@@ -1,0 +1,108 @@
+"""Numbers as files spell them: plain ASCII, nothing before or after.
+
+Tables of such numbers go through NumPy's fast reader, which is right for ASCII alone: it asks C which characters are
+digits, and C answers wrongly beyond Latin-1. Everything else goes field by field.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+INTEGER = re.compile(r"[+-]?[0-9]+")
+CANONICAL = re.compile(r"0|-?[1-9][0-9]*")  # the one way to write each integer
+NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE)
+LONGEST = 20  # digits and sign of the longest 64-bit integer
+
+
+def number(text: str) -> float | None:
+    """The number that a text is, or None; one too large for a float is none, NaN is one."""
+    if not NUMBER.fullmatch(text):
+        return None
+    value = float(text)
+    return None if math.isinf(value) and text[-1] in "0123456789." else value
+
+
+def integer(text: str, low: int = -(2**63), high: int = 2**63 - 1) -> int | None:
+    """The integer that a text is, or None if it is none from low to high, which have no more than 20 characters."""
+    if not INTEGER.fullmatch(text):
+        return None
+    digits = text.lstrip("+-0") or "0"
+    if len(digits) > LONGEST:  # Python refuses to read thousands of digits
+        return None
+    value = -int(digits) if text[0] == "-" else int(digits)
+    return value if low <= value <= high else None
+
+
+def integers(texts: Sequence[str]) -> NDArray[np.int64] | None:
+    """Texts as 64-bit integers, or None if one is no such integer."""
+    values = list(map(integer, texts))
+    return None if None in values else np.array(values, dtype=np.int64)
+
+
+def table(text: str, dtype: np.dtype, separator: str | None, *, canonical: bool = False) -> np.ndarray | None:
+    """The lines of a text of plain numbers, or None if any is not just what the dtype says.
+
+    A float that is too large for its 64 bits, which would be read as infinite, makes it None too; where `canonical`, so
+    does what may be an integer in another spelling than the one without sign or zeros before.
+    """
+    if not text.isascii():
+        return None
+    data = text.encode("ascii")
+    if not _is_plain(data, canonical):
+        return None
+    lines = io.TextIOWrapper(io.BytesIO(data), encoding="ascii", newline="")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            found = np.loadtxt(lines, dtype=dtype, delimiter=separator, comments=None, ndmin=1)
+        except (ValueError, Warning):
+            return None
+    for field in dtype.names or ():
+        if found.dtype[field].kind == "f" and not np.isfinite(found[field]).all():
+            return None
+    return found
+
+
+STRANGE, OTHER, SEPARATOR, MINUS, PLUS, ZERO, DIGIT = range(7)
+
+
+def _kind(character: int) -> int:
+    """What a character is at the beginning of a number; DIGIT is one but 0."""
+    letter = chr(character)
+    if not (" " <= letter <= "~" or letter in "\t\r\n"):
+        return STRANGE
+    if letter in " \t\r\n,;":
+        return SEPARATOR
+    return {"-": MINUS, "+": PLUS, "0": ZERO}.get(letter, DIGIT if "1" <= letter <= "9" else OTHER)
+
+
+BLOCK = 1 << 16  # characters
+KINDS = bytes(map(_kind, range(256)))
+
+
+def _is_plain(data: bytes, canonical: bool) -> bool:
+    """Whether all characters may stand in a table, and where `canonical`, no integer is spelled in another way.
+
+    There, no field begins with a plus, with a zero before a digit, or with a minus before a zero without a point.
+    """
+    for start in range(0, len(data), BLOCK):  # some that the cache holds, with the characters around them
+        part = b"\n" + data[:BLOCK] if start == 0 else data[start - 1 : start + BLOCK]
+        after = data[start + BLOCK : start + BLOCK + 2].ljust(2, b"\n")
+        k = np.frombuffer((part + after).translate(KINDS), np.uint8)
+        if k.min() == STRANGE:
+            return False
+        if canonical:
+            begins = np.flatnonzero(k[:-3] == SEPARATOR)
+            first, then, last = k[begins + 1], k[begins + 2], k[begins + 3]
+            zeros = (first == ZERO) & (then >= ZERO)
+            minus = (first == MINUS) & (then == ZERO) & (last != OTHER)
+            if (zeros | minus | (first == PLUS)).any():
+                return False
+    return True
