@@ -12,7 +12,7 @@ from . import laws
 from .algorithms.blocks import UndefinedStar
 from .core import Semiring
 from .csr import has_edges
-from .devices import is_on_gpu, settle, to_host
+from .devices import is_on_gpu, settle, to_host, upload
 from .divergence import check_cycles, may_diverge, undefined_star
 from .errors import SemiringError
 from .execution import (
@@ -35,11 +35,13 @@ from .kernels.lowering import Lowering
 from .kernels.packed import is_packed
 from .memory import require
 from .naming import algebra
-from .operands import Operand, check_square, examine, is_sparse, operand
+from .operands import Operand, check_square, examine, is_sparse, operand, stacked
 from .planning import Plan
 
 if TYPE_CHECKING:
     from .sparse_planning import SparsePlan
+
+KEPT = 1 << 20  # bytes up to which a matrix that may be overwritten is copied all the same
 
 __all__ = ["Factors", "algebra", "check_laws", "closure", "factor", "matmul", "plan", "solve"]
 
@@ -167,7 +169,7 @@ def matmul(
             raise SemiringError(f"accumulate has shape {c.shape}, the product {shape}")
         operands["accumulate"] = c.reshape(full)
     if out is not None and not _can_hold(out, shape, dtype):
-        raise SemiringError(f"out must be a writable {dtype} array of shape {shape}")
+        raise SemiringError(f"out must be a writable {dtype} array of shape {shape}, and none with a mask")
     work = np.prod(full, dtype=float) * a.shape[-1]
     placed, back = settle(S, list(operands.values()), device, work)
     if np.prod(full, dtype=float) * dtype.itemsize > LARGE:
@@ -185,7 +187,7 @@ def matmul(
 
 
 def _can_hold(out: Any, shape: tuple[int, ...], dtype: np.dtype) -> bool:
-    if not isinstance(out, np.ndarray) and not is_on_gpu(out):
+    if (not isinstance(out, np.ndarray) and not is_on_gpu(out)) or isinstance(out, np.ma.MaskedArray):
         return False
     return bool(out.shape == shape and out.dtype == dtype and getattr(out.flags, "writeable", True))
 
@@ -195,6 +197,10 @@ def _examined_product(
 ) -> Any:
     """C ⊕ A ⊗ B of elements that are looked at before."""
     on_gpu = is_on_gpu(operands[0])
+    if not operands[0].size or not operands[1].size:  # nothing is added to C, or to zero
+        examine(S, dtype, named)
+        C = operands[2].copy() if len(operands) > 2 else laws.full(np.empty(full, dtype), S.zero_in(dtype))
+        return upload(C) if on_gpu and not is_on_gpu(C) else C
     if on_gpu and not check:
         low = lowering_without_facts(S, operands[0], packed=len(full) == 2)
         return low.decode(_product(low, full, *operands))
@@ -218,8 +224,8 @@ def _product(low: Lowering, full: tuple[int, ...], a: Any, b: Any, c: Any = None
     if len(full) == 2:
         (k.multiply if c is None else k.multiply_add)(result, a, b)
         return result
-    stacks = [np.broadcast_to(x, (*full[:-2], *x.shape[-2:])).reshape(-1, *x.shape[-2:]) for x in (a, b)]
-    (k.multiply_stack if c is None else k.multiply_add_stack)(result.reshape(-1, *full[-2:]), *stacks)
+    stacks = [stacked(np.broadcast_to(x, (*full[:-2], *x.shape[-2:]))) for x in (a, b)]
+    (k.multiply_stack if c is None else k.multiply_add_stack)(stacked(result), *stacks)
     return result
 
 
@@ -333,6 +339,11 @@ def closure(
             if in_place:
                 array[...] = short
             return given.wrap(back(array if in_place else short))
+    kept = array
+    if in_place:  # a matrix that takes no room is kept, to tell cycles from rounding and to name them
+        kept = array.copy() if check and may_diverge(low) and array.nbytes <= KEPT else None
+    if not array.size:
+        return given.wrap(back(array if in_place else array.copy()))
     work = low.encode(array, not in_place)
     original = None if reflexive else low.encode(array, True) if low.kind == "packed" else encoded(low, array)
     with reporting(progress, planned, check) as kernel:
@@ -341,9 +352,12 @@ def closure(
         except UndefinedStar as e:
             raise undefined_star(S, given.names, e.pivot) from None
     if check and may_diverge(low) and not check_cycles(
-        low, work, None if in_place else array, facts, given.names, steady=planned.method == "squaring"
+        low, work, kept, facts, given.names, steady=planned.method == "squaring"
     ):
-        work = steady_closure(planned, array, original, facts, given.names)
+        work = steady_closure(planned, kept, original, facts, given.names)
+        if in_place:
+            array[...] = low.decode(work)
+            return given.wrap(back(array))
     elif guessable and planned.method == "floyd-warshall":
         speculation.remember_closure(S, array, low)
     return given.wrap(back(low.decode(work)))

@@ -14,8 +14,10 @@ from numpy.typing import DTypeLike, NDArray
 
 from .edges import Columns, bad_vertex, columns_of, numbered
 from .errors import GraphError
+from .masks import mask_of, unmasked
 from .memory import require
 from .names import Named, is_hashable
+from .naming import algebra
 from .texts import clip, clip_repr, count_text, dtype_text, element_text
 from .weights import as_weights, elements, refuse_nan, unweighted
 
@@ -126,7 +128,7 @@ class Matrix(Named):
     ----------
     array : array, shape (n, n)
         Held, not copied.
-    semiring : Semiring
+    semiring : Semiring or str
     names : sequence of hashable, optional
 
     Examples
@@ -140,8 +142,9 @@ class Matrix(Named):
     (2, 2)
     """
 
-    def __init__(self, array: np.ndarray, semiring: Semiring, names: Sequence[Hashable] | None = None) -> None:
-        array = np.asarray(array)
+    def __init__(self, array: np.ndarray, semiring: Semiring | str, names: Sequence[Hashable] | None = None) -> None:
+        semiring = algebra(semiring)
+        array = unmasked(array, semiring) if isinstance(array, np.ma.MaskedArray) else np.asarray(array)
         if array.ndim != 2 or array.shape[0] != array.shape[1]:
             raise GraphError(f"a matrix over vertices is square, this array has shape {array.shape}")
         self.array = array
@@ -281,7 +284,7 @@ def _own_columns(graph: Graph) -> Columns:
 
 def adjacency(
     edges: Any,
-    S: Semiring,
+    S: Semiring | str,
     n: int | None = None,
     *,
     dtype: DTypeLike | None = None,
@@ -299,7 +302,7 @@ def adjacency(
     ----------
     edges, n, directed, weight, names
         See `as_graph`.
-    S : Semiring
+    S : Semiring or str
     dtype : optional
         Of the matrix. Default: what the algebra uses for the weights' dtype. A Boolean matrix takes every edge with
         a number for weight as True, also if it is 0, because the edge is there.
@@ -325,6 +328,7 @@ def adjacency(
     >>> float(M["a", "b"]), float(M["b", "c"]), float(M["c", "a"])
     (3.0, 0.0, inf)
     """
+    S = algebra(S)
     graph = as_graph(edges, n, directed=directed, weight=weight, default=default, names=names)
     if graph.weights is not None:
         values = elements(S, graph.weights, dtype, graph._edge)
@@ -344,7 +348,7 @@ def adjacency(
 
 def from_dense(
     array: Any,
-    S: Semiring,
+    S: Semiring | str,
     *,
     absent: Any = 0,
     dtype: DTypeLike | None = None,
@@ -355,8 +359,8 @@ def from_dense(
     Parameters
     ----------
     array : array_like, shape (n, n)
-        It is copied.
-    S : Semiring
+        It is copied. A masked entry is no edge.
+    S : Semiring or str
     absent : optional
         The value that means no edge; `float("nan")` for NaN.
     dtype, names
@@ -369,6 +373,7 @@ def from_dense(
     >>> np.asarray(M).tolist()
     [[inf, 5.0], [inf, inf]]
     """
+    S = algebra(S)
     data = np.asarray(array)
     if data.ndim != 2 or data.shape[0] != data.shape[1]:
         raise GraphError(f"a matrix of edges is square, this array has shape {data.shape}")
@@ -380,6 +385,9 @@ def from_dense(
         present = np.array([x != absent for x in data.flat], dtype=bool).reshape(data.shape)
     else:
         present = np.asarray(data != absent)
+    mask = mask_of(array, "array")
+    if mask is not None:
+        present &= ~mask
     where = None
 
     def entry(i: int) -> str:

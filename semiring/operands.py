@@ -16,6 +16,7 @@ from .errors import SemiringError
 from .kernels.facts import Facts, gather
 from .kernels.lowering import chunks
 from .laws import is_nan, show
+from .masks import unmasked
 
 Wrap = Callable[[np.ndarray], Any]
 _HOST, _CUDA = 1, 2  # device types of DLPack
@@ -48,6 +49,10 @@ def operand(A: Any, S: Semiring, what: str = "A") -> Operand:
         When it stands for none, or its dtype cannot carry the algebra.
     """
     if isinstance(A, np.ndarray):
+        if isinstance(A, np.ma.MaskedArray):
+            return Operand(unmasked(A, S, what), _as_is)
+        if isinstance(A, np.matrix):
+            A = np.asarray(A)
         carried = _carried(A, S)
         return Operand(carried, _as_is if carried is A else lambda array: _convert(array, A.dtype))
     if is_on_gpu(A):
@@ -202,7 +207,12 @@ def _common_multiple(arrays: Sequence[np.ndarray]) -> int:
 
 def _matrices(array: np.ndarray) -> np.ndarray:
     """An array of any other number of axes as a stack of matrices."""
-    return array.reshape(1, -1) if array.ndim < 2 else array.reshape(-1, *array.shape[-2:])
+    return array.reshape(1, -1) if array.ndim < 2 else stacked(array)
+
+
+def stacked(array: Any) -> Any:
+    """Matrices behind any number of leading axes as one stack; also where an axis is empty."""
+    return array.reshape(math.prod(array.shape[:-2]), *array.shape[-2:])
 
 
 def _refuse_outside(S: Semiring, what: str, array: np.ndarray) -> None:

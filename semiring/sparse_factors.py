@@ -26,6 +26,7 @@ from .kernels.lowering import Lowering, choose, in_python_integers
 from .laws import show
 from .memory import in_words, require
 from .names import Named
+from .naming import closable
 from .operands import examine, operand
 from .progress import bar
 from .sparse_divergence import check_cycles, steady_closure
@@ -388,9 +389,7 @@ def sparse_factor(A: Any, S: Semiring | str, *, order: str = "auto") -> SparseFa
     >>> F.row("a")
     array([0., 3., 7.])
     """
-    from .naming import algebra
-
     if order not in ("auto", "metis", "levels", "natural"):
         raise SemiringError(f"order must be 'auto', 'metis', 'levels' or 'natural', and is {show(order)}")
-    return SparseFactors(read(A, algebra(S)), order=order)
+    return SparseFactors(read(A, closable(S)), order=order)
 
