@@ -36,7 +36,7 @@ from .kernels.packed import is_packed
 from .memory import require
 from .naming import algebra
 from .operands import Operand, check_square, examine, is_sparse, operand, stacked
-from .planning import Plan
+from .planning import Plan, check_options
 
 if TYPE_CHECKING:
     from .sparse_planning import SparsePlan
@@ -73,9 +73,17 @@ def check_laws(S: Semiring | str, samples: Sequence[Any] | np.ndarray | None = N
     if samples is None:
         return S._law_report
     if not isinstance(samples, np.ndarray):
-        values = [tuple(v) if S.is_record else v for v in samples]
-        samples = laws.sequence(values, S.default_dtype)
-    A = S.over(S.resolve_dtype(samples.dtype))
+        try:
+            values = [tuple(v) if S.is_record else v for v in samples]
+            samples = laws.sequence(values, S.default_dtype)
+        except (TypeError, ValueError, OverflowError) as e:
+            raise SemiringError(f"samples are no sequence of elements of {S.name}: {e}") from None
+    if samples.ndim != 1:
+        raise SemiringError(f"samples must be a sequence of elements, and have shape {samples.shape}")
+    samples = operand(samples, S, "samples").array
+    if samples.dtype.kind == "O":
+        examine(S, samples.dtype, [("samples", samples)])
+    A = S.over(samples.dtype)
     inside = A.contains(samples)
     if not np.all(inside):
         bad = np.flatnonzero(~inside)[0]
@@ -130,6 +138,7 @@ def matmul(
            [inf,  0.]])
     """
     S = algebra(S)
+    check_options("auto", device, check=check)
     if is_packed(A) or is_packed(B):
         from .packed import packed_product
 
@@ -303,6 +312,7 @@ def closure(
            [inf, inf,  0.]])
     """
     S = algebra(S)
+    check_options(method, device, tile, progress, reflexive=reflexive, overwrite=overwrite, check=check, packed=packed)
     if packed or is_packed(A):
         from .packed import packed_closure
 
@@ -384,6 +394,7 @@ def plan(
     ('r-kleene', 'ordered integers', 27000000)
     """
     S = algebra(S)
+    check_options(method, device, tile, reflexive=reflexive, overwrite=overwrite)
     if has_edges(A) and not overwrite and tile is None and device in (None, "cpu"):
         from .sparse_closure import sparse_plan
 

@@ -19,9 +19,11 @@ from .execution import LARGE
 from .kernels.facts import Facts
 from .kernels.lowering import Lowering, choose, general, in_python_integers
 from .memory import require
+from .names import near
 from .naming import closable
 from .operands import check_square, examine
 from .rounding import nothing_improves, worse
+from .texts import clip_repr
 
 WORTH = 1 << 28  # edges times sources from which a GPU is faster, the copies included
 
@@ -90,7 +92,7 @@ def closure_rows(
         )
     given = compressed(A, S)
     n = check_square(np.broadcast_to(False, given.shape))
-    single, starts = _positions(sources, given.names, n)
+    single, starts = positions(sources, given.names, n)
     size = len(starts) * n * (given.dtype.itemsize + 4 * predecessors)
     if size > LARGE:
         require(size, f"{len(starts)} rows of the closure of {n} vertices", "pass fewer sources at a time")
@@ -195,19 +197,29 @@ def _stacked(
     return low.decode(X), P
 
 
-def _positions(sources: Any, names: Sequence[Any] | None, n: int) -> tuple[bool, np.ndarray]:
-    """Whether one vertex was given, and the positions of the vertices."""
+def positions(sources: Any, names: Sequence[Any] | None, n: int) -> tuple[bool, np.ndarray]:
+    """Whether one vertex was given, and the positions of the vertices.
+
+    Raises
+    ------
+    SemiringError
+        For a vertex that there is not, with a near one.
+    """
     index = {name: i for i, name in enumerate(names)} if names is not None else None
     single = isinstance(sources, (int, np.integer, str)) or (index is not None and _is_name(sources, index))
-    wanted = [sources] if single else list(sources)
+    try:
+        wanted = [sources] if single else list(sources)
+    except TypeError:
+        wanted = [sources]  # which is none
     result = np.empty(len(wanted), np.int64)
     for i, v in enumerate(wanted):
         if index is not None:
             if not _is_name(v, index):
-                raise SemiringError(f"there is no vertex {v!r} among the names")
+                shown = repr(v) if isinstance(v, str) else clip_repr(v)
+                raise SemiringError(f"there is no vertex {shown}{near(v, names or ())}")
             result[i] = index[v]
         elif not isinstance(v, (int, np.integer)) or isinstance(v, (bool, np.bool_)) or not 0 <= v < n:
-            raise SemiringError(f"there is no vertex {v!r}: vertices are 0 … {n - 1}")
+            raise SemiringError(f"there is no vertex {clip_repr(v)}: vertices are 0 … {n - 1}")
         else:
             result[i] = v
     return single, result

@@ -144,7 +144,7 @@ class Matrix(Named):
 
     def __init__(self, array: np.ndarray, semiring: Semiring | str, names: Sequence[Hashable] | None = None) -> None:
         semiring = algebra(semiring)
-        array = unmasked(array, semiring) if isinstance(array, np.ma.MaskedArray) else np.asarray(array)
+        array = unmasked(array, semiring) if isinstance(array, np.ma.MaskedArray) else _as_array(array)
         if array.ndim != 2 or array.shape[0] != array.shape[1]:
             raise GraphError(f"a matrix over vertices is square, this array has shape {array.shape}")
         self.array = array
@@ -262,6 +262,11 @@ def as_graph(
     if isinstance(edges, Graph) and n is None and names is None:
         dropped = edges.weights if weight is not None else None
         return dataclasses.replace(edges, weights=dropped, directed=edges.directed and directed)
+    for part in edges if isinstance(edges, tuple) else (edges,):
+        if isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part):
+            raise GraphError("edges have no mask: leave out those that are masked, or use from_dense for a matrix")
+        if isinstance(part, np.ndarray) and part.dtype.kind in "mM":
+            raise GraphError(f"edges of dtype {part.dtype}: convert times to numbers, such as .astype('int64')")
     found = _own_columns(edges) if isinstance(edges, Graph) else columns_of(edges, weight, default)
     if n is not None:
         n = operator.index(n)
@@ -374,7 +379,9 @@ def from_dense(
     [[inf, 5.0], [inf, inf]]
     """
     S = algebra(S)
-    data = np.asarray(array)
+    data = _as_array(array)
+    if data.dtype.kind not in "biufcO" and not (data.dtype.names and S.is_record):
+        raise GraphError(f"the entries are {data.dtype}, which are no numbers; convert them with .astype(…)")
     if data.ndim != 2 or data.shape[0] != data.shape[1]:
         raise GraphError(f"a matrix of edges is square, this array has shape {data.shape}")
     if data.dtype.names:
@@ -402,6 +409,13 @@ def from_dense(
     result = _zeros(S, data.shape[0], values.dtype)
     result[present] = values
     return Matrix(result, S, names)
+
+
+def _as_array(array: Any) -> np.ndarray:
+    try:
+        return np.asarray(array)
+    except (ValueError, TypeError, OverflowError) as e:
+        raise GraphError(f"this is no matrix: {e}; give rows of one length") from None
 
 
 def _zeros(S: Semiring, n: int, dtype: np.dtype) -> np.ndarray:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import Any
-
-import numpy as np
 
 from .algorithms.relaxation import Dense, best_walks, path_to, weight_of
 from .core import Semiring
 from .devices import to_host
 from .divergence import improving
 from .errors import LawError, SemiringError
+from .frontier import positions
 from .kernels.lowering import fitting, roomy
 from .naming import closable
 from .operands import check_square, examine, operand
@@ -60,15 +58,7 @@ def path(A: Any, S: Semiring | str, source: Any, target: Any) -> tuple[Any, list
     n = check_square(array)
     array = to_host(array)  # one source at a time is no work for a GPU
     facts = examine(S, array.dtype, [("A", array)])
-    ends = []
-    for v in (source, target):
-        if names is not None and v not in names:
-            near = get_close_matches(str(v), map(str, names), 1)
-            raise SemiringError(f"there is no vertex {v!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
-        if names is None and not (isinstance(v, (int, np.integer)) and 0 <= v < n):
-            raise SemiringError(f"there is no vertex {v!r}: vertices are 0 … {n - 1}")
-        ends.append(list(names).index(v) if names is not None else int(v))
-    start, end = ends
+    start, end = positions([source, target], names, n)[1].tolist()
     graph = Dense(roomy(S, array, facts))
     found = best_walks(graph, S, start)
     if found.cycle is not None:
