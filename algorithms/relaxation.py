@@ -1,57 +1,178 @@
-"""Label correcting (Bellman–Ford–Moore) for algebras whose ⊕ selects: one best path, or a cycle that improves for ever.
+"""One best path for algebras whose ⊕ selects: label setting (Dijkstra) and label correcting (Bellman–Ford–Moore).
 
     x_v ← x_v ⊕ x_u ⊗ a_uv, and u becomes the predecessor of v wherever that improves x_v
+
+Where no edge is better than one the best label that is left cannot improve any more: each vertex is settled once.
+Elsewhere labels are corrected until nothing improves, or until predecessors close a cycle that improves for ever.
+Whether it does, or whether that is rounding, see `semiring/rounding.py`.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
-from fractions import Fraction
-from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from semiring.laws import is_nan
+from semiring.laws import full, is_nan
+from semiring.rounding import (
+    along,
+    fractions,
+    in_longer_floats,
+    is_better_than_one,
+    nothing_improves,
+    over_fractions,
+    precision,
+    rounds,
+    worse,
+)
+
+FIRST, FACTOR = 8, 8  # machine epsilons by which an improvement must exceed rounding, and what they grow by
 
 
-def relax(A: np.ndarray, S: Any, sources: list[int]) -> tuple[np.ndarray, np.ndarray, list[int] | None]:
-    """Best weights from the sources, predecessors (−1 for none), and an improving cycle if one was met.
+class Graph(Protocol):
+    """A graph by its weights."""
+
+    n: int
+    values: np.ndarray
+
+    def edges(self, u: int) -> tuple[np.ndarray, np.ndarray]:
+        """The heads of a vertex's edges, each once, and the weights."""
+
+    def along(self, tails: Any, heads: Any) -> np.ndarray:
+        """The weights of some edges."""
+
+    def with_values(self, values: np.ndarray) -> Graph:
+        """Other weights on the same edges."""
+
+
+class Dense:
+    """The graph of a square matrix."""
+
+    def __init__(self, A: np.ndarray):
+        self.n, self.values = len(A), A
+        self._everything = np.arange(self.n)
+
+    def edges(self, u: int) -> tuple[np.ndarray, np.ndarray]:
+        """See `Graph`."""
+        return self._everything, self.values[u]
+
+    def along(self, tails: Any, heads: Any) -> np.ndarray:
+        """See `Graph`."""
+        return self.values[tails, heads]
+
+    def with_values(self, values: np.ndarray) -> Dense:
+        """See `Graph`."""
+        return Dense(values)
+
+
+class Walks(NamedTuple):
+    """Best walks from the sources, or a cycle that improves for ever."""
+
+    labels: np.ndarray
+    predecessor: np.ndarray  # −1 for none
+    cycle: list[int] | None = None
+    weight: Any = None  # of the cycle
+
+
+def best_walks(G: Graph, S: Any, source: int) -> Walks:
+    """A best walk from one vertex to each, or a cycle that is reached from it and improves for ever.
 
     Parameters
     ----------
-    A : ndarray, shape (n, n)
-    S : Arithmetic
-        Of the dtype of A, with a selective ⊕.
-    sources : list of int
-        Vertices to start from with weight one.
+    G : Graph
+    S : Semiring
+        With a selective ⊕.
+    source : int
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> found = best_walks(Dense(np.array([[np.inf, 3.0, 9.0], [np.inf, np.inf, -4.0], [np.inf] * 3])), sr.min_plus, 0)
+    >>> found.labels.tolist(), found.predecessor.tolist()
+    ([0.0, 3.0, -1.0], [-1, 0, 1])
     """
-    n = A.shape[0]
-    everything = np.arange(n)
-    return follow(n, A.dtype, S, sources, lambda u: (everything, A[u]))
+    T = S.over(G.values.dtype)
+    if nothing_improves(T, G.values):
+        return settle(G, T, source)
+    return correct(G, S, [source])
 
 
-def follow(
-    n: int, dtype: np.dtype, S: Any, sources: list[int], edges: Callable[[int], tuple[np.ndarray, np.ndarray]]
-) -> tuple[np.ndarray, np.ndarray, list[int] | None]:
-    """`relax` where `edges(u)` gives the vertices that u has edges to, each once, and the weights of those edges."""
-    x = np.empty(n, dtype)
-    x[...] = S.zero
-    x[sources] = S.one
-    predecessor = np.full(n, -1)
-    queue, queued = deque(sources), np.zeros(n, bool)
+def improving_cycle(G: Graph, S: Any, sources: list[int]) -> tuple[list[int] | None, Any]:
+    """A cycle that improves for ever and is reached from the sources, and its weight; see `best_walks`."""
+    if nothing_improves(S.over(G.values.dtype), G.values):
+        return None, None
+    found = correct(G, S, sources)
+    return found.cycle, found.weight
+
+
+def settle(G: Graph, T: Any, source: int) -> Walks:
+    """Label setting, for edges none of which is better than one; T is the arithmetic of their dtype."""
+    x = full(np.empty(G.n, G.values.dtype), T.zero)
+    x[source] = T.one
+    predecessor = np.full(G.n, -1)
+    open_, settled = np.zeros(G.n, bool), np.zeros(G.n, bool)
+    open_[source] = True
+    while open_.any():
+        waiting = np.flatnonzero(open_)
+        u = int(waiting[_best(T, x[waiting])])
+        open_[u], settled[u] = False, True
+        heads, weights = G.edges(u)
+        left = ~settled[heads]
+        heads, weights = heads[left], weights[left]
+        better, best = _improved(T, x[heads], _extended(T, x, u, weights))
+        x[heads[better]] = best[better]
+        predecessor[heads[better]] = u
+        open_[heads[better]] = True
+    return Walks(x, predecessor)
+
+
+def _best(T: Any, x: np.ndarray) -> int:
+    """Where the best of some elements is: pairs of them meet, and the better go on."""
+    left = np.arange(len(x))
+    while len(left) > 1:
+        half = len(left) // 2
+        a, b = left[:half], left[half : 2 * half]
+        second, _ = _improved(T, x[a], x[b])
+        left = np.concatenate([np.where(second, b, a), left[2 * half :]])
+    return int(left[0])
+
+
+def _extended(T: Any, x: np.ndarray, u: int, weights: np.ndarray) -> np.ndarray:
+    """x_u ⊗ a for each of some weights."""
+    return np.asarray(T.mul(full(weights, x[u]), weights))
+
+
+def _improved(T: Any, before: np.ndarray, found: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where one element improves another, and the better of both."""
+    best = np.asarray(T.add(before, found))
+    return np.asarray(~(best == before) & ~is_nan(best), bool), best
+
+
+def follow(G: Graph, T: Any, sources: list[int], epsilons: float = 0) -> Walks:
+    """Label correcting: x_v ← x_v ⊕ x_u ⊗ a_uv until nothing improves, or predecessors close a cycle.
+
+    With `epsilons` only what improves by more than so much rounding of x_u, a_uv and their product counts.
+    """
+    x = full(np.empty(G.n, G.values.dtype), T.zero)
+    for s in sources:
+        x[s] = T.one
+    predecessor = np.full(G.n, -1)
+    queue, queued = deque(sources), np.zeros(G.n, bool)
     queued[sources] = True
     while queue:
         u = queue.popleft()
         queued[u] = False
-        targets, weights = edges(u)
-        if not len(targets):
+        heads, weights = G.edges(u)
+        if not len(heads):
             continue
-        before = x[targets]
-        best = np.asarray(S.add(before, np.asarray(S.mul(np.broadcast_to(x[u], len(targets)), weights))))
-        improved = ~(best == before) & ~is_nan(best)
-        better = targets[improved]
+        improved, best = _improved(T, x[heads], _extended(T, x, u, weights))
+        if epsilons and improved.any():
+            heads, weights, best = heads[improved], weights[improved], best[improved]
+            label = worse(T, x[u : u + 1], epsilons, whole=False)
+            least = _extended(T, label, 0, worse(T, weights, epsilons, whole=False))
+            improved = _improved(T, x[heads], worse(T, least, epsilons, whole=False))[0]
+        better = heads[improved]
         if not better.size:
             continue
         x[better] = best[improved]
@@ -64,8 +185,93 @@ def follow(
         while v >= 0 and v not in closing:
             v = int(predecessor[v])
         if v >= 0:
-            return x, predecessor, cycle_of(predecessor, v)
-    return x, predecessor, None
+            return Walks(x, predecessor, cycle_of(predecessor, v))
+    return Walks(x, predecessor)
+
+
+def correct(G: Graph, S: Any, sources: list[int]) -> Walks:
+    """Label correcting, where only a cycle that improves by more than rounding is one."""
+    T = S.over(G.values.dtype)
+    found = follow(G, T, sources)
+    if found.cycle is None:
+        return found
+    if rounds(G.values):
+        searched = _on_fractions(G, S, sources)
+        found = _beyond_rounding(G, T, sources) if searched is None else searched
+    if found.cycle is not None:
+        return found._replace(weight=_weight(G, S, found.cycle))
+    return found._replace(labels=along_tree(G, T, sources, found.predecessor))
+
+
+def _on_fractions(G: Graph, S: Any, sources: list[int]) -> Walks | None:
+    """The search on edges that are worse by what is unknown of them, in exact arithmetic; None where there is none.
+
+    It is done in floats, and once more on fractions if those find a cycle that is none.
+    """
+    exact = over_fractions(S)
+    H = G.with_values(in_longer_floats(worse(S.over(G.values.dtype), G.values)))
+    numbers = None if exact is None else fractions(H.values)
+    if exact is None or numbers is None:
+        return None
+    F = H.with_values(numbers)
+    try:
+        found = follow(H, S.over(H.values.dtype), sources)
+        if found.cycle is not None and not is_better_than_one(exact, along(exact, edges_along(F, found.cycle))):
+            found = follow(F, exact, sources)
+    except ArithmeticError:
+        return None
+    return found
+
+
+def _beyond_rounding(G: Graph, T: Any, sources: list[int]) -> Walks:
+    """The search where ⊗ rounds in ways of its own: by improvements that exceed more and more of it."""
+    epsilons = FIRST
+    while True:
+        found = follow(G, T, sources, epsilons)
+        if found.cycle is None or is_better_than_one(T, along(T, edges_along(G, found.cycle), epsilons)):
+            return found
+        epsilons *= FACTOR
+        if epsilons * precision(G.values) > 0.5:
+            return found
+
+
+def along_tree(G: Graph, T: Any, sources: list[int], predecessor: np.ndarray) -> np.ndarray:
+    """The ⊗ along the path to each vertex: labels that were found on other weights, on the true ones."""
+    x = full(np.empty(G.n, G.values.dtype), T.zero)
+    for s in sources:
+        x[s] = T.one
+    done = np.zeros(G.n, bool)
+    done[[s for s in sources if predecessor[s] < 0]] = True
+    left = np.flatnonzero((predecessor >= 0) & ~done)
+    while left.size:
+        ready = done[predecessor[left]]
+        heads, left = left[ready], left[~ready]
+        tails = predecessor[heads]
+        x[heads] = T.mul(x[tails], G.along(tails, heads))
+        done[heads] = True
+    return x
+
+
+def edges_along(G: Graph, walk: list[int]) -> np.ndarray:
+    """The weights of the edges of a walk."""
+    return G.along(walk[:-1], walk[1:])
+
+
+def _weight(G: Graph, S: Any, cycle: list[int]) -> Any:
+    """The ⊗ along a cycle, without rounding where that is possible."""
+    weights, exact = edges_along(G, cycle), over_fractions(S)
+    numbers = fractions(weights) if exact is not None and weights.dtype.kind == "f" else None
+    if exact is None or numbers is None:
+        return along(S.over(weights.dtype), weights)
+    try:
+        return weights.dtype.type(along(exact, numbers))
+    except ArithmeticError:
+        return along(S.over(weights.dtype), weights)
+
+
+def weight_of(G: Graph, S: Any, vertices: list[int]) -> Any:
+    """The ⊗ along a walk, edge by edge; one if it has none."""
+    return along(S.over(G.values.dtype), edges_along(G, vertices)) if len(vertices) > 1 else S.over(G.values.dtype).one
 
 
 def cycle_of(predecessor: np.ndarray, v: int) -> list[int] | None:
@@ -90,61 +296,9 @@ def cycle_of(predecessor: np.ndarray, v: int) -> list[int] | None:
     return [*cycle, cycle[0]]
 
 
-def weight_of(A: np.ndarray, S: Any, vertices: list[int]) -> Any:
-    """The ⊗-product along a walk."""
-    weight = np.array([S.one], A.dtype) if A.dtype.kind != "O" else None
-    if weight is None:
-        total = S.one
-        for u, v in pairwise(vertices):
-            total = S.scalar["mul"](total, A[u, v])
-        return total
-    for u, v in pairwise(vertices):
-        weight = np.asarray(S.mul(weight, A[u, v][None] if A.dtype.names else np.array([A[u, v]], A.dtype)))
-    return weight[0]
-
-
 def path_to(predecessor: np.ndarray, source: int, target: int) -> list[int]:
     """The vertices from the source to a target that was reached."""
     path = [target]
     while path[-1] != source:
         path.append(int(predecessor[path[-1]]))
     return path[::-1]
-
-
-def improving_cycle(A: np.ndarray, S: Any, sources: list[int]) -> tuple[list[int] | None, Any]:
-    """A cycle that improves for ever and is reached from the sources, and its weight; floats are taken for exact.
-
-    Parameters
-    ----------
-    A : ndarray, shape (n, n)
-    S : Semiring
-        With a selective ⊕.
-    sources : list of int
-    """
-    _, _, cycle, weight = relax_exactly(A, S, sources)
-    return cycle, weight
-
-
-def relax_exactly(
-    A: np.ndarray, S: Any, sources: list[int]
-) -> tuple[np.ndarray, np.ndarray, list[int] | None, Any]:
-    """`relax`, with the weight of the cycle; a cycle that only rounding makes improve is none.
-
-    Floats are tried first, and are fractions where they find a cycle that does not improve in exact arithmetic.
-    """
-    arithmetic = S.over(A.dtype)
-    x, predecessor, cycle = relax(A, arithmetic, sources)
-    if cycle is None:
-        return x, predecessor, None, None
-    if A.dtype.kind == "f":
-        exact = S.over(object)
-        weight = weight_of(rational(A[np.ix_(cycle, cycle)]), exact, [*range(len(cycle))])
-        if exact.scalar["add"](S.one, weight) == S.one:
-            x, predecessor, cycle = relax(rational(A), exact, sources)
-            x = x.astype(A.dtype)
-    return x, predecessor, cycle, None if cycle is None else weight_of(A, arithmetic, cycle)
-
-
-def rational(A: np.ndarray) -> np.ndarray:
-    """Finite floats as the fractions that they are."""
-    return np.frompyfunc(lambda a: Fraction(a) if np.isfinite(a) else a, 1, 1)(A.astype("f8").astype(object))

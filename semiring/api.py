@@ -12,7 +12,7 @@ from . import laws
 from .algorithms.blocks import UndefinedStar
 from .core import Semiring
 from .csr import has_edges
-from .devices import is_on_gpu, settle, to_host
+from .devices import is_on_gpu, settle, to_host, upload
 from .divergence import check_cycles, may_diverge, undefined_star
 from .errors import SemiringError
 from .execution import (
@@ -34,11 +34,13 @@ from .kernels.lowering import Lowering
 from .kernels.packed import is_packed
 from .memory import require
 from .naming import algebra
-from .operands import Operand, check_square, examine, is_sparse, operand
-from .planning import Plan
+from .operands import Operand, check_square, examine, is_sparse, operand, stacked
+from .planning import Plan, check_options
 
 if TYPE_CHECKING:
     from .sparse_planning import SparsePlan
+
+KEPT = 1 << 20  # bytes up to which a matrix that may be overwritten is copied all the same
 
 __all__ = ["Factors", "algebra", "check_laws", "closure", "factor", "matmul", "plan", "solve"]
 
@@ -70,9 +72,17 @@ def check_laws(S: Semiring | str, samples: Sequence[Any] | np.ndarray | None = N
     if samples is None:
         return S._law_report
     if not isinstance(samples, np.ndarray):
-        values = [tuple(v) if S.is_record else v for v in samples]
-        samples = laws.sequence(values, S.default_dtype)
-    A = S.over(S.resolve_dtype(samples.dtype))
+        try:
+            values = [tuple(v) if S.is_record else v for v in samples]
+            samples = laws.sequence(values, S.default_dtype)
+        except (TypeError, ValueError, OverflowError) as e:
+            raise SemiringError(f"samples are no sequence of elements of {S.name}: {e}") from None
+    if samples.ndim != 1:
+        raise SemiringError(f"samples must be a sequence of elements, and have shape {samples.shape}")
+    samples = operand(samples, S, "samples").array
+    if samples.dtype.kind == "O":
+        examine(S, samples.dtype, [("samples", samples)])
+    A = S.over(samples.dtype)
     inside = A.contains(samples)
     if not np.all(inside):
         bad = np.flatnonzero(~inside)[0]
@@ -127,6 +137,7 @@ def matmul(
            [inf,  0.]])
     """
     S = algebra(S)
+    check_options("auto", device, check=check)
     if is_packed(A) or is_packed(B):
         from .packed import packed_product
 
@@ -166,7 +177,7 @@ def matmul(
             raise SemiringError(f"accumulate has shape {c.shape}, the product {shape}")
         operands["accumulate"] = c.reshape(full)
     if out is not None and not _can_hold(out, shape, dtype):
-        raise SemiringError(f"out must be a writable {dtype} array of shape {shape}")
+        raise SemiringError(f"out must be a writable {dtype} array of shape {shape}, and none with a mask")
     work = np.prod(full, dtype=float) * a.shape[-1]
     placed, back = settle(S, list(operands.values()), device, work)
     if np.prod(full, dtype=float) * dtype.itemsize > LARGE:
@@ -184,7 +195,7 @@ def matmul(
 
 
 def _can_hold(out: Any, shape: tuple[int, ...], dtype: np.dtype) -> bool:
-    if not isinstance(out, np.ndarray) and not is_on_gpu(out):
+    if (not isinstance(out, np.ndarray) and not is_on_gpu(out)) or isinstance(out, np.ma.MaskedArray):
         return False
     return bool(out.shape == shape and out.dtype == dtype and getattr(out.flags, "writeable", True))
 
@@ -194,6 +205,10 @@ def _examined_product(
 ) -> Any:
     """C ⊕ A ⊗ B of elements that are looked at before."""
     on_gpu = is_on_gpu(operands[0])
+    if not operands[0].size or not operands[1].size:  # nothing is added to C, or to zero
+        examine(S, dtype, named)
+        C = operands[2].copy() if len(operands) > 2 else laws.full(np.empty(full, dtype), S.zero_in(dtype))
+        return upload(C) if on_gpu and not is_on_gpu(C) else C
     if on_gpu and not check:
         low = lowering_without_facts(S, operands[0], packed=len(full) == 2)
         return low.decode(_product(low, full, *operands))
@@ -220,8 +235,8 @@ def _product(low: Lowering, full: tuple[int, ...], a: Any, b: Any, c: Any = None
     if len(full) == 2:
         (k.multiply if c is None else k.multiply_add)(result, a, b)
         return result
-    stacks = [np.broadcast_to(x, (*full[:-2], *x.shape[-2:])).reshape(-1, *x.shape[-2:]) for x in (a, b)]
-    (k.multiply_stack if c is None else k.multiply_add_stack)(result.reshape(-1, *full[-2:]), *stacks)
+    stacks = [stacked(np.broadcast_to(x, (*full[:-2], *x.shape[-2:]))) for x in (a, b)]
+    (k.multiply_stack if c is None else k.multiply_add_stack)(stacked(result), *stacks)
     return result
 
 
@@ -299,6 +314,7 @@ def closure(
            [inf, inf,  0.]])
     """
     S = algebra(S)
+    check_options(method, device, tile, progress, reflexive=reflexive, overwrite=overwrite, check=check, packed=packed)
     if packed or is_packed(A):
         from .packed import packed_closure
 
@@ -335,15 +351,23 @@ def closure(
             if in_place:
                 array[...] = short
             return given.wrap(back(array if in_place else short))
+    kept = array
+    if in_place:  # a matrix that takes no room is kept, to tell cycles from rounding and to name them
+        kept = array.copy() if check and may_diverge(low) and array.nbytes <= KEPT else None
+    if not array.size:
+        return given.wrap(back(array if in_place else array.copy()))
     original = None if reflexive else low.encode(array, True) if low.kind == "packed" else encoded(low, array)
     try:
         work = closed(planned, array, original, in_place=in_place, check=check, progress=progress)
     except UndefinedStar as e:
         raise undefined_star(S, given.names, e.pivot) from None
     if check and may_diverge(low) and not check_cycles(
-        low, work, None if in_place else array, facts, given.names, steady=planned.method == "squaring"
+        low, work, kept, facts, given.names, steady=planned.method == "squaring"
     ):
-        work = steady_closure(planned, array, original, facts, given.names)
+        work = steady_closure(planned, kept, original, facts, given.names)
+        if in_place:
+            array[...] = low.decode(work)
+            return given.wrap(back(array))
     elif guessable and planned.method == "floyd-warshall":
         speculation.remember_closure(S, array, low)
     result = low.decode(work)
@@ -373,6 +397,7 @@ def plan(
     ('r-kleene', 'ordered integers', 27000000)
     """
     S = algebra(S)
+    check_options(method, device, tile, reflexive=reflexive, overwrite=overwrite)
     if has_edges(A) and not overwrite and tile is None and device in (None, "cpu"):
         from .sparse_closure import sparse_plan
 

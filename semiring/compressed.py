@@ -12,7 +12,7 @@ import numpy as np
 from .core import Semiring
 from .errors import SemiringError
 from .laws import is_nan, show
-from .operands import operand
+from .operands import examine, operand
 
 if TYPE_CHECKING:
     from .kernels.cpu.sparse_product import Rows
@@ -64,6 +64,8 @@ def compressed(A: Any, S: Semiring, what: str = "A") -> Compressed:
         raise SemiringError(f"{what} must be a matrix, and has shape {given.array.shape}")
     zero = S.zero_in(given.array.dtype)
     stored = np.asarray(given.array != zero) if zero == zero else np.full(given.array.shape, True)
+    if given.array.dtype.kind == "O":
+        examine(S, given.array.dtype, [(what, given.array)])
     rows, columns = np.nonzero(stored)
     values = given.array[stored]
     _check(S, what, values, rows, columns)

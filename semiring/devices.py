@@ -36,6 +36,13 @@ def to_host(array: Any) -> np.ndarray:
     return download(array)
 
 
+def upload(array: np.ndarray) -> Any:
+    """The same elements as a CuPy array."""
+    from .kernels.cuda.staging import upload as to_gpu
+
+    return to_gpu(array)
+
+
 @cache
 def gpu_name() -> str | None:
     """The GPU that CuPy would use, or None: without CuPy, or without a device it can talk to."""
@@ -84,8 +91,6 @@ def settle(
             raise SemiringError(f"{S.name} on Python objects runs on the CPU only; use device='cpu'")
     if wanted == all(here):
         return list(arrays), _same
-    from .kernels.cuda.staging import upload
-
     if wanted:
         return [a if is_on_gpu(a) else upload(a) for a in arrays], (_same if any(here) else to_host)
     return [to_host(a) for a in arrays], upload

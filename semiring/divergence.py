@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from .algorithms.relaxation import improving_cycle
+from .algorithms.relaxation import Dense, improving_cycle
 from .core import Semiring
 from .devices import to_host
 from .errors import NoClosureError
 from .kernels.facts import Facts
 from .kernels.lowering import Lowering, fitting, roomy
 from .laws import show
+from .rounding import rounds
 from .texts import shown
 
 
@@ -38,8 +39,9 @@ def check_cycles(
 ) -> bool:  # fmt: skip
     """Refuse a closure in which a cycle improves for ever: on the diagonal, 1 ⊕ a ≠ 1.
 
-    Floats are taken for exact: a cycle of weight one that rounding made look better is none. Elimination lets rounding
-    errors double at every pivot of such cycles.
+    A cycle improves if its weight is better than one by more than the rounding of its edges explains: floats are known
+    to two machine epsilons of their size, whole numbers are exact; see `semiring.rounding`. A cycle of weight one that
+    rounding made look better is none, but elimination lets rounding errors double at every pivot of such cycles.
 
     Parameters
     ----------
@@ -64,8 +66,8 @@ def check_cycles(
     if not improved.size:
         return True
     n = work.shape[-1]
-    rounds = low.storage.kind == "f"
-    slack = _is_slack(low, flat[improved], facts, n) if rounds else np.zeros(improved.size, bool)
+    inexact = rounds(flat)
+    slack = _is_slack(low, flat[improved], facts, n)
     for matrix in np.unique(improved // n):
         here = improved // n == matrix
         vertices = improved[here] % n
@@ -73,8 +75,8 @@ def check_cycles(
         where = int(matrix) if work.ndim > 2 else None
         if array is not None:
             _refuse_cycle(S, to_host(array.reshape(-1, n, n)[matrix]), vertices.tolist(), facts, names, where)
-        if certain.size and (array is None or not rounds):
-            raise improving(S, names, int(certain[0]), None, None, where)
+        if certain.size and (array is None or not inexact):
+            raise improving(S, names, int(certain[0]), None, None, where, unsure=inexact)
         if certain.size and not steady:
             return False
         place = tuple(map(int, np.unravel_index(matrix, work.shape[:-2])))
@@ -97,29 +99,34 @@ def _improves_on_gpu(low: Any, work: Any) -> bool:
 def _refuse_cycle(
     S: Semiring, A: np.ndarray, vertices: list[int], facts: Facts, names: Sequence[Any] | None, matrix: int | None
 ) -> None:
-    """Raise if a cycle through one of the vertices improves in exact arithmetic."""
+    """Raise if a cycle through one of the vertices improves by more than rounding."""
     # Beyond an infinitely good edge nothing improves any more, so that one source could hide the cycle of another.
     endless = (facts.low_limit and S.zero != -np.inf) or (facts.high_limit and S.zero != np.inf)
     for sources in [[v] for v in vertices] if endless else [vertices]:
-        cycle, weight = improving_cycle(roomy(S, A, facts), S, sources)
+        cycle, weight = improving_cycle(Dense(roomy(S, A, facts)), S, sources)
         if cycle is not None:
             raise improving(S, names, cycle[0], cycle, fitting(S, weight, A.dtype), matrix)
 
 
 def _is_slack(low: Lowering, values: np.ndarray, facts: Facts, n: int) -> np.ndarray:
-    """Whether the distance from one is no more than n roundings of sums (or products) could make."""
+    """Whether the distance from one is no more than n roundings of sums (or products) could make; numbers only."""
+    if low.storage.kind != "f":
+        return np.zeros(len(values), bool)
     sums = low.algebra.traced is not None and low.algebra.traced.raw_mul.is_plain("add")
     scale = float(facts.largest) if sums else np.abs(values)
     return np.isfinite(values) & (np.abs(values - low.one[0]) <= n * np.finfo(low.dtype).eps * scale)
 
 
 def improving(
-    S: Semiring, names: Sequence[Any] | None, vertex: int, cycle: list[int] | None, weight: Any, matrix: int | None
-) -> NoClosureError:
+    S: Semiring, names: Sequence[Any] | None, vertex: int, cycle: list[int] | None, weight: Any, matrix: int | None,
+    *, unsure: bool = False,
+) -> NoClosureError:  # fmt: skip
+    """The refusal; unsure where the matrix is gone, and with it the means to tell an improvement from rounding."""
     label = (lambda v: names[v]) if names is not None else (lambda v: v)
     where = "" if matrix is None else f" of matrix {matrix} of the stack"
     if cycle is None:
         found = f"a cycle through vertex {label(vertex)!r}{where} improves for ever"
+        found += ", or seems to for errors of rounding that grew: without overwrite=True that is told" if unsure else ""
         labels = None
     else:
         labels = [label(v) for v in cycle]

@@ -20,12 +20,13 @@ from .algorithms.squaring import squaring
 from .core import Semiring
 from .devices import gpu_name, is_on_gpu
 from .divergence import check_cycles
-from .errors import LawError, SemiringError
+from .errors import SemiringError
 from .kernels.build import kernel as build_kernel
 from .kernels.facts import Facts
 from .kernels.lowering import Lowering, choose
 from .laws import is_nan
-from .operands import check_square, examine
+from .naming import closable
+from .operands import check_square, examine, stacked
 from .planning import Plan, choose_method, closure_memory, resolve_method
 
 SCHEDULES: dict[str, Callable[[Any, Any, int], None]] = {
@@ -108,10 +109,8 @@ def plan_closure(
     S: Semiring, array: Any, method: str, reflexive: bool, overwrite: bool, tile: int | None, check: bool = True
 ) -> tuple[Plan, Facts]:
     """What to do with a checked operand, and the facts that were found."""
-    if S.product_only:
-        raise LawError(f"{S.name} is not a semiring, so it has products but no closure: {S._law_report.failures[0]}")
     n = check_square(array)
-    method = resolve_method(method, S)
+    method = resolve_method(method, closable(S))
     batch = prod(array.shape[:-2])
     if check or not is_on_gpu(array):
         facts = examine(S, array.dtype, [("A", array)])
@@ -232,8 +231,8 @@ def close_matrix(work: Any, original: Any, kernel: Any, planned: Plan) -> None:
 def close_each(work: np.ndarray, original: np.ndarray | None, kernel: Any, planned: Plan) -> None:
     """`close_matrix` for each matrix; small ones together in one call."""
     n = work.shape[-1]
-    stack = work.reshape(-1, n, n)
-    originals = [None] * len(stack) if original is None else original.reshape(-1, n, n)
+    stack = stacked(work)
+    originals = [None] * len(stack) if original is None else stacked(original)
     together = planned.method == "floyd-warshall" and n <= STACKED
     if together:
         failed = kernel.close_stack(stack)

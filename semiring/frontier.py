@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from .algorithms.frontier import correct_labels
-from .algorithms.relaxation import cycle_of
+from .algorithms.relaxation import Walks, along_tree, best_walks
+from .algorithms.sparse.relaxation import CompressedRows
 from .compressed import Compressed, compressed
 from .core import Semiring
 from .devices import gpu_name
@@ -21,8 +19,11 @@ from .execution import LARGE
 from .kernels.facts import Facts
 from .kernels.lowering import Lowering, choose, general, in_python_integers
 from .memory import require
-from .naming import algebra
+from .names import near
+from .naming import closable
 from .operands import check_square, examine
+from .rounding import nothing_improves, worse
+from .texts import clip_repr
 
 WORTH = 1 << 28  # edges times sources from which a GPU is faster, the copies included
 
@@ -68,8 +69,8 @@ def closure_rows(
     Notes
     -----
     Where no edge is better than 1 (non-negative weights in min-plus), Dijkstra's algorithm with a heap; elsewhere
-    Bellman–Ford–Moore with a frontier, see `semiring.algorithms.frontier`. A cycle that only rounding makes improve is
-    none.
+    Bellman–Ford–Moore with a frontier, see `semiring.algorithms.frontier`. A cycle whose weight is better than 1 by no
+    more than the rounding of its edges explains is none; see `semiring.rounding`.
 
     Examples
     --------
@@ -84,16 +85,14 @@ def closure_rows(
     >>> before
     array([-1,  0,  1], dtype=int32)
     """
-    S = algebra(S)
-    if S.product_only:
-        raise LawError(f"{S.name} is not a semiring, so it has products but no closure: {S._law_report.failures[0]}")
+    S = closable(S)
     if not S.selective:
         raise LawError(
             f"{S.name}: ⊕ does not select, so that no single walk is best; use factor(A, S).solve(B), or closure(A, S)"
         )
     given = compressed(A, S)
     n = check_square(np.broadcast_to(False, given.shape))
-    single, starts = _positions(sources, given.names, n)
+    single, starts = positions(sources, given.names, n)
     size = len(starts) * n * (given.dtype.itemsize + 4 * predecessors)
     if size > LARGE:
         require(size, f"{len(starts)} rows of the closure of {n} vertices", "pass fewer sources at a time")
@@ -132,7 +131,7 @@ class Search:
         """The rows of the closure on the CPU, and predecessors if wanted."""
         low = self.form.low
         if low.kind == "objects":
-            found = [self._exactly(int(s), low, self.stored.values) for s in starts]
+            found = [self._searched(int(s), self.stored.values) for s in starts]
             return _stacked(found, low, self.given.shape[0], predecessors)
         from .kernels.cpu.frontier import frontier_kernel
 
@@ -141,63 +140,40 @@ class Search:
             X, P = kernel.settle(self.stored, starts, predecessors)
             return low.decode(X), P
         X, P, failed = kernel.correct(self.stored, starts, predecessors)
-        exact: dict[int, tuple[np.ndarray, np.ndarray]] = {}
-        for i in np.flatnonzero(failed >= 0).tolist():
-            before = kernel.correct(self.stored, starts[i : i + 1], True)[1]
-            assert before is not None
-            exact[i] = self._refuse(cycle_of(before[0], int(failed[i])), int(starts[i]))
+        # A cycle improves, or rounding makes it look so.
         rows = low.decode(X)
-        for i, (row, before) in exact.items():
-            rows[i] = row
+        for i, found in self._looked_at(starts, np.flatnonzero(failed >= 0)):
+            rows[i] = found.labels
             if P is not None:
-                P[i] = before
+                P[i] = found.predecessor
         return rows, P
 
-    def _refuse(self, cycle: list[int] | None, source: int) -> tuple[np.ndarray, np.ndarray]:
-        """Raise if a cycle truly improves; if only rounding makes it so, the row and predecessors without rounding."""
-        assert cycle is not None
-        S, low, values = self.S, self.form.low, self.given.rows.values
-        if values.dtype.kind == "f":
-            finite = np.isfinite(values)
-            fractions = values.astype("f8").astype(object)
-            fractions[finite] = [Fraction(x) for x in values[finite].tolist()]
-            exact = S.over(object).scalar
-            weight = self._weight(cycle, fractions, exact["mul"])
-            if exact["add"](S.one, weight) == S.one:
-                x, before = self._exactly(source, low, fractions)
-                return np.array(x, values.dtype), before
-            raise self._improving(cycle, values.dtype.type(weight))
+    def _looked_at(self, starts: np.ndarray, unsure: np.ndarray) -> Iterator[tuple[int, Walks]]:
+        """The rows of some sources again, of which a cycle that they reach improves, unless that is rounding."""
+        from .kernels.cpu.frontier import frontier_kernel
+
+        low, S, values = self.form.low, self.S, self.given.rows.values
+        if unsure.size and low.storage.kind == "f" == values.dtype.kind:
+            T = S.over(values.dtype)
+            stored = low.encode(worse(T, values), True)
+            _, P, failed = frontier_kernel(low).correct(replace(self.stored, values=stored), starts[unsure], True)
+            assert P is not None
+            for i, before in zip(unsure[failed < 0].tolist(), P[failed < 0], strict=True):
+                yield i, Walks(along_tree(self._graph(values), T, [int(starts[i])], before), before)
+            unsure = unsure[failed >= 0]
         if values.dtype.kind in "iu" and S.is_tropical:
-            numbers = in_python_integers(low, self.stored.values)[1]
-            raise self._improving(cycle, self._weight(cycle, numbers, S.over(object).scalar["mul"]))
-        raise self._improving(cycle, self._weight(cycle, values, S.over(values.dtype).mul))
+            values = in_python_integers(low, self.stored.values)[1]
+        for i in unsure.tolist():
+            yield i, self._searched(int(starts[i]), values)
 
-    def _exactly(self, source: int, low: Lowering, values: np.ndarray) -> tuple[list, np.ndarray]:
-        """Best weights and predecessors over Python objects."""
-        S, rows = self.S, self.given.rows
-        columns = rows.columns.tolist()
+    def _graph(self, values: np.ndarray) -> CompressedRows:
+        return CompressedRows(self.given.rows.offsets, self.given.rows.columns, values)
 
-        def edges(u: int) -> list[tuple[int, Any]]:
-            part = slice(int(rows.offsets[u]), int(rows.offsets[u + 1]))
-            return list(zip(columns[part], values[part], strict=True))
-
-        scalar = S.over(object).scalar
-        x, before, cycle = correct_labels(edges, rows.shape[0], scalar, S.zero, S.one, source)
-        if cycle is not None:
-            raise self._improving(cycle, self._weight(cycle, values, scalar["mul"]))
-        return x, before
-
-    def _weight(self, cycle: list[int], values: np.ndarray, mul: Callable[[Any, Any], Any]) -> Any:
-        """The ⊗ along a cycle."""
-        rows, weight = self.given.rows, None
-        for u, v in pairwise(cycle):
-            first, last = rows.offsets[u], rows.offsets[u + 1]
-            a = values[first + np.searchsorted(rows.columns[first:last], v)]
-            weight = a if weight is None else mul(weight, a)
-        return weight
-
-    def _improving(self, cycle: list[int], weight: Any) -> Exception:
-        return improving(self.S, self.given.names, cycle[0], cycle, weight, None)
+    def _searched(self, source: int, values: np.ndarray) -> Walks:
+        found = best_walks(self._graph(values), self.S, source)
+        if found.cycle is not None:
+            raise improving(self.S, self.given.names, found.cycle[0], found.cycle, found.weight, None)
+        return found
 
 
 def form_of(S: Semiring, given: Compressed) -> Form:
@@ -209,35 +185,42 @@ def form_of(S: Semiring, given: Compressed) -> Form:
     if low.kind == "numba" and values.dtype in (np.float32, np.float64):
         plain = general(S, values.dtype)  # what other forms save in a product is nothing here
         low = plain if plain.is_identity else low
-    A = S.over(values.dtype)
-    bounded = S.bounded or bool(np.all(A.add(np.broadcast_to(A.one, values.shape), values) == A.one))
-    return Form(low, facts, bounded)
+    return Form(low, facts, nothing_improves(S.over(values.dtype), values))
 
 
 def _stacked(
-    found: list[tuple[list, np.ndarray]], low: Lowering, n: int, predecessors: bool
+    found: list[Walks], low: Lowering, n: int, predecessors: bool
 ) -> tuple[np.ndarray, np.ndarray | None]:
     X = np.empty((len(found), n), object)
-    for i, (x, _) in enumerate(found):
-        for v, value in enumerate(x):
-            X[i, v] = value
-    P = np.array([before for _, before in found], np.int32).reshape(len(found), n) if predecessors else None
+    for row, walks in zip(X, found, strict=True):
+        row[...] = walks.labels
+    P = np.array([walks.predecessor for walks in found], np.int32).reshape(len(found), n) if predecessors else None
     return low.decode(X), P
 
 
-def _positions(sources: Any, names: Sequence[Any] | None, n: int) -> tuple[bool, np.ndarray]:
-    """Whether one vertex was given, and the positions of the vertices."""
+def positions(sources: Any, names: Sequence[Any] | None, n: int) -> tuple[bool, np.ndarray]:
+    """Whether one vertex was given, and the positions of the vertices.
+
+    Raises
+    ------
+    SemiringError
+        For a vertex that there is not, with a near one.
+    """
     index = {name: i for i, name in enumerate(names)} if names is not None else None
     single = isinstance(sources, (int, np.integer, str)) or (index is not None and _is_name(sources, index))
-    wanted = [sources] if single else list(sources)
+    try:
+        wanted = [sources] if single else list(sources)
+    except TypeError:
+        wanted = [sources]  # which is none
     result = np.empty(len(wanted), np.int64)
     for i, v in enumerate(wanted):
         if index is not None:
             if not _is_name(v, index):
-                raise SemiringError(f"there is no vertex {v!r} among the names")
+                shown = repr(v) if isinstance(v, str) else clip_repr(v)
+                raise SemiringError(f"there is no vertex {shown}{near(v, names or ())}")
             result[i] = index[v]
         elif not isinstance(v, (int, np.integer)) or isinstance(v, (bool, np.bool_)) or not 0 <= v < n:
-            raise SemiringError(f"there is no vertex {v!r}: vertices are 0 … {n - 1}")
+            raise SemiringError(f"there is no vertex {clip_repr(v)}: vertices are 0 … {n - 1}")
         else:
             result[i] = v
     return single, result

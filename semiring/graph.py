@@ -14,8 +14,10 @@ from numpy.typing import DTypeLike, NDArray
 
 from .edges import Columns, bad_vertex, columns_of, numbered
 from .errors import GraphError
+from .masks import mask_of, unmasked
 from .memory import require
 from .names import Named, is_hashable
+from .naming import algebra
 from .texts import clip, clip_repr, count_text, dtype_text, element_text, quoted, shown
 from .weights import as_weights, elements, refuse_nan, unweighted
 
@@ -126,7 +128,7 @@ class Matrix(Named):
     ----------
     array : array, shape (n, n)
         Held, not copied.
-    semiring : Semiring
+    semiring : Semiring or str
     names : sequence of hashable, optional
 
     Examples
@@ -140,8 +142,9 @@ class Matrix(Named):
     (2, 2)
     """
 
-    def __init__(self, array: np.ndarray, semiring: Semiring, names: Sequence[Hashable] | None = None) -> None:
-        array = np.asarray(array)
+    def __init__(self, array: np.ndarray, semiring: Semiring | str, names: Sequence[Hashable] | None = None) -> None:
+        semiring = algebra(semiring)
+        array = unmasked(array, semiring) if isinstance(array, np.ma.MaskedArray) else _as_array(array)
         if array.ndim != 2 or array.shape[0] != array.shape[1]:
             raise GraphError(f"a matrix over vertices is square, this array has shape {array.shape}")
         self.array = array
@@ -264,6 +267,11 @@ def as_graph(
     if isinstance(edges, Graph) and n is None and names is None:
         dropped = edges.weights if weight is not None else None
         return dataclasses.replace(edges, weights=dropped, directed=edges.directed and directed)
+    for part in edges if isinstance(edges, tuple) else (edges,):
+        if isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part):
+            raise GraphError("edges have no mask: leave out those that are masked, or use from_dense for a matrix")
+        if isinstance(part, np.ndarray) and part.dtype.kind in "mM":
+            raise GraphError(f"edges of dtype {part.dtype}: convert times to numbers, such as .astype('int64')")
     found = _own_columns(edges) if isinstance(edges, Graph) else columns_of(edges, weight, default)
     if n is not None:
         n = operator.index(n)
@@ -289,7 +297,7 @@ def _own_columns(graph: Graph) -> Columns:
 
 def adjacency(
     edges: Any,
-    S: Semiring,
+    S: Semiring | str,
     n: int | None = None,
     *,
     dtype: DTypeLike | None = None,
@@ -307,7 +315,7 @@ def adjacency(
     ----------
     edges, n, directed, weight, names
         See `as_graph`.
-    S : Semiring
+    S : Semiring or str
     dtype : optional
         Of the matrix. Default: what the algebra uses for the weights' dtype. A Boolean matrix takes every edge with
         a number for weight as True, also if it is 0, because the edge is there.
@@ -333,6 +341,7 @@ def adjacency(
     >>> float(M["a", "b"]), float(M["b", "c"]), float(M["c", "a"])
     (3.0, 0.0, inf)
     """
+    S = algebra(S)
     graph = as_graph(edges, n, directed=directed, weight=weight, default=default, names=names)
     if graph.weights is not None:
         values = elements(S, graph.weights, dtype, graph._edge)
@@ -352,7 +361,7 @@ def adjacency(
 
 def from_dense(
     array: Any,
-    S: Semiring,
+    S: Semiring | str,
     *,
     absent: Any = 0,
     dtype: DTypeLike | None = None,
@@ -363,8 +372,8 @@ def from_dense(
     Parameters
     ----------
     array : array_like, shape (n, n)
-        It is copied.
-    S : Semiring
+        It is copied. A masked entry is no edge.
+    S : Semiring or str
     absent : optional
         The value that means no edge; `float("nan")` for NaN.
     dtype, names
@@ -377,7 +386,10 @@ def from_dense(
     >>> np.asarray(M).tolist()
     [[inf, 5.0], [inf, inf]]
     """
-    data = np.asarray(array)
+    S = algebra(S)
+    data = _as_array(array)
+    if data.dtype.kind not in "biufcO" and not (data.dtype.names and S.is_record):
+        raise GraphError(f"the entries are {data.dtype}, which are no numbers; convert them with .astype(…)")
     if data.ndim != 2 or data.shape[0] != data.shape[1]:
         raise GraphError(f"a matrix of edges is square, this array has shape {data.shape}")
     if data.dtype.names:
@@ -388,6 +400,9 @@ def from_dense(
         present = np.array([x != absent for x in data.flat], dtype=bool).reshape(data.shape)
     else:
         present = np.asarray(data != absent)
+    mask = mask_of(array, "array")
+    if mask is not None:
+        present &= ~mask
     where = None
 
     def entry(i: int) -> str:
@@ -402,6 +417,13 @@ def from_dense(
     result = _zeros(S, data.shape[0], values.dtype)
     result[present] = values
     return Matrix(result, S, names)
+
+
+def _as_array(array: Any) -> np.ndarray:
+    try:
+        return np.asarray(array)
+    except (ValueError, TypeError, OverflowError) as e:
+        raise GraphError(f"this is no matrix: {e}; give rows of one length") from None
 
 
 def _zeros(S: Semiring, n: int, dtype: np.dtype) -> np.ndarray:

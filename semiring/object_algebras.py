@@ -166,7 +166,7 @@ def letter(text: str) -> Regex:
     >>> print(alternative(letter("a"), concatenation(letter("b"), iteration(letter("a")))))
     a|ba*
     """
-    if len(text) != 1 or not text.isalnum():
+    if not isinstance(text, str) or len(text) != 1 or not text.isalnum():
         raise SemiringError(f"letter({text!r}): a letter is one letter or digit")
     return Regex("letter", text=text)
 

@@ -16,6 +16,8 @@ from .errors import SemiringError
 from .kernels.facts import Facts, gather
 from .kernels.lowering import chunks
 from .laws import is_nan, show
+from .masks import unmasked
+from .texts import clip_repr
 
 Wrap = Callable[[np.ndarray], Any]
 _HOST, _CUDA = 1, 2  # device types of DLPack
@@ -48,6 +50,12 @@ def operand(A: Any, S: Semiring, what: str = "A") -> Operand:
         When it stands for none, or its dtype cannot carry the algebra.
     """
     if isinstance(A, np.ndarray):
+        if A.dtype.kind not in "biufcO":
+            refuse_dtype(A.dtype, S, what)
+        if isinstance(A, np.ma.MaskedArray):
+            return Operand(unmasked(A, S, what), _as_is)
+        if isinstance(A, np.matrix):
+            A = np.asarray(A)
         carried = _carried(A, S)
         return Operand(carried, _as_is if carried is A else lambda array: _convert(array, A.dtype))
     if is_on_gpu(A):
@@ -66,9 +74,23 @@ def operand(A: Any, S: Semiring, what: str = "A") -> Operand:
         return _from_dlpack(A, S, what)
     try:
         array = S.array(A) if S.is_record or S.is_object else np.asarray(A)
-    except (ValueError, TypeError) as e:
+    except (ValueError, TypeError, OverflowError) as e:
         raise SemiringError(f"{what} is not a matrix: {e}; pass a NumPy array, a sparse matrix or a graph") from None
+    if array.dtype.kind not in "biufcO":
+        refuse_dtype(array.dtype, S, what)
     return Operand(_carried(array, S, literal=True), _as_is)
+
+
+def refuse_dtype(dtype: np.dtype, S: Semiring, what: str) -> None:
+    """Refuse what holds no numbers, and records whose fields do not; whether the algebra lives in it is asked later."""
+    parts = [dtype[f] for f in dtype.names] if dtype.names and S.fields else [dtype]
+    for part, wanted in zip(parts, S.fields.values() if S.fields else (None,), strict=False):
+        if part.kind in "biufc" or (part.subdtype is not None and wanted is not None and part.shape == wanted.shape):
+            continue
+        if part is dtype and part.kind in "USVmM":
+            continue  # it is refused with the dtypes that the algebra lives in
+        raise SemiringError(f"{what} has elements of dtype {part}, which are no numbers; {S.name} lives in "
+                            f"{', '.join(str(d) for d in S.dtypes)}")  # fmt: skip
 
 
 def _carried(array: np.ndarray, S: Semiring, literal: bool = False) -> np.ndarray:
@@ -91,6 +113,9 @@ def _from_sparse(A: Any, S: Semiring) -> np.ndarray:
     """Implicit entries are zero, explicit ones are edges, duplicates combine with ⊕."""
     from . import graph
 
+    if len(A.shape) != 2:
+        raise SemiringError(f"a sparse matrix has two axes, and this array has shape {A.shape}; pass A.toarray() with "
+                            "the algebra's zero filled in")  # fmt: skip
     coo = A.tocoo()
     dtype = S._home(coo.dtype) if S.is_object else S.resolve_dtype(coo.dtype)
     if coo.shape[0] == coo.shape[1]:
@@ -200,10 +225,17 @@ def _common_multiple(arrays: Sequence[np.ndarray]) -> int:
 
 def _matrices(array: np.ndarray) -> np.ndarray:
     """An array of any other number of axes as a stack of matrices."""
-    return array.reshape(1, -1) if array.ndim < 2 else array.reshape(-1, *array.shape[-2:])
+    return array.reshape(1, -1) if array.ndim < 2 else stacked(array)
+
+
+def stacked(array: Any) -> Any:
+    """Matrices behind any number of leading axes as one stack; also where an axis is empty."""
+    return array.reshape(math.prod(array.shape[:-2]), *array.shape[-2:])
 
 
 def _refuse_outside(S: Semiring, what: str, array: np.ndarray) -> None:
+    if array.dtype.kind == "O" and S.traced is not None:
+        _refuse_strangers(S, what, array)
     A = S.over(array.dtype)
     start = 0
     for part in chunks(array):
@@ -216,6 +248,14 @@ def _refuse_outside(S: Semiring, what: str, array: np.ndarray) -> None:
             kind = "NaN" if np.any(is_nan(np.asarray(value))) else show(value)
             _refuse(what, kind, tuple(at.tolist()), f"it is outside the carrier of {S.name}, {S.notation}")
         start += len(part) if part.ndim else 0
+
+
+def _refuse_strangers(S: Semiring, what: str, array: np.ndarray) -> None:
+    """Refuse Python objects with which nobody computes."""
+    for at, value in np.ndenumerate(array):
+        if value is None or isinstance(value, (str, bytes, list, tuple, dict, set, frozenset, np.ndarray)):
+            _refuse(what, clip_repr(value), at, f"{S.name} computes with numbers; mark an absent edge with the "
+                    f"algebra's zero, {show(S.zero)}")  # fmt: skip
 
 
 def _refuse(what: str, value: str, position: Sequence[int], why: str) -> None:

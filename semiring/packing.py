@@ -12,6 +12,7 @@ from .errors import SemiringError
 from .graph import Graph, Matrix, as_graph
 from .kernels.lowering import chunks
 from .kernels.packed import PackedMatrix
+from .masks import mask_of
 
 
 def pack(A: Any, n: int | None = None, *, directed: bool = True) -> PackedMatrix:
@@ -74,6 +75,9 @@ def _packed(A: Any) -> PackedMatrix | None:
     if isinstance(A, Matrix):
         return _differing(A.array, A.semiring.zero_in(A.dtype))
     if isinstance(A, np.ndarray) or is_on_gpu(A):
+        mask = mask_of(A)
+        if mask is not None:
+            A = np.where(mask, np.zeros((), A.dtype), A.data)
         _refuse_nan(A)
         return PackedMatrix.from_dense(A)
     if hasattr(A, "tocoo") and hasattr(A, "shape"):

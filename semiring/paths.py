@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import Any
 
-import numpy as np
-
-from .algorithms import relaxation
+from .algorithms.relaxation import Dense, best_walks, path_to, weight_of
 from .core import Semiring
 from .devices import to_host
 from .divergence import improving
 from .errors import LawError, SemiringError
+from .frontier import positions
 from .kernels.lowering import fitting, roomy
-from .naming import algebra
+from .naming import closable
 from .operands import check_square, examine, operand
 
 
@@ -39,9 +36,10 @@ def path(A: Any, S: Semiring | str, source: Any, target: Any) -> tuple[Any, list
     Raises
     ------
     LawError
-        When ⊕ does not select, so that no single path is best.
+        When ⊕ does not select, so that no single path is best, or the algebra is no semiring.
     NoClosureError
-        When an improving cycle can be reached from the source.
+        When an improving cycle can be reached from the source: one that improves by more than the rounding of its
+        edges explains.
 
     Examples
     --------
@@ -50,7 +48,7 @@ def path(A: Any, S: Semiring | str, source: Any, target: Any) -> tuple[Any, list
     >>> sr.path(roads, sr.min_plus, "a", "c")
     (np.float64(7.0), ['a', 'b', 'c'])
     """
-    S = algebra(S)
+    S = closable(S)
     if not S.selective:
         raise LawError(f"a best path needs a selective ⊕, and in {S.name} {S._law_report.flags['selective']}")
     given = operand(A, S)
@@ -60,26 +58,13 @@ def path(A: Any, S: Semiring | str, source: Any, target: Any) -> tuple[Any, list
     n = check_square(array)
     array = to_host(array)  # one source at a time is no work for a GPU
     facts = examine(S, array.dtype, [("A", array)])
-    ends = []
-    for v in (source, target):
-        if names is not None and v not in names:
-            near = get_close_matches(str(v), map(str, names), 1)
-            raise SemiringError(f"there is no vertex {v!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
-        if names is None and not (isinstance(v, (int, np.integer)) and 0 <= v < n):
-            raise SemiringError(f"there is no vertex {v!r}: vertices are 0 … {n - 1}")
-        ends.append(list(names).index(v) if names is not None else int(v))
-    weight, vertices = _best_path(S, roomy(S, array, facts), names, *ends)
-    if vertices is not None and names is not None:
-        vertices = [names[v] for v in vertices]
+    start, end = positions([source, target], names, n)[1].tolist()
+    graph = Dense(roomy(S, array, facts))
+    found = best_walks(graph, S, start)
+    if found.cycle is not None:
+        raise improving(S, names, found.cycle[0], found.cycle, fitting(S, found.weight, array.dtype), None)
+    vertices, weight = None, found.labels[end]
+    if start == end or found.predecessor[end] >= 0:
+        walk = path_to(found.predecessor, start, end)
+        vertices, weight = walk if names is None else [names[v] for v in walk], weight_of(graph, S, walk)
     return fitting(S, weight, array.dtype), vertices
-
-
-def _best_path(
-    S: Semiring, array: np.ndarray, names: Sequence[Any] | None, source: int, target: int
-) -> tuple[Any, list | None]:
-    weights, predecessor, cycle, weight = relaxation.relax_exactly(array, S, [source])
-    if cycle is not None:
-        raise improving(S, names, cycle[0], cycle, weight, None)
-    if source != target and predecessor[target] < 0:
-        return weights[target], None
-    return weights[target], relaxation.path_to(predecessor, source, target)

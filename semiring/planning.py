@@ -6,15 +6,19 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .core import Semiring
 from .errors import LawError, SemiringError
 from .memory import in_words
+from .texts import clip_repr
 
 if TYPE_CHECKING:
     from .kernels.lowering import Lowering
 
 METHODS = ("floyd-warshall", "blocked", "r-kleene", "squaring", "elimination")
 BLOCKED_TILE = 256  # rows of a pivot block: products with fewer steps of k are slower
+DEVICES = ("cpu", "gpu", "cuda")
 ALIASES = {"fw": "floyd-warshall", "kleene": "r-kleene", "lu": "elimination"}
 
 
@@ -104,10 +108,30 @@ def resolve_method(method: str, S: Semiring) -> str:
     return name
 
 
+def check_options(
+    method: Any, device: Any = None, tile: Any = None, progress: Any = False, **switches: Any
+) -> None:  # fmt: skip
+    """Refuse options that are of no use whatever the operands are.
+
+    Raises
+    ------
+    SemiringError
+    """
+    if not isinstance(method, str):
+        raise SemiringError(f"method must be the name of one, such as 'auto', and is {clip_repr(method)}")
+    if device is not None and not (isinstance(device, str) and device in DEVICES):
+        raise SemiringError(f"unknown device {clip_repr(device)}: it is 'cpu', 'gpu', or None for the best of them")
+    if tile is not None and (not isinstance(tile, (int, np.integer)) or isinstance(tile, bool) or tile < 1):
+        raise SemiringError(f"tile must be a positive whole number, and is {clip_repr(tile)}")
+    if not isinstance(progress, bool) and not callable(progress):
+        raise SemiringError(f"progress must be True, False or a function of a number, and is {clip_repr(progress)}")
+    for name, value in switches.items():
+        if not isinstance(value, (bool, np.bool_, int)):
+            raise SemiringError(f"{name} must be True or False, and is {clip_repr(value)}")
+
+
 def choose_method(method: str, low: Lowering, n: int, kernel: Any, tile: int | None) -> tuple[str, int, dict[str, str]]:
     """The schedule, its tile, and the reasons."""
-    if tile is not None and (not isinstance(tile, int) or tile < 1):
-        raise SemiringError(f"tile must be a positive whole number, and is {tile!r}")
     reasons = {}
     if method == "auto":
         if n <= (tile or kernel.tile):

@@ -38,7 +38,7 @@ def reduce(F: SparseFactors, what: str | Reduction, **options: Any) -> Any:
     functions: dict[str, Callable[..., Any]] = {
         "mean": mean, "eccentricities": eccentricities, "histogram": histogram, "nearest": nearest
     }  # fmt: skip
-    if what not in functions:
+    if not isinstance(what, str) or what not in functions:
         raise SemiringError(f"unknown reduction {what!r}: it is one of {', '.join(functions)}, or a function")
     return functions[what](F, **options)
 

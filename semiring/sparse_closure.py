@@ -11,8 +11,9 @@ from . import sparse_planning
 from .algorithms.sparse.analysis import Analysis, analyse
 from .core import Semiring
 from .csr import Csr, read
-from .errors import LawError, NoClosureError
+from .errors import NoClosureError
 from .kernels.lowering import is_boolean
+from .naming import closable
 from .operands import Operand
 from .sparse_factors import SparseFactors, lowering_of
 from .sparse_planning import SparsePlan
@@ -26,9 +27,7 @@ def _considered(A: Any, S: Semiring, method: str) -> tuple[Csr, Analysis | None,
     """A matrix that was read, and the analysis and the plan if it is worth them; None if it was not read."""
     if method not in ("auto", METHOD):
         return None
-    if S.product_only:
-        raise LawError(f"{S.name} is not a semiring, so it has products but no closure: {S._law_report.failures[0]}")
-    matrix = read(A, S)
+    matrix = read(A, closable(S))
     facts = matrix.facts()
     if method == "auto" and (matrix.n < SMALL or (facts.two_valued and is_boolean(S, matrix.dtype))):
         return matrix, None, None  # too few, or reachability alone: components and bit sets are faster
@@ -113,7 +112,7 @@ def _is_small(A: Any) -> bool:
 
 def sparse_solve(A: Any, B: Any, S: Semiring) -> np.ndarray | None:
     """X = A* B, the least solution of X = A ⊗ X ⊕ B; None where only another order of elimination may find it."""
-    matrix = read(A, S)
+    matrix = read(A, closable(S))
     try:
         factors = SparseFactors(matrix)
     except NoClosureError:

@@ -6,19 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from .algorithms.sparse.relaxation import improving_cycle
+from .algorithms.relaxation import improving_cycle
+from .algorithms.sparse.relaxation import CompressedRows
 from .csr import Csr
 from .divergence import _is_slack, improving
 from .execution import plan_closure
 from .execution import steady_closure as dense_steady_closure
 from .kernels.facts import Facts
 from .kernels.lowering import Lowering, fitting, roomy
+from .rounding import rounds
 
 
 def check_cycles(low: Lowering, fronts: Any, A: Csr, facts: Facts) -> bool:
     """Refuse factors of a matrix in which a cycle improves for ever: on the diagonal of a pivot block, 1 ⊕ a ≠ 1.
 
-    Floats are taken for exact, as in `semiring.divergence.check_cycles`.
+    What rounding explains is no improvement, as in `semiring.divergence.check_cycles`.
 
     Returns
     -------
@@ -30,18 +32,17 @@ def check_cycles(low: Lowering, fronts: Any, A: Csr, facts: Facts) -> bool:
     improved = np.flatnonzero(low.add_one(pivots) != one)
     if not improved.size:
         return True
-    rounds = low.storage.kind == "f"
-    slack = _is_slack(low, pivots[improved], facts, A.n) if rounds else np.zeros(improved.size, bool)
+    slack = _is_slack(low, pivots[improved], facts, A.n)
     vertices = order[improved].tolist()
     # Beyond an infinitely good edge nothing improves any more, so that one source could hide the cycle of another.
     endless = (facts.low_limit and S.zero != -np.inf) or (facts.high_limit and S.zero != np.inf)
-    weights = roomy(S, A.values, facts)
+    graph = CompressedRows(A.indptr, A.indices, roomy(S, A.values, facts))
     for sources in [[v] for v in vertices] if endless else [vertices]:
-        cycle, weight = improving_cycle(A.indptr, A.indices, weights, S, sources)
+        cycle, weight = improving_cycle(graph, S, sources)
         if cycle is not None:
             raise improving(S, A.names, cycle[0], cycle, fitting(S, weight, A.dtype), None)
     certain = order[improved[~slack]]
-    if certain.size and not rounds:
+    if certain.size and not rounds(A.values):
         raise improving(S, A.names, int(certain[0]), None, None, None)
     fronts.settle(improved)
     return not certain.size

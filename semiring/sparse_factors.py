@@ -26,10 +26,12 @@ from .kernels.lowering import Lowering, choose, in_python_integers
 from .laws import show
 from .memory import in_words, require
 from .names import Named
+from .naming import closable
 from .operands import examine, operand
 from .progress import bar
 from .sparse_divergence import check_cycles, steady_closure
 from .sparse_planning import SparsePlan
+from .texts import clip_repr
 
 BLOCK = 256  # rows that `blocks` and `save` take at once, unless told otherwise
 STEPS = 50  # parts of a closure after which progress is reported
@@ -165,7 +167,11 @@ class SparseFactors(Named):
             found = np.asarray(sources)
             if found.ndim == 1 and found.dtype.kind in "iu" and ((found >= 0) & (found < self.n)).all():
                 return found.astype(np.int64)
-        return np.array([self.index(v) for v in sources], np.int64)
+        try:
+            vertices = list(sources)
+        except TypeError:
+            raise SemiringError(f"sources must be a sequence of vertices, and is {clip_repr(sources)}") from None
+        return np.array([self.index(v) for v in vertices], np.int64)
 
     def _decoded(self, sources: np.ndarray, reflexive: bool = True, thread_count: int | None = None) -> np.ndarray:
         out = np.empty((len(sources), self.n), self.lowering.storage)
@@ -393,9 +399,7 @@ def sparse_factor(A: Any, S: Semiring | str, *, order: str = "auto") -> SparseFa
     >>> F.row("a")
     array([0., 3., 7.])
     """
-    from .naming import algebra
-
     if order not in ("auto", "metis", "levels", "natural"):
         raise SemiringError(f"order must be 'auto', 'metis', 'levels' or 'natural', and is {show(order)}")
-    return SparseFactors(read(A, algebra(S)), order=order)
+    return SparseFactors(read(A, closable(S)), order=order)
 

@@ -133,8 +133,8 @@ def _dense(
             raise SemiringError(f"accumulate has shape {start.shape}, the product {shape}")
         arrays.append(("accumulate", start))
     if out is not None and not (isinstance(out, np.ndarray) and out.shape == shape and out.dtype == dtype
-                                and out.flags.writeable):  # fmt: skip
-        raise SemiringError(f"out must be a writable {dtype} array of shape {shape}")
+                                and out.flags.writeable and not isinstance(out, np.ma.MaskedArray)):  # fmt: skip
+        raise SemiringError(f"out must be a writable {dtype} array of shape {shape}, and none with a mask")
     if full[0] * full[1] * dtype.itemsize > LARGE:
         require(full[0] * full[1] * dtype.itemsize, f"the {full[0]} × {full[1]} product")
     low = _lowering(S, dtype, examine(S, dtype, arrays))

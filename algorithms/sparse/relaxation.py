@@ -1,74 +1,50 @@
-"""Label correcting on compressed rows, to find a cycle that improves for ever; see `algorithms/relaxation.py`."""
+"""Compressed rows as a graph on which best walks are searched; see `algorithms/relaxation.py`."""
 
 from __future__ import annotations
 
-from itertools import pairwise
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from semiring.algorithms.relaxation import follow, rational
-
 from .pattern import Index
 
 
-def improving_cycle(
-    indptr: Index, indices: Index, values: np.ndarray, S: Any, sources: list[int]
-) -> tuple[list[int] | None, Any]:
-    """A cycle that improves for ever and is reached from the sources, and its weight; floats are taken for exact.
-
-    Parameters
-    ----------
-    indptr, indices : int64 array
-    values : ndarray, shape (nnz,)
-    S : Semiring
-        With a selective ⊕.
-    sources : list of int
+@dataclass(frozen=True, eq=False)
+class CompressedRows:
+    """The graph of a square matrix in compressed rows, whose columns ascend in each row and occur once.
 
     Examples
     --------
     >>> import semiring as sr
-    >>> weights = np.array([1.0, -3.0])
-    >>> improving_cycle(np.array([0, 1, 2]), np.array([1, 0]), weights, sr.min_plus, [0])
+    >>> from semiring.algorithms.relaxation import improving_cycle
+    >>> G = CompressedRows(np.array([0, 1, 2]), np.array([1, 0]), np.array([1.0, -3.0]))
+    >>> improving_cycle(G, sr.min_plus, [0])
     ([0, 1, 0], np.float64(-2.0))
     """
-    arithmetic = S.over(values.dtype)
-    cycle = relax(indptr, indices, values, arithmetic, sources)
-    if cycle is None:
-        return None, None
-    if values.dtype.kind == "f":
-        exact, fractions = S.over(object), rational(values)
-        weight = S.one
-        for q in edges_of(indptr, indices, cycle):
-            weight = exact.scalar["mul"](weight, fractions[q])
-        if exact.scalar["add"](S.one, weight) == S.one:
-            cycle = relax(indptr, indices, fractions, exact, sources)
-            if cycle is None:
-                return None, None
-    if values.dtype.kind == "O":
-        total = S.one
-        for q in edges_of(indptr, indices, cycle):
-            total = arithmetic.scalar["mul"](total, values[q])
-        return cycle, total
-    product = np.array([S.one_in(values.dtype)], values.dtype)
-    for q in edges_of(indptr, indices, cycle):
-        product = np.asarray(arithmetic.mul(product, values[q : q + 1]))
-    return cycle, product[0]
 
+    indptr: Index
+    indices: Index
+    values: np.ndarray
 
-def edges_of(indptr: Index, indices: Index, walk: list[int]) -> list[int]:
-    """The numbers of the edges along a walk."""
-    return [
-        int(indptr[u] + np.searchsorted(indices[indptr[u] : indptr[u + 1]], v))
-        for u, v in pairwise(walk)
-    ]
+    @property
+    def n(self) -> int:
+        """Number of vertices."""
+        return len(self.indptr) - 1
 
+    def edges(self, u: int) -> tuple[np.ndarray, np.ndarray]:
+        """The heads of a vertex's edges, and the weights."""
+        row = slice(self.indptr[u], self.indptr[u + 1])
+        return self.indices[row], self.values[row]
 
-def relax(indptr: Index, indices: Index, values: np.ndarray, S: Any, sources: list[int]) -> list[int] | None:
-    """x_v ← x_v ⊕ x_u ⊗ a_uv until nothing improves (``None``) or predecessors close a cycle, which is returned."""
+    def along(self, tails: Any, heads: Any) -> np.ndarray:
+        """The weights of some edges."""
+        return self.values[[self._number(u, v) for u, v in zip(tails, heads, strict=True)]]
 
-    def edges(u: int) -> tuple[np.ndarray, np.ndarray]:
-        row = slice(indptr[u], indptr[u + 1])
-        return indices[row], values[row]
+    def _number(self, u: int, v: int) -> int:
+        first, last = self.indptr[u], self.indptr[u + 1]
+        return int(first + np.searchsorted(self.indices[first:last], v))
 
-    return follow(len(indptr) - 1, values.dtype, S, sources, edges)[2]
+    def with_values(self, values: np.ndarray) -> CompressedRows:
+        """Other weights on the same edges."""
+        return replace(self, values=values)

@@ -124,12 +124,22 @@ def test_integers_with_and_without_absent_edges(dtype: str, absent: bool) -> Non
     assert bool((empty == sr.min_plus.zero_in(A.dtype)).all())
 
 
-def test_plan_says_what_will_run() -> None:
+def test_plan_says_what_will_run(monkeypatch: pytest.MonkeyPatch) -> None:
     import cupy
 
-    text = str(sr.plan(cupy.zeros((6200, 6200), np.int32), sr.min_plus))
-    assert "16 bits are tried first" in text
-    assert "int" in text
+    from semiring.kernels.cuda import saturating
+
+    tried = []
+    closure = saturating.closure
+    monkeypatch.setattr(saturating, "closure", lambda *arguments: tried.append(1) or closure(*arguments))
+    edges = cupy.full((6200, 6200), 3, np.int32)
+    assert "16 bits are tried first" in str(sr.plan(edges, sr.min_plus))
+    sr.closure(edges, sr.min_plus)
+    assert tried, "and they were"
+    nothing_but_one = cupy.zeros((6200, 6200), np.int32)
+    assert "packed bits" in str(sr.plan(nothing_but_one, sr.min_plus)), "two values need one bit"
+    sr.closure(nothing_but_one, sr.min_plus)
+    assert len(tried) == 1
 
 
 def test_host_arrays_over_pinned_pieces() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -63,13 +66,35 @@ def test_rare_values_are_found() -> None:
     np.testing.assert_array_equal(found.values(found.matrices[0]).get(), A.get())
 
 
-def test_large_products_and_closures_use_them() -> None:
+def test_large_products_and_closures_use_them(monkeypatch: pytest.MonkeyPatch) -> None:
     import cupy
 
+    from semiring.kernels.cuda import ranks
+
+    answered: list[str] = []
+
+    def counted(name: str, answer: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            found = answer(*arguments)
+            answered.extend([name] * (found is not None))
+            return found
+
+        return call
+
+    for name in ("closure", "product"):
+        monkeypatch.setattr(ranks, name, counted(name, getattr(ranks, name)))
     A = cupy.asarray(matrix(sr.max_min, 6000, "f4", 100, 3))
     want = sr.closure(A[:, :], sr.max_min, check=False)
+    product = sr.matmul(A, A, sr.max_min, check=False)
+    assert not answered, "without checks nothing is known of the data"
     assert bool((sr.closure(A, sr.max_min) == want).all())
-    assert bool((sr.matmul(A, A, sr.max_min) == sr.matmul(A, A, sr.max_min, check=False)).all())
+    assert answered == ["closure"]
+    assert bool((sr.matmul(A, A, sr.max_min) == product).all())
+    assert answered == ["closure", "product"]
+    small = A[:500, :500]
+    sr.closure(small, sr.max_min)
+    sr.matmul(small, small, sr.max_min)
+    assert answered == ["closure", "product"]
 
 
 @pytest.mark.parametrize("shape", [(3, 4, 5), (64, 64, 64), (200, 130, 300), (256, 256, 256)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,36 @@ import semiring as sr
 inf = np.inf
 
 
+class Guesses:
+    """How many calls a guess has answered."""
+
+    def __init__(self) -> None:
+        self.closures = self.products = 0
+
+
+@pytest.fixture
+def guesses(monkeypatch: pytest.MonkeyPatch) -> Guesses:
+    """Counts of the calls whose answer came from a guess; what earlier tests have taught is forgotten."""
+    from semiring import speculation
+
+    counts = Guesses()
+
+    def counted(name: str) -> Callable[..., Any]:
+        guess = getattr(speculation, name.removesuffix("s"))
+
+        def call(*arguments: Any) -> Any:
+            answer = guess(*arguments)
+            setattr(counts, name, getattr(counts, name) + (answer is not None))
+            return answer
+
+        return call
+
+    monkeypatch.setattr(speculation, "closure", counted("closures"))
+    monkeypatch.setattr(speculation, "product", counted("products"))
+    speculation._known.clear()
+    return counts
+
+
 def both(A: np.ndarray, S: sr.Semiring) -> None:
     import cupy
 
@@ -20,15 +51,17 @@ def both(A: np.ndarray, S: sr.Semiring) -> None:
 
 
 @pytest.mark.parametrize("n", [5, 64, 65, 300])
-def test_data_of_another_kind_than_before(n: int) -> None:
+def test_data_of_another_kind_than_before(n: int, guesses: Guesses) -> None:
     """Signs appear and vanish, limits come and go, and sums outgrow the integers that were enough."""
     A = acyclic(sr.min_plus, n, "f4")
     for _ in range(3):
         both(A, sr.min_plus)
+    assert guesses.closures == 2, "all but the first"
     B = A.copy()
     B[0, n - 1] = -3
     for data in (B, B, A, A, B):
         both(data, sr.min_plus)
+    assert 2 < guesses.closures < 7, "some, and none for data of another kind than the last"
     whole = acyclic(sr.min_plus, n, "i4")
     for weight in (1, 1, 1000, 1000, 300_000, 300_000, 1):
         data = whole.copy()
@@ -43,22 +76,24 @@ def test_data_of_another_kind_than_before(n: int) -> None:
 
 @pytest.mark.parametrize("shape", [(40, 40), (200, 200), (30, 20, 20), (30, 100, 100)])
 @pytest.mark.parametrize("name", ["min_plus", "max_min", "viterbi", "counting", "shortest_hops", "plus_times"])
-def test_second_and_third_calls(name: str, shape: tuple[int, ...]) -> None:
+def test_second_and_third_calls(name: str, shape: tuple[int, ...], guesses: Guesses) -> None:
     S = sr.catalogue[name]
     A = acyclic(S, shape[-1], None if S.is_record else "f4" if "f4" in map(str, S.dtypes) else None)
     stack = np.broadcast_to(A, shape).copy() if len(shape) > 2 else A
-    for _ in range(3):
+    for calls in range(3):
         both(stack, S)
+        assert guesses.closures == calls
 
 
 @pytest.mark.parametrize("n", [3, 100])
-def test_complaints_are_those_of_a_first_call(n: int) -> None:
+def test_complaints_are_those_of_a_first_call(n: int, guesses: Guesses) -> None:
     import cupy
 
     good = cupy.asarray(acyclic(sr.min_plus, n, "f8"))
     for _ in range(2):
         sr.closure(good, sr.min_plus)
         sr.matmul(good, good, sr.min_plus)
+    assert guesses.closures == guesses.products == 1
     bad = good.copy()
     bad[1, 2] = np.nan
     with pytest.raises(sr.SemiringError, match=r"A\[1, 2\] is NaN"):
@@ -73,25 +108,29 @@ def test_complaints_are_those_of_a_first_call(n: int) -> None:
     likely = cupy.full((n, n), 0.5)
     for _ in range(2):
         sr.closure(likely, sr.viterbi)
+    assert guesses.closures == 2
     likely[2, 1] = 2
     with pytest.raises(sr.SemiringError, match=r"A\[2, 1\] is 2"):
         sr.closure(likely, sr.viterbi)
+    assert guesses.closures == 2, "no answer that is wrong was taken"
 
 
-def test_a_star_that_vanishes() -> None:
+def test_a_star_that_vanishes(guesses: Guesses) -> None:
     import cupy
 
     fine = cupy.full((4, 4), 0.1)
     for _ in range(2):
         sr.closure(fine, sr.plus_times)
+    assert guesses.closures == 1
     fine[0, 0] = 1
     with pytest.raises(sr.NoClosureError):
         sr.closure(fine, sr.plus_times)
+    assert guesses.closures == 1
 
 
 @pytest.mark.parametrize("shapes", [((30, 40), (40, 50)), ((1, 7), (7, 1)), ((5, 30, 40), (40, 20))])
 @pytest.mark.parametrize(("name", "dtype"), [("min_plus", "f4"), ("min_plus", "i4"), ("max_min", "f8"), ("log", "f8")])
-def test_products(name: str, dtype: str, shapes: Any) -> None:
+def test_products(name: str, dtype: str, shapes: Any, guesses: Guesses) -> None:
     import cupy
 
     S = sr.catalogue[name]
@@ -101,6 +140,7 @@ def test_products(name: str, dtype: str, shapes: Any) -> None:
         want = sr.matmul(A, B, S, device="cpu")
         for check in (True, False):
             assert same(sr.matmul(cupy.asarray(A), cupy.asarray(B), S, check=check), want)
+    assert (guesses.products > 0) == (len(shapes[0]) == 2), "matrices are guessed, stacks are not"
 
 
 @pytest.mark.parametrize("n", [1, 50, 300, 1500])

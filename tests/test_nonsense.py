@@ -1,0 +1,185 @@
+"""Whatever a public function is given: an answer, or an error of ours that says what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import semiring as sr
+
+GOOD = np.array([[0.0, 1.0], [2.0, 0.0]])
+NAMED = sr.adjacency([("a", "b", 1.0)], sr.min_plus)
+SPARSE = sp.csr_array(GOOD)
+
+
+def heavy() -> nx.DiGraph:
+    graph = nx.DiGraph()
+    graph.add_edge(0, 1, weight="heavy")
+    return graph
+
+
+NONSENSE: dict[str, Callable[[], Any]] = {
+    "None": lambda: None, "a string": lambda: "roads", "bytes": lambda: b"x", "a number": lambda: 3,
+    "a float": lambda: 2.5, "a dict": lambda: {1: 2}, "a set": lambda: {1, 2}, "an object": object,
+    "a function": lambda: len, "a type": lambda: float, "a generator": lambda: (x for x in [1]), "a range": lambda: range(4),
+    "a fraction": lambda: Fraction(1, 3), "0-d": lambda: np.array(3.0), "a scalar": lambda: np.float64(3),
+    "1-d": lambda: np.zeros(3), "no list": list, "an empty row": lambda: [[]], "ragged": lambda: [[1, 2], [3]],
+    "ragged tuples": lambda: ((1, 2), (3, 4, 5)), "ragged and deep": lambda: [[[1, 2], [3]], [[4], [5, 6]]],
+    "a list of None": lambda: [[None, None], [None, None]], "a list of strings": lambda: [["a", "b"], ["c", "d"]],
+    "strings": lambda: np.array([["a", "b"], ["c", "d"]]), "bytes array": lambda: np.zeros((2, 2), "S3"),
+    "strings of any length": lambda: np.array([["a", "b"], ["c", "d"]], np.dtypes.StringDType()),
+    "strings as objects": lambda: np.array([["a", "b"], ["c", "d"]], object),
+    "None as objects": lambda: np.array([[None, 1.0], [2.0, None]], object),
+    "mixed objects": lambda: np.array([[1.0, "b"], [2.0, 1.0]], object),
+    "complex": lambda: np.zeros((2, 2), complex), "long double": lambda: np.zeros((2, 2), np.longdouble),
+    "long complex": lambda: np.zeros((2, 2), np.clongdouble), "times": lambda: np.zeros((2, 2), "M8[s]"),
+    "spans": lambda: np.zeros((2, 2), "m8[s]"), "void": lambda: np.zeros((2, 2), "V4"),
+    "another record": lambda: np.zeros((2, 2), [("a", "f8")]),
+    "a record of text": lambda: np.zeros((2, 2), [("cost", "U3"), ("hops", "f8")]),
+    "a record of vectors": lambda: np.zeros((2, 2), [("cost", "f8", (2,)), ("hops", "f8")]),
+    "a rectangle": lambda: np.zeros((2, 3)), "NaN": lambda: np.full((2, 2), np.nan),
+    "a huge integer": lambda: [[10**400, 1], [2, 3]], "sparse, 1-d": lambda: sp.coo_array(np.zeros(3)),
+    "sparse, complex": lambda: sp.csr_array(np.eye(2) * 1j), "sparse, NaN": lambda: sp.csr_array(GOOD * np.nan),
+    "sparse, a rectangle": lambda: sp.csr_array(np.ones((2, 3))), "text for weights": heavy,
+    "the other byte order": lambda: GOOD.astype(">f8"), "truth values": lambda: np.zeros((2, 2), bool),
+}  # fmt: skip
+ALGEBRAS = [sr.min_plus, sr.boolean, sr.shortest_hops, sr.plus_times, sr.gf2]
+MATRICES: dict[str, Callable[[Any, sr.Semiring], Any]] = {
+    "closure": lambda x, S: sr.closure(x, S),
+    "closure, packed": lambda x, S: sr.closure(x, S, packed=True),
+    "closure, sparse": lambda x, S: sr.closure(x, S, method="sparse"),
+    "matmul, left": lambda x, S: sr.matmul(x, S.eye(2), S),
+    "matmul, right": lambda x, S: sr.matmul(S.eye(2), x, S),
+    "matmul, both": lambda x, S: sr.matmul(x, x, S),
+    "matmul, accumulate": lambda x, S: sr.matmul(S.eye(2), S.eye(2), S, accumulate=x),
+    "matmul, out": lambda x, S: sr.matmul(S.eye(2), S.eye(2), S, out=x),
+    "matmul, sparse": lambda x, S: sr.matmul(SPARSE, x, S),
+    "solve, left": lambda x, S: sr.solve(x, S.eye(2), S),
+    "solve, right": lambda x, S: sr.solve(S.eye(2), x, S),
+    "solve, sparse": lambda x, S: sr.solve(SPARSE, x, S),
+    "factor": lambda x, S: sr.factor(x, S),
+    "path": lambda x, S: sr.path(x, S, 0, 1),
+    "closure_rows": lambda x, S: sr.closure_rows(x, S, [0]),
+    "plan": lambda x, S: sr.plan(x, S),
+    "adjacency": lambda x, S: sr.adjacency(x, S),
+    "from_dense": lambda x, S: sr.from_dense(x, S),
+    "Matrix": lambda x, S: sr.Matrix(x, S),
+    "check_laws": lambda x, S: sr.check_laws(S, x),
+}
+OTHERS: dict[str, Callable[[Any], Any]] = {
+    "path from": lambda x: sr.path(GOOD, sr.min_plus, x, 1),
+    "path to": lambda x: sr.path(GOOD, sr.min_plus, 0, x),
+    "path from a name": lambda x: sr.path(NAMED, sr.min_plus, x, "b"),
+    "rows of": lambda x: sr.closure_rows(GOOD, sr.min_plus, x),
+    "rows of a name": lambda x: sr.closure_rows(NAMED, sr.min_plus, x),
+    "as_graph": sr.as_graph,
+    "pack": sr.pack,
+    "reach": sr.reach,
+    "transitive_reduction": sr.transitive_reduction,
+    "condensation": sr.condensation,
+    "the algebra of closure": lambda x: sr.closure(GOOD, x),
+    "the algebra of matmul": lambda x: sr.matmul(GOOD, GOOD, x),
+    "the algebra of adjacency": lambda x: sr.adjacency([(0, 1, 2.0)], x),
+    "the algebra of from_dense": lambda x: sr.from_dense(GOOD, x),
+    "the algebra of Matrix": lambda x: sr.Matrix(GOOD, x),
+    "the algebra of path": lambda x: sr.path(GOOD, x, 0, 1),
+    "method": lambda x: sr.closure(GOOD, sr.min_plus, method=x),
+    "device": lambda x: sr.closure(GOOD, sr.min_plus, device=x),
+    "device of matmul": lambda x: sr.matmul(GOOD, GOOD, sr.min_plus, device=x),
+    "tile": lambda x: sr.closure(GOOD, sr.min_plus, tile=x),
+    "reflexive": lambda x: sr.closure(GOOD, sr.min_plus, reflexive=x),
+    "overwrite": lambda x: sr.closure(GOOD.copy(), sr.min_plus, overwrite=x),
+    "check": lambda x: sr.closure(GOOD, sr.min_plus, check=x),
+    "plan's method": lambda x: sr.plan(GOOD, sr.min_plus, method=x),
+    "Factors.solve": lambda x: sr.factor(GOOD, sr.min_plus).solve(x),
+    "SparseFactors.solve": lambda x: sr.factor(SPARSE, sr.min_plus).solve(x),
+    "SparseFactors.rows": lambda x: sr.factor(SPARSE, sr.min_plus).rows(x),
+    "SparseFactors.row": lambda x: sr.factor(SPARSE, sr.min_plus).row(x),
+    "SparseFactors.refactor": lambda x: sr.factor(SPARSE, sr.min_plus).refactor(x),
+    "SparseFactors.reduce": lambda x: sr.factor(SPARSE, sr.min_plus).reduce(x) if not callable(x) else None,
+    "progress": lambda x: sr.closure(GOOD, sr.min_plus, progress=x) if not callable(x) else None,
+    "letter": sr.letter,
+}
+
+
+def answers_or_refuses(call: Callable[[], Any]) -> None:
+    """It may answer; what it raises is ours, and says something."""
+    try:
+        call()
+    except sr.SemiringError as e:
+        assert len(str(e)) > 10
+
+
+@pytest.mark.parametrize("what", NONSENSE)
+@pytest.mark.parametrize("S", ALGEBRAS, ids=lambda S: S.name)
+def test_verbs(S: sr.Semiring, what: str) -> None:
+    for call in MATRICES.values():
+        answers_or_refuses(lambda call=call: call(NONSENSE[what](), S))
+
+
+@pytest.mark.parametrize("what", NONSENSE)
+def test_everything_else(what: str) -> None:
+    for call in OTHERS.values():
+        answers_or_refuses(lambda call=call: call(NONSENSE[what]()))
+
+
+REFUSED = {"None", "a string", "an object", "a function", "ragged", "a list of None", "strings", "strings as objects",
+           "strings of any length", "None as objects", "mixed objects", "times", "spans", "complex", "void",
+           "a record of text", "a record of vectors", "NaN"}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", sorted(REFUSED))
+def test_what_is_no_matrix_is_refused(what: str) -> None:
+    for S in (sr.min_plus, sr.plus_times, sr.shortest_hops):
+        for verb in ("closure", "matmul, left", "matmul, right", "factor", "solve, left", "solve, right", "plan"):
+            with pytest.raises(sr.SemiringError):
+                MATRICES[verb](NONSENSE[what](), S)
+
+
+def test_refusals_name_the_operand_the_place_and_what_to_do() -> None:
+    for bad, message in (
+        (np.array([[1.0, 2.0], ["b", 1.0]], object), r"A\[1, 0\] is 'b': min-plus computes with numbers; mark an"),
+        (np.array([[1.0, None], [2.0, 1.0]], object), r"A\[0, 1\] is None: min-plus computes with numbers"),
+        (np.zeros((2, 2), "M8[s]"), r"min-plus cannot live in datetime64.*Convert the data"),
+        (np.array([["a"]], np.dtypes.StringDType()), r"A has elements of dtype StringDType.*no numbers"),
+        ([[1, 2], [3]], r"A is not a matrix: .*pass a NumPy array"),
+    ):
+        for call in (sr.closure, sr.factor, sr.plan, lambda A, S: sr.path(A, S, 0, 1)):
+            with pytest.raises(sr.SemiringError, match=message):
+                call(bad, sr.min_plus)
+
+
+@pytest.mark.parametrize("name", ["min-plus", "min_plus", "MIN_PLUS", " min plus "])
+def test_algebras_by_name(name: str) -> None:
+    """Wherever an algebra is wanted, its name will do."""
+    A = np.array([[np.inf, 1.0], [2.0, np.inf]])
+    graph = sp.csr_array(([1.0, 2.0], ([0, 1], [1, 0])))
+    S = sr.min_plus
+    for call in (
+        lambda S: sr.closure(A, S), lambda S: sr.matmul(A, A, S), lambda S: sr.solve(A, A, S),
+        lambda S: sr.factor(A, S).closure(), lambda S: sr.path(A, S, 0, 1)[1], lambda S: str(sr.plan(A, S)),
+        lambda S: str(sr.check_laws(S)), lambda S: np.asarray(sr.adjacency([(0, 1, 2.0)], S)),
+        lambda S: np.asarray(sr.from_dense([[0, 1.5], [2, 0]], S)),
+        lambda S: np.asarray(sr.Matrix(A, S)), lambda S: sr.closure_rows(graph, S, 0), lambda S: sr.closure(graph, S),
+        lambda S: sr.factor(graph, S).closure(), lambda S: sr.solve(graph, A, S), lambda S: sr.matmul(graph, A, S),
+        lambda S: np.asarray(sr.closure(sr.Matrix(A, S), S)), lambda S: repr(sr.Matrix(A, S)),
+    ):  # fmt: skip
+        assert np.array_equal(call(name), call(S))
+    with pytest.raises(sr.SemiringError, match="unknown algebra 'min-pluss': did you mean"):
+        sr.adjacency([(0, 1, 2.0)], "min-pluss")
+
+
+def test_the_table_covers_what_is_public() -> None:
+    """A new public function joins the table, or the few that take nothing of a caller's."""
+    tested = " ".join([*MATRICES, *OTHERS])
+    elsewhere = {"read_graph", "write_matrix", "k_best", "mod_p", "saturating_min_plus", "saturating_add",
+                 "saturating_multiply"}  # fmt: skip
+    functions = [name for name in sr.__all__ if callable(getattr(sr, name)) and not isinstance(getattr(sr, name), type)
+                 and not isinstance(getattr(sr, name), sr.Semiring)]  # fmt: skip
+    assert [name for name in functions if name not in tested and name not in elsewhere] == []
