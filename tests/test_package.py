@@ -22,6 +22,7 @@ LAYERS = [
     "constants data errors memory operations progress texts",
     "names streams",
     "expression laws",
+    "branches",
     "tracing",
     "reference proofs stars",
     "arithmetic",
