@@ -75,6 +75,9 @@ class Symbol:
         """The operand itself."""
         return self
 
+    def __pos__(self) -> Symbol:
+        return self
+
     def __bool__(self) -> bool:
         return decide(self.expression)
 
@@ -129,7 +132,6 @@ def _install_operators() -> None:
         setattr(Symbol, f"__{name}__", forward(op))
     for name, op in unary.items():
         setattr(Symbol, f"__{name}__", lambda self, op=op: Symbol(apply(op, _node(self))))
-    Symbol.__pos__ = lambda self: self  # type: ignore[attr-defined]
 
 
 _install_operators()
