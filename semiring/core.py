@@ -19,7 +19,7 @@ from .expression import Traced, apply, constant, equals, split_undefined
 from .memory import require
 from .proofs import proven_flags
 from .samples import Elements, elements, notable_elements
-from .tracing import trace
+from .tracing import TooManyBranches, trace
 
 _LARGE = 1 << 26  # bytes from which it is asked whether they are there
 
@@ -118,7 +118,7 @@ class Semiring:
         self._arithmetic: dict[np.dtype, Arithmetic] = {}
         self._resolved: dict[np.dtype, np.dtype] = {}
         self._working: dict[np.dtype, np.dtype] = {}
-        self.traced = None if self._on_objects(dtype, add, mul) else self._trace(add, mul, star, carrier)
+        self.traced = None if self._on_objects(dtype, add, mul, star) else self._trace(add, mul, star, carrier)
         self.kinds = dtypes or (safe_kinds(self.traced, self.is_tropical) if self.traced and not fields else "")
         self.notation = notation or self._notation()
         home = self.default_dtype
@@ -138,7 +138,7 @@ class Semiring:
 
     # Declaration
 
-    def _on_objects(self, dtype: Any, add: Callable, mul: Callable) -> bool:
+    def _on_objects(self, dtype: Any, add: Callable, mul: Callable, star: Callable | None) -> bool:
         if dtype is not None:
             if np.dtype(dtype).kind != "O":
                 raise SemiringError(f"{self.name}: dtype may only be object; data bring their own dtype ({dtype!r})")
@@ -147,11 +147,10 @@ class Semiring:
         if not self.fields and (not isinstance(self.zero, numeric) or not isinstance(self.one, numeric)):
             return True
         try:
-            for function in (add, mul):
-                trace(function, 2, tuple(self.fields) if self.fields else None)
-        except TraceError as e:
-            raise TraceError(f"{self.name}: {e}") from None
-        except (TypeError, AttributeError) as e:
+            for function, arity in ((add, 2), (mul, 2), (star, 1)):
+                if function is not None:
+                    trace(function, arity, tuple(self.fields) if self.fields else None)
+        except (TooManyBranches, TypeError, AttributeError) as e:
             if self.fields:
                 raise TraceError(f"{self.name}: {e}") from None
             warnings.warn(
@@ -161,6 +160,8 @@ class Semiring:
                 stacklevel=4,
             )
             return True
+        except TraceError as e:
+            raise TraceError(f"{self.name}: {e}") from None
         return False
 
     def _trace(self, add: Callable, mul: Callable, star: Callable | None, carrier: Callable | None) -> Operations:

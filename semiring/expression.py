@@ -90,8 +90,8 @@ def _where(condition: Expression, x: Expression, y: Expression) -> Expression:
     condition = truth(condition)
     if condition.op == "constant":
         return x if condition.value else y
-    if condition.op == "logical_not":
-        return _where(condition.args[0], y, x)
+    if condition.op in ("logical_not", "not_equal"):
+        return _where(negation(condition), y, x)
     # where(x < y, x, y) is the minimum: so however a user spells it, it gets the minimum's instructions.
     if condition.op in ("less", "less_equal", "greater", "greater_equal") and {x, y} == set(condition.args):
         smaller_first = condition.op.startswith("less") == (condition.args[0] is x)
@@ -108,7 +108,11 @@ def _logical(op: str, args: tuple[Expression, ...]) -> Expression:
     """A logical operation; a constant, which comes last, is absorbed."""
     first, last = args[0], truth(args[-1]) if args[-1].op == "constant" else args[-1]
     if op == "logical_not":
-        return truth(first.args[0]) if first.op == "logical_not" else Expression(op, args)
+        if first.op == "logical_not":
+            return truth(first.args[0])
+        # Of other comparisons NaN tells the opposite from the negation.
+        opposite = {"equal": "not_equal", "not_equal": "equal"}.get(first.op)
+        return Expression(opposite, first.args) if opposite else Expression(op, args)
     if last.op == "constant":
         if op == "logical_xor":
             return negation(first) if last.value else truth(first)
@@ -176,12 +180,7 @@ def substitute(outputs: Sequence[Expression], replace: Mapping[Expression, Expre
     """The expressions with some nodes replaced, folded again on the way up."""
     made: dict[Expression, Expression] = {}
     for e in postorder(outputs):
-        if e in replace:
-            made[e] = replace[e]
-        elif e.op == "cast":
-            made[e] = Expression("cast", (made[e.args[0]],), e.value)
-        else:
-            made[e] = apply(e.op, *(made[a] for a in e.args)) if e.args else e
+        made[e] = replace[e] if e in replace else rebuild(e, [made[a] for a in e.args])
     return tuple(made[e] for e in outputs)
 
 
@@ -189,6 +188,13 @@ def equals(x: Sequence[Expression], y: Sequence[Expression]) -> Expression:
     """The condition that two elements are equal in all components."""
     parts = [apply("equal", p, q) for p, q in zip(x, y, strict=True)]
     return reduce(lambda p, q: apply("logical_and", p, q), parts)
+
+
+def rebuild(e: Expression, args: Sequence[Expression]) -> Expression:
+    """The node with other arguments, in the simplest of its spellings."""
+    if e.op == "cast":
+        return Expression("cast", args, e.value)
+    return apply(e.op, *args) if args else e
 
 
 def split_undefined(traced: Traced) -> tuple[Traced, Expression]:

@@ -1,15 +1,19 @@
-"""Tracing: a Python callable over NumPy operations is called once with symbols, and what it returns is an expression.
+"""Tracing: a Python callable over NumPy operations is called with symbols, and what it returns is an expression.
 
-Symbols answer NumPy's protocols and Python's operators; what cannot be traced says how to write it.
+Symbols answer NumPy's protocols and Python's operators; what cannot be traced says how to write it. A callable is
+called once, or once for each way through its conditions (branches.py).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from .branches import TooManyBranches as TooManyBranches
+from .branches import decide, explore
 from .errors import TraceError
 from .expression import Expression, Traced, apply, constant, operand, show
 from .operations import OPERATIONS, UFUNCS
@@ -25,27 +29,30 @@ class Symbol:
         self.expression = expression
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Symbol:
-        name = {"fmin": "minimum", "fmax": "maximum", "float_power": "power"}.get(ufunc.__name__, ufunc.__name__)
-        if ufunc is np.positive:
-            return self
-        if ufunc is np.square:
-            return Symbol(apply("multiply", self.expression, self.expression))
-        if ufunc is np.reciprocal:
-            return Symbol(apply("divide", constant(1), self.expression))
         if method != "__call__" or options:
             raise TraceError(
                 f"np.{ufunc.__name__} was called with method {method!r} and options {sorted(options)}; "
                 "an algebra's operation is one plain call on its operands, such as np.minimum(a, b)"
             )
+        name = ufunc.__name__
+        if name in _SPELLED:
+            return _SPELLED[name](*inputs)
+        if ufunc.nout > 1:
+            hint = _PARTS.get(name, "operations with one result")
+            raise TraceError(f"np.{name} has {ufunc.nout} results and cannot be traced; write {hint}")
         if name not in UFUNCS:
-            raise TraceError(f"np.{ufunc.__name__} cannot be traced; the operations are: {', '.join(OPERATIONS)}")
+            raise TraceError(f"np.{name} cannot be traced; the operations are: {', '.join(OPERATIONS)}")
         return Symbol(apply(name, *map(_node, inputs)))
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        if function is np.where and len(args) == 3 and not kwargs:
-            return where(*args)
-        if function is np.clip and len(args) == 3 and not kwargs:
-            return np.minimum(np.maximum(args[0], args[1]), args[2])
+        if function in _FUNCTIONS:
+            try:
+                return _FUNCTIONS[function](*args, **kwargs)
+            except TypeError:  # an option that is none of these functions' here
+                raise TraceError(
+                    f"np.{function.__name__} cannot be traced with {len(args)} arguments and the options "
+                    f"{sorted(kwargs)}"
+                ) from None
         raise TraceError(
             f"np.{function.__name__} cannot be traced; write the operation with NumPy ufuncs and np.where(c, x, y)"
         )
@@ -54,12 +61,35 @@ class Symbol:
         """The operand converted to another dtype, for intermediate results that need more room."""
         return Symbol(Expression("cast", (self.expression,), np.dtype(dtype).str[1:]))
 
+    @property
+    def real(self) -> Symbol:
+        """The operand itself."""
+        return self
+
+    @property
+    def imag(self) -> Symbol:
+        """0."""
+        return Symbol(constant(0))
+
+    def conjugate(self) -> Symbol:
+        """The operand itself."""
+        return self
+
+    def __pos__(self) -> Symbol:
+        return self
+
     def __bool__(self) -> bool:
-        raise TraceError(
-            f"the truth value of {show(self.expression)} was asked for, but an operand has no value while it is "
-            "traced. Python's min(a, b), max(a, b), `if`, `and`, `or`, `not` and chained comparisons cannot be "
-            "traced; write np.minimum(a, b), np.maximum(a, b), np.where(a < b, x, y), (a < b) & (b < c), ~c"
-        )
+        return decide(self.expression)
+
+    def __round__(self, digits: int | None = None) -> Symbol:
+        if digits:
+            raise TraceError("round(a, n) to decimals cannot be traced; write np.rint(a * 10**n) / 10**n")
+        return Symbol(apply("rint", self.expression))
+
+    def __divmod__(self, other: Any) -> Any:
+        raise TraceError(f"divmod has 2 results and cannot be traced; write {_PARTS['divmod']}")
+
+    __rdivmod__ = __divmod__
 
     def _no_number(self) -> Any:
         raise TypeError(
@@ -85,7 +115,9 @@ def _install_operators() -> None:
     compare = {
         "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal", "ne": "not_equal",
     }  # fmt: skip
-    unary = {"neg": "negative", "abs": "absolute", "invert": "invert"}
+    unary = {
+        "neg": "negative", "abs": "absolute", "invert": "invert", "floor": "floor", "ceil": "ceil", "trunc": "trunc",
+    }  # fmt: skip
 
     def forward(op: str) -> Callable[[Symbol, Any], Any]:
         return lambda self, other: Symbol(apply(op, _node(self), _node(other)))
@@ -112,6 +144,8 @@ def _node(value: Any) -> Expression:
         value = value[()]
     if isinstance(value, (bool, int, float, np.bool_, np.integer, np.floating)):
         return constant(value)
+    if value is None:
+        raise TraceError("the operation returned None, at least on one way through its conditions")
     raise TraceError(f"{value!r} ({type(value).__name__}) stands in an operation; only operands and real numbers may")
 
 
@@ -142,11 +176,14 @@ class Record:
             same = (x == y) if same is None else same & (x == y)
         return same
 
+    def __ne__(self, other: object) -> Any:
+        return ~(self == other)
+
     __hash__ = None  # type: ignore[assignment]
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        if function is np.where and len(args) == 3 and not kwargs:
-            return where(*args)
+        if function in (np.where, np.select):
+            return _FUNCTIONS[function](*args, **kwargs)
         raise TraceError(f"np.{function.__name__} works on a record's fields, such as x.{self._fields[0]}, not on it")
 
     def __array_ufunc__(self, ufunc: np.ufunc, *_: Any, **__: Any) -> Any:
@@ -160,6 +197,39 @@ def where(condition: Any, x: Any, y: Any) -> Any:
         fields = record._fields if isinstance(record, Record) else [f"f{i}" for i in range(len(record))]
         return Record(fields, [where(condition, p, q) for p, q in zip(x, y, strict=True)])
     return Symbol(apply("where", _node(condition), _node(x), _node(y)))
+
+
+def _clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
+    low, high = (a_min if min is None else min), (a_max if max is None else max)
+    a = a if low is None else np.maximum(a, low)
+    return a if high is None else np.minimum(a, high)
+
+
+def _select(conditions: Sequence[Any], choices: Sequence[Any], default: Any = 0) -> Any:
+    """The choice of the first condition that holds."""
+    if len(conditions) != len(choices):
+        raise TraceError(f"np.select has {len(conditions)} conditions and {len(choices)} choices")
+    for condition, choice in zip(reversed(conditions), reversed(choices), strict=True):
+        default = where(condition, choice, default)
+    return default
+
+
+# Functions that are no ufuncs, and ufuncs that are other operations under another name.
+_FUNCTIONS: dict[Any, Callable] = {
+    np.where: where, np.clip: _clip, np.select: _select, np.round: lambda a, decimals=0: round(a, decimals),
+    np.fix: lambda x: np.trunc(x), np.real: lambda val: val.real, np.imag: lambda val: val.imag,
+    np.isposinf: lambda x: x == math.inf, np.isneginf: lambda x: x == -math.inf,
+}  # fmt: skip
+_SPELLED: dict[str, Callable] = {
+    "fmin": np.minimum, "fmax": np.maximum, "positive": lambda a: a, "conjugate": lambda a: a,
+    "square": lambda a: a * a, "reciprocal": lambda a: 1 / a,
+    "deg2rad": lambda a: a * (math.pi / 180), "radians": lambda a: a * (math.pi / 180),
+    "rad2deg": lambda a: a * (180 / math.pi), "degrees": lambda a: a * (180 / math.pi),
+}  # fmt: skip
+_PARTS = {
+    "divmod": "a // b and a % b", "modf": "np.trunc(a) and a - np.trunc(a)",
+    "frexp": "np.floor(np.log2(np.abs(a))) and the quotient",
+}  # fmt: skip
 
 
 def saturating_add(a: Any, b: Any) -> Any:
@@ -208,12 +278,14 @@ def saturating_multiply(a: Any, b: Any) -> Any:
 
 
 def trace(function: Callable, arity: int, fields: Sequence[str] | None = None, *, predicate: bool = False) -> Traced:
-    """Call a function once with symbols and return what it computes.
+    """Call a function with symbols and return what it computes.
 
     Parameters
     ----------
     function : callable
-        Takes `arity` operands; returns a number expression, or for records a record, tuple or mapping of fields.
+        Takes `arity` operands; returns a number expression, or for records a record, tuple or mapping of fields. It
+        is called once for each way through its conditions; NaN stands for what it does where it raises an error of
+        arithmetic or of values, and false where it is a predicate.
     arity : int
         How many operands it takes.
     fields : sequence of str, optional
@@ -225,6 +297,8 @@ def trace(function: Callable, arity: int, fields: Sequence[str] | None = None, *
     ------
     TraceError
         When the function does something that has no expression.
+    TooManyBranches
+        When there are more ways through its conditions than an expression should have.
     """
     width = len(fields) if fields else 1
 
@@ -232,13 +306,22 @@ def trace(function: Callable, arity: int, fields: Sequence[str] | None = None, *
         parts = [Symbol(operand(number, c)) for c in range(width)]
         return Record(fields, parts) if fields else parts[0]
 
-    result = function(*map(symbol, range(arity)))
-    if not fields or predicate:
-        return Traced((_node(result),), arity, width)
+    def run() -> tuple[Expression, ...]:
+        result = function(*map(symbol, range(arity)))
+        return (_node(result),) if not fields or predicate else _components(result, fields)
+
+    undefined = (constant(False),) if predicate else (constant(math.nan),) * width
+    return Traced(explore(run, undefined), arity, width)
+
+
+def _components(result: Any, fields: Sequence[str]) -> tuple[Expression, ...]:
+    """The components of a record that an operation returned."""
     if isinstance(result, Mapping):
         if set(result) != set(fields):
             raise TraceError(f"the result has the fields {sorted(result)}, the element has {sorted(fields)}")
         result = [result[f] for f in fields]
-    if not isinstance(result, (Record, tuple, list)) or len(result) != width:
-        raise TraceError(f"an operation on records returns a record, or its {width} components: {', '.join(fields)}")
-    return Traced(tuple(map(_node, result)), arity, width)
+    if not isinstance(result, (Record, tuple, list)) or len(result) != len(fields):
+        raise TraceError(
+            f"an operation on records returns a record, or its {len(fields)} components: {', '.join(fields)}"
+        )
+    return tuple(map(_node, result))

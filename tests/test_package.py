@@ -23,6 +23,7 @@ LAYERS = [
     "constants data errors memory operations progress texts",
     "names streams numerals",
     "expression laws",
+    "branches",
     "tracing",
     "reference proofs stars",
     "arithmetic",
