@@ -144,8 +144,12 @@ def check_neutral(S: Semiring, A: Any) -> None:
 
 def refuse(S: Semiring, report: laws.LawReport) -> None:
     """Operations that are no semiring's have products only."""
-    if report.failures and not S.product_only:
-        raise LawError(
-            f"{S.name} is not a semiring: {report.failures[0]}. Correct the operations, name the carrier "
-            "in which the law holds (carrier=…), or pass product_only=True to use it for bare matrix products"
-        )
+    if not report.failures or S.product_only:
+        return
+    failed = report.failures[0]
+    no_element = any(x is not None and np.any(laws.is_nan(np.asarray(x))) for x in (failed.left, failed.right))
+    hint = "; NaN is not an element, so leave infinities out with carrier=np.isfinite, say" if no_element else ""
+    raise LawError(
+        f"{S.name} is not a semiring: {failed}{hint}. Correct the operations, name the carrier "
+        "in which the law holds (carrier=…), or pass product_only=True to use it for bare matrix products"
+    )

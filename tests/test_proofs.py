@@ -1,0 +1,94 @@
+"""What follows from expressions: flags, ranges, and products with 0 that ⊕ drops."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import semiring as sr
+from hypothesis import given
+from hypothesis import strategies as st
+from semiring.expression import constant, operand, postorder
+from semiring.proofs import Range, carrier_range, is_dropped, proven_flags, range_of
+from semiring.reference import numpy_function
+from semiring.tracing import trace
+
+inf = np.inf
+F8 = np.dtype("f8")
+
+
+def test_flags_follow_from_plain_operations() -> None:
+    assert proven_flags(sr.min_plus.traced) == {"idempotent", "selective", "commutative"}
+    assert proven_flags(sr.bitset_may.traced) == {"idempotent", "commutative"}
+    assert proven_flags(sr.plus_times.traced) == {"commutative"}
+
+
+@pytest.mark.parametrize(("carrier", "expected"), [
+    (lambda a: (a >= 0) & (a <= 1), (0, 1)),
+    (lambda a: 2 < a, (2, inf)),
+    (lambda a: ~(a < 0), (-inf, inf)),
+    (lambda a: (a >= 0) | (a <= -3), (-inf, inf)),
+    (lambda a: (a > -4) & (a < 9) & (a > -7) & (np.floor(a) == a), (-4, 9)),
+    (np.isfinite, (-inf, inf)),
+], ids=["closed", "open", "negated", "either", "several", "finite"])  # fmt: skip
+def test_the_range_of_a_carrier(carrier: Any, expected: tuple) -> None:
+    assert carrier_range(trace(carrier, 1, predicate=True).outputs[0])[:2] == expected
+
+
+NUMBERS = st.sampled_from([-inf, -3.0, -1.0, -0.5, 0.0, 0.25, 1.0, 2.0, 7.0, inf])
+BINARY = ["add", "subtract", "multiply", "minimum", "maximum"]
+
+
+@st.composite
+def expressions(draw: Any) -> Any:
+    from semiring.expression import apply
+
+    pool = [operand(0), operand(1), constant(draw(NUMBERS)), constant(draw(NUMBERS))]
+    for _ in range(draw(st.integers(1, 5))):
+        op = draw(st.sampled_from([*BINARY, "negative", "absolute", "where"]))
+        if op == "where":
+            condition = apply("less", draw(st.sampled_from(pool)), draw(st.sampled_from(pool)))
+            pool.append(apply("where", condition, draw(st.sampled_from(pool)), draw(st.sampled_from(pool))))
+        else:
+            pool.append(apply(op, *(draw(st.sampled_from(pool)) for _ in range(2 if op in BINARY else 1))))
+    return pool[-1]
+
+
+@given(expressions(), st.tuples(NUMBERS, NUMBERS, NUMBERS, NUMBERS), st.lists(st.tuples(NUMBERS, NUMBERS), min_size=1))
+def test_a_range_holds_every_value(e: Any, ends: tuple, values: list) -> None:
+    a, b = sorted(ends[:2]), sorted(ends[2:])
+    found = range_of(e, (Range(*a), Range(*b)))
+    x = np.clip(np.array([v[0] for v in values]), *a)
+    y = np.clip(np.array([v[1] for v in values]), *b)
+    if any(n.op == "constant" and isinstance(n.value, float) and math.isnan(n.value) for n in postorder([e])):
+        return
+    result = np.broadcast_to(numpy_function((e,), 2, (F8,), (F8,))((x,), (y,))[0], x.shape)
+    numbers = result[~np.isnan(result)]
+    assert (numbers >= found.low).all() and (numbers <= found.high).all(), (e, found, numbers)
+    assert found.nan or numbers.size == result.size, (e, found)
+
+
+def algebra(add: Any, mul: Any, zero: float, one: float, carrier: Any = None) -> sr.Semiring:
+    return sr.Semiring("mine", add=add, mul=mul, zero=zero, one=one, carrier=carrier)
+
+
+@pytest.mark.parametrize(("S", "dropped"), [
+    (sr.min_plus, True), (sr.max_plus, True), (sr.viterbi, True), (sr.min_times, True), (sr.max_times, True),
+    (sr.lukasiewicz, True), (sr.plus_times, False), (sr.log, False),
+    (algebra(np.minimum, lambda a, b: a + b + a * b / 8, inf, 0.0, lambda a: a >= 0), True),
+    # With zero 0, 1/(1/a + 1/b − 1) is infinite or NaN: at 0 and 0 it is −1 / …, at 0 and 1 NaN.
+    (algebra(np.maximum, lambda a, b: 1 / (1 / a + 1 / b - 1), 0.0, 1.0, lambda a: (a >= 0) & (a <= 1)), False),
+], ids=lambda x: getattr(x, "name", x))  # fmt: skip
+def test_products_with_0_that_are_dropped(S: sr.Semiring, dropped: bool) -> None:
+    assert S.traced
+    assert is_dropped(S.traced, S.zero) == dropped
+
+
+def test_a_carrier_that_operations_leave_proves_nothing() -> None:
+    """b ≤ 1 makes max(0, b − 1) zero, but sums that exceed 1 come up on the way, so that 0 needs its test."""
+    S = sr.Semiring("open", add=np.maximum, mul=lambda a, b: np.maximum(0, a + b - 1) * 1.5, zero=0.0, one=1.0,
+                    carrier=lambda a: (a >= 0) & (a <= 1), product_only=True)  # fmt: skip
+    assert S.traced
+    assert not is_dropped(S.traced, 0.0)

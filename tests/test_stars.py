@@ -1,0 +1,106 @@
+"""Stars that nobody declared."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import pytest
+import semiring as sr
+
+inf = np.inf
+DENSE = ("floyd-warshall", "blocked", "r-kleene", "elimination")
+
+
+def capped(most: int) -> sr.Semiring:
+    """Longest paths up to a bound: a cycle improves until the bound is reached."""
+    return sr.Semiring(
+        f"capped at {most}", add=np.maximum, mul=lambda a, b: np.where((a < 0) | (b < 0), -1, np.minimum(a + b, most)),
+        zero=-1, one=0, carrier=lambda a: (a >= -1) & (a <= most) & (np.floor(a) == a), dtypes="fi",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("method", DENSE)
+@pytest.mark.parametrize("dtype", ["f8", "i8", "i1"])
+def test_a_cycle_that_stops_improving_has_a_closure(method: str, dtype: str) -> None:
+    S = capped(60)
+    assert S.selective and not S.bounded and S.has_reached_star and not S.may_diverge
+    A = np.array([[-1, 3, -1, -1], [2, -1, 7, -1], [-1, -1, -1, -1], [-1, -1, 0, -1]], dtype)
+    expected = np.array([[60, 60, 60, -1], [60, 60, 60, -1], [-1, -1, 0, -1], [-1, -1, 0, 0]])
+    assert sr.closure(A, S, method=method, tile=2).tolist() == expected.tolist()
+    assert sr.factor(A, S).closure().tolist() == expected.tolist()
+
+
+def test_squaring_needs_cycles_that_do_not_improve() -> None:
+    with pytest.raises(sr.LawError, match="squaring needs an algebra in which longer and longer walks stop improving"):
+        sr.closure(np.array([[3]]), capped(60), method="squaring")
+
+
+def test_a_sum_too_long_is_no_star() -> None:
+    S = capped(1000)  # 1,000 steps of 1, and at most 128 are tried
+    assert not S.has_reached_star and S.may_diverge
+    with pytest.raises(sr.NoClosureError, match="cycle 0 → 0"):
+        sr.closure(np.array([[1.0]]), S)
+
+
+def least(terms: list) -> Any:
+    return reduce(np.minimum, terms)
+
+
+def polynomial(x: Any, y: Any) -> tuple:
+    """The product of polynomials over min-plus, up to the third power of the unknown."""
+    return tuple(least([x[i] + y[k - i] for i in range(k + 1)]) for k in range(4))
+
+
+ON_RECORDS = sr.Semiring(
+    "tropical polynomials", fields=[(f"c{k}", "f8") for k in range(4)], zero=(inf,) * 4, one=(0, inf, inf, inf),
+    add=lambda x, y: tuple(map(np.minimum, x, y)), mul=polynomial,
+    carrier=lambda a: (a.c0 >= 0) & (a.c1 > -inf) & (a.c2 > -inf) & (a.c3 > -inf),
+)  # fmt: skip
+ON_OBJECTS = sr.Semiring(
+    "tropical polynomials", dtype=object, zero=(inf,) * 4, one=(0.0, inf, inf, inf),
+    add=lambda x, y: tuple(map(min, x, y)),
+    mul=lambda x, y: tuple(min(x[i] + y[k - i] for i in range(k + 1)) for k in range(4)),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("S", [ON_RECORDS, ON_OBJECTS], ids=["records", "objects"])
+@pytest.mark.parametrize("method", DENSE)
+def test_polynomials_on_a_cycle(S: sr.Semiring, method: str) -> None:
+    """Two edges, of weight 1 and 2 and of one step each: a cycle of two steps, whose powers leave the polynomial."""
+    zero = (inf,) * 4
+    A = S.array([[zero, (inf, 1.0, inf, inf)], [(inf, -2.0, inf, inf), zero]])
+    expected = [[(0, inf, -1, inf), (inf, 1, inf, 0)], [(inf, -2, inf, -3), (0, inf, -1, inf)]]
+    assert sr.closure(A, S, method=method, tile=1).tolist() == expected
+
+
+def test_powers_that_end_in_0_are_summed_without_idempotence() -> None:
+    S = sr.Semiring(
+        "power series", fields={"a": "f8", "b": "f8", "c": "f8"}, zero=(0, 0, 0), one=(1, 0, 0),
+        add=lambda x, y: (x.a + y.a, x.b + y.b, x.c + y.c),
+        mul=lambda x, y: (x.a * y.a, x.a * y.b + x.b * y.a, x.a * y.c + x.b * y.b + x.c * y.a),
+        carrier=lambda x: np.isfinite(x.a) & np.isfinite(x.b) & np.isfinite(x.c),
+    )  # fmt: skip
+    A = S.array([[(0, 2, 0), (0, 0, 0)], [(0, 1, 0), (0, 0, 0)]])
+    assert sr.closure(A, S)["c"].tolist() == [[4, 0], [2, 0]]
+    with pytest.raises(sr.NoClosureError):
+        sr.closure(S.array([[(0.5, 0, 0)]]), S)
+
+
+def test_rounding_is_no_end() -> None:
+    """In doubles the powers of 100.5, of distance ½ to 100, end at 100, which no element is."""
+    S = sr.Semiring("moved", add=np.minimum, mul=lambda a, b: 100 + (a - 100) * (b - 100), zero=inf, one=101,
+                    carrier=lambda a: a > 100)  # fmt: skip
+    assert not S.has_reached_star
+    with pytest.raises(sr.NoClosureError, match="cycle 0 → 0"):
+        sr.closure(np.array([[100.5]]), S)
+
+
+def test_objects_whose_powers_do_not_end() -> None:
+    S = sr.Semiring("strings", dtype=object, add=lambda x, y: x | y, mul=lambda x, y: {p + q for p in x for q in y},
+                    zero=frozenset(), one=frozenset({""}))  # fmt: skip
+    with pytest.raises(sr.NoClosureError, match="vertex 0"):
+        sr.closure(S.array([[frozenset("a")]]), S)
+    A = S.array([[frozenset(), frozenset("a")], [frozenset(), frozenset()]])
+    assert sr.closure(A, S)[0, 1] == {"a"}
