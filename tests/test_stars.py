@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 import semiring as sr
 
 inf = np.inf
