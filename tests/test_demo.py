@@ -58,6 +58,7 @@ def test_a_wrong_answer_is_noticed(square: Graph, answers: demo.Answers, change:
     assert what in failed
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # as everywhere but in tests
 def test_the_first_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
     picture = tmp_path / "minnesota.png"
