@@ -27,8 +27,9 @@ def heavy() -> nx.DiGraph:
 NONSENSE: dict[str, Callable[[], Any]] = {
     "None": lambda: None, "a string": lambda: "roads", "bytes": lambda: b"x", "a number": lambda: 3,
     "a float": lambda: 2.5, "a dict": lambda: {1: 2}, "a set": lambda: {1, 2}, "an object": object,
-    "a function": lambda: len, "a type": lambda: float, "a generator": lambda: (x for x in [1]), "a range": lambda: range(4),
-    "a fraction": lambda: Fraction(1, 3), "0-d": lambda: np.array(3.0), "a scalar": lambda: np.float64(3),
+    "a function": lambda: len, "a type": lambda: float, "a generator": lambda: (x for x in [1]),
+    "a range": lambda: range(4), "a fraction": lambda: Fraction(1, 3), "0-d": lambda: np.array(3.0),
+    "a scalar": lambda: np.float64(3),
     "1-d": lambda: np.zeros(3), "no list": list, "an empty row": lambda: [[]], "ragged": lambda: [[1, 2], [3]],
     "ragged tuples": lambda: ((1, 2), (3, 4, 5)), "ragged and deep": lambda: [[[1, 2], [3]], [[4], [5, 6]]],
     "a list of None": lambda: [[None, None], [None, None]], "a list of strings": lambda: [["a", "b"], ["c", "d"]],
