@@ -33,8 +33,13 @@ FIRST, FACTOR = 8, 8  # machine epsilons by which an improvement must exceed rou
 class Graph(Protocol):
     """A graph by its weights."""
 
-    n: int
-    values: np.ndarray
+    @property
+    def n(self) -> int:
+        """Number of vertices."""
+
+    @property
+    def values(self) -> np.ndarray:
+        """The weights."""
 
     def edges(self, u: int) -> tuple[np.ndarray, np.ndarray]:
         """The heads of a vertex's edges, each once, and the weights."""

@@ -142,10 +142,10 @@ class Search:
         X, P, failed = kernel.correct(self.stored, starts, predecessors)
         # A cycle improves, or rounding makes it look so.
         rows = low.decode(X)
-        for i, found in self._looked_at(starts, np.flatnonzero(failed >= 0)):
-            rows[i] = found.labels
+        for i, walks in self._looked_at(starts, np.flatnonzero(failed >= 0)):
+            rows[i] = walks.labels
             if P is not None:
-                P[i] = found.predecessor
+                P[i] = walks.predecessor
         return rows, P
 
     def _looked_at(self, starts: np.ndarray, unsure: np.ndarray) -> Iterator[tuple[int, Walks]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -39,8 +38,8 @@ def clip(text: str) -> str:
     return text if len(text) <= LABEL else text[: LABEL - 1] + "…"
 
 
-def clip_repr(name: Hashable) -> str:
-    """A name as code, cut."""
+def clip_repr(name: Any) -> str:
+    """A name, or what is none, as code, cut."""
     return clip(repr(name))
 
 
