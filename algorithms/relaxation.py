@@ -33,8 +33,13 @@ FIRST, FACTOR = 8, 8  # machine epsilons by which an improvement must exceed rou
 class Graph(Protocol):
     """A graph by its weights."""
 
-    n: int
-    values: np.ndarray
+    @property
+    def n(self) -> int:
+        """Number of vertices."""
+
+    @property
+    def values(self) -> np.ndarray:
+        """The weights."""
 
     def edges(self, u: int) -> tuple[np.ndarray, np.ndarray]:
         """The heads of a vertex's edges, each once, and the weights."""
@@ -160,6 +165,7 @@ def follow(G: Graph, T: Any, sources: list[int], epsilons: float = 0) -> Walks:
     predecessor = np.full(G.n, -1)
     queue, queued = deque(sources), np.zeros(G.n, bool)
     queued[sources] = True
+    count = 0  # of improvements since it was last asked whether predecessors close a cycle
     while queue:
         u = queue.popleft()
         queued[u] = False
@@ -180,13 +186,13 @@ def follow(G: Graph, T: Any, sources: list[int], epsilons: float = 0) -> Walks:
         fresh = better[~queued[better]]
         queue.extend(fresh.tolist())
         queued[fresh] = True
-        # The edge u → v closes a cycle of predecessors exactly if v is u or one of its ancestors.
-        closing, v = set(better.tolist()), u
-        while v >= 0 and v not in closing:
-            v = int(predecessor[v])
-        if v >= 0:
-            return Walks(x, predecessor, cycle_of(predecessor, v))
-    return Walks(x, predecessor)
+        count += better.size
+        if count > G.n:
+            count, cycle = 0, some_cycle(predecessor)
+            if cycle is not None:
+                return Walks(x, predecessor, cycle)
+    # One over an infinitely good edge may stop improving before it is noticed.
+    return Walks(x, predecessor, some_cycle(predecessor))
 
 
 def correct(G: Graph, S: Any, sources: list[int]) -> Walks:
@@ -199,7 +205,7 @@ def correct(G: Graph, S: Any, sources: list[int]) -> Walks:
         searched = _on_fractions(G, S, sources)
         found = _beyond_rounding(G, T, sources) if searched is None else searched
     if found.cycle is not None:
-        return found._replace(weight=_weight(G, S, found.cycle))
+        return found._replace(weight=cycle_weight(G, S, found.cycle))
     return found._replace(labels=along_tree(G, T, sources, found.predecessor))
 
 
@@ -257,7 +263,7 @@ def edges_along(G: Graph, walk: list[int]) -> np.ndarray:
     return G.along(walk[:-1], walk[1:])
 
 
-def _weight(G: Graph, S: Any, cycle: list[int]) -> Any:
+def cycle_weight(G: Graph, S: Any, cycle: list[int]) -> Any:
     """The ⊗ along a cycle, without rounding where that is possible."""
     weights, exact = edges_along(G, cycle), over_fractions(S)
     numbers = fractions(weights) if exact is not None and weights.dtype.kind == "f" else None
@@ -272,6 +278,34 @@ def _weight(G: Graph, S: Any, cycle: list[int]) -> Any:
 def weight_of(G: Graph, S: Any, vertices: list[int]) -> Any:
     """The ⊗ along a walk, edge by edge; one if it has none."""
     return along(S.over(G.values.dtype), edges_along(G, vertices)) if len(vertices) > 1 else S.over(G.values.dtype).one
+
+
+def some_cycle(predecessor: np.ndarray) -> list[int] | None:
+    """A cycle of predecessors, in the direction of the edges and closed; ``None`` if there is none.
+
+    Examples
+    --------
+    >>> some_cycle(np.array([-1, 0, 3, 2]))
+    [2, 3, 2]
+    """
+    n = len(predecessor)
+    back = np.append(np.where(predecessor < 0, n, predecessor), n)  # the way back ends at n
+    for _ in range(n.bit_length()):
+        back = back[back]
+    endless = np.flatnonzero(back < n)
+    return cycle_of(predecessor, int(endless[0])) if endless.size else None
+
+
+def truly_improves(G: Graph, S: Any, cycle: list[int]) -> bool:
+    """Whether a cycle is better than one with each of its edges worse by what is unknown of it."""
+    T, exact = S.over(G.values.dtype), over_fractions(S)
+    weights = edges_along(G, cycle)
+    if not rounds(G.values):
+        return is_better_than_one(T, along(T, weights))
+    numbers = None if exact is None else fractions(worse(T, weights))
+    if exact is None or numbers is None:
+        return is_better_than_one(T, along(T, weights, FIRST))
+    return is_better_than_one(exact, along(exact, numbers))
 
 
 def cycle_of(predecessor: np.ndarray, v: int) -> list[int] | None:

@@ -259,7 +259,8 @@ def closure(
     ----------
     A : array_like, shape (n, n) or (…, n, n)
         A NumPy or CuPy array of any strides, a SciPy sparse matrix (the answer is dense), a `Matrix`, a `Graph`, a
-        NetworkX graph, or anything with DLPack. An absent edge is the algebra's zero; dense arrays are taken literally.
+        NetworkX graph, or anything with DLPack. An absent edge is the algebra's zero; dense arrays are taken literally,
+        but what a masked array masks is no edge.
         A stack is closed matrix by matrix.
     S : Semiring or str
         With min_plus the answer holds shortest distances, with boolean reachability, with max_min widest paths.
@@ -292,8 +293,9 @@ def closure(
     Raises
     ------
     NoClosureError
-        When a cycle improves for ever, or a pivot's star does not exist; it names a vertex and, where ⊕ selects, a
-        cycle.
+        When a cycle improves for ever, by more than the rounding of its edges explains (floats are known to two
+        machine epsilons of their size, whole numbers are exact), or a pivot's star does not exist; it names a vertex
+        and, where ⊕ selects, a cycle.
     LawError
         When the method needs a law that the algebra lacks.
     SemiringError

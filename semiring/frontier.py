@@ -8,7 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from .algorithms.relaxation import Walks, along_tree, best_walks
+from .algorithms.relaxation import (
+    Walks,
+    along_tree,
+    best_walks,
+    cycle_of,
+    cycle_weight,
+    truly_improves,
+)
 from .algorithms.sparse.relaxation import CompressedRows
 from .compressed import Compressed, compressed
 from .core import Semiring
@@ -142,10 +149,10 @@ class Search:
         X, P, failed = kernel.correct(self.stored, starts, predecessors)
         # A cycle improves, or rounding makes it look so.
         rows = low.decode(X)
-        for i, found in self._looked_at(starts, np.flatnonzero(failed >= 0)):
-            rows[i] = found.labels
+        for i, walks in self._looked_at(starts, np.flatnonzero(failed >= 0)):
+            rows[i] = walks.labels
             if P is not None:
-                P[i] = found.predecessor
+                P[i] = walks.predecessor
         return rows, P
 
     def _looked_at(self, starts: np.ndarray, unsure: np.ndarray) -> Iterator[tuple[int, Walks]]:
@@ -153,16 +160,22 @@ class Search:
         from .kernels.cpu.frontier import frontier_kernel
 
         low, S, values = self.form.low, self.S, self.given.rows.values
+        if values.dtype.kind in "iu" and S.is_tropical:
+            values = in_python_integers(low, self.stored.values)[1]
+        graph, first = self._graph(values), unsure[:1]
+        if first.size:  # where it is no matter of rounding, the compiled search has found the cycle already
+            _, P, failed = frontier_kernel(low).correct(self.stored, starts[first], True)
+            cycle = None if P is None else cycle_of(P[0], int(failed[0]))
+            if cycle is not None and truly_improves(graph, S, cycle):
+                raise self._improving(cycle, cycle_weight(graph, S, cycle))
         if unsure.size and low.storage.kind == "f" == values.dtype.kind:
             T = S.over(values.dtype)
             stored = low.encode(worse(T, values), True)
             _, P, failed = frontier_kernel(low).correct(replace(self.stored, values=stored), starts[unsure], True)
             assert P is not None
             for i, before in zip(unsure[failed < 0].tolist(), P[failed < 0], strict=True):
-                yield i, Walks(along_tree(self._graph(values), T, [int(starts[i])], before), before)
+                yield i, Walks(along_tree(graph, T, [int(starts[i])], before), before)
             unsure = unsure[failed >= 0]
-        if values.dtype.kind in "iu" and S.is_tropical:
-            values = in_python_integers(low, self.stored.values)[1]
         for i in unsure.tolist():
             yield i, self._searched(int(starts[i]), values)
 
@@ -172,8 +185,11 @@ class Search:
     def _searched(self, source: int, values: np.ndarray) -> Walks:
         found = best_walks(self._graph(values), self.S, source)
         if found.cycle is not None:
-            raise improving(self.S, self.given.names, found.cycle[0], found.cycle, found.weight, None)
+            raise self._improving(found.cycle, found.weight)
         return found
+
+    def _improving(self, cycle: list[int], weight: Any) -> Exception:
+        return improving(self.S, self.given.names, cycle[0], cycle, weight, None)
 
 
 def form_of(S: Semiring, given: Compressed) -> Form:

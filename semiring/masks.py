@@ -28,7 +28,7 @@ def mask_of(A: Any, what: str = "A") -> np.ndarray | None:
     """
     if type(A) is np.ndarray or not isinstance(A, np.ma.MaskedArray):
         return None
-    mask = np.ma.getmaskarray(A)
+    mask: Any = np.ma.getmaskarray(A)
     if not mask.dtype.names:
         return mask
     parts = [mask[f] for f in mask.dtype.names]

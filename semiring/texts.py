@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -60,8 +59,8 @@ def quoted(found: Any) -> str:
     return text if len(text) <= QUOTED else text[:QUOTED] + "…"
 
 
-def clip_repr(name: Hashable) -> str:
-    """A name as code, cut."""
+def clip_repr(name: Any) -> str:
+    """A name, or what is none, as code, cut."""
     return clip(shown(repr(name)))
 
 

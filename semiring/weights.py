@@ -120,7 +120,9 @@ def _home(S: Semiring, dtype: np.dtype) -> np.dtype:
 
 def _cast(values: np.ndarray, target: np.dtype, place: Callable[[int], str]) -> np.ndarray:
     """Values in another dtype. Rounding to a shorter float is allowed, changing an integer or a magnitude is not."""
-    if values.dtype == target or target.kind == "O" or not len(values):
+    if not len(values):
+        return np.empty(0, target)
+    if values.dtype == target or target.kind == "O":
         return values.astype(target, copy=False)
     if values.dtype.kind == "O":
         values = _numbers(values, target, place)
@@ -182,6 +184,9 @@ def _records(S: Semiring, values: np.ndarray, wanted: np.dtype | None, place: Ca
         target = S.default_dtype if wanted is None else wanted
     result = np.empty(len(values), dtype=target)
     for field, column in columns.items():
+        if column.ndim != 1 or column.dtype.kind not in "biufcO":
+            raise GraphError(f"component {field!r} of the weights is {column.dtype}"
+                             f"{' of several axes' * (column.ndim > 1)}, and {shape} of numbers")  # fmt: skip
         for i, part in enumerate(column if column.dtype.kind == "O" else ()):
             if not isinstance(part, Number):
                 raise GraphError(f"{place(i)}: component {field!r} of the weight is {part!r}, not a number")

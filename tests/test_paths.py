@@ -42,8 +42,11 @@ def elements(S: sr.Semiring, shape: tuple, random: np.random.Generator) -> np.nd
     return A
 
 
-@pytest.mark.parametrize("S", BOUNDED, ids=lambda S: S.name)
-@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize(
+    ("S", "dtype"),
+    [*((S, "f8") for S in BOUNDED), *((S, "f4") for S in BOUNDED[:2])],
+    ids=lambda x: getattr(x, "name", x),
+)
 def test_bounded_algebras_whose_product_rounds(S: sr.Semiring, dtype: str) -> None:
     assert S.selective and S.bounded
     rtol = 1e-9 if dtype == "f8" else 1e-3
