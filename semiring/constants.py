@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 # Where an operation on constants must have one value to be replaced by it. The narrowest stand for how they wrap.
-_HOMES = tuple(np.dtype(d) for d in ("f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?"))
+_HOMES = tuple(np.dtype(d) for d in ("f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?", "c16"))
 _LARGEST_POWER = 2.0**65  # beyond every integer dtype
 
 
@@ -22,6 +22,12 @@ def cast_constant(value: Any, dtype: np.dtype) -> np.generic:
         When the number has no place in the dtype. Rounding is no reason, but that a finite number becomes infinite,
         or loses digits because it is so small, is one.
     """
+    if dtype.kind == "c":
+        z, part = complex(value), np.dtype(f"f{dtype.itemsize // 2}")
+        number: np.generic = dtype.type(complex(cast_constant(z.real, part), cast_constant(z.imag, part)))
+        return number
+    if isinstance(value, complex):
+        raise OverflowError(f"{value} is complex, and {dtype.name} is not")
     if dtype.kind == "b":
         if value in (0, 1, math.inf, -math.inf):
             return np.bool_(value == 1 or value == math.inf)
@@ -36,8 +42,6 @@ def cast_constant(value: Any, dtype: np.dtype) -> np.generic:
         if not limits.min <= int(value) <= limits.max:
             raise OverflowError(f"{value} is outside {dtype.name}, {limits.min} … {limits.max}")
         return dtype.type(int(value))
-    if dtype.kind != "f":
-        return dtype.type(value)
     try:
         exact = float(value)
     except OverflowError:
@@ -79,7 +83,7 @@ def fold(ufunc: np.ufunc, *values: Any) -> Any:
     if answer is None:
         return None
     # Beside integers a whole constant is an integer, which the result of a square root is not.
-    whole = answer == answer // 1
+    whole = not isinstance(answer, complex) and answer == answer // 1
     for home in _HOMES:
         try:
             operands = [np.bool_(v) if isinstance(v, bool) else cast_constant(v, home) for v in values]
@@ -87,7 +91,7 @@ def fold(ufunc: np.ufunc, *values: Any) -> Any:
                 found = ufunc(*operands)
         except (OverflowError, TypeError, ValueError):
             continue  # the constants do not live there, the operation does not, or not for negative exponents
-        if home.kind != "f" and not isinstance(answer, bool):
+        if home.kind in "iub" and not isinstance(answer, bool):
             if math.isinf(answer) or found.dtype not in (home, np.float64):
                 return None
             if found.dtype == np.float64:
@@ -104,6 +108,8 @@ def fold(ufunc: np.ufunc, *values: Any) -> Any:
 
 
 def _same(x: Any, y: Any) -> bool:
+    if x.dtype.kind == "c":
+        return _same(x.real, y.real) and _same(x.imag, y.imag)
     if x.dtype.kind != "f":
         return bool(x == y)
     if x == 0 or y == 0:
@@ -114,6 +120,7 @@ def _same(x: Any, y: Any) -> bool:
 def _exactly(ufunc: np.ufunc, values: tuple) -> Any:
     """The value as a Python number: of integers that of Python's arithmetic where it has the operation."""
     whole = all(type(v) is int for v in values)
+    scalar = np.complex128 if any(isinstance(v, complex) for v in values) else np.float64
     with np.errstate(all="ignore"):
         if ufunc is np.power and whole and abs(float(np.float64(values[0]) ** values[1])) > _LARGEST_POWER:
             return None
@@ -124,6 +131,6 @@ def _exactly(ufunc: np.ufunc, values: tuple) -> Any:
             except (ArithmeticError, AttributeError, TypeError, ValueError):
                 pass  # in floats, as NumPy has it
         try:
-            return ufunc(*(np.bool_(v) if isinstance(v, bool) else np.float64(v) for v in values)).item()
+            return ufunc(*(np.bool_(v) if isinstance(v, bool) else scalar(v) for v in values)).item()
         except (ArithmeticError, TypeError):
             return None

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .constants import fold
-from .operations import BITWISE, COMMUTATIVE, INFIX, ON_CONDITIONS, PREDICATES, SHORT, UFUNCS
+from .operations import BITWISE, COMMUTATIVE, COMPLEX, INFIX, ON_CONDITIONS, PREDICATES, SHORT, UFUNCS
 
 
 class Expression:
@@ -52,9 +52,14 @@ class Expression:
 
 
 def constant(value: Any) -> Expression:
-    """A constant node; a NumPy scalar becomes the Python number it equals, and 2.0 is 2."""
+    """A constant node; a NumPy scalar becomes the Python number it equals, 2.0 is 2, and 2 + 0j is 2."""
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, complex):
+        if value != value:
+            value = math.nan
+        elif value.imag == 0 and math.copysign(1, value.imag) > 0:
+            value = value.real
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 and str(value) != "-0.0":
         value = int(value)
     return Expression("constant", value=value)
@@ -75,6 +80,8 @@ def apply(op: str, *args: Expression) -> Expression:
             return constant(value)
     if op == "where":
         return _where(*args)
+    if op in ("real", "imag") and args[0].op == "constant":
+        return constant(getattr(args[0].value, op))
     if op in COMMUTATIVE:
         args = tuple(sorted(args, key=lambda a: a.op == "constant"))
         if op in ("minimum", "maximum") and args[0] is args[1]:
@@ -361,7 +368,7 @@ def _place(e: Expression, kind: type, home: np.dtype) -> np.dtype:
     """The dtype in which a constant, or an operation on constants, of a Python type joins others of dtype `home`."""
     if kind is bool:
         return np.dtype(bool)
-    if home.kind == "f" or (kind is int and home.kind in "iu"):
+    if home.kind == "c" or (home.kind == "f" and kind is not complex) or (kind is int and home.kind in "iu"):
         return home
     if kind is int and home.kind == "b" and (e.op != "constant" or e.value in (0, 1, math.inf, -math.inf)):
         return home
@@ -372,11 +379,13 @@ def _kind(e: Expression, kinds: list[Any]) -> type:
     """The Python type that an operation on Python numbers has."""
     values = kinds[1:] if e.op == "where" else kinds
     if e.is_condition or e.op == "where":
-        return bool if e.is_condition else float if float in values else int
+        return bool if e.is_condition else next((k for k in (complex, float) if k in values), int)
     if e.op in BITWISE:
         return int  # of ∞ too: the limit of an integer dtype has bits
+    if e.op in ("real", "imag"):
+        return float if values[0] is complex else values[0]
     out = _ufunc(e.op).resolve_dtypes((*(np.dtype(bool) if k is bool else k for k in values), None))[-1]
-    return float if out.kind == "f" else int
+    return {"f": float, "c": complex}.get(out.kind, int)
 
 
 def _ufunc(op: str) -> np.ufunc:
@@ -385,6 +394,11 @@ def _ufunc(op: str) -> np.ufunc:
 
 def _signature(e: Expression, given: list[np.dtype]) -> tuple[tuple[np.dtype, ...], np.dtype]:
     """The dtypes that an operation reads, given those of its arguments, and the one it writes."""
+    if e.op not in COMPLEX and any(d.kind == "c" for d in given):
+        raise TypeError(f"{e.op} has no meaning for complex numbers; it may be taken of np.abs(a), a.real and a.imag")
+    if e.op in ("real", "imag"):
+        (whole,) = given
+        return (whole,), np.dtype(f"f{whole.itemsize // 2}") if whole.kind == "c" else whole
     if e.op == "power" and all(d.kind in "iub" for d in given) and e.args[1].op == "constant" and e.args[1].value < 0:
         given = [np.result_type(d, 0.0) for d in given]  # integers have no reciprocals
     *reads, out = _ufunc(e.op).resolve_dtypes((*given, None))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-# Everything an algebra may be written with. Each name is a NumPy ufunc except the last four. Other spellings (clip,
+# Everything an algebra may be written with. Each name is a NumPy ufunc except the last six. Other spellings (clip,
 # square, fmin, deg2rad, select, …) become these while they are traced.
 UFUNCS: dict[str, np.ufunc] = {
     u.__name__: u
@@ -18,10 +18,13 @@ UFUNCS: dict[str, np.ufunc] = {
         np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal,
         np.logical_and, np.logical_or, np.logical_xor, np.logical_not,
         np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.left_shift, np.right_shift,
-        np.gcd, np.lcm, np.bitwise_count, np.isnan, np.isinf, np.isfinite,
+        np.gcd, np.lcm, np.bitwise_count, np.conjugate, np.isnan, np.isinf, np.isfinite,
     )
 }  # fmt: skip
-OPERATIONS = (*UFUNCS, "where", "cast", "saturating_add", "saturating_multiply")
+ARITY: dict[str, int] = {name: u.nin for name, u in UFUNCS.items()} | {
+    "real": 1, "imag": 1, "where": 3, "cast": 1, "saturating_add": 2, "saturating_multiply": 2,
+}  # fmt: skip
+OPERATIONS = tuple(ARITY)
 COMMUTATIVE = frozenset(
     "add multiply minimum maximum hypot logaddexp logaddexp2 equal not_equal logical_and logical_or logical_xor "
     "bitwise_and bitwise_or bitwise_xor gcd lcm saturating_add saturating_multiply".split()
@@ -31,6 +34,11 @@ BITWISE = frozenset("bitwise_and bitwise_or bitwise_xor invert left_shift right_
 PREDICATES = frozenset(
     "less less_equal greater greater_equal equal not_equal logical_and logical_or logical_xor logical_not "
     "isnan isinf isfinite signbit".split()
+)
+# What complex numbers have, which no order goes with.
+COMPLEX = frozenset(
+    "add subtract multiply divide power negative conjugate absolute real imag sqrt exp log equal not_equal where cast "
+    "isfinite isnan isinf logical_and logical_or logical_xor logical_not saturating_add saturating_multiply".split()
 )
 ON_CONDITIONS = {
     "bitwise_and": "logical_and", "bitwise_or": "logical_or", "bitwise_xor": "logical_xor", "invert": "logical_not",

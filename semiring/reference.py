@@ -90,6 +90,8 @@ NUMPY = Rules(
     table={name: f"np.{name}({', '.join(f'{{{i}}}' for i in range(u.nin))})" for name, u in UFUNCS.items()}
     | {
         "bitwise_count": "np.bitwise_count({0}).astype({0}.dtype)",
+        "real": "np.real({0})",
+        "imag": "np.imag({0})",
         "where": "np.where({0}, {1}, {2})",
         "cast": "{0}",
         "saturating_add": "saturating_add({0}, {1})",
@@ -103,6 +105,8 @@ NUMPY = Rules(
 
 def _number(value: np.generic) -> str:
     plain = value.item()
+    if isinstance(plain, complex):
+        return f"complex({_number(value.real)}, {_number(value.imag)})"
     if isinstance(plain, float) and not math.isfinite(plain):
         return "np.nan" if math.isnan(plain) else ("np.inf" if plain > 0 else "-np.inf")
     return repr(plain)
@@ -147,6 +151,7 @@ PYTHON: dict[str, str] = {
     "bitwise_and": "({0} & {1})", "bitwise_or": "({0} | {1})", "bitwise_xor": "({0} ^ {1})", "invert": "(~{0})",
     "left_shift": "({0} << {1})", "right_shift": "({0} >> {1})", "gcd": "math.gcd({0}, {1})",
     "lcm": "math.lcm({0}, {1})", "bitwise_count": "abs({0}).bit_count()",
+    "conjugate": "{0}.conjugate()", "real": "{0}.real", "imag": "{0}.imag",
     "isnan": "({0} != {0})", "isinf": "({0} in (inf, -inf))",
     "isfinite": "({0} == {0} and {0} not in (inf, -inf))", "where": "({1} if {0} else {2})", "cast": "{0}",
     "saturating_add": "({0} + {1})", "saturating_multiply": "({0} * {1})",

@@ -63,17 +63,17 @@ class Symbol:
 
     @property
     def real(self) -> Symbol:
-        """The operand itself."""
-        return self
+        """The real part; the operand itself where it is no complex number."""
+        return Symbol(apply("real", self.expression))
 
     @property
     def imag(self) -> Symbol:
-        """0."""
-        return Symbol(constant(0))
+        """The imaginary part; 0 where the operand is no complex number."""
+        return Symbol(apply("imag", self.expression))
 
     def conjugate(self) -> Symbol:
-        """The operand itself."""
-        return self
+        """The number with the opposite imaginary part."""
+        return Symbol(apply("conjugate", self.expression))
 
     def __pos__(self) -> Symbol:
         return self
@@ -142,11 +142,11 @@ def _node(value: Any) -> Expression:
         return value.expression
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
-    if isinstance(value, (bool, int, float, np.bool_, np.integer, np.floating)):
+    if isinstance(value, (bool, int, float, complex, np.bool_, np.number)):
         return constant(value)
     if value is None:
         raise TraceError("the operation returned None, at least on one way through its conditions")
-    raise TraceError(f"{value!r} ({type(value).__name__}) stands in an operation; only operands and real numbers may")
+    raise TraceError(f"{value!r} ({type(value).__name__}) stands in an operation; only operands and numbers may")
 
 
 class Record:
@@ -221,7 +221,7 @@ _FUNCTIONS: dict[Any, Callable] = {
     np.isposinf: lambda x: x == math.inf, np.isneginf: lambda x: x == -math.inf,
 }  # fmt: skip
 _SPELLED: dict[str, Callable] = {
-    "fmin": np.minimum, "fmax": np.maximum, "positive": lambda a: a, "conjugate": lambda a: a,
+    "fmin": np.minimum, "fmax": np.maximum, "positive": lambda a: a,
     "square": lambda a: a * a, "reciprocal": lambda a: 1 / a,
     "deg2rad": lambda a: a * (math.pi / 180), "radians": lambda a: a * (math.pi / 180),
     "rad2deg": lambda a: a * (180 / math.pi), "degrees": lambda a: a * (180 / math.pi),

@@ -71,6 +71,11 @@ FUNCTIONS: list[Callable] = [
     lambda a, b: any(x > 1 for x in (a, b)),
     lambda a, b: all([a > 1, b > 1]),
     lambda a, b: abs(a - b) if a != b else 0,
+    lambda a, b: (a + 1 if b > 0 else a - 1) if a > 0 else a + 1,
+    lambda a, b: (a + 1 if b > 0 else a - 1) if a > 0 else a - 1,
+    lambda a, b: a + 1 if a > 0 else (a + 1 if b > 0 else a - 1),
+    lambda a, b: a - 1 if a > 0 else (a + 1 if b > 0 else a - 1),
+    lambda a, b: (a + 1 if b > 0 else a - 1) if a > 0 else (a + 1 if b > 1 else a - 1),
     lambda a, b: (a if a < 1 else 1) if a < b else (b if a > b else a),
 ]  # fmt: skip
 

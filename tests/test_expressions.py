@@ -13,14 +13,13 @@ from hypothesis import strategies as st
 import semiring as sr
 from semiring import expression as ex
 from semiring.constants import cast_constant
-from semiring.operations import UFUNCS
+from semiring.operations import ARITY
 from semiring.reference import numpy_function, python_function
 from semiring.tracing import trace
 
 inf, nan = math.inf, math.nan
 a, b = ex.operand(0), ex.operand(1)
 DTYPES = tuple(map(np.dtype, ("f8", "i8", "i1", "u1", "?")))
-ARITY = {name: u.nin for name, u in UFUNCS.items()} | {"where": 3, "saturating_add": 2, "saturating_multiply": 2}
 
 
 def numbers(dtype: np.dtype) -> st.SearchStrategy[Any]:
@@ -38,7 +37,7 @@ def expressions(dtype: np.dtype) -> st.SearchStrategy[ex.Expression]:
     leaves = st.sampled_from([a, b]) | numbers(dtype).map(ex.constant)
 
     def grow(parts: st.SearchStrategy[ex.Expression]) -> st.SearchStrategy[ex.Expression]:
-        return st.sampled_from(sorted(ARITY)).flatmap(
+        return st.sampled_from(sorted(set(ARITY) - {"cast"})).flatmap(
             lambda op: st.tuples(*[parts] * ARITY[op]).map(lambda args: ex.apply(op, *args))
         )
 
@@ -137,7 +136,7 @@ def test_an_algebra_that_asks_for_two_zeros_lives_in_floats() -> None:
         ("equal", (inf, 255), None), ("equal", (inf, 2.5), False), ("less", (-1, inf), True), ("less", (1, inf), None),
         ("invert", (5,), None), ("power", (0, 0), None),
         ("bitwise_and", (inf, 3), None), ("left_shift", (1, 3), None), ("logical_and", (True, False), False),
-        ("sqrt", (-0.5,), nan), ("multiply", (10**20, 3), 3 * 10**20), ("remainder", (7, 0), None),
+        ("sqrt", (-0.5,), None), ("multiply", (10**20, 3), 3 * 10**20), ("remainder", (7, 0), None),
         ("floor_divide", (7, 2), 3), ("equal", (2**53, 2**53 + 1), None),
     ],
 )  # fmt: skip
@@ -147,6 +146,13 @@ def test_what_is_folded(op: str, values: tuple, expected: Any) -> None:
         assert e.op != "constant"
     else:
         assert e is ex.constant(expected)
+
+
+def test_a_limit_is_true_or_false_by_its_dtype() -> None:
+    """−∞ is the 0 of an unsigned dtype."""
+    e = ex.apply("where", ex.constant(-inf), a, b)
+    for dtype, expected in (("u1", 2), ("i1", 1), ("f8", 1)):
+        assert evaluated(e, np.dtype(dtype), np.dtype(dtype), 1, 2) == expected
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from semiring import expression as ex
 from semiring import reference
 from semiring.kernels.cpu import cache
 from semiring.kernels.cpu.rules import NUMBA, function
-from semiring.operations import OPERATIONS, UFUNCS
+from semiring.operations import ARITY, OPERATIONS, UFUNCS
 
 inf, nan = math.inf, math.nan
 DTYPES = ("?", "i1", "i8", "u4", "u8", "f4", "f8")
@@ -40,17 +40,11 @@ from semiring.kernels.cpu.scalar import *
 '''
 
 
-def arity(op: str) -> int:
-    if op in UFUNCS:
-        return UFUNCS[op].nin
-    return {"where": 3, "cast": 1, "saturating_add": 2, "saturating_multiply": 2}[op]
-
-
 def node(op: str, dtype: np.dtype) -> ex.Expression | None:
     """The operation on the operands a, b and perhaps c; None where a dtype has no such operation."""
     if op == "cast":
         return ex.Expression("cast", (ex.operand(0),), "f8" if dtype.kind != "f" else "i4")
-    arguments = [ex.operand(i) for i in range(arity(op))]
+    arguments = [ex.operand(i) for i in range(ARITY[op])]
     if op == "where":
         arguments[0] = ex.Expression("less", (arguments[2], arguments[1]))
     found = ex.Expression(op, arguments)
@@ -85,9 +79,9 @@ def cases(op: str, dtype: np.dtype) -> list[np.ndarray]:
         keep &= b >= 0
     if op == "cast" and dtype.kind == "f":
         keep &= np.abs(a) < 2.0**31
-    if arity(op) < 3:
+    if ARITY[op] < 3:
         keep &= rows[:, 2] == 0
-    if arity(op) < 2:
+    if ARITY[op] < 2:
         keep &= rows[:, 1] == 0
     return [x[keep] for x in (a, b, c)]
 
@@ -143,7 +137,7 @@ def test_compiled_operations_answer_as_numpy_does(dtype: str) -> None:
             odd = np.isnan(args[0]) | np.isnan(args[1])
             good = np.where(odd, (got == args[0]) | np.isnan(args[0]), good)
         for i in np.flatnonzero(~good)[:2]:
-            shown = ", ".join(repr(x[i]) for x in args[: arity(op)])
+            shown = ", ".join(repr(x[i]) for x in args[: ARITY[op]])
             wrong.append(f"{op}({shown}) is {got[i]!r}, and {expected[i]!r} in NumPy ({(~good).sum()} of {len(good)})")
     assert not wrong, f"{dtype}:\n" + "\n".join(wrong)
 
@@ -169,7 +163,7 @@ def test_python_objects_answer_as_numpy_does(op: str) -> None:
         if e is None:
             continue
         pool = WHOLE if dtype == "i8" else [*WHOLE, 0.5, -2.25, inf, -inf]
-        for args in itertools.product(pool, repeat=arity(op)):
+        for args in itertools.product(pool, repeat=ARITY[op]):
             args = (*args, 0, 0)[:3]
             if (op in ("floor_divide", "remainder", "fmod") and (args[1] == 0 or inf in map(abs, args))) or (
                 "shift" in op and args[1] < 0
@@ -188,7 +182,7 @@ def test_smooth_functions_of_objects(op: str) -> None:
     e = node(op, np.dtype("f8"))
     f = reference.python_function(ex.Traced((e,), 2, 1))
     pool = [0.0, -0.0, 1.0, -1.0, 0.5, -0.75, 3.0, 4.0, -2.0, 800.0, -800.0, inf, -inf]
-    for x, y in itertools.product(pool, pool if arity(op) == 2 else [0.0]):
+    for x, y in itertools.product(pool, pool if ARITY[op] == 2 else [0.0]):
         expected = float(by_numpy(e, np.dtype("f8"), [np.array([v]) for v in (x, y, 0)])[0])
         got = f(x, y)
         assert got == pytest.approx(expected, rel=1e-13, abs=1e-300, nan_ok=True), (op, x, y)

@@ -23,7 +23,7 @@ LAYERS = [
     "constants data errors memory operations progress texts",
     "names streams numerals",
     "expression laws",
-    "branches",
+    "branches complexes",
     "tracing",
     "reference proofs stars",
     "arithmetic",

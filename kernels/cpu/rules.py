@@ -33,7 +33,7 @@ NUMBA = Rules(
         "left_shift": "left_shift({0}, {1}, {bits})", "right_shift": "right_shift({0}, {1}, {bits})",
         "gcd": "gcd({0}, {1})", "lcm": "lcm({0}, {1})",
         "isnan": "({0} != {0})", "isinf": "(({0} == np.inf) | ({0} == -np.inf))", "isfinite": "(({0} - {0}) == 0)",
-        "where": "select({0}, {1}, {2})", "cast": "{0}",
+        "conjugate": "{0}", "real": "{0}", "imag": "0", "where": "select({0}, {1}, {2})", "cast": "{0}",
         "saturating_add": "saturating_add_{width}({0}, {1}, {low}, {high})",
         "saturating_multiply": "saturating_multiply_{width}({0}, {1}, {low}, {high})",
     }
@@ -48,7 +48,7 @@ NUMBA = Rules(
     # On truth values NumPy's + and × are or and and; Numba would count.
     boolean={
         "add": "({0} | {1})", "multiply": "({0} & {1})", "minimum": "({0} & {1})", "maximum": "({0} | {1})",
-        "invert": "(not {0})", "saturating_add": "({0} | {1})", "saturating_multiply": "({0} & {1})",
+        "invert": "(not {0})", "imag": "False", "saturating_add": "({0} | {1})", "saturating_multiply": "({0} & {1})",
     },
     literal=lambda value: _literal(value),
     convert=lambda text, have, want: text if have == want else _cast(text, want),

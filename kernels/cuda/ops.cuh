@@ -257,6 +257,10 @@ template <class T> DEVICE bool isfinite(T x) {
     if constexpr (is_floating<T>) return x - x == T(0);
     else return true;
 }
+// Complex numbers come as two components; what is left here are real ones.
+template <class T> DEVICE T conjugate(T x) { return x; }
+template <class T> DEVICE T real(T x) { return x; }
+template <class T> DEVICE T imag(T x) { return T(0); }
 template <class T> DEVICE T where(bool condition, T x, T y) { return condition ? x : y; }
 
 template <class T> DEVICE T saturating_add(T x, T y) {

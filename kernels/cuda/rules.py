@@ -8,15 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from semiring.expression import Expression
-from semiring.operations import OPERATIONS, UFUNCS
+from semiring.operations import ARITY, OPERATIONS
 from semiring.reference import Rules, lower
 
 TYPES = {
     "?": "bool", "i1": "signed char", "u1": "unsigned char", "i2": "short", "u2": "unsigned short", "i4": "int",
     "u4": "unsigned", "i8": "long long", "u8": "unsigned long long", "f4": "float", "f8": "double", "f2": "Half",
-}  # fmt: skip
-_ARITY = {name: ufunc.nin for name, ufunc in UFUNCS.items()} | {
-    "where": 3, "cast": 1, "saturating_add": 2, "saturating_multiply": 2,
 }  # fmt: skip
 
 
@@ -31,7 +28,7 @@ def value_type(dtype: np.dtype) -> str:
 
 
 def _call(op: str) -> str:
-    return f"ops::{op}({', '.join(f'{{{i}}}' for i in range(_ARITY[op]))})"
+    return f"ops::{op}({', '.join(f'{{{i}}}' for i in range(ARITY[op]))})"
 
 
 def _convert(text: str, have: np.dtype, want: np.dtype) -> str:

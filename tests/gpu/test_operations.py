@@ -9,7 +9,7 @@ import pytest
 
 from semiring.expression import Expression, constant, operand, typed
 from semiring.kernels.cuda import rules
-from semiring.operations import OPERATIONS
+from semiring.operations import ARITY, OPERATIONS
 from semiring.reference import numpy_function
 
 DTYPES = tuple(np.dtype(d) for d in ("?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"))
@@ -34,7 +34,7 @@ def values(dtype: np.dtype) -> np.ndarray:
 
 
 def expression(op: str) -> Expression:
-    arity = rules._ARITY[op]
+    arity = ARITY[op]
     if op == "where":
         return Expression("where", (Expression("less", (operand(0), operand(1))), operand(0), operand(1)))
     if op == "cast":
