@@ -56,8 +56,8 @@ def declaration(name: str, add: str, mul: str, zero: str, one: str, **options: s
     return f"sr.Semiring({name!r},\n    " + ",\n    ".join(lines) + ")"
 
 
-def _moved_interval(base: Base, move: Move) -> str | None:
-    """The condition on an element, from the ends of the base's carrier."""
+def _inside(base: Base, move: Move, letter: str) -> str:
+    """The condition on an element, from the ends of the base's carrier; empty if there is none."""
     low, high, brackets = base.interval
     with np.errstate(all="ignore"):
         ends = [(float(move.forth(REAL.type(v))), b in "[]") for v, b in zip((low, high), brackets, strict=True)]
@@ -66,8 +66,8 @@ def _moved_interval(base: Base, move: Move) -> str | None:
     conditions = []
     for (value, closed), sign, limit in zip(ends, (">", "<"), (-inf, inf), strict=True):
         if not (closed and value == limit):
-            conditions.append(f"(a {sign}{'=' if closed else ''} {number(value)})")
-    return f"lambda a: {' & '.join(conditions)}" if conditions else None
+            conditions.append(f"({letter} {sign}{'=' if closed else ''} {number(value)})")
+    return " & ".join(conditions)
 
 
 def moved(base: Base, move: Move, variety: int) -> Generated:
@@ -81,21 +81,30 @@ def moved(base: Base, move: Move, variety: int) -> Generated:
         inner = text.format(a=a, b=b, one=number(base.one))
         return move.text.format(x=f"({inner})") if move is not STAY else inner
 
+    if move.name == "log x":
+        # exp would underflow far from 0: sums of logarithms are products, and logaddexp sums.
+        texts = texts | {"mul": "{a} + {b}", "add": texts["add"].replace("{a} + {b}", "np.logaddexp({a}, {b})")}
+        star = texts["star"].replace("1 / (1 - {a})", "-np.log(1 - np.exp({a}))").replace(", 1)", ", 0)")
+        texts["star"] = star.replace(">= 1", ">= 0").replace("> 1", "> 0").replace("== 0, 1", "== -np.inf, 0")
+
+    def plainly(text: str) -> str:
+        return text.format(a="a", b="b", one=number(base.one)) if move.name == "log x" else literally(text)
+
     add, mul = texts["dual" if move.falling and "dual" in texts else "add"], texts["mul"]
     if "dual" in texts:
         # ⊕ only compares, so that it is itself on the other side, or its opposite.
         spellings = MINIMA if "minimum" in add else MAXIMA
         add_text = spellings[variety % len(spellings)].format(a="a", b="b")
     else:
-        add_text = literally(add)
+        add_text = plainly(add)
     if "dual mul" in texts and mul.startswith("np.m") and variety % 2 and "{a}, {b}" in mul:
         mul_text = texts["dual mul" if move.falling else "mul"].format(a="a", b="b")
     else:
-        mul_text = literally(mul)
+        mul_text = plainly(mul)
     declared = variety % 3 != 2 or not base.has("bounded")
     star = None
     if declared:
-        star = f"lambda a: {number(one)}" if texts["star"] == "{one}" else f"lambda a: {literally(texts['star'])}"
+        star = f"lambda a: {number(one)}" if texts["star"] == "{one}" else f"lambda a: {plainly(texts['star'])}"
     exact = base.exact and move.exact
     samples = None
     if variety % 4 == 3:
@@ -106,11 +115,11 @@ def moved(base: Base, move: Move, variety: int) -> Generated:
     whole = exact and move.whole and (sums or "dual mul" in texts)
     kinds = "'fi'" if whole and base.name != "fuzzy" and variety % 2 == 0 else None
     sides = [abs(v) for v in (zero, one) if np.isfinite(v)]
-    name = f"{base.name}, {move.name}"
+    name, inside = f"{base.name}, {move.name}", _inside(base, move, "a")
     return Generated(
         name,
         declaration(name, add_text, mul_text, number(zero), number(one), star=star,
-                    carrier=_moved_interval(base, move), samples=samples, dtypes=kinds),
+                    carrier=f"lambda a: {inside}" if inside else None, samples=samples, dtypes=kinds),
         base, (("", "", move),), zero, one,
         tolerance=0.0 if exact else 256.0,
         relative=base.has("selective") and base.texts["mul"] == "{a} * {b}" and move.constant == 0,
@@ -126,8 +135,10 @@ def moved_reals() -> Iterator[Generated]:
         low, high, _ = base.interval
         if low < move.domain[0] or high > move.domain[1]:
             continue
-        if move.name == "log x" and base.interval[2][0] == "(":
+        if move.name == "log x" and "{a} * {b}" != base.texts["mul"]:
             continue
+        if base.name == "lukasiewicz" and move.name in ("10¹⁰ x", "√x"):
+            continue  # rounding alone breaks a law by 10⁻⁶: the library refuses these rightly
         with np.errstate(all="ignore"):
             ends = [float(move.forth(REAL.type(e))) for e in (low, high, base.zero, base.one)]
         if any(np.isnan(ends)) or ends[2] == ends[3]:
@@ -198,7 +209,8 @@ def finite_algebras() -> Iterator[Generated]:
     for n in (4, 5, 6, 9, 11, 12):
         yield by_table(
             f"modulo {n}", bases.modulo(n), range(n), 3 + n, add=f"(a + b) % {n}", mul=f"(a * b) % {n}",
-            carrier=f"lambda a: (a >= 0) & (a < {n})", dtypes=repr("iu" if n % 2 else "fiu"),
+            carrier=f"lambda a: (a >= 0) & (a < {n}) & (a == np.floor(a))" if n % 2 == 0 else
+            f"lambda a: (a >= 0) & (a < {n})", dtypes=repr("iu" if n % 2 else "fiu"),
         )  # fmt: skip
     for n, top in ((5, 250), (7, -3)):
         # Residues that are not those of 0 … n − 1: moved by a constant.
@@ -304,16 +316,6 @@ def _of(base: Base, which: str, field: str) -> str:
     return base.texts[which].format(a=f"{{x.{field}}}", b=f"{{y.{field}}}", one=number(base.one))
 
 
-def _inside(base: Base, field: str) -> list[str]:
-    low, high, brackets = base.interval
-    parts = []
-    if (low, brackets[0]) != (-inf, "["):
-        parts.append(f"({{x.{field}}} >{'=' * (brackets[0] == '[')} {number(low)})")
-    if (high, brackets[1]) != (inf, "]"):
-        parts.append(f"({{x.{field}}} <{'=' * (brackets[1] == ']')} {number(high)})")
-    return parts
-
-
 def records() -> Iterator[Generated]:
     """Direct and lexicographic products, dual numbers, triangular matrices, two best, polynomials."""
     real = {b.name: b for b in bases.REALS}
@@ -340,7 +342,7 @@ def records() -> Iterator[Generated]:
         yield by_components(
             f"{base.name}, {first}, {second}", base, [("u", moves[0], kinds[0]), ("v", moves[1], kinds[1])],
             text["add"], text["mul"], text["star"] if i % 3 or not base.has("bounded") else None,
-            " & ".join(_inside(a, "p") + _inside(b, "q")) or None, tolerance=0.0 if exact else 256.0,
+            " & ".join(filter(None, (_inside(a, moves[0], "x.u"), _inside(b, moves[1], "x.v")))) or None, tolerance=0.0 if exact else 256.0,
             samples=repr([]) if "i" in kinds[0] + kinds[1] and i % 2 else None,
         )  # fmt: skip
     less = "({x.p} < {y.p})"
@@ -389,7 +391,7 @@ def records() -> Iterator[Generated]:
         yield by_components(
             f"triangular matrices over {p}", record_bases.triangular(a), [(f, STAY, "f8") for f in ("a", "b", "d")],
             list(plus.values()), [_of(a, "mul", "p"), above, _of(a, "mul", "r")], stars,
-            " & ".join(c for f in "pqr" for c in _inside(a, f)) or None, tolerance=256.0 if p == "plus-times" else 0.0,
+            " & ".join(filter(None, (_inside(a, STAY, f"x.{f}") for f in "abd"))) or None, tolerance=256.0 if p == "plus-times" else 0.0,
             other=("f4", "f4", "f4"),
         )  # fmt: skip
     a, b, c, d = "{x.p}", "{x.q}", "{y.p}", "{y.q}"
