@@ -22,7 +22,7 @@ from random import Random
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from checking import Effort, Tally, examine
-from generated import families
+from families import families
 
 EACH = 170  # closures that a matrix of a stack takes part in, in one dtype: orders times methods and their options
 PRINTED = 3  # differences of an algebra that are printed
