@@ -157,7 +157,7 @@ class Judge:
         if not found and error is None:
             detail = f"{len(suspects)} matrices are wrong in a stack of {len(inputs[0])}, and right by themselves"
             self.report(check, "stack", detail, [A[suspects] for A in inputs], shrink=False)
-        elif not found and not _says_too_narrow(error, self.dtype) and not self._in_another_order(check, error):
+        elif not found and not self._may_be_refused(check, error):
             self.report(check, "stack", f"{type(error).__name__}: {error}", [A[suspects] for A in inputs], shrink=False)
         elif error is None:
             self.tally.counts["differences"] += max(len(suspects) - 200, 0)
@@ -176,6 +176,9 @@ class Judge:
         except self.library.SemiringError as e:
             if _says_too_narrow(e, self.dtype):
                 self.tally.counts["too narrow"] += 1
+                return None
+            if counts is not None and not counts.all() and "no value" in str(e):
+                self.tally.counts["no value"] += 1
                 return None
             return ("refused", f"{type(e).__name__}: {e}") if code != UNSURE else None
         except Exception as e:
@@ -196,6 +199,11 @@ class Judge:
         right, _ = self.g.to_data(want, self.dtype)
         only = "" if counts is None else f" where {counts[0].tolist()}"
         return kind, f"{got[0].tolist()} instead of {right[0].tolist()}{only}"
+
+    def _may_be_refused(self, check: Check, error: Exception) -> bool:
+        """Whether one matrix may be the reason that a stack is refused."""
+        overflow = "limits" in check.note and "no value" in str(error)
+        return overflow or _says_too_narrow(error, self.dtype) or self._in_another_order(check, error)
 
     def _in_another_order(self, check: Check, error: Exception) -> bool:
         """Whether a star may be undefined only because the vertices were eliminated in another order."""

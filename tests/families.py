@@ -135,7 +135,7 @@ def moved_reals() -> Iterator[Generated]:
         low, high, _ = base.interval
         if low < move.domain[0] or high > move.domain[1]:
             continue
-        if move.name == "log x" and "{a} * {b}" != base.texts["mul"]:
+        if move.name == "log x" and base.texts["mul"] != "{a} * {b}":
             continue
         if base.name == "lukasiewicz" and move.name in ("10¹⁰ x", "√x"):
             continue  # rounding alone breaks a law by 10⁻⁶: the library refuses these rightly
@@ -145,6 +145,58 @@ def moved_reals() -> Iterator[Generated]:
             continue
         count += 1
         yield moved(base, move, count)
+
+
+def simplified() -> Iterator[Generated]:
+    """Moved algebras as textbooks write them: norms, resistors, t-norms, logarithms of sums."""
+    real = {b.name: b for b in bases.REALS}
+    tenth = REAL.type(1) / 3
+    eighth = Move("8 (x − 1)", lambda x: 8 * (x - 1), lambda x: x / 8 + 1, "", "", exact=True, constant=8)
+    sum_of = {
+        "2": Move("log₂ x", np.log2, np.exp2, "", "", constant=1),
+        "−": Move("−log x", lambda x: -np.log(x), lambda x: np.exp(-x), "", "", True, constant=1),
+        "3": Move("∛x", lambda x: x**tenth, lambda x: x**3, "", ""),
+    }
+    move = {m.name: m for m in MOVES}
+    positive, unit = "lambda a: a >= 0", "lambda a: (a >= 0) & (a <= 1)"
+    rows: tuple[tuple[str, str, Move, str, str, str | None, str | None], ...] = (
+        ("Einstein sums", "min-times", eighth, "np.minimum(a, b)", "a + b + a * b / 8", None, positive),
+        ("Hamacher products", "min-plus ≥ 0", move["1/(1 + x)"], "np.maximum(a, b)", "a * b / (a + b - a * b)",
+         None, unit),
+        ("conductances in series", "min-plus ≥ 0", move["1/x"], "np.maximum(a, b)", "1 / (1 / a + 1 / b)",
+         "lambda a: np.inf", positive),
+        ("resistors in parallel", "plus-times up to ∞", move["1/x"], "1 / (1 / a + 1 / b)", "a * b",
+         "lambda a: np.where(a <= 1, 0, 1 - 1 / a)", positive),
+        ("resistors in parallel, by powers", "non-negative plus-times", move["1/x"], "(a ** -1.0 + b ** -1.0) ** -1.0",
+         "a * b", "lambda a: np.where(a <= 1, np.nan, 1 - 1 / a)", "lambda a: a > 0"),
+        ("roots of squares, least", "min-plus ≥ 0", move["√x"], "np.minimum(a, b)", "np.sqrt(a * a + b * b)", None,
+         positive),
+        ("roots of squares, summed", "non-negative plus-times", move["√x"], "np.sqrt(a * a + b * b)", "a * b",
+         "lambda a: np.where(a >= 1, np.nan, 1 / np.sqrt(1 - a * a))", "lambda a: (a >= 0) & (a < np.inf)"),
+        ("roots of cubes, summed", "non-negative plus-times", sum_of["3"], "(a ** 3 + b ** 3) ** (1 / 3)", "a * b",
+         "lambda a: np.where(a >= 1, np.nan, (1 - a ** 3) ** (-1 / 3))", "lambda a: (a >= 0) & (a < np.inf)"),
+        ("probabilistic sums", "viterbi", move["1 − x"], "np.minimum(a, b)", "a + b - a * b", "lambda a: 0", unit),
+        ("bounded sums", "lukasiewicz", move["1 − x"], "np.minimum(a, b)", "np.minimum(a + b, 1)", None, unit),
+        ("logarithms to base 2", "plus-times up to ∞", sum_of["2"], "np.logaddexp2(a, b)", "a + b",
+         "lambda a: np.where(a >= 0, np.inf, -np.log2(1 - np.exp2(a)))", None),
+        ("soft minimum", "plus-times up to ∞", sum_of["−"], "-np.logaddexp(-a, -b)", "a + b",
+         "lambda a: np.where(a <= 0, -np.inf, np.log(1 - np.exp(-a)))", None),
+        ("maximum by absolute values", "fuzzy", STAY, "(a + b + abs(a - b)) / 2", "(a + b - abs(a - b)) / 2", None,
+         unit),
+        ("maximum by truth values", "fuzzy", STAY, "(a > b) * a + (a <= b) * b", "(a < b) * a + (a >= b) * b", None,
+         unit),
+        ("minimum by clipping", "min-plus up to 60", STAY, "np.clip(a, 0, b)", "np.clip(a + b, 0, 60)", None,
+         "lambda a: (a >= 0) & (a <= 60)"),
+    )  # fmt: skip
+    for name, of, by, add, mul, star, carrier in rows:
+        base = real[of]
+        with np.errstate(all="ignore"):
+            zero, one = (float(by.forth(REAL.type(e))) for e in (base.zero, base.one))
+        yield Generated(
+            name, declaration(name, add, mul, number(zero), number(one), star=star, carrier=carrier), base,
+            (("", "", by),), zero, one, tolerance=0.0 if base.exact and by.exact else 256.0,
+            relative=base.has("selective") and by.constant == 0, largest=by.constant, declared_star=star is not None,
+        )  # fmt: skip
 
 
 # Finite algebras.
@@ -342,7 +394,8 @@ def records() -> Iterator[Generated]:
         yield by_components(
             f"{base.name}, {first}, {second}", base, [("u", moves[0], kinds[0]), ("v", moves[1], kinds[1])],
             text["add"], text["mul"], text["star"] if i % 3 or not base.has("bounded") else None,
-            " & ".join(filter(None, (_inside(a, moves[0], "x.u"), _inside(b, moves[1], "x.v")))) or None, tolerance=0.0 if exact else 256.0,
+            " & ".join(filter(None, (_inside(a, moves[0], "x.u"), _inside(b, moves[1], "x.v")))) or None,
+            tolerance=0.0 if exact else 256.0,
             samples=repr([]) if "i" in kinds[0] + kinds[1] and i % 2 else None,
         )  # fmt: skip
     less = "({x.p} < {y.p})"
@@ -391,7 +444,8 @@ def records() -> Iterator[Generated]:
         yield by_components(
             f"triangular matrices over {p}", record_bases.triangular(a), [(f, STAY, "f8") for f in ("a", "b", "d")],
             list(plus.values()), [_of(a, "mul", "p"), above, _of(a, "mul", "r")], stars,
-            " & ".join(filter(None, (_inside(a, STAY, f"x.{f}") for f in "abd"))) or None, tolerance=256.0 if p == "plus-times" else 0.0,
+            " & ".join(filter(None, (_inside(a, STAY, f"x.{f}") for f in "abd"))) or None,
+            tolerance=256.0 if p == "plus-times" else 0.0,
             other=("f4", "f4", "f4"),
         )  # fmt: skip
     a, b, c, d = "{x.p}", "{x.q}", "{y.p}", "{y.q}"
@@ -426,7 +480,7 @@ def residue_sets() -> Iterator[Generated]:
 def families() -> dict[str, Generated]:
     """All generated algebras by name."""
     result: dict[str, Generated] = {}
-    for g in (*moved_reals(), *finite_algebras(), *whole_algebras(), *residue_sets(), *records()):
+    for g in (*moved_reals(), *simplified(), *finite_algebras(), *whole_algebras(), *residue_sets(), *records()):
         assert g.name not in result, g.name
         result[g.name] = g
     return result

@@ -215,7 +215,40 @@ class Generated:
             backwards, again = self.closure(data, order=range(data.shape[-1])[::-1])
             unlike = (backwards != star).any(axis=(1, 2)) & (code <= bases.EITHER) & (again <= bases.EITHER)
             code = np.where(unlike, bases.UNSURE, code)
+        if self.tolerance and order is None and not base.has("selective"):
+            code = np.where(self._is_unsteady(data, star), np.maximum(code, bases.UNSURE), code)
         return star, code
+
+    def _is_unsteady(self, data: Array, star: Array) -> Array:
+        """Which closures move by much of what is allowed when the entries change by a few roundings."""
+        rng, wide = np.random.default_rng(0), data
+        if data.dtype.names:
+            wide = np.empty(data.shape, [(f, REAL) for f in data.dtype.names])
+        parts = {}
+        for name, _, _ in self.parts:
+            values = data[name] if name else data
+            eps = float(np.finfo(values.dtype).eps) if values.dtype.kind == "f" else 0.0
+            parts[name] = values.astype(REAL) * (1 + 8 * eps * rng.choice([-1, 1], data.shape))
+            if name:
+                wide[name] = parts[name]
+        moved = self.from_data(wide if data.dtype.names else parts[""])
+        exact = self.from_data(data)
+        fixed = self.is_zero(exact) | (exact == np.array(self.base.one, self.base.dtype))
+        moved[fixed] = exact[fixed]
+        other, _ = bases.closure(self.base, moved, declared=self.declared_star)
+        unsteady = np.zeros(len(data), bool)
+        for name, source, move in self.parts:
+            x, y = ((s[source] if source else s) for s in (star, other))
+            kind = data.dtype[name] if name else data.dtype
+            eps = float(np.finfo(kind).eps) if kind.kind == "f" else 0.0
+            with np.errstate(all="ignore"):
+                x, y = move.forth(x), move.forth(y)
+                size = np.where(np.isfinite(x), np.maximum(np.abs(x), self.largest), 0)
+                if not self.relative:
+                    size = size.max(axis=(1, 2), keepdims=True, initial=0)
+                near = (x == y) | (np.abs(x - y) <= self.tolerance / 4 * eps * size)
+            unsteady |= ~near.all(axis=(1, 2))
+        return unsteady
 
     def _near_one(self, data: Array) -> Callable[[Array], Array]:
         eps = max(float(np.finfo(d).eps) for d in _floats(data.dtype))

@@ -1,4 +1,4 @@
-"""Generated algebras answer as the algebras that they were made from: a few hundred closures; `make fuzz` tries many more.
+"""Generated algebras answer as those that they were made from: a few thousand closures; `make fuzz` tries many more.
 
 A failure prints the declaration and the smallest matrices as code to paste.
 """
@@ -22,8 +22,9 @@ FAMILIES = families.families()
 # One of a kind each: exact and rounding, selective or not, with and without inverses, odd zeros, tables, bits, records.
 SOME = (
     "min-plus ≥ 0, 1/(1 + x)", "min-plus, x + 100", "viterbi, 3 − 2 x", "non-negative plus-times, x²",
-    "plus-times up to ∞, log x", "lukasiewicz, −x", "min-plus up to 60, as it is", "semiring 17 of 4 elements", "field of 9",
-    "relations on two points", "shortest paths counted, −x, x + 100", "triangular matrices over plus-times",
+    "plus-times up to ∞, log x", "lukasiewicz, −x", "min-plus up to 60, as it is", "semiring 17 of 4 elements",
+    "field of 9", "relations on two points", "shortest paths counted, −x, x + 100",
+    "triangular matrices over plus-times",
 )  # fmt: skip
 LITTLE = Effort(stack=8, orders=(1, 2, 3, 5, 7), single=2, dtypes=1, few=2, sparse=False)
 
@@ -43,7 +44,7 @@ def test_bases_obey_the_laws_and_have_the_flags_they_claim(base: Base) -> None:
 
 
 def test_a_base_that_breaks_a_law_is_found() -> None:
-    broken = replace(BASES["min-plus ≥ 0"], times=lambda a, b: np.where(a + b > 60, np.inf, a + b) + (a == 3) * (b == 2))
+    broken = replace(BASES["min-plus ≥ 0"], times=lambda a, b: a + b + (a == 3) * (b == 2))
     assert bases.laws_fail(broken, elements(broken))
 
 

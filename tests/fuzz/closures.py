@@ -99,10 +99,10 @@ def main() -> int:
             if more > 0:
                 print(f"    … and {more} more of {name}", flush=True)
             kinds.update({(name, d.kind) for d in tally.differences})
-            if sys.stderr.isatty():
-                minutes = (time.monotonic() - start) / 60
-                print(f"\r{number}/{len(names)} algebras, {total.counts['closures']:,} closures, {minutes:.0f} min",
-                      end="", file=sys.stderr, flush=True)  # fmt: skip
+            minutes = (time.monotonic() - start) / 60
+            if sys.stderr.isatty() or number % 20 == 0:
+                print(f"{number}/{len(names)} algebras, {total.counts['closures']:,} closures, {minutes:.0f} min",
+                      end="\r" if sys.stderr.isatty() else "\n", file=sys.stderr, flush=True)  # fmt: skip
         if not arguments.minutes or time.monotonic() >= until:
             break
         seed += 1
