@@ -5,13 +5,14 @@ BIN := $(VENV)/bin
 LOWEST := .venv-lowest
 PICTURE ?= minnesota.png
 
-.PHONY: help demo test test-lowest test-gpu lint bench clean
+.PHONY: help demo test test-lowest test-gpu fuzz lint bench clean
 
 help:
 	@echo 'make demo    answer five questions about the roads of Minnesota, and draw $(PICTURE)'
 	@echo 'make test    run all tests'
 	@echo 'make test-lowest  the same with the lowest versions that pyproject.toml declares (Python 3.11 or 3.12)'
 	@echo 'make test-gpu  the tests that need a GPU and CuPy (pip install ".[cu13]" into $(VENV))'
+	@echo 'make fuzz    a million closures of generated algebras against an oracle; FUZZ="--count … --seed … --minutes …"'
 	@echo 'make lint    ruff and mypy'
 	@echo 'make bench   measure against other libraries, and write the tables of README.md'
 	@echo 'make clean   remove what these commands made'
@@ -28,6 +29,11 @@ test-lowest: $(LOWEST)/has-test
 
 test-gpu: $(VENV)/has-test
 	$(BIN)/python -m pytest -n auto tests/gpu
+
+FUZZ ?=
+
+fuzz: $(VENV)/has-test
+	$(BIN)/python tests/fuzz/closures.py $(FUZZ)
 
 # Type checkers do not follow the mapping of an editable install, so mypy gets the tree as it is installed.
 lint: $(VENV)/has-lint

@@ -1,0 +1,258 @@
+"""What generated algebras are asked: every verb, method and layout, each with what should come of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import bases
+import numpy as np
+import scipy.sparse as sp
+import strategies
+from bases import EXISTS, UNSURE, Array
+from generated import Generated
+
+DENSE = (
+    ("auto", None), ("floyd-warshall", None), ("blocked", 1), ("blocked", 2), ("blocked", 3), ("r-kleene", 1),
+    ("r-kleene", 2), ("r-kleene", 3), ("elimination", None), ("elimination", 2), ("squaring", None),
+)  # fmt: skip
+LAYOUTS = ("C", "Fortran", "strided", "reversed", "rows reversed", "part of a larger", "read-only")
+
+
+@dataclass(frozen=True)
+class Check:
+    """A call on stacks of matrices, and what should come of it.
+
+    `answer`, of a `Known` and the inputs, gives base elements, a code for each matrix, and where entries count (None:
+    everywhere).
+    """
+
+    text: str
+    run: Callable[..., Array]
+    answer: Callable[..., tuple[Array, Array, Array | None]]
+    note: str = ""  # what the text does not say
+    any_order: bool = False  # vertices may be eliminated in an order of the method's own
+
+    @property
+    def inputs(self) -> int:
+        """How many matrices it takes: A, or A and B, or A, B and C."""
+        return 1 + ("B" in self.text) + ("C)" in self.text)
+
+
+class Known:
+    """Closures over the base, each worked out once for the checks that ask for it."""
+
+    def __init__(self, g: Generated):
+        self.g = g
+        self.found: dict[tuple, tuple[Array, Array]] = {}
+
+    def closure(self, A: Array) -> tuple[Array, Array]:
+        """A* of each matrix as base elements, and whether it exists."""
+        key = (A.shape, A.dtype, A.tobytes())
+        if key not in self.found:
+            if len(self.found) >= 64:
+                self.found.clear()
+            self.found[key] = self.g.closure(A)
+        return self.found[key]
+
+
+def closure_answer(known: Known, A: Array) -> tuple[Array, Array, None]:
+    """A*."""
+    return (*known.closure(A), None)
+
+
+def plus_answer(known: Known, A: Array) -> tuple[Array, Array, None]:
+    """A⁺ = A A*."""
+    star, code = known.closure(A)
+    return bases.matmul(known.g.base, known.g.from_data(A), star), code, None
+
+
+def solve_answer(known: Known, A: Array, B: Array) -> tuple[Array, Array, None]:
+    """A* B."""
+    star, code = known.closure(A)
+    return bases.matmul(known.g.base, star, known.g.from_data(B)), code, None
+
+
+def product_answer(known: Known, A: Array, B: Array, C: Array | None = None) -> tuple[Array, Array, None]:
+    """C ⊕ A B."""
+    g = known.g
+    start = None if C is None else g.from_data(C)
+    return bases.matmul(g.base, g.from_data(A), g.from_data(B), start), np.full(len(A), EXISTS), None
+
+
+def each(function: Callable[..., Any]) -> Callable[..., Array]:
+    """A function of single matrices as one of stacks."""
+    return lambda *stacks: np.stack([np.asarray(function(*one)) for one in zip(*stacks, strict=True)])
+
+
+def stack_checks(g: Generated, S: Any, library: Any, rng: np.random.Generator) -> Iterator[Check]:
+    """Closures of whole stacks by every method, and products of them."""
+    for method, tile in DENSE:
+        if method == "squaring" and not S.idempotent:
+            continue
+        if method == "squaring" and not g.base.has("bounded") and g.base.has("idempotent") and not S.selective:
+            continue  # it counts steps until nothing changes, and refuses where that takes more than there are vertices
+        layout = LAYOUTS[rng.integers(len(LAYOUTS))]
+        options = f", method={method!r}" * (method != "auto") + (f", tile={tile}" if tile else "")
+
+        def close(A: Array, method: str = method, tile: int | None = tile, layout: str = layout, **more: bool) -> Array:
+            return library.closure(_view(A, layout), S, method=method, tile=tile, **more)
+
+        yield Check(f"sr.closure(A, S{options})", close, closure_answer, note="" if layout == "C" else layout)
+        if tile in (None, 2):
+            yield Check(
+                f"sr.closure(A, S{options}, reflexive=False)",
+                lambda A, close=close: close(A, reflexive=False), plus_answer,
+            )  # fmt: skip
+        if tile in (None, 1):
+            yield Check(
+                f"sr.closure(A.copy(), S{options}, overwrite=True)",
+                lambda A, m=method, t=tile: library.closure(A.copy(), S, method=m, tile=t, overwrite=True),
+                closure_answer,
+            )  # fmt: skip
+    yield Check("sr.matmul(A, B, S)", lambda A, B: library.matmul(A, B, S), product_answer)
+    accumulated = lambda A, B, C: library.matmul(A, B, S, accumulate=C)  # noqa: E731
+    yield Check("sr.matmul(A, B, S, accumulate=C)", accumulated, product_answer)
+
+
+def single_checks(g: Generated, S: Any, library: Any, rng: np.random.Generator) -> Iterator[Check]:
+    """What is asked of one matrix at a time."""
+    layout = LAYOUTS[rng.integers(len(LAYOUTS))]
+    answers: tuple[tuple[str, Callable[..., Any], Callable[..., Any]], ...] = (
+        ("sr.closure(A, S)", lambda A: library.closure(_view(A, layout), S), closure_answer),
+        ("sr.factor(A, S).closure()", lambda A: library.factor(A, S).closure(), closure_answer),
+        ("sr.factor(A, S).solve(B)", lambda A, B: library.factor(A, S).solve(B), solve_answer),
+        ("sr.solve(A, B, S)", lambda A, B: library.solve(A, B, S), solve_answer),
+        ("sr.matmul(A, B, S)", lambda A, B: library.matmul(A, B, S), product_answer),
+    )
+    for text, function, answer in answers:
+        yield Check(text, each(function), answer, note=f"one matrix, {layout}" if "closure(A" in text else "one matrix")
+    if S.selective:
+        text = "[[sr.path(A, S, i, j) for j in range(len(A))] for i in range(len(A))]"
+        yield Check(text, each(lambda A: path_weights(g, S, library, A)), closure_answer)
+
+
+def sparse_checks(g: Generated, S: Any, library: Any) -> Iterator[Check]:
+    """What is asked of SciPy's sparse matrices, whose explicit entries are edges."""
+
+    def sparse(A: Array) -> Any:
+        i, j = np.nonzero(~g.is_constant(A, g.zero))
+        return sp.coo_array((A[i, j], (i, j)), A.shape)
+
+    def doubled(A: Array) -> Any:
+        M = sparse(A)
+        return sp.coo_array((np.tile(M.data, 2), (np.tile(M.row, 2), np.tile(M.col, 2))), M.shape)
+
+    close, solve, times = library.closure, library.solve, library.matmul
+    yield Check("sr.closure(M, S)", each(lambda A: close(sparse(A).tocsr(), S)), closure_answer)
+    yield Check(
+        "sr.closure(M, S, method='sparse')", each(lambda A: close(sparse(A).tocsr(), S, method="sparse")),
+        closure_answer, any_order=True,
+    )  # fmt: skip
+    yield Check("sr.solve(M, B, S)", each(lambda A, B: solve(sparse(A).tocsr(), B, S)), solve_answer, any_order=True)
+    yield Check("sr.matmul(M, B, S)", each(lambda A, B: times(sparse(A).tocsr(), B, S)), product_answer)
+    if g.base.has("idempotent"):
+        yield Check("sr.closure(M, S)", each(lambda A: close(doubled(A), S)), closure_answer, note="each edge twice")
+    if S.selective:
+        rows = lambda A: library.closure_rows(sparse(A).tocsr(), S, range(len(A)))  # noqa: E731
+        yield Check("sr.closure_rows(M, S, range(len(A)))", each(rows), closure_answer)
+
+
+def path_weights(g: Generated, S: Any, library: Any, A: Array) -> Array:
+    """The weights of best paths between all pairs; NaN where a path is none, or weighs something else."""
+    n = len(A)
+    result = np.empty((n, n), A.dtype)
+    scale = g.scale(A[None])[0]
+    for i in range(n):
+        for j in range(n):
+            weight, vertices = library.path(A, S, i, j)
+            result[i, j] = weight
+            along = g.base.full((1,), g.base.zero if vertices is None else g.base.one)
+            if vertices is not None:
+                if (vertices[0], vertices[-1]) != (i, j):
+                    raise AssertionError(f"the path from {i} to {j} is {vertices}")
+                for u, v in pairwise(vertices):
+                    along = g.base.times(along, g.from_data(A[u, v][None]))
+            if g.differs(along[None], result[i, j][None, None], scale).any():
+                raise AssertionError(f"the path from {i} to {j}, {vertices}, of weight {weight}, weighs something else")
+    return result
+
+
+def extremes(g: Generated, dtype: np.dtype) -> Array:
+    """Elements near the limits of a dtype."""
+    if dtype.names:
+        return np.empty(0, dtype)
+    if dtype.kind == "f":
+        f = np.finfo(dtype)
+        top, low = float(f.max), float(f.tiny)
+        some = [top, top / 2, top**0.75, top**0.5 * 4, low, low * 8, low**0.75, low**0.5]
+        values = np.array(some + [-x for x in some], dtype)
+    elif dtype.kind in "iu":
+        i = np.iinfo(dtype)
+        values = np.array([i.max, i.max - 1, i.max - 7, i.max // 2, i.max // 2 + 1, i.max // 3, i.min, i.min + 1,
+                           i.min + 8, i.min // 2, i.min // 2 - (i.min < 0)], dtype)  # fmt: skip
+    else:
+        return np.empty(0, dtype)
+    with np.errstate(all="ignore"):
+        x = g.from_data(values)
+        again, fits = g.to_data(x, dtype)
+        low, high, brackets = g.base.interval
+        inside = ((x > low) | ((x == low) & (brackets[0] == "["))) & ((x < high) | ((x == high) & (brackets[1] == "]")))
+        if g.labels or g.base.dtype != bases.REAL:
+            return np.empty(0, dtype)
+        near = np.abs(again.astype(bases.REAL) - values.astype(bases.REAL)) <= 1e-3 * np.abs(values.astype(bases.REAL))
+        return values[fits & inside & near & (again == values if dtype.kind != "f" else near) & ~g.is_zero(x)]
+
+
+def overflow_checks(g: Generated, S: Any, library: Any, big: Array) -> Iterator[Check]:
+    """Closures of matrices some of whose edges lie near the dtype's limits: the others must not hear of it."""
+
+    def answer(known: Known, A: Array) -> tuple[Array, Array, Array]:
+        large = np.isin(A, big)
+        rest = A.copy()
+        nothing, _ = g.to_data(g.base.full((1,), g.base.zero), A.dtype)
+        rest[large] = nothing[0]
+        edges = (~g.is_constant(A, g.zero)).astype(int)
+        reach = np.eye(A.shape[-1], dtype=int) | edges
+        for _ in range(A.shape[-1]):
+            reach = np.minimum(reach @ reach, 1)
+        touched = reach @ large @ reach > 0
+        star, code = known.closure(rest)
+        # A cycle through a large edge is another question.
+        n = np.arange(A.shape[-1])
+        return star, np.where(touched[:, n, n].any(axis=1), UNSURE, code), ~touched
+
+    for method, tile in (("floyd-warshall", None), ("blocked", 1), ("blocked", 2), ("r-kleene", 1), ("elimination", 1)):
+        yield Check(
+            f"sr.closure(A, S, method={method!r}{f', tile={tile}' if tile else ''})",
+            lambda A, m=method, t=tile: library.closure(A, S, method=m, tile=t), answer, note="near the dtype's limits",
+        )  # fmt: skip
+    if S.idempotent and (S.selective or S.bounded):
+        yield Check(
+            "sr.closure(A, S, method='squaring')",
+            lambda A: library.closure(A, S, method="squaring"), answer, note="near the dtype's limits",
+        )  # fmt: skip
+
+
+def _view(A: Array, layout: str) -> Array:
+    if A.ndim == 2:
+        return strategies.views_of(A)[layout]
+    if layout == "C":
+        return A
+    if layout == "read-only":
+        copy = A.copy()
+        copy.flags.writeable = False
+        return copy
+    if layout == "Fortran":
+        return np.ascontiguousarray(A.swapaxes(1, 2)).swapaxes(1, 2)
+    if layout == "reversed":
+        return A[:, ::-1, ::-1].copy()[:, ::-1, ::-1]
+    if layout == "rows reversed":
+        return A[::-1, ::-1].copy()[::-1, ::-1]
+    k, m, n = A.shape
+    room = np.zeros((k, 2 * m, 3 * n + 1) if layout == "strided" else (k + 1, m + 2, n + 3), A.dtype)
+    inside = room[:, ::2, 1::3] if layout == "strided" else room[1:, 1:-1, 1:-2]
+    inside[...] = A
+    return inside
