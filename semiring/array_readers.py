@@ -132,7 +132,7 @@ def _header(text: str) -> tuple[np.dtype, tuple[int, ...], Any]:
         deepest = max(deepest, depth)
     if deepest > 8:
         raise ValueError("it is nested too deeply")
-    found = ast.literal_eval(text.strip())
+    found = ast.literal_eval(text.strip(" \n"))
     if not isinstance(found, dict) or set(found) != HEADER_KEYS:
         raise ValueError(f"expected {', '.join(sorted(HEADER_KEYS))}")
     shape = found["shape"]

@@ -240,6 +240,8 @@ def _compacted(sources: NDArray[np.int64], targets: NDArray[np.int64]) -> tuple[
 
 def _vertices(column: Any, what: str) -> NDArray[np.int64] | list:
     """A column of integers as int64, any other as a list of hashables."""
+    if isinstance(column, np.ndarray) and column.dtype.kind == "c":
+        raise GraphError(f"the {what} vertices are complex numbers; vertices are integers from 0, or names")
     if isinstance(column, np.ndarray) and column.dtype.kind not in "iuf":
         column = column.tolist() if column.dtype.kind in "OUST" else list(column)
     if not isinstance(column, np.ndarray):

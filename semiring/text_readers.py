@@ -150,7 +150,7 @@ def rows_of(path: Path, lines: Iterable[tuple[int, str]], separator: str | None)
                 yield first, fields
     except csv.Error as e:
         expected = 'fields quoted by "…" in full or not at all'
-        raise GraphError(f"{shown(path)}, line {at}: {e}; expected {expected}") from None
+        raise GraphError(f"{shown(path)}, line {at}: {shown(e)}; expected {expected}") from None
 
 
 def _fast_columns(text: str, layout: _Layout) -> list[np.ndarray] | None:
