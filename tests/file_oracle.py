@@ -435,15 +435,11 @@ def of_columns(columns: list, n: Any, names: Any, directed: Any, weight: Any) ->
 
 def read_npz(data: bytes, directed: Any = None, weight: Any = "weight") -> Read:
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            listed = [entry.filename for entry in archive.infolist()]
-            check(all(e.compress_type in (0, 8) for e in archive.infolist()), "compression")
-            keys = [name.removesuffix(".npy") for name in listed]
-            check(len(set(keys)) == len(keys), "two of one name")
-            wanted = {"format", "shape", "data", "row", "col", "coords", "indices", "indptr", "offsets", "matrix", "zero",
-                      "names", "n", "sources", "targets", "weights", "weight", "from", "to", "source", "target", "src",
-                      "dst", "u", "v"}  # fmt: skip
-            raw = {key: archive.read(name) for key, name in zip(keys, listed) if key in wanted or len(keys) == 1}
+        archive = zipfile.ZipFile(io.BytesIO(data))
+        listed = [entry.filename for entry in archive.infolist()]
+        check(all(e.compress_type in (0, 8) for e in archive.infolist()), "compression")
+        keys = [name.removesuffix(".npy") for name in listed]
+        check(len(set(keys)) == len(keys), "two of one name")
     except Bad:
         raise
     except Exception as e:
@@ -451,10 +447,14 @@ def read_npz(data: bytes, directed: Any = None, weight: Any = "weight") -> Read:
 
     class Arrays(dict):
         def __missing__(self, key: str) -> np.ndarray:
-            check(key in raw, f"no {key}")
-            file = io.BytesIO(raw[key])
+            check(key in keys, f"no {key}")
+            try:
+                member = archive.read(listed[keys.index(key)])
+            except Exception as e:
+                raise Bad(str(e)) from None
+            file = io.BytesIO(member)
             self[key] = array_of(file)
-            check(file.tell() == len(raw[key]), "more bytes")
+            check(file.tell() == len(member), "more bytes")
             return self[key]
 
     z = Arrays()
@@ -600,6 +600,9 @@ def read_graphml(data: bytes, directed: Any = None, weight: Any = "weight", name
         check(not edges or weight in (None, "weight"), "no such attribute")
         edges = [[*e[:2], None] for e in edges]
     edges = [(a, b, 1 if w is NONE else w) for a, b, w in edges]
+    types = {type(w) for *_, w in edges}
+    if len(types) > 1:  # in one array
+        edges = [(a, b, float(w) if float in types else int(w)) for a, b, w in edges]
     one_way = one_way and directed is not False
     integers = [whole(name) for name in nodes]
     plain = all(canonical(t) and -(2**63) <= i < 2**63 for i, t in zip(integers, nodes))
