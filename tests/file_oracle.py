@@ -179,7 +179,9 @@ def read_list(data: bytes, directed: Any = None, weight: Any = "weight", header:
             first = k
             break
     check(first is not None, "no edges")
-    line = lines[first]
+    line, following = lines[first], first + 1
+    while line.lstrip(BLANK)[0] == '"' and line.count('"') % 2 and following < len(lines):
+        line, following = line + lines[following], following + 1
     mark: str | None = None
     for m in "\t;,":
         if line.count(m) > (line.count(mark) if mark else 0):
