@@ -260,6 +260,7 @@ def _vertices(column: Any, what: str) -> NDArray[np.int64] | list:
                 i, v = next((i, v) for i, v in enumerate(column) if not -(2**63) <= v < 2**63)
                 raise GraphError(f"edge {i}: {what} vertex {v} does not fit 64 bits: call it str({v})") from None
     if column.dtype.kind == "f":
+        column = column.astype(np.result_type(column, np.float64), copy=False)  # in which 2⁶³ is a number
         bad = ~(np.isfinite(column) & (np.floor(column) == column) & (np.abs(column) < 2.0**63))
     else:
         bad = column > np.iinfo(np.int64).max

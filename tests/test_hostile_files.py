@@ -22,7 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring import memory, mtx_readers, numerals, streams, text_readers
+from semiring import archive_readers, memory, mtx_readers, numerals, streams, text_readers
 from semiring.text_readers import Options
 
 FUZZER = Path(__file__).parent / "fuzz" / "files.py"
@@ -414,7 +414,8 @@ def test_archives_that_are_damaged(tmp_path):
 
 def test_what_expands_beyond_the_memory_is_refused_on_the_way(tmp_path, monkeypatch):
     monkeypatch.setattr(memory, "available_bytes", lambda: 1 << 20)
-    monkeypatch.setattr(streams, "CHUNK", 1 << 18)
+    for module in streams, archive_readers:
+        monkeypatch.setattr(module, "CHUNK", 1 << 18)
     (tmp_path / "g.csv.gz").write_bytes(gzip.compress(b"0,1\n" * (1 << 22)))
     with refused("g.csv.gz, of which 1048576 bytes are read, needs 1.2 MiB of memory", sr.SemiringError):
         sr.read_graph(tmp_path / "g.csv.gz")
