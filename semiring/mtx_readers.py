@@ -214,5 +214,3 @@ def _negated(values: np.ndarray) -> np.ndarray:
     if values.dtype.kind == "u" or (values.dtype.kind == "i" and len(values) and values.min() == -(2**63)):
         raise GraphError("a skew-symmetric matrix holds each weight and its negative, and one of them needs 65 bits")
     return -values
-
-

@@ -9,6 +9,7 @@ import io
 import math
 import zipfile
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree
 
@@ -186,7 +187,11 @@ def read_list(data: bytes, directed: Any = None, weight: Any = "weight", header:
     for m in "\t;,":
         if line.count(m) > (line.count(mark) if mark else 0):
             mark = m
-    if mark == "\t" and len(words_of(line)) > len(line.split("\t")) and all(real(w) is not None for w in words_of(line)):
+    if (
+        mark == "\t"
+        and len(words_of(line)) > len(line.split("\t"))
+        and all(real(w) is not None for w in words_of(line))
+    ):
         mark = None
     rows = fields_of(lines[first:], mark)
     check(len(rows[0]) >= 2 and rows[0][0] != "", "one column")
@@ -212,13 +217,13 @@ def read_list(data: bytes, directed: Any = None, weight: Any = "weight", header:
     plain = all(canonical(t) for pair in ends for t in pair)
     if names is str or not plain:
         order = list(dict.fromkeys(t for pair in ends for t in pair))
-        return Read(len(order), order, one_way, [(x, y, v) for (x, y), v in zip(ends, values)])
+        return Read(len(order), order, one_way, [(x, y, v) for (x, y), v in zip(ends, values, strict=True)])
     check(all(0 <= i < 2**63 for ints in integers for i in ints), "a vertex that is no position")
     largest = max(i for ints in integers for i in ints)
     far = largest >= 2**20 and largest >= 64 * 2 * len(rows)
     order = sorted({i for ints in integers for i in ints}) if far else None
     n = len(order) if order else largest + 1
-    return Read(n, order, one_way, [(x, y, v) for (x, y), v in zip(integers, values)])
+    return Read(n, order, one_way, [(x, y, v) for (x, y), v in zip(integers, values, strict=True)])
 
 
 def columns_of(columns: list, weight: Any, pairs: list) -> tuple[int, int, int | None]:
@@ -264,7 +269,12 @@ def read_gr(data: bytes, directed: Any = None, weight: Any = "weight") -> Read:
         texts.append(words[3])
     check(n is not None and m == len(ends), "another number of arcs")
     values = weights_of(texts) if weight is not None else [weight_of(t) and None for t in texts]
-    return Read(n, None, directed is not False, [(a, b, None if weight is None else v) for (a, b), v in zip(ends, values)])
+    return Read(
+        n,
+        None,
+        directed is not False,
+        [(a, b, None if weight is None else v) for (a, b), v in zip(ends, values, strict=True)],
+    )
 
 
 def read_mtx(data: bytes, directed: Any = None, weight: Any = "weight") -> Read:
@@ -312,7 +322,7 @@ def read_mtx(data: bytes, directed: Any = None, weight: Any = "weight") -> Read:
         check(n <= 10_000, "too large for this reader")
         places = [(i, j) for j in range(n) for i in range(start(j), n)]
         check(len(places) == len(entries), "another number of entries")
-        entries = [(i, j, v) for (i, j), (v,) in zip(places, entries) if v != 0 and abs(v) < math.inf]
+        entries = [(i, j, v) for (i, j), (v,) in zip(places, entries, strict=True) if v != 0 and abs(v) < math.inf]
     if symmetry != "general":
         stored = {(i, j) for i, j, _ in entries}
         check(not any(i != j and (j, i) in stored for i, j in stored) or layout == "array", "both halves")
@@ -377,10 +387,7 @@ def of_matrix(matrix: np.ndarray, zero: Any, names: Any, directed: Any, weight: 
     for i in range(n):
         for j in range(n):
             x = matrix[i, j]
-            if zero is not None:
-                present = bool(x != zero)
-            else:
-                present = bool(x != 0) and bool(np.isfinite(x))
+            present = bool(x != zero) if zero is not None else bool(x != 0) and bool(np.isfinite(x))
             if present:
                 edges.append((i, j, x.tolist()))
     kept = weight is not None and matrix.dtype.kind != "b"
@@ -408,11 +415,11 @@ def of_columns(columns: list, n: Any, names: Any, directed: Any, weight: Any) ->
     ends = [*a, *b]
     check(not any(isinstance(v, (bool, complex)) for v in ends), "truth values or complex numbers")
     numeric = [all(isinstance(v, (int, float)) for v in end) for end in (a, b)]
-    for end, plain in zip((a, b), numeric):
+    for end, plain in zip((a, b), numeric, strict=True):
         if plain:
             check(all(math.isfinite(v) and v == int(v) and -(2**63) <= v < 2**63 for v in end), "no position")
-    a, b = ([int(v) for v in end] if plain else end for end, plain in zip((a, b), numeric))
-    pairs = list(zip(a, b, values))
+    a, b = ([int(v) for v in end] if plain else end for end, plain in zip((a, b), numeric, strict=True))
+    pairs = list(zip(a, b, values, strict=True))
     directed = directed is not False
     if not all(numeric) or (names and any(isinstance(x, int) for x in names)):
         if names is None:
@@ -509,12 +516,12 @@ def of_sparse(z: Any, column: Any, keys: list, directed: Any, weight: Any) -> Re
         else:
             rows, columns = column("row", "iu"), column("col", "iu")
         check(len(rows) == len(columns) == len(data), "lengths")
-        entries = list(zip(rows, columns, data))
+        entries = list(zip(rows, columns, data, strict=True))
     elif kind == "dia":
         offsets = column("offsets", "iu")
         check(len(offsets) == len(data) and len(set(offsets)) == len(offsets), "offsets")
         check(all(-n <= k <= n for k in offsets), "offsets")
-        for k, diagonal in zip(offsets, data):
+        for k, diagonal in zip(offsets, data, strict=True):
             for j, v in enumerate(diagonal):
                 if 0 <= j - k < n and j < n and v != 0:
                     entries.append((j - k, j, v))
@@ -523,7 +530,7 @@ def of_sparse(z: Any, column: Any, keys: list, directed: Any, weight: Any) -> Re
         high, wide = z["data"].shape[1:] if kind == "bsr" else (1, 1)
         step = (wide if kind == "csc" else high) or 1
         check(n % step == 0 and len(offsets) == n // step + 1 and offsets[0] == 0, "offsets")
-        check(all(x <= y for x, y in zip(offsets, offsets[1:])), "offsets")
+        check(all(x <= y for x, y in pairwise(offsets)), "offsets")
         check(offsets[-1] <= len(indices) and offsets[-1] <= len(data), "offsets")
         for major in range(len(offsets) - 1):
             for k in range(offsets[major], offsets[major + 1]):
@@ -607,7 +614,7 @@ def read_graphml(data: bytes, directed: Any = None, weight: Any = "weight", name
         edges = [(a, b, float(w) if float in types else int(w)) for a, b, w in edges]
     one_way = one_way and directed is not False
     integers = [whole(name) for name in nodes]
-    plain = all(canonical(t) and -(2**63) <= i < 2**63 for i, t in zip(integers, nodes))
+    plain = all(canonical(t) and -(2**63) <= i < 2**63 for i, t in zip(integers, nodes, strict=True))
     if names is str or not plain:
         return Read(len(nodes), nodes, one_way, edges)
     edges = [(int(a), int(b), w) for a, b, w in edges]

@@ -53,7 +53,9 @@ def numbers(r: random.Random) -> str:
 
 
 def names(r: random.Random) -> str:
-    return r.choice(["Ayr", "Bute", "St Ives", "007", "Øst", "木", "a", "b", "1b", "१", "x,y", "q\"q", "#1", "u", "v", "12"])
+    return r.choice(
+        ["Ayr", "Bute", "St Ives", "007", "Øst", "木", "a", "b", "1b", "१", "x,y", 'q"q', "#1", "u", "v", "12"]
+    )
 
 
 def edge_list(r: random.Random, mark: str) -> bytes:
@@ -78,7 +80,10 @@ def edge_list(r: random.Random, mark: str) -> bytes:
 
 def gr(r: random.Random) -> bytes:
     n, m = r.randrange(1, 30), r.choice([0, 1, 3, 100])
-    arcs = [f"a {r.randrange(1, n + 1)} {r.randrange(1, n + 1)} {r.choice([str(r.randrange(99)), numbers(r)])}" for _ in range(m)]
+    arcs = [
+        f"a {r.randrange(1, n + 1)} {r.randrange(1, n + 1)} {r.choice([str(r.randrange(99)), numbers(r)])}"
+        for _ in range(m)
+    ]
     return "\n".join([*["c x"] * r.randrange(2), f"p sp {n} {m}", *arcs, ""]).encode()
 
 
@@ -116,7 +121,13 @@ def array(r: random.Random) -> np.ndarray:
         return found
     shape = (m, m) if r.random() < 0.5 else (m, width)
     found = random_.integers(0, 4, shape)
-    return found.astype(np.str_) if kind == "U3" else np.asfortranarray(found.astype(kind)) if m % 2 else found.astype(kind)
+    return (
+        found.astype(np.str_)
+        if kind == "U3"
+        else np.asfortranarray(found.astype(kind))
+        if m % 2
+        else found.astype(kind)
+    )
 
 
 def npy(r: random.Random) -> bytes:
@@ -136,7 +147,10 @@ def npz(r: random.Random) -> bytes:
     n = r.choice([2, 4, 6])
     kind = r.choice(["coo", "csr", "csc", "bsr", "dia", "matrix", "columns", "one"])
     if kind == "matrix":
-        arrays = {"matrix": random_.integers(0, 3, (n, n)).astype(r.choice(["f8", "i4", "?"])), "algebra": np.array("x")}
+        arrays = {
+            "matrix": random_.integers(0, 3, (n, n)).astype(r.choice(["f8", "i4", "?"])),
+            "algebra": np.array("x"),
+        }
         arrays["zero"] = np.zeros((), arrays["matrix"].dtype)
         arrays["names"] = r.choice([np.arange(n) + 5, np.array([chr(97 + i) for i in range(n)])])
         np.savez(file, **arrays)
@@ -159,7 +173,9 @@ def graphml(r: random.Random) -> bytes:
     value = {"boolean": lambda: "true", "int": lambda: "3", "long": lambda: "-4"}.get(kind, lambda: numbers(r))
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">']
     default = f"<default>{value()}</default>" if r.random() < 0.3 else ""
-    lines.append(f'<key id="d0" for="edge" attr.name="{r.choice(["weight", "weight", "km"])}" attr.type="{kind}">{default}</key>')
+    lines.append(
+        f'<key id="d0" for="edge" attr.name="{r.choice(["weight", "weight", "km"])}" attr.type="{kind}">{default}</key>'
+    )
     lines.append(f'<graph edgedefault="{r.choice(["directed", "undirected"])}">')
     lines += [f'<node id="{v}"/>' for v in nodes]
     for _ in range(r.randrange(6)):
@@ -176,10 +192,47 @@ SEEDS: dict[str, Callable[[random.Random], bytes]] = {
 
 # Mutations
 
-ODD = ["", "-1", "0", "00", "007", "+3", "-0", "1e3", "1E400", "1e-400", "nan", "inf", "-Infinity", "0x1F", "1_000", "3,5",
-       "1,000.25", "1d3", "8.5abc", "9" * 30, "9" * 5000, str(2**63), str(2**63 - 1), str(2**64), str(-(2**63)), "1e18",
-       "٣", "१२", "³", "Ⅷ", "１", "1🎉", "木", "½", "−1", "1\u00a0", "\u2028", "\ufeff1", "\x1b[31m", "\0", '"', '""', '"a',
-       "#", "%", ".", "-", "1.", ".5", "1..2", "--1", "1e", "true", "None", "&#7;", "&amp;", "<", "'", "\\", "\t", " "]  # fmt: skip
+ODD = [
+    *[
+        "",
+        "-1",
+        "0",
+        "00",
+        "007",
+        "+3",
+        "-0",
+        "1e3",
+        "1E400",
+        "1e-400",
+        "nan",
+        "inf",
+        "-Infinity",
+        "0x1F",
+        "1_000",
+        "3,5",
+    ],
+    *["1,000.25", "1d3", "8.5abc", "9" * 30, "9" * 5000, str(2**63), str(2**63 - 1), str(2**64), str(-(2**63)), "1e18"],
+    *[
+        "٣",
+        "१२",
+        "³",
+        "Ⅷ",
+        "１",
+        "1🎉",
+        "木",
+        "½",
+        "−1",
+        "1\u00a0",
+        "\u2028",
+        "\ufeff1",
+        "\x1b[31m",
+        "\0",
+        '"',
+        '""',
+        '"a',
+    ],
+    *["#", "%", ".", "-", "1.", ".5", "1..2", "--1", "1e", "true", "None", "&#7;", "&amp;", "<", "'", "\\", "\t", " "],
+]
 LINE_ENDS = [b"\n", b"\r\n", b"\r", b"\n\n", b"\n\r", b"\x0b", b"\x0c", b"\x1c", b"\x85", b"\xe2\x80\xa8"]
 
 
@@ -228,7 +281,7 @@ def mutated(r: random.Random, data: bytes, text: bool) -> bytes:
             return data
         (a, b), (c, d) = sorted(r.sample(runs, 2))
         return data[:a] + data[c:d] + data[b:c] + data[a:b] + data[d:]
-    byte = bytes([r.choice(b"0123456789,;\t \n\r\"#%.-+eE<>/=\x00\xff\x80")])
+    byte = bytes([r.choice(b'0123456789,;\t \n\r"#%.-+eE<>/=\x00\xff\x80')])
     return data[:at] + byte + data[at + 1 :]
 
 
@@ -249,9 +302,11 @@ def npz_mutated(r: random.Random, data: bytes) -> bytes:
                 member = mutated(r, member, False) if r.random() < 0.5 else values_mutated(r, member)
             if r.random() < 0.03:
                 continue
+            if r.random() < 0.03:
+                name = r.choice(["n", "names", "shape", "data", "zero"]) + ".npy"
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # two members of one name are wanted here
-                new.writestr(r.choice(["n", "names", "shape", "data", "zero"]) + ".npy" if r.random() < 0.03 else name, member)
+                new.writestr(zipfile.ZipInfo(name), member)  # of no date, so that a seed gives the same bytes again
     return file.getvalue()
 
 
@@ -271,8 +326,8 @@ def values_mutated(r: random.Random, member: bytes) -> bytes:
     elif way == 2 and found.dtype.kind in "iufb":
         found = found.astype(r.choice(["f8", "i4", "u8", "?", "c8", "i1", ">i8", "M8[s]", "U5"]))
     elif way == 3 and found.ndim:
-        found = r.choice([found[None], found.reshape(-1), found[:0], found.reshape(-1)[:1].reshape(())[()]] if found.size
-                         else [found[None]])  # fmt: skip
+        flat = found.reshape(-1)
+        found = r.choice([found[None], flat, found[:0], flat[0]] if found.size else [found[None]])
     elif found.ndim:
         found = np.concatenate([found, found[:1]])
     file = io.BytesIO()
@@ -317,13 +372,17 @@ def said(graph: Any) -> tuple:
     """What the library read, in plain Python."""
     label = (lambda v: v) if graph.names is None else (lambda v: graph.names[v])
     weights = [None] * len(graph) if graph.weights is None else graph.weights.tolist()
-    edges = [(label(a), label(b), w) for a, b, w in zip(graph.sources.tolist(), graph.targets.tolist(), weights, strict=True)]
+    edges = [
+        (label(a), label(b), w) for a, b, w in zip(graph.sources.tolist(), graph.targets.tolist(), weights, strict=True)
+    ]
     return graph.n, graph.names, graph.directed, edges
 
 
 def same(ours: tuple, other: file_oracle.Read) -> bool:
     plain = lambda edges: sorted(repr((a, b, w)) for a, b, w in edges)  # noqa: E731
-    return (ours[0], ours[1], ours[2]) == (other.n, other.names, other.directed) and plain(ours[3]) == plain(other.edges)
+    return (ours[0], ours[1], ours[2]) == (other.n, other.names, other.directed) and plain(ours[3]) == plain(
+        other.edges
+    )
 
 
 def fault_of(format: str, path: Path, data: bytes, options: dict[str, Any], read: Callable) -> str | None:
@@ -400,7 +459,9 @@ def batch(seed: int, format: str, start: int, count: int, folder: Path, plant: s
 # In the parent
 
 
-def run(seed: int, format: str, count: int, folder: Path, plant: str | None, patience: float) -> Iterator[tuple[int, str]]:
+def run(
+    seed: int, format: str, count: int, folder: Path, plant: str | None, patience: float
+) -> Iterator[tuple[int, str]]:
     """The faults of a format, each with the index of its file."""
     start = 0
     while start < count:
@@ -443,7 +504,9 @@ def main() -> int:
     parser.add_argument("--formats", nargs="+", choices=[*ENDINGS], default=[*ENDINGS])
     parser.add_argument("--plant", choices=PLANTS, help="a fault in the reader, which must be found")
     parser.add_argument("--self-check", action="store_true", help="find each planted fault, then end")
-    parser.add_argument("--patience", type=float, default=PATIENCE, help="seconds that a batch may take beyond the usual")
+    parser.add_argument(
+        "--patience", type=float, default=PATIENCE, help="seconds that a batch may take beyond the usual"
+    )
     parser.add_argument("--batch", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.batch:
@@ -457,12 +520,17 @@ def main() -> int:
     try:
         for format in arguments.formats:
             began, faults = time.monotonic(), 0
-            for index, fault in run(arguments.seed, format, arguments.count, folder, arguments.plant, arguments.patience):
+            for index, fault in run(
+                arguments.seed, format, arguments.count, folder, arguments.plant, arguments.patience
+            ):
                 faults += 1
                 if faults <= 20:
                     print(f"{format} {index}: {fault}\n    {kept(arguments.seed, format, index)}", flush=True)
             seconds = time.monotonic() - began
-            print(f"{format}: {arguments.count} files, {faults} faults, seed {arguments.seed}, {seconds:.0f} s", flush=True)
+            print(
+                f"{format}: {arguments.count} files, {faults} faults, seed {arguments.seed}, {seconds:.0f} s",
+                flush=True,
+            )
             failures += faults
     finally:
         shutil.rmtree(folder)
