@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -110,6 +110,9 @@ class Lowering:
         for f, r in zip(self.storage.names, results, strict=True):
             out[f] = r
         return out
+
+
+AnyLowering = TypeVar("AnyLowering", bound=Lowering)
 
 
 def choose(S: Semiring, dtype: np.dtype, facts: Facts, length: int, *, in_place: bool, packed: bool = True) -> Lowering:
@@ -310,7 +313,7 @@ def _single_for_half(single: Lowering, dtype: np.dtype) -> Lowering:
     )  # fmt: skip
 
 
-def rounded_to(plain: Lowering, dtype: np.dtype) -> Lowering:
+def rounded_to(plain: AnyLowering, dtype: np.dtype) -> AnyLowering:
     """The same with constants as a narrower float has them, so that they compare with its data as they should."""
 
     def narrow(value: Any) -> Any:

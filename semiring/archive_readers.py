@@ -14,7 +14,7 @@ from .edges import ENDS
 from .errors import GraphError
 from .graph import Graph, as_graph
 from .memory import require
-from .streams import about
+from .streams import CHUNK, about
 from .text_readers import Options
 from .texts import dtype_text, quoted, shown
 
@@ -76,7 +76,8 @@ class _Archive:
     def array(self, name: str) -> np.ndarray:
         entry = self.members[name]
         what = f"{shown(self.path)}, array {quoted(name)},"
-        require(2 * entry.file_size, what, "read a part of it")
+        if entry.file_size > CHUNK:
+            require(2 * entry.file_size, what, "read a part of it")
         try:
             with self.zip.open(entry) as file:
                 data = file.read()

@@ -102,8 +102,8 @@ def parse_npy(path: Path, data: bytes, start: int = 0, member: str = "") -> tupl
     if data[start : start + 6] != MAGIC or len(data) < start + 10:
         raise refuse("it does not begin with NumPy's mark")
     version = data[start + 6]
-    if version not in (1, 2, 3):
-        raise refuse(f"its format is version {version}")
+    if version not in (1, 2, 3) or data[start + 7]:
+        raise refuse(f"its format is version {version}.{data[start + 7]}")
     width = 2 if version == 1 else 4
     begin = start + 8 + width
     length = int.from_bytes(data[start + 8 : begin], "little")
@@ -132,7 +132,7 @@ def _header(text: str) -> tuple[np.dtype, tuple[int, ...], Any]:
         deepest = max(deepest, depth)
     if deepest > 8:
         raise ValueError("it is nested too deeply")
-    found = ast.literal_eval(text.strip())
+    found = ast.literal_eval(text.strip(" \n"))
     if not isinstance(found, dict) or set(found) != HEADER_KEYS:
         raise ValueError(f"expected {', '.join(sorted(HEADER_KEYS))}")
     shape = found["shape"]

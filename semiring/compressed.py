@@ -146,10 +146,11 @@ def from_triples(
     S: Semiring, rows: np.ndarray, columns: np.ndarray, values: np.ndarray, shape: tuple[int, int]
 ) -> Rows:
     """Compressed rows of entries in any order; those of one place combine with ⊕, in the order they stand in."""
-    from .graph import _stable_order
+    from .graph import _stable_order, require_rows
     from .kernels.cpu.compressed import COLUMN, OFFSET
     from .kernels.cpu.sparse_product import Rows
 
+    require_rows(shape[0])
     add = S.over(values.dtype).add
     keys = rows.astype(np.int64) * shape[1] + columns
     order = _stable_order(keys, max(shape[0] * shape[1], 1))

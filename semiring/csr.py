@@ -118,13 +118,14 @@ def read(A: Any, S: Semiring, what: str = "A") -> Csr:
     >>> A.indices.tolist(), A.values.tolist()
     ([1, 0], [3.0, 0.0])
     """
-    from .graph import as_graph
+    from .graph import as_graph, require_rows
     from .weights import elements, unweighted
 
     shape = getattr(A, "shape", None)
     if shape is not None and (len(shape) != 2 or shape[0] != shape[1]):
         raise SemiringError(f"{what} must be a square matrix, and is {' × '.join(map(str, shape))}")
     graph = as_graph(A)
+    require_rows(graph.n)
     if graph.weights is not None:
         values = elements(S, graph.weights, None, graph._edge)
     elif len(graph):

@@ -240,6 +240,8 @@ def _compacted(sources: NDArray[np.int64], targets: NDArray[np.int64]) -> tuple[
 
 def _vertices(column: Any, what: str) -> NDArray[np.int64] | list:
     """A column of integers as int64, any other as a list of hashables."""
+    if isinstance(column, np.ndarray) and column.dtype.kind == "c":
+        raise GraphError(f"the {what} vertices are complex numbers; vertices are integers from 0, or names")
     if isinstance(column, np.ndarray) and column.dtype.kind not in "iuf":
         column = column.tolist() if column.dtype.kind in "OUST" else list(column)
     if not isinstance(column, np.ndarray):
@@ -258,6 +260,7 @@ def _vertices(column: Any, what: str) -> NDArray[np.int64] | list:
                 i, v = next((i, v) for i, v in enumerate(column) if not -(2**63) <= v < 2**63)
                 raise GraphError(f"edge {i}: {what} vertex {v} does not fit 64 bits: call it str({v})") from None
     if column.dtype.kind == "f":
+        column = column.astype(np.result_type(column, np.float64), copy=False)  # in which 2⁶³ is a number
         bad = ~(np.isfinite(column) & (np.floor(column) == column) & (np.abs(column) < 2.0**63))
     else:
         bad = column > np.iinfo(np.int64).max

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .edges import Columns, bad_vertex, columns_of, numbered
+from .edges import FEW, Columns, bad_vertex, columns_of, numbered
 from .errors import GraphError
 from .masks import mask_of, unmasked
 from .memory import require
@@ -24,6 +24,9 @@ from .weights import as_weights, elements, refuse_nan, unweighted
 if TYPE_CHECKING:
     from .core import Semiring
 
+CLOSE_GAPS = "if the vertices are numbers with gaps, as_graph(edges).compact() closes them"
+MOST_ROWS = 2**31 - 1  # so that a column fits 32 bits, and a row and a column together 64
+BYTES_A_ROW = 48  # offsets, counts and an order of the rows, made at the same time
 SHOWN = 10  # rows and columns of a matrix that `repr` shows in full
 
 
@@ -430,12 +433,19 @@ def _zeros(S: Semiring, n: int, dtype: np.dtype) -> np.ndarray:
     require(
         n * n * dtype.itemsize,
         f"a {n} × {n} matrix of {dtype_text(dtype)}",
-        "use a narrower dtype or a part of the graph; if the vertices are numbers with gaps, "
-        "as_graph(edges).compact() closes them",
+        f"use a narrower dtype or a part of the graph; {CLOSE_GAPS}",
     )
     array = np.empty((n, n), dtype=dtype)
     array.fill(S.zero_in(dtype))
     return array
+
+
+def require_rows(n: int) -> None:
+    """Refuse more vertices than compressed rows may have, or than there is memory for, before anything is allocated."""
+    if n > MOST_ROWS:
+        raise GraphError(f"sparse matrices have up to {MOST_ROWS} rows, and the graph has {n} vertices: {CLOSE_GAPS}")
+    if n > FEW:  # asking costs as much as a small closure
+        require(BYTES_A_ROW * n, f"{n} sparse rows", CLOSE_GAPS)
 
 
 def _scatter(flat: np.ndarray, keys: NDArray[np.int64], values: np.ndarray, add: Callable[[Any, Any], Any]) -> None:

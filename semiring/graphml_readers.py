@@ -21,6 +21,7 @@ from .streams import about, fail
 from .text_readers import Options
 from .texts import quoted, shown
 
+APART = "\f"  # between a namespace and a name: no character of XML
 WHOLE = ("int", "long")
 TRUTH = {"true": True, "1": True, "false": False, "0": False}
 DIRECTIONS = {"directed": True, "undirected": False}
@@ -58,7 +59,7 @@ class _Parser:
         fail(self.path, self.line(), found, expected)
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        name = tag.rpartition(" ")[2]
+        name = tag.rpartition(APART)[2]
         within = self.open[-1] if self.open else None
         if within is None and name != "graphml":
             self.fail(f"<{shown(name)}>", "<graphml>")
@@ -190,7 +191,7 @@ def read_graphml(path: Path, data: bytes, options: Options) -> Graph:
 def _parsed(path: Path, data: bytes, options: Options) -> _Parser:
     from xml.parsers import expat
 
-    parser = expat.ParserCreate(namespace_separator=" ")
+    parser = expat.ParserCreate(namespace_separator=APART)
     found = _Parser(path, options, lambda: parser.CurrentLineNumber)
     parser.buffer_text = True
     parser.StartElementHandler = found.start

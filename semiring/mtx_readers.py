@@ -115,6 +115,8 @@ def _fast_entries(text: str, head: _Head) -> tuple[np.ndarray, np.ndarray] | Non
     columns = [np.ascontiguousarray(found[f"c{k}"]) for k in range(head.width)]
     if any(column.min() < 1 or column.max() > head.n for column in columns[:ends]):
         return None
+    if head.field == "unsigned-integer" and columns[-1].min() < 0:
+        return None
     return np.array(columns[:ends]), _values(columns[ends:], len(found))
 
 
@@ -212,5 +214,3 @@ def _negated(values: np.ndarray) -> np.ndarray:
     if values.dtype.kind == "u" or (values.dtype.kind == "i" and len(values) and values.min() == -(2**63)):
         raise GraphError("a skew-symmetric matrix holds each weight and its negative, and one of them needs 65 bits")
     return -values
-
-

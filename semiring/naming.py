@@ -24,7 +24,7 @@ def algebra(S: Semiring | str) -> Semiring:
     if not isinstance(S, str):
         raise SemiringError(f"{S!r} is no semiring; pass one, such as sr.min_plus, or its name")
     name = S.strip().lower().replace("-", "_").replace(" ", "_")
-    call = re.fullmatch(r"(\w+)\((\d+)\)", name)
+    call = re.fullmatch(r"(\w+)\(([0-9]{1,18})\)", name)
     if call and call[1] in PARAMETERS:
         return PARAMETERS[call[1]][0](int(call[2]))
     known = catalogue | counter_examples

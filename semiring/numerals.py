@@ -74,9 +74,9 @@ STRANGE, OTHER, SEPARATOR, MINUS, PLUS, ZERO, DIGIT = range(7)
 
 
 def _kind(character: int) -> int:
-    """What a character is at the beginning of a number; DIGIT is one but 0."""
+    """What a character is at the beginning of a number; DIGIT is one but 0, and a quotation mark is strange too."""
     letter = chr(character)
-    if not (" " <= letter <= "~" or letter in "\t\r\n"):
+    if not (" " <= letter <= "~" or letter in "\t\r\n") or letter == '"':
         return STRANGE
     if letter in " \t\r\n,;":
         return SEPARATOR

@@ -83,7 +83,7 @@ def _layout(path: Path, text: str, options: Options) -> _Layout:
             break
     if not bare or bare.startswith(COMMENTS):
         raise GraphError(f"{shown(path)} holds no edges, only comments and empty lines")
-    separator = _separator(raw)
+    separator = _separator(_first_record(text, line, raw))
     lines, rows = zip(*islice(rows_of(path, numbered_lines(text, line), separator), 2), strict=True)
     if len(rows[0]) < 2:
         fail(path, line, quoted(bare), "a source and a target vertex")
@@ -97,6 +97,15 @@ def _layout(path: Path, text: str, options: Options) -> _Layout:
     first = 0 if header is None else 1
     start = sum(len(above) for _, above in takewhile(lambda found: found[0] < lines[first], numbered_lines(text)))
     return _Layout(lines[first], start, header, rows[first], separator, columns, undirected)
+
+
+def _first_record(text: str, line: int, raw: str) -> str:
+    """The first line of data, with those that a quotation at its beginning goes on to."""
+    if raw.lstrip(BLANKS).startswith('"'):
+        more = numbered_lines(text, line + 1)
+        while raw.count('"') % 2 and (found := next(more, None)):
+            raw += found[1]
+    return raw
 
 
 def _separator(line: str) -> str | None:
@@ -150,7 +159,7 @@ def rows_of(path: Path, lines: Iterable[tuple[int, str]], separator: str | None)
                 yield first, fields
     except csv.Error as e:
         expected = 'fields quoted by "…" in full or not at all'
-        raise GraphError(f"{shown(path)}, line {at}: {e}; expected {expected}") from None
+        raise GraphError(f"{shown(path)}, line {at}: {shown(e)}; expected {expected}") from None
 
 
 def _fast_columns(text: str, layout: _Layout) -> list[np.ndarray] | None:

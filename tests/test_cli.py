@@ -7,6 +7,7 @@ import io
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -373,6 +374,77 @@ def test_one_line_for_bad_input(
 def test_bad_graphs(call, tmp_path: Path, text: str, words: str) -> None:
     (tmp_path / "g.csv").write_text(text)
     assert words in refused(call("closure", tmp_path / "g.csv", "--algebra", "min-plus", "--dtype", "f8"))
+
+
+@pytest.mark.parametrize("data", [
+    "Åland,1\n".encode("latin-1"), b"Ayr,\0\n", b'"Ayr,1\n', b"", b"\x93NUMPY\x01\x00v\x00{'descr'", b"PK\x03\x04",
+    b"Ayr,Bute,\xd9\xa3\n",
+])  # fmt: skip
+@pytest.mark.parametrize("ending", [".csv", ".npy", ".npz", ".mtx", ".gr", ".graphml", ".csv.gz"])
+def test_files_that_are_none(call, roads: Path, tmp_path: Path, data: bytes, ending: str) -> None:
+    file = tmp_path / f"bad{ending}"
+    file.write_bytes(data)
+    common = "--algebra", "min-plus"
+    assert str(file) in refused(call("closure", file, *common))
+    assert str(file) in refused(call("solve", roads, file, *common))
+    pytest.importorskip("matplotlib")
+    ends = "--from", "Ayr", "--to", "Bute"
+    drawn = call("closure", roads, *common, *ends, "--positions", file, "--plot", tmp_path / "p.png")
+    assert str(file) in refused(drawn)
+
+
+@pytest.mark.parametrize("options, words", [
+    *[(["--dtype", text], "NumPy knows no dtype") for text in ("(", "f4;", "99999999999f4", "[('a'", "f" * 9000)],
+    (["--from", "9" * 5000], "no vertex is called"),
+    (["--from", "\x1b[2J"], "no vertex is called '\\x1b[2J'"),
+    (["--from", "١"], "no vertex is called '١'"),
+    (["--weight", "\x1b"], "no column is called '\\x1b'"),
+    (["--algebra", f"mod_p({'9' * 5000})"], "unknown algebra"),
+    (["--algebra", "mod_p(١)"], "unknown algebra"),
+    (["-o", "folder.csv"], "folder.csv"),
+    (["--header", "--no-header"], "not allowed with"),
+])  # fmt: skip
+def test_one_line_for_odd_arguments(
+    call, roads: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], words: str
+) -> None:
+    monkeypatch.chdir(roads.parent)
+    (roads.parent / "folder.csv").mkdir()
+    assert words in refused(call("closure", roads, "--algebra", "min-plus", *options))
+
+
+def test_an_algebra_s_file_that_ends_the_process_is_bad_input(call, roads: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("import sys; sys.exit(0)")
+    assert "cannot be run: SystemExit" in refused(call("closure", roads, "--algebra", f"{tmp_path / 'mine.py'}:x"))
+
+
+def test_how_a_list_is_to_be_read(call, tmp_path: Path) -> None:
+    file = tmp_path / "g.csv"
+    file.write_text("u,v\nv,w\n")
+    common = "closure", file, "--algebra", "boolean", "--from", "v", "--to", "w"
+    answer = call(*common, "--header")
+    assert (answer.out, answer.err) == ("v\tw\t1\n", "")
+    assert call("closure", file, "--algebra", "boolean", "--from", "u", "--to", "w", "--no-header").out == "u\tw\t1\n"
+    with pytest.warns(sr.SemiringWarning, match="is taken for names of columns"):
+        sr.read_graph(file)
+    done = command(*common)
+    assert (done.returncode, done.stdout) == (0, "v\tw\t1\n")
+    assert done.stderr.startswith("semiring: warning: ") and done.stderr.count("\n") == 1
+    file.write_text("7,8\n")
+    assert call("closure", file, "--algebra", "boolean", "--text-names").rows[0] == ["", "7", "8"]
+
+
+def test_the_graph_may_come_through_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_text, args=("a,b,1\n",), daemon=True)
+    writer.start()
+    ends = "--from", "a", "--to", "b"
+    done = command("closure", tmp_path / "pipe", "--algebra", "min-plus", *ends, "--format", "csv", timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "a\tb\t1\n", "")
+    writer.join(5)
+    done = command("closure", "/dev/stdin", "--algebra", "min-plus", *ends, "--format", "csv", input="a,b,2\n")
+    assert done.stdout == "a\tb\t2\n"
+    done = command("closure", "/dev/stdin", "--algebra", "min-plus", *ends, "--format", "cvs", input="a,b,2\n")
+    assert done.returncode == 2 and "no format is called 'cvs'; did you mean 'csv'?" in done.stderr
 
 
 def test_a_negative_cycle_is_named(call, tmp_path: Path) -> None:

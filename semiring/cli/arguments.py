@@ -85,6 +85,7 @@ def _graph_arguments(p: Parser) -> None:
     weights = p.add_mutually_exclusive_group()
     weights.add_argument("--weight", metavar="COLUMN", default="weight", help="the column or attribute of weights")
     weights.add_argument("--unweighted", action="store_const", const=None, dest="weight", help="every edge weighs 1")
+    p.add_argument("--format", metavar="FORMAT", help="what FILE is, where its ending does not say: csv, mtx, …")
     header = p.add_mutually_exclusive_group()
     header.add_argument("--header", action="store_true", default=None, help="the first line names the columns")
     header.add_argument("--no-header", action="store_false", dest="header", help="the first line is an edge")

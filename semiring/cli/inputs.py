@@ -53,8 +53,8 @@ def graph_of(arguments: argparse.Namespace) -> Graph:
     from ..files import read_graph
 
     graph = read_graph(
-        arguments.file, directed=arguments.directed, weight=arguments.weight, header=arguments.header,
-        names=arguments.names,
+        arguments.file, format=arguments.format, directed=arguments.directed, weight=arguments.weight,
+        header=arguments.header, names=arguments.names,
     )  # fmt: skip
     return graph.compact() if arguments.compact else graph
 

@@ -1,0 +1,640 @@
+"""Slow and obvious readers of every format, which import nothing of ours: what a file says, field by field.
+
+Each takes the bytes of a file and what a caller of `semiring.read_graph` may say, and returns a `Read` or raises `Bad`.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import zipfile
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+
+BLANK = " \t\n\r\f\v"
+NONE = object()
+
+
+class Bad(Exception):
+    """The file is none of its format."""
+
+
+@dataclass
+class Read:
+    """A graph: edges as (source, target, weight), vertices by name where there are names."""
+
+    n: int
+    names: list | None
+    directed: bool
+    edges: list[tuple[Any, Any, Any]]
+
+
+# Words
+
+
+def check(condition: Any, why: str) -> None:
+    if not condition:
+        raise Bad(why)
+
+
+def decoded(data: bytes, errors: str = "strict") -> str:
+    try:
+        text = data.decode("utf-8", errors)
+    except UnicodeDecodeError:
+        raise Bad("not UTF-8") from None
+    check("\0" not in text, "NUL")
+    return text[1:] if text[:1] == "\ufeff" else text
+
+
+def lines_of(text: str) -> list[str]:
+    """Lines with their ends."""
+    lines, line = [], ""
+    for i, letter in enumerate(text):
+        line += letter
+        if letter == "\n" or (letter == "\r" and text[i + 1 : i + 2] != "\n"):
+            lines.append(line)
+            line = ""
+    return [*lines, line] if line else lines
+
+
+def words_of(line: str) -> list[str]:
+    for blank in BLANK[1:]:
+        line = line.replace(blank, " ")
+    return [word for word in line.split(" ") if word]
+
+
+def whole(text: str) -> int | None:
+    digits = text[1:] if text[:1] in ("+", "-") else text
+    if not digits or any(d not in "0123456789" for d in digits):
+        return None
+    value = 0
+    for d in digits.lstrip("0")[:400]:  # which is beyond every limit
+        value = 10 * value + "0123456789".index(d)
+    return -value if text[0] == "-" else value
+
+
+def canonical(text: str) -> bool:
+    """Whether an integer is spelled in the one way that counts."""
+    digits = text[1:] if text[:1] == "-" else text
+    return whole(text) is not None and text != "-0" and (digits == "0" or digits[0] in "123456789")
+
+
+def real(text: str) -> float | None:
+    """A number, NaN too; None for what is none or too large."""
+    if text.lower().lstrip("+-") in ("inf", "infinity", "nan") and len(text) - len(text.lstrip("+-")) < 2:
+        return float(text)
+    if not text or any(c not in "0123456789+-.eE" for c in text):
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return None if math.isinf(value) else value
+
+
+def weight_of(text: str) -> float:
+    value = real(text)
+    check(value is not None and value == value, f"weight {text!r}")
+    return value  # type: ignore[return-value]
+
+
+def weights_of(texts: list[str]) -> list:
+    """Integers if all are and fit, else floats."""
+    floats = [weight_of(t) for t in texts]
+    integers = [whole(t) for t in texts]
+    if all(i is not None and -(2**63) <= i < 2**63 for i in integers):
+        return integers
+    return floats
+
+
+# Lists of edges
+
+
+def fields_of(text_lines: list[str], mark: str | None) -> list[list[str]]:
+    """Rows of fields; as in CSV where there is a mark."""
+    rows: list[list[str]] = []
+    row: list[str] = []
+    field, state = "", "row"
+
+    def is_comment(line: str) -> bool:
+        return line.lstrip(BLANK)[:1] in ("#", "%") and line.lstrip(BLANK) != ""
+
+    for line in text_lines:
+        if state != "quoted" and is_comment(line):
+            continue
+        if mark is None:
+            if words_of(line):
+                rows.append(words_of(line))
+            continue
+        if state != "quoted":
+            row, field, state = [], "", "field"
+        for letter in [*line, None]:
+            check(len(field) <= 131072, "a field too long")
+            if state == "quoted":
+                if letter == '"':
+                    state = "quote"
+                elif letter is not None:
+                    field += letter
+            elif letter is None or letter in "\r\n":
+                if state != "done":
+                    row.append(field)
+                state = "done"
+            elif state == "done":
+                raise Bad("text after the end of a line")
+            elif letter == mark:
+                row.append(field)
+                field, state = "", "field"
+            elif state == "quote":
+                check(letter == '"', "text after a quotation")
+                field += '"'
+                state = "quoted"
+            elif state == "field" and letter == " ":
+                pass
+            elif state == "field" and letter == '"':
+                state = "quoted"
+            else:
+                field += letter
+                state = "plain"
+        if state == "quoted":
+            continue
+        trimmed = [f.strip(BLANK) for f in row]
+        if len(trimmed) > 1 or any(trimmed):
+            rows.append(trimmed)
+    check(state != "quoted", "a quotation without end")
+    return rows
+
+
+def read_list(data: bytes, directed: Any = None, weight: Any = "weight", header: Any = None, names: Any = None) -> Read:
+    lines = lines_of(decoded(data))
+    first, undirected = None, False
+    for k, line in enumerate(lines):
+        bare = line.strip(BLANK)
+        if bare[:1] in ("#", "%") and bare:
+            said = bare.lstrip("#% ").lower()
+            undirected = undirected or said.startswith("undirected graph") or said.startswith("sym ")
+        elif bare:
+            first = k
+            break
+    check(first is not None, "no edges")
+    line, following = lines[first], first + 1
+    while line.lstrip(BLANK)[0] == '"' and line.count('"') % 2 and following < len(lines):
+        line, following = line + lines[following], following + 1
+    mark: str | None = None
+    for m in "\t;,":
+        if line.count(m) > (line.count(mark) if mark else 0):
+            mark = m
+    if (
+        mark == "\t"
+        and len(words_of(line)) > len(line.split("\t"))
+        and all(real(w) is not None for w in words_of(line))
+    ):
+        mark = None
+    rows = fields_of(lines[first:], mark)
+    check(len(rows[0]) >= 2 and rows[0][0] != "", "one column")
+    top = [f.lower() for f in rows[0]]
+    pairs = [("from", "to"), ("source", "target"), ("src", "dst"), ("u", "v")]
+    numbers = [[real(f) is not None for f in row] for row in rows[:2]]
+    is_header = header
+    if header is None:
+        is_header = any(a in top and b in top for a, b in pairs) or (
+            len(rows) > 1 and not any(numbers[0]) and any(numbers[1])
+        )
+    columns: list = rows.pop(0) if is_header else list(range(len(rows[0])))
+    check(rows, "no edges")
+    a, b, w = columns_of(columns, weight, pairs)
+    check(all(len(row) == len(columns) for row in rows), "another number of fields")
+    ends = [(row[a], row[b]) for row in rows]
+    check(all(x and y for x, y in ends), "no vertex")
+    values: list = [None] * len(rows)
+    if w is not None:
+        values = weights_of([row[w] for row in rows])
+    one_way = not undirected if directed is None else directed
+    integers = [[whole(t) for t in pair] for pair in ends]
+    plain = all(canonical(t) for pair in ends for t in pair)
+    if names is str or not plain:
+        order = list(dict.fromkeys(t for pair in ends for t in pair))
+        return Read(len(order), order, one_way, [(x, y, v) for (x, y), v in zip(ends, values, strict=True)])
+    check(all(0 <= i < 2**63 for ints in integers for i in ints), "a vertex that is no position")
+    largest = max(i for ints in integers for i in ints)
+    far = largest >= 2**20 and largest >= 64 * 2 * len(rows)
+    order = sorted({i for ints in integers for i in ints}) if far else None
+    n = len(order) if order else largest + 1
+    return Read(n, order, one_way, [(x, y, v) for (x, y), v in zip(integers, values, strict=True)])
+
+
+def columns_of(columns: list, weight: Any, pairs: list) -> tuple[int, int, int | None]:
+    plain = [str(c).strip().lower() for c in columns]
+    known = next(((plain.index(a), plain.index(b)) for a, b in pairs if a in plain and b in plain), None)
+    name = "weight" if weight is None else weight
+    heavy = columns.index(name) if name in columns else None
+    if heavy is None and name == "weight" and "weight" in plain:
+        heavy = plain.index("weight")
+    check(not known or heavy not in known, "the weight is an end")
+    light = [k for k in range(len(columns)) if k != heavy]
+    check(len(light) >= 2, "no two ends")
+    a, b = known or light[:2]
+    if weight is None:
+        return a, b, None
+    if heavy is not None:
+        return a, b, heavy
+    check(weight == "weight", "no such column")
+    rest = [k for k in light if k not in (a, b)]
+    check(len(rest) <= 1, "which column?")
+    return a, b, rest[0] if rest else None
+
+
+# DIMACS and Matrix Market
+
+
+def read_gr(data: bytes, directed: Any = None, weight: Any = "weight") -> Read:
+    n = m = None
+    ends, texts = [], []
+    for line in lines_of(decoded(data)):
+        words = words_of(line)
+        if not words or words[0] == "c":
+            continue
+        if n is None:
+            check(words[:2] == ["p", "sp"] and len(words) == 4, "no problem")
+            n, m = whole(words[2]), whole(words[3])
+            check(n is not None and m is not None and 0 <= n < 2**63 and 0 <= m < 2**63, "no size")
+            continue
+        check(words[0] == "a" and len(words) == 4, "no arc")
+        pair = [whole(w) for w in words[1:3]]
+        check(all(v is not None and 1 <= v <= n for v in pair), "no vertex")
+        ends.append([v - 1 for v in pair])
+        texts.append(words[3])
+    check(n is not None and m == len(ends), "another number of arcs")
+    values = weights_of(texts) if weight is not None else [weight_of(t) and None for t in texts]
+    return Read(
+        n,
+        None,
+        directed is not False,
+        [(a, b, None if weight is None else v) for (a, b), v in zip(ends, values, strict=True)],
+    )
+
+
+def read_mtx(data: bytes, directed: Any = None, weight: Any = "weight") -> Read:
+    lines = lines_of(decoded(data, "replace"))
+    check(lines, "empty")
+    head = lines[0].lower().split()
+    check(len(head) == 5 and head[:2] == ["%%matrixmarket", "matrix"], "no banner")
+    layout, field, symmetry = head[2:]
+    check(layout in ("coordinate", "array"), "layout")
+    check(field in ("real", "double", "integer", "unsigned-integer", "complex", "pattern"), "field")
+    check(symmetry in ("general", "symmetric", "skew-symmetric", "hermitian"), "symmetry")
+    check(field != "pattern" or (layout != "array" and symmetry != "skew-symmetric"), "pattern")
+    check(symmetry != "hermitian" or field == "complex", "hermitian")
+    rows = [words_of(line) for line in lines[1:] if line.strip(BLANK) and line.lstrip(BLANK)[0] != "%"]
+    check(rows, "no size")
+    size = [whole(w) for w in rows[0]]
+    check(len(size) == (3 if layout == "coordinate" else 2), "size")
+    check(all(s is not None and 0 <= s < 2**63 for s in size), "size")
+    check(size[0] == size[1], "not square")
+    n, entries = size[0], []
+    parts = {"complex": 2, "pattern": 0}.get(field, 1)
+    for row in rows[1:]:
+        skip = 2 if layout == "coordinate" else 0
+        check(len(row) == skip + parts, "numbers in a line")
+        place = [whole(w) for w in row[:skip]]
+        check(all(p is not None and 1 <= p <= n for p in place), "outside")
+        values: list = []
+        for word in row[skip:]:
+            if field in ("integer", "unsigned-integer"):
+                values.append(whole(word))
+                low = 0 if field[0] == "u" else -(2**63)
+                check(values[-1] is not None and low <= values[-1] < 2**64, "no integer")
+            else:
+                values.append(weight_of(word))
+        value = complex(*values) if parts == 2 else values[0] if parts else None
+        entries.append((*place, value))
+    if "integer" in field:
+        found = [e[-1] for e in entries]
+        check(not found or max(found) < 2**63 or min(found) >= 0, "no dtype")
+    if layout == "coordinate":
+        check(len(entries) == size[2], "another number of entries")
+        entries = [(i - 1, j - 1, v) for i, j, v in entries]
+    else:
+        start = {"general": lambda j: 0, "skew-symmetric": lambda j: j + 1}.get(symmetry, lambda j: j)
+        check(n <= 10_000, "too large for this reader")
+        places = [(i, j) for j in range(n) for i in range(start(j), n)]
+        check(len(places) == len(entries), "another number of entries")
+        entries = [(i, j, v) for (i, j), (v,) in zip(places, entries, strict=True) if v != 0 and abs(v) < math.inf]
+    if symmetry != "general":
+        stored = {(i, j) for i, j, _ in entries}
+        check(not any(i != j and (j, i) in stored for i, j in stored) or layout == "array", "both halves")
+    if symmetry == "skew-symmetric":
+        check(all(i != j for i, j, _ in entries), "a diagonal")
+        check("integer" not in field or all(-(2**63) < v < 2**63 for *_, v in entries), "65 bits")
+        entries += [(j, i, -v) for i, j, v in entries]
+    if symmetry == "hermitian":
+        entries += [(j, i, v.conjugate()) for i, j, v in entries if i != j]
+    if weight is None:
+        entries = [(i, j, None) for i, j, _ in entries]
+    return Read(n, None, symmetry != "symmetric" and directed is not False, entries)
+
+
+# Arrays
+
+
+def array_of(file: io.BytesIO) -> np.ndarray:
+    try:
+        found = np.lib.format.read_array(file, allow_pickle=False)
+    except Exception as e:
+        raise Bad(str(e)) from None
+    for kind in kinds(found.dtype):
+        check(kind in "biufcUS", "a dtype without numbers or texts")
+    return found
+
+
+def kinds(dtype: np.dtype) -> str:
+    if dtype.subdtype:
+        return kinds(dtype.subdtype[0])
+    return "".join(kinds(dtype[f]) for f in dtype.names) if dtype.names else dtype.kind
+
+
+def read_npy(data: bytes, directed: Any = None, weight: Any = "weight") -> Read:
+    file = io.BytesIO(data)
+    array = array_of(file)
+    zero = array_of(file) if file.tell() < len(data) else None
+    check(file.tell() == len(data), "more bytes")
+    return of_array(array, zero, directed, weight)
+
+
+def of_array(array: np.ndarray, zero: Any, directed: Any, weight: Any) -> Read:
+    if array.ndim == 2 and array.shape[0] == array.shape[1]:
+        return of_matrix(array, zero, None, directed, weight)
+    check(zero is None, "a zero of no matrix")
+    if array.dtype.names:
+        check(array.ndim == 1 and len(array.dtype.names) in (2, 3), "fields")
+        columns = [array[f].tolist() for f in array.dtype.names]
+    else:
+        check(array.ndim == 2 and array.shape[1] in (2, 3), "shape")
+        columns = [array[:, k].tolist() for k in range(array.shape[1])]
+    return of_columns(columns, None, None, directed, weight)
+
+
+def of_matrix(matrix: np.ndarray, zero: Any, names: Any, directed: Any, weight: Any) -> Read:
+    n = len(matrix)
+    if zero is not None:
+        check(zero.shape == () and zero.dtype == matrix.dtype, "zero")
+    else:
+        check(matrix.dtype.kind in "biufc", "no numbers")
+    edges = []
+    for i in range(n):
+        for j in range(n):
+            x = matrix[i, j]
+            present = bool(x != zero) if zero is not None else bool(x != 0) and bool(np.isfinite(x))
+            if present:
+                edges.append((i, j, x.tolist()))
+    kept = weight is not None and matrix.dtype.kind != "b"
+    edges = [(i, j, v if kept else None) for i, j, v in edges]
+    check(all(is_weight(v) for *_, v in edges), "NaN")
+    check(names is None or (len(names) == n and len(set(names)) == n), "names")
+    return Read(n, names, directed is not False, [named(e, names) for e in edges])
+
+
+def named(edge: tuple, names: Any) -> tuple:
+    return edge if names is None else (names[edge[0]], names[edge[1]], edge[2])
+
+
+def is_weight(value: Any) -> bool:
+    if isinstance(value, (tuple, list)):
+        return all(map(is_weight, value))
+    return value is None or value == value
+
+
+def of_columns(columns: list, n: Any, names: Any, directed: Any, weight: Any) -> Read:
+    a, b = columns[:2]
+    values = columns[2] if len(columns) == 3 and weight is not None else [None] * len(a)
+    check(len(a) == len(b) == len(values), "lengths")
+    check(all(is_weight(v) for v in values), "NaN")
+    ends = [*a, *b]
+    check(not any(isinstance(v, (bool, complex)) for v in ends), "truth values or complex numbers")
+    numeric = [all(isinstance(v, (int, float)) for v in end) for end in (a, b)]
+    for end, plain in zip((a, b), numeric, strict=True):
+        if plain:
+            check(all(math.isfinite(v) and v == int(v) and -(2**63) <= v < 2**63 for v in end), "no position")
+    a, b = ([int(v) for v in end] if plain else end for end, plain in zip((a, b), numeric, strict=True))
+    pairs = list(zip(a, b, values, strict=True))
+    directed = directed is not False
+    if not all(numeric) or (names and any(isinstance(x, int) for x in names)):
+        if names is None:
+            names = list(dict.fromkeys(v for x, y, _ in pairs for v in (x, y)))
+        check(n is None or n == len(names), "n")
+        check(len(set(names)) == len(names) and all(v in set(names) for v in (*a, *b)), "no name")
+        return Read(len(names), names, directed, pairs)
+    if names is not None:
+        check(n is None or n == len(names), "n")
+        n = len(names)
+        check(len(set(names)) == n, "names")
+    largest = max([*a, *b], default=-1)
+    check(min([*a, *b], default=0) >= 0, "negative")
+    if n is None:
+        n = largest + 1
+        if n > 2**20 and n > 64 * (len(a) + len(b)):
+            names = sorted({*a, *b})
+            return Read(len(names), names, directed, pairs)
+    check(largest < n, "outside")
+    return Read(n, names, directed, [named(e, names) for e in pairs])
+
+
+def read_npz(data: bytes, directed: Any = None, weight: Any = "weight") -> Read:
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(data))
+        listed = [entry.filename for entry in archive.infolist()]
+        check(all(e.compress_type in (0, 8) for e in archive.infolist()), "compression")
+        keys = [name.removesuffix(".npy") for name in listed]
+        check(len(set(keys)) == len(keys), "two of one name")
+    except Bad:
+        raise
+    except Exception as e:
+        raise Bad(str(e)) from None
+
+    class Arrays(dict):
+        def __missing__(self, key: str) -> np.ndarray:
+            check(key in keys, f"no {key}")
+            try:
+                member = archive.read(listed[keys.index(key)])
+            except Exception as e:
+                raise Bad(str(e)) from None
+            file = io.BytesIO(member)
+            self[key] = array_of(file)
+            check(file.tell() == len(member), "more bytes")
+            return self[key]
+
+    z = Arrays()
+
+    def column(key: str, allowed: str, dimensions: int = 1) -> list:
+        check(z[key].ndim == dimensions and z[key].dtype.kind in allowed, key)
+        return z[key].tolist()
+
+    if "format" in keys:
+        return of_sparse(z, column, keys, directed, weight)
+    names = column("names", "iuU") if "names" in keys else None
+    if "matrix" in keys:
+        check(z["matrix"].ndim == 2 and z["matrix"].shape[0] == z["matrix"].shape[1], "square")
+        return of_matrix(z["matrix"], z["zero"] if "zero" in keys else None, names, directed, weight)
+    ends = [("row", "col"), ("sources", "targets"), ("from", "to"), ("source", "target"), ("src", "dst"), ("u", "v")]
+    pair = next((p for p in ends if set(p) <= set(keys)), None)
+    if pair is None:
+        check(len(keys) == 1, "no ends")
+        return of_array(z[keys[0]], None, directed, weight)
+    columns = [column(end, "iufU") for end in pair]
+    values = next((k for k in ("data", "weights", "weight") if k in keys), None)
+    if values and weight is not None:
+        columns.append(column(values, "biufcV"))
+    n = None
+    if "n" in keys:
+        n = column("n", "iu", 0)
+        check(n >= 0, "n")  # type: ignore[operator]
+    elif "shape" in keys:
+        shape = column("shape", "iu")
+        check(len(shape) == 2 and shape[0] == shape[1] >= 0, "shape")
+        n = shape[0]
+    return of_columns(columns, n, names, directed, weight)
+
+
+def of_sparse(z: Any, column: Any, keys: list, directed: Any, weight: Any) -> Read:
+    check(z["format"].shape == () and z["format"].dtype.kind in "US", "format")
+    kind = z["format"].item()
+    kind = kind.decode("latin-1") if isinstance(kind, bytes) else kind
+    check(kind in ("coo", "csr", "csc", "bsr", "dia"), "format")
+    shape = column("shape", "iu")
+    check(len(shape) == 2 and shape[0] == shape[1] >= 0, "shape")
+    n = shape[0]
+    data = column("data", "biufc", {"bsr": 3, "dia": 2}.get(kind, 1))
+    entries: list[tuple] = []
+    if kind == "coo":
+        if "coords" in keys:
+            coords = column("coords", "iu", 2)
+            check(len(coords) == 2, "coords")
+            rows, columns = coords
+        else:
+            rows, columns = column("row", "iu"), column("col", "iu")
+        check(len(rows) == len(columns) == len(data), "lengths")
+        entries = list(zip(rows, columns, data, strict=True))
+    elif kind == "dia":
+        offsets = column("offsets", "iu")
+        check(len(offsets) == len(data) and len(set(offsets)) == len(offsets), "offsets")
+        check(all(-n <= k <= n for k in offsets), "offsets")
+        for k, diagonal in zip(offsets, data, strict=True):
+            for j, v in enumerate(diagonal):
+                if 0 <= j - k < n and j < n and v != 0:
+                    entries.append((j - k, j, v))
+    else:
+        indices, offsets = column("indices", "iu"), column("indptr", "iu")
+        high, wide = z["data"].shape[1:] if kind == "bsr" else (1, 1)
+        step = (wide if kind == "csc" else high) or 1
+        check(n % step == 0 and len(offsets) == n // step + 1 and offsets[0] == 0, "offsets")
+        check(all(x <= y for x, y in pairwise(offsets)), "offsets")
+        check(offsets[-1] <= len(indices) and offsets[-1] <= len(data), "offsets")
+        for major in range(len(offsets) - 1):
+            for k in range(offsets[major], offsets[major + 1]):
+                if kind == "csr":
+                    entries.append((major, indices[k], data[k]))
+                elif kind == "csc":
+                    entries.append((indices[k], major, data[k]))
+                else:
+                    for p in range(high):
+                        for q in range(wide):
+                            place = major * high + p, indices[k] * wide + q
+                            check(0 <= place[1] < n, "outside")
+                            if data[k][p][q] != 0:
+                                entries.append((*place, data[k][p][q]))
+    check(all(0 <= i < n and 0 <= j < n for i, j, _ in entries), "outside")
+    truth = z["data"].dtype.kind == "b"
+    if truth:
+        entries = [e for e in entries if e[2]]
+    edges = [(i, j, None if truth or weight is None else v) for i, j, v in entries]
+    check(all(is_weight(v) for *_, v in edges), "NaN")
+    return Read(n, None, directed is not False, edges)
+
+
+# GraphML
+
+
+def read_graphml(data: bytes, directed: Any = None, weight: Any = "weight", names: Any = None) -> Read:
+    check(b"<!ENTITY" not in data, "entities")
+    try:
+        root = ElementTree.fromstring(data)
+    except Exception as e:
+        raise Bad(str(e)) from None
+    tag = lambda e: e.tag.rpartition("}")[2]  # noqa: E731
+    check(tag(root) == "graphml", "root")
+    everywhere = [tag(e) for e in root.iter()]
+    check("hyperedge" not in everywhere and everywhere.count("graph") == 1, "graphs")
+    keys: dict[str, tuple[str, str, Any]] = {}
+    for key in root:
+        if tag(key) == "key" and key.get("for", "all") in ("edge", "all"):
+            label = key.get("id")
+            check(label is not None and label not in keys, "key")
+            name, kind = key.get("attr.name", label), key.get("attr.type", "string")
+            check(name != weight or all(name != other for other, *_ in keys.values()), "two weights")
+            keys[label] = (name, kind, NONE)
+            for child in key:
+                if tag(child) == "default" and name == weight:
+                    check(not len(child), "elements in a value")
+                    keys[label] = (name, kind, xml_value(child.text, kind))
+    graphs = [e for e in root if tag(e) == "graph"]
+    check(len(graphs) == 1 and graphs[0].get("edgedefault") in ("directed", "undirected"), "graph")
+    one_way = graphs[0].get("edgedefault") == "directed"
+    nodes, edges = [], []
+    for e in graphs[0]:
+        if tag(e) == "node":
+            check(e.get("id") is not None, "id")
+            nodes.append(e.get("id"))
+        if tag(e) == "edge":
+            check(e.get("source") is not None and e.get("target") is not None, "ends")
+            way = e.get("directed", "true" if one_way else "false")
+            check(way in (("true", "1") if one_way else ("false", "0")), "directed")
+            value = NONE
+            for child in e:
+                if tag(child) == "data":
+                    check(child.get("key") in keys, "key")
+                    name, kind, _ = keys[child.get("key")]
+                    if name == weight:
+                        check(value is NONE and not len(child), "two values")
+                        value = xml_value(child.text, kind)
+            edges.append([e.get("source"), e.get("target"), value])
+    check(len(set(nodes)) == len(nodes) and all(v in set(nodes) for e in edges for v in e[:2]), "nodes")
+    for name, _, default in keys.values():
+        if name == weight:
+            for e in edges:
+                e[2] = default if e[2] is NONE else e[2]
+    if all(e[2] is NONE for e in edges):
+        check(not edges or weight in (None, "weight"), "no such attribute")
+        edges = [[*e[:2], None] for e in edges]
+    edges = [(a, b, 1 if w is NONE else w) for a, b, w in edges]
+    types = {type(w) for *_, w in edges}
+    if len(types) > 1:  # in one array
+        edges = [(a, b, float(w) if float in types else int(w)) for a, b, w in edges]
+    one_way = one_way and directed is not False
+    integers = [whole(name) for name in nodes]
+    plain = all(canonical(t) and -(2**63) <= i < 2**63 for i, t in zip(integers, nodes, strict=True))
+    if names is str or not plain:
+        return Read(len(nodes), nodes, one_way, edges)
+    edges = [(int(a), int(b), w) for a, b, w in edges]
+    if set(integers) == set(range(len(nodes))):
+        return Read(len(nodes), None, one_way, edges)
+    return Read(len(nodes), integers, one_way, edges)
+
+
+def xml_value(text: str | None, kind: str) -> Any:
+    text = (text or "").strip(" \t\r\n")
+    if kind == "boolean":
+        check(text.lower() in ("true", "false", "0", "1"), "truth value")
+        return text.lower() in ("true", "1")
+    integer = whole(text)
+    fits = integer is not None and -(2**63) <= integer < 2**63
+    if kind in ("int", "long"):
+        check(fits, "integer")
+        return integer
+    return integer if fits and kind not in ("float", "double") else weight_of(text)
+
+
+READERS = {"csv": read_list, "tsv": read_list, "edges": read_list, "mtx": read_mtx, "gr": read_gr, "npy": read_npy,
+           "npz": read_npz, "graphml": read_graphml}  # fmt: skip
