@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from semiring.arithmetic import Arithmetic
+from semiring.complexes import split_complex
 from semiring.constants import cast_constant, nearest_constant
 from semiring.core import Semiring
 from semiring.errors import SemiringError
@@ -164,6 +165,8 @@ def general(S: Semiring, dtype: np.dtype) -> Lowering:
     wide = S.working(dtype)
     if wide != dtype:
         return _widened(general(S, wide), dtype)
+    if dtype.kind == "c":
+        return _in_parts(S, dtype)
     A = S.over(dtype)
     fused = S.is_tropical and dtype.kind == "f"
     blas = ops.add.is_plain("add") and ops.raw_mul.is_plain("multiply") and dtype in (np.float32, np.float64)
@@ -193,6 +196,31 @@ def general(S: Semiring, dtype: np.dtype) -> Lowering:
     )
 
 
+def _in_parts(S: Semiring, dtype: np.dtype) -> Lowering:
+    """Complex numbers as records of their real and imaginary parts, in the same memory."""
+    ops, A, part = S.traced, S.over(dtype), np.dtype(f"f{dtype.itemsize // 2}")
+    assert ops
+    storage = np.dtype([("real", part), ("imag", part)])
+
+    def split(t: Traced) -> Traced:
+        return Traced(split_complex(t.outputs), t.arity, 2 * t.width)
+
+    def numbers(element: Any) -> tuple:
+        return part.type(element.real), part.type(element.imag)
+
+    def encode(a: np.ndarray, copy: bool) -> np.ndarray:
+        return np.array(a, copy=copy or None).view(storage)
+
+    times = split(ops.mul)
+    return Lowering(
+        name="real and imaginary parts", reason="a complex number is a record of two floats", algebra=S, dtype=dtype,
+        storage=storage, kind="numba", add=split(ops.add), mul=times, scale=times, star=split(ops.star),
+        defined=split_complex([_defined(S, dtype)])[0], zero=numbers(A.zero),
+        one=numbers(A.zero if A.one is None else A.one), recode=(encode, lambda b: b.view(dtype)),
+        blas=ops.add.is_plain("add") and ops.raw_mul.is_plain("multiply"),
+    )  # fmt: skip
+
+
 def _absorbs_exactly(S: Semiring) -> bool:
     """Whether 0 ⊗ a is 0, or no better under ⊕, because ⊗ only picks one of the two or their bits."""
     ops = S.traced
@@ -214,7 +242,7 @@ def _defined(S: Semiring, dtype: np.dtype) -> Expression:
     assert ops
     if S.has_unit_stars:
         return constant(True)
-    if dtype.kind != "f" or S.over(dtype).contains(np.array([np.inf, -np.inf], dtype)).any():
+    if dtype.kind not in "fc" or S.over(dtype).contains(np.array([np.inf, -np.inf], dtype)).any():
         return ops.defined
     finite = apply("isfinite", operand(0))
     return finite if ops.defined is constant(True) else apply("logical_and", ops.defined, finite)

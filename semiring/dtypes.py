@@ -9,8 +9,9 @@ import numpy as np
 
 from . import laws
 from .arithmetic import Arithmetic, components
+from .complexes import split_complex
 from .constants import cast_constant, nearest_constant
-from .errors import LawError, SemiringError
+from .errors import LawError, SemiringError, TraceError
 from .expression import show, typed
 from .operations import BITWISE
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from .core import Semiring
 
 SCALAR_DTYPES = tuple(
-    np.dtype(d) for d in ("f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?")
+    np.dtype(d) for d in ("f8", "f4", "f2", "c16", "c8", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?")
 )  # fmt: skip
 FIELD_KINDS = "fiub"  # of the components of a record
 _ON_BITS = BITWISE | {"gcd", "lcm"}  # operations that floats do not have
@@ -56,11 +57,25 @@ def checked_fields(name: str, fields: Mapping[str, Any] | Iterable[tuple[str, An
 
 
 def safe_kinds(ops: Operations, is_tropical: bool) -> str:
-    """Floats always; other kinds where no operation can overflow unnoticed (sums under min or max are checked)."""
+    """Floats always, complex numbers where nothing is compared, other kinds where nothing can overflow unnoticed.
+
+    Sums under min or max are checked.
+    """
     used = ops.add.operations() | ops.raw_mul.operations()
     if used & _ON_BITS:
         return "uib"
-    return "fiub" if used <= _HARMLESS else "fiu" if is_tropical else "f"
+    if used <= _HARMLESS or is_tropical:
+        return "fiub" if used <= _HARMLESS else "fiu"
+    return "fc" if _have_complex_meaning(ops) else "f"
+
+
+def _have_complex_meaning(ops: Operations) -> bool:
+    """Whether every operation is one of complex numbers, which have no order."""
+    try:
+        split_complex((*ops.add.outputs, *ops.mul.outputs, *ops.star.outputs, ops.defined, ops.carrier))
+    except TraceError:
+        return False
+    return True
 
 
 def refusal(S: Semiring, dtype: np.dtype) -> str:

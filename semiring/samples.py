@@ -76,7 +76,7 @@ def notable_elements(A: Arithmetic, declared: Sequence[Any] | None) -> np.ndarra
         values = []
     else:
         # In integers the limits are no ordinary elements; where they are 0 or 1, they are among these anyway.
-        values = [x for x in (*POOL, *_anchors(A)) if A.dtype.kind in "fc" or np.isfinite(x)]
+        values = [x for x in (*POOL, *_anchors(A)) if A.dtype.kind == "f" or np.isfinite(x)]
     values = [S.zero, *([] if S.one is None else [S.one]), *values]
     if A.dtype.kind != "O":
         values = [cast for cast in (_cast(A, v) for v in values) if cast is not None]

@@ -53,31 +53,40 @@ class BlasKernel(DenseKernel):
 
     def multiply(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         """C ← A B."""
-        if _are_finite(A, B):
-            np.matmul(A, B, out=C)
+        c, a, b = map(_numbers, (C, A, B))
+        if _are_finite(a, b):
+            np.matmul(a, b, out=c)
         else:
             super().multiply(C, A, B)
 
     def multiply_add(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         """C ← C + A B."""
-        if _are_finite(A, B):
-            C += A @ B
+        c, a, b = map(_numbers, (C, A, B))
+        if _are_finite(a, b):
+            c += a @ b
         else:
             super().multiply_add(C, A, B)
 
     def multiply_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         """C[s] ← A[s] B[s]."""
-        if _are_finite(A, B):
-            np.matmul(A, B, out=C)
+        c, a, b = map(_numbers, (C, A, B))
+        if _are_finite(a, b):
+            np.matmul(a, b, out=c)
         else:
             super().multiply_stack(C, A, B)
 
     def multiply_add_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         """C[s] ← C[s] + A[s] B[s]."""
-        if _are_finite(A, B):
-            C += A @ B
+        c, a, b = map(_numbers, (C, A, B))
+        if _are_finite(a, b):
+            c += a @ b
         else:
             super().multiply_add_stack(C, A, B)
+
+
+def _numbers(block: np.ndarray) -> np.ndarray:
+    """Pairs of real and imaginary parts as the complex numbers that they are."""
+    return block.view(f"c{block.dtype.itemsize}") if block.dtype.names else block
 
 
 def _are_finite(*blocks: np.ndarray) -> bool:

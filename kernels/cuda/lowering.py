@@ -127,6 +127,8 @@ def choose(
     """
     if S.traced is None or dtype.kind == "O":
         raise SemiringError(f"{S.name}: elements are Python objects, which live on the CPU only; use device='cpu'")
+    if dtype.kind == "c":
+        raise SemiringError(f"{S.name}: complex numbers are computed on the CPU only; use device='cpu'")
     if packed and facts.two_valued and is_boolean(S, dtype):
         from .boolean import packed_on_device
 
@@ -151,7 +153,7 @@ def choose(
 
 def without_facts(S: Semiring, dtype: np.dtype) -> CudaLowering:
     """The lowering for data that nobody has looked at."""
-    if S.traced is None or dtype.kind == "O":
+    if S.traced is None or dtype.kind in "Oc":
         return choose(S, dtype, Facts(), 1, in_place=False)
     plain = general_on_device(S, dtype)
     if dtype == np.float16 and plain.storage == dtype:
