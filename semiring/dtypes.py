@@ -144,7 +144,8 @@ def working_dtype(S: Semiring, dtype: np.dtype) -> np.dtype:
 def _misfit(S: Semiring, dtype: np.dtype) -> str:
     why = constants_refusal(S, components(dtype))
     # Halves are computed in single precision, sums of integers and truth values in forms right by themselves.
-    if why or dtype == np.float16 or dtype.kind == "b" or (S.is_tropical and dtype.kind in "iu") or S.product_only:
+    guarded = dtype.kind in "iu" and (S.is_tropical or S.has_multiples)
+    if why or dtype == np.float16 or dtype.kind == "b" or guarded or S.product_only:
         return why
     report = laws.check(Arithmetic(S, dtype, dtype), S.elements_in(dtype), name=S.name)
     broken = [*report.failures, *(v for f, v in report.flags.items() if getattr(S, f) and not v.holds)]

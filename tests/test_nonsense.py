@@ -131,16 +131,25 @@ def test_everything_else(what: str) -> None:
 
 
 REFUSED = {"None", "a string", "an object", "a function", "ragged", "a list of None", "strings", "strings as objects",
-           "strings of any length", "None as objects", "mixed objects", "times", "spans", "complex", "void",
+           "strings of any length", "None as objects", "mixed objects", "times", "spans", "void",
            "a record of text", "a record of vectors", "NaN"}  # fmt: skip
 
 
 @pytest.mark.parametrize("what", sorted(REFUSED))
 def test_what_is_no_matrix_is_refused(what: str) -> None:
     for S in (sr.min_plus, sr.plus_times, sr.shortest_hops):
-        for verb in ("closure", "matmul, left", "matmul, right", "factor", "solve, left", "solve, right", "plan"):
-            with pytest.raises(sr.SemiringError):
-                MATRICES[verb](NONSENSE[what](), S)
+        refuses(S, what)
+
+
+def refuses(S: sr.Semiring, what: str) -> None:
+    for verb in ("closure", "matmul, left", "matmul, right", "factor", "solve, left", "solve, right", "plan"):
+        with pytest.raises(sr.SemiringError):
+            MATRICES[verb](NONSENSE[what](), S)
+
+
+@pytest.mark.parametrize("S", [sr.min_plus, sr.log, sr.shortest_hops, sr.boolean], ids=lambda S: S.name)
+def test_complex_numbers_are_refused_where_numbers_are_compared(S: sr.Semiring) -> None:
+    refuses(S, "complex")
 
 
 def test_refusals_name_the_operand_the_place_and_what_to_do() -> None:

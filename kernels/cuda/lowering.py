@@ -185,7 +185,7 @@ def _widening(S: Semiring, dtype: np.dtype, wide: np.dtype) -> Codes:
     if limits is None:
         return Codes(encode, decode)
     low, high = (literal(wide.type(x)) for x in (limits.min, limits.max))
-    return Codes(encode, decode, f"{{0}} < {low} || {{0}} > {high}")
+    return Codes(encode, decode, f"{{0}} > {high}" + (f" || {{0}} < {low}" if dtype.kind == "i" else ""))
 
 
 def _neutral(S: Semiring, dtype: np.dtype) -> list:

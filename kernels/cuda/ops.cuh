@@ -159,7 +159,8 @@ template <class T> DEVICE bool signbit(T x) { return copysign(T(1), x) < T(0); }
 template <class T> DEVICE T sign(T x) {
     if constexpr (is_floating<T>)
         if (x != x) return x;
-    return T((x > T(0)) - (x < T(0)));
+    if constexpr (!is_signed<T> && !is_floating<T>) return T(x != T(0));
+    else return T((x > T(0)) - (x < T(0)));
 }
 template <class T> DEVICE T heaviside(T x, T middle) {
     return x != x ? x : x == T(0) ? middle : T(x > T(0));

@@ -109,7 +109,7 @@ def test_the_test_can_fail() -> None:
 
 def test_a_counting_kernel_names_its_parameters_alike() -> None:
     everything = {name: value for protocol in PROTOCOLS for name, value in listed(protocol).items()}
-    methods = {name: value for name, value in vars(Counting).items() if name in everything}
+    methods = {name: value for name, value in vars(Counting).items() if name in everything and callable(value)}
     assert len(methods) >= 6
     for name, method in methods.items():
         assert parameters(method) == parameters(everything[name]), name
