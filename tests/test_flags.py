@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 from bases import REALS
 from checking import Effort, examine
-from generated import Generated, Move
+from generated import MOVES, Generated, Move, declaration
 
 import semiring as sr
 
 inf = np.inf
 FLAGS = ("idempotent", "selective", "bounded", "commutative")
 REAL = {b.name: b for b in REALS}
-MOVE = {m.name: m for m in families.MOVES}
+MOVE = {m.name: m for m in MOVES}
 
 
 def lattice_above(chain: int, bits: int, at: int = 0) -> dict[str, Any]:
@@ -168,7 +168,7 @@ def capped(low: int, top: int, kinds: str) -> Generated:
     name = f"capped from {low} to {top} in {kinds}"
     assert top - low == 60
     move = by(name, lambda x: x + low, lambda x: x - low, exact=True, whole=True)
-    code = families.declaration(
+    code = declaration(
         name, "np.minimum(a, b)", f"np.minimum(a + b - {low}, {top})", str(top), str(low), dtypes=repr(kinds),
         carrier=f"lambda a: (a >= {low}) & (a <= {top})",
     )  # fmt: skip
@@ -179,7 +179,7 @@ def scaled(unit: float, kinds: str = "f") -> Generated:
     """max and × on [0, unit]: the constant has no place in narrow floats, or its reciprocal has none."""
     name = f"viterbi in units of {unit}"
     wide = np.longdouble(unit)
-    code = families.declaration(
+    code = declaration(
         name, "np.maximum(a, b)", f"a * b / {unit!r}" if unit > 1 else f"a * b * {1 / unit!r}", "0", repr(unit),
         carrier=f"lambda a: (a >= 0) & (a <= {unit!r})", dtypes=repr(kinds),
     )  # fmt: skip
@@ -191,14 +191,14 @@ def scaled(unit: float, kinds: str = "f") -> Generated:
 
 UNSIGNED = Generated(
     "lukasiewicz from 0 to 8, unsigned",
-    families.declaration("lukasiewicz from 0 to 8, unsigned", "np.maximum(a, b)", "np.maximum(a + b - 8, 0)", "0", "8",
+    declaration("lukasiewicz from 0 to 8, unsigned", "np.maximum(a, b)", "np.maximum(a + b - 8, 0)", "0", "8",
                          carrier="lambda a: a <= 8", dtypes="'u'"),
     REAL["lukasiewicz"], (("", "", by("8 x", lambda x: 8 * x, lambda x: x / 8, exact=True, whole=True)),), 0, 8,
     declared_star=False,
 )  # fmt: skip
 SIGNS = Generated(
     "lukasiewicz from 0 to 8, both",
-    families.declaration("lukasiewicz from 0 to 8, both", "np.maximum(a, b)", "np.where(a + b < 8, 0, a + b - 8)", "0",
+    declaration("lukasiewicz from 0 to 8, both", "np.maximum(a, b)", "np.where(a + b < 8, 0, a + b - 8)", "0",
                          "8", carrier="lambda a: (a >= 0) & (a <= 8)", dtypes="'ui'"),
     UNSIGNED.base, UNSIGNED.parts, 0, 8, declared_star=False,
 )  # fmt: skip
