@@ -169,7 +169,8 @@ def _real(*values: float) -> Array:
 def _absorbing(zero: float, operation: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
     def times(a: Array, b: Array) -> Array:
         a, b = np.broadcast_arrays(a, b)
-        return np.where((a == zero) | (b == zero), zero, operation(a, b)).astype(REAL)
+        with np.errstate(all="ignore"):
+            return np.where((a == zero) | (b == zero), zero, operation(a, b)).astype(REAL)
 
     return times
 

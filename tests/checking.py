@@ -293,15 +293,17 @@ def dtypes_of(g: Generated, S: Any, rng: np.random.Generator, most: int) -> list
     return [S.default_dtype, *others[: most - 1]]
 
 
-def examine(g: Generated, library: Any, seed: int = 0, effort: Effort | None = None) -> Tally:
-    """Ask one algebra everything, and tell what was tried and what was wrong."""
+def examine(
+    g: Generated, library: Any, seed: int = 0, effort: Effort | None = None, dtypes: Sequence[np.dtype] = ()
+) -> Tally:
+    """Ask one algebra everything, in some dtypes, and tell what was tried and what was wrong."""
     effort = effort or Effort()
     rng = np.random.default_rng([seed, sum(map(ord, g.name))])
     tally = Tally()
     tally.counts["algebras"] += 1
     try:
         S = g.declare(library)
-        dtypes = dtypes_of(g, S, rng, effort.dtypes)
+        dtypes = dtypes or dtypes_of(g, S, rng, effort.dtypes)
     except library.SemiringError as e:
         tally.refused[g.name] = f"{type(e).__name__}: {e}"
         return tally

@@ -37,6 +37,28 @@ class Move:
 
 
 STAY = Move("as it is", lambda x: x, lambda x: x, "{x}", "{x}", exact=True, whole=True)
+MOVES = (
+    STAY,
+    Move("x + 100", lambda x: x + 100, lambda x: x - 100, "{x} + 100", "{x} - 100", exact=True, whole=True,
+         constant=100),
+    Move("3 − 2 x", lambda x: 3 - 2 * x, lambda x: (3 - x) / 2, "3 - 2 * {x}", "(3 - {x}) / 2", True, exact=True,
+         constant=3),
+    Move("−x", lambda x: -x, lambda x: -x, "-{x}", "-{x}", True, exact=True, whole=True),
+    Move("1 − x", lambda x: 1 - x, lambda x: 1 - x, "1 - {x}", "1 - {x}", True, exact=True, whole=True, constant=1),
+    Move("exp(−x)", lambda x: np.exp(-x), lambda x: -np.log(x), "np.exp(-{x})", "-np.log({x})", True),
+    Move("log x", lambda x: np.log(x), lambda x: np.exp(x), "np.log({x})", "np.exp({x})", domain=(0, inf), constant=1),
+    Move("x³", lambda x: x**3, np.cbrt, "{x} ** 3",
+         "np.where({x} < 0, -1.0, 1.0) * np.power(np.abs({x}), 1 / 3)"),
+    Move("x²", lambda x: x * x, np.sqrt, "{x} ** 2", "np.sqrt({x})", domain=(0, inf)),
+    Move("√x", np.sqrt, lambda x: x * x, "np.sqrt({x})", "{x} * {x}", domain=(0, inf)),
+    Move("1/x", lambda x: 1 / x, lambda x: 1 / x, "1 / {x}", "1 / {x}", True, domain=(0, inf)),
+    Move("1/(1 + x)", lambda x: 1 / (1 + x), lambda x: 1 / x - 1, "1 / (1 + {x})", "1 / {x} - 1", True,
+         domain=(0, inf), constant=1),
+    Move("10⁻¹⁰ x", lambda x: x / REAL.type(10**10), lambda x: x * REAL.type(10**10), "{x} * 1e-10", "{x} * 1e10"),
+    Move("10¹⁰ x", lambda x: x * REAL.type(10**10), lambda x: x / REAL.type(10**10), "{x} * 1e10", "{x} / 1e10"),
+    Move("x/1024 − 5", lambda x: x / 1024 - 5, lambda x: (x + 5) * 1024, "{x} / 1024 - 5", "({x} + 5) * 1024",
+         exact=True, constant=5),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -350,3 +372,24 @@ def number(value: Any) -> str:
     if np.isinf(value):
         return "np.inf" if value > 0 else "-np.inf"
     return repr(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+
+
+def declaration(name: str, add: str, mul: str, zero: str, one: str, **options: str | None) -> str:
+    """The text of a declaration; options that are None are left out."""
+    lines = [f"add=lambda a, b: {add}", f"mul=lambda a, b: {mul}", f"zero={zero}", f"one={one}"]
+    lines += [f"{key}={text}" for key, text in options.items() if text is not None]
+    return f"sr.Semiring({name!r},\n    " + ",\n    ".join(lines) + ")"
+
+
+def inside_text(base: Base, move: Move, letter: str) -> str:
+    """The condition on an element, from the ends of the base's carrier; empty if there is none."""
+    low, high, brackets = base.interval
+    with np.errstate(all="ignore"):
+        ends = [(float(move.forth(REAL.type(v))), b in "[]") for v, b in zip((low, high), brackets, strict=True)]
+    if move.falling:
+        ends.reverse()
+    conditions = []
+    for (value, closed), sign, limit in zip(ends, (">", "<"), (-inf, inf), strict=True):
+        if not (closed and value == limit):
+            conditions.append(f"({letter} {sign}{'=' if closed else ''} {number(value)})")
+    return " & ".join(conditions)

@@ -106,6 +106,13 @@ def test_generated_algebras_answer_as_their_bases(name: str) -> None:
     assert not tally.counts["differences"], told(tally)
 
 
+@pytest.mark.parametrize("name", ["sets of residues modulo 4", "tropical polynomials, star derived"])
+def test_stars_that_nobody_declared_and_sums_of_powers_reach_are_found(name: str) -> None:
+    tally = examine(FAMILIES[name], sr, effort=LITTLE)
+    assert not tally.counts["differences"], told(tally)
+    assert not tally.counts["no closure"]
+
+
 def library(**changes: Any) -> SimpleNamespace:
     """The library with some of its names replaced."""
     return SimpleNamespace(**{name: getattr(sr, name) for name in sr.__all__} | changes)
