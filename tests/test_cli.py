@@ -247,7 +247,12 @@ def test_solve(call, roads: Path, tmp_path: Path) -> None:
     ("Dale,0\nColl,x\n", "line 2: found 'x', expected a number"),
     ("Dale,0\nColl,nan\n", "line 2: found NaN, expected a number"),
     ("Dale,0\nColl,1,2\n", "line 2: found 3 fields, expected 2"),
-    ("Dale,0.5\n", "do not fit int64; pass --dtype"),
+    ("Dale,0.5\n", "line 1: the weight 0.5 does not fit int64: pass another dtype"),
+    ("Coll,1\nDale,1e300\n", "line 2: the weight 1e+300 does not fit int64"),
+    ("Dale,-inf\n", "line 1: the weight -inf does not fit int64"),
+    (f"Dale,{2**63}\n", f"line 1: the weight {2**63} does not fit int64"),
+    ("vertex,price\n", "holds only the line of column names ['vertex', 'price']"),
+    ("# nothing\n", "holds nothing: expected lines of a vertex and numbers"),
 ])  # fmt: skip
 def test_bad_right_hand_sides(call, roads: Path, tmp_path: Path, text: str, words: str) -> None:
     (tmp_path / "b.csv").write_text(text)

@@ -109,8 +109,9 @@ def label_of(M: Graph | Matrix, position: int) -> Any:
 
 
 def number_of(text: str) -> float:
-    """A number that is not NaN; the error's message is what was found in place of one."""
-    value = number(text)
+    """A number that is not NaN, exact if it is an integer of 64 bits; an error's message is what stands there instead."""
+    whole = integer(text, high=2**64 - 1)
+    value = number(text) if whole is None else whole
     if value is None:
         raise ValueError(quoted(text))
     if value != value:

@@ -10,9 +10,10 @@ from ..array_readers import parse_npy
 from ..errors import GraphError, SemiringError
 from ..files import read_file
 from ..graph import Graph, Matrix
-from ..streams import fail, numbered_lines, suffix, text_of
+from ..streams import about, fail, numbered_lines, suffix, text_of
 from ..text_readers import rows_of
 from ..texts import quoted, shown
+from ..weights import as_weights, elements
 from .inputs import label_of, number_of, vertex_of
 
 DEGREES = (("longitude", "latitude"), ("lon", "lat"), ("lng", "lat"))  # columns of places on the globe
@@ -33,6 +34,9 @@ def _rows_of_numbers(file: Path) -> tuple[list[str] | None, list[tuple[int, str,
             if rows or header is not None:
                 fail(file, line, str(e), "a number")
             header = fields
+    if not rows:
+        only = "nothing" if header is None else f"only the line of column names {quoted(header)}"
+        raise GraphError(f"{shown(file)} holds {only}: expected lines of a vertex and numbers")
     return header, rows
 
 
@@ -61,7 +65,7 @@ def positions(file: Path, graph: Graph) -> tuple[np.ndarray, str]:
         raise GraphError(f"{shown(file)}: vertex {shown(label_of(graph, absent))} has no place")
     points = np.array([found[v] for v in range(graph.n)])
     if points.ndim != 2 or points.shape[1] != 2:
-        raise GraphError(f"{file}: expected three columns, a vertex, x and y")
+        raise GraphError(f"{shown(file)}: expected three columns, a vertex, x and y")
     columns = tuple(name.lower() for name in (header or [])[1:])
     return (to_km(*points.T), "km") if columns in DEGREES else (points, "")
 
@@ -72,15 +76,17 @@ def right_hand_side(file: Path, A: Matrix) -> np.ndarray:
     if suffix(file) == ".npy":
         return parse_npy(file, read_file(file))[0]
     if S.is_record or S.is_object:
-        raise SemiringError(f"{file}: elements of {S.name} are no numbers; give a .npy array of records")
+        raise SemiringError(f"{shown(file)}: elements of {S.name} are no numbers; give a .npy array of records")
     _, rows = _rows_of_numbers(file)
     found = _placed(file, rows, A)
-    width = len(rows[0][2]) if rows else 1
-    B = np.full((A.n, width), S.zero_in(A.dtype), A.dtype)
-    for position, values in found.items():
-        B[position] = values
-        if not np.array_equal(B[position], values):
-            raise SemiringError(
-                f"{shown(file)}: {values} of vertex {shown(label_of(A, position))} do not fit {A.dtype}; pass --dtype"
+    lines = {position: line for position, (line, *_) in zip(found, rows, strict=True)}
+    B = np.full((A.n, len(rows[0][2])), S.zero_in(A.dtype), A.dtype)
+    for k, column in enumerate(B.T):
+        # what is the algebra's zero is there already: no integer is ∞
+        kept = {position: values[k] for position, values in found.items() if values[k] != S.zero}
+        positions = np.array(list(kept), np.int64)
+        with about(str(file)):
+            column[positions] = elements(
+                S, as_weights(list(kept.values())), A.dtype, lambda i, at=positions: f"line {lines[int(at[i])]}"
             )
-    return B[:, 0] if width == 1 else B
+    return B[:, 0] if B.shape[1] == 1 else B
