@@ -124,10 +124,13 @@ def read(A: Any, S: Semiring, what: str = "A") -> Csr:
     shape = getattr(A, "shape", None)
     if shape is not None and (len(shape) != 2 or shape[0] != shape[1]):
         raise SemiringError(f"{what} must be a square matrix, and is {' × '.join(map(str, shape))}")
-    graph = as_graph(A)
+    graph, of_graph = as_graph(A), not type(A).__module__.startswith("scipy.sparse")
     require_rows(graph.n)
     if graph.weights is not None:
-        values = elements(S, graph.weights, None, graph._edge)
+        # Weights of a graph find a dtype; those of a matrix have one, which is kept.
+        kept = not of_graph and S.default_dtype.kind not in "bOV"
+        dtype = S.resolve_dtype(graph.weights.dtype) if kept else None
+        values = elements(S, graph.weights, dtype, graph._edge)
     elif len(graph):
         values = np.repeat(unweighted(S, None, None), len(graph))
     else:
@@ -140,7 +143,6 @@ def read(A: Any, S: Semiring, what: str = "A") -> Csr:
     keys, values = _coalesced(sources * graph.n + targets, values, graph.n, S)
     rows = keys // max(graph.n, 1)
     indptr = np.searchsorted(rows, np.arange(graph.n + 1))
-    of_graph = not type(A).__module__.startswith("scipy.sparse")
     return Csr(S, graph.n, indptr, keys - rows * graph.n, values, graph.names, of_graph)
 
 

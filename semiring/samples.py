@@ -61,7 +61,7 @@ def elements(A: Arithmetic, declared: Sequence[Any] | None, *, ends: bool = True
             break
         known = np.concatenate([notable, found])
         found = _distinct(np.concatenate([found, _inside(A, _near(A, rng, known, ends))]))
-    complete = _is_exhausted(A.dtype) or (not len(found) and _is_listed(A))
+    complete = _is_exhausted(A.dtype) or _is_listed(A, notable)
     return Elements(notable, rng.permutation(found)[:WANTED], complete)
 
 
@@ -213,8 +213,8 @@ def _is_exhausted(dtype: np.dtype) -> bool:
     return dtype.kind == "b" or (dtype.kind in "iu" and dtype.itemsize == 1)
 
 
-def _is_listed(A: Arithmetic) -> bool:
-    """Whether the carrier is a list of numbers, which are 0 and 1: (a = 0) or (a = 1)."""
+def _is_listed(A: Arithmetic, notable: np.ndarray) -> bool:
+    """Whether the carrier is a list of numbers, (a = 0) or (a = 1) or …, all among the notable elements."""
     if A.dtype.names:
         return False
     assert A.semiring.traced
@@ -225,6 +225,6 @@ def _is_listed(A: Arithmetic) -> bool:
             stack += e.args
             continue
         values = [a.value for a in e.args if a.op == "constant"]
-        if e.op != "equal" or len(values) != 1 or values[0] not in (A.semiring.zero, A.semiring.one):
+        if e.op != "equal" or len(values) != 1 or not (notable == values[0]).any():
             return False
     return True

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .expression import Expression, Traced, constant, equals, operand, postorder, substitute
+from .expression import Expression, Traced, apply, constant, equals, operand, postorder, substitute
 from .laws import equal, full
 
 if TYPE_CHECKING:
@@ -59,7 +59,12 @@ def reached_star(
     total, power = one, a
     for _ in range(doublings):
         total, power = call(ops.add, total, call(ops.mul, power, total)), call(ops.mul, power, power)
-    defined = equals(call(ops.add, one, call(ops.mul, a, total)), total) if idempotent else equals(power, zero)
+    if idempotent:
+        defined = equals(call(ops.add, one, call(ops.mul, a, total)), total)
+    else:
+        at_once = equals(call(ops.add, one, a), one)
+        total = tuple(apply("where", at_once, p, q) for p, q in zip(one, total, strict=True))
+        defined = apply("logical_or", at_once, equals(power, zero))
     return (Traced(total, 1, width), defined) if len(postorder((*total, defined))) <= NODES else None
 
 
