@@ -109,7 +109,7 @@ def label_of(M: Graph | Matrix, position: int) -> Any:
 
 
 def number_of(text: str) -> float:
-    """A number that is not NaN, exact if it is an integer of 64 bits; an error says what stands there instead."""
+    """A number that is not NaN, exact if it is an integer; the error's message is what was found in place of one."""
     whole = integer(text, high=2**64 - 1)
     value = number(text) if whole is None else whole
     if value is None:
