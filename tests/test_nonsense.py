@@ -138,6 +138,8 @@ REFUSED = {"None", "a string", "an object", "a function", "ragged", "a list of N
 @pytest.mark.parametrize("what", sorted(REFUSED))
 def test_what_is_no_matrix_is_refused(what: str) -> None:
     for S in (sr.min_plus, sr.plus_times, sr.shortest_hops):
+        if what == "complex" and np.dtype(complex) in S.dtypes:
+            continue
         for verb in ("closure", "matmul, left", "matmul, right", "factor", "solve, left", "solve, right", "plan"):
             with pytest.raises(sr.SemiringError):
                 MATRICES[verb](NONSENSE[what](), S)
