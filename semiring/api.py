@@ -360,6 +360,8 @@ def closure(
     if in_place:  # a matrix that takes no room is kept, to tell cycles from rounding and to name them
         kept = array.copy() if check and may_diverge(low) and array.nbytes <= KEPT else None
     if not array.size:
+        with reporting(progress, planned, check):  # which is done
+            pass
         return given.wrap(back(array if in_place else array.copy()))
     original = None if reflexive else low.encode(array, True) if low.kind == "packed" else encoded(low, array)
     try:
