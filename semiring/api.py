@@ -75,6 +75,9 @@ def check_laws(S: Semiring | str, samples: Sequence[Any] | np.ndarray | None = N
     if not isinstance(samples, np.ndarray):
         try:
             values = [tuple(v) if S.is_record else v for v in samples]
+            parts = [part for v in values for part in v] if S.is_record else values
+            if S.default_dtype.kind not in "cO" and any(np.asarray(part).dtype.kind == "c" for part in parts):
+                raise TypeError("complex numbers, of which it knows none")
             samples = laws.sequence(values, S.default_dtype)
         except (TypeError, ValueError, OverflowError) as e:
             raise SemiringError(f"samples are no sequence of elements of {S.name}: {e}") from None

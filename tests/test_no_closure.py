@@ -342,15 +342,17 @@ def test_consistent_weights_are_no_improving_cycle(n: int, dtype: str, name: str
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 def test_whole_numbers_are_exact(dtype: str) -> None:
-    """A cycle of weight −1 among large whole numbers, the size of a rounding of what is no whole number."""
+    """A ring of weight −1 among large whole numbers: with fractional parts, its 64 roundings could explain that."""
     top = int(1 / np.finfo(dtype).eps / 64)
-    A = np.array([[inf, top], [-top, inf]], dtype)
-    assert sr.closure(A, sr.min_plus).tolist() == [[0, top], [-top, 0]]
-    A[1, 0] = -top - 1
+    n = 64
+    A = np.full((n, n), inf, dtype)
+    A[np.arange(n), np.roll(np.arange(n), -1)] = np.where(np.arange(n) % 2, -top, top)
+    assert (sr.closure(A, sr.min_plus)[0] == np.where(np.arange(n) % 2, top, 0)).all()
+    A[n - 1, 0] = -top - 1
     for way, call in everywhere(A, sr.min_plus).items():
         with pytest.raises(sr.NoClosureError) as caught:
             call()
-        assert caught.value.cycle == [0, 1, 0], way
+        assert caught.value.cycle == [*range(n), 0], way
         assert caught.value.weight == -1, way
 
 
