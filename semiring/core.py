@@ -20,6 +20,7 @@ from .memory import require
 from .proofs import proven_flags
 from .samples import Elements, elements, notable_elements
 from .tracing import TooManyBranches, trace
+from .vectors import flat_element, flattened
 
 _LARGE = 1 << 26  # bytes from which it is asked whether they are there
 
@@ -84,6 +85,9 @@ class Semiring:
     Semiring reliability: (S, max(a, b), a · b, 0, 1)  idempotent, selective, bounded, commutative
     """
 
+    name = notation = ""
+    idempotent = selective = bounded = commutative = False
+
     def __init__(
         self,
         name: str,
@@ -111,7 +115,7 @@ class Semiring:
         self.name = name
         self.description = description
         self.zero, self.one = zero, one
-        self.fields = checked_fields(name, fields) if fields else None
+        self.fields = checked_fields(name, fields) if fields else None  # as declared, some of them vectors
         self.product_only = product_only
         self._samples = samples
         self._callables: dict[str, Any] = {"add": add, "mul": mul, "star": star, "carrier": carrier}
@@ -149,7 +153,7 @@ class Semiring:
         try:
             for function, arity in ((add, 2), (mul, 2), (star, 1)):
                 if function is not None:
-                    trace(function, arity, tuple(self.fields) if self.fields else None)
+                    trace(function, arity, self.fields)
         except (TooManyBranches, TypeError, AttributeError) as e:
             if self.fields:
                 raise TraceError(f"{self.name}: {e}") from None
@@ -165,7 +169,7 @@ class Semiring:
         return False
 
     def _trace(self, add: Callable, mul: Callable, star: Callable | None, carrier: Callable | None) -> Operations:
-        names = tuple(self.fields) if self.fields else None
+        names = self.fields
         try:
             plus, raw = trace(add, 2, names), trace(mul, 2, names)
             zero = stars.as_constants(self.components_of(self.zero))
@@ -188,9 +192,19 @@ class Semiring:
             return (element,)
         if isinstance(element, Mapping):
             element = tuple(element[f] for f in self.fields)
+        if isinstance(element, tuple) and len(element) == self._width != len(self.fields):
+            return element  # number by number
         if not isinstance(element, (tuple, list)) or len(element) != len(self.fields):
             raise SemiringError(f"{self.name}: {element!r} needs the {len(self.fields)} components {list(self.fields)}")
-        return tuple(element)
+        parts = flat_element(element, self.fields)
+        if parts is None:
+            raise SemiringError(f"{self.name}: a vector of {element!r} has another length than {self.element_dtype}")
+        return tuple(parts)
+
+    @cached_property
+    def _width(self) -> int:
+        """How many numbers an element has."""
+        return len(flattened(self.element_dtype).names or ()) if self.fields else 1
 
     def _first_home(self, dtype: np.dtype) -> np.dtype:
         """Where the arithmetic of the default dtype takes place: in itself, but for halves."""
@@ -285,8 +299,13 @@ class Semiring:
         if self.traced is None:
             return (np.dtype(object),)
         if self.fields:
-            return (np.dtype(list(self.fields.items()), align=True),)
+            return (flattened(self.element_dtype),)
         return tuple(d for k in self.kinds for d in SCALAR_DTYPES if d.kind == k and not refusal(self, d))
+
+    @property
+    def element_dtype(self) -> np.dtype:
+        """The dtype of data that bring none, as people write it: vectors of a record are fields."""
+        return np.dtype(list(self.fields.items()), align=True) if self.fields else self.default_dtype
 
     @property
     def default_dtype(self) -> np.dtype:
@@ -322,12 +341,14 @@ class Semiring:
         if dtype.kind == "O" and not self.fields:
             return dtype
         if self.traced is not None and self.fields:
-            if dtype.names and set(dtype.names) == set(self.fields):
-                given = checked_fields(self.name, [(f, dtype[f]) for f in self.fields])
-                record = np.dtype(list(given.items()), align=True)
-                self.working(record)
-                return record
-            wanted = ", ".join(f"{f} {d.name}" for f, d in self.fields.items())
+            flat = self.default_dtype.names or ()
+            for order in (tuple(self.fields), flat):
+                if dtype.names and set(dtype.names) == set(order) and self._has_shapes(dtype, order):
+                    given = checked_fields(self.name, [(f.replace(".", "_"), dtype[f]) for f in order])
+                    record = np.dtype(list(zip(order, given.values(), strict=True)), align=True)
+                    self.working(flattened(record))
+                    return flattened(record)
+            wanted = ", ".join(f"{f} {d.name if d.subdtype is None else d}" for f, d in self.fields.items())
             raise SemiringError(f"{self.name} works on records ({wanted}), not on {dtype}; build them with S.array(…)")
         # Compared in native byte order: a file may bring the other one.
         native = dtype.newbyteorder("=")
@@ -340,6 +361,10 @@ class Semiring:
             f"{self.name} cannot live in {dtype.name}{f' ({why})' if why else ''}; it lives in {names}. "
             f"Convert the data, for example with .astype({self.default_dtype.name!r})"
         )
+
+    def _has_shapes(self, dtype: np.dtype, names: Sequence[str]) -> bool:
+        """Whether the vectors of a record dtype are as long as the algebra's."""
+        return all(dtype[f].shape == (self.fields or {}).get(f, np.dtype("f8")).shape for f in names)
 
     def over(self, dtype: Any) -> Arithmetic:
         """The algebra's operations on arrays of a dtype."""
@@ -366,7 +391,7 @@ class Semiring:
         >>> sr.shortest_hops.array([[(0.0, 0), (2.5, 1)]])["cost"]
         array([[0. , 2.5]])
         """
-        dtype = np.dtype(dtype) if dtype is not None else self.default_dtype
+        dtype = np.dtype(dtype) if dtype is not None else self.element_dtype
         if dtype.kind != "O" or not isinstance(values, (list, tuple)):
             return np.array(values, dtype)
         if values and all(isinstance(row, list) for row in values):
@@ -381,7 +406,7 @@ class Semiring:
         result = laws.full(np.empty((n, n), S.dtype), S.zero)
         for i in range(n):
             result[i, i] = S.one
-        return result
+        return result.view(self.element_dtype) if S.dtype == self.default_dtype else result
 
     def samples(self) -> np.ndarray:
         """Notable elements in the default dtype, 0 and 1 first: those that were declared, or a general set."""
@@ -428,6 +453,8 @@ class Semiring:
         x, S = self._elements(x)
         y, _ = self._elements(y, S.dtype)
         result = getattr(S, op)(x, y)
+        if self.fields and isinstance(result, np.ndarray) and S.dtype == self.default_dtype:
+            result = result.view(self.element_dtype)
         return result[()] if isinstance(result, np.ndarray) else result
 
     def _elements(self, x: Any, dtype: Any = None) -> tuple[np.ndarray, Arithmetic]:
@@ -437,7 +464,9 @@ class Semiring:
             x = laws.sequence(x, np.dtype(object)) if isinstance(x, list) else laws.sequence([x], np.dtype(object))[0:1]
             x = x if x.size != 1 else x.reshape(())
         else:
-            x = np.asarray(x, self.default_dtype if self.fields else None)
+            x = np.asarray(x, self.element_dtype if self.fields else None)
+        if x.dtype.names and flattened(x.dtype) != x.dtype:
+            x = np.ascontiguousarray(x).view(flattened(x.dtype)).reshape(x.shape)
         S = self.over(dtype if dtype is not None else self._home(x.dtype))
         if x.dtype.kind == "f" and S.dtype.kind in "iub":
             try:

@@ -48,10 +48,12 @@ def checked_fields(name: str, fields: Mapping[str, Any] | Iterable[tuple[str, An
     for f, d in found.items():
         if not isinstance(f, str) or not f.isidentifier():
             raise SemiringError(f"{name}: {f!r} cannot be a field; its name must be a Python identifier")
-        if d.kind not in FIELD_KINDS or d.itemsize > 8:
+        if len(d.shape) > 1 or d.shape == (0,):
+            raise SemiringError(f"{name}: the field {f!r} has shape {d.shape}; a vector has one axis, as in ('f8', 3)")
+        if d.base.kind not in FIELD_KINDS or d.base.itemsize > 8:
             raise SemiringError(
-                f"{name}: the field {f!r} cannot be {d}; components are floats of 64 bits at most, integers or truth "
-                "values. For elements of other kinds pass dtype=object"
+                f"{name}: the field {f!r} cannot be {d}; components are floats of 64 bits at most, integers, truth "
+                "values, or vectors of these. For elements of other kinds pass dtype=object"
             )
     return found
 

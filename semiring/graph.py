@@ -358,7 +358,9 @@ def adjacency(
         back = sources != targets  # a self-loop already goes both ways
         sources, targets = np.concatenate([sources, targets[back]]), np.concatenate([targets, sources[back]])
         values = np.concatenate([values, values[back]])
-    _scatter(array.reshape(-1), sources * graph.n + targets, values, S.add)
+    _scatter(array.reshape(-1), sources * graph.n + targets, values, S.over(values.dtype).add)
+    if S.is_record and array.dtype == S.default_dtype:
+        array = array.view(S.element_dtype)
     return Matrix(array, S, graph.names)
 
 

@@ -18,6 +18,7 @@ from .kernels.lowering import chunks
 from .laws import is_nan, show
 from .masks import unmasked
 from .texts import clip_repr
+from .vectors import flattened
 
 Wrap = Callable[[np.ndarray], Any]
 _HOST, _CUDA = 1, 2  # device types of DLPack
@@ -62,8 +63,10 @@ def operand(A: Any, S: Semiring, what: str = "A") -> Operand:
         return Operand(_carried(A, S), _as_is)
     graph = sys.modules.get("semiring.graph")
     if graph is not None and isinstance(A, graph.Matrix):
-        Matrix, names = graph.Matrix, A.names
-        return Operand(_carried(A.array, S), lambda array: Matrix(array, S, names), names)
+        Matrix, names, given = graph.Matrix, A.names, A.array.dtype
+        carried = _carried(A.array, S)
+        same = carried.dtype == given
+        return Operand(carried, lambda array: Matrix(array if same else _convert(array, given), S, names), names)
     if (graph is not None and isinstance(A, graph.Graph)) or type(A).__module__.startswith("networkx."):
         from .graph import adjacency
 
@@ -84,9 +87,9 @@ def operand(A: Any, S: Semiring, what: str = "A") -> Operand:
 def refuse_dtype(dtype: np.dtype, S: Semiring, what: str) -> None:
     """Refuse what holds no numbers, and records whose fields do not; whether the algebra lives in it is asked later."""
     parts = [dtype[f] for f in dtype.names] if dtype.names and S.fields else [dtype]
-    for part, wanted in zip(parts, S.fields.values() if S.fields else (None,), strict=False):
-        if part.kind in "biufc" or (part.subdtype is not None and wanted is not None and part.shape == wanted.shape):
-            continue
+    for part in parts:
+        if part.kind in "biufc" or (S.fields and part.base.kind in "biufc"):
+            continue  # whether vectors are as long as the algebra's is asked later
         if part is dtype and part.kind in "USVmM":
             continue  # it is refused with the dtypes that the algebra lives in
         raise SemiringError(f"{what} has elements of dtype {part}, which are no numbers; {S.name} lives in "
@@ -101,12 +104,21 @@ def _carried(array: np.ndarray, S: Semiring, literal: bool = False) -> np.ndarra
 
 
 def _convert(array: np.ndarray, wanted: np.dtype) -> np.ndarray:
-    if wanted.names and array.dtype.names:
+    given = array.dtype
+    if not (wanted.names and given.names):
+        return array.astype(wanted)
+    if set(wanted.names) == set(given.names):
         result = np.empty(array.shape, wanted)
         for f in wanted.names:
             result[f] = array[f]
         return result
-    return array.astype(wanted)
+    # One of the two has vectors, the other their numbers side by side in the same memory.
+    if set(flattened(given).names or ()) == set(wanted.names):
+        base = {f: wanted[f] if f in wanted.names else wanted[f"{f}.0"] for f in given.names}
+        aligned = np.dtype([(f, base[f], given[f].shape) for f in given.names], align=True)
+        return _convert(_convert(array, aligned).view(flattened(aligned)), wanted)
+    aligned = np.dtype([(f, wanted[f]) for f in wanted.names], align=True)
+    return _convert(_convert(array, flattened(aligned)).view(aligned), wanted)
 
 
 def _from_sparse(A: Any, S: Semiring) -> np.ndarray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from .branches import decide, explore
 from .errors import TraceError
 from .expression import Expression, Traced, apply, constant, operand, show
 from .operations import OPERATIONS, UFUNCS
+from .vectors import Vector, each, flat_element, flat_field
 
 
 class Symbol:
@@ -152,19 +154,19 @@ def _node(value: Any) -> Expression:
 class Record:
     """What a traced callable receives for an element of several components: `x.cost`, `x.hops`, or unpacked."""
 
-    def __init__(self, fields: Sequence[str], components: Sequence[Symbol]):
+    def __init__(self, fields: Sequence[str], components: Sequence[Any]):
         self._fields = tuple(fields)
         self._components = tuple(components)
 
-    def __getattr__(self, name: str) -> Symbol:
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name not in self._fields:
             raise AttributeError(f"the record has no field {name!r}; its fields are {', '.join(self._fields)}")
         return self._components[self._fields.index(name)]
 
-    def __getitem__(self, field: str | int) -> Symbol:
+    def __getitem__(self, field: str | int) -> Any:
         return self._components[field] if isinstance(field, int) else getattr(self, field)
 
-    def __iter__(self) -> Iterator[Symbol]:
+    def __iter__(self) -> Iterator[Any]:
         return iter(self._components)
 
     def __len__(self) -> int:
@@ -173,7 +175,8 @@ class Record:
     def __eq__(self, other: object) -> Any:
         same = None
         for x, y in zip(self, other, strict=True):  # type: ignore[call-overload]
-            same = (x == y) if same is None else same & (x == y)
+            equal = (x == y).all() if isinstance(x, Vector) else x == y
+            same = equal if same is None else same & equal
         return same
 
     def __ne__(self, other: object) -> Any:
@@ -196,6 +199,8 @@ def where(condition: Any, x: Any, y: Any) -> Any:
         record = x if isinstance(x, Record) else y
         fields = record._fields if isinstance(record, Record) else [f"f{i}" for i in range(len(record))]
         return Record(fields, [where(condition, p, q) for p, q in zip(x, y, strict=True)])
+    if any(isinstance(part, Vector) for part in (condition, x, y)):
+        return each(where, condition, x, y)
     return Symbol(apply("where", _node(condition), _node(x), _node(y)))
 
 
@@ -277,7 +282,9 @@ def saturating_multiply(a: Any, b: Any) -> Any:
     return np.where(overflow, np.where(negative, low, high), product)[()]
 
 
-def trace(function: Callable, arity: int, fields: Sequence[str] | None = None, *, predicate: bool = False) -> Traced:
+def trace(
+    function: Callable, arity: int, fields: Mapping[str, np.dtype] | None = None, *, predicate: bool = False
+) -> Traced:
     """Call a function with symbols and return what it computes.
 
     Parameters
@@ -288,8 +295,8 @@ def trace(function: Callable, arity: int, fields: Sequence[str] | None = None, *
         arithmetic or of values, and false where it is a predicate.
     arity : int
         How many operands it takes.
-    fields : sequence of str, optional
-        The components of an element, in order; ``None`` for scalars.
+    fields : mapping of str to dtype, optional
+        The fields of an element, in order, numbers or vectors; ``None`` for scalars.
     predicate : bool
         The function returns one truth value, also for records.
 
@@ -300,11 +307,15 @@ def trace(function: Callable, arity: int, fields: Sequence[str] | None = None, *
     TooManyBranches
         When there are more ways through its conditions than an expression should have.
     """
-    width = len(fields) if fields else 1
+    width = sum(len(flat_field(f, d)) for f, d in fields.items()) if fields else 1
 
     def symbol(number: int) -> Any:
         parts = [Symbol(operand(number, c)) for c in range(width)]
-        return Record(fields, parts) if fields else parts[0]
+        if not fields:
+            return parts[0]
+        left = iter(parts)
+        values = [Vector(islice(left, d.shape[0])) if d.subdtype else next(left) for d in fields.values()]
+        return Record(list(fields), values)
 
     def run() -> tuple[Expression, ...]:
         result = function(*map(symbol, range(arity)))
@@ -314,7 +325,7 @@ def trace(function: Callable, arity: int, fields: Sequence[str] | None = None, *
     return Traced(explore(run, undefined), arity, width)
 
 
-def _components(result: Any, fields: Sequence[str]) -> tuple[Expression, ...]:
+def _components(result: Any, fields: Mapping[str, np.dtype]) -> tuple[Expression, ...]:
     """The components of a record that an operation returned."""
     if isinstance(result, Mapping):
         if set(result) != set(fields):
@@ -324,4 +335,8 @@ def _components(result: Any, fields: Sequence[str]) -> tuple[Expression, ...]:
         raise TraceError(
             f"an operation on records returns a record, or its {len(fields)} components: {', '.join(fields)}"
         )
-    return tuple(map(_node, result))
+    parts = flat_element(list(result), fields)
+    if parts is None:
+        vectors = ", ".join(f"{f} of {d.shape[0]}" for f, d in fields.items() if d.subdtype)
+        raise TraceError(f"the result must have vectors as long as the element's: {vectors}")
+    return tuple(map(_node, parts))

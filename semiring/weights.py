@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from numbers import Number
 from typing import TYPE_CHECKING, Any
 
@@ -163,14 +164,21 @@ def _numbers(values: np.ndarray, target: np.dtype, place: Callable[[int], str]) 
         raise
 
 
+def _columns_of(field: str, values: np.ndarray) -> list[tuple[str, np.ndarray]]:
+    """The components of a field: one, unless it is a vector."""
+    if values.ndim == 1:
+        return [(field, values)]
+    return [(f"{field}.{k}", values[:, k]) for k in range(values.shape[1])]
+
+
 def _records(S: Semiring, values: np.ndarray, wanted: np.dtype | None, place: Callable[[int], str]) -> np.ndarray:
     """Weights that are records, component by component."""
-    fields = S.default_dtype.names or ()
+    fields = S.element_dtype.names or ()
     shape = f"an element of {S.name} is a tuple ({', '.join(fields)})"
     if values.dtype.names:
         if set(values.dtype.names) != set(fields):
             raise GraphError(f"weights have the components ({', '.join(values.dtype.names)}), and {shape}")
-        columns = {field: values[field] for field in fields}
+        columns = dict(chain.from_iterable(_columns_of(field, values[field]) for field in fields))
         target = S.resolve_dtype(values.dtype) if wanted is None else wanted
     else:
         if values.dtype.kind != "O" and len(values):
@@ -180,7 +188,8 @@ def _records(S: Semiring, values: np.ndarray, wanted: np.dtype | None, place: Ca
         for i, value in enumerate(values):
             if not isinstance(value, (tuple, list)) or len(value) != len(fields):
                 raise GraphError(f"{place(i)}: the weight is {value!r}, and {shape}")
-        columns = {field: as_weights([value[k] for value in values]) for k, field in enumerate(fields)}
+        rows = [S.components_of(value) for value in values]
+        columns = {f: as_weights([row[k] for row in rows]) for k, f in enumerate(S.default_dtype.names or ())}
         target = S.default_dtype if wanted is None else wanted
     result = np.empty(len(values), dtype=target)
     for field, column in columns.items():

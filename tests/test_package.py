@@ -21,6 +21,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 # Each module may import from its own layer and from those before it.
 LAYERS = [
     "constants data errors memory operations progress texts",
+    "vectors",
     "names streams numerals",
     "expression laws",
     "branches complexes",

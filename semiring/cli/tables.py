@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -70,6 +71,10 @@ def positions(file: Path, graph: Graph) -> tuple[np.ndarray, str]:
     return (to_km(*points.T), "km") if columns in DEGREES else (points, "")
 
 
+def _line(lines: list[int], i: int) -> str:
+    return f"line {lines[i]}"
+
+
 def right_hand_side(file: Path, A: Matrix) -> np.ndarray:
     """B of an equation: an array, or a table in which vertices without a line have the algebra's zero."""
     S = A.semiring
@@ -85,8 +90,7 @@ def right_hand_side(file: Path, A: Matrix) -> np.ndarray:
         # what is the algebra's zero is there already: no integer is ∞
         kept = {position: values[k] for position, values in found.items() if values[k] != S.zero}
         positions = np.array(list(kept), np.int64)
+        place = partial(_line, [lines[position] for position in kept])
         with about(str(file)):
-            column[positions] = elements(
-                S, as_weights(list(kept.values())), A.dtype, lambda i, at=positions: f"line {lines[int(at[i])]}"
-            )
+            column[positions] = elements(S, as_weights(list(kept.values())), A.dtype, place)
     return B[:, 0] if B.shape[1] == 1 else B

@@ -1,0 +1,115 @@
+"""Records whose components are vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import semiring as sr
+from semiring.errors import TraceError
+from semiring.vectors import Vector, flattened
+
+inf = np.inf
+
+
+def several(count: int = 3, dtype: str = "f8", **options: Any) -> sr.Semiring:
+    """So many shortest-path problems at once, with what they are counted by beside them."""
+    declared = {
+        "fields": {"d": (dtype, count), "hops": "f8"}, "zero": ([inf] * count, inf), "one": ([0] * count, 0),
+        "add": lambda x, y: (np.minimum(x.d, y.d), np.minimum(x.hops, y.hops)),
+        "mul": lambda x, y: (x.d + y.d, x.hops + y.hops),
+        "carrier": lambda a: (a.d >= 0).all() & (a.hops >= 0),
+    }  # fmt: skip
+    return sr.Semiring("several", **(declared | options))
+
+
+@pytest.mark.parametrize("method", ["floyd-warshall", "blocked", "r-kleene", "squaring", "elimination"])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2"])
+def test_a_closure_for_each_number_of_a_vector(method: str, dtype: str) -> None:
+    S, rng = several(dtype=dtype), np.random.default_rng(2)
+    A = np.empty((9, 9), S.element_dtype)
+    A["d"] = np.where(rng.random((9, 9, 3)) < 0.5, inf, rng.integers(1, 9, (9, 9, 3)))
+    A["hops"] = np.where(np.isinf(A["d"]).all(-1), inf, 1)
+    closed = sr.closure(A, S, method=method, tile=4)
+    assert closed.dtype == A.dtype and S.idempotent and S.bounded and S.commutative
+    for k in range(3):
+        expected = sr.closure(A["d"][..., k].astype("f8"), sr.min_plus)
+        np.testing.assert_array_equal(closed["d"][..., k], expected)
+    np.testing.assert_array_equal(closed["hops"], sr.closure(A["hops"], sr.min_plus))
+
+
+def test_layouts_and_verbs() -> None:
+    S = several()
+    A = S.array([[S.zero, ([1, 2, 3], 1)], [([4, 5, 6], 1), S.zero]])
+    assert A.dtype == S.element_dtype and A["d"].shape == (2, 2, 3)
+    expected = sr.closure(A, S)
+    assert expected[0, 0]["d"].tolist() == [0, 0, 0] and expected[1, 0]["d"].tolist() == [4, 5, 6]
+    packed = A.astype(np.dtype([("d", "f8", 3), ("hops", "f8")]))
+    turned = np.empty((2, 2), np.dtype([("hops", ">f8"), ("d", "f8", 3)]))
+    turned["d"], turned["hops"] = A["d"], A["hops"]
+    wide = np.empty((2, 4), A.dtype)
+    wide[:, ::2] = A
+    for view in (packed, turned, np.asfortranarray(A), wide[:, ::2], A.copy()[::-1, ::-1][::-1, ::-1]):
+        closed = sr.closure(view, S)
+        assert closed.dtype == view.dtype
+        assert (closed["d"] == expected["d"]).all() and (closed["hops"] == expected["hops"]).all()
+    twice = sr.matmul(A, A, S)
+    assert twice[0, 0].item()[0].tolist() == [5, 7, 9]
+    assert sr.factor(A, S).closure()["d"].tolist() == expected["d"].tolist()
+    assert sr.solve(A, A[:, 0].copy(), S)["d"].tolist() == sr.matmul(expected, A[:, 0], S)["d"].tolist()
+    assert sr.closure(np.stack([A, A]), S)["d"][1].tolist() == expected["d"].tolist()
+    M = sr.adjacency([("a", "b", ([1, 2, 3], 1)), ("b", "a", ([4, 5, 6], 1))], S)
+    assert sr.closure(M, S)["a", "b"]["d"].tolist() == [1, 2, 3]
+
+
+def test_elements() -> None:
+    S = several()
+    assert S.add(([1, 5, 2], 1), ([3, 4, 2], 2))["d"].tolist() == [1, 4, 2]
+    assert S.mul([([1, 5, 2], 1)], [([3, 4, 2], 2)])["d"].tolist() == [[4, 9, 4]]
+    assert S.eye(2)["d"].tolist() == [[[0] * 3, [inf] * 3], [[inf] * 3, [0] * 3]]
+    with pytest.raises(sr.SemiringError, match="another length"):
+        several(zero=([inf] * 2, inf))
+    with pytest.raises(sr.SemiringError, match="has one axis"):
+        sr.Semiring("m", fields={"m": ("f8", (2, 2))}, add=max, mul=max, zero=(0,), one=(1,))
+    with pytest.raises(sr.SemiringError, match="works on records"):
+        sr.closure(np.zeros((2, 2), [("d", "f8", 4), ("hops", "f8")]), S)
+
+
+def test_matrices_of_two_rows_as_elements() -> None:
+    """2 × 2 matrices over the reals as vectors of four numbers: ⊗ does not commute."""
+    S = sr.Semiring(
+        "matrices", fields={"m": ("f8", 4)}, zero=([0, 0, 0, 0],), one=([1, 0, 0, 1],),
+        add=lambda x, y: {"m": x.m + y.m},
+        mul=lambda x, y: ([x.m[i] * y.m[j] + x.m[i + 1] * y.m[j + 2] for i in (0, 2) for j in (0, 1)],),
+        carrier=lambda a: np.all(np.isfinite(a.m)),
+    )  # fmt: skip
+    rng = np.random.default_rng(0)
+    parts = rng.random((3, 3, 2, 2))
+    A = np.empty((3, 3), S.element_dtype)
+    A["m"] = parts.reshape(3, 3, 4)
+    whole = parts.transpose(0, 2, 1, 3).reshape(6, 6)
+    product = sr.matmul(A, A, S)["m"].reshape(3, 3, 2, 2).transpose(0, 2, 1, 3).reshape(6, 6)
+    np.testing.assert_allclose(product, whole @ whole)
+    assert not S.commutative
+
+
+def test_what_a_vector_does_while_it_is_traced() -> None:
+    v, w = Vector([1, 2, 3]), Vector([3, 2, 1])
+    assert list(v + w) == [4, 4, 4] and list(2 * v - 1) == [1, 3, 5] and list(-v) == [-1, -2, -3]
+    assert list(np.minimum(v, w)) == [1, 2, 1] and list(np.maximum(v, 2)) == [2, 2, 3]
+    assert list(np.where(v < w, v, 0)) == [1, 0, 0] and (v == w).any() and not (v == w).all()
+    assert np.sum(v) == v.sum() == 6 and np.max(v) == v.max() == 3 and np.minimum.reduce(v) == v.min() == 1
+    assert list(v[1:]) == [2, 3] and v[-1] == 3 and len(v) == 3
+    with pytest.raises(TraceError, match="vectors of 2 and 3 numbers"):
+        v + Vector([1, 2])
+    with pytest.raises(TraceError, match="no truth value"):
+        bool(v)
+
+
+def test_flattened_dtypes_lie_at_the_same_places() -> None:
+    given = np.dtype([("a", "i1"), ("v", "f4", 3), ("b", "u2", 2), ("c", "f8")], align=True)
+    flat = flattened(given)
+    assert flat.itemsize == given.itemsize
+    assert [flat.fields[f"v.{k}"][1] for k in range(3)] == [given.fields["v"][1] + 4 * k for k in range(3)]
