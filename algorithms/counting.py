@@ -57,14 +57,8 @@ class Counting:
         self._count(D.shape[0] ** 3)
         return pivot
 
-    @property
-    def close_stack(self) -> Callable[[Any], Any]:
-        """As the kernel does, where it does; counts n³ for each."""
-        close_stack = self._kernel.close_stack
-
-        def counted(D: Any) -> Any:
-            failed = close_stack(D)
-            self._count(D.shape[0] * D.shape[1] ** 3)
-            return failed
-
-        return counted
+    def close_stack(self, D: Any) -> Any:
+        """As the kernel does; counts n³ for each."""
+        failed = self._kernel.close_stack(D)
+        self._count(D.shape[0] * D.shape[1] ** 3)
+        return failed
