@@ -26,6 +26,7 @@ from .execution import (
     plan_closure,
     product_in_16_bits,
     refuse_overflow,
+    reporting,
     steady_closure,
 )
 from .factors import Factors, factor, solve
