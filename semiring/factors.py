@@ -120,7 +120,8 @@ class Factors:
             build_kernel(low).left(self._closed, X)
         result = low.decode(X)
         refuse_overflow(low, result)
-        return result if b.ndim == 2 else result[:, 0]
+        answer = result if b.ndim == 2 else result[:, 0]
+        return right.wrap(answer) if isinstance(B, np.ndarray) else answer
 
     def _overflows(self, right: Facts) -> bool:
         """Whether sums with a right-hand side may leave the storage, which was chosen before it was known."""

@@ -222,7 +222,8 @@ class SparseFactors(Named):
         array([8., 2.])
         """
         S, low = self._S, self.lowering
-        b = operand(B, S, "B").array
+        right = operand(B, S, "B")
+        b = right.array
         if b.dtype != low.dtype:
             raise SemiringError(f"A is {low.dtype} and B is {b.dtype}; convert one with .astype(…)")
         if b.ndim not in (1, 2) or b.shape[0] != self.n:
@@ -238,7 +239,8 @@ class SparseFactors(Named):
             kernel(low).left(self._closed, X)
         result: np.ndarray = low.decode(X)
         refuse_overflow(low, result)
-        return result if b.ndim == 2 else result[:, 0]
+        answer = result if b.ndim == 2 else result[:, 0]
+        return right.wrap(answer) if isinstance(B, np.ndarray) else answer
 
     def _overflows(self, right: Facts) -> bool:
         """Whether sums with a right-hand side may leave the storage, which was chosen before it was known."""
