@@ -18,7 +18,7 @@ from semiring.complexes import split_complex
 from semiring.constants import cast_constant, nearest_constant
 from semiring.core import Semiring
 from semiring.errors import SemiringError
-from semiring.expression import Expression, Traced, apply, constant, operand, postorder, substitute
+from semiring.expression import Expression, Traced, apply, constant, operand, postorder, rounded, substitute
 from semiring.laws import sequence
 from semiring.proofs import is_dropped
 from semiring.reference import numpy_function
@@ -344,18 +344,15 @@ def _single_for_half(single: Lowering, dtype: np.dtype) -> Lowering:
 def rounded_to(plain: AnyLowering, dtype: np.dtype) -> AnyLowering:
     """The same with constants as a narrower float has them, so that they compare with its data as they should."""
 
-    def narrow(value: Any) -> Any:
-        return value if isinstance(value, bool) else nearest_constant(value, dtype).item()
-
     def recode(t: Traced) -> Traced:
-        found = {e: constant(narrow(e.value)) for e in postorder(t.outputs) if e.op == "constant"}
-        return Traced(substitute(t.outputs, found), t.arity, t.width)
+        return Traced(rounded(t.outputs, dtype), t.arity, t.width)
 
     (kind,) = plain.components
     return replace(
         plain, add=recode(plain.add), mul=recode(plain.mul), scale=recode(plain.scale), star=recode(plain.star),
-        defined=recode(Traced((plain.defined,), 1, 1)).outputs[0],
-        zero=(kind.type(narrow(plain.zero[0])),), one=(kind.type(narrow(plain.one[0])),),
+        defined=rounded((plain.defined,), dtype)[0],
+        zero=(kind.type(nearest_constant(plain.zero[0], dtype)),),
+        one=(kind.type(nearest_constant(plain.one[0], dtype)),),
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from . import laws
 from .constants import nearest_constant
 from .errors import SemiringError
-from .expression import Expression, Traced
+from .expression import Expression, Traced, rounded
 from .reference import numpy_function, python_function
 from .stars import object_star
 from .tracing import saturating_add
@@ -49,6 +49,10 @@ class Arithmetic:
     def __init__(self, S: Semiring, dtype: np.dtype, working: np.dtype):
         self.semiring, self.dtype = S, dtype
         self.components, self._work = components(dtype), components(working)
+        # Halves are computed in single precision, which holds what comes up on the way, with constants that are halves.
+        self._halves = dtype == working == np.float16
+        if self._halves:
+            self._work = (np.dtype("f4"),)
         if dtype.kind == "O":
             self.zero, self.one = S.zero, S.one
             self._objects = self._object_functions()
@@ -103,9 +107,12 @@ class Arithmetic:
 
     def _call(self, op: str, *arrays: Any) -> Any:
         if self.dtype.kind == "O":
-            return self._objects[op](*arrays)
-        traced: Traced = getattr(self.semiring.traced, op)
-        function = numpy_function(traced.outputs, len(arrays), self._work, self._work)
+            with np.errstate(all="ignore"):  # comparisons with NaN, which objects may be
+                return self._objects[op](*arrays)
+        outputs = getattr(self.semiring.traced, op).outputs
+        if self._halves:
+            outputs = rounded(outputs, self.dtype)
+        function = numpy_function(outputs, len(arrays), self._work, self._work)
         results = function(*map(self._widened, arrays))
         if self._work != self.components:
             results = tuple(map(self._narrowed, results, self.components))
@@ -133,11 +140,13 @@ class Arithmetic:
 
     def _predicate(self, which: str, x: Any) -> np.ndarray:
         if self.dtype.kind == "O":
-            return np.asarray(self._objects[which](x), bool)
+            with np.errstate(all="ignore"):
+                return np.asarray(self._objects[which](x), bool)
         e = getattr(self.semiring.traced, which)
         if e.op == "constant":
             return np.full(np.shape(x), e.value, bool)
-        function = numpy_function((e,), 1, self._work, (np.dtype(bool),))
+        outputs = rounded((e,), self.dtype) if self._halves else (e,)
+        function = numpy_function(outputs, 1, self._work, (np.dtype(bool),))
         return np.broadcast_to(function(self._widened(x))[0], np.shape(x))
 
     def split(self, x: Any) -> tuple:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any, ClassVar
 
 import numpy as np
 
-from .constants import fold
+from .constants import fold, nearest_constant
 from .operations import BITWISE, COMMUTATIVE, COMPLEX, INFIX, ON_CONDITIONS, PREDICATES, SHORT, UFUNCS
 
 
@@ -202,6 +202,13 @@ def rebuild(e: Expression, args: Sequence[Expression]) -> Expression:
     if e.op == "cast":
         return Expression("cast", args, e.value)
     return apply(e.op, *args) if args else e
+
+
+@lru_cache(1024)
+def rounded(outputs: tuple[Expression, ...], dtype: np.dtype) -> tuple[Expression, ...]:
+    """Expressions with constants as a narrower float has them, to be computed in a wider one."""
+    constants = [e for e in postorder(outputs) if e.op == "constant" and not isinstance(e.value, bool)]
+    return substitute(outputs, {e: constant(nearest_constant(e.value, dtype).item()) for e in constants})
 
 
 def split_undefined(traced: Traced) -> tuple[Traced, Expression]:

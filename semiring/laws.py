@@ -306,7 +306,8 @@ def is_nan(x: np.ndarray) -> np.ndarray:
     if x.dtype.names:
         return np.logical_or.reduce([is_nan(x[f]) for f in x.dtype.names])
     if x.dtype.kind == "O":
-        return np.asarray(np.frompyfunc(lambda e: isinstance(e, (float, np.floating)) and e != e, 1, 1)(x), bool)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.frompyfunc(lambda e: isinstance(e, (float, np.floating)) and e != e, 1, 1)(x), bool)
     return np.isnan(x) if x.dtype.kind in "fc" else np.zeros(x.shape, bool)
 
 

@@ -145,7 +145,6 @@ template <class T> DEVICE T trunc(T x) { return x; }
 #define FLOATING(name, call_float, call_double)                              \
     DEVICE float name(float x, float y) { return call_float(x, y); }         \
     DEVICE double name(double x, double y) { return call_double(x, y); }
-FLOATING(hypot, hypotf, ::hypot)
 FLOATING(arctan2, atan2f, ::atan2)
 FLOATING(copysign, copysignf, ::copysign)
 FLOATING(fmod, fmodf, ::fmod)
@@ -153,6 +152,15 @@ FLOATING(fmod, fmodf, ::fmod)
 template <class T> DEVICE T fmod(T x, T y) {
     if constexpr (is_signed<T>) return y == T(0) || y == T(-1) ? T(0) : T(x % y);
     else return y == T(0) ? T(0) : T(x % y);
+}
+// The library's own overflows where one side is the largest number.
+template <class T> DEVICE T hypot(T x, T y) {
+    x = absolute(x), y = absolute(y);
+    if (x - x != T(0) || y - y != T(0)) return x - x == T(0) || x == x && x - x != T(0) ? x + x : y + y;
+    const T large = x < y ? y : x, small = x < y ? x : y;
+    if (large == T(0)) return large;
+    const T ratio = small / large;
+    return large * sqrt(T(1) + ratio * ratio);
 }
 DEVICE double float_power(double x, double y) { return pow(x, y); }
 template <class T> DEVICE bool signbit(T x) { return copysign(T(1), x) < T(0); }
