@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import io
 import math
+import os
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +21,7 @@ from numpy.typing import NDArray
 INTEGER = re.compile(r"[+-]?[0-9]+")
 CANONICAL = re.compile(r"0|-?[1-9][0-9]*")  # the one way to write each integer
 NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE)
+LARGE = 1 << 20  # characters
 LONGEST = 20  # digits and sign of the longest 64-bit integer
 
 
@@ -57,17 +61,30 @@ def table(text: str, dtype: np.dtype, separator: str | None, *, canonical: bool 
     data = text.encode("ascii")
     if not _is_plain(data, canonical):
         return None
-    lines = io.TextIOWrapper(io.BytesIO(data), encoding="ascii", newline="")
-    with warnings.catch_warnings():
+    with _as_a_file(data) as file, warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
-            found = np.loadtxt(lines, dtype=dtype, delimiter=separator, comments=None, ndmin=1)
+            found = np.loadtxt(file, dtype=dtype, delimiter=separator, comments=None, ndmin=1, encoding="ascii")
         except (ValueError, Warning):
             return None
     for field in dtype.names or ():
         if found.dtype[field].kind == "f" and not np.isfinite(found[field]).all():
             return None
     return found
+
+
+@contextmanager
+def _as_a_file(data: bytes) -> Iterator[Any]:
+    """Text as `loadtxt` takes it: a path in memory, which it reads in blocks, or lines, at half the speed."""
+    if len(data) > LARGE and hasattr(os, "memfd_create"):
+        with os.fdopen(os.memfd_create("table"), "wb") as file:
+            path = f"/proc/self/fd/{file.fileno()}"
+            if os.path.exists(path):
+                file.write(data)
+                file.flush()
+                yield path
+                return
+    yield io.TextIOWrapper(io.BytesIO(data), encoding="ascii", newline="")
 
 
 STRANGE, OTHER, SEPARATOR, MINUS, PLUS, ZERO, DIGIT = range(7)
@@ -99,7 +116,8 @@ def _is_plain(data: bytes, canonical: bool) -> bool:
         if k.min() == STRANGE:
             return False
         if canonical:
-            begins = np.flatnonzero(k[:-3] == SEPARATOR)
+            odd = k[1:-2] - np.uint8(MINUS) <= ZERO - MINUS  # a sign or a zero; what is less wraps round
+            begins = np.flatnonzero(odd & (k[:-3] == SEPARATOR))
             first, then, last = k[begins + 1], k[begins + 2], k[begins + 3]
             zeros = (first == ZERO) & (then >= ZERO)
             minus = (first == MINUS) & (then == ZERO) & (last != OTHER)

@@ -17,6 +17,7 @@ import numpy as np
 
 BLANK = " \t\n\r\f\v"
 NONE = object()
+BRACE = "\ue000"
 
 
 class Bad(Exception):
@@ -560,7 +561,12 @@ def of_sparse(z: Any, column: Any, keys: list, directed: Any, weight: Any) -> Re
 def read_graphml(data: bytes, directed: Any = None, weight: Any = "weight", names: Any = None) -> Read:
     check(b"<!ENTITY" not in data, "entities")
     try:
-        root = ElementTree.fromstring(data)
+        # a brace ends a namespace in this parser's names, also where a namespace holds one
+        root = ElementTree.fromstring(data.replace(b"}", BRACE.encode()))
+        for element in root.iter():
+            element.text = element.text and element.text.replace(BRACE, "}")
+            for key, value in element.items():
+                element.set(key, value.replace(BRACE, "}"))
     except Exception as e:
         raise Bad(str(e)) from None
     tag = lambda e: e.tag.rpartition("}")[2]  # noqa: E731

@@ -138,6 +138,22 @@ def test_other_spellings_are_found_across_blocks(text, block):
         numerals.BLOCK = kept
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("odd", ["", "007,1,2", "1,2,-0", "1,-0,2", "1,2,3,", "1,2,٣", "1,2,1e400", '1,2,"3"', "1,2"])
+def test_large_tables_are_read_as_small_ones(end, odd):
+    rows = [f"{k},{k * 7 % 1000},{k / 8}" for k in range(70_000)]
+    rows.insert(50_000, odd)
+    text = end.join(rows) + end
+    assert len(text) > numerals.LARGE
+    layout = text_readers._layout(Path("g.csv"), text, Options())
+    fast = text_readers._fast_columns(text, layout)
+    if odd:
+        assert fast is None
+    else:
+        careful = text_readers._careful_columns(Path("g.csv"), text, layout, Options())
+        assert [c.tolist() for c in fast] == [c.tolist() for c in careful]
+
+
 @pytest.mark.parametrize("name", ["木", "火", "東", "ग", "1🎉", "١", "１", "1\u00a0", "\ufeff1"])
 def test_letters_that_are_digits_somewhere_are_names(tmp_path, name):
     for rows in (1, 500):
