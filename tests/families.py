@@ -92,8 +92,8 @@ def moved_reals() -> Iterator[Generated]:
             continue
         if move.name == "log x" and base.texts["mul"] != "{a} * {b}":
             continue
-        if base.name == "lukasiewicz" and move.name in ("10¹⁰ x", "√x"):
-            continue  # rounding alone breaks a law by 10⁻⁶: the library refuses these rightly
+        if base.name == "lukasiewicz" and move.name in ("10¹⁰ x", "√x", "1/x"):
+            continue  # rounding near 0 is magnified: laws break by 10⁻⁶ and more, or 0 is missed
         with np.errstate(all="ignore"):
             ends = [float(move.forth(REAL.type(e))) for e in (low, high, base.zero, base.one)]
         if any(np.isnan(ends)) or ends[2] == ends[3]:
