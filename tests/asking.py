@@ -90,7 +90,7 @@ def each(function: Callable[..., Any]) -> Callable[..., Array]:
 def stack_checks(g: Generated, S: Any, library: Any, rng: np.random.Generator) -> Iterator[Check]:
     """Closures of whole stacks by every method, and products of them."""
     for method, tile in DENSE:
-        if method == "squaring" and not (S.idempotent and (S.selective or S.bounded)):
+        if method == "squaring" and not (S.idempotent and S.has_unit_stars):
             continue  # longer and longer walks must stop improving
         layout = LAYOUTS[rng.integers(len(LAYOUTS))]
         options = f", method={method!r}" * (method != "auto") + (f", tile={tile}" if tile else "")

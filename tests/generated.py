@@ -237,6 +237,12 @@ class Generated:
             backwards, again = self.closure(data, order=range(data.shape[-1])[::-1])
             unlike = (backwards != star).any(axis=(1, 2)) & (code <= bases.EITHER) & (again <= bases.EITHER)
             code = np.where(unlike, bases.UNSURE, code)
+        if np.isfinite(base.large) and order is None:
+            # Numbers that grow during elimination take their rounding errors along, and each order has its own.
+            rng = np.random.default_rng(3)
+            for other in (range(data.shape[-1])[::-1], *(rng.permutation(data.shape[-1]) for _ in range(3))):
+                again = bases.closure(base, self.from_data(data), order=other, declared=self.declared_star)[1]
+                code = np.where(again == bases.UNSURE, np.maximum(code, bases.UNSURE), code)
         if self.tolerance and order is None:
             for seed in range(2):
                 code = np.where(self._is_unsteady(data, star, seed), np.maximum(code, bases.UNSURE), code)
