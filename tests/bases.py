@@ -47,7 +47,8 @@ class Base:
     exact: bool = False  # sums and products of drawn elements do not round
     partial: bool = False  # an inverse: another order of elimination may meet a star that does not exist
     potentials: bool = False  # ⊗ is +, so that a difference of potentials may be added to an edge
-    large: float = inf  # beyond this rounding errors are no longer told from wrong answers
+    # Beyond this, of each component, rounding errors are no longer told from wrong answers.
+    large: tuple[float, ...] = (inf,)
 
     def has(self, flag: str) -> bool:
         """Whether a property holds, by its first letter."""
@@ -111,9 +112,10 @@ def closure(
             code = np.maximum(code, found)
             left = base.times(A[:, :, k], star[:, None])
             A = base.plus(A, base.times(left[:, :, None], A[:, k, None, :]))
-            if np.isfinite(base.large):
-                numbers = np.where(np.isfinite(A), np.abs(A), 0)
-                code = np.where(numbers.max(axis=(1, 2), initial=0) > base.large, UNSURE, code)
+            for part, most in zip([A[f] for f in A.dtype.names] if A.dtype.names else [A], base.large, strict=False):
+                if np.isfinite(most):
+                    numbers = np.where(np.isfinite(part), np.abs(part), 0)
+                    code = np.where(numbers.max(axis=(1, 2), initial=0) > most, UNSURE, code)
         return base.plus(np.broadcast_to(base.eye(n), A.shape), A), code
 
 
@@ -231,16 +233,16 @@ REALS = (
     Base("plus-times", REAL, 0, 1, np.add, np.multiply, lambda a: _where(a != 1, 1 / (1 - a), 1), "C",
          (_real(*(k / 64 for k in (-4, -2, -1, 1, 2, 3))), _real(1 / 64, 1 / 32), _real(0.5, -0.5, 2, -1, 1)),
          {"add": "{a} + {b}", "mul": "{a} * {b}", "star": "np.where({a} == 1, np.nan, 1 / (1 - {a}))"},
-         (-inf, inf, "()"), partial=True, large=32),
+         (-inf, inf, "()"), partial=True, large=(32,)),
     Base("non-negative plus-times", REAL, 0, 1, np.add, np.multiply, lambda a: _where(a < 1, 1 / (1 - a), 1), "C",
          (_real(*(k / 64 for k in (1, 2, 3))), _real(1 / 64, 1 / 32), _real(0.5, 0.25, 2, 1 / 64)),
          {"add": "{a} + {b}", "mul": "{a} * {b}", "star": "np.where({a} >= 1, np.nan, 1 / (1 - {a}))"},
-         (0, inf, "[)"), large=32),
+         (0, inf, "[)"), large=(32,)),
     Base("plus-times up to ∞", REAL, 0, 1, np.add, _absorbing(0, np.multiply),
          lambda a: _where(a < 1, 1 / (1 - a), inf, EXISTS), "C",
          (_real(*(k / 64 for k in (1, 2, 3))), _real(1 / 64, 1 / 32), _real(0.5, 0.25, 2, inf, 1 / 64)),
          {"add": "{a} + {b}", "mul": "{a} * {b}", "star": "np.where({a} >= 1, np.inf, 1 / (1 - {a}))"},
-         (0, inf, "[]"), large=32),
+         (0, inf, "[]"), large=(32,)),
     Base("counting", REAL, 0, 1, np.add, _absorbing(0, np.multiply), lambda a: _where(a == 0, 1, inf, EXISTS), "C",
          (_real(1, 1, 2), _real(1, 2, 3, inf)),
          {"add": "{a} + {b}", "mul": "{a} * {b}", "star": "np.where({a} == 0, 1, np.inf)",

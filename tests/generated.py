@@ -237,7 +237,7 @@ class Generated:
             backwards, again = self.closure(data, order=range(data.shape[-1])[::-1])
             unlike = (backwards != star).any(axis=(1, 2)) & (code <= bases.EITHER) & (again <= bases.EITHER)
             code = np.where(unlike, bases.UNSURE, code)
-        if np.isfinite(base.large) and order is None:
+        if np.isfinite(base.large).any() and order is None:
             # Numbers that grow during elimination take their rounding errors along, and each order has its own.
             rng = np.random.default_rng(3)
             for other in (range(data.shape[-1])[::-1], *(rng.permutation(data.shape[-1]) for _ in range(3))):

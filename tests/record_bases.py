@@ -63,7 +63,7 @@ def pair(p: Base, q: Base, seed: int = 0) -> Base:
         plus=lambda a, b: build(dtype, p.plus(a["p"], b["p"]), q.plus(a["q"], b["q"])),
         times=lambda a, b: build(dtype, p.times(a["p"], b["p"]), q.times(a["q"], b["q"])),
         star=star, flags=flags, pools=(safe, wild), texts={}, exact=p.exact and q.exact,
-        partial=p.partial or q.partial,
+        partial=p.partial or q.partial, large=p.large + q.large,
     )  # fmt: skip
 
 
@@ -126,7 +126,7 @@ def dual_numbers() -> Base:
         "dual numbers", dtype, (0, 0), (1, 0),
         plus=lambda a, b: build(dtype, a["p"] + b["p"], a["q"] + b["q"]),
         times=lambda a, b: build(dtype, a["p"] * b["p"], a["p"] * b["q"] + a["q"] * b["p"]),
-        star=star, flags="C", pools=(pool,), texts={}, partial=True,
+        star=star, flags="C", pools=(pool,), texts={}, partial=True, large=(32, 32),
     )  # fmt: skip
 
 
@@ -149,7 +149,7 @@ def triangular(of: Base) -> Base:
         f"triangular matrices over {of.name}", dtype, (of.zero,) * 3, (of.one, of.zero, of.one),
         plus=lambda a, b: build(dtype, *(of.plus(a[f], b[f]) for f in "pqr")),
         times=times, star=star, flags="I" if of.has("idempotent") else "", pools=(pool,), texts={},
-        exact=of.exact, partial=of.partial,
+        exact=of.exact, partial=of.partial, large=of.large * 3,
     )  # fmt: skip
 
 
