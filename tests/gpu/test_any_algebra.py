@@ -1,0 +1,97 @@
+"""Algebras and data that only users bring: bare products, overflow, dtypes that are too narrow, halves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import semiring as sr
+
+
+def on_both(function: object, *arrays: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The answer of the GPU and that of the CPU."""
+    import cupy
+
+    assert callable(function)
+    return cupy.asnumpy(function(*map(cupy.asarray, arrays))), function(*arrays)
+
+
+@pytest.mark.parametrize("shape", [(7, 33, 70), (300, 301, 257), (256, 256, 256), (1, 1, 1), (5, 0, 3)])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4", "i2", "f2"])
+def test_a_product_whose_zero_does_not_absorb(shape: tuple[int, int, int], dtype: str) -> None:
+    """Padding with zeros would count: (0 − 0)² + 1 = 1."""
+    S = sr.Semiring("distances", add=np.add, mul=lambda a, b: (a - b) * (a - b) + 1, zero=0, product_only=True,
+                    dtypes="fi")  # fmt: skip
+    m, k, n = shape
+    rng = np.random.default_rng(0)
+    A, B = rng.integers(0, 3, (m, k)).astype(dtype), rng.integers(0, 3, (k, n)).astype(dtype)
+    gpu, cpu = on_both(lambda a, b: sr.matmul(a, b, S), A, B)
+    np.testing.assert_array_equal(gpu, cpu)
+    np.testing.assert_array_equal(gpu[:4, :4], ((A[:4, :, None] - B[None, :, :4]) ** 2 + 1).sum(1))
+
+
+@pytest.mark.parametrize("n", [5, 150, 600])
+def test_an_overflow_stays_where_it_leads_to(n: int) -> None:
+    A = np.zeros((n, n), "f4")
+    A[0, 1] = A[1, 2] = 1e30
+    A[3, 4] = 0.5
+    with np.errstate(all="ignore"):
+        gpu, cpu = on_both(lambda a: sr.closure(a, sr.plus_times), A)
+        factored, _ = on_both(lambda a: sr.factor(a, sr.plus_times).closure(), A)
+    assert not np.isnan(gpu).any() and gpu[0, 2] == np.inf and gpu[3, 4] == 0.5
+    np.testing.assert_array_equal(gpu, cpu)
+    np.testing.assert_array_equal(factored, cpu)
+
+
+def test_opposite_infinities_are_refused() -> None:
+    import cupy
+
+    A = np.zeros((200, 200), "f4")
+    A[0, 1] = A[1, 2] = A[3, 2] = 1e30
+    A[0, 3] = -1e30
+    with pytest.raises(sr.SemiringError, match=r"no value at \[0, 2\].*wider dtype"):
+        sr.closure(cupy.asarray(A), sr.plus_times)
+
+
+@pytest.mark.parametrize("n", [5, 90, 300])
+def test_wider_dtypes(n: int) -> None:
+    tiny = sr.Semiring("tiny", add=np.maximum, mul=lambda a, b: a * b * 1e40, zero=0.0, one=1e-40,
+                       carrier=lambda a: (a >= 0) & (a <= 1e-40))  # fmt: skip
+    rng = np.random.default_rng(1)
+    A = (rng.random((n, n)) * 1e-40).astype("f4")
+    gpu, cpu = on_both(lambda a: sr.closure(a, tiny), A)
+    assert gpu.dtype == np.float32
+    np.testing.assert_allclose(gpu.astype("f8"), cpu.astype("f8"), rtol=1e-3, atol=0)
+    capped = sr.Semiring("capped", add=np.minimum, mul=lambda a, b: np.minimum(a + b - 6, 68), zero=68, one=6,
+                         carrier=lambda a: (a >= 6) & (a <= 68), dtypes="iu")  # fmt: skip
+    B = rng.integers(6, 69, (n, n)).astype("i1")
+    gpu, cpu = on_both(lambda a: sr.closure(a, capped), B)
+    np.testing.assert_array_equal(gpu, cpu)
+    np.testing.assert_array_equal(gpu, sr.closure(B.astype("i4"), capped))
+
+
+@pytest.mark.parametrize("n", [5, 64, 300])
+def test_halves_meet_constants_that_are_halves(n: int) -> None:
+    S = sr.Semiring("scaled", add=np.maximum, mul=lambda a, b: a * b / np.e, zero=0.0, one=np.e,
+                    carrier=lambda a: (a >= 0) & (a <= np.e))  # fmt: skip
+    A = np.full((n, n), S.one_in("f2"))
+    A[3, 4] = 1.5
+    gpu, cpu = on_both(lambda a: sr.closure(a, S), A)
+    assert (gpu == S.one_in("f2")).all() and (cpu == S.one_in("f2")).all()
+
+
+@pytest.mark.parametrize("n", [3, 100, 200])
+def test_a_cycle_that_stops_improving(n: int) -> None:
+    S = sr.Semiring("capped", add=np.maximum, mul=lambda a, b: np.where((a < 0) | (b < 0), -1, np.minimum(a + b, 60)),
+                    zero=-1, one=0, carrier=lambda a: (a >= -1) & (a <= 60) & (np.floor(a) == a), dtypes="fi")
+    rng = np.random.default_rng(2)
+    A = np.where(rng.random((n, n)) < 2 / n, rng.integers(0, 5, (n, n)), -1).astype("i4")
+    gpu, cpu = on_both(lambda a: sr.closure(a, S), A)
+    np.testing.assert_array_equal(gpu, cpu)
+
+
+def test_complex_numbers_and_wide_records_are_refused_by_name() -> None:
+    import cupy
+
+    with pytest.raises(sr.SemiringError, match="complex numbers are computed on the CPU only; use device='cpu'"):
+        sr.closure(cupy.zeros((3, 3), "c16"), sr.plus_times)
