@@ -156,7 +156,9 @@ template <class T> DEVICE T fmod(T x, T y) {
 // The library's own overflows where one side is the largest number.
 template <class T> DEVICE T hypot(T x, T y) {
     x = absolute(x), y = absolute(y);
-    if (x - x != T(0) || y - y != T(0)) return x - x == T(0) || x == x && x - x != T(0) ? x + x : y + y;
+    if (x == x && x - x != T(0)) return x;  // infinite, whatever the other is
+    if (y == y && y - y != T(0)) return y;
+    if (x != x || y != y) return x + y;
     const T large = x < y ? y : x, small = x < y ? x : y;
     if (large == T(0)) return large;
     const T ratio = small / large;
