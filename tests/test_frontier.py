@@ -174,7 +174,7 @@ def test_distances_are_those_of_dijkstra(seed: int) -> None:
 def without_duplicates(A: Any) -> Any:
     """The least of parallel edges, for SciPy, which would add them."""
     rows = compressed(A, sr.min_plus).rows
-    return sp.csr_array((rows.values, rows.columns, rows.offsets), shape=A.shape)
+    return sp.csr_array((rows.values, rows.columns, rows.offsets.astype(np.int32)), shape=A.shape)
 
 
 @pytest.mark.parametrize("seed", range(3))
