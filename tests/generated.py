@@ -230,7 +230,7 @@ class Generated:
     def closure(self, data: Array, *, order: Sequence[int] | None = None) -> tuple[Array, Array]:
         """A* of each matrix as base elements, and whether it exists."""
         base = self.base
-        near = None if base.has("bounded") or not self.tolerance else self._near_one(data)
+        near = None if base.has("bounded") else self._near_one(data)
         star, code = bases.closure(base, self.from_data(data), near_one=near, order=order, declared=self.declared_star)
         if base.partial and order is None and base.dtype == WHOLE:
             # Without more laws than a semiring's, a closure may depend on the order of elimination.
@@ -279,13 +279,16 @@ class Generated:
             unsteady |= ~near.all(axis=(1, 2))
         return unsteady
 
-    def _near_one(self, data: Array) -> Callable[[Array], Array]:
-        eps = max(float(np.finfo(d).eps) for d in _floats(data.dtype))
-        slack = self.tolerance * eps * max(1.0, self.largest, *(abs(float(v)) for v in _finite(self.one)))
+    def _near_one(self, data: Array) -> Callable[[Array], Array] | None:
+        """Pivots whose difference from one may be rounding: each weight is known to a few units in its last place."""
+        if data.dtype.kind != "f":
+            return None
+        whole = (np.isinf(data) | (np.floor(data) == data)).all(axis=(1, 2))
+        few = np.maximum(self.tolerance, np.where(whole, 0, 4 * data.shape[-1]))
+        size = np.maximum(self.scale(data)[:, 0, 0], max(1.0, self.largest, abs(float(self.one))))
+        slack = few * float(np.finfo(data.dtype).eps) * size
 
         def near(pivot: Array) -> Array:
-            if self.base.dtype.names:
-                return np.zeros(pivot.shape, bool)
             moved, one = self.parts[0][2].forth(pivot), REAL.type(self.one)
             return np.asarray((pivot != self.base.one) & (np.abs(moved - one) <= slack))
 
@@ -341,15 +344,6 @@ class Generated:
 
 def _component(element: Any, number: int) -> Any:
     return element[number] if isinstance(element, tuple) else element
-
-
-def _finite(element: Any) -> list[float]:
-    return [v for v in (element if isinstance(element, tuple) else (element,)) if np.isfinite(v)] or [0.0]
-
-
-def _floats(dtype: np.dtype) -> list[np.dtype]:
-    kinds = [dtype[f] for f in dtype.names] if dtype.names else [dtype]
-    return [k for k in kinds if k.kind == "f"] or [np.dtype("f8")]
 
 
 def _stored(value: Any, kind: np.dtype) -> Any:
