@@ -207,8 +207,8 @@ def refuse_overflow(low: Lowering, result: Any) -> None:
         at = tuple(int(i) for i in np.argwhere(found.get())[0])
     else:
         if not result.dtype.names:
-            with np.errstate(all="ignore"):
-                if np.isfinite(result.sum()):
+            with np.errstate(over="ignore", invalid="ignore"):
+                if np.isfinite(np.add.reduce(result, axis=None)):
                     return
         found = is_nan(result)
         if not found.any():
