@@ -73,4 +73,4 @@ def dtype_text(dtype: np.dtype) -> str:
     """A dtype, records by their fields."""
     if dtype.names is None:
         return str(dtype)
-    return "(" + ", ".join(f"{field} {dtype[field]}" for field in dtype.names) + ")"
+    return "(" + ", ".join(f"{shown(field)} {dtype_text(dtype[field])}" for field in dtype.names) + ")"

@@ -13,6 +13,7 @@ from numpy.typing import DTypeLike
 from .errors import GraphError, SemiringError
 from .laws import show
 from .names import is_integer, is_missing
+from .texts import shown
 
 if TYPE_CHECKING:
     from .core import Semiring
@@ -95,7 +96,7 @@ def _converted(S: Semiring, values: np.ndarray, dtype: DTypeLike | None, place: 
     if S.is_record:
         return _records(S, values, wanted, place)
     if values.dtype.names:
-        fields = ", ".join(values.dtype.names)
+        fields = shown(", ".join(values.dtype.names))
         raise GraphError(f"weights are records ({fields}) and the elements of {S.name} are numbers")
     for i, value in enumerate(values if values.dtype.kind == "O" else ()):
         if not isinstance(value, Number):
@@ -177,7 +178,7 @@ def _records(S: Semiring, values: np.ndarray, wanted: np.dtype | None, place: Ca
     shape = f"an element of {S.name} is a tuple ({', '.join(fields)})"
     if values.dtype.names:
         if set(values.dtype.names) != set(fields):
-            raise GraphError(f"weights have the components ({', '.join(values.dtype.names)}), and {shape}")
+            raise GraphError(f"weights have the components ({shown(', '.join(values.dtype.names))}), and {shape}")
         columns = dict(chain.from_iterable(_columns_of(field, values[field]) for field in fields))
         target = S.resolve_dtype(values.dtype) if wanted is None else wanted
     else:

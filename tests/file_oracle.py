@@ -381,7 +381,7 @@ def of_array(array: np.ndarray, zero: Any, directed: Any, weight: Any) -> Read:
 def of_matrix(matrix: np.ndarray, zero: Any, names: Any, directed: Any, weight: Any) -> Read:
     n = len(matrix)
     if zero is not None:
-        check(zero.shape == () and zero.dtype == matrix.dtype, "zero")
+        check(zero.shape == () and zero.dtype.newbyteorder("=") == matrix.dtype.newbyteorder("="), "zero")
     else:
         check(matrix.dtype.kind in "biufc", "no numbers")
     edges = []

@@ -781,6 +781,7 @@ def harmless(text: str) -> bool:
 def test_control_characters_reach_no_terminal(tmp_path):
     M = sr.adjacency([(ESCAPE, "b", -1.0), ("b", ESCAPE, 0.5)], sr.min_plus)
     graph = sr.as_graph([(ESCAPE, "b"), ("b", ESCAPE)])
+    header = "{{'descr': [('a','<i4'),('b','<i4'),('\x1b[2J',[('\x1b','<f8')])], 'fortran_order': False, 'shape': {}}}"
     texts = [str(M), M._repr_html_(), repr(graph), str(sr.reach(graph))]
     for call in (
         lambda: sr.closure(M, sr.min_plus),
@@ -806,6 +807,8 @@ def test_control_characters_reach_no_terminal(tmp_path):
         lambda: read(tmp_path, "g.gr", ESCAPE),
         lambda: read(tmp_path, "g.npz", ESCAPE),
         lambda: read(tmp_path, "g.npy", ESCAPE),
+        lambda: read(tmp_path, "g.npy", raw_npy(header.format("(3,)"))),
+        lambda: sr.adjacency(read(tmp_path, "g.npy", raw_npy(header.format("(0,)"))), sr.min_plus),
         lambda: read(tmp_path, "g.graphml", ESCAPE),
         lambda: read(tmp_path, "g.csv", f"a,b,{ESCAPE}\n1,2,3\n", weight="x"),
     ):

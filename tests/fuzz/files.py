@@ -327,7 +327,7 @@ def values_mutated(r: random.Random, member: bytes) -> bytes:
         found = found.astype(r.choice(["f8", "i4", "u8", "?", "c8", "i1", ">i8", "M8[s]", "U5"]))
     elif way == 3 and found.ndim:
         flat = found.reshape(-1)
-        found = r.choice([found[None], flat, found[:0], flat[0]] if found.size else [found[None]])
+        found = r.choice([found[None], flat, found[:0], flat[:1].reshape(())] if found.size else [found[None]])
     elif found.ndim:
         found = np.concatenate([found, found[:1]])
     file = io.BytesIO()
