@@ -138,7 +138,9 @@ class Semiring:
         self._settle_flags(declared)
         if self.traced and not self.absorbs:
             self.traced.mul = self.traced.raw_mul
-        self.has_reached_star = star is None and not product_only and not self.bounded and self._reach_star(A, tried)
+        self.has_reached_star = not product_only and not self.bounded and (
+            self._reach_star(A, tried) if star is None else self.selective and self._reaches_its_star(A, tried)
+        )
 
     # Declaration
 
@@ -225,6 +227,11 @@ class Semiring:
             return False
         self.traced = Operations(ops.add, ops.raw_mul, ops.mul, *reached, ops.carrier)
         return True
+
+    def _reaches_its_star(self, A: Arithmetic, tried: Elements) -> bool:
+        """Whether the star declared for a selective ⊕ is reached after finitely many steps, by all elements."""
+        found = np.concatenate([tried.notable, tried.random])
+        return self.traced is not None and stars.doublings_that_reach(A, found, True, True) > 0
 
     @property
     def _has_ends(self) -> bool:

@@ -105,3 +105,16 @@ def test_objects_whose_powers_do_not_end() -> None:
         sr.closure(S.array([[frozenset("a")]]), S)
     A = S.array([[frozenset(), frozenset("a")], [frozenset(), frozenset()]])
     assert sr.closure(A, S)[0, 1] == {"a"}
+
+
+def test_a_declared_star_that_is_reached() -> None:
+    """A chain in which 1 is not the best: a cycle better than 1 improves once, and then no more."""
+    S = sr.Semiring("chain", add=np.maximum, mul=lambda a, b: np.where((a == 0) | (b == 0), 0, np.maximum(a, b)),
+                    zero=0, one=1, star=lambda a: np.maximum(a, 1), dtypes="fi",
+                    carrier=lambda a: (a == 0) | (a == 1) | (a == 2) | (a == 3))  # fmt: skip
+    assert S.selective and not S.bounded and S.has_reached_star and not S.may_diverge
+    A = np.array([[0, 2, 0], [1, 0, 0], [0, 3, 0]])
+    for method in DENSE:
+        assert sr.closure(A, S, method=method).tolist() == [[2, 2, 0], [2, 2, 0], [3, 3, 1]]
+    for T in (sr.min_plus, sr.max_plus, sr.max_times):
+        assert T.may_diverge and not T.has_reached_star
