@@ -78,6 +78,13 @@ class Walks(NamedTuple):
     predecessor: np.ndarray  # −1 for none
     cycle: list[int] | None = None
     weight: Any = None  # of the cycle
+    rounds: list[np.ndarray] | None = None  # predecessors by the number of edges, where best walks repeat vertices
+
+    def walk_to(self, source: int, target: int) -> list[int] | None:
+        """The vertices of a best walk; None where there is none."""
+        if self.rounds is not None:
+            return walk_by_rounds(self.rounds, source, target)
+        return path_to(self.predecessor, source, target) if source == target or self.predecessor[target] >= 0 else None
 
 
 def best_walks(G: Graph, S: Any, source: int) -> Walks:
@@ -100,7 +107,10 @@ def best_walks(G: Graph, S: Any, source: int) -> Walks:
     T = S.over(G.values.dtype)
     if nothing_improves(T, G.values):
         return settle(G, T, source)
-    return correct(G, S, [source])
+    if S.may_diverge:
+        return correct(G, S, [source])
+    found = follow(G, T, [source])
+    return found if found.cycle is None else by_length(G, T, source)
 
 
 def improving_cycle(G: Graph, S: Any, sources: list[int]) -> tuple[list[int] | None, Any]:
@@ -193,6 +203,42 @@ def follow(G: Graph, T: Any, sources: list[int], epsilons: float = 0) -> Walks:
                 return Walks(x, predecessor, cycle)
     # One over an infinitely good edge may stop improving before it is noticed.
     return Walks(x, predecessor, some_cycle(predecessor))
+
+
+def by_length(G: Graph, T: Any, source: int) -> Walks:
+    """Best walks of up to 1, 2, … edges until nothing improves, where that comes to an end though cycles improve.
+
+    So it is where every star is reached after finitely many steps: going round a cycle once, or a few times, is then
+    better than not at all, and predecessors alone do not tell how often.
+    """
+    x = full(np.empty(G.n, G.values.dtype), T.zero)
+    x[source] = T.one
+    changed, rounds = np.array([source]), []
+    while changed.size:
+        before, predecessor = x.copy(), np.full(G.n, -1)
+        for u in changed.tolist():
+            heads, weights = G.edges(u)
+            improved, best = _improved(T, x[heads], _extended(T, before, u, weights))
+            x[heads[improved]] = best[improved]
+            predecessor[heads[improved]] = u
+        changed = np.flatnonzero(predecessor >= 0)
+        rounds.append(predecessor)
+    return Walks(x, np.full(G.n, -1), rounds=rounds)
+
+
+def walk_by_rounds(rounds: list[np.ndarray], source: int, target: int) -> list[int] | None:
+    """The walk that led to the label of a vertex, from the predecessors of each round; None if there is none.
+
+    Examples
+    --------
+    >>> walk_by_rounds([np.array([-1, 0]), np.array([1, -1]), np.array([-1, -1])], 0, 0)
+    [0, 1, 0]
+    """
+    walk = [target]
+    for predecessor in reversed(rounds):
+        if predecessor[walk[-1]] >= 0:
+            walk.append(int(predecessor[walk[-1]]))
+    return walk[::-1] if walk[-1] == source else None
 
 
 def correct(G: Graph, S: Any, sources: list[int]) -> Walks:

@@ -66,7 +66,8 @@ def closure_rows(
     Raises
     ------
     LawError
-        When ⊕ does not select.
+        When ⊕ does not select; or predecessors are wanted where best walks go round a cycle, and how often is not known
+        from them.
     NoClosureError
         When an improving cycle can be reached from a source; it names the cycle. Beyond an infinitely good edge nothing
         improves any more, and cycles may stay unnoticed.
@@ -138,7 +139,7 @@ class Search:
         """The rows of the closure on the CPU, and predecessors if wanted."""
         low = self.form.low
         if low.kind == "objects":
-            found = [self._searched(int(s), self.stored.values) for s in starts]
+            found = [self._searched(int(s), self.stored.values, predecessors) for s in starts]
             return _stacked(found, low, self.given.shape[0], predecessors)
         from .kernels.cpu.frontier import frontier_kernel
 
@@ -149,17 +150,21 @@ class Search:
         X, P, failed = kernel.correct(self.stored, starts, predecessors)
         # A cycle improves, or rounding makes it look so.
         rows = low.decode(X)
-        for i, walks in self._looked_at(starts, np.flatnonzero(failed >= 0)):
+        for i, walks in self._looked_at(starts, np.flatnonzero(failed >= 0), predecessors):
             rows[i] = walks.labels
             if P is not None:
                 P[i] = walks.predecessor
         return rows, P
 
-    def _looked_at(self, starts: np.ndarray, unsure: np.ndarray) -> Iterator[tuple[int, Walks]]:
+    def _looked_at(self, starts: np.ndarray, unsure: np.ndarray, predecessors: bool) -> Iterator[tuple[int, Walks]]:
         """The rows of some sources again, of which a cycle that they reach improves, unless that is rounding."""
         from .kernels.cpu.frontier import frontier_kernel
 
         low, S, values = self.form.low, self.S, self.given.rows.values
+        if not S.may_diverge:
+            for i in unsure.tolist():
+                yield i, self._searched(int(starts[i]), values, predecessors)
+            return
         if values.dtype.kind in "iu" and S.is_tropical:
             values = in_python_integers(low, self.stored.values)[1]
         graph, first = self._graph(values), unsure[:1]
@@ -177,15 +182,20 @@ class Search:
                 yield i, Walks(along_tree(graph, T, [int(starts[i])], before), before)
             unsure = unsure[failed >= 0]
         for i in unsure.tolist():
-            yield i, self._searched(int(starts[i]), values)
+            yield i, self._searched(int(starts[i]), values, predecessors)
 
     def _graph(self, values: np.ndarray) -> CompressedRows:
         return CompressedRows(self.given.rows.offsets, self.given.rows.columns, values)
 
-    def _searched(self, source: int, values: np.ndarray) -> Walks:
+    def _searched(self, source: int, values: np.ndarray, predecessors: bool) -> Walks:
         found = best_walks(self._graph(values), self.S, source)
         if found.cycle is not None:
             raise self._improving(found.cycle, found.weight)
+        if predecessors and found.rounds is not None:
+            raise LawError(
+                f"{self.S.name}: best walks go round a cycle here before that stops improving, which predecessors "
+                "cannot tell; leave out predecessors=True, or ask sr.path for the walks"
+            )
         return found
 
     def _improving(self, cycle: list[int], weight: Any) -> Exception:

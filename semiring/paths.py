@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .algorithms.relaxation import Dense, best_walks, path_to, weight_of
+from .algorithms.relaxation import Dense, best_walks, weight_of
 from .core import Semiring
 from .devices import to_host
 from .divergence import improving
@@ -31,7 +31,8 @@ def path(A: Any, S: Semiring | str, source: Any, target: Any) -> tuple[Any, list
     weight : scalar
         ⊗ along the path; zero if there is none.
     vertices : list or None
-        From source to target, or ``None``.
+        From source to target, or ``None``. Vertices occur twice only where going round a cycle is better than not, and
+        stops being so after some rounds.
 
     Raises
     ------
@@ -63,8 +64,7 @@ def path(A: Any, S: Semiring | str, source: Any, target: Any) -> tuple[Any, list
     found = best_walks(graph, S, start)
     if found.cycle is not None:
         raise improving(S, names, found.cycle[0], found.cycle, fitting(S, found.weight, array.dtype), None)
-    vertices, weight = None, found.labels[end]
-    if start == end or found.predecessor[end] >= 0:
-        walk = path_to(found.predecessor, start, end)
+    vertices, weight, walk = None, found.labels[end], found.walk_to(start, end)
+    if walk is not None:
         vertices, weight = walk if names is None else [names[v] for v in walk], weight_of(graph, S, walk)
     return fitting(S, weight, array.dtype), vertices

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from functools import reduce
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import semiring as sr
 
@@ -31,6 +33,29 @@ def test_a_cycle_that_stops_improving_has_a_closure(method: str, dtype: str) -> 
     expected = np.array([[60, 60, 60, -1], [60, 60, 60, -1], [-1, -1, 0, -1], [-1, -1, 0, 0]])
     assert sr.closure(A, S, method=method, tile=2).tolist() == expected.tolist()
     assert sr.factor(A, S).closure().tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("dtype", ["f8", "i8", "i1", "O"])
+def test_best_walks_go_round_as_often_as_that_improves(dtype: str) -> None:
+    """Dense and sparse, and each walk as heavy as the closure says."""
+    S = capped(20)
+    A = np.array([[-1, 3, -1, -1], [2, -1, 7, -1], [-1, -1, -1, 0], [-1, -1, 0, -1]], dtype)
+    star = sr.closure(A, S)
+    for i in range(4):
+        for j in range(4):
+            weight, walk = sr.path(A, S, i, j)
+            assert weight == star[i, j]
+            assert (walk is None) == (weight == -1)
+            assert walk is None or weight == reduce(S.mul, [A[e] for e in pairwise(walk)], 0)
+    assert sr.path(A, S, 0, 1) == (20, [0, 1] * 5)  # 3 + 4 · (2 + 3)
+    i, j = np.nonzero(A != -1)
+    M = sp.coo_array((A[i, j], (i, j)), A.shape).tocsr() if dtype != "O" else A
+    assert np.array_equal(sr.closure_rows(M, S, range(4)), star)
+    rows, before = sr.closure_rows(M, S, [2, 3], predecessors=True)
+    assert rows.tolist() == star[2:].tolist()
+    assert before.tolist() == [[-1, -1, -1, 2], [-1, -1, 3, -1]]
+    with pytest.raises(sr.LawError, match=r"capped at 20: best walks go round a cycle .* ask sr.path"):
+        sr.closure_rows(M, S, [0], predecessors=True)
 
 
 def test_squaring_needs_cycles_that_do_not_improve() -> None:
