@@ -334,10 +334,14 @@ def _single_for_half(single: Lowering, dtype: np.dtype) -> Lowering:
     def encode(a: np.ndarray, copy: bool) -> np.ndarray:
         return single.encode(a.astype("f4"), False)
 
+    def decode(a: np.ndarray) -> np.ndarray:
+        with np.errstate(over="ignore"):  # too large for a half is ∞ there
+            return np.asarray(single.decode(a).astype(dtype))
+
     return replace(
         single, name=f"{single.name}, single precision", dtype=dtype,
         reason=f"the CPU has no half-precision arithmetic; {single.reason}",
-        recode=(encode, lambda a: single.decode(a).astype(dtype)),
+        recode=(encode, decode),
     )  # fmt: skip
 
 

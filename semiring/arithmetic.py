@@ -142,7 +142,8 @@ class Arithmetic:
         if self.dtype.kind == "O":
             with np.errstate(all="ignore"):
                 return np.asarray(self._objects[which](x), bool)
-        e = getattr(self.semiring.traced, which)
+        S = self.semiring
+        e = S.carrier_in(self.dtype) if which == "carrier" else getattr(S.traced, which)
         if e.op == "constant":
             return np.full(np.shape(x), e.value, bool)
         outputs = rounded((e,), self.dtype) if self._halves else (e,)

@@ -15,7 +15,7 @@ from .arithmetic import Arithmetic, Operations
 from .constants import cast_constant
 from .dtypes import SCALAR_DTYPES, check_neutral, checked_fields, refusal, refuse, safe_kinds, working_dtype
 from .errors import LawError, SemiringError, SemiringWarning, TraceError
-from .expression import Traced, apply, constant, equals, split_undefined
+from .expression import Expression, Traced, apply, constant, equals, split_undefined, without_minus_infinity
 from .memory import require
 from .proofs import proven_flags
 from .samples import Elements, elements, notable_elements
@@ -322,6 +322,12 @@ class Semiring:
             why = "; ".join(f"{d}: {reason}" for d, reason in tried.items()) or f"dtypes={self.kinds!r} names no kind"
             raise SemiringError(f"{self.name} lives in no dtype ({why}); see the parameter dtypes")
         return self.dtypes[0]
+
+    def carrier_in(self, dtype: np.dtype) -> Expression:
+        """The condition on elements of a dtype; of unsigned integers none is −∞ unless zero or one is."""
+        assert self.traced
+        everything = dtype.kind != "u" or -np.inf in (self.zero, self.one)
+        return self.traced.carrier if everything else without_minus_infinity(self.traced.carrier)
 
     def working(self, dtype: np.dtype) -> np.dtype:
         """The dtype in which the algebra is computed on data of a dtype: a wider one where that is too narrow."""

@@ -211,6 +211,23 @@ def rounded(outputs: tuple[Expression, ...], dtype: np.dtype) -> tuple[Expressio
     return substitute(outputs, {e: constant(nearest_constant(e.value, dtype).item()) for e in constants})
 
 
+# What −∞, which is below everything else, is to it.
+_BELOW_ALL = {
+    "less": True, "less_equal": True, "greater": False, "greater_equal": False, "equal": False, "not_equal": True,
+}  # fmt: skip
+
+
+@lru_cache(256)
+def without_minus_infinity(condition: Expression) -> Expression:
+    """A condition where no number stands for −∞, as in unsigned integers."""
+    lowest, known = constant(-math.inf), {}
+    for e in postorder([condition]):
+        if e.op in _BELOW_ALL and (e.args[0] is lowest) != (e.args[1] is lowest):
+            turned = e.args[1] is lowest and e.op not in ("equal", "not_equal")
+            known[e] = constant(_BELOW_ALL[e.op] != turned)
+    return substitute([condition], known)[0]
+
+
 def split_undefined(traced: Traced) -> tuple[Traced, Expression]:
     """Split a partial function, whose undefined values are written NaN, into a total one and its domain.
 

@@ -201,7 +201,7 @@ def examine(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, np.ndarray
     facts = gather(scans, A.zero, A.zero if A.one is None else A.one)
     if S.has_multiples:
         facts = replace(facts, multiple=_common_multiple([array for _, array in arrays]))
-    if S.traced and S.traced.carrier.op != "constant" and not facts.two_valued:
+    if S.traced and S.carrier_in(dtype).op != "constant" and not facts.two_valued:
         for what, array in arrays:
             _refuse_outside(S, what, array)
     return facts

@@ -123,10 +123,10 @@ def check_options(
         raise SemiringError(f"unknown device {clip_repr(device)}: it is 'cpu', 'gpu', or None for the best of them")
     if tile is not None and (not isinstance(tile, (int, np.integer)) or isinstance(tile, bool) or tile < 1):
         raise SemiringError(f"tile must be a positive whole number, and is {clip_repr(tile)}")
-    if not isinstance(progress, bool) and not callable(progress):
+    if progress is not False and progress is not True and not callable(progress):
         raise SemiringError(f"progress must be True, False or a function of a number, and is {clip_repr(progress)}")
     for name, value in switches.items():
-        if not isinstance(value, (bool, np.bool_, int)):
+        if value is not True and value is not False and not isinstance(value, (np.bool_, int)):
             raise SemiringError(f"{name} must be True or False, and is {clip_repr(value)}")
 
 

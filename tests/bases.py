@@ -82,15 +82,15 @@ def matmul(base: Base, A: Array, B: Array, C: Array | None = None) -> Array:
 
 
 def closure(
-    base: Base, A: Array, *, near_one: Callable[[Array], Array] | None = None, order: Sequence[int] | None = None,
-    declared: bool = True,
+    base: Base, A: Array, *, near_one: Callable[[Array, Array], Array] | None = None,
+    order: Sequence[int] | None = None, declared: bool = True,
 ) -> tuple[Array, Array]:  # fmt: skip
     """A* of each matrix of a stack, and whether it exists: EXISTS, EITHER, NONE or UNSURE.
 
     Parameters
     ----------
     near_one : callable, optional
-        Of pivots: where rounding decides whether 1 ⊕ a = 1.
+        Of pivots, and whether each has a star: where rounding decides whether 1 ⊕ a = 1.
     order : sequence of int, optional
         In which the vertices are eliminated.
     declared : bool
@@ -108,7 +108,7 @@ def closure(
                 # A selective ⊕ has no closure where a cycle improves: as documented, whatever star is declared.
                 found = np.where(bounded, EXISTS, np.maximum(found, EITHER))
             if near_one is not None:
-                found = np.where(near_one(pivot), UNSURE, found)
+                found = np.where(near_one(pivot, found), UNSURE, found)
             code = np.maximum(code, found)
             left = base.times(A[:, :, k], star[:, None])
             A = base.plus(A, base.times(left[:, :, None], A[:, k, None, :]))

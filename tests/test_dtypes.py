@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
@@ -88,6 +89,20 @@ def test_unsigned_numbers_that_wrap() -> None:
     assert sr.closure(A.astype("i1"), S).tolist() == expected.tolist()
     with pytest.raises(sr.SemiringError, match=r"differences cannot live in uint8: in it .* fails: .* at a = "):
         sr.closure(A.astype("u1"), S)
+
+
+@pytest.mark.parametrize("carrier", [
+    lambda a: a > -inf, lambda a: -inf < a, lambda a: a != -inf, lambda a: ~(a == -inf), lambda a: ~(a <= -inf),
+    lambda a: ~(-inf >= a),
+])  # fmt: skip
+@pytest.mark.parametrize("dtype", ["u1", "u2", "u4", "u8"])
+def test_no_unsigned_number_is_minus_infinity(dtype: str, carrier: Callable[[Any], Any]) -> None:
+    S = sr.Semiring("shortest", add=np.minimum, mul=np.add, zero=inf, one=0, carrier=carrier)
+    top = np.iinfo(dtype).max
+    A = np.array([[top, 0, top], [top, top, 5], [top, top, 0]], dtype)
+    assert sr.closure(A, S).tolist() == [[0, 0, 5], [top, 0, 5], [top, top, 0]]
+    with pytest.raises(sr.SemiringError, match="outside the carrier"):
+        sr.closure(np.array([[0, -np.inf], [0, 0]]), S)
 
 
 @pytest.mark.parametrize("one", [np.e, np.pi, 0.1, 1 / 3])

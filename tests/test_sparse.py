@@ -150,6 +150,11 @@ def random_graph(n: int, degree: float, seed: int, *, directed: bool = True) -> 
     return A if directed else sp.csr_array(A.maximum(A.T))
 
 
+def for_csgraph(A: sp.csr_array) -> sp.csr_array:
+    """With 32-bit indices, which scipy.sparse.csgraph insisted on before SciPy 1.15."""
+    return sp.csr_array((A.data, A.indices.astype(np.int32), A.indptr.astype(np.int32)), A.shape)
+
+
 def grid(side: int, seed: int = 0) -> sp.csr_array:
     """A square grid, undirected, of random weights."""
     rng = np.random.default_rng(seed)
@@ -281,7 +286,7 @@ def test_minnesota_roads_are_as_dijkstra_has_them() -> None:
     got = np.asarray(sr.closure(graph, sr.min_plus))
     rows, columns = np.concatenate([ends, ends[:, ::-1]]).T
     S = sp.csr_array((np.concatenate([km, km]), (rows, columns)), (graph.n, graph.n))
-    np.testing.assert_allclose(got, dijkstra(S), rtol=1e-12)
+    np.testing.assert_allclose(got, dijkstra(for_csgraph(S)), rtol=1e-12)
 
 
 def test_negative_weights_are_as_johnson_has_them() -> None:
@@ -290,7 +295,7 @@ def test_negative_weights_are_as_johnson_has_them() -> None:
     coo = A.tocoo()
     A = sp.csr_array((coo.data + potential[coo.row] - potential[coo.col], (coo.row, coo.col)), A.shape)
     assert (A.data < 0).any()
-    np.testing.assert_allclose(sparse_factor(A, sr.min_plus).closure(), johnson(A), atol=1e-12)
+    np.testing.assert_allclose(sparse_factor(A, sr.min_plus).closure(), johnson(for_csgraph(A)), atol=1e-12)
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i4"])

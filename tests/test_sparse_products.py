@@ -126,7 +126,7 @@ def from_dense(A: np.ndarray) -> Any:
 def test_results_do_not_depend_on_the_threads(threads: int) -> None:
     """To the bit, also where ⊕ rounds; and SciPy's own product is near."""
     random = np.random.default_rng(3)
-    A = sp.random_array((3000, 2500), density=0.004, rng=random, format="csr")
+    A = sp.random_array((3000, 2500), density=0.004, random_state=random, format="csr")
     B = random.random((2500, 65))
     K = SparseKernel(sparse_kernel(general(sr.plus_times, np.dtype("f8"))).program, threads)
     rows = compressed(A, sr.plus_times).rows
@@ -298,8 +298,8 @@ def test_structure_of_products_and_transposes(data: st.DataObject) -> None:
     random = np.random.default_rng(data.draw(st.integers(0, 10**6)))
     m, k = (data.draw(st.integers(1, 40)) for _ in range(2))
     n = data.draw(st.sampled_from([1, 63, 64, 65, 4096, 4097, 9000]))
-    A = sp.random_array((m, k), density=data.draw(st.sampled_from([0, 0.1, 0.9])), rng=random, format="csr")
-    B = sp.random_array((k, n), density=data.draw(st.sampled_from([0, 0.002, 0.2])), rng=random, format="csr")
+    A = sp.random_array((m, k), density=data.draw(st.sampled_from([0, 0.1, 0.9])), random_state=random, format="csr")
+    B = sp.random_array((k, n), density=data.draw(st.sampled_from([0, 0.002, 0.2])), random_state=random, format="csr")
     a, b = ((X.indptr.astype(np.int64), X.indices.astype(np.int32)) for X in map(sorted_rows, (A, B)))
     offsets, columns = structure.product_structure(a, b, n)
     expected = sorted_rows(sp.csr_array((A != 0).astype(int) @ (B != 0).astype(int)))

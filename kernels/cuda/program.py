@@ -229,12 +229,11 @@ def exchange_source(low: CudaLowering) -> str:
 
 def _carrier(low: CudaLowering, given: tuple[np.dtype, ...]) -> str:
     """Whether an element of the data is one of the carrier, computed in the dtype that the algebra works in."""
-    ops, work = low.algebra.traced, low.algebra.working(low.dtype)
-    assert ops
+    carrier, work = low.algebra.carrier_in(low.dtype), low.algebra.working(low.dtype)
     if work == low.dtype or work.names:
-        return function("contains", "x", [ops.carrier], given, [np.dtype(bool)], given="Given")
+        return function("contains", "x", [carrier], given, [np.dtype(bool)], given="Given")
     wide = value_type(work)
-    inner = function("contains_wide", "x", [ops.carrier], (work,), [np.dtype(bool)], given=wide)
+    inner = function("contains_wide", "x", [carrier], (work,), [np.dtype(bool)], given=wide)
     return inner + f"DEVICE bool contains(Given x) {{ return contains_wide(({wide})x); }}\n"
 
 

@@ -20,7 +20,7 @@ CASES = [
 
 def operands(dtype: str, m: int, k: int, n: int) -> tuple[Any, np.ndarray, np.ndarray]:
     random = np.random.default_rng(n)
-    A = sp.random_array((m, k), density=0.05, rng=random, format="csr")
+    A = sp.random_array((m, k), density=0.05, random_state=random, format="csr")
     values, B, C = (random.integers(0, 2 if dtype == "?" else 9, s).astype(dtype) for s in (A.nnz, (k, n), (m, n)))
     return sp.csr_array((values, A.indices, A.indptr), shape=(m, k)), B, C
 
