@@ -6,7 +6,7 @@
         F ← F'
 
 Row s of A* is x for the source s. After i rounds all walks of i edges have been seen, so that something left to do
-after n rounds means a cycle that improves for ever. Predecessors show one earlier: u is the predecessor of v where
+after n rounds means an improving cycle. Predecessors show one earlier: u is the predecessor of v where
 u → v was the last to improve x_v. A cycle of predecessors improves, and where a cycle improves there is one after a
 while.
 

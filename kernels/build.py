@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
-from hashlib import blake2b
-from typing import Any
+from typing import cast
 
-import numpy as np
-
-from .lowering import Lowering
+from .interface import BitKernel, Kernel, StackKernel
+from .lowering.base import Lowering
 
 
-def kernel(lowering: Lowering) -> Any:
-    """The kernel (`semiring.kernels.interface.Kernel`) of a lowering."""
-    made = lowering.__dict__.get("_kernel")
-    if made is None:
-        # Kept on the lowering, which is itself kept: finding it again costs no hashing of expressions.
-        made = _on_gpu(lowering) if lowering.on_gpu else _kernel(_Keyed(lowering))
-        lowering.__dict__["_kernel"] = made
-    return made
+@lru_cache(1024)
+def kernel(lowering: Lowering) -> Kernel:
+    """The engine of a lowering."""
+    if lowering.on_gpu:
+        from .cuda.choose import kernel as cuda_kernel  # it needs CuPy
+        from .cuda.lowering import CudaLowering
+
+        assert isinstance(lowering, CudaLowering)
+        return cuda_kernel(lowering)
+    return _kernel(_Keyed(lowering))
 
 
-def _on_gpu(lowering: Any) -> Any:
-    from .cuda.engine import kernel as cuda_kernel
+def stack_kernel(lowering: Lowering) -> StackKernel:
+    """The engine of a lowering whose matrices are arrays."""
+    return cast(StackKernel, kernel(lowering))
 
-    return cuda_kernel(lowering)
+
+def bit_kernel(lowering: Lowering) -> BitKernel:
+    """The engine of a lowering whose matrices are packed bits."""
+    return cast(BitKernel, kernel(lowering))
 
 
 class _Keyed:
@@ -42,45 +45,20 @@ class _Keyed:
 
 
 @lru_cache(256)
-def _kernel(keyed: _Keyed) -> Any:
+def _kernel(keyed: _Keyed) -> Kernel:
     lowering = keyed.lowering
     if lowering.kind == "objects":
-        from .cpu.objects import ObjectKernel
+        from .cpu.dense.objects import ObjectKernel
 
         return ObjectKernel(lowering)
     if lowering.kind == "packed":
-        from .cpu.boolean import BooleanKernel
+        from .cpu.bits.engine import BooleanKernel
 
         return BooleanKernel()
     if lowering.kind == "planes":
-        from .cpu.planes import PlanesKernel
+        from .cpu.bits.planes import PlanesKernel
 
         return PlanesKernel()
-    from .cpu.dense import BlasKernel, DenseKernel
+    from .cpu.dense.blas import dense_kernel
 
-    return (BlasKernel if lowering.blas else DenseKernel)(lowering, program(lowering))
-
-
-def program(lowering: Lowering) -> Any:
-    """The Numba text of a lowering."""
-    from .cpu.engine import Program, has_fma
-    from .cpu.rules import HELPERS, function
-
-    components = lowering.components
-    mul = function("times", "a, b, unit", lowering.mul.outputs, components)
-    if lowering.fused_sum and has_fma():
-        mul = "@inline\ndef times(a, b, unit):\n    return fma(b, unit, a)\n"
-    functions = [
-        mul,
-        function("scaled", "a, b", lowering.scale.outputs, components),
-        function("plus", "x, t", lowering.add.outputs, components),
-        function("star", "a", lowering.star.outputs, components),
-        function("defined", "a", [lowering.defined], components, [np.dtype(bool)]),
-    ]
-    text = "\n\n".join(functions)
-    helpers = [name for name in HELPERS if re.search(rf"\b(?<!\.){name}\(", text)]
-    imports = f"from semiring.kernels.cpu.scalar import {', '.join(helpers)}\n\n\n" if helpers else ""
-    prelude = f"{imports}{text}\n\n"
-    digest = blake2b(prelude.encode(), digest_size=4).hexdigest()
-    kinds = "_".join(d.name for d in components)
-    return Program(f"{kinds}_{digest}", components, lowering.zero, lowering.one, prelude)
+    return dense_kernel(lowering)

@@ -26,7 +26,7 @@ def gather(scans: Iterable[Any], zero: Any, one: Any) -> Facts:
     Parameters
     ----------
     scans : iterable
-        What `semiring.kernels.cpu.scan.scan` returns.
+        What `semiring.kernels.cpu.dense.scan.scan` returns.
     zero, one : scalar
         Of the algebra in the data's dtype.
     """
@@ -58,3 +58,10 @@ def _limits(like: np.generic) -> tuple[Any, Any]:
         return -np.inf, np.inf
     limits: Any = np.iinfo(like.dtype)
     return limits.min, limits.max
+
+
+@dataclass(frozen=True)
+class DeviceFacts(Facts):
+    """Facts, and what the forms of the GPU ask for besides."""
+
+    least: float = -np.inf  # least finite number (a Python int for integers), +∞ where there is none

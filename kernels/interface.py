@@ -1,7 +1,7 @@
 """What schedules and front doors may ask of an engine: any matrix that can be cut into blocks gets all by this.
 
 Every engine is a `Kernel`. Those of arrays are `StackKernel`s, those of bits `BitKernel`s; those that compute on the
-host are `HostKernel`s, those on a GPU `DeviceKernel`s.
+host are `HostKernel`s.
 """
 
 from __future__ import annotations
@@ -25,6 +25,14 @@ class Kernel(Protocol):
 
     tile: int
     align: int
+
+    @property
+    def place(self) -> str:
+        """Where it computes, in words."""
+
+    @property
+    def unchecked(self) -> Any:
+        """The same engine, but nothing waits to hear of pivots without a star; on the host itself."""
 
     def multiply_add(self, C: Any, A: Any, B: Any) -> None:
         """C ← C ⊕ A ⊗ B; C overlaps neither A nor B."""
@@ -87,11 +95,3 @@ class HostKernel(Kernel, Protocol):
     """An engine that computes on the CPU."""
 
     threads: int
-
-
-class DeviceKernel(Kernel, Protocol):
-    """An engine that computes on a GPU."""
-
-    @property
-    def unchecked(self) -> Any:
-        """The same kernel, but nothing waits to hear of pivots without a star."""

@@ -8,14 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import laws
+from semiring.operands.pack import is_packed
+
+from .algebra import laws
+from .algebra.by_name import algebra
+from .algebra.semiring import Semiring
 from .algorithms.blocks import UndefinedStar
-from .core import Semiring
-from .csr import has_edges
-from .devices import is_on_gpu, settle, to_host, upload
-from .divergence import check_cycles, may_diverge, undefined_star
 from .errors import SemiringError
-from .execution import (
+from .kernels.build import kernel as build_kernel
+from .kernels.build import stack_kernel
+from .kernels.lowering.base import Lowering
+from .machine.memory import require
+from .operands.csr import has_edges
+from .operands.devices import is_on_gpu, settle, to_host, upload
+from .operands.operand import Operand, check_square, examine, is_sparse, operand, stacked
+from .results.factors import Factors, factor, solve
+from .solvers.cycles import check_cycles, may_diverge, undefined_star
+from .solvers.schedules import (
     LARGE,
     closed,
     common_dtype,
@@ -27,19 +36,12 @@ from .execution import (
     product_in_16_bits,
     refuse_overflow,
     reporting,
-    steady_closure,
+    stable_closure,
 )
-from .factors import Factors, factor, solve
-from .kernels.build import kernel as build_kernel
-from .kernels.lowering import Lowering
-from .kernels.packed import is_packed
-from .memory import require
-from .naming import algebra
-from .operands import Operand, check_square, examine, is_sparse, operand, stacked
-from .planning import Plan, check_options
+from .solvers.task import Plan, check_options
 
 if TYPE_CHECKING:
-    from .sparse_planning import SparsePlan
+    from .solvers.costs import SparsePlan
 
 KEPT = 1 << 20  # bytes up to which a matrix that may be overwritten is copied all the same
 
@@ -129,7 +131,7 @@ def matmul(
     Raises
     ------
     SemiringError
-        When shapes do not fit, the dtype cannot carry the algebra, or an entry is no element.
+        When shapes do not fit, the dtype cannot carry the algebra, or an entry is not an element.
 
     Examples
     --------
@@ -143,17 +145,17 @@ def matmul(
     S = algebra(S)
     check_options("auto", device, check=check)
     if is_packed(A) or is_packed(B):
-        from .packed import packed_product
+        from .solvers.bits import packed_product
 
         return packed_product(A, B, S, accumulate=accumulate, out=out)
     if is_sparse(A) or is_sparse(B):
-        from .sparse_products import sparse_matmul
+        from .solvers.sparse_products import sparse_matmul
 
         return sparse_matmul(A, B, S, accumulate=accumulate, out=out, device=device)
     left, right = operand(A, S, "A"), operand(B, S, "B")
     a, b = left.array, right.array
     if is_on_gpu(a) and is_on_gpu(b) and accumulate is None and out is None and check and device != "cpu":
-        from . import speculation
+        from .solvers import speculation
 
         guessed = speculation.product(S, a, b)
         if guessed is not None:
@@ -165,14 +167,14 @@ def matmul(
     a, b = (a[None] if vectors[0] else a), (b[:, None] if vectors[1] else b)
     if a.shape[-1] != b.shape[-2]:
         raise SemiringError(f"A of shape {left.array.shape} and B of shape {right.array.shape} do not fit: "
-                            f"A has {a.shape[-1]} columns, B has {b.shape[-2]} rows")  # fmt: skip
+                            f"A has {a.shape[-1]} columns, B has {b.shape[-2]} rows")
     try:
         leading = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     except ValueError:
         raise SemiringError(f"leading axes {a.shape[:-2]} and {b.shape[:-2]} do not broadcast") from None
     full = (*leading, a.shape[-2], b.shape[-1])
     shape = tuple(s for i, s in enumerate(full) if not (
-        (vectors[0] and i == len(full) - 2) or (vectors[1] and i == len(full) - 1)))  # fmt: skip
+        (vectors[0] and i == len(full) - 2) or (vectors[1] and i == len(full) - 1)))
     operands = {"A": a, "B": b}
     if accumulate is not None:
         c = operand(accumulate, S, "accumulate").array
@@ -222,7 +224,7 @@ def _examined_product(
         short = product_in_16_bits(low, a, b)
         if short is not None:
             return short
-        from . import speculation
+        from .solvers import speculation
 
         speculation.remember_product(S, a, b, low)
     result = low.decode(_product(low, full, *operands))
@@ -233,14 +235,15 @@ def _examined_product(
 
 def _product(low: Lowering, full: tuple[int, ...], a: Any, b: Any, c: Any = None) -> Any:
     """C ⊕ A ⊗ B in storage."""
-    k = build_kernel(low)
     a, b = encoded(low, a), encoded(low, b)
     result = low.empty(full) if c is None else low.encode(c, True)
     if len(full) == 2:
+        k = build_kernel(low)
         (k.multiply if c is None else k.multiply_add)(result, a, b)
         return result
+    many = stack_kernel(low)
     stacks = [stacked(np.broadcast_to(x, (*full[:-2], *x.shape[-2:]))) for x in (a, b)]
-    (k.multiply_stack if c is None else k.multiply_add_stack)(stacked(result), *stacks)
+    (many.multiply_stack if c is None else many.multiply_add_stack)(stacked(result), *stacks)
     return result
 
 
@@ -264,7 +267,7 @@ def closure(
     A : array_like, shape (n, n) or (…, n, n)
         A NumPy or CuPy array of any strides, a SciPy sparse matrix (the answer is dense), a `Matrix`, a `Graph`, a
         NetworkX graph, or anything with DLPack. An absent edge is the algebra's zero; dense arrays are taken literally,
-        but what a masked array masks is no edge.
+        but what a masked array masks is not an edge.
         A stack is closed matrix by matrix.
     S : Semiring or str
         With min_plus the answer holds shortest distances, with boolean reachability, with max_min widest paths.
@@ -280,7 +283,7 @@ def closure(
     tile : int, optional
         Rows of a pivot block.
     check : bool
-        Whether to refuse entries that are no elements, and a closure that does not exist. On a GPU this is the only
+        Whether to refuse entries that are not elements, and a closure that does not exist. On a GPU this is the only
         thing that waits for the device; without it the form of the algebra that is right for all data runs, and what
         comes of such entries is not defined. On the CPU only the search for improving cycles is left out.
     packed : bool
@@ -297,13 +300,13 @@ def closure(
     Raises
     ------
     NoClosureError
-        When a cycle improves for ever, by more than the rounding of its edges explains (floats are known to two
-        machine epsilons of their size, whole numbers are exact), or a pivot's star does not exist; it names a vertex
-        and, where ⊕ selects, a cycle.
+        When there is an improving cycle (in min-plus a negative one), by more than the rounding of its edges explains
+        (floats are known to two machine epsilons of their size, whole numbers are exact), or a pivot's star does not
+        exist; it names a vertex and, where ⊕ selects, a cycle.
     LawError
         When the method needs a law that the algebra lacks.
     SemiringError
-        When A is not square, its dtype cannot carry the algebra, an entry is no element, or memory is short.
+        When A is not square, its dtype cannot carry the algebra, an entry is not an element, or memory is short.
 
     Notes
     -----
@@ -322,14 +325,14 @@ def closure(
     S = algebra(S)
     check_options(method, device, tile, progress, reflexive=reflexive, overwrite=overwrite, check=check, packed=packed)
     if packed or is_packed(A):
-        from .packed import packed_closure
+        from .solvers.bits import packed_closure
 
         return packed_closure(
             A, S, method=method, reflexive=reflexive, overwrite=overwrite, device=device, tile=tile, progress=progress
         )
     given = None
     if has_edges(A) and not overwrite and tile is None and device in (None, "cpu"):
-        from .sparse_closure import sparse_closure
+        from .solvers.elimination import sparse_closure
 
         given = sparse_closure(A, S, method=method, reflexive=reflexive, check=check, progress=progress)
         if given is not None and not isinstance(given, Operand):
@@ -339,7 +342,7 @@ def closure(
     usual = (method, reflexive, overwrite, tile, check, progress) == ("auto", True, False, None, True, False)
     guessable = usual and is_on_gpu(array) and device in (None, "gpu", "cuda")
     if guessable:
-        from . import speculation
+        from .solvers import speculation
 
         check_square(array)
         guessed = speculation.closure(S, array)
@@ -370,9 +373,9 @@ def closure(
     except UndefinedStar as e:
         raise undefined_star(S, given.names, e.pivot) from None
     if check and may_diverge(low) and not check_cycles(
-        low, work, kept, facts, given.names, steady=planned.method == "squaring"
+        low, work, kept, facts, given.names, stable=planned.method == "squaring"
     ):
-        work = steady_closure(planned, kept, original, facts, given.names)
+        work = stable_closure(planned, kept, original, facts, given.names)
         if in_place:
             array[...] = low.decode(work)
             return given.wrap(back(array))
@@ -407,7 +410,7 @@ def plan(
     S = algebra(S)
     check_options(method, device, tile, reflexive=reflexive, overwrite=overwrite)
     if has_edges(A) and not overwrite and tile is None and device in (None, "cpu"):
-        from .sparse_closure import sparse_plan
+        from .solvers.elimination import sparse_plan
 
         planned = sparse_plan(A, S, method=method)
         if planned is not None:

@@ -25,7 +25,7 @@ class NoClosureError(SemiringError):
     vertex : int or hashable
         A vertex at which the closure fails.
     cycle : list or None
-        Vertices of a cycle through it that improves for ever, first vertex repeated at the end;
+        Vertices of an improving cycle through it, first vertex repeated at the end;
         ``None`` where the algebra has no paths (⊕ is not selective).
     weight : object or None
         The ⊗-product along that cycle.

@@ -17,7 +17,7 @@ from generated import Generated
 DENSE = (
     ("auto", None), ("floyd-warshall", None), ("blocked", 1), ("blocked", 2), ("blocked", 3), ("r-kleene", 1),
     ("r-kleene", 2), ("r-kleene", 3), ("elimination", None), ("elimination", 2), ("squaring", None),
-)  # fmt: skip
+)
 LAYOUTS = ("C", "Fortran", "strided", "reversed", "rows reversed", "part of a larger", "read-only")
 
 
@@ -103,13 +103,13 @@ def stack_checks(g: Generated, S: Any, library: Any, rng: np.random.Generator) -
             yield Check(
                 f"sr.closure(A, S{options}, reflexive=False)",
                 lambda A, close=close: close(A, reflexive=False), plus_answer,
-            )  # fmt: skip
+            )
         if tile in (None, 1):
             yield Check(
                 f"sr.closure(A.copy(), S{options}, overwrite=True)",
                 lambda A, m=method, t=tile: library.closure(A.copy(), S, method=m, tile=t, overwrite=True),
                 closure_answer,
-            )  # fmt: skip
+            )
     yield Check("sr.matmul(A, B, S)", lambda A, B: library.matmul(A, B, S), product_answer)
     accumulated = lambda A, B, C: library.matmul(A, B, S, accumulate=C)  # noqa: E731
     yield Check("sr.matmul(A, B, S, accumulate=C)", accumulated, product_answer)
@@ -148,7 +148,7 @@ def sparse_checks(g: Generated, S: Any, library: Any) -> Iterator[Check]:
     yield Check(
         "sr.closure(M, S, method='sparse')", each(lambda A: close(sparse(A).tocsr(), S, method="sparse")),
         closure_answer, any_order=True,
-    )  # fmt: skip
+    )
     yield Check("sr.solve(M, B, S)", each(lambda A, B: solve(sparse(A).tocsr(), B, S)), solve_answer, any_order=True)
     yield Check("sr.matmul(M, B, S)", each(lambda A, B: times(sparse(A).tocsr(), B, S)), product_answer)
     if g.base.has("idempotent"):
@@ -190,7 +190,7 @@ def extremes(g: Generated, dtype: np.dtype) -> Array:
     elif dtype.kind in "iu":
         i = np.iinfo(dtype)
         values = np.array([i.max, i.max - 1, i.max - 7, i.max // 2, i.max // 2 + 1, i.max // 3, i.min, i.min + 1,
-                           i.min + 8, i.min // 2, i.min // 2 - (i.min < 0)], dtype)  # fmt: skip
+                           i.min + 8, i.min // 2, i.min // 2 - (i.min < 0)], dtype)
     else:
         return np.empty(0, dtype)
     with np.errstate(all="ignore"):
@@ -226,12 +226,12 @@ def overflow_checks(g: Generated, S: Any, library: Any, big: Array) -> Iterator[
         yield Check(
             f"sr.closure(A, S, method={method!r}{f', tile={tile}' if tile else ''})",
             lambda A, m=method, t=tile: library.closure(A, S, method=m, tile=t), answer, note="near the dtype's limits",
-        )  # fmt: skip
+        )
     if S.idempotent and (S.selective or S.bounded):
         yield Check(
             "sr.closure(A, S, method='squaring')",
             lambda A: library.closure(A, S, method="squaring"), answer, note="near the dtype's limits",
-        )  # fmt: skip
+        )
 
 
 def _view(A: Array, layout: str) -> Array:

@@ -84,7 +84,7 @@ def matmul(base: Base, A: Array, B: Array, C: Array | None = None) -> Array:
 def closure(
     base: Base, A: Array, *, near_one: Callable[[Array, Array], Array] | None = None,
     order: Sequence[int] | None = None, declared: bool = True,
-) -> tuple[Array, Array]:  # fmt: skip
+) -> tuple[Array, Array]:
     """A* of each matrix of a stack, and whether it exists: EXISTS, EITHER, NONE or UNSURE.
 
     Parameters
@@ -205,7 +205,7 @@ def _tropical(name: str, sign: int, interval: tuple[float, float, str], flags: s
         interval=interval,
         exact=True,
         potentials="B" not in flags,
-    )  # fmt: skip
+    )
 
 
 REALS = (
@@ -255,7 +255,7 @@ REALS = (
          (_real(0, 1, 2, 3, 7), _real(20, 30, 31, 59, 1)),
          MINIMUM | {"mul": "np.minimum({a} + {b}, 60)", "dual mul": "{a} + {b}", "star": "{one}"},
          (0, 60, "[]"), exact=True),
-)  # fmt: skip
+)
 
 
 # Whole numbers and tables.
@@ -283,7 +283,7 @@ def bits(k: int, must: bool = False) -> Base:
         pools=(np.unique(_whole(1, 2, 3, full, full >> 1, full - 1) & full), np.arange(min(full + 1, 64))),
         texts=(meet if must else union) | {"mul": (union if must else meet)["add"], "star": "{one}"},
         exact=True,
-    )  # fmt: skip
+    )
 
 
 def divisors(of: int, *, turned: bool = False) -> Base:
@@ -300,7 +300,7 @@ def divisors(of: int, *, turned: bool = False) -> Base:
         pools=(all_of_them,),
         texts={"add": lcm if turned else gcd, "mul": gcd if turned else lcm, "star": "{one}"},
         exact=True,
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True)
@@ -342,7 +342,7 @@ def finite(name: str, tables: Tables) -> Base:
     return Base(
         name, WHOLE, 0, 1, lambda a, b: p[a, b], lambda a, b: t[a, b], lambda a: (values[a], codes[a]), flags,
         (np.arange(1, m), np.arange(1, m)), {}, exact=True, partial=not idempotent,
-    )  # fmt: skip
+    )
 
 
 def modulo(n: int) -> Tables:
@@ -424,7 +424,7 @@ def relations() -> Base:
     return Base(
         "relations on two points", WHOLE, 0, 9, np.bitwise_or, times, lambda a: (a | 9, np.full(a.shape, EXISTS)), "I",
         (np.arange(1, 16), np.arange(1, 16)), {"add": "{a} | {b}", "mul": text, "star": "{a} | 9"}, exact=True,
-    )  # fmt: skip
+    )
 
 
 def sums_of_residues(n: int) -> Base:
@@ -447,4 +447,4 @@ def sums_of_residues(n: int) -> Base:
     return Base(
         f"sets of residues modulo {n}", WHOLE, 0, 1, np.bitwise_or, times, star, "IC",
         (np.arange(1, full + 1), 2 ** np.arange(n)), {"add": "{a} | {b}", "mul": text}, exact=True,
-    )  # fmt: skip
+    )

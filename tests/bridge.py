@@ -32,7 +32,7 @@ def to_library(S: oracle.Algebra, array: np.ndarray) -> np.ndarray:
 
 def parse(text: str) -> sr.Regex:
     """A regular expression from the text of alternatives of words."""
-    from semiring.object_algebras import EMPTY, EPSILON, alternative, concatenation, letter
+    from semiring.algebra.objects import EMPTY, EPSILON, alternative, concatenation, letter
 
     result = EMPTY
     for word in () if text == "∅" else text.split("|"):

@@ -17,12 +17,12 @@ MINIMA = (
     "np.minimum({a}, {b})", "np.where({a} < {b}, {a}, {b})", "np.where({b} > {a}, {a}, {b})",
     "np.where(np.logical_or({a} < {b}, {a} == {b}), {a}, {b})", "np.where({a} >= {b}, {b}, {a})",
     "-np.maximum(-{a}, -{b})", "np.where(~({a} > {b}), {a}, {b})",
-)  # fmt: skip
+)
 MAXIMA = (
     "np.maximum({a}, {b})", "np.where({a} > {b}, {a}, {b})", "np.where({b} < {a}, {a}, {b})",
     "np.where(np.logical_and({a} < {b}, {a} != {b}), {b}, {a})", "np.where({a} <= {b}, {b}, {a})",
     "-np.minimum(-{a}, -{b})", "np.where(({a} < {b}) & ({a} != {b}), {b}, {a})",
-)  # fmt: skip
+)
 
 
 def moved(base: Base, move: Move, variety: int) -> Generated:
@@ -80,7 +80,7 @@ def moved(base: Base, move: Move, variety: int) -> Generated:
         relative=base.has("selective") and base.texts["mul"] == "{a} * {b}" and move.constant == 0,
         largest=max([move.constant, *sides]) if move.constant else 0.0,
         declared_star=declared,
-    )  # fmt: skip
+    )
 
 
 def moved_reals() -> Iterator[Generated]:
@@ -142,7 +142,7 @@ def simplified() -> Iterator[Generated]:
          unit),
         ("minimum by clipping", "min-plus up to 60", STAY, "np.clip(a, 0, b)", "np.clip(a + b, 0, 60)", None,
          "lambda a: (a >= 0) & (a <= 60)"),
-    )  # fmt: skip
+    )
     for name, of, by, add, mul, star, carrier in rows:
         base = real[of]
         with np.errstate(all="ignore"):
@@ -151,7 +151,7 @@ def simplified() -> Iterator[Generated]:
             name, declaration(name, add, mul, number(zero), number(one), star=star, carrier=carrier), base,
             (("", "", by),), zero, one, tolerance=0.0 if base.exact and by.exact else 256.0,
             relative=base.has("selective") and by.constant == 0, largest=by.constant, declared_star=star is not None,
-        )  # fmt: skip
+        )
 
 
 # Finite algebras.
@@ -191,7 +191,7 @@ def by_table(name: str, tables: Tables, labels: Sequence[int], variety: int, **t
         carrier=texts.get("carrier", f"lambda a: {inside}"),
         dtypes=repr(kinds if variety % 2 else "f" + kinds) if "dtypes" not in texts else texts["dtypes"],
         samples=repr(list(labels)) if variety % 2 else None,
-    )  # fmt: skip
+    )
     return Generated(name, code, base, zero=labels[0], one=labels[1], declared_star=declared, labels=tuple(labels))
 
 
@@ -211,14 +211,14 @@ def finite_algebras() -> Iterator[Generated]:
         9: (3, 2, (2, 0), {"add": "(a % 3 + b % 3) % 3 + 3 * ((a // 3 + b // 3) % 3)",
                            "mul": "((a % 3) * (b % 3) + 2 * (a // 3) * (b // 3)) % 3"
                                   " + 3 * (((a % 3) * (b // 3) + (a // 3) * (b % 3)) % 3)"}),
-    }.items():  # fmt: skip
+    }.items():
         yield by_table(f"field of {q}", bases.field(p, k, modulus), range(q), 3, dtypes="'iu'", **texts)
     for n in (4, 5, 6, 9, 11, 12):
         yield by_table(
             f"modulo {n}", bases.modulo(n), range(n), 3 + n, add=f"(a + b) % {n}", mul=f"(a * b) % {n}",
             carrier=f"lambda a: (a >= 0) & (a < {n}) & (a == np.floor(a))" if n % 2 == 0 else
             f"lambda a: (a >= 0) & (a < {n})", dtypes=repr("iu" if n % 2 else "fiu"),
-        )  # fmt: skip
+        )
     for n, top in ((5, 250), (7, -3)):
         # Residues that are not those of 0 … n − 1: moved by a constant.
         low = top - n + 1
@@ -226,7 +226,7 @@ def finite_algebras() -> Iterator[Generated]:
             f"modulo {n} from {low}", bases.modulo(n), range(low, top + 1), n + 4,
             add=f"(a + b - {2 * low}) % {n} + {low}", mul=f"((a - {low}) * (b - {low})) % {n} + {low}",
             dtypes="'i'" if low < 0 else "'iu'",
-        )  # fmt: skip
+        )
 
 
 def whole_algebras() -> Iterator[Generated]:
@@ -235,7 +235,7 @@ def whole_algebras() -> Iterator[Generated]:
         (bases.bits(8), 0), (bases.bits(8, must=True), 0), (bases.bits(8), 1000), (bases.bits(4, must=True), -5),
         (bases.bits(1), 0), (bases.bits(5), 0), (bases.divisors(60), 0), (bases.divisors(60, turned=True), 0),
         (bases.divisors(30), 70), (bases.relations(), 0), (bases.relations(), -128),
-    ):  # fmt: skip
+    ):
         declared = by == 0 or not base.has("bounded")
         zero, one = base.zero + by, base.one + by
         a, b = ("a", "b") if not by else (f"(a - {by})", f"(b - {by})")
@@ -250,14 +250,14 @@ def whole_algebras() -> Iterator[Generated]:
             of = max(base.zero, base.one)
             inside = f"({a} > 0) & ({of} % np.maximum({a}, 1) == 0)"
         move = STAY if not by else Move(f"x + {by}", lambda x, by=by: x + by, lambda x, by=by: x - by, "", "",
-                                        exact=True, whole=True)  # fmt: skip
+                                        exact=True, whole=True)
         name = base.name + (f", x + {by}" if by else "")
         code = declaration(
             name, text("add"), text("mul"), str(zero), str(one),
             star=f"lambda a: {text('star')}" if declared else None,
             carrier=f"lambda a: {inside}", dtypes="'i'" if min(every) < 0 else "'iu'",
             samples=None if by == 0 else repr(every[:: max(len(every) // 12, 1)].tolist()),
-        )  # fmt: skip
+        )
         yield Generated(name, code, base, (("", "", move),), zero, one, declared_star=declared)
 
 
@@ -268,7 +268,7 @@ def residue_sets() -> Iterator[Generated]:
         code = declaration(
             base.name, "a | b", base.texts["mul"].format(a="a", b="b"), "0", "1",
             carrier=f"lambda a: (a >= 0) & (a < {2**n})", dtypes="'iu'",
-        )  # fmt: skip
+        )
         yield Generated(base.name, code, base, zero=0, one=1, declared_star=False)
 
 

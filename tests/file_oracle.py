@@ -643,4 +643,4 @@ def xml_value(text: str | None, kind: str) -> Any:
 
 
 READERS = {"csv": read_list, "tsv": read_list, "edges": read_list, "mtx": read_mtx, "gr": read_gr, "npy": read_npy,
-           "npz": read_npz, "graphml": read_graphml}  # fmt: skip
+           "npz": read_npz, "graphml": read_graphml}

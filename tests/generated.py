@@ -32,7 +32,7 @@ class Move:
     exact: bool = False  # on small dyadic numbers
     whole: bool = False  # integers to integers
     domain: tuple[float, float] = (-inf, inf)
-    ends: str = "[]"  # "(" where the domain's lower end is no argument
+    ends: str = "[]"  # "(" where the domain's lower end is not an argument
     constant: float = 0.0  # the largest that stands in the text and may cancel
 
 
@@ -58,7 +58,7 @@ MOVES = (
     Move("10¹⁰ x", lambda x: x * REAL.type(10**10), lambda x: x / REAL.type(10**10), "{x} * 1e10", "{x} / 1e10"),
     Move("x/1024 − 5", lambda x: x / 1024 - 5, lambda x: (x + 5) * 1024, "{x} / 1024 - 5", "({x} + 5) * 1024",
          exact=True, constant=5),
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)

@@ -163,7 +163,7 @@ boolean = Algebra(
     star=lambda a: True,
     flags="ISBC",
     samples=(False, True),
-)  # fmt: skip
+)
 
 min_plus = Algebra(
     "min_plus", 2, inf, 0,
@@ -173,7 +173,7 @@ min_plus = Algebra(
     flags="IS-C",
     samples=(inf, 0, -inf, 1, -1, 0.5, 3, 2**31 - 2, 1 - 2**31),
     infinities=("both",),
-)  # fmt: skip
+)
 
 max_plus = Algebra(
     "max_plus", 3, -inf, 0,
@@ -183,7 +183,7 @@ max_plus = Algebra(
     flags="IS-C",
     samples=(-inf, 0, inf, 1, -1, 0.5, 3, 2**31 - 2, 1 - 2**31),
     infinities=("both",),
-)  # fmt: skip
+)
 
 max_min = Algebra(
     "max_min", 4, -inf, inf,
@@ -193,7 +193,7 @@ max_min = Algebra(
     flags="ISBC",
     samples=(-inf, inf, 0, 1, -1, 0.5, 2**31 - 2, 1 - 2**31),
     infinities=("order",),
-)  # fmt: skip
+)
 
 min_max = Algebra(
     "min_max", 5, inf, -inf,
@@ -203,7 +203,7 @@ min_max = Algebra(
     flags="ISBC",
     samples=(inf, -inf, 0, 1, -1, 0.5, 2**31 - 2, 1 - 2**31),
     infinities=("order",),
-)  # fmt: skip
+)
 
 viterbi = Algebra(
     "viterbi", 6, 0, 1,
@@ -212,7 +212,7 @@ viterbi = Algebra(
     star=lambda a: 1,
     flags="ISBC",
     samples=(0, 1, 0.5, 0.25, 0.75, 2.0**-20),
-)  # fmt: skip
+)
 
 max_times = Algebra(
     "max_times", 7, 0, 1,
@@ -222,7 +222,7 @@ max_times = Algebra(
     flags="IS-C",
     samples=(0, 1, inf, 0.5, 2, 3, 2.0**-20),
     infinities=("above",),
-)  # fmt: skip
+)
 
 min_times = Algebra(
     "min_times", 8, inf, 1,
@@ -232,7 +232,7 @@ min_times = Algebra(
     flags="ISBC",
     samples=(inf, 1, 2, 3, 1.5, 2**20),
     infinities=("above",),
-)  # fmt: skip
+)
 
 plus_times = Algebra(
     "plus_times", 9, Fraction(0), Fraction(1),
@@ -244,7 +244,7 @@ plus_times = Algebra(
     ulps=64,
     cancels=True,
     read=rational,
-)  # fmt: skip
+)
 
 counting = Algebra(
     "counting", 10, 0, 1,
@@ -255,7 +255,7 @@ counting = Algebra(
     samples=(0, 1, inf, 2, 3, 7, 2**31 - 2),
     infinities=("above",),
     ulps=64,
-)  # fmt: skip
+)
 
 log = Algebra(
     "log", 11, -inf, 0.0,
@@ -265,7 +265,7 @@ log = Algebra(
     flags="---C",
     samples=(-inf, 0.0, inf, -1.0, -3.0, 0.5, 2.0, -40.0),
     ulps=64,
-)  # fmt: skip
+)
 
 gf2 = Algebra(
     "gf2", 12, 0, 1,
@@ -274,7 +274,7 @@ gf2 = Algebra(
     star=lambda a: 1 if a == 0 else None,
     flags="---C",
     samples=(0, 1),
-)  # fmt: skip
+)
 
 
 def mod_p(p: int) -> Algebra:
@@ -286,7 +286,7 @@ def mod_p(p: int) -> Algebra:
         star=lambda a: next((x for x in range(p) if (1 - a) * x % p == 1), None),
         flags="---C",
         samples=tuple(range(p)) if p <= 7 else (0, 1, 2, p // 2, p - 2, p - 1),
-    )  # fmt: skip
+    )
 
 
 lukasiewicz = Algebra(
@@ -296,7 +296,7 @@ lukasiewicz = Algebra(
     star=lambda a: 1,
     flags="ISBC",
     samples=(0, 1, 0.5, 0.25, 0.75, 0.875),
-)  # fmt: skip
+)
 
 
 def bitset_may(bits: int) -> Algebra:
@@ -308,7 +308,7 @@ def bitset_may(bits: int) -> Algebra:
         star=lambda a: full,
         flags="I-BC",
         samples=(0, full, 1, 2, 3, full - 1, 1 << (bits - 1)),
-    )  # fmt: skip
+    )
 
 
 def bitset_must(bits: int) -> Algebra:
@@ -320,7 +320,7 @@ def bitset_must(bits: int) -> Algebra:
         star=lambda a: 0,
         flags="I-BC",
         samples=(full, 0, 1, 2, 3, full - 1, 1 << (bits - 1)),
-    )  # fmt: skip
+    )
 
 
 gcd_lcm = Algebra(
@@ -330,7 +330,7 @@ gcd_lcm = Algebra(
     star=lambda a: 1,
     flags="I-BC",
     samples=(0, 1, 2, 3, 4, 6, 12, 35),
-)  # fmt: skip
+)
 
 
 def saturating_min_plus(limit: int) -> Algebra:
@@ -341,7 +341,7 @@ def saturating_min_plus(limit: int) -> Algebra:
         star=lambda a: 0,
         flags="ISBC",
         samples=tuple(min(limit, x) for x in (limit, 0, 1, 2, limit // 2, limit - 1)),
-    )  # fmt: skip
+    )
 
 
 # Rows 19 to 23: records. A record whose distance is infinite is zero; no other one with that distance is an element.
@@ -362,7 +362,7 @@ shortest_count = Algebra(
     samples=((inf, 0), (0, 1), (0, 2), (0, inf), (1, 1), (1, 3), (2.5, 1), (2**20, inf)),
     fields=("dist", "count"),
     infinities=("above", "above"),
-)  # fmt: skip
+)
 
 shortest_hops = Algebra(
     "shortest_hops", 20, (inf, inf), (0, 0),
@@ -373,7 +373,7 @@ shortest_hops = Algebra(
     samples=((inf, inf), (0, 0), (0, 1), (1, 1), (1, 0), (2.5, 3), (3, inf), (2**20, 1)),
     fields=("cost", "hops"),
     infinities=("above", "above"),
-)  # fmt: skip
+)
 
 
 def widest_shortest_plus(a: Element, b: Element) -> Element:
@@ -391,7 +391,7 @@ widest_shortest = Algebra(
     samples=((inf, -inf), (0, inf), (0, 1), (0, -inf), (1, 5), (1, 2), (2.5, inf), (3, -4)),
     fields=("dist", "width"),
     infinities=("above", "order"),
-)  # fmt: skip
+)
 
 
 def k_best(k: int) -> Algebra:
@@ -418,7 +418,7 @@ def k_best(k: int) -> Algebra:
         samples=(zero, one, *((values + zero)[:k] for values in some)),
         fields=tuple(f"d{position}" for position in range(k)),
         infinities=("above",) * k,
-    )  # fmt: skip
+    )
 
 
 def _expectation_star(a: Element) -> Element:
@@ -440,7 +440,7 @@ expectation = Algebra(
     ulps=64,
     cancels=True,
     read=rational,
-)  # fmt: skip
+)
 
 
 # Rows 24 to 26: objects.
@@ -471,7 +471,7 @@ pareto = Algebra(
     ),
     objects=True,
     read=lambda value: frozenset(tuple(point) for point in value),
-)  # fmt: skip
+)
 
 
 def minimal(sets: Any) -> frozenset:
@@ -493,7 +493,7 @@ why = Algebra(
     samples=(frozenset(), frozenset({frozenset()}), *map(_sets, ["x", "y", "x y", "xy", "xy z", "xyz", "xz yz"])),
     objects=True,
     read=lambda value: frozenset(frozenset(labels) for labels in value),
-)  # fmt: skip
+)
 
 LONGEST_WORD = 5
 
@@ -593,7 +593,7 @@ regex = Algebra(
     objects=True,
     read=language,
     write=expression,
-)  # fmt: skip
+)
 
 ALGEBRAS: dict[str, Algebra] = {
     algebra.base: algebra
@@ -602,7 +602,7 @@ ALGEBRAS: dict[str, Algebra] = {
         mod_p(7), lukasiewicz, bitset_may(8), bitset_must(8), gcd_lcm, saturating_min_plus(100), shortest_count,
         shortest_hops, widest_shortest, k_best(3), expectation, pareto, why, regex,
     )
-}  # fmt: skip
+}
 
 
 def for_dtype(algebra: Algebra, dtype: Any) -> Algebra:
@@ -638,7 +638,7 @@ def broken_laws(algebra: Algebra) -> list[tuple[str, tuple[Element, ...]]]:
             "right distributive", x3,
             lambda a, b, c: (S.times(S.plus(a, b), c), S.plus(S.times(a, c), S.times(b, c))),
         ),
-    ]  # fmt: skip
+    ]
     starred = [(a, S.star(a)) for a in S.samples if S.star(a) is not None]
     laws += [
         ("a* = 1 ⊕ a ⊗ a*", starred, lambda a, x: (x, S.plus(one, S.times(a, x)))),
@@ -709,7 +709,7 @@ def closure_by_elimination(algebra: Algebra, A: Matrix) -> Matrix:
         A = [
             [plus(A[i][j], times(times(A[i][k], loops), A[k][j])) for j in range(n)]
             for i in range(n)
-        ]  # fmt: skip
+        ]
     return matadd(algebra, identity(algebra, n), A)
 
 
@@ -979,7 +979,7 @@ def check(algebra: Algebra, call: Call, context: str = "") -> None:
 def assert_same(
     algebra: Algebra, expected: Matrix, got: np.ndarray, context: Call | str = "", *, note: str = "",
     eps: float | None = None,
-) -> None:  # fmt: skip
+) -> None:
     """Assert that an array holds the expected elements.
 
     The expected numbers are first brought into the array's dtype: rounded for floats; for integers, what is beyond
@@ -1025,7 +1025,7 @@ def difference(
         (i, j)
         for i, j in np.ndindex(*shape)
         if not algebra.close(wanted[i][j], found[i][j], eps, scale)
-    ]  # fmt: skip
+    ]
     if not wrong:
         return None
     i, j = wrong[0]

@@ -64,13 +64,13 @@ def pair(p: Base, q: Base, seed: int = 0) -> Base:
         times=lambda a, b: build(dtype, p.times(a["p"], b["p"]), q.times(a["q"], b["q"])),
         star=star, flags=flags, pools=(safe, wild), texts={}, exact=p.exact and q.exact,
         partial=p.partial or q.partial, large=p.large + q.large,
-    )  # fmt: skip
+    )
 
 
 def _lexicographic(
     name: str, zero: tuple, one: tuple, ties: Callable[[Array, Array], Array], times: Callable[[Array, Array], Array],
     star: Callable[[Array], Array], flags: str, first: tuple[float, ...], second: tuple[float, ...],
-) -> Base:  # fmt: skip
+) -> Base:
     """The least first component wins, ties combine the second ones; ⊗ adds up first ones."""
     dtype = record({"p": REAL, "q": REAL})
 
@@ -108,7 +108,7 @@ def lexicographic() -> dict[str, Base]:
         "wide": _lexicographic(
             "cost, then width", (inf, -inf), (0, inf), np.maximum, np.minimum, lambda a: np.full(a.shape, inf), "ISBC",
             plus_one, (1.0, 2.0, 7.0)),
-    }  # fmt: skip
+    }
 
 
 def dual_numbers() -> Base:
@@ -127,7 +127,7 @@ def dual_numbers() -> Base:
         plus=lambda a, b: build(dtype, a["p"] + b["p"], a["q"] + b["q"]),
         times=lambda a, b: build(dtype, a["p"] * b["p"], a["p"] * b["q"] + a["q"] * b["p"]),
         star=star, flags="C", pools=(pool,), texts={}, partial=True, large=(32, 32),
-    )  # fmt: skip
+    )
 
 
 def triangular(of: Base) -> Base:
@@ -150,7 +150,7 @@ def triangular(of: Base) -> Base:
         plus=lambda a, b: build(dtype, *(of.plus(a[f], b[f]) for f in "pqr")),
         times=times, star=star, flags="I" if of.has("idempotent") else "", pools=(pool,), texts={},
         exact=of.exact, partial=of.partial, large=of.large * 3,
-    )  # fmt: skip
+    )
 
 
 def two_best() -> Base:
@@ -172,7 +172,7 @@ def two_best() -> Base:
         plus=lambda a, b: least(a["p"], a["q"], b["p"], b["q"]),
         times=lambda a, b: least(a["p"] + b["p"], a["p"] + b["q"], a["q"] + b["p"], a["q"] + b["q"]),
         star=star, flags="C", pools=(pool,), texts={}, exact=True,
-    )  # fmt: skip
+    )
 
 
 def polynomials() -> Base:
@@ -193,4 +193,4 @@ def polynomials() -> Base:
         "tropical polynomials", dtype, (inf, inf, inf), (0, inf, inf),
         plus=lambda a, b: build(dtype, *(np.minimum(a[f], b[f]) for f in "pqr")),
         times=times, star=star, flags="IC", pools=(pool,), texts={}, exact=True,
-    )  # fmt: skip
+    )

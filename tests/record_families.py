@@ -17,7 +17,7 @@ def by_components(
     name: str, base: Base, components: Sequence[tuple[str, Move, str]], add: Sequence[str], mul: Sequence[str],
     star: Sequence[str] | None, carrier: str | None, *, tolerance: float = 0.0, samples: str | None = None,
     other: Sequence[str] = (),
-) -> Generated:  # fmt: skip
+) -> Generated:
     """An algebra of records: a field of the library's, a move and a dtype for each field p, q, r of the base's.
 
     The texts name the components of the operands {x.p}, {y.p}, {x.q} and so on; `other` are dtypes to compute in, too.
@@ -48,18 +48,18 @@ def by_components(
     lines = [
         f"fields={{{fields}}}", f"add=lambda x, y: {result(add)}", f"mul=lambda x, y: {result(mul)}",
         f"zero=({', '.join(map(number, zero))})", f"one=({', '.join(map(number, one))})",
-    ]  # fmt: skip
+    ]
     lines += [f"star=lambda x: {result(star)}"] if star else []
     lines += [f"carrier=lambda x: {carrier.format(x=x)}"] if carrier else []
     lines += [f"samples={samples}"] if samples else []
     names = [library for library, _, _ in components]
     dtypes = [np.dtype(list(zip(names, kinds, strict=True)), align=True)
-              for kinds in ([kind for _, _, kind in components], list(other)) if kinds]  # fmt: skip
+              for kinds in ([kind for _, _, kind in components], list(other)) if kinds]
     return Generated(
         name, f"sr.Semiring({name!r},\n    " + ",\n    ".join(lines) + ")", base,
         tuple((n, f, m) for n, f, (_, m, _) in zip(names, "pqr", components, strict=False)), zero, one,
         tolerance=tolerance, declared_star=star is not None, record_dtypes=tuple(dtypes),
-    )  # fmt: skip
+    )
 
 
 _GUARDED = "np.where(np.logical_or({a} == 0, {b} == 0), 0, {a} * {b})"
@@ -89,7 +89,7 @@ def records() -> Iterator[Generated]:
         ("plus-times", "plus-times", "as it is", "x + 100", ("f8", "f8")),
         ("plus-times", "min-plus ≥ 0", "as it is", "as it is", ("f8", "f4")),
         ("plus-times up to ∞", "fuzzy", "as it is", "as it is", ("f8", "f8")),
-    )):  # fmt: skip
+    )):
         a, b = real[p], real[q]
         moves = (move[first], move[second])
         base = record_bases.pair(a, b, i)
@@ -101,7 +101,7 @@ def records() -> Iterator[Generated]:
             " & ".join(filter(None, (inside_text(a, moves[0], "x.u"), inside_text(b, moves[1], "x.v")))) or None,
             tolerance=0.0 if exact else 256.0,
             samples=repr([]) if "i" in kinds[0] + kinds[1] and i % 2 else None,
-        )  # fmt: skip
+        )
     less = "({x.p} < {y.p})"
     tie = "({x.p} == {y.p})"
     one_zero = "(({x.p} < np.inf) | ({x.q} == %s))"
@@ -117,16 +117,16 @@ def records() -> Iterator[Generated]:
          " | ({x.p} == np.inf) & ({x.q} == np.inf)"),
         ("wide", "np.maximum({x.q}, {y.q})", "np.minimum({x.q}, {y.q})", "np.inf",
          "({x.p} >= 0) & " + one_zero % "-np.inf"),
-    ):  # fmt: skip
+    ):
         for first, second in (("as it is", "as it is"), ("−x", "x + 100"), ("x + 100", "−x")):
             moves = (move[first], move[second])
             add = [f"np.where({less}, {{x.p}}, {{y.p}})",
-                   f"np.where({less}, {{x.q}}, np.where({tie}, {ties}, {{y.q}}))"]  # fmt: skip
+                   f"np.where({less}, {{x.q}}, np.where({tie}, {ties}, {{y.q}}))"]
             yield by_components(
                 f"{known[key].name}, {first}, {second}", known[key],
                 [("cost", moves[0], "f8"), ("beside", moves[1], "f8")], add, ["{x.p} + {y.p}", times],
                 ["0", star] if star else None, inside, other=("f4", "f8"),
-            )  # fmt: skip
+            )
     for first, second in (("as it is", "as it is"), ("−x", "x/1024 − 5")):
         yield by_components(
             f"dual numbers, {first}, {second}", record_bases.dual_numbers(),
@@ -135,7 +135,7 @@ def records() -> Iterator[Generated]:
             ["np.where({x.p} == 1, np.nan, 1 / (1 - {x.p}))",
              "np.where({x.p} == 1, np.nan, {x.q} / ((1 - {x.p}) * (1 - {x.p})))"],
             "(abs({x.p}) < np.inf) & (abs({x.q}) < np.inf)", tolerance=256.0,
-        )  # fmt: skip
+        )
     inverse = "np.where({x.%s} == 1, np.nan, 1 / (1 - {x.%s}))"
     for p, s in (("min-plus ≥ 0", "0"), ("max-min", "np.inf"), ("plus-times", inverse)):
         a = real[p]
@@ -151,14 +151,14 @@ def records() -> Iterator[Generated]:
             " & ".join(filter(None, (inside_text(a, STAY, f"x.{f}") for f in "abd"))) or None,
             tolerance=256.0 if p == "plus-times" else 0.0,
             other=("f4", "f4", "f4"),
-        )  # fmt: skip
+        )
     a, b, c, d = "{x.p}", "{x.q}", "{y.p}", "{y.q}"
     yield by_components(
         "two best", record_bases.two_best(), [("d0", STAY, "f8"), ("d1", STAY, "f8")],
         [f"np.minimum({a}, {c})", f"np.minimum(np.maximum({a}, {c}), np.minimum({b}, {d}))"],
         [f"{a} + {c}", f"np.minimum({a} + {d}, {b} + {c})"], ["0", a], f"({a} >= 0) & ({b} >= {a})",
         samples="[(0, 1), (1, 1), (2.5, 7), (3, np.inf), (1, 4), (0, 0)]", other=("f4", "f4"),
-    )  # fmt: skip
+    )
     for declared in (True, False):
         yield by_components(
             f"tropical polynomials, star {'declared' if declared else 'derived'}", record_bases.polynomials(),
@@ -167,4 +167,4 @@ def records() -> Iterator[Generated]:
              "np.minimum(np.minimum({x.p} + {y.r}, {x.r} + {y.p}), {x.q} + {y.q})"],
             ["0", "{x.q}", "np.minimum({x.r}, 2 * {x.q})"] if declared else None,
             "({x.p} >= 0) & ({x.q} >= 0) & ({x.r} >= 0)",
-        )  # fmt: skip
+        )

@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 import semiring as sr
-from semiring import memory
+from semiring.machine import memory
 
 inf, nan = np.inf, np.nan
 
@@ -250,7 +250,7 @@ def test_unknown_names_suggest_the_near_one() -> None:
     A = np.zeros((2, 2))
     refused(lambda: sr.closure(A, "min-pluss"), "unknown algebra 'min-pluss': did you mean 'min_plus'")
     refused(lambda: sr.closure(A, "zzz"), "unknown algebra 'zzz': the catalogue has boolean, min_plus")
-    refused(lambda: sr.closure(A, 3), "3 is no semiring; pass one, such as sr.min_plus, or its name")
+    refused(lambda: sr.closure(A, 3), "3 is not a semiring; pass one, such as sr.min_plus, or its name")
     refused(lambda: sr.closure(A, sr.min_plus, method="r-klene"), "unknown method 'r-klene': did you mean 'r-kleene'")
     refused(lambda: sr.closure(A, sr.min_plus, method="zzz"), "unknown method 'zzz': it is one of auto, floyd-warshall")
     refused(lambda: sr.closure(A, sr.min_plus, device="tpu"), "'tpu'")
@@ -300,7 +300,7 @@ def test_missing_laws_are_named() -> None:
     ("a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 5 3\n", "line 3"),
     ("a.txt", "0 1\n-3 2\n", "line 2: .*source vertex -3"),
     ("a.graphml", "<graphml>\n<graph edgedefault='directed'>\n", "line 3"),
-])  # fmt: skip
+])
 def test_files_that_do_not_parse(tmp_path: Path, name: str, text: str, message: str) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
     refused(lambda: sr.read_graph(tmp_path / name), message, sr.GraphError)

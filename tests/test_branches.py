@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import semiring as sr
-from semiring.branches import LIMIT, explore
-from semiring.expression import apply, constant, operand
-from semiring.reference import numpy_function
-from semiring.tracing import Symbol, TooManyBranches, trace
+from semiring.algebra.branches import LIMIT, explore
+from semiring.algebra.evaluate import numpy_function
+from semiring.algebra.expression import apply, constant, operand
+from semiring.algebra.tracing import Symbol, TooManyBranches, trace
 
 inf = math.inf
 F8 = np.dtype("f8")
@@ -77,7 +77,7 @@ FUNCTIONS: list[Callable] = [
     lambda a, b: a - 1 if a > 0 else (a + 1 if b > 0 else a - 1),
     lambda a, b: (a + 1 if b > 0 else a - 1) if a > 0 else (a + 1 if b > 1 else a - 1),
     lambda a, b: (a if a < 1 else 1) if a < b else (b if a > b else a),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -147,7 +147,7 @@ def test_records() -> None:
         "fields": {"cost": "f8", "hops": "f8"}, "zero": (inf, inf), "one": (0, 0),
         "mul": lambda x, y: (x.cost + y.cost, x.hops + y.hops),
         "carrier": lambda x: x.cost >= 0 and x.hops >= 0 and (x.cost < inf or x.hops == inf),
-    }  # fmt: skip
+    }
     S = sr.Semiring("fewest hops", add=better, **options)
     T = sr.Semiring("by a key", add=lambda x, y: min(x, y, key=lambda r: (r.cost, r.hops)), **options)
     edges = [("a", "b", (1.0, 1)), ("b", "c", (1.0, 1)), ("a", "c", (2.0, 1))]
@@ -160,7 +160,7 @@ def test_an_algebra_in_plain_python() -> None:
     S = sr.Semiring(
         "in plain Python", add=min, mul=lambda a, b: a + b, zero=inf, one=0, star=lambda a: 0 if a >= 0 else -inf,
         carrier=lambda a: 0 <= a <= inf,
-    )  # fmt: skip
+    )
     A = np.array([[inf, 2, 9], [inf, inf, 3], [inf, inf, inf]])
     assert (sr.closure(A, S) == sr.closure(A, sr.min_plus)).all()
     assert S.is_tropical and S.selective
@@ -231,7 +231,7 @@ def test_functions_of_the_math_module_run_on_objects() -> None:
     with pytest.warns(sr.SemiringWarning, match="functions of the math module"):
         S = sr.Semiring(
             "logs", add=lambda a, b: max(a, b), mul=lambda a, b: math.fsum([a, b]), zero=-inf, one=0.0, samples=[1.5],
-        )  # fmt: skip
+        )
     assert S.is_object
     with pytest.warns(sr.SemiringWarning, match="functions of the math module"):
         T = sr.Semiring("star", add=max, mul=np.add, zero=-inf, one=0, star=lambda a: 0.0 if math.isinf(a) else 0.0 * a)

@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring import expression as ex
-from semiring.complexes import split_complex
-from semiring.constants import cast_constant
-from semiring.operations import ARITY, COMPLEX, OPERATIONS
-from semiring.reference import numpy_function
-from semiring.tracing import trace
+from semiring.algebra import expression as ex
+from semiring.algebra.complexes import split_complex
+from semiring.algebra.constants import cast_constant
+from semiring.algebra.evaluate import numpy_function
+from semiring.algebra.operations import ARITY, COMPLEX, OPERATIONS
+from semiring.algebra.tracing import trace
 
 inf, nan = math.inf, math.nan
 C16, F8 = np.dtype("c16"), np.dtype("f8")
@@ -97,7 +97,7 @@ def test_each_operation(op: str) -> None:
         lambda a, b: a.astype("c16") + 2 * b - 1j, lambda a, b: sr.saturating_add(a, sr.saturating_multiply(a, b)),
         lambda a, b: a if a else b, lambda a, b: np.sqrt(a * a * 0 + 4j) + b, lambda a, b: max(a.imag, b.imag),
     ],
-)  # fmt: skip
+)
 def test_functions(function: Callable) -> None:
     e = trace(function, 2).outputs[0]
     wanted = natively(e, *PAIRS)
@@ -130,7 +130,7 @@ def test_powers_and_conversions_that_are_refused() -> None:
     for function, message in (
         (lambda a, b: a**b, "whole constant powers"), (lambda a, b: a**0.5, "whole constant powers"),
         (lambda a, b: a.astype("f8"), r"write a\.real"),
-    ):  # fmt: skip
+    ):
         with pytest.raises(sr.TraceError, match=message):
             split_complex(trace(function, 2).outputs)
 
@@ -156,7 +156,7 @@ def test_dtypes(dtype: str, part: str) -> None:
     for function, written in (
         (lambda a: a * 2j + 1, dtype), (lambda a: np.abs(a) + 0.5, part), (lambda a: a.real, part),
         (lambda a: a == 1j, "?"), (lambda a: np.exp(a) / 3, dtype),
-    ):  # fmt: skip
+    ):
         assert ex.typed(trace(function, 1).outputs, [kind])[-1].writes == np.dtype(written)
     e: Any = trace(lambda a: a.imag + a.real + a.conjugate(), 1).outputs
     real = numpy_function(e, 1, (np.dtype(part),), (np.dtype(part),))((np.array([1.5], part),))[0]

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from semiring import cli, demo
-from semiring.graph import Graph
+from semiring import cli
+from semiring.cli import demo
+from semiring.graphs.graph import Graph
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +49,7 @@ def test_scipy_agrees(square: Graph, answers: demo.Answers) -> None:
     ({"direct": [4, 3, 5]}, "the route of fewest roads"),
     ({"distances": "one less"}, "all distances"),
     ({"distances": "one cut"}, "all distances"),
-])  # fmt: skip
+])
 def test_a_wrong_answer_is_noticed(square: Graph, answers: demo.Answers, change: dict, what: str) -> None:
     if "distances" in change:
         wrong = answers.distances.copy()

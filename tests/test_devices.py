@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import semiring as sr
-from semiring import devices
+from semiring.operands import devices
 
 
 def test_an_unknown_device_is_refused() -> None:

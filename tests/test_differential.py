@@ -137,7 +137,7 @@ def test_numbers_of_shortest_paths(n: int) -> None:
     pairs = [
         (s, t) for s in range(n) for t in range(n)
         if len({s, t, middle}) == 3 and np.isfinite(closed["dist"][s, t])
-    ]  # fmt: skip
+    ]
     through = sum(
         closed["count"][s, middle] * closed["count"][middle, t] / closed["count"][s, t]
         for s, t in pairs

@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import semiring as sr
-from semiring.dtypes import ladder
+from semiring.algebra.dtypes import ladder
 
 inf = np.inf
 
@@ -19,12 +19,12 @@ inf = np.inf
 def capped() -> sr.Semiring:
     """Sums of two elements leave 8 bits, sums of elements do not."""
     return sr.Semiring("capped", add=np.minimum, mul=lambda a, b: np.minimum(a + b - 6, 68), zero=68, one=6,
-                       carrier=lambda a: (a >= 6) & (a <= 68), dtypes="iu")  # fmt: skip
+                       carrier=lambda a: (a >= 6) & (a <= 68), dtypes="iu")
 
 
 def tiny() -> sr.Semiring:
     return sr.Semiring("tiny", add=np.maximum, mul=lambda a, b: a * b * 1e40, zero=0.0, one=1e-40,
-                       carrier=lambda a: (a >= 0) & (a <= 1e-40))  # fmt: skip
+                       carrier=lambda a: (a >= 0) & (a <= 1e-40))
 
 
 def test_ladders() -> None:
@@ -53,7 +53,7 @@ def test_sums_that_leave_8_bits_on_the_way(dtype: str, verb: str) -> None:
             "closure": lambda: sr.closure(A, S), "factor": lambda: sr.factor(A, S).closure(),
             "solve": lambda: sr.solve(A, A[:, :3].copy(), S), "matmul": lambda: sr.matmul(A, A, S),
             "stack": lambda: sr.closure(np.stack([A, A.T]), S),
-        }[verb]()  # fmt: skip
+        }[verb]()
 
     result, expected = run(narrow), run(wide)
     assert result.dtype == dtype
@@ -71,7 +71,7 @@ def test_constants_beyond_single_precision() -> None:
 
 def test_a_result_that_the_data_cannot_hold_is_refused() -> None:
     S = sr.Semiring("mod 300", add=lambda a, b: (a + b) % 300, mul=lambda a, b: a * b % 300, zero=0, one=1,
-                    carrier=lambda a: (a >= 0) & (a < 300), dtypes="u")  # fmt: skip
+                    carrier=lambda a: (a >= 0) & (a < 300), dtypes="u")
     assert sr.matmul(np.array([[20]], "u1"), np.array([[21]], "u1"), S).tolist() == [[120]]
     with pytest.raises(sr.SemiringError, match="a result is 280, which uint8 cannot hold"):
         sr.matmul(np.array([[20]], "u1"), np.array([[14]], "u1"), S)
@@ -82,7 +82,7 @@ def test_a_result_that_the_data_cannot_hold_is_refused() -> None:
 def test_unsigned_numbers_that_wrap() -> None:
     """1 − x and x − y in unsigned numbers: right in signed ones, refused where no wider dtype helps."""
     S = sr.Semiring("differences", add=np.maximum, mul=lambda a, b: np.maximum(a + b - 100, 0), zero=0, one=100,
-                    carrier=lambda a: (a >= 0) & (a <= 100), dtypes="iu")  # fmt: skip
+                    carrier=lambda a: (a >= 0) & (a <= 100), dtypes="iu")
     A = np.array([[0, 70], [60, 0]])
     expected = sr.closure(A, S)
     assert expected.tolist() == [[100, 70], [60, 100]]
@@ -94,7 +94,7 @@ def test_unsigned_numbers_that_wrap() -> None:
 @pytest.mark.parametrize("carrier", [
     lambda a: a > -inf, lambda a: -inf < a, lambda a: a != -inf, lambda a: ~(a == -inf), lambda a: ~(a <= -inf),
     lambda a: ~(-inf >= a),
-])  # fmt: skip
+])
 @pytest.mark.parametrize("dtype", ["u1", "u2", "u4", "u8"])
 def test_no_unsigned_number_is_minus_infinity(dtype: str, carrier: Callable[[Any], Any]) -> None:
     S = sr.Semiring("shortest", add=np.minimum, mul=np.add, zero=inf, one=0, carrier=carrier)
@@ -108,7 +108,7 @@ def test_no_unsigned_number_is_minus_infinity(dtype: str, carrier: Callable[[Any
 @pytest.mark.parametrize("one", [np.e, np.pi, 0.1, 1 / 3])
 def test_halves_meet_constants_that_are_halves(one: float) -> None:
     S = sr.Semiring("scaled", add=np.maximum, mul=lambda a, b: a * b / one, zero=0.0, one=one,
-                    carrier=lambda a: (a >= 0) & (a <= one))  # fmt: skip
+                    carrier=lambda a: (a >= 0) & (a <= one))
     rng = np.random.default_rng(1)
     A = (rng.random((64, 64)) * one).astype("f2")
     A[rng.random((64, 64)) < 0.3] = S.one_in("f2")
@@ -129,7 +129,7 @@ def test_records_of_any_fields(count: int, dtype: str) -> None:
         mul=lambda x, y: (*(np.minimum(x[k], y[k]) for k in range(count)), x.cost + y.cost),
         carrier=lambda a: reduce(np.logical_and, [(a[k] >= 0) & (a[k] <= 1) for k in range(count)], a.cost >= 0),
         samples=[(*[1] * count, 2.5), (*[0] * count, 1), (*[1] * count, 0)], commutative=True,
-    )  # fmt: skip
+    )
     if count > 5:  # declared in well under a second; compiling so many takes its time and shows no more
         return
     A = S.array([[S.zero, (*[1] * count, 2), S.zero], [S.zero, S.zero, (*[1] * count, 3)], [S.zero] * 3])
@@ -141,8 +141,8 @@ def test_records_of_any_fields(count: int, dtype: str) -> None:
 @pytest.mark.parametrize(("field", "why"), [
     ("f16", "floats of 64 bits at most"), ("c16", "floats of 64 bits at most"), ("O", "dtype=object"),
     ("U5", "floats of 64 bits at most"), ("M8[s]", "floats of 64 bits at most"), ("no such", "no names with dtypes"),
-])  # fmt: skip
+])
 def test_fields_that_cannot_be(field: str, why: str) -> None:
     with pytest.raises(sr.SemiringError, match=why):
         sr.Semiring("r", fields={"p": field}, zero=(0,), one=(1,), add=lambda x, y: (np.maximum(x.p, y.p),),
-                    mul=lambda x, y: (np.minimum(x.p, y.p),))  # fmt: skip
+                    mul=lambda x, y: (np.minimum(x.p, y.p),))

@@ -14,7 +14,7 @@ import semiring as sr
 
 SIZES = (0, 1, 2, 3)
 CASES = [("min_plus", "f8"), ("min_plus", "i4"), ("max_min", "f2"), ("boolean", "?"), ("plus_times", "f4"),
-         ("shortest_hops", None), ("why", "O"), ("min_plus", "O")]  # fmt: skip
+         ("shortest_hops", None), ("why", "O"), ("min_plus", "O")]
 
 
 def acyclic(S: oracle.Algebra, shape: tuple, dtype: Any) -> np.ndarray:
@@ -108,7 +108,7 @@ def test_products(name: str, dtype: Any) -> None:
     S = oracle.ALGEBRAS[name]
     T = ours(S)
     stacks = [((), ()), ((0,), (0,)), ((2,), (2,)), ((1,), (0,)), ((3,), ()), ((), (0,)), ((2, 0), (0,)),
-              ((2, 1), (3,))]  # fmt: skip
+              ((2, 1), (3,))]
     for (left, right), m, k, n in product(stacks, (0, 1, 3), SIZES, (0, 1, 2)):
         A, B = acyclic(S, (*left, m, k), dtype), acyclic(S, (*right, k, n), dtype)
         expected = slow_product(T, A, B)

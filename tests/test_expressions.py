@@ -11,11 +11,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring import expression as ex
-from semiring.constants import cast_constant
-from semiring.operations import ARITY
-from semiring.reference import numpy_function, python_function
-from semiring.tracing import trace
+from semiring.algebra import expression as ex
+from semiring.algebra.constants import cast_constant
+from semiring.algebra.evaluate import numpy_function, python_function
+from semiring.algebra.operations import ARITY
+from semiring.algebra.tracing import trace
 
 inf, nan = math.inf, math.nan
 a, b = ex.operand(0), ex.operand(1)
@@ -120,7 +120,7 @@ def test_an_algebra_that_asks_for_two_zeros_lives_in_floats() -> None:
     S = sr.Semiring(
         "either", add=lambda a, b: np.where((a == 0) & (b == 0), 0, 1),
         mul=lambda a, b: np.where((a == 0) | (b == 0), 0, 1), zero=0, one=1, carrier=lambda a: (a == 0) | (a == 1),
-    )  # fmt: skip
+    )
     for dtype in S.dtypes:
         chain = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], dtype)
         assert (sr.closure(chain, S) == np.triu(np.ones((3, 3)))).all()
@@ -139,7 +139,7 @@ def test_an_algebra_that_asks_for_two_zeros_lives_in_floats() -> None:
         ("sqrt", (-0.5,), None), ("multiply", (10**20, 3), 3 * 10**20), ("remainder", (7, 0), None),
         ("floor_divide", (7, 2), 3), ("equal", (2**53, 2**53 + 1), None),
     ],
-)  # fmt: skip
+)
 def test_what_is_folded(op: str, values: tuple, expected: Any) -> None:
     e = ex.apply(op, *map(ex.constant, values))
     if expected is None:
@@ -162,7 +162,7 @@ def test_a_limit_is_true_or_false_by_its_dtype() -> None:
         (70000, "f2", "65504"), (1e-7, "f2", "too small for float16"), (10**400, "f8", "too large for float64"),
         (300, "u1", "0 … 255"), (0.5, "i8", "not an integer"), (nan, "i8", "not an integer"), (2, "?", "truth value"),
     ],
-)  # fmt: skip
+)
 def test_constants_without_a_place(value: Any, dtype: str, reason: str) -> None:
     with pytest.raises(OverflowError, match=reason):
         cast_constant(value, np.dtype(dtype))

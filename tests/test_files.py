@@ -19,9 +19,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring import streams, text_readers
-from semiring.files import read_graph, write_matrix
-from semiring.graph import Graph
+from semiring.files import streams
+from semiring.files import text as text_readers
+from semiring.files.formats import read_graph, write_matrix
+from semiring.graphs.graph import Graph
 
 INF = np.inf
 COMPRESS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
@@ -240,8 +241,8 @@ def test_plain_numbers_take_the_fast_reader(tmp_path, text):
             "g.graphml, line 3: mismatched tag; expected GraphML",
         ),
         ("g.graphml", "<svg/>\n", "g.graphml, line 1: found <svg>, expected <graphml>"),
-        ("g.npy", "text\n", "g.npy is no file of NumPy arrays of numbers or texts"),
-        ("g.npz", "PK\x03\x04 nothing\n", "g.npz is no file of NumPy arrays of numbers or texts"),
+        ("g.npy", "text\n", "g.npy is not a file of NumPy arrays of numbers or texts"),
+        ("g.npz", "PK\x03\x04 nothing\n", "g.npz is not a file of NumPy arrays of numbers or texts"),
         ("g.csv", "", "g.csv is empty"),
         ("g.gr.gz", "", "g.gr.gz is empty"),
         ("g.json", "{}", "g.json ends in '.json'; graphs are read from .csv, .tsv, .txt"),
@@ -354,10 +355,10 @@ def test_npy(tmp_path):
 
 def test_nothing_is_unpickled(tmp_path):
     np.save(tmp_path / "g.npy", np.array([[{}, 1], [2, 3]], dtype=object), allow_pickle=True)
-    with refused("g.npy is no file of NumPy arrays of numbers or texts"):
+    with refused("g.npy is not a file of NumPy arrays of numbers or texts"):
         read_graph(tmp_path / "g.npy")
     np.savez(tmp_path / "g.npz", row=np.array([{}], dtype=object), col=np.array([1]))
-    with refused("g.npz is no file of NumPy arrays of numbers or texts"):
+    with refused("g.npz is not a file of NumPy arrays of numbers or texts"):
         read_graph(tmp_path / "g.npz")
 
 
@@ -368,7 +369,7 @@ def test_npz_of_scipy(tmp_path, format):
     assert sorted(listed(graph)) == sorted(EDGES) and graph.n == 4
     assert read_graph(tmp_path / "g.npz", weight=None).weights is None
     np.savez(tmp_path / "h.npz", format=np.array("xyz"), data=np.ones(1))
-    with refused("h.npz is no sparse matrix that SciPy writes: its format is 'xyz'"):
+    with refused("h.npz is not a sparse matrix that SciPy writes: its format is 'xyz'"):
         read_graph(tmp_path / "h.npz")
 
 

@@ -31,7 +31,7 @@ def lattice_above(chain: int, bits: int, at: int = 0) -> dict[str, Any]:
         "mul": lambda x, y: np.where(np.minimum(a(x), b(y)) < chain, np.minimum(x, y), (a(x) & b(y)) + at),
         "zero": at, "one": at + chain + 2**bits - 1, "dtypes": "i",
         "carrier": lambda x: (x >= at) & (x < at + chain + 2**bits),
-    }  # fmt: skip
+    }
 
 
 # What is declared, and the flags that are true of it.
@@ -80,7 +80,7 @@ FALSE_SOMEWHERE: dict[str, tuple[dict[str, Any], str]] = {
          "dtype": object}, "IBC"),
     "sums of Python": (
         {"add": lambda a, b: a + b, "mul": lambda a, b: a * b, "zero": 0, "one": 1, "dtype": object}, "C"),
-}  # fmt: skip
+}
 
 
 def _composed(a: Any, b: Any) -> Any:
@@ -147,7 +147,7 @@ BROKEN = {
     "records": {"fields": {"p": "f8", "q": "f8"}, "zero": (inf, inf), "one": (0, 0),
                 "add": lambda x, y: (np.minimum(x.p, y.p), np.where(x.q + y.q > 60, x.q, np.minimum(x.q, y.q))),
                 "mul": lambda x, y: (x.p + y.p, x.q + y.q), "carrier": lambda a: (a.p >= 0) & (a.q >= 0)},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -171,7 +171,7 @@ def capped(low: int, top: int, kinds: str) -> Generated:
     code = declaration(
         name, "np.minimum(a, b)", f"np.minimum(a + b - {low}, {top})", str(top), str(low), dtypes=repr(kinds),
         carrier=f"lambda a: (a >= {low}) & (a <= {top})",
-    )  # fmt: skip
+    )
     return Generated(name, code, REAL["min-plus up to 60"], (("", "", move),), top, low, declared_star=False)
 
 
@@ -182,7 +182,7 @@ def scaled(unit: float, kinds: str = "f") -> Generated:
     code = declaration(
         name, "np.maximum(a, b)", f"a * b / {unit!r}" if unit > 1 else f"a * b * {1 / unit!r}", "0", repr(unit),
         carrier=f"lambda a: (a >= 0) & (a <= {unit!r})", dtypes=repr(kinds),
-    )  # fmt: skip
+    )
     move = by(name, lambda x: x * wide, lambda x: x / wide)
     return Generated(
         name, code, REAL["viterbi"], (("", "", move),), 0, unit, tolerance=64.0, relative=True, declared_star=False
@@ -195,18 +195,18 @@ UNSIGNED = Generated(
                          carrier="lambda a: a <= 8", dtypes="'u'"),
     REAL["lukasiewicz"], (("", "", by("8 x", lambda x: 8 * x, lambda x: x / 8, exact=True, whole=True)),), 0, 8,
     declared_star=False,
-)  # fmt: skip
+)
 SIGNS = Generated(
     "lukasiewicz from 0 to 8, both",
     declaration("lukasiewicz from 0 to 8, both", "np.maximum(a, b)", "np.where(a + b < 8, 0, a + b - 8)", "0",
                          "8", carrier="lambda a: (a >= 0) & (a <= 8)", dtypes="'ui'"),
     UNSIGNED.base, UNSIGNED.parts, 0, 8, declared_star=False,
-)  # fmt: skip
+)
 NARROW = (
     (capped(6, 66, "i"), "i1"), (capped(100, 160, "iu"), "u1"), (capped(200, 260, "u"), "u1 u2"),
     (capped(-128, -68, "i"), "i1"), (capped(32640, 32700, "i"), "i2"), (scaled(1e-40), "f4 f2"), (scaled(1e40), "f4"),
     (scaled(60000.0), "f2"), (scaled(float(np.e)), "f2"), (SIGNS, "u1"),
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize(("g", "dtypes"), NARROW, ids=lambda x: str(x))
@@ -226,7 +226,7 @@ def test_narrow_dtypes_answer_right_or_are_refused(g: Generated, dtypes: str) ->
 
 
 def test_differences_that_wrap_in_every_unsigned_dtype_are_refused() -> None:
-    """a + b − 8 is no number below 0, so that its maximum with 0 is not 0."""
+    """a + b − 8 is not a number below 0, so that its maximum with 0 is not 0."""
     with pytest.raises(sr.LawError, match="is not a semiring"):
         UNSIGNED.declare(sr)
 

@@ -25,7 +25,7 @@ SOME = (
     "plus-times up to ∞, log x", "lukasiewicz, −x", "min-plus up to 60, as it is", "semiring 17 of 4 elements",
     "field of 9", "relations on two points", "shortest paths counted, −x, x + 100",
     "triangular matrices over plus-times",
-)  # fmt: skip
+)
 LITTLE = Effort(stack=8, orders=(1, 2, 3, 5, 7), single=2, dtypes=1, few=2, sparse=False)
 
 

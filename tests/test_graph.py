@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring import memory
-from semiring.graph import Graph, Matrix, adjacency, as_graph, from_dense
+from semiring.graphs.graph import Graph, Matrix, adjacency, as_graph, from_dense
+from semiring.machine import memory
 
 INF = np.inf
 EDGES = [("a", "b", 4.0), ("b", "c", 0.0), ("a", "b", 3.0), ("c", "c", 1.5)]
@@ -275,8 +275,8 @@ def test_compact_closes_gaps_and_keeps_names():
         ),
         (sp.coo_array((2, 3)), "a graph's matrix is square, this sparse one has shape (2, 3)"),
         ({(0, 1): 2.0}, "edges in a dict: give [(a, b, w) for (a, b), w in edges.items()]"),
-        ("roads.csv", "str is no set of edges"),
-        (7, "int is no set of edges: give tuples (from, to, weight)"),
+        ("roads.csv", "str is not a set of edges"),
+        (7, "int is not a set of edges: give tuples (from, to, weight)"),
     ],
 )
 def test_edges_that_are_refused(edges, message):
@@ -520,7 +520,7 @@ def test_parallel_edges_of_many_groups_and_wide_keys():
 
 
 def test_order_of_keys_too_wide_to_pack():
-    from semiring.graph import _stable_order
+    from semiring.graphs.graph import _stable_order
 
     keys = np.array([2**62, 5, 2**62, 0, 5])
     np.testing.assert_array_equal(_stable_order(keys, 2**62 + 1), [3, 1, 4, 0, 2])

@@ -23,8 +23,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring import archive_readers, memory, mtx_readers, numerals, streams, text_readers
-from semiring.text_readers import Options
+from semiring.files import archives as archive_readers
+from semiring.files import matrix_market as mtx_readers
+from semiring.files import numerals, streams
+from semiring.files import text as text_readers
+from semiring.files.text import Options
+from semiring.machine import memory
 
 FUZZER = Path(__file__).parent / "fuzz" / "files.py"
 INF = np.inf
@@ -478,7 +482,10 @@ def raw_npy(header: str, body: bytes = b"", version: bytes = b"\x01\x00") -> byt
             raw_npy("{'descr': '<U1', 'fortran_order': False, 'shape': (1, 2)}", b"\0\xd8\0\0" * 2),
             "that Unicode does not have",
         ),
-        (raw_npy("{'descr': '|u1', 'fortran_order': False, 'shape': (2, 2)}", b"\0" * 5), "is no file of NumPy arrays"),
+        (
+            raw_npy("{'descr': '|u1', 'fortran_order': False, 'shape': (2, 2)}", b"\0" * 5),
+            "is not a file of NumPy arrays",
+        ),
         (
             raw_npy("{'descr': '<c8', 'fortran_order': False, 'shape': (1, 2)}", b"\0" * 16),
             "vertices are complex numbers",
@@ -556,7 +563,7 @@ def test_graphml_values(tmp_path):
         ('<?xml version="1.0" encoding="utfg-8"?><graphml/>', "g.graphml: unknown encoding: utfg-8; write it in UTF-8"),
         ('<?xml version="1.0" encoding="cp932"?><graphml/>', "write it in UTF-8"),
         (BOMB, "found an entity 'a', expected GraphML without entities of its own"),
-        ("<graphml/>", "g.graphml is no GraphML: it has no <graph> in <graphml>"),
+        ("<graphml/>", "g.graphml is not GraphML: it has no <graph> in <graphml>"),
         ("<graphml><graph/></graphml>", "found edgedefault=None, expected 'directed' or 'undirected'"),
         ("<graphml><graph edgedefault='directed'/><graph edgedefault='directed'/></graphml>", "found a second graph"),
         (GRAPHML.format("<node/>"), "found <node> without id="),
@@ -755,7 +762,7 @@ def test_names_that_an_archive_cannot_hold(tmp_path):
         sr.write_matrix(tmp_path / "m.npz", sr.adjacency([("a\0", "b", 3)], sr.min_plus))
     with refused("two of them have the same text", sr.SemiringError):
         sr.write_matrix(tmp_path / "m.npz", sr.adjacency([("1", 1, 3)], sr.min_plus))
-    with refused("'\\ud800' is no character that UTF-8 has", sr.SemiringError):
+    with refused("'\\ud800' is not a character that UTF-8 has", sr.SemiringError):
         sr.write_matrix(tmp_path / "m.csv", sr.adjacency([("\ud800", "b", 3)], sr.min_plus))
     big = sr.Matrix(np.zeros((2, 2)), sr.min_plus, [2**70, 2**71])
     with pytest.warns(sr.SemiringWarning, match="holds names as texts"):

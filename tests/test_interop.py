@@ -42,7 +42,7 @@ def matrix(n: int = 100, dtype: str = "f8", seed: int = 0) -> np.ndarray:
 def test_dlpack() -> None:
     A = matrix(5)
     for result in (sr.closure(Tensor(A), sr.min_plus), sr.matmul(Tensor(A), Tensor(A), sr.min_plus),
-                   sr.solve(Tensor(A), Tensor(A), sr.min_plus)):  # fmt: skip
+                   sr.solve(Tensor(A), Tensor(A), sr.min_plus)):
         assert isinstance(result, np.ndarray)
     assert same_bits(sr.closure(Tensor(A), sr.min_plus), sr.closure(A, sr.min_plus))
     assert same_bits(sr.closure(Tensor(A.T), sr.min_plus), sr.closure(A.T, sr.min_plus))

@@ -1,4 +1,4 @@
-"""Masked arrays: what is masked is no edge, whatever number lies below the mask, for every verb."""
+"""Masked arrays: what is masked is not an edge, whatever number lies below the mask, for every verb."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ inf, nan = np.inf, np.nan
 ALGEBRAS = [
     ("min_plus", "f8"), ("min_plus", "i4"), ("min_plus", "f2"), ("max_times", "f4"), ("boolean", "?"),
     ("plus_times", "f8"), ("gcd_lcm", "i8"), ("shortest_hops", None), ("why", None),
-]  # fmt: skip
+]
 
 
 def acyclic(S: sr.Semiring, dtype: Any, shape: tuple) -> tuple[np.ma.MaskedArray, np.ndarray]:

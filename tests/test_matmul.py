@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.kernels.build import kernel
-from semiring.kernels.lowering import choose, general
-from semiring.operands import examine
+from semiring.kernels.choose import choose
+from semiring.kernels.lowering.general import general
+from semiring.operands.operand import examine
 
 inf = np.inf
 quick = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
@@ -61,7 +62,7 @@ WIDE = [(65, 63, 64), (1, 257, 1), (257, 1, 65), (64, 64, 257), (129, 38, 1), (3
 @pytest.mark.parametrize(("name", "dtype"), [
     ("min_plus", "f4"), ("min_plus", "f8"), ("min_plus", "f2"), ("min_plus", "i4"), ("max_min", "f8"),
     ("boolean", "?"), ("plus_times", "f8"),
-])  # fmt: skip
+])
 def test_wide_products(name: str, dtype: str) -> None:
     random = np.random.default_rng(5)
     S = sr.catalogue[name]
@@ -134,7 +135,7 @@ class TestShapes:
         random = np.random.default_rng(3)
         S = sr.boolean if dtype == "?" else sr.min_plus
         A, B = (random.integers(0, 2 if dtype == "?" else 9, shape).astype(dtype) for shape in (
-            (*left, 2, 3), (*right, 3, 4)))  # fmt: skip
+            (*left, 2, 3), (*right, 3, 4)))
         result = sr.matmul(A, B, S)
         shape = np.broadcast_shapes(left, right)
         assert result.shape == (*shape, 2, 4)
@@ -255,7 +256,7 @@ def test_plus_min_is_a_product_and_nothing_more() -> None:
     assert same_bits(sr.matmul(A, B, sr.plus_min), expected)
     assert same_bits(sr.matmul(A, B, "plus-min", accumulate=B), expected + B)
     for call in (lambda: sr.closure(A, sr.plus_min), lambda: sr.factor(A, sr.plus_min),
-                 lambda: sr.solve(A, B, sr.plus_min)):  # fmt: skip
+                 lambda: sr.solve(A, B, sr.plus_min)):
         with pytest.raises(sr.LawError, match=r"plus-min is not a semiring.* distributes .* at a = 1"):
             call()
     with pytest.raises(sr.SemiringError, match=r"A\[1, 2\] is -3: it is outside the carrier of plus-min"):
@@ -321,7 +322,7 @@ def test_ordered_integers_change_nothing_but_their_order() -> None:
 @pytest.mark.parametrize(("dtype", "size", "n", "storage"), [
     ("i1", 100, 3, "i2"), ("i2", 100, 3, "i2"), ("i2", 100, 1000, "i4"), ("u2", 60_000, 3, "i4"), ("i4", 1000, 3, "i2"),
     ("i4", 10**8, 3, "i4"), ("i4", 10**9, 3, "i8"), ("i8", 10**12, 3, "i8"), ("u8", 10**12, 10**4, "i8"),
-])  # fmt: skip
+])
 @pytest.mark.parametrize("name", ["min_plus", "max_plus"])
 def test_tropical_integers(name: str, dtype: str, size: int, n: int, storage: str) -> None:
     """Sums that the dtype holds, in every storage; the answer is checked in Python's integers."""

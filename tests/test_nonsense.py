@@ -49,7 +49,7 @@ NONSENSE: dict[str, Callable[[], Any]] = {
     "sparse, complex": lambda: sp.csr_array(np.eye(2) * 1j), "sparse, NaN": lambda: sp.csr_array(GOOD * np.nan),
     "sparse, a rectangle": lambda: sp.csr_array(np.ones((2, 3))), "text for weights": heavy,
     "the other byte order": lambda: GOOD.astype(">f8"), "truth values": lambda: np.zeros((2, 2), bool),
-}  # fmt: skip
+}
 ALGEBRAS = [sr.min_plus, sr.boolean, sr.shortest_hops, sr.plus_times, sr.gf2]
 MATRICES: dict[str, Callable[[Any, sr.Semiring], Any]] = {
     "closure": lambda x, S: sr.closure(x, S),
@@ -132,7 +132,7 @@ def test_everything_else(what: str) -> None:
 
 REFUSED = {"None", "a string", "an object", "a function", "ragged", "a list of None", "strings", "strings as objects",
            "strings of any length", "None as objects", "mixed objects", "times", "spans", "void",
-           "a record of text", "a record of vectors", "NaN"}  # fmt: skip
+           "a record of text", "a record of vectors", "NaN"}
 
 
 @pytest.mark.parametrize("what", sorted(REFUSED))
@@ -179,7 +179,7 @@ def test_algebras_by_name(name: str) -> None:
         lambda S: np.asarray(sr.Matrix(A, S)), lambda S: sr.closure_rows(graph, S, 0), lambda S: sr.closure(graph, S),
         lambda S: sr.factor(graph, S).closure(), lambda S: sr.solve(graph, A, S), lambda S: sr.matmul(graph, A, S),
         lambda S: np.asarray(sr.closure(sr.Matrix(A, S), S)), lambda S: repr(sr.Matrix(A, S)),
-    ):  # fmt: skip
+    ):
         assert np.array_equal(call(name), call(S))
     with pytest.raises(sr.SemiringError, match="unknown algebra 'min-pluss': did you mean"):
         sr.adjacency([(0, 1, 2.0)], "min-pluss")
@@ -189,7 +189,7 @@ def test_the_table_covers_what_is_public() -> None:
     """A new public function joins the table, or the few that take nothing of a caller's."""
     tested = " ".join([*MATRICES, *OTHERS])
     elsewhere = {"read_graph", "write_matrix", "k_best", "mod_p", "saturating_min_plus", "saturating_add",
-                 "saturating_multiply"}  # fmt: skip
+                 "saturating_multiply"}
     functions = [name for name in sr.__all__ if callable(getattr(sr, name)) and not isinstance(getattr(sr, name), type)
-                 and not isinstance(getattr(sr, name), sr.Semiring)]  # fmt: skip
+                 and not isinstance(getattr(sr, name), sr.Semiring)]
     assert [name for name in functions if name not in tested and name not in elsewhere] == []

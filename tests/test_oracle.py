@@ -135,7 +135,7 @@ def shortest_widest() -> Algebra:
         "shortest_widest", 0, (-inf, inf), (inf, 0), plus,
         lambda a, b: (min(a[0], b[0]), oracle.sum_zero_above(a[1], b[1])), lambda a: (inf, 0), "IS-C",
         ((-inf, inf), (inf, 0), (1, 1), (2, 5), (3, 1)),
-    )  # fmt: skip
+    )
 
 
 def plus_min() -> Algebra:
@@ -281,11 +281,11 @@ def test_closures_worked_by_hand() -> None:
     assert closure_by_elimination(oracle.min_plus, [[inf, -inf], [inf, inf]]) == [[0, -inf], [inf, 0]]
     assert closure_by_elimination(oracle.counting, [[0, 2, 0], [0, 1, 3], [0, 0, 0]]) == [
         [1, inf, inf], [0, inf, inf], [0, 0, 1],
-    ]  # fmt: skip
+    ]
     half, two_thirds, four_thirds = Fraction(1, 2), Fraction(2, 3), Fraction(4, 3)
     assert closure_by_elimination(oracle.plus_times, [[0, half], [half, 0]]) == [
         [four_thirds, two_thirds], [two_thirds, four_thirds],
-    ]  # fmt: skip
+    ]
     assert closure_by_elimination(oracle.gf2, [[0, 1], [0, 0]]) == [[1, 1], [0, 1]]
     assert closure_by_elimination(oracle.mod_p(7), [[3]]) == [[3]]  # (1 − 3) · 3 = −6 = 1
     a, b = oracle.language("a"), oracle.language("b")
@@ -419,7 +419,7 @@ def test_fields_are_read_by_name_and_not_by_place() -> None:
     st.tuples(x, x).map("".join),
     st.tuples(x, x).map(lambda p: f"(?:{p[0]}|{p[1]})"),
     x.map(lambda e: f"(?:{e})*"),
-), max_leaves=6))  # fmt: skip
+), max_leaves=6))
 def test_languages_are_those_of_the_re_module(expression: str) -> None:
     words = {"".join(w) for length in range(6) for w in itertools.product("ab", repeat=length)}
     assert oracle.language(expression) == {word for word in words if re.fullmatch(expression, word)}
@@ -522,7 +522,7 @@ def repeat(message: str) -> list:
 
 DENSE = np.array(
     [[9, 1, 9, 4, 9], [9, 9, 2, 9, 9], [1, 9, 9, 9, 7], [9, 9, 9, 0, 1], [2, 9, 9, 9, 9]], "float32"
-)  # fmt: skip
+)
 
 
 def weighted(algebra: Algebra, dtype: object) -> np.ndarray:
@@ -718,7 +718,7 @@ def test_a_nan_where_zero_should_absorb_is_caught(name: str) -> None:
     ufuncs = {
         "min_plus": (np.minimum, np.add), "max_plus": (np.maximum, np.add), "max_times": (np.maximum, np.multiply),
         "counting": (np.add, np.multiply), "log": (np.logaddexp, np.add),
-    }  # fmt: skip
+    }
     plus, times = ufuncs[name]
 
     def careless(A: np.ndarray, B: np.ndarray) -> np.ndarray:

@@ -14,12 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring import SemiringError, devices, memory
-from semiring.kernels import packed_conversions, packed_indexing, packed_rows
+from semiring import SemiringError
+from semiring.kernels.blocks import bits as packed_rows
+from semiring.kernels.cpu.bits import conversions as packed_conversions
+from semiring.kernels.cpu.bits import indexing as packed_indexing
+from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.kernels.facts import Facts
-from semiring.kernels.packed import PackedMatrix
-from semiring.packed import packed_closure, packed_product
-from semiring.packing import pack
+from semiring.machine import memory
+from semiring.operands import devices
+from semiring.operands.pack import pack
+from semiring.solvers.bits import packed_closure, packed_product
 
 SIZES = st.one_of(st.sampled_from([0, 1, 63, 64, 65, 128, 511, 512, 513]), st.integers(0, 200))
 SEEDS = st.integers(0, 2**32 - 1)
@@ -245,7 +249,7 @@ def test_entry_by_entry(rows: int, columns: int, seed: int) -> None:
 @pytest.mark.parametrize("block", [8, 1000, 1 << 25])
 def test_counts(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
     monkeypatch.setattr(packed_rows, "BLOCK", block)
-    monkeypatch.setattr("semiring.kernels.packed.BLOCK", block)
+    monkeypatch.setattr("semiring.kernels.cpu.bits.matrix.BLOCK", block)
     for rows, columns in ((0, 0), (3, 0), (0, 3), (1, 1), (90, 1300), (700, 65)):
         dense = drawn(rows, columns, 3)
         M = PackedMatrix.from_dense(dense)
@@ -304,7 +308,7 @@ def test_files(tmp_path_factory, rows: int, columns: int, seed: int) -> None:
 
 
 def test_a_mapped_matrix_computes_and_saves_over_its_own_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from semiring.kernels.cpu.packed import multiply, transitive_closure
+    from semiring.kernels.cpu.bits.engine import multiply, transitive_closure
 
     monkeypatch.setattr(packed_rows, "BLOCK", 5000)
     path = tmp_path / "m.npy"
@@ -424,7 +428,7 @@ def makes(dense: np.ndarray) -> dict[str, object]:
         "csr": sp.csr_array(dense), "coo": sp.coo_matrix(dense.astype(float)), "networkx": graph,
         "graph": sr.as_graph((i, j, np.zeros(len(i))), n), "packed": PackedMatrix.from_dense(dense),
         "min-plus": sr.adjacency((i, j, np.zeros(len(i))), sr.min_plus, n),
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize("n", [0, 1, 64, 130])
@@ -456,7 +460,7 @@ def test_pack_refuses() -> None:
         refused(r"A\[2, 1\] is NaN", pack, bad)
     refused("n = 3, and the matrix has shape", pack, np.eye(4), 3)
     refused("an undirected graph has a square matrix", pack, np.zeros((2, 3)), directed=False)
-    refused("is no set of edges", pack, 5)
+    refused("is not a set of edges", pack, 5)
 
 
 @settings(max_examples=25, deadline=None)
@@ -518,7 +522,7 @@ def test_what_has_no_packed_closure() -> None:
     parity = sr.Semiring("parity", add=np.logical_xor, mul=np.logical_and, zero=False, one=True, dtypes="b")
     refused("not the algebra of or and and", packed_closure, np.eye(3, dtype=bool), parity)
     fuzzy = sr.Semiring("fuzzy", add=np.maximum, mul=np.minimum, zero=0, one=1, dtypes="bf",
-                        carrier=lambda a: (a >= 0) & (a <= 1))  # fmt: skip
+                        carrier=lambda a: (a >= 0) & (a <= 1))
     same(packed_closure(np.eye(3, k=1), fuzzy), np.triu(np.ones((3, 3), bool)))
     refused("entries other than the 0 and 1 of fuzzy", packed_closure, np.eye(3) / 2, fuzzy)
     if devices.gpu_name() is None:
@@ -546,7 +550,7 @@ class DevicePackedMatrix(PackedMatrix):
 
 def test_what_is_on_the_device_stays_there(monkeypatch: pytest.MonkeyPatch) -> None:
     """Which way operands take; tests/gpu tries the kernels themselves."""
-    from semiring.kernels.cpu.boolean import BooleanKernel
+    from semiring.kernels.cpu.bits.boolean import BooleanKernel
 
     for name, holds in (("packed", DevicePackedMatrix), ("boolean", BooleanKernel)):
         module = ModuleType(name)
@@ -556,7 +560,7 @@ def test_what_is_on_the_device_stays_there(monkeypatch: pytest.MonkeyPatch) -> N
     there = DevicePackedMatrix.from_dense(dense)
     seen = []
     look = lambda S, dtype, arrays: seen.append(arrays) or Facts(two_valued=True)  # noqa: E731
-    monkeypatch.setattr("semiring.packed.examine", look)
+    monkeypatch.setattr("semiring.solvers.bits.examine", look)
     for A in (there, dense.view(DeviceArray)):
         for reflexive in (True, False):
             R = packed_closure(A, sr.boolean, reflexive=reflexive)
@@ -567,7 +571,7 @@ def test_what_is_on_the_device_stays_there(monkeypatch: pytest.MonkeyPatch) -> N
     assert packed_closure(there, sr.boolean, overwrite=True) is there
     same(there, warshall(dense, True))
 
-    monkeypatch.setattr("semiring.packed.settle", lambda *arguments: None)
+    monkeypatch.setattr("semiring.solvers.bits.settle", lambda *arguments: None)
     for A in (dense, PackedMatrix.from_dense(dense), sp.csr_array(dense)):
         R = packed_closure(A, sr.boolean, device="gpu")
         assert type(R) is PackedMatrix
@@ -587,7 +591,7 @@ def test_what_is_on_the_device_stays_there(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_entry_by_entry_on_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
     """Or, and, exclusive or and degrees of rows are operators on words, which NumPy and CuPy share."""
-    from semiring.kernels.cuda import packed as device
+    from semiring.kernels.cuda.bits import matrix as device
 
     monkeypatch.setitem(sys.modules, "cupy", np)
     monkeypatch.setattr(device, "CHUNK", 1 << 12)

@@ -30,7 +30,7 @@ BOUNDED = [
     declared("velocities", lambda a, b: (a + b) / (1 + a * b), zero=1.0, high=1.0),
     declared("logs", lambda a, b: np.exp(np.log(a) + np.log(b)), zero=0.0, one=1.0),
     declared("thirds", lambda a, b: a * b / (a + b - a * b), zero=0.0, one=1.0),
-]  # fmt: skip
+]
 
 
 def elements(S: sr.Semiring, shape: tuple, random: np.random.Generator) -> np.ndarray:
@@ -81,7 +81,7 @@ CUBIC = sr.Semiring(  # min-plus moved by x³, so that edges may be better than 
     mul=lambda a, b: np.power(
         np.where(a < 0, -np.power(-a, 1 / 3), np.power(a, 1 / 3))
         + np.where(b < 0, -np.power(-b, 1 / 3), np.power(b, 1 / 3)), 3),
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -114,7 +114,7 @@ def test_records_with_costs_of_both_signs() -> None:
         "hops", fields={"cost": "f8", "hops": "f8"}, zero=(inf, inf), one=(0, 0), add=cheaper,
         mul=lambda x, y: (x.cost + y.cost, x.hops + y.hops), selective=True, bounded=False,
         carrier=lambda a: (a.hops >= 0) & ((a.cost < inf) | (a.hops == inf)) & ((a.hops < inf) | (a.cost == inf)),
-    )  # fmt: skip
+    )
     random = np.random.default_rng(1)
     for _ in range(20):
         height = random.normal(size=6) * 100
@@ -141,7 +141,7 @@ def test_path_of_what_is_no_semiring() -> None:
                  lambda: sr.factor(B, S), lambda: sr.solve(B, B, S), lambda: sr.plan(B, S),  # noqa: B023
                  lambda: sr.factor(graph, S), lambda: sr.solve(graph, A, S), lambda: sr.plan(graph, S),  # noqa: B023
                  lambda: sr.closure(graph, S), lambda: sr.closure(graph, S, method="sparse"),  # noqa: B023
-                 lambda: sr.closure_rows(graph, S, 0)]  # fmt: skip # noqa: B023
+                 lambda: sr.closure_rows(graph, S, 0)] # noqa: B023
         for verb in verbs:
             with pytest.raises(sr.LawError, match="is not a semiring, so it has products but no closure"):
                 verb()

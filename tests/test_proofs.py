@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring.expression import constant, operand, postorder
-from semiring.proofs import Range, carrier_range, is_dropped, proven_flags, range_of
-from semiring.reference import numpy_function
-from semiring.tracing import trace
+from semiring.algebra.evaluate import numpy_function
+from semiring.algebra.expression import constant, operand, postorder
+from semiring.algebra.proofs import Range, carrier_range, is_dropped, proven_flags, range_of
+from semiring.algebra.tracing import trace
 
 inf = np.inf
 F8 = np.dtype("f8")
@@ -33,7 +33,7 @@ def test_flags_follow_from_plain_operations() -> None:
     (lambda a: (a >= 0) | (a <= -3), (-inf, inf)),
     (lambda a: (a > -4) & (a < 9) & (a > -7) & (np.floor(a) == a), (-4, 9)),
     (np.isfinite, (-inf, inf)),
-], ids=["closed", "open", "negated", "either", "several", "finite"])  # fmt: skip
+], ids=["closed", "open", "negated", "either", "several", "finite"])
 def test_the_range_of_a_carrier(carrier: Any, expected: tuple) -> None:
     assert carrier_range(trace(carrier, 1, predicate=True).outputs[0])[:2] == expected
 
@@ -44,7 +44,7 @@ BINARY = ["add", "subtract", "multiply", "minimum", "maximum"]
 
 @st.composite
 def expressions(draw: Any) -> Any:
-    from semiring.expression import apply
+    from semiring.algebra.expression import apply
 
     pool = [operand(0), operand(1), constant(draw(NUMBERS)), constant(draw(NUMBERS))]
     for _ in range(draw(st.integers(1, 5))):
@@ -81,7 +81,7 @@ def algebra(add: Any, mul: Any, zero: float, one: float, carrier: Any = None) ->
     (algebra(np.minimum, lambda a, b: a + b + a * b / 8, inf, 0.0, lambda a: a >= 0), True),
     # With zero 0, 1/(1/a + 1/b − 1) is infinite or NaN: at 0 and 0 it is −1 / …, at 0 and 1 NaN.
     (algebra(np.maximum, lambda a, b: 1 / (1 / a + 1 / b - 1), 0.0, 1.0, lambda a: (a >= 0) & (a <= 1)), False),
-], ids=lambda x: getattr(x, "name", x))  # fmt: skip
+], ids=lambda x: getattr(x, "name", x))
 def test_products_with_0_that_are_dropped(S: sr.Semiring, dropped: bool) -> None:
     assert S.traced
     assert is_dropped(S.traced, S.zero) == dropped
@@ -90,6 +90,6 @@ def test_products_with_0_that_are_dropped(S: sr.Semiring, dropped: bool) -> None
 def test_a_carrier_that_operations_leave_proves_nothing() -> None:
     """b ≤ 1 makes max(0, b − 1) zero, but sums that exceed 1 come up on the way, so that 0 needs its test."""
     S = sr.Semiring("open", add=np.maximum, mul=lambda a, b: np.maximum(0, a + b - 1) * 1.5, zero=0.0, one=1.0,
-                    carrier=lambda a: (a >= 0) & (a <= 1), product_only=True)  # fmt: skip
+                    carrier=lambda a: (a >= 0) & (a <= 1), product_only=True)
     assert S.traced
     assert not is_dropped(S.traced, 0.0)

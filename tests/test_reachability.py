@@ -17,10 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring import reachability as module
-from semiring.acyclic import condensation, transitive_reduction
-from semiring.kernels.packed import PackedMatrix
-from semiring.reachability import Reachability, reach
+from semiring.kernels.cpu.bits.matrix import PackedMatrix
+from semiring.results import reachability as module
+from semiring.results.acyclic import condensation, transitive_reduction
+from semiring.results.reachability import Reachability, reach
 
 SIZES = st.one_of(st.sampled_from([0, 1, 2, 63, 64, 65, 130]), st.integers(0, 40))
 SETTINGS = settings(max_examples=40, deadline=None)
@@ -94,7 +94,7 @@ def test_components_in_bands(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_names() -> None:
     nx = pytest.importorskip("networkx")
     makes = [ROADS, sr.as_graph(ROADS), sr.adjacency(ROADS, sr.boolean), sr.adjacency(ROADS, sr.min_plus),
-             nx.DiGraph(ROADS)]  # fmt: skip
+             nx.DiGraph(ROADS)]
     for graph in makes:
         R = reach(graph)
         assert R.names == ["Ayr", "Bute", "Coll", "Dale", "Eigg"]
@@ -148,7 +148,7 @@ def test_reduction_of_graphs_keeps_names_and_weights() -> None:
     assert isinstance(G, sr.Graph) and G.names == ["a", "b", "c", "d"]
     assert list(zip(G.sources.tolist(), G.targets.tolist(), G.weights.tolist(), strict=True)) == [
         (0, 1, 1.5), (1, 2, 2.5), (2, 3, 0.0),
-    ]  # fmt: skip
+    ]
     chosen = sr.Graph(np.array([0, 0, 1]), np.array([1, 2, 2]), 3, np.array([True, True, False]))
     G = transitive_reduction(chosen)
     assert (G.sources.tolist(), G.targets.tolist()) == ([0, 0], [1, 2])
@@ -226,14 +226,14 @@ def test_the_example_on_a_known_environment(
         "web.kit": ["tls", "speed ; extra == 'fast'"],
         "tls": None, "speed": ["loop-a"], "loop-a": ["loop-b"], "loop-b": ["loop-a"], "docs": [],
         "old": ["tls; python_version < '3'"],
-    }  # fmt: skip
+    }
     found = [SimpleNamespace(name=name, requires=requires) for name, requires in installed.items()]
     monkeypatch.setattr("importlib.metadata.distributions", lambda: found)
     example = runpy.run_path(str(EXAMPLE))
     graph = example["requirements"]()
     edges = {(graph.names[i], graph.names[j]) for i, j in zip(graph.sources, graph.targets, strict=True)}
     expected = {("app", "web-kit"), ("app", "tls"), ("web-kit", "tls"), ("speed", "loop-a"), ("loop-a", "loop-b"),
-                ("loop-b", "loop-a")}  # fmt: skip
+                ("loop-b", "loop-a")}
     assert edges == expected | ({("web-kit", "speed")} if packaging else {("old", "tls")})
     assert example["main"](["app"]) == 0
     out = capsys.readouterr().out

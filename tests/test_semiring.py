@@ -13,10 +13,11 @@ import pytest
 from bridge import CASES, ours
 
 import semiring as sr
-from semiring import laws
+from semiring.algebra import laws
 from semiring.kernels.build import kernel
+from semiring.kernels.choose import choose
 from semiring.kernels.facts import Facts
-from semiring.kernels.lowering import choose, general
+from semiring.kernels.lowering.general import general
 
 inf = np.inf
 NAMES = {"I": "idempotent", "S": "selective", "B": "bounded", "C": "commutative"}
@@ -133,7 +134,7 @@ def test_spellings_of_one_operation_are_one_expression() -> None:
 def test_a_twin_of_a_built_in_shares_its_code() -> None:
     """Kernels are chosen by what the expressions are, never by a name."""
     twin = sr.Semiring("somebody's", add=np.minimum, mul=lambda a, b: a + b, zero=inf, one=0.0,
-                       star=lambda a: np.where(a < 0, -inf, 0))  # fmt: skip
+                       star=lambda a: np.where(a < 0, -inf, 0))
     for dtype in ("f4", "f8"):
         one, other = (general(S, np.dtype(dtype)) for S in (twin, sr.min_plus))
         assert one.key == other.key
@@ -155,7 +156,7 @@ def hops(**options: Any) -> sr.Semiring:
         "add": lambda x, y: np.where((x.cost < y.cost) | ((x.cost == y.cost) & (x.hops <= y.hops)), x, y),
         "mul": lambda x, y: (x.cost + y.cost, x.hops + y.hops), "star": lambda a: (0, 0),
         "carrier": lambda a: (a.cost >= 0) & (a.hops >= 0) & ((a.cost < inf) | (a.hops == inf)),
-    }  # fmt: skip
+    }
     return sr.Semiring("hops", **(declared | options))
 
 
@@ -165,7 +166,7 @@ def hops(**options: Any) -> sr.Semiring:
     lambda x, y: {"hops": x.hops + y.hops, "cost": x.cost + y.cost},
     lambda x, y: tuple(p + q for p, q in zip(x, y, strict=True)),
     lambda x, y: (x["cost"] + y[0], x[1] + y["hops"]),
-], ids=["tuple", "list", "mapping", "iterated", "indexed"])  # fmt: skip
+], ids=["tuple", "list", "mapping", "iterated", "indexed"])
 def test_records_are_returned_in_many_ways(mul: Any) -> None:
     S = hops(mul=mul)
     assert S.is_record
@@ -287,7 +288,7 @@ def test_counter_examples_are_refused_with_a_witness() -> None:
             add=lambda x, y: np.where((x.width > y.width) | ((x.width == y.width) & (x.dist <= y.dist)), x, y),
             mul=lambda x, y: (np.minimum(x.width, y.width), x.dist + y.dist),
             carrier=lambda a: (a.dist >= 0) & ((a.width > -inf) | (a.dist == inf)),
-        )  # fmt: skip
+        )
     for S in sr.counter_examples.values():
         report = sr.check_laws(S)
         assert not report.ok
@@ -304,7 +305,7 @@ def test_counter_examples_are_refused_with_a_witness() -> None:
     ({"mul": np.subtract}, "⊗ is associative|1 is neutral on the left"),
     ({"star": lambda a: a}, "star unfolds on the left"),
     ({"zero": 5.0, "carrier": lambda a: a <= 5}, "⊗ is associative|absorbs"),
-])  # fmt: skip
+])
 def test_broken_laws_are_named(broken: dict, law: str) -> None:
     options = {"add": np.minimum, "mul": np.add, "zero": inf, "one": 0.0} | broken
     with pytest.raises(sr.LawError, match=rf"mine is not a semiring: .*({law})"):
@@ -393,7 +394,7 @@ def test_saturation_in_64_bits() -> None:
         top = int(np.iinfo(dtype).max)
         large = np.array([top - 1, top // 2, 2**32, top], dtype)
         assert sr.counting.mul(large, np.array([1, 2, 2**31 - 1, 1], dtype)).tolist() == [
-            top - 1, top // 2 * 2, 2**32 * (2**31 - 1), top]  # fmt: skip
+            top - 1, top // 2 * 2, 2**32 * (2**31 - 1), top]
         assert sr.counting.mul(large, large).tolist() == [top] * 4
         assert sr.counting.add(large, large).tolist()[0] == top
         product = sr.matmul(large[None], np.array([1, 0, 0, 0], dtype)[:, None], sr.counting)

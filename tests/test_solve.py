@@ -224,7 +224,7 @@ def test_right_hand_sides_of_other_kinds() -> None:
     (np.float64(1), r"B must have shape"),
     (np.zeros(2, "f4"), "A is float64 and B is float32; convert"),
     (np.array([0, np.nan]), r"B\[1\] is NaN"),
-])  # fmt: skip
+])
 def test_bad_right_hand_sides(B: np.ndarray, message: str) -> None:
     with pytest.raises(sr.SemiringError, match=message):
         sr.solve(np.full((2, 2), inf), B, sr.min_plus)

@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import dijkstra, johnson
 
 import semiring as sr
-from semiring import sparse_divergence
 from semiring.algorithms.sparse.analysis import analyse
-from semiring.csr import read
-from semiring.graph import Graph
-from semiring.kernels.cpu import fronts
-from semiring.sparse_closure import sparse_closure, sparse_plan
-from semiring.sparse_factors import SparseFactors, sparse_factor
+from semiring.graphs.graph import Graph
+from semiring.kernels.cpu.sparse import fronts
+from semiring.operands.csr import read
+from semiring.results.sparse_factors import SparseFactors, sparse_factor
+from semiring.solvers import sparse_cycles as sparse_divergence
+from semiring.solvers.elimination import sparse_closure, sparse_plan
 
 inf = np.inf
 ORDERS = ["levels", "natural"] + ["metis"] * (find_spec("pymetis") is not None)
@@ -179,7 +179,7 @@ matrices_of_counts = sr.Semiring(
         np.where((x.a == 0) & (x.b == 0) & (x.c == 0) & (x.d == 0), 1, np.nan), 0, 0, 1
     ),
     samples=[(0, 0, 0, 0), (1, 0, 0, 1), (1, 2, 0, 1), (0, 1, 1, 0)],
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("whole", [False, True])
@@ -204,7 +204,7 @@ def test_operands_of_a_product_that_does_not_commute_keep_their_sides(whole: boo
 
 
 def test_commutativity_is_read_off_the_expression() -> None:
-    from semiring.proofs import commutes
+    from semiring.algebra.proofs import commutes
 
     assert commutes(sr.min_plus.traced.mul) and commutes(sr.expectation.traced.mul)
     assert commutes(sr.log.traced.mul) and commutes(sr.shortest_count.traced.mul)
@@ -216,7 +216,7 @@ def test_commutativity_is_read_off_the_expression() -> None:
 DENSE = [
     ("min_plus", "f8"), ("min_plus", "f4"), ("min_plus", "i4"), ("max_min", "f8"), ("plus_times", "f8"),
     ("log", "f8"), ("counting", "f8"), ("viterbi", "f4"), ("shortest_count", None),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("name", "dtype"), DENSE)
@@ -398,7 +398,8 @@ def test_graphs_without_edges(n: int) -> None:
 
 
 def test_what_would_not_fit_is_said_before_it_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    from semiring import memory, sparse_factors
+    from semiring.machine import memory
+    from semiring.results import sparse_factors
 
     monkeypatch.setattr(sparse_factors, "LARGE", 0)
     monkeypatch.setattr(memory, "available_bytes", lambda: 1 << 22)

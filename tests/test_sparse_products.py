@@ -14,12 +14,12 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring.compressed import compressed, from_triples
-from semiring.devices import gpu_name
-from semiring.kernels.cpu import compressed as structure
-from semiring.kernels.cpu.sparse_product import SparseKernel, sparse_kernel
-from semiring.kernels.lowering import general
-from semiring.sparse_products import sparse_matmul
+from semiring.kernels.cpu.sparse import structure
+from semiring.kernels.cpu.sparse.product import SparseKernel, sparse_kernel
+from semiring.kernels.lowering.general import general
+from semiring.operands.devices import gpu_name
+from semiring.operands.sparse import compressed, from_triples
+from semiring.solvers.sparse_products import sparse_matmul
 
 inf = np.inf
 quick = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
@@ -28,7 +28,7 @@ CASES = [
     ("boolean", "?"), ("min_plus", "f4"), ("min_plus", "f8"), ("min_plus", "i4"), ("min_plus", "u1"), ("max_min", "f4"),
     ("plus_times", "f8"), ("counting", "i8"), ("log", "f8"), ("gf2", "?"), ("mod_p", "i4"), ("bitset_must", "u2"),
     ("gcd_lcm", "i4"), ("max_times", "f8"),
-]  # fmt: skip
+]
 
 
 def sparse(S: sr.Semiring, array: np.ndarray, random: np.random.Generator) -> Any:
@@ -151,7 +151,7 @@ def test_vectors_on_either_side() -> None:
 def test_factors_keep_their_order() -> None:
     """Over (max, "right projection" guarded by 0), a ⊗ b is not b ⊗ a."""
     right = sr.Semiring("last", add=np.maximum, mul=lambda a, b: np.where((a == 0) | (b == 0), 0, b), zero=0, one=1,
-                        dtypes="f", samples=[0, 1], product_only=True)  # fmt: skip
+                        dtypes="f", samples=[0, 1], product_only=True)
     A, B = np.array([[5.0, 0], [2, 3]]), np.array([[7.0, 0], [0, 4]])
     expected = sr.matmul(A, B, right)
     a, b = sp.csr_array(A), sp.csr_array(B)
@@ -231,7 +231,7 @@ def test_records_multiply_as_compressed_rows() -> None:
 def test_nan_is_refused_with_its_place(kind: str) -> None:
     A = sp.coo_array(([1.0, np.nan, 2.0], ([2, 2, 0], [3, 1, 0])), shape=(4, 5))
     A = sp.csr_array((A.data[[2, 0, 1]], np.array([0, 3, 1]), np.array([0, 1, 1, 3, 3])), shape=(4, 5)) if (
-        kind == "unsorted") else A.asformat(kind)  # fmt: skip
+        kind == "unsorted") else A.asformat(kind)
     with pytest.raises(sr.SemiringError, match=r"A\[2, 1\] is NaN"):
         sparse_matmul(A, np.ones(5), sr.min_plus)
     with pytest.raises(sr.SemiringError, match=r"B\[2, 1\] is NaN"):

@@ -9,22 +9,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring.compressed import compressed
-from semiring.kernels.packed import PackedMatrix
-from semiring.sparse_reachability import depends_on_reachability, reachability_closure, reachability_if_alone
+from semiring.kernels.cpu.bits.matrix import PackedMatrix
+from semiring.operands.sparse import compressed
+from semiring.solvers.components import depends_on_reachability, reachability_closure, reachability_if_alone
 
 # Algebras with 1 ⊕ 1 = 1* = 1, and their one.
 BOOLEAN = [
     (sr.boolean, "?", True), (sr.min_plus, "f8", 0), (sr.min_plus, "i2", 0), (sr.max_min, "f4", np.inf),
     (sr.bitset_may, "u1", 255), (sr.viterbi, "f4", 1), (sr.gcd_lcm, "i4", 1), (sr.saturating_min_plus(9), "u1", 0),
-]  # fmt: skip
+]
 
 
 @settings(max_examples=60, deadline=None)
 @given(
     which=st.integers(0, len(BOOLEAN) - 1), n=st.integers(0, 40), seed=st.integers(0, 2**32 - 1),
     reflexive=st.booleans(), zeros=st.booleans(), kind=st.sampled_from(["csr", "csc", "coo"]),
-)  # fmt: skip
+)
 def test_closures_are_the_dense_ones(
     which: int, n: int, seed: int, reflexive: bool, zeros: bool, kind: str
 ) -> None:
@@ -68,7 +68,7 @@ def test_what_depends_on_reachability() -> None:
         (sr.boolean, ones.astype(bool), True), (sr.viterbi, ones, True), (sr.viterbi, weights, False),
         (sr.min_plus, ones, False), (sr.counting, ones, False), (sr.plus_times, ones, False),
         (sr.gf2, ones.astype(bool), False), (sr.shortest_hops, sr.as_graph([(0, 1, (0.0, 0))]), False),
-    ):  # fmt: skip
+    ):
         assert depends_on_reachability(S, compressed(A, S)) is expected, S
     with pytest.raises(sr.SemiringError, match="more than reachability"):
         reachability_closure(weights, sr.viterbi)

@@ -21,7 +21,7 @@ def capped(most: int) -> sr.Semiring:
     return sr.Semiring(
         f"capped at {most}", add=np.maximum, mul=lambda a, b: np.where((a < 0) | (b < 0), -1, np.minimum(a + b, most)),
         zero=-1, one=0, carrier=lambda a: (a >= -1) & (a <= most) & (np.floor(a) == a), dtypes="fi",
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("method", DENSE)
@@ -83,12 +83,12 @@ ON_RECORDS = sr.Semiring(
     "tropical polynomials", fields=[(f"c{k}", "f8") for k in range(4)], zero=(inf,) * 4, one=(0, inf, inf, inf),
     add=lambda x, y: tuple(map(np.minimum, x, y)), mul=polynomial,
     carrier=lambda a: (a.c0 >= 0) & (a.c1 > -inf) & (a.c2 > -inf) & (a.c3 > -inf),
-)  # fmt: skip
+)
 ON_OBJECTS = sr.Semiring(
     "tropical polynomials", dtype=object, zero=(inf,) * 4, one=(0.0, inf, inf, inf),
     add=lambda x, y: tuple(map(min, x, y)),
     mul=lambda x, y: tuple(min(x[i] + y[k - i] for i in range(k + 1)) for k in range(4)),
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("S", [ON_RECORDS, ON_OBJECTS], ids=["records", "objects"])
@@ -107,7 +107,7 @@ def test_powers_that_end_in_0_are_summed_without_idempotence() -> None:
         add=lambda x, y: (x.a + y.a, x.b + y.b, x.c + y.c),
         mul=lambda x, y: (x.a * y.a, x.a * y.b + x.b * y.a, x.a * y.c + x.b * y.b + x.c * y.a),
         carrier=lambda x: np.isfinite(x.a) & np.isfinite(x.b) & np.isfinite(x.c),
-    )  # fmt: skip
+    )
     A = S.array([[(0, 2, 0), (0, 0, 0)], [(0, 1, 0), (0, 0, 0)]])
     assert sr.closure(A, S)["c"].tolist() == [[4, 0], [2, 0]]
     with pytest.raises(sr.NoClosureError):
@@ -117,7 +117,7 @@ def test_powers_that_end_in_0_are_summed_without_idempotence() -> None:
 def test_rounding_is_no_end() -> None:
     """In doubles the powers of 100.5, of distance ½ to 100, end at 100, which no element is."""
     S = sr.Semiring("moved", add=np.minimum, mul=lambda a, b: 100 + (a - 100) * (b - 100), zero=inf, one=101,
-                    carrier=lambda a: a > 100)  # fmt: skip
+                    carrier=lambda a: a > 100)
     assert not S.has_reached_star
     with pytest.raises(sr.NoClosureError, match="cycle 0 → 0"):
         sr.closure(np.array([[100.5]]), S)
@@ -125,7 +125,7 @@ def test_rounding_is_no_end() -> None:
 
 def test_objects_whose_powers_do_not_end() -> None:
     S = sr.Semiring("strings", dtype=object, add=lambda x, y: x | y, mul=lambda x, y: {p + q for p in x for q in y},
-                    zero=frozenset(), one=frozenset({""}))  # fmt: skip
+                    zero=frozenset(), one=frozenset({""}))
     with pytest.raises(sr.NoClosureError, match="vertex 0"):
         sr.closure(S.array([[frozenset("a")]]), S)
     A = S.array([[frozenset(), frozenset("a")], [frozenset(), frozenset()]])
@@ -136,7 +136,7 @@ def test_a_declared_star_that_is_reached() -> None:
     """A chain in which 1 is not the best: a cycle better than 1 improves once, and then no more."""
     S = sr.Semiring("chain", add=np.maximum, mul=lambda a, b: np.where((a == 0) | (b == 0), 0, np.maximum(a, b)),
                     zero=0, one=1, star=lambda a: np.maximum(a, 1), dtypes="fi",
-                    carrier=lambda a: (a == 0) | (a == 1) | (a == 2) | (a == 3))  # fmt: skip
+                    carrier=lambda a: (a == 0) | (a == 1) | (a == 2) | (a == 3))
     assert S.selective and not S.bounded and S.has_reached_star and not S.may_diverge
     A = np.array([[0, 2, 0], [1, 0, 0], [0, 3, 0]])
     for method in DENSE:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import semiring as sr
+from semiring.algebra.vectors import Vector, flattened
 from semiring.errors import TraceError
-from semiring.vectors import Vector, flattened
 
 inf = np.inf
 
@@ -21,7 +21,7 @@ def several(count: int = 3, dtype: str = "f8", **options: Any) -> sr.Semiring:
         "add": lambda x, y: (np.minimum(x.d, y.d), np.minimum(x.hops, y.hops)),
         "mul": lambda x, y: (x.d + y.d, x.hops + y.hops),
         "carrier": lambda a: (a.d >= 0).all() & (a.hops >= 0),
-    }  # fmt: skip
+    }
     return sr.Semiring("several", **(declared | options))
 
 
@@ -84,7 +84,7 @@ def test_matrices_of_two_rows_as_elements() -> None:
         add=lambda x, y: {"m": x.m + y.m},
         mul=lambda x, y: ([x.m[i] * y.m[j] + x.m[i + 1] * y.m[j + 2] for i in (0, 2) for j in (0, 1)],),
         carrier=lambda a: np.all(np.isfinite(a.m)),
-    )  # fmt: skip
+    )
     rng = np.random.default_rng(0)
     parts = rng.random((3, 3, 2, 2))
     A = np.empty((3, 3), S.element_dtype)

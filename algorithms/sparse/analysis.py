@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.kernels.cpu.vectors import compiled
+from semiring.kernels.cpu.bits.vectors import compiled
 
 from . import pattern, symbolic
 from .ordering import order
@@ -153,7 +153,7 @@ def analyse(
     return Analysis(
         final, place, first, pointer, boundary, parent, owner, position, start, entry, row, column, indptr, indices,
         method,
-    )  # fmt: skip
+    )
 
 
 @compiled

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.kernels.cpu.vectors import compiled
+from semiring.kernels.cpu.bits.vectors import compiled
 
 from .analysis import Analysis
 
@@ -122,7 +122,7 @@ def work(analysis: Analysis, sources: np.ndarray | None = None) -> Work:
         touched=int((s + u).sum()), up=float(_paths(a.first, a.pointer, a.parent, a.owner, places)),
         stored=int((s * s + 2 * s * u).sum()), fill=int((s * (s - 1) / 2 + s * u).sum()),
         stack=a.stack_layout(LANES, 1)[2],
-    )  # fmt: skip
+    )
 
 
 @compiled

@@ -1,4 +1,4 @@
-"""Compressed rows as a graph on which best walks are searched; see `algorithms/relaxation.py`."""
+"""Compressed rows as a graph on which best walks are searched; see `algorithms/labels.py`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class CompressedRows:
     Examples
     --------
     >>> import semiring as sr
-    >>> from semiring.algorithms.relaxation import improving_cycle
+    >>> from semiring.algorithms.labels import improving_cycle
     >>> G = CompressedRows(np.array([0, 1, 2]), np.array([1, 0]), np.array([1.0, -3.0]))
     >>> improving_cycle(G, sr.min_plus, [0])
     ([0, 1, 0], np.float64(-2.0))

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.kernels.cpu.vectors import compiled
+from semiring.kernels.cpu.bits.vectors import compiled
 
 
 @compiled

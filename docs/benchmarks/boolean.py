@@ -33,8 +33,8 @@ def closures(n: int) -> list[Row]:
     import igraph
     import numpy as np
 
-    from semiring.kernels.cpu.packed import transitive_closure
-    from semiring.kernels.packed import PackedMatrix
+    from semiring.kernels.cpu.bits.engine import transitive_closure
+    from semiring.kernels.cpu.bits.matrix import PackedMatrix
 
     rows = []
     for what, degree, acyclic, goal in (
@@ -68,8 +68,8 @@ def products(n: int) -> list[Row]:
     import numpy as np
 
     import semiring as sr
-    from semiring.kernels.packed import PackedMatrix
-    from semiring.packed import packed_product
+    from semiring.kernels.cpu.bits.matrix import PackedMatrix
+    from semiring.solvers.bits import packed_product
 
     rng = np.random.default_rng(1)
     rows = []
@@ -89,12 +89,12 @@ def bit_sets(n: int) -> list[Row]:
     import numpy as np
 
     import semiring as sr
-    from semiring.execution import SCHEDULES
     from semiring.kernels.build import kernel
-    from semiring.kernels.cpu.planes import PlanesKernel
+    from semiring.kernels.cpu.bits.lowering import bit_planes
+    from semiring.kernels.cpu.bits.planes import PlanesKernel
     from semiring.kernels.facts import Facts
-    from semiring.kernels.lowering import general
-    from semiring.kernels.planes import bit_planes
+    from semiring.kernels.lowering.general import general
+    from semiring.solvers.schedules import SCHEDULES
 
     rows = []
     for dtype, labels in (("u1", 8), ("u8", 64)):
@@ -115,7 +115,7 @@ def bit_sets(n: int) -> list[Row]:
 
         assert np.array_equal(by_planes(), by_words())
         rows.append(Row(f"closure over sets of {labels} labels, n = {n:,}, array to array", median(by_planes),
-                        "our general kernel", median(by_words), "1×"))  # fmt: skip
+                        "our general kernel", median(by_words), "1×"))
     return rows
 
 
@@ -123,9 +123,9 @@ def questions(n: int) -> list[Row]:
     """What people do with a closure."""
     import numpy as np
 
-    from semiring.acyclic import transitive_reduction
-    from semiring.kernels.packed import PackedMatrix
-    from semiring.reachability import reach
+    from semiring.kernels.cpu.bits.matrix import PackedMatrix
+    from semiring.results.acyclic import transitive_reduction
+    from semiring.results.reachability import reach
 
     A = PackedMatrix.from_edges(*edges_of(n, 8, True), n)
     R = reach(A)
@@ -136,7 +136,7 @@ def questions(n: int) -> list[Row]:
             "", None, ""),
         Row("10,000,000 pairs asked of a closure", median(lambda: R.pairs(i, j), 3), "", None, ""),
         Row(f"packing a bool array, n = {n:,}", median(lambda: PackedMatrix.from_dense(dense)), "", None, ""),
-    ]  # fmt: skip
+    ]
 
 
 def rows(quick: bool) -> list[Row]:

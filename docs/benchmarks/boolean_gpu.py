@@ -23,10 +23,10 @@ import numpy as np
 from report import grid_of, insert
 
 import semiring as sr
-from semiring.kernels.cuda import bits
-from semiring.kernels.cuda.boolean import BooleanKernel
-from semiring.kernels.cuda.packed import DevicePackedMatrix
-from semiring.kernels.packed import PackedMatrix
+from semiring.kernels.cpu.bits.matrix import PackedMatrix
+from semiring.kernels.cuda.bits import product as bits
+from semiring.kernels.cuda.bits.engine import BooleanKernel
+from semiring.kernels.cuda.bits.matrix import DevicePackedMatrix
 
 LIMIT = 7700.0  # T
 REST = 0.2  # seconds before a long run: hot tensor cores lower the clock, as an idle device does for short ones
@@ -228,7 +228,7 @@ def main() -> None:
     random_sizes = [n for n in options.closures if n <= 65536]
     parts = [
         (products, options.products), (closures, options.closures), (random_closures, random_sizes),
-    ]  # fmt: skip
+    ]
     for measure, sizes in parts:
         if sizes:
             text.append(grid_of(["work", *(f"n = {n:,}" for n in sizes)], measure(sizes)))

@@ -38,11 +38,11 @@ def products(n: int) -> list[Row]:
         assert np.allclose(sr.matmul(A, B, sr.min_plus), answer, rtol=1e-5)
         times[dtype] = median(lambda A=A, B=B: sr.matmul(A, B, sr.min_plus))
         rows.append(Row(f"min-plus product {A.dtype}, n = {n}", times[dtype], "tropical-gemm",
-                        once(lambda A=A, B=B, f=theirs: f(A, B), 3), need))  # fmt: skip
+                        once(lambda A=A, B=B, f=theirs: f(A, B), 3), need))
     own = sr.Semiring("own", add=np.maximum, mul=lambda a, b: a * b, zero=0.0, one=1.0, carrier=lambda a: a >= 0)
     A, B = (rng.random((n, n)).astype("f4") for _ in range(2))
     rows.append(Row(f"a user's own (max, ×) product float32, n = {n}", median(lambda: sr.matmul(A, B, own)),
-                    "our min-plus", times["f4"], "0.85×"))  # fmt: skip
+                    "our min-plus", times["f4"], "0.85×"))
     return rows
 
 
@@ -63,7 +63,7 @@ def closures(n: int) -> list[Row]:
         D = A.astype(dtype)
         assert np.allclose(sr.closure(D, sr.min_plus), answer, rtol=1e-5)
         rows.append(Row(f"all-pairs shortest paths {D.dtype}, n = {n}", median(lambda D=D: sr.closure(D, sr.min_plus)),
-                        "SciPy floyd_warshall", theirs, need))  # fmt: skip
+                        "SciPy floyd_warshall", theirs, need))
     return rows
 
 
@@ -82,14 +82,14 @@ def other_libraries(n: int) -> list[Row]:
     ours = median(lambda: sr.closure(A, sr.min_plus))
     G = nx.from_numpy_array(A, create_using=nx.DiGraph)
     rows = [Row(f"all-pairs shortest paths float64, n = {n}", ours, "NetworkX floyd_warshall_numpy",
-                once(lambda: nx.floyd_warshall_numpy(G)), "")]  # fmt: skip
+                once(lambda: nx.floyd_warshall_numpy(G)), "")]
     g = igraph.Graph.Weighted_Adjacency(A.tolist(), mode="directed")
     rows.append(Row(f"all-pairs shortest paths float64, n = {n}", ours, "igraph distances",
-                    once(lambda: g.distances(weights="weight")), ""))  # fmt: skip
+                    once(lambda: g.distances(weights="weight")), ""))
     M = graphblas.Matrix.from_dense(A.astype("f4"))
     F = A.astype("f4")
     rows.append(Row(f"min-plus product float32, n = {n}", median(lambda: sr.matmul(F, F, sr.min_plus)),
-                    "python-graphblas", once(lambda: M.mxm(M, graphblas.semiring.min_plus).new(), 3), ""))  # fmt: skip
+                    "python-graphblas", once(lambda: M.mxm(M, graphblas.semiring.min_plus).new(), 3), ""))
     return rows
 
 
@@ -104,7 +104,7 @@ def transitive(n: int, degree: int) -> list[Row]:
     assert np.array_equal(sr.closure(A, sr.boolean), components_and_warshall(A))
     return [Row(f"transitive closure, n = {n}, average degree {degree}, bool to bool",
                 median(lambda: sr.closure(A, sr.boolean)),
-                "SciPy components + NumPy Warshall", median(lambda: components_and_warshall(A)), "3×")]  # fmt: skip
+                "SciPy components + NumPy Warshall", median(lambda: components_and_warshall(A)), "3×")]
 
 
 def components_and_warshall(A):  # type: ignore[no-untyped-def]

@@ -149,7 +149,7 @@ def stacks(count: int = 10_000) -> list[tuple[str, ...]]:
     for n in (16, 32, 64, 128):
         A = data(PRODUCTS[0], (count, n, n), 4)
         rows.append((f"{count:,} closures of {n} × {n} f32, one call",
-                     f"{milliseconds(lambda A=A: sr.closure(A, sr.min_plus), 11):.3f} ms"))  # fmt: skip
+                     f"{milliseconds(lambda A=A: sr.closure(A, sr.min_plus), 11):.3f} ms"))
     return rows
 
 
@@ -176,7 +176,7 @@ def main() -> None:
     device = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
     text = [f"{device}, CuPy {cupy.__version__}, Python {platform.python_version()}, {datetime.date.today()}; data on "
             "the device unless it says otherwise, random, medians; in brackets the share of what the instructions used "
-            "reach on operands that lie in shared memory already."]  # fmt: skip
+            "reach on operands that lie in shared memory already."]
     print(text[0], flush=True)
     measures = {"products": products, "closures": closures}
     for name in wanted:

@@ -68,7 +68,7 @@ def table(rows: list[Row], threads: int) -> str:
     cpu = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
     return (f"{cells}\n\nMedians of one run of `make bench` on {date.today()}: {cpu}, {threads} cores, Python "
             f"{platform.python_version()}, NumPy {numpy.__version__}, Numba {numba.__version__}, "
-            f"SciPy {scipy.__version__}.")  # fmt: skip
+            f"SciPy {scipy.__version__}.")
 
 
 def main(what: str | None, name: str, rows: Callable[[bool], list[Row]]) -> None:

@@ -130,7 +130,7 @@ def few_sources(side: int, need: str) -> list[Row]:
     F = sr.factor(A, sr.min_plus)
     assert np.allclose(F.rows(sources), dijkstra(A, indices=sources))
     return [Row(f"grid of {side**2:,}, 64 sources from its factors, float64", median(lambda: F.rows(sources), 51),
-                "SciPy dijkstra", median(lambda: dijkstra(A, indices=sources), 3), need)]  # fmt: skip
+                "SciPy dijkstra", median(lambda: dijkstra(A, indices=sources), 3), need)]
 
 
 def streamed(side: int, need: str) -> list[Row]:
@@ -152,7 +152,7 @@ def streamed(side: int, need: str) -> list[Row]:
     sample = F.rows(np.random.default_rng(1).choice(A.shape[0], 256, replace=False)).mean()
     assert abs(found[0] - sample) < 0.1 * sample
     return [Row(f"grid of {A.shape[0]:,}, mean distance of all pairs, streamed, float32", ours,
-                "SciPy dijkstra, from 8 sources extrapolated", theirs, need)]  # fmt: skip
+                "SciPy dijkstra, from 8 sources extrapolated", theirs, need)]
 
 
 def digraph(n: int, degree: int, acyclic: bool) -> Any:
@@ -187,7 +187,7 @@ def reachability(n: int) -> list[Row]:
         del R
         found.append(Row(f"transitive closure, {what}{n:,}, average degree 8, as bool",
                          median(lambda A=A: sr.closure(A, sr.boolean)),
-                         "igraph subcomponent, from 200 extrapolated", theirs * n / len(some), need))  # fmt: skip
+                         "igraph subcomponent, from 200 extrapolated", theirs * n / len(some), need))
     return found
 
 
@@ -210,7 +210,7 @@ def sparse_times_dense(n: int) -> list[Row]:
         assert np.allclose(C[i], (A.data[part, None] + B[A.indices[part]]).min(axis=0))
         found.append(Row(f"sparse × dense, {n:,} rows of 8, 64 columns, min-plus, {A.dtype}",
                          median(lambda A=A, B=B: sr.matmul(A, B, sr.min_plus), 9), "SciPy's (+, ×)",
-                         median(lambda A=A, B=B: A @ B, 9), "0.5×"))  # fmt: skip
+                         median(lambda A=A, B=B: A @ B, 9), "0.5×"))
     return found
 
 
@@ -224,7 +224,7 @@ def rows(quick: bool) -> list[Row]:
          ("40×", "28×")),
         (f"Erdős–Rényi, {5_000 // small:,}, average degree 4", lambda: erdos_renyi(5_000 // small, 4), ("11×", "8×")),
         (f"grid of {(150 // small) ** 2:,}", lambda: grid(150 // small), ("28×", "18×")),
-    ]  # fmt: skip
+    ]
     found = []
     for name, make, need in graphs:
         found += all_pairs(name, make(), need)

@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from importlib.metadata import distributions
 
 import semiring as sr
-from semiring.acyclic import condensation, transitive_reduction
-from semiring.reachability import reach
+from semiring.results.acyclic import condensation, transitive_reduction
+from semiring.results.reachability import reach
 
 try:
     from packaging.requirements import Requirement

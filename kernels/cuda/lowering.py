@@ -1,4 +1,4 @@
-"""Which form of an algebra the GPU runs on given data. See `semiring.kernels.lowering` for the idea.
+"""Which form of an algebra the GPU runs on given data. See `semiring.kernels.lowering.base` for the idea.
 
 A lowering is chosen by expressions and by facts about the data, never by name. Encoding and decoding happen on the
 device, on CuPy arrays.
@@ -6,30 +6,12 @@ device, on CuPy arrays.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from functools import lru_cache
-from math import copysign, inf
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from semiring.core import Semiring
 from semiring.errors import SemiringError
-from semiring.expression import Traced, constant, postorder, substitute
-
-from ..facts import Facts
-from ..lowering import Lowering, _only_compares, general, is_boolean, rounded_to
-from ..lowering import _ordered_integers as ordered_integers
-from .rules import literal, memory_type
-
-PRODUCT = 3  # factors, at most, of what a product with an accumulated matrix consists of
-
-
-@dataclass(frozen=True)
-class DeviceFacts(Facts):
-    """Facts, and what the forms of the GPU ask for besides."""
-
-    least: float = -np.inf  # least finite number (a Python int for integers), +∞ where there is none
+from semiring.kernels.cuda.dense.exchange import LEAVES, exchange, report
+from semiring.kernels.lowering.base import Lowering
 
 
 class Codes(NamedTuple):
@@ -43,7 +25,7 @@ class Codes(NamedTuple):
 SAME = Codes()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CudaLowering(Lowering):
     """A lowering for the CUDA engine."""
 
@@ -71,13 +53,17 @@ class CudaLowering(Lowering):
         """Whether a result may be none that the data's dtype holds."""
         return self.codes.leaves != SAME.leaves
 
+    def empty(self, shape: tuple[int, ...]) -> Any:
+        """A matrix in storage that holds anything."""
+        import cupy
+
+        return cupy.empty(shape, self.storage)
+
     def encode(self, array: Any, copy: bool) -> Any:
         """A CuPy array of the data's dtype in storage; its own memory may be used where `copy` is false."""
         if self.is_identity:
             return array.copy() if copy else array
         import cupy
-
-        from .exchange import exchange
 
         shared = not copy and self.storage.itemsize == self.dtype.itemsize
         target = array.view(self.storage) if shared else cupy.empty(array.shape, self.storage)
@@ -90,8 +76,6 @@ class CudaLowering(Lowering):
         if self.is_identity:
             return stored
         import cupy
-
-        from .exchange import LEAVES, exchange, report
 
         shared = self.storage.itemsize == self.dtype.itemsize
         target = stored.view(self.dtype) if shared else cupy.empty(stored.shape, self.dtype)
@@ -113,246 +97,3 @@ def _matrices(array: Any) -> Any:
     return array.reshape(1, -1) if array.ndim < 2 else array.reshape(-1, *array.shape[-2:])
 
 
-def choose(
-    S: Semiring, dtype: np.dtype, facts: Facts, length: int, *, in_place: bool, packed: bool = False
-) -> CudaLowering:
-    """The fastest lowering whose condition holds; parameters as in `semiring.kernels.lowering.choose`.
-
-    Equal conditions give the same object.
-
-    Raises
-    ------
-    SemiringError
-        When the elements are Python objects, or sums that no integer of the GPU holds.
-    """
-    if S.traced is None or dtype.kind == "O":
-        raise SemiringError(f"{S.name}: elements are Python objects, which live on the CPU only; use device='cpu'")
-    if dtype.kind == "c":
-        raise SemiringError(f"{S.name}: complex numbers are computed on the CPU only; use device='cpu'")
-    if packed and facts.two_valued and is_boolean(S, dtype):
-        from .boolean import packed_on_device
-
-        return packed_on_device(S, dtype)
-    if S.is_tropical and dtype.kind in "iu":
-        return _tropical_integers(S, dtype, facts, length, in_place)
-    if dtype.kind in "iu" and facts.multiple > np.iinfo(dtype).max:
-        raise SemiringError(f"{S.name}: a least common multiple may leave {dtype.name}; use device='cpu'")
-    plain = general_on_device(S, dtype)
-    if plain.storage != dtype:
-        return plain
-    if dtype.kind == "f" and only_compares(plain):
-        return _ordered(S, dtype)
-    if dtype == np.float16:
-        if length <= PRODUCT and S.is_tropical:
-            return _pairs_of_halves(S)
-        return _half_in_single(choose(S, np.dtype("f4"), facts, length, in_place=False))
-    if dtype == np.float32 and isinstance(facts, DeviceFacts) and stays_non_negative(S, dtype, facts, length):
-        return _non_negative(S, dtype)
-    return plain
-
-
-def without_facts(S: Semiring, dtype: np.dtype) -> CudaLowering:
-    """The lowering for data that nobody has looked at."""
-    if S.traced is None or dtype.kind in "Oc":
-        return choose(S, dtype, Facts(), 1, in_place=False)
-    plain = general_on_device(S, dtype)
-    if dtype == np.float16 and plain.storage == dtype:
-        return _half_in_single(without_facts(S, np.dtype("f4")))
-    return plain
-
-
-@lru_cache(1024)
-def general_on_device(S: Semiring, dtype: np.dtype) -> CudaLowering:
-    """The lowering that is always right."""
-    low = general(S, dtype)
-    codes = SAME if low.storage == dtype else _widening(S, dtype, low.storage)
-    values = {f.name: getattr(low, f.name) for f in fields(Lowering)} | {
-        "kind": "cuda", "fused_sum": False, "recode": None, "codes": codes, "unit_pivots": S.has_unit_stars,
-        "name": "general" if low.fused_sum else low.name, "reason": "as declared" if low.fused_sum else low.reason,
-    }  # fmt: skip
-    return CudaLowering(**values)
-
-
-def _widening(S: Semiring, dtype: np.dtype, wide: np.dtype) -> Codes:
-    """Elements in a wider dtype and back; 0 and 1 become what they are declared to be."""
-    if dtype.names:
-        raise SemiringError(f"{S.name}: its components need more room than {dtype} has; use device='cpu'")
-    encode, decode = f"({memory_type(wide)}){{0}}", f"({memory_type(dtype)}){{0}}"
-    for given, meant in zip(_neutral(S, dtype), _neutral(S, wide), strict=True):
-        if given != meant:
-            encode = f"{{0}} == {literal(given)} ? {literal(meant)} : {encode}"
-    limits = np.iinfo(dtype) if dtype.kind in "iu" else None
-    if limits is None:
-        return Codes(encode, decode)
-    low, high = (literal(wide.type(x)) for x in (limits.min, limits.max))
-    return Codes(encode, decode, f"{{0}} > {high}" + (f" || {{0}} < {low}" if dtype.kind == "i" else ""))
-
-
-def _neutral(S: Semiring, dtype: np.dtype) -> list:
-    A = S.over(dtype)
-    return [A.zero] if A.one is None else [A.zero, A.one]
-
-
-@lru_cache(1024)
-def _non_negative(S: Semiring, dtype: np.dtype) -> CudaLowering:
-    return replace(
-        general_on_device(S, dtype), name="bits of non-negative floats", non_negative=True,
-        reason="no value is below zero, so floats compare as integers, three at a time",
-    )  # fmt: skip
-
-
-@lru_cache(1024)
-def only_compares(plain: CudaLowering) -> bool:
-    """Whether ⊕ and ⊗ only pick among operands and constants."""
-    return _only_compares(plain)
-
-
-def stays_non_negative(S: Semiring, dtype: np.dtype, facts: DeviceFacts, length: int) -> bool:
-    """Whether ⊕ is min or max and no value below zero or NaN can arise from the data.
-
-    Sums of such numbers are such numbers. A product might be 0 · ∞, so nothing may exceed 1. Where zero is −∞ it is the
-    one value below, its bits are below all others as well, and nothing may reach +∞.
-    """
-    multiplies, zero = _keeps_signs(S, dtype), S.zero
-    # −0 is among the least numbers here, and its bits are below those of −∞.
-    if multiplies is None or copysign(1, facts.least) < 0 or (facts.low_limit and zero != -inf):
-        return False
-    if multiplies and (facts.high_limit or facts.largest > 1 or zero not in (0, inf)):
-        return False
-    if zero == -inf:
-        return not facts.high_limit and float(facts.largest) * max(length, 1) < np.finfo(dtype).max
-    return True
-
-
-@lru_cache(1024)
-def _keeps_signs(S: Semiring, dtype: np.dtype) -> bool | None:
-    """Whether ⊗ multiplies, where it gives no negative number for others; None where it may, or ⊕ is no min or max."""
-    low = general_on_device(S, dtype)
-    if len(low.components) != 1 or not low.add.is_plain("minimum", "maximum"):
-        return None
-    nodes = postorder((*low.add.outputs, *low.mul.outputs, *low.star.outputs))
-    ops = {e.op.removeprefix("saturating_") for e in nodes} - {"input", "constant"}
-    if not ops <= {"minimum", "maximum", "add", "multiply"}:
-        return None
-    if any(e.op == "constant" and e.value < 0 and e.value != low.zero[0] for e in nodes):
-        return None
-    return "multiply" in ops
-
-
-@lru_cache(1024)
-def _ordered(S: Semiring, dtype: np.dtype) -> CudaLowering:
-    coded = ordered_integers(general_on_device(S, dtype))
-    assert isinstance(coded, CudaLowering)
-    return replace(coded, recode=None, codes=Codes("ordered({0})", "from_ordered({0})"))
-
-
-@lru_cache(1024)
-def _pairs_of_halves(S: Semiring) -> CudaLowering:
-    return replace(
-        general_on_device(S, np.dtype("f2")), name="pairs of halves",
-        reason="of one ⊗ a sum, rounded to a half, is the same as a sum in single precision that is rounded then",
-    )  # fmt: skip
-
-
-@lru_cache(1024)
-def ranked(S: Semiring, dtype: np.dtype, up: bool) -> CudaLowering:
-    """Values as their ranks among at most 65,536: zero the first and one the last (`up`), or the other way round."""
-    plain = general_on_device(S, dtype)
-    u2 = np.dtype("u2")
-    zero, one = (u2.type(0), u2.type(65_535)) if up else (u2.type(65_535), u2.type(0))
-    zeros = _zeros(plain)
-
-    def recode(t: Traced) -> Traced:
-        constants = [e for e in postorder(t.outputs) if e.op == "constant"]
-        coded = {e: constant(int(zero if e.value in zeros else one)) for e in constants}
-        return Traced(substitute(t.outputs, coded), t.arity, t.width)
-
-    return replace(
-        plain, name="ranks", storage=u2, zero=(zero,), one=(one,),
-        add=recode(plain.add), mul=recode(plain.mul), star=recode(plain.star),
-        reason="⊕ and ⊗ only compare, and the ranks of the values are 16 bits",
-    )  # fmt: skip
-
-
-def can_be_ranked(S: Semiring, dtype: np.dtype) -> bool:
-    """Whether ⊕ and ⊗ only compare, with no constants but zero and one, in more than 16 bits."""
-    if S.traced is None or dtype.names or dtype.kind not in "iuf" or dtype.itemsize <= 2:
-        return False
-    plain = general_on_device(S, dtype)
-    known = (*_zeros(plain), S.one, plain.one[0])
-    outputs = (*plain.add.outputs, *plain.mul.outputs, *plain.star.outputs)
-    return only_compares(plain) and all(e.value in known for e in postorder(outputs) if e.op == "constant")
-
-
-def _zeros(plain: CudaLowering) -> tuple:
-    """The algebra's zero as it was declared, and as the dtype has it."""
-    return plain.algebra.zero, plain.zero[0]
-
-
-@lru_cache(1024)
-def _half_in_single(plain: CudaLowering) -> CudaLowering:
-    single = rounded_to(plain, np.dtype("f2"))
-    inner = single.codes
-    return replace(
-        single, name=f"{single.name}, single precision", dtype=np.dtype("f2"),
-        reason=f"halves are rounded once, at the end; {single.reason}",
-        codes=Codes(inner.encode.format("float({0})"), f"Half({inner.decode})"),
-    )  # fmt: skip
-
-
-def _tropical_integers(S: Semiring, dtype: np.dtype, facts: Facts, length: int, in_place: bool) -> CudaLowering:
-    """Sums under min or max, with the infinity where no finite sum reaches and no sum of two overflows.
-
-    Under min without negative numbers that is the middle of an unsigned range, for 16 bits 32,767. With signs it is the
-    middle of the positive half, and finite sums must stay below half of that.
-    """
-    sign = 1 if S.zero == np.inf else -1
-    limits = np.iinfo(dtype)
-    opposite = limits.min if sign > 0 else limits.max
-    if dtype.kind == "i" and (facts.low_limit if sign > 0 else facts.high_limit):
-        raise SemiringError(f"{S.name}: {opposite} stands for the opposite infinity, which only the CPU computes with")
-    bound = int(facts.largest) * max(length, 1)
-    unsigned = sign > 0 and (dtype.kind == "u" or getattr(facts, "least", -1) >= 0)
-    for size in (2, 4, 8):
-        if in_place and size != dtype.itemsize and size < 8:
-            continue
-        storage = np.dtype(f"{'u' if unsigned and size == 2 else 'i'}{size}")
-        middle = np.iinfo(storage).max // 2
-        if bound < (middle if storage.kind == "u" else middle // 2):
-            break
-    else:
-        raise SemiringError(f"{S.name}: a path may weigh up to {bound}, beyond the GPU's integers; use device='cpu'")
-    # Of no number at all nothing is known: the answer may then be an empty sum, which is infinite.
-    finite = isinstance(facts, DeviceFacts) and facts.least != inf
-    plain = finite and storage == dtype and not (facts.high_limit if sign > 0 else facts.low_limit)
-    return _sums(S, dtype, storage, plain, storage != dtype and bound >= limits.max)
-
-
-@lru_cache(1024)
-def _sums(S: Semiring, dtype: np.dtype, storage: np.dtype, plain: bool, may_leave: bool) -> CudaLowering:
-    """`plain`: no entry is infinite, nor is a result then, and storage holds the data as they are."""
-    assert S.traced
-    sign = 1 if S.zero == np.inf else -1
-    limits, middle = np.iinfo(dtype), np.iinfo(storage).max // 2
-    absent = limits.max if sign > 0 else limits.min
-    infinity = storage.type(sign * middle)
-    threshold = sign * (middle if storage.kind == "u" else middle // 2 + 1)
-
-    def text(number: int, kind: np.dtype) -> str:
-        return literal(kind.type(min(max(int(number), np.iinfo(kind).min), np.iinfo(kind).max)))
-
-    given, stored = memory_type(dtype), memory_type(storage)
-    far = f"{{0}} {'>=' if sign > 0 else '<='} {text(threshold, storage)}"
-    beyond = [f"{{0}} > {text(limits.max, storage)}", f"{{0}} == {text(absent, storage)}"]
-    if storage.kind == "i":
-        beyond.append(f"{{0}} < {text(limits.min, storage)}")
-    return replace(
-        general_on_device(S, dtype), name=f"{storage.name} sums", storage=storage, mul=S.traced.raw_mul,
-        zero=(infinity,), one=(storage.type(0),),
-        reason=f"no finite sum reaches {threshold}, so infinity may lie at {infinity} and needs no test",
-        codes=SAME if plain else Codes(
-            f"{{0}} == {text(absent, dtype)} ? {text(int(infinity), storage)} : ({stored}){{0}}",
-            f"{far} ? {text(absent, dtype)} : ({given}){{0}}",
-            f"!({far}) && ({' || '.join(beyond)})" if may_leave else SAME.leaves,
-        ),
-    )  # fmt: skip

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ..errors import SemiringError
-from ..texts import shown
+from semiring.errors import SemiringError
+from semiring.graphs.texts import shown
+
 from .arguments import BAD_INPUT, parser
 
 INTERRUPTED = 130  # what a shell reports for Ctrl-C

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
-from .. import __version__
-from ..planning import METHODS
+from semiring import __version__
+from semiring.solvers.task import METHODS
+
 from . import closure, commands
 
 BAD_INPUT = 2
@@ -27,7 +28,7 @@ def parser() -> Parser:
     result = Parser(
         prog="semiring", allow_abbrev=False,
         description="Closures, equations and best paths of graphs, over any algebra.",
-    )  # fmt: skip
+    )
     result.add_argument("--version", action="version", version=f"semiring {__version__}")
     added = result.add_subparsers(title="commands", required=True, metavar="COMMAND", parser_class=Parser)
 
@@ -42,14 +43,14 @@ def parser() -> Parser:
         "closure", closure.run, "the closure A* of a graph's matrix",
         "Prints the matrix as tab-separated text, empty where it holds the algebra's zero; or with --from, --to or "
         "both a line for each pair: from, to, value.",
-    )  # fmt: skip
+    )
     _graph_arguments(p)
     p.add_argument("--from", dest="source", metavar="A", help="only from this vertex")
     p.add_argument("--to", dest="target", metavar="B", help="only to this vertex")
     p.add_argument("--path", action="store_true", help="with --from and --to: a best path's vertices end the line")
     p.add_argument("--not-reflexive", action="store_true", help="A⁺ = A ⊗ A*: without the way of no edges")
     p.add_argument("--packed", action="store_true",
-                   help="a bit for each pair, for --algebra boolean: 262,144 vertices take 8.6 GB")  # fmt: skip
+                   help="a bit for each pair, for --algebra boolean: 262,144 vertices take 8.6 GB")
     p.add_argument("--method", default="auto", help=f"{', '.join(METHODS)}; chosen when absent")
     p.add_argument("--plot", type=Path, metavar="PNG", help="draw the matrix, or with --positions the best path")
     p.add_argument("--positions", type=Path, metavar="CSV", help="places: vertex, x, y, or longitude and latitude")
@@ -57,10 +58,10 @@ def parser() -> Parser:
     p = command(
         "solve", commands.run_solve, "the least solution of X = A ⊗ X ⊕ B",
         "Prints a line for each vertex: its name and its row of X.",
-    )  # fmt: skip
+    )
     _graph_arguments(p)
     p.add_argument("rhs", type=Path, metavar="RHS",
-                   help="B: a .npy array, or text with a vertex and its values a line; others are zero")  # fmt: skip
+                   help="B: a .npy array, or text with a vertex and its values a line; others are zero")
 
     p = command(
         "laws", commands.run_laws, "try the laws of semirings on an algebra", "Ends with status 1 if one fails."
@@ -75,7 +76,7 @@ def parser() -> Parser:
 
 def _graph_arguments(p: Parser) -> None:
     p.add_argument("file", type=Path, metavar="FILE",
-                   help="a graph: .csv .tsv .txt .mtx .gr .npy .npz .graphml, also compressed")  # fmt: skip
+                   help="a graph: .csv .tsv .txt .mtx .gr .npy .npz .graphml, also compressed")
     p.add_argument("--algebra", required=True, metavar="NAME", help="from the catalogue, or FILE.py:NAME")
     p.add_argument("-o", "--output", type=Path, metavar="OUT", help="write to a file: .npy .npz .csv .tsv .mtx")
     p.add_argument("--dtype", metavar="TYPE", help="of the matrix, as NumPy names it: f4, int16, …")
@@ -90,6 +91,6 @@ def _graph_arguments(p: Parser) -> None:
     header.add_argument("--header", action="store_true", default=None, help="the first line names the columns")
     header.add_argument("--no-header", action="store_false", dest="header", help="the first line is an edge")
     p.add_argument("--text-names", action="store_const", const=str, dest="names",
-                   help="vertices are names, also where they look like numbers")  # fmt: skip
+                   help="vertices are names, also where they look like numbers")
     p.add_argument("--append", metavar="VALUES", help="components after the weight, for records: 1 or 0,inf")
     p.add_argument("--compact", action="store_true", help="leave out vertices without edges")

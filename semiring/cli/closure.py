@@ -7,12 +7,13 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..api import closure
-from ..errors import SemiringError
-from ..graph import Graph, Matrix
-from ..laws import show
-from ..paths import path
-from ..texts import shown
+from semiring.algebra.laws import show
+from semiring.api import closure
+from semiring.errors import SemiringError
+from semiring.graphs.graph import Graph, Matrix
+from semiring.graphs.texts import shown
+from semiring.solvers.paths import path
+
 from .inputs import algebra_of, graph_of, label_of, matrix_of, vertex_of
 from .output import element_text, write_matrix, write_rows
 from .tables import positions
@@ -28,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.positions and not arguments.plot:
         raise SemiringError("--positions places vertices on a map: add --plot PNG")
     if arguments.plot:
-        from ..plot import require_matplotlib
+        from .plot import require_matplotlib
 
         require_matplotlib()
     graph, A = matrix_of(arguments)
@@ -52,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     elif arguments.output is None and arguments.plot is None:
         write_matrix(C)
     if arguments.output is not None:
-        from ..files import write_matrix as write_file
+        from semiring.files.formats import write_matrix as write_file
 
         write_file(arguments.output, C)
     if arguments.plot:
@@ -62,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _packed(arguments: argparse.Namespace) -> int:
     """The closure over a Boolean algebra, a bit for each pair of vertices; no matrix is ever held unpacked."""
-    from ..packed import packed_closure
+    from semiring.solvers.bits import packed_closure
 
     given = vars(arguments)
     for option in ("path", "plot", "positions", "dtype", "append"):
@@ -97,7 +98,7 @@ def _chosen(n: int, source: int | None, target: int | None) -> tuple[Iterable[in
 def _draw(
     arguments: argparse.Namespace, graph: Graph, C: Matrix, places: tuple[np.ndarray, str] | None, route: list[int]
 ) -> None:
-    from ..plot import Route, draw_heat_map, draw_map
+    from .plot import Route, draw_heat_map, draw_map
 
     S = C.semiring
     title = f"{S.name} closure of {arguments.file.name}"
@@ -111,4 +112,4 @@ def _draw(
     draw_map(
         arguments.plot, points, graph.sources, graph.targets, title=title, subtitle=S.description,
         routes=[Route(route, label)], names=C.names, unit=unit,
-    )  # fmt: skip
+    )

@@ -8,14 +8,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .. import __version__
-from ..algebras import catalogue
-from ..api import check_laws, plan, solve
-from ..core import Semiring
-from ..devices import gpu_facts, gpu_name
-from ..errors import LawError, SemiringError
-from ..laws import FLAGS
-from ..writers import save_array
+from semiring import __version__
+from semiring.algebra.catalogue import catalogue
+from semiring.algebra.laws import FLAGS
+from semiring.algebra.semiring import Semiring
+from semiring.api import check_laws, plan, solve
+from semiring.errors import LawError, SemiringError
+from semiring.files.writers import save_array
+from semiring.operands.devices import gpu_facts, gpu_name
+
 from .inputs import algebra_of, label_of, matrix_of
 from .output import element_text, write_rows, write_table
 from .tables import right_hand_side
@@ -73,7 +74,7 @@ def run_catalogue(arguments: argparse.Namespace) -> int:
 
 def run_demo(arguments: argparse.Namespace) -> int:
     """Five questions about the roads of Minnesota; 1 if SciPy contradicts."""
-    from ..demo import run
+    from .demo import run
 
     return 0 if run(arguments.plot) else 1
 
@@ -90,9 +91,9 @@ def _facts() -> Iterator[tuple[str, str]]:
 
     from llvmlite import binding
 
-    from ..kernels.cpu.cache import cache_directory
-    from ..kernels.cpu.threads import thread_count
-    from ..memory import available_bytes, in_words
+    from semiring.kernels.cpu.compile.cache import cache_directory
+    from semiring.kernels.cpu.compile.threads import thread_count
+    from semiring.machine.memory import available_bytes, in_words
 
     features = binding.get_host_cpu_features()
     yield "semiring", __version__

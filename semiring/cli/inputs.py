@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core import Semiring
-from ..errors import SemiringError
-from ..graph import Graph, Matrix, adjacency
-from ..names import near
-from ..naming import algebra
-from ..numerals import integer, number
-from ..texts import quoted
+from semiring.algebra.by_name import algebra
+from semiring.algebra.semiring import Semiring
+from semiring.errors import SemiringError
+from semiring.files.numerals import integer, number
+from semiring.graphs.graph import Graph, Matrix, adjacency
+from semiring.graphs.names import near
+from semiring.graphs.texts import quoted
 
 
 def algebra_of(text: str) -> Semiring:
@@ -40,7 +40,7 @@ def _from_file(file: Path, name: str) -> Semiring:
     if name not in names:
         raise SemiringError(f"{file} has no {name!r}{near(name, [n for n, x in names.items() if _is_algebra(x)])}")
     if not _is_algebra(names[name]):
-        raise SemiringError(f"{name!r} in {file} is no Semiring, but {type(names[name]).__name__}")
+        raise SemiringError(f"{name!r} in {file} is not a Semiring, but {type(names[name]).__name__}")
     return names[name]
 
 
@@ -50,12 +50,12 @@ def _is_algebra(x: object) -> bool:
 
 def graph_of(arguments: argparse.Namespace) -> Graph:
     """The graph of the file."""
-    from ..files import read_graph
+    from semiring.files.formats import read_graph
 
     graph = read_graph(
         arguments.file, format=arguments.format, directed=arguments.directed, weight=arguments.weight,
         header=arguments.header, names=arguments.names,
-    )  # fmt: skip
+    )
     return graph.compact() if arguments.compact else graph
 
 
@@ -91,7 +91,7 @@ def _records(S: Semiring, graph: Graph, text: str) -> np.ndarray:
         for field, column in zip(fields, [first, *map(number_of, values)], strict=True):
             weights[field] = column
     except ValueError as e:
-        raise SemiringError(f"--append {text}: {e} is no number") from None
+        raise SemiringError(f"--append {text}: {e} is not a number") from None
     return weights
 
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core import Semiring
-from ..graph import Matrix
-from ..texts import is_same, shown
+from semiring.algebra.semiring import Semiring
+from semiring.graphs.graph import Matrix
+from semiring.graphs.texts import is_same, shown
+
 from .inputs import label_of
 
 

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
-from ..array_readers import parse_npy
-from ..errors import GraphError, SemiringError
-from ..files import read_file
-from ..graph import Graph, Matrix
-from ..streams import about, fail, numbered_lines, suffix, text_of
-from ..text_readers import rows_of
-from ..texts import quoted, shown
-from ..weights import as_weights, elements
+from semiring.errors import GraphError, SemiringError
+from semiring.files.arrays import parse_npy
+from semiring.files.formats import read_file
+from semiring.files.streams import about, fail, numbered_lines, suffix, text_of
+from semiring.files.text import rows_of
+from semiring.graphs.graph import Graph, Matrix
+from semiring.graphs.texts import quoted, shown
+from semiring.graphs.weights import as_weights, elements
+
 from .inputs import label_of, number_of, vertex_of
 
 DEGREES = (("longitude", "latitude"), ("lon", "lat"), ("lng", "lat"))  # columns of places on the globe
@@ -57,7 +58,7 @@ def _placed(file: Path, rows: list[tuple[int, str, list[float]]], M: Graph | Mat
 
 def positions(file: Path, graph: Graph) -> tuple[np.ndarray, str]:
     """Places of all vertices, and their unit where it is known."""
-    from ..plot import to_km
+    from .plot import to_km
 
     header, rows = _rows_of_numbers(file)
     found = _placed(file, rows, graph)
@@ -81,7 +82,7 @@ def right_hand_side(file: Path, A: Matrix) -> np.ndarray:
     if suffix(file) == ".npy":
         return parse_npy(file, read_file(file))[0]
     if S.is_record or S.is_object:
-        raise SemiringError(f"{shown(file)}: elements of {S.name} are no numbers; give a .npy array of records")
+        raise SemiringError(f"{shown(file)}: elements of {S.name} are not numbers; give a .npy array of records")
     _, rows = _rows_of_numbers(file)
     found = _placed(file, rows, A)
     lines = {position: line for position, (line, *_) in zip(found, rows, strict=True)}

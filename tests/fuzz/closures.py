@@ -102,7 +102,7 @@ def main() -> int:
             minutes = (time.monotonic() - start) / 60
             if sys.stderr.isatty() or number % 20 == 0:
                 print(f"{number}/{len(names)} algebras, {total.counts['closures']:,} closures, {minutes:.0f} min",
-                      end="\r" if sys.stderr.isatty() else "\n", file=sys.stderr, flush=True)  # fmt: skip
+                      end="\r" if sys.stderr.isatty() else "\n", file=sys.stderr, flush=True)
         if not arguments.minutes or time.monotonic() >= until:
             break
         seed += 1

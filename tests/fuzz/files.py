@@ -37,7 +37,7 @@ BASES = 300  # archives to begin with
 PATIENCE = 20.0  # seconds that one file may take
 MEMORY = 1 << 30  # bytes that a batch may take beyond what the process has at its start
 ENDINGS = {"csv": ".csv", "tsv": ".tsv", "edges": ".txt", "mtx": ".mtx", "gr": ".gr", "npy": ".npy", "npz": ".npz",
-           "graphml": ".graphml"}  # fmt: skip
+           "graphml": ".graphml"}
 TEXTS = ("csv", "tsv", "edges", "mtx", "gr", "graphml")
 PLANTS = ("misread", "raw", "abort", "hang")
 CONTROL = [chr(c) for c in [*range(32), *range(127, 160)]]
@@ -49,7 +49,7 @@ def numbers(r: random.Random) -> str:
     return r.choice([
         lambda: str(r.randrange(10)), lambda: str(r.randrange(-999, 1000)), lambda: repr(r.uniform(-9, 9)),
         lambda: f"{r.uniform(0, 1e6):.3e}", lambda: str(r.randrange(2**63)), lambda: f"{r.randrange(100)}.",
-    ])()  # fmt: skip
+    ])()
 
 
 def names(r: random.Random) -> str:
@@ -188,7 +188,7 @@ SEEDS: dict[str, Callable[[random.Random], bytes]] = {
     "csv": lambda r: edge_list(r, r.choice(",,;")), "tsv": lambda r: edge_list(r, "\t"),
     "edges": lambda r: edge_list(r, r.choice([" ", " ", "\t", ","])), "gr": gr, "mtx": mtx, "npy": npy, "npz": npz,
     "graphml": graphml,
-}  # fmt: skip
+}
 
 # Mutations
 
@@ -441,7 +441,7 @@ def planted(plant: str | None, read: Callable) -> Callable:
 def batch(seed: int, format: str, start: int, count: int, folder: Path, plant: str | None) -> None:
     """Run some files in this process: a line for each that begins, and one for each fault."""
     import semiring as sr
-    from semiring import numerals
+    from semiring.files import numerals
 
     if start // BATCH % 2:  # the ways of large tables, and the seams between their blocks
         numerals.LARGE, numerals.BLOCK = 0, 7

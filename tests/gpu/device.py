@@ -14,12 +14,13 @@ from semiring.algorithms.elimination import elimination
 from semiring.algorithms.floyd_warshall import floyd_warshall
 from semiring.algorithms.r_kleene import r_kleene
 from semiring.algorithms.squaring import squaring
-from semiring.kernels.cuda.lowering import CudaLowering, choose, general_on_device
+from semiring.kernels.cuda.choose import choose, general_on_device
+from semiring.kernels.cuda.lowering import CudaLowering
 
 SCHEDULES: dict[str, Callable[[Any, Any, int], None]] = {
     "floyd-warshall": floyd_warshall, "blocked": blocked, "r-kleene": r_kleene, "squaring": squaring,
     "elimination": elimination,
-}  # fmt: skip
+}
 
 
 @cache
@@ -50,8 +51,8 @@ def on_device(array: np.ndarray) -> Any:
 
 def lowering(S: sr.Semiring, arrays: Sequence[Any], length: int, fast: bool = True) -> CudaLowering:
     """The lowering for arrays on the device, or the one that is always right."""
-    from semiring.kernels.cuda.exchange import NOT_A_NUMBER, look_at
-    from semiring.kernels.cuda.lowering import without_facts
+    from semiring.kernels.cuda.choose import without_facts
+    from semiring.kernels.cuda.dense.exchange import NOT_A_NUMBER, look_at
 
     dtype = S.resolve_dtype(arrays[0].dtype)
     if not fast and not (S.is_tropical and dtype.kind in "iu") and dtype != np.float16:
@@ -65,7 +66,7 @@ def product(S: sr.Semiring, A: np.ndarray, B: np.ndarray, C: np.ndarray | None =
     """A ⊗ B, or C ⊕ A ⊗ B, computed on the device."""
     import cupy
 
-    from semiring.kernels.cuda.engine import kernel
+    from semiring.kernels.cuda.choose import kernel
 
     a, b = on_device(A), on_device(B)
     c = on_device(C) if C is not None else None
@@ -85,7 +86,7 @@ def closure(S: sr.Semiring, A: np.ndarray, method: str = "r-kleene", tile: int =
     """A*, computed on the device."""
     import cupy
 
-    from semiring.kernels.cuda.engine import kernel
+    from semiring.kernels.cuda.choose import kernel
 
     a = on_device(A)
     low = lowering(S, [a], a.shape[-1], fast)

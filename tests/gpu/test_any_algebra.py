@@ -21,7 +21,7 @@ def on_both(function: object, *arrays: np.ndarray) -> tuple[np.ndarray, np.ndarr
 def test_a_product_whose_zero_does_not_absorb(shape: tuple[int, int, int], dtype: str) -> None:
     """Padding with zeros would count: (0 − 0)² + 1 = 1."""
     S = sr.Semiring("distances", add=np.add, mul=lambda a, b: (a - b) * (a - b) + 1, zero=0, product_only=True,
-                    dtypes="fi")  # fmt: skip
+                    dtypes="fi")
     m, k, n = shape
     rng = np.random.default_rng(0)
     A, B = rng.integers(0, 3, (m, k)).astype(dtype), rng.integers(0, 3, (k, n)).astype(dtype)
@@ -56,14 +56,14 @@ def test_opposite_infinities_are_refused() -> None:
 @pytest.mark.parametrize("n", [5, 90, 300])
 def test_wider_dtypes(n: int) -> None:
     tiny = sr.Semiring("tiny", add=np.maximum, mul=lambda a, b: a * b * 1e40, zero=0.0, one=1e-40,
-                       carrier=lambda a: (a >= 0) & (a <= 1e-40))  # fmt: skip
+                       carrier=lambda a: (a >= 0) & (a <= 1e-40))
     rng = np.random.default_rng(1)
     A = (rng.random((n, n)) * 1e-40).astype("f4")
     gpu, cpu = on_both(lambda a: sr.closure(a, tiny), A)
     assert gpu.dtype == np.float32
     np.testing.assert_allclose(gpu.astype("f8"), cpu.astype("f8"), rtol=1e-3, atol=0)
     capped = sr.Semiring("capped", add=np.minimum, mul=lambda a, b: np.minimum(a + b - 6, 68), zero=68, one=6,
-                         carrier=lambda a: (a >= 6) & (a <= 68), dtypes="iu")  # fmt: skip
+                         carrier=lambda a: (a >= 6) & (a <= 68), dtypes="iu")
     B = rng.integers(6, 69, (n, n)).astype("i1")
     gpu, cpu = on_both(lambda a: sr.closure(a, capped), B)
     np.testing.assert_array_equal(gpu, cpu)
@@ -73,7 +73,7 @@ def test_wider_dtypes(n: int) -> None:
 @pytest.mark.parametrize("n", [5, 64, 300])
 def test_halves_meet_constants_that_are_halves(n: int) -> None:
     S = sr.Semiring("scaled", add=np.maximum, mul=lambda a, b: a * b / np.e, zero=0.0, one=np.e,
-                    carrier=lambda a: (a >= 0) & (a <= np.e))  # fmt: skip
+                    carrier=lambda a: (a >= 0) & (a <= np.e))
     A = np.full((n, n), S.one_in("f2"))
     A[3, 4] = 1.5
     gpu, cpu = on_both(lambda a: sr.closure(a, S), A)

@@ -12,7 +12,7 @@ from semiring.algorithms.blocked import blocked
 from semiring.algorithms.elimination import elimination
 from semiring.algorithms.r_kleene import r_kleene
 from semiring.algorithms.squaring import squaring
-from semiring.kernels.packed import PackedMatrix
+from semiring.kernels.cpu.bits.matrix import PackedMatrix
 
 KERNELS = ["wgmma", "mma", "lop"]
 SCHEDULES = {"blocked": blocked, "r-kleene": r_kleene, "squaring": squaring, "elimination": elimination}
@@ -21,7 +21,7 @@ SHAPES = [  # around words, warps, slabs and tiles of 64, 128, 192 and 256
     (1, 1, 1), (1, 64, 65), (63, 65, 64), (64, 128, 256), (65, 129, 1023), (127, 255, 1024), (128, 256, 1025),
     (191, 257, 130), (192, 256, 2048), (193, 383, 5000), (400, 520, 1), (385, 100, 4097), (2, 3000, 300),
     (1200, 70, 700),
-]  # fmt: skip
+]
 
 
 def entries(shape: tuple[int, int], density: float, seed: int = 0) -> np.ndarray:
@@ -43,7 +43,7 @@ def closure(A: np.ndarray) -> np.ndarray:
 
 
 def on_device(array: np.ndarray) -> Any:
-    from semiring.kernels.cuda.packed import DevicePackedMatrix
+    from semiring.kernels.cuda.bits.matrix import DevicePackedMatrix
 
     return DevicePackedMatrix.from_dense(array)
 
@@ -56,8 +56,8 @@ def padding(M: Any) -> bool:
 
 
 def runnable(kernel: str) -> None:
-    from semiring.kernels.cuda import bits
-    from semiring.kernels.cuda.launch import capability, current_device
+    from semiring.kernels.cuda.bits import product as bits
+    from semiring.kernels.cuda.compile.launch import capability, current_device
 
     if kernel not in bits.kernels_of(capability(current_device())):
         pytest.skip("this device has no instructions for it")
@@ -113,8 +113,8 @@ def test_blocks_are_views() -> None:
 @pytest.mark.parametrize("density", DENSITIES)
 def test_products(kernel: str, density: float) -> None:
     """Both packings, with and without what C held, and no bit beyond the last column."""
-    from semiring.kernels.cuda import bits
-    from semiring.kernels.cuda.packed import DevicePackedMatrix
+    from semiring.kernels.cuda.bits import product as bits
+    from semiring.kernels.cuda.bits.matrix import DevicePackedMatrix
 
     runnable(kernel)
     for m, n, k in SHAPES:
@@ -135,7 +135,7 @@ def test_products(kernel: str, density: float) -> None:
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_more_steps_than_can_be_counted(kernel: str) -> None:
     """A row of ones meets columns of ones in up to 140,000 places, and one column in the last place alone."""
-    from semiring.kernels.cuda import bits
+    from semiring.kernels.cuda.bits import product as bits
 
     runnable(kernel)
     for k in (32_768, 32_769, 65_536, 65_537, 131_072, 140_000):
@@ -151,8 +151,8 @@ def test_more_steps_than_can_be_counted(kernel: str) -> None:
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_rows_are_left_out(kernel: str) -> None:
-    from semiring.kernels.cuda import bits
-    from semiring.kernels.cuda.product import Gap
+    from semiring.kernels.cuda.bits import product as bits
+    from semiring.kernels.cuda.dense.product import Gap
 
     runnable(kernel)
     A, B, C = entries((777, 300), 0.05, 1), entries((300, 400), 0.05, 2), entries((777, 400), 0.02, 3)
@@ -168,7 +168,7 @@ def test_rows_are_left_out(kernel: str) -> None:
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_blocks_of_a_matrix_are_multiplied_where_they_lie(kernel: str) -> None:
     """Views that begin with any word; what surrounds the target stays."""
-    from semiring.kernels.cuda import bits
+    from semiring.kernels.cuda.bits import product as bits
 
     runnable(kernel)
     M, A, B = entries((700, 1000), 0.02, 1), entries((400, 900), 0.05, 2), entries((1000, 900), 0.05, 3)
@@ -178,7 +178,7 @@ def test_blocks_of_a_matrix_are_multiplied_where_they_lie(kernel: str) -> None:
         bits.multiply(
             m[30:330, left:right].bits, a[:300, first:832].bits, t[10 : 10 + right - left, first:832].bits, True,
             kernel=kernel,
-        )  # fmt: skip
+        )
         wanted = M.copy()
         wanted[30:330, left:right] |= product(A[:300, first:832], B[10 : 10 + right - left, first:832].T)
         np.testing.assert_array_equal(m.to_dense().get(), wanted)
@@ -189,9 +189,9 @@ def test_known_tiles_are_passed_over(m: int) -> None:
     """Full tiles and empty operands change nothing, and what becomes full is noted."""
     import cupy
 
-    from semiring.kernels.cuda import bits
-    from semiring.kernels.cuda.bits_words import some
-    from semiring.kernels.cuda.product import NO_GAP, Gap
+    from semiring.kernels.cuda.bits import product as bits
+    from semiring.kernels.cuda.bits.words import some
+    from semiring.kernels.cuda.dense.product import NO_GAP, Gap
 
     runnable("wgmma")
     n, k = 1000, 300
@@ -245,7 +245,7 @@ def test_paths_and_orders(n: int) -> None:
 
 
 def test_a_block_that_begins_with_any_word_is_closed_in_place() -> None:
-    from semiring.kernels.cuda.boolean import BooleanKernel
+    from semiring.kernels.cuda.bits.engine import BooleanKernel
 
     A = entries((800, 800), 1.2 / 800)
     M = on_device(A)
@@ -255,7 +255,7 @@ def test_a_block_that_begins_with_any_word_is_closed_in_place() -> None:
 
 
 def check_closure(A: np.ndarray) -> None:
-    from semiring.kernels.cuda.boolean import BooleanKernel
+    from semiring.kernels.cuda.bits.engine import BooleanKernel
 
     wanted, kernel = closure(A), BooleanKernel()
     plus, star = on_device(A), on_device(A)
@@ -270,7 +270,7 @@ def check_closure(A: np.ndarray) -> None:
 @pytest.mark.parametrize("spare", [0, 8])
 @pytest.mark.parametrize("skip", [False, True])
 def test_every_schedule_gives_the_same(blocks: tuple[int, ...], spare: int, skip: bool) -> None:
-    from semiring.kernels.cuda.bits_closure import Schedule, close
+    from semiring.kernels.cuda.bits.closure import Schedule, close
 
     for degree in (0.9, 1.5, 40):
         A = entries((3000, 3000), degree / 3000)
@@ -282,7 +282,7 @@ def test_every_schedule_gives_the_same(blocks: tuple[int, ...], spare: int, skip
 @pytest.mark.parametrize("method", SCHEDULES)
 @pytest.mark.parametrize("n", [100, 700, 1500])
 def test_schedules_run_unchanged(method: str, n: int) -> None:
-    from semiring.kernels.cuda.boolean import BooleanKernel
+    from semiring.kernels.cuda.bits.engine import BooleanKernel
 
     A = entries((n, n), 1.3 / n)
     M = on_device(A)
@@ -294,7 +294,8 @@ def test_schedules_run_unchanged(method: str, n: int) -> None:
 def test_the_lowering_takes_zeros_and_ones_of_any_algebra(dtype: str) -> None:
     import cupy
 
-    from semiring.kernels.cuda.boolean import BooleanKernel, packed_on_device
+    from semiring.kernels.cuda.bits.engine import BooleanKernel
+    from semiring.kernels.cuda.choose import packed_on_device
 
     S = sr.boolean if dtype == "?" else sr.min_plus
     low = packed_on_device(S, np.dtype(dtype))
@@ -320,8 +321,8 @@ def test_from_the_host_and_back(reflexive: bool) -> None:
 def test_what_does_not_fit_is_refused() -> None:
     import cupy
 
-    from semiring.kernels.cuda.boolean import BooleanKernel
-    from semiring.kernels.cuda.packed import DevicePackedMatrix
+    from semiring.kernels.cuda.bits.engine import BooleanKernel
+    from semiring.kernels.cuda.bits.matrix import DevicePackedMatrix
 
     M = on_device(entries((100, 70), 0.5))
     with pytest.raises(sr.SemiringError, match="square"):

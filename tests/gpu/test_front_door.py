@@ -13,7 +13,7 @@ inf = np.inf
 CASES = [
     ("min_plus", "f4"), ("min_plus", "i4"), ("min_plus", "u1"), ("max_min", "f4"), ("boolean", "?"), ("viterbi", "f4"),
     ("counting", "i4"), ("log", "f8"), ("bitset_may", "u8"), ("shortest_hops", None),
-]  # fmt: skip
+]
 
 
 def acyclic(S: sr.Semiring, n: int, dtype: Any) -> np.ndarray:
@@ -127,7 +127,7 @@ def test_integers_with_and_without_absent_edges(dtype: str, absent: bool) -> Non
 def test_plan_says_what_will_run(monkeypatch: pytest.MonkeyPatch) -> None:
     import cupy
 
-    from semiring.kernels.cuda import saturating
+    from semiring.solvers import saturating
 
     tried = []
     closure = saturating.closure
@@ -144,13 +144,13 @@ def test_plan_says_what_will_run(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_host_arrays_over_pinned_pieces() -> None:
     """More than one piece, of rows that are no divisor of it, strided and in Fortran order."""
-    from semiring.kernels.cuda.staging import download, upload
+    from semiring.kernels.cuda.compile.staging import download, upload
 
     rng = np.random.default_rng(9)
     for A in (
         rng.random((3001, 2003)), rng.random((700, 6000))[:, ::2], rng.random((50, 300, 400)),
         np.asfortranarray(rng.random((2500, 1700)).astype("f4")), np.zeros((1, 9_000_000), "i2"),
-    ):  # fmt: skip
+    ):
         np.testing.assert_array_equal(upload(A).get(), A)
         np.testing.assert_array_equal(download(upload(A)), A)
 

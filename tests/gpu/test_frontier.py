@@ -9,14 +9,14 @@ import pytest
 import scipy.sparse as sp
 
 import semiring as sr
-from semiring.frontier import closure_rows
+from semiring.solvers.search import closure_rows
 
 inf = np.inf
 CASES = [
     ("boolean", "?"), ("min_plus", "f4"), ("min_plus", "f8"), ("min_plus", "i4"), ("min_plus", "i8"),
     ("min_plus", "u1"), ("max_plus", "f4"), ("max_min", "f4"), ("max_min", "i2"), ("min_max", "f8"), ("viterbi", "f4"),
     ("max_times", "f8"), ("lukasiewicz", "f8"),
-]  # fmt: skip
+]
 
 
 def graph(name: str, dtype: str, n: int, m: int, seed: int) -> Any:

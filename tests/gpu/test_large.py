@@ -19,11 +19,11 @@ CASES = [
     ("boolean", "?"), ("viterbi", "f4"), ("max_times", "f4"), ("plus_times", "f4"), ("plus_times", "f8"), ("log", "f4"),
     ("counting", "i8"), ("gf2", "u1"), ("mod_p", "i4"), ("bitset_may", "u8"), ("gcd_lcm", "u4"),
     ("shortest_hops", None), ("shortest_count", None), ("k_best", None), ("expectation", None), ("users", "f4"),
-]  # fmt: skip
+]
 SHAPES = [
     (1, 1, 1), (64, 64, 32), (128, 128, 64), (129, 66, 33), (100, 300, 101), (257, 255, 129), (128, 256, 40),
     (5, 1, 300),
-]  # fmt: skip
+]
 
 
 def algebra(name: str) -> sr.Semiring:
@@ -141,7 +141,7 @@ def test_edges_of_the_floats() -> None:
 def test_views_and_stacks(dtype: str) -> None:
     import cupy
 
-    from semiring.kernels.cuda.engine import kernel
+    from semiring.kernels.cuda.choose import kernel
 
     S, rng = sr.min_plus if dtype != "u1" else sr.bitset_may, np.random.default_rng(4)
     d = np.dtype(dtype)
@@ -162,7 +162,7 @@ CLOSURES = [
     ("min_plus", "f4"), ("min_plus", "f8"), ("min_plus", "i4"), ("min_plus", "u2"), ("max_min", "f4"), ("boolean", "?"),
     ("viterbi", "f4"), ("plus_times", "f8"), ("log", "f8"), ("shortest_hops", None), ("k_best", None),
     ("expectation", None), ("users", "f4"), ("gf2", "u1"),
-]  # fmt: skip
+]
 
 
 def closable(S: sr.Semiring, d: np.dtype, n: int, rng: np.random.Generator) -> np.ndarray:
@@ -203,7 +203,7 @@ def test_stack_of_closures(name: str, dtype: str | None, n: int) -> None:
 )
 def test_large_closure_by_blocks(name: str, dtype: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Huge matrices, with the limit lowered: one product a panel and one for the rest, the pivot left out."""
-    from semiring.kernels.cuda import closure
+    from semiring.kernels.cuda.dense import closure
 
     monkeypatch.setattr(closure, "HUGE", 1)
     S, rng = algebra(name), np.random.default_rng(7)
@@ -217,7 +217,7 @@ def test_large_closure_by_blocks(name: str, dtype: str | None, monkeypatch: pyte
 def test_a_missing_star_is_found_at_its_pivot() -> None:
     import cupy
 
-    from semiring.kernels.cuda.engine import kernel
+    from semiring.kernels.cuda.choose import kernel
 
     S = sr.plus_times
     for n, pivot in ((10, 3), (100, 70), (200, 199)):
@@ -233,7 +233,7 @@ def test_a_missing_star_is_found_at_its_pivot() -> None:
 def test_diagonals() -> None:
     import cupy
 
-    from semiring.kernels.cuda.engine import kernel
+    from semiring.kernels.cuda.choose import kernel
 
     S, rng = sr.min_plus, np.random.default_rng(9)
     A, B = draw(S, np.dtype("f4"), (50, 300), rng), draw(S, np.dtype("f4"), (300, 50), rng)

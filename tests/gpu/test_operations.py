@@ -7,10 +7,10 @@ import itertools
 import numpy as np
 import pytest
 
-from semiring.expression import Expression, constant, operand, typed
-from semiring.kernels.cuda import rules
-from semiring.operations import ARITY, OPERATIONS
-from semiring.reference import numpy_function
+from semiring.algebra.evaluate import numpy_function
+from semiring.algebra.expression import Expression, constant, operand, typed
+from semiring.algebra.operations import ARITY, OPERATIONS
+from semiring.kernels.cuda.compile import rules
 
 DTYPES = tuple(np.dtype(d) for d in ("?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"))
 DROPS_NAN = ("minimum", "maximum")
@@ -71,7 +71,7 @@ def text_of(dtype: np.dtype, found: dict[str, tuple[Expression, np.dtype]]) -> s
 def test_operation_is_numpys(dtype: np.dtype) -> None:
     import cupy
 
-    from semiring.kernels.cuda.launch import Module
+    from semiring.kernels.cuda.compile.launch import Module
 
     pairs = list(itertools.product(values(dtype), repeat=2))
     x, right = (np.array(column, dtype) for column in zip(*pairs, strict=True))
@@ -104,9 +104,9 @@ def test_operation_is_numpys(dtype: np.dtype) -> None:
 
 
 def prelude(dtype: np.dtype) -> str:
-    from semiring.kernels.cuda.program import _file
+    from semiring.kernels.cuda.compile.program import _file
 
-    return _file("ops.cuh") + f"using Value = {rules.memory_type(dtype)};\n"
+    return _file("compile/ops.cuh") + f"using Value = {rules.memory_type(dtype)};\n"
 
 
 def test_constants_keep_every_bit() -> None:

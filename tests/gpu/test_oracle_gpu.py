@@ -19,7 +19,7 @@ LIBRARY = {
 }
 CASES = [
     (name, dtype) for name, S in oracle.ALGEBRAS.items() if not S.objects for dtype in strategies.dtypes(S)
-]  # fmt: skip
+]
 METHODS = tuple(device.SCHEDULES)
 quick = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 

@@ -9,13 +9,13 @@ import pytest
 import scipy.sparse as sp
 
 import semiring as sr
-from semiring.sparse_products import sparse_matmul
+from semiring.solvers.sparse_products import sparse_matmul
 
 CASES = [
     ("boolean", "?"), ("min_plus", "f4"), ("min_plus", "f8"), ("min_plus", "i4"), ("max_min", "f4"),
     ("plus_times", "f8"),
     ("counting", "i8"), ("log", "f8"), ("gf2", "?"), ("bitset_must", "u2"), ("max_times", "f4"),
-]  # fmt: skip
+]
 
 
 def operands(dtype: str, m: int, k: int, n: int) -> tuple[Any, np.ndarray, np.ndarray]:

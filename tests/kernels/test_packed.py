@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from semiring.errors import SemiringError
-from semiring.kernels.cpu import packed as engine
-from semiring.kernels.packed import PackedMatrix
+from semiring.kernels.cpu.bits import engine
+from semiring.kernels.cpu.bits.matrix import PackedMatrix
 
 EDGES = (0, 1, 2, 3, 16, 63, 64, 65, 127, 128, 129, 200, 511, 512, 513)  # around words and vectors
 CLOSURES = (engine.four_russians_closure, engine.closure_by_components, engine.transitive_closure)
@@ -112,7 +112,7 @@ def test_pack_any_layout_on_any_number_of_threads(dtype, threads):
     views = (
         base[:1400, :1777], np.asfortranarray(base), base.T, base[::2, ::2], base[::-1, ::-1],
         np.broadcast_to(base[0], (1500, base.shape[1])),
-    )  # fmt: skip
+    )
     for view in views:
         matrix = PackedMatrix.from_dense(view, threads)
         check(matrix, view != 0)
@@ -135,7 +135,7 @@ def test_views_share_words():
     for rows, columns in (
         (slice(0, 150), slice(0, 300)), (slice(3, 70), slice(64, 192)), (slice(-9, None), slice(256, None)),
         (slice(20, 10), slice(128, 128)), (slice(5, 6), slice(None, 64)),
-    ):  # fmt: skip
+    ):
         view = matrix[rows, columns]
         check(view, dense[rows, columns])
         assert view.count() == dense[rows, columns].sum()
@@ -157,7 +157,7 @@ def test_what_cannot_be_packed_is_refused():
     for words, columns in (
         (np.zeros((2, 2)), 3), (np.zeros(8, np.uint64), 3), (np.zeros((2, 1), np.uint64), 65),
         (np.zeros((4, 4), np.uint64)[:, ::2], 3), (np.zeros((4, 4), np.uint64)[::-1], 3),
-    ):  # fmt: skip
+    ):
         with pytest.raises(SemiringError):
             PackedMatrix(words, columns)
     with pytest.raises(SemiringError):
@@ -386,5 +386,6 @@ def test_many_callers_at_once():
 
 
 def test_the_block_type_loads_no_compiler():
-    code = "import sys, semiring.kernels.packed as p; p.PackedMatrix.zeros(3, 3); assert 'numba' not in sys.modules"
+    code = "import sys, semiring.kernels.cpu.bits.matrix as p; p.PackedMatrix.zeros(3, 3)"
+    code += "; assert 'numba' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -11,9 +11,10 @@ from semiring.algorithms.blocks import UndefinedStar
 from semiring.algorithms.sparse.analysis import analyse
 from semiring.algorithms.sparse.elimination import close_front, factor
 from semiring.kernels.build import kernel
-from semiring.kernels.cpu import fronts
-from semiring.kernels.cpu.object_fronts import ObjectFronts
-from semiring.kernels.lowering import _objects, general
+from semiring.kernels.cpu.sparse import fronts
+from semiring.kernels.cpu.sparse.object_fronts import ObjectFronts
+from semiring.kernels.lowering.general import general
+from semiring.kernels.lowering.objects import python_objects
 
 
 @pytest.mark.parametrize("s", [0, 1, 5, 9])
@@ -42,7 +43,7 @@ def test_the_vertex_without_a_star_is_named(engine: str, monkeypatch: pytest.Mon
     # Nothing comes before the vertex in the order of elimination that changes its pivot.
     weights[[u == bad and v != bad for u, v in edges]] = 0
     if engine == "objects":
-        made = ObjectFronts(analysis, _objects(sr.plus_times, np.dtype(object), "for the test"))
+        made = ObjectFronts(analysis, python_objects(sr.plus_times, np.dtype(object), "for the test"))
         weights = weights.astype(object)
     else:
         made = fronts.Fronts(analysis, general(sr.plus_times, np.dtype("f8")))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sparse_patterns import patterns, rows
 
 import semiring as sr
-from semiring.algorithms.relaxation import Dense, Graph, best_walks, edges_along, improving_cycle
+from semiring.algorithms.labels import Dense, Graph, best_walks, edges_along, improving_cycle
 from semiring.algorithms.sparse.relaxation import CompressedRows
 
 inf = np.inf
@@ -96,7 +96,7 @@ def test_every_loop_is_weighed() -> None:
     times, plus = sr.max_times, sr.min_plus
     for S, worth, improves in (
         (times, 1 + eps, False), (times, 1 + 9 * eps, True), (plus, -5e-324, False), (plus, -1e-9, True)
-    ):  # fmt: skip
+    ):
         G = Dense(np.full((1, 1), worth))
         assert (improving_cycle(G, S, [0])[0] == [0, 0]) == improves
         assert list(pairwise(best_walks(G, S, 0).cycle or [])) == [(0, 0)] * improves

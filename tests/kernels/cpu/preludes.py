@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.kernels.cpu.engine import Program
+from semiring.kernels.cpu.compile.program import Program
 
 Parts = tuple[Any, ...]  # an element by components: scalars, or arrays of them
 

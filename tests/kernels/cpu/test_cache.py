@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 
 from semiring import SemiringWarning
-from semiring.kernels.cpu import cache
+from semiring.kernels.cpu.compile import cache
 
 TEXT = """
 from numba import float64, int64
-from semiring.kernels.cpu.jit import njit
+from semiring.kernels.cpu.compile.jit import njit
 
 
 @njit([int64(int64)], cache=True)
@@ -88,7 +88,7 @@ import importlib.util, sys
 spec = importlib.util.spec_from_file_location("cpu_preludes", {str(Path(__file__).with_name("preludes.py"))!r})
 preludes = importlib.util.module_from_spec(spec); sys.modules["cpu_preludes"] = preludes
 spec.loader.exec_module(preludes)
-from semiring.kernels.cpu.engine import CpuKernel
+from semiring.kernels.cpu.dense.engine import CpuKernel
 kernel = CpuKernel(preludes.or_and("uint16").program)
 assert "numba" not in sys.modules
 D = preludes.np.ones((3, 3), "u2")

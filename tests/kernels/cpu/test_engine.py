@@ -13,8 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from semiring.kernels.cpu import engine, threads
-from semiring.kernels.cpu.engine import CpuKernel, has_fma, tiling, unroll
+from semiring.kernels.cpu.compile import threads
+from semiring.kernels.cpu.compile.program import has_fma, unroll
+from semiring.kernels.cpu.dense import engine
+from semiring.kernels.cpu.dense.engine import CpuKernel, tiling
 
 _spec = importlib.util.spec_from_file_location("cpu_preludes", Path(__file__).with_name("preludes.py"))
 preludes = importlib.util.module_from_spec(_spec)
@@ -28,7 +30,7 @@ CASES = {
 SHAPES = [
     (1, 1, 1), (2, 3, 1), (3, 2, 5), (5, 1, 7), (1, 5, 64), (63, 64, 65), (64, 65, 3), (100, 17, 37), (65, 257, 100),
     (257, 100, 38), (0, 3, 2), (3, 0, 2), (3, 2, 0),
-]  # fmt: skip
+]
 
 
 @pytest.fixture(params=CASES)

@@ -15,7 +15,7 @@ import pytest
 from numba import int64
 from numba.core import config
 
-from semiring.kernels.cpu.jit import njit
+from semiring.kernels.cpu.compile.jit import njit
 
 ROOT = Path(__file__).parents[3]
 

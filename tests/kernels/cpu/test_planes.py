@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring.execution import SCHEDULES
 from semiring.kernels.build import kernel as build_kernel
-from semiring.kernels.cpu.planes import PlanesKernel
+from semiring.kernels.cpu.bits.lowering import bit_planes
+from semiring.kernels.cpu.bits.planes import PlanesKernel
 from semiring.kernels.facts import Facts
-from semiring.kernels.lowering import general
-from semiring.kernels.planes import bit_planes
+from semiring.kernels.lowering.general import general
+from semiring.solvers.schedules import SCHEDULES
 
 ALGEBRAS = {"may": sr.bitset_may, "must": sr.bitset_must}
 DTYPES = ["u1", "u2", "u4", "u8"]
@@ -58,7 +58,7 @@ def test_round_trip(n: int, dtype: str, name: str, bits: int, seed: int) -> None
     SIZES, st.sampled_from(DTYPES), st.sampled_from(list(ALGEBRAS)), st.sampled_from([0, 1, 3, 7, 8]),
     st.sampled_from(["floyd-warshall", "blocked", "r-kleene", "squaring", "elimination"]), st.booleans(),
     st.integers(0, 10**6),
-)  # fmt: skip
+)
 def test_closures(n: int, dtype: str, name: str, bits: int, method: str, reflexive: bool, seed: int) -> None:
     A = labels(n, dtype, bits, seed)
     S = ALGEBRAS[name]
@@ -122,8 +122,8 @@ def test_what_has_no_planes() -> None:
                 planes = bit_planes(S, dtype, Facts(largest=1))
                 assert (planes is not None) == (name in ("bitset_may", "bitset_must") and dtype.kind == "u"), name
     few = sr.Semiring("few", add=np.bitwise_or, mul=np.bitwise_and, zero=0, one=7, dtypes="u", star=lambda a: 7,
-                      carrier=lambda a: a <= 7)  # fmt: skip
+                      carrier=lambda a: a <= 7)
     assert bit_planes(few, np.dtype("u1"), Facts(largest=7)) is None
     renamed = sr.Semiring("labels", add=np.bitwise_or, mul=np.bitwise_and, zero=0, one=np.inf, dtypes="u",
-                          star=lambda a: np.inf)  # fmt: skip
+                          star=lambda a: np.inf)
     assert bit_planes(renamed, np.dtype("u1"), Facts(largest=7)) is not None

@@ -10,8 +10,9 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from semiring.kernels.cpu import packed, reachability
-from semiring.kernels.packed import PackedMatrix
+from semiring.kernels.cpu.bits import components as reachability
+from semiring.kernels.cpu.bits import engine as packed
+from semiring.kernels.cpu.bits.matrix import PackedMatrix
 
 
 def rows_of(graph: np.ndarray, random: np.random.Generator | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -50,7 +51,7 @@ def digraph(random: np.random.Generator, n: int, degree: float, kind: str) -> np
     n=st.sampled_from([0, 1, 2, 3, 16, 63, 64, 65, 130, 520]), seed=st.integers(0, 2**32 - 1),
     degree=st.sampled_from([0, 0.5, 1, 1.3, 3, 20]), kind=st.sampled_from(["any", "acyclic", "cycle", "loops"]),
     reflexive=st.booleans(), threads=st.sampled_from([1, 2, 3]),
-)  # fmt: skip
+)
 def test_closures(n: int, seed: int, degree: float, kind: str, reflexive: bool, threads: int) -> None:
     random = np.random.default_rng(seed)
     graph = digraph(random, n, degree, kind)

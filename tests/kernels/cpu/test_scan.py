@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from semiring.kernels.cpu import scan as module
-from semiring.kernels.cpu.scan import Facts, scan
+from semiring.kernels.cpu.dense import scan as module
+from semiring.kernels.cpu.dense.scan import Facts, scan
 
 TYPES = ["f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?", ">f4", ">i2"]
 

@@ -9,11 +9,11 @@ import pytest
 from gpu import nvrtc
 
 import semiring as sr
-from semiring.kernels.cuda import bits
-from semiring.kernels.cuda.bits_closure import schedule
-from semiring.kernels.cuda.bits_words import CLOSE, WORDS, Geometry
-from semiring.kernels.cuda.boolean import packed_on_device
-from semiring.kernels.cuda.program import OPTIONS
+from semiring.kernels.cuda.bits import product as bits
+from semiring.kernels.cuda.bits.closure import schedule
+from semiring.kernels.cuda.bits.words import CLOSE, WORDS, Geometry
+from semiring.kernels.cuda.choose import packed_on_device
+from semiring.kernels.cuda.compile.program import OPTIONS
 
 pytestmark = pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
 

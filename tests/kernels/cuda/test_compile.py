@@ -12,9 +12,10 @@ import strategies
 from gpu import nvrtc
 
 import semiring as sr
-from semiring.kernels.cuda import rules
-from semiring.kernels.cuda.lowering import CudaLowering, DeviceFacts, choose, ranked
-from semiring.kernels.cuda.program import (
+from semiring.algebra.operations import OPERATIONS
+from semiring.kernels.cuda.choose import choose, ranked
+from semiring.kernels.cuda.compile import rules
+from semiring.kernels.cuda.compile.program import (
     OPTIONS,
     Program,
     boolean_words,
@@ -26,7 +27,8 @@ from semiring.kernels.cuda.program import (
     stack_geometry,
     word_filler,
 )
-from semiring.operations import OPERATIONS
+from semiring.kernels.cuda.lowering import CudaLowering
+from semiring.kernels.facts import DeviceFacts
 
 pytestmark = pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
 
@@ -34,13 +36,13 @@ pytestmark = pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvid
 DATA = (
     DeviceFacts(largest=2**13, least=-(2**13)), DeviceFacts(largest=1, least=0), DeviceFacts(largest=2**10, least=0),
     DeviceFacts(largest=2**20, least=-(2**20)), DeviceFacts(largest=2**40, least=-(2**40)),
-)  # fmt: skip
+)
 NAMES = [name for name, S in sr.catalogue.items() if S.traced]
 # Unoptimised code is made in a third of the time, and is made of the same text; a few are optimised as well.
 QUICK = ("--device-debug",)
 OPTIMISED = [
     ("min_plus", "f4"), ("min_plus", "u2"), ("min_plus", "i4"), ("min_plus", "f8"), ("max_min", "f4"), ("k_best", None),
-]  # fmt: skip
+]
 
 
 def dtypes(S: sr.Semiring, name: str) -> list[np.dtype]:
@@ -145,7 +147,7 @@ def test_every_operation_has_a_rule() -> None:
 @pytest.mark.parametrize("light", [True, False])
 def test_shared_memory_fits_the_smallest_device(size: int, light: bool) -> None:
     """Compute capability 8.9 gives a block 99 KB."""
-    from semiring.kernels.cuda.program import panel_geometry
+    from semiring.kernels.cuda.compile.program import panel_geometry
 
     limit = 99 << 10
     assert all(g.shared_bytes(size) <= limit for g in product_geometries(size, light))

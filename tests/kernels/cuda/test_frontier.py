@@ -9,17 +9,17 @@ import pytest
 from gpu import nvrtc
 
 import semiring as sr
-from semiring.kernels.cuda.frontier import CHUNK, THREADS, group_of, lowering_for, source
-from semiring.kernels.cuda.lowering import DeviceFacts, choose
-from semiring.kernels.cuda.program import OPTIONS
-from semiring.kernels.facts import Facts
+from semiring.kernels.cuda.choose import choose
+from semiring.kernels.cuda.compile.program import OPTIONS
+from semiring.kernels.cuda.sparse.search import CHUNK, THREADS, group_of, lowering_for, source
+from semiring.kernels.facts import DeviceFacts, Facts
 
 needs_compiler = pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
 # Nothing is known; within [0, 1]; small sums; sums of 64 bits.
 DATA = (
     DeviceFacts(largest=2**13, least=-(2**13)), DeviceFacts(largest=1, least=0), DeviceFacts(largest=2**10, least=0),
     DeviceFacts(largest=2**40, least=-(2**40)),
-)  # fmt: skip
+)
 SELECTIVE = [name for name, S in sr.catalogue.items() if S.traced and S.selective and not S.fields]
 
 
@@ -42,7 +42,7 @@ def complaint(text: str, *options: str) -> str:
 @pytest.mark.parametrize("architecture", ["compute_80", "compute_89", "compute_90a"])
 def test_every_kernel_compiles(architecture: str) -> None:
     texts = dict.fromkeys(t for name in SELECTIVE for d in sr.catalogue[name].dtypes
-                          for t in sources(sr.catalogue[name], d))  # fmt: skip
+                          for t in sources(sr.catalogue[name], d))
     assert len(texts) > 40
     with ThreadPoolExecutor(2) as pool:
         found = pool.map(lambda t: complaint(t, f"--gpu-architecture={architecture}", "--device-debug"), texts)
@@ -54,7 +54,7 @@ def test_every_kernel_compiles(architecture: str) -> None:
 def test_kernels_become_machine_code(group: int) -> None:
     for dtype in ("f4", "f8", "u1"):
         text = source(choose(sr.max_min if dtype == "u1" else sr.min_plus, np.dtype(dtype), DATA[0], 2,
-                             in_place=False), group)  # fmt: skip
+                             in_place=False), group)
         assert not complaint(text, "--gpu-architecture=sm_90a")
 
 

@@ -7,9 +7,9 @@ import pytest
 from gpu import nvrtc
 from gpu.test_operations import DTYPES, cases, text_of
 
-from semiring.kernels.cuda import rules
-from semiring.kernels.cuda.program import OPTIONS
-from semiring.operations import OPERATIONS
+from semiring.algebra.operations import OPERATIONS
+from semiring.kernels.cuda.compile import rules
+from semiring.kernels.cuda.compile.program import OPTIONS
 
 pytestmark = pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
 OPTIONS_HERE = (*OPTIONS, "--gpu-architecture=compute_80", "--device-debug")

@@ -10,9 +10,10 @@ import pytest
 from gpu import nvrtc
 
 import semiring as sr
-from semiring.kernels.cuda.lowering import DeviceFacts, choose
-from semiring.kernels.cuda.program import OPTIONS
-from semiring.kernels.cuda.sparse_product import lanes_of, lowering_for, source, with_zero
+from semiring.kernels.cuda.choose import choose
+from semiring.kernels.cuda.compile.program import OPTIONS
+from semiring.kernels.cuda.sparse.product import lanes_of, lowering_for, source, with_zero
+from semiring.kernels.facts import DeviceFacts
 
 needs_compiler = pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
 DATA = (DeviceFacts(largest=2**10, least=0), DeviceFacts(largest=2**40, least=-(2**40)))
@@ -52,7 +53,7 @@ def test_the_kernel_becomes_machine_code(width: int) -> None:
 def test_lanes() -> None:
     assert [lanes_of(w) for w in (1, 2, 3, 20, 32, 33, 64, 65, 1000)] == [
         (1, 1), (2, 1), (4, 1), (32, 1), (32, 1), (32, 2), (32, 2), (32, 4), (32, 4),
-    ]  # fmt: skip
+    ]
 
 
 def test_floats_stay_as_they_are() -> None:

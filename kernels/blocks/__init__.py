@@ -1,0 +1,1 @@
+"""Blocks that are no arrays: packed bits, bit planes, compressed rows."""

@@ -1,0 +1,219 @@
+"""Rows of bits in words of 64: storage, counts, equality and entry-by-entry operations of packed matrices.
+
+Bit ``j % 64`` of ``words[i, j // 64]`` is entry (i, j). Bits past the last column are always zero, so rows can be
+compared, counted and multiplied by whole words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Self, TypeVar
+
+import numpy as np
+
+from semiring.errors import SemiringError
+from semiring.machine.memory import require
+
+WORD = 64  # bits of a word: column bounds of a view are multiples of it
+ROW_WORDS = 8  # an owned matrix has a multiple of this many words a row: 64 bytes, one cache line
+BLOCK = 1 << 25  # bytes of rows that are worked on at once where NumPy needs room for intermediate results
+LARGE = 1 << 26  # bytes; larger allocations are checked against free memory
+
+
+class PackedRows:
+    """Rows of bits, little-endian in 64-bit words; what the engines take, and the parent of `PackedMatrix`."""
+
+    __slots__ = ("shape", "words")
+    __hash__ = None  # type: ignore[assignment]
+    __array_ufunc__ = None  # an array beside it in an expression does not unpack it
+
+    def __init__(self, words: np.ndarray, columns: int):
+        if words.dtype != np.uint64 or words.ndim != 2:
+            raise SemiringError(f"packed words must be a 2-D uint64 array, not {words.ndim}-D {words.dtype}")
+        rows, width = words.shape
+        if not 0 <= columns <= WORD * width:
+            raise SemiringError(f"{columns} columns do not fit {width} words of {WORD} bits")
+        step = words.strides[0] if rows > 1 and width else 8
+        if (width > 1 and words.strides[1] != 8) or step < 8 or step % 8:
+            raise SemiringError("the words of a row must be adjacent and rows in ascending order; pass a copy")
+        self.words = words
+        self.shape = (rows, int(columns))
+
+    def __getitem__(self, key: Any) -> Any:
+        """A block, from two slices without steps; a view where its columns are whole words."""
+        (top, bottom, _), (left, right, _) = (part.indices(n) for part, n in zip(key, self.shape, strict=True))
+        return block(self, top, max(top, bottom), left, max(left, right))
+
+    @classmethod
+    def empty(cls, rows: int, columns: int) -> Self:
+        """A matrix whose words hold anything: every word, padding included, must be written before it is read."""
+        return cls._allocated(rows, columns, np.empty)
+
+    @classmethod
+    def zeros(cls, rows: int, columns: int) -> Self:
+        """A matrix of all False."""
+        return cls._allocated(rows, columns, np.zeros)
+
+    @classmethod
+    def _allocated(cls, rows: int, columns: int, allocate: Callable[..., np.ndarray]) -> Self:
+        width = row_words(columns)
+        if 8 * rows * width > LARGE:
+            require(8 * rows * width, f"a packed {rows} × {columns} matrix", "use fewer vertices")
+        storage = allocate(rows * width + ROW_WORDS, np.uint64)
+        skip = -(storage.ctypes.data // 8) % ROW_WORDS  # rows begin on cache lines
+        return cls(storage[skip : skip + rows * width].reshape(rows, width), columns)
+
+    @classmethod
+    def identity(cls, n: int) -> Self:
+        """The n × n identity."""
+        matrix = cls.zeros(n, n)
+        index = np.arange(n)
+        matrix.words[index, index // WORD] = np.uint64(1) << (index % WORD).astype(np.uint64)
+        return matrix
+
+    def copy(self) -> Self:
+        """The same matrix in words of its own."""
+        matrix = type(self).empty(*self.shape)
+        width = self.used_words
+        matrix.words[:, :width] = self.words[:, :width]
+        matrix.words[:, width:] = 0
+        return matrix
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the words, padding included."""
+        return self.words.nbytes
+
+    @property
+    def density(self) -> float:
+        """The share of entries that are True; 0 for a matrix without entries."""
+        return self.count() / max(1, self.shape[0] * self.shape[1])
+
+    def count(self) -> int:
+        """Number of entries that are True."""
+        return int(self.row_degrees().sum())
+
+    def row_degrees(self) -> np.ndarray:
+        """How many entries of each row are True: in the matrix of a graph, the out-degrees."""
+        degrees = np.empty(self.shape[0], np.int64)
+        for a, b in self.bands():
+            degrees[a:b] = np.bitwise_count(self.words[a:b, : self.used_words]).sum(axis=1, dtype=np.int64)
+        return degrees
+
+    @property
+    def used_words(self) -> int:
+        """Words of a row that hold entries."""
+        return -(-self.shape[1] // WORD)
+
+    def bands(self) -> list[tuple[int, int]]:
+        """Ranges of rows of at most `BLOCK` bytes each, or of one row."""
+        rows = self.shape[0]
+        step = max(1, BLOCK // max(8, 8 * self.used_words))
+        return [(a, min(a + step, rows)) for a in range(0, rows, step)]
+
+    def __eq__(self, other: object) -> Any:
+        if not isinstance(other, PackedRows):
+            return NotImplemented
+        width = self.used_words
+        return self.shape == other.shape and all(
+            np.array_equal(self.words[a:b, :width], other.words[a:b, :width]) for a, b in self.bands()
+        )
+
+    def __or__(self, other: object) -> Any:
+        return self._combined(other, np.bitwise_or)
+
+    def __and__(self, other: object) -> Any:
+        return self._combined(other, np.bitwise_and)
+
+    def __xor__(self, other: object) -> Any:
+        return self._combined(other, np.bitwise_xor)
+
+    def __ior__(self, other: object) -> Any:
+        return self._combined(other, np.bitwise_or, self)
+
+    def __iand__(self, other: object) -> Any:
+        return self._combined(other, np.bitwise_and, self)
+
+    def __ixor__(self, other: object) -> Any:
+        return self._combined(other, np.bitwise_xor, self)
+
+    def __invert__(self) -> Self:
+        result = type(self).empty(*self.shape)
+        width, rest = self.used_words, self.shape[1] % WORD
+        np.invert(self.words[:, :width], out=result.words[:, :width])
+        if rest:
+            result.words[:, width - 1] &= np.uint64((1 << rest) - 1)
+        result.words[:, width:] = 0
+        return result
+
+    def _combined(self, other: object, operation: Callable[..., Any], result: Self | None = None) -> Any:
+        if not isinstance(other, PackedRows):
+            return NotImplemented
+        if self.shape != other.shape:
+            raise SemiringError(f"packed matrices of shapes {self.shape} and {other.shape} do not fit entry by entry")
+        if result is None:
+            result = type(self).empty(*self.shape)
+            result.words[:, self.used_words :] = 0
+        check_writable(result)
+        width = self.used_words
+        operation(self.words[:, :width], other.words[:, :width], out=result.words[:, :width])
+        return result
+
+    def __repr__(self) -> str:
+        rows, columns = self.shape
+        bands = self.bands()
+        sample = self
+        if len(bands) > 4:  # a matrix that may lie on disk is not read as a whole to be shown
+            chosen = np.random.default_rng(0).integers(0, rows, bands[0][1])
+            sample = type(self)(self.words[np.sort(chosen)], columns)
+        about = "" if sample is self else "about "
+        name = type(self).__name__
+        return f"{name}({rows:,} × {columns:,}, density {about}{sample.density:.3g}, {_size(self.nbytes)})"
+
+
+AnyRows = TypeVar("AnyRows", bound=PackedRows)
+
+
+def block(M: AnyRows, top: int, bottom: int, left: int, right: int) -> AnyRows:
+    """A block as a view where its columns are whole words, else as a copy with the bits moved."""
+    first, shift = divmod(left, WORD)
+    count, width = right - left, -(-(right - left) // WORD)
+    if not count or (not shift and (right % WORD == 0 or right == M.shape[1])):
+        return type(M)(M.words[top:bottom, first : first + width], count)
+    result = type(M).empty(bottom - top, count)
+    for a, b in result.bands():
+        source, target = M.words[top + a : top + b, first : first + width + 1], result.words[a:b]
+        np.right_shift(source[:, :width], np.uint64(shift), out=target[:, :width])
+        if shift:
+            following = source[:, 1:]
+            target[:, : following.shape[1]] |= following << np.uint64(WORD - shift)
+        if count % WORD:
+            target[:, width - 1] &= np.uint64((1 << count % WORD) - 1)
+        target[:, width:] = 0
+    return frozen(result)
+
+
+def frozen(matrix: AnyRows) -> AnyRows:
+    """The same matrix, not to be written to: a change to a copy would be lost unnoticed."""
+    matrix.words.flags.writeable = False
+    return matrix
+
+
+def row_words(columns: int) -> int:
+    """Words of a row of an owned matrix."""
+    return -(-columns // (WORD * ROW_WORDS)) * ROW_WORDS
+
+
+def check_writable(matrix: PackedRows) -> None:
+    """Refuse to change a matrix that cannot be."""
+    if not matrix.words.flags.writeable:
+        raise SemiringError("the packed matrix to write to is read-only; pass a copy()")
+
+
+def _size(count: float) -> str:
+    units: Sequence[str] = ("B", "kB", "MB", "GB", "TB")
+    for unit in units[:-1]:
+        if count < 1000:
+            return f"{count:.3g} {unit}"
+        count /= 1000
+    return f"{count:.3g} {units[-1]}"

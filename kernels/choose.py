@@ -1,0 +1,59 @@
+"""Which form of an algebra runs on given data: the fastest whose condition holds."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from semiring.algebra.semiring import Semiring
+
+from .cpu.bits.lowering import FEWEST, bit_planes, packed_bits
+from .facts import Facts
+from .lowering.base import Lowering
+from .lowering.boolean import is_boolean
+from .lowering.comparing import only_compares, ordered_integers, rounded_to, single_for_half
+from .lowering.general import general
+from .lowering.objects import python_integers, python_objects
+from .lowering.sums import tropical_integers
+
+
+def choose(S: Semiring, dtype: np.dtype, facts: Facts, length: int, *, in_place: bool, packed: bool = True) -> Lowering:
+    """The fastest lowering whose condition holds.
+
+    Parameters
+    ----------
+    S : Semiring
+    dtype : dtype
+        Of the data, as `Semiring.resolve_dtype` gave it.
+    facts : Facts
+        About all the data together.
+    length : int
+        The most factors that a ⊗-product in the answer can have: 2 for a matrix product, n for a closure.
+    in_place : bool
+        Whether the caller wants the data's own memory to be used.
+    packed : bool
+        Whether one bit an element is possible (operands are 2-D and all two-valued).
+    """
+    if packed and facts.two_valued and is_boolean(S, dtype):
+        return packed_bits(S, dtype)
+    if packed and dtype.kind == "u" and length >= FEWEST and (planes := bit_planes(S, dtype, facts)):
+        return planes
+    if dtype.kind in "iu" and S.is_tropical:
+        return tropical_integers(S, dtype, facts, length, in_place)
+    if dtype.kind in "iu" and facts.multiple > np.iinfo(dtype).max:
+        return python_integers(S, dtype, f"a least common multiple may leave {dtype.name}")
+    return _without_facts(S, dtype)
+
+
+@lru_cache(1024)
+def _without_facts(S: Semiring, dtype: np.dtype) -> Lowering:
+    """The best lowering that needs no condition on the data."""
+    if S.traced is None or dtype.kind == "O":
+        return python_objects(S, dtype, "elements are Python objects")
+    plain = general(S, dtype)
+    if dtype == np.float16 and plain.storage == dtype:
+        single = rounded_to(general(S, np.dtype("f4")), dtype)
+        return single_for_half(ordered_integers(single) if only_compares(single) else single, dtype)
+    ordered = dtype.kind == "f" and plain.is_identity and only_compares(plain)
+    return ordered_integers(plain) if ordered else plain

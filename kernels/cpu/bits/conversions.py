@@ -1,0 +1,155 @@
+"""Arrays, edges and sparse matrices to packed matrices and back, never by way of the unpacked matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from semiring.errors import SemiringError
+from semiring.kernels.blocks.bits import ROW_WORDS, WORD, AnyRows, PackedRows, check_writable
+
+ENTRIES = 1 << 20  # positions converted at once
+ON_DEVICE = 1 << 26  # entries of a device array packed at once
+
+
+def from_dense(kind: type[AnyRows], array: Any, threads: int | None) -> AnyRows:
+    """An entry is True where it differs from zero."""
+    if type(array).__module__.partition(".")[0] == "cupy":
+        return _from_cupy(kind, array)
+    from . import engine
+
+    array = np.asarray(array)
+    _check_kind(array)
+    if array.flags.f_contiguous and not array.flags.c_contiguous:
+        return engine.transposed(from_dense(kind, array.T, threads), threads)
+    matrix = kind.empty(*array.shape)
+    engine.pack(matrix, array, threads)
+    return matrix
+
+
+def _from_cupy(kind: type[AnyRows], array: Any) -> AnyRows:
+    """Bands of rows are packed on the GPU, and their words copied."""
+    import cupy
+
+    _check_kind(array)
+    rows, columns = array.shape
+    matrix = kind.empty(rows, columns)
+    width = matrix.words.shape[1]
+    step = max(1, ON_DEVICE // max(1, WORD * width))
+    for a in range(0, rows if columns else 0, step):
+        part = array[a : a + step]
+        padded = cupy.zeros((len(part), WORD * width), bool)
+        padded[:, :columns] = part != 0
+        packed = cupy.packbits(padded.reshape(-1), bitorder="little")  # it packs vectors only
+        matrix.words[a : a + step] = packed.get().view("<u8").reshape(len(part), width)
+    return matrix
+
+
+def _check_kind(array: Any) -> None:
+    if array.ndim != 2 or array.dtype.kind not in "?biufc":
+        raise SemiringError(f"only a 2-D bool or numeric array can be packed, not {array.ndim}-D {array.dtype}")
+
+
+def to_dense(matrix: PackedRows, out: np.ndarray, threads: int | None) -> np.ndarray:
+    """The entries as zeros and ones of an array, which is returned."""
+    from . import engine
+
+    engine.unpack(matrix, out, threads)
+    return out
+
+
+def from_edges(kind: type[AnyRows], rows: Any, columns: Any, shape: int | tuple[int, int]) -> AnyRows:
+    """True at given positions."""
+    height, width = (shape, shape) if isinstance(shape, (int, np.integer)) else shape
+    if height < 0 or width < 0:
+        raise SemiringError(f"a matrix of {height} rows and {width} columns cannot be made")
+    rows, columns = _checked(rows, columns, (height, width))  # before room is made for the matrix
+    matrix = kind.zeros(height, width)
+    _set(matrix, rows, columns)
+    return matrix
+
+
+def set_entries(matrix: PackedRows, rows: Any, columns: Any) -> None:
+    """Make entries at given positions True."""
+    check_writable(matrix)
+    _set(matrix, *_checked(rows, columns, matrix.shape))
+
+
+def _set(matrix: PackedRows, rows: np.ndarray, columns: np.ndarray) -> None:
+    from . import entries
+
+    address, stride = matrix.words.ctypes.data, matrix.words.strides[0] // 8
+    for a in range(0, len(rows), ENTRIES):
+        i, j = (np.ascontiguousarray(end[a : a + ENTRIES], np.int64) for end in (rows, columns))
+        entries.set_entries(address, stride, i, j)
+
+
+def _checked(rows: Any, columns: Any, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+    rows, columns = _positions("rows", rows, shape[0]), _positions("columns", columns, shape[1])
+    if len(rows) != len(columns):
+        raise SemiringError(f"{len(rows)} rows and {len(columns)} columns: an entry needs one of each")
+    return rows, columns
+
+
+def _positions(what: str, end: Any, length: int) -> np.ndarray:
+    array = np.asarray(end)
+    if array.ndim != 1 or (array.dtype.kind not in "iu" and len(array)):
+        raise SemiringError(f"{what} of entries are a 1-D array of integers, not {array.ndim}-D {array.dtype}")
+    if len(array) and not (array.min() >= 0 and array.max() < length):
+        k = int(np.argmax((array < 0) | (array >= length)))
+        raise SemiringError(f"{what}[{k}] is {array[k]}, outside 0 … {length - 1}")
+    return array
+
+
+def from_sparse(kind: type[AnyRows], matrix: Any) -> AnyRows:
+    """The stored entries of any sparse format."""
+    if not hasattr(matrix, "tocoo") or len(matrix.shape) != 2:
+        raise SemiringError(f"a sparse matrix of two axes can be packed so, not {type(matrix).__name__}")
+    if type(matrix).__module__.startswith("cupyx."):
+        matrix = matrix.get()
+    entries = matrix.tocoo()
+    rows, columns = entries.row, entries.col
+    if matrix.format in ("bsr", "dia") or entries.data.dtype == bool:
+        stored = entries.data != 0
+        rows, columns = rows[stored], columns[stored]
+    return from_edges(kind, rows, columns, matrix.shape)
+
+
+def to_sparse(M: PackedRows) -> Any:
+    """CSR: row pointers from the degrees, then the columns block by block."""
+    from scipy.sparse import csr_array
+
+    degrees = M.row_degrees()
+    count = int(degrees.sum())
+    index = np.int32 if max(count, *M.shape) < 2**31 else np.int64
+    pointers = np.zeros(M.shape[0] + 1, index)
+    np.cumsum(degrees, out=pointers[1:])
+    columns = np.empty(count, index)
+    for first, offsets, part in neighbours(M, ENTRIES, degrees):
+        begin = int(pointers[first])
+        columns[begin : begin + int(offsets[-1])] = part
+    return csr_array((np.ones(count, bool), columns, pointers), shape=M.shape)
+
+
+def neighbours(
+    M: PackedRows, entries: int, degrees: np.ndarray | None = None
+) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """The columns of each row, some rows at a time."""
+    from .entries import list_columns
+
+    if entries < 1:
+        raise SemiringError(f"chunks of {entries} entries: give 1 or more")
+    ends = np.cumsum(M.row_degrees() if degrees is None else degrees)
+    rows, words = M.shape[0], -(-M.shape[1] // WORD)
+    first = done = 0
+    while first < rows:
+        last = max(first + 1, int(np.searchsorted(ends, done + entries, "right")))
+        last = min(last, first + max(1, ENTRIES // ROW_WORDS))  # rows without entries are entries of `offsets`
+        offsets = np.concatenate([[0], ends[first:last] - done])
+        columns = np.empty(int(offsets[-1]), np.int64)
+        block = M.words[first:last]
+        list_columns(block.ctypes.data, block.strides[0] // 8 if len(block) > 1 else 0, last - first, words, columns)
+        yield first, offsets, columns
+        first, done = last, int(ends[last - 1])

@@ -1,0 +1,1 @@
+"""From expressions to compiled Numba code: text, cache, threads."""

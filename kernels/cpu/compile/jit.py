@@ -1,0 +1,109 @@
+"""Numba's ``njit`` for the library's own functions: they compile whatever the user's settings, and `cache` keeps them.
+
+The kernels work on addresses, by intrinsics that exist in machine code only, so that ``NUMBA_DISABLE_JIT``, with which
+people debug their own functions, cannot apply to them.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import pickle
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import llvmlite
+import numba
+import numba.core.config
+from numba.core.caching import _Cache
+from numba.core.compiler import CompileResult
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.serialize import dumps
+
+from . import cache as files
+
+config: Any = numba.core.config
+
+
+def njit(signatures: Sequence[Any] = (), *, cache: bool = False, **options: Any) -> Callable[[Callable], Any]:
+    """Decorate a function of the library.
+
+    Parameters
+    ----------
+    signatures : sequence of numba.core.typing.Signature, optional
+        Compile for these now; without any, for the types of each call when it comes.
+    cache : bool, optional
+        Keep the machine code on disk. The function may be neither a closure nor depend on modules beside its own and
+        those of ``cache.SHARED``.
+    **options
+        As of ``numba.njit``.
+    """
+
+    def decorate(function: Callable) -> Any:
+        with _enabled():
+            dispatcher = numba.njit(**options)(function)
+        dispatcher.compile = functools.partial(_compile, dispatcher.compile)
+        if cache:
+            dispatcher._cache = MachineCode(function)
+        for signature in signatures:
+            dispatcher.compile(signature)
+        if signatures:
+            dispatcher.disable_compile()
+        return dispatcher
+
+    return decorate
+
+
+def _compile(compile: Callable, signature: Any) -> Any:
+    with _enabled():  # Numba decorates functions of its own meanwhile
+        return compile(signature)
+
+
+@contextmanager
+def _enabled() -> Iterator[None]:
+    """Let Numba compile; its lock keeps the setting for the others as it was."""
+    with global_compiler_lock:
+        config.reload_config()  # now, or Numba does on the way and meets a change of the environment
+        wanted, config.DISABLE_JIT = config.DISABLE_JIT, 0
+        try:
+            yield
+        finally:
+            config.DISABLE_JIT = wanted
+
+
+class MachineCode(_Cache):
+    """What a dispatcher asks for compiled code before it compiles, and gives it to afterwards."""
+
+    def __init__(self, function: Callable):
+        self.entries = files.Entries(f"{files.stem_of(function.__module__)}.{function.__name__}")
+
+    @property
+    def cache_path(self) -> str | None:
+        directory = files.cache_directory()
+        return None if directory is None else str(directory)
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        target_context.refresh()
+        data = self.entries.load(_key(signature, target_context.codegen()))
+        return None if data is None else CompileResult._rebuild(target_context, *pickle.loads(data))
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        if not compiled.library.has_dynamic_globals:  # addresses of this process
+            self.entries.save(_key(signature, compiled.codegen), dumps(compiled._reduce()))
+
+    def enable(self) -> None:
+        """It is always on."""
+
+    def disable(self) -> None:
+        """It is always on."""
+
+    def flush(self) -> None:
+        """Entries are found by all that they depend on: none is ever stale."""
+
+
+def _key(signature: Any, codegen: Any) -> str:
+    """Hash of the argument types, the processor, and the versions that made the code."""
+    parts = signature, codegen.magic_tuple(), numba.__version__, llvmlite.__version__, sys.version
+    return hashlib.sha256(repr(parts).encode()).hexdigest()

@@ -1,0 +1,64 @@
+"""Work cut into pieces that threads take one after the other."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from .threads import pool, thread_count
+
+PIECES = 8  # for each thread, where pieces take unequal time
+
+
+def ranges(count: int, parts: int) -> list[tuple[int, int]]:
+    """About so many ranges of equal size, none empty, that cover ``range(count)``.
+
+    Examples
+    --------
+    >>> ranges(10, 3)
+    [(0, 4), (4, 8), (8, 10)]
+    """
+    size = -(-count // max(1, parts))
+    return [(first, min(first + size, count)) for first in range(0, count, max(1, size))]
+
+
+def equal_shares(before: np.ndarray, parts: int) -> list[tuple[int, int]]:
+    """At most so many ranges of rows, none empty, of about equal work.
+
+    Parameters
+    ----------
+    before : ndarray of int64, shape (rows + 1,)
+        The work in all rows before each, ascending from 0.
+    parts : int
+
+    Examples
+    --------
+    >>> equal_shares(np.array([0, 90, 91, 92, 100]), 2)
+    [(0, 1), (1, 4)]
+    """
+    rows = len(before) - 1
+    steps = before[-1] * np.arange(1, max(1, parts)) // max(1, parts)
+    cuts = [0, *np.searchsorted(before, steps).tolist(), rows]
+    return [(first, last) for first, last in pairwise(cuts) if first < last]
+
+
+def share(function: Callable[..., object], pieces: Sequence[tuple[int, ...]], threads: int | None) -> None:
+    """Call a function with each of the pieces, on so many threads."""
+    if len(pieces) <= 1:
+        for piece in pieces:
+            function(*piece)
+        return
+    remaining = deque(pieces)
+
+    def work() -> None:
+        while True:
+            try:
+                piece = remaining.popleft()
+            except IndexError:  # asking first whether any is left would let another thread take it in between
+                return
+            function(*piece)
+
+    pool.run(work, min(thread_count(threads), len(pieces)) - 1)

@@ -1,0 +1,231 @@
+"""From a lowering to Python text that Numba compiles: the functions of its algebra, sizes, and a template.
+
+A `Program` says how elements are stored and what ⊕, ⊗ and star do, as text. `source` joins it with one of the fixed
+templates.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from semiring.kernels.lowering.base import Lowering
+
+from .rules import HELPERS, function
+
+CHUNK = 64  # steps of k for which a tile keeps A and B packed
+TILE_BYTES = 2048  # width of a tile of C, in bytes of a row
+
+
+@dataclass(frozen=True)
+class Program:
+    """One semiring in one storage type, ready to be compiled.
+
+    Attributes
+    ----------
+    name : str
+        Goes into the name of the generated file.
+    components : tuple of numpy.dtype
+        Storage types of an element's components: one for a scalar, several for a record.
+    zero, one : tuple
+        The constants, one Python or NumPy scalar for each component.
+    prelude : str
+        Python source of four functions, each decorated with ``@inline`` (as are helpers they call). An element is a
+        scalar when there is one component, else a tuple of scalars.
+
+        - ``times(a, b, unit)``: a ⊗ b. `unit` is a 1 of component 0's type that is known at run time only, so that a
+          sum can be written ``fma(b, unit, a)`` and stay one.
+        - ``plus(x, t)``: x ⊕ t, where x is the value so far and t the new term.
+        - ``star(a)``: a*; and ``defined(a)``: whether a* exists.
+
+        Names in scope: ``np``, ``math``, ``inf``, ``nan``, the scalar types by name (``float32``, ``int16``,
+        ``boolean``, …), ``fma(x, y, z)``, ``select(condition, x, y)``, ``floor(x)``, ``ZERO`` and ``ONE``. What `times`
+        and `plus` return is cast to the components' types.
+    """
+
+    name: str
+    components: tuple[np.dtype, ...]
+    zero: tuple
+    one: tuple
+    prelude: str
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Type of the elements of a matrix: a scalar type, or an aligned structure."""
+        if len(self.components) == 1:
+            return np.dtype(self.components[0])
+        return np.dtype([(f"f{i}", component) for i, component in enumerate(self.components)], align=True)
+
+
+@dataclass(frozen=True, eq=False)  # one object for each tuple of components: `tiling` is cached by identity, fast
+class Geometry:
+    """Sizes that are fixed when a program is compiled."""
+
+    rows: int  # rows of C that the micro-kernel updates at once
+    depth: int  # steps of k that it takes at once: rows · depth scalars of A stay in registers
+    chunk: int  # steps of k for which a tile keeps A and B packed
+    lanes: int  # packed rows are a multiple of this many elements: 64 bytes of the smallest component
+    size: int  # bytes of a packed element
+    item: int  # bytes of an element in a matrix
+
+    @property
+    def width(self) -> int:
+        """Columns of a tile of C."""
+        return max(TILE_BYTES // self.size // self.lanes, 1) * self.lanes
+
+    def product_bytes(self, height: int, width: int) -> int:
+        """Scratch memory for a tile: C, and CHUNK steps of B and of A, with A's plane rounded up."""
+        height = round_up(height, self.rows)
+        elements = height * width + self.chunk * width + round_up(height * self.chunk, self.lanes)
+        return elements * self.size
+
+    def close_bytes(self, n: int) -> int:
+        """Scratch memory to close a block: a copy of it, and `depth` rows and columns."""
+        width, height = round_up(n, self.lanes), round_up(n, self.rows)
+        elements = height * width + self.depth * width + round_up(height * self.depth, self.lanes)
+        return elements * self.size
+
+
+def round_up(number: int, multiple: int) -> int:
+    return -(-number // multiple) * multiple
+
+
+@functools.cache
+def _host_features() -> dict[str, bool]:
+    from llvmlite import binding
+
+    return dict(binding.get_host_cpu_features())
+
+
+@functools.cache
+def has_fma() -> bool:
+    """Whether this CPU multiplies and adds in one instruction (else `fma` in a prelude is a slow library call)."""
+    features = _host_features()
+    return bool(features.get("fma") or features.get("neon"))
+
+
+@functools.cache
+def geometry(components: tuple[np.dtype, ...]) -> Geometry:
+    """The unrolling that keeps an element's operands in registers on this host, and the sizes that follow."""
+    features = _host_features()
+    registers = 32 if features.get("avx512f") or features.get("neon") else 16
+    sizes = [np.dtype(component).itemsize for component in components]
+    if len(components) == 1:  # 24 scalars of A, a 1, 3 values of C, one of B: all 32 registers
+        rows, depth = (3, 8) if registers == 32 else (2, 4)
+    elif len(components) == 2 and registers == 32:
+        rows, depth = 2, 4
+    else:
+        rows, depth = 1, 3
+    item = Program("", tuple(components), (), (), "").dtype.itemsize
+    return Geometry(rows, depth, CHUNK // depth * depth, 64 // min(sizes), sum(sizes), item)
+
+
+HEADER = '''\
+"""Generated from kernels/cpu/TEMPLATE; see there."""
+
+import math
+
+import numpy as np
+from math import inf, nan
+from typing import Any
+from numba import boolean, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64
+from numba import types, void
+from numba.np.numpy_support import from_dtype
+
+from semiring.kernels.cpu.compile.jit import njit
+from semiring.kernels.cpu.compile.raw import (
+    ANY, PANEL, ROW_0, ROW_1, ROW_2, ROW_3, as_element, fetch, first_component, floor, fma, load, put,
+    select, stay_apart, store, take
+)
+
+'''
+
+DECORATORS = '''
+MATRIX = types.Array(from_dtype(np.dtype(FIRST)), 3, "A", readonly=True, aligned=False)
+compiled = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+inline = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
+
+
+def entry(*arguments):
+    return njit([void(*arguments)], error_model="numpy", no_cfunc_wrapper=True, nogil=True, cache=True)
+
+
+'''
+
+
+def source(program: Program, template: Path) -> str:
+    """Text of the generated module: header, prelude, and a template unrolled."""
+    sizes = geometry(program.components)
+    classes = [f"np.{np.dtype(component).type.__name__}" for component in program.components]
+    constants = {
+        "ELEMENT": _element(classes),
+        "FIRST": classes[0],
+        "ZERO": _element(map(_literal, classes, program.zero)),
+        "ONE": _element(map(_literal, classes, program.one)),
+        "SIZE": sizes.size,
+        "ITEM": sizes.item,
+        "ROWS": sizes.rows,
+        "DEPTH": sizes.depth,
+        "CHUNK": sizes.chunk,
+        "LANES": sizes.lanes,
+    }
+    assignments = "".join(f"{name} = {value}\n" for name, value in constants.items())
+    text = template.read_text(encoding="utf-8").split("# Template\n", 1)[1]
+    header = HEADER.replace("TEMPLATE", f"{template.parent.name}/{template.name}")
+    return header + assignments + DECORATORS + program.prelude + unroll(text, I=sizes.rows, K=sizes.depth)
+
+
+def _element(parts: Any) -> str:
+    parts = list(parts)
+    return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
+
+
+def _literal(scalar_class: str, value: Any) -> str:
+    """Text of a constant in the type it is stored in; floats print with all their digits."""
+    return f"{scalar_class}({np.asarray(value).item()!r})"
+
+
+def unroll(text: str, **counts: int) -> str:
+    """Repeat each line that ends in ``# each I``, or several letters, outermost first, with the letters replaced.
+
+    >>> print(unroll("x_I = I + 1  # each I", I=2))
+    x_0 = 0 + 1
+    x_1 = 1 + 1
+    """
+    lines: list[str] = []
+    for line in text.split("\n"):
+        code, _, letters = line.partition("  # each ")
+        copies = [code]
+        for letter in letters.split():
+            name = re.compile(rf"(?<![A-Za-z0-9]){letter}(?![A-Za-z0-9])")
+            copies = [name.sub(str(i), copy) for copy in copies for i in range(counts[letter])]
+        lines += copies
+    return "\n".join(lines)
+
+
+def program(lowering: Lowering) -> Program:
+    """The Numba text of a lowering."""
+    components = lowering.components
+    mul = function("times", "a, b, unit", lowering.mul.outputs, components)
+    if lowering.fused_sum and has_fma():
+        mul = "@inline\ndef times(a, b, unit):\n    return fma(b, unit, a)\n"
+    functions = [
+        mul,
+        function("scaled", "a, b", lowering.scale.outputs, components),
+        function("plus", "x, t", lowering.add.outputs, components),
+        function("star", "a", lowering.star.outputs, components),
+        function("defined", "a", [lowering.defined], components, [np.dtype(bool)]),
+    ]
+    text = "\n\n".join(functions)
+    helpers = [name for name in HELPERS if re.search(rf"\b(?<!\.){name}\(", text)]
+    imports = f"from semiring.kernels.cpu.compile.scalar import {', '.join(helpers)}\n\n\n" if helpers else ""
+    prelude = f"{imports}{text}\n\n"
+    digest = blake2b(prelude.encode(), digest_size=4).hexdigest()
+    kinds = "_".join(d.name for d in components)
+    return Program(f"{kinds}_{digest}", components, lowering.zero, lowering.one, prelude)

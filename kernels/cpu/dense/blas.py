@@ -1,0 +1,65 @@
+"""The real and the complex field on the CPU: products by the BLAS that NumPy links."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from semiring.kernels.lowering.base import Lowering
+
+from .engine import DenseKernel
+
+
+class BlasKernel(DenseKernel):
+    """The real field: products go to the BLAS that NumPy links, the rest to the compiled engine.
+
+    So do products with numbers that overflowed: to the BLAS 0 · ∞ is NaN, which would spread to entries that nothing
+    infinite leads to.
+    """
+
+    def multiply(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+        """C ← A B."""
+        c, a, b = map(_numbers, (C, A, B))
+        if _are_finite(a, b):
+            np.matmul(a, b, out=c)
+        else:
+            super().multiply(C, A, B)
+
+    def multiply_add(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+        """C ← C + A B."""
+        c, a, b = map(_numbers, (C, A, B))
+        if _are_finite(a, b):
+            c += a @ b
+        else:
+            super().multiply_add(C, A, B)
+
+    def multiply_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+        """C[s] ← A[s] B[s]."""
+        c, a, b = map(_numbers, (C, A, B))
+        if _are_finite(a, b):
+            np.matmul(a, b, out=c)
+        else:
+            super().multiply_stack(C, A, B)
+
+    def multiply_add_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+        """C[s] ← C[s] + A[s] B[s]."""
+        c, a, b = map(_numbers, (C, A, B))
+        if _are_finite(a, b):
+            c += a @ b
+        else:
+            super().multiply_add_stack(C, A, B)
+
+
+def _numbers(block: np.ndarray) -> np.ndarray:
+    """Pairs of real and imaginary parts as the complex numbers that they are."""
+    return block.view(f"c{block.dtype.itemsize}") if block.dtype.names else block
+
+
+def _are_finite(*blocks: np.ndarray) -> bool:
+    """Whether no number is infinite or NaN, seen by their sums; a sum that overflows only costs time."""
+    with np.errstate(all="ignore"):
+        return all(np.isfinite(block.sum()) for block in blocks)
+
+
+def dense_kernel(lowering: Lowering) -> DenseKernel:
+    """The engine of arrays for a lowering: the BLAS where it can be, and compiled code elsewhere."""
+    return (BlasKernel if lowering.blas else DenseKernel)(lowering)

@@ -1,0 +1,272 @@
+"""The CPU engine: products and small closures over any semiring whose operations compile.
+
+`CpuKernel` joins a `Program` with the fixed template (template.py), has Numba compile the result once, and calls it on
+blocks: 2-D views in any order, in place. Numba is imported when the first operation runs, not before.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Self
+
+import numpy as np
+
+from semiring.kernels.cpu.compile import cache, threads
+from semiring.kernels.cpu.compile.program import Geometry, Program, geometry, program, round_up, source
+from semiring.kernels.lowering.base import Lowering
+
+TEMPLATE = Path(__file__).with_name("template.py")
+TILE_ROWS = 192  # height of a tile of C: with its panels it takes 570 KB, about half a second-level cache
+LEAST_ROWS = 24  # threads may cut tiles down to this height
+PACKING = 12  # rows of work that packing a tile's share of B costs
+PARALLEL = 4_000_000  # terms ⊗ below which the caller's thread does the work alone
+STRIP_BYTES = 1 << 20  # memory that `left` and `right` may copy operands into, or
+STRIP_SHARE = 20  # … this fraction (1/20) of the operand, where that is more
+CLOSE_TILE = 128  # order of a block that `close` takes directly
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """How one product is cut into tasks."""
+
+    height: int  # rows of a tile of C
+    width: int  # columns of a tile of C
+    tasks: int  # tiles of C, over all matrices of the stack
+    helpers: int  # threads that help the caller
+    scratch: int  # bytes of scratch memory for each thread
+
+
+@functools.lru_cache(4096)
+def tiling(sizes: Geometry, batch: int, m: int, n: int, k: int, thread_count: int) -> Tiling:
+    """Tiles as large as the cache allows, and cut so that the threads finish together."""
+    down, across = max(-(-m // TILE_ROWS), 1), max(-(-n // sizes.width), 1)
+    helpers = 0
+    if thread_count > 1 and batch * m * n * k >= PARALLEL:
+
+        def seconds(cut: tuple[int, int]) -> float:  # in units that do not matter
+            height = round_up(-(-m // cut[0]), sizes.rows)
+            width = round_up(-(-n // cut[1]), sizes.lanes)
+            waves = -(-batch * cut[0] * cut[1] // thread_count)
+            return waves * (height + PACKING) * (width + sizes.lanes / 2)
+
+        most = max(-(-m // LEAST_ROWS), down)
+        narrow = max(-(-n // (4 * sizes.lanes)), across)
+        cuts = [
+            (rows, columns)
+            for columns in sorted({across, min(2 * across, narrow), min(4 * across, narrow)})
+            for rows in range(down, min(most, down + 4 * thread_count) + 1)
+        ]
+        down, across = min(cuts, key=seconds)
+    height = round_up(max(-(-m // down), 1), sizes.rows)
+    width = round_up(max(-(-n // across), 1), sizes.lanes)
+    tasks = batch * -(-m // height) * -(-n // width)
+    if batch * m * n * k >= PARALLEL:
+        helpers = min(thread_count, tasks) - 1
+    return Tiling(height, width, tasks, max(helpers, 0), sizes.product_bytes(height, width))
+
+
+class CpuKernel:
+    """The operations on blocks that the schedules are written in, for one program.
+
+    Blocks are NumPy arrays of `dtype` (for records: any aligned structure with the same components in the same order),
+    with any strides. Operands that are only read may be read-only. Shapes may contain 0.
+
+    Parameters
+    ----------
+    program : Program
+    threads : int, optional
+        Threads to use; the default is ``SEMIRING_NUM_THREADS``, or the CPUs this process may run on. Results do not
+        depend on it.
+    """
+
+    tile = CLOSE_TILE  #: order of a block that `close` takes directly
+
+    def __init__(self, program: Program, threads: int | None = None):
+        self.program = program
+        self.dtype = program.dtype
+        self.threads = _thread_count(threads)
+
+    @property
+    def place(self) -> str:
+        """Where it computes, in words."""
+        return f"CPU, {self.threads} threads" if self.threads != 1 else "CPU, 1 thread"
+
+    @property
+    def unchecked(self) -> Self:
+        """Itself: nothing on the host waits."""
+        return self
+
+    @functools.cached_property
+    def geometry(self) -> Geometry:
+        return geometry(self.program.components)
+
+    @functools.cached_property
+    def module(self) -> ModuleType:
+        """The compiled module: ``product``, ``close``, ``diagonal``; ``micro`` and ``pack`` for other compiled code."""
+        return cache.load(self.program.name, source(self.program, TEMPLATE))
+
+    def multiply_add(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+        """C ← C ⊕ A ⊗ B. C overlaps neither A nor B."""
+        self._product(C[None], A[None], B[None], 1)
+
+    def multiply(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+        """C ← A ⊗ B; what C held is not read. C overlaps neither A nor B."""
+        self._product(C[None], A[None], B[None], 0)
+
+    def multiply_add_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+        """C[s] ← C[s] ⊕ A[s] ⊗ B[s] for every s, in one call; A and B may repeat a matrix by a zero stride."""
+        self._product(C, A, B, 1)
+
+    def multiply_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+        """C[s] ← A[s] ⊗ B[s] for every s, in one call; A and B may repeat a matrix by a zero stride."""
+        self._product(C, A, B, 0)
+
+    def left(self, D: np.ndarray, R: np.ndarray) -> None:
+        """R ← D ⊗ R in place; D is square and does not overlap R."""
+        k, n = R.shape
+        width = self._strip(n, k, R.nbytes)
+        memory = np.empty((k, width), R.dtype)
+        for j in range(0, n, width):
+            strip = R[:, j : j + width]
+            copy = memory[:, : strip.shape[1]]
+            copy[...] = strip
+            self.multiply(strip, D, copy)
+
+    def right(self, C: np.ndarray, D: np.ndarray) -> None:
+        """C ← C ⊗ D in place; D is square and does not overlap C."""
+        m, k = C.shape
+        height = self._strip(m, k, C.nbytes)
+        memory = np.empty((height, k), C.dtype)
+        for i in range(0, m, height):
+            strip = C[i : i + height]
+            copy = memory[: len(strip)]
+            copy[...] = strip
+            self.multiply(strip, copy, D)
+
+    def _strip(self, length: int, depth: int, size: int) -> int:
+        """How many of `length` columns (rows) of `depth` elements fit in the memory that a copy may take."""
+        limit = max(STRIP_BYTES, size // STRIP_SHARE)
+        most = max(limit // max(depth * self.dtype.itemsize, 1), 1)
+        count = max(-(-length // most), 1)
+        return max(min(round_up(-(-length // count), self.geometry.lanes), most, length), 1)
+
+    def close(self, D: np.ndarray) -> int:
+        """D ← D* in place; returns −1, or the first pivot without a star, and then leaves D as it was.
+
+        Any order works; it takes a packed copy of D, and one thread. Larger blocks are for the schedules.
+        """
+        return int(self.close_stack(D[None])[0])
+
+    def close_stack(self, D: np.ndarray) -> np.ndarray:
+        """D[s] ← D[s]* for every s; returns −1 or the first pivot without a star, for each."""
+        batch, n, columns = D.shape
+        if n != columns:
+            raise ValueError(f"a block to close must be square, not {n} × {columns}")
+        D = self._first(D)
+        failed = np.empty(batch, np.int64)
+        size = self.geometry.close_bytes(n)
+        close = self.module.close
+        helpers = min(self.threads, batch) - 1 if batch * n**3 >= PARALLEL else 0
+        self._run(lambda counter, scratch: close(D, failed, counter, scratch, 1), size, helpers)
+        return failed
+
+    def diagonal(self, A: np.ndarray, D: np.ndarray) -> np.ndarray:
+        """The vector of ⊕ over k of A[i, k] ⊗ D[k, i]: the diagonal of A ⊗ D."""
+        if A.shape != D.shape[::-1]:
+            raise ValueError(f"shapes {A.shape} and {D.shape} do not fit")
+        out = np.empty(A.shape[0], A.dtype)
+        self.module.diagonal(self._first(out[None, :, None]), self._first(A[None]), self._first(D[None]), 1)
+        return out
+
+    def _product(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: int) -> None:
+        batch, m, n = C.shape
+        k = A.shape[2]
+        if A.shape != (batch, m, k) or B.shape != (batch, k, n):
+            raise ValueError(f"shapes {C.shape}, {A.shape} and {B.shape} do not fit")
+        C, A, B = self._first(C), self._first(A), self._first(B)
+        plan = tiling(self.geometry, batch, m, n, k, self.threads)
+        product, height, width, tasks = self.module.product, plan.height, plan.width, plan.tasks
+        if plan.helpers:
+            self._run(
+                lambda counter, scratch: product(C, A, B, height, width, accumulate, tasks, counter, scratch, 1),
+                plan.scratch,
+                plan.helpers,
+            )
+        else:
+            _memory, address = threads.scratch(plan.scratch)
+            product(C, A, B, height, width, accumulate, tasks, 0, address, 1)
+
+    def _first(self, block: np.ndarray) -> np.ndarray:
+        """The view of component 0, whose address and strides are those of the block."""
+        dtype = block.dtype
+        if dtype != self.dtype and not _same_layout(dtype, self.dtype):
+            raise TypeError(f"a block of {dtype} was given to a kernel for {self.dtype}")
+        return block[dtype.names[0]] if dtype.names else block
+
+    def _run(self, work: Callable[[int, int], None], size: int, helpers: int) -> None:
+        """Call ``work(counter, scratch)`` on this thread and on helpers, with one counter and each its own memory."""
+        if not helpers:
+            _memory, address = threads.scratch(size)
+            work(0, address)
+            return
+        counter = np.zeros(1, np.int64)
+        place = counter.ctypes.data
+
+        def share() -> None:
+            _memory, address = threads.scratch(size)
+            work(place, address)
+
+        threads.pool.run(share, helpers)
+
+
+class DenseKernel(CpuKernel):
+    """The kernel interface over NumPy arrays in a lowering's storage; see `semiring.kernels.interface`."""
+
+    align = 16
+
+    def __init__(self, lowering: Lowering):
+        super().__init__(program(lowering))
+        self._add_one = lowering.add_one
+
+    def closes_whole(self, n: int) -> bool:
+        """Whether `close` is the best way to close a whole matrix of this order."""
+        return n <= self.tile
+
+    def add_one(self, A: np.ndarray) -> None:
+        """A ← 1 ⊕ A."""
+        i = np.arange(A.shape[0])
+        A[i, i] = self._add_one(A[i, i])
+
+    def like(self, A: np.ndarray) -> np.ndarray:
+        """A matrix of the same shape, in C order."""
+        return np.empty(A.shape, A.dtype)
+
+    def equal(self, A: np.ndarray, B: np.ndarray) -> bool:
+        """Whether both hold the same elements."""
+        return bool(np.array_equal(A, B))
+
+    def assign(self, A: np.ndarray, B: np.ndarray) -> None:
+        """A ← B."""
+        A[...] = B
+
+    def set_diagonal(self, A: np.ndarray, values: np.ndarray) -> None:
+        """a_ii ← the values."""
+        i = np.arange(A.shape[0])
+        A[i, i] = values
+
+
+_thread_count = threads.thread_count
+
+
+@functools.lru_cache(256)
+def _same_layout(given: np.dtype, wanted: np.dtype) -> bool:
+    """Whether two structures have the same components at the same places, whatever the names."""
+
+    def layout(dtype: np.dtype) -> Any:
+        return dtype.itemsize, [dtype.fields[name][:2] for name in dtype.names or () if dtype.fields]
+
+    return bool(given.names and wanted.names) and layout(given) == layout(wanted)

@@ -1,0 +1,130 @@
+"""The engine for Python objects: plain loops, for teaching and for elements that no machine type holds."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from semiring.kernels.lowering.base import Lowering
+
+
+class ObjectKernel:
+    """The kernel interface over object arrays; see `semiring.kernels.interface`."""
+
+    tile = 1 << 30
+    align = 1
+    threads = 1
+
+    def __init__(self, lowering: Lowering):
+        self._S = lowering.algebra.over(object)
+        self.dtype = np.dtype(object)
+
+    @cached_property
+    def _scalar(self) -> dict[str, Any]:
+        return self._S.scalar
+
+    @property
+    def place(self) -> str:
+        """Where it computes, in words."""
+        return f"CPU, {self.threads} threads" if self.threads != 1 else "CPU, 1 thread"
+
+    @property
+    def unchecked(self) -> Self:
+        """Itself: nothing on the host waits."""
+        return self
+
+    def multiply_add(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+        """C ← C ⊕ A ⊗ B."""
+        add, mul, zero = self._scalar["add"], self._scalar["mul"], self._S.zero
+        absorbs = self._S.semiring.absorbs
+        for i in range(A.shape[0]):
+            for k in range(A.shape[1]):
+                a = A[i, k]
+                if a is not zero or not absorbs:
+                    for j in range(B.shape[1]):
+                        C[i, j] = add(C[i, j], mul(a, B[k, j]))
+
+    def multiply(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+        """C ← A ⊗ B."""
+        for i in range(C.shape[0]):
+            for j in range(C.shape[1]):
+                C[i, j] = self._S.zero
+        self.multiply_add(C, A, B)
+
+    def multiply_add_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+        """C[s] ← C[s] ⊕ A[s] ⊗ B[s] for every s."""
+        for c, a, b in zip(C, A, B, strict=True):
+            self.multiply_add(c, a, b)
+
+    def multiply_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+        """C[s] ← A[s] ⊗ B[s] for every s."""
+        for c, a, b in zip(C, A, B, strict=True):
+            self.multiply(c, a, b)
+
+    def left(self, D: np.ndarray, R: np.ndarray) -> None:
+        """R ← D ⊗ R."""
+        self.multiply(R, D, R.copy())
+
+    def right(self, C: np.ndarray, D: np.ndarray) -> None:
+        """C ← C ⊗ D."""
+        self.multiply(C, C.copy(), D)
+
+    def close(self, D: np.ndarray) -> int:
+        """D ← D*; −1, or the first pivot without a star."""
+        add, mul, star = (self._scalar[k] for k in ("add", "mul", "star"))
+        n = D.shape[0]
+        for k in range(n):
+            if not self._scalar["defined"](D[k, k]):
+                return k
+            s = star(D[k, k])
+            others = [i for i in range(n) if i != k]
+            for j in others:
+                D[k, j] = mul(s, D[k, j])
+            for i in others:
+                for j in others:
+                    D[i, j] = add(D[i, j], mul(D[i, k], D[k, j]))
+            for i in others:
+                D[i, k] = mul(D[i, k], s)
+            D[k, k] = s
+        return -1
+
+    def close_stack(self, D: np.ndarray) -> np.ndarray:
+        """D[s] ← D[s]* for every s; −1, or the first pivot without a star, for each."""
+        return np.array([self.close(matrix) for matrix in D], np.int64)
+
+    def diagonal(self, A: np.ndarray, D: np.ndarray) -> np.ndarray:
+        """⊕ over k of A[i, k] ⊗ D[k, i]."""
+        out = np.empty(A.shape[0], object)
+        for i in range(A.shape[0]):
+            cell = np.empty((1, 1), object)
+            self.multiply(cell, A[i : i + 1], D[:, i : i + 1])
+            out[i] = cell[0, 0]
+        return out
+
+    def closes_whole(self, n: int) -> bool:
+        """Whether `close` is the best way to close a whole matrix of this order."""
+        return True
+
+    def add_one(self, A: np.ndarray) -> None:
+        """A ← 1 ⊕ A."""
+        for i in range(A.shape[0]):
+            A[i, i] = self._scalar["add"](self._S.one, A[i, i])
+
+    def like(self, A: np.ndarray) -> np.ndarray:
+        """An object array of the same shape."""
+        return np.empty_like(A)
+
+    def equal(self, A: np.ndarray, B: np.ndarray) -> bool:
+        """Whether all elements are equal."""
+        return bool(all(x == y for x, y in zip(A.flat, B.flat, strict=True)))
+
+    def assign(self, A: np.ndarray, B: np.ndarray) -> None:
+        """A ← B."""
+        A[...] = B
+
+    def set_diagonal(self, A: np.ndarray, values: np.ndarray) -> None:
+        """a_ii ← the values."""
+        i = np.arange(A.shape[0])
+        A[i, i] = values

@@ -1,0 +1,1 @@
+"""Engines of compressed rows and fronts on the CPU."""

@@ -1,0 +1,319 @@
+"""Sparse factors on the CPU: fronts eliminated and right-hand sides solved by code compiled for the semiring."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semiring.algebra.proofs import commutes
+from semiring.kernels.cpu.compile import cache, threads
+from semiring.kernels.cpu.compile.program import Program, geometry, round_up, source, unroll
+from semiring.kernels.cpu.dense.blas import dense_kernel
+from semiring.kernels.cpu.dense.engine import TEMPLATE
+from semiring.kernels.lowering.base import Lowering
+
+if TYPE_CHECKING:
+    from semiring.algorithms.sparse.analysis import Analysis
+
+CloseFront = Callable[[np.ndarray, int, Any, int], None]  # front, pivots, dense kernel, place of the first pivot
+
+WIDTH = 64  # right-hand sides that are solved together, as a rule
+NEAR = 11 << 18  # bytes of W that stay in a second-level cache well enough; half as many right-hand sides may do so
+FAR = 16 << 20  # bytes of W beyond which it is better to take twice as many, and the panels half as often
+BATCH = 4  # vertices whose weights are written together, in every row of the answer
+KEEP = 32 << 20  # bytes that the memory of a solve may have to be kept for the next
+LARGE = 320  # order of a front that the dense engine closes, with all threads
+LARGE_PIVOTS = 64  # and the pivots that it must have
+
+
+def exchanged(given: Program) -> Program:
+    """The same semiring with the operands of ⊗ exchanged."""
+    prelude = re.sub(r"^def times\(", "def times_as_declared(", given.prelude, flags=re.MULTILINE)
+    prelude += "\n@inline\ndef times(a, b, unit):\n    return times_as_declared(b, a, unit)\n\n\n"
+    return replace(given, name=f"{given.name}_exchanged", prelude=prelude)
+
+
+@functools.cache
+def _sections() -> dict[str, str]:
+    """The text of each section of the template, by its heading."""
+    text = Path(__file__).with_name("fronts_template.py").read_text(encoding="utf-8").split("# Template\n", 1)[1]
+    parts = re.split(r"^# (Elimination|Solutions|Rows|Columns|Summaries)$", f"# Common\n{text}", flags=re.MULTILINE)
+    return {"Common": parts[0], **dict(zip(parts[1::2], parts[2::2], strict=True))}
+
+
+@functools.lru_cache(256)
+def _module(given: Program, section: str) -> ModuleType:
+    """The compiled code of one semiring for one purpose."""
+    header, _, shared = source(given, TEMPLATE).partition(given.prelude)
+    shared = shared.partition("\n@entry(")[0]
+    sizes, sections = geometry(given.components), _sections()
+    half = max(sizes.depth // 2, 1)
+    text = sections["Common"] + ("" if section == "Elimination" else sections["Solutions"]) + sections[section]
+    text = unroll(text, I=sizes.rows, K=sizes.depth, H=half, V=BATCH)
+    name = f"fronts_{section.lower()}_{given.name}"
+    return cache.load(name, f"{header}HALF, BATCH = {half}, {BATCH}\n{given.prelude}{shared}\n{text}")
+
+
+class Planes:
+    """Memory for packed elements: a plane for each component (see raw.py)."""
+
+    def __init__(self, components: tuple[np.dtype, ...], plane: int):
+        self.plane = plane
+        sizes = [c.itemsize for c in components]
+        room = np.empty(plane * sum(sizes) + threads.ALIGNMENT, np.uint8)
+        skip = -room.ctypes.data % threads.ALIGNMENT
+        self.parts = []
+        for component, size in zip(components, sizes, strict=True):
+            self.parts.append(room[skip : skip + plane * size].view(component))
+            skip += plane * size
+        self.address = self.parts[0].ctypes.data if plane else room.ctypes.data
+
+    @property
+    def nbytes(self) -> int:
+        return sum(part.nbytes for part in self.parts)
+
+    def fill_from(self, array: np.ndarray) -> None:
+        """Take the elements of a vector in storage."""
+        for part, values in zip(self.parts, fields(array), strict=True):
+            part[: len(array)] = values
+
+
+def fields(array: np.ndarray) -> list[np.ndarray]:
+    """The components of an array in storage."""
+    return [array[f] for f in array.dtype.names] if array.dtype.names else [array]
+
+
+class Fronts:
+    """The factors of a sparse matrix whose elements a lowering stores as numbers or records.
+
+    Parameters
+    ----------
+    analysis : Analysis
+    lowering : Lowering
+        Of kind "numba".
+
+    Attributes
+    ----------
+    pivots : ndarray, shape (n,)
+        The diagonal of every S*, in the order of elimination: evidence of cycles that improve.
+    """
+
+    def __init__(self, analysis: Analysis, lowering: Lowering):
+        self.analysis, self.lowering = analysis, lowering
+        self._dense = dense_kernel(lowering)
+        given: Program = self._dense.program
+        self._program, self._components = given, given.components
+        self._geometry = geometry(given.components)
+        self.threads = threads.thread_count()
+        self._free: list[np.ndarray] = []  # memory of solves, kept for the next
+        s, u = analysis.pivots, analysis.reach
+        rows = self._geometry.rows
+        padded, high = -(-s // rows) * rows, -(-u // rows) * rows
+        self._panel_at = np.concatenate([[0], np.cumsum(padded * (s + u) + high * s)]).astype(np.int64)
+        self._depth = int((-(-(s + u) // rows) * rows).max(initial=0)) + rows
+
+    @functools.cached_property
+    def _by_rows(self) -> Program:
+        """The semiring with the elements of right-hand sides on the left of ⊗."""
+        return self._program if commutes(self.lowering.mul) else exchanged(self._program)
+
+    @property
+    def nbytes(self) -> int:
+        """What the factors take."""
+        return int(self._panel_at[-1]) * self._geometry.size
+
+    def factor(self, values: np.ndarray, close: CloseFront) -> int:
+        """Eliminate all vertices; −1, or the place of the first without a star in the order of elimination.
+
+        Parameters
+        ----------
+        values : ndarray in storage, shape (nnz,)
+            The entries of the compressed rows that were analysed.
+        close : callable
+            Eliminates the pivots of a large front by dense operations, with all threads.
+        """
+        a, sizes = self.analysis, self._geometry
+        self._weights = Planes(self._components, len(values))
+        self._weights.fill_from(values)
+        self._panels = Planes(self._components, int(self._panel_at[-1]))
+        self.__dict__.pop("_columns", None)
+        update_at, front_at, top = a.stack_layout(sizes.lanes, sizes.rows)
+        memory = Planes(self._components, top)
+        child, sibling = a.children
+        order = a.pivots + a.reach
+        large = (order >= LARGE) & (a.pivots >= LARGE_PIVOTS) & (len(self._components) == 1)
+        wide = int(order.max(initial=0)) + sizes.lanes
+        _scratch, workspace = threads.scratch(sizes.depth * 2 * (wide + sizes.lanes + sizes.rows) * sizes.size)
+        state, eliminate = np.array([0, 0, -1]), _module(self._program, "Elimination").eliminate
+        while state[0] < len(order):
+            eliminate(
+                a.first, a.pointer, child, sibling, a.position, a.entry_pointer, a.entry, a.entry_row, a.entry_column,
+                update_at, front_at, self._panel_at, large.astype(np.int64), self._weights.address, self._weights.plane,
+                memory.address, memory.plane, self._panels.address, self._panels.plane, workspace, state, 1,
+            )
+            if state[2] >= 0:
+                return int(state[2])
+            if state[0] < len(order):
+                number = int(state[0])
+                front = self._front(memory.parts[0], int(front_at[number]), int(order[number]))
+                close(front, int(a.pivots[number]), self._dense, int(a.first[number]))
+                state[1] = 1
+        return -1
+
+    def _front(self, memory: np.ndarray, begin: int, n: int) -> np.ndarray:
+        """A front as a matrix."""
+        width = round_up(n, self._geometry.lanes)
+        return memory[begin : begin + n * width].reshape(n, width)[:, :n]
+
+    @property
+    def _pivot_places(self) -> np.ndarray:
+        a = self.analysis
+        s = a.pivots[a.owner]
+        return self._panel_at[a.owner] + (np.arange(a.n) - a.first[a.owner]) * (s + 1)
+
+    @property
+    def pivots(self) -> np.ndarray:
+        result = np.empty(self.analysis.n, self.lowering.storage)
+        for values, part in zip(fields(result), self._panels.parts, strict=True):
+            values[...] = part[self._pivot_places]
+        return result
+
+    def settle(self, vertices: np.ndarray) -> None:
+        """Put 1 where rounding left something else on the diagonal of S*; vertices in the order of elimination."""
+        for one, part in zip(self.lowering.one, self._panels.parts, strict=True):
+            part[self._pivot_places[vertices]] = one
+        self.__dict__.pop("_columns", None)
+
+    def rows(
+        self, sources: np.ndarray, out: np.ndarray, *, reflexive: bool = True, settled: bool = False,
+        targets: np.ndarray | None = None, thread_count: int | None = None,
+    ) -> None:
+        """Rows of the closure of some vertices.
+
+        Parameters
+        ----------
+        sources : int64 array, shape (k,)
+        out : ndarray in storage, shape (k, n)
+            Takes the rows; the elements of each are adjacent.
+        reflexive : bool
+            Whether the empty walk counts.
+        settled : bool
+            Whether the diagonal of A* is known to be 1.
+        targets : int64 array, shape (k,), optional
+            Which row of `out` each source's goes to. Default: its own.
+        """
+        a = self.analysis
+        places = a.place[sources]
+        together = np.argsort(places, kind="stable")
+        width = self._width(len(sources), thread_count)
+        columns = a.columns if not reflexive else (_NONE, _NONE, _NONE)
+        first = fields(out)[0][None]
+        where = together if targets is None else targets[together]
+        places = places[together]
+        m, solve_rows = len(a.parent), _module(self._by_rows, "Rows").solve_rows
+
+        def work(counter: int) -> None:
+            with self._buffers(width) as (W, buffers):
+                solve_rows(
+                    a.first, a.pointer, a.boundary, a.parent, a.owner, a.lowest, a.place, self._panel_at, places, where,
+                    *columns, first, self._panels.address, self._panels.plane, self._weights.address,
+                    self._weights.plane, *W, *buffers, width, int(settled), np.empty(m, np.int64), int(reflexive),
+                    counter, 1,
+                )
+
+        self._share(work, -(-len(sources) // width), thread_count)
+
+    @property
+    def summarises(self) -> bool:
+        """Whether `summaries` is possible: elements are floats, stored as they are."""
+        return len(self._components) == 1 and self._components[0].kind == "f" and self.lowering.is_identity
+
+    def summaries(self) -> np.ndarray:
+        """For every vertex the total, number, least and most of its row of A*, but for the diagonal and zeros.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, 4)
+        """
+        a, width = self.analysis, self._width(self.analysis.n, None)
+        places, found = np.arange(a.n), np.empty((a.n, 4))
+        m, summarise = len(a.parent), _module(self._by_rows, "Summaries").summarise
+
+        def work(counter: int) -> None:
+            with self._buffers(width) as (W, buffers):
+                summarise(
+                    a.first, a.pointer, a.boundary, a.parent, a.owner, a.lowest, a.children[0], self._panel_at, places,
+                    np.empty((4, width)), found, self._panels.address, self._panels.plane, *W, *buffers, width,
+                    np.empty(m, np.int64), counter, 1,
+                )
+
+        self._share(work, -(-a.n // width), None)
+        return found[a.place]
+
+    @functools.cached_property
+    def _columns(self) -> Planes:
+        """The panels to solve by columns."""
+        panels = Planes(self._components, self._panels.plane)
+        a = self.analysis
+        turn = _module(self._program, "Columns").turn
+        turn(a.first, a.pointer, self._panel_at, self._panels.address, panels.address, panels.plane)
+        return panels
+
+    def columns(self, B: np.ndarray, thread_count: int | None = None) -> None:
+        """B ← A* B, in storage."""
+        a, panels, width = self.analysis, self._columns, self._width(B.shape[1], thread_count)
+        first, solve_columns = fields(B)[0][None], _module(self._program, "Columns").solve_columns
+
+        def work(counter: int) -> None:
+            with self._buffers(width) as (W, buffers):
+                solve_columns(
+                    a.first, a.pointer, a.boundary, a.order, self._panel_at, first, panels.address, panels.plane,
+                    *W, *buffers, width, counter, 1,
+                )
+
+        self._share(work, -(-B.shape[1] // width), thread_count)
+
+    def _width(self, count: int, thread_count: int | None) -> int:
+        """Right-hand sides of a chunk: few are shared out among the threads."""
+        lanes = self._geometry.lanes
+        size = WIDTH * self.analysis.n * self._geometry.size
+        width = 2 * WIDTH if size > FAR else WIDTH // 2 if size // 2 <= NEAR < size else WIDTH
+        share = -(-count // (thread_count or self.threads))
+        return max(min(-(-share // lanes), -(-width // lanes)), 1) * lanes
+
+    @contextmanager
+    def _buffers(self, width: int) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+        """Address and plane of W, and of two buffers for the rows of a front; for one thread at a time."""
+        sizes = self._geometry
+        w_plane, plane = (self.analysis.n + sizes.rows) * width, self._depth * width
+        begin = round_up(w_plane * sizes.size, threads.ALIGNMENT)
+        need = begin + 2 * plane * sizes.size + threads.ALIGNMENT
+        try:
+            memory = self._free.pop()
+        except IndexError:
+            memory = np.empty(0, np.uint8)
+        if memory.size < need:
+            memory = np.empty(need, np.uint8)
+        address = round_up(memory.ctypes.data, threads.ALIGNMENT)
+        yield (address, w_plane), (address + begin, plane)
+        if memory.size <= KEEP:
+            self._free.append(memory)
+
+    def _share(self, work: Any, chunks: int, thread_count: int | None) -> None:
+        helpers = min(thread_count or self.threads, chunks) - 1
+        if helpers < 1:
+            work(0)
+            return
+        counter = np.zeros(1, np.int64)
+        threads.pool.run(lambda: work(counter.ctypes.data), helpers)
+
+
+_NONE = np.zeros(0, np.int64)

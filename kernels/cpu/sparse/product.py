@@ -1,0 +1,162 @@
+"""Products of matrices in compressed rows over any semiring whose operations compile.
+
+The compiled loops are generated for each semiring, from sparse_product_template.py; which entries a product of two
+sparse matrices has is found before, by code that serves all semirings (compressed.py). Rows go to threads in pieces of
+equal work.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+
+from semiring.kernels.cpu.compile import cache
+from semiring.kernels.cpu.compile.pieces import equal_shares, ranges, share
+from semiring.kernels.cpu.compile.program import Program, program, source
+from semiring.kernels.cpu.compile.threads import scratch, thread_count
+from semiring.kernels.lowering.base import Lowering
+
+from .structure import WORK, pieces_of, product_structure, product_work, transposed
+
+TEMPLATE = Path(__file__).with_name("product_template.py")
+PANEL = 512  # columns that a row of sums has at most: it stays in the first-level cache
+STRIP = 64  # rows of a dense left operand that are turned into columns at once
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A matrix in compressed rows.
+
+    Attributes
+    ----------
+    offsets : ndarray of int64, shape (rows + 1,)
+    columns : ndarray of int32
+        Of the entries, row by row, ascending.
+    values : ndarray
+    width : int
+        Number of columns.
+    """
+
+    offsets: np.ndarray
+    columns: np.ndarray
+    values: np.ndarray
+    width: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(rows, columns)."""
+        return len(self.offsets) - 1, self.width
+
+    def transpose(self) -> Rows:
+        """The transposed matrix."""
+        offsets, columns, order = transposed(self.offsets, self.columns, self.width)
+        return Rows(offsets, columns, self.values[order], self.shape[0])
+
+
+class SparseKernel:
+    """Products with compressed rows, for one semiring in one storage type.
+
+    Parameters
+    ----------
+    program : Program
+    threads : int, optional
+        As for `CpuKernel`. Results do not depend on it.
+    """
+
+    def __init__(self, program: Program, threads: int | None = None):
+        self.program, self.dtype, self.threads = program, program.dtype, thread_count(threads)
+
+    @cached_property
+    def module(self) -> ModuleType:
+        """The compiled module: ``times_dense``, ``times_vector``, ``times_sparse``."""
+        return cache.load(f"sparse_{self.program.name}", source(self.program, TEMPLATE))
+
+    def times_dense(self, C: np.ndarray, A: Rows, B: np.ndarray, *, accumulate: bool = False) -> None:
+        """C ← A ⊗ B, or C ⊕ A ⊗ B; C does not overlap B, both are of any strides."""
+        if B.shape[1] == 1:
+            self._times_vector(C[:, 0], A, np.ascontiguousarray(B[:, 0]), accumulate, False)
+            return
+        if B.strides[1] == B.itemsize or not B.size:
+            panels = ranges(B.shape[1], -(-B.shape[1] // PANEL))
+            bands = self._bands(A, min(B.shape[1], PANEL))
+            pieces = [(*band, *panel) for panel in panels for band in bands]
+            share(lambda top, bottom, left, right: self._dense(
+                C[:, left:right], A, B[:, left:right], top, bottom, accumulate, False
+            ), pieces, self.threads)
+            return
+        for left, right in ranges(B.shape[1], -(-B.shape[1] // STRIP)):
+            self.times_dense(C[:, left:right], A, np.ascontiguousarray(B[:, left:right]), accumulate=accumulate)
+
+    def dense_times(self, C: np.ndarray, A: np.ndarray, B: Rows, *, accumulate: bool = False) -> None:
+        """C ← A ⊗ B, or C ⊕ A ⊗ B, with a dense A, as the transposed product; any strides."""
+        T = B.transpose()
+        if A.shape[0] == 1:
+            self._times_vector(C[0], T, np.ascontiguousarray(A[0]), accumulate, True)
+            return
+
+        def strip(top: int, bottom: int) -> None:
+            part = np.ascontiguousarray(A[top:bottom].T)
+            self._dense(C[top:bottom].T, T, part, 0, T.shape[0], accumulate, True)
+
+        strips = ranges(A.shape[0], -(-A.shape[0] // STRIP))
+        if len(strips) >= self.threads:
+            share(strip, strips, self.threads)
+            return
+        for top, bottom in strips:
+            part = np.ascontiguousarray(A[top:bottom].T)
+            share(lambda first, last, to=C[top:bottom].T, part=part: self._dense(
+                to, T, part, first, last, accumulate, True
+            ), self._bands(T, bottom - top), self.threads)
+
+    def times_sparse(self, A: Rows, B: Rows) -> Rows:
+        """A ⊗ B in compressed rows, every entry that has a term; entries may be zero."""
+        offsets, columns = product_structure((A.offsets, A.columns), (B.offsets, B.columns), B.width, self.threads)
+        C = Rows(offsets, columns, np.empty(len(columns), A.values.dtype), B.width)
+        addresses = [array.ctypes.data for X in (C, A, B) for array in (X.offsets, X.columns, X.values)]
+
+        def values(first: int, last: int) -> None:
+            _memory, sums = scratch(B.width * self.dtype.itemsize)
+            self.module.times_sparse(*addresses, first, last, sums, 1)
+
+        work = product_work(A.offsets, A.columns, B.offsets)
+        share(values, pieces_of(work, self.threads), self.threads)
+        return C
+
+    def _dense(
+        self, C: np.ndarray, A: Rows, B: np.ndarray, first: int, last: int, accumulate: bool, mirrored: bool
+    ) -> None:
+        width = B.shape[1]
+        _memory, sums = scratch(width * self.dtype.itemsize)
+        self.module.times_dense(
+            C.ctypes.data, *C.strides, A.offsets.ctypes.data, A.columns.ctypes.data, A.values.ctypes.data,
+            B.ctypes.data, B.strides[0], width, int(accumulate), int(mirrored), first, last, sums, 1,
+        )
+
+    def _times_vector(self, c: np.ndarray, A: Rows, b: np.ndarray, accumulate: bool, mirrored: bool) -> None:
+        out = np.ascontiguousarray(c)
+        addresses = [array.ctypes.data for array in (out, A.offsets, A.columns, A.values, b)]
+        share(lambda first, last: self.module.times_vector(
+            *addresses, int(accumulate), int(mirrored), first, last, 1
+        ), self._bands(A, 1), self.threads)
+        if out is not c:
+            c[...] = out
+
+    def _bands(self, A: Rows, width: int) -> list[tuple[int, int]]:
+        """Ranges of rows of about equal work for the threads."""
+        before = (A.offsets + np.arange(len(A.offsets))) * width  # an entry costs a row, and a row one more
+        return equal_shares(before, min(4 * self.threads, int(before[-1]) // WORK + 1))
+
+
+@lru_cache(1024)
+def sparse_kernel(lowering: Lowering) -> SparseKernel:
+    """The kernel of a lowering of machine numbers."""
+    return _kernel(program(lowering))
+
+
+@lru_cache(256)
+def _kernel(text: Program) -> SparseKernel:
+    return SparseKernel(text)

@@ -1,0 +1,125 @@
+"""Rows of a closure for a few sources over compressed rows, on the CPU, for semirings whose ⊕ selects.
+
+The compiled loops are generated for each semiring, from frontier_template.py. A thread takes one source after the
+other: where no edge is better than 1 vertices settle best first, elsewhere labels are corrected.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property, lru_cache
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+
+from semiring.kernels.cpu.compile import cache
+from semiring.kernels.cpu.compile.pieces import PIECES, ranges, share
+from semiring.kernels.cpu.compile.program import Program, program, source
+from semiring.kernels.cpu.compile.threads import scratch, thread_count
+from semiring.kernels.lowering.base import Lowering
+
+from .product import Rows
+
+TEMPLATE = Path(__file__).with_name("search_template.py")
+INDEX = np.dtype(np.int32)  # of predecessors
+WORK = 1 << 14  # edges and vertices that repay handing sources to another thread
+
+
+class FrontierKernel:
+    """Best walks from many sources, for one semiring in one storage type.
+
+    Parameters
+    ----------
+    program : Program
+    threads : int, optional
+        As for `CpuKernel`. Results do not depend on it.
+    """
+
+    def __init__(self, program: Program, threads: int | None = None):
+        self.program, self.dtype, self.threads = program, program.dtype, thread_count(threads)
+
+    @cached_property
+    def module(self) -> ModuleType:
+        """The compiled module: ``settle`` and ``correct``."""
+        parts = [f"(x[{i}] != y[{i}])" for i in range(len(self.program.components))]
+        differs = " | ".join(parts) if len(parts) > 1 else "x != y"
+        prelude = f"{self.program.prelude}@inline\ndef differs(x, y):\n    return {differs}\n\n\n"
+        text = source(replace(self.program, prelude=prelude), TEMPLATE)
+        return cache.load(f"frontier_{self.program.name}", text)
+
+    def settle(self, A: Rows, sources: np.ndarray, predecessors: bool) -> tuple[np.ndarray, np.ndarray | None]:
+        """The rows of A* for the sources, and predecessors if wanted; no edge may be better than 1.
+
+        Parameters
+        ----------
+        A : Rows
+            Square, in storage.
+        sources : ndarray of int64, shape (k,)
+        predecessors : bool
+
+        Returns
+        -------
+        X : ndarray, shape (k, n)
+        P : ndarray of int32, shape (k, n), or None
+            The vertex before each on a best walk, −1 where there is none.
+        """
+        n = A.shape[0]
+        X, P = self._results(A, sources, predecessors)
+        settle = self.module.settle
+        shared = [array.ctypes.data for array in (sources, A.offsets, A.columns, A.values)]
+
+        def rows(first: int, last: int) -> None:
+            spare = n * INDEX.itemsize
+            _memory, place = scratch(_aligned(spare) + n * self.dtype.itemsize + 2 * spare)
+            predecessor, step = (place, 0) if P is None else (P.ctypes.data, spare)
+            settle(X.ctypes.data, predecessor, step, *shared, n, first, last, place + _aligned(spare), 1)
+
+        share(rows, self._pieces(A, len(sources)), self.threads)
+        return X, P
+
+    def correct(
+        self, A: Rows, sources: np.ndarray, predecessors: bool
+    ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
+        """The same for any edges; third, for every source a vertex on an improving cycle, or −1."""
+        n = A.shape[0]
+        X, P = self._results(A, sources, predecessors)
+        failed = np.empty(len(sources), np.int64)
+        correct = self.module.correct
+        shared = [array.ctypes.data for array in (sources, A.offsets, A.columns, A.values)]
+
+        def rows(first: int, last: int) -> None:
+            spare = n * INDEX.itemsize
+            _memory, place = scratch(_aligned(spare) + 3 * spare + n)
+            predecessor, step = (place, 0) if P is None else (P.ctypes.data, spare)
+            correct(
+                X.ctypes.data, predecessor, step, *shared, n, failed.ctypes.data, first, last,
+                place + _aligned(spare), 1,
+            )
+
+        share(rows, self._pieces(A, len(sources)), self.threads)
+        return X, P, failed
+
+    def _results(self, A: Rows, sources: np.ndarray, predecessors: bool) -> tuple[np.ndarray, np.ndarray | None]:
+        shape = len(sources), A.shape[0]
+        return np.empty(shape, A.values.dtype), np.empty(shape, INDEX) if predecessors else None
+
+    def _pieces(self, A: Rows, count: int) -> list[tuple[int, int]]:
+        """Ranges of sources for the threads; small ones together."""
+        work = count * (len(A.columns) + A.shape[0])
+        return ranges(count, min(PIECES * self.threads, work // WORK + 1))
+
+
+def _aligned(size: int) -> int:
+    return -(-size // 64) * 64
+
+
+@lru_cache(1024)
+def frontier_kernel(lowering: Lowering) -> FrontierKernel:
+    """The kernel of a lowering of machine numbers."""
+    return _kernel(program(lowering))
+
+
+@lru_cache(256)
+def _kernel(text: Program) -> FrontierKernel:
+    return FrontierKernel(text)

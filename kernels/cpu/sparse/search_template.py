@@ -1,0 +1,225 @@
+"""Best walks from one source after the other over compressed rows. A template: see frontier.py, and template.py.
+
+Offsets are int64, columns int32, all arrays addresses. `better` is the strict order of a selective ⊕.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import int64, void
+
+from semiring.kernels.cpu.compile.jit import njit
+from semiring.kernels.cpu.compile.raw import as_element, fetch, first_component, put, stay_apart
+
+ELEMENT = np.float32  # or a tuple of scalar classes
+ZERO, ONE = np.float32(np.inf), np.float32(0)
+ITEM = 4  # bytes of an element in a matrix
+compiled = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+inline = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
+
+
+def entry(*arguments: Any) -> Any:
+    return njit([void(*arguments)], error_model="numpy", no_cfunc_wrapper=True, nogil=True, cache=True)
+
+
+@inline
+def times(a: Any, b: Any, unit: Any) -> Any:
+    return a + b
+
+
+@inline
+def plus(x: Any, t: Any) -> Any:
+    return t if t < x else x
+
+
+@inline
+def differs(x: Any, y: Any) -> Any:
+    return x != y
+
+
+# Template
+
+ARITY = 4  # children of a node of the heap
+NONE = np.int32(-1)
+SETTLED = np.int32(-2)  # in place of a position in the heap
+
+
+@inline
+def better(t: Any, x: Any) -> Any:
+    """Whether t improves x: x ⊕ t ≠ x."""
+    return differs(as_element(ELEMENT, plus(x, t)), x)
+
+
+@inline
+def extend(x: Any, a: Any, unit: Any) -> Any:
+    """x ⊗ a in the element's own types."""
+    return as_element(ELEMENT, times(x, a, unit))
+
+
+@compiled
+def begin(x: int, predecessor: int, n: int, source: int) -> None:
+    """x ← 1 at the source, 0 elsewhere; no predecessors."""
+    stay_apart()
+    for v in range(n):
+        put(ELEMENT, x, v, as_element(ELEMENT, ZERO))
+        put(np.int32, predecessor, v, NONE)
+    put(ELEMENT, x, source, as_element(ELEMENT, ONE))
+
+
+@compiled
+def rise(keys: int, heap: int, places: int, place: int, v: int, key: Any) -> None:
+    """Put v with its key where it belongs, from a free place of the heap upwards."""
+    while place > 0:
+        parent = (place - 1) // ARITY
+        other = fetch(ELEMENT, keys, parent)
+        if not better(key, other):
+            break
+        u = fetch(np.int32, heap, parent)
+        put(ELEMENT, keys, place, other)
+        put(np.int32, heap, place, u)
+        put(np.int32, places, int64(u), np.int32(place))
+        place = parent
+    put(ELEMENT, keys, place, key)
+    put(np.int32, heap, place, np.int32(v))
+    put(np.int32, places, v, np.int32(place))
+
+
+@compiled
+def sink(keys: int, heap: int, places: int, size: int, v: int, key: Any) -> None:
+    """Put v with its key where it belongs, from the free top of the heap downwards."""
+    place = int64(0)
+    while True:
+        child = ARITY * place + 1
+        if child >= size:
+            break
+        best, least = child, fetch(ELEMENT, keys, child)
+        for c in range(child + 1, min(child + ARITY, size)):
+            other = fetch(ELEMENT, keys, c)
+            if better(other, least):
+                best, least = c, other
+        if not better(least, key):
+            break
+        u = fetch(np.int32, heap, best)
+        put(ELEMENT, keys, place, least)
+        put(np.int32, heap, place, u)
+        put(np.int32, places, int64(u), np.int32(place))
+        place = best
+    put(ELEMENT, keys, place, key)
+    put(np.int32, heap, place, np.int32(v))
+    put(np.int32, places, v, np.int32(place))
+
+
+@entry(*[int64] * 12)
+def settle(
+    X: int, P: int, P_row: int, sources: int, offsets: int, columns: int, values: int, n: int, first: int, last: int,
+    workspace: int, one: int,
+) -> None:
+    """Rows ``first:last`` of X and of predecessors, where no edge is better than 1: vertices settle best first.
+
+    Dijkstra's algorithm with a heap. `P_row` is 0 where predecessors are not wanted: all sources share a row.
+    Workspace: n vertices in the heap, n places in it, n keys.
+    """
+    unit = first_component(ELEMENT, one)
+    heap = workspace
+    places = heap + 4 * n
+    keys = places + 4 * n
+    for s in range(first, last):
+        x, predecessor = X + s * n * ITEM, P + s * P_row
+        source = fetch(np.int64, sources, s)
+        begin(x, predecessor, n, source)
+        for v in range(n):
+            put(np.int32, places, v, NONE)
+        rise(keys, heap, places, int64(0), source, as_element(ELEMENT, ONE))
+        size = int64(1)
+        while size > 0:
+            u, x_u = int64(fetch(np.int32, heap, 0)), fetch(ELEMENT, keys, 0)
+            put(np.int32, places, u, SETTLED)
+            size -= 1
+            if size > 0:
+                moved, key = int64(fetch(np.int32, heap, size)), fetch(ELEMENT, keys, size)
+                sink(keys, heap, places, size, moved, key)
+            for p in range(fetch(np.int64, offsets, u), fetch(np.int64, offsets, u + 1)):
+                v = int64(fetch(np.int32, columns, p))
+                place = int64(fetch(np.int32, places, v))
+                if place == SETTLED:
+                    continue
+                t = extend(x_u, fetch(ELEMENT, values, p), unit)
+                if better(t, fetch(ELEMENT, x, v)):
+                    put(ELEMENT, x, v, t)
+                    put(np.int32, predecessor, v, np.int32(u))
+                    if place < 0:
+                        place = size
+                        size += 1
+                    rise(keys, heap, places, place, v, t)
+
+
+@compiled
+def vertex_on_cycle(predecessor: int, seen: int, n: int) -> int:
+    """A vertex on a cycle of predecessors, or −1."""
+    stay_apart()
+    for v in range(n):
+        put(np.int32, seen, v, NONE)
+    for root in range(n):
+        v = int64(root)
+        while v >= 0 and fetch(np.int32, seen, v) < 0:
+            put(np.int32, seen, v, np.int32(root))
+            v = int64(fetch(np.int32, predecessor, v))
+        if v >= 0 and fetch(np.int32, seen, v) == root:
+            return v
+    return int64(-1)
+
+
+@entry(*[int64] * 13)
+def correct(
+    X: int, P: int, P_row: int, sources: int, offsets: int, columns: int, values: int, n: int, failed: int,
+    first: int, last: int, workspace: int, one: int,
+) -> None:
+    """Rows ``first:last`` of X and of predecessors, whatever the edges are: labels are corrected in rounds.
+
+    In a round the edges of the frontier, vertices that improved in the last round, are relaxed. After every n
+    improvements it is asked whether predecessors form a cycle, which is then improving; `failed` takes a vertex
+    on it, or −1. Workspace: n vertices of each of two frontiers, n numbers, n marks of one byte.
+    """
+    unit = first_component(ELEMENT, one)
+    now = workspace
+    later = now + 4 * n
+    seen = later + 4 * n
+    waiting = seen + 4 * n
+    for s in range(first, last):
+        x, predecessor = X + s * n * ITEM, P + s * P_row
+        source = fetch(np.int64, sources, s)
+        begin(x, predecessor, n, source)
+        for v in range(n):
+            put(np.uint8, waiting, v, np.uint8(0))
+        put(np.int32, now, 0, np.int32(source))
+        put(np.uint8, waiting, source, np.uint8(1))
+        count, improved, cycle = int64(1), int64(0), int64(-1)
+        while count > 0 and cycle < 0:
+            found = int64(0)
+            for i in range(count):
+                u = int64(fetch(np.int32, now, i))
+                put(np.uint8, waiting, u, np.uint8(0))
+                x_u = fetch(ELEMENT, x, u)
+                for p in range(fetch(np.int64, offsets, u), fetch(np.int64, offsets, u + 1)):
+                    v = int64(fetch(np.int32, columns, p))
+                    t = extend(x_u, fetch(ELEMENT, values, p), unit)
+                    if better(t, fetch(ELEMENT, x, v)):
+                        put(ELEMENT, x, v, t)
+                        put(np.int32, predecessor, v, np.int32(u))
+                        improved += 1
+                        if fetch(np.uint8, waiting, v) == 0:
+                            put(np.uint8, waiting, v, np.uint8(1))
+                            put(np.int32, later, found, np.int32(v))
+                            found += 1
+                if improved > n:
+                    improved = int64(0)
+                    cycle = vertex_on_cycle(predecessor, seen, n)
+                    if cycle >= 0:
+                        break
+            count = found
+            now, later = later, now
+        if cycle < 0:  # one over an infinitely good edge may stop improving before it is noticed
+            cycle = vertex_on_cycle(predecessor, seen, n)
+        put(np.int64, failed, s, cycle)

@@ -1,0 +1,1 @@
+"""Engines of packed truth values on a GPU."""

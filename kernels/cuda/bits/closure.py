@@ -1,0 +1,175 @@
+"""Closures of packed Boolean matrices on the device, in place: blocked Warshall with pivot blocks within pivot blocks.
+
+        [ X C X ]
+    A = [ R D R ]     D ← D⁺,   R ← R ⊕ D R,   X ← X ⊕ C R   (and C ← C ⊕ C D, being columns of X)
+        [ X C X ]
+
+D is closed by the same step with smaller pivots, down to blocks that are closed by squaring, D ← D ⊕ D D, in one
+launch a time: up to a few thousand rows a product takes little longer than a launch. The smallest are closed by one
+block of threads. A product needs its right operand transposed: R is transposed once, and the product that makes the
+new R writes that transposed as well.
+
+⊕ is "or", so a bit once set stays, and every bit that is ever set belongs in the answer. Hence C may change while X is
+computed from it, and D while it is squared: what one tile reads of another's new entries does no harm.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import pairwise
+from threading import get_ident
+from typing import Any, NamedTuple
+
+from semiring.kernels.cuda.compile.launch import current_device, memory, multiprocessors
+from semiring.kernels.cuda.dense.product import Gap
+
+from .product import ACROSS, GEOMETRIES, NOTHING, SLAB, Known, choose, multiply, settle
+from .words import Bits, close_block, scratch, transpose
+
+SMALLEST = 512  # order up to which one block of threads closes a block
+
+
+class Schedule(NamedTuple):
+    """How a matrix is cut.
+
+    Attributes
+    ----------
+    blocks : tuple of int
+        Orders of the pivot blocks, outermost first; multiples of 128. The innermost, or the matrix if there are none,
+        is closed by squaring.
+    spare : int
+        Multiprocessors that are left free for the next pivot, which is closed while X is computed; 0: nothing is done
+        ahead.
+    skip : bool
+        Whether tiles that are full or have empty operands are looked for, to pass them over.
+    """
+
+    blocks: tuple[int, ...] = ()
+    spare: int = 0
+    skip: bool = False
+
+
+def schedule(n: int) -> Schedule:
+    """The fastest cut for an order, as measured on an H200."""
+    if n <= 3072:
+        return Schedule()
+    if n <= 12_288:
+        return Schedule((2048,))
+    if n <= 24_576:
+        return Schedule((4096, 2048), 24)
+    if n <= 49_152:
+        return Schedule((8192, 2048), 8)
+    if n <= 131_072:
+        return Schedule((8192, 2048), 8, True)
+    return Schedule((16_384, 2048), 2, True)
+
+
+def close(A: Bits, how: Schedule | None = None) -> None:
+    """A ← A⁺ = A ⊕ A² ⊕ …, on the current stream; rows of A begin on multiples of 16 bytes."""
+    if A.rows > SMALLEST:
+        _Closure(A, how or schedule(A.rows)).run()
+    elif A.rows:
+        close_block(A)
+
+
+class _Closure:
+    """One closure, with the memory for panels of every level."""
+
+    def __init__(self, A: Bits, how: Schedule):
+        self.A, self.how = A, how
+        self.blocks = tuple(b for b in how.blocks if b < A.rows)
+        orders = (A.rows, *self.blocks)
+        self._panels = [(scratch(n, b), scratch(n, b)) for n, b in pairwise(orders)]
+        self._square = scratch(orders[-1], orders[-1])
+        self._flags = _flags(A) if how.skip and choose(A.rows, A.columns) == "wgmma" else (NOTHING, None)
+
+    def run(self) -> None:
+        if not self.blocks:
+            self._close(self.A, 0)
+            return
+        n, block, known = self.A.rows, self.blocks[0], self._flags[0]
+        self._close(self._block(self.A, 0), 1)
+        for o in range(0, n, block):
+            after = min(o + block, n)
+            T = self._row(self.A, o, after, 0, known)
+            if after < n and self.how.spare:
+                self._rest_and_next(o, after, T, known)
+            else:
+                self._rest(self.A, o, after, T, Gap(o, after - o), known)
+                if after < n:
+                    self._close(self._block(self.A, after), 1)
+
+    def _block(self, A: Bits, o: int) -> Bits:
+        stop = min(o + self.blocks[0], A.rows)
+        return A.part(o, stop, o, stop)
+
+    def _close(self, A: Bits, level: int) -> None:
+        """A ← A⁺ for a block of a level, on the current stream."""
+        if A.rows <= SMALLEST:
+            close_block(A)
+        elif level == len(self.blocks):
+            T = self._square[0]._replace(rows=A.rows, columns=A.columns)
+            transpose(A, T)
+            multiply(A, A, T, True, T, times=(A.rows - 1).bit_length())
+        else:
+            block = self.blocks[level]
+            for o in range(0, A.rows, block):
+                after = min(o + block, A.rows)
+                self._close(A.part(o, after, o, after), level + 1)
+                T = self._row(A, o, after, level)
+                self._rest(A, o, after, T, Gap(o, after - o))
+
+    def _row(self, A: Bits, o: int, after: int, level: int, known: Known = NOTHING) -> Bits:
+        """R ← R ⊕ D R; returns R^T."""
+        (old, _), (new, _) = self._panels[level]
+        old, new = (t._replace(rows=A.columns, columns=after - o) for t in (old, new))
+        R = A.part(o, after, 0, A.columns)
+        transpose(R, old)
+        full = Known(known.full + o // 16, known.full_ld) if known.full else NOTHING
+        multiply(R, A.part(o, after, o, after), old, True, new, known=full)
+        return new
+
+    def _rest(
+        self, A: Bits, o: int, after: int, T: Bits, gap: Gap, known: Known = NOTHING, blocks: int = 0
+    ) -> None:
+        """X ← X ⊕ C R outside the gap."""
+        C = A.part(0, A.rows, o, after)
+        if known.settled:
+            settle(A, C, T, gap, known)
+        multiply(A, C, T, True, gap=gap, known=known, blocks=blocks)
+
+    def _rest_and_next(self, o: int, after: int, T: Bits, known: Known) -> None:
+        """The rows of the next pivot first; then that is closed on a second stream while the others are computed."""
+        import cupy
+
+        A, stop = self.A, min(after + self.blocks[0], self.A.rows)
+        multiply(A.part(after, stop, 0, A.columns), A.part(after, stop, o, after), T, True)
+        first, second = cupy.cuda.get_current_stream(), _urgent(current_device(), get_ident())
+        ready, closed = (cupy.cuda.Event(disable_timing=True) for _ in range(2))
+        ready.record(first)
+        there = multiprocessors()
+        self._rest(A, o, after, T, Gap(o, stop - o), known, there - min(self.how.spare, there // 4))
+        second.wait_event(ready)
+        with second:
+            self._close(self._block(A, after), 1)
+            closed.record(second)
+        first.wait_event(closed)
+
+
+def _flags(A: Bits) -> tuple[Known, Any]:
+    """Flags for the tiles of a matrix of which nothing is known yet, and their memory."""
+    import cupy
+
+    down, across = -(-A.rows // SLAB), -(-A.columns // ACROSS)
+    tiles = GEOMETRIES["wgmma"].tiles(A.rows, A.columns)
+    taken = memory(4 * down * across + tiles[0] * tiles[1])
+    cupy.cuda.runtime.memsetAsync(taken.ptr, 0, 4 * down * across, cupy.cuda.get_current_stream().ptr)
+    return Known(taken.ptr, 4 * down, taken.ptr + 4 * down * across), taken
+
+
+@lru_cache(64)
+def _urgent(device: int, thread: int) -> Any:
+    """A stream of the highest priority (drivers clamp the number), one for each thread: another's may be recording."""
+    import cupy
+
+    return cupy.cuda.Stream(non_blocking=True, priority=-5)

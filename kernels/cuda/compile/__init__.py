@@ -1,0 +1,1 @@
+"""From expressions to compiled CUDA code: text, launches, copies."""

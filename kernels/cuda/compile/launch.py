@@ -1,0 +1,238 @@
+"""Compiling and launching through CuPy, which this package imports here, and only when something runs."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from ctypes import CDLL, addressof, c_longlong, c_uint, c_void_p
+from functools import lru_cache
+from threading import local
+from typing import Any, NamedTuple
+
+from semiring.kernels.cpu.compile.cache import Entries
+
+from .program import OPTIONS
+
+NO_CONTEXT = 201  # the driver's CUDA_ERROR_INVALID_CONTEXT
+STATIC_SHARED = 48 << 10  # bytes of shared memory that a block gets without asking
+
+
+class Module:
+    """CUDA text, compiled when its first function is asked for; machine code is kept on disk.
+
+    CuPy's own compilation flushes denormal numbers to zero, so NVRTC is called directly.
+    """
+
+    def __init__(self, source: str):
+        self.source = source
+        self._loaded: dict[int, Any] = {}  # for each device
+
+    def loaded(self, device: int) -> Any:
+        """The code on the current device, whose number this is."""
+        module = self._loaded.get(device)
+        if module is None:
+            import cupy
+
+            module = cupy.cuda.function.Module()
+            module.load(_machine_code(self.source, architecture()))
+            self._loaded[device] = module
+        return module
+
+    def function(self, name: str, threads: int, shared: int = 0) -> Function:
+        """A kernel, to be launched with so many threads and bytes of dynamic shared memory a block."""
+        return Function(self, name, threads, shared)
+
+
+class Function:
+    """A kernel with its block size. Arguments are Python integers: addresses, numbers, byte counts.
+
+    Launches go to the driver directly, with 8 bytes for each argument (narrower ones lie in the first of them): for
+    small matrices the conversion of Python objects would take longer than the kernel.
+    """
+
+    def __init__(self, module: Module, name: str, threads: int, shared: int):
+        self.module, self.name, self.threads, self.shared = module, name, threads, shared
+        self._kernels: dict[int, int] = {}  # handles, for each device
+        self._slots = local()
+
+    def __call__(self, across: int, down: int, *arguments: int) -> None:
+        """Launch on the current stream."""
+        try:
+            values, places = self._slots.pair
+        except AttributeError:
+            values = (c_longlong * len(arguments))()
+            places = (c_void_p * len(arguments))(*(addressof(values) + 8 * i for i in range(len(arguments))))
+            self._slots.pair = values, places
+        values[:] = arguments
+        cuda = _cuda()
+        handle = self._kernels.get(cuda.device()) or self._load()
+        grid = (handle, across, down, 1, self.threads, 1, 1, self.shared, cuda.stream().ptr, places, None)
+        status = cuda.launch(*grid)
+        if status == NO_CONTEXT:  # a new thread
+            cuda.runtime.free(0)
+            status = cuda.launch(*grid)
+        if status:
+            cuda.check(status)
+
+    def _load(self) -> int:
+        device = current_device()
+        kernel = self.module.loaded(device).get_function(self.name)
+        if self.shared > STATIC_SHARED:
+            _set_attribute(kernel, "MAX_DYNAMIC_SHARED_SIZE_BYTES", self.shared)
+        if self.shared:
+            _set_attribute(kernel, "PREFERRED_SHARED_MEMORY_CARVEOUT", 100)
+        handle = self._kernels[device] = kernel.ptr
+        return handle
+
+
+def _set_attribute(kernel: Any, name: str, value: int) -> None:
+    from cupy.cuda import driver
+
+    driver.funcSetAttribute(kernel.ptr, getattr(driver, f"CU_FUNC_ATTRIBUTE_{name}"), value)
+
+
+class _Cuda(NamedTuple):
+    """What a launch needs of CuPy and the driver, looked up once."""
+
+    runtime: Any
+    device: Callable[[], int]
+    stream: Callable[[], Any]
+    launch: Callable[..., int]
+    check: Callable[[int], None]
+
+
+@lru_cache(1)
+def _cuda() -> _Cuda:
+    import cupy
+
+    launch = CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1").cuLaunchKernel
+    launch.argtypes = [c_void_p, *[c_uint] * 7, c_void_p, c_void_p, c_void_p]
+    runtime = cupy.cuda.runtime
+    return _Cuda(runtime, runtime.getDevice, cupy.cuda.get_current_stream, launch, cupy.cuda.driver.check_status)
+
+
+def in_use() -> bool:
+    """Whether something was launched in this process."""
+    return _cuda.cache_info().currsize > 0
+
+
+def current_device() -> int:
+    """The number of CuPy's current device."""
+    return _cuda().device()
+
+
+@lru_cache
+def device_name() -> str:
+    """What the current device calls itself."""
+    import cupy
+
+    return str(cupy.cuda.runtime.getDeviceProperties(current_device())["name"].decode())
+
+
+def synchronize() -> None:
+    """Wait for the current stream."""
+    _cuda().stream().synchronize()
+
+
+def _machine_code(source: str, target: str) -> bytes:
+    """A source's machine code, as it was kept or as it is compiled now."""
+    import cupy
+    from cupy.cuda import nvrtc
+
+    options = (*OPTIONS, f"--gpu-architecture={target}")
+    entries = Entries(f"cuda_{hashlib.sha256(source.encode()).hexdigest()[:24]}")
+    key = hashlib.sha256("\0".join([*options, str(nvrtc.getVersion()), cupy.__version__]).encode()).hexdigest()
+    code = entries.load(key)
+    if code is None:
+        code = _compile(source, options)
+        entries.save(key, code)
+    return code
+
+
+def _compile(source: str, options: tuple[str, ...]) -> bytes:
+    from cupy.cuda import nvrtc
+
+    handle = nvrtc.createProgram(source, "semiring.cu", [], [])
+    try:
+        nvrtc.compileProgram(handle, list(options))
+        return bytes(nvrtc.getCUBIN(handle))
+    except nvrtc.NVRTCError as e:
+        raise RuntimeError(f"NVRTC refused a generated kernel: {e}\n{nvrtc.getProgramLog(handle)}") from None
+    finally:
+        nvrtc.destroyProgram(handle)
+
+
+def architecture() -> str:
+    """What the compiler calls the current device."""
+    major, minor = capability(current_device())
+    return f"sm_{major}{minor}a" if (major, minor) == (9, 0) else f"sm_{major}{minor}"
+
+
+@lru_cache(16)
+def capability(device: int) -> tuple[int, int]:
+    """Compute capability of a device."""
+    import cupy
+
+    number = cupy.cuda.Device(device).compute_capability
+    return int(number[:-1]), int(number[-1])
+
+
+def multiprocessors() -> int:
+    """How many multiprocessors the current device has."""
+    return _multiprocessors(current_device())
+
+
+@lru_cache(16)
+def _multiprocessors(device: int) -> int:
+    import cupy
+
+    return int(cupy.cuda.Device(device).attributes["MultiProcessorCount"])
+
+
+def rows_of(block: Any) -> Any:
+    """The block itself if the elements of a row lie side by side, else a copy in which they do."""
+    if block.shape[-1] <= 1 or block.strides[-1] == block.dtype.itemsize:
+        return block
+    import cupy
+
+    return cupy.ascontiguousarray(block)
+
+
+def empty_like_rows(block: Any) -> Any:
+    """A matrix of the same shape and dtype in C order, holding anything."""
+    import cupy
+
+    return cupy.empty(block.shape, block.dtype)
+
+
+def copy_of(block: Any) -> Any:
+    """A copy in C order."""
+    result = empty_like_rows(block)
+    result[...] = block
+    return result
+
+
+_kept = local()
+
+
+@contextmanager
+def keeping() -> Iterator[list]:
+    """Scratch memory that this thread takes inside lives as long as the list: a graph will use it again."""
+    _kept.memory = []
+    try:
+        yield _kept.memory
+    finally:
+        _kept.memory = None
+
+
+def memory(count: int) -> Any:
+    """Scratch memory of the current stream, free again for later work on it once the object is gone."""
+    import cupy
+
+    taken = cupy.cuda.alloc(count)
+    kept = getattr(_kept, "memory", None)
+    if kept is not None:
+        kept.append(taken)
+    return taken

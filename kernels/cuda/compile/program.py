@@ -1,0 +1,312 @@
+"""From a lowering to CUDA source: a generated prelude, the fixed files, and the numbers of each kernel's geometry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from semiring.algebra.expression import Traced, constant, postorder
+
+from .rules import CUDA, NON_NEGATIVE, element, function, literal, memory_type, value_type
+
+if TYPE_CHECKING:
+    from semiring.kernels.cuda.lowering import CudaLowering
+
+OPTIONS = ("--std=c++17", "--fmad=false")  # a product and a sum are rounded one after the other, as in NumPy
+LIGHT = 8  # instructions of a ⊕ and a ⊗ up to which 64 of each and more are written out
+_LONG = dict.fromkeys(
+    "divide floor_divide remainder power sqrt exp exp2 expm1 log log2 log1p logaddexp logaddexp2 gcd lcm".split(), 16
+) | {"saturating_multiply": 4, "saturating_add": 3}
+LARGEST_STACKED = 128  # order up to which a matrix of a stack is closed by one block of threads
+
+
+@dataclass(frozen=True)
+class ProductGeometry:
+    """How the tiled product is cut; product.cu has the picture."""
+
+    TM: int  # rows of C that a thread holds
+    TN: int  # columns of C that a thread holds
+    WM: int  # warps of a block, one below the other
+    WN: int  # warps of a block, side by side
+    BK: int  # steps of k that are in shared memory at once
+    STAGES: int  # tiles of A and B in shared memory: one is read, the others arrive
+    RESIDENT: int  # blocks that should fit in a multiprocessor, which limits their registers
+    VECTOR: int  # elements that a thread loads at once
+    UNROLL: int  # steps of k that are written out
+    LM: int = 8  # lanes of a warp, one below the other
+    LN: int = 4  # lanes of a warp, side by side
+
+    @property
+    def BM(self) -> int:
+        """Rows of C that a block computes."""
+        return self.TM * self.LM * self.WM
+
+    @property
+    def BN(self) -> int:
+        """Columns of C that a block computes."""
+        return self.TN * self.LN * self.WN
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block."""
+        return 32 * self.WM * self.WN
+
+    def shared_bytes(self, size: int) -> int:
+        """Shared memory of a block for elements of `size` bytes."""
+        return self.STAGES * (self.BM * (self.BK * size + 16) + self.BK * self.BN * size)
+
+    def has_whole_tiles(self, size: int) -> bool:
+        """Whether whole tiles are copied in runs of 16 bytes, the same number for every thread."""
+        across_a, across_b = self.BK * size // 16, self.BN * size // 16
+        if size & (size - 1) or self.threads % across_a or self.threads % across_b:
+            return False
+        return self.BM % (self.threads // across_a) == 0 and self.BK % (self.threads // across_b) == 0
+
+    def constants(self) -> str:
+        """The text of the numbers."""
+        numbers = asdict(self) | {"BM": self.BM, "BN": self.BN}
+        return "".join(f"constexpr int {name} = {value};\n" for name, value in numbers.items())
+
+
+@dataclass(frozen=True)
+class CloseGeometry:
+    """How a block is closed; close.cu has the picture."""
+
+    ORDER: int  # rows and columns of the block
+    SIDE: int  # threads along each of its sides
+    GROUP: int  # elements of a row that a thread loads at once
+    UNROLL: int  # steps of k, by the vector, that the product of two blocks writes out
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block."""
+        return self.SIDE**2
+
+    def shared_bytes(self, size: int) -> int:
+        """Shared memory that `panels` and `rest` ask for: two blocks."""
+        return 2 * self.ORDER * ((self.ORDER * size + 31) // 16 * 16)
+
+    def constants(self) -> str:
+        """The text of the numbers."""
+        return "".join(f"constexpr int {name} = {value};\n" for name, value in asdict(self).items())
+
+
+@lru_cache(256)
+def product_geometries(size: int, light: bool) -> tuple[ProductGeometry, ...]:
+    """For elements of `size` bytes, the geometry for large products and the one for products of few tiles.
+
+    64 registers of accumulators a thread for the first, 32 for the second, whose blocks have twice the threads for
+    their work; 16 elements where ⊕ and ⊗ are long texts (not `light`), written out for every element and step.
+    """
+    if size in (1, 2, 4) and light:
+        return ProductGeometry(8, 8, 2, 4, 32, 2, 2, 4, 32), ProductGeometry(8, 4, 1, 4, 32, 2, 4, 4, 32)
+    if size == 8 and light:
+        return ProductGeometry(8, 4, 2, 4, 16, 3, 2, 2, 16), ProductGeometry(4, 4, 2, 2, 16, 3, 4, 2, 16)
+    rows, columns = (4, 4) if size <= 16 else (4, 2) if size <= 32 else (2, 2)
+    vector = 4 if size in (1, 2, 4) else 2 if size == 8 else 1
+    depth = 32 if size in (1, 2, 4) else 16 if size <= 8 else 8
+    return tuple(ProductGeometry(rows, columns, wm, wn, depth, 2, 1, vector, vector) for wm, wn in ((2, 4), (1, 2)))
+
+
+@lru_cache(256)
+def panel_geometry(size: int, light: bool) -> CloseGeometry:
+    """The pivot block of a closure: two such blocks of elements fit in shared memory."""
+    order, side = (64, 16) if size <= 8 else (32, 16) if size <= 32 else (16, 8)
+    return CloseGeometry(order, side, min(_group(size), order // side), 4 if light else 1)
+
+
+@lru_cache(256)
+def stack_geometry(size: int, n: int, light: bool) -> CloseGeometry:
+    """For matrices of order n in a stack: as few threads as hold them in registers."""
+    order = 32 if n <= 32 else 64 if n <= 64 else 128
+    per = 8 if size <= 4 and order > 32 and light else 4 if size <= 8 or order == LARGEST_STACKED else 2
+    return CloseGeometry(order, order // per, _group(size), 1)
+
+
+def _group(size: int) -> int:
+    return 4 if size in (1, 2, 4) else 2
+
+
+class Program:
+    """An algebra in one storage type, as CUDA text."""
+
+    def __init__(self, components: tuple[np.dtype, ...], prelude: str, light: bool = True):
+        self.components = components
+        self.prelude = prelude
+        self.light = light  # ⊕ and ⊗ are a few instructions each
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Type of an element in memory: a scalar type, or a structure laid out as in C."""
+        if len(self.components) == 1:
+            return self.components[0]
+        return np.dtype([(f"f{i}", c) for i, c in enumerate(self.components)], align=True)
+
+    @cached_property
+    def size(self) -> int:
+        """Bytes of an element."""
+        return self.dtype.itemsize
+
+    def product(self, geometry: ProductGeometry, whole_tiles: bool) -> str:
+        """The source of the tiled product: for whole tiles only, or for any shape."""
+        return self.source("#define WHOLE_TILES\n" * whole_tiles + geometry.constants(), "dense/product.cu")
+
+    def panels(self) -> str:
+        """The source of the two halves of a step of a closure."""
+        return self.source("#define PANELS\n" + panel_geometry(self.size, self.light).constants(), "dense/close.cu")
+
+    def stack(self, geometry: CloseGeometry) -> str:
+        """The source of the closure of small matrices."""
+        return self.source("#define STACK\n" + geometry.constants(), "dense/close.cu")
+
+    def elements(self) -> str:
+        """The source of the operations on single elements."""
+        return self.source("", "dense/elements.cu")
+
+    def source(self, constants: str, name: str) -> str:
+        return "".join([_file("compile/ops.cuh"), self.prelude, constants, _file("compile/memory.cuh"), _file(name)])
+
+
+@lru_cache(8)
+def _file(name: str) -> str:
+    """A fixed file, so that errors of the compiler cite it."""
+    return f'#line 1 "{name}"\n' + (Path(__file__).parents[1] / name).read_text(encoding="utf-8")
+
+
+def program(low: CudaLowering) -> Program:
+    """The text of a lowering's algebra."""
+    components = low.components
+    rules = NON_NEGATIVE if low.non_negative else CUDA
+    if len(components) == 1:
+        value = f"using Value = {memory_type(components[0])};\n"
+    else:
+        fields = " ".join(f"{memory_type(c)} f{i};" for i, c in enumerate(components))
+        value = f"struct Value {{ {fields} }};\n"
+    equal = " && ".join(["x == y"] if len(components) == 1 else [f"x.f{i} == y.f{i}" for i in range(len(components))])
+    prelude = [
+        '#line 1 "prelude"\n', value,
+        _constant("zero", low.zero, components), _constant("one", low.one, components),
+        function("times", "a, b", low.mul.outputs, components, rules=rules),
+        function("plus", "x, t", low.add.outputs, components, rules=rules),
+        function("star", "a", low.star.outputs, components, rules=rules),
+        function("defined", "a", [low.defined], components, [np.dtype(bool)]),
+        "DEVICE Value relax(Value c, Value a, Value b) { return plus(c, times(a, b)); }\n",
+        f"DEVICE bool same(Value x, Value y) {{ return {equal}; }}\n",
+        f"constexpr bool ABSORBS = {'true' if low.algebra.absorbs else 'false'};\n",
+        f"constexpr bool UNIT_PIVOTS = {'true' if low.unit_pivots else 'false'};\n",
+    ]
+    return Program(components, "".join(prelude), _weight(low) <= LIGHT)
+
+
+def rank_source(dtype: np.dtype) -> str:
+    """The source of the kernels that replace values by ranks and ranks by values."""
+    return _file("compile/ops.cuh") + f"using Given = {memory_type(dtype)};\n" + _file("dense/ranks.cu")
+
+
+def exchange_source(low: CudaLowering) -> str:
+    """The source of the way into storage and out of it."""
+    given, components = low.dtype, tuple(low.dtype[f] for f in low.dtype.names or ()) or (low.dtype,)
+    ops = low.algebra.traced
+    assert ops
+    plain = given.names is None
+    number = value_type(given) if plain else "int"
+    text = program(low)
+    floats = [] if plain else [f"x.f{i} != x.f{i}" for i, c in enumerate(components) if c.kind == "f"]
+    lines = [
+        text.prelude, '#line 1 "data"\n',
+        f"using Given = {memory_type(given) if plain else 'Value'};\nusing Number = {number};\n",
+        f"constexpr bool IS_NUMBER = {'true' if plain else 'false'};\n",
+        _carrier(low, components),
+        f"DEVICE bool has_nan(Given x) {{ return {' || '.join(floats) or 'false'}; }}\n",
+        f"DEVICE Value encode(Given x) {{ return {low.codes.encode.format('x')}; }}\n",
+        f"DEVICE Given decode(Value y) {{ return {low.codes.decode.format('y')}; }}\n",
+        f"DEVICE bool leaves(Value y) {{ return {low.codes.leaves.format('y')}; }}\n",
+    ]
+    return Program(text.components, "".join(lines)).source("", "dense/exchange.cu")
+
+
+def _carrier(low: CudaLowering, given: tuple[np.dtype, ...]) -> str:
+    """Whether an element of the data is one of the carrier, computed in the dtype that the algebra works in."""
+    carrier, work = low.algebra.carrier_in(low.dtype), low.algebra.working(low.dtype)
+    if work == low.dtype or work.names:
+        return function("contains", "x", [carrier], given, [np.dtype(bool)], given="Given")
+    wide = value_type(work)
+    inner = function("contains_wide", "x", [carrier], (work,), [np.dtype(bool)], given=wide)
+    return inner + f"DEVICE bool contains(Given x) {{ return contains_wide(({wide})x); }}\n"
+
+
+def _weight(low: CudaLowering) -> int:
+    """About how many instructions a ⊕ and a ⊗ take."""
+    return sum(_LONG.get(e.op, 1) for e in postorder((*low.add.outputs, *low.mul.outputs)) if e.args)
+
+
+def _constant(name: str, parts: Sequence, components: tuple[np.dtype, ...]) -> str:
+    values = [c.type(v) for v, c in zip(parts, components, strict=True)]
+    return f"DEVICE Value {name}() {{ return {element(values)}; }}\n"
+
+
+_FUSED = {("minimum", "add"): "__viaddmin", ("maximum", "add"): "__viaddmax"}
+
+
+def packed_program(low: CudaLowering) -> Program | None:
+    """Two 16-bit elements a word, where ⊕ and ⊗ have instructions for that; None elsewhere.
+
+    Words run along the rows of B and C. An element of A meets both halves, so A is given with each element twice.
+    """
+    (dtype,) = low.components if len(low.components) == 1 else (np.dtype(object),)
+    if dtype not in (np.dtype("i2"), np.dtype("u2"), np.dtype("f2")):
+        return None
+    plus, times = _plain(low.add, "minimum", "maximum"), _plain(low.mul, "add", "minimum", "maximum")
+    if not plus or not times:
+        return None
+    fused = None
+    if dtype.kind == "f":
+        calls = {"add": "sums_of_halves", "minimum": "least_of_halves", "maximum": "greatest_of_halves"}
+    else:
+        sign = "s" if dtype.kind == "i" else "u"
+        calls = {"add": "__vadd2", "minimum": f"__vmin{sign}2", "maximum": f"__vmax{sign}2"}
+        fused = _FUSED.get((plus, times))
+    relax = f"{fused}_{sign}16x2(a, b, c)" if fused else f"{calls[plus]}(c, {calls[times]}(a, b))"
+    both = int(np.array(low.zero[0], dtype).view("u2")) * 0x10001
+    prelude = [
+        '#line 1 "prelude"\n', "using Value = unsigned;\n",
+        f"DEVICE Value zero() {{ return {literal(np.uint32(both))}; }}\n",
+        f"DEVICE Value relax(Value c, Value a, Value b) {{ return {relax}; }}\nconstexpr bool ABSORBS = true;\n",
+    ]
+    return Program((np.dtype("u4"),), "".join(prelude))
+
+
+def boolean_words() -> Program:
+    """The Boolean product, 32 elements a word."""
+    prelude = (
+        '#line 1 "prelude"\nusing Value = unsigned;\nDEVICE Value zero() { return 0; }\n'
+        "DEVICE Value relax(Value c, Value a, Value b) { return c | (a & b); }\nconstexpr bool ABSORBS = true;\n"
+    )
+    return Program((np.dtype("u4"),), prelude)
+
+
+def word_filler(dtype: np.dtype) -> str:
+    """The source of the kernel that gives every element of A a word of its own."""
+    narrow = np.dtype("u2") if dtype == np.float16 else dtype  # only the bits matter
+    return _file("compile/ops.cuh") + f"using Narrow = {memory_type(narrow)};\n" + _file("dense/words.cu")
+
+
+def _plain(operation: Traced, *names: str) -> str:
+    """Which of these binary operations it is; empty if none."""
+    return operation.outputs[0].op if operation.is_plain(*names) else ""
+
+
+def is_linear(low: CudaLowering) -> bool:
+    """Whether the product is that of ordinary matrices, which the vendor's library computes."""
+    dtype = low.storage
+    return low.blas and dtype.names is None and dtype.itemsize >= 4
+
+
+def always_defined(low: CudaLowering) -> bool:
+    """Whether every star exists, so that nobody need ask the device."""
+    return low.defined is constant(True)

@@ -1,0 +1,102 @@
+"""Large host arrays to the device and back over pinned memory: a piece is copied by threads while another travels.
+
+Memory that the system may page out is copied to the device at a fraction of the bus's rate, and pinning a whole array
+takes longer than copying it. So a few pinned pieces are used in turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from semiring.kernels.cpu.compile.threads import pool, thread_count
+
+PIECE = 16 << 20  # bytes of a pinned piece
+PIECES = 3  # in use at once: one is filled, one travels, one is about to
+COPIERS = 8  # threads beyond which memory gets no faster
+LEAST = 4 << 20  # bytes below which CuPy's own copy is as fast
+
+
+def upload(array: np.ndarray) -> Any:
+    """A CuPy array of the same elements, in C order."""
+    import cupy
+
+    if array.nbytes < LEAST or array.ndim < 2:
+        return cupy.asarray(array, order="C")
+    result = cupy.empty(array.shape, array.dtype)
+    stream = cupy.cuda.get_current_stream()
+    pieces = [_Piece(array) for _ in range(PIECES)]
+    for i, rows in enumerate(_runs(array)):
+        piece, source, target = pieces[i % PIECES], array[rows], result[rows]
+        piece.event.synchronize()
+        part = piece.like(source)
+        _copy(part, source)
+        target.set(part, stream)
+        piece.event.record(stream)
+    stream.synchronize()  # the pieces go back to the pool
+    return result
+
+
+def download(array: Any) -> np.ndarray:
+    """A NumPy array of the same elements, in C order."""
+    import cupy
+
+    if array.nbytes < LEAST or array.ndim < 2:
+        return np.asarray(array.get())
+    array = cupy.ascontiguousarray(array)
+    result = np.empty(array.shape, array.dtype)
+    stream = cupy.cuda.get_current_stream()
+    pieces = [_Piece(array) for _ in range(PIECES)]
+    under_way: list[tuple[_Piece, slice]] = []
+    for i, rows in enumerate(_runs(array)):
+        if len(under_way) == PIECES:
+            _arrive(result, *under_way.pop(0))
+        piece = pieces[i % PIECES]
+        array[rows].get(stream, out=piece.like(array[rows]), blocking=False)
+        piece.event.record(stream)
+        under_way.append((piece, rows))
+    for piece, rows in under_way:
+        _arrive(result, piece, rows)
+    return result
+
+
+class _Piece:
+    """Pinned memory for some rows of an array, and when it may be touched again."""
+
+    def __init__(self, array: Any):
+        import cupy
+
+        self.memory = cupy.cuda.alloc_pinned_memory(max(PIECE, array.nbytes // len(array)))
+        self.event = cupy.cuda.Event(disable_timing=True)
+
+    def like(self, rows: Any) -> np.ndarray:
+        """The memory as an array of the shape of these rows."""
+        return np.frombuffer(self.memory, rows.dtype, rows.size).reshape(rows.shape)
+
+
+def _runs(array: Any) -> Iterator[slice]:
+    """Runs of rows, or of matrices of a stack, that fit in a piece."""
+    step = max(PIECE // max(array.nbytes // len(array), 1), 1)
+    for start in range(0, len(array), step):
+        yield slice(start, min(start + step, len(array)))
+
+
+def _arrive(result: np.ndarray, piece: _Piece, rows: slice) -> None:
+    piece.event.synchronize()
+    _copy(result[rows], piece.like(result[rows]))
+
+
+def _copy(target: np.ndarray, source: np.ndarray) -> None:
+    """target ← source, by a few threads."""
+    parts = max(min(thread_count(None), COPIERS, len(target)), 1)
+    cuts = [len(target) * i // parts for i in range(parts + 1)]
+    tickets = count()
+
+    def work() -> None:
+        while (i := next(tickets)) < parts:
+            np.copyto(target[cuts[i] : cuts[i + 1]], source[cuts[i] : cuts[i + 1]])
+
+    pool.run(work, parts - 1)

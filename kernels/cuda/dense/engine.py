@@ -1,0 +1,323 @@
+"""The CUDA engine: the kernel interface over CuPy arrays, for any algebra that compiles.
+
+A `Program` (program.py) is an algebra as CUDA text; the fixed kernels are in product.cu, close.cu and elements.cu. All
+work goes to CuPy's current stream, and nothing waits for it except `equal`, and the checks that a closure exists where
+a star may be missing.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semiring.kernels.cuda.compile.launch import Function, Module, copy_of, device_name, empty_like_rows, rows_of
+from semiring.kernels.cuda.compile.program import LARGEST_STACKED, always_defined, is_linear, packed_program, program
+
+from .closure import HUGE, TILE, Closure, outer_block
+from .product import EVERY, MOST_STACKED, Product, View, WordProduct
+
+if TYPE_CHECKING:
+    from semiring.kernels.cuda.lowering import CudaLowering
+
+ALIGN = 128  # bounds of blocks that keep tiles whole and rows aligned
+WORTH_PADDING = 96  # least order of operands for which a copy in whole tiles pays
+MOST_PADDED = 4 << 30  # bytes of operands beyond which ragged edges are a small share, and copies too large
+STRIP_BYTES = 256 << 20  # memory that `left` and `right` may copy operands into, or
+STRIP_SHARE = 8  # … this fraction (1/8) of the operand, where that is more
+
+
+class CudaKernel:
+    """The operations on blocks that the schedules are written in, for one lowering; see `semiring.kernels.interface`.
+
+    Blocks are CuPy arrays of the lowering's storage, with any strides; rows whose elements do not lie side by side are
+    copied first.
+
+    Parameters
+    ----------
+    lowering : CudaLowering
+    """
+
+    tile = TILE  #: order of a block that `close` takes directly
+    align = ALIGN  #: bounds of blocks are multiples of this where possible
+
+    def __init__(self, lowering: CudaLowering):
+        self.lowering = lowering
+        self.program = program(lowering)
+        self.dtype = self.program.dtype
+        self.size = self.program.size
+        self.is_linear = is_linear(lowering)
+        self.always_defined = always_defined(lowering)
+        self.product = Product(self.program)
+        self.absorbs = lowering.algebra.absorbs
+        words = packed_program(lowering) if self.absorbs else None
+        self.words = WordProduct(words, self.dtype) if words else None
+        self.closure = Closure(self.program, self.words or self.product, lowering.algebra.idempotent)
+
+    # Products
+
+    def multiply_add(self, C: Any, A: Any, B: Any) -> None:
+        """C ← C ⊕ A ⊗ B. C overlaps neither A nor B."""
+        if not self._small_product(C, A, B, True):
+            self._product(C[None], A[None], B[None], True)
+
+    def multiply(self, C: Any, A: Any, B: Any) -> None:
+        """C ← A ⊗ B; what C held is not read. C overlaps neither A nor B."""
+        if not self._small_product(C, A, B, False):
+            self._product(C[None], A[None], B[None], False)
+
+    def multiply_add_stack(self, C: Any, A: Any, B: Any) -> None:
+        """C[s] ← C[s] ⊕ A[s] ⊗ B[s] for every s; A and B may repeat a matrix by a zero stride."""
+        self._product(C, A, B, True)
+
+    def multiply_stack(self, C: Any, A: Any, B: Any) -> None:
+        """C[s] ← A[s] ⊗ B[s] for every s; A and B may repeat a matrix by a zero stride."""
+        self._product(C, A, B, False)
+
+    def left(self, D: Any, R: Any) -> None:
+        """R ← D ⊗ R in place; D is square and does not overlap R."""
+        for columns in _strips(R.shape[1], R.shape[0] * R.dtype.itemsize):
+            self.multiply(R[:, columns], D, copy_of(R[:, columns]))
+
+    def right(self, C: Any, D: Any) -> None:
+        """C ← C ⊗ D in place; D is square and does not overlap C."""
+        for rows in _strips(C.shape[0], C.shape[1] * C.dtype.itemsize):
+            self.multiply(C[rows], copy_of(C[rows]), D)
+
+    def _small_product(self, C: Any, A: Any, B: Any, accumulate: bool) -> bool:
+        """The product of matrices for which Python takes longer than the device; False where it is none of those."""
+        (m, k), (rows, n) = A.shape, B.shape
+        if self.is_linear or self.words or not 0 < min(m, k, n) < WORTH_PADDING or k != rows or C.shape != (m, n):
+            return False
+        if any(X.strides[1] != X.itemsize for X in (A, B, C)):
+            return False
+        self.product(_view(C), _view(A), _view(B), 1, accumulate)
+        return True
+
+    def _product(self, C: Any, A: Any, B: Any, accumulate: bool) -> None:
+        batch, m, n = C.shape
+        k = A.shape[2]
+        if A.shape != (batch, m, k) or B.shape != (batch, k, n):
+            raise ValueError(f"shapes {C.shape}, {A.shape} and {B.shape} do not fit")
+        if not C.size:
+            return
+        if self.is_linear and k:
+            import cupy
+
+            if accumulate:
+                C += cupy.matmul(A, B)
+            else:
+                C[...] = cupy.matmul(A, B)
+            return
+        target, A, B = self._operands(C, A, B, accumulate)
+        views = _view(target), _view(A), _view(B)
+        if not (k and self.words and self._word_product(*views, batch, accumulate)):
+            self.product(*views, batch, accumulate)
+        if target is not C:
+            C[...] = target[:, :m, :n]
+
+    def _operands(self, C: Any, A: Any, B: Any, accumulate: bool) -> tuple[Any, Any, Any]:
+        """C, A and B with rows that lie side by side; as whole, aligned tiles where a copy of them pays."""
+        batch, m, n = C.shape
+        k = A.shape[2]
+        least, total = min(m, n, k), C.nbytes + A.nbytes + B.nbytes
+        if least < WORTH_PADDING or total > MOST_PADDED or not self._can_pad:
+            return rows_of(C), rows_of(A), rows_of(B)
+        g = self.product.geometry(m, n, batch)
+        wide = g.BN if self.words is None else 2 * g.BN
+        tall, deep, wide = _up(m, g.BM), _up(k, g.BK), _up(n, wide)
+        target = self._padded(C, tall, wide, accumulate)
+        return target, self._padded(A, tall, deep), self._padded(B, deep, wide)
+
+    @property
+    def _can_pad(self) -> bool:
+        return self.absorbs and self.dtype.names is None and self.product.large.has_whole_tiles(self.size)
+
+    def _padded(self, stack: Any, rows: int, columns: int, keep: bool = True) -> Any:
+        """The matrices, zeros below and to the right of them, in rows of whole 16 bytes; themselves if they fit."""
+        stack = rows_of(stack)
+        if stack.shape[1:] == (rows, columns) and _view(stack).is_aligned:
+            return stack
+        import cupy
+
+        result = cupy.empty((len(stack), rows, columns), self.dtype)
+        if keep:
+            self._place(_view(stack), _view(result), len(stack))
+        return result
+
+    def _place(self, source: View, target: View, batch: int = 1) -> None:
+        """target ← source, zeros beyond it."""
+        for start in range(0, batch, MOST_STACKED):
+            self._elements[3](
+                target.rows, min(batch - start, MOST_STACKED),
+                source.address + start * source.next, *source[1:], target.address + start * target.next, *target[1:3],
+                target.columns,
+            )
+
+    def _word_product(self, C: View, A: View, B: View, batch: int, accumulate: bool) -> bool:
+        """The product by words of two elements, an odd last column aside; False where rows do not begin with a word."""
+        assert self.words
+        even = slice(C.columns // 2 * 2)
+        if even.stop == 0 or not self.words.fits(C.part(EVERY, even, 2), B.part(EVERY, even, 2)):
+            return False
+        self.words(C.part(EVERY, even, 2), A, B.part(EVERY, even, 2), batch, accumulate)
+        if even.stop < C.columns:
+            last = slice(even.stop, None)
+            self.product(C.part(EVERY, last, 2), A, B.part(EVERY, last, 2), batch, accumulate)
+        return True
+
+    # Closures
+
+    def close(self, D: Any) -> int:
+        """D ← D* in place; returns −1, or the first pivot without a star, and then D is no use any more.
+
+        Any order works; beyond `tile`, pivots are blocks that are closed in turn.
+        """
+        n = D.shape[0]
+        if n != D.shape[1]:
+            raise ValueError(f"a block to close must be square, not {n} × {D.shape[1]}")
+        if not n:
+            return -1
+        if self.closure.has_graph(n):
+            work = rows_of(D)
+            view = _view(work)
+            with self.closure.graph(n) as recorded:
+                self._place(view, recorded.matrix)
+                recorded.launch()
+                self._place(recorded.matrix.part(slice(n), slice(n), self.size), view)
+                pivot = -1 if self.always_defined else int(recorded.failed[0])
+            if work is not D:
+                D[...] = work
+            return pivot
+        order = n if n <= TILE else _up(n, outer_block(n) if n >= HUGE else ALIGN)
+        work = self._padded(D[None], order, order)[0] if self._can_pad and n > WORTH_PADDING else rows_of(D)
+        failed = self.closure(_view(work))
+        if work.data.ptr != D.data.ptr:
+            D[...] = work[:n, :n]
+        return -1 if self.always_defined else int(failed[0])
+
+    def closes_whole(self, n: int) -> bool:
+        """Whether `close` is the fast way for this order; in between, the halves of R-Kleene make larger products."""
+        return n <= TILE or (n >= HUGE and not self.is_linear)
+
+    def close_stack(self, D: Any) -> np.ndarray:
+        """D[s] ← D[s]* for every s; returns −1 or the first pivot without a star, for each."""
+        batch, n, columns = D.shape
+        if n != columns:
+            raise ValueError(f"a block to close must be square, not {n} × {columns}")
+        if not D.size:
+            return np.full(batch, -1)
+        if n > LARGEST_STACKED:
+            return np.array([self.close(matrix) for matrix in D])
+        work = rows_of(D)
+        failed = self.close_small(work, work)
+        if work is not D:
+            D[...] = work
+        return np.full(batch, -1) if failed is None else failed.get().astype(np.int64)
+
+    def close_small(self, A: Any, D: Any) -> Any:
+        """D[s] ← A[s]*, orders up to `LARGEST_STACKED`; A may be D. The first pivots without a star, None if all have.
+
+        Stacks or single matrices, both with the elements of a row side by side.
+        """
+        import cupy
+
+        batch = len(D) if D.ndim == 3 else 1
+        failed = None if self.always_defined else cupy.full(batch, -1, np.int32)
+        self.closure.stack(_view(A), _view(D), batch, 0 if failed is None else failed.data.ptr)
+        return failed
+
+    @property
+    def place(self) -> str:
+        """Where it computes, in words."""
+        return device_name()
+
+    @cached_property
+    def unchecked(self) -> CudaKernel:
+        """The same kernel, but nothing waits to hear of pivots without a star."""
+        twin = copy(self)
+        twin.always_defined = True
+        return twin
+
+    # Elements
+
+    @cached_property
+    def _elements(self) -> tuple[Function, ...]:
+        module = Module(self.program.elements())
+        return tuple(module.function(name, 128) for name in ("diagonal", "set_diagonal", "compare", "place"))
+
+    def diagonal(self, A: Any, D: Any) -> Any:
+        """The vector of ⊕ over k of A[i, k] ⊗ D[k, i]: the diagonal of A ⊗ D."""
+        if A.shape != D.shape[::-1]:
+            raise ValueError(f"shapes {A.shape} and {D.shape} do not fit")
+        import cupy
+
+        out = cupy.empty(A.shape[0], A.dtype)
+        A, D = rows_of(A), rows_of(D)
+        if out.size:
+            self._elements[0](
+                len(out), 1, A.data.ptr, A.strides[0], D.data.ptr, D.strides[0], out.data.ptr, A.shape[1]
+            )
+        return out
+
+    def set_diagonal(self, A: Any, values: Any) -> None:
+        """a_ii ← the values."""
+        import cupy
+
+        self._on_diagonal(A, cupy.ascontiguousarray(values).data.ptr)
+
+    def add_one(self, A: Any) -> None:
+        """A ← 1 ⊕ A: ones join the diagonal."""
+        self._on_diagonal(A, 0)
+
+    def _on_diagonal(self, A: Any, values: int) -> None:
+        work = rows_of(A)
+        n = A.shape[0]
+        if n:
+            self._elements[1](-(-n // 128), 1, work.data.ptr, work.strides[0], n, values)
+        if work is not A:
+            A[...] = work
+
+    def like(self, A: Any) -> Any:
+        """A matrix of the same shape, in C order, holding anything."""
+        return empty_like_rows(A)
+
+    def equal(self, A: Any, B: Any) -> bool:
+        """Whether both hold the same elements; waits for the device."""
+        if A.shape != B.shape:
+            return False
+        if not A.size:
+            return True
+        import cupy
+
+        differ = cupy.zeros(1, np.int32)
+        A, B = rows_of(A), rows_of(B)
+        self._elements[2](
+            len(A), 1, A.data.ptr, A.strides[0], B.data.ptr, B.strides[0], A.shape[1], differ.data.ptr
+        )
+        return not int(differ[0])
+
+    def assign(self, A: Any, B: Any) -> None:
+        """A ← B."""
+        A[...] = B
+
+
+def _up(number: int, multiple: int) -> int:
+    return -(-number // multiple) * multiple
+
+
+def _view(block: Any) -> View:
+    """A matrix or a stack as it lies in memory."""
+    if block.ndim == 2:
+        return View(block.data.ptr, block.strides[0], 0, *block.shape)
+    next_matrix, ld, _ = block.strides
+    return View(block.data.ptr, ld, next_matrix if block.shape[0] > 1 else 0, block.shape[1], block.shape[2])
+
+
+def _strips(count: int, bytes_each: int) -> list[slice]:
+    """Runs of rows or columns, each within the memory that may be taken for a copy of it."""
+    limit = max(STRIP_BYTES, count * bytes_each // STRIP_SHARE)
+    step = max(limit // max(bytes_each, 1) // ALIGN * ALIGN, ALIGN)
+    return [slice(i, min(i + step, count)) for i in range(0, count, step)]

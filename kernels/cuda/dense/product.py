@@ -1,0 +1,171 @@
+"""The tiled product on matrices in device memory; product.cu is its kernel."""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from semiring.kernels.cuda.compile.launch import Function, Module, memory, multiprocessors
+from semiring.kernels.cuda.compile.program import ProductGeometry, Program, product_geometries, word_filler
+
+MOST_STACKED = 65535  # matrices of a stack in one launch
+
+
+class View(NamedTuple):
+    """A stack of matrices in device memory, all in bytes: where it begins, from row to row, from matrix to matrix."""
+
+    address: int
+    ld: int
+    next: int
+    rows: int
+    columns: int
+
+    def part(self, rows: slice, columns: slice, size: int) -> View:
+        """The matrices cut to a range of rows and of columns."""
+        top, left = rows.start or 0, columns.start or 0
+        bottom = self.rows if rows.stop is None else rows.stop
+        right = self.columns if columns.stop is None else columns.stop
+        return View(self.address + top * self.ld + left * size, self.ld, self.next, bottom - top, right - left)
+
+    @property
+    def is_aligned(self) -> bool:
+        """Whether every row of every matrix begins on a multiple of 16 bytes."""
+        return not (self.address | self.ld | self.next) % 16
+
+
+class Gap(NamedTuple):
+    """Rows or columns that a product leaves out: from `at` on, `size` of them."""
+
+    at: int
+    size: int
+
+
+NO_GAP = Gap(0, 0)
+EVERY = slice(None)
+
+
+class Product:
+    """C ⊕= A ⊗ B and C = A ⊗ B for one program: whole tiles first, then what is left at the edges."""
+
+    def __init__(self, text: Program):
+        self.text = text
+        self.size = text.size
+        self.large, self.small = product_geometries(self.size, text.light)
+
+    @lru_cache(8)  # noqa: B019 (kernels live as long as the process)
+    def function(self, geometry: ProductGeometry, whole_tiles: bool) -> Function:
+        """The kernel for whole tiles, or the one for edges."""
+        module = Module(self.text.product(geometry, whole_tiles))
+        name = "product" if whole_tiles else "product_edge"
+        return module.function(name, geometry.threads, geometry.shared_bytes(self.size))
+
+    def geometry(self, m: int, n: int, batch: int) -> ProductGeometry:
+        """Small tiles where large ones would leave multiprocessors idle."""
+        large = self.large
+        tiles = -(-m // large.BM) * -(-n // large.BN) * batch
+        return large if tiles >= multiprocessors() * large.RESIDENT * 3 // 4 else self.small
+
+    def __call__(self, C: View, A: View, B: View, batch: int, accumulate: bool) -> None:
+        """Any shapes; batches beyond what one launch takes are cut."""
+        if not (C.rows and C.columns):
+            return
+        for start in range(0, batch, MOST_STACKED):
+            c, a, b = (v._replace(address=v.address + start * v.next) for v in (C, A, B))
+            self._stack(c, a, b, min(batch - start, MOST_STACKED), accumulate)
+
+    def _stack(self, C: View, A: View, B: View, batch: int, accumulate: bool) -> None:
+        g = self.geometry(C.rows, C.columns, batch)
+        m, n, k = C.rows // g.BM * g.BM, C.columns // g.BN * g.BN, A.columns // g.BK * g.BK
+        if not (m and n and k and C.is_aligned and A.is_aligned and B.is_aligned and g.has_whole_tiles(self.size)):
+            self._edge(g, C, A, B, batch, accumulate)
+            return
+        size, top, left, first = self.size, slice(m), slice(n), slice(k)
+        self._whole(
+            g, C.part(top, left, size), A.part(top, first, size), B.part(first, left, size), batch, accumulate
+        )
+        if k < A.columns:
+            rest = slice(k, None)
+            self._edge(g, C.part(top, left, size), A.part(top, rest, size), B.part(rest, left, size), batch, True)
+        if m < C.rows:
+            rest = slice(m, None)
+            self._edge(g, C.part(rest, EVERY, size), A.part(rest, EVERY, size), B, batch, accumulate)
+        if n < C.columns:
+            rest = slice(n, None)
+            left_of = A.part(top, EVERY, size)
+            self._edge(g, C.part(top, rest, size), left_of, B.part(EVERY, rest, size), batch, accumulate)
+
+    def whole(
+        self, g: ProductGeometry, C: View, A: View, B: View, batch: int, accumulate: bool,
+        rows: Gap = NO_GAP, columns: Gap = NO_GAP,
+    ) -> None:
+        """Whole tiles only. With a gap, C, A and B are matrices that have the gap in them, at bounds of tiles."""
+        self._whole(g, C, A, B, batch, accumulate, rows, columns)
+
+    def _whole(
+        self, g: ProductGeometry, C: View, A: View, B: View, batch: int, accumulate: bool,
+        rows: Gap = NO_GAP, columns: Gap = NO_GAP,
+    ) -> None:
+        down, across = (C.rows - rows.size) // g.BM, (C.columns - columns.size) // g.BN
+        if down and across:
+            self.function(g, True)(
+                down * across, batch, A.address, A.ld, A.next, B.address, B.ld, B.next, C.address, C.ld, C.next,
+                down, across, A.columns // g.BK, *rows, *columns, int(accumulate),
+            )
+
+    def _edge(self, g: ProductGeometry, C: View, A: View, B: View, batch: int, accumulate: bool) -> None:
+        tiles = -(-C.rows // g.BM) * -(-C.columns // g.BN)
+        self.function(g, False)(
+            tiles, batch, A.address, A.ld, A.next, B.address, B.ld, B.next, C.address, C.ld, C.next,
+            C.rows, C.columns, A.columns, int(accumulate),
+        )
+
+
+class WordProduct(Product):
+    """A product whose words hold several elements of a row of B and C; A has one element a word, filled in here.
+
+    Views and gaps are in elements, as for `Product`.
+
+    Parameters
+    ----------
+    text : Program
+        On words of 32 bits.
+    dtype : dtype
+        Of an element: 16-bit integers, two a word.
+    """
+
+    def __init__(self, text: Program, dtype: np.dtype):
+        super().__init__(text)
+        self.dtype = dtype
+
+    @cached_property
+    def _fill(self) -> Function:
+        return Module(word_filler(self.dtype)).function("fill_words", 256)
+
+    def fits(self, *views: View) -> bool:
+        """Whether every row begins with a word, and ends with one."""
+        return not any(v.address % 4 or v.ld % 4 or v.next % 4 or v.columns % 2 for v in views)
+
+    def __call__(self, C: View, A: View, B: View, batch: int, accumulate: bool) -> None:
+        """Any shapes that `fits` accepts."""
+        a, _kept = self.filled(A, batch)
+        super().__call__(_in_words(C), a, _in_words(B), batch, accumulate)
+
+    def whole(
+        self, g: ProductGeometry, C: View, A: View, B: View, batch: int, accumulate: bool,
+        rows: Gap = NO_GAP, columns: Gap = NO_GAP,
+    ) -> None:
+        a, _kept = self.filled(A, batch)
+        gap = Gap(columns.at // 2, columns.size // 2)
+        self._whole(g, _in_words(C), a, _in_words(B), batch, accumulate, rows, gap)
+
+    def filled(self, A: View, batch: int) -> tuple[View, object]:
+        """A with a word for each element, and the memory it is in."""
+        words = memory(batch * A.rows * A.columns * 4)
+        self._fill(A.rows, batch, A.address, A.ld, A.next, words.ptr, A.rows, A.columns)
+        return View(words.ptr, A.columns * 4, A.rows * A.columns * 4, A.rows, A.columns), words
+
+
+def _in_words(v: View) -> View:
+    return v._replace(columns=v.columns // 2)

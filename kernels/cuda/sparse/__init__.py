@@ -1,0 +1,1 @@
+"""Engines of compressed rows on a GPU."""

@@ -1,0 +1,116 @@
+"""How an algebra is computed on data of a dtype: what is stored, which expressions run, how results come back.
+
+A lowering is chosen by what the expressions are and by facts about the data, never by an algebra's name. Each is an
+isomorphism on the elements that can occur, so that closures and products may run wholly on the encoded side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+
+from semiring.algebra.evaluate import numpy_function
+from semiring.algebra.expression import Expression, Traced
+from semiring.algebra.laws import sequence
+from semiring.algebra.semiring import Semiring
+
+CHUNK = 1 << 18  # elements that a conversion takes at once: it stays in the cache and needs no second matrix
+
+
+@dataclass(frozen=True, eq=False)  # made once for each condition, and kept: one object is one lowering
+class Lowering:
+    """An algebra on storage of its own; `recode` holds the functions behind `encode` and `decode`."""
+
+    name: str
+    reason: str
+    algebra: Semiring
+    dtype: np.dtype  # of the data
+    storage: np.dtype
+    kind: str  # "numba", "packed", "planes" or "objects": which engine runs it
+    add: Traced
+    mul: Traced  # as it may stand under ⊕, which may drop what is not an element
+    scale: Traced  # ⊗ whose result is stored
+    star: Traced
+    defined: Expression
+    zero: tuple
+    one: tuple
+    fused_sum: bool = False  # ⊗ of floats is x + y, and ⊕ drops NaN
+    blas: bool = False  # ⊕ and ⊗ are + and × of a float type that BLAS knows
+    recode: tuple[Callable[[np.ndarray, bool], Any], Callable[[Any], np.ndarray]] | None = None
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether storage holds the data as they are."""
+        return self.recode is None
+
+    @cached_property
+    def drops_nan(self) -> bool:
+        """Whether NaN, if it comes up, never stays in a result: ⊕ is min or max."""
+        return self.kind not in ("numba", "cuda") or self.add.is_plain("minimum", "maximum")
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether data and storage are in a GPU's memory."""
+        return False
+
+    def encode(self, array: np.ndarray, copy: bool) -> Any:
+        """An array of the data's dtype in storage; its own memory may be used where `copy` is false."""
+        return np.array(array, copy=copy or None) if self.recode is None else self.recode[0](array, copy)
+
+    def decode(self, stored: Any) -> np.ndarray:
+        """Storage as an array of the data's dtype, in the same memory where that is possible."""
+        return stored if self.recode is None else self.recode[1](stored)
+
+    @cached_property
+    def components(self) -> tuple[np.dtype, ...]:
+        """Storage dtypes of an element's components."""
+        return tuple(self.storage[f] for f in self.storage.names) if self.storage.names else (self.storage,)
+
+    @cached_property
+    def key(self) -> tuple:
+        """What the compiled code depends on."""
+        return (
+            self.kind, self.add, self.mul, self.scale, self.star, self.defined, self.components, self.zero, self.one,
+            self.fused_sum, self.blas, self.algebra if self.kind == "objects" else None,
+        )
+
+    def empty(self, shape: tuple[int, ...]) -> Any:
+        """A matrix in storage that holds anything."""
+        return np.empty(shape, self.storage)
+
+    def matrix_bytes(self, n: int) -> int:
+        """Bytes of a matrix of n × n in storage."""
+        return n * n * self.storage.itemsize
+
+    def add_one(self, diagonal: np.ndarray) -> np.ndarray:
+        """1 ⊕ each element of a vector in storage."""
+        if self.kind == "objects":
+            ones = sequence([self.algebra.one] * len(diagonal), np.dtype(object))
+            return np.asarray(self.algebra.over(object).add(ones, diagonal))
+        parts = tuple(diagonal[f] for f in self.storage.names) if self.storage.names else (diagonal,)
+        results = numpy_function(self.add.outputs, 2, self.components, self.components)(self.one, parts)
+        if not self.storage.names:
+            return np.asarray(results[0])
+        out = np.empty_like(diagonal)
+        for f, r in zip(self.storage.names, results, strict=True):
+            out[f] = r
+        return out
+
+
+AnyLowering = TypeVar("AnyLowering", bound=Lowering)
+
+
+def chunks(array: np.ndarray) -> Any:
+    """Views of runs of rows that together are the array."""
+    if array.ndim == 0 or array.size <= CHUNK:
+        return [array]
+    if array.ndim == 1:
+        return [array[i : i + CHUNK] for i in range(0, len(array), CHUNK)]
+    rows = max(CHUNK // max(array[0].size, 1), 1)
+    return [array[i : i + rows] for i in range(0, len(array), rows)]
+
+

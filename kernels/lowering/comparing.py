@@ -1,0 +1,90 @@
+"""Forms of floats: as ordered integers where an algebra only compares, halves in single precision."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra.constants import nearest_constant
+from semiring.algebra.expression import Traced, constant, postorder, rounded, substitute
+
+from .base import AnyLowering, Lowering, chunks
+
+
+def single_for_half(single: Lowering, dtype: np.dtype) -> Lowering:
+    def encode(a: np.ndarray, copy: bool) -> np.ndarray:
+        return single.encode(a.astype("f4"), False)
+
+    def decode(a: np.ndarray) -> np.ndarray:
+        with np.errstate(over="ignore"):  # too large for a half is ∞ there
+            return np.asarray(single.decode(a).astype(dtype))
+
+    return replace(
+        single, name=f"{single.name}, single precision", dtype=dtype,
+        reason=f"the CPU has no half-precision arithmetic; {single.reason}",
+        recode=(encode, decode),
+    )
+
+
+def rounded_to(plain: AnyLowering, dtype: np.dtype) -> AnyLowering:
+    """The same with constants as a narrower float has them, so that they compare with its data as they should."""
+
+    def recode(t: Traced) -> Traced:
+        return Traced(rounded(t.outputs, dtype), t.arity, t.width)
+
+    (kind,) = plain.components
+    return replace(
+        plain, add=recode(plain.add), mul=recode(plain.mul), scale=recode(plain.scale), star=recode(plain.star),
+        defined=rounded((plain.defined,), dtype)[0],
+        zero=(kind.type(nearest_constant(plain.zero[0], dtype)),),
+        one=(kind.type(nearest_constant(plain.one[0], dtype)),),
+    )
+
+
+@lru_cache(1024)
+def only_compares(plain: Lowering) -> bool:
+    """Whether ⊕ and ⊗ only pick among operands and constants, so that any order-preserving code will do."""
+    allowed = {"minimum", "maximum", "input", "constant"}
+    outputs = (*plain.add.outputs, *plain.mul.outputs, *plain.scale.outputs, *plain.star.outputs)
+    return len(plain.components) == 1 and plain.defined.op == "constant" and all(
+        e.op in allowed for e in postorder(outputs)
+    )
+
+
+def ordered_integers(plain: Lowering) -> Lowering:
+    """Floats as signed integers of the same order: those below zero have their lower bits flipped."""
+    integer = np.dtype(f"i{plain.dtype.itemsize}")
+    low_bits = integer.type(np.iinfo(integer).max)
+
+    def flip(bits: np.ndarray) -> None:
+        for part in chunks(bits):
+            np.bitwise_xor(part, (part >> (integer.itemsize * 8 - 1)) & low_bits, out=part)
+
+    def encode(a: np.ndarray, copy: bool) -> np.ndarray:
+        bits = np.array(a, copy=copy or None).view(integer)
+        flip(bits)
+        return bits
+
+    def decode(bits: np.ndarray) -> np.ndarray:
+        flip(bits)
+        return bits.view(plain.dtype)
+
+    def code(value: Any) -> int:
+        return encode(np.array([value], plain.dtype), True)[0].item()
+
+    outputs = (*plain.add.outputs, *plain.mul.outputs, *plain.star.outputs)
+    coded = {e: constant(code(e.value)) for e in postorder(outputs) if e.op == "constant"}
+
+    def recode(t: Traced) -> Traced:
+        return Traced(substitute(t.outputs, coded), t.arity, t.width)
+
+    return replace(
+        plain, name="ordered integers", reason="⊕ and ⊗ only compare, and integers of the same order compare faster",
+        storage=integer, add=recode(plain.add), mul=recode(plain.mul), scale=recode(plain.scale),
+        star=recode(plain.star),
+        zero=(integer.type(code(plain.zero[0])),), one=(integer.type(code(plain.one[0])),),
+        recode=(encode, decode),
+    )

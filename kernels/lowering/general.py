@@ -1,0 +1,151 @@
+"""The form that is always right: the expressions as they stand, in a dtype that can carry them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra.arithmetic import Arithmetic
+from semiring.algebra.complexes import split_complex
+from semiring.algebra.expression import Expression, Traced, apply, constant, operand, substitute
+from semiring.algebra.proofs import is_dropped
+from semiring.algebra.semiring import Semiring
+
+from .base import Lowering
+from .objects import refuse_too_small
+
+
+@lru_cache(1024)
+def general(S: Semiring, dtype: np.dtype) -> Lowering:
+    """The lowering that is always right: the expressions as they stand, on the data's dtype if it can carry them."""
+    ops = S.traced
+    assert ops
+    wide = S.working(dtype)
+    if wide != dtype:
+        return _widened(general(S, wide), dtype)
+    if dtype.kind == "c":
+        return _in_parts(S, dtype)
+    A = S.over(dtype)
+    fused = S.is_tropical and dtype.kind == "f"
+    blas = ops.add.is_plain("add") and ops.raw_mul.is_plain("multiply") and dtype in (np.float32, np.float64)
+    name, reason = "general", "as declared"
+    if fused:
+        name, reason = "fused sum", "x + y as one fused multiply-add, which leaves the other pipes to min and max"
+    elif blas:
+        name, reason = "BLAS", "⊕ and ⊗ are the ordinary sum and product"
+    exact = _absorbs_exactly(S)
+    dropped = exact or (dtype.kind == "f" and is_dropped(ops, S.zero))
+    return Lowering(
+        name=name,
+        reason=reason,
+        algebra=S,
+        dtype=dtype,
+        storage=dtype,
+        kind="numba",
+        add=_in_order(ops.add),
+        mul=ops.raw_mul if dropped else ops.mul,
+        scale=ops.raw_mul if exact else ops.mul,
+        star=_star_revealing_divergence(S),
+        defined=_defined(S, dtype),
+        zero=_parts(A, A.zero),
+        one=_parts(A, A.zero if A.one is None else A.one),
+        fused_sum=fused,
+        blas=blas,
+    )
+
+
+def _in_parts(S: Semiring, dtype: np.dtype) -> Lowering:
+    """Complex numbers as records of their real and imaginary parts, in the same memory."""
+    ops, A, part = S.traced, S.over(dtype), np.dtype(f"f{dtype.itemsize // 2}")
+    assert ops
+    storage = np.dtype([("real", part), ("imag", part)])
+
+    def split(t: Traced) -> Traced:
+        return Traced(split_complex(t.outputs), t.arity, 2 * t.width)
+
+    def numbers(element: Any) -> tuple:
+        return part.type(element.real), part.type(element.imag)
+
+    def encode(a: np.ndarray, copy: bool) -> np.ndarray:
+        return np.array(a, copy=copy or None).view(storage)
+
+    times = split(ops.mul)
+    return Lowering(
+        name="real and imaginary parts", reason="a complex number is a record of two floats", algebra=S, dtype=dtype,
+        storage=storage, kind="numba", add=split(ops.add), mul=times, scale=times, star=split(ops.star),
+        defined=split_complex([_defined(S, dtype)])[0], zero=numbers(A.zero),
+        one=numbers(A.zero if A.one is None else A.one), recode=(encode, lambda b: b.view(dtype)),
+        blas=ops.add.is_plain("add") and ops.raw_mul.is_plain("multiply"),
+    )
+
+
+def _absorbs_exactly(S: Semiring) -> bool:
+    """Whether 0 ⊗ a is 0, or no better under ⊕, because ⊗ only picks one of the two or their bits."""
+    ops = S.traced
+    assert ops
+    picks = ops.raw_mul.is_plain("minimum", "maximum") and ops.add.is_plain("minimum", "maximum")
+    return picks or ops.raw_mul.is_plain("bitwise_and", "bitwise_or", "logical_and", "logical_or")
+
+
+def _in_order(add: Traced) -> Traced:
+    """⊕ with its first operand first: a minimum drops a NaN that stands second."""
+    if add.is_plain("minimum", "maximum"):
+        return Traced((Expression(add.outputs[0].op, (operand(0), operand(1))),), 2, 1)
+    return add
+
+
+def _defined(S: Semiring, dtype: np.dtype) -> Expression:
+    """Where a star exists: nowhere that a number overflowed, unless infinity is an element."""
+    ops = S.traced
+    assert ops
+    if S.has_unit_stars:
+        return constant(True)
+    if dtype.kind not in "fc" or S.over(dtype).contains(np.array([np.inf, -np.inf], dtype)).any():
+        return ops.defined
+    finite = apply("isfinite", operand(0))
+    return finite if ops.defined is constant(True) else apply("logical_and", ops.defined, finite)
+
+
+def _parts(A: Arithmetic, element: Any) -> tuple:
+    return tuple(element[f] for f in A.dtype.names) if A.dtype.names else (element,)
+
+
+def _star_revealing_divergence(S: Semiring) -> Traced:
+    """1 ⊕ a where cycles may improve without end: it is a* where a* is 1, and else shows it on the diagonal."""
+    ops = S.traced
+    assert ops
+    if not S.may_diverge:
+        return ops.star
+    one = [constant(c) for c in S.components_of(S.one)]
+    first = {operand(0, c): e for c, e in enumerate(one)}
+    second = {operand(1, c): operand(0, c) for c in range(len(one))}
+    return Traced(substitute(ops.add.outputs, first | second), 1, ops.add.width)
+
+
+def _widened(wide: Lowering, dtype: np.dtype) -> Lowering:
+    """Computed in a wider dtype than the data's, where 0 and 1 are what they are declared to be."""
+    S, storage = wide.algebra, wide.storage
+    A, W = S.over(dtype), S.over(storage)
+    known = [(x, y) for x, y in ((A.zero, W.zero), (A.one, W.one)) if x is not None]
+    limits = np.iinfo(dtype) if dtype.kind in "iu" else None
+
+    def encode(a: np.ndarray, copy: bool) -> np.ndarray:
+        result = a.astype(storage)
+        for given, meant in known:
+            result[a == given] = meant
+        return result
+
+    def decode(b: np.ndarray) -> np.ndarray:
+        outside = np.zeros(b.shape, bool) if limits is None else (b < limits.min) | (b > limits.max)
+        if outside.any():
+            refuse_too_small(S, dtype, b[outside].flat[0])
+        with np.errstate(over="ignore"):
+            return b.astype(dtype)
+
+    return replace(
+        wide, name=f"{wide.name}, widened", dtype=dtype, blas=False, fused_sum=False, recode=(encode, decode),
+        reason=f"{dtype} is too narrow for its constants or laws, so it is computed in {storage}",
+    )

@@ -1,0 +1,102 @@
+"""Sums of integers under min or max, with the infinity where no finite sum can reach."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra.constants import cast_constant
+from semiring.algebra.semiring import Semiring
+from semiring.kernels.facts import Facts
+
+from .base import Lowering, chunks
+from .general import general
+from .objects import python_integers, refuse_too_small
+
+
+def tropical_integers(S: Semiring, dtype: np.dtype, facts: Facts, length: int, in_place: bool) -> Lowering:
+    """Sums under min or max, with the infinity moved to half the range of a type that no finite sum can reach.
+
+    With |finite result| ≤ L and the infinity at I > 2 L, a sum with an absent edge in it stays above I − L > L, and
+    I + I does not overflow: no test for zero is needed in the inner loop.
+    """
+    if dtype.kind == "i" and (facts.low_limit if S.zero == np.inf else facts.high_limit):
+        return python_integers(S, dtype, "the dtype's other limit occurs: it stands for the opposite infinity")
+    bound = int(facts.largest) * max(length, 1)
+    for size in (2, 4, 8):
+        storage = np.dtype(f"i{size}")
+        if size >= (dtype.itemsize if in_place else 2) and np.iinfo(storage).max // 2 > 2 * bound:
+            return _sums(S, dtype, storage)
+    return python_integers(S, dtype, f"a path may weigh up to {bound}, beyond 64-bit integers")
+
+
+@lru_cache(1024)
+def _sums(S: Semiring, dtype: np.dtype, storage: np.dtype) -> Lowering:
+    plain = general(S, dtype)
+    sign = 1 if S.zero == np.inf else -1
+    limits = np.iinfo(dtype)
+    absent, opposite = (limits.max, limits.min) if sign > 0 else (limits.min, limits.max)
+    middle = np.iinfo(storage).max // 2
+    infinity = storage.type(sign * middle)
+    same_place = storage == dtype
+
+    def encode(a: np.ndarray, copy: bool) -> np.ndarray:
+        if same_place:
+            result = np.array(a, copy=copy or None)
+            for part in chunks(result):
+                part[part == absent] = infinity
+            return result
+        result = np.empty(a.shape, storage)
+        for target, source in zip(chunks(result), chunks(a), strict=True):
+            target[...] = source
+            target[source == absent] = infinity
+        return result
+
+    def decode(b: np.ndarray) -> np.ndarray:
+        result = b if same_place else np.empty(b.shape, dtype)
+        for target, source in zip(chunks(result), chunks(b), strict=True):
+            far = source > middle // 2 if sign > 0 else source < -(middle // 2)
+            outside = ((source < limits.min) | (source > limits.max) | (source == absent)) & ~far
+            if dtype.kind == "i":
+                outside |= source == opposite  # it would read as the opposite infinity
+            if outside.any():
+                refuse_too_small(S, dtype, source[outside].flat[0])
+            target[...] = source
+            target[far] = absent
+        return result
+
+    assert S.traced
+    raw = S.traced.raw_mul
+    return replace(
+        plain, name=f"{storage.name} sums", storage=storage, mul=raw, scale=raw,
+        reason=f"no sum can reach half of {middle}, so infinity lies there and needs no test",
+        zero=(infinity,), one=(storage.type(0),), recode=(encode, decode),
+    )
+
+
+def widen(S: Semiring, array: np.ndarray, facts: Facts) -> np.ndarray:
+    """Data in a dtype in which sums along a path cannot overflow: integers as floats if exact, else as objects."""
+    if array.dtype.kind not in "iu" or not S.is_tropical:
+        return array
+    if int(facts.largest) * max(array.shape[-1], 1) >= 2**53:
+        return python_integers(S, array.dtype, "").encode(array, True)
+    result = array.astype("f8")
+    limits = np.iinfo(array.dtype)
+    result[array == limits.max] = np.inf if S.zero == np.inf or limits.min else limits.max
+    if limits.min:
+        result[array == limits.min] = -np.inf
+    return result
+
+
+def narrow(S: Semiring, value: Any, dtype: np.dtype) -> Any:
+    """A weight that `widen` arithmetic found, in the data's own dtype."""
+    if dtype.kind not in "iu" or not S.is_tropical:
+        return value
+    # A weight that leaves the dtype is still worth telling: as a Python int.
+    if np.isinf(value):
+        return cast_constant(float(value), dtype)
+    limits = np.iinfo(dtype)
+    return dtype.type(int(value)) if limits.min <= value <= limits.max else int(value)

@@ -1,0 +1,1 @@
+"""Engines around an engine."""

@@ -1,0 +1,1 @@
+"""An algebra: expressions, laws, dtypes, the `Semiring` class, and the catalogue."""

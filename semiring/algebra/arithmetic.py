@@ -1,0 +1,177 @@
+"""An algebra's operations as expressions, and as NumPy functions on arrays of one dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semiring.errors import SemiringError
+
+from . import laws
+from .constants import nearest_constant
+from .evaluate import numpy_function, python_function
+from .expression import Expression, Traced, rounded
+from .stars import object_star
+from .tracing import saturating_add
+
+if TYPE_CHECKING:
+    from .semiring import Semiring
+
+
+def components(dtype: np.dtype) -> tuple[np.dtype, ...]:
+    """The dtypes of an element's components: its own, unless it is a record."""
+    return tuple(dtype[f] for f in dtype.names) if dtype.names else (dtype,)
+
+
+class Operations:
+    """An algebra's operations as expressions. `mul` is `raw_mul` with zero made to absorb."""
+
+    def __init__(
+        self, add: Traced, raw_mul: Traced, mul: Traced, star: Traced, defined: Expression, carrier: Expression
+    ):
+        self.add, self.raw_mul, self.mul = add, raw_mul, mul
+        self.star, self.defined, self.carrier = star, defined, carrier
+
+
+class Arithmetic:
+    """An algebra on NumPy arrays of one dtype: the reference that every kernel is held against.
+
+    Parameters
+    ----------
+    S : Semiring
+    dtype : dtype
+        Of operands and results.
+    working : dtype
+        In which expressions are computed; wider, where `dtype` is too narrow for the algebra.
+    """
+
+    def __init__(self, S: Semiring, dtype: np.dtype, working: np.dtype):
+        self.semiring, self.dtype = S, dtype
+        self.components, self._work = components(dtype), components(working)
+        # Halves are computed in single precision, which holds what comes up on the way, with constants that are halves.
+        self._halves = dtype == working == np.float16
+        if self._halves:
+            self._work = (np.dtype("f4"),)
+        if dtype.kind == "O":
+            self.zero, self.one = S.zero, S.one
+            self._objects = self._object_functions()
+        else:
+            self.zero, self.one = self.element(S.zero), None if S.one is None else self.element(S.one)
+
+    def element(self, value: Any) -> Any:
+        """A Python number, or a tuple for records, as a scalar of the dtype."""
+        if self.dtype.kind == "O":
+            return value
+        parts = zip(self.semiring.components_of(value), self.components, strict=True)
+        cast = [nearest_constant(v, d) for v, d in parts]
+        return np.array(tuple(cast), self.dtype)[()] if self.dtype.names else cast[0]
+
+    def add(self, x: Any, y: Any) -> Any:
+        """x ⊕ y."""
+        return self._call("add", x, y)
+
+    def mul(self, x: Any, y: Any) -> Any:
+        """x ⊗ y, zero absorbing."""
+        if self.dtype.kind in "iu" and self.semiring.is_tropical:
+            return self._sum(x, y)
+        return self._call("mul", x, y)
+
+    def _sum(self, x: Any, y: Any) -> Any:
+        """Sums of integers where the limits of the dtype are infinities: they absorb, and no sum may reach one."""
+        limits = np.iinfo(self.dtype)
+        opposite = limits.min if self.zero == limits.max else limits.max
+        total = np.asarray(saturating_add(np.asarray(x, self.dtype), np.asarray(y, self.dtype)))
+        endless = ((x == opposite) | (y == opposite)) & (self.dtype.kind == "i")
+        absent = (x == self.zero) | (y == self.zero)
+        outside = ~endless & ~absent & ((total == self.zero) | ((total == opposite) & (self.dtype.kind == "i")))
+        if outside.any():
+            raise SemiringError(f"{self.semiring.name}: a sum leaves {self.dtype.name}; use a wider dtype")
+        return np.where(absent, self.zero, np.where(endless, self.dtype.type(opposite), total))
+
+    def raw_mul(self, x: Any, y: Any) -> Any:
+        """x ⊗ y as it was declared: 0 ⊗ a may be NaN."""
+        return self._call("raw_mul", x, y)
+
+    def star(self, x: Any) -> Any:
+        """x*, meaningless where `defined` is false."""
+        return self._call("star", x)
+
+    def defined(self, x: Any) -> Any:
+        """Where x* exists."""
+        return self._predicate("defined", x)
+
+    def contains(self, x: Any) -> Any:
+        """Where x is an element: within the carrier, and not NaN."""
+        return self._predicate("carrier", x) & ~laws.is_nan(np.asarray(x))
+
+    def _call(self, op: str, *arrays: Any) -> Any:
+        if self.dtype.kind == "O":
+            with np.errstate(all="ignore"):  # comparisons with NaN, which objects may be
+                return self._objects[op](*arrays)
+        outputs = getattr(self.semiring.traced, op).outputs
+        if self._halves:
+            outputs = rounded(outputs, self.dtype)
+        function = numpy_function(outputs, len(arrays), self._work, self._work)
+        results = function(*map(self._widened, arrays))
+        if self._work != self.components:
+            results = tuple(map(self._narrowed, results, self.components))
+        if self.dtype.names:
+            shape = np.broadcast_shapes(*(np.shape(a) for a in arrays))
+            out = np.empty(shape, self.dtype)
+            for f, r in zip(self.dtype.names, results, strict=True):
+                out[f] = r
+            return out
+        return np.broadcast_to(results[0], np.broadcast_shapes(*(np.shape(a) for a in arrays)))
+
+    def _widened(self, x: Any) -> tuple:
+        parts = self.split(x)
+        if self._work == self.components:
+            return parts
+        return tuple(np.asarray(p).astype(w) for p, w in zip(parts, self._work, strict=True))
+
+    def _narrowed(self, result: np.ndarray, dtype: np.dtype) -> np.ndarray:
+        if dtype.kind in "iu":
+            limits = np.iinfo(dtype)
+            if ((result < limits.min) | (result > limits.max)).any():
+                raise SemiringError(f"{self.semiring.name}: a result leaves {dtype}; use a wider dtype")
+        with np.errstate(over="ignore"):
+            return np.asarray(result).astype(dtype)
+
+    def _predicate(self, which: str, x: Any) -> np.ndarray:
+        if self.dtype.kind == "O":
+            with np.errstate(all="ignore"):
+                return np.asarray(self._objects[which](x), bool)
+        S = self.semiring
+        e = S.carrier_in(self.dtype) if which == "carrier" else getattr(S.traced, which)
+        if e.op == "constant":
+            return np.full(np.shape(x), e.value, bool)
+        outputs = rounded((e,), self.dtype) if self._halves else (e,)
+        function = numpy_function(outputs, 1, self._work, (np.dtype(bool),))
+        return np.broadcast_to(function(self._widened(x))[0], np.shape(x))
+
+    def split(self, x: Any) -> tuple:
+        """The components of an array of elements."""
+        return tuple(x[f] for f in self.dtype.names) if self.dtype.names else (x,)
+
+    def _object_functions(self) -> dict[str, Callable]:
+        S = self.semiring
+        if S.traced is not None:
+            add, mul, star = (python_function(t) for t in (S.traced.add, S.traced.raw_mul, S.traced.star))
+            defined, carrier = (python_function(Traced((e,), 1, 1)) for e in (S.traced.defined, S.traced.carrier))
+            guarded = lambda a, b: S.zero if _is(a, S.zero) or _is(b, S.zero) else mul(a, b)  # noqa: E731
+        else:
+            add, mul = S._callables["add"], S._callables["mul"]
+            declared, belongs = S._callables["star"], S._callables["carrier"]
+            reached, is_reached = object_star(add, mul, S.one)
+            star, defined = (declared, lambda a: True) if declared else (reached, is_reached)
+            carrier, guarded = belongs or (lambda a: True), mul
+        functions = {"add": (add, 2), "mul": (guarded, 2), "raw_mul": (mul, 2), "star": (star, 1),
+                     "defined": (defined, 1), "carrier": (carrier, 1)}
+        self.scalar = {k: f for k, (f, _) in functions.items()}
+        return {k: np.frompyfunc(f, arity, 1) for k, (f, arity) in functions.items()}
+
+
+def _is(a: Any, element: Any) -> bool:
+    return a is element or bool(a == element)

@@ -1,0 +1,52 @@
+"""Algebras by name."""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+
+from semiring.errors import LawError, SemiringError
+
+from .semiring import Semiring
+
+
+def algebra(S: Semiring | str) -> Semiring:
+    """A semiring, or the one with a name of the catalogue: "min-plus", "min_plus", "k_best(4)".
+
+    Raises
+    ------
+    SemiringError
+        For an unknown name, with the near one.
+    """
+    if isinstance(S, Semiring):
+        return S
+    from .catalogue import PARAMETERS, catalogue, counter_examples
+
+    if not isinstance(S, str):
+        raise SemiringError(f"{S!r} is not a semiring; pass one, such as sr.min_plus, or its name")
+    name = S.strip().lower().replace("-", "_").replace(" ", "_")
+    call = re.fullmatch(r"(\w+)\(([0-9]{1,18})\)", name)
+    if call and call[1] in PARAMETERS:
+        return PARAMETERS[call[1]][0](int(call[2]))
+    known = catalogue | counter_examples
+    if name in known:
+        return known[name]
+    near = get_close_matches(name, known, 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"the catalogue has {', '.join(catalogue)}"
+    raise SemiringError(f"unknown algebra {S!r}: {hint}")
+
+
+def closable(S: Semiring | str) -> Semiring:
+    """An algebra that has closures: `algebra`, and none that is good for bare products only.
+
+    Raises
+    ------
+    LawError
+        For an algebra that was declared with ``product_only=True``.
+    """
+    S = algebra(S)
+    if S.product_only:
+        broken = S._law_report.failures
+        why = broken[0] if broken else "it was declared with product_only=True"
+        raise LawError(f"{S.name} is not a semiring, so it has products but no closure: {why}")
+    return S

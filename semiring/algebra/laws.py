@@ -1,0 +1,341 @@
+"""The laws of a semiring as code. A report says of each law whether the samples obey it, with a witness if not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .samples import Elements
+
+COMBINED = 4096  # combinations of notable elements that a law is tried on, at most
+RANDOM = 256  # combinations with random elements
+ENOUGH = 12  # random elements on which a flag must hold to be relied on
+TOLERANCE = {2: 3e-2, 4: 2e-4, 8: 1e-9}  # by the bytes of a float: rounding is no breach of a law
+
+
+class Arithmetic(Protocol):
+    """What the laws are stated over: an algebra's operations on arrays of one dtype."""
+
+    dtype: np.dtype
+    zero: Any
+    one: Any
+
+    def add(self, x: Any, y: Any) -> Any: ...
+    def mul(self, x: Any, y: Any) -> Any: ...
+    def raw_mul(self, x: Any, y: Any) -> Any: ...
+    def star(self, x: Any) -> Any: ...
+    def defined(self, x: Any) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Law:
+    """A law over `arity` elements: `sides` returns the two sides that must be equal, `exact` to the last bit."""
+
+    name: str
+    formula: str
+    arity: int
+    sides: Callable[..., tuple[Any, Any]]
+    exact: bool = False
+
+
+def _selective(S: Arithmetic, a: Any, b: Any) -> tuple[Any, Any]:
+    total = S.add(a, b)
+    return total, choose(equal(total, b), b, a)
+
+
+def _star(S: Arithmetic, a: Any, product: Callable[[Any, Any], Any]) -> tuple[Any, Any]:
+    star = S.star(a)
+    return choose(S.defined(a), star, a), choose(S.defined(a), S.add(full(a, S.one), product(a, star)), a)
+
+
+def _absorbs(a: Any, result: Any, zero: Any) -> tuple[Any, Any]:
+    """IEEE answers NaN to 0·∞ and ∞ − ∞, where the algebra means zero: both count as absorbed."""
+    return choose(is_nan(result), full(a, zero), result), full(a, zero)
+
+
+AXIOMS = (
+    Law("⊕ is associative", "(a ⊕ b) ⊕ c = a ⊕ (b ⊕ c)", 3,
+        lambda S, a, b, c: (S.add(S.add(a, b), c), S.add(a, S.add(b, c)))),
+    Law("⊕ is commutative", "a ⊕ b = b ⊕ a", 2, lambda S, a, b: (S.add(a, b), S.add(b, a))),
+    Law("0 is neutral for ⊕", "0 ⊕ a = a", 1, lambda S, a: (S.add(full(a, S.zero), a), a)),
+    Law("⊗ is associative", "(a ⊗ b) ⊗ c = a ⊗ (b ⊗ c)", 3,
+        lambda S, a, b, c: (S.mul(S.mul(a, b), c), S.mul(a, S.mul(b, c)))),
+    Law("1 is neutral on the left", "1 ⊗ a = a", 1, lambda S, a: (S.mul(full(a, S.one), a), a)),
+    Law("1 is neutral on the right", "a ⊗ 1 = a", 1, lambda S, a: (S.mul(a, full(a, S.one)), a)),
+    Law("0 absorbs on the left", "0 ⊗ a = 0", 1, lambda S, a: _absorbs(a, S.raw_mul(full(a, S.zero), a), S.zero)),
+    Law("0 absorbs on the right", "a ⊗ 0 = 0", 1, lambda S, a: _absorbs(a, S.raw_mul(a, full(a, S.zero)), S.zero)),
+    Law("⊗ distributes on the left", "a ⊗ (b ⊕ c) = (a ⊗ b) ⊕ (a ⊗ c)", 3,
+        lambda S, a, b, c: (S.mul(a, S.add(b, c)), S.add(S.mul(a, b), S.mul(a, c)))),
+    Law("⊗ distributes on the right", "(a ⊕ b) ⊗ c = (a ⊗ c) ⊕ (b ⊗ c)", 3,
+        lambda S, a, b, c: (S.mul(S.add(a, b), c), S.add(S.mul(a, c), S.mul(b, c)))),
+)
+STAR = (
+    Law("star unfolds on the left", "a* = 1 ⊕ a ⊗ a*", 1, lambda S, a: _star(S, a, S.mul)),
+    Law("star unfolds on the right", "a* = 1 ⊕ a* ⊗ a", 1, lambda S, a: _star(S, a, lambda x, y: S.mul(y, x))),
+)
+FLAGS = {
+    "idempotent": Law("⊕ is idempotent", "a ⊕ a = a", 1, lambda S, a: (S.add(a, a), a)),
+    # Searches take whatever differs from an operand for an improvement.
+    "selective": Law("⊕ is selective", "a ⊕ b ∈ {a, b}", 2, _selective, exact=True),
+    "bounded": Law("1 bounds every element", "1 ⊕ a = 1", 1, lambda S, a: (S.add(full(a, S.one), a), full(a, S.one))),
+    "commutative": Law("⊗ is commutative", "a ⊗ b = b ⊗ a", 2, lambda S, a, b: (S.mul(a, b), S.mul(b, a))),
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was found of one law; `witness` holds the elements that break it, `left` and `right` the sides.
+
+    Attributes
+    ----------
+    holds : bool
+        No element was found that breaks it.
+    proven : bool
+        It follows from the expressions, or no other elements are there, or it held on enough random ones.
+    """
+
+    law: Law
+    holds: bool
+    witness: tuple = ()
+    left: Any = None
+    right: Any = None
+    proven: bool = True
+
+    def __str__(self) -> str:
+        if self.holds and self.proven:
+            return f"{self.law.name}: {self.law.formula}"
+        if self.holds:
+            return f"{self.law.name} is unproven: {self.law.formula} was tried on too few elements that are not 0 or 1"
+        names = ", ".join(f"{n} = {show(w)}" for n, w in zip("abc", self.witness, strict=False))
+        return f"{self.law.name} fails: {self.law.formula} at {names}: {show(self.left)} ≠ {show(self.right)}"
+
+
+@dataclass(frozen=True)
+class LawReport:
+    """Verdicts on the axioms, the star and the flags of one algebra over one set of samples."""
+
+    name: str
+    samples: int
+    axioms: tuple[Verdict, ...]
+    star: tuple[Verdict, ...]
+    flags: dict[str, Verdict]
+
+    @property
+    def ok(self) -> bool:
+        """Whether every axiom and the star law hold on the samples."""
+        return not self.failures
+
+    @property
+    def failures(self) -> list[Verdict]:
+        """Verdicts on the axioms and the star that failed."""
+        return [v for v in (*self.axioms, *self.star) if not v.holds]
+
+    @property
+    def derived(self) -> dict[str, bool]:
+        """The flags that may be relied on."""
+        return {flag: verdict.holds and verdict.proven for flag, verdict in self.flags.items()}
+
+    def __iter__(self) -> Iterator[Verdict]:
+        return iter((*self.axioms, *self.star, *self.flags.values()))
+
+    def __str__(self) -> str:
+        head = f"{self.name}: {'a semiring' if self.ok else 'not a semiring'} on {self.samples} samples"
+        rows = [f"  {'✓' if v.holds else '✗'} {v}" for v in (*self.axioms, *self.star)]
+        for flag, v in self.flags.items():
+            sure = v.holds and v.proven
+            rows.append(f"  {'+' if sure else '?' if v.holds else '−'} {flag}" + ("" if sure else f"  ({v})"))
+        return "\n".join([head, *rows])
+
+    __repr__ = __str__
+
+
+def check(
+    S: Arithmetic, given: Elements | np.ndarray, *, name: str = "algebra", star: bool = True,
+    proven: frozenset[str] = frozenset(),
+) -> LawReport:
+    """Try every law.
+
+    Parameters
+    ----------
+    S : Arithmetic
+    given : Elements or ndarray
+        Elements to combine; an array is combined in all ways, and flags that hold on it are relied on.
+    star : bool
+        Whether the star is tried, too.
+    proven : set of str
+        Flags that follow from the expressions.
+    """
+    if isinstance(given, np.ndarray):
+        notable, random, sure = given, given[:0], True
+    else:
+        notable, random = given.notable, given.random
+        sure = given.complete or len(random) >= ENOUGH
+
+    def verdict(law: Law, certain: bool = True) -> Verdict:
+        return judge(law, S, notable, random, certain)
+
+    known = S.one is not None  # bare products need no 1
+    return LawReport(
+        name,
+        len(notable) + len(random),
+        tuple(verdict(law) for law in AXIOMS if known or "1" not in law.name),
+        tuple(verdict(law) for law in STAR) if star else (),
+        {f: verdict(law, sure or f in proven) for f, law in FLAGS.items() if known or f != "bounded"},
+    )
+
+
+def judge(law: Law, S: Arithmetic, notable: np.ndarray, random: np.ndarray, proven: bool = True) -> Verdict:
+    """Try one law on combinations of the notable elements, and on some with random ones.
+
+    Sides are equal if they differ by no more than rounding of the values that occurred on the way. Combinations on the
+    way of which something leaves the dtype's range say nothing.
+    """
+    everything = np.concatenate([notable, random])
+    elements = [everything[c] for c in _combinations(law.arity, len(notable), len(random))]
+    watched = _Watched(S, elements)
+    left, right = law.sides(watched, *elements)
+    failed = np.flatnonzero(~(equal(left, right) if law.exact else watched.agree(left, right)))
+    if not failed.size:
+        return Verdict(law, True, proven=proven)
+    f = failed[0]
+    return Verdict(law, False, tuple(e[f] for e in elements), left[f], right[f])
+
+
+@lru_cache(64)
+def _combinations(arity: int, notable: int, random: int) -> tuple[np.ndarray, ...]:
+    """Indices of the elements of each combination: the notable ones come first, the random ones after them."""
+    most = min(notable, int(COMBINED ** (1 / arity) + 1e-9))
+    grid = np.indices((most,) * arity).reshape(arity, -1)
+    if not random:
+        return tuple(grid)
+    rng = np.random.default_rng(arity)
+    if arity == 1:
+        return (np.arange(notable + random),)
+    # Notable elements have a quarter of the places.
+    mixed = rng.integers(notable, notable + random, (arity, RANDOM))
+    places = rng.random((arity, RANDOM)) < 0.25
+    mixed[places] = rng.integers(0, notable, int(places.sum()))
+    return tuple(np.concatenate([grid, mixed], axis=1))
+
+
+class _Watched:
+    """An arithmetic that sees how large the values on the way are, and whether they leave the dtype's range."""
+
+    def __init__(self, S: Arithmetic, elements: Sequence[np.ndarray]):
+        self._S, self.dtype, self.zero, self.one = S, S.dtype, S.zero, S.one
+        self.raw_mul, self.star, self.defined = S.raw_mul, S.star, S.defined
+        self._components = tuple(S.dtype[f] for f in S.dtype.names) if S.dtype.names else (S.dtype,)
+        self._floats = [k for k, d in enumerate(self._components) if d.kind in "fc"]
+        self._sizes = {k: np.zeros(len(elements[0])) for k in self._floats}
+        self._lost = np.zeros(len(elements[0]), bool)
+        for e in elements:
+            self._see(e)
+
+    def _parts(self, x: np.ndarray) -> list[np.ndarray]:
+        return [x[f] for f in self.dtype.names] if self.dtype.names else [x]
+
+    def _see(self, result: np.ndarray, *operands: np.ndarray) -> None:
+        with np.errstate(all="ignore"):
+            for k in self._floats:
+                part = self._parts(result)[k]
+                size = np.abs(part).astype("f8")
+                finite = np.isfinite(size)
+                np.maximum(self._sizes[k], np.where(finite, size, 0), out=self._sizes[k])
+                if not operands:
+                    continue
+                given = [np.abs(self._parts(x)[k]).astype("f8") for x in operands]
+                least = np.finfo(self._components[k]).tiny
+                self._lost |= ~finite & np.logical_and.reduce([np.isfinite(g) for g in given])
+                vanished = (size < least) & np.logical_and.reduce([g > 0 for g in given])
+                self._lost |= vanished & (np.minimum.reduce(given) < least**0.25)
+
+    def add(self, x: Any, y: Any) -> Any:
+        result = self._S.add(x, y)
+        self._see(result, x, y)
+        return result
+
+    def mul(self, x: Any, y: Any) -> Any:
+        result = self._S.mul(x, y)
+        self._see(result, x, y)
+        return result
+
+    def agree(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Where two sides are equal up to rounding, or say nothing."""
+        same = self._lost.copy() if self._floats else np.zeros(len(x), bool)
+        parts = [
+            _near(p, q, self._sizes[k]) if k in self._floats else equal(p, q)
+            for k, (p, q) in enumerate(zip(self._parts(x), self._parts(y), strict=True))
+        ]
+        return np.asarray(same | np.logical_and.reduce(parts), bool)
+
+
+def _near(x: np.ndarray, y: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Where numbers differ by no more than rounding of numbers of that size."""
+    with np.errstate(all="ignore"):
+        both = np.maximum(np.abs(x), np.abs(y)).astype("f8")
+        item = x.dtype.itemsize // (2 if x.dtype.kind == "c" else 1)
+        near = np.abs(x - y) <= TOLERANCE.get(item, 1e-9) * np.maximum(size, both)
+        return np.asarray((x == y) | (near & np.isfinite(x) & np.isfinite(y)), bool)
+
+
+def equal(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Element-wise equality, of records in all components."""
+    if x.dtype.names:
+        return np.logical_and.reduce([x[f] == y[f] for f in x.dtype.names])
+    return np.asarray(x == y, bool)
+
+
+def full(like: np.ndarray, value: Any) -> np.ndarray:
+    """An array like another, every element the given one."""
+    result = np.empty(like.shape, like.dtype)
+    if like.dtype == object:
+        for i in range(result.size):
+            result.flat[i] = value
+    else:
+        result[...] = value
+    return result
+
+
+def is_nan(x: np.ndarray) -> np.ndarray:
+    """Where an element is NaN, or a record has one."""
+    if x.dtype.names:
+        return np.logical_or.reduce([is_nan(x[f]) for f in x.dtype.names])
+    if x.dtype.kind == "O":
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.frompyfunc(lambda e: isinstance(e, (float, np.floating)) and e != e, 1, 1)(x), bool)
+    return np.isnan(x) if x.dtype.kind in "fc" else np.zeros(x.shape, bool)
+
+
+def choose(condition: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """`np.where` that also takes records."""
+    result = np.array(y, copy=True)
+    condition = np.broadcast_to(np.asarray(condition, bool), result.shape)
+    result[condition] = x[condition]
+    return result
+
+
+def show(element: Any) -> str:
+    """An element as a person would write it."""
+    if isinstance(element, np.void):
+        return "(" + ", ".join(show(element[f]) for f in element.dtype.names or ()) + ")"
+    if isinstance(element, (complex, np.complexfloating)):
+        return f"{element:g}"
+    if isinstance(element, (float, np.floating)):
+        text = {np.inf: "∞", -np.inf: "−∞"}.get(float(element))
+        return text if text else f"{float(element):g}"
+    return str(element)
+
+
+def sequence(values: Sequence[Any], dtype: np.dtype) -> np.ndarray:
+    """Elements as a 1-D array; object elements stay whole, also when they are sequences themselves."""
+    if dtype.kind != "O":
+        return np.array(values, dtype)
+    result = np.empty(len(values), object)
+    for i, v in enumerate(values):
+        result[i] = v
+    return result

@@ -1,0 +1,205 @@
+"""Algebras whose elements are Python objects: antichains of costs, of edge sets, and regular expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import reduce
+from numbers import Real
+from typing import Any, TypeAlias
+
+from semiring.errors import SemiringError
+
+from .semiring import Semiring
+
+Costs: TypeAlias = frozenset[tuple[float, ...]]
+Sets: TypeAlias = frozenset[frozenset]
+
+
+def non_dominated(costs: Iterable[tuple[float, ...]]) -> Costs:
+    """The vectors that no other vector is at most, component by component.
+
+    Examples
+    --------
+    >>> sorted(non_dominated([(1, 5), (2, 2), (3, 3)]))
+    [(1, 5), (2, 2)]
+    """
+    kept: list[tuple[float, ...]] = []
+    for c in sorted(set(costs)):  # lexicographic order: only an earlier vector can dominate a later one
+        if not any(all(x <= y for x, y in zip(k, c, strict=True)) for k in kept):
+            kept.append(c)
+    return frozenset(kept)
+
+
+def minimal(sets: Iterable[frozenset]) -> Sets:
+    """The sets that contain no other of the sets.
+
+    Examples
+    --------
+    >>> [sorted(s) for s in minimal([frozenset("a"), frozenset("ab")])]
+    [['a']]
+    """
+    kept: list[frozenset] = []
+    for s in sorted(set(sets), key=len):
+        if not any(k <= s for k in kept):
+            kept.append(s)
+    return frozenset(kept)
+
+
+def _are_costs(x: Any) -> bool:
+    """Whether x is an antichain of vectors that are not negative, all of one length."""
+    if not isinstance(x, frozenset) or not all(isinstance(c, tuple) for c in x) or len(set(map(len, x))) > 1:
+        return False
+    return all(isinstance(v, Real) and float(v) >= 0 for c in x for v in c) and non_dominated(x) == x
+
+
+def _are_sets(x: Any) -> bool:
+    """Whether x is an antichain of sets."""
+    return isinstance(x, frozenset) and all(isinstance(s, frozenset) for s in x) and minimal(x) == x
+
+
+pareto = Semiring(
+    "pareto", "(finite antichains ≥ 0, non-dominated ∪, non-dominated sums, ∅, {(0, 0)})", dtype=object,
+    idempotent=True, bounded=True, commutative=True, carrier=_are_costs,
+    add=lambda x, y: non_dominated(x | y),
+    mul=lambda x, y: non_dominated(tuple(a + b for a, b in zip(p, q, strict=True)) for p in x for q in y),
+    zero=frozenset(), one=frozenset({(0, 0)}), star=lambda a: frozenset({(0, 0)}),
+    samples=[frozenset({(1, 4), (3, 2)}), frozenset({(2, 2)}), frozenset({(0, 7), (5, 0)}), frozenset({(2, 0)})],
+    description="all best trade-offs between two costs",
+)
+
+why = Semiring(
+    "why", "(antichains of sets, minimal ∪, minimal pairwise ∪, ∅, {∅})", dtype=object,
+    idempotent=True, bounded=True, commutative=True, carrier=_are_sets,
+    add=lambda x, y: minimal(x | y), mul=lambda x, y: minimal(p | q for p in x for q in y),
+    zero=frozenset(), one=frozenset({frozenset()}), star=lambda a: frozenset({frozenset()}),
+    samples=[frozenset({frozenset("a")}), frozenset({frozenset("ab"), frozenset("c")}), frozenset({frozenset("bc")})],
+    description="minimal sets of edges that connect two vertices (provenance)",
+)
+
+
+class Regex:
+    """A regular expression over single letters, in the syntax of Python's `re` with ∅ and ε.
+
+    Two are equal when they match the same words: decided by comparing Brzozowski derivatives
+    (J. A. Brzozowski, Derivatives of regular expressions, 1964), of which there are finitely many.
+    """
+
+    __slots__ = ("kind", "nullable", "parts", "text")
+
+    def __init__(self, kind: str, parts: tuple[Regex, ...] = (), text: str = ""):
+        self.kind = kind  # "empty", "letter", "concatenation", "alternative", "iteration"; ε is ∅*
+        self.parts = parts
+        self.text = text or self._spell()
+        of_parts = [p.nullable for p in parts]
+        self.nullable: bool = (
+            kind == "iteration"
+            or (kind == "concatenation" and all(of_parts))
+            or (kind == "alternative" and any(of_parts))
+        )
+
+    def _spell(self) -> str:
+        def bracket(p: Regex, *loose: str) -> str:
+            return f"(?:{p.text})" if p.kind in loose else p.text
+
+        if self.kind == "alternative":
+            return "|".join(p.text for p in self.parts)
+        if self.kind == "concatenation":
+            return "".join(bracket(p, "alternative") for p in self.parts)
+        return f"{bracket(self.parts[0], 'alternative', 'concatenation', 'iteration')}*"
+
+    def letters(self) -> frozenset[str]:
+        """The letters that occur."""
+        return frozenset(c.text for c in (self,) if self.kind == "letter").union(*(p.letters() for p in self.parts))
+
+    def derivative(self, a: str) -> Regex:
+        """What may follow the letter a."""
+        if self.kind == "letter":
+            return EPSILON if self.text == a else EMPTY
+        if self.kind == "alternative":
+            return reduce(alternative, (p.derivative(a) for p in self.parts))
+        if self.kind == "iteration":
+            return concatenation(self.parts[0].derivative(a), self)
+        if self.kind == "concatenation":
+            head, tail = self.parts[0], reduce(concatenation, self.parts[1:])
+            after = concatenation(head.derivative(a), tail)
+            return alternative(after, tail.derivative(a)) if head.nullable else after
+        return EMPTY
+
+    def matches(self, word: str) -> bool:
+        """Whether the word is in the language."""
+        return reduce(Regex.derivative, word, self).nullable
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Regex):
+            return NotImplemented
+        alphabet = self.letters() | other.letters()
+        seen: set[tuple[str, str]] = set()
+        pairs = [(self, other)]
+        while pairs:
+            x, y = pairs.pop()
+            if x.text == y.text or (x.text, y.text) in seen:
+                continue
+            if x.nullable != y.nullable:
+                return False
+            seen.add((x.text, y.text))
+            pairs += [(x.derivative(a), y.derivative(a)) for a in alphabet]
+        return True
+
+    def __hash__(self) -> int:
+        return hash(self.nullable)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"Regex({self.text!r})"
+
+
+EMPTY = Regex("empty", text="∅")
+EPSILON = Regex("iteration", (EMPTY,), text="ε")
+
+
+def letter(text: str) -> Regex:
+    """The regular expression that matches one letter.
+
+    Examples
+    --------
+    >>> print(alternative(letter("a"), concatenation(letter("b"), iteration(letter("a")))))
+    a|ba*
+    """
+    if not isinstance(text, str) or len(text) != 1 or not text.isalnum():
+        raise SemiringError(f"letter({text!r}): a letter is one letter or digit")
+    return Regex("letter", text=text)
+
+
+def alternative(x: Regex, y: Regex) -> Regex:
+    """x | y; the alternatives stand in one order, none twice."""
+    parts = {p.text: p for r in (x, y) for p in (r.parts if r.kind == "alternative" else (r,)) if p.kind != "empty"}
+    if len(parts) <= 1:
+        return next(iter(parts.values()), EMPTY)
+    return Regex("alternative", tuple(parts[t] for t in sorted(parts, key=lambda t: (len(t), t))))
+
+
+def concatenation(x: Regex, y: Regex) -> Regex:
+    """x followed by y."""
+    if "empty" in (x.kind, y.kind):
+        return EMPTY
+    if x is EPSILON or y is EPSILON:
+        return y if x is EPSILON else x
+    return Regex("concatenation", tuple(p for r in (x, y) for p in (r.parts if r.kind == "concatenation" else (r,))))
+
+
+def iteration(x: Regex) -> Regex:
+    """x*: any number of x, also none."""
+    if x is EPSILON or x.kind == "empty":
+        return EPSILON
+    return x if x.kind == "iteration" else Regex("iteration", (x,))
+
+
+regex = Semiring(
+    "regex", "(regular expressions, |, concatenation, ∅, ε)", dtype=object,
+    idempotent=True, carrier=lambda x: isinstance(x, Regex),
+    add=alternative, mul=concatenation, zero=EMPTY, one=EPSILON, star=iteration,
+    samples=[letter("a"), concatenation(letter("b"), iteration(letter("a"))), alternative(letter("b"), EPSILON)],
+    description="automaton to regular expression",
+)

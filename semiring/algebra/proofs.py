@@ -1,0 +1,165 @@
+"""What follows from an algebra's expressions alone: flags, and products with 0 that need no test for it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .expression import Expression, Traced, operand, postorder
+from .operations import COMMUTATIVE
+
+if TYPE_CHECKING:
+    from .arithmetic import Operations
+
+
+def proven_flags(ops: Operations) -> frozenset[str]:
+    """The flags that the expressions show."""
+    flags = set()
+    if ops.add.is_plain("minimum", "maximum", "logical_and", "logical_or", "bitwise_and", "bitwise_or", "gcd"):
+        flags.add("idempotent")
+    if ops.add.is_plain("minimum", "maximum"):
+        flags.add("selective")
+    if commutes(ops.raw_mul):
+        flags.add("commutative")
+    return frozenset(flags)
+
+
+def commutes(mul: Traced) -> bool:
+    """Whether ⊗ is the same with its operands exchanged, as its expression shows."""
+    numbers: dict[tuple, int] = {}
+
+    def read(exchanged: bool) -> list[int]:
+        known: dict[Any, int] = {}
+        for e in postorder(mul.outputs):
+            value = (1 - e.value[0], e.value[1]) if e.op == "input" and exchanged else e.value
+            parts = [known[part] for part in e.args]
+            parts = sorted(parts) if e.op in COMMUTATIVE else parts
+            known[e] = numbers.setdefault((e.op, repr(value), *parts), len(numbers))
+        return [known[e] for e in mul.outputs]
+
+    return read(False) == read(True)
+
+
+class Range(NamedTuple):
+    """Where the values of an expression lie, and whether NaN may be among them."""
+
+    low: float
+    high: float
+    nan: bool = False
+
+
+EVERYTHING = Range(-math.inf, math.inf, True)
+
+
+def is_dropped(ops: Operations, zero: Any) -> bool:
+    """Whether 0 ⊗ a and a ⊗ 0 of floats never change what they join by ⊕, without a test for 0.
+
+    ⊕ is min or max, and drops NaN. The products of 0 with the carrier's numbers, computed as declared, are no better
+    than 0. The carrier holds the results of both operations too, as they are rounded, because its ends bound them.
+    """
+    if not ops.add.is_plain("minimum", "maximum") or isinstance(zero, complex):
+        return False
+    inside = carrier_range(ops.carrier)
+    for traced in (ops.add, ops.raw_mul, ops.star):
+        result = range_of(traced.outputs[0], (inside, inside))
+        if result.low < inside.low or result.high > inside.high:
+            inside = Range(-math.inf, math.inf)
+    nothing = Range(float(zero), float(zero))
+    for left, right in ((nothing, inside), (inside, nothing)):
+        result = range_of(ops.raw_mul.outputs[0], (left, right))
+        if result.low < nothing.low if ops.add.is_plain("minimum") else result.high > nothing.high:
+            return False
+    return True
+
+
+def carrier_range(carrier: Expression) -> Range:
+    """The least interval that a carrier's comparisons with constants leave; NaN is not an element."""
+    low, high = -math.inf, math.inf
+    stack = [carrier]
+    while stack:
+        e = stack.pop()
+        if e.op == "logical_and":
+            stack += e.args
+        if e.op not in ("less", "less_equal", "greater", "greater_equal"):
+            continue
+        upwards = e.op.startswith("less")  # the larger one stands on the right
+        small, large = e.args if upwards else e.args[::-1]
+        if small is operand(0) and large.op == "constant":
+            high = min(high, float(large.value))
+        elif large is operand(0) and small.op == "constant":
+            low = max(low, float(small.value))
+    return Range(low, high)
+
+
+def range_of(e: Expression, inputs: tuple[Range, ...]) -> Range:
+    """Where an expression's values lie when its operands lie in intervals.
+
+    Ends are computed in doubles; rounding is monotone, so that they bound the rounded values too.
+    """
+    known: dict[Expression, Range] = {}
+    for node in postorder([e]):
+        if node.op == "input":
+            known[node] = inputs[node.value[0]]
+        elif node.op == "constant":
+            value = node.value
+            no_number = isinstance(value, complex) or value != value
+            known[node] = EVERYTHING if no_number else Range(float(value), float(value))
+        else:
+            rule = _RULES.get(node.op)
+            known[node] = rule(*(known[a] for a in node.args)) if rule else EVERYTHING
+    return known[e]
+
+
+def _hull(*ranges: Range) -> Range:
+    return Range(min(r.low for r in ranges), max(r.high for r in ranges), any(r.nan for r in ranges))
+
+
+def _extreme(choose: Callable) -> Callable[[Range, Range], Range]:
+    def rule(a: Range, b: Range) -> Range:
+        result = Range(choose(a.low, b.low), choose(a.high, b.high))
+        return _hull(result, a, b) if a.nan or b.nan else result
+
+    return rule
+
+
+def _sum(a: Range, b: Range) -> Range:
+    opposite = (a.low == -math.inf and b.high == math.inf) or (a.high == math.inf and b.low == -math.inf)
+    # +∞ and −∞ together are NaN: where one operand is nothing but +∞, so is what is left of the sum.
+    low = math.inf if math.inf in (a.low, b.low) else a.low + b.low
+    high = -math.inf if -math.inf in (a.high, b.high) else a.high + b.high
+    return Range(low, high, a.nan or b.nan or opposite)
+
+
+def _negative(a: Range) -> Range:
+    return Range(-a.high, -a.low, a.nan)
+
+
+def _product(a: Range, b: Range) -> Range:
+    def endless(r: Range) -> bool:
+        return math.inf in (r.high, -r.low)
+
+    def zero(r: Range) -> bool:
+        return r.low <= 0 <= r.high
+
+    corners = [0.0 if 0 in (x, y) else x * y for x in (a.low, a.high) for y in (b.low, b.high)]
+    return Range(min(corners), max(corners), a.nan or b.nan or (zero(a) and endless(b)) or (zero(b) and endless(a)))
+
+
+def _absolute(a: Range) -> Range:
+    low = 0.0 if a.low <= 0 <= a.high else min(abs(a.low), abs(a.high))
+    return Range(low, max(abs(a.low), abs(a.high)), a.nan)
+
+
+_RULES: dict[str, Callable[..., Range]] = {
+    "minimum": _extreme(min),
+    "maximum": _extreme(max),
+    "add": _sum,
+    "saturating_add": _sum,
+    "subtract": lambda a, b: _sum(a, _negative(b)),
+    "multiply": _product,
+    "saturating_multiply": _product,
+    "negative": _negative,
+    "absolute": _absolute,
+    "where": lambda condition, x, y: _hull(x, y),
+}

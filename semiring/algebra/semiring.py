@@ -1,0 +1,516 @@
+"""`Semiring`: an algebra (S, ⊕, ⊗, 0, 1), declared once with NumPy operations, and its arithmetic in each dtype."""
+
+from __future__ import annotations
+
+import html
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from semiring.errors import LawError, SemiringError, SemiringWarning, TraceError
+from semiring.machine.memory import require
+
+from . import laws, stars
+from .arithmetic import Arithmetic, Operations
+from .constants import cast_constant
+from .dtypes import SCALAR_DTYPES, check_neutral, checked_fields, refusal, refuse, safe_kinds, working_dtype
+from .expression import Expression, Traced, apply, constant, equals, split_undefined, without_minus_infinity
+from .proofs import proven_flags
+from .samples import Elements, elements, notable_elements
+from .tracing import TooManyBranches, trace
+from .vectors import flat_element, flattened
+
+_LARGE = 1 << 26  # bytes; larger allocations are checked against free memory
+
+
+class Semiring:
+    """An algebra with two operations, as expressions that run on every device.
+
+    Parameters
+    ----------
+    name : str
+        What to call it.
+    notation : str, optional
+        The tuple (S, ⊕, ⊗, 0, 1) for people to read; made from the expressions when absent.
+    add, mul : callable
+        ⊕ and ⊗ of two elements, written with NumPy ufuncs, operators and ``np.where``. Records arrive with their
+        fields as attributes and are returned as a tuple, a mapping or one of the operands.
+    zero, one : number, tuple or object
+        Neutral elements of ⊕ and ⊗. Zero absorbs. ±∞ in an integer dtype are its limits. A bare product needs no one.
+    star : callable, optional
+        a* = 1 ⊕ a ⊕ a² ⊕ …, the least solution of x = 1 ⊕ a ⊗ x; NaN where it does not exist. When absent, a* is the
+        sum of the powers where that is reached after finitely many steps (1 where 1 ⊕ a = 1), and does not exist
+        elsewhere.
+    fields : mapping of str to dtype, or sequence of pairs, optional
+        Components of an element that is a record, in order.
+    dtype : ``object``, optional
+        Elements are Python objects and the operations are called on them one by one.
+    dtypes : str, optional
+        The kinds of scalar dtype the algebra lives in, of "f" float, "i" signed, "u" unsigned, "b" bool, best first.
+        When absent: floats, and the kinds in which the operations cannot overflow unnoticed.
+    carrier : callable, optional
+        Which numbers are elements, as an expression: ``lambda a: (0 <= a) & (a <= 1)``. NaN never is. For Python
+        objects any predicate.
+    samples : sequence, optional
+        Elements to try the laws on, beside random ones; a general set of numbers within the carrier when absent.
+    idempotent, selective, bounded, commutative : bool, optional
+        a ⊕ a = a; a ⊕ b ∈ {a, b}; 1 ⊕ a = 1; a ⊗ b = b ⊗ a. When absent they hold if they follow from the expressions,
+        or were true of enough random elements of the carrier, neither 0 nor 1; in any other case they are unproven, and
+        the general way runs. When given, they are tried on the same elements.
+    product_only : bool
+        Accept operations that are not a semiring; only `matmul` takes them. Their zero is made to absorb only if ⊗
+        does so by itself.
+    description : str
+        What its closure computes.
+
+    Raises
+    ------
+    LawError
+        When an element refutes a law of semirings, or a flag that was declared.
+    TraceError
+        When an operation has no expression.
+
+    Notes
+    -----
+    The laws are those of closed semirings; see D. J. Lehmann, Algebraic structures for transitive closure (1977).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import semiring as sr
+    >>> sr.Semiring("reliability", add=np.maximum, mul=np.multiply, zero=0.0, one=1.0,
+    ...             carrier=lambda a: (0 <= a) & (a <= 1))
+    Semiring reliability: (S, max(a, b), a · b, 0, 1)  idempotent, selective, bounded, commutative
+    """
+
+    name = notation = ""
+    idempotent = selective = bounded = commutative = False
+
+    def __init__(
+        self,
+        name: str,
+        notation: str = "",
+        *,
+        add: Callable,
+        mul: Callable,
+        zero: Any,
+        one: Any = None,
+        star: Callable | None = None,
+        fields: Mapping[str, Any] | Sequence[tuple[str, Any]] | None = None,
+        dtype: Any = None,
+        dtypes: str | None = None,
+        carrier: Callable | None = None,
+        samples: Sequence[Any] | None = None,
+        idempotent: bool | None = None,
+        selective: bool | None = None,
+        bounded: bool | None = None,
+        commutative: bool | None = None,
+        product_only: bool = False,
+        description: str = "",
+    ):
+        if one is None and not product_only:
+            raise SemiringError(f"{name}: one= is missing, the neutral element of ⊗; only a bare product has none")
+        self.name = name
+        self.description = description
+        self.zero, self.one = zero, one
+        self.fields = checked_fields(name, fields) if fields else None  # as declared, some of them vectors
+        self.product_only = product_only
+        self._samples = samples
+        self._callables: dict[str, Any] = {"add": add, "mul": mul, "star": star, "carrier": carrier}
+        self._arithmetic: dict[np.dtype, Arithmetic] = {}
+        self._resolved: dict[np.dtype, np.dtype] = {}
+        self._working: dict[np.dtype, np.dtype] = {}
+        self.traced = None if self._on_objects(dtype, add, mul, star) else self._trace(add, mul, star, carrier)
+        self.kinds = dtypes or (safe_kinds(self.traced, self.is_tropical) if self.traced and not fields else "")
+        self.notation = notation or self._notation()
+        home = self.default_dtype
+        self._working[home] = home if self.traced is None else self._first_home(home)
+        A = Arithmetic(self, home, self._working[home])
+        check_neutral(self, A)
+        tried = elements(A, samples, ends=self._has_ends)
+        declared = {"idempotent": idempotent, "selective": selective, "bounded": bounded, "commutative": commutative}
+        proven = proven_flags(self.traced) if self.traced else frozenset()
+        proven |= {flag for flag, value in declared.items() if value}
+        self._law_report = laws.check(A, tried, name=name, star=not product_only, proven=proven)
+        refuse(self, self._law_report)
+        self._settle_flags(declared)
+        if self.traced and not self.absorbs:
+            self.traced.mul = self.traced.raw_mul
+        self.has_reached_star = not product_only and not self.bounded and (
+            self._reach_star(A, tried) if star is None else self.selective and self._reaches_its_star(A, tried)
+        )
+
+    # Declaration
+
+    def _on_objects(self, dtype: Any, add: Callable, mul: Callable, star: Callable | None) -> bool:
+        if dtype is not None:
+            if np.dtype(dtype).kind != "O":
+                raise SemiringError(f"{self.name}: dtype may only be object; data bring their own dtype ({dtype!r})")
+            return True
+        numeric = (bool, int, float, complex, np.generic, tuple, type(None))
+        if not self.fields and (not isinstance(self.zero, numeric) or not isinstance(self.one, numeric)):
+            return True
+        try:
+            for function, arity in ((add, 2), (mul, 2), (star, 1)):
+                if function is not None:
+                    trace(function, arity, self.fields)
+        except (TooManyBranches, TypeError, AttributeError) as e:
+            if self.fields:
+                raise TraceError(f"{self.name}: {e}") from None
+            warnings.warn(
+                f"{self.name}: the operations cannot be traced ({e}); they run on Python objects, one by one, on "
+                "the CPU. Write them with NumPy ufuncs for speed, or pass dtype=object to say that this is meant",
+                SemiringWarning,
+                stacklevel=4,
+            )
+            return True
+        except TraceError as e:
+            raise TraceError(f"{self.name}: {e}") from None
+        return False
+
+    def _trace(self, add: Callable, mul: Callable, star: Callable | None, carrier: Callable | None) -> Operations:
+        names = self.fields
+        try:
+            plus, raw = trace(add, 2, names), trace(mul, 2, names)
+            zero = stars.as_constants(self.components_of(self.zero))
+            belongs = constant(True) if carrier is None else trace(carrier, 1, names, predicate=True).outputs[0]
+            if self.one is None:
+                total, domain = Traced(zero, 1, raw.width), constant(False)
+            elif star is not None:
+                total, domain = split_undefined(trace(star, 1, names))
+            else:
+                total, domain = stars.bounded_star(plus, stars.as_constants(self.components_of(self.one)))
+        except TraceError as e:
+            raise TraceError(f"{self.name}: {e}") from None
+        absorbed = apply("logical_or", equals(raw.operand(0), zero), equals(raw.operand(1), zero))
+        times = tuple(apply("where", absorbed, z, e) for z, e in zip(zero, raw.outputs, strict=True))
+        return Operations(plus, raw, Traced(times, 2, raw.width), total, domain, belongs)
+
+    def components_of(self, element: Any) -> tuple:
+        """The components of an element: one, unless it is a record."""
+        if not self.fields:
+            return (element,)
+        if isinstance(element, Mapping):
+            element = tuple(element[f] for f in self.fields)
+        if isinstance(element, tuple) and len(element) == self._width != len(self.fields):
+            return element  # number by number
+        if not isinstance(element, (tuple, list)) or len(element) != len(self.fields):
+            raise SemiringError(f"{self.name}: {element!r} needs the {len(self.fields)} components {list(self.fields)}")
+        parts = flat_element(element, self.fields)
+        if parts is None:
+            raise SemiringError(f"{self.name}: a vector of {element!r} has another length than {self.element_dtype}")
+        return tuple(parts)
+
+    @cached_property
+    def _width(self) -> int:
+        """How many numbers an element has."""
+        return len(flattened(self.element_dtype).names or ()) if self.fields else 1
+
+    def _first_home(self, dtype: np.dtype) -> np.dtype:
+        """Where the arithmetic of the default dtype takes place: in itself, but for halves."""
+        if not dtype.names:
+            return dtype
+        return np.dtype([(f, "f4" if dtype[f] == np.float16 else dtype[f]) for f in dtype.names], align=True)
+
+    def _reach_star(self, A: Arithmetic, tried: Elements) -> bool:
+        """Take the sum of the powers for the star where it is reached; whether it ever is, beyond 1 ⊕ a = 1."""
+        if self.traced is None:
+            return True
+        found = np.concatenate([tried.notable, tried.random])
+        doublings = stars.doublings_that_reach(A, found, self.idempotent, self.selective)
+        ops = self.traced
+        zero, one = (stars.as_constants(self.components_of(e)) for e in (self.zero, self.one))
+        reached = stars.reached_star(ops, zero, one, doublings, self.idempotent) if doublings else None
+        if reached is None:
+            return False
+        self.traced = Operations(ops.add, ops.raw_mul, ops.mul, *reached, ops.carrier)
+        return True
+
+    def _reaches_its_star(self, A: Arithmetic, tried: Elements) -> bool:
+        """Whether the star declared for a selective ⊕ is reached after finitely many steps, by all elements."""
+        found = np.concatenate([tried.notable, tried.random])
+        return self.traced is not None and stars.doublings_that_reach(A, found, True, True) > 0
+
+    @property
+    def _has_ends(self) -> bool:
+        """Whether numbers near an integer dtype's limits are ordinary elements.
+
+        Not where lowerings keep off them, nor in records, where a component that saturates stands for ∞.
+        """
+        return not (self.fields or self.is_tropical or self.has_multiples)
+
+    @cached_property
+    def has_multiples(self) -> bool:
+        """Whether ⊗ takes least common multiples, which may be much larger than the operands."""
+        return self.traced is not None and "lcm" in self.traced.raw_mul.operations()
+
+    @cached_property
+    def is_tropical(self) -> bool:
+        """Whether ⊕ is min or max, ⊗ is +, and zero the infinity that ⊕ ignores."""
+        ops = self.traced
+        if ops is None or self.fields or not ops.raw_mul.is_plain("add"):
+            return False
+        ignored = {"minimum": np.inf, "maximum": -np.inf}
+        return any(ops.add.is_plain(op) and self.zero == infinity for op, infinity in ignored.items())
+
+    def _notation(self) -> str:
+        if not self.traced:
+            names = [getattr(self._callables[k], "__name__", k) for k in ("add", "mul")]
+            return f"(S, {names[0]}, {names[1]}, {laws.show(self.zero)}, {laws.show(self.one)})"
+        parts = [str(self.traced.add), str(self.traced.raw_mul), laws.show(self.zero)]
+        return f"(S, {', '.join(parts if self.one is None else [*parts, laws.show(self.one)])})"
+
+    def _settle_flags(self, declared: Mapping[str, bool | None]) -> None:
+        report = self._law_report
+        for flag, value in declared.items():
+            verdict = report.flags.get(flag)
+            if value and verdict is not None and not verdict.holds:
+                raise LawError(f"{self.name} was declared {flag}, but {verdict}; drop the flag or mend the operations")
+        self.idempotent, self.selective, self.bounded, self.commutative = (
+            report.derived.get(f, False) if declared[f] is None else bool(declared[f]) for f in laws.FLAGS
+        )
+
+    @cached_property
+    def may_diverge(self) -> bool:
+        """Whether cycles may improve without end, which shows as 1 ⊕ a ≠ 1: where ⊕ selects, and 1 is not the best."""
+        return self.selective and not self.bounded and not self.has_reached_star
+
+    @cached_property
+    def has_unit_stars(self) -> bool:
+        """Whether every star is 1 wherever a closure exists."""
+        return self.bounded or self.may_diverge
+
+    @cached_property
+    def absorbs(self) -> bool:
+        """Whether 0 ⊗ a = a ⊗ 0 = 0; of a bare product it need not be so."""
+        laws_of_zero = [v for v in self._law_report.axioms if "absorbs" in v.law.name]
+        return not self.product_only or all(v.holds for v in laws_of_zero)
+
+    # Dtypes and elements
+
+    @property
+    def is_record(self) -> bool:
+        """Whether an element has several named components."""
+        return self.fields is not None
+
+    @property
+    def is_object(self) -> bool:
+        """Whether elements are Python objects, whatever the data."""
+        return self.traced is None
+
+    @cached_property
+    def dtypes(self) -> tuple[np.dtype, ...]:
+        """The dtypes that can carry the algebra, best first."""
+        if self.traced is None:
+            return (np.dtype(object),)
+        if self.fields:
+            return (flattened(self.element_dtype),)
+        return tuple(d for k in self.kinds for d in SCALAR_DTYPES if d.kind == k and not refusal(self, d))
+
+    @property
+    def element_dtype(self) -> np.dtype:
+        """The dtype of data that bring none, as people write it: vectors of a record are fields."""
+        return np.dtype(list(self.fields.items()), align=True) if self.fields else self.default_dtype
+
+    @property
+    def default_dtype(self) -> np.dtype:
+        """The dtype of data that bring none."""
+        if not self.dtypes:
+            tried = {d: refusal(self, d) for k in self.kinds for d in SCALAR_DTYPES if d.kind == k}
+            why = "; ".join(f"{d}: {reason}" for d, reason in tried.items()) or f"dtypes={self.kinds!r} names no kind"
+            raise SemiringError(f"{self.name} lives in no dtype ({why}); see the parameter dtypes")
+        return self.dtypes[0]
+
+    def carrier_in(self, dtype: np.dtype) -> Expression:
+        """The condition on elements of a dtype; of unsigned integers none is −∞ unless zero or one is."""
+        assert self.traced
+        everything = dtype.kind != "u" or -np.inf in (self.zero, self.one)
+        return self.traced.carrier if everything else without_minus_infinity(self.traced.carrier)
+
+    def working(self, dtype: np.dtype) -> np.dtype:
+        """The dtype in which the algebra is computed on data of a dtype: a wider one where that is too narrow."""
+        found = self._working.get(dtype)
+        if found is None:
+            found = self._working[dtype] = dtype if dtype.kind == "O" else working_dtype(self, dtype)
+        return found
+
+    def resolve_dtype(self, dtype: Any) -> np.dtype:
+        """The dtype in which the algebra works on data of this dtype.
+
+        Raises
+        ------
+        SemiringError
+            When the dtype cannot carry the algebra; the message names those that can.
+        """
+        dtype = np.dtype(dtype)
+        found = self._resolved.get(dtype)
+        if found is None:
+            found = self._resolved[dtype] = self._resolve_dtype(dtype)
+        return found
+
+    def _resolve_dtype(self, dtype: np.dtype) -> np.dtype:
+        if dtype.kind == "O" and not self.fields:
+            return dtype
+        if self.traced is not None and self.fields:
+            flat = self.default_dtype.names or ()
+            for order in (tuple(self.fields), flat):
+                if dtype.names and set(dtype.names) == set(order) and self._has_shapes(dtype, order):
+                    given = checked_fields(self.name, [(f.replace(".", "_"), dtype[f]) for f in order])
+                    record = np.dtype(list(zip(order, given.values(), strict=True)), align=True)
+                    self.working(flattened(record))
+                    return flattened(record)
+            wanted = ", ".join(f"{f} {d.name if d.subdtype is None else d}" for f, d in self.fields.items())
+            raise SemiringError(f"{self.name} works on records ({wanted}), not on {dtype}; build them with S.array(…)")
+        # Compared in native byte order: a file may bring the other one.
+        native = dtype.newbyteorder("=")
+        if native in self.dtypes:
+            self.working(native)
+            return native
+        names = ", ".join(d.name for d in self.dtypes)
+        why = refusal(self, dtype) if self.traced and dtype in SCALAR_DTYPES and dtype.kind in self.kinds else ""
+        raise SemiringError(
+            f"{self.name} cannot live in {dtype.name}{f' ({why})' if why else ''}; it lives in {names}. "
+            f"Convert the data, for example with .astype({self.default_dtype.name!r})"
+        )
+
+    def _has_shapes(self, dtype: np.dtype, names: Sequence[str]) -> bool:
+        """Whether the vectors of a record dtype are as long as the algebra's."""
+        return all(dtype[f].shape == (self.fields or {}).get(f, np.dtype("f8")).shape for f in names)
+
+    def over(self, dtype: Any) -> Arithmetic:
+        """The algebra's operations on arrays of a dtype."""
+        dtype = np.dtype(dtype)
+        found = self._arithmetic.get(dtype)
+        if found is None:
+            found = self._arithmetic[dtype] = Arithmetic(self, dtype, self.working(dtype))
+        return found
+
+    def zero_in(self, dtype: Any) -> Any:
+        """0 in a dtype."""
+        return self.over(dtype).zero
+
+    def one_in(self, dtype: Any) -> Any:
+        """1 in a dtype."""
+        return self.over(dtype).one
+
+    def array(self, values: Any, dtype: Any = None) -> np.ndarray:
+        """An array of elements from nested lists; tuples are records, objects stay whole.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.shortest_hops.array([[(0.0, 0), (2.5, 1)]])["cost"]
+        array([[0. , 2.5]])
+        """
+        dtype = np.dtype(dtype) if dtype is not None else self.element_dtype
+        if dtype.kind != "O" or not isinstance(values, (list, tuple)):
+            return np.array(values, dtype)
+        if values and all(isinstance(row, list) for row in values):
+            return np.stack([laws.sequence(row, dtype) for row in values])
+        return laws.sequence(values, dtype)
+
+    def eye(self, n: int, dtype: Any = None) -> np.ndarray:
+        """The n × n identity matrix: one on the diagonal, zero elsewhere."""
+        S = self.over(dtype if dtype is not None else self.default_dtype)
+        if n * n * S.dtype.itemsize > _LARGE:
+            require(n * n * S.dtype.itemsize, f"a {n} × {n} identity matrix of {S.dtype}")
+        result = laws.full(np.empty((n, n), S.dtype), S.zero)
+        for i in range(n):
+            result[i, i] = S.one
+        return result.view(self.element_dtype) if S.dtype == self.default_dtype else result
+
+    def samples(self) -> np.ndarray:
+        """Notable elements in the default dtype, 0 and 1 first: those that were declared, or a general set."""
+        return notable_elements(self.over(self.default_dtype), self._samples)
+
+    def elements_in(self, dtype: np.dtype) -> Elements:
+        """Elements to try laws on in a dtype."""
+        return elements(Arithmetic(self, dtype, dtype), self._samples, ends=self._has_ends)
+
+    # Arithmetic
+
+    def add(self, x: Any, y: Any) -> Any:
+        """x ⊕ y, element by element, in the dtype of x.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.min_plus.add([1.0, 5.0], [3.0, 4.0])
+        array([1., 4.])
+        """
+        return self._on_arrays("add", x, y)
+
+    def mul(self, x: Any, y: Any) -> Any:
+        """x ⊗ y, element by element, in the dtype of x; zero absorbs."""
+        return self._on_arrays("mul", x, y)
+
+    def star(self, x: Any) -> Any:
+        """x* = 1 ⊕ x ⊕ x² ⊕ …, element by element.
+
+        Raises
+        ------
+        SemiringError
+            Where the star does not exist.
+        """
+        array, S = self._elements(x)
+        defined = S.defined(array)
+        if not np.all(defined):
+            bad = array[~defined].flat[0] if array.ndim else array[()]
+            raise SemiringError(f"{self.name}: the star of {laws.show(bad)} does not exist")
+        result = S.star(array)
+        return result[()] if isinstance(result, np.ndarray) else result
+
+    def _on_arrays(self, op: str, x: Any, y: Any) -> Any:
+        x, S = self._elements(x)
+        y, _ = self._elements(y, S.dtype)
+        result = getattr(S, op)(x, y)
+        if self.fields and isinstance(result, np.ndarray) and S.dtype == self.default_dtype:
+            result = result.view(self.element_dtype)
+        return result[()] if isinstance(result, np.ndarray) else result
+
+    def _elements(self, x: Any, dtype: Any = None) -> tuple[np.ndarray, Arithmetic]:
+        if isinstance(x, (np.ndarray, np.generic)):
+            x = np.asarray(x)
+        elif self.traced is None:
+            x = laws.sequence(x, np.dtype(object)) if isinstance(x, list) else laws.sequence([x], np.dtype(object))[0:1]
+            x = x if x.size != 1 else x.reshape(())
+        else:
+            x = np.asarray(x, self.element_dtype if self.fields else None)
+        if x.dtype.names and flattened(x.dtype) != x.dtype:
+            x = np.ascontiguousarray(x).view(flattened(x.dtype)).reshape(x.shape)
+        S = self.over(dtype if dtype is not None else self._home(x.dtype))
+        if x.dtype.kind == "f" and S.dtype.kind in "iub":
+            try:
+                exact = [cast_constant(v, S.dtype) for v in x.ravel().tolist()]
+            except OverflowError as e:
+                raise SemiringError(f"{self.name}: {e}") from None
+            return np.array(exact, S.dtype).reshape(x.shape), S
+        return np.asarray(x, S.dtype), S
+
+    def _home(self, dtype: np.dtype) -> np.dtype:
+        """The dtype of data, or the default one for plain Python numbers that came as int64 or float64."""
+        try:
+            return self.resolve_dtype(dtype)
+        except SemiringError:
+            if dtype in (np.dtype("i8"), np.dtype("f8"), np.dtype("?")):
+                return self.default_dtype
+            raise
+
+    # Showing
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """Names of the flags that hold."""
+        return tuple(f for f in laws.FLAGS if getattr(self, f))
+
+    def __repr__(self) -> str:
+        return f"Semiring {self.name}: {self.notation}  {', '.join(self.flags) or 'no flags'}"
+
+    def _repr_html_(self) -> str:
+        rows = {"(S, ⊕, ⊗, 0, 1)": self.notation, "flags": ", ".join(self.flags) or "none",
+                "closure": self.description or "—", "dtypes": ", ".join(map(str, self.dtypes))}
+        cells = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in rows.items())
+        return f"<table><caption>{html.escape(self.name)}</caption>{cells}</table>"

@@ -1,0 +1,141 @@
+"""Components of a record that are vectors: what a traced callable receives for one, and dtypes with and without them.
+
+Kernels know components that are numbers only. A field ``v`` of dtype ("f8", 3) is three of them, v.0, v.1 and v.2, at
+the same places of the same memory, so that a view turns one dtype into the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from semiring.errors import TraceError
+
+
+def flattened(dtype: np.dtype) -> np.dtype:
+    """An aligned record dtype whose vectors are numbers side by side.
+
+    Examples
+    --------
+    >>> flattened(np.dtype([("v", "f8", 2), ("n", "i4")], align=True)).names
+    ('v.0', 'v.1', 'n')
+    """
+    if not dtype.names:
+        return dtype
+    return np.dtype([pair for f in dtype.names for pair in flat_field(f, dtype[f])], align=True)
+
+
+def flat_field(name: str, dtype: np.dtype) -> list[tuple[str, np.dtype]]:
+    """The components of a field."""
+    if dtype.subdtype is None:
+        return [(name, dtype)]
+    base, shape = dtype.subdtype
+    return [(f"{name}.{k}", base) for k in range(int(np.prod(shape)))]
+
+
+def flat_element(element: Sequence[Any], fields: Mapping[str, np.dtype]) -> list | None:
+    """The components of an element given field by field, or None if a vector has another length."""
+    parts: list = []
+    for value, dtype in zip(element, fields.values(), strict=True):
+        if dtype.subdtype is None:
+            parts.append(value)
+            continue
+        if not isinstance(value, (tuple, list, np.ndarray, Vector)) or len(value) != dtype.shape[0]:
+            return None
+        parts += list(value)
+    return parts
+
+
+class Vector:
+    """Numbers side by side, to which operations apply one by one; numbers beside it stand for as many of them."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, parts: Iterable[Any]):
+        self._parts = list(parts)
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._parts)
+
+    def __getitem__(self, key: int | slice) -> Any:
+        return Vector(self._parts[key]) if isinstance(key, slice) else self._parts[key]
+
+    def __repr__(self) -> str:
+        return f"Vector({self._parts})"
+
+    def __bool__(self) -> bool:
+        raise TraceError("a vector has no truth value; write (v == w).all() or (v < w).any()")
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        if method == "reduce":
+            return reduce(ufunc, inputs[0])
+        if method != "__call__" or options:
+            raise TraceError(f"np.{ufunc.__name__} of vectors is one plain call, or a reduction")
+        return each(ufunc, *inputs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        over = {np.sum: np.add, np.prod: np.multiply, np.min: np.minimum, np.max: np.maximum,
+                np.all: np.logical_and, np.any: np.logical_or}.get(function)
+        if over is not None and len(args) == 1:
+            return reduce(over, args[0])
+        return each(lambda *parts: function(*parts, **kwargs), *args)
+
+    def all(self) -> Any:
+        """Whether all numbers are true."""
+        return reduce(np.logical_and, self)
+
+    def any(self) -> Any:
+        """Whether any number is true."""
+        return reduce(np.logical_or, self)
+
+    def sum(self) -> Any:
+        """The sum of the numbers."""
+        return reduce(np.add, self)
+
+    def min(self) -> Any:
+        """The least of the numbers."""
+        return reduce(np.minimum, self)
+
+    def max(self) -> Any:
+        """The greatest of the numbers."""
+        return reduce(np.maximum, self)
+
+
+def each(function: Callable, *operands: Any) -> Vector:
+    """A function of the numbers at each place.
+
+    Raises
+    ------
+    TraceError
+        When vectors of different lengths meet.
+    """
+    lengths = {len(x) for x in operands if isinstance(x, Vector)}
+    if len(lengths) != 1:
+        raise TraceError(f"vectors of {' and '.join(map(str, sorted(lengths)))} numbers meet in an operation")
+    (length,) = lengths
+    columns = [list(x) if isinstance(x, Vector) else [x] * length for x in operands]
+    return Vector([function(*parts) for parts in zip(*columns, strict=True)])
+
+
+def _install_operators() -> None:
+    import operator
+
+    for name in "add sub mul truediv floordiv mod pow and or xor".split():
+        call = getattr(operator, f"__{name}__")
+        setattr(Vector, f"__{name}__", lambda self, other, call=call: each(call, self, other))
+        setattr(Vector, f"__r{name}__", lambda self, other, call=call: each(call, other, self))
+    for name in "lt le gt ge eq ne".split():
+        call = getattr(operator, f"__{name}__")
+        setattr(Vector, f"__{name}__", lambda self, other, call=call: each(call, self, other))
+    for name in "neg abs invert".split():
+        call = getattr(operator, f"__{name}__")
+        setattr(Vector, f"__{name}__", lambda self, call=call: each(call, self))
+
+
+_install_operators()

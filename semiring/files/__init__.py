@@ -1,0 +1,1 @@
+"""Graphs from files, and matrices to files: one reader a format."""

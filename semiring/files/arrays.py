@@ -1,0 +1,180 @@
+"""Graphs from NumPy's .npy files, and what every array in a file is checked for before anything relies on it."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import math
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from semiring.errors import GraphError, SemiringWarning
+from semiring.graphs.graph import Graph, as_graph
+from semiring.graphs.texts import dtype_text, quoted, shown
+
+from .streams import about
+from .text import Options
+
+MAGIC = b"\x93NUMPY"
+LONGEST_HEADER = 1 << 16  # characters; records of thousands of fields have fewer
+HEADER_KEYS = {"descr", "fortran_order", "shape"}
+STRAIGHT = "biufcUS"  # kinds of dtype whose every bit pattern can be looked at without harm
+LAST_LETTER = 0x10FFFF
+
+
+def read_npy(path: Path, data: bytes, options: Options) -> Graph:
+    array, end = parse_npy(path, data)
+    zero = None
+    if end < len(data):
+        zero, end = parse_npy(path, data, end)
+        if array.dtype == np.uint64 and array.ndim == 2 and zero.dtype == np.int64 and zero.shape == (2,):
+            raise GraphError(f"{shown(path)} holds a packed matrix: read it by PackedMatrix.load")
+        if end < len(data):
+            raise GraphError(f"{shown(path)}: after two arrays there are {len(data) - end} bytes more")
+    return from_array(path, array, options, zero)
+
+
+def from_array(path: Path, array: np.ndarray, options: Options, zero: np.ndarray | None = None) -> Graph:
+    """The graph of an array of edges, or of a square one, whose entries are the edges."""
+    if array.ndim == 2 and array.shape[0] == array.shape[1]:
+        return from_matrix(path, array, options, zero=zero)
+    if zero is not None:
+        raise GraphError(f"{shown(path)}: a second array follows one of shape {array.shape}, which is not a matrix")
+    with about(str(path)):
+        graph = as_graph(array, directed=options.one_way)
+    return graph if options.weight is not None else dataclasses.replace(graph, weights=None)
+
+
+def from_matrix(
+    path: Path, matrix: np.ndarray, options: Options, *, zero: np.ndarray | None = None, names: list | None = None
+) -> Graph:
+    """The graph of a matrix in which `zero` means no edge; 0, NaN and ±∞ do if it is None."""
+    if zero is not None:
+        if zero.shape != () or zero.dtype != matrix.dtype:
+            raise GraphError(
+                f"{shown(path)}: what stands for no edge has shape {zero.shape} and dtype {dtype_text(zero.dtype)}; "
+                f"expected one element of {dtype_text(matrix.dtype)}"
+            )
+        present = matrix != zero
+    elif matrix.dtype.kind in "biufc":
+        present = (matrix != 0) & np.isfinite(matrix)
+        _doubt(path, matrix)
+    else:
+        raise GraphError(
+            f"{shown(path)} holds a matrix of {dtype_text(matrix.dtype)}, not of numbers: write_matrix keeps what "
+            "stands for no edge beside those"
+        )
+    sources, targets = np.nonzero(present)
+    weights = None if options.weight is None or matrix.dtype.kind == "b" else matrix[present]
+    with about(str(path)):
+        return Graph(sources, targets, len(matrix), weights, names, options.one_way)
+
+
+def _doubt(path: Path, matrix: np.ndarray) -> None:
+    """Warn where a weight may be lost: 0 and ∞ are taken for no edge, and a matrix seldom writes both for it."""
+    if matrix.dtype.kind not in "fc" or np.isfinite(matrix).all():
+        return
+    zeros = matrix == 0
+    np.fill_diagonal(zeros, False)
+    if zeros.any():
+        row, column = map(int, np.argwhere(zeros)[0])
+        warnings.warn(
+            f"{shown(path)} holds 0, as at ({row}, {column}), and ±∞ or NaN, and all are taken for no edge: where 0 is "
+            "a weight, use sr.from_dense(numpy.load(path), S, absent=numpy.inf)",
+            SemiringWarning,
+            stacklevel=6,
+        )
+
+
+def parse_npy(path: Path, data: bytes, start: int = 0, member: str = "") -> tuple[np.ndarray, int]:
+    """The array that lies in the bytes of a .npy file from a place on, and where it ends; see `numpy.lib.format`.
+
+    Nothing is allocated by what the header says: the array is a view of the bytes, and those must be there. Objects are
+    refused, so that nothing is unpickled.
+    """
+    within = f"array {quoted(member)}: " if member else ""
+
+    def refuse(why: str) -> GraphError:
+        return GraphError(f"{shown(path)} is not a file of NumPy arrays of numbers or texts: {within}{why}")
+
+    if data[start : start + 6] != MAGIC or len(data) < start + 10:
+        raise refuse("it does not begin with NumPy's mark")
+    version = data[start + 6]
+    if version not in (1, 2, 3) or data[start + 7]:
+        raise refuse(f"its format is version {version}.{data[start + 7]}")
+    width = 2 if version == 1 else 4
+    begin = start + 8 + width
+    length = int.from_bytes(data[start + 8 : begin], "little")
+    if length > LONGEST_HEADER or begin + length > len(data):
+        raise refuse(f"its header has {length} bytes")
+    try:
+        dtype, shape, order = _header(data[begin : begin + length].decode("latin-1" if version < 3 else "utf-8"))
+    except Exception as e:  # Python's parser and NumPy's of dtypes raise nearly anything
+        raise refuse(f"its header is {quoted(data[begin : begin + length])} ({shown(e)})") from None
+    begin += length
+    count = math.prod(shape)
+    if not dtype.itemsize or count * dtype.itemsize > len(data) - begin:
+        raise refuse(f"{count} elements of {dtype_text(dtype)} do not lie in the {len(data) - begin} bytes it holds")
+    if not count and max(shape) > len(data):  # an array without elements may have any sides, and sides are counted by
+        raise refuse(f"its shape is {quoted(shape)}")
+    flat = np.frombuffer(data, dtype, count, begin) if count else np.empty(0, dtype)
+    array = _checked(f"{shown(path)}: {within}it", flat).reshape(shape, order=order)
+    return array, begin + count * dtype.itemsize
+
+
+def _header(text: str) -> tuple[np.dtype, tuple[int, ...], Any]:
+    """The dtype, the shape and the order of an array."""
+    depth = deepest = 0
+    for letter in text:
+        depth += (letter in "([{") - (letter in ")]}")
+        deepest = max(deepest, depth)
+    if deepest > 8:
+        raise ValueError("it is nested too deeply")
+    found = ast.literal_eval(text.strip(" \n"))
+    if not isinstance(found, dict) or set(found) != HEADER_KEYS:
+        raise ValueError(f"expected {', '.join(sorted(HEADER_KEYS))}")
+    shape = found["shape"]
+    sides = shape if isinstance(shape, tuple) and len(shape) <= 8 else (None,)
+    if not all(type(side) is int and 0 <= side < 2**63 for side in sides):
+        raise ValueError("its shape is none")
+    if type(found["fortran_order"]) is not bool:
+        raise ValueError("its order is none")
+    dtype = np.lib.format.descr_to_dtype(found["descr"])
+    for part in _parts(dtype):
+        if part.kind not in STRAIGHT:
+            raise ValueError(f"elements of {part} are neither numbers nor texts")
+    return dtype, shape, "F" if found["fortran_order"] else "C"
+
+
+def _parts(dtype: np.dtype) -> list[np.dtype]:
+    """The dtypes of which one is made; bytes between fields do not count."""
+    if dtype.subdtype is not None:
+        return _parts(dtype.subdtype[0])
+    if dtype.names is not None:
+        return [part for name in dtype.names for part in _parts(dtype[name])]
+    return [dtype]
+
+
+def _checked(what: str, flat: np.ndarray) -> np.ndarray:
+    """Elements in the order of bytes of this machine; what could not be one is refused."""
+    if flat.dtype.names is not None:
+        dtype = np.dtype([(name, _native(flat.dtype[name])) for name in flat.dtype.names])
+        result = np.empty(len(flat), dtype)
+        for name in flat.dtype.names:
+            result[name] = _checked(f"{what}, field {quoted(name)},", flat[name])
+        return result
+    if flat.dtype.kind == "b" and (flat.view(np.uint8) > 1).any():
+        raise GraphError(f"{what} holds a truth value that is neither 0 nor 1")
+    native = flat.astype(_native(flat.dtype), copy=False)
+    if flat.dtype.kind == "U" and native.size:
+        letters = np.ascontiguousarray(native).view(np.uint32)
+        if ((letters > LAST_LETTER) | ((letters >= 0xD800) & (letters <= 0xDFFF))).any():
+            raise GraphError(f"{what} holds a text with a character that Unicode does not have")
+    return native
+
+
+def _native(dtype: np.dtype) -> np.dtype:
+    return dtype.newbyteorder("=")

@@ -1,0 +1,217 @@
+"""Graphs from the Matrix Market format.
+
+R. F. Boisvert, R. Pozo, K. A. Remington: The Matrix Market exchange formats, initial design, NIST (1996).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from semiring.errors import GraphError
+from semiring.graphs.graph import Graph
+from semiring.graphs.texts import quoted, shown
+
+from .numerals import integer, number, table
+from .streams import about, fail, numbered_lines, text_of
+from .text import BLANKS, WORD, Options, vertices_from_one
+
+BANNER = "%%matrixmarket"
+LAYOUTS = ("coordinate", "array")
+# words of the first line, and how many numbers of which kind make a value
+FIELDS = {"real": (1, "f8"), "double": (1, "f8"), "integer": (1, "i8"), "unsigned-integer": (1, "i8"),
+          "complex": (2, "f8"), "pattern": (0, "f8")}
+SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
+
+
+@dataclass(frozen=True)
+class _Head:
+    """What stands above the entries."""
+
+    layout: str
+    field: str
+    symmetry: str
+    size_line: int  # the line of the size
+    start: int  # where the next line begins in the text
+    n: int
+    entries: int
+
+    @property
+    def width(self) -> int:
+        """Numbers in a line."""
+        return FIELDS[self.field][0] + (2 if self.layout == "coordinate" else 0)
+
+
+def read_mtx(path: Path, data: bytes, options: Options) -> Graph:
+    text = text_of(path, data, errors="replace")  # comments are in any encoding; numbers are ASCII
+    head = _head(path, text)
+    found = _fast_entries(text, head)
+    if found is None:
+        found = _careful_entries(path, text, head)
+    ends, values = found
+    if len(values) != head.entries:
+        fail(path, head.size_line, f"a size of {head.entries} entries", f"the {len(values)} that the file holds")
+    if head.layout == "array":
+        if head.symmetry == "general":
+            values = values.reshape(head.n, head.n).T.reshape(-1)
+        ends = _dense_ends(head)
+        present = (values != 0) & np.isfinite(values)
+        ends, values = ends[:, present], values[present]
+    elif head.symmetry != "general":
+        _refuse_both_halves(path, ends, head)
+    with about(str(path)):
+        return _graph(path, head, ends - 1, values, options)
+
+
+def _head(path: Path, text: str) -> _Head:
+    at = 0
+    words: list[str] = []
+    for line, raw in numbered_lines(text):
+        at += len(raw)
+        if line == 1:
+            words = raw.lower().split()
+            if len(words) != 5 or words[:2] != [BANNER, "matrix"]:
+                expected = "'%%MatrixMarket matrix LAYOUT FIELD SYMMETRY'"
+                fail(path, line, quoted(raw.strip(BLANKS)), expected)
+            for word, known in zip(words[2:], (LAYOUTS, tuple(FIELDS), SYMMETRIES), strict=True):
+                if word not in known:
+                    fail(path, line, quoted(word), "one of " + ", ".join(known))
+            pattern, symmetry = words[3] == "pattern", words[4]
+            if pattern and (words[2] == "array" or symmetry == "skew-symmetric"):
+                fail(path, line, "a pattern", "numbers, since a pattern is neither an array nor skew-symmetric")
+            if symmetry == "hermitian" and words[3] != "complex":
+                fail(path, line, "a hermitian matrix", "complex numbers in it")
+        elif raw.strip(BLANKS) and not raw.lstrip(BLANKS).startswith("%"):
+            return _sized(path, words, line, at, raw)
+    raise GraphError(f"{shown(path)} ends before the line of its size")
+
+
+def _sized(path: Path, words: list[str], line: int, at: int, raw: str) -> _Head:
+    _, _, layout, field, symmetry = words
+    wanted = 3 if layout == "coordinate" else 2
+    sizes = [integer(word, 0) for word in WORD.findall(raw)]
+    if len(sizes) != wanted or None in sizes:
+        expected = "the numbers of rows and columns" + (" and entries" if wanted == 3 else "")
+        fail(path, line, quoted(raw.strip(BLANKS)), expected)
+    rows, columns, *entries = (size or 0 for size in sizes)
+    if rows != columns:
+        raise GraphError(f"{shown(path)} holds a {rows} × {columns} matrix; a graph's is square")
+    if layout == "array":
+        held = {"general": rows * rows, "skew-symmetric": rows * (rows - 1) // 2}
+        entries = [held.get(symmetry, rows * (rows + 1) // 2)]
+    return _Head(layout, field, symmetry, line, at, rows, entries[0])
+
+
+def _fast_entries(text: str, head: _Head) -> tuple[np.ndarray, np.ndarray] | None:
+    """Ends, counted from 1, and values of a file without any fault; None for all others."""
+    numbers, kind = FIELDS[head.field]
+    ends = head.width - numbers
+    dtype = np.dtype([(f"c{k}", "i8" if k < ends else kind) for k in range(head.width)])
+    found = table(text[head.start :], dtype, None)
+    if found is None:
+        return None
+    columns = [np.ascontiguousarray(found[f"c{k}"]) for k in range(head.width)]
+    if any(column.min() < 1 or column.max() > head.n for column in columns[:ends]):
+        return None
+    if head.field == "unsigned-integer" and columns[-1].min() < 0:
+        return None
+    return np.array(columns[:ends]), _values(columns[ends:], len(found))
+
+
+def _values(columns: list[np.ndarray], count: int) -> np.ndarray:
+    if len(columns) == 2:
+        result = np.empty(count, np.complex128)
+        result.real, result.imag = columns
+        return result
+    return columns[0] if columns else np.ones(count, bool)
+
+
+def _careful_entries(path: Path, text: str, head: _Head) -> tuple[np.ndarray, np.ndarray]:
+    """The same line by line; errors say which line is wrong."""
+    numbers, kind = FIELDS[head.field]
+    ends: list[tuple[int, ...]] = []
+    parts: list[float] = []
+    for line, words in _entries(text, head):
+        if len(words) != head.width:
+            fail(path, line, f"{len(words)} numbers", f"{head.width}, as in a {head.layout} of {head.field} entries")
+        ends.append(vertices_from_one(path, line, words[: head.width - numbers], head.n))
+        parts.extend(_weight(path, line, word, head.field) for word in words[head.width - numbers :])
+    if kind == "i8" and max(parts, default=0) >= 2**63:
+        if min(parts) < 0:
+            raise GraphError(f"{shown(path)} holds weights below 0 and from 2⁶³ on: no integers of 64 bits hold both")
+        kind = "u8"
+    column = np.array(parts, kind)
+    columns = [column[k::numbers] for k in range(numbers)]
+    return np.array(ends, np.int64).reshape(len(ends), head.width - numbers).T, _values(columns, len(ends))
+
+
+def _entries(text: str, head: _Head) -> Iterator[tuple[int, list[str]]]:
+    for line, raw in numbered_lines(text, head.size_line + 1):
+        if raw.strip(BLANKS) and not raw.lstrip(BLANKS).startswith("%"):
+            yield line, WORD.findall(raw)
+
+
+def _weight(path: Path, line: int, word: str, field: str) -> float:
+    if FIELDS[field][1] == "i8":
+        whole = integer(word, 0 if field == "unsigned-integer" else -(2**63), 2**64 - 1)
+        if whole is None:
+            fail(path, line, f"the weight {quoted(word)}", "an integer that fits 64 bits")
+        return whole
+    value = number(word)
+    if value is None or value != value:
+        fail(path, line, f"the weight {quoted(word)}", "a number that 64 bits hold")
+    return value
+
+
+def _dense_ends(head: _Head) -> np.ndarray:
+    """Ends of all entries of an array: row by row, or of its part from the diagonal down column by column."""
+    n = head.n
+    if head.symmetry == "general":
+        return np.indices((n, n)).reshape(2, -1) + 1
+    below = head.symmetry == "skew-symmetric"
+    counts = np.arange(n - below, -1 if below else 0, -1)[:n]
+    columns = np.repeat(np.arange(n), counts)
+    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.array([columns + within + below, columns]) + 1
+
+
+def _refuse_both_halves(path: Path, ends: np.ndarray, head: _Head) -> None:
+    """An entry and its mirror image would count twice."""
+    upper = ends[0] < ends[1]
+    if not upper.any():
+        return
+    rows, columns = ends
+    mirrored = set(zip(columns[upper].tolist(), rows[upper].tolist(), strict=True))
+    for row, column in zip(rows[~upper].tolist(), columns[~upper].tolist(), strict=True):
+        if (row, column) in mirrored:
+            raise GraphError(
+                f"{shown(path)} is {head.symmetry} and holds both entry ({row}, {column}) and entry ({column}, {row}): "
+                "leave one half out, or call it general"
+            )
+
+
+def _graph(path: Path, head: _Head, ends: np.ndarray, values: np.ndarray, options: Options) -> Graph:
+    sources, targets = (np.ascontiguousarray(end) for end in ends)
+    directed = head.symmetry != "symmetric" and options.one_way
+    if head.symmetry in ("skew-symmetric", "hermitian"):
+        apart = sources != targets
+        if head.symmetry == "skew-symmetric":
+            if not apart.all():
+                at = int(sources[~apart][0]) + 1
+                raise GraphError(f"entry ({at}, {at}): a skew-symmetric matrix has nothing on its diagonal")
+            mirrored = _negated(values)
+        else:
+            mirrored = values[apart].conj()
+        sources, targets = np.concatenate([sources, targets[apart]]), np.concatenate([targets, sources[apart]])
+        values = np.concatenate([values, mirrored])
+    weights = None if options.weight is None or head.field == "pattern" else values
+    return Graph(sources, targets, head.n, weights, directed=directed)
+
+
+def _negated(values: np.ndarray) -> np.ndarray:
+    if values.dtype.kind == "u" or (values.dtype.kind == "i" and len(values) and values.min() == -(2**63)):
+        raise GraphError("a skew-symmetric matrix holds each weight and its negative, and one of them needs 65 bits")
+    return -values

@@ -1,0 +1,145 @@
+"""Files read once and whole, files written whole or not at all, and saying which line of one is wrong."""
+
+from __future__ import annotations
+
+import bz2
+import errno
+import gzip
+import lzma
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from shutil import copyfileobj
+from stat import S_IMODE
+from typing import IO, Any, NoReturn
+
+from semiring.errors import GraphError
+from semiring.graphs.texts import shown
+from semiring.machine.memory import require
+
+OPENERS: dict[str, Callable] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+CHUNK = 1 << 24  # bytes that are read before it is asked whether there is memory for as many again
+BOM = "\ufeff"
+LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
+
+
+def suffix(path: Path) -> str:
+    """The ending that names the format, without that of a compression."""
+    endings = [ending.lower() for ending in path.suffixes]
+    if endings and endings[-1] in OPENERS:
+        endings.pop()
+    return endings[-1] if endings else ""
+
+
+def open_file(file: Path | IO[bytes], path: Path, mode: str) -> IO[bytes]:
+    """A file, or one that is open already, through the compression that the path ends in."""
+    return OPENERS.get(path.suffix.lower(), _as_it_is)(file, mode)
+
+
+def _as_it_is(file: Any, mode: str) -> Any:
+    return open(file, mode) if isinstance(file, Path) else file
+
+
+def read_bytes(path: Path) -> bytes:
+    """All that a file holds, decompressed. It is opened once and never sought in, so that it may be a pipe."""
+    parts: list[bytes] = []
+    with open(path, "rb") as plain, open_file(plain, path, "rb") as file:
+        while part := file.read(CHUNK):
+            if parts:
+                size = CHUNK * len(parts) + len(part)
+                require(size + CHUNK, f"{shown(path)}, of which {size} bytes are read,", "read a part of it")
+            parts.append(part)
+    return b"".join(parts)
+
+
+def text_of(path: Path, data: bytes, errors: str = "strict") -> str:
+    """What a file of UTF-8 text holds."""
+    try:
+        text = data.decode("utf-8", errors)
+    except UnicodeDecodeError as e:
+        hint = "; it begins like UTF-16: save it as UTF-8" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
+        line = data.count(b"\n", 0, e.start) + 1
+        raise GraphError(f"{shown(path)} is not UTF-8 text ({e.reason} in line {line}){hint}") from None
+    if "\0" in text:
+        fail(path, text.count("\n", 0, text.index("\0")) + 1, "a NUL character", "text")
+    return text.removeprefix(BOM)
+
+
+def numbered_lines(text: str, start: int = 1) -> Iterator[tuple[int, str]]:
+    """The lines of a text with their numbers, from a number on; they may end as on any system."""
+    for number, line in enumerate(LINE.finditer(text), 1):
+        if number >= start:
+            yield number, line[0]
+
+
+def fail(path: Path, line: int, found: str, expected: str) -> NoReturn:
+    raise GraphError(f"{shown(path)}, line {line}: found {found}, expected {expected}")
+
+
+@contextmanager
+def about(where: str) -> Iterator[None]:
+    """Errors of the code inside say which file, and perhaps line, they are about."""
+    try:
+        yield
+    except GraphError as e:
+        raise GraphError(f"{shown(where)}: {e}") from None
+
+
+@contextmanager
+def created(path: Path) -> Iterator[IO[bytes]]:
+    """A new file in which a writer can also go back, compressed at the end if the path says so.
+
+    It is written beside its place and takes it when all is written: an error leaves the file that was there as it was.
+    What is not an ordinary file, such as a pipe, is written at the end.
+
+    Raises
+    ------
+    OSError
+        With the path for its `filename`.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        if target.exists() and not target.is_file():
+            with tempfile.TemporaryFile() as draft, open(target, "wb") as last:
+                yield draft
+                _finish(draft, last, path)
+            return
+        descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:64]}.", dir=target.parent)
+        try:
+            with os.fdopen(descriptor, "w+b") as file:
+                if path.suffix.lower() in OPENERS:
+                    with tempfile.TemporaryFile() as draft:
+                        yield draft
+                        _finish(draft, file, path)
+                else:
+                    yield file
+            os.chmod(name, _mode(target))
+            os.replace(name, target)
+        except BaseException:
+            os.unlink(name)
+            raise
+    except OSError as e:
+        # a writer of NumPy's gives no number for a disk that is full
+        raise OSError(e.errno or errno.EIO, e.strerror or str(e), str(path)) from None
+
+
+def _finish(draft: IO[bytes], file: IO[bytes], path: Path) -> None:
+    """Copy a draft to a file that is open, compressing as the path says."""
+    draft.seek(0)
+    if path.suffix.lower() not in OPENERS:
+        copyfileobj(draft, file)
+        return
+    with open_file(file, path, "wb") as packed:
+        copyfileobj(draft, packed)
+
+
+def _mode(target: Path) -> int:
+    """The permissions of the file that is replaced, or those of any new one."""
+    if target.exists():
+        return S_IMODE(target.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

@@ -1,0 +1,1 @@
+"""Graphs as people have them: vertices, edges, weights and names."""

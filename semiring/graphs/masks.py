@@ -1,0 +1,56 @@
+"""Masked arrays: what is masked is not there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semiring.algebra.laws import choose, full
+from semiring.errors import SemiringError
+
+if TYPE_CHECKING:
+    from semiring.algebra.semiring import Semiring
+
+
+def mask_of(A: Any, what: str = "A") -> np.ndarray | None:
+    """Which elements of an array are masked; None where nothing can be.
+
+    Raises
+    ------
+    SemiringError
+        For a record of which some fields only are masked.
+
+    Examples
+    --------
+    >>> mask_of(np.ma.array([1.0, 2.0], mask=[False, True])).tolist()
+    [False, True]
+    """
+    if type(A) is np.ndarray or not isinstance(A, np.ma.MaskedArray):
+        return None
+    mask: Any = np.ma.getmaskarray(A)
+    if not mask.dtype.names:
+        return mask
+    parts = [mask[f] for f in mask.dtype.names]
+    every, some = np.logical_and.reduce(parts), np.logical_or.reduce(parts)
+    if (every != some).any():
+        at = ", ".join(map(str, np.argwhere(every != some)[0]))
+        raise SemiringError(f"{what}[{at}] is masked in some of its fields only: mask the whole record, or none of it")
+    return every
+
+
+def unmasked(A: np.ma.MaskedArray, S: Semiring, what: str = "A") -> np.ndarray:
+    """A masked array as a plain one in the algebra's dtype: what is masked is not an edge, the algebra's zero.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> unmasked(np.ma.array([1.0, 2.0], mask=[False, True]), sr.min_plus).tolist()
+    [1.0, inf]
+    """
+    dtype, mask = S.resolve_dtype(A.dtype), mask_of(A, what)
+    assert mask is not None
+    data = np.empty(A.shape, dtype)
+    for f in dtype.names or (...,):  # fields by name: they may stand in another order
+        data[f] = A.data[f]
+    return choose(mask, full(np.empty(A.shape, dtype), S.zero_in(dtype)), data)

@@ -1,0 +1,206 @@
+"""Weights of edges as elements of an algebra; what cannot be one is refused by naming its edge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import chain
+from numbers import Number
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from semiring.algebra.laws import show
+from semiring.errors import GraphError, SemiringError
+
+from .names import is_integer, is_missing
+from .texts import shown
+
+if TYPE_CHECKING:
+    from semiring.algebra.semiring import Semiring
+
+
+def as_weights(column: Any) -> np.ndarray:
+    """A column of weights as an array: numbers or records as they are, anything else as objects."""
+    if isinstance(column, np.ndarray):
+        if column.ndim != 1:
+            raise GraphError(f"weights of shape {column.shape}: give one for each edge (records as tuples)")
+        if column.dtype.names or column.dtype.kind in "biufc":
+            return column
+        column = column.tolist()
+    kinds = set(map(type, column))
+    if kinds and all(issubclass(k, (int, np.integer)) and k is not bool for k in kinds):
+        try:
+            return np.array(column, dtype=np.int64)
+        except OverflowError:
+            return np.fromiter(column, dtype=object, count=len(column))  # Python's integers have no limit
+    if all(issubclass(k, (int, float, complex, np.number, np.bool_)) for k in kinds):
+        return np.array(column)
+    return np.fromiter(column, dtype=object, count=len(column))
+
+
+def refuse_nan(values: np.ndarray, place: Callable[[int], str], what: str = "weight") -> None:
+    """NaN is not an element of any algebra, nor is None; both are refused, in the components of records too."""
+    dtype = values.dtype
+    if dtype.names:
+        for field in dtype.names:
+            refuse_nan(values[field], place, f"weight, component {field!r},")
+        return
+    if dtype.kind == "O":
+        bad = np.fromiter(map(is_missing, values), dtype=bool, count=len(values))
+    elif dtype.kind in "fc":
+        bad = np.isnan(values)
+    else:
+        return
+    if bad.any():
+        i = int(np.argwhere(bad)[0][0])
+        value = "None" if dtype.kind == "O" and values[i] is None else "NaN"
+        raise GraphError(f"{place(i)}: the {what} is {value}; leave the edge out, or give it a weight")
+
+
+def unweighted(S: Semiring, dtype: DTypeLike | None, default: Any) -> np.ndarray:
+    """The weight of edges that have none, an array of one element."""
+    if default is not None:
+        return elements(S, as_weights([default]), dtype, lambda i: "default")
+    if S.is_record or S.is_object:
+        raise GraphError(
+            f"the edges have no weights, and {S.name} has no natural one: give default=, the weight of an edge"
+        )
+    target = S.resolve_dtype(S.default_dtype if dtype is None else np.dtype(dtype))
+    one = np.ones(1, dtype=target)
+    if target.kind == "b":
+        one[0] = S.one_in(target)
+    if one[0] == S.zero_in(target):
+        raise GraphError(
+            f"the edges have no weights, and in {S.name} on {target} the weight 1 means no edge: give default="
+        )
+    return one
+
+
+def elements(S: Semiring, values: np.ndarray, dtype: DTypeLike | None, place: Callable[[int], str]) -> np.ndarray:
+    """Weights as elements of the algebra, in the dtype that it uses for them; `place` names an edge in messages."""
+    result = _converted(S, values, dtype, place)
+    inside = S.over(result.dtype).contains(result)
+    if not inside.all():
+        i = int(np.argmin(inside))
+        raise GraphError(
+            f"{place(i)}: the weight {show(result[i])} is outside the carrier of {S.name}, {S.notation}; "
+            "mend the edge, or leave it out"
+        )
+    return result
+
+
+def _converted(S: Semiring, values: np.ndarray, dtype: DTypeLike | None, place: Callable[[int], str]) -> np.ndarray:
+    wanted = None if dtype is None else S.resolve_dtype(np.dtype(dtype))
+    if S.is_object:
+        return values.astype(object)
+    if S.is_record:
+        return _records(S, values, wanted, place)
+    if values.dtype.names:
+        fields = shown(", ".join(values.dtype.names))
+        raise GraphError(f"weights are records ({fields}) and the elements of {S.name} are numbers")
+    for i, value in enumerate(values if values.dtype.kind == "O" else ()):
+        if not isinstance(value, Number):
+            raise GraphError(f"{place(i)}: the weight {value!r} is not a number")
+    if wanted is None:
+        wanted = _home(S, values.dtype)
+    if wanted.kind == "b" and values.dtype.kind != "b":
+        one = S.one_in(wanted)
+        if S.add(np.array([one]), np.array([one]))[0] == one:
+            return np.full(len(values), one)
+    return _cast(values, wanted, place)
+
+
+def _home(S: Semiring, dtype: np.dtype) -> np.dtype:
+    """The dtype for weights of a dtype: the algebra's own choice, else its default, which must hold every weight."""
+    if S.default_dtype.kind == "b":
+        return S.default_dtype
+    try:
+        return S.resolve_dtype(dtype)
+    except SemiringError:
+        return S.default_dtype
+
+
+def _cast(values: np.ndarray, target: np.dtype, place: Callable[[int], str]) -> np.ndarray:
+    """Values in another dtype. Rounding to a shorter float is allowed, changing an integer or a magnitude is not."""
+    if not len(values):
+        return np.empty(0, target)
+    if values.dtype == target or target.kind == "O":
+        return values.astype(target, copy=False)
+    if values.dtype.kind == "O":
+        values = _numbers(values, target, place)
+    if target.kind in "biu":
+        low, high = (0, 1) if target.kind == "b" else (int(np.iinfo(target).min), int(np.iinfo(target).max))
+        if values.dtype.kind == "c":
+            fits = values.imag != values.imag
+        elif values.dtype.kind == "f":
+            # the float above `high` is exact, `high` itself need not be
+            fits = (values >= float(low)) & (values < float(high + 1)) & (np.floor(values) == values)
+        else:
+            # NumPy compares an integer array with any Python integer exactly
+            fits = (values >= low) & (values <= high)
+    elif values.dtype.kind == "c" and target.kind == "f":
+        fits = values.imag == 0
+        values = values.real if fits.all() else values
+    else:
+        with np.errstate(over="ignore"):
+            fits = np.isinf(values) | ~np.isinf(values.astype(target))
+    if not fits.all():
+        i = int(np.argmin(fits))
+        raise GraphError(f"{place(i)}: the weight {values[i]} does not fit {target}: pass another dtype")
+    return values.astype(target)
+
+
+def _numbers(values: np.ndarray, target: np.dtype, place: Callable[[int], str]) -> np.ndarray:
+    """Numbers that are objects as an array of integers if the target is one and they are, else of floats."""
+    try:
+        if target.kind in "iu" and all(map(is_integer, values)):
+            return np.array(values.tolist(), dtype=target)
+        return values.astype(np.float64)
+    except (OverflowError, TypeError, ValueError):
+        for i, value in enumerate(values):
+            try:
+                target.type(value)
+            except (OverflowError, TypeError, ValueError):
+                raise GraphError(f"{place(i)}: the weight {value!r} does not fit {target}") from None
+        raise
+
+
+def _columns_of(field: str, values: np.ndarray) -> list[tuple[str, np.ndarray]]:
+    """The components of a field: one, unless it is a vector."""
+    if values.ndim == 1:
+        return [(field, values)]
+    return [(f"{field}.{k}", values[:, k]) for k in range(values.shape[1])]
+
+
+def _records(S: Semiring, values: np.ndarray, wanted: np.dtype | None, place: Callable[[int], str]) -> np.ndarray:
+    """Weights that are records, component by component."""
+    fields = S.element_dtype.names or ()
+    shape = f"an element of {S.name} is a tuple ({', '.join(fields)})"
+    if values.dtype.names:
+        if set(values.dtype.names) != set(fields):
+            raise GraphError(f"weights have the components ({shown(', '.join(values.dtype.names))}), and {shape}")
+        columns = dict(chain.from_iterable(_columns_of(field, values[field]) for field in fields))
+        target = S.resolve_dtype(values.dtype) if wanted is None else wanted
+    else:
+        if values.dtype.kind != "O" and len(values):
+            raise GraphError(
+                f"weights are numbers ({values.dtype}), and {shape}: give such tuples or a structured array"
+            )
+        for i, value in enumerate(values):
+            if not isinstance(value, (tuple, list)) or len(value) != len(fields):
+                raise GraphError(f"{place(i)}: the weight is {value!r}, and {shape}")
+        rows = [S.components_of(value) for value in values]
+        columns = {f: as_weights([row[k] for row in rows]) for k, f in enumerate(S.default_dtype.names or ())}
+        target = S.default_dtype if wanted is None else wanted
+    result = np.empty(len(values), dtype=target)
+    for field, column in columns.items():
+        if column.ndim != 1 or column.dtype.kind not in "biufcO":
+            raise GraphError(f"component {field!r} of the weights is {column.dtype}"
+                             f"{' of several axes' * (column.ndim > 1)}, and {shape} of numbers")
+        for i, part in enumerate(column if column.dtype.kind == "O" else ()):
+            if not isinstance(part, Number):
+                raise GraphError(f"{place(i)}: component {field!r} of the weight is {part!r}, not a number")
+        result[field] = _cast(column, target[field], place)
+    refuse_nan(result, place)
+    return result

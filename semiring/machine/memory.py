@@ -1,0 +1,116 @@
+"""How much memory there is, asked before a large array is allocated."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from semiring.errors import SemiringError
+
+MEMINFO = Path("/proc/meminfo")
+CGROUPS = Path("/sys/fs/cgroup")
+OWN_CGROUP = Path("/proc/self/cgroup")
+
+
+def available_bytes() -> int | None:
+    """Memory that can be allocated without swapping, in bytes; None where the system does not say.
+
+    The least of what the kernel calls available and what the limits of the process's control groups
+    (containers, batch jobs) leave. A system without either answers with the memory it has in all.
+    """
+    bounds = [free for free in (_kernel_available(), *_cgroup_available()) if free is not None]
+    return min(bounds, default=None)
+
+
+def require(
+    nbytes: int, what: str, advice: str = "use a narrower dtype or fewer vertices", *, on_gpu: bool = False
+) -> None:
+    """Raise unless `nbytes` more can be allocated.
+
+    Parameters
+    ----------
+    nbytes : int
+    what : str
+        What needs the memory, the subject of the message.
+    advice : str
+        What the caller can do instead.
+    on_gpu : bool
+        Whether the memory is that of CuPy's current device.
+
+    Raises
+    ------
+    SemiringError
+        It says how much is needed and how much there is. Nothing is raised where the system does not say
+        how much there is.
+    """
+    available = _device_available() if on_gpu else available_bytes()
+    if available is not None and nbytes > available:
+        whose = "the GPU's " if on_gpu else ""
+        raise SemiringError(
+            f"{what} needs {in_words(nbytes)} of {whose}memory and {in_words(available)} is available: {advice}"
+        )
+
+
+def in_words(nbytes: int) -> str:
+    """A number of bytes as people write it.
+
+    >>> in_words(55_840_000)
+    '53.3 MiB'
+    """
+    size, unit = float(nbytes), "bytes"
+    for larger in ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB"):
+        if size < 1024:
+            break
+        size, unit = size / 1024, larger
+    return f"{nbytes} bytes" if unit == "bytes" else f"{size:.1f} {unit}"
+
+
+def _device_available() -> int:
+    """What the current device has free, and what CuPy's pool holds without using it."""
+    import cupy
+
+    return int(cupy.cuda.runtime.memGetInfo()[0]) + int(cupy.get_default_memory_pool().free_bytes())
+
+
+def _kernel_available() -> int | None:
+    if MEMINFO.exists():
+        for line in MEMINFO.read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    # elsewhere: free pages where the system counts them, else all pages
+    for name in ("SC_AVPHYS_PAGES", "SC_PHYS_PAGES"):
+        if name in getattr(os, "sysconf_names", {}):
+            return os.sysconf(name) * os.sysconf("SC_PAGE_SIZE")
+    return None
+
+
+def _cgroup_available() -> list[int]:
+    """What each control group that the process is in, and each group around it, leaves of its limit."""
+    if not OWN_CGROUP.exists():
+        return []
+    left = []
+    for line in OWN_CGROUP.read_text().splitlines():
+        number, controllers, path = line.split(":", 2)
+        if number == "0":
+            root, limit, usage, inactive = CGROUPS, "memory.max", "memory.current", "inactive_file "
+        elif "memory" in controllers.split(","):
+            root, limit = CGROUPS / "memory", "memory.limit_in_bytes"
+            usage, inactive = "memory.usage_in_bytes", "total_inactive_file "
+        else:
+            continue
+        group = root / path.lstrip("/")
+        for folder in (group, *group.parents):
+            if (folder / limit).exists() and (folder / usage).exists():
+                text = (folder / limit).read_text().strip()
+                if text != "max":
+                    used = int((folder / usage).read_text())
+                    # pages of files that nobody uses count as used but are given back on demand
+                    cached = [
+                        int(entry.removeprefix(inactive))
+                        for entry in (folder / "memory.stat").read_text().splitlines()
+                        if entry.startswith(inactive)
+                    ]
+                    left.append(max(0, int(text) - used + sum(cached)))
+            if folder == root:
+                break
+    return left

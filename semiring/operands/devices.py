@@ -1,0 +1,157 @@
+"""Where to compute: where the data are; for host arrays the GPU, when there is one and the work repays the copy."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra.semiring import Semiring
+from semiring.errors import SemiringError
+
+# What the choice of a device for host arrays reckons with; 32-bit elements, wider ones in proportion.
+LEAST_WORK = 1e8  # multiply-adds below which nothing is reckoned
+CPU_RATE = 45e9  # multiply-adds a second and thread
+GPU_RATE = 10e12
+COPY_RATE = 12e9  # bytes a second
+LAUNCHES = 1e-3  # seconds of a warm call
+FIRST_USE = 1.0  # seconds until a context and the compiled kernels are there
+
+
+def is_on_gpu(array: Any) -> bool:
+    """Whether this is a CuPy array."""
+    return type(array).__module__.partition(".")[0] == "cupy"
+
+
+def to_host(array: Any) -> np.ndarray:
+    """A NumPy array of the same elements; the array itself if it is one."""
+    if not is_on_gpu(array):
+        return array
+    from semiring.kernels.cuda.compile.staging import download
+
+    return download(array)
+
+
+def upload(array: np.ndarray) -> Any:
+    """The same elements as a CuPy array."""
+    from semiring.kernels.cuda.compile.staging import upload as to_gpu
+
+    return to_gpu(array)
+
+
+@cache
+def gpu_name() -> str | None:
+    """The GPU that CuPy would use, or None: without CuPy, or without a device it can talk to."""
+    if find_spec("cupy") is None:
+        return None
+    import cupy
+
+    try:
+        if not cupy.cuda.runtime.getDeviceCount():
+            return None
+        properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
+    except cupy.cuda.runtime.CUDARuntimeError:
+        return None
+    return str(properties["name"].decode())
+
+
+def settle(
+    S: Semiring, arrays: Sequence[Any], device: str | None, work: float
+) -> tuple[list[Any], Callable[[Any], Any]]:
+    """The operands where the work will be done, and how to bring the answer to where they came from.
+
+    Parameters
+    ----------
+    S : Semiring
+    arrays : sequence of ndarray or cupy.ndarray
+    device : {None, "cpu", "gpu"}
+    work : float
+        Multiply-adds.
+
+    Raises
+    ------
+    SemiringError
+        For an unknown device, or a GPU that is not there.
+    """
+    if device not in (None, "cpu", "gpu", "cuda"):
+        raise SemiringError(f"unknown device {device!r}: it is 'cpu', 'gpu', or None for the best of them")
+    here = [is_on_gpu(a) for a in arrays]
+    wanted = device in ("gpu", "cuda") or (device is None and (any(here) or _repays(S, arrays, work)))
+    if wanted and not any(here):
+        if gpu_name() is None:
+            raise SemiringError(
+                f"device {device!r}: no GPU was found; install semiring[cu12] or semiring[cu13] on a machine that has "
+                "one, or use device='cpu'"
+            )
+        if S.is_object or arrays[0].dtype.kind == "O":
+            raise SemiringError(f"{S.name} on Python objects runs on the CPU only; use device='cpu'")
+    if wanted == all(here):
+        return list(arrays), _same
+    if wanted:
+        return [a if is_on_gpu(a) else upload(a) for a in arrays], (_same if any(here) else to_host)
+    return [to_host(a) for a in arrays], upload
+
+
+def _same(array: Any) -> Any:
+    return array
+
+
+def _repays(S: Semiring, arrays: Sequence[Any], work: float) -> bool:
+    """Whether the GPU is faster, copies included; floats only: integers have forms on the CPU that the GPU has not."""
+    if work < LEAST_WORK or S.is_object or any(a.dtype.kind != "f" for a in arrays) or gpu_name() is None:
+        return False
+    nbytes = sum(a.nbytes for a in arrays)
+    return _is_faster(nbytes, work, arrays[0].dtype.itemsize, _is_warm())
+
+
+def _is_faster(nbytes: int, work: float, itemsize: int, warm: bool) -> bool:
+    from semiring.kernels.cpu.compile.threads import thread_count
+
+    width = max(itemsize, 4) // 4
+    on_cpu = work * width / (CPU_RATE * thread_count(None))
+    on_gpu = LAUNCHES + 2 * nbytes / COPY_RATE + work * width / GPU_RATE
+    return on_gpu + (0.0 if warm else FIRST_USE) < on_cpu
+
+
+def _is_warm() -> bool:
+    """Whether the process has run something on the GPU, so that a context and compiled kernels are likely there."""
+    launch = sys.modules.get("semiring.kernels.cuda.compile.launch")
+    return launch is not None and launch.in_use()
+
+
+def gpu_facts() -> Iterator[tuple[str, str]]:
+    """What there is to say about the GPUs: names, what kernels are compiled for, and when host arrays go there."""
+    if gpu_name() is None:
+        why = "CuPy is not installed" if find_spec("cupy") is None else "CuPy finds none"
+        yield "gpu", f"none: {why}"
+        return
+    import cupy
+
+    from semiring.kernels.cuda.compile.launch import architecture
+    from semiring.machine.memory import in_words
+
+    for number in range(cupy.cuda.runtime.getDeviceCount()):
+        with cupy.cuda.Device(number) as device:
+            properties = cupy.cuda.runtime.getDeviceProperties(number)
+            free, total = cupy.cuda.runtime.memGetInfo()
+            capability = ".".join((device.compute_capability[:-1], device.compute_capability[-1]))
+            yield f"gpu {number}", (
+                f"{properties['name'].decode()}, compute capability {capability} (kernels compiled for "
+                f"{architecture()}), {properties['multiProcessorCount']} multiprocessors, "
+                f"{in_words(free)} of {in_words(total)} free"
+            )
+    yield "cupy", cupy.__version__
+    for state, warm in (("first use", False), ("in use", True)):
+        yield f"gpu, {state}", f"closures of host arrays of float32 go there from n = {_least_order(warm)} on"
+
+
+def _least_order(warm: bool) -> int:
+    """The least order (a multiple of 64) for which a closure in single precision is reckoned to be faster there."""
+    n = 64
+    while not _is_faster(4 * n * n, float(n) ** 3, 4, warm):
+        n += 64
+    return n

@@ -1,0 +1,131 @@
+"""Graphs and matrices of every make as packed Boolean matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from semiring.errors import SemiringError
+from semiring.graphs.graph import Graph, Matrix, as_graph
+from semiring.graphs.masks import mask_of
+from semiring.kernels.cpu.bits.matrix import PackedMatrix
+from semiring.kernels.lowering.base import chunks
+
+from .devices import is_on_gpu
+
+
+def pack(A: Any, n: int | None = None, *, directed: bool = True) -> PackedMatrix:
+    """The matrix of a graph with one bit for each pair of vertices; the unpacked n × n is never made.
+
+    Parameters
+    ----------
+    A : array, sparse matrix, Matrix, graph or edges
+        - a 2-D NumPy or CuPy array: True where an entry differs from 0;
+        - a SciPy sparse matrix: True where an entry is stored, an explicit 0 too, but not a False;
+        - a `Matrix`: True where an element differs from its algebra's zero;
+        - a `Graph`, a NetworkX graph, a data frame or other edges as `as_graph` takes them: True where there is an
+          edge, whatever its weight. Rows are in the order of the graph's vertices; `reach` keeps their names.
+        - a `PackedMatrix`: itself.
+    n : int, optional
+        Number of vertices, where edges do not tell.
+    directed : bool
+        False: every edge, listed once, goes both ways.
+
+    Raises
+    ------
+    SemiringError
+        For NaN, what is not a matrix or edge, and where the bits would not fit in memory.
+
+    Examples
+    --------
+    >>> from semiring.operands.pack import pack
+    >>> pack([(0, 1), (1, 2), (2, 0)]).to_dense(int).tolist()
+    [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
+    """
+    matrix = _packed(A)
+    if matrix is None:
+        return _edges(as_graph(A, n, directed=directed))
+    if n is not None and matrix.shape != (n, n):
+        raise SemiringError(f"n = {n}, and the matrix has shape {matrix.shape}")
+    if not directed:
+        if matrix.shape[0] != matrix.shape[1]:
+            raise SemiringError(f"an undirected graph has a square matrix, not one of shape {matrix.shape}")
+        return matrix | matrix.transpose()
+    return matrix
+
+
+def pack_named(A: Any) -> tuple[PackedMatrix, Sequence[Any] | None]:
+    """`pack`, and the names of the vertices."""
+    if is_matrix(A):
+        return pack(A), A.names if isinstance(A, Matrix) else None
+    graph = as_graph(A)
+    return _edges(graph), graph.names
+
+
+def is_matrix(A: Any) -> bool:
+    """Whether this is a matrix, where other things are edges."""
+    return isinstance(A, (PackedMatrix, np.ndarray, Matrix)) or is_on_gpu(A) or hasattr(A, "tocoo")
+
+
+def _packed(A: Any) -> PackedMatrix | None:
+    """What is a matrix already; None for edges."""
+    if isinstance(A, PackedMatrix):
+        return A
+    if isinstance(A, Matrix):
+        return _differing(A.array, A.semiring.zero_in(A.dtype))
+    if isinstance(A, np.ndarray) or is_on_gpu(A):
+        mask = mask_of(A)
+        if mask is not None:
+            A = np.where(mask, np.zeros((), A.dtype), A.data)
+        _refuse_nan(A)
+        return PackedMatrix.from_dense(A)
+    if hasattr(A, "tocoo") and hasattr(A, "shape"):
+        if getattr(A.dtype, "kind", "") in "fc":
+            entries = A.tocoo()
+            bad = np.flatnonzero(np.isnan(entries.data))
+            if len(bad):
+                raise SemiringError(f"A[{entries.row[bad[0]]}, {entries.col[bad[0]]}] is NaN; leave the edge out")
+        return PackedMatrix.from_sparse(A)
+    return None
+
+
+def _refuse_nan(array: Any) -> None:
+    if array.dtype.kind in "fc" and bool((array != array).any() if is_on_gpu(array) else _has_nan(array)):
+        at = np.argwhere(np.isnan(array if not is_on_gpu(array) else array.get()))[0]
+        raise SemiringError(f"A[{', '.join(map(str, at))}] is NaN; mark an absent edge with 0")
+
+
+def _has_nan(array: np.ndarray) -> bool:
+    return any(np.isnan(part).any() for part in chunks(array))
+
+
+def _differing(array: np.ndarray, zero: Any) -> PackedMatrix:
+    """True where an element is not the zero, some rows at a time."""
+    matrix = PackedMatrix.zeros(*array.shape)
+    row = 0
+    for part in chunks(array):
+        matrix.words[row : row + len(part)] = PackedMatrix.from_dense(np.asarray(part != zero)).words
+        row += len(part)
+    return matrix
+
+
+def _edges(graph: Graph) -> PackedMatrix:
+    sources, targets = graph.sources, graph.targets
+    if graph.weights is not None and graph.weights.dtype.kind == "b":
+        sources, targets = sources[graph.weights], targets[graph.weights]
+    matrix = PackedMatrix.from_edges(sources, targets, graph.n)
+    if not graph.directed:
+        matrix |= PackedMatrix.from_edges(targets, sources, graph.n)
+    return matrix
+
+
+def is_packed(A: Any) -> bool:
+    """Whether this is a packed matrix, here or on a GPU."""
+    return isinstance(A, PackedMatrix) or is_packed_on_gpu(A)
+
+
+def is_packed_on_gpu(A: Any) -> bool:
+    """Whether this is a packed matrix in device memory, whose type is loaded only where there is one."""
+    return type(A).__name__ == "DevicePackedMatrix"

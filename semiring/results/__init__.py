@@ -1,0 +1,1 @@
+"""Objects that people hold and question: factors, reachability, reductions."""

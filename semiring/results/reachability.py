@@ -1,0 +1,179 @@
+"""Which vertex reaches which: questions to a transitive closure of one bit a pair, by the names of the vertices."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra.catalogue import boolean
+from semiring.errors import GraphError
+from semiring.graphs.graph import as_graph
+from semiring.graphs.names import Named
+from semiring.kernels.blocks.bits import WORD
+from semiring.kernels.cpu.bits.matrix import PackedMatrix
+from semiring.operands.pack import is_matrix, pack_named
+from semiring.solvers.bits import packed_closure
+
+BAND = 1 << 28  # entries that are compared with their transposes at once
+
+
+class Reachability(Named):
+    """A reflexive transitive closure that answers questions; `reach` makes one.
+
+    Vertices are called by name where they have names, else by position. Every vertex reaches itself.
+
+    Parameters
+    ----------
+    closure : PackedMatrix, shape (n, n)
+        True at (a, b) where a reaches b; held, not copied.
+    names : sequence of hashable, optional
+
+    Attributes
+    ----------
+    closure : PackedMatrix
+    n : int
+    names : list or None
+
+    Examples
+    --------
+    >>> from semiring.results.reachability import reach
+    >>> R = reach([("app", "web"), ("web", "tls"), ("cli", "tls"), ("tls", "web")])
+    >>> R.reaches("app", "tls"), R.reaches("tls", "app")
+    (True, False)
+    >>> R.descendants("app"), R.ancestors("tls")
+    (['web', 'tls'], ['app', 'web', 'cli'])
+    >>> R.strongly_connected_components()
+    [['app'], ['web', 'tls'], ['cli']]
+    """
+
+    def __init__(self, closure: PackedMatrix, names: Sequence[Hashable] | None = None):
+        check_square(closure)
+        self.closure = closure
+        self.n = closure.shape[0]
+        self.names = None if names is None else list(names)
+        self._check_names()
+
+    def __repr__(self) -> str:
+        pairs = self.closure.count()
+        return f"Reachability({self.n:,} vertices, {pairs:,} pairs{', named' if self.names is not None else ''})"
+
+    def reaches(self, source: Any, target: Any) -> bool:
+        """Whether there is a path from one vertex to another."""
+        return bool(self.closure[self.index(source), self.index(target)])
+
+    def pairs(self, sources: Any, targets: Any) -> np.ndarray:
+        """Whether each source reaches its target.
+
+        Parameters
+        ----------
+        sources, targets : sequences of vertices
+            Of the same length, or arrays of positions that broadcast where vertices have no names.
+
+        Returns
+        -------
+        array of bool
+
+        Examples
+        --------
+        >>> from semiring.results.reachability import reach
+        >>> R = reach([(0, 1), (1, 2)])
+        >>> R.pairs([0, 2], [2, 0]), R.pairs([[0], [1]], [0, 1])
+        (array([ True, False]), array([[ True,  True],
+               [False,  True]]))
+        """
+        return np.asarray(self.closure[self._places(sources), self._places(targets)])
+
+    def descendants(self, vertex: Any) -> Any:
+        """The other vertices that a vertex reaches: a list of names, or an array of positions."""
+        v = self.index(vertex)
+        return self._others(self.closure[v], v)
+
+    def ancestors(self, vertex: Any) -> Any:
+        """The other vertices that reach a vertex: a list of names, or an array of positions."""
+        v = self.index(vertex)
+        return self._others(self.closure[:, v], v)
+
+    def descendant_counts(self) -> np.ndarray:
+        """How many other vertices each vertex reaches."""
+        return self.closure.row_degrees() - 1
+
+    def ancestor_counts(self) -> np.ndarray:
+        """How many other vertices reach each vertex."""
+        return self.closure.column_degrees() - 1
+
+    def component_labels(self) -> np.ndarray:
+        """The strongly connected component of each vertex, numbered in the order of their first vertices."""
+        return np.unique(first_of_component(self.closure), return_inverse=True)[1].reshape(-1)
+
+    def strongly_connected_components(self) -> list[Any]:
+        """The sets of vertices that reach one another, each a list of names or an array of positions."""
+        labels = self.component_labels()
+        order = np.argsort(labels, kind="stable")
+        groups = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1) if self.n else []
+        return [self._called(group) for group in groups]
+
+    def _places(self, vertices: Any) -> np.ndarray:
+        if self.names is not None:
+            return np.array([self.index(v) for v in vertices], np.int64)
+        places = np.asarray(vertices)
+        if places.size and (places.dtype.kind not in "iu" or places.min() < 0 or places.max() >= self.n):
+            for v in places.flat:
+                self.index(v)
+        return places.astype(np.int64)
+
+    def _others(self, chosen: np.ndarray, v: int) -> Any:
+        chosen = chosen.copy()
+        chosen[v] = False
+        return self._called(np.flatnonzero(chosen))
+
+    def _called(self, positions: np.ndarray) -> Any:
+        return positions if self.names is None else [self.names[v] for v in positions]
+
+
+def reach(A: Any) -> Reachability:
+    """The transitive closure of a graph, to ask which vertex reaches which.
+
+    Parameters
+    ----------
+    A : graph, matrix or edges
+        What `semiring.pack` takes; names of a `Graph`, a `Matrix` or a NetworkX graph are kept.
+
+    Returns
+    -------
+    Reachability
+
+    Examples
+    --------
+    >>> from semiring.results.reachability import reach
+    >>> reach([("a", "b"), ("b", "c")])
+    Reachability(3 vertices, 6 pairs, named)
+    """
+    if not is_matrix(A):
+        graph = as_graph(A)
+        return Reachability(packed_closure(graph, boolean), graph.names)
+    matrix, names = pack_named(A)
+    check_square(matrix)
+    return Reachability(packed_closure(matrix, boolean, overwrite=matrix is not A), names)
+
+
+def check_square(matrix: PackedMatrix) -> None:
+    """Refuse what is no graph's matrix."""
+    if matrix.shape[0] != matrix.shape[1]:
+        raise GraphError(f"a graph's matrix is square, this one has shape {matrix.shape}")
+
+
+def first_of_component(closure: PackedMatrix) -> np.ndarray:
+    """For each vertex the first one that it reaches and that reaches it: the lowest bit of a row of R ∧ Rᵀ."""
+    n = closure.shape[0]
+    first = np.empty(n, np.int64)
+    step = max(8 * WORD, BAND // max(n, 1) // WORD * WORD)
+    for a in range(0, n, step):
+        b = min(a + step, n)
+        mutual = closure[a:b] & closure[:, a:b].transpose()
+        word = (mutual.words != 0).argmax(axis=1)
+        lowest = mutual.words[np.arange(b - a), word]
+        lowest &= ~lowest + np.uint64(1)
+        first[a:b] = WORD * word + np.bitwise_count(lowest - np.uint64(1))
+    return first

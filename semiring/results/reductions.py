@@ -1,0 +1,220 @@
+"""Something about all pairs of vertices from rows that come and go, so that no n × n matrix is ever held.
+
+Pairs without a path do not count, and no vertex is its own pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semiring.errors import LawError, SemiringError
+from semiring.kernels.cpu.compile import threads
+
+if TYPE_CHECKING:
+    from .sparse_factors import SparseFactors
+
+CHUNK = 64  # rows that a thread computes and reduces at once
+
+Reduction = Callable[[np.ndarray, np.ndarray], Any]
+
+
+def reduce(F: SparseFactors, what: str | Reduction, **options: Any) -> Any:
+    """Reduce the rows of the closure.
+
+    Parameters
+    ----------
+    F : SparseFactors
+    what : {"mean", "eccentricities", "histogram", "nearest"} or callable
+        See the functions of these names. A callable takes the numbers of some vertices, shape (k,), and their rows,
+        shape (k, n), and returns an array of k values or rows; the answer holds them in the order of the vertices.
+    **options
+        For the function.
+    """
+    if callable(what):
+        return by_vertex(F, what)
+    functions: dict[str, Callable[..., Any]] = {
+        "mean": mean, "eccentricities": eccentricities, "histogram": histogram, "nearest": nearest
+    }
+    if not isinstance(what, str) or what not in functions:
+        raise SemiringError(f"unknown reduction {what!r}: it is one of {', '.join(functions)}, or a function")
+    return functions[what](F, **options)
+
+
+def mean(F: SparseFactors) -> float:
+    """The mean weight over all pairs with a path: with min_plus the mean distance."""
+    _numbers(F)
+    if (found := _summaries(F)) is not None:
+        pairs = found[:, 1].sum()
+        return float(found[:, 0].sum() / pairs) if pairs else float("nan")
+    zero = F.lowering.algebra.zero_in(F.lowering.dtype)
+
+    def sums(vertices: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        rows[np.arange(len(rows)), vertices] = 0  # adds nothing
+        total = rows.sum(axis=1, dtype=None if rows.dtype.kind == "f" else float).astype(float)
+        count = np.full(len(rows), rows.shape[1] - 1)
+        for i in np.flatnonzero(~np.isfinite(total) | _may_hide(rows.dtype, zero)):
+            there = rows[i] != zero
+            there[vertices[i]] = False
+            total[i], count[i] = rows[i][there].sum(dtype=float), there.sum()
+        return np.stack([total, count], axis=1)
+
+    found = by_vertex(F, sums)
+    pairs = found[:, 1].sum() if F.n else 0
+    return float(found[:, 0].sum() / pairs) if pairs else float("nan")
+
+
+def _may_hide(dtype: np.dtype, zero: Any) -> bool:
+    """Whether a sum does not show that a summand was zero, as ∞ does."""
+    return dtype.kind != "f" or not np.isinf(zero)
+
+
+def eccentricities(F: SparseFactors) -> np.ndarray:
+    """For every vertex the worst weight to a vertex that it reaches: with min_plus its eccentricity.
+
+    Zero of the algebra where it reaches no other.
+    """
+    ascending = _direction(F)
+    zero = F.lowering.algebra.zero_in(F.lowering.dtype)
+    if (summaries := _summaries(F)) is not None:
+        extreme = summaries[:, 3 if ascending else 2]
+        return np.where(summaries[:, 1] > 0, extreme, zero).astype(F.lowering.dtype)
+
+    def worst(vertices: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        rows[np.arange(len(rows)), vertices] = zero
+        best_possible = _best(rows.dtype, ascending)
+        others = np.where(rows == zero, best_possible, rows)
+        found = others.max(axis=1) if ascending else others.min(axis=1)
+        return np.where((rows != zero).any(axis=1), found, zero)
+
+    return by_vertex(F, worst, dtype=F.lowering.dtype)
+
+
+def histogram(F: SparseFactors, bins: Any = 50) -> tuple[np.ndarray, np.ndarray]:
+    """How many pairs there are of what weight.
+
+    Parameters
+    ----------
+    F : SparseFactors
+    bins : int or array_like
+        Edges of the bins, as in `numpy.histogram`; a number of bins of equal width takes one more pass, to find the
+        extremes.
+
+    Returns
+    -------
+    counts, edges : ndarray
+    """
+    _numbers(F)
+    zero = F.lowering.algebra.zero_in(F.lowering.dtype)
+
+    def others(vertices: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        rows[np.arange(len(rows)), vertices] = zero
+        return rows[(rows != zero) & np.isfinite(rows)] if rows.dtype.kind == "f" else rows[rows != zero]
+
+    if np.ndim(bins) == 0:
+        extremes: list[tuple[float, float]] = []
+
+        def look(vertices: np.ndarray, rows: np.ndarray) -> None:
+            some = others(vertices, rows)
+            if some.size:
+                extremes.append((float(some.min()), float(some.max())))
+
+        each_block(F, look)
+        low = min((least for least, _ in extremes), default=0.0)
+        high = max((most for _, most in extremes), default=1.0)
+        bins = np.histogram_bin_edges(np.array([low, high]), bins=bins)
+    edges = np.asarray(bins, float)
+    counts: list[np.ndarray] = []
+    each_block(F, lambda vertices, rows: counts.append(np.histogram(others(vertices, rows), edges)[0]))
+    return np.sum(counts, axis=0, initial=0) if not counts else np.sum(counts, axis=0), edges
+
+
+def nearest(F: SparseFactors, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The k best other vertices of every vertex, best first; ties go to the lower number.
+
+    Returns
+    -------
+    vertices : int64 array, shape (n, k)
+        −1 where a vertex reaches fewer.
+    weights : ndarray, shape (n, k)
+        Zero of the algebra there.
+    """
+    ascending = _direction(F)
+    zero = F.lowering.algebra.zero_in(F.lowering.dtype)
+    k = min(k, max(F.n - 1, 0))
+    chosen = np.full((F.n, k), -1)
+    weights = np.full((F.n, k), zero, F.lowering.dtype)
+
+    def pick(vertices: np.ndarray, rows: np.ndarray) -> None:
+        for v, row in zip(vertices, rows, strict=True):
+            row[v] = zero
+            reached = np.flatnonzero(row != zero)
+            values = row[reached]
+            if len(reached) > k:
+                limit = np.partition(values, k - 1 if ascending else -k)[k - 1 if ascending else -k] if k else None
+                keep = (values <= limit if ascending else values >= limit) if k else np.zeros(len(values), bool)
+                reached, values = reached[keep], values[keep]
+            order = np.argsort(values if ascending else -values.astype(float), kind="stable")[:k]
+            chosen[v, : len(order)], weights[v, : len(order)] = reached[order], values[order]
+
+    each_block(F, pick)
+    return chosen, weights
+
+
+def by_vertex(F: SparseFactors, function: Reduction, dtype: Any = None) -> np.ndarray:
+    """What a function returns for each row, in the order of the vertices."""
+    parts: list[tuple[np.ndarray, np.ndarray]] = []
+    each_block(F, lambda vertices, rows: parts.append((vertices, np.asarray(function(vertices, rows)))))
+    if not parts:
+        return np.empty(0, dtype or float)
+    first = parts[0][1]
+    out = np.empty((F.n, *first.shape[1:]), dtype or np.result_type(*{part.dtype for _, part in parts}))
+    for vertices, part in parts:
+        out[vertices] = part
+    return out
+
+
+def each_block(F: SparseFactors, function: Reduction) -> None:
+    """Call a function with vertices and their rows, block by block, on all threads; it may write to the rows."""
+    order = F.analysis.order
+    starts = iter(range(0, F.n, CHUNK))  # its steps hold the GIL: nothing is lost
+
+    def share() -> None:
+        for begin in starts:
+            some = order[begin : begin + CHUNK]
+            function(some, F._decoded(some, thread_count=1))
+
+    threads.pool.run(share, min(F._fronts.threads, -(-F.n // CHUNK)) - 1)
+
+
+def _summaries(F: SparseFactors) -> np.ndarray | None:
+    """Total, number, least and most of each row where compiled code can find them on the way, else None."""
+    fronts = F._fronts
+    if F._closed is not None or not getattr(fronts, "summarises", False):
+        return None
+    found: np.ndarray = fronts.summaries()
+    return found
+
+
+def _numbers(F: SparseFactors) -> None:
+    if F.lowering.dtype.kind not in "fiu":
+        raise SemiringError(f"the elements of {F.lowering.algebra.name} are not numbers: pass a function instead")
+
+
+def _direction(F: SparseFactors) -> bool:
+    """Whether less is better."""
+    _numbers(F)
+    S = F.lowering.algebra
+    if S.traced is None or not S.traced.add.is_plain("minimum", "maximum"):
+        raise LawError(f"{S.name} does not order its elements: ⊕ must be the minimum or the maximum")
+    return S.traced.add.is_plain("minimum")
+
+
+def _best(dtype: np.dtype, ascending: bool) -> Any:
+    """A number that is never the worst."""
+    if dtype.kind == "f":
+        return dtype.type(-np.inf if ascending else np.inf)
+    limits = np.iinfo(dtype)
+    return dtype.type(limits.min if ascending else limits.max)

@@ -1,0 +1,409 @@
+"""Factor a sparse matrix once: rows of its closure, equations, streams of blocks, and new weights on the same edges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import nullcontext
+from functools import cached_property
+from pathlib import Path
+from shutil import disk_usage
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra.by_name import closable
+from semiring.algebra.laws import show
+from semiring.algebra.semiring import Semiring
+from semiring.algorithms.blocks import UndefinedStar
+from semiring.algorithms.sparse.analysis import Analysis, analyse
+from semiring.algorithms.sparse.elimination import factor as eliminate
+from semiring.errors import SemiringError
+from semiring.graphs.names import Named
+from semiring.graphs.texts import clip_repr
+from semiring.kernels.build import kernel
+from semiring.kernels.choose import choose
+from semiring.kernels.facts import Facts
+from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.lowering.objects import in_python_integers
+from semiring.machine.memory import in_words, require
+from semiring.machine.progress import bar
+from semiring.operands.csr import Csr, read
+from semiring.operands.operand import examine, operand
+from semiring.solvers import costs
+from semiring.solvers.costs import SparsePlan
+from semiring.solvers.cycles import may_diverge, undefined_star
+from semiring.solvers.schedules import LARGE, refuse_overflow
+from semiring.solvers.sparse_cycles import check_cycles, stable_closure
+
+BLOCK = 256  # rows that `blocks` and `save` take at once, unless told otherwise
+STEPS = 50  # parts of a closure after which progress is reported
+ADVICE = "use a narrower dtype, fewer vertices, or rows and blocks of rows instead of the whole"
+
+
+class SparseFactors(Named):
+    """A sparse matrix eliminated once in a fill-reducing order; made by `sparse_factor`.
+
+    Vertices are called by name where the matrix had names, else by number.
+
+    Attributes
+    ----------
+    n : int
+    names : list or None
+    plan : SparsePlan
+    analysis : Analysis
+        The order and the structure of the factors.
+    """
+
+    def __init__(
+        self, A: Csr, analysis: Analysis | None = None, *, order: str = "auto", for_solving: bool = True,
+        check: bool = True,
+    ) -> None:
+        S = A.algebra
+        self.n, self.names, self._S, self._A = A.n, A.names, S, A
+        self._facts = A.facts()
+        self.analysis = analyse(A.indptr, A.indices, method=order) if analysis is None else analysis
+        low = lowering_of(A, self._facts, room=for_solving)
+        self.plan = costs.plan("factors", S, low, self.analysis, A.nnz, answer=False)
+        size = costs.factor_memory(self.plan.work, low)
+        if size > LARGE:
+            require(size, f"factoring {A.n} × {A.n} {A.dtype} ({self.plan.fill} pairs joined)")
+        self._fronts = fronts_of(low, self.analysis)
+        self._closed: np.ndarray | None = None
+        stored = low.encode(A.values, True)
+        try:
+            eliminate(self._fronts, stored)
+        except UndefinedStar as e:
+            raise undefined_star(S, A.names, int(self.analysis.order[e.pivot])) from None
+        if check and may_diverge(low) and not check_cycles(low, self._fronts, A, self._facts):
+            # Rounding errors grew in the factors; then A* is computed as a dense matrix, in which they do not.
+            self._closed = stable_closure(low, A, self._facts)
+
+    def __repr__(self) -> str:
+        return (
+            f"SparseFactors of a {self.n} × {self.n} matrix with {self._A.nnz} edges over {self._S.name}, "
+            f"{self._A.dtype}: {len(self.analysis.pivots)} fronts, {self.plan.fill} pairs joined"
+        )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, n)."""
+        return self.n, self.n
+
+    @property
+    def nbytes(self) -> int:
+        """What the factors take."""
+        return int(self._fronts.nbytes)
+
+    @property
+    def lowering(self) -> Lowering:
+        """How elements are stored and computed."""
+        return self.plan.lowering
+
+    def predict(self) -> SparsePlan:
+        """What `closure` would cost, and what else would."""
+        return costs.plan("closure", self._S, self.lowering, self.analysis, self._A.nnz)
+
+    def refactor(self, A: Any) -> SparseFactors:
+        """The factors of other weights on the same edges; the analysis is used again.
+
+        Parameters
+        ----------
+        A : SciPy sparse matrix, Graph, NetworkX graph or array of shape (nnz,)
+            An array holds the weights of the edges, row by row, columns ascending.
+
+        Raises
+        ------
+        SemiringError
+            When A has other edges.
+
+        Examples
+        --------
+        >>> import scipy.sparse as sp
+        >>> import semiring as sr
+        >>> F = sparse_factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
+        >>> F.refactor(np.array([5.0, 1.0])).row(0)
+        array([0., 5.])
+        """
+        old = self._A
+        if isinstance(A, np.ndarray) and A.ndim == 1:
+            if len(A) != old.nnz:
+                raise SemiringError(f"{len(A)} weights for {old.nnz} edges: give one for each")
+            new = old.with_values(A)
+        else:
+            new = read(A, self._S)
+            same = new.n == old.n and np.array_equal(new.indptr, old.indptr)
+            if not (same and np.array_equal(new.indices, old.indices)):
+                raise SemiringError("refactor needs a matrix with the same edges; factor this one anew")
+        return SparseFactors(new, self.analysis)
+
+    def row(self, vertex: Hashable) -> np.ndarray:
+        """The row of A* of one vertex: with min_plus the distances from it."""
+        return self.rows([vertex])[0]
+
+    def rows(self, sources: Sequence[Hashable] | np.ndarray, *, reflexive: bool = True) -> np.ndarray:
+        """Rows of A*, or of A⁺ = A A* if not `reflexive`.
+
+        Parameters
+        ----------
+        sources : sequence of vertices
+            By name, or by number where they have no names.
+        reflexive : bool
+
+        Returns
+        -------
+        ndarray, shape (k, n)
+
+        Examples
+        --------
+        >>> import scipy.sparse as sp
+        >>> import semiring as sr
+        >>> F = sparse_factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
+        >>> F.rows([1, 0], reflexive=False)
+        array([[3., 5.],
+               [5., 2.]])
+        """
+        return self._decoded(self._numbers(sources), reflexive)
+
+    def _numbers(self, sources: Sequence[Hashable] | np.ndarray) -> np.ndarray:
+        if self.names is None and isinstance(sources, (np.ndarray, range)):
+            found = np.asarray(sources)
+            if found.ndim == 1 and found.dtype.kind in "iu" and ((found >= 0) & (found < self.n)).all():
+                return found.astype(np.int64)
+        try:
+            vertices = list(sources)
+        except TypeError:
+            raise SemiringError(f"sources must be a sequence of vertices, and is {clip_repr(sources)}") from None
+        return np.array([self.index(v) for v in vertices], np.int64)
+
+    def _decoded(self, sources: np.ndarray, reflexive: bool = True, thread_count: int | None = None) -> np.ndarray:
+        out = np.empty((len(sources), self.n), self.lowering.storage)
+        self._fill(sources, out, reflexive, thread_count=thread_count)
+        result = self.lowering.decode(out)
+        refuse_overflow(self.lowering, result)
+        return result
+
+    def _fill(
+        self, sources: np.ndarray, out: np.ndarray, reflexive: bool = True, targets: np.ndarray | None = None,
+        thread_count: int | None = None,
+    ) -> None:
+        """Rows in storage."""
+        if self._closed is not None:
+            where = np.arange(len(sources)) if targets is None else targets
+            out[where] = self._closed[sources]
+            if not reflexive:
+                out[where, sources] = self._cycles[sources]
+            return
+        self._fronts.rows(
+            sources, out, reflexive=reflexive, settled=self._settled, targets=targets, thread_count=thread_count
+        )
+
+    @cached_property
+    def _cycles(self) -> np.ndarray:
+        """The diagonal of A⁺ = A A* where A* is dense."""
+        return np.asarray(kernel(self.lowering).diagonal(self.lowering.encode(self._A.dense(), True), self._closed))
+
+    @property
+    def _settled(self) -> bool:
+        """Whether 1 ⊕ (cycles) = 1 whenever the closure exists."""
+        return self._S.has_unit_stars
+
+    def solve(self, B: Any) -> np.ndarray:
+        """The least solution X = A* B of X = A ⊗ X ⊕ B.
+
+        Parameters
+        ----------
+        B : array_like, shape (n,) or (n, m)
+            Of A's dtype.
+
+        Examples
+        --------
+        >>> import scipy.sparse as sp
+        >>> import semiring as sr
+        >>> F = sparse_factor(sp.csr_array([[0, 0.5], [0.25, 0]]), sr.plus_times)
+        >>> F.solve(np.array([7.0, 0.0]))
+        array([8., 2.])
+        """
+        S, low = self._S, self.lowering
+        right = operand(B, S, "B")
+        b = right.array
+        if b.dtype != low.dtype:
+            raise SemiringError(f"A is {low.dtype} and B is {b.dtype}; convert one with .astype(…)")
+        if b.ndim not in (1, 2) or b.shape[0] != self.n:
+            raise SemiringError(f"B must have shape ({self.n},) or ({self.n}, m), and has {b.shape}")
+        facts = examine(S, b.dtype, [("B", b)])
+        X, fronts = b if b.ndim == 2 else b[:, None], self._fronts
+        if S.is_tropical and low.storage.kind == "i" and self._overflows(facts):
+            low, fronts = self._in_python_integers
+        X = low.encode(X, True)
+        if self._closed is None or low is not self.lowering:
+            fronts.columns(X)
+        else:
+            kernel(low).left(self._closed, X)
+        result: np.ndarray = low.decode(X)
+        refuse_overflow(low, result)
+        answer = result if b.ndim == 2 else result[:, 0]
+        return right.wrap(answer) if isinstance(B, np.ndarray) else answer
+
+    def _overflows(self, right: Facts) -> bool:
+        """Whether sums with a right-hand side may leave the storage, which was chosen before it was known."""
+        low = self.lowering
+        if low.dtype.kind == "i" and (right.low_limit if self._S.zero == np.inf else right.high_limit):
+            return True
+        return int(self._facts.largest) * self.n + int(right.largest) >= np.iinfo(low.storage).max // 4
+
+    @cached_property
+    def _in_python_integers(self) -> tuple[Lowering, Any]:
+        low, values = in_python_integers(self.lowering, self.lowering.encode(self._A.values, True))
+        fronts = fronts_of(low, self.analysis)
+        eliminate(fronts, values)
+        return low, fronts
+
+    def closure(self, *, reflexive: bool = True, progress: bool | Callable[[float], None] = False) -> Any:
+        """A*, or A⁺, as a dense matrix; the factors stay.
+
+        Parameters
+        ----------
+        reflexive : bool
+        progress : bool or callable
+            ``True`` shows a bar on stderr; a callable is given the fraction done.
+        """
+        low, n = self.lowering, self.n
+        size = n * n * (low.storage.itemsize + (0 if low.storage == low.dtype else low.dtype.itemsize))
+        if size > LARGE:
+            require(size, f"the closure of {n} × {n} {self._A.dtype}", ADVICE)
+        out = np.empty((n, n), low.storage)
+        if progress is False:
+            self._fill(np.arange(n), out, reflexive)
+        else:
+            with bar(f"{self._S.name} closure") if progress is True else nullcontext(progress) as report:
+                for part in np.array_split(self.analysis.order, STEPS):
+                    self._fill(part, out, reflexive, targets=part)
+                    report(min(1.0, (self.analysis.place[part].max(initial=-1) + 1) / max(n, 1)))
+        result = low.decode(out)
+        refuse_overflow(low, result)
+        return self._A.wrap(result)
+
+    def blocks(
+        self, rows: int = BLOCK, *, reflexive: bool = True, in_order: bool = False
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The closure in blocks of rows, none of which is kept.
+
+        Parameters
+        ----------
+        rows : int
+            Rows of a block.
+        reflexive : bool
+        in_order : bool
+            True: rows come as the vertices are numbered. False: neighbours come together, which is faster.
+
+        Yields
+        ------
+        vertices : int64 array, shape (rows,)
+            The numbers of the vertices whose rows these are.
+        block : ndarray, shape (rows, n)
+
+        Examples
+        --------
+        >>> import scipy.sparse as sp
+        >>> import semiring as sr
+        >>> F = sparse_factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
+        >>> [(v.tolist(), b.tolist()) for v, b in F.blocks(rows=1, in_order=True)]
+        [([0], [[0.0, 2.0]]), ([1], [[3.0, 0.0]])]
+        """
+        if rows < 1:
+            raise SemiringError(f"rows must be at least 1, and is {rows}")
+        vertices = np.arange(self.n) if in_order else self.analysis.order
+        for begin in range(0, self.n, rows):
+            some = vertices[begin : begin + rows]
+            yield some, self._decoded(some, reflexive)
+
+    def save(self, path: str | Path, *, reflexive: bool = True, rows: int = BLOCK) -> np.memmap:
+        """The closure straight into a .npy file, which is then mapped into memory; it may be larger than memory.
+
+        Returns
+        -------
+        memmap, shape (n, n)
+        """
+        path = Path(path)
+        size, free = self.n * self.n * self._A.dtype.itemsize, disk_usage(path.absolute().parent).free
+        if size > free:
+            raise SemiringError(f"{path} needs {in_words(size)} and the disk has {in_words(free)} left")
+        out = np.lib.format.open_memmap(path, mode="w+", dtype=self._A.dtype, shape=(self.n, self.n))
+        for vertices, block in self.blocks(rows, reflexive=reflexive):
+            out[vertices] = block
+        out.flush()
+        return out
+
+    def reduce(self, what: str | Callable[[np.ndarray, np.ndarray], Any], **options: Any) -> Any:
+        """Something about all pairs without holding them; see `semiring.results.reductions`.
+
+        Parameters
+        ----------
+        what : {"mean", "eccentricities", "histogram", "nearest"} or callable
+            A callable takes the vertices of a block and their rows, and returns a value (or a row) for each; it may
+            be called by several threads at once.
+        **options
+            ``bins`` of the histogram; ``k`` of the nearest.
+
+        Examples
+        --------
+        >>> import scipy.sparse as sp
+        >>> import semiring as sr
+        >>> F = sparse_factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
+        >>> float(F.reduce("mean")), F.reduce("eccentricities").tolist()
+        (2.5, [2.0, 3.0])
+        """
+        from . import reductions
+
+        return reductions.reduce(self, what, **options)
+
+
+def lowering_of(A: Csr, facts: Facts, *, room: bool) -> Lowering:
+    """How to compute on a sparse matrix; with `room`, so that sums with right-hand sides find space."""
+    if room and A.algebra.is_tropical and A.dtype.kind in "iu":
+        # The widest storage leaves right-hand sides the most room.
+        facts = Facts(max(facts.largest, 1 << 40), facts.low_limit, facts.high_limit)
+    return choose(A.algebra, A.dtype, facts, A.n + 1, in_place=False, packed=False)
+
+
+def fronts_of(low: Lowering, analysis: Analysis) -> Any:
+    """The engine that eliminates fronts for a lowering."""
+    if low.kind == "objects":
+        from semiring.kernels.cpu.sparse.object_fronts import ObjectFronts
+
+        return ObjectFronts(analysis, low)
+    from semiring.kernels.cpu.sparse.fronts import Fronts
+
+    return Fronts(analysis, low)
+
+
+def sparse_factor(A: Any, S: Semiring | str, *, order: str = "auto") -> SparseFactors:
+    """Eliminate a sparse matrix once, in an order that keeps it sparse.
+
+    Parameters
+    ----------
+    A : SciPy sparse matrix, Graph or NetworkX graph
+        What is not there is zero; every stored entry is an edge, also of weight 0.
+    S : Semiring or str
+    order : {"auto", "metis", "levels", "natural"}
+        What finds the order; ``"auto"`` is METIS where `pymetis` is installed, else level sets.
+
+    Raises
+    ------
+    NoClosureError
+        When A* does not exist; it names a vertex and, where ⊕ selects, a cycle.
+    SemiringError
+        When A is not a matrix over S, or the factors would not fit.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> roads = sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0), ("a", "c", 9.0)])
+    >>> F = sparse_factor(roads, sr.min_plus)
+    >>> F.row("a")
+    array([0., 3., 7.])
+    """
+    if order not in ("auto", "metis", "levels", "natural"):
+        raise SemiringError(f"order must be 'auto', 'metis', 'levels' or 'natural', and is {show(order)}")
+    return SparseFactors(read(A, closable(S)), order=order)
+

@@ -1,0 +1,1 @@
+"""Ways to compute a task, one a file: what it would cost, and doing it."""

@@ -1,0 +1,159 @@
+"""What elimination on the sparse structure would cost, beside what else could be done, before any of it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from semiring.algebra.expression import postorder
+from semiring.algebra.semiring import Semiring
+from semiring.algorithms.sparse.analysis import Analysis
+from semiring.algorithms.sparse.costs import (
+    SETUP,
+    Rates,
+    Work,
+    analysis_seconds,
+    dense_seconds,
+    dijkstra_seconds,
+    rates,
+    work,
+)
+from semiring.algorithms.sparse.ordering import widest_level
+from semiring.kernels.cpu.compile.threads import thread_count
+from semiring.machine.memory import in_words
+
+if TYPE_CHECKING:
+    from semiring.kernels.lowering.base import Lowering
+
+SLOW = frozenset("exp exp2 expm1 log log2 log1p power logaddexp logaddexp2 gcd lcm".split())
+TRANSCENDENTAL_COST = 40  # instructions that such an operation takes
+NARROW = 0.25  # the share of all vertices up to which a level of a search is called narrow
+MANY = 24  # edges a vertex with which graphs without small separators fill
+ANALYSIS_BUDGET = 0.4  # share of the dense closure's time that looking for a faster way may take
+OBJECT = 2000  # and one on Python objects
+
+
+@dataclass(frozen=True)
+class SparsePlan:
+    """What will be done with a sparse matrix, and why; `print` it.
+
+    Attributes
+    ----------
+    method : str
+        "sparse elimination", or "dense" where that is faster.
+    order : str
+        What found the order of elimination: "metis", "levels" or "natural".
+    fill : int
+        Pairs of vertices that elimination joins or finds joined.
+    fronts : int
+        Number of supernodes.
+    largest : int
+        Order of the largest front.
+    seconds : dict
+        Predicted, for "elimination", "dense" and "dijkstra" (which only algebras with a selective ⊕ could use).
+    memory : int
+        Bytes beyond the operand: the answer, the factors, and what the solve takes.
+    """
+
+    operation: str
+    algebra: Semiring
+    n: int
+    nnz: int
+    method: str
+    order: str
+    fill: int
+    fronts: int
+    largest: int
+    work: Work
+    lowering: Lowering
+    threads: int
+    seconds: dict[str, float]
+    memory: int
+    reasons: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Of the answer."""
+        return self.n, self.n
+
+    def __str__(self) -> str:
+        low, s = self.lowering, self.seconds
+        names = {"metis": "nested dissection by METIS", "levels": "nested dissection by level sets",
+                 "natural": "as the vertices are numbered"}
+        rows = {
+            "operation": f"{self.operation} over {self.algebra.name}, {self.n} × {self.n} with {self.nnz} edges, "
+            f"{low.dtype.name if not low.dtype.names else low.dtype}",
+            "method": f"{self.method}  ({self.reasons['method']})",
+            "order": f"{names[self.order]}  ({self.fill} pairs joined, {self.fill / max(self.n, 1):.1f} a vertex)",
+            "fronts": f"{self.fronts}, the largest of order {self.largest}",
+            "lowering": f"{low.name}  ({low.reason})",
+            "device": f"CPU, {self.threads} threads",
+            "predicted": f"elimination {_time(s['elimination'])}, dense {_time(s['dense'])}"
+            + (f", Dijkstra from every vertex {_time(s['dijkstra'])}" if self.algebra.selective else ""),
+            "memory": f"{in_words(self.memory)} beyond the operand",
+        }
+        return "\n".join(f"{name:<10} {text}" for name, text in rows.items())
+
+    __repr__ = __str__
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.3g} s" if seconds >= 1 else f"{seconds * 1e3:.3g} ms"
+
+
+def lowering_rates(low: Lowering) -> Rates:
+    """Terms a second for a lowering: by the bytes of an element and the instructions of ⊗ and ⊕."""
+    threads = min(thread_count(), 16)
+    if low.kind == "objects":
+        return rates(4, OBJECT, 1)
+    steps = postorder((*low.add.outputs, *low.mul.outputs))
+    counted = [e.op for e in steps if e.op not in ("input", "constant", "cast")]
+    operations = sum(TRANSCENDENTAL_COST if op in SLOW else 1 for op in counted)
+    return rates(max(low.storage.itemsize, 2), 2 if low.fused_sum else operations, threads)
+
+
+def plan(
+    operation: str, S: Semiring, low: Lowering, analysis: Analysis, nnz: int, *, answer: bool = True
+) -> SparsePlan:
+    """The plan for a closure, or for factors only (`answer` false)."""
+    n = analysis.n
+    load, rate = work(analysis), lowering_rates(low)
+    size = low.storage.itemsize
+    written = n * n * size if answer else 0
+    prepared = analysis_seconds(n, nnz, analysis.method)
+    seconds = {
+        "elimination": prepared + (load.seconds(n, rate, written) if answer else load.factor_seconds(rate)),
+        "dense": dense_seconds(n, rate) / (1 if answer else 3),
+        "dijkstra": dijkstra_seconds(n, nnz, n),
+    }
+    threads = thread_count()
+    memory = written + (0 if low.is_identity or low.storage == low.dtype or not answer else n * n * low.dtype.itemsize)
+    memory += factor_memory(load, low) + threads * n * 64 * size
+    sparse = seconds["elimination"] - prepared <= seconds["dense"]  # the analysis is done
+    why = "predicted to be faster than the dense closure" if sparse else "the dense closure is predicted to be faster"
+    fronts = analysis.pivots + analysis.reach
+    return SparsePlan(
+        operation, S, n, nnz, "sparse elimination" if sparse else "dense", analysis.method, load.fill,
+        len(analysis.pivots), int(fronts.max(initial=0)), load, low, threads, seconds, memory, {"method": why},
+    )
+
+
+def not_worth_a_look(low: Lowering, indptr: np.ndarray, indices: np.ndarray) -> bool:
+    """Whether the dense closure takes no longer than the least that elimination can, or fill-in is likely.
+
+    It is not where a breadth-first search stays narrow, so that separators are small. Elsewhere many edges a vertex
+    fill the factors, and with few the analysis must not take too much of the time there is to save.
+    """
+    n, nnz, rate = len(indptr) - 1, len(indices), lowering_rates(low)
+    stake, dense = analysis_seconds(n, nnz, "metis"), dense_seconds(n, rate)
+    if dense <= stake + SETUP + n * n * low.storage.itemsize / rate.write:
+        return True
+    many, dear = nnz > MANY * n, stake > ANALYSIS_BUDGET * dense
+    return (many or dear) and widest_level(indptr, indices) > NARROW * n
+
+
+def factor_memory(load: Work, low: Lowering) -> int:
+    """Bytes that factoring takes: the factors, and the fronts on their way."""
+    return (load.stored + load.stack) * low.storage.itemsize

@@ -1,0 +1,131 @@
+"""Calls on device data like earlier ones: launched on the guess that the data are alike too, and checked afterwards.
+
+What a call has to know about its data — which form of the algebra they allow, that no entry is NaN, that the closure
+exists — is found on the device while the work is under way, and read once, at the end. Where it is not as guessed, or
+where there is anything to complain about, the answer is dropped and the call is made the careful way.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any
+
+import cupy
+
+from semiring.algebra.semiring import Semiring
+from semiring.errors import SemiringError
+from semiring.kernels.cuda.choose import array_kernel, choose
+from semiring.kernels.cuda.compile.program import LARGEST_STACKED
+from semiring.kernels.cuda.dense.exchange import (
+    IMPROVED,
+    LEAVES,
+    NOT_A_NUMBER,
+    OUTSIDE,
+    UNDEFINED,
+    Findings,
+    exchange,
+    report,
+)
+from semiring.kernels.cuda.lowering import CudaLowering
+from semiring.kernels.lowering.base import Lowering
+
+from .cycles import may_diverge
+
+MOST_WORK = 1.5e9  # multiply-adds that are worth less than waiting for the device once more
+KEPT = 256  # kinds of calls that are remembered
+
+Key = tuple[Semiring, Any, int, int]  # algebra, dtype, axes, order: 0 for products
+
+_known: OrderedDict[Key, CudaLowering] = OrderedDict()
+
+
+def remember_closure(S: Semiring, array: Any, low: Lowering) -> None:
+    """How a closure was done."""
+    _remember(_closure_key(S, array), low)
+
+
+def remember_product(S: Semiring, a: Any, b: Any, low: Lowering) -> None:
+    """How a product of two matrices was done."""
+    _remember(_product_key(S, a, b), low)
+
+
+def _remember(key: Key | None, low: Lowering) -> None:
+    if key and isinstance(low, CudaLowering) and low.kind == "cuda" and not low.algebra.has_multiples:
+        _known[key] = low
+        while len(_known) > KEPT:
+            _known.popitem(last=False)
+
+
+def _closure_key(S: Semiring, array: Any) -> Key | None:
+    """The kind of a closure, or None where guessing does not pay or the launches are not few."""
+    n, axes = array.shape[-1], array.ndim
+    few = n <= LARGEST_STACKED if axes == 3 else axes == 2 and n**3 <= MOST_WORK
+    return (S, array.dtype, axes, n) if few and array.size else None
+
+
+def _product_key(S: Semiring, a: Any, b: Any) -> Key | None:
+    """The kind of a product, or None where guessing does not pay."""
+    if not (a.ndim == b.ndim == 2 and a.shape[1] == b.shape[0] and a.dtype == b.dtype):
+        return None
+    return (S, a.dtype, 2, 0) if 0 < a.size * b.shape[1] <= MOST_WORK else None
+
+
+def closure(S: Semiring, array: Any) -> Any:
+    """A* in memory of its own, or None where it has to be computed the careful way."""
+    key = _closure_key(S, array)
+    low = _known.get(key) if key else None
+    if low is None:
+        return None
+    n = array.shape[-1]
+    kernel, ways, found = array_kernel(low), exchange(low), report()
+    result = cupy.empty(array.shape, low.dtype)
+    if array.ndim == 2 and kernel.closure.has_graph(n):
+        with kernel.closure.graph(n) as recorded:
+            ways.take_in(array, recorded.matrix, found)
+            recorded.launch()
+            ways.hand_out(recorded.matrix, result, recorded.failed.data.ptr, found)
+    elif n > LARGEST_STACKED:
+        return None
+    else:
+        if low.is_identity and array.strides[-1] == array.itemsize:
+            ways.look_at(array, found)
+            failed = kernel.close_small(array, result)
+            ways.inspect(result, 0 if failed is None else failed.data.ptr, found)
+        else:
+            work = cupy.empty(array.shape, low.storage)
+            ways.take_in(array, work, found)
+            failed = kernel.close_small(work, work)
+            ways.hand_out(work, result, 0 if failed is None else failed.data.ptr, found)
+    return result if _holds(S, low, n, found.read(), IMPROVED * may_diverge(low)) else None
+
+
+def product(S: Semiring, a: Any, b: Any) -> Any:
+    """A ⊗ B in memory of its own, or None where it has to be computed the careful way."""
+    key = _product_key(S, a, b)
+    low = _known.get(key) if key else None
+    if low is None:
+        return None
+    kernel, ways, found = array_kernel(low), exchange(low), report()
+    result = cupy.empty((a.shape[0], b.shape[1]), low.storage)
+    if low.is_identity:
+        ways.look_at(a, found)
+        ways.look_at(b, found, last=True)
+        kernel.multiply(result, a, b)
+    else:
+        x, y = cupy.empty(a.shape, low.storage), cupy.empty(b.shape, low.storage)
+        ways.take_in(a, x, found)
+        ways.take_in(b, y, found)
+        kernel.multiply(result, x, y)
+        stored, result = result, cupy.empty(result.shape, low.dtype)
+        ways.hand_out(stored, result, 0, found)
+    return result if _holds(S, low, 3, found.read(), 0) else None
+
+
+def _holds(S: Semiring, low: CudaLowering, length: int, findings: Findings, improved: int) -> bool:
+    """Whether the data were as guessed, and nothing is wrong with the answer."""
+    if findings.flags & (NOT_A_NUMBER | OUTSIDE | LEAVES | UNDEFINED | improved):
+        return False
+    try:
+        return choose(S, low.dtype, findings.facts(low.dtype), length, in_place=False) is low
+    except SemiringError:
+        return False
