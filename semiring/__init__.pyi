@@ -50,11 +50,11 @@ from .errors import SemiringWarning as SemiringWarning
 from .errors import TraceError as TraceError
 from .files.formats import read_graph as read_graph
 from .files.formats import write_matrix as write_matrix
+from .graphs.adjacency import adjacency as adjacency
+from .graphs.adjacency import from_dense as from_dense
 from .graphs.graph import Graph as Graph
-from .graphs.graph import Matrix as Matrix
-from .graphs.graph import adjacency as adjacency
 from .graphs.graph import as_graph as as_graph
-from .graphs.graph import from_dense as from_dense
+from .graphs.matrix import Matrix as Matrix
 from .kernels.packed import PackedMatrix as PackedMatrix
 from .operands.pack import pack as pack
 from .results.acyclic import condensation as condensation

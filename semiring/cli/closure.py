@@ -10,7 +10,8 @@ import numpy as np
 from semiring.algebra.laws import show
 from semiring.api import closure
 from semiring.errors import SemiringError
-from semiring.graphs.graph import Graph, Matrix
+from semiring.graphs.graph import Graph
+from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import shown
 from semiring.solvers.paths import path
 

@@ -13,7 +13,9 @@ from semiring.algebra.by_name import algebra
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.files.numerals import integer, number
-from semiring.graphs.graph import Graph, Matrix, adjacency
+from semiring.graphs.adjacency import adjacency
+from semiring.graphs.graph import Graph
+from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import near
 from semiring.graphs.texts import quoted
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.semiring import Semiring
-from semiring.graphs.graph import Matrix
+from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import is_same, shown
 
 from .inputs import label_of

@@ -12,7 +12,8 @@ from semiring.files.arrays import parse_npy
 from semiring.files.formats import read_file
 from semiring.files.streams import about, fail, numbered_lines, suffix, text_of
 from semiring.files.text import rows_of
-from semiring.graphs.graph import Graph, Matrix
+from semiring.graphs.graph import Graph
+from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import quoted, shown
 from semiring.graphs.weights import as_weights, elements
 

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from semiring.errors import GraphError, SemiringError
-from semiring.graphs.graph import Graph, Matrix
+from semiring.graphs.graph import Graph
+from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import near
 from semiring.graphs.texts import quoted, shown
 

@@ -11,7 +11,7 @@ from typing import IO, Any
 import numpy as np
 
 from semiring.errors import SemiringError, SemiringWarning
-from semiring.graphs.graph import Matrix
+from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import is_integer
 from semiring.graphs.texts import is_same, quoted, shown
 

@@ -53,15 +53,15 @@ class Csr:
 
     def wrap(self, array: np.ndarray) -> Any:
         """A square answer of the kind that the dense methods give."""
-        from semiring.graphs.graph import Matrix
+        from semiring.graphs.matrix import Matrix
 
         return Matrix(array, self.algebra, self.names) if self.of_graph else array
 
     def dense(self) -> np.ndarray:
         """The matrix with its zeros."""
-        from semiring.graphs.graph import _zeros
+        from semiring.graphs.adjacency import zeros
 
-        array = _zeros(self.algebra, self.n, self.dtype)
+        array = zeros(self.algebra, self.n, self.dtype)
         array[np.repeat(np.arange(self.n), np.diff(self.indptr)), self.indices] = self.values
         return array
 
@@ -119,7 +119,8 @@ def read(A: Any, S: Semiring, what: str = "A") -> Csr:
     >>> A.indices.tolist(), A.values.tolist()
     ([1, 0], [3.0, 0.0])
     """
-    from semiring.graphs.graph import as_graph, require_rows
+    from semiring.graphs.adjacency import require_rows
+    from semiring.graphs.graph import as_graph
     from semiring.graphs.weights import elements, unweighted
 
     shape = getattr(A, "shape", None)
@@ -149,16 +150,16 @@ def read(A: Any, S: Semiring, what: str = "A") -> Csr:
 
 def _coalesced(keys: NDArray[np.int64], values: np.ndarray, n: int, S: Semiring) -> tuple[np.ndarray, np.ndarray]:
     """Keys in ascending order, each once; values of equal keys combine with ⊕."""
-    from semiring.graphs.graph import _scatter, _stable_order
+    from semiring.graphs.adjacency import scatter, stable_order
 
     step = np.diff(keys)
     if not (step > 0).all():
         if (step < 0).any():
-            order = _stable_order(keys, n * n)
+            order = stable_order(keys, n * n)
             keys, values = keys[order], values[order]
         fresh = np.concatenate([[True], np.diff(keys) != 0])
         if not fresh.all():
             combined = np.empty(int(fresh.sum()), values.dtype)
-            _scatter(combined, np.cumsum(fresh) - 1, values, S.add)
+            scatter(combined, np.cumsum(fresh) - 1, values, S.add)
             keys, values = keys[fresh], combined
     return keys, np.ascontiguousarray(values)

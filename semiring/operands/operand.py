@@ -69,7 +69,7 @@ def operand(A: Any, S: Semiring, what: str = "A") -> Operand:
         same = carried.dtype == given
         return Operand(carried, lambda array: Matrix(array if same else _convert(array, given), S, names), names)
     if (graph is not None and isinstance(A, graph.Graph)) or type(A).__module__.startswith("networkx."):
-        from semiring.graphs.graph import adjacency
+        from semiring.graphs.adjacency import adjacency
 
         return operand(adjacency(A, S), S, what)
     if is_sparse(A):

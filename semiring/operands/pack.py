@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from semiring.errors import SemiringError
-from semiring.graphs.graph import Graph, Matrix, as_graph
+from semiring.graphs.graph import Graph, as_graph
 from semiring.graphs.masks import mask_of
+from semiring.graphs.matrix import Matrix
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.kernels.lowering.base import chunks
 

@@ -147,14 +147,14 @@ def from_triples(
     S: Semiring, rows: np.ndarray, columns: np.ndarray, values: np.ndarray, shape: tuple[int, int]
 ) -> Rows:
     """Compressed rows of entries in any order; those of one place combine with ⊕, in the order they stand in."""
-    from semiring.graphs.graph import _stable_order, require_rows
+    from semiring.graphs.adjacency import require_rows, stable_order
     from semiring.kernels.cpu.sparse.product import Rows
     from semiring.kernels.cpu.sparse.structure import COLUMN, OFFSET
 
     require_rows(shape[0])
     add = S.over(values.dtype).add
     keys = rows.astype(np.int64) * shape[1] + columns
-    order = _stable_order(keys, max(shape[0] * shape[1], 1))
+    order = stable_order(keys, max(shape[0] * shape[1], 1))
     keys, values = keys[order], values[order]
     same = keys[1:] == keys[:-1]
     while same.any():  # pairs of neighbours at a time

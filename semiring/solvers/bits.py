@@ -10,7 +10,8 @@ import numpy as np
 from semiring.algebra.by_name import algebra
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
-from semiring.graphs.graph import Graph, Matrix
+from semiring.graphs.graph import Graph
+from semiring.graphs.matrix import Matrix
 from semiring.kernels.blocks.bits import WORD, check_writable
 from semiring.kernels.build import bit_kernel
 from semiring.kernels.cpu.bits.matrix import PackedMatrix

@@ -117,6 +117,6 @@ def close_reachability(
     array = found.dense(A.zero, A.one, dtype, reflexive)
     if given.names is None:
         return array
-    from semiring.graphs.graph import Matrix
+    from semiring.graphs.matrix import Matrix
 
     return Matrix(array, S, given.names)

@@ -1,0 +1,205 @@
+"""Graphs as matrices over an algebra."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from semiring.algebra.by_name import algebra
+from semiring.errors import GraphError
+from semiring.graphs.edges import FEW
+from semiring.graphs.graph import as_graph
+from semiring.graphs.masks import mask_of
+from semiring.graphs.matrix import Matrix, as_array
+from semiring.graphs.texts import dtype_text
+from semiring.graphs.weights import elements, refuse_nan, unweighted
+from semiring.machine.memory import require
+
+if TYPE_CHECKING:
+    from semiring.algebra.semiring import Semiring
+
+def adjacency(
+    edges: Any,
+    S: Semiring | str,
+    n: int | None = None,
+    *,
+    dtype: DTypeLike | None = None,
+    directed: bool = True,
+    weight: str | int | None = "weight",
+    default: Any = None,
+    names: Sequence[Hashable] | None = None,
+) -> Matrix:
+    """The matrix of a graph over an algebra: element (i, j) is the weight of the edge from i to j.
+
+    Where there is no edge stands the algebra's zero, on the diagonal too. Parallel edges combine with ⊕. A weight
+    that is the number 0 is an edge all the same.
+
+    Parameters
+    ----------
+    edges, n, directed, weight, names
+        See `as_graph`.
+    S : Semiring or str
+    dtype : optional
+        Of the matrix. Default: what the algebra uses for the weights' dtype. A Boolean matrix takes every edge with
+        a number for weight as True, also if it is 0, because the edge is there.
+    default : optional
+        Weight of edges that have none. Default: 1 where elements are numbers (an edge counts one hop in min-plus and
+        is True in boolean); records and objects have no natural weight, there it must be given.
+
+    Returns
+    -------
+    Matrix
+
+    Raises
+    ------
+    GraphError
+        A vertex, weight or edge that is none, with its position; a weight that the dtype cannot hold.
+    SemiringError
+        The matrix would not fit in memory, or the algebra cannot live in the dtype.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> M = sr.adjacency([("a", "b", 4.0), ("a", "b", 3.0), ("b", "c", 0.0)], sr.min_plus)
+    >>> float(M["a", "b"]), float(M["b", "c"]), float(M["c", "a"])
+    (3.0, 0.0, inf)
+    """
+    S = algebra(S)
+    graph = as_graph(edges, n, directed=directed, weight=weight, default=default, names=names)
+    if graph.weights is not None:
+        values = elements(S, graph.weights, dtype, graph._edge)
+    elif len(graph):
+        values = np.repeat(unweighted(S, dtype, default), len(graph))
+    else:
+        values = np.empty(0, dtype=S.resolve_dtype(S.default_dtype if dtype is None else dtype))
+    array = zeros(S, graph.n, values.dtype)
+    sources, targets = graph.sources, graph.targets
+    if not graph.directed:
+        back = sources != targets  # a self-loop already goes both ways
+        sources, targets = np.concatenate([sources, targets[back]]), np.concatenate([targets, sources[back]])
+        values = np.concatenate([values, values[back]])
+    scatter(array.reshape(-1), sources * graph.n + targets, values, S.over(values.dtype).add)
+    if S.is_record and array.dtype == S.default_dtype:
+        array = array.view(S.element_dtype)
+    return Matrix(array, S, graph.names)
+
+
+def from_dense(
+    array: Any,
+    S: Semiring | str,
+    *,
+    absent: Any = 0,
+    dtype: DTypeLike | None = None,
+    names: Sequence[Hashable] | None = None,
+) -> Matrix:
+    """The matrix over an algebra of dense data in which one value means "no edge".
+
+    Parameters
+    ----------
+    array : array_like, shape (n, n)
+        It is copied. A masked entry is not an edge.
+    S : Semiring or str
+    absent : optional
+        The value that means no edge; `float("nan")` for NaN.
+    dtype, names
+        See `adjacency`.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> M = sr.from_dense([[0, 5], [0, 0]], sr.min_plus, dtype=float)
+    >>> np.asarray(M).tolist()
+    [[inf, 5.0], [inf, inf]]
+    """
+    S = algebra(S)
+    data = as_array(array)
+    if data.dtype.kind not in "biufcO" and not (data.dtype.names and S.is_record):
+        raise GraphError(f"the entries are {data.dtype}, which are not numbers; convert them with .astype(…)")
+    if data.ndim != 2 or data.shape[0] != data.shape[1]:
+        raise GraphError(f"a matrix of edges is square, this array has shape {data.shape}")
+    if data.dtype.names:
+        present = data != np.array(absent, dtype=data.dtype)
+    elif isinstance(absent, float) and absent != absent:
+        present = data == data
+    elif data.dtype.kind == "O":
+        present = np.array([x != absent for x in data.flat], dtype=bool).reshape(data.shape)
+    else:
+        present = np.asarray(data != absent)
+    mask = mask_of(array, "array")
+    if mask is not None:
+        present &= ~mask
+    where = None
+
+    def entry(i: int) -> str:
+        nonlocal where
+        where = np.flatnonzero(present) if where is None else where
+        row, column = divmod(int(where[i]), data.shape[1])
+        return f"entry ({row}, {column})"
+
+    given = data[present]
+    refuse_nan(given, entry)
+    values = elements(S, given, dtype, entry)
+    result = zeros(S, data.shape[0], values.dtype)
+    result[present] = values
+    return Matrix(result, S, names)
+
+
+def zeros(S: Semiring, n: int, dtype: np.dtype) -> np.ndarray:
+    require(
+        n * n * dtype.itemsize,
+        f"a {n} × {n} matrix of {dtype_text(dtype)}",
+        f"use a narrower dtype or a part of the graph; {CLOSE_GAPS}",
+    )
+    array = np.empty((n, n), dtype=dtype)
+    array.fill(S.zero_in(dtype))
+    return array
+
+
+def scatter(flat: np.ndarray, keys: NDArray[np.int64], values: np.ndarray, add: Callable[[Any, Any], Any]) -> None:
+    """Write values to flat[keys]; those of equal key combine with ⊕, pairs of neighbours at a time."""
+    order = stable_order(keys, flat.size)
+    keys, values = keys[order], values[order]
+    flat[keys] = values
+    same = keys[1:] == keys[:-1]
+    while same.any():
+        parallel = np.concatenate([same, [False]]) | np.concatenate([[False], same])
+        keys, values = keys[parallel], values[parallel]
+        starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+        rank = np.arange(len(keys)) - np.repeat(starts, np.diff(starts, append=len(keys)))
+        first = rank % 2 == 0
+        left = np.flatnonzero(first[:-1] & (keys[1:] == keys[:-1]))
+        values[left] = add(values[left], values[left + 1])
+        keys, values = keys[first], values[first]
+        flat[keys] = values
+        same = keys[1:] == keys[:-1]
+
+
+def stable_order(keys: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
+    """Like `argsort` for keys from 0 to limit − 1, equal ones in the order they stand in."""
+    bits = len(keys).bit_length()
+    if limit.bit_length() + bits > 63:
+        return np.argsort(keys, kind="stable")
+    # sorting numbers is faster than sorting their positions: each key carries its position in its low bits
+    packed = (keys << bits) | np.arange(len(keys))
+    packed.sort()
+    return packed & ((1 << bits) - 1)
+
+
+CLOSE_GAPS = "if the vertices are numbers with gaps, as_graph(edges).compact() closes them"
+
+
+MOST_ROWS = 2**31 - 1  # so that a column fits 32 bits, and a row and a column together 64
+
+
+BYTES_A_ROW = 48  # offsets, counts and an order of the rows, made at the same time
+
+
+def require_rows(n: int) -> None:
+    """Refuse more vertices than compressed rows may have, or than there is memory for, before anything is allocated."""
+    if n > MOST_ROWS:
+        raise GraphError(f"sparse matrices have up to {MOST_ROWS} rows, and the graph has {n} vertices: {CLOSE_GAPS}")
+    if n > FEW:  # asking costs as much as a small closure
+        require(BYTES_A_ROW * n, f"{n} sparse rows", CLOSE_GAPS)
