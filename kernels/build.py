@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from .interface import BitKernel, Kernel, StackKernel
 from .lowering.base import Lowering
+
+if TYPE_CHECKING:
+    from .cpu.sparse.objects import SparseObjectKernel
+    from .cpu.sparse.product import SparseKernel
 
 
 @lru_cache(1024)
@@ -29,6 +33,18 @@ def stack_kernel(lowering: Lowering) -> StackKernel:
 def bit_kernel(lowering: Lowering) -> BitKernel:
     """The engine of a lowering whose matrices are packed bits."""
     return cast(BitKernel, kernel(lowering))
+
+
+@lru_cache(1024)
+def sparse_kernel(lowering: Lowering) -> SparseKernel | SparseObjectKernel:
+    """The engine of compressed rows of a lowering."""
+    if lowering.kind == "objects":
+        from .cpu.sparse.objects import SparseObjectKernel
+
+        return SparseObjectKernel(lowering)
+    from .cpu.sparse.product import sparse_kernel
+
+    return sparse_kernel(lowering)
 
 
 class _Keyed:

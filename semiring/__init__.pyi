@@ -38,8 +38,10 @@ from .algebra.tracing import saturating_add as saturating_add
 from .algebra.tracing import saturating_multiply as saturating_multiply
 from .api import check_laws as check_laws
 from .api import closure as closure
+from .api import closure_rows as closure_rows
 from .api import factor as factor
 from .api import matmul as matmul
+from .api import path as path
 from .api import plan as plan
 from .api import solve as solve
 from .errors import GraphError as GraphError
@@ -55,15 +57,15 @@ from .graphs.adjacency import from_dense as from_dense
 from .graphs.graph import Graph as Graph
 from .graphs.graph import as_graph as as_graph
 from .graphs.matrix import Matrix as Matrix
-from .kernels.packed import PackedMatrix as PackedMatrix
+from .kernels.cpu.bits.matrix import PackedMatrix as PackedMatrix
 from .operands.pack import pack as pack
 from .results.acyclic import condensation as condensation
 from .results.acyclic import transitive_reduction as transitive_reduction
 from .results.reachability import Reachability as Reachability
 from .results.reachability import reach as reach
-from .results.sparse_factors import SparseFactors as SparseFactors
 from .solvers.costs import SparsePlan as SparsePlan
-from .solvers.paths import path as path
-from .solvers.search import closure_rows as closure_rows
+from .solvers.factors import Factors as Factors
+from .solvers.sparse_factors import SparseFactors as SparseFactors
+from .solvers.task import Plan as Plan
 
 __version__: str

@@ -1,4 +1,4 @@
-"""The front door: products and closures over any semiring."""
+"""The verbs: each builds a task, and all end in `semiring.solvers.task.compute`."""
 
 from __future__ import annotations
 
@@ -8,243 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semiring.operands.pack import is_packed
-
 from .algebra import laws
-from .algebra.by_name import algebra
+from .algebra.by_name import algebra, closable
 from .algebra.semiring import Semiring
-from .algorithms.blocks import UndefinedStar
 from .errors import SemiringError
-from .kernels.build import kernel as build_kernel
-from .kernels.build import stack_kernel
-from .kernels.lowering.base import Lowering
-from .machine.memory import require
-from .operands.csr import has_edges
-from .operands.devices import is_on_gpu, settle, to_host, upload
-from .operands.operand import Operand, check_square, examine, is_sparse, operand, stacked
-from .results.factors import Factors, factor, solve
-from .solvers.cycles import check_cycles, may_diverge, undefined_star
-from .solvers.schedules import (
-    LARGE,
-    closed,
-    common_dtype,
-    encoded,
-    in_16_bits,
-    lowering_for,
-    lowering_without_facts,
-    plan_closure,
-    product_in_16_bits,
-    refuse_overflow,
-    reporting,
-    stable_closure,
-)
-from .solvers.task import Plan, check_options
+from .operands.dense import read_array
+from .operands.examine import examine
+from .operands.operand import Operand
+from .operands.read import read
+from .solvers.task import Plan, Task, compute, offers, options
 
 if TYPE_CHECKING:
-    from .solvers.costs import SparsePlan
+    from .solvers.factors import Factors
+    from .solvers.sparse_factors import SparseFactors
 
-KEPT = 1 << 20  # bytes up to which a matrix that may be overwritten is copied all the same
-
-__all__ = ["Factors", "algebra", "check_laws", "closure", "factor", "matmul", "plan", "solve"]
-
-
-
-def check_laws(S: Semiring | str, samples: Sequence[Any] | np.ndarray | None = None) -> laws.LawReport:
-    """Try every law of semirings, the star law, and the four flags on samples.
-
-    Parameters
-    ----------
-    S : Semiring or str
-    samples : sequence, optional
-        Elements to combine in all ways; those the algebra was declared with when absent.
-
-    Returns
-    -------
-    LawReport
-        Printable; `.ok`, `.failures` with a witness each, `.derived` flags.
-
-    Examples
-    --------
-    >>> import semiring as sr
-    >>> sr.check_laws(sr.max_min).ok
-    True
-    >>> print(sr.check_laws(sr.plus_min).failures[0])
-    ⊗ distributes on the left fails: a ⊗ (b ⊕ c) = (a ⊗ b) ⊕ (a ⊗ c) at a = 1, b = ∞, c = ∞: 1 ≠ 2
-    """
-    S = algebra(S)
-    if samples is None:
-        return S._law_report
-    if not isinstance(samples, np.ndarray):
-        try:
-            values = [tuple(v) if S.is_record else v for v in samples]
-            parts = [part for v in values for part in v] if S.is_record else values
-            if S.default_dtype.kind not in "cO" and any(np.asarray(part).dtype.kind == "c" for part in parts):
-                raise TypeError("complex numbers, of which it knows none")
-            samples = laws.sequence(values, S.default_dtype)
-        except (TypeError, ValueError, OverflowError) as e:
-            raise SemiringError(f"samples are no sequence of elements of {S.name}: {e}") from None
-    if samples.ndim != 1:
-        raise SemiringError(f"samples must be a sequence of elements, and have shape {samples.shape}")
-    samples = operand(samples, S, "samples").array
-    if samples.dtype.kind == "O":
-        examine(S, samples.dtype, [("samples", samples)])
-    A = S.over(samples.dtype)
-    inside = A.contains(samples)
-    if not np.all(inside):
-        bad = np.flatnonzero(~inside)[0]
-        raise SemiringError(f"samples[{bad}] is {laws.show(samples[bad])}, outside the carrier of {S.name}")
-    return laws.check(A, samples, name=S.name, star=not S.product_only)
-
-
-def matmul(
-    A: Any,
-    B: Any,
-    S: Semiring | str,
-    *,
-    accumulate: Any = None,
-    out: np.ndarray | None = None,
-    device: str | None = None,
-    check: bool = True,
-) -> Any:
-    """The matrix product A ⊗ B over a semiring: c_ij = ⊕_k a_ik ⊗ b_kj.
-
-    Parameters
-    ----------
-    A, B : array_like, shape (…, m, k) and (…, k, n)
-        NumPy or CuPy arrays of any strides, SciPy sparse matrices, `Matrix`, or anything with DLPack; vectors and
-        leading axes as in `numpy.matmul`. Of the same dtype. Where one is sparse, it stays so.
-    S : Semiring or str
-    accumulate : array_like, optional
-        C of the answer's shape; the answer is then C ⊕ A ⊗ B. It is not changed unless it is `out`.
-    out : ndarray, optional
-        Where to put the answer.
-    device : {None, "cpu", "gpu"}
-        Where to compute; ``None``: where the data are, and for large host arrays of floats the GPU if there is one.
-    check : bool
-        Whether to look at the entries; see `closure`.
-
-    Returns
-    -------
-    ndarray
-        Of the operands' dtype; of A's kind where that is another array type. A SciPy `csr_array` where both are sparse.
-
-    Raises
-    ------
-    SemiringError
-        When shapes do not fit, the dtype cannot carry the algebra, or an entry is not an element.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import semiring as sr
-    >>> A = np.array([[0.0, 3.0], [np.inf, 0.0]])
-    >>> sr.matmul(A, A, sr.min_plus)
-    array([[ 0.,  3.],
-           [inf,  0.]])
-    """
-    S = algebra(S)
-    check_options("auto", device, check=check)
-    if is_packed(A) or is_packed(B):
-        from .solvers.bits import packed_product
-
-        return packed_product(A, B, S, accumulate=accumulate, out=out)
-    if is_sparse(A) or is_sparse(B):
-        from .solvers.sparse_products import sparse_matmul
-
-        return sparse_matmul(A, B, S, accumulate=accumulate, out=out, device=device)
-    left, right = operand(A, S, "A"), operand(B, S, "B")
-    a, b = left.array, right.array
-    if is_on_gpu(a) and is_on_gpu(b) and accumulate is None and out is None and check and device != "cpu":
-        from .solvers import speculation
-
-        guessed = speculation.product(S, a, b)
-        if guessed is not None:
-            return left.wrap(guessed)
-    dtype = common_dtype(S, ("A", a), ("B", b))
-    if a.ndim == 0 or b.ndim == 0:
-        raise SemiringError("A and B must be matrices or vectors, not single numbers; S.mul multiplies elements")
-    vectors = (a.ndim == 1, b.ndim == 1)
-    a, b = (a[None] if vectors[0] else a), (b[:, None] if vectors[1] else b)
-    if a.shape[-1] != b.shape[-2]:
-        raise SemiringError(f"A of shape {left.array.shape} and B of shape {right.array.shape} do not fit: "
-                            f"A has {a.shape[-1]} columns, B has {b.shape[-2]} rows")
-    try:
-        leading = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    except ValueError:
-        raise SemiringError(f"leading axes {a.shape[:-2]} and {b.shape[:-2]} do not broadcast") from None
-    full = (*leading, a.shape[-2], b.shape[-1])
-    shape = tuple(s for i, s in enumerate(full) if not (
-        (vectors[0] and i == len(full) - 2) or (vectors[1] and i == len(full) - 1)))
-    operands = {"A": a, "B": b}
-    if accumulate is not None:
-        c = operand(accumulate, S, "accumulate").array
-        common_dtype(S, ("A", a), ("accumulate", c))
-        if c.shape != shape:
-            raise SemiringError(f"accumulate has shape {c.shape}, the product {shape}")
-        operands["accumulate"] = c.reshape(full)
-    if out is not None and not _can_hold(out, shape, dtype):
-        raise SemiringError(f"out must be a writable {dtype} array of shape {shape}, and none with a mask")
-    work = np.prod(full, dtype=float) * a.shape[-1]
-    placed, back = settle(S, list(operands.values()), device, work)
-    if np.prod(full, dtype=float) * dtype.itemsize > LARGE:
-        shown = " × ".join(map(str, full))
-        require(int(np.prod(full, dtype=float)) * dtype.itemsize, f"the {shown} product", on_gpu=is_on_gpu(placed[0]))
-    given = (left.array.shape, right.array.shape, shape)  # positions in messages are those of the caller's arrays
-    named = [(what, x.reshape(s)) for what, x, s in zip(operands, placed, given, strict=False)]
-    result = back(_examined_product(S, dtype, full, placed, named, check)).reshape(shape)
-    if out is not None:
-        out[...] = result if is_on_gpu(out) == is_on_gpu(result) else to_host(result)
-        return out
-    if not shape:
-        return result[()]
-    return left.wrap(result) if left.names == right.names else result
-
-
-def _can_hold(out: Any, shape: tuple[int, ...], dtype: np.dtype) -> bool:
-    if (not isinstance(out, np.ndarray) and not is_on_gpu(out)) or isinstance(out, np.ma.MaskedArray):
-        return False
-    return bool(out.shape == shape and out.dtype == dtype and getattr(out.flags, "writeable", True))
-
-
-def _examined_product(
-    S: Semiring, dtype: np.dtype, full: tuple[int, ...], operands: list, named: list[tuple[str, Any]], check: bool
-) -> Any:
-    """C ⊕ A ⊗ B of elements that are looked at before."""
-    on_gpu = is_on_gpu(operands[0])
-    if not operands[0].size or not operands[1].size:  # nothing is added to C, or to zero
-        examine(S, dtype, named)
-        C = operands[2].copy() if len(operands) > 2 else laws.full(np.empty(full, dtype), S.zero_in(dtype))
-        return upload(C) if on_gpu and not is_on_gpu(C) else C
-    if on_gpu and not check:
-        low = lowering_without_facts(S, operands[0], packed=len(full) == 2)
-        return low.decode(_product(low, full, *operands))
-    low = lowering_for(S, operands[0], examine(S, dtype, named), 3, packed=len(full) == 2)
-    if on_gpu and len(operands) == len(full) == 2:
-        a, b = operands
-        short = product_in_16_bits(low, a, b)
-        if short is not None:
-            return short
-        from .solvers import speculation
-
-        speculation.remember_product(S, a, b, low)
-    result = low.decode(_product(low, full, *operands))
-    if check:
-        refuse_overflow(low, result)
-    return result
-
-
-def _product(low: Lowering, full: tuple[int, ...], a: Any, b: Any, c: Any = None) -> Any:
-    """C ⊕ A ⊗ B in storage."""
-    a, b = encoded(low, a), encoded(low, b)
-    result = low.empty(full) if c is None else low.encode(c, True)
-    if len(full) == 2:
-        k = build_kernel(low)
-        (k.multiply if c is None else k.multiply_add)(result, a, b)
-        return result
-    many = stack_kernel(low)
-    stacks = [stacked(np.broadcast_to(x, (*full[:-2], *x.shape[-2:]))) for x in (a, b)]
-    (many.multiply_stack if c is None else many.multiply_add_stack)(stacked(result), *stacks)
-    return result
+Progress = bool | Callable[[float], None]
 
 
 def closure(
@@ -258,7 +36,7 @@ def closure(
     tile: int | None = None,
     check: bool = True,
     packed: bool = False,
-    progress: bool | Callable[[float], None] = False,
+    progress: Progress = False,
 ) -> Any:
     """The closure A* = 1 ⊕ A ⊕ A² ⊕ … of a square matrix: the ⊕ over all walks of the ⊗ along each.
 
@@ -322,82 +100,317 @@ def closure(
            [inf,  0.,  4.],
            [inf, inf,  0.]])
     """
-    S = algebra(S)
-    check_options(method, device, tile, progress, reflexive=reflexive, overwrite=overwrite, check=check, packed=packed)
-    if packed or is_packed(A):
-        from .solvers.bits import packed_closure
+    asked = options(method, reflexive, overwrite, device, tile, check, packed, progress)
+    given = read(A, closable(S))
+    return compute(Task("closure", given.S, (given,), asked, (), _work(given)))
 
-        return packed_closure(
-            A, S, method=method, reflexive=reflexive, overwrite=overwrite, device=device, tile=tile, progress=progress
-        )
-    given = None
-    if has_edges(A) and not overwrite and tile is None and device in (None, "cpu"):
-        from .solvers.elimination import sparse_closure
 
-        given = sparse_closure(A, S, method=method, reflexive=reflexive, check=check, progress=progress)
-        if given is not None and not isinstance(given, Operand):
-            return given
-    given = operand(A, S) if given is None else given
-    array = given.array
-    usual = (method, reflexive, overwrite, tile, check, progress) == ("auto", True, False, None, True, False)
-    guessable = usual and is_on_gpu(array) and device in (None, "gpu", "cuda")
-    if guessable:
-        from .solvers import speculation
+def _work(given: Operand) -> float:
+    """Multiply-adds of the closure of matrices."""
+    shape = given.shape
+    return prod(shape[:-1]) * float(shape[-1]) ** 2 if len(shape) > 1 else 0.0
 
-        check_square(array)
-        guessed = speculation.closure(S, array)
-        if guessed is not None:
-            return given.wrap(guessed)
-    (array,), back = settle(S, [array], device, check_work(array))
-    in_place = overwrite and reflexive and getattr(array.flags, "writeable", True)
-    planned, facts = plan_closure(S, array, method, reflexive, overwrite, tile, check)
-    low, n = planned.lowering, array.shape[-1]
-    if planned.memory > LARGE:
-        require(planned.memory, f"the closure of {n} × {n} {array.dtype}", on_gpu=low.on_gpu)
-    if reflexive and check and method == "auto" and tile is None:
-        short = in_16_bits(low, array, facts)
-        if short is not None:
-            if in_place:
-                array[...] = short
-            return given.wrap(back(array if in_place else short))
-    kept = array
-    if in_place:  # a matrix that takes no room is kept, to tell cycles from rounding and to name them
-        kept = array.copy() if check and may_diverge(low) and array.nbytes <= KEPT else None
-    if not array.size:
-        with reporting(progress, planned, check):  # nothing to do is all done
-            pass
-        return given.wrap(back(array if in_place else array.copy()))
-    original = None if reflexive else low.encode(array, True) if low.kind == "packed" else encoded(low, array)
-    try:
-        work = closed(planned, array, original, in_place=in_place, check=check, progress=progress)
-    except UndefinedStar as e:
-        raise undefined_star(S, given.names, e.pivot) from None
-    if check and may_diverge(low) and not check_cycles(
-        low, work, kept, facts, given.names, stable=planned.method == "squaring"
-    ):
-        work = stable_closure(planned, kept, original, facts, given.names)
-        if in_place:
-            array[...] = low.decode(work)
-            return given.wrap(back(array))
-    elif guessable and planned.method == "floyd-warshall":
-        speculation.remember_closure(S, array, low)
-    result = low.decode(work)
-    if check:
-        refuse_overflow(low, result)
-    return given.wrap(back(result))
+
+def matmul(
+    A: Any,
+    B: Any,
+    S: Semiring | str,
+    *,
+    accumulate: Any = None,
+    out: Any = None,
+    device: str | None = None,
+    check: bool = True,
+) -> Any:
+    """The matrix product A ⊗ B over a semiring: c_ij = ⊕_k a_ik ⊗ b_kj.
+
+    Parameters
+    ----------
+    A, B : array_like, shape (…, m, k) and (…, k, n)
+        NumPy or CuPy arrays of any strides, SciPy sparse matrices, `Matrix`, or anything with DLPack; vectors and
+        leading axes as in `numpy.matmul`. Of the same dtype. Where one is sparse, it stays so.
+    S : Semiring or str
+    accumulate : array_like, optional
+        C of the answer's shape; the answer is then C ⊕ A ⊗ B. It is not changed unless it is `out`.
+    out : ndarray, optional
+        Where to put the answer.
+    device : {None, "cpu", "gpu"}
+        Where to compute; ``None``: where the data are, and for large host arrays of floats the GPU if there is one.
+    check : bool
+        Whether to look at the entries; see `closure`.
+
+    Returns
+    -------
+    ndarray
+        Of the operands' dtype; of A's kind where that is another array type. A SciPy `csr_array` where both are sparse.
+
+    Raises
+    ------
+    SemiringError
+        When shapes do not fit, the dtype cannot carry the algebra, or an entry is not an element.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import semiring as sr
+    >>> A = np.array([[0.0, 3.0], [np.inf, 0.0]])
+    >>> sr.matmul(A, A, sr.min_plus)
+    array([[ 0.,  3.],
+           [inf,  0.]])
+    """
+    return compute(_product(A, B, algebra(S), accumulate, out, device, check))
+
+
+def _product(A: Any, B: Any, S: Semiring, accumulate: Any, out: Any, device: str | None, check: bool) -> Task:
+    asked = options(device=device, check=check)
+    given = [read(A, S, "A"), read(B, S, "B")]
+    if accumulate is not None:
+        given.append(read(accumulate, S, "accumulate"))
+    a, b = given[0].shape, given[1].shape
+    work = float(prod(a)) * (b[-1] if len(b) > 1 else 1) * prod(b[:-2])
+    return Task("matmul", S, given, asked, (out,), work)
+
+
+def factor(
+    A: Any, S: Semiring | str, *, device: str | None = None, check: bool = True, order: str = "auto",
+    progress: Progress = False,
+) -> Factors | SparseFactors:
+    """Eliminate a square matrix once (LU decomposition), a third of the closure's work.
+
+    Parameters
+    ----------
+    A : array_like, sparse matrix or graph, shape (n, n)
+    S : Semiring or str
+    device : {None, "cpu", "gpu"}
+        Where to compute; ``None``: where A is.
+    check : bool
+        Whether to refuse a closure that does not exist, and results without a value; see `closure`.
+    order : {"auto", "metis", "levels", "natural"}
+        What finds the order of elimination of a sparse matrix or graph; ``"auto"`` is METIS where `pymetis` is
+        installed, else level sets.
+    progress : bool or callable
+        As in `closure`; for dense matrices.
+
+    Returns
+    -------
+    Factors or SparseFactors
+        With `.solve(B)` and `.closure()`; of a sparse matrix or graph also rows, streams of rows, and reductions, with
+        nothing of n × n ever held.
+
+    Raises
+    ------
+    NoClosureError
+        When A* does not exist; it names a vertex and, where ⊕ selects, a cycle.
+    SemiringError
+        When A is not a matrix over S, or the factors would not fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import semiring as sr
+    >>> F = sr.factor(np.array([[0.0, 0.5], [0.25, 0.0]]), sr.plus_times)
+    >>> F.solve(np.array([7.0, 0.0]))
+    array([8., 2.])
+    """
+    made: Factors | SparseFactors = compute(_factoring(A, closable(S), device, check, order, progress))
+    return made
+
+
+def _factoring(A: Any, S: Semiring, device: str | None, check: bool, order: str, progress: Progress) -> Task:
+    asked = options(device=device, check=check, order=order, progress=progress)
+    return Task("factor", S, (read(A, S),), asked)
+
+
+def solve(
+    A: Any, B: Any, S: Semiring | str, *, device: str | None = None, check: bool = True, progress: Progress = False
+) -> Any:
+    """The least solution of X = A ⊗ X ⊕ B, which is A* B, without forming A*.
+
+    Parameters
+    ----------
+    A : array_like, sparse matrix, graph or packed matrix, shape (n, n)
+        As for `closure`.
+    B : array_like, shape (n,) or (n, m)
+        Of A's dtype.
+    S : Semiring or str
+    device : {None, "cpu", "gpu"}
+        Where to compute; ``None``: where the data are.
+    check : bool
+        Whether to refuse a closure that does not exist, and results without a value; see `closure`.
+    progress : bool or callable
+        As in `closure`.
+
+    Returns
+    -------
+    array of B's shape and kind
+
+    Raises
+    ------
+    NoClosureError
+        When A* does not exist.
+    SemiringError
+        When shapes or dtypes do not fit, or an entry is not an element.
+
+    Examples
+    --------
+    Distances to one vertex: B is one there and zero elsewhere.
+
+    >>> import numpy as np
+    >>> import semiring as sr
+    >>> A = np.array([[np.inf, 3, 10], [np.inf, np.inf, 4], [np.inf, np.inf, np.inf]])
+    >>> sr.solve(A, np.array([np.inf, np.inf, 0.0]), sr.min_plus)
+    array([7., 4., 0.])
+    """
+    return compute(_equation(A, B, closable(S), device, check, progress))
+
+
+def _equation(A: Any, B: Any, S: Semiring, device: str | None, check: bool, progress: Progress) -> Task:
+    asked = options(device=device, check=check, progress=progress)
+    return Task("solve", S, (read(A, S), read(B, S, "B")), asked)
+
+
+def closure_rows(
+    A: Any, S: Semiring | str, sources: Any, *, predecessors: bool = False, device: str | None = None
+) -> Any:
+    """The rows of the closure A* for some sources, of a sparse graph over an algebra whose ⊕ selects.
+
+    With min_plus a row holds the distances from its source, with max_min the widest paths. Takes memory for the rows
+    only, and time about in proportion to the edges and the sources; for most rows of a closure, `factor` or `closure`
+    is faster.
+
+    Parameters
+    ----------
+    A : sparse matrix, Graph, NetworkX graph, or what `closure` takes
+        Square. Every stored entry is an edge, also if it is the number 0; entries of one place combine with ⊕.
+    S : Semiring or str
+        With a selective ⊕.
+    sources : vertex, or sequence of vertices
+        By name where A has names, else by position.
+    predecessors : bool
+        Whether to return the vertex before each on a best walk, too.
+    device : {None, "cpu", "gpu"}
+        Where to compute; ``None``: on the GPU, if there is one, where that repays the copies.
+
+    Returns
+    -------
+    rows : ndarray of A's dtype, shape (k, n), or (n,) for one vertex
+    predecessors : ndarray of int32, of the same shape
+        If wanted; positions, −1 for the source and for what is not reached.
+
+    Raises
+    ------
+    LawError
+        When ⊕ does not select; or predecessors are wanted where best walks go round a cycle, and how often is not known
+        from them.
+    NoClosureError
+        When an improving cycle can be reached from a source; it names the cycle. Beyond an infinitely good edge nothing
+        improves any more, and cycles may stay unnoticed.
+    SemiringError
+        For an unknown vertex, an entry that is not an element, or a result that A's dtype cannot hold.
+
+    Notes
+    -----
+    Where no edge is better than 1 (non-negative weights in min-plus), Dijkstra's algorithm with a heap; elsewhere
+    Bellman–Ford–Moore with a frontier, see `semiring.algorithms.frontier`. A cycle whose weight is better than 1 by no
+    more than the rounding of its edges explains is none; see `semiring.algebra.rounding`.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> import semiring as sr
+    >>> A = sp.csr_array(([3.0, 10.0, -4.0], ([0, 0, 1], [1, 2, 2])), shape=(3, 3))
+    >>> sr.closure_rows(A, sr.min_plus, [0, 1])
+    array([[ 0.,  3., -1.],
+           [inf,  0., -4.]])
+    >>> row, before = sr.closure_rows(A, sr.min_plus, 0, predecessors=True)
+    >>> before
+    array([-1,  0,  1], dtype=int32)
+    """
+    S = closable(S)
+    return compute(Task("rows", S, (read(A, S),), options(device=device, predecessors=predecessors), (sources,)))
+
+
+def path(A: Any, S: Semiring | str, source: Any, target: Any) -> tuple[Any, list | None]:
+    """One best path between two vertices, where ⊕ selects.
+
+    Parameters
+    ----------
+    A : array_like, shape (n, n)
+        As for `closure`; with a `Matrix` or a graph, vertices are given and returned by name.
+    S : Semiring or str
+        With a selective ⊕.
+    source, target : int or hashable
+
+    Returns
+    -------
+    weight : scalar
+        ⊗ along the path; zero if there is none.
+    vertices : list or None
+        From source to target, or ``None``. Vertices occur twice only where going round a cycle is better than not, and
+        stops being so after some rounds.
+
+    Raises
+    ------
+    LawError
+        When ⊕ does not select, so that no single path is best, or the algebra is not a semiring.
+    NoClosureError
+        When an improving cycle can be reached from the source: one that improves by more than the rounding of its
+        edges explains.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> roads = sr.adjacency([("a", "b", 3.0), ("b", "c", 4.0), ("a", "c", 9.0)], sr.min_plus)
+    >>> sr.path(roads, sr.min_plus, "a", "c")
+    (np.float64(7.0), ['a', 'b', 'c'])
+    """
+    S = closable(S)
+    found: tuple[Any, list | None] = compute(Task("path", S, (read(A, S),), options(), (source, target)))
+    return found
 
 
 def plan(
     A: Any,
     S: Semiring | str,
     *,
+    verb: str = "closure",
+    B: Any = None,
+    sources: Any = None,
     method: str = "auto",
     reflexive: bool = True,
     overwrite: bool = False,
     device: str | None = None,
     tile: int | None = None,
-) -> Plan | SparsePlan:
-    """What `closure` would do with the same arguments, without doing it.
+    check: bool = True,
+    packed: bool = False,
+    order: str = "auto",
+    predecessors: bool = False,
+) -> Plan:
+    """What a verb would do with the same arguments, without doing it: the plan that it would run.
+
+    Parameters
+    ----------
+    A : array_like, sparse matrix, graph or packed matrix
+        As for the verb.
+    S : Semiring or str
+    verb : {"closure", "matmul", "factor", "solve", "rows", "path"}
+        ``"rows"`` is `closure_rows`.
+    B : optional
+        The other operand of ``"matmul"`` and ``"solve"``.
+    sources : optional
+        Of ``"rows"``; for ``"path"`` the pair (source, target).
+    method, reflexive, overwrite, device, tile, check, packed, order, predecessors
+        As for the verb.
+
+    Returns
+    -------
+    Plan
+        Printable; with `method`, `lowering`, `place`, `work`, `memory` and the reasons. Of a sparse matrix that is
+        eliminated on its structure a `SparsePlan`, with predicted times.
+
+    Raises
+    ------
+    SemiringError
+        Where the verb would refuse its arguments before it computes.
 
     Examples
     --------
@@ -406,21 +419,71 @@ def plan(
     >>> p = sr.plan(np.zeros((300, 300), np.float32), sr.max_min)
     >>> p.method, p.lowering.name, p.work
     ('r-kleene', 'ordered integers', 27000000)
+    >>> sr.plan(np.zeros((3, 4)), sr.min_plus, verb="matmul", B=np.zeros((4, 2))).method
+    'tiled product'
+    """
+    asked = options(method, reflexive, overwrite, device, tile, check, packed, False, order, predecessors)
+    S = algebra(S) if verb == "matmul" else closable(S)
+    if verb == "closure":
+        given = read(A, S)
+        task = Task(verb, S, (given,), asked, (), _work(given))
+    elif verb == "matmul":
+        task = _product(A, B, S, None, None, device, check)
+    elif verb == "factor":
+        task = _factoring(A, S, device, check, order, False)
+    elif verb == "solve":
+        task = _equation(A, B, S, device, check, False)
+    elif verb == "rows":
+        task = Task(verb, S, (read(A, S),), asked, (sources,))
+    elif verb == "path":
+        task = Task(verb, S, (read(A, S),), asked, tuple(sources))
+    else:
+        raise SemiringError(f"unknown verb {verb!r}: it is closure, matmul, factor, solve, rows or path")
+    return next(offers(task))
+
+
+def check_laws(S: Semiring | str, samples: Sequence[Any] | np.ndarray | None = None) -> laws.LawReport:
+    """Try every law of semirings, the star law, and the four flags on samples.
+
+    Parameters
+    ----------
+    S : Semiring or str
+    samples : sequence, optional
+        Elements to combine in all ways; those the algebra was declared with when absent.
+
+    Returns
+    -------
+    LawReport
+        Printable; `.ok`, `.failures` with a witness each, `.derived` flags.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> sr.check_laws(sr.max_min).ok
+    True
+    >>> print(sr.check_laws(sr.plus_min).failures[0])
+    ⊗ distributes on the left fails: a ⊗ (b ⊕ c) = (a ⊗ b) ⊕ (a ⊗ c) at a = 1, b = ∞, c = ∞: 1 ≠ 2
     """
     S = algebra(S)
-    check_options(method, device, tile, reflexive=reflexive, overwrite=overwrite)
-    if has_edges(A) and not overwrite and tile is None and device in (None, "cpu"):
-        from .solvers.elimination import sparse_plan
-
-        planned = sparse_plan(A, S, method=method)
-        if planned is not None:
-            return planned
-    array = operand(A, S).array
-    (array,), _ = settle(S, [array], device, check_work(array))
-    return plan_closure(S, array, method, reflexive, overwrite, tile)[0]
-
-
-def check_work(array: Any) -> float:
-    """Multiply-adds of the closure of a checked operand."""
-    n = check_square(array)
-    return prod(array.shape[:-2]) * float(n) ** 3
+    if samples is None:
+        return S._law_report
+    if not isinstance(samples, np.ndarray):
+        try:
+            values = [tuple(v) if S.is_record else v for v in samples]
+            parts = [part for v in values for part in v] if S.is_record else values
+            if S.default_dtype.kind not in "cO" and any(np.asarray(part).dtype.kind == "c" for part in parts):
+                raise TypeError("complex numbers, of which it knows none")
+            samples = laws.sequence(values, S.default_dtype)
+        except (TypeError, ValueError, OverflowError) as e:
+            raise SemiringError(f"samples are no sequence of elements of {S.name}: {e}") from None
+    if samples.ndim != 1:
+        raise SemiringError(f"samples must be a sequence of elements, and have shape {samples.shape}")
+    tried: np.ndarray = read_array(samples, S, "samples").array
+    if tried.dtype.kind == "O":
+        examine(S, tried.dtype, [("samples", tried)])
+    A = S.over(tried.dtype)
+    inside = A.contains(tried)
+    if not np.all(inside):
+        bad = np.flatnonzero(~inside)[0]
+        raise SemiringError(f"samples[{bad}] is {laws.show(tried[bad])}, outside the carrier of {S.name}")
+    return laws.check(A, tried, name=S.name, star=not S.product_only)

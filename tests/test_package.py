@@ -43,7 +43,8 @@ algorithms
 graphs
 files
 operands
-solvers results
+solvers
+results
 api
 cli
 __main__

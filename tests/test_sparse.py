@@ -21,9 +21,9 @@ from semiring.algorithms.sparse.analysis import analyse
 from semiring.graphs.graph import Graph
 from semiring.kernels.cpu.sparse import fronts
 from semiring.operands.csr import read
-from semiring.results.sparse_factors import SparseFactors, sparse_factor
 from semiring.solvers import sparse_cycles as sparse_divergence
 from semiring.solvers.elimination import sparse_closure, sparse_plan
+from semiring.solvers.sparse_factors import SparseFactors, sparse_factor
 
 inf = np.inf
 ORDERS = ["levels", "natural"] + ["metis"] * (find_spec("pymetis") is not None)

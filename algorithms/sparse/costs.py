@@ -95,12 +95,16 @@ class Work:
         solve = (count * (self.down + TOUCH * self.touched) + self.up) / rate.solve
         return SETUP + self.factor_seconds(rate) + solve + answer_bytes / rate.write
 
+    def terms(self, count: int, answer: bool) -> float:
+        """Of the factors, and of `count` right-hand sides if an answer is wanted."""
+        return self.small + self.large + (count * self.down + self.up if answer else 0)
+
     def factor_seconds(self, rate: Rates) -> float:
         """For the factors alone."""
         return self.small / rate.front + self.large / rate.product
 
 
-def work(analysis: Analysis, sources: np.ndarray | None = None) -> Work:
+def work_of(analysis: Analysis, sources: np.ndarray | None = None) -> Work:
     """Count the terms for rows of the closure of some vertices, or of all.
 
     Examples
@@ -108,7 +112,7 @@ def work(analysis: Analysis, sources: np.ndarray | None = None) -> Work:
     A path of three is one supernode: 27 terms to eliminate, and its block once for 64 sources.
 
     >>> from semiring.algorithms.sparse.analysis import analyse
-    >>> found = work(analyse(np.array([0, 1, 2, 2]), np.array([1, 2])))
+    >>> found = work_of(analyse(np.array([0, 1, 2, 2]), np.array([1, 2])))
     >>> found.small, found.down, found.stored
     (27.0, 0.0, 9)
     """

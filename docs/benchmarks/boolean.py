@@ -69,7 +69,6 @@ def products(n: int) -> list[Row]:
 
     import semiring as sr
     from semiring.kernels.cpu.bits.matrix import PackedMatrix
-    from semiring.solvers.bits import packed_product
 
     rng = np.random.default_rng(1)
     rows = []
@@ -77,8 +76,8 @@ def products(n: int) -> list[Row]:
         a, b = (rng.random((n, n), np.float32) < density for _ in range(2))
         A, B = PackedMatrix.from_dense(a), PackedMatrix.from_dense(b)
         floats = a.astype(np.float32), b.astype(np.float32)
-        assert np.array_equal(packed_product(A, B, sr.boolean).to_dense(), floats[0] @ floats[1] > 0)
-        ours = median(lambda A=A, B=B: packed_product(A, B, sr.boolean))
+        assert np.array_equal(sr.matmul(A, B, sr.boolean).to_dense(), floats[0] @ floats[1] > 0)
+        ours = median(lambda A=A, B=B: sr.matmul(A, B, sr.boolean))
         theirs = once(lambda f=floats: f[0] @ f[1] > 0)
         rows.append(Row(f"product, n = {n:,}, {density:.1%} dense", ours, "NumPy on float32", theirs, ""))
     return rows
@@ -94,7 +93,7 @@ def bit_sets(n: int) -> list[Row]:
     from semiring.kernels.cpu.bits.planes import PlanesKernel
     from semiring.kernels.facts import Facts
     from semiring.kernels.lowering.general import general
-    from semiring.solvers.schedules import SCHEDULES
+    from semiring.solvers.methods import SCHEDULES
 
     rows = []
     for dtype, labels in (("u1", 8), ("u8", 64)):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from semiring import __version__
-from semiring.solvers.task import METHODS
+from semiring.solvers.methods import SCHEDULES
 
 from . import closure, commands
 
@@ -51,7 +51,7 @@ def parser() -> Parser:
     p.add_argument("--not-reflexive", action="store_true", help="A⁺ = A ⊗ A*: without the way of no edges")
     p.add_argument("--packed", action="store_true",
                    help="a bit for each pair, for --algebra boolean: 262,144 vertices take 8.6 GB")
-    p.add_argument("--method", default="auto", help=f"{', '.join(METHODS)}; chosen when absent")
+    p.add_argument("--method", default="auto", help=f"{', '.join(SCHEDULES)}; chosen when absent")
     p.add_argument("--plot", type=Path, metavar="PNG", help="draw the matrix, or with --positions the best path")
     p.add_argument("--positions", type=Path, metavar="CSV", help="places: vertex, x, y, or longitude and latitude")
 

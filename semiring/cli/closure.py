@@ -8,12 +8,11 @@ from collections.abc import Iterable
 import numpy as np
 
 from semiring.algebra.laws import show
-from semiring.api import closure
+from semiring.api import closure, path
 from semiring.errors import SemiringError
 from semiring.graphs.graph import Graph
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import shown
-from semiring.solvers.paths import path
 
 from .inputs import algebra_of, graph_of, label_of, matrix_of, vertex_of
 from .output import element_text, write_matrix, write_rows
@@ -64,7 +63,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _packed(arguments: argparse.Namespace) -> int:
     """The closure over a Boolean algebra, a bit for each pair of vertices; no matrix is ever held unpacked."""
-    from semiring.solvers.bits import packed_closure
 
     given = vars(arguments)
     for option in ("path", "plot", "positions", "dtype", "append"):
@@ -77,7 +75,7 @@ def _packed(arguments: argparse.Namespace) -> int:
     S = algebra_of(arguments.algebra)
     graph = graph_of(arguments)
     source, target = _ends(arguments, graph)
-    R = packed_closure(graph, S, method=arguments.method, reflexive=not arguments.not_reflexive, progress=True)
+    R = closure(graph, S, method=arguments.method, reflexive=not arguments.not_reflexive, packed=True, progress=True)
     if source is not None or target is not None:
         rows, columns = _chosen(graph.n, source, target)
         write_rows([label_of(graph, i), label_of(graph, j), int(R[i, j])] for i in rows for j in columns)

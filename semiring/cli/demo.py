@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semiring.algebra.catalogue import boolean, min_max, min_plus
-from semiring.api import closure
+from semiring.api import closure, path
 from semiring.files.formats import read_graph
-from semiring.solvers.paths import path
 
 from .plot import Route, draw_map, require_matplotlib, to_km
 

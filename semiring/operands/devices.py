@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
 from typing import Any
@@ -59,53 +59,22 @@ def gpu_name() -> str | None:
     return str(properties["name"].decode())
 
 
-def settle(
-    S: Semiring, arrays: Sequence[Any], device: str | None, work: float
-) -> tuple[list[Any], Callable[[Any], Any]]:
-    """The operands where the work will be done, and how to bring the answer to where they came from.
-
-    Parameters
-    ----------
-    S : Semiring
-    arrays : sequence of ndarray or cupy.ndarray
-    device : {None, "cpu", "gpu"}
-    work : float
-        Multiply-adds.
-
-    Raises
-    ------
-    SemiringError
-        For an unknown device, or a GPU that is not there.
-    """
-    if device not in (None, "cpu", "gpu", "cuda"):
-        raise SemiringError(f"unknown device {device!r}: it is 'cpu', 'gpu', or None for the best of them")
-    here = [is_on_gpu(a) for a in arrays]
-    wanted = device in ("gpu", "cuda") or (device is None and (any(here) or _repays(S, arrays, work)))
-    if wanted and not any(here):
-        if gpu_name() is None:
-            raise SemiringError(
-                f"device {device!r}: no GPU was found; install semiring[cu12] or semiring[cu13] on a machine that has "
-                "one, or use device='cpu'"
-            )
-        if S.is_object or arrays[0].dtype.kind == "O":
-            raise SemiringError(f"{S.name} on Python objects runs on the CPU only; use device='cpu'")
-    if wanted == all(here):
-        return list(arrays), _same
-    if wanted:
-        return [a if is_on_gpu(a) else upload(a) for a in arrays], (_same if any(here) else to_host)
-    return [to_host(a) for a in arrays], upload
+def require_gpu(S: Semiring, device: Any, dtype: np.dtype) -> None:
+    """Refuse a GPU that is not there, or elements that cannot be on one."""
+    if gpu_name() is None:
+        raise SemiringError(
+            f"device {device!r}: no GPU was found; install semiring[cu12] or semiring[cu13] on a machine that has "
+            "one, or use device='cpu'"
+        )
+    if S.is_object or dtype.kind == "O":
+        raise SemiringError(f"{S.name} on Python objects runs on the CPU only; use device='cpu'")
 
 
-def _same(array: Any) -> Any:
-    return array
-
-
-def _repays(S: Semiring, arrays: Sequence[Any], work: float) -> bool:
+def repays(S: Semiring, dtypes: Sequence[np.dtype], nbytes: int, work: float) -> bool:
     """Whether the GPU is faster, copies included; floats only: integers have forms on the CPU that the GPU has not."""
-    if work < LEAST_WORK or S.is_object or any(a.dtype.kind != "f" for a in arrays) or gpu_name() is None:
+    if work < LEAST_WORK or S.is_object or any(d.kind != "f" for d in dtypes) or gpu_name() is None:
         return False
-    nbytes = sum(a.nbytes for a in arrays)
-    return _is_faster(nbytes, work, arrays[0].dtype.itemsize, _is_warm())
+    return _is_faster(nbytes, work, dtypes[0].itemsize, _is_warm())
 
 
 def _is_faster(nbytes: int, work: float, itemsize: int, warm: bool) -> bool:

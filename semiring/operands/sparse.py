@@ -1,30 +1,51 @@
-"""Sparse matrices and graphs as compressed rows of checked elements, without a dense matrix."""
+"""Matrices by their entries: SciPy's sparse ones of every format, graphs, data frames of edges; never dense."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from semiring.algebra.laws import is_nan, show
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
+from semiring.graphs.adjacency import require_rows, scatter, stable_order, zeros
+from semiring.graphs.graph import as_graph
+from semiring.graphs.matrix import Matrix
+from semiring.graphs.weights import elements, refuse_nan, unweighted
+from semiring.kernels.blocks.rows import Rows
+from semiring.kernels.facts import Facts
+from semiring.kernels.lowering.base import Lowering
 
-from .operand import examine, operand
+from .examine import examine
+from .operand import Operand
 
-if TYPE_CHECKING:
-    from semiring.kernels.cpu.sparse.product import Rows
+OFFSET, COLUMN = np.dtype(np.int64), np.dtype(np.int32)
+MOST = int(np.iinfo(COLUMN).max)  # rows and columns of a matrix
 
 
-@dataclass(frozen=True)
-class Compressed:
-    """The entries of a matrix row by row, and the names of its vertices."""
+class Sparse(Operand):
+    """Checked elements in compressed rows; what is not there is zero.
 
-    rows: Rows
-    names: Sequence[Any] | None = None
+    Every stored entry is an element, an explicit 0 too; entries of one place are combined with ⊕.
+
+    Attributes
+    ----------
+    rows : Rows
+    of_graph : bool
+        Whether it was given as a graph, so that answers are a `Matrix` too.
+    """
+
+    kind = "sparse"
+
+    def __init__(
+        self, rows: Rows, S: Semiring, what: str = "A", names: Sequence[Any] | None = None, of_graph: bool = False
+    ):
+        super().__init__(S, what, names)
+        self.rows, self.of_graph = rows, of_graph
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -33,52 +54,92 @@ class Compressed:
 
     @property
     def dtype(self) -> np.dtype:
-        """Of the elements."""
+        """Of the elements, as computed with."""
         return self.rows.values.dtype
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the elements and their places."""
+        return self.rows.values.nbytes + self.rows.columns.nbytes + self.rows.offsets.nbytes
 
-def is_sparse(A: Any) -> bool:
-    """Whether A is a SciPy sparse matrix or array."""
-    return type(A).__module__.startswith("scipy.sparse")
+    @property
+    def n(self) -> int:
+        """Number of vertices."""
+        return len(self.rows.offsets) - 1
+
+    @property
+    def nnz(self) -> int:
+        """Number of entries."""
+        return len(self.rows.columns)
+
+    @property
+    def indptr(self) -> NDArray[np.int64]:
+        """Where the entries of each row begin."""
+        return self.rows.offsets
+
+    @cached_property
+    def indices(self) -> NDArray[np.int64]:
+        """The column of each entry."""
+        return self.rows.columns.astype(np.int64)
+
+    @property
+    def values(self) -> np.ndarray:
+        """The element of each entry."""
+        return self.rows.values
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What is known of the elements, and of the zeros between them; refuses what is not an element."""
+        everything = np.empty(self.nnz + 1, self.dtype)
+        everything[:-1] = self.values
+        everything[-1] = self.S.zero_in(self.dtype)
+        return examine(self.S, self.dtype, [(self.what, everything[None])])
+
+    def wrap(self, answer: Any) -> Any:
+        """A square answer of the kind that is given for dense matrices, or for graphs."""
+        return Matrix(answer, self.S, self.names) if self.of_graph else answer
+
+    def stored(self, low: Lowering, copy: bool) -> Rows:
+        """The same places with elements in a lowering's storage."""
+        return Rows(self.rows.offsets, self.rows.columns, low.encode(self.rows.values, copy), self.rows.width)
+
+    def array(self) -> np.ndarray:
+        """The matrix with its zeros."""
+        height, width = self.shape
+        side = max(height, width)
+        array = zeros(self.S, side, self.dtype)[:height, :width]
+        array[np.repeat(np.arange(height), np.diff(self.indptr)), self.rows.columns] = self.values
+        return array
+
+    def with_values(self, values: np.ndarray) -> Sparse:
+        """Other weights on the same edges, row by row."""
+        rows = np.repeat(np.arange(self.n), np.diff(self.indptr))
+
+        def edge(i: int) -> str:
+            return f"edge {i} ({rows[i]} → {self.rows.columns[i]})"
+
+        refuse_nan(values, edge)
+        checked = np.ascontiguousarray(elements(self.S, values, self.dtype, edge))
+        made = Rows(self.rows.offsets, self.rows.columns, checked, self.rows.width)
+        return Sparse(made, self.S, self.what, self.names, self.of_graph)
 
 
-def compressed(A: Any, S: Semiring, what: str = "A") -> Compressed:
-    """Compressed rows of anything that stands for a matrix.
+def read_scipy(A: Any, S: Semiring, what: str) -> Sparse:
+    """A SciPy sparse matrix or array.
 
-    Every stored entry of a SciPy sparse matrix is an element, an explicit 0 too (the formats that store blocks or
-    diagonals cannot tell a 0 from padding: there it is none); entries of one place combine with ⊕. Of dense matrices
-    the entries that are not the algebra's zero are taken.
+    The formats that store blocks or diagonals cannot tell a 0 from padding: there it is no entry.
 
     Raises
     ------
     SemiringError
-        For a dtype that cannot carry the algebra, an entry that is not an element (with its row and column), or columns
-        outside the matrix.
+        For a dtype that cannot carry the algebra, an entry that is not an element (with its row and column), or
+        columns outside the matrix.
     """
-    if is_sparse(A):
-        return _from_scipy(A, S, what)
-    graph = sys.modules.get("semiring.graphs.graph")
-    if (graph is not None and isinstance(A, graph.Graph)) or type(A).__module__.startswith("networkx."):
-        return _from_graph(A, S)
-    given = operand(A, S, what)
-    if given.array.ndim != 2:
-        raise SemiringError(f"{what} must be a matrix, and has shape {given.array.shape}")
-    zero = S.zero_in(given.array.dtype)
-    stored = np.asarray(given.array != zero) if zero == zero else np.full(given.array.shape, True)
-    if given.array.dtype.kind == "O":
-        examine(S, given.array.dtype, [(what, given.array)])
-    rows, columns = np.nonzero(stored)
-    values = given.array[stored]
-    _check(S, what, values, rows, columns)
-    return Compressed(from_triples(S, rows, columns, values, given.array.shape), given.names)
-
-
-def _from_scipy(A: Any, S: Semiring, what: str) -> Compressed:
-    from semiring.kernels.cpu.sparse.product import Rows
-    from semiring.kernels.cpu.sparse.structure import BROKEN, COLUMN, FINE, MOST, OFFSET, state_of
+    from semiring.kernels.cpu.sparse.structure import BROKEN, FINE, state_of  # it loads Numba
 
     if len(A.shape) != 2:
-        raise SemiringError(f"{what} must be a matrix, and has shape {A.shape}")
+        raise SemiringError(f"a sparse matrix has two axes, and {what} has shape {A.shape}; pass A.toarray() with "
+                            "the algebra's zero filled in")
     height, width = A.shape
     if max(height, width) > MOST:
         raise SemiringError(f"{what} is {height} × {width}; a sparse matrix may have {MOST} rows and columns")
@@ -89,11 +150,9 @@ def _from_scipy(A: Any, S: Semiring, what: str) -> Compressed:
         rows, columns, data = entries.row, entries.col, entries.data
         if A.format == "bsr":
             rows, columns, data = (part[entries.data != 0] for part in (rows, columns, data))
-        values = _elements(S, data)
         if len(rows) and (rows.min() < 0 or columns.min() < 0 or rows.max() >= height or columns.max() >= width):
             raise SemiringError(f"{what} is {height} × {width} and has entries outside")
-        _check(S, what, values, rows, columns)
-        return Compressed(from_triples(S, rows, columns, values, A.shape))
+        return _from_triples(S, what, rows, columns, data, A.shape)
     offsets = np.ascontiguousarray(A.indptr, OFFSET)
     indices = np.asarray(A.indices)
     if indices.dtype != COLUMN and len(indices) and (indices.min() < 0 or indices.max() > MOST):
@@ -102,15 +161,28 @@ def _from_scipy(A: Any, S: Semiring, what: str) -> Compressed:
     state = state_of(offsets, columns, width) if len(offsets) == height + 1 else BROKEN
     if state == BROKEN or len(A.data) < offsets[-1]:
         raise SemiringError(f"{what} is {height} × {width} and its compressed rows do not fit: indices lie outside")
-    columns, values = columns[: offsets[-1]], _elements(S, np.ascontiguousarray(A.data[: offsets[-1]]))
-    if not S.over(values.dtype).contains(values).all() or state != FINE:
-        rows = np.repeat(np.arange(height), np.diff(offsets))
-        _check(S, what, values, rows, columns)
-        return Compressed(from_triples(S, rows, columns, values, A.shape))
-    return Compressed(Rows(offsets, columns, values, width))
+    columns, data = columns[: offsets[-1]], np.ascontiguousarray(A.data[: offsets[-1]])
+    if state == FINE and data.dtype != bool:
+        values = elements_of(S, data)
+        if S.over(values.dtype).contains(values).all():
+            return Sparse(Rows(offsets, columns, values, width), S, what)
+    return _from_triples(S, what, np.repeat(np.arange(height), np.diff(offsets)), columns, data, A.shape)
 
 
-def _elements(S: Semiring, data: np.ndarray) -> np.ndarray:
+def _from_triples(
+    S: Semiring, what: str, rows: np.ndarray, columns: np.ndarray, data: np.ndarray, shape: tuple[int, int]
+) -> Sparse:
+    if data.dtype == bool:  # where it is True there is an edge, without a weight
+        rows, columns = rows[data], columns[data]
+        one = S.one_in(bool) if S.default_dtype.kind == "b" else unweighted(S, None, None)
+        values = np.repeat(np.asarray(one), len(rows))
+    else:
+        values = elements_of(S, data)
+    _refuse_outside(S, what, values, rows, columns)
+    return Sparse(compressed_rows(S, rows, columns, values, shape), S, what)
+
+
+def elements_of(S: Semiring, data: np.ndarray) -> np.ndarray:
     """Stored numbers in the dtype of the elements; under a Boolean algebra every number is an edge."""
     if S.is_object:
         raise SemiringError(f"{S.name} works on Python objects, which no SciPy sparse matrix holds; use a dense array")
@@ -123,54 +195,58 @@ def _elements(S: Semiring, data: np.ndarray) -> np.ndarray:
     return data.astype(S.resolve_dtype(data.dtype), copy=False)
 
 
-def _from_graph(A: Any, S: Semiring) -> Compressed:
-    """The matrix of a graph, as `semiring.adjacency` would make it."""
-    from semiring.graphs.graph import as_graph
-    from semiring.graphs.weights import elements, unweighted
-
+def read_graph(A: Any, S: Semiring, what: str) -> Sparse:
+    """A `Graph`, a NetworkX graph or a data frame of edges: the matrix that `semiring.adjacency` would make."""
     graph = as_graph(A)
+    require_rows(graph.n)
     if graph.weights is not None:
         values = elements(S, graph.weights, None, graph._edge)
     elif len(graph):
         values = np.repeat(unweighted(S, None, None), len(graph))
     else:
-        values = np.empty(0, S.default_dtype)
+        values = np.empty(0, S.resolve_dtype(S.default_dtype))
     sources, targets = graph.sources, graph.targets
     if not graph.directed:
         back = sources != targets  # a self-loop already goes both ways
         sources, targets = np.concatenate([sources, targets[back]]), np.concatenate([targets, sources[back]])
         values = np.concatenate([values, values[back]])
-    return Compressed(from_triples(S, sources, targets, values, (graph.n, graph.n)), graph.names)
+    rows = compressed_rows(S, sources, targets, values, (graph.n, graph.n))
+    return Sparse(rows, S, what, graph.names, of_graph=True)
 
 
-def from_triples(
+def entries_of(array: np.ndarray, S: Semiring, what: str, names: Sequence[Any] | None) -> Sparse:
+    """The entries of an array of checked elements that are not the algebra's zero."""
+    if array.ndim != 2:
+        raise SemiringError(f"{what} must be a matrix, and has shape {array.shape}")
+    zero = S.zero_in(array.dtype)
+    stored = np.asarray(array != zero) if zero == zero else np.full(array.shape, True)
+    rows, columns = np.nonzero(stored)
+    return Sparse(compressed_rows(S, rows, columns, array[stored], array.shape), S, what, names)
+
+
+def compressed_rows(
     S: Semiring, rows: np.ndarray, columns: np.ndarray, values: np.ndarray, shape: tuple[int, int]
 ) -> Rows:
     """Compressed rows of entries in any order; those of one place combine with ⊕, in the order they stand in."""
-    from semiring.graphs.adjacency import require_rows, stable_order
-    from semiring.kernels.cpu.sparse.product import Rows
-    from semiring.kernels.cpu.sparse.structure import COLUMN, OFFSET
-
     require_rows(shape[0])
-    add = S.over(values.dtype).add
     keys = rows.astype(np.int64) * shape[1] + columns
-    order = stable_order(keys, max(shape[0] * shape[1], 1))
-    keys, values = keys[order], values[order]
-    same = keys[1:] == keys[:-1]
-    while same.any():  # pairs of neighbours at a time
-        starts = np.flatnonzero(np.concatenate([[True], ~same]))
-        first = (np.arange(len(keys)) - np.repeat(starts, np.diff(starts, append=len(keys)))) % 2 == 0
-        left = np.flatnonzero(first[:-1] & same)
-        values[left] = add(values[left], values[left + 1])
-        keys, values = keys[first], values[first]
-        same = keys[1:] == keys[:-1]
-    counts = np.bincount(keys // max(shape[1], 1), minlength=shape[0])
+    step = np.diff(keys)
+    if not (step > 0).all():
+        if (step < 0).any():
+            order = stable_order(keys, max(shape[0] * shape[1], 1))
+            keys, values = keys[order], values[order]
+        fresh = np.concatenate([[True], np.diff(keys) != 0])
+        if not fresh.all():
+            combined = np.empty(int(fresh.sum()), values.dtype)
+            scatter(combined, np.cumsum(fresh) - 1, values, S.over(values.dtype).add)
+            keys, values = keys[fresh], combined
+    width = max(shape[1], 1)
     offsets = np.zeros(shape[0] + 1, OFFSET)
-    np.cumsum(counts, out=offsets[1:])
-    return Rows(offsets, (keys % max(shape[1], 1)).astype(COLUMN), values, shape[1])
+    np.cumsum(np.bincount(keys // width, minlength=shape[0]), out=offsets[1:])
+    return Rows(offsets, (keys % width).astype(COLUMN), np.ascontiguousarray(values), shape[1])
 
 
-def _check(S: Semiring, what: str, values: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> None:
+def _refuse_outside(S: Semiring, what: str, values: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> None:
     """Refuse what is not an element, with its row and column."""
     inside = S.over(values.dtype).contains(values)
     if inside.all():
@@ -180,3 +256,5 @@ def _check(S: Semiring, what: str, values: np.ndarray, rows: np.ndarray, columns
     if np.any(is_nan(np.asarray(values[i]))):
         raise SemiringError(f"{place} is NaN: NaN is not an element of any algebra; leave the entry out, or mend it")
     raise SemiringError(f"{place} is {show(values[i])}: it is outside the carrier of {S.name}, {S.notation}")
+
+

@@ -15,9 +15,10 @@ from semiring.graphs.graph import as_graph
 from semiring.graphs.texts import shown
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.operands.pack import is_matrix, pack, pack_named
-from semiring.solvers.bits import packed_closure, packed_product
+from semiring.operands.read import read
+from semiring.solvers.task import Task, compute, options
 
-from .reachability import Reachability, check_square
+from .reachability import Reachability, check_square, transitive_closure
 
 SHOWN = 12  # vertices of a cycle that a message lists
 
@@ -95,7 +96,7 @@ def condensation(A: Any) -> tuple[PackedMatrix, list[Any]]:
     """
     matrix, names = pack_named(A)
     check_square(matrix)
-    R = Reachability(packed_closure(matrix, boolean), names)
+    R = Reachability(transitive_closure(matrix), names)
     labels = R.component_labels()
     count = int(labels.max(initial=-1)) + 1
     result = PackedMatrix.zeros(count, count)
@@ -110,7 +111,7 @@ def condensation(A: Any) -> tuple[PackedMatrix, list[Any]]:
 def _reduced(A: PackedMatrix, names: Sequence[Any] | None) -> PackedMatrix:
     """A ∧ ¬(A A⁺)."""
     check_square(A)
-    closure = packed_closure(A, boolean, reflexive=False)
+    closure = transitive_closure(A, reflexive=False)
     vertices = np.arange(A.shape[0])
     on_cycle = np.flatnonzero(closure[vertices, vertices])
     if len(on_cycle):
@@ -118,7 +119,8 @@ def _reduced(A: PackedMatrix, names: Sequence[Any] | None) -> PackedMatrix:
         listed = cycle if len(cycle) <= SHOWN else [*cycle[:SHOWN], f"… ({len(cycle) - 1} edges)"]
         route = " → ".join(map(shown, listed))
         raise GraphError(f"the graph has a cycle, {route}: reduce its condensation, or leave an edge of the cycle out")
-    kept = ~packed_product(A, closure, boolean)
+    longer = compute(Task("matmul", boolean, [read(M, boolean) for M in (A, closure)], options(), (None,)))
+    kept: PackedMatrix = ~longer
     kept &= A
     return kept
 

@@ -14,7 +14,8 @@ from semiring.graphs.names import Named
 from semiring.kernels.blocks.bits import WORD
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.operands.pack import is_matrix, pack_named
-from semiring.solvers.bits import packed_closure
+from semiring.operands.read import read
+from semiring.solvers.task import Task, compute, options
 
 BAND = 1 << 28  # entries that are compared with their transposes at once
 
@@ -152,10 +153,17 @@ def reach(A: Any) -> Reachability:
     """
     if not is_matrix(A):
         graph = as_graph(A)
-        return Reachability(packed_closure(graph, boolean), graph.names)
+        return Reachability(transitive_closure(graph), graph.names)
     matrix, names = pack_named(A)
     check_square(matrix)
-    return Reachability(packed_closure(matrix, boolean, overwrite=matrix is not A), names)
+    return Reachability(transitive_closure(matrix, overwrite=matrix is not A), names)
+
+
+def transitive_closure(A: Any, *, reflexive: bool = True, overwrite: bool = False) -> PackedMatrix:
+    """The closure of a graph or a packed matrix, one bit a pair."""
+    asked = options(reflexive=reflexive, overwrite=overwrite, packed=True)
+    closed: PackedMatrix = compute(Task("closure", boolean, (read(A, boolean),), asked))
+    return closed
 
 
 def check_square(matrix: PackedMatrix) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from semiring.algebra.expression import postorder
-from semiring.algebra.semiring import Semiring
 from semiring.algorithms.sparse.analysis import Analysis
 from semiring.algorithms.sparse.costs import (
     SETUP,
@@ -18,14 +19,13 @@ from semiring.algorithms.sparse.costs import (
     dense_seconds,
     dijkstra_seconds,
     rates,
-    work,
+    work_of,
 )
 from semiring.algorithms.sparse.ordering import widest_level
 from semiring.kernels.cpu.compile.threads import thread_count
-from semiring.machine.memory import in_words
+from semiring.kernels.lowering.base import Lowering
 
-if TYPE_CHECKING:
-    from semiring.kernels.lowering.base import Lowering
+from .task import Plan, nothing
 
 SLOW = frozenset("exp exp2 expm1 log log2 log1p power logaddexp logaddexp2 gcd lcm".split())
 TRANSCENDENTAL_COST = 40  # instructions that such an operation takes
@@ -36,13 +36,13 @@ OBJECT = 2000  # and one on Python objects
 
 
 @dataclass(frozen=True)
-class SparsePlan:
+class SparsePlan(Plan):
     """What will be done with a sparse matrix, and why; `print` it.
 
     Attributes
     ----------
-    method : str
-        "sparse elimination", or "dense" where that is faster.
+    nnz : int
+        Entries of the matrix.
     order : str
         What found the order of elimination: "metis", "levels" or "natural".
     fill : int
@@ -51,58 +51,41 @@ class SparsePlan:
         Number of supernodes.
     largest : int
         Order of the largest front.
+    load : Work
+        Terms, by stage.
     seconds : dict
         Predicted, for "elimination", "dense" and "dijkstra" (which only algebras with a selective ⊕ could use).
-    memory : int
-        Bytes beyond the operand: the answer, the factors, and what the solve takes.
     """
 
-    operation: str
-    algebra: Semiring
-    n: int
-    nnz: int
-    method: str
-    order: str
-    fill: int
-    fronts: int
-    largest: int
-    work: Work
-    lowering: Lowering
-    threads: int
-    seconds: dict[str, float]
-    memory: int
-    reasons: dict[str, str] = field(default_factory=dict)
+    nnz: int = 0
+    order: str = ""
+    fill: int = 0
+    fronts: int = 0
+    largest: int = 0
+    load: Work | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
+    prepared: float = 0.0  # seconds of the analysis, which is done
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Of the answer."""
-        return self.n, self.n
-
-    def __str__(self) -> str:
-        low, s = self.lowering, self.seconds
+    def rows(self) -> dict[str, str]:
+        """What is printed, by name."""
+        s, n = self.seconds, self.shape[0]
         names = {"metis": "nested dissection by METIS", "levels": "nested dissection by level sets",
                  "natural": "as the vertices are numbered"}
-        rows = {
-            "operation": f"{self.operation} over {self.algebra.name}, {self.n} × {self.n} with {self.nnz} edges, "
-            f"{low.dtype.name if not low.dtype.names else low.dtype}",
-            "method": f"{self.method}  ({self.reasons['method']})",
-            "order": f"{names[self.order]}  ({self.fill} pairs joined, {self.fill / max(self.n, 1):.1f} a vertex)",
-            "fronts": f"{self.fronts}, the largest of order {self.largest}",
-            "lowering": f"{low.name}  ({low.reason})",
-            "device": f"CPU, {self.threads} threads",
-            "predicted": f"elimination {_time(s['elimination'])}, dense {_time(s['dense'])}"
-            + (f", Dijkstra from every vertex {_time(s['dijkstra'])}" if self.algebra.selective else ""),
-            "memory": f"{in_words(self.memory)} beyond the operand",
-        }
-        return "\n".join(f"{name:<10} {text}" for name, text in rows.items())
-
-    __repr__ = __str__
+        rows = super().rows()
+        rows["operation"] += f", with {self.nnz} edges"
+        rows["order"] = f"{names[self.order]}  ({self.fill} pairs joined, {self.fill / max(n, 1):.1f} a vertex)"
+        rows["fronts"] = f"{self.fronts}, the largest of order {self.largest}"
+        rows["predicted"] = f"elimination {_time(s['elimination'])}, dense {_time(s['dense'])}"
+        if self.algebra.selective:
+            rows["predicted"] += f", Dijkstra from every vertex {_time(s['dijkstra'])}"
+        return rows
 
 
 def _time(seconds: float) -> str:
     return f"{seconds:.3g} s" if seconds >= 1 else f"{seconds * 1e3:.3g} ms"
 
 
+@lru_cache(1024)
 def lowering_rates(low: Lowering) -> Rates:
     """Terms a second for a lowering: by the bytes of an element and the instructions of ⊗ and ⊕."""
     threads = min(thread_count(), 16)
@@ -115,11 +98,12 @@ def lowering_rates(low: Lowering) -> Rates:
 
 
 def plan(
-    operation: str, S: Semiring, low: Lowering, analysis: Analysis, nnz: int, *, answer: bool = True
+    operation: str, low: Lowering, analysis: Analysis, nnz: int, run: Callable[[], Any] = nothing, *,
+    answer: bool = True,
 ) -> SparsePlan:
-    """The plan for a closure, or for factors only (`answer` false)."""
-    n = analysis.n
-    load, rate = work(analysis), lowering_rates(low)
+    """The plan for a closure by elimination, or for factors only (`answer` false)."""
+    n, S = analysis.n, low.algebra
+    load, rate = work_of(analysis), lowering_rates(low)
     size = low.storage.itemsize
     written = n * n * size if answer else 0
     prepared = analysis_seconds(n, nnz, analysis.method)
@@ -131,12 +115,15 @@ def plan(
     threads = thread_count()
     memory = written + (0 if low.is_identity or low.storage == low.dtype or not answer else n * n * low.dtype.itemsize)
     memory += factor_memory(load, low) + threads * n * 64 * size
-    sparse = seconds["elimination"] - prepared <= seconds["dense"]  # the analysis is done
-    why = "predicted to be faster than the dense closure" if sparse else "the dense closure is predicted to be faster"
+    pays = seconds["elimination"] - prepared <= seconds["dense"]  # the analysis is done
+    why = "predicted to be faster than the dense closure" if pays else "the dense closure is predicted to be faster"
     fronts = analysis.pivots + analysis.reach
+    advice = "use a narrower dtype, fewer vertices, or rows and blocks of rows of factors instead of the whole"
+    subject = f"the closure of {n} × {n} {low.dtype}" if answer else f"factoring {n} × {n} {low.dtype}"
     return SparsePlan(
-        operation, S, n, nnz, "sparse elimination" if sparse else "dense", analysis.method, load.fill,
-        len(analysis.pivots), int(fronts.max(initial=0)), load, low, threads, seconds, memory, {"method": why},
+        operation, S, (n, n), "sparse elimination", low, f"CPU, {threads} threads", load.terms(n, answer), memory, run,
+        (f"{subject} ({load.fill} pairs joined)", advice), {"method": why}, 0,
+        nnz, analysis.method, load.fill, len(analysis.pivots), int(fronts.max(initial=0)), load, seconds, prepared,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,22 +11,35 @@ from semiring.algebra.laws import show
 from semiring.algebra.rounding import rounds
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.labels import Dense, improving_cycle
+from semiring.algorithms.sparse.relaxation import CompressedRows
 from semiring.errors import NoClosureError
 from semiring.graphs.texts import shown
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.sums import narrow, widen
 from semiring.operands.devices import to_host
+from semiring.operands.sparse import Sparse
 
 
-def undefined_star(S: Semiring, names: Sequence[Any] | None, pivot: int) -> NoClosureError:
-    vertex = names[pivot] if names is not None else pivot
-    return NoClosureError(
-        f"the closure over {S.name} does not exist: eliminating vertex {vertex!r} needs the star of an element that "
-        "has none (a cycle through it has no limit, or its weight leaves the dtype's range). The input is unchanged "
-        "unless overwrite=True",
-        vertex=vertex,
-    )
+class Verdict(NamedTuple):
+    """What the diagonal of a closure, or of factors, says: whether 1 ⊕ a ≠ 1 anywhere, and why.
+
+    Attributes
+    ----------
+    error : NoClosureError or None
+        There is an improving cycle, so that there is no closure.
+    rounded : sequence of tuple
+        Places where rounding alone made a cycle look better than one.
+    unstable : bool
+        Whether rounding errors grew so far that the closure has to be computed in another way.
+    """
+
+    error: NoClosureError | None = None
+    rounded: Sequence[tuple[int, ...]] = ()
+    unstable: bool = False
+
+
+FINE = Verdict()
 
 
 def may_diverge(low: Lowering) -> bool:
@@ -34,11 +47,10 @@ def may_diverge(low: Lowering) -> bool:
     return low.algebra.may_diverge and low.kind != "packed"
 
 
-def check_cycles(
-    low: Lowering, work: np.ndarray, array: np.ndarray | None, facts: Facts, names: Sequence[Any] | None,
-    *, stable: bool = False,
-) -> bool:
-    """Refuse a closure with an improving cycle (in min-plus a negative one): on the diagonal, 1 ⊕ a ≠ 1.
+def look_for_cycles(
+    low: Lowering, work: np.ndarray, array: np.ndarray | None, facts: Facts, names: Sequence[Any] | None
+) -> Verdict:
+    """Whether a closure, or factors, have an improving cycle (in min-plus a negative one): on the diagonal, 1 ⊕ a ≠ 1.
 
     A cycle improves if its weight is better than one by more than the rounding of its edges explains: floats are known
     to two machine epsilons of their size, whole numbers are exact; see `semiring.algebra.rounding`. A cycle of weight
@@ -51,40 +63,70 @@ def check_cycles(
         The closure, or factors, in storage.
     array : ndarray or None
         The matrix, if it is still there to look for a cycle in.
-    stable : bool
-        Whether errors did not grow, as in squaring.
-
-    Returns
-    -------
-    bool
-        False if the closure has to be computed anew, without growing errors.
     """
     S = low.algebra
-    if low.kind == "cuda" and not _improves_on_gpu(low, work):
-        return True
+    if low.on_gpu and not _improves_on_gpu(low, work):
+        return FINE
     flat = to_host(work.diagonal(0, -2, -1)).reshape(-1)
-    one = low.one[0] if not low.storage.names else np.array(low.one, low.storage)
-    improved = np.flatnonzero(low.add_one(flat) != one)
+    improved = np.flatnonzero(low.add_one(flat) != _one(low))
     if not improved.size:
-        return True
+        return FINE
     n = work.shape[-1]
     inexact = rounds(flat)
-    slack = _is_slack(low, flat[improved], facts, n)
+    slack = is_slack(low, flat[improved], facts, n)
+    rounded: list[tuple[int, ...]] = []
+    unstable = False
     for matrix in np.unique(improved // n):
         here = improved // n == matrix
         vertices = improved[here] % n
         certain = vertices[~slack[here]]
         where = int(matrix) if work.ndim > 2 else None
         if array is not None:
-            _refuse_cycle(S, to_host(array.reshape(-1, n, n)[matrix]), vertices.tolist(), facts, names, where)
+            graph = Dense(widen(S, to_host(array.reshape(-1, n, n)[matrix]), facts))
+            error = improving_through(S, graph, vertices.tolist(), facts, names, array.dtype, where)
+            if error is not None:
+                return Verdict(error)
         if certain.size and (array is None or not inexact):
-            raise improving(S, names, int(certain[0]), None, None, where, unsure=inexact)
-        if certain.size and not stable:
-            return False
+            return Verdict(improving(S, names, int(certain[0]), None, None, where, unsure=inexact))
+        unstable |= bool(certain.size)
         place = tuple(map(int, np.unravel_index(matrix, work.shape[:-2])))
-        for v in vertices.tolist():
-            work[(*place, v, v)] = one
-    return True
+        rounded += [(*place, v, v) for v in vertices.tolist()]
+    return Verdict(None, rounded, unstable)
+
+
+def settle(low: Lowering, work: Any, verdict: Verdict) -> None:
+    """Raise where there is an improving cycle; where only rounding made one look so, write 1.
+
+    Raises
+    ------
+    NoClosureError
+    """
+    if verdict.error is not None:
+        raise verdict.error
+    for place in verdict.rounded:
+        work[place] = _one(low)
+
+
+def look_at_fronts(low: Lowering, fronts: Any, A: Sparse) -> Verdict:
+    """`look_for_cycles` in the factors of a sparse matrix: on the diagonal of a pivot block, 1 ⊕ a ≠ 1.
+
+    `rounded` holds the numbers of pivots.
+    """
+    S, pivots, order, facts = A.S, fronts.pivots, fronts.analysis.order, A.facts
+    improved = np.flatnonzero(low.add_one(pivots) != _one(low))
+    if not improved.size:
+        return FINE
+    slack = is_slack(low, pivots[improved], facts, A.n)
+    graph = CompressedRows(A.indptr, A.indices, widen(S, A.values, facts))
+    error = improving_through(S, graph, order[improved].tolist(), facts, A.names, A.dtype, None)
+    certain = order[improved[~slack]]
+    if error is None and certain.size and not rounds(A.values):
+        error = improving(S, A.names, int(certain[0]), None, None, None)
+    return Verdict(error, [(int(i),) for i in improved], bool(certain.size))
+
+
+def _one(low: Lowering) -> Any:
+    return low.one[0] if not low.storage.names else np.array(low.one, low.storage)
 
 
 def _improves_on_gpu(low: Any, work: Any) -> bool:
@@ -98,19 +140,21 @@ def _improves_on_gpu(low: Any, work: Any) -> bool:
     return bool(found.read().flags & IMPROVED)
 
 
-def _refuse_cycle(
-    S: Semiring, A: np.ndarray, vertices: list[int], facts: Facts, names: Sequence[Any] | None, matrix: int | None
-) -> None:
-    """Raise if a cycle through one of the vertices improves by more than rounding."""
+def improving_through(
+    S: Semiring, graph: Any, vertices: list[int], facts: Facts, names: Sequence[Any] | None, dtype: np.dtype,
+    matrix: int | None,
+) -> NoClosureError | None:
+    """The refusal, if a cycle through one of the vertices improves by more than rounding."""
     # Beyond an infinitely good edge nothing improves any more, so that one source could hide the cycle of another.
     endless = (facts.low_limit and S.zero != -np.inf) or (facts.high_limit and S.zero != np.inf)
     for sources in [[v] for v in vertices] if endless else [vertices]:
-        cycle, weight = improving_cycle(Dense(widen(S, A, facts)), S, sources)
+        cycle, weight = improving_cycle(graph, S, sources)
         if cycle is not None:
-            raise improving(S, names, cycle[0], cycle, narrow(S, weight, A.dtype), matrix)
+            return improving(S, names, cycle[0], cycle, narrow(S, weight, dtype), matrix)
+    return None
 
 
-def _is_slack(low: Lowering, values: np.ndarray, facts: Facts, n: int) -> np.ndarray:
+def is_slack(low: Lowering, values: np.ndarray, facts: Facts, n: int) -> np.ndarray:
     """Whether the distance from one is no more than n roundings of sums (or products) could make; numbers only."""
     if low.storage.kind != "f":
         return np.zeros(len(values), bool)

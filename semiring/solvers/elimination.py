@@ -1,123 +1,82 @@
-"""What the front door does with sparse matrices and graphs: components, or elimination on their structure."""
+"""Elimination on the structure of a sparse matrix or graph: closures, factors and equations, never dense in between."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-import numpy as np
-
-from semiring.algebra.by_name import closable
-from semiring.algebra.semiring import Semiring
-from semiring.algorithms.sparse.analysis import Analysis, analyse
-from semiring.errors import NoClosureError
+from semiring.errors import NoClosureError, SemiringError
 from semiring.kernels.lowering.boolean import is_boolean
-from semiring.operands.csr import Csr, read
-from semiring.operands.operand import Operand
-from semiring.results.sparse_factors import SparseFactors, lowering_of
+from semiring.operands.operand import order_of
+from semiring.operands.sparse import Sparse
 
 from . import costs
-from .components import reachability_if_alone
-from .costs import SparsePlan
+from .methods import SPARSE, resolve_method
+from .sparse_factors import SparseFactors, analysis_of, lowering_of
+from .task import Declined, Plan, Task
 
-METHOD = "sparse"  # the name under which elimination on the sparse structure can be asked for
 SMALL = 100  # vertices below which the dense methods are used
+ORDERS = ("auto", "metis", "levels", "natural")
 
 
-def _considered(A: Any, S: Semiring, method: str) -> tuple[Csr, Analysis | None, SparsePlan | None] | None:
-    """A matrix that was read, and the analysis and the plan if it is worth them; None if it was not read."""
-    if method not in ("auto", METHOD):
+def offer(task: Task) -> Plan | None:
+    """Elimination where it is asked for, or predicted to be faster than the dense closure; factors in any case."""
+    o, given = task.options, task.operands[0]
+    if not isinstance(given, Sparse) or o.packed:
         return None
-    matrix = read(A, closable(S))
-    facts = matrix.facts()
-    if method == "auto" and (matrix.n < SMALL or (facts.two_valued and is_boolean(S, matrix.dtype))):
-        return matrix, None, None  # too few, or reachability alone: components and bit sets are faster
-    low = lowering_of(matrix, facts, room=False)
-    if method == "auto" and costs.not_worth_a_look(low, matrix.indptr, matrix.indices):
-        return matrix, None, None
-    analysis = analyse(matrix.indptr, matrix.indices)
-    return matrix, analysis, costs.plan("closure", S, low, analysis, matrix.nnz)
+    if o.order not in ORDERS:
+        raise SemiringError(f"order must be 'auto', 'metis', 'levels' or 'natural', and is {o.order!r}")
+    order_of(given.shape)
+    return _closure(task, given) if task.verb == "closure" else _factors(task, given)
 
 
-def sparse_plan(A: Any, S: Semiring, *, method: str = "auto") -> SparsePlan | None:
-    """The plan for the closure of a sparse matrix or graph; None where its structure is not worth a look.
-
-    Parameters
-    ----------
-    A : SciPy sparse matrix, Graph or NetworkX graph
-    S : Semiring
-    method : {"auto", "sparse"}
-        With "sparse" elimination on the structure is not asked whether it pays.
-
-    Examples
-    --------
-    >>> import scipy.sparse as sp
-    >>> import semiring as sr
-    >>> path = sp.diags_array([np.ones(999)], offsets=[1], shape=(1000, 1000), format="csr")
-    >>> sparse_plan(path, sr.min_plus).method
-    'sparse elimination'
-    """
-    found = _considered(A, S, method)
-    return None if found is None else found[2]
-
-
-def sparse_closure(
-    A: Any, S: Semiring, *, method: str = "auto", reflexive: bool = True, check: bool = True,
-    progress: bool | Callable[[float], None] = False,
-) -> Any:
-    """The closure of a sparse matrix or graph as a dense matrix.
-
-    Where the dense methods are better it is an `Operand` for them if the matrix had to be read to see that, else None.
-
-    Parameters
-    ----------
-    A, S, method
-        See `sparse_plan`.
-    reflexive, check, progress
-        See `semiring.closure`.
-
-    Raises
-    ------
-    NoClosureError
-        When A* does not exist.
-    SemiringError
-        When A is not a square matrix over S, or the answer would not fit.
-    """
-    if method == "auto":
-        if S.default_dtype.kind != "b" and not S.product_only and _is_small(A):
-            return None
-        reachable = reachability_if_alone(A, S, reflexive=reflexive)
-        if reachable is not None:
-            return reachable
-    found = _considered(A, S, method)
-    if found is None:
+def _closure(task: Task, given: Sparse) -> Plan | None:
+    o, S = task.options, task.S
+    method = resolve_method(o.method, S)
+    wanted = method == SPARSE
+    if wanted and o.tile is not None:
+        raise SemiringError("tile is for the dense schedules; method='sparse' eliminates front by front")
+    if not wanted and (method != "auto" or o.tile is not None or given.n < SMALL):
         return None
-    matrix, analysis, planned = found
-    if analysis is None or planned is None or (method == "auto" and planned.method == "dense"):
-        return Operand(matrix.dense(), matrix.wrap, matrix.names)
+    if not wanted and given.facts.two_valued and is_boolean(S, given.dtype):
+        return None  # reachability alone
+    low = lowering_of(given, room=False)
+    if not wanted and costs.not_worth_a_look(low, given.indptr, given.indices):
+        return None
+    analysis = analysis_of(given, o.order)
+    plan = costs.plan("closure", low, analysis, given.nnz, partial(_close, task, given, analysis))
+    if wanted:
+        plan.reasons["method"] = "as asked"
+    return plan if wanted or plan.seconds["elimination"] <= plan.seconds["dense"] + plan.prepared else None
+
+
+def _close(task: Task, given: Sparse, analysis: Any) -> Any:
+    o = task.options
     try:
-        factors = SparseFactors(matrix, analysis, for_solving=False, check=check)
-    except NoClosureError:
+        factors = SparseFactors(given, analysis, for_solving=False, check=o.check)
+    except NoClosureError as e:
         # Where stars differ from 1, one may be undefined in one order of elimination only.
-        if S.has_unit_stars or method == METHOD:
+        if task.S.has_unit_stars or o.method == SPARSE:
             raise
-        return None
-    return factors.closure(reflexive=reflexive, progress=progress)
+        raise Declined from e
+    return factors.closure(reflexive=o.reflexive, progress=o.progress)
 
 
-def _is_small(A: Any) -> bool:
-    """Whether there are too few vertices for any of this to pay, seen without reading the edges."""
-    shape = getattr(A, "shape", None)
-    return isinstance(shape, tuple) and len(shape) == 2 and shape[0] == shape[1] < SMALL
+def _factors(task: Task, given: Sparse) -> Plan:
+    low, analysis = lowering_of(given, room=True), analysis_of(given, task.options.order)
+    run = partial(_factor if task.verb == "factor" else _solve, task, given, analysis)
+    return costs.plan(task.verb, low, analysis, given.nnz, run, answer=False)
 
 
-def sparse_solve(A: Any, B: Any, S: Semiring) -> np.ndarray | None:
-    """X = A* B, the least solution of X = A ⊗ X ⊕ B; None where only another order of elimination may find it."""
-    matrix = read(A, closable(S))
+def _factor(task: Task, given: Sparse, analysis: Any) -> SparseFactors:
+    return SparseFactors(given, analysis, check=task.options.check)
+
+
+def _solve(task: Task, given: Sparse, analysis: Any) -> Any:
     try:
-        factors = SparseFactors(matrix)
-    except NoClosureError:
-        if S.has_unit_stars:
+        factors = SparseFactors(given, analysis, check=task.options.check)
+    except NoClosureError as e:
+        if task.S.has_unit_stars:
             raise
-        return None
-    return factors.solve(B)
+        raise Declined from e
+    return factors.solve(task.operands[1])

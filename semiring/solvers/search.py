@@ -4,115 +4,117 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from semiring.algebra.by_name import closable
 from semiring.algebra.rounding import nothing_improves, worse
 from semiring.algebra.semiring import Semiring
-from semiring.algorithms.labels import Walks, along_tree, best_walks, cycle_of, cycle_weight, truly_improves
+from semiring.algorithms.labels import Dense as DenseGraph
+from semiring.algorithms.labels import (
+    Graph,
+    Walks,
+    along_tree,
+    best_walks,
+    cycle_of,
+    cycle_weight,
+    truly_improves,
+    weight_of,
+)
 from semiring.algorithms.sparse.relaxation import CompressedRows
 from semiring.errors import LawError, SemiringError
 from semiring.graphs.names import near
 from semiring.graphs.texts import clip_repr
 from semiring.kernels.choose import choose
+from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.general import general
 from semiring.kernels.lowering.objects import in_python_integers
-from semiring.machine.memory import require
-from semiring.operands.devices import gpu_name
-from semiring.operands.operand import check_square, examine
-from semiring.operands.sparse import Compressed, compressed
+from semiring.kernels.lowering.sums import narrow, widen
+from semiring.operands.convert import as_sparse, on_host
+from semiring.operands.dense import Dense
+from semiring.operands.devices import gpu_name, require_gpu
+from semiring.operands.operand import Operand, order_of_one
+from semiring.operands.sparse import Sparse
 
 from .cycles import improving
-from .schedules import LARGE
+from .task import Options, Plan, Task
 
 WORTH = 1 << 28  # edges times sources from which a GPU is faster, the copies included
 
 
-def closure_rows(
-    A: Any, S: Semiring | str, sources: Any, *, predecessors: bool = False, device: str | None = None
-) -> Any:
-    """The rows of the closure A* for some sources, of a sparse graph over an algebra whose ⊕ selects.
-
-    With min_plus a row holds the distances from its source, with max_min the widest paths. Takes memory for the rows
-    only, and time about in proportion to the edges and the sources; for most rows of a closure, `factor` or `closure`
-    is faster.
-
-    Parameters
-    ----------
-    A : sparse matrix, Graph, NetworkX graph, or what `closure` takes
-        Square. Every stored entry is an edge, also if it is the number 0; entries of one place combine with ⊕.
-    S : Semiring or str
-        With a selective ⊕.
-    sources : vertex, or sequence of vertices
-        By name where A has names, else by position.
-    predecessors : bool
-        Whether to return the vertex before each on a best walk, too.
-    device : {None, "cpu", "gpu"}
-        Where to compute; ``None``: on the GPU, if there is one, where that repays the copies.
-
-    Returns
-    -------
-    rows : ndarray of A's dtype, shape (k, n), or (n,) for one vertex
-    predecessors : ndarray of int32, of the same shape
-        If wanted; positions, −1 for the source and for what is not reached.
-
-    Raises
-    ------
-    LawError
-        When ⊕ does not select; or predecessors are wanted where best walks go round a cycle, and how often is not known
-        from them.
-    NoClosureError
-        When an improving cycle can be reached from a source; it names the cycle. Beyond an infinitely good edge nothing
-        improves any more, and cycles may stay unnoticed.
-    SemiringError
-        For an unknown vertex, an entry that is not an element, or a result that A's dtype cannot hold.
-
-    Notes
-    -----
-    Where no edge is better than 1 (non-negative weights in min-plus), Dijkstra's algorithm with a heap; elsewhere
-    Bellman–Ford–Moore with a frontier, see `semiring.algorithms.frontier`. A cycle whose weight is better than 1 by no
-    more than the rounding of its edges explains is none; see `semiring.algebra.rounding`.
-
-    Examples
-    --------
-    >>> import numpy as np, scipy.sparse as sp
-    >>> import semiring as sr
-    >>> from semiring.solvers.search import closure_rows
-    >>> A = sp.csr_array(([3.0, 10.0, -4.0], ([0, 0, 1], [1, 2, 2])), shape=(3, 3))
-    >>> closure_rows(A, sr.min_plus, [0, 1])
-    array([[ 0.,  3., -1.],
-           [inf,  0., -4.]])
-    >>> row, before = closure_rows(A, sr.min_plus, 0, predecessors=True)
-    >>> before
-    array([-1,  0,  1], dtype=int32)
-    """
-    S = closable(S)
+def offer(task: Task) -> Plan:
+    """Rows of a closure, or one best path, by searching from their sources."""
+    S = task.S
     if not S.selective:
+        if task.verb == "path":
+            raise LawError(f"a best path needs a selective ⊕, and in {S.name} {S._law_report.flags['selective']}")
         raise LawError(
             f"{S.name}: ⊕ does not select, so that no single walk is best; use factor(A, S).solve(B), or closure(A, S)"
         )
-    given = compressed(A, S)
-    n = check_square(np.broadcast_to(False, given.shape))
-    single, starts = positions(sources, given.names, n)
-    size = len(starts) * n * (given.dtype.itemsize + 4 * predecessors)
-    if size > LARGE:
-        require(size, f"{len(starts)} rows of the closure of {n} vertices", "pass fewer sources at a time")
-    found = Search(S, given, form_of(S, given))
-    if _on_gpu(found, len(starts), predecessors, device):
-        from .search_gpu import rows_on_gpu
+    given = task.operands[0]
+    n = order_of_one(given.shape)
+    if task.verb == "path":
+        return _one_path(task, given, n)
+    single, starts = positions(task.arguments[0], given.names, n)
+    matrix, o = as_sparse(on_host(given)), task.options
+    search = Search(S, matrix, form_of(matrix))
+    low = search.form.low
+    on_gpu = _on_gpu(search, len(starts), o)
+    size = len(starts) * n * (given.dtype.itemsize + (4 if o.predecessors else 0))
+    return Plan(
+        "rows", S, (len(starts), n), "label setting" if search.form.bounded else "label correcting", low,
+        gpu_name() or "GPU" if on_gpu else f"CPU, {thread_count()} threads", float(matrix.nnz) * len(starts), size,
+        partial(_rows, search, starts, single, on_gpu, o),
+        (f"{len(starts)} rows of the closure of {n} vertices", "pass fewer sources at a time"),
+        {"method": "no edge is better than 1" if search.form.bounded else "an edge may be better than 1"},
+    )
 
-        X, unfinished = rows_on_gpu(S, given.rows, starts, found.form.facts, found.form.bounded)
+
+def _rows(search: Search, starts: np.ndarray, single: bool, on_gpu: bool, o: Options) -> Any:
+    P = None
+    if on_gpu:
+        from .search_gpu import rows_on_gpu  # it needs CuPy
+
+        form = search.form
+        X, unfinished = rows_on_gpu(search.S, search.given.rows, starts, form.facts, form.bounded)
         for i in unfinished:  # a cycle improves, or rounding keeps one going: the CPU says which
-            X[i] = found.rows(starts[i : i + 1], False)[0][0]
-        P = None
+            X[i] = search.rows(starts[i : i + 1], False)[0][0]
     else:
-        X, P = found.rows(starts, predecessors)
+        X, P = search.rows(starts, o.predecessors)
     rows = X[0] if single else X
     return rows if P is None else (rows, P[0] if single else P)
+
+
+def _one_path(task: Task, given: Operand, n: int) -> Plan:
+    S, (source, target) = task.S, task.arguments
+    start, end = positions([source, target], given.names, n)[1].tolist()
+    given = on_host(given)  # one source at a time is no work for a GPU
+    facts = given.facts
+    low = choose(S, given.dtype, facts, n, in_place=False, packed=False)
+    size = float(as_sparse(given).nnz) if given.kind != "dense" else float(n) * n
+    return Plan(
+        "path", S, (n,), "search", low, "CPU, 1 thread", size, 0, partial(_path, given, facts, start, end),
+        reasons={"method": "from one source"},
+    )
+
+
+def _path(given: Operand, facts: Facts, start: int, end: int) -> tuple[Any, list | None]:
+    S, names, dtype = given.S, given.names, given.dtype
+    if isinstance(given, Dense):
+        graph: Graph = DenseGraph(widen(S, given.array, facts))
+    else:
+        rows = as_sparse(given).rows
+        graph = CompressedRows(rows.offsets, rows.columns, widen(S, rows.values, facts))
+    found = best_walks(graph, S, start)
+    if found.cycle is not None:
+        raise improving(S, names, found.cycle[0], found.cycle, narrow(S, found.weight, dtype), None)
+    vertices, weight, walk = None, found.labels[end], found.walk_to(start, end)
+    if walk is not None:
+        vertices, weight = walk if names is None else [names[v] for v in walk], weight_of(graph, S, walk)
+    return narrow(S, weight, dtype), vertices
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,7 @@ class Form:
 class Search:
     """Best walks over one graph."""
 
-    def __init__(self, S: Semiring, given: Compressed, form: Form):
+    def __init__(self, S: Semiring, given: Sparse, form: Form):
         self.S, self.given, self.form = S, given, form
         low = form.low
         self.stored = replace(given.rows, values=low.encode(given.rows.values, True))
@@ -157,7 +159,7 @@ class Search:
         """The rows of some sources again, of which a cycle that they reach improves, unless that is rounding."""
         from semiring.kernels.cpu.sparse.search import frontier_kernel
 
-        low, S, values = self.form.low, self.S, self.given.rows.values
+        low, S, values = self.form.low, self.S, self.given.values
         if not S.may_diverge:
             for i in unsure.tolist():
                 yield i, self._searched(int(starts[i]), values, predecessors)
@@ -199,12 +201,11 @@ class Search:
         return improving(self.S, self.given.names, cycle[0], cycle, weight, None)
 
 
-def form_of(S: Semiring, given: Compressed) -> Form:
+def form_of(given: Sparse) -> Form:
     """What the search over a graph runs on."""
-    values = given.rows.values
-    facts = examine(S, values.dtype, [("A", values)])
-    # Between two looks for a cycle at most 2 n edges join a walk; see frontier_template.py.
-    low = choose(S, values.dtype, facts, 3 * given.shape[0] + 3, in_place=False, packed=False)
+    S, values, facts = given.S, given.values, given.facts
+    # Between two looks for a cycle at most 2 n edges join a walk; see search_template.py.
+    low = choose(S, values.dtype, facts, 3 * given.n + 3, in_place=False, packed=False)
     if low.kind == "numba" and values.dtype in (np.float32, np.float64):
         plain = general(S, values.dtype)  # what other forms save in a product is nothing here
         low = plain if plain.is_identity else low
@@ -256,23 +257,17 @@ def _is_name(v: Any, index: dict) -> bool:
         return False
 
 
-def _on_gpu(search: Search, count: int, predecessors: bool, device: str | None) -> bool:
+def _on_gpu(search: Search, count: int, o: Options) -> bool:
     """Whether the GPU does it."""
-    if device not in (None, "cpu", "gpu", "cuda"):
-        raise SemiringError(f"unknown device {device!r}: it is 'cpu', 'gpu', or None for the best of them")
-    if device == "cpu":
+    if o.device == "cpu":
         return False
     dtype = search.given.dtype
     machine = search.form.low.kind == "numba" and dtype.names is None
-    if device is None:
-        large = count * len(search.given.rows.columns) >= WORTH
-        return large and machine and not predecessors and dtype.kind == "f" and gpu_name() is not None
-    if gpu_name() is None:
-        raise SemiringError(
-            f"device {device!r}: no GPU was found; install semiring[cu12] or semiring[cu13] on a machine that has one, "
-            "or use device='cpu'"
-        )
-    if predecessors or not machine:
-        what = "predecessors are" if predecessors else f"{search.S.name} on {dtype} is"
+    if o.device is None:
+        large = count * search.given.nnz >= WORTH
+        return large and machine and not o.predecessors and dtype.kind == "f" and gpu_name() is not None
+    require_gpu(search.S, o.device, dtype)
+    if o.predecessors or not machine:
+        what = "predecessors are" if o.predecessors else f"{search.S.name} on {dtype} is"
         raise SemiringError(f"{what} found on the CPU only; use device='cpu'")
     return True

@@ -11,7 +11,7 @@ from semiring.algorithms.frontier import frontier
 from semiring.kernels.facts import Facts
 
 if TYPE_CHECKING:
-    from semiring.kernels.cpu.sparse.product import Rows
+    from semiring.kernels.blocks.rows import Rows
 
 BATCH = 128  # sources of one launch
 

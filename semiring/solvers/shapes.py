@@ -1,29 +1,53 @@
-"""Whether the shapes and dtypes of operands fit."""
+"""Shapes of products: vectors, stacks, and what does not fit."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from semiring.errors import SemiringError
-
-if TYPE_CHECKING:
-    pass
+from semiring.operands.devices import is_on_gpu
 
 
-def one_dtype(first: tuple[str, np.dtype], second: tuple[str, np.dtype]) -> np.dtype:
-    """The dtype of both operands."""
-    if first[1] != second[1]:
-        raise SemiringError(f"{first[0]} is {first[1]} and {second[0]} is {second[1]}; convert one with .astype(…)")
-    return first[1]
+class Product(NamedTuple):
+    """Shapes of a product C ⊕ A ⊗ B."""
+
+    full: tuple[int, ...]  # of the product of matrices
+    final: tuple[int, ...]  # of the answer: without the axes that vectors lack
+    depth: int  # terms of an entry
+    operands: tuple[tuple[int, ...], tuple[int, ...]]  # A and B as matrices
 
 
-def inner_shape(a: Sequence[int], b: Sequence[int]) -> tuple[int, int]:
-    """The product's shape."""
-    if a[1] != b[0]:
-        raise SemiringError(
-            f"A of shape {tuple(a)} and B of shape {tuple(b)} do not fit: A has {a[1]} columns, B has {b[0]} rows"
-        )
-    return a[0], b[1]
+def product_shape(a: Sequence[int], b: Sequence[int], c: Sequence[int] | None = None) -> Product:
+    """The shapes of a product, as in `numpy.matmul`.
+
+    Raises
+    ------
+    SemiringError
+        When they do not fit.
+    """
+    if not len(a) or not len(b):
+        raise SemiringError("A and B must be matrices or vectors, not single numbers; S.mul multiplies elements")
+    row, column = len(a) == 1, len(b) == 1
+    A, B = ((1, *a) if row else tuple(a)), ((*b, 1) if column else tuple(b))
+    if A[-1] != B[-2]:
+        raise SemiringError(f"A of shape {tuple(a)} and B of shape {tuple(b)} do not fit: "
+                            f"A has {A[-1]} columns, B has {B[-2]} rows")
+    try:
+        leading = np.broadcast_shapes(A[:-2], B[:-2])
+    except ValueError:
+        raise SemiringError(f"leading axes {A[:-2]} and {B[:-2]} do not broadcast") from None
+    full = (*leading, A[-2], B[-1])
+    final = (*leading, *(() if row else full[-2:-1]), *(() if column else full[-1:]))
+    if c is not None and tuple(c) != final:
+        raise SemiringError(f"accumulate has shape {tuple(c)}, the product {final}")
+    return Product(full, final, A[-1], (A, B))
+
+
+def can_hold(out: Any, shape: tuple[int, ...], dtype: np.dtype) -> bool:
+    """Whether an answer of this shape and dtype may be written to an array."""
+    if (not isinstance(out, np.ndarray) and not is_on_gpu(out)) or isinstance(out, np.ma.MaskedArray):
+        return False
+    return bool(out.shape == shape and out.dtype == dtype and getattr(out.flags, "writeable", True))

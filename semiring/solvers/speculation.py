@@ -1,4 +1,4 @@
-"""Calls on device data like earlier ones: launched on the guess that the data are alike too, and checked afterwards.
+"""Speculative execution of repeated GPU calls: on the guess that the data are like the last, checked afterwards.
 
 What a call has to know about its data — which form of the algebra they allow, that no entry is NaN, that the closure
 exists — is found on the device while the work is under way, and read once, at the end. Where it is not as guessed, or
@@ -8,6 +8,7 @@ where there is anything to complain about, the answer is dropped and the call is
 from __future__ import annotations
 
 from collections import OrderedDict
+from functools import partial
 from typing import Any
 
 import cupy
@@ -27,9 +28,10 @@ from semiring.kernels.cuda.dense.exchange import (
     report,
 )
 from semiring.kernels.cuda.lowering import CudaLowering
-from semiring.kernels.lowering.base import Lowering
 
 from .cycles import may_diverge
+from .products import finish_product
+from .task import Declined, Plan, Task
 
 MOST_WORK = 1.5e9  # multiply-adds that are worth less than waiting for the device once more
 KEPT = 256  # kinds of calls that are remembered
@@ -39,18 +41,40 @@ Key = tuple[Semiring, Any, int, int]  # algebra, dtype, axes, order: 0 for produ
 _known: OrderedDict[Key, CudaLowering] = OrderedDict()
 
 
-def remember_closure(S: Semiring, array: Any, low: Lowering) -> None:
-    """How a closure was done."""
-    _remember(_closure_key(S, array), low)
+def offer(task: Task) -> Plan | None:
+    """A call like an earlier one; a first one of its kind is remembered."""
+    if not task.options.usual or (task.verb == "matmul" and (len(task.operands) > 2 or task.arguments[0] is not None)):
+        return None
+    if not all(given.on_gpu for given in task.operands):
+        return None
+    arrays = [given.array for given in task.operands]  # type: ignore[attr-defined]
+    key = (_closure_key if task.verb == "closure" else _product_key)(task.S, *arrays)
+    if key is None:
+        return None
+    low = _known.get(key)
+    if low is None:
+        task.observers.append(partial(_remember, key))
+        return None
+    shape = arrays[0].shape if task.verb == "closure" else (arrays[0].shape[0], arrays[1].shape[1])
+    work = float(shape[-1]) ** 3 if task.verb == "closure" else float(arrays[0].size) * shape[1]
+    return Plan(
+        task.verb, task.S, shape, "as before", low, array_kernel(low).place, work, 0, partial(_guess, task, arrays),
+        reasons={"method": "a call like an earlier one; if its data differ, another plan runs"},
+    )
 
 
-def remember_product(S: Semiring, a: Any, b: Any, low: Lowering) -> None:
-    """How a product of two matrices was done."""
-    _remember(_product_key(S, a, b), low)
+def _guess(task: Task, arrays: list) -> Any:
+    answer = (closure if task.verb == "closure" else product)(task.S, *arrays)
+    if answer is None:
+        raise Declined
+    return task.operands[0].wrap(answer) if task.verb == "closure" else finish_product(task, answer)
 
 
-def _remember(key: Key | None, low: Lowering) -> None:
-    if key and isinstance(low, CudaLowering) and low.kind == "cuda" and not low.algebra.has_multiples:
+def _remember(key: Key, plan: Plan) -> None:
+    """How a call was done."""
+    low = plan.lowering
+    whole = plan.method == ("floyd-warshall" if plan.operation == "closure" else "tiled product")
+    if whole and isinstance(low, CudaLowering) and low.kind == "cuda" and not low.algebra.has_multiples:
         _known[key] = low
         while len(_known) > KEPT:
             _known.popitem(last=False)
@@ -71,7 +95,7 @@ def _product_key(S: Semiring, a: Any, b: Any) -> Key | None:
 
 
 def closure(S: Semiring, array: Any) -> Any:
-    """A* in memory of its own, or None where it has to be computed the careful way."""
+    """A* in memory of its own, or None where it has to be computed with care."""
     key = _closure_key(S, array)
     low = _known.get(key) if key else None
     if low is None:
@@ -96,7 +120,7 @@ def closure(S: Semiring, array: Any) -> Any:
             ways.take_in(array, work, found)
             failed = kernel.close_small(work, work)
             ways.hand_out(work, result, 0 if failed is None else failed.data.ptr, found)
-    return result if _holds(S, low, n, found.read(), IMPROVED * may_diverge(low)) else None
+    return result if _holds(S, low, n, found.read(), IMPROVED if may_diverge(low) else 0) else None
 
 
 def product(S: Semiring, a: Any, b: Any) -> Any:

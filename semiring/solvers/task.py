@@ -1,25 +1,120 @@
-"""A plan is made once from the operands' shapes, dtype and facts, can be printed, and is then executed."""
+"""A task, the offers to compute it, and computing it by the first offer that does not decline.
+
+    a verb and its operands → Task → offers(task), best first → Plan.run() → the answer
+
+A solver is a module of this folder with a function `offer(task)`, which returns a `Plan` or None; the rows of `SOLVERS`
+say which are asked, and in which order. What `semiring.plan` prints is the plan that would run.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cache, cached_property, lru_cache
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 
 from semiring.algebra.semiring import Semiring
-from semiring.errors import LawError, SemiringError
+from semiring.algorithms.blocks import UndefinedStar
+from semiring.errors import NoClosureError, SemiringError
 from semiring.graphs.texts import clip_repr
-from semiring.machine.memory import in_words
+from semiring.kernels.lowering.base import Lowering
+from semiring.machine.memory import in_words, require
+from semiring.operands.operand import Operand
+from semiring.operands.place import place
 
-if TYPE_CHECKING:
-    from semiring.kernels.lowering.base import Lowering
-
-METHODS = ("floyd-warshall", "blocked", "r-kleene", "squaring", "elimination")
-BLOCKED_TILE = 256  # rows of a pivot block: products with fewer steps of k are slower
+LARGE = 1 << 26  # bytes; larger allocations are checked against free memory
 DEVICES = ("cpu", "gpu", "cuda")
-ALIASES = {"fw": "floyd-warshall", "kleene": "r-kleene", "lu": "elimination"}
+
+# For each verb and kind of operand the solvers that are asked, one module each. A matrix by its entries, or packed,
+# decides where operands are of several kinds.
+SOLVERS: dict[str, dict[str, tuple[str, ...]]] = {
+    "closure": {
+        "dense": ("schedules",),
+        "device": ("speculation", "sixteen_bits", "schedules"),
+        "sparse": ("components", "elimination", "schedules"),
+        "packed": ("schedules",),
+    },
+    "matmul": {
+        "dense": ("products",),
+        "device": ("speculation", "sixteen_bits", "products"),
+        "sparse": ("sparse_products",),
+        "packed": ("products",),
+    },
+    "factor": {
+        "dense": ("factors",),
+        "device": ("factors",),
+        "sparse": ("elimination",),
+        "packed": ("factors",),
+    },
+    "solve": {
+        "dense": ("factors",),
+        "device": ("factors",),
+        "sparse": ("elimination", "factors"),
+        "packed": ("factors",),
+    },
+    "rows": dict.fromkeys(("dense", "device", "sparse", "packed"), ("search",)),
+    "path": dict.fromkeys(("dense", "device", "sparse", "packed"), ("search",)),
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a caller may ask for; each verb documents those that it has."""
+
+    method: str = "auto"
+    reflexive: bool = True
+    overwrite: bool = False
+    device: str | None = None
+    tile: int | None = None
+    check: bool = True
+    packed: bool = False
+    progress: bool | Callable[[float], None] = False
+    order: str = "auto"
+    predecessors: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.method, str):
+            raise SemiringError(f"method must be the name of one, such as 'auto', and is {clip_repr(self.method)}")
+        if self.device is not None and not (isinstance(self.device, str) and self.device in DEVICES):
+            raise SemiringError(
+                f"unknown device {clip_repr(self.device)}: it is 'cpu', 'gpu', or None for the best of them"
+            )
+        tile = self.tile
+        if tile is not None and (not isinstance(tile, (int, np.integer)) or isinstance(tile, bool) or tile < 1):
+            raise SemiringError(f"tile must be a positive whole number, and is {clip_repr(tile)}")
+        if self.progress is not False and self.progress is not True and not callable(self.progress):
+            raise SemiringError(f"progress must be True, False or a function of a number, and is "
+                                f"{clip_repr(self.progress)}")
+        for name in ("reflexive", "overwrite", "check", "packed", "predecessors"):
+            value = getattr(self, name)
+            if value is not True and value is not False and not isinstance(value, (np.bool_, int)):
+                raise SemiringError(f"{name} must be True or False, and is {clip_repr(value)}")
+
+    @cached_property
+    def usual(self) -> bool:
+        """Whether all is left as it is, but for the device."""
+        return all(getattr(self, f.name) == f.default for f in fields(self) if f.name != "device")
+
+
+@lru_cache(256, typed=True)
+def _options(*given: Any) -> Options:
+    return Options(*given)
+
+
+def options(
+    method: str = "auto", reflexive: bool = True, overwrite: bool = False, device: str | None = None,
+    tile: int | None = None, check: bool = True, packed: bool = False,
+    progress: bool | Callable[[float], None] = False, order: str = "auto", predecessors: bool = False,
+) -> Options:
+    """Checked options; those of an earlier call again."""
+    given = (method, reflexive, overwrite, device, tile, check, packed, progress, order, predecessors)
+    try:
+        return _options(*given)
+    except TypeError:  # what cannot be hashed is refused, or a function that cannot
+        return Options(*given)
 
 
 @dataclass(frozen=True)
@@ -29,132 +124,152 @@ class Plan:
     Attributes
     ----------
     operation : str
-        "closure", "factor" or "matmul".
+        "closure", "matmul", "factor", "solve", "rows" or "path".
+    algebra : Semiring
     shape : tuple of int
         Of the answer.
     method : str
-        The schedule; for products the engine's tiled product.
-    tile : int
-        Rows of a pivot block, or of the blocks that are closed directly.
+        The solver's name for what it does: a schedule, "sparse elimination", "components", …
     lowering : Lowering
         How elements are stored and computed.
-    work : int
+    place : str
+        The device.
+    work : float
         Multiply-adds: one ⊗ and one ⊕ each.
     memory : int
         Bytes beyond the operands.
+    reasons : dict
+        Why, by row of the printed plan.
+    tile : int
+        Rows of a pivot block, or of the blocks that are closed directly; 0 where there are none.
     """
 
     operation: str
     algebra: Semiring
     shape: tuple[int, ...]
     method: str
-    tile: int
     lowering: Lowering
-    device: str
-    work: int
+    place: str
+    work: float
     memory: int
+    run: Callable[[], Any] = field(repr=False, compare=False)
+    needs: tuple[str, str] = ("", "use a narrower dtype or fewer vertices")  # what is short of memory, and what helps
     reasons: dict[str, str] = field(default_factory=dict)
+    tile: int = 0
 
-    def __str__(self) -> str:
-        low = self.lowering
-        shape = " × ".join(map(str, self.shape))
+    def rows(self) -> dict[str, str]:
+        """What is printed, by name."""
+        low, shape = self.lowering, " × ".join(map(str, self.shape))
+        dtype = low.dtype
+        shown = ", ".join(f"{f} {dtype[f].name}" for f in dtype.names) if dtype.names else str(dtype.name)
         rows = {
-            "operation": f"{self.operation} over {self.algebra.name}, {shape}, {_dtype(low.dtype)}",
+            "operation": f"{self.operation} over {self.algebra.name}, {shape}, {shown}",
             "method": self.method,
             "tile": str(self.tile),
-            "lowering": f"{low.name}, stored as {_dtype(low.storage) if low.kind != 'packed' else 'bits'}",
-            "device": self.device,
+            "lowering": f"{low.name}, stored as {'bits' if low.kind == 'packed' else low.storage}",
+            "device": self.place,
             "work": f"{self.work:.3g} multiply-adds",
             "memory": f"{in_words(self.memory)} beyond the operands",
         }
-        reasons = {"lowering": low.reason, **self.reasons}
+        return {name: text for name, text in rows.items() if name != "tile" or self.tile}
+
+    def __str__(self) -> str:
+        reasons = {"lowering": self.lowering.reason, **self.reasons}
         return "\n".join(
-            f"{k:<10} {v}" + (f"  ({reasons[k]})" if reasons.get(k) else "") for k, v in rows.items()
+            f"{name:<10} {text}" + (f"  ({reasons[name]})" if reasons.get(name) else "")
+            for name, text in self.rows().items()
         )
 
     __repr__ = __str__
 
 
-def _dtype(dtype: Any) -> str:
-    return ", ".join(f"{f} {dtype[f].name}" for f in dtype.names) if dtype.names else str(dtype.name)
+def nothing() -> None:
+    """Stands in a plan that is not run."""
 
 
-def resolve_method(method: str, S: Semiring) -> str:
-    """The schedule's name, checked against the laws it needs.
+class Declined(Exception):
+    """A solver found while running that another has to do it: a wrong guess, too few bits, another order needed."""
 
-    Raises
-    ------
-    SemiringError
-        For an unknown name, with the near one.
-    LawError
-        When the algebra lacks a law that the schedule needs.
+
+class Task:
+    """A verb, an algebra, operands and options.
+
+    Attributes
+    ----------
+    verb : str
+    S : Semiring
+    given : sequence of Operand
+        As they came in.
+    operands : sequence of Operand
+        Where they will be computed on.
+    options : Options
+    arguments : tuple
+        Of the verb, besides: sources, targets.
+    observers : list of callable
+        Who wants to know which plan was run.
     """
-    name = method.lower().replace("_", "-")
-    name = ALIASES.get(name, name)
-    if name != "auto" and name not in METHODS:
-        near = get_close_matches(name, (*METHODS, "auto"), 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"it is one of auto, {', '.join(METHODS)}"
-        raise SemiringError(f"unknown method {method!r}: {hint}")
-    if name == "squaring" and not S.idempotent:
-        raise LawError(
-            f"squaring needs an idempotent ⊕, and in {S.name} {S._law_report.flags['idempotent']}: it would count "
-            "walks twice; use method='auto'"
-        )
-    if name == "squaring" and not S.has_unit_stars:
-        raise LawError(
-            f"squaring needs an algebra in which longer and longer walks stop improving, and {S.name} is not bounded: "
-            f"{S._law_report.flags['bounded']}; use method='auto'"
-        )
-    return name
+
+    __slots__ = ("S", "arguments", "given", "kind", "observers", "operands", "options", "verb")
+
+    def __init__(
+        self, verb: str, S: Semiring, operands: Sequence[Operand], options: Options, arguments: tuple = (),
+        work: float | None = None,
+    ):
+        self.verb, self.S, self.options, self.arguments = verb, S, options, arguments
+        self.observers: list[Callable[[Plan], None]] = []
+        self.given = operands
+        by_entries = any(given.kind == "sparse" for given in operands)
+        elsewhere = verb in ("rows", "path") or (verb == "matmul" and by_entries)  # these solvers place operands
+        self.operands = operands if elsewhere else place(operands, options.device, work)
+        kinds = [given.kind for given in self.operands]
+        self.kind = next((k for k in ("packed", "sparse", "device") if k in kinds), "dense")
+
+    @property
+    def names(self) -> Any:
+        """Of the vertices."""
+        return self.operands[0].names
 
 
-def check_options(
-    method: Any, device: Any = None, tile: Any = None, progress: Any = False, **switches: Any
-) -> None:
-    """Refuse options that are of no use whatever the operands are.
-
-    Raises
-    ------
-    SemiringError
-    """
-    if not isinstance(method, str):
-        raise SemiringError(f"method must be the name of one, such as 'auto', and is {clip_repr(method)}")
-    if device is not None and not (isinstance(device, str) and device in DEVICES):
-        raise SemiringError(f"unknown device {clip_repr(device)}: it is 'cpu', 'gpu', or None for the best of them")
-    if tile is not None and (not isinstance(tile, (int, np.integer)) or isinstance(tile, bool) or tile < 1):
-        raise SemiringError(f"tile must be a positive whole number, and is {clip_repr(tile)}")
-    if progress is not False and progress is not True and not callable(progress):
-        raise SemiringError(f"progress must be True, False or a function of a number, and is {clip_repr(progress)}")
-    for name, value in switches.items():
-        if value is not True and value is not False and not isinstance(value, (np.bool_, int)):
-            raise SemiringError(f"{name} must be True or False, and is {clip_repr(value)}")
+@cache
+def solver(name: str) -> Callable[[Task], Plan | None]:
+    """The function of a solver; its module is loaded when it is first asked."""
+    offer: Callable[[Task], Plan | None] = import_module(f"semiring.solvers.{name}").offer
+    return offer
 
 
-def choose_method(method: str, low: Lowering, n: int, kernel: Any, tile: int | None) -> tuple[str, int, dict[str, str]]:
-    """The schedule, its tile, and the reasons."""
-    reasons = {}
-    if method == "auto":
-        if n <= (tile or kernel.tile):
-            method, reasons["method"] = "floyd-warshall", "one block"
-        elif tile is None and kernel.closes_whole(n):
-            method, reasons["method"] = "floyd-warshall", "the engine closes the whole matrix, in blocks of its own"
-        else:
-            method, reasons["method"] = "r-kleene", "most of its work is in large products"
-    else:
-        reasons["method"] = "as asked"
-    if method == "floyd-warshall":
-        return method, n, reasons
-    tile = tile or (kernel.tile if method == "r-kleene" else max(kernel.tile, BLOCKED_TILE))
-    if kernel.align > 16 and tile % kernel.align:
-        tile = -(-tile // kernel.align) * kernel.align
-        reasons["tile"] = f"this engine's blocks begin at multiples of {kernel.align}"
-    return method, tile, reasons
+def offers(task: Task) -> Iterator[Plan]:
+    """Offers to compute a task, best first, each made when the one before has declined."""
+    for name in SOLVERS[task.verb][task.kind]:
+        plan = solver(name)(task)
+        if plan is not None:
+            yield plan
 
 
-def closure_memory(method: str, low: Lowering, n: int, batch: int, copies: int) -> int:
-    """Bytes that a closure takes beyond its operand: working matrices and panels."""
-    matrix = batch * n * max(-(-n // 512) * 64, 1) if low.kind == "packed" else batch * n * n * low.storage.itemsize
-    one = matrix // max(batch, 1)
-    extra = {"floyd-warshall": one if low.kind == "numba" else 0, "squaring": one}.get(method, 0)
-    panels = min(one, max(2 << 20, one // 20))
-    return copies * matrix + extra + panels
+def compute(task: Task) -> Any:
+    """The answer to a task; every verb ends here."""
+    refused: Exception | None = None
+    for plan in offers(task):
+        if plan.memory > LARGE:
+            require(plan.memory, *plan.needs, on_gpu=plan.lowering.on_gpu)
+        try:
+            answer = plan.run()
+            for told in task.observers:
+                told(plan)
+            return answer
+        except Declined as e:
+            refused = e.__cause__  # type: ignore[assignment]
+        except UndefinedStar as e:
+            raise undefined_star(task.S, task.names, e.pivot) from None
+    assert refused is not None
+    raise refused
+
+
+def undefined_star(S: Semiring, names: Any, pivot: int) -> NoClosureError:
+    """The refusal where a pivot has no star."""
+    vertex = names[pivot] if names is not None else pivot
+    return NoClosureError(
+        f"the closure over {S.name} does not exist: eliminating vertex {vertex!r} needs the star of an element that "
+        "has none (a cycle through it has no limit, or its weight leaves the dtype's range). The input is unchanged "
+        "unless overwrite=True",
+        vertex=vertex,
+    )

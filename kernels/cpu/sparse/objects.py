@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.lowering.base import Lowering
 
-from .product import Rows
 from .structure import product_structure
 
 

@@ -7,54 +7,24 @@ equal work.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 
+from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile import cache
 from semiring.kernels.cpu.compile.pieces import equal_shares, ranges, share
 from semiring.kernels.cpu.compile.program import Program, program, source
 from semiring.kernels.cpu.compile.threads import scratch, thread_count
 from semiring.kernels.lowering.base import Lowering
 
-from .structure import WORK, pieces_of, product_structure, product_work, transposed
+from .structure import WORK, pieces_of, product_structure, product_work, transpose
 
 TEMPLATE = Path(__file__).with_name("product_template.py")
 PANEL = 512  # columns that a row of sums has at most: it stays in the first-level cache
 STRIP = 64  # rows of a dense left operand that are turned into columns at once
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """A matrix in compressed rows.
-
-    Attributes
-    ----------
-    offsets : ndarray of int64, shape (rows + 1,)
-    columns : ndarray of int32
-        Of the entries, row by row, ascending.
-    values : ndarray
-    width : int
-        Number of columns.
-    """
-
-    offsets: np.ndarray
-    columns: np.ndarray
-    values: np.ndarray
-    width: int
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(rows, columns)."""
-        return len(self.offsets) - 1, self.width
-
-    def transpose(self) -> Rows:
-        """The transposed matrix."""
-        offsets, columns, order = transposed(self.offsets, self.columns, self.width)
-        return Rows(offsets, columns, self.values[order], self.shape[0])
 
 
 class SparseKernel:
@@ -93,7 +63,7 @@ class SparseKernel:
 
     def dense_times(self, C: np.ndarray, A: np.ndarray, B: Rows, *, accumulate: bool = False) -> None:
         """C ← A ⊗ B, or C ⊕ A ⊗ B, with a dense A, as the transposed product; any strides."""
-        T = B.transpose()
+        T = transpose(B)
         if A.shape[0] == 1:
             self._times_vector(C[0], T, np.ascontiguousarray(A[0]), accumulate, True)
             return

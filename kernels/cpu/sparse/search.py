@@ -13,13 +13,12 @@ from types import ModuleType
 
 import numpy as np
 
+from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile import cache
 from semiring.kernels.cpu.compile.pieces import PIECES, ranges, share
 from semiring.kernels.cpu.compile.program import Program, program, source
 from semiring.kernels.cpu.compile.threads import scratch, thread_count
 from semiring.kernels.lowering.base import Lowering
-
-from .product import Rows
 
 TEMPLATE = Path(__file__).with_name("search_template.py")
 INDEX = np.dtype(np.int32)  # of predecessors

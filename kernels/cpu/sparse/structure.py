@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.bits.vectors import compiled, trailing_zeros
 from semiring.kernels.cpu.compile import raw
 from semiring.kernels.cpu.compile.pieces import PIECES, equal_shares, share
@@ -118,6 +119,12 @@ def transposed(offsets: np.ndarray, columns: np.ndarray, width: int) -> tuple[np
         offsets.ctypes.data, columns.ctypes.data, rows, place.ctypes.data, source.ctypes.data, order.ctypes.data
     )
     return result, source, order
+
+
+def transpose(A: Rows) -> Rows:
+    """The transposed matrix."""
+    offsets, columns, order = transposed(A.offsets, A.columns, A.width)
+    return Rows(offsets, columns, A.values[order], A.shape[0])
 
 
 def product_work(A_offsets: np.ndarray, A_columns: np.ndarray, B_offsets: np.ndarray) -> np.ndarray:

@@ -21,7 +21,7 @@ from semiring.kernels.facts import DeviceFacts, Facts
 from .product import with_zero
 
 if TYPE_CHECKING:
-    from semiring.kernels.cpu.sparse.product import Rows
+    from semiring.kernels.blocks.rows import Rows
 
 CHUNK = 128  # edges of a vertex that a warp relaxes one after the other
 THREADS = 256  # as in frontier.cu

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import cached_property
+from hashlib import blake2b
 from pathlib import Path
 from shutil import disk_usage
 from typing import Any
 
 import numpy as np
 
-from semiring.algebra.by_name import closable
-from semiring.algebra.laws import show
-from semiring.algebra.semiring import Semiring
 from semiring.algorithms.blocks import UndefinedStar
 from semiring.algorithms.sparse.analysis import Analysis, analyse
 from semiring.algorithms.sparse.elimination import factor as eliminate
@@ -27,21 +25,24 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.objects import in_python_integers
 from semiring.machine.memory import in_words, require
 from semiring.machine.progress import bar
-from semiring.operands.csr import Csr, read
-from semiring.operands.operand import examine, operand
-from semiring.solvers import costs
-from semiring.solvers.costs import SparsePlan
-from semiring.solvers.cycles import may_diverge, undefined_star
-from semiring.solvers.schedules import LARGE, refuse_overflow
-from semiring.solvers.sparse_cycles import check_cycles, stable_closure
+from semiring.operands.convert import as_dense
+from semiring.operands.read import read
+from semiring.operands.sparse import Sparse
 
+from . import costs, schedules
+from .costs import SparsePlan
+from .cycles import look_at_fronts, may_diverge
+from .forms import refuse_overflow, right_hand_side
+from .task import LARGE, Task, options, undefined_star
+
+ANALYSES = 4  # structures whose analyses are kept
 BLOCK = 256  # rows that `blocks` and `save` take at once, unless told otherwise
 STEPS = 50  # parts of a closure after which progress is reported
 ADVICE = "use a narrower dtype, fewer vertices, or rows and blocks of rows instead of the whole"
 
 
 class SparseFactors(Named):
-    """A sparse matrix eliminated once in a fill-reducing order; made by `sparse_factor`.
+    """A sparse matrix eliminated once in a fill-reducing order; made by `semiring.factor`.
 
     Vertices are called by name where the matrix had names, else by number.
 
@@ -55,18 +56,20 @@ class SparseFactors(Named):
     """
 
     def __init__(
-        self, A: Csr, analysis: Analysis | None = None, *, order: str = "auto", for_solving: bool = True,
+        self, A: Sparse, analysis: Analysis | None = None, *, order: str = "auto", for_solving: bool = True,
         check: bool = True,
     ) -> None:
-        S = A.algebra
-        self.n, self.names, self._S, self._A = A.n, A.names, S, A
-        self._facts = A.facts()
-        self.analysis = analyse(A.indptr, A.indices, method=order) if analysis is None else analysis
-        low = lowering_of(A, self._facts, room=for_solving)
-        self.plan = costs.plan("factors", S, low, self.analysis, A.nnz, answer=False)
-        size = costs.factor_memory(self.plan.work, low)
+        S = A.S
+        self.n, self._S, self._A = A.n, S, A
+        self.names = None if A.names is None else list(A.names)
+        self._facts, self._check = A.facts, check
+        self.analysis = analysis_of(A, order) if analysis is None else analysis
+        low = lowering_of(A, room=for_solving)
+        self.plan = costs.plan("factor", low, self.analysis, A.nnz, answer=False)
+        assert self.plan.load
+        size = costs.factor_memory(self.plan.load, low)
         if size > LARGE:
-            require(size, f"factoring {A.n} × {A.n} {A.dtype} ({self.plan.fill} pairs joined)")
+            require(size, *self.plan.needs)
         self._fronts = fronts_of(low, self.analysis)
         self._closed: np.ndarray | None = None
         stored = low.encode(A.values, True)
@@ -74,9 +77,15 @@ class SparseFactors(Named):
             eliminate(self._fronts, stored)
         except UndefinedStar as e:
             raise undefined_star(S, A.names, int(self.analysis.order[e.pivot])) from None
-        if check and may_diverge(low) and not check_cycles(low, self._fronts, A, self._facts):
-            # Rounding errors grew in the factors; then A* is computed as a dense matrix, in which they do not.
-            self._closed = stable_closure(low, A, self._facts)
+        if check and may_diverge(low):
+            verdict = look_at_fronts(low, self._fronts, A)
+            if verdict.error is not None:
+                raise verdict.error
+            if verdict.rounded:
+                self._fronts.settle(np.array([i for i, in verdict.rounded]))
+            if verdict.unstable:
+                # Rounding errors grew in the factors; then A* is computed as a dense matrix, in which they do not.
+                self._closed = dense_closure(low, A)
 
     def __repr__(self) -> str:
         return (
@@ -101,7 +110,7 @@ class SparseFactors(Named):
 
     def predict(self) -> SparsePlan:
         """What `closure` would cost, and what else would."""
-        return costs.plan("closure", self._S, self.lowering, self.analysis, self._A.nnz)
+        return costs.plan("closure", self.lowering, self.analysis, self._A.nnz)
 
     def refactor(self, A: Any) -> SparseFactors:
         """The factors of other weights on the same edges; the analysis is used again.
@@ -120,7 +129,7 @@ class SparseFactors(Named):
         --------
         >>> import scipy.sparse as sp
         >>> import semiring as sr
-        >>> F = sparse_factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
+        >>> F = sr.factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
         >>> F.refactor(np.array([5.0, 1.0])).row(0)
         array([0., 5.])
         """
@@ -130,11 +139,14 @@ class SparseFactors(Named):
                 raise SemiringError(f"{len(A)} weights for {old.nnz} edges: give one for each")
             new = old.with_values(A)
         else:
-            new = read(A, self._S)
+            given = read(A, self._S)
+            if not isinstance(given, Sparse):
+                raise SemiringError("refactor takes weights, or a sparse matrix or graph with the same edges")
+            new = given
             same = new.n == old.n and np.array_equal(new.indptr, old.indptr)
             if not (same and np.array_equal(new.indices, old.indices)):
                 raise SemiringError("refactor needs a matrix with the same edges; factor this one anew")
-        return SparseFactors(new, self.analysis)
+        return SparseFactors(new, self.analysis, check=self._check)
 
     def row(self, vertex: Hashable) -> np.ndarray:
         """The row of A* of one vertex: with min_plus the distances from it."""
@@ -157,7 +169,7 @@ class SparseFactors(Named):
         --------
         >>> import scipy.sparse as sp
         >>> import semiring as sr
-        >>> F = sparse_factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
+        >>> F = sr.factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
         >>> F.rows([1, 0], reflexive=False)
         array([[3., 5.],
                [5., 2.]])
@@ -200,7 +212,7 @@ class SparseFactors(Named):
     @cached_property
     def _cycles(self) -> np.ndarray:
         """The diagonal of A⁺ = A A* where A* is dense."""
-        return np.asarray(kernel(self.lowering).diagonal(self.lowering.encode(self._A.dense(), True), self._closed))
+        return np.asarray(kernel(self.lowering).diagonal(self.lowering.encode(self._A.array(), True), self._closed))
 
     @property
     def _settled(self) -> bool:
@@ -219,20 +231,14 @@ class SparseFactors(Named):
         --------
         >>> import scipy.sparse as sp
         >>> import semiring as sr
-        >>> F = sparse_factor(sp.csr_array([[0, 0.5], [0.25, 0]]), sr.plus_times)
+        >>> F = sr.factor(sp.csr_array([[0, 0.5], [0.25, 0]]), sr.plus_times)
         >>> F.solve(np.array([7.0, 0.0]))
         array([8., 2.])
         """
-        S, low = self._S, self.lowering
-        right = operand(B, S, "B")
-        b = right.array
-        if b.dtype != low.dtype:
-            raise SemiringError(f"A is {low.dtype} and B is {b.dtype}; convert one with .astype(…)")
-        if b.ndim not in (1, 2) or b.shape[0] != self.n:
-            raise SemiringError(f"B must have shape ({self.n},) or ({self.n}, m), and has {b.shape}")
-        facts = examine(S, b.dtype, [("B", b)])
-        X, fronts = b if b.ndim == 2 else b[:, None], self._fronts
-        if S.is_tropical and low.storage.kind == "i" and self._overflows(facts):
+        low, right = self.lowering, right_hand_side(B, self._S, self.n, self.lowering.dtype)
+        b, fronts = right.array, self._fronts
+        X = b if b.ndim == 2 else b[:, None]
+        if self._S.is_tropical and low.storage.kind == "i" and self._overflows(right.facts):
             low, fronts = self._in_python_integers
         X = low.encode(X, True)
         if self._closed is None or low is not self.lowering:
@@ -240,9 +246,9 @@ class SparseFactors(Named):
         else:
             kernel(low).left(self._closed, X)
         result: np.ndarray = low.decode(X)
-        refuse_overflow(low, result)
-        answer = result if b.ndim == 2 else result[:, 0]
-        return right.wrap(answer) if isinstance(B, np.ndarray) else answer
+        if self._check:
+            refuse_overflow(low, result)
+        return right.wrap(result if b.ndim == 2 else result[:, 0])
 
     def _overflows(self, right: Facts) -> bool:
         """Whether sums with a right-hand side may leave the storage, which was chosen before it was known."""
@@ -306,7 +312,7 @@ class SparseFactors(Named):
         --------
         >>> import scipy.sparse as sp
         >>> import semiring as sr
-        >>> F = sparse_factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
+        >>> F = sr.factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
         >>> [(v.tolist(), b.tolist()) for v, b in F.blocks(rows=1, in_order=True)]
         [([0], [[0.0, 2.0]]), ([1], [[3.0, 0.0]])]
         """
@@ -335,7 +341,7 @@ class SparseFactors(Named):
         return out
 
     def reduce(self, what: str | Callable[[np.ndarray, np.ndarray], Any], **options: Any) -> Any:
-        """Something about all pairs without holding them; see `semiring.results.reductions`.
+        """Something about all pairs without holding them; see `semiring.solvers.reductions`.
 
         Parameters
         ----------
@@ -349,7 +355,7 @@ class SparseFactors(Named):
         --------
         >>> import scipy.sparse as sp
         >>> import semiring as sr
-        >>> F = sparse_factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
+        >>> F = sr.factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
         >>> float(F.reduce("mean")), F.reduce("eccentricities").tolist()
         (2.5, [2.0, 3.0])
         """
@@ -358,12 +364,38 @@ class SparseFactors(Named):
         return reductions.reduce(self, what, **options)
 
 
-def lowering_of(A: Csr, facts: Facts, *, room: bool) -> Lowering:
+def analysis_of(A: Sparse, order: str = "auto") -> Analysis:
+    """The order and the structure of the factors; those of the last few structures are kept for other weights."""
+    digest = blake2b(A.indptr.data, digest_size=16)
+    digest.update(A.rows.columns.data)
+    key = (A.n, order, digest.digest())
+    found = _analyses.pop(key, None) or analyse(A.indptr, A.indices, method=order)
+    _analyses[key] = found
+    while len(_analyses) > ANALYSES:
+        del _analyses[next(iter(_analyses))]
+    return found
+
+
+_analyses: dict[tuple, Analysis] = {}
+
+
+def lowering_of(A: Sparse, *, room: bool) -> Lowering:
     """How to compute on a sparse matrix; with `room`, so that sums with right-hand sides find space."""
-    if room and A.algebra.is_tropical and A.dtype.kind in "iu":
+    facts = A.facts
+    if room and A.S.is_tropical and A.dtype.kind in "iu":
         # The widest storage leaves right-hand sides the most room.
         facts = Facts(max(facts.largest, 1 << 40), facts.low_limit, facts.high_limit)
-    return choose(A.algebra, A.dtype, facts, A.n + 1, in_place=False, packed=False)
+    return choose(A.S, A.dtype, facts, A.n + 1, in_place=False, packed=False)
+
+
+def dense_closure(low: Lowering, A: Sparse) -> np.ndarray:
+    """A* as a dense matrix in storage, computed so that rounding errors do not grow."""
+    given = as_dense(A)
+    task = Task("closure", A.S, [given], options(method="squaring"))
+    planned = schedules.offer(task)
+    closed = schedules.stable_closure(planned, given.array, None, A.facts, A.names)
+    result: np.ndarray = low.encode(planned.lowering.decode(closed), True)
+    return result
 
 
 def fronts_of(low: Lowering, analysis: Analysis) -> Any:
@@ -376,34 +408,4 @@ def fronts_of(low: Lowering, analysis: Analysis) -> Any:
 
     return Fronts(analysis, low)
 
-
-def sparse_factor(A: Any, S: Semiring | str, *, order: str = "auto") -> SparseFactors:
-    """Eliminate a sparse matrix once, in an order that keeps it sparse.
-
-    Parameters
-    ----------
-    A : SciPy sparse matrix, Graph or NetworkX graph
-        What is not there is zero; every stored entry is an edge, also of weight 0.
-    S : Semiring or str
-    order : {"auto", "metis", "levels", "natural"}
-        What finds the order; ``"auto"`` is METIS where `pymetis` is installed, else level sets.
-
-    Raises
-    ------
-    NoClosureError
-        When A* does not exist; it names a vertex and, where ⊕ selects, a cycle.
-    SemiringError
-        When A is not a matrix over S, or the factors would not fit.
-
-    Examples
-    --------
-    >>> import semiring as sr
-    >>> roads = sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0), ("a", "c", 9.0)])
-    >>> F = sparse_factor(roads, sr.min_plus)
-    >>> F.row("a")
-    array([0., 3., 7.])
-    """
-    if order not in ("auto", "metis", "levels", "natural"):
-        raise SemiringError(f"order must be 'auto', 'metis', 'levels' or 'natural', and is {show(order)}")
-    return SparseFactors(read(A, closable(S)), order=order)
 

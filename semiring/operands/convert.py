@@ -1,0 +1,106 @@
+"""One representation as another, where a solver takes no other."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from semiring.errors import SemiringError
+from semiring.graphs.matrix import Matrix
+from semiring.kernels.cpu.bits.matrix import PackedMatrix
+
+from .dense import Dense
+from .device import Device, DeviceSparse
+from .devices import to_host, upload
+from .operand import Operand
+from .pack import pack
+from .packed import Packed, check_boolean
+from .sparse import Sparse, compressed_rows, entries_of, read_scipy
+
+
+def as_dense(given: Operand) -> Dense:
+    """As an array: on the GPU if it is there, else on the host."""
+    if isinstance(given, Dense):
+        return given
+    if isinstance(given, Sparse):
+        return Dense(given.array(), given.S, given.what, given.wrap, given.names)
+    if isinstance(given, DeviceSparse):
+        return as_dense(on_device(as_dense(on_host(given))))
+    assert isinstance(given, Packed)
+    kind = Device if given.on_gpu else Dense
+    return kind(given.matrix.to_dense(), given.S, given.what)
+
+
+def as_sparse(given: Operand) -> Sparse:
+    """By the entries that are not zero."""
+    if isinstance(given, DeviceSparse):
+        given = on_host(given)
+    if isinstance(given, Sparse):
+        return given
+    if isinstance(given, Packed):
+        host = given.matrix.get() if given.on_gpu else given.matrix
+        rows, columns = host.to_sparse().nonzero()
+        return _from_places(given, rows, columns)
+    dense = as_dense(given)
+    _ = dense.facts  # what is not an element is refused by its place in the array
+    return entries_of(to_host(dense.array), given.S, given.what, given.names)
+
+
+def _from_places(given: Packed, rows: np.ndarray, columns: np.ndarray) -> Sparse:
+    ones = np.full(len(rows), given.S.one_in(bool))
+    return Sparse(compressed_rows(given.S, rows, columns, ones, given.shape), given.S, given.what)
+
+
+def as_packed(given: Operand) -> Packed:
+    """One bit an element; a matrix of anything else than 0 and 1 is refused."""
+    if isinstance(given, Packed):
+        return given
+    S = given.S
+    check_boolean(S)
+    if isinstance(given, Sparse):
+        stored = given.values == S.one_in(given.dtype)
+        rows = np.repeat(np.arange(given.shape[0]), np.diff(given.indptr))[stored]
+        return Packed(PackedMatrix.from_edges(rows, given.rows.columns[stored], given.shape), S, given.what, mine=True)
+    dense = as_dense(given)
+    if isinstance(dense.source, Matrix):  # over another algebra an edge is what differs from its zero
+        return Packed(pack(dense.source), S, given.what, mine=True)
+    if len(dense.shape) != 2:
+        raise SemiringError(f"{given.what} must be one matrix, and has shape {dense.shape}")
+    if dense.array.size and not dense.facts.two_valued:
+        raise SemiringError(
+            f"{given.what} has entries other than the 0 and 1 of {S.name}, for which a bit is not enough"
+        )
+    if dense.on_gpu:
+        from semiring.kernels.cuda.bits.matrix import DevicePackedMatrix
+
+        return Packed(DevicePackedMatrix.from_dense(dense.array), S, given.what, mine=True, on_gpu=True)
+    return Packed(PackedMatrix.from_dense(dense.array), S, given.what, mine=True)
+
+
+def on_device(given: Operand) -> Operand:
+    """The same in the GPU's memory; answers go back to where it came from."""
+    if given.on_gpu:
+        return given
+    if isinstance(given, Packed):
+        from semiring.kernels.cuda.bits.matrix import DevicePackedMatrix
+
+        moved = Packed(DevicePackedMatrix.from_dense(given.matrix), given.S, given.what, mine=True, on_gpu=True)
+        moved.unstored = lambda low, work: work.get()  # type: ignore[method-assign]
+        return moved
+    dense = as_dense(given)
+    wrap = dense.wrap
+    return Device(upload(dense.array), given.S, given.what, lambda a: wrap(to_host(a)), given.names)
+
+
+def on_host(given: Operand) -> Operand:
+    """The same in the host's memory; answers go back to where it came from."""
+    if not given.on_gpu:
+        return given
+    if isinstance(given, DeviceSparse):
+        return read_scipy(given.matrix.get(), given.S, given.what)
+    if isinstance(given, Packed):
+        moved = Packed(given.matrix.get(), given.S, given.what, mine=True)
+        moved.unstored = lambda low, work: type(given.matrix).from_dense(work)  # type: ignore[method-assign]
+        return moved
+    assert isinstance(given, Dense)
+    wrap = given.wrap
+    return Dense(to_host(given.array), given.S, given.what, lambda a: wrap(upload(a)), given.names)

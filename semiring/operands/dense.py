@@ -1,0 +1,138 @@
+"""Arrays in: NumPy's of any strides, stacks, masked ones, a `Matrix`, nested lists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra.semiring import Semiring
+from semiring.algebra.vectors import flattened
+from semiring.errors import SemiringError
+from semiring.graphs.masks import unmasked
+from semiring.graphs.matrix import Matrix
+from semiring.kernels.facts import Facts
+from semiring.kernels.lowering.base import Lowering
+
+from .examine import examine
+from .operand import Operand
+
+Wrap = Callable[[np.ndarray], Any]
+
+
+def as_is(array: Any) -> Any:
+    """Arrays are given back as arrays."""
+    return array
+
+
+class Dense(Operand):
+    """An array in the host's memory."""
+
+    kind = "dense"
+
+    def __init__(
+        self, array: Any, S: Semiring, what: str = "A", wrap: Wrap = as_is, names: Sequence[Any] | None = None,
+        source: Any = None,
+    ):
+        super().__init__(S, what, names)
+        self.array, self._wrap, self.source = array, wrap, source
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the array."""
+        return tuple(self.array.shape)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Of the elements, as computed with."""
+        return self.array.dtype
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the elements."""
+        return int(self.array.nbytes)
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What is known of the elements; refuses what is not one, with its place."""
+        return examine(self.S, self.array.dtype, [(self.what, self.array)])
+
+    def wrap(self, answer: Any) -> Any:
+        """An answer as the caller's own type, with the names of the vertices."""
+        return self._wrap(answer)
+
+    def stored(self, low: Lowering, copy: bool) -> Any:
+        """The elements in a lowering's storage; their own memory may be used where `copy` is false."""
+        return low.encode(self.array, copy)
+
+
+def read_array(A: np.ndarray, S: Semiring, what: str) -> Dense:
+    """A NumPy array, or a subclass."""
+    if A.dtype.kind not in "biufcO":
+        refuse_dtype(A.dtype, S, what)
+    if isinstance(A, np.ma.MaskedArray):
+        return Dense(unmasked(A, S, what), S, what)
+    if isinstance(A, np.matrix):
+        A = np.asarray(A)
+    carried = carried_by(A, S)
+    return Dense(carried, S, what, as_is if carried is A else lambda array: convert(array, A.dtype))
+
+
+def read_matrix(A: Matrix, S: Semiring, what: str) -> Dense:
+    """A `Matrix`, whose names answers keep."""
+    names, given = A.names, A.array.dtype
+    carried = carried_by(A.array, S)
+    same = carried.dtype == given
+    return Dense(carried, S, what, lambda a: Matrix(a if same else convert(a, given), S, names), names, A)
+
+
+def read_nested(A: Any, S: Semiring, what: str) -> Dense:
+    """Nested lists, and whatever else NumPy makes an array of."""
+    try:
+        array = S.array(A) if S.is_record or S.is_object else np.asarray(A)
+    except (ValueError, TypeError, OverflowError) as e:
+        raise SemiringError(f"{what} is not a matrix: {e}; pass a NumPy array, a sparse matrix or a graph") from None
+    if array.dtype.kind not in "biufcO":
+        refuse_dtype(array.dtype, S, what)
+    return Dense(carried_by(array, S, literal=True), S, what)
+
+
+def refuse_dtype(dtype: np.dtype, S: Semiring, what: str) -> None:
+    """Refuse what holds no numbers, and records whose fields do not; whether the algebra lives in it is asked later."""
+    parts = [dtype[f] for f in dtype.names] if dtype.names and S.fields else [dtype]
+    for part in parts:
+        if part.kind in "biufc" or (S.fields and part.base.kind in "biufc"):
+            continue  # whether vectors are as long as the algebra's is asked later
+        if part is dtype and part.kind in "USVmM":
+            continue  # it is refused with the dtypes that the algebra lives in
+        raise SemiringError(f"{what} has elements of dtype {part}, which are not numbers; {S.name} lives in "
+                            f"{', '.join(str(d) for d in S.dtypes)}")
+
+
+def carried_by(array: Any, S: Semiring, literal: bool = False) -> Any:
+    """The array in a dtype that can carry the algebra; itself where its own can."""
+    dtype = array.dtype
+    # Nested lists of Python numbers have no dtype of their own: the algebra's is meant.
+    wanted = S._home(dtype) if literal else S.resolve_dtype(dtype)
+    return array if dtype == wanted and dtype.isnative else convert(array, wanted)
+
+
+def convert(array: np.ndarray, wanted: np.dtype) -> np.ndarray:
+    """The array in another dtype; fields of records by name, vectors as their numbers side by side, and back."""
+    given = array.dtype
+    if not (wanted.names and given.names):
+        return array.astype(wanted)
+    if set(wanted.names) == set(given.names):
+        result = np.empty(array.shape, wanted)
+        for f in wanted.names:
+            result[f] = array[f]
+        return result
+    # One of the two has vectors, the other their numbers side by side in the same memory.
+    if set(flattened(given).names or ()) == set(wanted.names):
+        base = {f: wanted[f] if f in wanted.names else wanted[f"{f}.0"] for f in given.names}
+        aligned = np.dtype([(f, base[f], given[f].shape) for f in given.names], align=True)
+        return convert(convert(array, aligned).view(flattened(aligned)), wanted)
+    aligned = np.dtype([(f, wanted[f]) for f in wanted.names], align=True)
+    return convert(convert(array, flattened(aligned)).view(aligned), wanted)

@@ -1,0 +1,100 @@
+"""Arrays in the memory of a GPU: CuPy's, and what other libraries export by DLPack."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra.semiring import Semiring
+from semiring.errors import SemiringError
+
+from .dense import Dense, Wrap, as_is, carried_by
+from .operand import Operand
+
+_HOST, _CUDA = 1, 2  # device types of DLPack
+
+
+class Device(Dense):
+    """A CuPy array."""
+
+    kind = "device"
+    on_gpu = True
+
+
+class DeviceSparse(Operand):
+    """A sparse matrix of CuPy's, in compressed rows."""
+
+    kind = "sparse"
+    on_gpu = True
+
+    def __init__(self, matrix: Any, S: Semiring, what: str):
+        super().__init__(S, what)
+        self.matrix = matrix
+        self._dtype = S.resolve_dtype(matrix.dtype)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(rows, columns)."""
+        return tuple(self.matrix.shape)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Of the elements, as computed with."""
+        return self._dtype
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the elements."""
+        return int(self.matrix.data.nbytes)
+
+    @property
+    def nnz(self) -> int:
+        """Number of entries."""
+        return int(self.matrix.nnz)
+
+    def parts(self) -> tuple[Any, Any, Any]:
+        """Offsets, columns and elements on the device."""
+        A = self.matrix
+        if A.format != "csr":
+            raise SemiringError(f"a sparse matrix on the GPU must have the format csr, not {A.format}: pass A.tocsr()")
+        if len(A.indices) and not bool(((A.indices >= 0) & (A.indices < A.shape[1])).all()):
+            raise SemiringError(f"{self.what} is {A.shape[0]} × {A.shape[1]} and has entries outside")
+        values = A.data.astype(self._dtype, copy=False)
+        return A.indptr.astype(np.int64), A.indices.astype(np.int32, copy=False), values
+
+
+def read_cupyx(A: Any, S: Semiring, what: str) -> DeviceSparse:
+    """A sparse matrix of CuPy's."""
+    return DeviceSparse(A, S, what)
+
+
+def read_cupy(A: Any, S: Semiring, what: str) -> Device:
+    """A CuPy array."""
+    return Device(carried_by(A, S), S, what)
+
+
+def read_dlpack(A: Any, S: Semiring, what: str) -> Dense:
+    """An array of another library, on the host or on a GPU; answers are given back in that library's type."""
+    device = int(A.__dlpack_device__()[0])
+    if device == _CUDA:
+        import cupy
+
+        return Device(carried_by(cupy.from_dlpack(A), S), S, what, _importer(A))
+    if device != _HOST:
+        raise SemiringError(
+            f"{what} lives on a device (DLPack type {device}) that is no CUDA GPU; copy it to the host"
+        )
+    return Dense(carried_by(np.from_dlpack(A), S), S, what, _importer(A))
+
+
+def _importer(A: Any) -> Wrap:
+    """How the library that an array comes from takes one from elsewhere."""
+    library = type(A).__module__.partition(".")[0]
+    if library == "jaxlib":
+        from jax import dlpack
+
+        importer: Wrap = dlpack.from_dlpack
+        return importer
+    return getattr(sys.modules.get(library), "from_dlpack", as_is)

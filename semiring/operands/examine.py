@@ -1,0 +1,122 @@
+"""What is not an element is refused, with its place; facts about the rest are gathered in the same pass."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra.laws import is_nan, show
+from semiring.algebra.semiring import Semiring
+from semiring.errors import SemiringError
+from semiring.graphs.texts import clip_repr
+from semiring.kernels.facts import Facts, gather
+from semiring.kernels.lowering.base import chunks
+
+from .devices import is_on_gpu
+
+
+def examine(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, np.ndarray]]) -> Facts:
+    """Refuse what is not an element, with its position, and gather facts about the rest in the same pass.
+
+    Parameters
+    ----------
+    S : Semiring
+    dtype : dtype
+    arrays : sequence of (name, array)
+        The name is for messages.
+    """
+    if is_on_gpu(arrays[0][1]):
+        return _examine_on_gpu(S, dtype, arrays)
+    if dtype.names or dtype.kind in "Oc":
+        for what, array in arrays:
+            _refuse_outside(S, what, array)
+        return Facts()
+    if dtype.kind == "b":
+        return Facts(two_valued=True)
+    from semiring.kernels.cpu.dense.scan import scan
+
+    scans = [scan(array if array.ndim in (2, 3) else _matrices(array)) for _, array in arrays]
+    for (what, array), s in zip(arrays, scans, strict=True):
+        if s.nan is not None:
+            at = tuple(np.argwhere(np.isnan(array))[0].tolist())
+            _refuse(what, "NaN", at, "NaN is not an element of any algebra; mark an absent edge with the algebra's "
+                    f"zero, {show(S.zero_in(dtype))}")
+    A = S.over(dtype)
+    facts = gather(scans, A.zero, A.zero if A.one is None else A.one)
+    if S.has_multiples:
+        facts = replace(facts, multiple=_common_multiple([array for _, array in arrays]))
+    if S.traced and S.carrier_in(dtype).op != "constant" and not facts.two_valued:
+        for what, array in arrays:
+            _refuse_outside(S, what, array)
+    return facts
+
+
+def _examine_on_gpu(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, Any]]) -> Facts:
+    """The same without leaving the device; only a refusal copies the operand back, to say where and what."""
+    from semiring.kernels.cuda.choose import without_facts
+    from semiring.kernels.cuda.dense.exchange import NOT_A_NUMBER, OUTSIDE, look_at
+
+    some = [array for _, array in arrays if array.size]
+    if not some or dtype.kind == "b":
+        return Facts(two_valued=dtype.kind == "b")
+    findings = look_at(without_facts(S, dtype), some)
+    if findings.flags & (NOT_A_NUMBER | OUTSIDE):
+        for what, array in arrays:
+            _refuse_outside(S, what, array.get())
+    facts: Facts = findings.facts(dtype)
+    if S.has_multiples:
+        facts = replace(facts, multiple=_common_multiple([array.get() for array in some]))
+    return facts
+
+
+def _common_multiple(arrays: Sequence[np.ndarray]) -> int:
+    """A common multiple of all numbers but 0; once it exceeds every dtype, of some of them."""
+    multiple = 1
+    for value in np.unique(np.concatenate([np.unique(array) for array in arrays])).tolist():
+        multiple = math.lcm(multiple, value or 1)
+        if multiple >= 2**64:
+            break
+    return multiple
+
+
+def _matrices(array: np.ndarray) -> np.ndarray:
+    """An array of any other number of axes as a stack of matrices."""
+    return array.reshape(1, -1) if array.ndim < 2 else stacked(array)
+
+
+def stacked(array: Any) -> Any:
+    """Matrices behind any number of leading axes as one stack; also where an axis is empty."""
+    return array.reshape(math.prod(array.shape[:-2]), *array.shape[-2:])
+
+
+def _refuse_outside(S: Semiring, what: str, array: np.ndarray) -> None:
+    if array.dtype.kind == "O" and S.traced is not None:
+        _refuse_strangers(S, what, array)
+    A = S.over(array.dtype)
+    start = 0
+    for part in chunks(array):
+        inside = A.contains(part)
+        if not inside.all():
+            at = np.argwhere(~inside)[0]
+            value = part[tuple(at)]
+            if part.ndim:
+                at[0] += start
+            kind = "NaN" if np.any(is_nan(np.asarray(value))) else show(value)
+            _refuse(what, kind, tuple(at.tolist()), f"it is outside the carrier of {S.name}, {S.notation}")
+        start += len(part) if part.ndim else 0
+
+
+def _refuse_strangers(S: Semiring, what: str, array: np.ndarray) -> None:
+    """Refuse Python objects with which nobody computes."""
+    for at, value in np.ndenumerate(array):
+        if value is None or isinstance(value, (str, bytes, list, tuple, dict, set, frozenset, np.ndarray)):
+            _refuse(what, clip_repr(value), at, f"{S.name} computes with numbers; mark an absent edge with the "
+                    f"algebra's zero, {show(S.zero)}")
+
+
+def _refuse(what: str, value: str, position: Sequence[int], why: str) -> None:
+    raise SemiringError(f"{what}[{', '.join(map(str, position))}] is {value}: {why}")

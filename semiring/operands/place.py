@@ -1,0 +1,43 @@
+"""Operands where the work will be done; answers go back to where the first of them came from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .convert import as_dense, on_device, on_host
+from .devices import repays, require_gpu
+from .operand import Operand
+
+
+def place(operands: Sequence[Operand], device: str | None, work: float | None = None) -> list[Operand]:
+    """The operands on one device.
+
+    Parameters
+    ----------
+    operands : sequence of Operand
+    device : {None, "cpu", "gpu"}
+        ``None``: where one of them is on a GPU there, else the host, unless the GPU repays the copies.
+    work : float, optional
+        Multiply-adds, where the host's arrays may be taken to a GPU without being asked.
+
+    Raises
+    ------
+    SemiringError
+        For a GPU that is not there.
+    """
+    here = [given.on_gpu for given in operands]
+    if not any(here) and (device == "cpu" or (device is None and not _pays(operands, work))):
+        return list(operands)
+    if device == "cpu":
+        return [on_host(given) for given in operands]
+    first = operands[0]
+    if not any(here):
+        require_gpu(first.S, device, first.dtype)
+    return [on_device(given if given.kind != "sparse" else as_dense(given)) for given in operands]
+
+
+def _pays(operands: Sequence[Operand], work: float | None) -> bool:
+    if work is None or any(given.kind != "dense" for given in operands):
+        return False
+    dtypes = [given.dtype for given in operands]
+    return repays(operands[0].S, dtypes, sum(given.nbytes for given in operands), work)

@@ -1,0 +1,59 @@
+"""What may come in, and who reads it: the one table of representations.
+
+A row is a module, the name of a class of its, and the reader. Only modules that are loaded are asked, since an object
+of a class cannot be there before its module; subclasses are taken as their parents are.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra.semiring import Semiring
+from semiring.graphs.matrix import Matrix
+
+from .dense import read_array, read_matrix, read_nested
+from .device import read_cupy, read_cupyx, read_dlpack
+from .operand import Operand
+from .packed import read_packed, read_packed_on_gpu
+from .sparse import read_graph, read_scipy
+
+Reader = Callable[[Any, Semiring, str], Operand]
+
+READERS: tuple[tuple[str, str, Reader], ...] = (
+    ("semiring.kernels.cpu.bits.matrix", "PackedMatrix", read_packed),
+    ("semiring.kernels.cuda.bits.matrix", "DevicePackedMatrix", read_packed_on_gpu),
+    ("semiring.graphs.graph", "Graph", read_graph),
+    ("scipy.sparse", "sparray", read_scipy),
+    ("scipy.sparse", "spmatrix", read_scipy),
+    ("cupy", "ndarray", read_cupy),
+    ("cupyx.scipy.sparse", "spmatrix", read_cupyx),
+    ("networkx", "Graph", read_graph),
+    ("pandas", "DataFrame", read_graph),
+    ("polars", "DataFrame", read_graph),
+    ("pyarrow", "Table", read_graph),
+)
+
+
+def read(A: Any, S: Semiring, what: str = "A") -> Operand:
+    """Whatever stands for a matrix, as an operand.
+
+    Raises
+    ------
+    SemiringError
+        When it stands for none, or its dtype cannot carry the algebra.
+    """
+    if isinstance(A, np.ndarray):
+        return read_array(A, S, what)
+    if isinstance(A, Matrix):
+        return read_matrix(A, S, what)
+    for module, name, reader in READERS:
+        kind = getattr(sys.modules.get(module), name, None)
+        if kind is not None and isinstance(A, kind):
+            return reader(A, S, what)
+    if hasattr(A, "__dlpack__") and hasattr(A, "__dlpack_device__"):
+        return read_dlpack(A, S, what)
+    return read_nested(A, S, what)

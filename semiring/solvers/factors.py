@@ -1,0 +1,158 @@
+"""Factor once, solve often: the LU decomposition of a matrix over a semiring."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from semiring.algorithms import elimination
+from semiring.algorithms.blocks import UndefinedStar
+from semiring.errors import SemiringError
+from semiring.kernels.build import kernel as build_kernel
+from semiring.kernels.facts import Facts
+from semiring.kernels.lowering.objects import in_python_integers
+from semiring.operands.convert import as_dense, on_device, on_host
+from semiring.operands.operand import Operand, order_of_one
+
+from . import schedules
+from .cycles import look_for_cycles, may_diverge, settle
+from .forms import facts_of, is_finite, lowering_of, refuse_overflow, right_hand_side, without_library
+from .methods import choose_method
+from .task import Options, Plan, Task, nothing
+
+
+def offer(task: Task) -> Plan:
+    """Elimination of any matrix into factors, or with a right-hand side."""
+    given, o = task.operands[0], task.options
+    n = order_of_one(given.shape)
+    facts = facts_of(given, o.check)
+    if task.S.is_tropical and given.dtype.kind in "iu":
+        # The widest storage leaves right-hand sides the most room.
+        facts = replace(facts, largest=max(facts.largest, 1 << 40))
+    packed = given.kind == "packed"
+    low = lowering_of(given, facts, n + 1, packed=packed, check=o.check)
+    engine = build_kernel(low)
+    _, tile, reasons = choose_method("elimination", low, n, engine, o.tile)
+    plan = Plan(
+        task.verb, task.S, given.shape, "elimination", low, engine.place, n**3 // 3,
+        schedules.closure_memory("elimination", low, n, 1, 1), nothing,
+        (f"factoring {n} × {n} {given.dtype}", "use a narrower dtype or fewer vertices"), reasons, tile,
+    )
+    object.__setattr__(plan, "run", partial(_run, task, plan))
+    return plan
+
+
+def _run(task: Task, plan: Plan) -> Any:
+    given = task.operands[0]
+    made = Factors(as_dense(given) if given.kind == "sparse" else given, plan, task.options)
+    if task.verb == "factor":
+        return made
+    right = task.operands[1]
+    answer = made.solve(right)
+    return answer
+
+
+class Factors:
+    """A matrix eliminated once, to solve X = A ⊗ X ⊕ B for many B, or to expand into A*; made by `semiring.factor`.
+
+    Attributes
+    ----------
+    plan : Plan
+    shape : tuple of int
+    """
+
+    def __init__(self, given: Operand, plan: Plan, options: Options):
+        self.plan, self.shape = plan, given.shape
+        self._S, self._given, self._check = given.S, given, options.check
+        self._factors = self._eliminated(options.progress)
+        self._closed = None
+        low = self.plan.lowering
+        if not options.check or not may_diverge(low):
+            return
+        array = given.array  # type: ignore[attr-defined]
+        verdict = look_for_cycles(low, self._factors, array, given.facts, given.names)
+        if verdict.unstable and verdict.error is None:
+            # Rounding errors grew in the factors; then A* itself solves, by a product.
+            self._closed = schedules.stable_closure(self.plan, array, None, given.facts, given.names)
+        else:
+            settle(low, self._factors, verdict)
+
+    def _eliminated(self, progress: bool | Callable[[float], None]) -> Any:
+        """The factors in storage; on a GPU anew without its library, to which 0 · ∞ is NaN, where numbers overflow."""
+        low = self.plan.lowering
+        by_library = low.on_gpu and low.blas
+        factors = self._given.stored(low, True)
+        try:
+            with schedules.reporting(self.plan, progress, self._check) as kernel:
+                elimination.factor(factors, kernel, self.plan.tile)
+            if not by_library or is_finite(factors):
+                return factors
+        except UndefinedStar:
+            if not by_library:
+                raise
+        self.plan = replace(self.plan, lowering=without_library(low))
+        factors = self._given.stored(low, True)
+        elimination.factor(factors, build_kernel(self.plan.lowering), self.plan.tile)
+        return factors
+
+    def solve(self, B: Any) -> Any:
+        """The least solution X = A* B of X = A ⊗ X ⊕ B.
+
+        Parameters
+        ----------
+        B : array_like, shape (n,) or (n, m)
+            Of A's dtype.
+
+        Returns
+        -------
+        ndarray, of B's shape
+        """
+        S, low, factors = self._S, self.plan.lowering, self._factors
+        right = right_hand_side(B, S, self.shape[0], low.dtype)
+        if right.on_gpu != low.on_gpu:
+            right = as_dense(on_device(right) if low.on_gpu else on_host(right))
+        if S.is_tropical and low.storage.kind == "i" and self._overflows(right.facts):
+            if low.kind != "numba":
+                raise SemiringError("B is infinite, or so large that sums leave 64 bits: solve with device='cpu'")
+            low, factors = in_python_integers(low, factors)
+        b = right.array
+        X = low.encode(b if b.ndim == 2 else b[:, None], True)
+        if self._closed is None:
+            elimination.solve(factors, X, build_kernel(low), self.plan.tile)
+        else:
+            build_kernel(low).left(self._closed, X)
+        result = low.decode(X)
+        if self._check:
+            refuse_overflow(low, result)
+        return right.wrap(result if b.ndim == 2 else result[:, 0])
+
+    def _overflows(self, right: Facts) -> bool:
+        """Whether sums with a right-hand side may leave the storage, which was chosen before it was known."""
+        low = self.plan.lowering
+        if low.dtype.kind == "i" and (right.low_limit if self._S.zero == np.inf else right.high_limit):
+            return True
+        return int(self._given.facts.largest) * self.shape[0] + int(right.largest) >= np.iinfo(low.storage).max // 4
+
+    def closure(self) -> Any:
+        """A*, from the factors; they stay."""
+        low = self.plan.lowering
+        if self._closed is not None:
+            return self._given.wrap(low.decode(self._closed.copy()))
+        work = self._factors.copy()
+        elimination.expand(work, build_kernel(low), self.plan.tile)
+        if self._given.kind == "packed":
+            return self._given.unstored(low, work)
+        result = low.decode(work)
+        if self._check:
+            refuse_overflow(low, result)
+        return self._given.wrap(result)
+
+    def __repr__(self) -> str:
+        n = self.shape[0]
+        return f"Factors of a {n} × {n} matrix over {self._S.name}, {self.plan.lowering.dtype}"
+
+

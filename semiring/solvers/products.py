@@ -1,0 +1,138 @@
+"""Matrix products by an engine: arrays, stacks and packed bits, here or on a GPU."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra import laws
+from semiring.errors import SemiringError
+from semiring.kernels.build import kernel as build_kernel
+from semiring.kernels.build import stack_kernel
+from semiring.kernels.facts import Facts
+from semiring.kernels.lowering.base import Lowering
+from semiring.operands.convert import as_packed
+from semiring.operands.devices import is_on_gpu, to_host, upload
+from semiring.operands.examine import stacked
+from semiring.operands.packed import Packed
+
+from .forms import facts_together, lowering_of, refuse_overflow, same_dtype
+from .shapes import Product, can_hold, product_shape
+from .task import Plan, Task
+
+
+def offer(task: Task) -> Plan:
+    """Any product of arrays, or of packed matrices."""
+    return _packed(task) if task.kind == "packed" else _dense(task)
+
+
+def _dense(task: Task) -> Plan:
+    S, operands = task.S, task.operands
+    dtype = same_dtype(*operands[:2])
+    same_dtype(operands[0], *operands[2:])
+    shape = product_shape(*(given.shape for given in operands))
+    (out,) = task.arguments
+    if out is not None and not can_hold(out, shape.final, dtype):
+        raise SemiringError(f"out must be a writable {dtype} array of shape {shape.final}, and none with a mask")
+    size = int(np.prod(shape.full, dtype=float)) * dtype.itemsize
+    if not operands[0].nbytes or not operands[1].nbytes:
+        low = lowering_of(operands[0], facts_together(operands), 3)
+        run = partial(_nothing, task, shape)
+    else:
+        check = task.options.check or not operands[0].on_gpu
+        packed = len(shape.full) == 2
+        if check:
+            low = lowering_of(operands[0], facts_together(operands), 3, packed=packed)
+        else:
+            low = lowering_of(operands[0], operands[0].facts if packed and dtype.kind == "b" else Facts(), 3,
+                              packed=packed, check=False)
+        run = partial(_multiply, task, shape, low)
+    shown = " × ".join(map(str, shape.full))
+    return Plan(
+        "matmul", S, shape.final, "tiled product", low, build_kernel(low).place,
+        float(np.prod(shape.full, dtype=float)) * shape.depth, size, run,
+        (f"the {shown} product", "use a narrower dtype or fewer vertices"),
+    )
+
+
+def _nothing(task: Task, shape: Product) -> Any:
+    """No terms are added to C, or to zero."""
+    A, _, *C = task.operands
+    if C:
+        return finish_product(task, C[0].array.reshape(shape.full).copy())  # type: ignore[attr-defined]
+    result = laws.full(np.empty(shape.full, A.dtype), task.S.zero_in(A.dtype))
+    return finish_product(task, upload(result) if A.on_gpu else result)
+
+
+def _multiply(task: Task, shape: Product, low: Lowering) -> Any:
+    a, b = (given.array.reshape(s) for given, s in zip(task.operands, shape.operands, strict=False))  # type: ignore[attr-defined]
+    c = task.operands[2].array.reshape(shape.full) if len(task.operands) > 2 else None  # type: ignore[attr-defined]
+    result = low.decode(multiplied(low, shape.full, a, b, c))
+    if task.options.check:
+        refuse_overflow(low, result)
+    return finish_product(task, result)
+
+
+def multiplied(low: Lowering, full: tuple[int, ...], a: Any, b: Any, c: Any = None) -> Any:
+    """C ⊕ A ⊗ B in storage, of arrays of data."""
+    a, b = (x if low.is_identity else low.encode(x, True) for x in (a, b))
+    result = low.empty(full) if c is None else low.encode(c, True)
+    if len(full) == 2:
+        k = build_kernel(low)
+        (k.multiply if c is None else k.multiply_add)(result, a, b)
+        return result
+    many = stack_kernel(low)
+    stacks = [stacked(np.broadcast_to(x, (*full[:-2], *x.shape[-2:]))) for x in (a, b)]
+    (many.multiply_stack if c is None else many.multiply_add_stack)(stacked(result), *stacks)
+    return result
+
+
+def finish_product(task: Task, result: Any) -> Any:
+    """The answer where the operands came from, in `out` if that is given, with names that both have."""
+    left, right = task.given[:2]
+    final = product_shape(left.shape, right.shape).final
+    came = any(given.on_gpu for given in task.given)
+    if is_on_gpu(result) != came:
+        result = upload(result) if came else to_host(result)
+    result = result.reshape(final)
+    (out,) = task.arguments
+    if out is not None:
+        out[...] = result if is_on_gpu(out) == is_on_gpu(result) else to_host(result)
+        return out
+    if not final:
+        return result[()]
+    return left.wrap(result) if left.names == right.names else result
+
+
+def _packed(task: Task) -> Plan:
+    operands = [as_packed(given) for given in task.operands]
+    A = operands[0]
+    shape = product_shape(*(given.shape for given in operands))
+    low = lowering_of(A, A.facts, 3, packed=True)
+    work = float(shape.full[0]) * shape.full[1] * shape.depth
+    return Plan(
+        "matmul", task.S, shape.final, "product of packed rows", low, build_kernel(low).place, work,
+        low.matrix_bytes(max(shape.full)), partial(_multiply_packed, task, low, operands),
+        (f"the {shape.full[0]} × {shape.full[1]} product", "use fewer vertices"),
+    )
+
+
+def _multiply_packed(task: Task, low: Lowering, operands: list[Packed]) -> Any:
+    A, B, *C = operands
+    kernel = build_kernel(low)
+    a, b = A.matrix, B.matrix
+    if C:
+        result = C[0].stored(low, not C[0].mine)
+        kernel.multiply_add(result, a, b)
+    else:
+        result = type(a).zeros(a.shape[0], b.shape[1])
+        kernel.multiply(result, a, b)
+    (out,) = task.arguments
+    if out is None:
+        return A.unstored(low, result)
+    if type(out) is not type(result) or out.shape != result.shape:
+        raise SemiringError(f"out must be a {type(result).__name__} of shape {result.shape}")
+    kernel.assign(out, result)
+    return out

@@ -1,0 +1,91 @@
+"""Closures and products on a GPU in 16 bits, where values are few or small: twice the rate, and tried at run time."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from semiring.kernels.facts import Facts
+from semiring.operands.operand import order_of_one
+
+from . import ranks, saturating
+from .forms import facts_of, facts_together, lowering_of
+from .methods import close_best
+from .products import finish_product
+from .task import Declined, Plan, Task
+
+RANKS_REPAY = 2e11  # multiply-adds of a closure or product from which looking for few distinct values pays on a GPU
+REASON = "tried first; what does not fit runs as another plan says"
+
+
+def offer(task: Task) -> Plan | None:
+    """A closure or product whose values may have a place in 16 bits."""
+    return _closure(task) if task.verb == "closure" else _product(task)
+
+
+def _closure(task: Task) -> Plan | None:
+    o, S, given = task.options, task.S, task.operands[0]
+    if not (o.check and o.reflexive and o.method == "auto" and o.tile is None and not o.packed):
+        return None
+    if len(given.shape) != 2:
+        return None
+    n = order_of_one(given.shape)
+    facts = facts_of(given, True)
+    low = lowering_of(given, facts, n, packed=True)
+    if low.kind != "cuda":
+        return None
+    array = given.array  # type: ignore[attr-defined]
+    if not saturating.may_repay(S, array, facts) and not _may_be_ranked(S, array.dtype, float(n) ** 3):
+        return None
+    return _plan(task, given.shape, float(n) ** 3, low, partial(_close, task, facts))
+
+
+def _may_be_ranked(S: Any, dtype: Any, work: float) -> bool:
+    from semiring.kernels.cuda.choose import can_be_ranked
+
+    return work >= RANKS_REPAY and can_be_ranked(S, dtype)
+
+
+def _close(task: Task, facts: Facts) -> Any:
+    S, given = task.S, task.operands[0]
+    array = given.array  # type: ignore[attr-defined]
+    way = saturating if saturating.repays(S, array, facts) else ranks
+    short = way.closure(S, array, close_best)
+    if short is None:
+        raise Declined
+    if task.options.overwrite and getattr(array.flags, "writeable", True):
+        array[...] = short
+        short = array
+    return given.wrap(short)
+
+
+def _product(task: Task) -> Plan | None:
+    A, B, *rest = task.operands
+    if rest or not (task.options.check and A.on_gpu and B.on_gpu and len(A.shape) == len(B.shape) == 2):
+        return None
+    work = float(A.shape[0]) * A.shape[1] * B.shape[1]
+    if A.dtype != B.dtype or A.shape[1] != B.shape[0] or not _may_be_ranked(task.S, A.dtype, work):
+        return None
+    low = lowering_of(A, facts_together([A, B]), 3, packed=True)
+    if low.kind != "cuda":
+        return None
+    return _plan(task, (A.shape[0], B.shape[1]), work, low, partial(_multiply, task, low))
+
+
+def _multiply(task: Task, low: Any) -> Any:
+    A, B = task.operands
+    short = ranks.product(low.algebra, A.array, B.array)  # type: ignore[attr-defined]
+    if short is None:
+        raise Declined
+    return finish_product(task, short)
+
+
+def _plan(task: Task, shape: tuple[int, ...], work: float, low: Any, run: Any) -> Plan:
+    from semiring.kernels.cuda.compile.launch import device_name
+
+    memory = 2 * low.matrix_bytes(max(shape))
+    return Plan(
+        task.verb, task.S, shape, "16 bits", low, device_name(), work, memory, run,
+        (f"the {task.verb} of {' × '.join(map(str, shape))} {low.dtype}", "use a narrower dtype or fewer vertices"),
+        {"method": REASON},
+    )
