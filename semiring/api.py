@@ -14,7 +14,6 @@ from .algebra.semiring import Semiring
 from .errors import SemiringError
 from .operands.dense import read_array
 from .operands.examine import examine
-from .operands.operand import Operand
 from .operands.read import read
 from .solvers.task import Plan, Task, compute, offers, options
 
@@ -101,14 +100,9 @@ def closure(
            [inf, inf,  0.]])
     """
     asked = options(method, reflexive, overwrite, device, tile, check, packed, progress)
-    given = read(A, closable(S))
-    return compute(Task("closure", given.S, (given,), asked, (), _work(given)))
-
-
-def _work(given: Operand) -> float:
-    """Multiply-adds of the closure of matrices."""
-    shape = given.shape
-    return prod(shape[:-1]) * float(shape[-1]) ** 2 if len(shape) > 1 else 0.0
+    given = read(A, S)
+    work = prod(given.shape) * float(given.shape[-1]) if given.shape else 0.0
+    return compute(Task("closure", given.S, (given,), asked, (), work))
 
 
 def matmul(
@@ -426,7 +420,7 @@ def plan(
     S = algebra(S) if verb == "matmul" else closable(S)
     if verb == "closure":
         given = read(A, S)
-        task = Task(verb, S, (given,), asked, (), _work(given))
+        task = Task(verb, S, (given,), asked, (), prod(given.shape) * float(given.shape[-1]) if given.shape else 0.0)
     elif verb == "matmul":
         task = _product(A, B, S, None, None, device, check)
     elif verb == "factor":

@@ -8,6 +8,7 @@ varies less between machines than the rates do.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import log2
 from typing import Any
 
@@ -104,6 +105,7 @@ class Work:
         return self.small / rate.front + self.large / rate.product
 
 
+@lru_cache(16)
 def work_of(analysis: Analysis, sources: np.ndarray | None = None) -> Work:
     """Count the terms for rows of the closure of some vertices, or of all.
 

@@ -7,7 +7,7 @@ device, on CuPy arrays.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from semiring.errors import SemiringError
 from semiring.kernels.cuda.dense.exchange import LEAVES, exchange, report
@@ -29,6 +29,8 @@ SAME = Codes()
 class CudaLowering(Lowering):
     """A lowering for the CUDA engine."""
 
+    on_gpu: ClassVar[bool] = True
+
     non_negative: bool = False  # floats may be compared as integers
     unit_pivots: bool = False  # ⊕ is idempotent, and every star is 1 wherever the closure exists
     codes: Codes = SAME
@@ -42,11 +44,6 @@ class CudaLowering(Lowering):
     def is_identity(self) -> bool:
         """Whether storage holds the data as they are."""
         return self.codes == SAME
-
-    @property
-    def on_gpu(self) -> bool:
-        """Whether data and storage are in a GPU's memory."""
-        return True
 
     @property
     def may_leave(self) -> bool:

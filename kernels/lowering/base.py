@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,8 @@ CHUNK = 1 << 18  # elements that a conversion takes at once: it stays in the cac
 @dataclass(frozen=True, eq=False)  # made once for each condition, and kept: one object is one lowering
 class Lowering:
     """An algebra on storage of its own; `recode` holds the functions behind `encode` and `decode`."""
+
+    on_gpu: ClassVar[bool] = False  # whether data and storage are in a GPU's memory
 
     name: str
     reason: str
@@ -52,11 +54,6 @@ class Lowering:
         """Whether NaN, if it comes up, never stays in a result: ⊕ is min or max."""
         return self.kind not in ("numba", "cuda") or self.add.is_plain("minimum", "maximum")
 
-    @property
-    def on_gpu(self) -> bool:
-        """Whether data and storage are in a GPU's memory."""
-        return False
-
     def encode(self, array: np.ndarray, copy: bool) -> Any:
         """An array of the data's dtype in storage; its own memory may be used where `copy` is false."""
         return np.array(array, copy=copy or None) if self.recode is None else self.recode[0](array, copy)
@@ -81,6 +78,11 @@ class Lowering:
     def empty(self, shape: tuple[int, ...]) -> Any:
         """A matrix in storage that holds anything."""
         return np.empty(shape, self.storage)
+
+    @cached_property
+    def unit(self) -> Any:
+        """1 in storage."""
+        return self.one[0] if not self.storage.names else np.array(self.one, self.storage)
 
     def matrix_bytes(self, n: int) -> int:
         """Bytes of a matrix of n × n in storage."""

@@ -47,7 +47,7 @@ def as_sparse(given: Operand) -> Sparse:
 
 def _from_places(given: Packed, rows: np.ndarray, columns: np.ndarray) -> Sparse:
     ones = np.full(len(rows), given.S.one_in(bool))
-    return Sparse(compressed_rows(given.S, rows, columns, ones, given.shape), given.S, given.what)
+    return Sparse(compressed_rows(given.S, rows, columns, ones, (given.shape[0], given.shape[1])), given.S, given.what)
 
 
 def as_packed(given: Operand) -> Packed:
@@ -59,7 +59,7 @@ def as_packed(given: Operand) -> Packed:
     if isinstance(given, Sparse):
         stored = given.values == S.one_in(given.dtype)
         rows = np.repeat(np.arange(given.shape[0]), np.diff(given.indptr))[stored]
-        return Packed(PackedMatrix.from_edges(rows, given.rows.columns[stored], given.shape), S, given.what, mine=True)
+        return Packed(PackedMatrix.from_edges(rows, given.rows.columns[stored], given.rows.shape), S, given.what, mine=True)
     dense = as_dense(given)
     if isinstance(dense.source, Matrix):  # over another algebra an edge is what differs from its zero
         return Packed(pack(dense.source), S, given.what, mine=True)

@@ -36,18 +36,8 @@ class Dense(Operand):
         self, array: Any, S: Semiring, what: str = "A", wrap: Wrap = as_is, names: Sequence[Any] | None = None,
         source: Any = None,
     ):
-        super().__init__(S, what, names)
+        self.S, self.what, self.shape, self.dtype, self.names = S, what, array.shape, array.dtype, names
         self.array, self._wrap, self.source = array, wrap, source
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Of the array."""
-        return tuple(self.array.shape)
-
-    @property
-    def dtype(self) -> np.dtype:
-        """Of the elements, as computed with."""
-        return self.array.dtype
 
     @property
     def nbytes(self) -> int:
@@ -57,7 +47,7 @@ class Dense(Operand):
     @cached_property
     def facts(self) -> Facts:
         """What is known of the elements; refuses what is not one, with its place."""
-        return examine(self.S, self.array.dtype, [(self.what, self.array)])
+        return examine(self.S, self.dtype, ((self.what, self.array),))
 
     def wrap(self, answer: Any) -> Any:
         """An answer as the caller's own type, with the names of the vertices."""
@@ -115,8 +105,8 @@ def carried_by(array: Any, S: Semiring, literal: bool = False) -> Any:
     """The array in a dtype that can carry the algebra; itself where its own can."""
     dtype = array.dtype
     # Nested lists of Python numbers have no dtype of their own: the algebra's is meant.
-    wanted = S._home(dtype) if literal else S.resolve_dtype(dtype)
-    return array if dtype == wanted and dtype.isnative else convert(array, wanted)
+    wanted = S._home(dtype) if literal else S._resolved.get(dtype) or S.resolve_dtype(dtype)
+    return array if dtype is wanted or (dtype == wanted and dtype.isnative) else convert(array, wanted)
 
 
 def convert(array: np.ndarray, wanted: np.dtype) -> np.ndarray:

@@ -9,10 +9,13 @@ import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
+from semiring.kernels.facts import Facts
+from semiring.kernels.lowering.base import Lowering
 
 from .dense import Dense, Wrap, as_is, carried_by
 from .operand import Operand
 
+PACKED = 512  # least side of matrices of truth values that repays packing them on a GPU
 _HOST, _CUDA = 1, 2  # device types of DLPack
 
 
@@ -22,6 +25,27 @@ class Device(Dense):
     kind = "device"
     on_gpu = True
 
+    def lowering(self, facts: Facts, length: int, *, in_place: bool = False, packed: bool = False) -> Lowering:
+        """The form in which to compute on it; see `semiring.kernels.cuda.choose.choose`."""
+        from semiring.kernels.cuda.choose import choose
+
+        packed = packed and min(self.shape) >= PACKED
+        return choose(self.S, self.dtype, facts, length, in_place=in_place, packed=packed)
+
+    def form(self, length: int, *, check: bool = True, in_place: bool = False) -> tuple[Facts, Lowering]:
+        """What is known of the elements, and the form in which to compute; without `check` nobody looks at them."""
+        if not check:
+            return Facts(), self.unchecked_lowering(len(self.shape) == 2)
+        return super().form(length, in_place=in_place)
+
+    def unchecked_lowering(self, packed: bool) -> Lowering:
+        """The form that is right for data that nobody has looked at."""
+        from semiring.kernels.cuda.choose import without_facts
+
+        if packed and self.dtype.kind == "b":
+            return self.lowering(Facts(two_valued=True), 1, packed=True)
+        return without_facts(self.S, self.dtype)
+
 
 class DeviceSparse(Operand):
     """A sparse matrix of CuPy's, in compressed rows."""
@@ -30,19 +54,8 @@ class DeviceSparse(Operand):
     on_gpu = True
 
     def __init__(self, matrix: Any, S: Semiring, what: str):
-        super().__init__(S, what)
+        super().__init__(S, what, tuple(matrix.shape), S.resolve_dtype(matrix.dtype))
         self.matrix = matrix
-        self._dtype = S.resolve_dtype(matrix.dtype)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """(rows, columns)."""
-        return tuple(self.matrix.shape)
-
-    @property
-    def dtype(self) -> np.dtype:
-        """Of the elements, as computed with."""
-        return self._dtype
 
     @property
     def nbytes(self) -> int:
@@ -61,7 +74,7 @@ class DeviceSparse(Operand):
             raise SemiringError(f"a sparse matrix on the GPU must have the format csr, not {A.format}: pass A.tocsr()")
         if len(A.indices) and not bool(((A.indices >= 0) & (A.indices < A.shape[1])).all()):
             raise SemiringError(f"{self.what} is {A.shape[0]} × {A.shape[1]} and has entries outside")
-        values = A.data.astype(self._dtype, copy=False)
+        values = A.data.astype(self.dtype, copy=False)
         return A.indptr.astype(np.int64), A.indices.astype(np.int32, copy=False), values
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,13 +14,34 @@ from semiring.algebra.laws import is_nan, show
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.graphs.texts import clip_repr
-from semiring.kernels.facts import Facts, gather
+from semiring.kernels.cpu.dense.scan import Facts as Scan
+from semiring.kernels.cpu.dense.scan import scan
+from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import chunks
 
-from .devices import is_on_gpu
+
+class Known(NamedTuple):
+    """What decides about the elements of a dtype, worked out once."""
+
+    zero: Any
+    one: Any
+    low: Any
+    high: Any
+    everything: bool  # whether each number of the dtype is an element
 
 
-def examine(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, np.ndarray]]) -> Facts:
+@lru_cache(1024)
+def known(S: Semiring, dtype: np.dtype) -> Known:
+    """See `Known`; for real numbers."""
+    A = S.over(dtype)
+    limits: tuple[Any, Any] = (-np.inf, np.inf)
+    if dtype.kind != "f":
+        limits = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    everything = S.traced is not None and S.carrier_in(dtype).op == "constant"
+    return Known(A.zero.item(), (A.zero if A.one is None else A.one).item(), *limits, everything)
+
+
+def examine(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, Any]]) -> Facts:
     """Refuse what is not an element, with its position, and gather facts about the rest in the same pass.
 
     Parameters
@@ -27,9 +49,9 @@ def examine(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, np.ndarray
     S : Semiring
     dtype : dtype
     arrays : sequence of (name, array)
-        The name is for messages.
+        The name is for messages. All on the host, or all on a GPU.
     """
-    if is_on_gpu(arrays[0][1]):
+    if not isinstance(arrays[0][1], np.ndarray):
         return _examine_on_gpu(S, dtype, arrays)
     if dtype.names or dtype.kind in "Oc":
         for what, array in arrays:
@@ -37,22 +59,38 @@ def examine(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, np.ndarray
         return Facts()
     if dtype.kind == "b":
         return Facts(two_valued=True)
-    from semiring.kernels.cpu.dense.scan import scan
-
-    scans = [scan(array if array.ndim in (2, 3) else _matrices(array)) for _, array in arrays]
-    for (what, array), s in zip(arrays, scans, strict=True):
-        if s.nan is not None:
+    about = known(S, dtype)
+    largest: float = 0
+    low, high, two = False, False, True
+    for what, array in arrays:
+        found = scan(array if array.ndim in (2, 3) else _matrices(array))
+        if found.nan is not None:
             at = tuple(np.argwhere(np.isnan(array))[0].tolist())
             _refuse(what, "NaN", at, "NaN is not an element of any algebra; mark an absent edge with the algebra's "
                     f"zero, {show(S.zero_in(dtype))}")
-    A = S.over(dtype)
-    facts = gather(scans, A.zero, A.zero if A.one is None else A.one)
+        low, high = low or found.bottom, high or found.top
+        if found.minimum is not None:
+            largest = max(largest, abs(found.minimum), abs(found.maximum))
+        two = two and _only(found, about)
+    facts = Facts(largest, low, high, two)
     if S.has_multiples:
         facts = replace(facts, multiple=_common_multiple([array for _, array in arrays]))
-    if S.traced and S.carrier_in(dtype).op != "constant" and not facts.two_valued:
+    if not about.everything and not two:
         for what, array in arrays:
             _refuse_outside(S, what, array)
     return facts
+
+
+def _only(found: Scan, about: Known) -> bool:
+    """Whether there is nothing but 0 and 1; the extremes decide it nearly always."""
+    allowed = about.zero, about.one
+    if (found.bottom and about.low not in allowed) or (found.top and about.high not in allowed):
+        return False
+    if found.minimum is None:
+        return True
+    if found.minimum not in allowed or found.maximum not in allowed:
+        return False
+    return found.minimum == found.maximum or bool(found.integral and found.maximum - found.minimum == 1)
 
 
 def _examine_on_gpu(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, Any]]) -> Facts:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
+from semiring.kernels.choose import choose
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 
@@ -25,6 +27,10 @@ class Operand:
     S : Semiring
     what : str
         Its name in messages.
+    shape : tuple of int
+        Of the matrix, behind the axes of a stack.
+    dtype : dtype
+        Of the elements, as computed with.
     names : sequence or None
         Of the vertices.
     """
@@ -32,18 +38,10 @@ class Operand:
     kind: ClassVar[str]
     on_gpu: bool = False
 
-    def __init__(self, S: Semiring, what: str, names: Sequence[Any] | None = None):
-        self.S, self.what, self.names = S, what, names
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Of the matrix, behind the axes of a stack."""
-        raise NotImplementedError
-
-    @property
-    def dtype(self) -> np.dtype:
-        """Of the elements, as computed with."""
-        raise NotImplementedError
+    def __init__(
+        self, S: Semiring, what: str, shape: tuple[int, ...], dtype: np.dtype, names: Sequence[Any] | None = None
+    ):
+        self.S, self.what, self.shape, self.dtype, self.names = S, what, shape, dtype, names
 
     @property
     def nbytes(self) -> int:
@@ -59,6 +57,15 @@ class Operand:
         """An answer as the caller's own type, with the names of the vertices."""
         return answer
 
+    def form(self, length: int, *, check: bool = True, in_place: bool = False) -> tuple[Facts, Lowering]:
+        """What is known of the elements, and the form in which to compute; `length` factors are in a ⊗-product."""
+        facts = self.facts
+        return facts, self.lowering(facts, length, in_place=in_place, packed=len(self.shape) == 2)
+
+    def lowering(self, facts: Facts, length: int, *, in_place: bool = False, packed: bool = False) -> Lowering:
+        """The form in which to compute on it; see `semiring.kernels.choose.choose`."""
+        return choose(self.S, self.dtype, facts, length, in_place=in_place, packed=packed)
+
     def stored(self, low: Lowering, copy: bool) -> Any:
         """The elements in a lowering's storage; their own memory may be used where `copy` is false."""
         raise NotImplementedError
@@ -72,7 +79,8 @@ class Operand:
         return vertex if self.names is None else self.names[vertex]
 
 
-def order_of(shape: Sequence[int], what: str = "A") -> int:
+@lru_cache(1024)
+def order_of(shape: tuple[int, ...], what: str = "A") -> int:
     """The order of a square matrix, or of each matrix of a stack."""
     if len(shape) < 2 or shape[-1] != shape[-2]:
         text = " × ".join(map(str, shape)) or "one number"
@@ -80,7 +88,7 @@ def order_of(shape: Sequence[int], what: str = "A") -> int:
     return int(shape[-1])
 
 
-def order_of_one(shape: Sequence[int], what: str = "A") -> int:
+def order_of_one(shape: tuple[int, ...], what: str = "A") -> int:
     """The order of one square matrix."""
     if len(shape) != 2:
         raise SemiringError(f"{what} must be one square matrix, and has shape {tuple(shape)}")

@@ -8,6 +8,7 @@ import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
+from semiring.kernels.cpu.bits.lowering import packed_bits
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.boolean import is_boolean
@@ -28,19 +29,9 @@ class Packed(Operand):
     kind = "packed"
 
     def __init__(self, matrix: Any, S: Semiring, what: str = "A", *, mine: bool = False, on_gpu: bool = False):
-        super().__init__(S, what)
+        rows, columns = matrix.shape
+        super().__init__(S, what, (rows, columns), np.dtype(bool))
         self.matrix, self.mine, self.on_gpu = matrix, mine, on_gpu
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(rows, columns)."""
-        rows, columns = self.matrix.shape
-        return rows, columns
-
-    @property
-    def dtype(self) -> np.dtype:
-        """Of the elements."""
-        return np.dtype(bool)
 
     @property
     def nbytes(self) -> int:
@@ -51,6 +42,14 @@ class Packed(Operand):
     def facts(self) -> Facts:
         """Every element is 0 or 1."""
         return Facts(two_valued=True)
+
+    def lowering(self, facts: Facts, length: int, *, in_place: bool = False, packed: bool = False) -> Lowering:
+        """The form in bits."""
+        if not self.on_gpu:
+            return packed_bits(self.S, self.dtype)
+        from semiring.kernels.cuda.choose import packed_on_device
+
+        return packed_on_device(self.S, self.dtype)
 
     def stored(self, low: Lowering, copy: bool) -> Any:
         """The packed words; their own memory may be used where `copy` is false."""

@@ -9,7 +9,7 @@ from .devices import repays, require_gpu
 from .operand import Operand
 
 
-def place(operands: Sequence[Operand], device: str | None, work: float | None = None) -> list[Operand]:
+def place(operands: Sequence[Operand], device: str | None, work: float = 0.0) -> list[Operand]:
     """The operands on one device.
 
     Parameters
@@ -36,8 +36,8 @@ def place(operands: Sequence[Operand], device: str | None, work: float | None = 
     return [on_device(given if given.kind != "sparse" else as_dense(given)) for given in operands]
 
 
-def _pays(operands: Sequence[Operand], work: float | None) -> bool:
-    if work is None or any(given.kind != "dense" for given in operands):
+def _pays(operands: Sequence[Operand], work: float) -> bool:
+    if not work or any(given.kind != "dense" for given in operands):
         return False
     dtypes = [given.dtype for given in operands]
     return repays(operands[0].S, dtypes, sum(given.nbytes for given in operands), work)

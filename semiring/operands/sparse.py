@@ -35,6 +35,10 @@ class Sparse(Operand):
     Attributes
     ----------
     rows : Rows
+    n, nnz : int
+        Number of rows, and of entries.
+    indptr, values : ndarray
+        Where the entries of each row begin, and the element of each.
     of_graph : bool
         Whether it was given as a graph, so that answers are a `Matrix` too.
     """
@@ -44,48 +48,20 @@ class Sparse(Operand):
     def __init__(
         self, rows: Rows, S: Semiring, what: str = "A", names: Sequence[Any] | None = None, of_graph: bool = False
     ):
-        super().__init__(S, what, names)
+        super().__init__(S, what, rows.shape, rows.values.dtype, names)
         self.rows, self.of_graph = rows, of_graph
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(rows, columns)."""
-        return self.rows.shape
-
-    @property
-    def dtype(self) -> np.dtype:
-        """Of the elements, as computed with."""
-        return self.rows.values.dtype
+        self.n, self.nnz = rows.shape[0], len(rows.columns)
+        self.indptr, self.values = rows.offsets, rows.values
 
     @property
     def nbytes(self) -> int:
         """Bytes of the elements and their places."""
         return self.rows.values.nbytes + self.rows.columns.nbytes + self.rows.offsets.nbytes
 
-    @property
-    def n(self) -> int:
-        """Number of vertices."""
-        return len(self.rows.offsets) - 1
-
-    @property
-    def nnz(self) -> int:
-        """Number of entries."""
-        return len(self.rows.columns)
-
-    @property
-    def indptr(self) -> NDArray[np.int64]:
-        """Where the entries of each row begin."""
-        return self.rows.offsets
-
     @cached_property
     def indices(self) -> NDArray[np.int64]:
         """The column of each entry."""
         return self.rows.columns.astype(np.int64)
-
-    @property
-    def values(self) -> np.ndarray:
-        """The element of each entry."""
-        return self.rows.values
 
     @cached_property
     def facts(self) -> Facts:

@@ -46,7 +46,7 @@ def depends_on_reachability(S: Semiring, given: Sparse) -> bool:
     return bool(((values == A.one) | (values == A.zero)).all())
 
 
-def _run(task: Task, given: Sparse) -> Any:
+def _run(task: Task, given: Sparse, plan: Plan) -> Any:
     """Strongly connected components are found, and bit sets united along the condensation in topological order."""
     from semiring.kernels.cpu.bits.components import reach
     from semiring.kernels.cpu.bits.matrix import PackedMatrix

@@ -98,7 +98,7 @@ def lowering_rates(low: Lowering) -> Rates:
 
 
 def plan(
-    operation: str, low: Lowering, analysis: Analysis, nnz: int, run: Callable[[], Any] = nothing, *,
+    operation: str, low: Lowering, analysis: Analysis, nnz: int, run: Callable[[Any], Any] = nothing, *,
     answer: bool = True,
 ) -> SparsePlan:
     """The plan for a closure by elimination, or for factors only (`answer` false)."""

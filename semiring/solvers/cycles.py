@@ -67,8 +67,9 @@ def look_for_cycles(
     S = low.algebra
     if low.on_gpu and not _improves_on_gpu(low, work):
         return FINE
-    flat = to_host(work.diagonal(0, -2, -1)).reshape(-1)
-    improved = np.flatnonzero(low.add_one(flat) != _one(low))
+    diagonal = work.diagonal(0, -2, -1)
+    flat = (to_host(diagonal) if low.on_gpu else diagonal).reshape(-1)
+    improved = np.flatnonzero(low.add_one(flat) != low.unit)
     if not improved.size:
         return FINE
     n = work.shape[-1]
@@ -104,7 +105,7 @@ def settle(low: Lowering, work: Any, verdict: Verdict) -> None:
     if verdict.error is not None:
         raise verdict.error
     for place in verdict.rounded:
-        work[place] = _one(low)
+        work[place] = low.unit
 
 
 def look_at_fronts(low: Lowering, fronts: Any, A: Sparse) -> Verdict:
@@ -113,7 +114,7 @@ def look_at_fronts(low: Lowering, fronts: Any, A: Sparse) -> Verdict:
     `rounded` holds the numbers of pivots.
     """
     S, pivots, order, facts = A.S, fronts.pivots, fronts.analysis.order, A.facts
-    improved = np.flatnonzero(low.add_one(pivots) != _one(low))
+    improved = np.flatnonzero(low.add_one(pivots) != low.unit)
     if not improved.size:
         return FINE
     slack = is_slack(low, pivots[improved], facts, A.n)
@@ -123,10 +124,6 @@ def look_at_fronts(low: Lowering, fronts: Any, A: Sparse) -> Verdict:
     if error is None and certain.size and not rounds(A.values):
         error = improving(S, A.names, int(certain[0]), None, None, None)
     return Verdict(error, [(int(i),) for i in improved], bool(certain.size))
-
-
-def _one(low: Lowering) -> Any:
-    return low.one[0] if not low.storage.names else np.array(low.one, low.storage)
 
 
 def _improves_on_gpu(low: Any, work: Any) -> bool:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from semiring.algorithms.sparse.analysis import Analysis
 from semiring.errors import NoClosureError, SemiringError
 from semiring.kernels.lowering.boolean import is_boolean
 from semiring.operands.operand import order_of
 from semiring.operands.sparse import Sparse
 
 from . import costs
+from .costs import SparsePlan
 from .methods import SPARSE, resolve_method
 from .sparse_factors import SparseFactors, analysis_of, lowering_of
 from .task import Declined, Plan, Task
@@ -50,10 +52,10 @@ def _closure(task: Task, given: Sparse) -> Plan | None:
     return plan if wanted or plan.seconds["elimination"] <= plan.seconds["dense"] + plan.prepared else None
 
 
-def _close(task: Task, given: Sparse, analysis: Any) -> Any:
+def _close(task: Task, given: Sparse, analysis: Analysis, plan: SparsePlan) -> Any:
     o = task.options
     try:
-        factors = SparseFactors(given, analysis, for_solving=False, check=o.check)
+        factors = SparseFactors(given, analysis, check=o.check, plan=plan)
     except NoClosureError as e:
         # Where stars differ from 1, one may be undefined in one order of elimination only.
         if task.S.has_unit_stars or o.method == SPARSE:
@@ -68,13 +70,13 @@ def _factors(task: Task, given: Sparse) -> Plan:
     return costs.plan(task.verb, low, analysis, given.nnz, run, answer=False)
 
 
-def _factor(task: Task, given: Sparse, analysis: Any) -> SparseFactors:
-    return SparseFactors(given, analysis, check=task.options.check)
+def _factor(task: Task, given: Sparse, analysis: Analysis, plan: SparsePlan) -> SparseFactors:
+    return SparseFactors(given, analysis, check=task.options.check, plan=plan)
 
 
-def _solve(task: Task, given: Sparse, analysis: Any) -> Any:
+def _solve(task: Task, given: Sparse, analysis: Analysis, plan: SparsePlan) -> Any:
     try:
-        factors = SparseFactors(given, analysis, check=task.options.check)
+        factors = SparseFactors(given, analysis, check=task.options.check, plan=plan)
     except NoClosureError as e:
         if task.S.has_unit_stars:
             raise

@@ -20,30 +20,28 @@ from semiring.operands.operand import Operand, order_of_one
 
 from . import schedules
 from .cycles import look_for_cycles, may_diverge, settle
-from .forms import facts_of, is_finite, lowering_of, refuse_overflow, right_hand_side, without_library
+from .forms import is_finite, refuse_overflow, right_hand_side, without_library
 from .methods import choose_method
-from .task import Options, Plan, Task, nothing
+from .task import Options, Plan, Task
 
 
 def offer(task: Task) -> Plan:
     """Elimination of any matrix into factors, or with a right-hand side."""
     given, o = task.operands[0], task.options
     n = order_of_one(given.shape)
-    facts = facts_of(given, o.check)
+    facts, low = given.form(n + 1, check=o.check)
     if task.S.is_tropical and given.dtype.kind in "iu":
         # The widest storage leaves right-hand sides the most room.
-        facts = replace(facts, largest=max(facts.largest, 1 << 40))
-    packed = given.kind == "packed"
-    low = lowering_of(given, facts, n + 1, packed=packed, check=o.check)
+        low = given.lowering(replace(facts, largest=max(facts.largest, 1 << 40)), n + 1)
+    elif low.kind == "packed" and given.kind != "packed":  # right-hand sides are arrays
+        low = given.lowering(facts, n + 1)
     engine = build_kernel(low)
     _, tile, reasons = choose_method("elimination", low, n, engine, o.tile)
-    plan = Plan(
-        task.verb, task.S, given.shape, "elimination", low, engine.place, n**3 // 3,
-        schedules.closure_memory("elimination", low, n, 1, 1), nothing,
+    return Plan(
+        task.verb, task.S, given.shape, "elimination", low, "", n**3 // 3,
+        schedules.closure_memory("elimination", low, n, 1, 1), partial(_run, task),
         (f"factoring {n} × {n} {given.dtype}", "use a narrower dtype or fewer vertices"), reasons, tile,
     )
-    object.__setattr__(plan, "run", partial(_run, task, plan))
-    return plan
 
 
 def _run(task: Task, plan: Plan) -> Any:

@@ -11,7 +11,6 @@ import numpy as np
 from semiring.algebra.laws import is_nan
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
-from semiring.kernels.choose import choose
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.operands.convert import as_dense
@@ -19,38 +18,6 @@ from semiring.operands.dense import Dense
 from semiring.operands.examine import examine
 from semiring.operands.operand import Operand
 from semiring.operands.read import read
-
-PACKED_ON_GPU = 512  # least side of matrices of truth values that repays packing them on a GPU
-
-
-def lowering_of(
-    given: Operand, facts: Facts, length: int, *, in_place: bool = False, packed: bool = False, check: bool = True
-) -> Lowering:
-    """The lowering for operands like one of them; see `semiring.kernels.choose.choose`.
-
-    Without `check`, the form that is right for all data on a GPU.
-    """
-    S, dtype = given.S, given.dtype
-    if given.kind == "packed" and given.on_gpu:
-        from semiring.kernels.cuda.choose import packed_on_device
-
-        return packed_on_device(S, dtype)
-    if not given.on_gpu:
-        return choose(S, dtype, facts, length, in_place=in_place, packed=packed)
-    from semiring.kernels.cuda.choose import choose as choose_on_gpu
-    from semiring.kernels.cuda.choose import without_facts
-
-    packed = packed and min(given.shape) >= PACKED_ON_GPU
-    if not check and not (packed and dtype.kind == "b"):
-        return without_facts(S, dtype)
-    return choose_on_gpu(S, dtype, facts, length, in_place=in_place, packed=packed)
-
-
-def facts_of(given: Operand, check: bool) -> Facts:
-    """What is known of an operand; nothing where nobody may look at data on a GPU."""
-    if check or not given.on_gpu:
-        return given.facts
-    return Facts(two_valued=given.dtype.kind == "b")
 
 
 def facts_together(operands: Sequence[Operand]) -> Facts:

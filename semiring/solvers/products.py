@@ -11,14 +11,14 @@ from semiring.algebra import laws
 from semiring.errors import SemiringError
 from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.build import stack_kernel
-from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.operands.convert import as_packed
+from semiring.operands.device import Device
 from semiring.operands.devices import is_on_gpu, to_host, upload
 from semiring.operands.examine import stacked
 from semiring.operands.packed import Packed
 
-from .forms import facts_together, lowering_of, refuse_overflow, same_dtype
+from .forms import facts_together, refuse_overflow, same_dtype
 from .shapes import Product, can_hold, product_shape
 from .task import Plan, Task
 
@@ -38,26 +38,24 @@ def _dense(task: Task) -> Plan:
         raise SemiringError(f"out must be a writable {dtype} array of shape {shape.final}, and none with a mask")
     size = int(np.prod(shape.full, dtype=float)) * dtype.itemsize
     if not operands[0].nbytes or not operands[1].nbytes:
-        low = lowering_of(operands[0], facts_together(operands), 3)
+        low = operands[0].lowering(facts_together(operands), 3)
         run = partial(_nothing, task, shape)
     else:
-        check = task.options.check or not operands[0].on_gpu
-        packed = len(shape.full) == 2
-        if check:
-            low = lowering_of(operands[0], facts_together(operands), 3, packed=packed)
+        packed, first = len(shape.full) == 2, operands[0]
+        if isinstance(first, Device) and not task.options.check:
+            low = first.unchecked_lowering(packed)
         else:
-            low = lowering_of(operands[0], operands[0].facts if packed and dtype.kind == "b" else Facts(), 3,
-                              packed=packed, check=False)
+            low = first.lowering(facts_together(operands), 3, packed=packed)
         run = partial(_multiply, task, shape, low)
     shown = " × ".join(map(str, shape.full))
     return Plan(
-        "matmul", S, shape.final, "tiled product", low, build_kernel(low).place,
+        "matmul", S, shape.final, "tiled product", low, "",
         float(np.prod(shape.full, dtype=float)) * shape.depth, size, run,
         (f"the {shown} product", "use a narrower dtype or fewer vertices"),
     )
 
 
-def _nothing(task: Task, shape: Product) -> Any:
+def _nothing(task: Task, shape: Product, plan: Plan) -> Any:
     """No terms are added to C, or to zero."""
     A, _, *C = task.operands
     if C:
@@ -66,11 +64,11 @@ def _nothing(task: Task, shape: Product) -> Any:
     return finish_product(task, upload(result) if A.on_gpu else result)
 
 
-def _multiply(task: Task, shape: Product, low: Lowering) -> Any:
+def _multiply(task: Task, shape: Product, low: Lowering, plan: Plan) -> Any:
     a, b = (given.array.reshape(s) for given, s in zip(task.operands, shape.operands, strict=False))  # type: ignore[attr-defined]
     c = task.operands[2].array.reshape(shape.full) if len(task.operands) > 2 else None  # type: ignore[attr-defined]
     result = low.decode(multiplied(low, shape.full, a, b, c))
-    if task.options.check:
+    if task.options.check and not low.drops_nan:
         refuse_overflow(low, result)
     return finish_product(task, result)
 
@@ -110,16 +108,16 @@ def _packed(task: Task) -> Plan:
     operands = [as_packed(given) for given in task.operands]
     A = operands[0]
     shape = product_shape(*(given.shape for given in operands))
-    low = lowering_of(A, A.facts, 3, packed=True)
+    low = A.lowering(A.facts, 3, packed=True)
     work = float(shape.full[0]) * shape.full[1] * shape.depth
     return Plan(
-        "matmul", task.S, shape.final, "product of packed rows", low, build_kernel(low).place, work,
+        "matmul", task.S, shape.final, "product of packed rows", low, "", work,
         low.matrix_bytes(max(shape.full)), partial(_multiply_packed, task, low, operands),
         (f"the {shape.full[0]} × {shape.full[1]} product", "use fewer vertices"),
     )
 
 
-def _multiply_packed(task: Task, low: Lowering, operands: list[Packed]) -> Any:
+def _multiply_packed(task: Task, low: Lowering, operands: list[Packed], plan: Plan) -> Any:
     A, B, *C = operands
     kernel = build_kernel(low)
     a, b = A.matrix, B.matrix

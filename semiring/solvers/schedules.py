@@ -23,9 +23,9 @@ from semiring.operands.examine import stacked
 from semiring.operands.operand import Operand, order_of
 
 from .cycles import look_for_cycles, may_diverge, settle
-from .forms import facts_of, is_finite, lowering_of, refuse_overflow, without_library
+from .forms import is_finite, refuse_overflow, without_library
 from .methods import SCHEDULES, SPARSE, choose_method, resolve_method
-from .task import Plan, Task, nothing
+from .task import Plan, Task
 
 STACKED = 128  # matrices up to this order are closed together in one call
 KEPT = 1 << 20  # bytes up to which a matrix that may be overwritten is copied all the same
@@ -37,24 +37,23 @@ def offer(task: Task) -> Plan:
     n = order_of(given.shape)
     if o.packed:
         given = as_packed(given)
-    method = resolve_method(o.method, task.S)
+    method = o.method if o.method == "auto" else resolve_method(o.method, task.S)
     if method == SPARSE:
         raise SemiringError("method='sparse' eliminates on the structure of a sparse matrix or graph on the CPU; A is "
                             f"{given.kind if given.kind != 'dense' else 'an array'}")
-    facts = facts_of(given, o.check)
-    in_place, batch = o.overwrite and o.reflexive, prod(given.shape[:-2])
-    low = lowering_of(given, facts, n, in_place=in_place, packed=len(given.shape) == 2, check=o.check)
+    in_place = o.overwrite and o.reflexive
+    facts, low = given.form(n, check=o.check, in_place=in_place)
     engine = build_kernel(low)
     method, tile, reasons = choose_method(method, low, n, engine, o.tile)
+    batch = prod(given.shape[:-2])
     copies = (0 if in_place and low.storage == low.dtype else 1) + (not o.reflexive)
     memory = closure_memory(method, low, n, batch, copies)
     rounds = max((n - 1).bit_length(), 1) if method == "squaring" else 1
-    plan = Plan(
-        "closure", task.S, given.shape, method, low, engine.place, rounds * batch * n**3, memory, nothing,
-        (f"the closure of {n} × {n} {given.dtype}", "use a narrower dtype or fewer vertices"), reasons, tile,
+    needs = f"the closure of {n} × {n} {given.dtype}", "use a narrower dtype or fewer vertices"
+    return Plan(
+        "closure", task.S, given.shape, method, low, "", rounds * batch * n**3, memory,
+        partial(_run, task, given, facts), needs, reasons, tile,
     )
-    object.__setattr__(plan, "run", partial(_run, task, given, facts, plan))
-    return plan
 
 
 def _run(task: Task, given: Operand, facts: Facts, plan: Plan) -> Any:
@@ -90,7 +89,7 @@ def _run(task: Task, given: Operand, facts: Facts, plan: Plan) -> Any:
     if given.kind == "packed":
         return given.unstored(low, work)
     result = low.decode(work)
-    if o.check:
+    if o.check and not low.drops_nan:
         refuse_overflow(low, result)
     return given.wrap(result)
 

@@ -73,7 +73,7 @@ def offer(task: Task) -> Plan:
     )
 
 
-def _rows(search: Search, starts: np.ndarray, single: bool, on_gpu: bool, o: Options) -> Any:
+def _rows(search: Search, starts: np.ndarray, single: bool, on_gpu: bool, o: Options, plan: Plan) -> Any:
     P = None
     if on_gpu:
         from .search_gpu import rows_on_gpu  # it needs CuPy
@@ -101,7 +101,7 @@ def _one_path(task: Task, given: Operand, n: int) -> Plan:
     )
 
 
-def _path(given: Operand, facts: Facts, start: int, end: int) -> tuple[Any, list | None]:
+def _path(given: Operand, facts: Facts, start: int, end: int, plan: Plan) -> tuple[Any, list | None]:
     S, names, dtype = given.S, given.names, given.dtype
     if isinstance(given, Dense):
         graph: Graph = DenseGraph(widen(S, given.array, facts))

@@ -9,7 +9,7 @@ from semiring.kernels.facts import Facts
 from semiring.operands.operand import order_of_one
 
 from . import ranks, saturating
-from .forms import facts_of, facts_together, lowering_of
+from .forms import facts_together
 from .methods import close_best
 from .products import finish_product
 from .task import Declined, Plan, Task
@@ -30,8 +30,7 @@ def _closure(task: Task) -> Plan | None:
     if len(given.shape) != 2:
         return None
     n = order_of_one(given.shape)
-    facts = facts_of(given, True)
-    low = lowering_of(given, facts, n, packed=True)
+    facts, low = given.form(n)
     if low.kind != "cuda":
         return None
     array = given.array  # type: ignore[attr-defined]
@@ -46,7 +45,7 @@ def _may_be_ranked(S: Any, dtype: Any, work: float) -> bool:
     return work >= RANKS_REPAY and can_be_ranked(S, dtype)
 
 
-def _close(task: Task, facts: Facts) -> Any:
+def _close(task: Task, facts: Facts, plan: Plan) -> Any:
     S, given = task.S, task.operands[0]
     array = given.array  # type: ignore[attr-defined]
     way = saturating if saturating.repays(S, array, facts) else ranks
@@ -66,13 +65,13 @@ def _product(task: Task) -> Plan | None:
     work = float(A.shape[0]) * A.shape[1] * B.shape[1]
     if A.dtype != B.dtype or A.shape[1] != B.shape[0] or not _may_be_ranked(task.S, A.dtype, work):
         return None
-    low = lowering_of(A, facts_together([A, B]), 3, packed=True)
+    low = A.lowering(facts_together([A, B]), 3, packed=True)
     if low.kind != "cuda":
         return None
     return _plan(task, (A.shape[0], B.shape[1]), work, low, partial(_multiply, task, low))
 
 
-def _multiply(task: Task, low: Any) -> Any:
+def _multiply(task: Task, low: Any, plan: Plan) -> Any:
     A, B = task.operands
     short = ranks.product(low.algebra, A.array, B.array)  # type: ignore[attr-defined]
     if short is None:
@@ -81,11 +80,9 @@ def _multiply(task: Task, low: Any) -> Any:
 
 
 def _plan(task: Task, shape: tuple[int, ...], work: float, low: Any, run: Any) -> Plan:
-    from semiring.kernels.cuda.compile.launch import device_name
-
     memory = 2 * low.matrix_bytes(max(shape))
     return Plan(
-        task.verb, task.S, shape, "16 bits", low, device_name(), work, memory, run,
+        task.verb, task.S, shape, "16 bits", low, "", work, memory, run,
         (f"the {task.verb} of {' × '.join(map(str, shape))} {low.dtype}", "use a narrower dtype or fewer vertices"),
         {"method": REASON},
     )

@@ -88,7 +88,7 @@ def _rows(low: Lowering, given: Any) -> Rows:
     return given.rows if low.is_identity else given.stored(low, True)
 
 
-def _dense(task: Task, low: Lowering, A: Any, B: Any, C: Any, shape: Any) -> Any:
+def _dense(task: Task, low: Lowering, A: Any, B: Any, C: Any, shape: Any, plan: Plan) -> Any:
     kernel = sparse_kernel(low)
     result = np.empty(shape.full, low.storage) if C is None else low.encode(C.array, True).reshape(shape.full)
     left = isinstance(A, Sparse)
@@ -113,7 +113,7 @@ def _finish(task: Task, low: Lowering, answer: Any, dense: Any) -> Any:
     return left.wrap(answer) if same else answer
 
 
-def _sparse(low: Lowering, A: Any, B: Any) -> Any:
+def _sparse(low: Lowering, A: Any, B: Any, plan: Plan) -> Any:
     """The answer has sorted columns, and no entry that is the algebra's zero: what is not stored is zero."""
     from scipy.sparse import csr_array
 
@@ -155,7 +155,7 @@ def _on_gpu(task: Task, A: Operand, B: Operand) -> Plan:
     )
 
 
-def _run_on_gpu(task: Task, low: Any, rows: Any, dense: list[Dense], shape: Any) -> Any:
+def _run_on_gpu(task: Task, low: Any, rows: Any, dense: list[Dense], shape: Any, plan: Plan) -> Any:
     from semiring.kernels.cuda.sparse.product import times_dense
 
     B, *C = (given.array for given in dense)

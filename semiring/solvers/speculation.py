@@ -58,12 +58,12 @@ def offer(task: Task) -> Plan | None:
     shape = arrays[0].shape if task.verb == "closure" else (arrays[0].shape[0], arrays[1].shape[1])
     work = float(shape[-1]) ** 3 if task.verb == "closure" else float(arrays[0].size) * shape[1]
     return Plan(
-        task.verb, task.S, shape, "as before", low, array_kernel(low).place, work, 0, partial(_guess, task, arrays),
+        task.verb, task.S, shape, "as before", low, "", work, 0, partial(_guess, task, arrays),
         reasons={"method": "a call like an earlier one; if its data differ, another plan runs"},
     )
 
 
-def _guess(task: Task, arrays: list) -> Any:
+def _guess(task: Task, arrays: list, plan: Plan) -> Any:
     answer = (closure if task.verb == "closure" else product)(task.S, *arrays)
     if answer is None:
         raise Declined

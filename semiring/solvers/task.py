@@ -16,12 +16,15 @@ from typing import Any
 
 import numpy as np
 
+from semiring.algebra.by_name import closable
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.blocks import UndefinedStar
 from semiring.errors import NoClosureError, SemiringError
 from semiring.graphs.texts import clip_repr
+from semiring.kernels.build import kernel
 from semiring.kernels.lowering.base import Lowering
 from semiring.machine.memory import in_words, require
+from semiring.operands.devices import LEAST_WORK
 from semiring.operands.operand import Operand
 from semiring.operands.place import place
 
@@ -133,7 +136,7 @@ class Plan:
     lowering : Lowering
         How elements are stored and computed.
     place : str
-        The device.
+        The device; empty for that of the lowering's engine.
     work : float
         Multiply-adds: one ⊗ and one ⊕ each.
     memory : int
@@ -152,10 +155,19 @@ class Plan:
     place: str
     work: float
     memory: int
-    run: Callable[[], Any] = field(repr=False, compare=False)
+    runner: Callable[[Any], Any] = field(repr=False, compare=False)  # of the plan
     needs: tuple[str, str] = ("", "use a narrower dtype or fewer vertices")  # what is short of memory, and what helps
     reasons: dict[str, str] = field(default_factory=dict)
     tile: int = 0
+
+    def run(self) -> Any:
+        """Do it."""
+        return self.runner(self)
+
+    @property
+    def device(self) -> str:
+        """Where it is done."""
+        return self.place or kernel(self.lowering).place
 
     def rows(self) -> dict[str, str]:
         """What is printed, by name."""
@@ -167,7 +179,7 @@ class Plan:
             "method": self.method,
             "tile": str(self.tile),
             "lowering": f"{low.name}, stored as {'bits' if low.kind == 'packed' else low.storage}",
-            "device": self.place,
+            "device": self.device,
             "work": f"{self.work:.3g} multiply-adds",
             "memory": f"{in_words(self.memory)} beyond the operands",
         }
@@ -183,7 +195,7 @@ class Plan:
     __repr__ = __str__
 
 
-def nothing() -> None:
+def nothing(plan: Any) -> None:
     """Stands in a plan that is not run."""
 
 
@@ -213,16 +225,21 @@ class Task:
 
     def __init__(
         self, verb: str, S: Semiring, operands: Sequence[Operand], options: Options, arguments: tuple = (),
-        work: float | None = None,
+        work: float = 0.0,
     ):
         self.verb, self.S, self.options, self.arguments = verb, S, options, arguments
+        if S.product_only and verb != "matmul":
+            closable(S)  # says why it has none
         self.observers: list[Callable[[Plan], None]] = []
-        self.given = operands
-        by_entries = any(given.kind == "sparse" for given in operands)
-        elsewhere = verb in ("rows", "path") or (verb == "matmul" and by_entries)  # these solvers place operands
-        self.operands = operands if elsewhere else place(operands, options.device, work)
-        kinds = [given.kind for given in self.operands]
-        self.kind = next((k for k in ("packed", "sparse", "device") if k in kinds), "dense")
+        self.given = self.operands = operands
+        kinds = {given.kind for given in operands}
+        # These solvers place their operands, and the host's need no placing where nobody asks for a GPU.
+        stays = verb in ("rows", "path") or (verb == "matmul" and "sparse" in kinds)
+        here = options.device is None and work < LEAST_WORK and kinds == {"dense"}
+        if not here and not stays:
+            self.operands = place(operands, options.device, work)
+            kinds = {given.kind for given in self.operands}
+        self.kind = next(k for k in ("packed", "sparse", "device", "dense") if k in kinds)
 
     @property
     def names(self) -> Any:

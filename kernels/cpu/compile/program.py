@@ -85,6 +85,7 @@ class Geometry:
         elements = height * width + self.chunk * width + round_up(height * self.chunk, self.lanes)
         return elements * self.size
 
+    @functools.lru_cache(256)  # noqa: B019 - there are few geometries, and they stay
     def close_bytes(self, n: int) -> int:
         """Scratch memory to close a block: a copy of it, and `depth` rows and columns."""
         width, height = round_up(n, self.lanes), round_up(n, self.rows)

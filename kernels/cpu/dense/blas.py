@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from semiring.kernels.lowering.base import Lowering
@@ -60,6 +62,7 @@ def _are_finite(*blocks: np.ndarray) -> bool:
         return all(np.isfinite(block.sum()) for block in blocks)
 
 
+@lru_cache(1024)
 def dense_kernel(lowering: Lowering) -> DenseKernel:
     """The engine of arrays for a lowering: the BLAS where it can be, and compiled code elsewhere."""
     return (BlasKernel if lowering.blas else DenseKernel)(lowering)
