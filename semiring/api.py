@@ -14,6 +14,7 @@ from .algebra.semiring import Semiring
 from .errors import SemiringError
 from .operands.dense import read_array
 from .operands.examine import examine
+from .operands.packed import check_boolean
 from .operands.read import read
 from .solvers.task import Plan, Task, compute, offers, options
 
@@ -100,9 +101,12 @@ def closure(
            [inf, inf,  0.]])
     """
     asked = options(method, reflexive, overwrite, device, tile, check, packed, progress)
+    S = closable(S)
+    if packed:
+        check_boolean(S)
     given = read(A, S)
     work = prod(given.shape) * float(given.shape[-1]) if given.shape else 0.0
-    return compute(Task("closure", given.S, (given,), asked, (), work))
+    return compute(Task("closure", S, (given,), asked, (), work))
 
 
 def matmul(

@@ -16,10 +16,12 @@ from hypothesis import strategies as st
 from scipy.sparse import csgraph
 
 import semiring as sr
+from semiring.api import closure_rows
 from semiring.kernels.cpu.sparse.search import FrontierKernel, frontier_kernel
+from semiring.operands.convert import as_sparse
 from semiring.operands.devices import gpu_name
-from semiring.operands.sparse import compressed
-from semiring.solvers.search import Search, closure_rows, form_of
+from semiring.operands.read import read
+from semiring.solvers.search import Search, form_of
 
 inf = np.inf
 quick = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
@@ -173,7 +175,7 @@ def test_distances_are_those_of_dijkstra(seed: int) -> None:
 
 def without_duplicates(A: Any) -> Any:
     """The least of parallel edges, for SciPy, which would add them."""
-    rows = compressed(A, sr.min_plus).rows
+    rows = as_sparse(read(A, sr.min_plus)).rows
     return sp.csr_array((rows.values, rows.columns, rows.offsets.astype(np.int32)), shape=A.shape)
 
 
@@ -197,8 +199,8 @@ def test_negative_weights_are_those_of_johnson(seed: int) -> None:
 
 @pytest.mark.parametrize("predecessors", [False, True])
 def test_results_do_not_depend_on_the_threads(predecessors: bool) -> None:
-    given_ = compressed(random_graph(400, 1600, 5), sr.min_plus)
-    search = Search(sr.min_plus, given_, form_of(sr.min_plus, given_))
+    given_ = as_sparse(read(random_graph(400, 1600, 5), sr.min_plus))
+    search = Search(sr.min_plus, given_, form_of(given_))
     sources = np.arange(0, 400, 3)
     text = frontier_kernel(search.form.low).program
     assert search.form.bounded

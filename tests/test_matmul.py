@@ -18,7 +18,7 @@ import semiring as sr
 from semiring.kernels.build import kernel
 from semiring.kernels.choose import choose
 from semiring.kernels.lowering.general import general
-from semiring.operands.operand import examine
+from semiring.operands.examine import examine
 
 inf = np.inf
 quick = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 
@@ -19,17 +20,17 @@ from semiring.kernels.blocks import bits as packed_rows
 from semiring.kernels.cpu.bits import conversions as packed_conversions
 from semiring.kernels.cpu.bits import indexing as packed_indexing
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
-from semiring.kernels.facts import Facts
 from semiring.machine import memory
 from semiring.operands import devices
 from semiring.operands.pack import pack
-from semiring.solvers.bits import packed_closure, packed_product
 
 SIZES = st.one_of(st.sampled_from([0, 1, 63, 64, 65, 128, 511, 512, 513]), st.integers(0, 200))
 SEEDS = st.integers(0, 2**32 - 1)
 SETTINGS = settings(max_examples=50, deadline=None)
 SPARSE = ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"]
 
+
+packed_closure = partial(sr.closure, packed=True)
 
 def drawn(rows: int, columns: int, seed: int) -> np.ndarray:
     rng = np.random.default_rng(seed)
@@ -499,21 +500,21 @@ def test_packed_product() -> None:
     expected = a.astype("f4") @ b.astype("f4") > 0
     A, B, C = (PackedMatrix.from_dense(x) for x in (a, b, c))
     for left, right in ((A, B), (A, b), (a, B), (sp.csr_array(a), B)):
-        same(packed_product(left, right, "boolean"), expected)
-    same(packed_product(A, B, sr.boolean, accumulate=C), expected | c)
-    same(packed_product(A, B, sr.boolean, accumulate=c), expected | c)
+        same(sr.matmul(left, right, "boolean"), expected)
+    same(sr.matmul(A, B, sr.boolean, accumulate=C), expected | c)
+    same(sr.matmul(A, B, sr.boolean, accumulate=c), expected | c)
     same(C, c)
-    refused("A has 65 columns, B has 130 rows", packed_product, C, B, "boolean")
-    refused("accumulate has shape", packed_product, A, B, "boolean", accumulate=A)
+    refused("A has 65 columns, B has 130 rows", sr.matmul, C, B, "boolean")
+    refused("accumulate has shape", sr.matmul, A, B, "boolean", accumulate=A)
     wide = PackedMatrix.from_dense(np.ones((70, 200), bool))
     out = wide[:, 64:129]
     with pytest.raises(SemiringError, match="read-only"):
-        packed_product(A, B, "boolean", out=out)
+        sr.matmul(A, B, "boolean", out=out)
     out = C.copy()
-    assert packed_product(A, B, "boolean", out=out, accumulate=out) is out
+    assert sr.matmul(A, B, "boolean", out=out, accumulate=out) is out
     same(out, expected | c)
     for bad in (A, np.empty((70, 65), bool)):
-        refused(r"out must be a PackedMatrix of shape \(70, 65\)", packed_product, A, B, "boolean", out=bad)
+        refused(r"out must be a PackedMatrix of shape \(70, 65\)", sr.matmul, A, B, "boolean", out=bad)
 
 
 def test_what_has_no_packed_closure() -> None:
@@ -528,78 +529,7 @@ def test_what_has_no_packed_closure() -> None:
     if devices.gpu_name() is None:
         refused("no GPU was found", packed_closure, np.eye(3, dtype=bool), "boolean", device="gpu")
     refused("unknown device", packed_closure, np.eye(3, dtype=bool), "boolean", device="tpu")
-    refused("must be a square matrix, and is 2 × 3", packed_closure, np.zeros((2, 3), bool), "boolean")
+    refused("must be a square matrix or a stack", packed_closure, np.zeros((2, 3), bool), "boolean")
     refused("must be one matrix", packed_closure, np.zeros((2, 3, 3), bool), "boolean")
     refused(r"A\[1, 1\] is 2: it is outside the carrier", packed_closure, np.diag([1, 2]), "boolean")
     refused("unknown method", packed_closure, np.eye(3, dtype=bool), "boolean", method="fast")
-
-
-class DevicePackedMatrix(PackedMatrix):
-    """A packed matrix that passes for one in device memory."""
-
-    __slots__ = ()
-
-    def get(self) -> PackedMatrix:
-        return PackedMatrix(self.words, self.shape[1])
-
-    @classmethod
-    def from_dense(cls, array: object, threads: int | None = None) -> DevicePackedMatrix:
-        host = array.copy() if isinstance(array, PackedMatrix) else PackedMatrix.from_dense(np.asarray(array))
-        return cls(host.words, host.shape[1])
-
-
-def test_what_is_on_the_device_stays_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which way operands take; tests/gpu tries the kernels themselves."""
-    from semiring.kernels.cpu.bits.boolean import BooleanKernel
-
-    for name, holds in (("packed", DevicePackedMatrix), ("boolean", BooleanKernel)):
-        module = ModuleType(name)
-        setattr(module, holds.__name__, holds)
-        monkeypatch.setitem(sys.modules, f"semiring.kernels.cuda.{name}", module)
-    dense = drawn(90, 90, 1) & (np.random.default_rng(1).random((90, 90)) < 0.02)
-    there = DevicePackedMatrix.from_dense(dense)
-    seen = []
-    look = lambda S, dtype, arrays: seen.append(arrays) or Facts(two_valued=True)  # noqa: E731
-    monkeypatch.setattr("semiring.solvers.bits.examine", look)
-    for A in (there, dense.view(DeviceArray)):
-        for reflexive in (True, False):
-            R = packed_closure(A, sr.boolean, reflexive=reflexive)
-            assert type(R) is DevicePackedMatrix
-            same(R, warshall(dense, reflexive))
-    assert len(seen) == 2  # arrays are looked at, bits are not
-    same(there, dense)
-    assert packed_closure(there, sr.boolean, overwrite=True) is there
-    same(there, warshall(dense, True))
-
-    monkeypatch.setattr("semiring.solvers.bits.settle", lambda *arguments: None)
-    for A in (dense, PackedMatrix.from_dense(dense), sp.csr_array(dense)):
-        R = packed_closure(A, sr.boolean, device="gpu")
-        assert type(R) is PackedMatrix
-        same(R, warshall(dense, True))
-
-    a, b, c = drawn(70, 130, 1), drawn(130, 65, 2), drawn(70, 65, 1)
-    expected = a.astype("f4") @ b.astype("f4") > 0
-    A, C = DevicePackedMatrix.from_dense(a), DevicePackedMatrix.from_dense(c)
-    product = packed_product(A, PackedMatrix.from_dense(b), sr.boolean)
-    assert type(product) is DevicePackedMatrix
-    same(product, expected)
-    for given_ in (C, c):
-        same(packed_product(A, b, sr.boolean, accumulate=given_), expected | c)
-    same(C, c)
-    refused("A has 130 columns, B has 70 rows", packed_product, A, A, "boolean")
-
-
-def test_entry_by_entry_on_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Or, and, exclusive or and degrees of rows are operators on words, which NumPy and CuPy share."""
-    from semiring.kernels.cuda.bits import matrix as device
-
-    monkeypatch.setitem(sys.modules, "cupy", np)
-    monkeypatch.setattr(device, "CHUNK", 1 << 12)
-    a, b = drawn(70, 130, 1), drawn(70, 130, 2)
-    A, B = (device.DevicePackedMatrix(PackedMatrix.from_dense(x).words, 130) for x in (a, b))
-    for got, want in ((A | B, a | b), (A & B, a & b), (A ^ B, a ^ b)):
-        same(PackedMatrix(got.words, 130), want)
-    assert A.row_degrees().tolist() == a.sum(axis=1).tolist()
-    full = device.DevicePackedMatrix(PackedMatrix.from_dense(np.ones((3, 600), bool)).words, 600)
-    assert full.row_degrees().tolist() == [600] * 3
-    refused("do not combine", lambda: A | full)

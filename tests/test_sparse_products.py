@@ -18,9 +18,10 @@ from semiring.kernels.cpu.sparse import structure
 from semiring.kernels.cpu.sparse.product import SparseKernel, sparse_kernel
 from semiring.kernels.cpu.sparse.structure import transpose
 from semiring.kernels.lowering.general import general
+from semiring.operands.convert import as_sparse
 from semiring.operands.devices import gpu_name
-from semiring.operands.sparse import compressed, from_triples
-from semiring.solvers.sparse_products import sparse_matmul
+from semiring.operands.read import read
+from semiring.operands.sparse import Sparse, compressed_rows
 
 inf = np.inf
 quick = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
@@ -30,6 +31,11 @@ CASES = [
     ("plus_times", "f8"), ("counting", "i8"), ("log", "f8"), ("gf2", "?"), ("mod_p", "i4"), ("bitset_must", "u2"),
     ("gcd_lcm", "i4"), ("max_times", "f8"),
 ]
+
+
+def compressed(A: Any, S: sr.Semiring) -> Sparse:
+    """An operand by its entries."""
+    return as_sparse(read(A, S))
 
 
 def sparse(S: sr.Semiring, array: np.ndarray, random: np.random.Generator) -> Any:
@@ -87,11 +93,11 @@ def test_products_are_the_oracles(name: str, dtype: str) -> None:
         before = untouched(a), untouched(b)
         view = data.draw(strategies.views(B))
         text = f"A = {A!r}, B = {B!r}"
-        oracle.assert_same(S, expected, sparse_matmul(a, view, T), text)
-        oracle.assert_same(S, expected, sparse_matmul(data.draw(strategies.views(A)), b, T), text)
-        oracle.assert_same(S, expected, dense(T, sparse_matmul(a, b, T)), text)
-        oracle.assert_same(S, total, sparse_matmul(a, view, T, accumulate=C), f"{text}, C = {C!r}")
-        oracle.assert_same(S, total, sparse_matmul(A, b, T, accumulate=C), f"{text}, C = {C!r}")
+        oracle.assert_same(S, expected, sr.matmul(a, view, T), text)
+        oracle.assert_same(S, expected, sr.matmul(data.draw(strategies.views(A)), b, T), text)
+        oracle.assert_same(S, expected, dense(T, sr.matmul(a, b, T)), text)
+        oracle.assert_same(S, total, sr.matmul(a, view, T, accumulate=C), f"{text}, C = {C!r}")
+        oracle.assert_same(S, total, sr.matmul(A, b, T, accumulate=C), f"{text}, C = {C!r}")
         for now, then in zip((untouched(a), untouched(b)), before, strict=True):
             assert all(np.array_equal(x, y) for x, y in zip(now, then, strict=True)), "an operand was changed"
 
@@ -109,12 +115,12 @@ def test_large_products_are_the_dense_ones(m: int, k: int, n: int) -> None:
     expected = sr.matmul(A, B, sr.min_plus)
     a, b = (sp.csr_array(from_dense(X)) for X in (A, B))
     for x in (B, np.asfortranarray(B), np.repeat(B, 2, axis=1)[:, ::2]):
-        assert (sparse_matmul(a, x, sr.min_plus) == expected).all()
+        assert (sr.matmul(a, x, sr.min_plus) == expected).all()
     for x in (A, np.asfortranarray(A)):
-        assert (sparse_matmul(x, b, sr.min_plus) == expected).all()
-    assert (dense(sr.min_plus, sparse_matmul(a, b, sr.min_plus)) == expected).all()
+        assert (sr.matmul(x, b, sr.min_plus) == expected).all()
+    assert (dense(sr.min_plus, sr.matmul(a, b, sr.min_plus)) == expected).all()
     out = np.asfortranarray(np.empty((m, n)))
-    assert sparse_matmul(a, B, sr.min_plus, out=out) is out
+    assert sr.matmul(a, B, sr.min_plus, out=out) is out
     assert (out == expected).all()
 
 
@@ -133,7 +139,7 @@ def test_results_do_not_depend_on_the_threads(threads: int) -> None:
     rows = compressed(A, sr.plus_times).rows
     C = np.empty((3000, 65))
     K.times_dense(C, rows, B)
-    assert (sparse_matmul(A, B, sr.plus_times) == C).all()
+    assert (sr.matmul(A, B, sr.plus_times) == C).all()
     assert np.allclose(C, A @ B, rtol=1e-13)
     T = transpose(rows)
     found, reference = K.times_sparse(rows, T), A @ A.T
@@ -143,10 +149,10 @@ def test_results_do_not_depend_on_the_threads(threads: int) -> None:
 
 def test_vectors_on_either_side() -> None:
     A = sp.csr_array(([3.0, 4.0, 0.0], ([0, 1, 1], [1, 2, 0])), shape=(2, 3))
-    assert sparse_matmul(A, np.array([1.0, 2, 3]), sr.min_plus).tolist() == [5, 1]
-    assert sparse_matmul(np.array([1.0, 2]), A, sr.min_plus).tolist() == [2, 4, 6]
-    assert sparse_matmul(A, np.array([1.0, 2, 3]), sr.min_plus, accumulate=np.array([0.0, 9])).tolist() == [0, 1]
-    assert sparse_matmul(A, np.array([1.0, 2, 3, 4, 5, 6])[::2], sr.min_plus).tolist() == [6, 1]
+    assert sr.matmul(A, np.array([1.0, 2, 3]), sr.min_plus).tolist() == [5, 1]
+    assert sr.matmul(np.array([1.0, 2]), A, sr.min_plus).tolist() == [2, 4, 6]
+    assert sr.matmul(A, np.array([1.0, 2, 3]), sr.min_plus, accumulate=np.array([0.0, 9])).tolist() == [0, 1]
+    assert sr.matmul(A, np.array([1.0, 2, 3, 4, 5, 6])[::2], sr.min_plus).tolist() == [6, 1]
 
 
 def test_factors_keep_their_order() -> None:
@@ -158,8 +164,8 @@ def test_factors_keep_their_order() -> None:
     a, b = sp.csr_array(A), sp.csr_array(B)
     assert not (expected == sr.matmul(B, A, right)).all()
     for x, y in ((a, B), (A, b)):
-        assert (sparse_matmul(x, y, right) == expected).all()
-    assert (dense(right, sparse_matmul(a, b, right)) == expected).all()
+        assert (sr.matmul(x, y, right) == expected).all()
+    assert (dense(right, sr.matmul(a, b, right)) == expected).all()
 
 
 # Reading.
@@ -179,7 +185,7 @@ def test_explicit_zeros_are_edges_and_duplicates_combine() -> None:
 
 def test_duplicates_combine_from_left_to_right() -> None:
     values = np.array([1e16, 1.0, -1e16, 1.0, 2.0])
-    rows = from_triples(sr.plus_times, np.zeros(5, int), np.zeros(5, int), values, (1, 1))
+    rows = compressed_rows(sr.plus_times, np.zeros(5, int), np.zeros(5, int), values, (1, 1))
     assert rows.values.tolist() == [(1e16 + 1.0) + (-1e16 + 1.0) + 2.0]  # pairs of neighbours
 
 
@@ -192,7 +198,7 @@ def test_padding_is_no_edge(kind: str) -> None:
 def test_numbers_are_edges_of_a_boolean_matrix() -> None:
     A = sp.csr_array(([0.0, 2.5], ([0, 1], [1, 0])), shape=(2, 2))
     B = sp.csr_array(np.eye(2, dtype=bool))
-    assert dense(sr.boolean, sparse_matmul(A, B, sr.boolean)).tolist() == [[False, True], [True, False]]
+    assert dense(sr.boolean, sr.matmul(A, B, sr.boolean)).tolist() == [[False, True], [True, False]]
 
 
 def test_graphs_and_dense_matrices_become_rows() -> None:
@@ -234,27 +240,27 @@ def test_nan_is_refused_with_its_place(kind: str) -> None:
     A = sp.csr_array((A.data[[2, 0, 1]], np.array([0, 3, 1]), np.array([0, 1, 1, 3, 3])), shape=(4, 5)) if (
         kind == "unsorted") else A.asformat(kind)
     with pytest.raises(sr.SemiringError, match=r"A\[2, 1\] is NaN"):
-        sparse_matmul(A, np.ones(5), sr.min_plus)
+        sr.matmul(A, np.ones(5), sr.min_plus)
     with pytest.raises(sr.SemiringError, match=r"B\[2, 1\] is NaN"):
-        sparse_matmul(np.ones(4), A, sr.min_plus)
+        sr.matmul(np.ones(4), A, sr.min_plus)
 
 
 def test_bad_operands() -> None:
     A = sp.csr_array(np.array([[1.0, 2], [3, 4]]))
     refused = [
-        (lambda: sparse_matmul(A, np.ones(3), sr.min_plus), "do not fit"),
-        (lambda: sparse_matmul(A, np.ones(2, "f4"), sr.min_plus), "convert one"),
-        (lambda: sparse_matmul(A, np.ones((2, 2, 2)), sr.min_plus), "1-D or 2-D"),
-        (lambda: sparse_matmul(A, np.array([1.0, np.nan]), sr.min_plus), r"B\[1\] is NaN"),
-        (lambda: sparse_matmul(A, A, sr.min_plus, out=np.empty((2, 2))), "need a dense operand"),
-        (lambda: sparse_matmul(A, np.ones(2), sr.min_plus, out=np.empty(3)), "out must be"),
-        (lambda: sparse_matmul(A, np.ones(2), sr.min_plus, accumulate=np.ones(3)), "accumulate has shape"),
-        (lambda: sparse_matmul(A, A, sr.min_plus, device="tpu"), "unknown device"),
-        (lambda: sparse_matmul(A, A, sr.min_plus, device="gpu"), "the GPU multiplies a sparse A with a dense B"),
-        (lambda: sparse_matmul(A, A, sr.viterbi), r"A\[0, 1\] is 2: it is outside"),
-        (lambda: sparse_matmul(A, A, sr.shortest_hops), "records, which no SciPy"),
-        (lambda: sparse_matmul(A, A, sr.why), "Python objects, which no SciPy"),
-        (lambda: sparse_matmul(A.astype(complex), A, sr.min_plus), "cannot live in complex128"),
+        (lambda: sr.matmul(A, np.ones(3), sr.min_plus), "do not fit"),
+        (lambda: sr.matmul(A, np.ones(2, "f4"), sr.min_plus), "convert one"),
+        (lambda: sr.matmul(A, np.ones((2, 2, 2)), sr.min_plus), "1-D or 2-D"),
+        (lambda: sr.matmul(A, np.array([1.0, np.nan]), sr.min_plus), r"B\[1\] is NaN"),
+        (lambda: sr.matmul(A, A, sr.min_plus, out=np.empty((2, 2))), "need a dense operand"),
+        (lambda: sr.matmul(A, np.ones(2), sr.min_plus, out=np.empty(3)), "out must be"),
+        (lambda: sr.matmul(A, np.ones(2), sr.min_plus, accumulate=np.ones(3)), "accumulate has shape"),
+        (lambda: sr.matmul(A, A, sr.min_plus, device="tpu"), "unknown device"),
+        (lambda: sr.matmul(A, A, sr.min_plus, device="gpu"), "the GPU multiplies a sparse A with a dense B"),
+        (lambda: sr.matmul(A, A, sr.viterbi), r"A\[0, 1\] is 2: it is outside"),
+        (lambda: sr.matmul(A, A, sr.shortest_hops), "records, which no SciPy"),
+        (lambda: sr.matmul(A, A, sr.why), "Python objects, which no SciPy"),
+        (lambda: sr.matmul(A.astype(complex), A, sr.min_plus), "cannot live in complex128"),
     ]
     for call, message in refused:
         with pytest.raises(sr.SemiringError, match=message):
@@ -264,7 +270,7 @@ def test_bad_operands() -> None:
 @pytest.mark.skipif(gpu_name() is not None, reason="there is a GPU")
 def test_a_gpu_that_is_not_there() -> None:
     with pytest.raises(sr.SemiringError, match="no GPU was found"):
-        sparse_matmul(sp.csr_array(np.eye(2)), np.ones(2), sr.min_plus, device="gpu")
+        sr.matmul(sp.csr_array(np.eye(2)), np.ones(2), sr.min_plus, device="gpu")
 
 
 def test_indices_outside_are_refused() -> None:
@@ -283,11 +289,11 @@ def test_integers_beyond_the_machine() -> None:
     """Sums of more than 64 bits are Python's, and an answer that does not fit is refused."""
     big = 2**62
     A, B = sp.csr_array(np.array([[big, 5], [0, 7]])), np.array([[-big], [2]])
-    assert sparse_matmul(A, B, sr.min_plus).tolist() == [[0], [9]]
-    assert sparse_matmul(B.T.copy(), A, sr.min_plus).tolist() == [[0, -big + 5]]
-    assert dense(sr.min_plus, sparse_matmul(A, sp.csr_array(B), sr.min_plus)).tolist() == [[0], [9]]
+    assert sr.matmul(A, B, sr.min_plus).tolist() == [[0], [9]]
+    assert sr.matmul(B.T.copy(), A, sr.min_plus).tolist() == [[0, -big + 5]]
+    assert dense(sr.min_plus, sr.matmul(A, sp.csr_array(B), sr.min_plus)).tolist() == [[0], [9]]
     with pytest.raises(sr.SemiringError, match="cannot hold"):
-        sparse_matmul(A, np.array([[big], [2**63 - 2]]), sr.max_plus)
+        sr.matmul(A, np.array([[big], [2**63 - 2]]), sr.max_plus)
 
 
 # Structure.

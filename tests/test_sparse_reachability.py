@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
-from semiring.operands.sparse import compressed
-from semiring.solvers.components import depends_on_reachability, reachability_closure, reachability_if_alone
+from semiring.operands.convert import as_sparse
+from semiring.operands.read import read
+from semiring.solvers.components import depends_on_reachability
 
 # Algebras with 1 ⊕ 1 = 1* = 1, and their one.
 BOOLEAN = [
@@ -41,23 +42,25 @@ def test_closures_are_the_dense_ones(
     if kind != "coo" and (A.nnz == 0 or len(set(zip(A.row.tolist(), A.col.tolist(), strict=True))) == m):
         A = A.asformat(kind)  # SciPy would add what lies in one place
     expected = sr.closure(dense, S, reflexive=reflexive)
-    found = reachability_closure(A, S, reflexive=reflexive)
+    found = sr.closure(A, S, reflexive=reflexive)
     assert found.dtype == expected.dtype and (found == expected).all()
-    bits = reachability_closure(A, S, reflexive=reflexive, packed=True)
+    if S.default_dtype.kind != "b":
+        return
+    bits = sr.closure(A, S, reflexive=reflexive, packed=True)
     assert isinstance(bits, PackedMatrix) and (bits.to_dense() == (expected == S.one_in(dtype))).all()
 
 
 def test_graphs_keep_their_names() -> None:
     graph = sr.as_graph([("a", "b"), ("b", "c"), ("c", "b")])
-    found = reachability_closure(graph, sr.boolean)
+    found = sr.closure(graph, sr.boolean)
     assert found["a", "c"] and found["c", "b"] and not found["b", "a"]
     assert (np.asarray(found) == np.asarray(sr.closure(graph, sr.boolean))).all()
-    assert reachability_closure(graph, "boolean", reflexive=False, packed=True).count() == 6
+    assert sr.closure(graph, "boolean", reflexive=False, packed=True).count() == 6
 
 
 def test_numbers_are_edges_also_where_they_are_zero() -> None:
     A = sp.csr_array(([0.0, 2.5], ([0, 1], [1, 2])), shape=(3, 3))
-    assert reachability_closure(A, sr.boolean).sum() == 6
+    assert sr.closure(A, sr.boolean).sum() == 6
     assert A.data.tolist() == [0, 2.5]
 
 
@@ -69,23 +72,23 @@ def test_what_depends_on_reachability() -> None:
         (sr.min_plus, ones, False), (sr.counting, ones, False), (sr.plus_times, ones, False),
         (sr.gf2, ones.astype(bool), False), (sr.shortest_hops, sr.as_graph([(0, 1, (0.0, 0))]), False),
     ):
-        assert depends_on_reachability(S, compressed(A, S)) is expected, S
-    with pytest.raises(sr.SemiringError, match="more than reachability"):
-        reachability_closure(weights, sr.viterbi)
+        assert depends_on_reachability(S, as_sparse(read(A, S))) is expected, S
+    assert sr.plan(ones, sr.viterbi).method == "components" != sr.plan(weights, sr.viterbi).method
     with pytest.raises(sr.SemiringError, match="square"):
-        reachability_closure(sp.csr_array(np.ones((2, 3), bool)), sr.boolean)
+        sr.closure(sp.csr_array(np.ones((2, 3), bool)), sr.boolean)
     with pytest.raises(sr.SemiringError, match=r"needs .* of memory"):
-        reachability_closure(sp.csr_array((10**7, 10**7), dtype=bool), sr.boolean)
+        sr.closure(sp.csr_array((10**7, 10**7), dtype=bool), sr.boolean)
 
 
-def test_nothing_is_returned_where_weights_matter() -> None:
-    graph = sr.as_graph([("a", "b"), ("b", "c")])
-    assert reachability_if_alone(graph, sr.boolean)["a", "c"]
-    assert reachability_if_alone(graph, sr.min_plus) is None  # an edge counts one, which is not the algebra's one
-    assert reachability_if_alone(sr.as_graph([(0, 1, 0), (1, 2, 0)]), sr.min_plus, packed=True).count() == 6
+def test_components_are_not_offered_where_weights_matter() -> None:
+    graph, method = sr.as_graph([("a", "b"), ("b", "c")]), lambda A, S: sr.plan(A, S).method
+    assert method(graph, sr.boolean) == "components" and sr.closure(graph, sr.boolean)["a", "c"]
+    assert method(graph, sr.min_plus) != "components"  # an edge counts one, which is not the algebra's one
+    assert method(sr.as_graph([(0, 1, 0), (1, 2, 0)]), sr.min_plus) == "components"
+    with pytest.raises(sr.SemiringError, match="a bit for each pair is enough for algebras of False and True"):
+        sr.closure(sr.as_graph([(0, 1, 0), (1, 2, 0)]), sr.min_plus, packed=True)
     weights = sp.csr_array(np.array([[0, 2.0], [1, 0]]))
-    for S in (sr.min_plus, sr.viterbi, sr.plus_times, sr.counting, sr.gcd_lcm):
-        assert reachability_if_alone(weights, S) is None
-    assert reachability_if_alone(weights, sr.boolean).all()
-    records = sr.as_graph([(0, 1, (0.0, 0))])
-    assert reachability_if_alone(records, sr.shortest_hops) is None
+    for S in (sr.min_plus, sr.max_plus, sr.plus_times, sr.counting):
+        assert method(weights, S) != "components"
+    assert method(weights, sr.boolean) == "components" and sr.closure(weights, sr.boolean).all()
+    assert method(sr.as_graph([(0, 1, (0.0, 0))]), sr.shortest_hops) != "components"

@@ -270,7 +270,7 @@ def packed_on_device(S: Semiring, dtype: np.dtype) -> PackedCudaLowering:
         general_on_device(S, dtype), name="packed bits", reason="every element is 0 or 1: a bit each, 64 a word",
         kind="packed", storage=np.dtype("u8"),
     )
-    return PackedCudaLowering(**{name: getattr(low, name) for name in low.__dataclass_fields__})
+    return PackedCudaLowering(**{f.name: getattr(low, f.name) for f in fields(low)})
 
 
 @lru_cache(1024)

@@ -44,7 +44,8 @@ def closable(S: Semiring | str) -> Semiring:
     LawError
         For an algebra that was declared with ``product_only=True``.
     """
-    S = algebra(S)
+    if not isinstance(S, Semiring):
+        S = algebra(S)
     if S.product_only:
         broken = S._law_report.failures
         why = broken[0] if broken else "it was declared with product_only=True"

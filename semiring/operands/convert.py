@@ -59,7 +59,8 @@ def as_packed(given: Operand) -> Packed:
     if isinstance(given, Sparse):
         stored = given.values == S.one_in(given.dtype)
         rows = np.repeat(np.arange(given.shape[0]), np.diff(given.indptr))[stored]
-        return Packed(PackedMatrix.from_edges(rows, given.rows.columns[stored], given.rows.shape), S, given.what, mine=True)
+        matrix = PackedMatrix.from_edges(rows, given.rows.columns[stored], given.rows.shape)
+        return Packed(matrix, S, given.what, mine=True)
     dense = as_dense(given)
     if isinstance(dense.source, Matrix):  # over another algebra an edge is what differs from its zero
         return Packed(pack(dense.source), S, given.what, mine=True)

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from semiring.algebra.by_name import algebra
 from semiring.algebra.semiring import Semiring
 from semiring.graphs.matrix import Matrix
 
@@ -39,7 +38,7 @@ READERS: tuple[tuple[str, str, Reader], ...] = (
 )
 
 
-def read(A: Any, S: Semiring | str, what: str = "A") -> Operand:
+def read(A: Any, S: Semiring, what: str = "A") -> Operand:
     """Whatever stands for a matrix, as an operand.
 
     Raises
@@ -47,8 +46,6 @@ def read(A: Any, S: Semiring | str, what: str = "A") -> Operand:
     SemiringError
         When it stands for none, or its dtype cannot carry the algebra.
     """
-    if not isinstance(S, Semiring):
-        S = algebra(S)
     if isinstance(A, np.ndarray):
         return read_array(A, S, what)
     if isinstance(A, Matrix):

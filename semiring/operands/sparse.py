@@ -138,7 +138,7 @@ def read_scipy(A: Any, S: Semiring, what: str) -> Sparse:
     if state == BROKEN or len(A.data) < offsets[-1]:
         raise SemiringError(f"{what} is {height} × {width} and its compressed rows do not fit: indices lie outside")
     columns, data = columns[: offsets[-1]], np.ascontiguousarray(A.data[: offsets[-1]])
-    if state == FINE and data.dtype != bool:
+    if state == FINE and (data.dtype != bool or _lives_in_bool(S)):
         values = elements_of(S, data)
         if S.over(values.dtype).contains(values).all():
             return Sparse(Rows(offsets, columns, values, width), S, what)
@@ -148,14 +148,17 @@ def read_scipy(A: Any, S: Semiring, what: str) -> Sparse:
 def _from_triples(
     S: Semiring, what: str, rows: np.ndarray, columns: np.ndarray, data: np.ndarray, shape: tuple[int, int]
 ) -> Sparse:
-    if data.dtype == bool:  # where it is True there is an edge, without a weight
+    if data.dtype == bool and not _lives_in_bool(S):  # where it is True there is an edge, without a weight
         rows, columns = rows[data], columns[data]
-        one = S.one_in(bool) if S.default_dtype.kind == "b" else unweighted(S, None, None)
-        values = np.repeat(np.asarray(one), len(rows))
+        values = np.repeat(unweighted(S, None, None), len(rows))
     else:
         values = elements_of(S, data)
     _refuse_outside(S, what, values, rows, columns)
     return Sparse(compressed_rows(S, rows, columns, values, shape), S, what)
+
+
+def _lives_in_bool(S: Semiring) -> bool:
+    return any(d.kind == "b" for d in S.dtypes)
 
 
 def elements_of(S: Semiring, data: np.ndarray) -> np.ndarray:

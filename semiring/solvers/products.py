@@ -9,6 +9,7 @@ import numpy as np
 
 from semiring.algebra import laws
 from semiring.errors import SemiringError
+from semiring.kernels.blocks.bits import check_writable
 from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.build import stack_kernel
 from semiring.kernels.lowering.base import Lowering
@@ -132,5 +133,7 @@ def _multiply_packed(task: Task, low: Lowering, operands: list[Packed], plan: Pl
         return A.unstored(low, result)
     if type(out) is not type(result) or out.shape != result.shape:
         raise SemiringError(f"out must be a {type(result).__name__} of shape {result.shape}")
+    if not A.on_gpu:
+        check_writable(out)
     kernel.assign(out, result)
     return out

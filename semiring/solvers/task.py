@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from semiring.algebra.by_name import closable
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.blocks import UndefinedStar
 from semiring.errors import NoClosureError, SemiringError
@@ -228,8 +227,6 @@ class Task:
         work: float = 0.0,
     ):
         self.verb, self.S, self.options, self.arguments = verb, S, options, arguments
-        if S.product_only and verb != "matmul":
-            closable(S)  # says why it has none
         self.observers: list[Callable[[Plan], None]] = []
         self.given = self.operands = operands
         kinds = {given.kind for given in operands}

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import semiring as sr
-from semiring.solvers.search import closure_rows
+from semiring.api import closure_rows
 
 inf = np.inf
 CASES = [

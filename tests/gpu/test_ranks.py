@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import semiring as sr
-from semiring.solvers.schedules import close_best
+from semiring.solvers.methods import close_best
 
 bottleneck = sr.Semiring("declared here", add=np.minimum, mul=np.maximum, zero=np.inf, one=-np.inf)
 

@@ -7,7 +7,7 @@ import pytest
 from gpu.test_large import closure_reference
 
 import semiring as sr
-from semiring.solvers.schedules import close_best
+from semiring.solvers.methods import close_best
 
 
 def graph(n: int, dtype: str, weight: int, density: float, rng: np.random.Generator) -> np.ndarray:

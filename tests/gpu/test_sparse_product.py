@@ -9,7 +9,6 @@ import pytest
 import scipy.sparse as sp
 
 import semiring as sr
-from semiring.solvers.sparse_products import sparse_matmul
 
 CASES = [
     ("boolean", "?"), ("min_plus", "f4"), ("min_plus", "f8"), ("min_plus", "i4"), ("max_min", "f4"),
@@ -32,20 +31,20 @@ def test_products_are_the_cpus(name: str, dtype: str, width: int) -> None:
 
     S = sr.catalogue[name]
     A, B, C = operands(dtype, 120, 90, width)
-    expected = sparse_matmul(A, B, S, accumulate=C)
+    expected = sr.matmul(A, B, S, accumulate=C)
     for b in (cupy.asarray(B), cupy.asarray(np.asfortranarray(B))):
-        found = sparse_matmul(A, b, S, accumulate=C)
+        found = sr.matmul(A, b, S, accumulate=C)
         assert isinstance(found, cupy.ndarray) and found.dtype == expected.dtype
         assert np.allclose(found.get().astype(float), expected.astype(float), rtol=1e-6)
-    plain = sparse_matmul(A, B, S, device="gpu")
+    plain = sr.matmul(A, B, S, device="gpu")
     assert isinstance(plain, np.ndarray)
-    assert np.allclose(plain.astype(float), sparse_matmul(A, B, S).astype(float), rtol=1e-6)
+    assert np.allclose(plain.astype(float), sr.matmul(A, B, S).astype(float), rtol=1e-6)
 
 
 @pytest.mark.parametrize("dtype", ["i2", "i4", "i8", "f4"])
 def test_rows_without_entries_are_zero(dtype: str) -> None:
     A = sp.csr_array((np.array([1000, -3], dtype), ([0, 2], [1, 0])), shape=(4, 2))
-    found = sparse_matmul(A, np.array([[7, 1], [2, 5]], dtype), sr.min_plus, device="gpu")
+    found = sr.matmul(A, np.array([[7, 1], [2, 5]], dtype), sr.min_plus, device="gpu")
     zero = sr.min_plus.zero_in(dtype)
     assert found.tolist() == [[1002, 1005], [zero, zero], [4, -2], [zero, zero]]
 
@@ -55,14 +54,14 @@ def test_vectors_and_matrices_on_the_device() -> None:
     import cupyx.scipy.sparse as cs
 
     A = cs.csr_matrix(sp.csr_matrix(([3.0, 4.0], ([0, 1], [1, 2])), shape=(3, 3)))
-    assert sparse_matmul(A, cupy.asarray([9.0, 9, 0]), sr.min_plus).tolist() == [12, 4, np.inf]
+    assert sr.matmul(A, cupy.asarray([9.0, 9, 0]), sr.min_plus).tolist() == [12, 4, np.inf]
     out = np.empty(3)
-    assert sparse_matmul(A, np.array([9.0, 9, 0]), sr.min_plus, out=out) is out and out.tolist() == [12, 4, np.inf]
+    assert sr.matmul(A, np.array([9.0, 9, 0]), sr.min_plus, out=out) is out and out.tolist() == [12, 4, np.inf]
     with pytest.raises(sr.SemiringError, match="format csr"):
-        sparse_matmul(A.tocsc(), cupy.ones(3), sr.min_plus)
+        sr.matmul(A.tocsc(), cupy.ones(3), sr.min_plus)
     with pytest.raises(sr.SemiringError, match="NaN"):
-        sparse_matmul(A, cupy.asarray([9.0, np.nan, 0]), sr.min_plus)
+        sr.matmul(A, cupy.asarray([9.0, np.nan, 0]), sr.min_plus)
     with pytest.raises(sr.SemiringError, match="sparse A with a dense B"):
-        sparse_matmul(cupy.ones((2, 3)), A, sr.min_plus)
+        sr.matmul(cupy.ones((2, 3)), A, sr.min_plus)
     with pytest.raises(sr.SemiringError, match="do not fit"):
-        sparse_matmul(A, cupy.ones(4), sr.min_plus)
+        sr.matmul(A, cupy.ones(4), sr.min_plus)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sparse_patterns import patterns, rows, touched
 
 from semiring.algorithms.sparse.analysis import Analysis, analyse
-from semiring.algorithms.sparse.costs import work
+from semiring.algorithms.sparse.costs import work_of
 
 ORDERS = ["levels", "natural"] + ["metis"] * (find_spec("pymetis") is not None)
 quick = settings(max_examples=80, deadline=None)
@@ -124,7 +124,7 @@ def test_columns_are_in_the_order_of_elimination(pattern: tuple, how: tuple) -> 
 @given(patterns(), analyses)
 def test_work_counts_the_terms(pattern: tuple, how: tuple) -> None:
     a, _ = analysed(pattern, how)
-    found = work(a)
+    found = work_of(a)
     s, u = a.pivots.tolist(), a.reach.tolist()
     assert found.small + found.large == sum(x * (x + y) ** 2 for x, y in zip(s, u, strict=True))
     assert found.down == sum(x * y for x, y in zip(s, u, strict=True))
@@ -144,7 +144,7 @@ def test_work_counts_the_terms(pattern: tuple, how: tuple) -> None:
 def test_one_giant_supernode() -> None:
     n = 60
     a = analyse(*rows(n, [(u, v) for u in range(n) for v in range(n) if u != v]))
-    assert a.pivots.tolist() == [n] and work(a).stored == n * n
+    assert a.pivots.tolist() == [n] and work_of(a).stored == n * n
 
 
 def test_merging_lowers_the_number_of_supernodes() -> None:
@@ -153,4 +153,4 @@ def test_merging_lowers_the_number_of_supernodes() -> None:
     edges += [(v, v + side) for v in range(side**2 - side)]
     apart, merged = (analyse(*rows(side**2, edges), leaf=leaf, merge=leaf > 0) for leaf in (0, 32))
     assert len(merged.parent) < len(apart.parent) / 4
-    assert work(merged).down < 2 * work(apart).down
+    assert work_of(merged).down < 2 * work_of(apart).down

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from semiring.kernels.cpu.compile import threads
+from semiring.kernels.cpu.compile import program, threads
 from semiring.kernels.cpu.compile.program import has_fma, unroll
 from semiring.kernels.cpu.dense import engine
 from semiring.kernels.cpu.dense.engine import CpuKernel, tiling
@@ -469,14 +469,15 @@ def test_unroll_keeps_the_order() -> None:
 
 
 def test_constants_are_exact() -> None:
-    text = engine.source(
-        engine.Program(
+    text = program.source(
+        program.Program(
             "constants",
             (np.dtype("f8"), np.dtype("i8"), np.dtype("bool"), np.dtype("f4")),
             (0.1, 2**63 - 1, True, -np.inf),
             (np.nan, -(2**63), False, np.float32(0.1)),
             "",
-        )
+        ),
+        engine.TEMPLATE,
     )
     line = {name: next(x for x in text.split("\n") if x.startswith(name)) for name in ("ZERO", "ONE")}
     scope = {"np": np, "inf": np.inf, "nan": np.nan}

@@ -61,10 +61,10 @@ def run(code: str, **settings: str) -> tuple[str, str]:
 def modules_that_compile() -> set[str]:
     """Those that have functions compiled, or text of their own making."""
     found = set()
-    for file in (ROOT / "kernels" / "cpu").glob("*.py"):
+    for file in (ROOT / "kernels" / "cpu").rglob("*.py"):
         text = file.read_text(encoding="utf-8")
         if not file.stem.endswith("template") and ("from .vectors import" in text or "cache.load(" in text):
-            found.add(f"semiring.kernels.cpu.{file.stem}")
+            found.add(".".join(["semiring", *file.relative_to(ROOT).with_suffix("").parts]))
     return found
 
 

@@ -45,7 +45,7 @@ def test_a_broken_kernel_is_noticed() -> None:
     """The check can fail, and the message cites the file."""
     broken = WORDS.source().replace("transposed(pair.x, lane)", "turned(pair.x, lane)")
     accepted, log = nvrtc.compile(broken, (*OPTIONS, "--gpu-architecture=sm_90a"))
-    assert not accepted and "bits_words.cu(" in log
+    assert not accepted and "bits/words.cu(" in log
 
 
 def test_kernels_for_a_capability() -> None:

@@ -61,7 +61,7 @@ def test_kernels_become_machine_code(group: int) -> None:
 @needs_compiler
 def test_a_broken_kernel_is_noticed() -> None:
     text = sources(sr.min_plus, np.dtype("f4"))[0]
-    assert "frontier.cu(" in complaint(text.replace("DEVICE Value plus(", "DEVICE Value other("))
+    assert "sparse/search.cu(" in complaint(text.replace("DEVICE Value plus(", "DEVICE Value other("))
     assert "no such element or group" in complaint(text.replace("GROUP = 1;", "GROUP = 3;"))
 
 
