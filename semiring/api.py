@@ -12,9 +12,9 @@ from .algebra import laws
 from .algebra.by_name import algebra, closable
 from .algebra.semiring import Semiring
 from .errors import SemiringError
+from .operands.convert import as_bits
 from .operands.dense import read_array
 from .operands.examine import examine
-from .operands.packed import check_boolean
 from .operands.read import read
 from .solvers.task import Plan, Task, compute, offers, options
 
@@ -102,9 +102,7 @@ def closure(
     """
     asked = options(method, reflexive, overwrite, device, tile, check, packed, progress)
     S = closable(S)
-    if packed:
-        check_boolean(S)
-    given = read(A, S)
+    given = as_bits(A, S) if packed else read(A, S)
     work = prod(given.shape) * float(given.shape[-1]) if given.shape else 0.0
     return compute(Task("closure", S, (given,), asked, (), work))
 
@@ -423,7 +421,7 @@ def plan(
     asked = options(method, reflexive, overwrite, device, tile, check, packed, False, order, predecessors)
     S = algebra(S) if verb == "matmul" else closable(S)
     if verb == "closure":
-        given = read(A, S)
+        given = as_bits(A, S) if packed else read(A, S)
         task = Task(verb, S, (given,), asked, (), prod(given.shape) * float(given.shape[-1]) if given.shape else 0.0)
     elif verb == "matmul":
         task = _product(A, B, S, None, None, device, check)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from functools import lru_cache
 from math import copysign, inf
+from threading import RLock
 
 import numpy as np
 
@@ -284,8 +285,9 @@ _array_kernels: dict[tuple, CudaKernel] = {}
 
 @lru_cache(1024)
 def array_kernel(lowering: CudaLowering) -> CudaKernel:
-    """The engine of arrays of a lowering; lowerings whose text is the same share it."""
-    found = _array_kernels.get(lowering.key)
-    if found is None:
-        found = _array_kernels[lowering.key] = CudaKernel(lowering)
-    return found
+    """The engine of arrays of a lowering; lowerings whose text is the same share it, and so do threads."""
+    with _making:
+        return _array_kernels.get(lowering.key) or _array_kernels.setdefault(lowering.key, CudaKernel(lowering))
+
+
+_making = RLock()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.graphs.matrix import Matrix
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
@@ -14,6 +17,7 @@ from .devices import to_host, upload
 from .operand import Operand
 from .pack import pack
 from .packed import Packed, check_boolean
+from .read import read
 from .sparse import Sparse, compressed_rows, entries_of, read_scipy
 
 
@@ -75,6 +79,13 @@ def as_packed(given: Operand) -> Packed:
 
         return Packed(DevicePackedMatrix.from_dense(dense.array), S, given.what, mine=True, on_gpu=True)
     return Packed(PackedMatrix.from_dense(dense.array), S, given.what, mine=True)
+
+
+def as_bits(A: Any, S: Semiring) -> Operand:
+    """An operand of a Boolean algebra one bit an element, or still by its entries."""
+    check_boolean(S)
+    given = read(A, S)
+    return given if isinstance(given, Sparse) else as_packed(given)
 
 
 def on_device(given: Operand) -> Operand:

@@ -24,12 +24,12 @@ from .sparse import read_graph, read_scipy
 Reader = Callable[[Any, Semiring, str], Operand]
 
 READERS: tuple[tuple[str, str, Reader], ...] = (
+    ("cupy", "ndarray", read_cupy),
     ("semiring.kernels.cpu.bits.matrix", "PackedMatrix", read_packed),
     ("semiring.kernels.cuda.bits.matrix", "DevicePackedMatrix", read_packed_on_gpu),
     ("semiring.graphs.graph", "Graph", read_graph),
     ("scipy.sparse", "sparray", read_scipy),
     ("scipy.sparse", "spmatrix", read_scipy),
-    ("cupy", "ndarray", read_cupy),
     ("cupyx.scipy.sparse", "spmatrix", read_cupyx),
     ("networkx", "Graph", read_graph),
     ("pandas", "DataFrame", read_graph),

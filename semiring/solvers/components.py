@@ -32,8 +32,7 @@ def offer(task: Task) -> Plan | None:
     return Plan(
         "closure", S, given.shape, "components", low, f"CPU, {thread_count()} threads", float(given.nnz),
         size + n * n // 4, partial(_run, task, given),
-        (f"the closure of {n} × {n} {'bits' if o.packed else dtype}", "use a narrower dtype or fewer vertices"),
-        {"method": "only reachability counts: strongly connected components, and bit sets along the condensation"},
+        reasons={"method": "only reachability counts: components, and bit sets along the condensation"},
     )
 
 

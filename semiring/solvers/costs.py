@@ -35,7 +35,7 @@ ANALYSIS_BUDGET = 0.4  # share of the dense closure's time that looking for a fa
 OBJECT = 2000  # and one on Python objects
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class SparsePlan(Plan):
     """What will be done with a sparse matrix, and why; `print` it.
 

@@ -48,11 +48,9 @@ def _dense(task: Task) -> Plan:
         else:
             low = first.lowering(facts_together(operands), 3, packed=packed)
         run = partial(_multiply, task, shape, low)
-    shown = " × ".join(map(str, shape.full))
     return Plan(
         "matmul", S, shape.final, "tiled product", low, "",
         float(np.prod(shape.full, dtype=float)) * shape.depth, size, run,
-        (f"the {shown} product", "use a narrower dtype or fewer vertices"),
     )
 
 
@@ -114,7 +112,6 @@ def _packed(task: Task) -> Plan:
     return Plan(
         "matmul", task.S, shape.final, "product of packed rows", low, "", work,
         low.matrix_bytes(max(shape.full)), partial(_multiply_packed, task, low, operands),
-        (f"the {shape.full[0]} × {shape.full[1]} product", "use fewer vertices"),
     )
 
 

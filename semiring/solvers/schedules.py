@@ -49,10 +49,9 @@ def offer(task: Task) -> Plan:
     copies = (0 if in_place and low.storage == low.dtype else 1) + (not o.reflexive)
     memory = closure_memory(method, low, n, batch, copies)
     rounds = max((n - 1).bit_length(), 1) if method == "squaring" else 1
-    needs = f"the closure of {n} × {n} {given.dtype}", "use a narrower dtype or fewer vertices"
     return Plan(
         "closure", task.S, given.shape, method, low, "", rounds * batch * n**3, memory,
-        partial(_run, task, given, facts), needs, reasons, tile,
+        partial(_run, task, given, facts), None, reasons, tile,
     )
 
 

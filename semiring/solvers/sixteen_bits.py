@@ -83,6 +83,5 @@ def _plan(task: Task, shape: tuple[int, ...], work: float, low: Any, run: Any) -
     memory = 2 * low.matrix_bytes(max(shape))
     return Plan(
         task.verb, task.S, shape, "16 bits", low, "", work, memory, run,
-        (f"the {task.verb} of {' × '.join(map(str, shape))} {low.dtype}", "use a narrower dtype or fewer vertices"),
-        {"method": REASON},
+        reasons={"method": REASON},
     )

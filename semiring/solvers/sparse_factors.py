@@ -69,7 +69,7 @@ class SparseFactors(Named):
         assert self.plan.load
         size = costs.factor_memory(self.plan.load, low)
         if size > LARGE:
-            require(size, *self.plan.needs)
+            require(size, *self.plan.shortage)
         self._fronts = fronts_of(low, self.analysis)
         self._closed: np.ndarray | None = None
         stored = low.encode(A.values, True)

@@ -67,7 +67,6 @@ def offer(task: Task) -> Plan:
         "matmul", S, shape.final, "sparse × sparse" if both else "sparse × dense", low,
         f"CPU, {thread_count()} threads",
         float(nnz) * (1 if both else max(shape.full[1] if A.kind == "sparse" else shape.full[0], 1)), size, run,
-        (f"the {shape.full[0]} × {shape.full[1]} product", "use a narrower dtype or fewer vertices"),
     )
 
 
@@ -151,7 +150,6 @@ def _on_gpu(task: Task, A: Operand, B: Operand) -> Plan:
     return Plan(
         "matmul", S, shape.final, "sparse × dense", low, device_name(), float(len(rows.values)) * shape.full[1],
         shape.full[0] * shape.full[1] * dtype.itemsize, partial(_run_on_gpu, task, low, rows, dense, shape),
-        (f"the {shape.full[0]} × {shape.full[1]} product", "use a narrower dtype or fewer vertices"),
     )
 
 

@@ -119,7 +119,7 @@ def options(
         return Options(*given)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Plan:
     """What will be done, and why; `print` it.
 
@@ -155,7 +155,7 @@ class Plan:
     work: float
     memory: int
     runner: Callable[[Any], Any] = field(repr=False, compare=False)  # of the plan
-    needs: tuple[str, str] = ("", "use a narrower dtype or fewer vertices")  # what is short of memory, and what helps
+    needs: tuple[str, str] | None = None  # what is short of memory, and what helps, if it can be said better
     reasons: dict[str, str] = field(default_factory=dict)
     tile: int = 0
 
@@ -167,6 +167,14 @@ class Plan:
     def device(self) -> str:
         """Where it is done."""
         return self.place or kernel(self.lowering).place
+
+    @property
+    def shortage(self) -> tuple[str, str]:
+        """What is short of memory where there is not enough, and what helps."""
+        shape = " × ".join(map(str, self.shape))
+        dtype = "bits" if self.lowering.kind == "packed" else self.lowering.dtype
+        what = f"the {shape} product" if self.operation == "matmul" else f"the {self.operation} of {shape} {dtype}"
+        return self.needs or (what, "use a narrower dtype or fewer vertices")
 
     def rows(self) -> dict[str, str]:
         """What is printed, by name."""
@@ -232,7 +240,9 @@ class Task:
         kinds = {given.kind for given in operands}
         # These solvers place their operands, and the host's need no placing where nobody asks for a GPU.
         stays = verb in ("rows", "path") or (verb == "matmul" and "sparse" in kinds)
-        here = options.device is None and work < LEAST_WORK and kinds == {"dense"}
+        here = (kinds == {"device"} and options.device != "cpu") or (
+            kinds == {"dense"} and (options.device == "cpu" or (options.device is None and work < LEAST_WORK))
+        )
         if not here and not stays:
             self.operands = place(operands, options.device, work)
             kinds = {given.kind for given in self.operands}
@@ -264,7 +274,7 @@ def compute(task: Task) -> Any:
     refused: Exception | None = None
     for plan in offers(task):
         if plan.memory > LARGE:
-            require(plan.memory, *plan.needs, on_gpu=plan.lowering.on_gpu)
+            require(plan.memory, *plan.shortage, on_gpu=plan.lowering.on_gpu)
         try:
             answer = plan.run()
             for told in task.observers:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from struct import pack, unpack
+from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -132,10 +133,17 @@ class Exchange:
         self._inspect(max(blocks, 1), 1, address, ld, following, rows, batch, failed, *_addresses(into, last))
 
 
-@lru_cache(1024)
 def exchange(low: CudaLowering) -> Exchange:
-    """The exchange of a lowering."""
-    return Exchange(low)
+    """The exchange of a lowering; threads share one, since what is dropped unloads its code."""
+    found = _exchanges.get(low)
+    if found is None:
+        with _making:
+            found = _exchanges.get(low) or _exchanges.setdefault(low, Exchange(low))
+    return found
+
+
+_exchanges: dict[CudaLowering, Exchange] = {}
+_making = RLock()
 
 
 def look_at(low: CudaLowering, arrays: Sequence[Any]) -> Findings:
