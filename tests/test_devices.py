@@ -7,6 +7,8 @@ import pytest
 
 import semiring as sr
 from semiring.operands import devices
+from semiring.operands.place import place
+from semiring.operands.read import read
 
 
 def test_an_unknown_device_is_refused() -> None:
@@ -24,9 +26,8 @@ def test_a_missing_gpu_is_said(device: str, monkeypatch: pytest.MonkeyPatch) -> 
 def test_host_arrays_stay_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(devices, "gpu_name", lambda: None)
     A = np.zeros((3, 3))
-    arrays, back = devices.settle(sr.min_plus, [A], None, 1e18)
-    assert arrays[0] is A
-    assert back(A) is A
+    given = read(A, sr.min_plus)
+    assert place([given], None, 1e18) == [given]
 
 
 def test_only_work_that_repays_the_copy_asks_for_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,7 +46,7 @@ def test_the_gpu_gets_what_repays_the_copy(monkeypatch: pytest.MonkeyPatch) -> N
     def goes(threads: int, warm: bool, array: np.ndarray = A) -> bool:
         monkeypatch.setenv("SEMIRING_NUM_THREADS", str(threads))
         monkeypatch.setattr(devices, "_is_warm", lambda: warm)
-        return devices._repays(sr.min_plus, [array], float(len(array)) ** 3)
+        return devices.repays(sr.min_plus, [array.dtype], array.nbytes, float(len(array)) ** 3)
 
     assert goes(2, warm=True)
     assert not goes(2, warm=False)

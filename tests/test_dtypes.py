@@ -140,7 +140,7 @@ def test_records_of_any_fields(count: int, dtype: str) -> None:
 
 @pytest.mark.parametrize(("field", "why"), [
     ("f16", "floats of 64 bits at most"), ("c16", "floats of 64 bits at most"), ("O", "dtype=object"),
-    ("U5", "floats of 64 bits at most"), ("M8[s]", "floats of 64 bits at most"), ("no such", "no names with dtypes"),
+    ("U5", "floats of 64 bits at most"), ("M8[s]", "floats of 64 bits at most"), ("no such", "not names with dtypes"),
 ])
 def test_fields_that_cannot_be(field: str, why: str) -> None:
     with pytest.raises(sr.SemiringError, match=why):

@@ -157,7 +157,7 @@ def test_refusals_name_the_operand_the_place_and_what_to_do() -> None:
         (np.array([[1.0, 2.0], ["b", 1.0]], object), r"A\[1, 0\] is 'b': min-plus computes with numbers; mark an"),
         (np.array([[1.0, None], [2.0, 1.0]], object), r"A\[0, 1\] is None: min-plus computes with numbers"),
         (np.zeros((2, 2), "M8[s]"), r"min-plus cannot live in datetime64.*Convert the data"),
-        (np.array([["a"]], np.dtypes.StringDType()), r"A has elements of dtype StringDType.*no numbers"),
+        (np.array([["a"]], np.dtypes.StringDType()), r"A has elements of dtype StringDType.*not numbers"),
         ([[1, 2], [3]], r"A is not a matrix: .*pass a NumPy array"),
     ):
         for call in (sr.closure, sr.factor, sr.plan, lambda A, S: sr.path(A, S, 0, 1)):

@@ -379,7 +379,7 @@ class _Resolution:
         strong = [k for k in kinds if isinstance(k, np.dtype)]
         home = np.result_type(*strong) if strong else default
         if home.kind == "b":  # 1 beside a condition is a number, of the dtype that the numbers have here
-            home = default
+            home = default if default.kind != "b" else self.default
         return [k if isinstance(k, np.dtype) else _place(a, k, home) for a, k in zip(args, kinds, strict=True)]
 
 

@@ -38,6 +38,7 @@ class Dense(Operand):
     ):
         self.S, self.what, self.shape, self.dtype, self.names = S, what, array.shape, array.dtype, names
         self.array, self._wrap, self.source = array, wrap, source
+        self.of_graph = source is not None
 
     @property
     def nbytes(self) -> int:

@@ -33,10 +33,13 @@ class Operand:
         Of the elements, as computed with.
     names : sequence or None
         Of the vertices.
+    of_graph : bool
+        Whether rows and columns are vertices, so that square answers are a `Matrix`.
     """
 
     kind: ClassVar[str]
     on_gpu: bool = False
+    of_graph: bool = False
 
     def __init__(
         self, S: Semiring, what: str, shape: tuple[int, ...], dtype: np.dtype, names: Sequence[Any] | None = None

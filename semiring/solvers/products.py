@@ -100,7 +100,8 @@ def finish_product(task: Task, result: Any) -> Any:
         return out
     if not final:
         return result[()]
-    return left.wrap(result) if left.names == right.names else result
+    alike = left.of_graph == right.of_graph and left.names == right.names
+    return left.wrap(result) if alike else result
 
 
 def _packed(task: Task) -> Plan:

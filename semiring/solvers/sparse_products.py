@@ -108,8 +108,8 @@ def _finish(task: Task, low: Lowering, answer: Any, dense: Any) -> Any:
         out[...] = answer
         return out
     left, right = task.given[:2]
-    same = left.names == right.names and len(answer.shape) == 2
-    return left.wrap(answer) if same else answer
+    alike = left.of_graph and right.of_graph and left.names == right.names
+    return left.wrap(answer) if alike else answer
 
 
 def _sparse(low: Lowering, A: Any, B: Any, plan: Plan) -> Any:

@@ -1,0 +1,330 @@
+"""Every verb with every representation and every option: one table, of which all cells are run.
+
+A cell says the same for every representation of one matrix: values, dtype, kind and names of the answer, or a refusal
+that names what is refused; and `sr.plan` makes the plan that runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+import semiring as sr
+from semiring.kernels.cpu.bits.matrix import PackedMatrix
+from semiring.operands.read import READERS
+from semiring.solvers import task as tasks
+
+inf = np.inf
+SIZES = (7, 130)  # what comes out must not depend on it
+
+
+class Rows(sp.csr_array):
+    """A subclass, as other libraries have them."""
+
+
+class Roads(nx.DiGraph):
+    """A subclass."""
+
+
+class Exported:
+    """An array of a library that only exports DLPack."""
+
+    def __init__(self, array: np.ndarray):
+        self.array = array
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.array.__dlpack_device__()
+
+
+def matrix(n: int, S: sr.Semiring) -> np.ndarray:
+    """Some edges, of whole weights."""
+    rng = np.random.default_rng(n)
+    i, j = rng.integers(0, n, (2, 3 * n))
+    A = np.full((n, n), S.zero_in(S.default_dtype), S.default_dtype)
+    A[i, j] = True if S.default_dtype.kind == "b" else rng.integers(1, 9, 3 * n)
+    A[np.arange(n), np.arange(n)] = S.zero_in(S.default_dtype)
+    return A
+
+
+def entries(A: np.ndarray, S: sr.Semiring) -> sp.coo_array:
+    i, j = np.nonzero(S.zero_in(A.dtype) != A)
+    return sp.coo_array((A[i, j], (i, j)), A.shape)
+
+
+def frame(A: np.ndarray, S: sr.Semiring) -> pd.DataFrame:
+    E = entries(A, S)
+    data = {"from": E.row, "to": E.col, "weight": E.data}
+    return pd.DataFrame(data)
+
+
+def networkx(A: np.ndarray, S: sr.Semiring, kind: type = nx.DiGraph) -> Any:
+    G, E = kind(), entries(A, S)
+    G.add_nodes_from(range(len(A)))
+    G.add_weighted_edges_from(zip(E.row.tolist(), E.col.tolist(), E.data.tolist(), strict=True))
+    return G
+
+
+def names(n: int) -> list[str]:
+    return [f"v{i}" for i in range(n)]
+
+
+# How each is made of an array, and what kind of answer it gets: an array, or a matrix with the names of vertices.
+MAKE: dict[str, tuple[Callable[[np.ndarray, sr.Semiring], Any], str]] = {
+    "array": (lambda A, S: A.copy(), "array"),
+    "Fortran order": (lambda A, S: np.asfortranarray(A), "array"),
+    "read-only": (lambda A, S: np.broadcast_to(A, A.shape), "array"),
+    "nested lists": (lambda A, S: A.tolist(), "array"),
+    "masked": (lambda A, S: np.ma.masked_array(A.copy(), S.zero_in(A.dtype) == A), "array"),
+    "DLPack": (lambda A, S: Exported(A.copy()), "array"),
+    "Matrix": (lambda A, S: sr.Matrix(A.copy(), S, names(len(A))), "named"),
+    **{
+        f"{kind}_array": (lambda A, S, kind=kind: entries(A, S).asformat(kind), "array")
+        for kind in ("coo", "csr", "csc", "lil", "dok", "bsr", "dia")
+    },
+    "csr_matrix": (lambda A, S: sp.csr_matrix(entries(A, S)), "array"),
+    "subclass of csr_array": (lambda A, S: Rows(entries(A, S).tocsr()), "array"),
+    "Graph": (lambda A, S: sr.as_graph(entries(A, S), names=names(len(A))), "named"),
+    "NetworkX": (networkx, "matrix"),
+    "subclass of DiGraph": (lambda A, S: networkx(A, S, Roads), "matrix"),
+    "data frame": (frame, "matrix"),
+}
+BITS = {
+    "packed": (lambda A, S: sr.pack(A), "packed"),
+}
+OPTIONS: dict[str, list[dict[str, Any]]] = {
+    "closure": [
+        {}, {"reflexive": False}, {"overwrite": True}, {"device": "cpu"}, {"check": False}, {"tile": 16},
+        {"progress": lambda share: None}, *({"method": m} for m in ("floyd-warshall", "blocked", "r-kleene",
+        "squaring", "elimination")), {"method": "r-kleene", "tile": 64, "overwrite": True, "reflexive": False},
+        {"method": "sparse"}, {"method": "sparse", "overwrite": True},
+    ],
+    "matmul": [{}, {"device": "cpu"}, {"check": False}],
+    "factor": [{}, {"device": "cpu"}, {"check": False}, {"progress": lambda share: None}],
+    "solve": [{}, {"device": "cpu"}, {"check": False}, {"progress": lambda share: None}],
+    "rows": [{}, {"device": "cpu"}],
+    "path": [{}],
+}
+UNPLANNED = ("progress",)  # options that a plan does not depend on
+
+
+def called(verb: str, A: Any, S: sr.Semiring, B: np.ndarray, options: dict[str, Any]) -> Any:
+    """The answer of a verb; of factors the closure."""
+    first = A.names[0] if getattr(A, "names", None) else 0
+    if verb == "closure":
+        return sr.closure(A, S, **options)
+    if verb == "matmul":
+        return sr.matmul(A, B, S, **options)
+    if verb == "factor":
+        return sr.factor(A, S, **options).closure()
+    if verb == "solve":
+        return sr.solve(A, B, S, **options)
+    if verb == "rows":
+        return sr.closure_rows(A, S, [first], **options)
+    return sr.path(A, S, first, A.names[3] if getattr(A, "names", None) else 3)[0]
+
+
+def planned(verb: str, A: Any, S: sr.Semiring, B: np.ndarray, options: dict[str, Any]) -> Any:
+    first = A.names[0] if getattr(A, "names", None) else 0
+    sources = {"rows": [first], "path": (first, first)}.get(verb)
+    asked = {name: value for name, value in options.items() if name not in UNPLANNED}
+    return sr.plan(A, S, verb=verb, B=B if verb in ("matmul", "solve") else None, sources=sources, **asked)
+
+
+def known(verb: str, A: np.ndarray, S: sr.Semiring, B: np.ndarray, options: dict[str, Any]) -> Any:
+    """The answer by repeated products of NumPy: n − 1 times x ← 1 ⊕ A ⊗ x."""
+    T, n = S.over(A.dtype), len(A)
+
+    def times(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        C = np.full((len(X), Y.shape[1]), T.zero, A.dtype)
+        for k in range(Y.shape[0]):
+            C = np.asarray(T.add(C, T.mul(X[:, k, None], Y[None, k])))
+        return C
+
+    one = np.full((n, n), T.zero, A.dtype)
+    one[np.arange(n), np.arange(n)] = T.one
+    if verb == "matmul":
+        return times(A, B)
+    star = np.asarray(T.add(one, A))
+    for _ in range(n.bit_length()):
+        star = np.asarray(T.add(star, times(star, star)))
+    if verb == "solve":
+        return times(star, B)
+    if verb == "rows":
+        return star[:1]
+    if verb == "path":
+        return star[0, 3]
+    return star if options.get("reflexive", True) else times(A, star)
+
+
+def cells() -> Iterator[Any]:
+    for n in SIZES:
+        for name in ("min_plus", "boolean"):
+            made = MAKE if name == "min_plus" else {k: MAKE[k] for k in ("array", "csr_array", "Graph")} | BITS
+            for representation in made:
+                for verb, choices in OPTIONS.items():
+                    for options in choices:
+                        text = ", ".join(f"{k}={v if not callable(v) else '…'}" for k, v in options.items())
+                        what = f"{n}-{name}-{representation}-{verb}({text})"
+                        yield pytest.param(n, name, representation, verb, options, id=what)
+
+
+SPARSE_ONLY = "method='sparse' eliminates on the structure of a sparse matrix or graph"
+
+
+@pytest.mark.parametrize(("n", "name", "representation", "verb", "options"), list(cells()))
+def test_every_cell(
+    n: int, name: str, representation: str, verb: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    S = sr.catalogue[name]
+    plain = matrix(n, S)
+    make, kind = (MAKE | BITS)[representation]
+    B = matrix(n, S)[:, :3].copy()
+    A = make(plain, S)
+    ran: list[Any] = []
+    offers = tasks.offers
+
+    def watched(task: Any) -> Iterator[Any]:
+        for plan in offers(task):
+            ran.append(plan)
+            yield plan
+
+    monkeypatch.setattr(tasks, "offers", watched)
+    by_entries = not isinstance(A, (np.ndarray, list, sr.Matrix, Exported, PackedMatrix))
+    if options.get("method") == "sparse" and not by_entries:
+        for call in (called, planned):
+            with pytest.raises(sr.SemiringError, match=SPARSE_ONLY):
+                call(verb, A, S, B, options)
+        return
+    if kind == "packed" and verb == "matmul":
+        B = np.pad(B, ((0, 0), (0, n - 3)))
+    got = called(verb, A, S, B, options)
+    want = known(verb, plain, S, B, options)
+    plan = planned(verb, make(plain, S), S, B, options)
+    assert plan.method == ran[-1].method or len(ran) > 1, "the plan is what ran"
+    assert plan.operation == verb and plan.memory >= 0 and verb in str(plan)
+    if isinstance(got, PackedMatrix):
+        assert kind == "packed"
+        got = got.to_dense()
+    if verb in ("closure", "factor"):
+        assert isinstance(got, sr.Matrix) == (kind in ("named", "matrix")), "the kind of answer"
+        if kind == "named":
+            assert got.names == names(n)
+    got = np.asarray(got)
+    assert got.dtype == plain.dtype
+    np.testing.assert_array_equal(got, want)
+    if options.get("overwrite") is None and isinstance(A, np.ndarray):
+        assert np.array_equal(np.ma.getdata(A), plain), "the operand stays"
+
+
+# The same complaint, whichever verb is asked.
+
+BROKEN: dict[str, tuple[Callable[[np.ndarray], Any], str]] = {
+    "array": (lambda A: A, r"A\[1, 2\] is NaN"),
+    "csr": (lambda A: entries(A, sr.min_plus).tocsr(), r"A\[1, 2\] is NaN"),
+    "coo": (lambda A: entries(A, sr.min_plus), r"A\[1, 2\] is NaN"),
+    "Matrix": (lambda A: sr.Matrix(A, sr.min_plus, names(len(A))), r"A\[1, 2\] is NaN"),
+    "data frame": (lambda A: frame(A, sr.min_plus), r"edge \d+ \(1 → 2\).*NaN"),
+}
+
+
+@pytest.mark.parametrize("verb", list(OPTIONS))
+@pytest.mark.parametrize("representation", list(BROKEN))
+@pytest.mark.parametrize("n", SIZES)
+def test_an_entry_that_is_not_a_number(n: int, representation: str, verb: str) -> None:
+    make, text = BROKEN[representation]
+    plain = matrix(n, sr.min_plus)
+    plain[1, 2] = np.nan
+    B = matrix(n, sr.min_plus)[:, :3]
+    for call in (called, planned):
+        with pytest.raises(sr.SemiringError, match=text):
+            call(verb, make(plain.copy()), sr.min_plus, B, {})
+
+
+@pytest.mark.parametrize("verb", ["rows", "path"])
+@pytest.mark.parametrize("representation", [k for k, (_, kind) in MAKE.items() if kind != "named"])
+def test_an_unknown_vertex(representation: str, verb: str) -> None:
+    A = MAKE[representation][0](matrix(7, sr.min_plus), sr.min_plus)
+    call = (lambda: sr.closure_rows(A, sr.min_plus, [99])) if verb == "rows" else lambda: sr.path(A, sr.min_plus, 0, 99)
+    with pytest.raises(sr.SemiringError, match="99"):
+        call()
+
+
+# What the old house had wrong.
+
+
+@pytest.mark.parametrize("n", [99, 100, 130])
+def test_integers_of_sparse_matrices_are_treated_alike_at_every_size(n: int) -> None:
+    """Refused by an algebra that does not live in them, and kept by one that does, by each verb."""
+    A = sp.csr_array((np.full(n - 1, 2), (np.arange(n - 1), np.arange(1, n))), (n, n))
+    for verb in ("closure", "matmul", "factor", "solve"):
+        B = np.zeros((n, 3))
+        with pytest.raises(sr.SemiringError, match="plus-times cannot live in int64"):
+            called(verb, A, sr.plus_times, B, {})
+        assert np.asarray(called(verb, A, sr.min_plus, B.astype(int), {})).dtype == np.int64
+
+
+def test_a_plan_for_bits_needs_no_dense_matrix() -> None:
+    n = 300_000
+    ring = sp.csr_array((np.ones(n, bool), (np.arange(n), (np.arange(n) + 1) % n)), (n, n))
+    assert sr.plan(ring, sr.boolean).method == "components"
+    assert sr.plan(ring, sr.boolean, packed=True).memory < sr.plan(ring, sr.boolean).memory
+
+
+def test_a_path_on_a_large_graph_needs_no_dense_matrix() -> None:
+    n = 200_000
+    road = sp.csr_array((np.ones(n - 1), (np.arange(n - 1), np.arange(1, n))), (n, n))
+    assert sr.path(road, sr.min_plus, n - 4, n - 1) == (3.0, [n - 4, n - 3, n - 2, n - 1])
+
+
+def test_bits_stay_bits_in_equations() -> None:
+    """A packed matrix is eliminated as bits; right-hand sides are arrays."""
+    A = matrix(130, sr.boolean)
+    plan = sr.plan(sr.pack(A), sr.boolean, verb="solve", B=A[:, :2])
+    assert plan.lowering.kind == "packed"
+    np.testing.assert_array_equal(sr.solve(sr.pack(A), A[:, :2], sr.boolean), sr.solve(A, A[:, :2], sr.boolean))
+
+
+def test_a_graph_in_a_product_stays_sparse() -> None:
+    graph = sr.as_graph([("a", "b", 2.0), ("b", "c", 3.0)])
+    assert sr.plan(graph, sr.min_plus, verb="matmul", B=graph).method == "sparse × sparse"
+    assert sr.plan(graph, sr.min_plus, verb="matmul", B=np.zeros(3)).method == "sparse × dense"
+
+
+def test_checks_may_be_left_out_of_sparse_products_and_packed_closures() -> None:
+    A = sp.csr_array(np.array([[0, 1e308], [1e308, 0]]))
+    overflow = np.array([1e308, -1e308])
+    assert sr.matmul(A, overflow, sr.plus_times, check=False).shape == (2,)
+    assert sr.closure(np.eye(3, dtype=bool), sr.boolean, packed=True, check=False).count() == 3
+
+
+def test_options_without_a_meaning_are_refused_by_name() -> None:
+    A = matrix(7, sr.min_plus)
+    for call, what in (
+        (lambda: sr.closure(A, sr.min_plus, packed=True), "a bit for each pair is enough for algebras of False"),
+        (lambda: sr.closure(entries(A, sr.min_plus), sr.min_plus, method="sparse", tile=8), "tile is for the dense"),
+        (lambda: sr.matmul(entries(A, sr.min_plus), entries(A, sr.min_plus), sr.min_plus, accumulate=A), "accumulate"),
+        (lambda: sr.factor(entries(A, sr.min_plus), sr.min_plus, order="best"), "order must be"),
+        (lambda: sr.plan(A, sr.min_plus, verb="close"), "unknown verb 'close'"),
+        (lambda: sr.solve(A, A, sr.min_plus, device="tpu"), "unknown device 'tpu'"),
+    ):
+        with pytest.raises(sr.SemiringError, match=what):
+            call()
+
+
+def test_every_reader_is_a_row_of_the_table() -> None:
+    """And every row names a class that there is, in the packages that are installed here."""
+    import importlib
+
+    for module, name, reader in READERS:
+        if module.partition(".")[0] in ("semiring", "scipy", "networkx", "pandas") and "cuda" not in module:
+            assert isinstance(getattr(importlib.import_module(module), name), type), name
+        assert callable(reader)
