@@ -83,9 +83,10 @@ def run(directory: Path, code: str, **environment: str) -> str:
     return done.stdout
 
 
+PRELUDES = Path(__file__).parents[1] / "dense" / "preludes.py"
 ENGINE = f"""
 import importlib.util, sys
-spec = importlib.util.spec_from_file_location("cpu_preludes", {str(Path(__file__).with_name("preludes.py"))!r})
+spec = importlib.util.spec_from_file_location("cpu_preludes", {str(PRELUDES)!r})
 preludes = importlib.util.module_from_spec(spec); sys.modules["cpu_preludes"] = preludes
 spec.loader.exec_module(preludes)
 from semiring.kernels.cpu.dense.engine import CpuKernel

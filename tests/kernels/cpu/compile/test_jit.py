@@ -17,7 +17,7 @@ from numba.core import config
 
 from semiring.kernels.cpu.compile.jit import njit
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 USERS = """
 import sys, numba

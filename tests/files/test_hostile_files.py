@@ -30,7 +30,7 @@ from semiring.files import text as text_readers
 from semiring.files.text import Options
 from semiring.machine import memory
 
-FUZZER = Path(__file__).parent / "fuzz" / "files.py"
+FUZZER = Path(__file__).parents[1] / "fuzz" / "files.py"
 INF = np.inf
 ESCAPE = "\x1b]0;title\x07\x1b[2J"
 COORDINATE = "%%MatrixMarket matrix coordinate {} {}\n"
