@@ -1,0 +1,120 @@
+"""What is checked beside the code agrees with it: workflows, hooks, forms, the citation, links between pages."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tomllib
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import semiring as sr
+
+ROOT = Path(__file__).resolve().parents[1]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+HOOKS = ROOT / ".pre-commit-config.yaml"
+CITATION = ROOT / "CITATION.cff"
+YAML = [*sorted((ROOT / ".github").rglob("*.yml")), HOOKS, CITATION]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def load(file: Path) -> Any:
+    return yaml.safe_load(file.read_text(encoding="utf-8"))
+
+
+def by_name(file: Path) -> str:
+    return str(file.relative_to(ROOT))
+
+
+def test_the_workflows_are_found() -> None:
+    assert {file.stem for file in WORKFLOWS} >= {"tests", "docs", "dependencies", "release"}
+
+
+@pytest.mark.parametrize("file", YAML, ids=by_name)
+def test_it_is_yaml(file: Path) -> None:
+    assert isinstance(load(file), dict)
+
+
+@pytest.mark.parametrize("file", WORKFLOWS, ids=by_name)
+def test_a_workflow_may_do_little_and_ends(file: Path) -> None:
+    workflow = load(file)
+    assert workflow["permissions"] == {"contents": "read"}, "jobs that need more ask for it themselves"
+    assert "group" in workflow["concurrency"]
+    for name, job in workflow["jobs"].items():
+        assert job["timeout-minutes"] <= 120, name
+        for step in job["steps"]:
+            if "uses" in step:
+                assert re.fullmatch(r"[\w-]+/[\w-]+@(release/)?v\d+", step["uses"]), "name the major version"
+
+
+def test_every_python_that_we_support_is_tested() -> None:
+    matrix = load(WORKFLOWS[[file.stem for file in WORKFLOWS].index("tests")])["jobs"]["tests"]["strategy"]["matrix"]
+    pythons = matrix["python"]
+    assert all(isinstance(python, str) for python in pythons), "3.10 without quotes is 3.1"
+    minors = [int(python.removeprefix("3.")) for python in pythons]
+    assert all(after == before + 1 for before, after in pairwise(minors))
+    assert PROJECT["requires-python"] == f">={pythons[0]}"
+    named = [c for c in PROJECT["classifiers"] if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", c)]
+    assert not named or [c.rpartition(" ")[2] for c in named] == pythons
+    for file in WORKFLOWS:
+        for python in re.findall(r"""["'](3\.\d+)["']""", file.read_text(encoding="utf-8")):
+            assert python in pythons, f"{file.name} uses Python {python}"
+
+
+@pytest.mark.parametrize("file", [*WORKFLOWS, HOOKS], ids=by_name)
+def test_what_is_called_exists(file: Path) -> None:
+    # Comments quote, and so does prose; commands begin after a dash, a colon or white space.
+    text = re.sub(r"#.*", "", file.read_text(encoding="utf-8"))
+    for path, test in re.findall(r"\b((?:tests|docs)/[\w/]+\.py)(?:::(\w+))?", text):
+        assert (ROOT / path).is_file(), path
+        assert not test or f"def {test}(" in (ROOT / path).read_text(encoding="utf-8"), f"{path} has no {test}"
+    targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    for target in re.findall(r"\bmake ([\w-]+)", text):
+        assert target in targets, f"make {target}"
+
+
+def test_the_hook_for_ruff_installs_what_the_extra_does() -> None:
+    hooks = {hook["id"]: hook for repository in load(HOOKS)["repos"] for hook in repository["hooks"]}
+    wanted = [r for r in PROJECT["optional-dependencies"]["lint"] if r.startswith("ruff")]
+    assert hooks["ruff"]["additional_dependencies"] == wanted
+
+
+def test_the_citation_is_of_this_version() -> None:
+    citation = load(CITATION)
+    assert citation["version"] == sr.__version__ == PROJECT["version"]
+    assert (citation["title"], citation["license"]) == (PROJECT["name"], PROJECT["license"])
+    assert (citation["abstract"], citation["keywords"]) == (PROJECT["description"], PROJECT["keywords"])
+
+
+def test_the_citation_names_works_that_the_sources_name() -> None:
+    folders = [ROOT / name for name in ("semiring", "kernels", "algorithms", "docs")]
+    files = [file for folder in folders for pattern in ("*.py", "*.md") for file in folder.rglob(pattern)]
+    sources = " ".join(" ".join(file.read_text(encoding="utf-8").split()) for file in files)
+    for work in load(CITATION)["references"]:
+        assert f"{work['title']} ({work['year']})" in sources, work["title"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=by_name)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        path, _, anchor = target.partition("#")
+        if ":" in path:  # the network is not asked
+            continue
+        file = page.parent / path if path else page
+        assert file.exists(), target
+        if anchor:
+            titles = re.findall(r"^#+ (.+)$", file.read_text(encoding="utf-8"), re.MULTILINE)
+            assert anchor in [re.sub(r"[^\w -]", "", t.lower()).replace(" ", "-") for t in titles], target
+
+
+@pytest.mark.skipif(shutil.which("actionlint") is None, reason="actionlint is not installed")
+def test_actionlint() -> None:
+    done = subprocess.run(["actionlint", *WORKFLOWS], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
