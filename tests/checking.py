@@ -349,4 +349,3 @@ def _examine(judge: Judge, S: Any, rng: np.random.Generator, effort: Effort) -> 
             for check in checks:
                 if check.inputs == 1:
                     judge.ask(check, [A], effort.few)
-

@@ -92,5 +92,3 @@ def _matrices(array: Any) -> Any:
     if array.ndim in (2, 3):
         return array
     return array.reshape(1, -1) if array.ndim < 2 else array.reshape(-1, *array.shape[-2:])
-
-

@@ -114,5 +114,3 @@ def chunks(array: np.ndarray) -> Any:
         return [array[i : i + CHUNK] for i in range(0, len(array), CHUNK)]
     rows = max(CHUNK // max(array[0].size, 1), 1)
     return [array[i : i + rows] for i in range(0, len(array), rows)]
-
-

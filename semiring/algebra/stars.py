@@ -91,5 +91,3 @@ def object_star(add: Callable, mul: Callable, one: Any) -> tuple[Callable, Calla
 def as_constants(components: tuple) -> tuple[Expression, ...]:
     """An element as constants."""
     return tuple(map(constant, components))
-
-

@@ -192,5 +192,3 @@ def _own_columns(graph: Graph) -> Columns:
     if graph.names is not None:
         ends = [[graph.names[v] for v in end] for end in ends]
     return Columns(ends[0], ends[1], graph.weights, graph.n, graph.names, graph.directed)
-
-

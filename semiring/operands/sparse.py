@@ -235,5 +235,3 @@ def _refuse_outside(S: Semiring, what: str, values: np.ndarray, rows: np.ndarray
     if np.any(is_nan(np.asarray(values[i]))):
         raise SemiringError(f"{place} is NaN: NaN is not an element of any algebra; leave the entry out, or mend it")
     raise SemiringError(f"{place} is {show(values[i])}: it is outside the carrier of {S.name}, {S.notation}")
-
-

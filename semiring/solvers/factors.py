@@ -152,5 +152,3 @@ class Factors:
     def __repr__(self) -> str:
         n = self.shape[0]
         return f"Factors of a {n} × {n} matrix over {self._S.name}, {self.plan.lowering.dtype}"
-
-

@@ -407,5 +407,3 @@ def fronts_of(low: Lowering, analysis: Analysis) -> Any:
     from semiring.kernels.cpu.sparse.fronts import Fronts
 
     return Fronts(analysis, low)
-
-

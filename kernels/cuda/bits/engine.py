@@ -137,5 +137,3 @@ def _strips(count: int, length: int) -> list[tuple[int, int]]:
     """Ranges of rows or columns, which have `length` entries each, that fit in a strip; bounds as views allow them."""
     step = max(8 * STRIP_BYTES // max(length, 1) // 512 * 512, 512)
     return [(first, min(first + step, count)) for first in range(0, count, step)]
-
-

@@ -224,5 +224,3 @@ def _operand(M: Bits) -> tuple[Bits, Any]:
     copied, taken = scratch(M.rows, M.columns)
     copy(copied, M)
     return copied, taken
-
-
