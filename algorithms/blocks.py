@@ -27,7 +27,7 @@ def spans(n: int, tile: int) -> list[slice]:
     return [slice(i, min(i + tile, n)) for i in range(0, n, tile)]
 
 
-def pivots(A: Any, tile: int) -> Iterator[tuple[slice, Any, list, list, list]]:
+def pivots(A: Any, tile: int) -> Iterator[tuple[slice, Any, list[Any], list[Any], list[Any]]]:
     """Each pivot block D with the rest of its rows R, of its columns C, and everything else X.
 
     ::

@@ -325,7 +325,7 @@ def closure_rows(
     return compute(Task("rows", S, (read(A, S),), options(device=device, predecessors=predecessors), (sources,)))
 
 
-def path(A: Any, S: Semiring | str, source: Any, target: Any) -> tuple[Any, list | None]:
+def path(A: Any, S: Semiring | str, source: Any, target: Any) -> tuple[Any, list[Any] | None]:
     """One best path between two vertices, where ⊕ selects.
 
     Parameters
@@ -360,7 +360,7 @@ def path(A: Any, S: Semiring | str, source: Any, target: Any) -> tuple[Any, list
     (np.float64(7.0), ['a', 'b', 'c'])
     """
     S = closable(S)
-    found: tuple[Any, list | None] = compute(Task("path", S, (read(A, S),), options(), (source, target)))
+    found: tuple[Any, list[Any] | None] = compute(Task("path", S, (read(A, S),), options(), (source, target)))
     return found
 
 

@@ -31,7 +31,7 @@ class NoClosureError(SemiringError):
         The ⊗-product along that cycle.
     """
 
-    def __init__(self, message: str, *, vertex: Any = None, cycle: list | None = None, weight: Any = None):
+    def __init__(self, message: str, *, vertex: Any = None, cycle: list[Any] | None = None, weight: Any = None):
         super().__init__(message)
         self.vertex = vertex
         self.cycle = cycle

@@ -150,6 +150,53 @@ def circles(imported: dict[str, set[str]]) -> list[str]:
     return sorted(left)
 
 
+HEAVY = "numba llvmlite scipy rich networkx matplotlib cupy pymetis jax".split()
+# Modules of ours that are loaded where they are used although they need no other package: most calls do without them.
+LATE = {
+    "semiring.algebra.catalogue": "making the catalogue takes longer than importing NumPy's part of the package",
+    "semiring.cli.demo": "a command that few give", "semiring.cli.plot": "pictures", "semiring.files.formats": "files",
+    "semiring.kernels.cpu.compile.cache": "what `info` says of the cache",
+    "semiring.kernels.cpu.compile.threads": "what `info` says of threads",
+    "semiring.machine.memory": "what `info` says of memory", "semiring.machine.progress": "a bar, drawn by rich",
+    "semiring.kernels.cpu.dense.blas": "an engine, made when it first runs",
+    "semiring.kernels.cpu.dense.objects": "an engine, made when it first runs",
+    "semiring.kernels.cpu.sparse.search": "an engine, made when it first runs",
+    "semiring.kernels.cpu.sparse.fronts": "an engine, made when it first runs",
+    "semiring.kernels.cpu.sparse.object_fronts": "an engine, made when it first runs",
+    "semiring.solvers.search_gpu": "a GPU",
+}
+
+
+def at_the_top(file: Path) -> set[str]:
+    """Full names of what a module imports when it is loaded."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    tree.body = [n for n in tree.body if isinstance(n, (ast.Import, ast.ImportFrom))]
+    name = next(n for n, f in MODULES.items() if f == file)
+    return set(imports(name, file, ast.unparse(tree)))
+
+
+def test_imports_within_functions_have_a_reason() -> None:
+    """They load another package, an optional one or one that takes its time, or a module that most calls do without."""
+    loads = {name: at_the_top(file) for name, file in MODULES.items()}
+
+    def is_heavy(name: str, seen: set[str]) -> bool:
+        if name.split(".")[0] in HEAVY or name.startswith("semiring.kernels.cuda"):
+            return True
+        if name not in loads or name in seen:
+            return False
+        seen.add(name)
+        return any(is_heavy(other, seen) for other in loads[name])
+
+    hidden = {
+        (name, other) for name, file in MODULES.items() for other in set(imports(name, file)) - loads[name]
+        if other in MODULES and name != "semiring"
+    }
+    assert len(hidden) > 20
+    unexplained = {pair for pair in hidden if not is_heavy(pair[1], set()) and pair[1] not in LATE}
+    assert unexplained == set()
+    assert set(LATE) <= {other for _, other in hidden}, "no reason outlives its import"
+
+
 def test_no_circles() -> None:
     """Also none that is hidden within functions."""
     assert circles({name: {*imports(name, file)} & MODULES.keys() for name, file in MODULES.items()}) == []

@@ -6,6 +6,7 @@ from dataclasses import fields, replace
 from functools import lru_cache
 from math import copysign, inf
 from threading import RLock
+from typing import Any
 
 import numpy as np
 
@@ -100,7 +101,7 @@ def _widening(S: Semiring, dtype: np.dtype, wide: np.dtype) -> Codes:
     return Codes(encode, decode, f"{{0}} > {high}" + (f" || {{0}} < {low}" if dtype.kind == "i" else ""))
 
 
-def _neutral(S: Semiring, dtype: np.dtype) -> list:
+def _neutral(S: Semiring, dtype: np.dtype) -> list[Any]:
     A = S.over(dtype)
     return [A.zero] if A.one is None else [A.zero, A.one]
 
@@ -190,7 +191,7 @@ def can_be_ranked(S: Semiring, dtype: np.dtype) -> bool:
     return only_compares(plain) and all(e.value in known for e in postorder(outputs) if e.op == "constant")
 
 
-def _zeros(plain: CudaLowering) -> tuple:
+def _zeros(plain: CudaLowering) -> tuple[Any, ...]:
     """The algebra's zero as it was declared, and as the dtype has it."""
     return plain.algebra.zero, plain.zero[0]
 
@@ -280,7 +281,7 @@ def kernel(lowering: CudaLowering) -> CudaKernel | BooleanKernel:
     return BooleanKernel() if isinstance(lowering, PackedCudaLowering) else array_kernel(lowering)
 
 
-_array_kernels: dict[tuple, CudaKernel] = {}
+_array_kernels: dict[tuple[Any, ...], CudaKernel] = {}
 
 
 @lru_cache(1024)

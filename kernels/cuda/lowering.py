@@ -36,7 +36,7 @@ class CudaLowering(Lowering):
     codes: Codes = SAME
 
     @property
-    def key(self) -> tuple:
+    def key(self) -> tuple[Any, ...]:
         """What the compiled code of products and closures depends on."""
         return (*super().key, self.non_negative, self.unit_pivots)
 

@@ -38,8 +38,8 @@ class Lowering:
     scale: Traced  # ⊗ whose result is stored
     star: Traced
     defined: Expression
-    zero: tuple
-    one: tuple
+    zero: tuple[Any, ...]
+    one: tuple[Any, ...]
     fused_sum: bool = False  # ⊗ of floats is x + y, and ⊕ drops NaN
     blas: bool = False  # ⊕ and ⊗ are + and × of a float type that BLAS knows
     recode: tuple[Callable[[np.ndarray, bool], Any], Callable[[Any], np.ndarray]] | None = None
@@ -68,7 +68,7 @@ class Lowering:
         return tuple(self.storage[f] for f in self.storage.names) if self.storage.names else (self.storage,)
 
     @cached_property
-    def key(self) -> tuple:
+    def key(self) -> tuple[Any, ...]:
         """What the compiled code depends on."""
         return (
             self.kind, self.add, self.mul, self.scale, self.star, self.defined, self.components, self.zero, self.one,

@@ -66,7 +66,7 @@ def _in_parts(S: Semiring, dtype: np.dtype) -> Lowering:
     def split(t: Traced) -> Traced:
         return Traced(split_complex(t.outputs), t.arity, 2 * t.width)
 
-    def numbers(element: Any) -> tuple:
+    def numbers(element: Any) -> tuple[Any, ...]:
         return part.type(element.real), part.type(element.imag)
 
     def encode(a: np.ndarray, copy: bool) -> np.ndarray:
@@ -109,7 +109,7 @@ def _defined(S: Semiring, dtype: np.dtype) -> Expression:
     return finite if ops.defined is constant(True) else apply("logical_and", ops.defined, finite)
 
 
-def _parts(A: Arithmetic, element: Any) -> tuple:
+def _parts(A: Arithmetic, element: Any) -> tuple[Any, ...]:
     return tuple(element[f] for f in A.dtype.names) if A.dtype.names else (element,)
 
 

@@ -125,7 +125,7 @@ class Arithmetic:
             return out
         return np.broadcast_to(results[0], np.broadcast_shapes(*(np.shape(a) for a in arrays)))
 
-    def _widened(self, x: Any) -> tuple:
+    def _widened(self, x: Any) -> tuple[Any, ...]:
         parts = self.split(x)
         if self._work == self.components:
             return parts
@@ -151,11 +151,11 @@ class Arithmetic:
         function = numpy_function(outputs, 1, self._work, (np.dtype(bool),))
         return np.broadcast_to(function(self._widened(x))[0], np.shape(x))
 
-    def split(self, x: Any) -> tuple:
+    def split(self, x: Any) -> tuple[Any, ...]:
         """The components of an array of elements."""
         return tuple(x[f] for f in self.dtype.names) if self.dtype.names else (x,)
 
-    def _object_functions(self) -> dict[str, Callable]:
+    def _object_functions(self) -> dict[str, Callable[..., Any]]:
         S = self.semiring
         if S.traced is not None:
             add, mul, star = (python_function(t) for t in (S.traced.add, S.traced.raw_mul, S.traced.star))

@@ -263,7 +263,7 @@ def k_best(k: int) -> Semiring:
     )
 
 
-def _least(x: list, y: list, k: int) -> list:
+def _least(x: list[Any], y: list[Any], k: int) -> list[Any]:
     """The k least of two ascending k-lists, ascending: x_i with y_(k−1−i) is bitonic; a bitonic merge sorts it."""
     width = 1 << (k - 1).bit_length()
     z = [np.minimum(x[i], y[k - 1 - i]) for i in range(k)] + [inf] * (width - k)

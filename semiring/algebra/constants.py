@@ -117,7 +117,7 @@ def _same(x: Any, y: Any) -> bool:
     return bool(x == y or (np.isnan(x) and np.isnan(y)) or abs(x - y) <= 4 * np.finfo(x.dtype).eps * abs(x))
 
 
-def _exactly(ufunc: np.ufunc, values: tuple) -> Any:
+def _exactly(ufunc: np.ufunc, values: tuple[Any, ...]) -> Any:
     """The value as a Python number: of integers that of Python's arithmetic where it has the operation."""
     whole = all(type(v) is int for v in values)
     scalar = np.complex128 if any(isinstance(v, complex) for v in values) else np.float64

@@ -115,7 +115,7 @@ def _number(value: np.generic) -> str:
 @cache
 def numpy_function(
     outputs: tuple[Expression, ...], arity: int, dtypes: tuple[np.dtype, ...], wanted: tuple[np.dtype, ...]
-) -> Callable[..., tuple]:
+) -> Callable[..., tuple[Any, ...]]:
     """A function over `arity` operands, each a tuple of component arrays, which returns a tuple of arrays."""
     lines, results = lower(outputs, dtypes, wanted, NUMPY, lambda operand, c: f"x{operand}[{c}]")
     parameters = ", ".join(f"x{i}" for i in range(arity))

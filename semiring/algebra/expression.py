@@ -27,7 +27,7 @@ class Expression:
     """
 
     __slots__ = ("args", "is_condition", "op", "value")
-    _nodes: ClassVar[dict[tuple, Expression]] = {}
+    _nodes: ClassVar[dict[tuple[Any, ...], Expression]] = {}
 
     op: str
     args: tuple[Expression, ...]

@@ -101,7 +101,7 @@ class Verdict:
 
     law: Law
     holds: bool
-    witness: tuple = ()
+    witness: tuple[Any, ...] = ()
     left: Any = None
     right: Any = None
     proven: bool = True

@@ -12,7 +12,7 @@ from semiring.errors import SemiringError
 from .semiring import Semiring
 
 Costs: TypeAlias = frozenset[tuple[float, ...]]
-Sets: TypeAlias = frozenset[frozenset]
+Sets: TypeAlias = frozenset[frozenset[Any]]
 
 
 def non_dominated(costs: Iterable[tuple[float, ...]]) -> Costs:
@@ -30,7 +30,7 @@ def non_dominated(costs: Iterable[tuple[float, ...]]) -> Costs:
     return frozenset(kept)
 
 
-def minimal(sets: Iterable[frozenset]) -> Sets:
+def minimal(sets: Iterable[frozenset[Any]]) -> Sets:
     """The sets that contain no other of the sets.
 
     Examples
@@ -38,7 +38,7 @@ def minimal(sets: Iterable[frozenset]) -> Sets:
     >>> [sorted(s) for s in minimal([frozenset("a"), frozenset("ab")])]
     [['a']]
     """
-    kept: list[frozenset] = []
+    kept: list[frozenset[Any]] = []
     for s in sorted(set(sets), key=len):
         if not any(k <= s for k in kept):
             kept.append(s)

@@ -27,7 +27,7 @@ def proven_flags(ops: Operations) -> frozenset[str]:
 
 def commutes(mul: Traced) -> bool:
     """Whether ⊗ is the same with its operands exchanged, as its expression shows."""
-    numbers: dict[tuple, int] = {}
+    numbers: dict[tuple[Any, ...], int] = {}
 
     def read(exchanged: bool) -> list[int]:
         known: dict[Any, int] = {}
@@ -115,7 +115,7 @@ def _hull(*ranges: Range) -> Range:
     return Range(min(r.low for r in ranges), max(r.high for r in ranges), any(r.nan for r in ranges))
 
 
-def _extreme(choose: Callable) -> Callable[[Range, Range], Range]:
+def _extreme(choose: Callable[..., Any]) -> Callable[[Range, Range], Range]:
     def rule(a: Range, b: Range) -> Range:
         result = Range(choose(a.low, b.low), choose(a.high, b.high))
         return _hull(result, a, b) if a.nan or b.nan else result

@@ -93,7 +93,7 @@ def _cast(A: Arithmetic, value: Any) -> Any:
         return None
 
 
-def _record_pool(A: Arithmetic) -> list[tuple]:
+def _record_pool(A: Arithmetic) -> list[tuple[Any, ...]]:
     """Records of notable numbers: all of them where they are few, else some."""
     width = len(A.components)
     columns = [[x for x in RECORD_POOL if _fits(x, d)] for d in A.components]

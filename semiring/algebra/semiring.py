@@ -94,15 +94,15 @@ class Semiring:
         name: str,
         notation: str = "",
         *,
-        add: Callable,
-        mul: Callable,
+        add: Callable[..., Any],
+        mul: Callable[..., Any],
         zero: Any,
         one: Any = None,
-        star: Callable | None = None,
+        star: Callable[..., Any] | None = None,
         fields: Mapping[str, Any] | Sequence[tuple[str, Any]] | None = None,
         dtype: Any = None,
         dtypes: str | None = None,
-        carrier: Callable | None = None,
+        carrier: Callable[..., Any] | None = None,
         samples: Sequence[Any] | None = None,
         idempotent: bool | None = None,
         selective: bool | None = None,
@@ -145,7 +145,9 @@ class Semiring:
 
     # Declaration
 
-    def _on_objects(self, dtype: Any, add: Callable, mul: Callable, star: Callable | None) -> bool:
+    def _on_objects(
+        self, dtype: Any, add: Callable[..., Any], mul: Callable[..., Any], star: Callable[..., Any] | None
+    ) -> bool:
         if dtype is not None:
             if np.dtype(dtype).kind != "O":
                 raise SemiringError(f"{self.name}: dtype may only be object; data bring their own dtype ({dtype!r})")
@@ -171,7 +173,10 @@ class Semiring:
             raise TraceError(f"{self.name}: {e}") from None
         return False
 
-    def _trace(self, add: Callable, mul: Callable, star: Callable | None, carrier: Callable | None) -> Operations:
+    def _trace(
+        self, add: Callable[..., Any], mul: Callable[..., Any], star: Callable[..., Any] | None,
+        carrier: Callable[..., Any] | None,
+    ) -> Operations:
         names = self.fields
         try:
             plus, raw = trace(add, 2, names), trace(mul, 2, names)
@@ -189,7 +194,7 @@ class Semiring:
         times = tuple(apply("where", absorbed, z, e) for z, e in zip(zero, raw.outputs, strict=True))
         return Operations(plus, raw, Traced(times, 2, raw.width), total, domain, belongs)
 
-    def components_of(self, element: Any) -> tuple:
+    def components_of(self, element: Any) -> tuple[Any, ...]:
         """The components of an element: one, unless it is a record."""
         if not self.fields:
             return (element,)

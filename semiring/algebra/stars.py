@@ -46,13 +46,13 @@ def doublings_that_reach(A: Arithmetic, elements: np.ndarray, idempotent: bool, 
 
 
 def reached_star(
-    ops: Operations, zero: tuple, one: tuple, doublings: int, idempotent: bool
+    ops: Operations, zero: tuple[Any, ...], one: tuple[Any, ...], doublings: int, idempotent: bool
 ) -> tuple[Traced, Expression] | None:
     """The sum of 2ᵏ powers, and where it is the star; None if that is too long an expression."""
     width = ops.add.width
     a = tuple(operand(0, c) for c in range(width))
 
-    def call(traced: Traced, x: tuple, y: tuple) -> tuple[Expression, ...]:
+    def call(traced: Traced, x: tuple[Any, ...], y: tuple[Any, ...]) -> tuple[Expression, ...]:
         values = {operand(0, c): e for c, e in enumerate(x)} | {operand(1, c): e for c, e in enumerate(y)}
         return substitute(traced.outputs, values)
 
@@ -68,7 +68,9 @@ def reached_star(
     return (Traced(total, 1, width), defined) if len(postorder((*total, defined))) <= NODES else None
 
 
-def object_star(add: Callable, mul: Callable, one: Any) -> tuple[Callable, Callable]:
+def object_star(
+    add: Callable[..., Any], mul: Callable[..., Any], one: Any
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """The star of Python objects, and whether it is reached."""
     last: list[tuple[Any, Any, bool]] = []
 
@@ -88,6 +90,6 @@ def object_star(add: Callable, mul: Callable, one: Any) -> tuple[Callable, Calla
     return lambda a: reach(a)[0], lambda a: reach(a)[1]
 
 
-def as_constants(components: tuple) -> tuple[Expression, ...]:
+def as_constants(components: tuple[Any, ...]) -> tuple[Expression, ...]:
     """An element as constants."""
     return tuple(map(constant, components))

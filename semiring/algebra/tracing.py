@@ -221,12 +221,12 @@ def _select(conditions: Sequence[Any], choices: Sequence[Any], default: Any = 0)
 
 
 # Functions that are no ufuncs, and ufuncs that are other operations under another name.
-_FUNCTIONS: dict[Any, Callable] = {
+_FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.where: where, np.clip: _clip, np.select: _select, np.round: lambda a, decimals=0: round(a, decimals),
     np.fix: lambda x: np.trunc(x), np.real: lambda val: val.real, np.imag: lambda val: val.imag,
     np.isposinf: lambda x: x == math.inf, np.isneginf: lambda x: x == -math.inf,
 }
-_SPELLED: dict[str, Callable] = {
+_SPELLED: dict[str, Callable[..., Any]] = {
     "fmin": np.minimum, "fmax": np.maximum, "positive": lambda a: a,
     "square": lambda a: a * a, "reciprocal": lambda a: 1 / a,
     "deg2rad": lambda a: a * (math.pi / 180), "radians": lambda a: a * (math.pi / 180),
@@ -284,7 +284,7 @@ def saturating_multiply(a: Any, b: Any) -> Any:
 
 
 def trace(
-    function: Callable, arity: int, fields: Mapping[str, np.dtype] | None = None, *, predicate: bool = False
+    function: Callable[..., Any], arity: int, fields: Mapping[str, np.dtype] | None = None, *, predicate: bool = False
 ) -> Traced:
     """Call a function with symbols and return what it computes.
 

@@ -36,9 +36,9 @@ def flat_field(name: str, dtype: np.dtype) -> list[tuple[str, np.dtype]]:
     return [(f"{name}.{k}", base) for k in range(int(np.prod(shape)))]
 
 
-def flat_element(element: Sequence[Any], fields: Mapping[str, np.dtype]) -> list | None:
+def flat_element(element: Sequence[Any], fields: Mapping[str, np.dtype]) -> list[Any] | None:
     """The components of an element given field by field, or None if a vector has another length."""
-    parts: list = []
+    parts: list[Any] = []
     for value, dtype in zip(element, fields.values(), strict=True):
         if dtype.subdtype is None:
             parts.append(value)
@@ -107,7 +107,7 @@ class Vector:
         return reduce(np.maximum, self)
 
 
-def each(function: Callable, *operands: Any) -> Vector:
+def each(function: Callable[..., Any], *operands: Any) -> Vector:
     """A function of the numbers at each place.
 
     Raises

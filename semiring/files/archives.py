@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from io import BytesIO
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 import numpy as np
@@ -102,10 +102,10 @@ class _Archive:
             f"{dtype_text(array.dtype)}, expected {expected}"
         )
 
-    def names(self) -> list | None:
+    def names(self) -> list[Any] | None:
         if "names" not in self.members:
             return None
-        names: list = self.column("names", "iuU").tolist()
+        names: list[Any] = self.column("names", "iuU").tolist()
         return names
 
     def vertices(self) -> int | None:

@@ -49,7 +49,7 @@ def from_array(path: Path, array: np.ndarray, options: Options, zero: np.ndarray
 
 
 def from_matrix(
-    path: Path, matrix: np.ndarray, options: Options, *, zero: np.ndarray | None = None, names: list | None = None
+    path: Path, matrix: np.ndarray, options: Options, *, zero: np.ndarray | None = None, names: list[Any] | None = None
 ) -> Graph:
     """The graph of a matrix in which `zero` means no edge; 0, NaN and ±∞ do if it is None."""
     if zero is not None:

@@ -37,7 +37,7 @@ WRITERS: dict[str, Callable[[Path, Matrix], None]] = {
 
 
 def read_graph(
-    path: str | os.PathLike,
+    path: str | os.PathLike[str],
     *,
     format: str | None = None,
     directed: bool | None = None,
@@ -131,7 +131,7 @@ def _options(path: Path, kind: str, options: Options) -> Options:
     return options
 
 
-def write_matrix(path: str | os.PathLike, M: Matrix) -> None:
+def write_matrix(path: str | os.PathLike[str], M: Matrix) -> None:
     """Write a matrix to a file, in the format that the path ends in.
 
     Parameters

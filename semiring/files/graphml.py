@@ -48,7 +48,7 @@ class _Parser:
     nodes: dict[str, int] = field(default_factory=dict)
     ends: list[tuple[str, str]] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
-    weights: list = field(default_factory=list)
+    weights: list[Any] = field(default_factory=list[Any])
     attributes: set[str] = field(default_factory=set)
     directed: bool | None = None
     open: list[str] = field(default_factory=list)  # the elements that one is in

@@ -20,7 +20,7 @@ from semiring.errors import GraphError
 from semiring.graphs.texts import shown
 from semiring.machine.memory import require
 
-OPENERS: dict[str, Callable] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 CHUNK = 1 << 24  # bytes that are read before it is asked whether there is memory for as many again
 BOM = "\ufeff"
 LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")

@@ -51,7 +51,7 @@ def _zero(M: Matrix) -> np.ndarray:
     return np.array(M.semiring.zero_in(M.dtype), M.dtype)
 
 
-def _names(path: Path, names: list) -> np.ndarray:
+def _names(path: Path, names: list[Any]) -> np.ndarray:
     """Names as an array of integers of 64 bits or of texts."""
     if all(is_integer(name) and -(2**63) <= name < 2**63 for name in names):
         return np.array(names, dtype=np.int64)
@@ -89,7 +89,7 @@ def write_table(path: Path, M: Matrix) -> None:
             text.detach()
 
 
-def _cells(row: np.ndarray, zero: Any) -> list:
+def _cells(row: np.ndarray, zero: Any) -> list[Any]:
     """The elements of a row as a table shows them, the zero as an empty text."""
     if row.dtype.hasobject:
         return ["" if is_same(x, zero) else x for x in row]

@@ -31,7 +31,7 @@ class Columns(NamedTuple):
     targets: Any
     weights: Any = None
     n: int | None = None  # where the data says how many vertices there are
-    vertices: list | None = None  # where the data lists its vertices
+    vertices: list[Any] | None = None  # where the data lists its vertices
     directed: bool = True
 
 
@@ -64,12 +64,12 @@ def columns_of(edges: Any, weight: str | int | None, default: Any) -> Columns:
     return _from_rows(edges)
 
 
-def _pad(columns: list) -> tuple[Any, Any, Any]:
+def _pad(columns: list[Any]) -> tuple[Any, Any, Any]:
     """Two or three columns as three, the weights None where there are two."""
     return columns[0], columns[1], columns[2] if len(columns) == 3 else None
 
 
-def _from_rows(edges: Iterable) -> Columns:
+def _from_rows(edges: Iterable[Any]) -> Columns:
     rows = list(edges)
     for kind in set(map(type, rows)):
         if issubclass(kind, (str, bytes, Mapping)) or not (hasattr(kind, "__len__") and hasattr(kind, "__getitem__")):
@@ -161,7 +161,7 @@ def _from_frame(frame: Any, weight: str | int | None) -> Columns:
     return Columns(*_pad([frame[header[k]].to_numpy() for k in chosen if k is not None]))
 
 
-def pick_columns(header: Sequence, weight: str | int | None) -> tuple[int, int, int | None]:
+def pick_columns(header: Sequence[Any], weight: str | int | None) -> tuple[int, int, int | None]:
     """Which columns of a table hold the source, the target and the weight (None: there is none)."""
     if len(header) < 2:
         raise GraphError(f"a table of edges has two columns or more, this one has {quoted(list(header))}")
@@ -201,7 +201,7 @@ def pick_columns(header: Sequence, weight: str | int | None) -> tuple[int, int, 
 
 def numbered(
     found: Columns, n: int | None, names: Sequence[Hashable] | None
-) -> tuple[NDArray[np.int64], NDArray[np.int64], int, list | None]:
+) -> tuple[NDArray[np.int64], NDArray[np.int64], int, list[Any] | None]:
     """Positions of the ends, the number of vertices and their names."""
     sources, targets = _vertices(found.sources, "source"), _vertices(found.targets, "target")
     if names is None and found.vertices is not None and not _are_positions(found.vertices, n):
@@ -229,7 +229,7 @@ def numbered(
     return sources, targets, max(n, 0), None if names is None else list(names)
 
 
-def _compacted(sources: NDArray[np.int64], targets: NDArray[np.int64]) -> tuple[Any, Any, list]:
+def _compacted(sources: NDArray[np.int64], targets: NDArray[np.int64]) -> tuple[Any, Any, list[Any]]:
     """Integers that are far apart as names, in increasing order."""
     for what, end in (("source", sources), ("target", targets)):
         if end.min() < 0:
@@ -239,7 +239,7 @@ def _compacted(sources: NDArray[np.int64], targets: NDArray[np.int64]) -> tuple[
     return ends[: len(sources)], ends[len(sources) :], touched.tolist()
 
 
-def _vertices(column: Any, what: str) -> NDArray[np.int64] | list:
+def _vertices(column: Any, what: str) -> NDArray[np.int64] | list[Any]:
     """A column of integers as int64, any other as a list of hashables."""
     if isinstance(column, np.ndarray) and column.dtype.kind == "c":
         raise GraphError(f"the {what} vertices are complex numbers; vertices are integers from 0, or names")
@@ -273,18 +273,18 @@ def _vertices(column: Any, what: str) -> NDArray[np.int64] | list:
     return column.astype(np.int64, copy=False)
 
 
-def _listed(column: Any) -> list:
+def _listed(column: Any) -> list[Any]:
     return column.tolist() if isinstance(column, np.ndarray) else column
 
 
-def _are_positions(vertices: list, n: int | None) -> bool:
+def _are_positions(vertices: list[Any], n: int | None) -> bool:
     """Whether listed vertices are 0 … n − 1 in any order (some of them, if n is given)."""
     if not all(map(is_integer, vertices)) or (vertices and min(vertices) < 0):
         return False
     return not vertices or max(vertices) < (len(vertices) if n is None else n)
 
 
-def _appearance(sources: list, targets: list) -> list:
+def _appearance(sources: list[Any], targets: list[Any]) -> list[Any]:
     """The different vertices in order of appearance, source before target."""
     try:
         distinct = dict.fromkeys(chain.from_iterable(zip(sources, targets, strict=True)))
@@ -305,7 +305,7 @@ def _appearance(sources: list, targets: list) -> list:
     return list(distinct)
 
 
-def _called(column: list, names: Sequence[Hashable], what: str) -> NDArray[np.int64]:
+def _called(column: list[Any], names: Sequence[Hashable], what: str) -> NDArray[np.int64]:
     """Positions of vertices given by name."""
     positions = {name: i for i, name in enumerate(names)}
     for i, name in enumerate(column):

@@ -53,7 +53,7 @@ class Graph(Named):
     targets: NDArray[np.int64]
     n: int
     weights: np.ndarray | None = None
-    names: list | None = None
+    names: list[Any] | None = None
     directed: bool = True
 
     def __post_init__(self) -> None:
@@ -106,7 +106,7 @@ class Graph(Named):
         if n == self.n:
             return self
         if self.names is not None:
-            names: list | None = [self.names[v] for v in touched]
+            names: list[Any] | None = [self.names[v] for v in touched]
         else:
             names = touched.tolist() if n and touched[-1] >= n else None
         return dataclasses.replace(self, sources=ends[:m], targets=ends[m:], n=n, names=names)

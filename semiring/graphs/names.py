@@ -23,7 +23,7 @@ class Named:
     """Vertices that are called by name, or by position where they have no names."""
 
     n: int
-    names: list | None
+    names: list[Any] | None
 
     @cached_property
     def _positions(self) -> dict[Hashable, int]:
@@ -74,7 +74,7 @@ def span_text(n: int) -> str:
     return f"0 to {n - 1}" if n else "of a graph without vertices"
 
 
-def near(name: Any, names: Sequence) -> str:
+def near(name: Any, names: Sequence[Any]) -> str:
     """The part of a message that suggests a name close to one that is unknown, empty if none is."""
     texts = {text: known for known in islice(names, CLOSE) if len(text := str(known)) <= LONG}
     text = str(name)

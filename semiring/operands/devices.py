@@ -12,6 +12,8 @@ import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
+from semiring.kernels.cpu.compile.threads import thread_count
+from semiring.machine.memory import in_words
 
 # What the choice of a device for host arrays reckons with; 32-bit elements, wider ones in proportion.
 LEAST_WORK = 1e8  # multiply-adds below which nothing is reckoned
@@ -78,8 +80,6 @@ def repays(S: Semiring, dtypes: Sequence[np.dtype], nbytes: int, work: float) ->
 
 
 def _is_faster(nbytes: int, work: float, itemsize: int, warm: bool) -> bool:
-    from semiring.kernels.cpu.compile.threads import thread_count
-
     width = max(itemsize, 4) // 4
     on_cpu = work * width / (CPU_RATE * thread_count(None))
     on_gpu = LAUNCHES + 2 * nbytes / COPY_RATE + work * width / GPU_RATE
@@ -101,8 +101,6 @@ def gpu_facts() -> Iterator[tuple[str, str]]:
     import cupy
 
     from semiring.kernels.cuda.compile.launch import architecture
-    from semiring.machine.memory import in_words
-
     for number in range(cupy.cuda.runtime.getDeviceCount()):
         with cupy.cuda.Device(number) as device:
             properties = cupy.cuda.runtime.getDeviceProperties(number)

@@ -10,6 +10,7 @@ import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.kernels.cpu.bits.lowering import packed_bits
+from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.kernels.lowering.boolean import is_boolean
 from semiring.kernels.lowering.general import general
@@ -48,7 +49,6 @@ def depends_on_reachability(S: Semiring, given: Sparse) -> bool:
 def _run(task: Task, given: Sparse, plan: Plan) -> Any:
     """Strongly connected components are found, and bit sets united along the condensation in topological order."""
     from semiring.kernels.cpu.bits.components import reach
-    from semiring.kernels.cpu.bits.matrix import PackedMatrix
 
     o, A, rows = task.options, task.S.over(given.dtype), given.rows
     stored = rows.values == A.one

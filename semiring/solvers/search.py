@@ -101,7 +101,7 @@ def _one_path(task: Task, given: Operand, n: int) -> Plan:
     )
 
 
-def _path(given: Operand, facts: Facts, start: int, end: int, plan: Plan) -> tuple[Any, list | None]:
+def _path(given: Operand, facts: Facts, start: int, end: int, plan: Plan) -> tuple[Any, list[Any] | None]:
     S, names, dtype = given.S, given.names, given.dtype
     if isinstance(given, Dense):
         graph: Graph = DenseGraph(widen(S, given.array, facts))
@@ -250,7 +250,7 @@ def positions(sources: Any, names: Sequence[Any] | None, n: int) -> tuple[bool, 
     return single, result
 
 
-def _is_name(v: Any, index: dict) -> bool:
+def _is_name(v: Any, index: dict[Any, Any]) -> bool:
     try:
         return v in index
     except TypeError:  # not hashable

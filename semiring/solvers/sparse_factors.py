@@ -29,7 +29,7 @@ from semiring.operands.convert import as_dense
 from semiring.operands.read import read
 from semiring.operands.sparse import Sparse
 
-from . import costs, schedules
+from . import costs, reductions, schedules
 from .costs import SparsePlan
 from .cycles import look_at_fronts, may_diverge
 from .forms import refuse_overflow, right_hand_side
@@ -359,8 +359,6 @@ class SparseFactors(Named):
         >>> float(F.reduce("mean")), F.reduce("eccentricities").tolist()
         (2.5, [2.0, 3.0])
         """
-        from . import reductions
-
         return reductions.reduce(self, what, **options)
 
 
@@ -376,7 +374,7 @@ def analysis_of(A: Sparse, order: str = "auto") -> Analysis:
     return found
 
 
-_analyses: dict[tuple, Analysis] = {}
+_analyses: dict[tuple[Any, ...], Analysis] = {}
 
 
 def lowering_of(A: Sparse, *, room: bool) -> Lowering:

@@ -63,7 +63,7 @@ def offer(task: Task) -> Plan | None:
     )
 
 
-def _guess(task: Task, arrays: list, plan: Plan) -> Any:
+def _guess(task: Task, arrays: list[Any], plan: Plan) -> Any:
     answer = (closure if task.verb == "closure" else product)(task.S, *arrays)
     if answer is None:
         raise Declined

@@ -231,7 +231,7 @@ class Task:
     __slots__ = ("S", "arguments", "given", "kind", "observers", "operands", "options", "verb")
 
     def __init__(
-        self, verb: str, S: Semiring, operands: Sequence[Operand], options: Options, arguments: tuple = (),
+        self, verb: str, S: Semiring, operands: Sequence[Operand], options: Options, arguments: tuple[Any, ...] = (),
         work: float = 0.0,
     ):
         self.verb, self.S, self.options, self.arguments = verb, S, options, arguments

@@ -13,7 +13,7 @@ from semiring.kernels.blocks.bits import WORD, AnyRows, PackedRows, row_words
 STORED = np.dtype("<u8")
 
 
-def save(matrix: PackedRows, path: str | os.PathLike) -> None:
+def save(matrix: PackedRows, path: str | os.PathLike[str]) -> None:
     """Write a matrix beside its place first: the words may be mapped from the very file that is replaced."""
     target = _in_a_folder(path)
     draft = target.with_name(f".{target.name}.{os.getpid()}")
@@ -33,7 +33,7 @@ def save(matrix: PackedRows, path: str | os.PathLike) -> None:
         draft.unlink(missing_ok=True)
 
 
-def load(kind: type[AnyRows], path: str | os.PathLike, mmap: bool | str) -> AnyRows:
+def load(kind: type[AnyRows], path: str | os.PathLike[str], mmap: bool | str) -> AnyRows:
     """The matrix of a file, mapped or in memory of its own."""
     mode = "r" if isinstance(mmap, bool) else mmap
     if mode not in ("r", "r+", "c"):
@@ -63,7 +63,7 @@ def load(kind: type[AnyRows], path: str | os.PathLike, mmap: bool | str) -> AnyR
     return result
 
 
-def create(kind: type[AnyRows], path: str | os.PathLike, rows: int, columns: int) -> AnyRows:
+def create(kind: type[AnyRows], path: str | os.PathLike[str], rows: int, columns: int) -> AnyRows:
     """A file of zeros, mapped for writing; the system stores only what is written to it."""
     target = _in_a_folder(path)
     words = np.lib.format.open_memmap(target, "w+", STORED, (rows, row_words(columns)))
@@ -77,7 +77,7 @@ def _write_shape(file: object, shape: tuple[int, int]) -> None:
     np.lib.format.write_array(file, np.array(shape, "<i8"), allow_pickle=False)  # type: ignore[arg-type]
 
 
-def _in_a_folder(path: str | os.PathLike) -> Path:
+def _in_a_folder(path: str | os.PathLike[str]) -> Path:
     """The file that a path leads to, through links."""
     target = Path(path).resolve()
     if not target.parent.is_dir():

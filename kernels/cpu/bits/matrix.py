@@ -105,7 +105,7 @@ class PackedMatrix(PackedRows):
         return conversions.from_sparse(cls, matrix)
 
     @classmethod
-    def load(cls, path: str | os.PathLike, mmap: bool | str = False) -> PackedMatrix:
+    def load(cls, path: str | os.PathLike[str], mmap: bool | str = False) -> PackedMatrix:
         """Read what `save` wrote.
 
         Parameters
@@ -124,11 +124,11 @@ class PackedMatrix(PackedRows):
         return files.load(cls, path, mmap)
 
     @classmethod
-    def create(cls, path: str | os.PathLike, rows: int, columns: int) -> PackedMatrix:
+    def create(cls, path: str | os.PathLike[str], rows: int, columns: int) -> PackedMatrix:
         """A matrix of all False in a new file, laid out as `save` does, mapped for writing block by block."""
         return files.create(cls, path, rows, columns)
 
-    def save(self, path: str | os.PathLike) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write a ``.npy`` file that NumPy alone can read.
 
         The file holds two arrays, one after the other: the words, shape (rows, 8 ceil(columns / 512)), and the pair

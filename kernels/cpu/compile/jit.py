@@ -27,7 +27,7 @@ from . import cache as files
 config: Any = numba.core.config
 
 
-def njit(signatures: Sequence[Any] = (), *, cache: bool = False, **options: Any) -> Callable[[Callable], Any]:
+def njit(signatures: Sequence[Any] = (), *, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Decorate a function of the library.
 
     Parameters
@@ -41,7 +41,7 @@ def njit(signatures: Sequence[Any] = (), *, cache: bool = False, **options: Any)
         As of ``numba.njit``.
     """
 
-    def decorate(function: Callable) -> Any:
+    def decorate(function: Callable[..., Any]) -> Any:
         with _enabled():
             dispatcher = numba.njit(**options)(function)
         dispatcher.compile = functools.partial(_compile, dispatcher.compile)
@@ -56,7 +56,7 @@ def njit(signatures: Sequence[Any] = (), *, cache: bool = False, **options: Any)
     return decorate
 
 
-def _compile(compile: Callable, signature: Any) -> Any:
+def _compile(compile: Callable[..., Any], signature: Any) -> Any:
     with _enabled():  # Numba decorates functions of its own meanwhile
         return compile(signature)
 
@@ -76,7 +76,7 @@ def _enabled() -> Iterator[None]:
 class MachineCode(_Cache):
     """What a dispatcher asks for compiled code before it compiles, and gives it to afterwards."""
 
-    def __init__(self, function: Callable):
+    def __init__(self, function: Callable[..., Any]):
         self.entries = files.Entries(f"{files.stem_of(function.__module__)}.{function.__name__}")
 
     @property

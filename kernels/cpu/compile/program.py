@@ -51,8 +51,8 @@ class Program:
 
     name: str
     components: tuple[np.dtype, ...]
-    zero: tuple
-    one: tuple
+    zero: tuple[Any, ...]
+    one: tuple[Any, ...]
     prelude: str
 
     @property

@@ -89,11 +89,11 @@ def scan(array: np.ndarray, thread_count: int | None = None) -> Facts:
     )
 
 
-def _together(kernel: Any, block: np.ndarray, rows: int, thread_count: int) -> list[tuple]:
+def _together(kernel: Any, block: np.ndarray, rows: int, thread_count: int) -> list[tuple[Any, ...]]:
     """The facts of runs of rows, which the threads take from one iterator (its steps hold the GIL: nothing is lost)."""
     height = max(BLOCK // max(block.shape[2], 1), 1)
     runs = iter(range(0, rows, height))
-    found: list[tuple] = []
+    found: list[tuple[Any, ...]] = []
 
     def share() -> None:
         for first in runs:

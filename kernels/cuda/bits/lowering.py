@@ -18,7 +18,7 @@ class PackedCudaLowering(CudaLowering):
     """
 
     @property
-    def key(self) -> tuple:
+    def key(self) -> tuple[Any, ...]:
         """Algebras whose zeros and ones are Boolean share one kernel."""
         return ("packed bits",)
 

@@ -218,7 +218,7 @@ _kept = local()
 
 
 @contextmanager
-def keeping() -> Iterator[list]:
+def keeping() -> Iterator[list[Any]]:
     """Scratch memory that this thread takes inside lives as long as the list: a graph will use it again."""
     _kept.memory = []
     try:

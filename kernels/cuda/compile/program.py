@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -245,7 +245,7 @@ def _weight(low: CudaLowering) -> int:
     return sum(_LONG.get(e.op, 1) for e in postorder((*low.add.outputs, *low.mul.outputs)) if e.args)
 
 
-def _constant(name: str, parts: Sequence, components: tuple[np.dtype, ...]) -> str:
+def _constant(name: str, parts: Sequence[Any], components: tuple[np.dtype, ...]) -> str:
     values = [c.type(v) for v, c in zip(parts, components, strict=True)]
     return f"DEVICE Value {name}() {{ return {element(values)}; }}\n"
 

@@ -111,7 +111,7 @@ class Exchange:
         place, goal = _stack(rows_of(A)), _stack(target)
         self._launch_in(place, (*goal[:3], *goal[3:5]), into, last)
 
-    def _launch_in(self, place: tuple, goal: tuple, into: Report | None, last: bool) -> None:
+    def _launch_in(self, place: tuple[Any, ...], goal: tuple[Any, ...], into: Report | None, last: bool) -> None:
         lanes, blocks = _share(place[5] * goal[3], goal[4])
         tally, host = _addresses(into, last)
         self._take_in(blocks, 1, *place, *goal, lanes, *self._ends, tally, host)
