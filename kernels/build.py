@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
-from .interface import BitKernel, Kernel, StackKernel
+from .interface import Kernel, StackKernel
 from .lowering.base import Lowering
 
 if TYPE_CHECKING:
@@ -28,11 +28,6 @@ def kernel(lowering: Lowering) -> Kernel:
 def stack_kernel(lowering: Lowering) -> StackKernel:
     """The engine of a lowering whose matrices are arrays."""
     return cast(StackKernel, kernel(lowering))
-
-
-def bit_kernel(lowering: Lowering) -> BitKernel:
-    """The engine of a lowering whose matrices are packed bits."""
-    return cast(BitKernel, kernel(lowering))
 
 
 @lru_cache(1024)

@@ -1,4 +1,4 @@
-"""What schedules and front doors may ask of an engine: any matrix that can be cut into blocks gets all by this.
+"""What schedules and solvers may ask of an engine: any matrix that can be cut into blocks gets all by this.
 
 Every engine is a `Kernel`. Those of arrays are `StackKernel`s, those of bits `BitKernel`s; those that compute on the
 host are `HostKernel`s.

@@ -16,7 +16,7 @@ from .operands.convert import as_bits
 from .operands.dense import read_array
 from .operands.examine import examine
 from .operands.read import read
-from .solvers.task import Plan, Task, compute, offers, options
+from .solvers.task import DEFAULTS, Plan, Task, compute, offers, options
 
 if TYPE_CHECKING:
     from .solvers.factors import Factors
@@ -418,7 +418,12 @@ def plan(
     >>> sr.plan(np.zeros((3, 4)), sr.min_plus, verb="matmul", B=np.zeros((4, 2))).method
     'tiled product'
     """
-    asked = options(method, reflexive, overwrite, device, tile, check, packed, False, order, predecessors)
+    given_options: dict[str, Any] = {
+        "method": method, "reflexive": reflexive, "overwrite": overwrite, "device": device, "tile": tile,
+        "check": check, "packed": packed, "order": order, "predecessors": predecessors,
+    }
+    _refuse_what_has_no_meaning(verb, given_options, B, sources)
+    asked = options(**given_options)
     S = algebra(S) if verb == "matmul" else closable(S)
     if verb == "closure":
         given = as_bits(A, S) if packed else read(A, S)
@@ -431,11 +436,35 @@ def plan(
         task = _equation(A, B, S, device, check, False)
     elif verb == "rows":
         task = Task(verb, S, (read(A, S),), asked, (sources,))
-    elif verb == "path":
-        task = Task(verb, S, (read(A, S),), asked, tuple(sources))
     else:
-        raise SemiringError(f"unknown verb {verb!r}: it is closure, matmul, factor, solve, rows or path")
+        task = Task(verb, S, (read(A, S),), asked, tuple(sources))
     return next(offers(task))
+
+
+# What each verb has of the options that a plan takes, and what it needs besides.
+TAKES = {
+    "closure": "method reflexive overwrite device tile check packed",
+    "matmul": "device check B",
+    "factor": "device check order",
+    "solve": "device check B",
+    "rows": "device predecessors sources",
+    "path": "sources",
+}
+
+
+def _refuse_what_has_no_meaning(verb: str, given: dict[str, Any], B: Any, sources: Any) -> None:
+    """An option that a verb does not have, or what it lacks, is named."""
+    if verb not in TAKES:
+        raise SemiringError(f"unknown verb {verb!r}: it is {', '.join(TAKES)}")
+    takes = TAKES[verb].split()
+    for name, value in given.items():
+        if name not in takes and value != getattr(DEFAULTS, name):
+            raise SemiringError(f"{verb} has no option {name!r}; it has {', '.join(takes)}")
+    for name, value in (("B", B), ("sources", sources)):
+        if (value is not None) != (name in takes):
+            raise SemiringError(f"a plan for {verb} {'needs' if name in takes else 'has no'} {name}")
+    if verb == "path" and not (isinstance(sources, (tuple, list)) and len(sources) == 2):
+        raise SemiringError(f"a plan for a path needs sources=(source, target), not {sources!r}")
 
 
 def check_laws(S: Semiring | str, samples: Sequence[Any] | np.ndarray | None = None) -> laws.LawReport:

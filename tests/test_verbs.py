@@ -328,3 +328,24 @@ def test_every_reader_is_a_row_of_the_table() -> None:
         if module.partition(".")[0] in ("semiring", "scipy", "networkx", "pandas") and "cuda" not in module:
             assert isinstance(getattr(importlib.import_module(module), name), type), name
         assert callable(reader)
+
+
+def test_a_plan_says_what_its_verb_lacks_and_needs() -> None:
+    A = matrix(7, sr.min_plus)
+    for options, what in (
+        ({"verb": "matmul"}, "a plan for matmul needs B"),
+        ({"verb": "closure", "B": A}, "a plan for closure has no B"),
+        ({"verb": "path"}, "a plan for path needs sources"),
+        ({"verb": "path", "sources": 3}, r"needs sources=\(source, target\), not 3"),
+        ({"verb": "path", "sources": (0, 1), "device": "gpu"}, "path has no option 'device'"),
+        ({"verb": "factor", "tile": 3}, "factor has no option 'tile'; it has device, check, order"),
+        ({"verb": "closure", "order": "best"}, "closure has no option 'order'"),
+    ):
+        with pytest.raises(sr.SemiringError, match=what):
+            sr.plan(A, sr.min_plus, **options)
+    with pytest.raises(sr.SemiringError, match="order must be"):
+        sr.factor(A, sr.min_plus, order="bogus")
+    P = sr.pack(matrix(7, sr.boolean))
+    with pytest.raises(sr.SemiringError, match="no GPU was found"):
+        if sr.plan(P, sr.boolean, verb="matmul", B=entries(matrix(7, sr.boolean), sr.boolean), device="gpu").place:
+            raise sr.SemiringError("no GPU was found: there is one")

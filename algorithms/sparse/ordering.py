@@ -19,7 +19,6 @@ from semiring.kernels.cpu.bits.vectors import compiled
 from .pattern import Index, inverse, renumbered
 
 SMALL = 64  # vertices that are ordered by minimum degree: their neighbours fit one word
-METHODS = ("metis", "levels", "natural")
 
 
 def order(start: Index, neighbours: Index, method: str = "auto") -> tuple[Index, str]:

@@ -1,8 +1,4 @@
-"""Which form of an algebra the GPU runs on given data. See `semiring.kernels.lowering.base` for the idea.
-
-A lowering is chosen by expressions and by facts about the data, never by name. Encoding and decoding happen on the
-device, on CuPy arrays.
-"""
+"""Lowerings whose data and storage are in a GPU's memory: encoding and decoding on the device."""
 
 from __future__ import annotations
 

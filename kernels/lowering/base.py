@@ -32,7 +32,7 @@ class Lowering:
     algebra: Semiring
     dtype: np.dtype  # of the data
     storage: np.dtype
-    kind: str  # "numba", "packed", "planes" or "objects": which engine runs it
+    kind: str  # "numba", "cuda", "packed", "planes" or "objects": which engine runs it
     add: Traced
     mul: Traced  # as it may stand under ⊕, which may drop what is not an element
     scale: Traced  # ⊗ whose result is stored

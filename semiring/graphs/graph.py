@@ -6,7 +6,7 @@ import dataclasses
 import operator
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,6 @@ from .edges import Columns, bad_vertex, columns_of, numbered
 from .names import Named
 from .texts import clip_repr, count_text, dtype_text, quoted
 from .weights import as_weights, refuse_nan
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, eq=False, repr=False)

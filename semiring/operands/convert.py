@@ -95,9 +95,8 @@ def on_device(given: Operand) -> Operand:
     if isinstance(given, Packed):
         from semiring.kernels.cuda.bits.matrix import DevicePackedMatrix
 
-        moved = Packed(DevicePackedMatrix.from_dense(given.matrix), given.S, given.what, mine=True, on_gpu=True)
-        moved.unstored = lambda low, work: work.get()  # type: ignore[method-assign]
-        return moved
+        there = DevicePackedMatrix.from_dense(given.matrix)
+        return Packed(there, given.S, given.what, mine=True, on_gpu=True, wrap=lambda work: work.get())
     dense = as_dense(given)
     wrap = dense.wrap
     return Device(upload(dense.array), given.S, given.what, lambda a: wrap(to_host(a)), given.names)
@@ -110,9 +109,7 @@ def on_host(given: Operand) -> Operand:
     if isinstance(given, DeviceSparse):
         return read_scipy(given.matrix.get(), given.S, given.what)
     if isinstance(given, Packed):
-        moved = Packed(given.matrix.get(), given.S, given.what, mine=True)
-        moved.unstored = lambda low, work: type(given.matrix).from_dense(work)  # type: ignore[method-assign]
-        return moved
+        return Packed(given.matrix.get(), given.S, given.what, mine=True, wrap=type(given.matrix).from_dense)
     assert isinstance(given, Dense)
     wrap = given.wrap
     return Dense(to_host(given.array), given.S, given.what, lambda a: wrap(upload(a)), given.names)

@@ -120,13 +120,3 @@ def _edges(graph: Graph) -> PackedMatrix:
     if not graph.directed:
         matrix |= PackedMatrix.from_edges(targets, sources, graph.n)
     return matrix
-
-
-def is_packed(A: Any) -> bool:
-    """Whether this is a packed matrix, here or on a GPU."""
-    return isinstance(A, PackedMatrix) or is_packed_on_gpu(A)
-
-
-def is_packed_on_gpu(A: Any) -> bool:
-    """Whether this is a packed matrix in device memory, whose type is loaded only where there is one."""
-    return type(A).__name__ == "DevicePackedMatrix"

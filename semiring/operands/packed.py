@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,10 +29,13 @@ class Packed(Operand):
 
     kind = "packed"
 
-    def __init__(self, matrix: Any, S: Semiring, what: str = "A", *, mine: bool = False, on_gpu: bool = False):
+    def __init__(
+        self, matrix: Any, S: Semiring, what: str = "A", *, mine: bool = False, on_gpu: bool = False,
+        wrap: Callable[[Any], Any] | None = None,
+    ):
         rows, columns = matrix.shape
         super().__init__(S, what, (rows, columns), np.dtype(bool))
-        self.matrix, self.mine, self.on_gpu = matrix, mine, on_gpu
+        self.matrix, self.mine, self.on_gpu, self._wrap = matrix, mine, on_gpu, wrap
 
     @property
     def nbytes(self) -> int:
@@ -58,8 +62,8 @@ class Packed(Operand):
         return self.matrix if self.on_gpu or self.matrix.words.flags.writeable else self.matrix.copy()
 
     def unstored(self, low: Lowering, work: Any) -> Any:
-        """The packed matrix."""
-        return work
+        """The packed matrix, where the operand came from."""
+        return work if self._wrap is None else self._wrap(work)
 
 
 def read_packed(A: Any, S: Semiring, what: str) -> Packed:

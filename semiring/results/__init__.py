@@ -1,1 +1,1 @@
-"""Objects that people hold and question: factors, reachability, reductions."""
+"""Objects that people hold and question: reachability, and graphs without cycles."""

@@ -1,1 +1,1 @@
-"""Ways to compute a task, one a file: what it would cost, and doing it."""
+"""Ways to compute a task, one a file: what it would cost, doing it, and the factors that elimination leaves."""

@@ -40,7 +40,7 @@ def offer(task: Task) -> Plan | None:
 def depends_on_reachability(S: Semiring, given: Sparse) -> bool:
     """Whether the closure of this matrix holds only zero and one: every edge weighs one, and 1 ⊕ 1 = 1* = 1."""
     values = given.values
-    if S.product_only or not is_boolean(S, values.dtype):
+    if not is_boolean(S, values.dtype):
         return False
     A = S.over(values.dtype)
     return bool(((values == A.one) | (values == A.zero)).all())

@@ -32,7 +32,7 @@ TRANSCENDENTAL_COST = 40  # instructions that such an operation takes
 NARROW = 0.25  # the share of all vertices up to which a level of a search is called narrow
 MANY = 24  # edges a vertex with which graphs without small separators fill
 ANALYSIS_BUDGET = 0.4  # share of the dense closure's time that looking for a faster way may take
-OBJECT = 2000  # and one on Python objects
+OBJECT = 2000  # instructions that an operation on Python objects takes
 
 
 @dataclass(eq=False)

@@ -7,7 +7,6 @@ from typing import Any
 
 from semiring.algorithms.sparse.analysis import Analysis
 from semiring.errors import NoClosureError, SemiringError
-from semiring.kernels.lowering.boolean import is_boolean
 from semiring.operands.operand import order_of
 from semiring.operands.sparse import Sparse
 
@@ -18,7 +17,6 @@ from .sparse_factors import SparseFactors, analysis_of, lowering_of
 from .task import Declined, Plan, Task
 
 SMALL = 100  # vertices below which the dense methods are used
-ORDERS = ("auto", "metis", "levels", "natural")
 
 
 def offer(task: Task) -> Plan | None:
@@ -26,8 +24,6 @@ def offer(task: Task) -> Plan | None:
     o, given = task.options, task.operands[0]
     if not isinstance(given, Sparse) or o.packed:
         return None
-    if o.order not in ORDERS:
-        raise SemiringError(f"order must be 'auto', 'metis', 'levels' or 'natural', and is {o.order!r}")
     order_of(given.shape)
     return _closure(task, given) if task.verb == "closure" else _factors(task, given)
 
@@ -40,8 +36,6 @@ def _closure(task: Task, given: Sparse) -> Plan | None:
         raise SemiringError("tile is for the dense schedules; method='sparse' eliminates front by front")
     if not wanted and (method != "auto" or o.tile is not None or given.n < SMALL):
         return None
-    if not wanted and given.facts.two_valued and is_boolean(S, given.dtype):
-        return None  # reachability alone
     low = lowering_of(given, room=False)
     if not wanted and costs.not_worth_a_look(low, given.indptr, given.indices):
         return None

@@ -49,9 +49,7 @@ def _run(task: Task, plan: Plan) -> Any:
     made = Factors(as_dense(given) if given.kind == "sparse" else given, plan, task.options)
     if task.verb == "factor":
         return made
-    right = task.operands[1]
-    answer = made.solve(right)
-    return answer
+    return made.solve(task.operands[1])
 
 
 class Factors:

@@ -56,15 +56,14 @@ class SparseFactors(Named):
     """
 
     def __init__(
-        self, A: Sparse, analysis: Analysis | None = None, *, order: str = "auto", for_solving: bool = True,
-        check: bool = True, plan: SparsePlan | None = None,
+        self, A: Sparse, analysis: Analysis, *, check: bool = True, plan: SparsePlan | None = None
     ) -> None:
         S = A.S
         self.n, self._S, self._A = A.n, S, A
         self.names = None if A.names is None else list(A.names)
         self._facts, self._check = A.facts, check
-        self.analysis = analysis_of(A, order) if analysis is None else analysis
-        low = lowering_of(A, room=for_solving) if plan is None else plan.lowering
+        self.analysis = analysis
+        low = lowering_of(A, room=True) if plan is None else plan.lowering
         self.plan = costs.plan("factor", low, self.analysis, A.nnz, answer=False) if plan is None else plan
         assert self.plan.load
         size = costs.factor_memory(self.plan.load, low)

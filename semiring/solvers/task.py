@@ -29,6 +29,7 @@ from semiring.operands.place import place
 
 LARGE = 1 << 26  # bytes; larger allocations are checked against free memory
 DEVICES = ("cpu", "gpu", "cuda")
+ORDERS = ("auto", "metis", "levels", "natural")
 
 # For each verb and kind of operand the solvers that are asked, one module each. A matrix by its entries, or packed,
 # decides where operands are of several kinds.
@@ -84,6 +85,8 @@ class Options:
             raise SemiringError(
                 f"unknown device {clip_repr(self.device)}: it is 'cpu', 'gpu', or None for the best of them"
             )
+        if self.order not in ORDERS:
+            raise SemiringError(f"order must be 'auto', 'metis', 'levels' or 'natural', and is {self.order!r}")
         tile = self.tile
         if tile is not None and (not isinstance(tile, (int, np.integer)) or isinstance(tile, bool) or tile < 1):
             raise SemiringError(f"tile must be a positive whole number, and is {clip_repr(tile)}")
@@ -99,6 +102,9 @@ class Options:
     def usual(self) -> bool:
         """Whether all is left as it is, but for the device."""
         return all(getattr(self, f.name) == f.default for f in fields(self) if f.name != "device")
+
+
+DEFAULTS = Options()
 
 
 @lru_cache(256, typed=True)
@@ -239,7 +245,7 @@ class Task:
         self.given = self.operands = operands
         kinds = {given.kind for given in operands}
         # These solvers place their operands, and the host's need no placing where nobody asks for a GPU.
-        stays = verb in ("rows", "path") or (verb == "matmul" and "sparse" in kinds)
+        stays = verb in ("rows", "path") or (verb == "matmul" and "sparse" in kinds and "packed" not in kinds)
         here = (kinds == {"device"} and options.device != "cpu") or (
             kinds == {"dense"} and (options.device == "cpu" or (options.device is None and work < LEAST_WORK))
         )

@@ -3,7 +3,7 @@
     strongly connected components → edges between them, packed → their closure → a row for every vertex
 
 No n × n matrix is made but the answer, which vertices of one component share a row of until the end. The second half is
-that of packed matrices (packed.py).
+that of packed matrices (engine.py).
 
 R. E. Tarjan, Depth-first search and linear graph algorithms (1972).
 """

@@ -1,4 +1,4 @@
-"""Facts about the values of an array, gathered in one compiled pass: what the front doors check and the plans use."""
+"""Facts about the values of an array, gathered in one compiled pass: what is checked of operands and what plans use."""
 
 from __future__ import annotations
 

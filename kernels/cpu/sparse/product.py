@@ -1,7 +1,7 @@
 """Products of matrices in compressed rows over any semiring whose operations compile.
 
-The compiled loops are generated for each semiring, from sparse_product_template.py; which entries a product of two
-sparse matrices has is found before, by code that serves all semirings (compressed.py). Rows go to threads in pieces of
+The compiled loops are generated for each semiring, from product_template.py; which entries a product of two
+sparse matrices has is found before, by code that serves all semirings (structure.py). Rows go to threads in pieces of
 equal work.
 """
 

@@ -1,4 +1,4 @@
-"""Products of matrices in compressed rows over one semiring. A template: see sparse_product.py, and template.py.
+"""Products of matrices in compressed rows over one semiring. A template: see product.py, and template.py.
 
     C[i, :] ← C[i, :] ⊕ a_ip ⊗ B[p, :] for every entry a_ip of row i
 

@@ -1,6 +1,6 @@
 """Rows of a closure for a few sources over compressed rows, on the CPU, for semirings whose ⊕ selects.
 
-The compiled loops are generated for each semiring, from frontier_template.py. A thread takes one source after the
+The compiled loops are generated for each semiring, from search_template.py. A thread takes one source after the
 other: where no edge is better than 1 vertices settle best first, elsewhere labels are corrected.
 """
 

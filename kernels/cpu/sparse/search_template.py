@@ -1,4 +1,4 @@
-"""Best walks from one source after the other over compressed rows. A template: see frontier.py, and template.py.
+"""Best walks from one source after the other over compressed rows. A template: see search.py, and template.py.
 
 Offsets are int64, columns int32, all arrays addresses. `better` is the strict order of a selective ⊕.
 """

@@ -1,8 +1,8 @@
 """Products of Boolean matrices with one bit an entry, on matrices in device memory.
 
 C ⊕= A ⊗ B, with B transposed (T = B^T), so that every entry of C compares two rows of bits. Three kernels do it:
-bits_wgmma.cu where the device is of compute capability 9.0, bits_mma.cu on others that multiply 1-bit matrices, and
-bits_lop.cu where such instructions are missing or emulated. Each also writes C^T if that is wanted.
+product_wgmma.cu where the device is of compute capability 9.0, product_mma.cu on others that multiply 1-bit matrices,
+and product_lop.cu where such instructions are missing or emulated. Each also writes C^T if that is wanted.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MAPPED = 16  # numbers of 8 bytes in a tensor map, one argument of a kernel
 
 
 class Known(NamedTuple):
-    """What is known of a product's tiles, as addresses of bytes; 0: nothing. See bits_wgmma.cu."""
+    """What is known of a product's tiles, as addresses of bytes; 0: nothing. See product_wgmma.cu."""
 
     full: int = 0  # whether 16 rows × 256 columns of C are full, column by column; the product keeps this up to date
     full_ld: int = 0  # from one column to the next: 4 for each 64 rows

@@ -95,7 +95,7 @@ CLOSE = Geometry("bits/close.cu", 512, 512, 256)
 
 @lru_cache(16)
 def words_function(name: str) -> Function:
-    """A kernel of bits_words.cu."""
+    """A kernel of words.cu."""
     return module_of(WORDS).function(name, WORDS.threads)
 
 

@@ -1,4 +1,4 @@
-"""A matrix in compressed rows times a dense one, on the GPU; sparse_product.cu has the kernel."""
+"""A matrix in compressed rows times a dense one, on the GPU; product.cu has the kernel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from semiring.kernels.cuda.compile.program import program
 from semiring.kernels.cuda.lowering import CudaLowering
 from semiring.kernels.facts import Facts
 
-THREADS = 256  # as in sparse_product.cu
+THREADS = 256  # as in product.cu
 RESIDENT = 8  # blocks of a multiprocessor
 MOST_DOWN = 65_535  # blocks in the second direction of a grid
 

@@ -1,6 +1,6 @@
 """Rows of a closure for many sources over compressed rows, on the GPU: frontiers as bits, labels compared and swapped.
 
-frontier.cu has the kernels, `semiring.algorithms.frontier` the schedule that calls `advance`.
+search.cu has the kernels, `semiring.algorithms.frontier` the schedule that calls `advance`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from semiring.kernels.blocks.rows import Rows
 
 CHUNK = 128  # edges of a vertex that a warp relaxes one after the other
-THREADS = 256  # as in frontier.cu
+THREADS = 256  # as in search.cu
 RESIDENT = 8  # blocks of a multiprocessor
 
 
