@@ -180,6 +180,7 @@ def cells() -> Iterator[Any]:
 SPARSE_ONLY = "method='sparse' eliminates on the structure of a sparse matrix or graph"
 
 
+@pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
 @pytest.mark.parametrize(("n", "name", "representation", "verb", "options"), list(cells()))
 def test_every_cell(
     n: int, name: str, representation: str, verb: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
