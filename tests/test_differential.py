@@ -13,9 +13,10 @@ import scipy.special
 from scipy.sparse import csgraph
 
 import semiring as sr
+from semiring.solvers.methods import SCHEDULES
 
 inf = np.inf
-METHODS = ("auto", "floyd-warshall", "blocked", "r-kleene", "squaring", "elimination")
+METHODS = ("auto", *SCHEDULES)
 SIZES = (1, 2, 17, 64, 65, 130, 300)
 
 

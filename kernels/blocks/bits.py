@@ -6,13 +6,13 @@ compared, counted and multiplied by whole words.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Self, TypeVar
 
 import numpy as np
 
 from semiring.errors import SemiringError
-from semiring.machine.memory import require
+from semiring.machine.memory import in_words, require
 
 WORD = 64  # bits of a word: column bounds of a view are multiples of it
 ROW_WORDS = 8  # an owned matrix has a multiple of this many words a row: 64 bytes, one cache line
@@ -168,7 +168,7 @@ class PackedRows:
             sample = type(self)(self.words[np.sort(chosen)], columns)
         about = "" if sample is self else "about "
         name = type(self).__name__
-        return f"{name}({rows:,} × {columns:,}, density {about}{sample.density:.3g}, {_size(self.nbytes)})"
+        return f"{name}({rows:,} × {columns:,}, density {about}{sample.density:.3g}, {in_words(self.nbytes)})"
 
 
 AnyRows = TypeVar("AnyRows", bound=PackedRows)
@@ -208,12 +208,3 @@ def check_writable(matrix: PackedRows) -> None:
     """Refuse to change a matrix that cannot be."""
     if not matrix.words.flags.writeable:
         raise SemiringError("the packed matrix to write to is read-only; pass a copy()")
-
-
-def _size(count: float) -> str:
-    units: Sequence[str] = ("B", "kB", "MB", "GB", "TB")
-    for unit in units[:-1]:
-        if count < 1000:
-            return f"{count:.3g} {unit}"
-        count /= 1000
-    return f"{count:.3g} {units[-1]}"

@@ -50,7 +50,7 @@ def parser() -> Parser:
     p.add_argument("--path", action="store_true", help="with --from and --to: a best path's vertices end the line")
     p.add_argument("--not-reflexive", action="store_true", help="A⁺ = A ⊗ A*: without the way of no edges")
     p.add_argument("--packed", action="store_true",
-                   help="a bit for each pair, for --algebra boolean: 262,144 vertices take 8.6 GB")
+                   help="a bit for each pair, for --algebra boolean: 262,144 vertices take 8 GiB")
     p.add_argument("--method", default="auto", help=f"{', '.join(SCHEDULES)}; chosen when absent")
     p.add_argument("--plot", type=Path, metavar="PNG", help="draw the matrix, or with --positions the best path")
     p.add_argument("--positions", type=Path, metavar="CSV", help="places: vertex, x, y, or longitude and latitude")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +20,8 @@ class Product(NamedTuple):
     operands: tuple[tuple[int, ...], tuple[int, ...]]  # A and B as matrices
 
 
-def product_shape(a: Sequence[int], b: Sequence[int], c: Sequence[int] | None = None) -> Product:
+@lru_cache(1024)
+def product_shape(a: tuple[int, ...], b: tuple[int, ...], c: tuple[int, ...] | None = None) -> Product:
     """The shapes of a product, as in `numpy.matmul`.
 
     Raises
@@ -28,12 +29,12 @@ def product_shape(a: Sequence[int], b: Sequence[int], c: Sequence[int] | None = 
     SemiringError
         When they do not fit.
     """
-    if not len(a) or not len(b):
+    if not a or not b:
         raise SemiringError("A and B must be matrices or vectors, not single numbers; S.mul multiplies elements")
     row, column = len(a) == 1, len(b) == 1
-    A, B = ((1, *a) if row else tuple(a)), ((*b, 1) if column else tuple(b))
+    A, B = ((1, *a) if row else a), ((*b, 1) if column else b)
     if A[-1] != B[-2]:
-        raise SemiringError(f"A of shape {tuple(a)} and B of shape {tuple(b)} do not fit: "
+        raise SemiringError(f"A of shape {a} and B of shape {b} do not fit: "
                             f"A has {A[-1]} columns, B has {B[-2]} rows")
     try:
         leading = np.broadcast_shapes(A[:-2], B[:-2])
@@ -41,8 +42,8 @@ def product_shape(a: Sequence[int], b: Sequence[int], c: Sequence[int] | None = 
         raise SemiringError(f"leading axes {A[:-2]} and {B[:-2]} do not broadcast") from None
     full = (*leading, A[-2], B[-1])
     final = (*leading, *(() if row else full[-2:-1]), *(() if column else full[-1:]))
-    if c is not None and tuple(c) != final:
-        raise SemiringError(f"accumulate has shape {tuple(c)}, the product {final}")
+    if c is not None and c != final:
+        raise SemiringError(f"accumulate has shape {c}, the product {final}")
     return Product(full, final, A[-1], (A, B))
 
 

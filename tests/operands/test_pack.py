@@ -278,9 +278,9 @@ def test_what_does_not_combine() -> None:
 
 def test_repr_of_a_matrix_too_large_to_read(monkeypatch: pytest.MonkeyPatch) -> None:
     M = PackedMatrix.from_dense(np.arange(4096)[:, None] % 2 * np.ones((1, 100)))
-    assert repr(M) == "PackedMatrix(4,096 × 100, density 0.5, 262 kB)"
+    assert repr(M) == "PackedMatrix(4,096 × 100, density 0.5, 256.0 KiB)"
     monkeypatch.setattr(packed_rows, "BLOCK", 1 << 13)
-    found = re.fullmatch(r"PackedMatrix\(4,096 × 100, density about (.*), 262 kB\)", repr(M))
+    found = re.fullmatch(r"PackedMatrix\(4,096 × 100, density about (.*), 256.0 KiB\)", repr(M))
     assert found and 0.45 < float(found[1]) < 0.55
 
 

@@ -18,9 +18,10 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
+from semiring.solvers.methods import SCHEDULES
 
 inf = np.inf
-METHODS = ("auto", "floyd-warshall", "blocked", "r-kleene", "squaring", "elimination")
+METHODS = ("auto", *SCHEDULES)
 GAUSSIAN = tuple(m for m in METHODS if m != "squaring")
 quick = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 IMPROVING = [

@@ -11,8 +11,9 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
+from semiring.solvers.methods import SCHEDULES
 
-METHODS = ("auto", "floyd-warshall", "blocked", "r-kleene", "squaring", "elimination")
+METHODS = ("auto", *SCHEDULES)
 quick = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 
 

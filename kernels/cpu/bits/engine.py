@@ -5,7 +5,7 @@ addresses and row strides (in words), so that a view, an owned matrix and a read
 specialisation; the Python functions below them take `PackedRows` blocks and hand out the work to threads.
 
 A product takes 64 pivots (one word of A) at a time: eleven tables hold the disjunction of every subset of six rows
-of B (four in the last), and a row of C takes eleven look-ups. At one vector a table row they are 45 kB and stay
+of B (four in the last), and a row of C takes eleven look-ups. At one vector a table row they are 44 KiB and stay
 near the core, which tables of 256 rows for eight pivots do not.
 
 References

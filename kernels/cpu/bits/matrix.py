@@ -54,7 +54,7 @@ class PackedMatrix(PackedRows):
     >>> from semiring.kernels.cpu.bits.matrix import PackedMatrix
     >>> M = PackedMatrix.from_dense(np.eye(100))
     >>> M
-    PackedMatrix(100 × 100, density 0.01, 6.4 kB)
+    PackedMatrix(100 × 100, density 0.01, 6.2 KiB)
     >>> M[3, 3], M[3, 4], M.count()
     (True, False, 100)
     >>> M[:10, 64:].shape, (M | ~M).density

@@ -12,6 +12,7 @@ from semiring.errors import SemiringError
 from semiring.kernels.blocks.bits import WORD, row_words
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.kernels.cuda.compile.staging import download, upload
+from semiring.machine.memory import in_words
 
 from . import words as bits_words
 from .words import Bits
@@ -267,7 +268,7 @@ class DevicePackedMatrix:
     def __repr__(self) -> str:
         rows, columns = self.shape
         density = self.count() / max(1, rows * columns)
-        return f"DevicePackedMatrix({rows:,} × {columns:,}, density {density:.3g}, {self.nbytes / 1e6:.3g} MB)"
+        return f"DevicePackedMatrix({rows:,} × {columns:,}, density {density:.3g}, {in_words(self.nbytes)})"
 
 
 def set_bits(words: Any) -> Any:

@@ -187,8 +187,8 @@ def test_equality_identity_and_repr():
     assert matrix != dense.tolist()
     for n in EDGES:
         check(PackedMatrix.identity(n), np.eye(n, dtype=bool))
-    assert repr(PackedMatrix.identity(1000)) == "PackedMatrix(1,000 × 1,000, density 0.001, 128 kB)"
-    assert repr(PackedMatrix.zeros(0, 0)) == "PackedMatrix(0 × 0, density 0, 0 B)"
+    assert repr(PackedMatrix.identity(1000)) == "PackedMatrix(1,000 × 1,000, density 0.001, 125.0 KiB)"
+    assert repr(PackedMatrix.zeros(0, 0)) == "PackedMatrix(0 × 0, density 0, 0 bytes)"
 
 
 @SETTINGS
