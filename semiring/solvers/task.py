@@ -119,9 +119,11 @@ def options(
 ) -> Options:
     """Checked options; those of an earlier call again."""
     given = (method, reflexive, overwrite, device, tile, check, packed, progress, order, predecessors)
+    if callable(progress):  # which nobody holds longer than the call
+        return Options(*given)
     try:
         return _options(*given)
-    except TypeError:  # what cannot be hashed is refused, or a function that cannot
+    except TypeError:  # what cannot be hashed is no option, and is refused by name
         return Options(*given)
 
 
