@@ -20,6 +20,7 @@ import numba.core.config
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
 from . import cache as files
@@ -33,7 +34,7 @@ def njit(signatures: Sequence[Any] = (), *, cache: bool = False, **options: Any)
     Parameters
     ----------
     signatures : sequence of numba.core.typing.Signature, optional
-        Compile for these now; without any, for the types of each call when it comes.
+        All that there will be, compiled at the first call; without any, for the types of each call when it comes.
     cache : bool, optional
         Keep the machine code on disk. The function may be neither a closure nor depend on modules beside its own and
         those of ``cache.SHARED``.
@@ -47,13 +48,21 @@ def njit(signatures: Sequence[Any] = (), *, cache: bool = False, **options: Any)
         dispatcher.compile = functools.partial(_compile, dispatcher.compile)
         if cache:
             dispatcher._cache = MachineCode(function)
-        for signature in signatures:
-            dispatcher.compile(signature)
         if signatures:
-            dispatcher.disable_compile()
+            dispatcher._compile_for_args = functools.partial(_first_call, dispatcher, signatures)
         return dispatcher
 
     return decorate
+
+
+def _first_call(dispatcher: Any, signatures: Sequence[Any], *arguments: Any) -> Any:
+    """What a dispatcher asks for when it has no code for a call: itself, compiled for what was declared."""
+    with global_compiler_lock:
+        if dispatcher._can_compile:  # no other thread called first
+            for signature in signatures:
+                dispatcher.compile(signature)
+            dispatcher.disable_compile()
+    return dispatcher
 
 
 def _compile(compile: Callable[..., Any], signature: Any) -> Any:
@@ -85,7 +94,7 @@ class MachineCode(_Cache):
         return None if directory is None else str(directory)
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
-        target_context.refresh()
+        rtsys.initialize(target_context)  # all that machine code needs; what Numba compiles with takes 0.3 s to import
         data = self.entries.load(_key(signature, target_context.codegen()))
         return None if data is None else CompileResult._rebuild(target_context, *pickle.loads(data))
 

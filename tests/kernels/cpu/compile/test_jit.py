@@ -7,6 +7,8 @@ import os
 import re
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +134,35 @@ def test_signatures_given_are_all_there_are() -> None:
         return x
 
     assert only(3.0) == 3
+    assert [str(s) for s in only.signatures] == ["(int64,)"]
+
+
+def test_a_signature_waits_for_the_first_call_of_any_thread() -> None:
+    @njit([int64(int64)], nogil=True)
+    def double(x: Any) -> Any:
+        return 2 * x
+
+    assert not double.signatures
+    start = threading.Barrier(4)
+
+    def call(x: int) -> int:
+        start.wait()
+        return double(x)
+
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(call, range(4))) == [0, 2, 4, 6]
+    assert sum(double.stats.cache_misses.values()) <= 1
+    assert len(double.signatures) == 1
+
+
+def test_machine_code_that_was_kept_runs_without_numbas_library(tmp_path: Path) -> None:
+    """What Numba compiles with takes longer to import than all the rest."""
+    code = (
+        "import sys; import numpy as np, semiring as sr\n"
+        "sr.closure(np.eye(9), sr.min_plus); print('numba.np.linalg' in sys.modules)\n"
+    )
+    settings = {"SEMIRING_CACHE_DIR": str(tmp_path)}
+    assert [run(code, **settings)[0].split() for _ in range(2)] == [["True"], ["False"]]
 
 
 @pytest.mark.parametrize(
