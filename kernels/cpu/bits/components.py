@@ -3,7 +3,7 @@
     strongly connected components → edges between them, packed → their closure → a row for every vertex
 
 No n × n matrix is made but the answer, which vertices of one component share a row of until the end. The second half is
-that of packed matrices (engine.py).
+that of packed matrices (engine.py), which takes the edges transposed.
 
 R. E. Tarjan, Depth-first search and linear graph algorithms (1972).
 """
@@ -11,17 +11,19 @@ R. E. Tarjan, Depth-first search and linear graph algorithms (1972).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from semiring.kernels.blocks.bits import PackedRows
 from semiring.kernels.cpu.compile import raw
-from semiring.kernels.cpu.compile.pieces import ranges, share
+from semiring.kernels.cpu.compile.pieces import parts_worth, ranges, share
+from semiring.kernels.cpu.compile.threads import scratch, thread_count
 
-from .engine import UNIONS_A_LOOKUP, pick, rows_of_components
-from .loops import bit, clear_diagonal, unpack_rows
-from .vectors import compiled, load, store
+from .engine import UNIONS_A_LOOKUP, rows_of_components, transposed
+from .loops import bit, clear_diagonal, unite_rows, unpack_rows
+from .vectors import VECTOR, compiled, load, store
 
 BAND = 64  # rows of the answer that a thread writes at once
 fetch: Any = raw.fetch  # a type checker would ask the callers for the typing context
@@ -30,7 +32,7 @@ put: Any = raw.put
 
 @compiled
 def strong_components_of_rows(offsets: int, columns: int, n: int) -> Any:
-    """Strongly connected components, sources of the condensation first (Tarjan, without recursion).
+    """Strongly connected components, sinks of the condensation first (Tarjan, without recursion).
 
     Returns
     -------
@@ -41,15 +43,14 @@ def strong_components_of_rows(offsets: int, columns: int, n: int) -> Any:
     """
     label = np.full(n, -1, np.int64)
     members = np.empty(n, np.int64)
-    begins = np.empty(n + 1, np.int64)  # of the components in the order in which they are found: sinks first
+    starts = np.empty(n + 1, np.int64)
     cyclic = np.zeros(n, np.bool_)
     number = np.full(n, -1, np.int64)  # in the order of the search
     low = np.empty(n, np.int64)
     following = np.empty(n, np.int64)  # the entry at which the search of a vertex goes on
     path = np.empty(n, np.int64)
     waiting = np.empty(n, np.int64)  # vertices that were met and have no component yet
-    met = depth = kept = components = 0
-    left = n
+    met = depth = kept = found = components = 0
     for root in range(n):
         if number[root] >= 0:
             continue
@@ -85,25 +86,20 @@ def strong_components_of_rows(offsets: int, columns: int, n: int) -> Any:
                 low[path[depth - 1]] = min(low[path[depth - 1]], low[v])
             if low[v] == number[v]:
                 alone = waiting[kept - 1] == v
+                starts[components] = found
                 while True:
                     kept -= 1
                     w = waiting[kept]
                     label[w] = components
-                    left -= 1
-                    members[left] = w
+                    members[found] = w
+                    found += 1
                     if not alone:
                         cyclic[w] = True
                     if w == v:
                         break
-                begins[components] = left
                 components += 1
-    starts = np.empty(components + 1, np.int64)
-    for c in range(components):
-        starts[components - 1 - c] = begins[c]
     starts[components] = n
-    for v in range(n):
-        label[v] = components - 1 - label[v]
-    return label, members, starts, cyclic
+    return label, members, starts[: components + 1], cyclic
 
 
 @compiled
@@ -149,7 +145,7 @@ class Reach:
     rows : PackedRows, shape (components, n)
         Which vertices each component reaches, itself included.
     label : ndarray of int64, shape (n,)
-        Component of every vertex, sources first.
+        Component of every vertex, sinks first.
     cyclic : ndarray of bool, shape (n,)
         Which vertices lie on a cycle.
     """
@@ -160,11 +156,13 @@ class Reach:
 
     def packed(self, reflexive: bool = True, threads: int | None = None) -> PackedRows:
         """The closure, a bit a pair."""
-        n = len(self.label)
+        n, threads = len(self.label), thread_count(threads)
         R = PackedRows.empty(n, n)
-        pick(R, self.rows, self.label, threads)
+        to, origin, stride = R.words.ctypes.data, self.rows.words.ctypes.data, R.words.shape[1]
+        rows = ranges(n, parts_worth(n * stride // VECTOR, threads))
+        share(partial(unite_rows, to, origin, stride, self.label, np.arange(n + 1)), rows, threads)
         if not reflexive:
-            clear_diagonal(R.words.ctypes.data, R.words.shape[1], self.cyclic)
+            clear_diagonal(to, stride, self.cyclic)
         return R
 
     def dense(self, zero: Any, one: Any, dtype: Any, reflexive: bool = True, threads: int | None = None) -> np.ndarray:
@@ -202,19 +200,18 @@ def reach(offsets: np.ndarray, columns: np.ndarray, threads: int | None = None) 
     >>> found.dense(0, 1, int).tolist()
     [[1, 1, 0], [1, 1, 0], [0, 0, 1]]
     """
-    n = len(offsets) - 1
+    n, threads = len(offsets) - 1, thread_count(threads)
     addresses = offsets.ctypes.data, columns.ctypes.data
     label, members, starts, cyclic = strong_components_of_rows(*addresses, n)
     count = len(starts) - 1
 
-    def condensation() -> PackedRows:
-        Q = PackedRows.empty(count, count)
-        words, stride = Q.words.ctypes.data, Q.words.shape[1]
-
-        def edges(first: int, last: int) -> None:
-            set_component_edges(words, stride, *addresses, label, members, starts, first, last)
-
-        share(edges, ranges(count, -(-count * stride // (1 << 17))), threads)
-        return Q
-
-    return Reach(rows_of_components(condensation, label, UNIONS_A_LOOKUP, threads), label, cyclic)
+    edges = PackedRows.empty(count, count)
+    words, stride = edges.words.ctypes.data, edges.words.shape[1]
+    work = partial(set_component_edges, words, stride, *addresses, label, members, starts)
+    share(work, ranges(count, -(-count * stride // (1 << 17))), threads)
+    edges = transposed(edges, threads)
+    found = PackedRows.empty(count, n)
+    rows, width = found.words.ctypes.data, found.words.shape[1]
+    room = scratch(8 * stride)
+    rows_of_components(rows, width, edges.words.ctypes.data, count, label, room[1], UNIONS_A_LOOKUP, threads)
+    return Reach(found, label, cyclic)

@@ -2,7 +2,8 @@
 
 The unit of work is a *vector* of eight words: 512 columns of one row, one cache line. Compiled functions take
 addresses and row strides (in words), so that a view, an owned matrix and a read-only one share one compiled
-specialisation; the Python functions below them take `PackedRows` blocks and hand out the work to threads.
+specialisation; the Python functions below take `PackedRows` blocks, and hand out ranges of rows to threads, which call
+the compiled functions.
 
 A product takes 64 pivots (one word of A) at a time: eleven tables hold the disjunction of every subset of six rows
 of B (four in the last), and a row of C takes eleven look-ups. At one vector a table row they are 44 KiB and stay
@@ -17,14 +18,14 @@ topological order, those already reached skipped).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
 from semiring.errors import SemiringError
-from semiring.kernels.blocks.bits import WORD, AnyRows, PackedRows, row_words
-from semiring.kernels.cpu.compile.pieces import ranges, share
+from semiring.kernels.blocks.bits import WORD, AnyRows, PackedRows
+from semiring.kernels.cpu.compile.pieces import parts_worth, ranges, share
 from semiring.kernels.cpu.compile.threads import scratch, thread_count
 
 from .loops import (
@@ -34,11 +35,10 @@ from .loops import (
     close_diagonal,
     multiply_rows,
     pack_rows,
-    pick_rows,
     propagate,
     set_diagonal,
     strong_components,
-    transpose_rows,
+    transpose_unions,
     unite_rows,
     unpack_rows,
 )
@@ -47,7 +47,6 @@ from .vectors import PIVOTS, SUBSET, TABLES, VECTOR
 TABLE_BYTES = 8 * VECTOR * (PIVOTS + (TABLES << SUBSET))  # the tables, and the rows that they are made from
 MULTIPLY = 8 * VECTOR * 2 * CHUNK + TABLE_BYTES
 CLOSE = 8 * VECTOR * PANEL + TABLE_BYTES
-ENOUGH = 1 << 14  # steps (vectors or look-ups) that repay handing a part of the work to another thread
 BUFFER_ROWS = 64  # rows converted at once where the entries are not adjacent bytes
 SMALL = 768  # vertices up to which the four-Russians closure is the faster one whatever the edges are
 UNIONS_A_LOOKUP = 0.6  # vectors united in half the time of a look-up, half the look-ups being of empty words
@@ -56,8 +55,8 @@ UNIONS_A_LOOKUP = 0.6  # vectors united in half the time of a look-up, half the 
 def pack(matrix: PackedRows, array: np.ndarray, threads: int | None = None) -> None:
     """Fill an owned matrix from a bool or numeric array of its shape."""
     rows, columns = matrix.shape
-    words, stride = _address(matrix), _stride(matrix)
-    parts = _parts(rows * columns * array.dtype.itemsize // 64, threads)
+    words, stride, threads = _address(matrix), _stride(matrix), thread_count(threads)
+    parts = parts_worth(rows * columns * array.dtype.itemsize // 64, threads)
     if _as_bytes(array):
         entries, step = array.ctypes.data, array.strides[0]
 
@@ -76,8 +75,8 @@ def pack(matrix: PackedRows, array: np.ndarray, threads: int | None = None) -> N
 def unpack(matrix: PackedRows, out: np.ndarray, threads: int | None = None) -> None:
     """Write a matrix to an array of its shape."""
     rows, columns = matrix.shape
-    words, stride = _address(matrix), _stride(matrix)
-    parts = _parts(rows * columns * out.dtype.itemsize // 64, threads)
+    words, stride, threads = _address(matrix), _stride(matrix), thread_count(threads)
+    parts = parts_worth(rows * columns * out.dtype.itemsize // 64, threads)
     if _as_bytes(out):
         entries, step = out.ctypes.data, out.strides[0]
 
@@ -99,35 +98,28 @@ def _as_bytes(array: np.ndarray) -> bool:
     return array.dtype.itemsize == 1 and array.dtype.kind in "biu" and array.strides[1] == 1
 
 
-def transpose(target: PackedRows, source: PackedRows, threads: int | None = None) -> None:
-    """Fill an owned matrix with the transposed source."""
-    rows, columns = source.shape
-    to, width, origin, stride = _address(target), _stride(target), _address(source), _stride(source)
-
-    def work(first: int, last: int) -> None:
-        transpose_rows(to, width, origin, stride, rows, PANEL * first, min(PANEL * last, columns), _room(8 * WORD))
-
-    share(work, ranges(-(-columns // PANEL), _parts(rows * columns // 64, threads)), threads)
-
-
 def transposed(source: AnyRows, threads: int | None = None) -> AnyRows:
     """The transposed matrix, in words of its own."""
-    result = type(source).empty(source.shape[1], source.shape[0])
-    transpose(result, source, threads)
+    (rows, columns), threads = source.shape, thread_count(threads)
+    result = type(source).empty(columns, rows)
+    to, width, origin, stride = _address(result), _stride(result), _address(source), _stride(source)
+    each = np.arange(rows + 1)
+    panels = ranges(-(-columns // PANEL), parts_worth(rows * columns // WORD, threads))
+    share(partial(transpose_unions, to, width, origin, stride, each, each, columns), panels, threads)
     return result
 
 
 def multiply_add(C: PackedRows, A: PackedRows, B: PackedRows, threads: int | None = None) -> None:
     """C ← C ⊕ A ⊗ B by four-Russians tables; C overlaps neither A nor B."""
-    _multiply(C, A, B, True, threads)
+    _multiply(C, A, B, True, thread_count(threads))
 
 
 def multiply(C: PackedRows, A: PackedRows, B: PackedRows, threads: int | None = None) -> None:
     """C ← A ⊗ B by four-Russians tables; C overlaps neither A nor B."""
-    _multiply(C, A, B, False, threads)
+    _multiply(C, A, B, False, thread_count(threads))
 
 
-def _multiply(C: PackedRows, A: PackedRows, B: PackedRows, accumulate: bool, threads: int | None) -> None:
+def _multiply(C: PackedRows, A: PackedRows, B: PackedRows, accumulate: bool, threads: int) -> None:
     (rows, columns), pivots = C.shape, A.shape[1]
     if A.shape[0] != rows or B.shape != (pivots, columns):
         raise SemiringError(f"shapes do not fit: {C.shape} ← {A.shape} ⊗ {B.shape}")
@@ -149,7 +141,7 @@ def _multiply(C: PackedRows, A: PackedRows, B: PackedRows, accumulate: bool, thr
         )
 
     vectors = -(-words // VECTOR)
-    parts = _parts(rows * vectors * -(-pivots // PIVOTS), threads)
+    parts = parts_worth(rows * vectors * -(-pivots // PIVOTS), threads)
     bands = ranges(rows, min(parts, max(1, rows // (CHUNK // 2))))
     panels = ranges(vectors, -(-parts // max(1, len(bands))))
     pieces = [(*band, VECTOR * left, min(VECTOR * right, words)) for band in bands for left, right in panels]
@@ -166,7 +158,11 @@ def four_russians_closure(R: PackedRows, reflexive: bool = True, threads: int | 
             [ · C · ]
     """
     n = _check_square(R)
-    address, stride, words = _address(R), _stride(R), -(-n // WORD)
+    _close_by_tables(_address(R), _stride(R), n, reflexive, thread_count(threads))
+
+
+def _close_by_tables(address: int, stride: int, n: int, reflexive: bool, threads: int) -> None:
+    words = -(-n // WORD)
     if n <= PANEL:
         close_diagonal(address, stride, n, reflexive, _room(CLOSE))
         return
@@ -189,8 +185,8 @@ def four_russians_closure(R: PackedRows, reflexive: bool = True, threads: int | 
             multiply_rows(row, stride, left, stride, pivot_rows, stride, count, words, size, True, _room(MULTIPLY))
 
         steps = -(-size // PIVOTS) * vectors
-        share(panel, ranges(vectors, _parts(size * steps, threads)), threads)
-        parts = min(_parts((n - size) * steps, threads), max(1, n // (CHUNK // 4)))
+        share(panel, ranges(vectors, parts_worth(size * steps, threads)), threads)
+        parts = min(parts_worth((n - size) * steps, threads), max(1, n // (CHUNK // 4)))
         above = ranges(k, -(-parts * k // n))
         below = ranges(n - k - size, parts - len(above))
         share(rest, above + [(k + size + top, k + size + bottom) for top, bottom in below], threads)
@@ -199,12 +195,12 @@ def four_russians_closure(R: PackedRows, reflexive: bool = True, threads: int | 
 
 
 def closure_by_components(R: PackedRows, reflexive: bool = True, threads: int | None = None) -> None:
-    """R ← R* (or R⁺) by strongly connected components and bit sets united along the condensation.
+    """R ← R* (or R⁺) in place, by strongly connected components and bit sets united along the condensation.
 
-    Takes O(n² / 64) steps, and n / 64 more for each edge of the condensation's transitive reduction; room for two
-    more matrices.
+    Takes O(n² / 64) steps, and n / 64 more for each edge of the condensation's transitive reduction; room for one
+    more matrix.
     """
-    _close_components(R, reflexive, threads, None)
+    _close_by_components(R, _check_square(R), reflexive, None, thread_count(threads))
 
 
 def transitive_closure(R: PackedRows, reflexive: bool = True, threads: int | None = None) -> None:
@@ -214,65 +210,86 @@ def transitive_closure(R: PackedRows, reflexive: bool = True, threads: int | Non
     once their transitive reduction is, so the bit sets are given about half the time that four-Russians needs for the
     condensation, and what is not done by then is left to it.
     """
+    _close(R, reflexive, thread_count(threads))
+
+
+def _close(R: PackedRows, reflexive: bool, threads: int) -> None:
     n = _check_square(R)
     if n <= SMALL:
-        four_russians_closure(R, reflexive, threads)
+        _close_by_tables(_address(R), _stride(R), n, reflexive, threads)
     else:
-        _close_components(R, reflexive, threads, UNIONS_A_LOOKUP)
+        _close_by_components(R, n, reflexive, UNIONS_A_LOOKUP, threads)
 
 
-def _close_components(R: PackedRows, reflexive: bool, threads: int | None, patience: float | None) -> None:
-    n = _check_square(R)
-    if not _stride(R) == R.words.shape[1] == row_words(n):  # rows are taken as whole, adjacent vectors
+def _close_by_components(R: PackedRows, n: int, reflexive: bool, patience: float | None, threads: int) -> None:
+    """R ← R* (or R⁺) by way of components c, d of vertices u, v. R and one further matrix take turns at each step.
+
+    ::
+
+        T ← Rᵀ                        from both, the components, sinks first
+        T[v, c] ← ⋁ R[u, v], u ∈ c    c has an edge to v
+        R[d, c] ← ⋁ T[v, c], v ∈ d    c has an edge into d
+        R ← R*                        c reaches d
+        T[c, v] ← R[d, c], v ∈ d      c reaches v
+        R[u, v] ← T[c, v], u ∈ c      u reaches v
+    """
+    vectors = -(-n // PANEL)
+    stride = VECTOR * vectors
+    if not _stride(R) == R.words.shape[1] == stride:  # rows are taken as whole, adjacent vectors
         owned = R.copy()
-        _close_components(owned, reflexive, threads, patience)
+        _close_by_components(owned, n, reflexive, patience, threads)
         width = -(-n // WORD)
         R.words[:, :width] = owned.words[:, :width]
         return
-    stride = _stride(R)
-    reverse = transposed(R, threads)
-    label, members, offsets, cyclic = strong_components(_address(R), _address(reverse), stride, n, _room(8 * stride))
+    room = _room(8 * stride)
+    further = PackedRows.empty(n, n)
+    r, t = R.words.ctypes.data, further.words.ctypes.data
+    each = np.arange(n + 1)  # groups of one row
 
-    def condensation() -> PackedRows:
-        nonlocal reverse
-        into = _unite(reverse, members, offsets, threads)  # [d, v]: v has an edge into component d
-        del reverse  # as everywhere here, so that no more than two further matrices are alive
-        out_of = transposed(into, threads)
-        del into
-        return _unite(out_of, members, offsets, threads)
-
-    pick(R, rows_of_components(condensation, label, patience, threads), label, threads)
+    panels = ranges(vectors, parts_worth(n * (vectors + n // WORD), threads))
+    share(partial(transpose_unions, t, stride, r, stride, each, each, n), panels, threads)
+    label, members, offsets, cyclic = strong_components(t, r, stride, n, room)  # of Rᵀ: its sources are the sinks of R
+    count = len(offsets) - 1
+    width = VECTOR * -(-count // PANEL)
+    panels = ranges(vectors, parts_worth(n * (vectors + count // WORD), threads))
+    share(partial(transpose_unions, t, width, r, stride, members, offsets, n), panels, threads)
+    components = ranges(count, parts_worth(n * width // VECTOR, threads))
+    share(partial(unite_rows, r, t, width, members, offsets), components, threads)
+    rows_of_components(t, stride, r, count, label, room, patience, threads)
+    vertices = ranges(n, parts_worth(n * vectors, threads))
+    share(partial(unite_rows, r, t, stride, label, each), vertices, threads)
     if not reflexive:
-        clear_diagonal(_address(R), stride, cyclic)
+        clear_diagonal(r, stride, cyclic)
 
 
 def rows_of_components(
-    condensation: Callable[[], PackedRows], label: Any, patience: float | None, threads: int | None
-) -> PackedRows:
+    rows: int, stride: int, edges: int, count: int, label: Any, room: int, patience: float | None, threads: int
+) -> None:
     """Which vertices each strongly connected component reaches, itself included.
 
     Parameters
     ----------
-    condensation : callable
-        Makes the matrix of edges between components; all ascend. It is made here to be gone early.
-    label : ndarray of int
+    rows, stride : int
+        Address of the result, a row for each component, and words of a row. All rows here are whole vectors.
+    edges : int
+        Address of the transposed matrix of edges between components, numbered sinks first. Its closure replaces it.
+    count : int
+        Components.
+    label : ndarray of int64
         Component of every vertex.
+    room : int
+        Address of room for a row of `edges`.
     patience : float or None
         Vectors to unite for each look-up that four-Russians would take, before the rest is left to it. None: no limit.
-    threads : int or None
+    threads : int
     """
-    Q = condensation()
-    count = Q.shape[0]
-    lookups = count * _stride(Q) // VECTOR * -(-count // PIVOTS)
-    budget = int(patience * lookups / thread_count(threads)) if patience is not None else np.iinfo(np.int64).max
-    if not propagate(_address(Q), _stride(Q), count, budget, _room(8 * _stride(Q))):
-        four_russians_closure(Q, True, threads)
-    sources = transposed(Q, threads)  # [d, c]: component c reaches d
-    del Q
-    reached = type(sources).empty(len(label), count)  # [v, c]: component c reaches v
-    pick(reached, sources, label, threads)
-    del sources
-    return transposed(reached, threads)
+    n, width = len(label), VECTOR * -(-count // PANEL)
+    lookups = count * width // VECTOR * -(-count // PIVOTS)
+    budget = int(patience * lookups / threads) if patience is not None else np.iinfo(np.int64).max
+    if not propagate(edges, width, count, budget, room):
+        _close_by_tables(edges, width, count, True, threads)
+    panels = ranges(width // VECTOR, parts_worth(n * count // WORD, threads))
+    share(partial(transpose_unions, rows, stride, edges, width, label, np.arange(n + 1), count), panels, threads)
 
 
 class PackedKernel:
@@ -285,6 +302,7 @@ class PackedKernel:
 
     Attributes
     ----------
+    threads : int
     tile : int
         Size of the diagonal blocks that suit `close`, which takes any size.
     """
@@ -292,7 +310,7 @@ class PackedKernel:
     tile = PANEL  # columns of one vector: the whole diagonal block is worked on in the cache
 
     def __init__(self, threads: int | None = None):
-        self.threads = threads
+        self.threads = thread_count(threads)
 
     def multiply_add(self, C: PackedRows, A: PackedRows, B: PackedRows) -> None:
         """C ← C ⊕ A ⊗ B; C overlaps neither A nor B."""
@@ -312,12 +330,12 @@ class PackedKernel:
 
     def close(self, D: PackedRows) -> int:
         """D ← D*, the identity included; −1, since every star is defined."""
-        transitive_closure(D, True, self.threads)
+        _close(D, True, self.threads)
         return -1
 
     def close_plus(self, D: PackedRows) -> int:
         """D ← D⁺ = D ⊗ D*: what Warshall's algorithm leaves; −1."""
-        transitive_closure(D, False, self.threads)
+        _close(D, False, self.threads)
         return -1
 
 
@@ -327,7 +345,7 @@ class BooleanKernel(PackedKernel):
     align = 64
 
     def __init__(self) -> None:
-        super().__init__(thread_count(None))
+        super().__init__()
 
     @property
     def place(self) -> str:
@@ -373,29 +391,6 @@ class BooleanKernel(PackedKernel):
         A.words[i, i // 64] = np.where(values, word | bit, word & ~bit)
 
 
-def _unite(source: PackedRows, members: Any, offsets: Any, threads: int | None) -> PackedRows:
-    groups, words = len(offsets) - 1, _stride(source)
-    result = type(source).empty(groups, source.shape[1])
-    to, origin = _address(result), _address(source)
-
-    def work(first: int, last: int) -> None:
-        unite_rows(to, origin, words, members, offsets, first, last)
-
-    share(work, ranges(groups, _parts(len(members) * words // VECTOR, threads)), threads)
-    return result
-
-
-def pick(result: PackedRows, source: PackedRows, label: Any, threads: int | None) -> None:
-    """Rows of the result ← the source rows that the labels name; all rows are whole vectors."""
-    rows, words = len(label), _stride(source)
-    to, origin = _address(result), _address(source)
-
-    def work(first: int, last: int) -> None:
-        pick_rows(to, origin, words, label, first, last)
-
-    share(work, ranges(rows, _parts(rows * words // VECTOR, threads)), threads)
-
-
 def _address(matrix: PackedRows) -> int:
     return matrix.words.ctypes.data
 
@@ -421,8 +416,3 @@ def _check_square(matrix: PackedRows) -> int:
 def _room(size: int) -> int:
     """Address of scratch memory of this thread, at most `threads.KEEP` bytes, until it asks again."""
     return scratch(size)[1]
-
-
-def _parts(steps: int, threads: int | None) -> int:
-    """How many pieces to make of so much work: a few for every thread, or one if that would not repay the threads."""
-    return 1 if steps < 2 * ENOUGH else min(4 * thread_count(threads), steps // ENOUGH)

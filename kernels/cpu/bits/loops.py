@@ -121,26 +121,59 @@ def unpack_rows(target: int, target_stride: int, source: int, source_stride: int
 
 
 @compiled
-def transpose_rows(
-    target: int, target_stride: int, source: int, source_stride: int, rows: int, first: int, last: int, tile: int
-) -> None:
-    """Rows ``first:last`` of the transposed matrix, from a source of so many rows; `first` a multiple of 512.
+def add_row(vector: int, row: int, words: int) -> None:
+    """vector ← vector | a row of at most eight words."""
+    if words == VECTOR:
+        disjoin(vector, vector, row)
+    else:
+        for w in range(words):
+            store(vector + 8 * w, load(vector + 8 * w) | load(row + 8 * w))
 
-    Tiles of 64 × 64 bits (`tile`: room for one), in squares of 8 × 8 so that every cache line is used whole.
+
+@compiled
+def transpose_unions(
+    target: int,
+    target_stride: int,
+    source: int,
+    source_stride: int,
+    members: Any,
+    offsets: Any,
+    columns: int,
+    first: int,
+    last: int,
+) -> None:
+    """Transpose the matrix whose rows are the disjunctions of the source rows of each group of members.
+
+    Panels ``first:last`` of a source of so many columns, 512 each: rows of the target, which are whole vectors. Squares
+    of 512 × 512 bits are taken apart into tiles of 64 × 64, so that every cache line is read and written whole.
     """
-    words = (last + 63) // 64
-    for w0 in range(first // 64, words, VECTOR):
+    tiles, union = np.empty(VECTOR * PANEL, np.uint64), np.zeros(VECTOR, np.uint64)
+    corner, vector = np.int64(tiles.ctypes.data), np.int64(union.ctypes.data)  # good while the arrays are used below
+    groups = len(offsets) - 1
+    words = (columns + 63) // 64
+    for w0 in range(VECTOR * first, min(VECTOR * last, words), VECTOR):
+        width = min(VECTOR, words - w0)
         for r0 in range(0, target_stride, VECTOR):
-            for w in range(w0, min(w0 + VECTOR, words)):
-                for r in range(r0, r0 + VECTOR):
-                    present = max(0, min(64, rows - 64 * r))
-                    for i in range(present):
-                        store(tile + 8 * i, load(source + 8 * ((64 * r + i) * source_stride + w)))
-                    for i in range(present, 64):
-                        store(tile + 8 * i, np.uint64(0))
-                    transpose_tile(tile)
-                    for j in range(min(64, last - 64 * w)):
-                        store(target + 8 * ((64 * w + j) * target_stride + r), load(tile + 8 * j))
+            present = min(PANEL, groups - 64 * r0)
+            for g in range(present):
+                begin, end = offsets[64 * r0 + g], offsets[64 * r0 + g + 1]
+                row = source + 8 * (members[begin] * source_stride + w0)
+                if end - begin == 1:
+                    for w in range(width):
+                        tiles[PANEL * w + g] = load(row + 8 * w)
+                else:
+                    for k in range(begin, end):
+                        add_row(vector, source + 8 * (members[k] * source_stride + w0), width)
+                    for w in range(width):
+                        tiles[PANEL * w + g], union[w] = union[w], 0
+            for w in range(width):
+                tiles[PANEL * w + present : PANEL * (w + 1)] = 0
+                row = target + 8 * (64 * (w0 + w) * target_stride + r0)
+                for r in range(VECTOR):
+                    tile = PANEL * w + 64 * r
+                    transpose_tile(corner + 8 * tile)
+                    for j in range(min(64, columns - 64 * (w0 + w))):
+                        store(row + 8 * (j * target_stride + r), tiles[tile + j])
 
 
 # The four-Russians product.
@@ -397,16 +430,6 @@ def unite_rows(target: int, source: int, words: int, members: Any, offsets: Any,
 
 
 @compiled
-def pick_rows(target: int, source: int, words: int, label: Any, first: int, last: int) -> None:
-    """Rows ``first:last`` of the target ← the source rows that the labels name."""
-    for i in range(first, last):
-        row = target + 8 * i * words
-        origin = source + 8 * label[i] * words
-        for w in range(0, words, VECTOR):
-            disjoin(row + 8 * w, origin + 8 * w, origin + 8 * w)
-
-
-@compiled
 def clear_diagonal(R: int, stride: int, kept: Any) -> None:
     """Take the diagonal bit from every vertex that is not kept."""
     for i in range(kept.shape[0]):
@@ -447,6 +470,3 @@ def propagate(Q: int, stride: int, n: int, budget: int, missing: int) -> bool:
         if budget < 0 and v > 0:
             return False
     return True
-
-
-# From here on plain Python: blocks, threads, the choice between the two closures.

@@ -11,6 +11,18 @@ import numpy as np
 from .threads import pool, thread_count
 
 PIECES = 8  # for each thread, where pieces take unequal time
+ENOUGH = 1 << 14  # steps of some nanoseconds that repay handing a part of the work to another thread
+
+
+def parts_worth(steps: int, threads: int) -> int:
+    """How many parts to make of so much work: a few for every thread, or one if that would not repay the threads.
+
+    Examples
+    --------
+    >>> parts_worth(1000, 4), parts_worth(1_000_000, 4)
+    (1, 16)
+    """
+    return max(1, min(4 * threads, steps // ENOUGH))
 
 
 def ranges(count: int, parts: int) -> list[tuple[int, int]]:

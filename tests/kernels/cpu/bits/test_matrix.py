@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -305,6 +306,19 @@ def test_propagation_that_takes_too_long_is_left_to_four_russians():
     assert not engine.propagate(address, stride, n, 1000, row)
     engine.four_russians_closure(matrix)
     check(matrix, warshall(layers, True))
+
+
+@pytest.mark.parametrize("name", ["above the threshold", "layers"])
+def test_a_closure_takes_room_for_one_more_matrix(name):
+    graph = PackedMatrix.from_dense(digraphs(2500, 4)[name])
+    engine.transitive_closure(graph.copy(), True, 2)  # compiled, and the scratch memory of the threads made
+    tracemalloc.start()
+    try:
+        engine.transitive_closure(graph, True, 2)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert graph.nbytes < peak < 1.25 * graph.nbytes
 
 
 def test_closure_of_a_view_touches_nothing_else():
