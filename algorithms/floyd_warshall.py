@@ -20,9 +20,11 @@ from typing import Any
 
 from semiring.kernels.interface import Kernel
 
-from .blocks import close
+from .blocks import UndefinedStar
 
 
 def floyd_warshall(A: Any, kernel: Kernel, tile: int) -> None:
     """A ← A* in place, as one block."""
-    close(A, kernel, 0)
+    pivot = kernel.close(A)
+    if pivot >= 0:
+        raise UndefinedStar(pivot)

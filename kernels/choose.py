@@ -47,6 +47,12 @@ def choose(S: Semiring, dtype: np.dtype, facts: Facts, length: int, *, in_place:
 
 
 @lru_cache(1024)
+def only_form(S: Semiring, dtype: np.dtype, two_valued: bool) -> Lowering | None:
+    """The form that `choose` takes whatever the other facts are, or None where they decide."""
+    return None if dtype.kind in "iu" or (two_valued and is_boolean(S, dtype)) else _without_facts(S, dtype)
+
+
+@lru_cache(1024)
 def _without_facts(S: Semiring, dtype: np.dtype) -> Lowering:
     """The best lowering that needs no condition on the data."""
     if S.traced is None or dtype.kind == "O":

@@ -65,7 +65,7 @@ from .results.reachability import Reachability as Reachability
 from .results.reachability import reach as reach
 from .solvers.costs import SparsePlan as SparsePlan
 from .solvers.factors import Factors as Factors
+from .solvers.plan import Plan as Plan
 from .solvers.sparse_factors import SparseFactors as SparseFactors
-from .solvers.task import Plan as Plan
 
 __version__: str

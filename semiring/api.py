@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .algebra import laws
-from .algebra.by_name import algebra, closable
+from .algebra.by_name import algebra
 from .algebra.semiring import Semiring
 from .errors import SemiringError
-from .operands.convert import as_bits
 from .operands.dense import read_array
 from .operands.examine import examine
-from .operands.read import read
-from .solvers.task import DEFAULTS, Plan, Task, compute, offers, options
+from .solvers.plan import Plan
+from .solvers.task import Task, compute, first_offer, options, refuse_what_has_no_meaning
 
 if TYPE_CHECKING:
     from .solvers.factors import Factors
@@ -72,7 +70,7 @@ def closure(
 
     Returns
     -------
-    ndarray or Matrix or PackedMatrix
+    ndarray or Matrix or PackedMatrix, of A's shape
         Of A's dtype, and of A's kind where that is another array type.
 
     Raises
@@ -82,13 +80,19 @@ def closure(
         (floats are known to two machine epsilons of their size, whole numbers are exact), or a pivot's star does not
         exist; it names a vertex and, where ⊕ selects, a cycle.
     LawError
-        When the method needs a law that the algebra lacks.
+        When the method needs a law that the algebra lacks, or the algebra has products only.
     SemiringError
-        When A is not square, its dtype cannot carry the algebra, an entry is not an element, or memory is short.
+        When A is not square, its dtype cannot carry the algebra, an entry is not an element, an option is none, or
+        memory is short.
 
     Notes
     -----
     Each schedule's file in `semiring.algorithms` names its source.
+
+    Nothing rounds where ⊕ and ⊗ only select (max-min, min-max, boolean), nor in integers. In min-plus and max-plus a
+    walk of k edges is a sum of k floats, which is off by at most (k − 1) ε / 2 times the sum of their sizes, ε being
+    the machine epsilon of A's dtype; of a product, as in viterbi, that is relative to the result, to first order. Where
+    ⊕ is +, elimination divides by 1 − a at each pivot, as LU without pivoting does, and no such bound holds.
 
     Examples
     --------
@@ -101,10 +105,7 @@ def closure(
            [inf, inf,  0.]])
     """
     asked = options(method, reflexive, overwrite, device, tile, check, packed, progress)
-    S = closable(S)
-    given = as_bits(A, S) if packed else read(A, S)
-    work = prod(given.shape) * float(given.shape[-1]) if given.shape else 0.0
-    return compute(Task("closure", S, (given,), asked, (), work))
+    return compute(Task("closure", S, (A,), asked))
 
 
 def matmul(
@@ -128,7 +129,7 @@ def matmul(
     accumulate : array_like, optional
         C of the answer's shape; the answer is then C ⊕ A ⊗ B. It is not changed unless it is `out`.
     out : ndarray, optional
-        Where to put the answer.
+        Where to put the answer: writable, of the answer's shape and dtype. It is returned.
     device : {None, "cpu", "gpu"}
         Where to compute; ``None``: where the data are, and for large host arrays of floats the GPU if there is one.
     check : bool
@@ -136,13 +137,19 @@ def matmul(
 
     Returns
     -------
-    ndarray
+    ndarray, shape (…, m, n)
         Of the operands' dtype; of A's kind where that is another array type. A SciPy `csr_array` where both are sparse.
 
     Raises
     ------
     SemiringError
-        When shapes do not fit, the dtype cannot carry the algebra, or an entry is not an element.
+        When shapes do not fit, the dtype cannot carry the algebra, an entry is not an element, or memory is short.
+
+    Notes
+    -----
+    Of floats each ⊗ that is + or × rounds at most once; min and max do not round, so that max-min and min-max products
+    are exact. A sum of k products is off by at most k ε / 2 times the sum of their sizes, to first order, in whatever
+    order they are added, ε being the dtype's machine epsilon.
 
     Examples
     --------
@@ -153,17 +160,8 @@ def matmul(
     array([[ 0.,  3.],
            [inf,  0.]])
     """
-    return compute(_product(A, B, algebra(S), accumulate, out, device, check))
-
-
-def _product(A: Any, B: Any, S: Semiring, accumulate: Any, out: Any, device: str | None, check: bool) -> Task:
-    asked = options(device=device, check=check)
-    given = [read(A, S, "A"), read(B, S, "B")]
-    if accumulate is not None:
-        given.append(read(accumulate, S, "accumulate"))
-    a, b = given[0].shape, given[1].shape
-    work = float(prod(a)) * (b[-1] if len(b) > 1 else 1) * prod(b[:-2])
-    return Task("matmul", S, given, asked, (out,), work)
+    given = (A, B) if accumulate is None else (A, B, accumulate)
+    return compute(Task("matmul", S, given, options(device=device, check=check), (out,)))
 
 
 def factor(
@@ -175,6 +173,7 @@ def factor(
     Parameters
     ----------
     A : array_like, sparse matrix or graph, shape (n, n)
+        As for `closure`.
     S : Semiring or str
     device : {None, "cpu", "gpu"}
         Where to compute; ``None``: where A is.
@@ -196,8 +195,15 @@ def factor(
     ------
     NoClosureError
         When A* does not exist; it names a vertex and, where ⊕ selects, a cycle.
+    LawError
+        When the algebra has products only.
     SemiringError
-        When A is not a matrix over S, or the factors would not fit.
+        When A is not a matrix over S, an option is none, or the factors would not fit in memory.
+
+    Notes
+    -----
+    B. Carré, Graphs and networks (1979); of sparse matrices by fronts, I. S. Duff, J. K. Reid, The multifrontal
+    solution of indefinite sparse symmetric linear equations (1983). Floats are rounded as in `closure`.
 
     Examples
     --------
@@ -207,13 +213,9 @@ def factor(
     >>> F.solve(np.array([7.0, 0.0]))
     array([8., 2.])
     """
-    made: Factors | SparseFactors = compute(_factoring(A, closable(S), device, check, order, progress))
-    return made
-
-
-def _factoring(A: Any, S: Semiring, device: str | None, check: bool, order: str, progress: Progress) -> Task:
     asked = options(device=device, check=check, order=order, progress=progress)
-    return Task("factor", S, (read(A, S),), asked)
+    made: Factors | SparseFactors = compute(Task("factor", S, (A,), asked))
+    return made
 
 
 def solve(
@@ -243,8 +245,15 @@ def solve(
     ------
     NoClosureError
         When A* does not exist.
+    LawError
+        When the algebra has products only.
     SemiringError
-        When shapes or dtypes do not fit, or an entry is not an element.
+        When shapes or dtypes do not fit, an entry is not an element, or memory is short.
+
+    Notes
+    -----
+    Elimination, then substitution forwards and backwards; B. Carré, Graphs and networks (1979). Floats are rounded as
+    in `closure`.
 
     Examples
     --------
@@ -256,12 +265,7 @@ def solve(
     >>> sr.solve(A, np.array([np.inf, np.inf, 0.0]), sr.min_plus)
     array([7., 4., 0.])
     """
-    return compute(_equation(A, B, closable(S), device, check, progress))
-
-
-def _equation(A: Any, B: Any, S: Semiring, device: str | None, check: bool, progress: Progress) -> Task:
-    asked = options(device=device, check=check, progress=progress)
-    return Task("solve", S, (read(A, S), read(B, S, "B")), asked)
+    return compute(Task("solve", S, (A, B), options(device=device, check=check, progress=progress)))
 
 
 def closure_rows(
@@ -295,8 +299,8 @@ def closure_rows(
     Raises
     ------
     LawError
-        When ⊕ does not select; or predecessors are wanted where best walks go round a cycle, and how often is not known
-        from them.
+        When ⊕ does not select, or the algebra has products only; when predecessors are wanted where best walks go round
+        a cycle, and how often is not known from them.
     NoClosureError
         When an improving cycle can be reached from a source; it names the cycle. Beyond an infinitely good edge nothing
         improves any more, and cycles may stay unnoticed.
@@ -305,8 +309,9 @@ def closure_rows(
 
     Notes
     -----
-    Where no edge is better than 1 (non-negative weights in min-plus), Dijkstra's algorithm with a heap; elsewhere
-    Bellman–Ford–Moore with a frontier, see `semiring.algorithms.frontier`. A cycle whose weight is better than 1 by no
+    Where no edge is better than 1 (non-negative weights in min-plus), Dijkstra's algorithm with a heap (E. W. Dijkstra,
+    A note on two problems in connexion with graphs, 1959); elsewhere Bellman–Ford–Moore with a frontier, see
+    `semiring.algorithms.frontier`. Floats are rounded as in `closure`. A cycle whose weight is better than 1 by no
     more than the rounding of its edges explains is none; see `semiring.algebra.rounding`.
 
     Examples
@@ -321,8 +326,7 @@ def closure_rows(
     >>> before
     array([-1,  0,  1], dtype=int32)
     """
-    S = closable(S)
-    return compute(Task("rows", S, (read(A, S),), options(device=device, predecessors=predecessors), (sources,)))
+    return compute(Task("rows", S, (A,), options(device=device, predecessors=predecessors), (sources,)))
 
 
 def path(A: Any, S: Semiring | str, source: Any, target: Any) -> tuple[Any, list[Any] | None]:
@@ -335,11 +339,12 @@ def path(A: Any, S: Semiring | str, source: Any, target: Any) -> tuple[Any, list
     S : Semiring or str
         With a selective ⊕.
     source, target : int or hashable
+        Vertices by name where A has names, else by position.
 
     Returns
     -------
     weight : scalar
-        ⊗ along the path; zero if there is none.
+        ⊗ along the path, rounded as in `closure`; zero if there is none.
     vertices : list or None
         From source to target, or ``None``. Vertices occur twice only where going round a cycle is better than not, and
         stops being so after some rounds.
@@ -351,6 +356,12 @@ def path(A: Any, S: Semiring | str, source: Any, target: Any) -> tuple[Any, list
     NoClosureError
         When an improving cycle can be reached from the source: one that improves by more than the rounding of its
         edges explains.
+    SemiringError
+        For an unknown vertex, or an entry that is not an element.
+
+    Notes
+    -----
+    The search of `closure_rows`.
 
     Examples
     --------
@@ -359,8 +370,7 @@ def path(A: Any, S: Semiring | str, source: Any, target: Any) -> tuple[Any, list
     >>> sr.path(roads, sr.min_plus, "a", "c")
     (np.float64(7.0), ['a', 'b', 'c'])
     """
-    S = closable(S)
-    found: tuple[Any, list[Any] | None] = compute(Task("path", S, (read(A, S),), options(), (source, target)))
+    found: tuple[Any, list[Any] | None] = compute(Task("path", S, (A,), options(), (source, target)))
     return found
 
 
@@ -385,14 +395,14 @@ def plan(
 
     Parameters
     ----------
-    A : array_like, sparse matrix, graph or packed matrix
+    A : array_like, sparse matrix, graph or packed matrix, shape (n, n)
         As for the verb.
     S : Semiring or str
     verb : {"closure", "matmul", "factor", "solve", "rows", "path"}
         ``"rows"`` is `closure_rows`.
-    B : optional
-        The other operand of ``"matmul"`` and ``"solve"``.
-    sources : optional
+    B : array_like, optional
+        Of the shape that the verb takes: the other operand of ``"matmul"`` and ``"solve"``.
+    sources : vertex or sequence of vertices, optional
         Of ``"rows"``; for ``"path"`` the pair (source, target).
     method, reflexive, overwrite, device, tile, check, packed, order, predecessors
         As for the verb.
@@ -405,8 +415,10 @@ def plan(
 
     Raises
     ------
+    LawError
+        When the verb or the method needs a law that the algebra lacks.
     SemiringError
-        Where the verb would refuse its arguments before it computes.
+        Where the verb would refuse its arguments before it computes, and for an option that it does not have.
 
     Examples
     --------
@@ -422,49 +434,10 @@ def plan(
         "method": method, "reflexive": reflexive, "overwrite": overwrite, "device": device, "tile": tile,
         "check": check, "packed": packed, "order": order, "predecessors": predecessors,
     }
-    _refuse_what_has_no_meaning(verb, given_options, B, sources)
-    asked = options(**given_options)
-    S = algebra(S) if verb == "matmul" else closable(S)
-    if verb == "closure":
-        given = as_bits(A, S) if packed else read(A, S)
-        task = Task(verb, S, (given,), asked, (), prod(given.shape) * float(given.shape[-1]) if given.shape else 0.0)
-    elif verb == "matmul":
-        task = _product(A, B, S, None, None, device, check)
-    elif verb == "factor":
-        task = _factoring(A, S, device, check, order, False)
-    elif verb == "solve":
-        task = _equation(A, B, S, device, check, False)
-    elif verb == "rows":
-        task = Task(verb, S, (read(A, S),), asked, (sources,))
-    else:
-        task = Task(verb, S, (read(A, S),), asked, tuple(sources))
-    return next(offers(task))
-
-
-# What each verb has of the options that a plan takes, and what it needs besides.
-TAKES = {
-    "closure": "method reflexive overwrite device tile check packed",
-    "matmul": "device check B",
-    "factor": "device check order",
-    "solve": "device check B",
-    "rows": "device predecessors sources",
-    "path": "sources",
-}
-
-
-def _refuse_what_has_no_meaning(verb: str, given: dict[str, Any], B: Any, sources: Any) -> None:
-    """An option that a verb does not have, or what it lacks, is named."""
-    if verb not in TAKES:
-        raise SemiringError(f"unknown verb {verb!r}: it is {', '.join(TAKES)}")
-    takes = TAKES[verb].split()
-    for name, value in given.items():
-        if name not in takes and value != getattr(DEFAULTS, name):
-            raise SemiringError(f"{verb} has no option {name!r}; it has {', '.join(takes)}")
-    for name, value in (("B", B), ("sources", sources)):
-        if (value is not None) != (name in takes):
-            raise SemiringError(f"a plan for {verb} {'needs' if name in takes else 'has no'} {name}")
-    if verb == "path" and not (isinstance(sources, (tuple, list)) and len(sources) == 2):
-        raise SemiringError(f"a plan for a path needs sources=(source, target), not {sources!r}")
+    refuse_what_has_no_meaning(verb, given_options, B, sources)
+    arguments = {"matmul": (None,), "rows": (sources,), "path": sources}.get(verb, ())
+    given = (A,) if B is None else (A, B)
+    return first_offer(Task(verb, S, given, options(**given_options), tuple(arguments)))
 
 
 def check_laws(S: Semiring | str, samples: Sequence[Any] | np.ndarray | None = None) -> laws.LawReport:
@@ -473,13 +446,23 @@ def check_laws(S: Semiring | str, samples: Sequence[Any] | np.ndarray | None = N
     Parameters
     ----------
     S : Semiring or str
-    samples : sequence, optional
+    samples : sequence or array of elements, shape (count,), optional
         Elements to combine in all ways; those the algebra was declared with when absent.
 
     Returns
     -------
     LawReport
         Printable; `.ok`, `.failures` with a witness each, `.derived` flags.
+
+    Raises
+    ------
+    SemiringError
+        For an unknown algebra, and for samples that are not elements.
+
+    Notes
+    -----
+    The laws are those of closed semirings; see D. J. Lehmann, Algebraic structures for transitive closure (1977). Sides
+    are equal where they differ by no more than rounding; see `LawReport`.
 
     Examples
     --------

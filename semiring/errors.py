@@ -6,29 +6,75 @@ from typing import Any
 
 
 class SemiringError(ValueError):
-    """Something the caller asked for cannot be done; the message says what, where, and what to do."""
+    """Something the caller asked for cannot be done; the message says what, where, and what to do.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> sr.mod_p(6)
+    Traceback (most recent call last):
+        ...
+    semiring.errors.SemiringError: mod_p(6): the modulus must be a prime below 2³¹
+    """
 
 
 class TraceError(SemiringError):
-    """An operation of an algebra could not be turned into an expression."""
+    """An operation of an algebra could not be turned into an expression.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import semiring as sr
+    >>> sr.Semiring("sines", add=np.maximum, mul=lambda a, b: np.interp(a, b, b), zero=0, one=1)
+    Traceback (most recent call last):
+        ...
+    semiring.errors.TraceError: sines: np.interp cannot be traced; write the operation with NumPy ufuncs and ...
+    """
 
 
 class LawError(SemiringError):
-    """An algebra lacks a law that was declared or is needed; the message carries a witness."""
+    """An algebra lacks a law that was declared or is needed; the message carries a witness.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import semiring as sr
+    >>> sr.Semiring("means", add=lambda a, b: (a + b) / 2, mul=np.multiply, zero=0, one=1)
+    Traceback (most recent call last):
+        ...
+    semiring.errors.LawError: means is not a semiring: ⊕ is associative fails: (a ⊕ b) ⊕ c = a ⊕ (b ⊕ c) at ...
+    """
 
 
 class NoClosureError(SemiringError):
     """The closure does not exist: an improving cycle, or a star that is undefined at a pivot.
 
-    Attributes
+    Parameters
     ----------
+    message : str
+        What `str` of the error gives.
     vertex : int or hashable
         A vertex at which the closure fails.
-    cycle : list or None
-        Vertices of an improving cycle through it, first vertex repeated at the end;
-        ``None`` where the algebra has no paths (⊕ is not selective).
-    weight : object or None
-        The ⊗-product along that cycle.
+    cycle : list, optional
+        Vertices of an improving cycle through it, the first one repeated at the end; ``None`` where the algebra has no
+        best paths (⊕ is not selective).
+    weight : object, optional
+        The ⊗ along that cycle.
+
+    Attributes
+    ----------
+    vertex, cycle, weight
+        As the parameters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import semiring as sr
+    >>> try:
+    ...     sr.closure(np.array([[np.inf, 1.0], [-2.0, np.inf]]), sr.min_plus)
+    ... except sr.NoClosureError as e:
+    ...     print(e.cycle[0] == e.cycle[-1], e.weight)
+    True -1.0
     """
 
     def __init__(self, message: str, *, vertex: Any = None, cycle: list[Any] | None = None, weight: Any = None):
@@ -39,8 +85,28 @@ class NoClosureError(SemiringError):
 
 
 class GraphError(SemiringError):
-    """A graph or a file that cannot be read as one; the message names the line or the entry."""
+    """A graph or a file that cannot be read as one; the message names the line or the entry.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> sr.as_graph([("home", "mill", 3), ("mill", "shop")])
+    Traceback (most recent call last):
+        ...
+    semiring.errors.GraphError: edge 1 ...
+    """
 
 
 class SemiringWarning(UserWarning):
-    """Something works, but not in the way the caller may expect."""
+    """Something works, but not in the way the caller may expect.
+
+    Examples
+    --------
+    >>> import math, warnings
+    >>> import semiring as sr
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     S = sr.Semiring("divisors", add=math.gcd, mul=math.lcm, zero=0, one=1, samples=[2, 3, 4, 6])
+    >>> print(caught[0].message)
+    divisors: the operations cannot be traced (...); they run on Python objects, one by one, on the CPU. ...
+    """

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-import semiring
-
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 OPTIONS = doctest.ELLIPSIS
@@ -49,8 +47,3 @@ def test_the_front_page_has_examples() -> None:
     parser = doctest.DocTestParser()
     for name, least in (("README.md", 5), ("docs/path-algebra.md", 12)):
         assert len(parser.get_examples((ROOT / name).read_text(encoding="utf-8"))) >= least
-
-
-def test_public_functions_have_examples() -> None:
-    for name in "adjacency check_laws closure closure_rows factor from_dense matmul path plan read_graph solve".split():
-        assert ">>> " in (getattr(semiring, name).__doc__ or ""), name

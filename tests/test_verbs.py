@@ -191,14 +191,17 @@ def test_every_cell(
     B = matrix(n, S)[:, :3].copy()
     A = make(plain, S)
     ran: list[Any] = []
-    offers = tasks.offers
+    solvers = tasks.solvers
 
-    def watched(task: Any) -> Iterator[Any]:
-        for plan in offers(task):
-            ran.append(plan)
-            yield plan
+    def watched(*row: str) -> Iterator[Any]:
+        for offer in solvers(*row):
+            yield lambda task, offer=offer: kept(offer(task))
 
-    monkeypatch.setattr(tasks, "offers", watched)
+    def kept(plan: Any) -> Any:
+        ran.extend([plan] if plan is not None else [])
+        return plan
+
+    monkeypatch.setattr(tasks, "solvers", watched)
     by_entries = not isinstance(A, (np.ndarray, list, sr.Matrix, Exported, PackedMatrix))
     if options.get("method") == "sparse" and not by_entries:
         for call in (called, planned):

@@ -61,7 +61,7 @@ class Analysis:
     indices: Index
     method: str
 
-    @property
+    @cached_property
     def n(self) -> int:
         """Number of vertices."""
         return len(self.order)

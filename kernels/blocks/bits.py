@@ -46,16 +46,59 @@ class PackedRows:
 
     @classmethod
     def empty(cls, rows: int, columns: int) -> Self:
-        """A matrix whose words hold anything: every word, padding included, must be written before it is read."""
+        """A matrix whose words hold anything: every word, padding included, must be written before it is read.
+
+        Parameters
+        ----------
+        rows, columns : int
+
+        Returns
+        -------
+        matrix of this class, shape (rows, columns)
+            Of 64 ceil(columns / 512) bytes a row, which begins on a cache line.
+
+        Raises
+        ------
+        SemiringError
+            When the bits do not fit in memory.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.PackedMatrix.empty(2, 600).nbytes
+        256
+        """
         return cls._allocated(rows, columns, np.empty)
 
     @classmethod
     def zeros(cls, rows: int, columns: int) -> Self:
-        """A matrix of all False."""
+        """A matrix of all False.
+
+        Parameters
+        ----------
+        rows, columns : int
+
+        Returns
+        -------
+        matrix of this class, shape (rows, columns)
+
+        Raises
+        ------
+        SemiringError
+            When the bits do not fit in memory.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.PackedMatrix.zeros(2, 3).count()
+        0
+        """
         return cls._allocated(rows, columns, np.zeros)
 
     @classmethod
     def _allocated(cls, rows: int, columns: int, allocate: Callable[..., np.ndarray]) -> Self:
+        if rows < 0 or columns < 0:
+            raise SemiringError(f"a packed matrix cannot have {rows} rows and {columns} columns")
         width = row_words(columns)
         if 8 * rows * width > LARGE:
             require(8 * rows * width, f"a packed {rows} × {columns} matrix", "use fewer vertices")
@@ -65,14 +108,52 @@ class PackedRows:
 
     @classmethod
     def identity(cls, n: int) -> Self:
-        """The n × n identity."""
+        """The n × n identity.
+
+        Parameters
+        ----------
+        n : int
+            Rows and columns.
+
+        Returns
+        -------
+        matrix of this class, shape (n, n)
+
+        Raises
+        ------
+        SemiringError
+            When the bits do not fit in memory.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.PackedMatrix.identity(2).to_dense(int).tolist()
+        [[1, 0], [0, 1]]
+        """
         matrix = cls.zeros(n, n)
         index = np.arange(n)
         matrix.words[index, index // WORD] = np.uint64(1) << (index % WORD).astype(np.uint64)
         return matrix
 
     def copy(self) -> Self:
-        """The same matrix in words of its own."""
+        """The same matrix in words of its own.
+
+        Returns
+        -------
+        matrix of this class, shape (rows, columns)
+
+        Raises
+        ------
+        SemiringError
+            When the bits do not fit in memory.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> M = sr.PackedMatrix.identity(3)
+        >>> M.copy() == M
+        True
+        """
         matrix = type(self).empty(*self.shape)
         width = self.used_words
         matrix.words[:, :width] = self.words[:, :width]
@@ -90,11 +171,33 @@ class PackedRows:
         return self.count() / max(1, self.shape[0] * self.shape[1])
 
     def count(self) -> int:
-        """Number of entries that are True."""
+        """Number of entries that are True.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.pack([(0, 1), (0, 2), (1, 2)]).count()
+        3
+        """
         return int(self.row_degrees().sum())
 
     def row_degrees(self) -> np.ndarray:
-        """How many entries of each row are True: in the matrix of a graph, the out-degrees."""
+        """How many entries of each row are True: in the matrix of a graph, the out-degrees.
+
+        Returns
+        -------
+        ndarray of int64, shape (rows,)
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.pack([(0, 1), (0, 2), (1, 2)]).row_degrees()
+        array([2, 1, 0])
+        """
         degrees = np.empty(self.shape[0], np.int64)
         for a, b in self.bands():
             degrees[a:b] = np.bitwise_count(self.words[a:b, : self.used_words]).sum(axis=1, dtype=np.int64)
@@ -106,7 +209,19 @@ class PackedRows:
         return -(-self.shape[1] // WORD)
 
     def bands(self) -> list[tuple[int, int]]:
-        """Ranges of rows of at most `BLOCK` bytes each, or of one row."""
+        """Ranges of rows of at most `BLOCK` bytes each, or of one row.
+
+        Returns
+        -------
+        list of (int, int)
+            First row, and the one after the last.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.PackedMatrix.zeros(100, 100).bands()
+        [(0, 100)]
+        """
         rows = self.shape[0]
         step = max(1, BLOCK // max(8, 8 * self.used_words))
         return [(a, min(a + step, rows)) for a in range(0, rows, step)]

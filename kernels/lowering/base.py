@@ -44,7 +44,7 @@ class Lowering:
     blas: bool = False  # ⊕ and ⊗ are + and × of a float type that BLAS knows
     recode: tuple[Callable[[np.ndarray, bool], Any], Callable[[Any], np.ndarray]] | None = None
 
-    @property
+    @cached_property
     def is_identity(self) -> bool:
         """Whether storage holds the data as they are."""
         return self.recode is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from difflib import get_close_matches
 
-from semiring.errors import LawError, SemiringError
+from semiring.errors import SemiringError
 
 from .semiring import Semiring
 
@@ -34,20 +34,3 @@ def algebra(S: Semiring | str) -> Semiring:
     near = get_close_matches(name, known, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"the catalogue has {', '.join(catalogue)}"
     raise SemiringError(f"unknown algebra {S!r}: {hint}")
-
-
-def closable(S: Semiring | str) -> Semiring:
-    """An algebra that has closures: `algebra`, and none that is good for bare products only.
-
-    Raises
-    ------
-    LawError
-        For an algebra that was declared with ``product_only=True``.
-    """
-    if not isinstance(S, Semiring):
-        S = algebra(S)
-    if S.product_only:
-        broken = S._law_report.failures
-        why = broken[0] if broken else "it was declared with product_only=True"
-        raise LawError(f"{S.name} is not a semiring, so it has products but no closure: {why}")
-    return S

@@ -11,6 +11,7 @@ import numpy as np
 from semiring.errors import SemiringError
 
 from . import objects
+from .arguments import whole_number
 from .semiring import Semiring
 from .tracing import saturating_add, saturating_multiply
 
@@ -164,13 +165,28 @@ pareto, why, regex = objects.pareto, objects.why, objects.regex
 def saturating_min_plus(M: int) -> Semiring:
     """({0 … M}, min, min(M, a + b), M, 0): shortest paths in few bits; M means M or more, or unreachable.
 
+    Parameters
+    ----------
+    M : int
+        The bound, 1 or more: 255 fits uint8, 65535 uint16.
+
+    Returns
+    -------
+    Semiring
+        The same object for the same M; its name is ``saturating-min-plus(M)``.
+
+    Raises
+    ------
+    SemiringError
+        When M is no whole number of at least 1.
+
     Examples
     --------
-    >>> saturating_min_plus(255).mul([200], [100])
+    >>> import semiring as sr
+    >>> sr.saturating_min_plus(255).mul([200], [100])
     array([255])
     """
-    if M < 1:
-        raise SemiringError(f"saturating_min_plus({M}): the bound must be at least 1")
+    M = whole_number(M, "the bound of saturating_min_plus", 1)
     return Semiring(
         f"saturating-min-plus({M})", f"({{0 … {M}}}, min, min({M}, a + b), {M}, 0)", add=np.minimum,
         # Written so that the sum is only taken where it cannot exceed M, in whatever dtype holds M.
@@ -182,14 +198,36 @@ def saturating_min_plus(M: int) -> Semiring:
 
 @cache
 def mod_p(p: int) -> Semiring:
-    """({0 … p − 1}, + mod p, × mod p, 0, 1) for a prime p below 2³¹.
+    """({0 … p − 1}, + mod p, × mod p, 0, 1) for a prime p: a field, in which a* is the inverse of 1 − a.
+
+    Parameters
+    ----------
+    p : int
+        A prime below 2³¹, so that products fit int64.
+
+    Returns
+    -------
+    Semiring
+        The same object for the same p; its name is ``mod-p``.
+
+    Raises
+    ------
+    SemiringError
+        When p is not a prime below 2³¹.
+
+    Notes
+    -----
+    The inverse of a is a^(p − 2), by Fermat's little theorem; 1 has no star.
 
     Examples
     --------
-    >>> mod_p(7).star([3])
-    array([3])
+    >>> import semiring as sr
+    >>> S = sr.mod_p(7)
+    >>> S.star([3]), S.mul([3], [5])
+    (array([3]), array([1]))
     """
-    if not 2 <= p < 2**31 or any(p % d == 0 for d in range(2, int(p**0.5) + 1)):
+    p = whole_number(p, "the modulus of mod_p", 2)
+    if p >= 2**31 or any(p % d == 0 for d in range(2, int(p**0.5) + 1)):
         raise SemiringError(f"mod_p({p}): the modulus must be a prime below 2³¹")
 
     def times(a: Any, b: Any) -> Any:
@@ -217,15 +255,39 @@ def mod_p(p: int) -> Semiring:
 
 @cache
 def k_best(k: int) -> Semiring:
-    """Ascending k-tuples of lengths: ⊕ merges and keeps the k least, ⊗ keeps the k least sums; fields d0, d1, ….
+    """Ascending k-tuples of lengths: ⊕ merges and keeps the k least, ⊗ keeps the k least sums.
+
+    Parameters
+    ----------
+    k : int
+        How many lengths an element holds, from 1 to 8.
+
+    Returns
+    -------
+    Semiring
+        Of records with the float64 fields d0, d1, …, absent lengths +∞; the same object for the same k. Its name is
+        ``k-best`` with the number for k.
+
+    Raises
+    ------
+    SemiringError
+        When k is no whole number from 1 to 8.
+
+    Notes
+    -----
+    Walks of equal length count one by one. The algebra is described in M. Mohri, Semiring frameworks and algorithms
+    for shortest-distance problems (2002). Sums of floats round once each.
 
     Examples
     --------
-    >>> print(k_best(3).add((0.0, 2.0, 9.0), (1.0, 4.0, 5.0)))
+    >>> import semiring as sr
+    >>> S = sr.k_best(3)
+    >>> print(S.add((0.0, 2.0, 9.0), (1.0, 4.0, 5.0)))
     (0.0, 1.0, 2.0)
+    >>> print(S.mul((0.0, 2.0, 9.0), (1.0, 4.0, 5.0)))
+    (1.0, 3.0, 4.0)
     """
-    if not 1 <= k <= 8:
-        raise SemiringError(f"k_best({k}): k is between 1 and 8; an element has k components")
+    k = whole_number(k, "k of k_best", 1, 8)
     fields = [f"d{i}" for i in range(k)]
     zero, one = (inf,) * k, (0, *[inf] * (k - 1))
 

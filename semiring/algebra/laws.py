@@ -117,7 +117,36 @@ class Verdict:
 
 @dataclass(frozen=True)
 class LawReport:
-    """Verdicts on the axioms, the star and the flags of one algebra over one set of samples."""
+    """Verdicts on the axioms, the star and the flags of one algebra over one set of samples.
+
+    `check_laws` makes one; it prints as a table, and iterating over it gives all verdicts. A verdict has the law,
+    whether it `holds`, and where it does not a `witness` of elements with the two sides, `left` and `right`.
+
+    Attributes
+    ----------
+    name : str
+        The algebra's.
+    samples : int
+        How many elements were combined.
+    axioms, star : tuple of Verdict
+        One for each law; none on the star for a bare product.
+    flags : dict of str to Verdict
+        By flag: "idempotent", "selective", "bounded", "commutative".
+
+    Notes
+    -----
+    Floats count as equal where they differ by no more than rounding explains: by a share of 10⁻⁹ of the largest value
+    on the way in double precision, 2 · 10⁻⁴ in single, 3 · 10⁻² in half. Whether ⊕ selects is judged to the last bit.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> report = sr.check_laws(sr.min_plus)
+    >>> report.ok, report.derived
+    (True, {'idempotent': True, 'selective': True, 'bounded': False, 'commutative': True})
+    >>> print(report.flags["bounded"])
+    1 bounds every element fails: 1 ⊕ a = 1 at a = -1: -1 ≠ 0
+    """
 
     name: str
     samples: int

@@ -80,8 +80,32 @@ why = Semiring(
 class Regex:
     """A regular expression over single letters, in the syntax of Python's `re` with ∅ and ε.
 
-    Two are equal when they match the same words: decided by comparing Brzozowski derivatives
-    (J. A. Brzozowski, Derivatives of regular expressions, 1964), of which there are finitely many.
+    `letter` makes one, and the operations of the algebra `regex` make others of it. Two are equal when they match the
+    same words.
+
+    Attributes
+    ----------
+    kind : str
+        "empty", "letter", "concatenation", "alternative" or "iteration"; ε is the iteration of ∅.
+    parts : tuple of Regex
+        What it is made of; empty for "empty" and "letter".
+    text : str
+        How it is written.
+    nullable : bool
+        Whether it matches the empty word.
+
+    Notes
+    -----
+    Equality compares derivatives, of which there are finitely many (J. A. Brzozowski, Derivatives of regular
+    expressions, 1964); there may be exponentially many in the length of the text.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> a, b = sr.letter("a"), sr.letter("b")
+    >>> x = sr.regex.star(sr.regex.add(a, b))
+    >>> x, x == sr.regex.star(sr.regex.add(b, a)), x.matches("abba")
+    (Regex('(?:a|b)*'), True, True)
     """
 
     __slots__ = ("kind", "nullable", "parts", "text")
@@ -108,11 +132,43 @@ class Regex:
         return f"{bracket(self.parts[0], 'alternative', 'concatenation', 'iteration')}*"
 
     def letters(self) -> frozenset[str]:
-        """The letters that occur."""
+        """The letters that occur.
+
+        Returns
+        -------
+        frozenset of str
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sorted(sr.regex.mul(sr.letter("b"), sr.letter("a")).letters())
+        ['a', 'b']
+        """
         return frozenset(c.text for c in (self,) if self.kind == "letter").union(*(p.letters() for p in self.parts))
 
     def derivative(self, a: str) -> Regex:
-        """What may follow the letter a."""
+        """The derivative by a letter: what may follow it.
+
+        Parameters
+        ----------
+        a : str
+            One letter.
+
+        Returns
+        -------
+        Regex
+            It matches w exactly if this one matches a followed by w.
+
+        Notes
+        -----
+        J. A. Brzozowski, Derivatives of regular expressions (1964).
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.regex.mul(sr.letter("a"), sr.letter("b")).derivative("a")
+        Regex('b')
+        """
         if self.kind == "letter":
             return EPSILON if self.text == a else EMPTY
         if self.kind == "alternative":
@@ -126,7 +182,23 @@ class Regex:
         return EMPTY
 
     def matches(self, word: str) -> bool:
-        """Whether the word is in the language."""
+        """Whether the word is in the language.
+
+        Parameters
+        ----------
+        word : str
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> x = sr.regex.star(sr.letter("a"))
+        >>> x.matches("aaa"), x.matches("ab")
+        (True, False)
+        """
         return reduce(Regex.derivative, word, self).nullable
 
     def __eq__(self, other: object) -> bool:
@@ -162,9 +234,25 @@ EPSILON = Regex("iteration", (EMPTY,), text="ε")
 def letter(text: str) -> Regex:
     """The regular expression that matches one letter.
 
+    Parameters
+    ----------
+    text : str
+        One letter or digit.
+
+    Returns
+    -------
+    Regex
+
+    Raises
+    ------
+    SemiringError
+        When the text is not one letter or digit.
+
     Examples
     --------
-    >>> print(alternative(letter("a"), concatenation(letter("b"), iteration(letter("a")))))
+    >>> import semiring as sr
+    >>> a, b = sr.letter("a"), sr.letter("b")
+    >>> print(sr.regex.add(a, sr.regex.mul(b, sr.regex.star(a))))
     a|ba*
     """
     if not isinstance(text, str) or len(text) != 1 or not text.isalnum():

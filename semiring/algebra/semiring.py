@@ -14,6 +14,7 @@ from semiring.errors import LawError, SemiringError, SemiringWarning, TraceError
 from semiring.machine.memory import require
 
 from . import laws, stars
+from .arguments import whole_number
 from .arithmetic import Arithmetic, Operations
 from .constants import cast_constant
 from .dtypes import SCALAR_DTYPES, check_neutral, checked_fields, refusal, refuse, safe_kinds, working_dtype
@@ -66,16 +67,39 @@ class Semiring:
     description : str
         What its closure computes.
 
+    Attributes
+    ----------
+    name, notation, description : str
+    zero, one : number, tuple or object
+        As they were given.
+    fields : dict of str to dtype, or None
+        As they were given, in native byte order.
+    product_only : bool
+    idempotent, selective, bounded, commutative : bool
+        Whether the algebra has the law, as far as is proven or was declared.
+
     Raises
     ------
     LawError
         When an element refutes a law of semirings, or a flag that was declared.
     TraceError
         When an operation has no expression.
+    SemiringError
+        When `one` is missing, 0 or 1 is outside the carrier, no dtype holds both, or `fields` or `dtype` is none that
+        elements may have.
+
+    Warns
+    -----
+    SemiringWarning
+        When operations cannot be traced, so that they run on Python objects, one by one.
 
     Notes
     -----
     The laws are those of closed semirings; see D. J. Lehmann, Algebraic structures for transitive closure (1977).
+
+    Floats are computed as the expressions are written: each +, −, × and ÷ of real numbers rounds at most once, by no
+    more than half a machine epsilon of its result unless it underflows; min, max, comparisons and ``np.where`` do not
+    round. Half precision is computed in single, and what an operation returns is rounded to a half.
 
     Examples
     --------
@@ -195,7 +219,30 @@ class Semiring:
         return Operations(plus, raw, Traced(times, 2, raw.width), total, domain, belongs)
 
     def components_of(self, element: Any) -> tuple[Any, ...]:
-        """The components of an element: one, unless it is a record."""
+        """The components of an element: one, unless it is a record.
+
+        Parameters
+        ----------
+        element : number, object, tuple, list or mapping
+            Of a record the fields in order, or by name.
+
+        Returns
+        -------
+        tuple
+
+        Raises
+        ------
+        SemiringError
+            When a record has another number of components, or a vector of it another length.
+        KeyError
+            When a mapping lacks a field.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.min_plus.components_of(3), sr.shortest_hops.components_of({"hops": 1, "cost": 2.5})
+        ((3,), (2.5, 1))
+        """
         if not self.fields:
             return (element,)
         if isinstance(element, Mapping):
@@ -322,7 +369,13 @@ class Semiring:
 
     @property
     def default_dtype(self) -> np.dtype:
-        """The dtype of data that bring none."""
+        """The dtype of data that bring none.
+
+        Raises
+        ------
+        SemiringError
+            When no dtype can carry the algebra; then it cannot be declared.
+        """
         if not self.dtypes:
             tried = {d: refusal(self, d) for k in self.kinds for d in SCALAR_DTYPES if d.kind == k}
             why = "; ".join(f"{d}: {reason}" for d, reason in tried.items()) or f"dtypes={self.kinds!r} names no kind"
@@ -330,25 +383,89 @@ class Semiring:
         return self.dtypes[0]
 
     def carrier_in(self, dtype: np.dtype) -> Expression:
-        """The condition on elements of a dtype; of unsigned integers none is −∞ unless zero or one is."""
+        """The condition on elements of a dtype; of unsigned integers none is −∞ unless zero or one is.
+
+        Parameters
+        ----------
+        dtype : dtype
+            One that `resolve_dtype` gives, and not object.
+
+        Returns
+        -------
+        Expression
+            A truth value for an element.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import semiring as sr
+        >>> sr.viterbi.carrier_in(np.dtype("f4"))
+        (a ≥ 0) and (a ≤ 1)
+        """
         assert self.traced
         everything = dtype.kind != "u" or -np.inf in (self.zero, self.one)
         return self.traced.carrier if everything else without_minus_infinity(self.traced.carrier)
 
     def working(self, dtype: np.dtype) -> np.dtype:
-        """The dtype in which the algebra is computed on data of a dtype: a wider one where that is too narrow."""
+        """The dtype in which the algebra is computed on data of a dtype: a wider one where that is too narrow.
+
+        Parameters
+        ----------
+        dtype : dtype
+
+        Returns
+        -------
+        dtype
+            The narrowest of its kind, and no narrower than it, in which the algebra's constants have a place and its
+            laws hold.
+
+        Raises
+        ------
+        SemiringError
+            When there is none.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import semiring as sr
+        >>> S = sr.saturating_min_plus(1000)
+        >>> S.working(np.dtype("u1")), S.working(np.dtype("u4"))
+        (dtype('uint16'), dtype('uint32'))
+        """
         found = self._working.get(dtype)
         if found is None:
             found = self._working[dtype] = dtype if dtype.kind == "O" else working_dtype(self, dtype)
         return found
 
     def resolve_dtype(self, dtype: Any) -> np.dtype:
-        """The dtype in which the algebra works on data of this dtype.
+        """The dtype of results on data of a dtype: that one, in native byte order, if it can carry the algebra.
+
+        Parameters
+        ----------
+        dtype : dtype or what `numpy.dtype` takes
+            Fields of a record may be floats, integers or truth values of any size, and vectors written out as numbers.
+
+        Returns
+        -------
+        dtype
+            Of a record with the vectors written out.
 
         Raises
         ------
         SemiringError
             When the dtype cannot carry the algebra; the message names those that can.
+        TypeError
+            When NumPy knows no such dtype.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.min_plus.resolve_dtype(">f4")
+        dtype('float32')
+        >>> sr.min_plus.resolve_dtype(complex)
+        Traceback (most recent call last):
+            ...
+        semiring.errors.SemiringError: min-plus cannot live in complex128; it lives in float64, ...
         """
         dtype = np.dtype(dtype)
         found = self._resolved.get(dtype)
@@ -386,7 +503,30 @@ class Semiring:
         return all(dtype[f].shape == (self.fields or {}).get(f, np.dtype("f8")).shape for f in names)
 
     def over(self, dtype: Any) -> Arithmetic:
-        """The algebra's operations on arrays of a dtype."""
+        """The algebra's operations on arrays of a dtype.
+
+        Parameters
+        ----------
+        dtype : dtype or what `numpy.dtype` takes
+
+        Returns
+        -------
+        Arithmetic
+            With `add`, `mul`, `star`, `zero`, `one`, and `contains`, which says what is an element.
+
+        Raises
+        ------
+        SemiringError
+            When neither the dtype nor a wider one of its kind can carry the algebra.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import semiring as sr
+        >>> A = sr.min_plus.over("f4")
+        >>> A.zero, A.contains(np.array([1, np.nan], np.float32))
+        (np.float32(inf), array([ True, False]))
+        """
         dtype = np.dtype(dtype)
         found = self._arithmetic.get(dtype)
         if found is None:
@@ -394,15 +534,76 @@ class Semiring:
         return found
 
     def zero_in(self, dtype: Any) -> Any:
-        """0 in a dtype."""
+        """The algebra's zero as a scalar of a dtype.
+
+        Parameters
+        ----------
+        dtype : dtype or what `numpy.dtype` takes
+
+        Returns
+        -------
+        scalar
+            Of integers their limits stand for ±∞.
+
+        Raises
+        ------
+        SemiringError
+            When neither the dtype nor a wider one of its kind can carry the algebra.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.min_plus.zero_in("f4"), sr.min_plus.zero_in("i2")
+        (np.float32(inf), np.int16(32767))
+        """
         return self.over(dtype).zero
 
     def one_in(self, dtype: Any) -> Any:
-        """1 in a dtype."""
+        """The algebra's one as a scalar of a dtype.
+
+        Parameters
+        ----------
+        dtype : dtype or what `numpy.dtype` takes
+
+        Returns
+        -------
+        scalar or None
+            Of integers their limits stand for ±∞. A bare product may have no one.
+
+        Raises
+        ------
+        SemiringError
+            When neither the dtype nor a wider one of its kind can carry the algebra.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.min_plus.one_in("f4"), sr.max_min.one_in("i2")
+        (np.float32(0.0), np.int16(32767))
+        """
         return self.over(dtype).one
 
     def array(self, values: Any, dtype: Any = None) -> np.ndarray:
         """An array of elements from nested lists; tuples are records, objects stay whole.
+
+        Parameters
+        ----------
+        values : sequence or array
+            Nested lists, of any shape; of objects one list, or a list of lists for a matrix.
+        dtype : dtype or what `numpy.dtype` takes, optional
+            By default `element_dtype`.
+
+        Returns
+        -------
+        ndarray, of the shape of the lists
+            Whether the values are elements is not looked at.
+
+        Raises
+        ------
+        ValueError, TypeError
+            From NumPy: when lists differ in length, or a value has no place in the dtype.
+        SemiringError
+            When no dtype is given and the algebra has none.
 
         Examples
         --------
@@ -418,7 +619,33 @@ class Semiring:
         return laws.sequence(values, dtype)
 
     def eye(self, n: int, dtype: Any = None) -> np.ndarray:
-        """The n × n identity matrix: one on the diagonal, zero elsewhere."""
+        """The n × n identity matrix: one on the diagonal, zero elsewhere.
+
+        Parameters
+        ----------
+        n : int
+            Rows and columns.
+        dtype : dtype or what `numpy.dtype` takes, optional
+            By default `element_dtype`.
+
+        Returns
+        -------
+        ndarray, shape (n, n)
+
+        Raises
+        ------
+        SemiringError
+            When n is no whole number, or negative; the algebra cannot live in the dtype; or n² elements do not fit in
+            memory.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.min_plus.eye(2)
+        array([[ 0., inf],
+               [inf,  0.]])
+        """
+        n = whole_number(n, "n", 0)
         S = self.over(dtype if dtype is not None else self.default_dtype)
         if n * n * S.dtype.itemsize > _LARGE:
             require(n * n * S.dtype.itemsize, f"a {n} × {n} identity matrix of {S.dtype}")
@@ -428,17 +655,76 @@ class Semiring:
         return result.view(self.element_dtype) if S.dtype == self.default_dtype else result
 
     def samples(self) -> np.ndarray:
-        """Notable elements in the default dtype, 0 and 1 first: those that were declared, or a general set."""
+        """Notable elements in the default dtype, 0 and 1 first: those that were declared, or a general set.
+
+        Returns
+        -------
+        ndarray, shape (count,)
+            An element may be there twice.
+
+        Raises
+        ------
+        SemiringError
+            When an element that was declared has another number of components than a record of the algebra.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.saturating_min_plus(255).samples().tolist()
+        [255, 0, 0, 1, 2, 85, 127, 254, 255]
+        """
         return notable_elements(self.over(self.default_dtype), self._samples)
 
     def elements_in(self, dtype: np.dtype) -> Elements:
-        """Elements to try laws on in a dtype."""
+        """Elements to try laws on in a dtype.
+
+        Parameters
+        ----------
+        dtype : dtype
+            One that can carry the algebra.
+
+        Returns
+        -------
+        Elements
+            A tuple: notable elements, random ones that are neither 0 nor 1 (both arrays of shape (count,)), and whether
+            the algebra has no others. The random ones are the same in each run.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import semiring as sr
+        >>> notable, random, complete = sr.viterbi.elements_in(np.dtype("f4"))
+        >>> notable[:2].tolist(), random.dtype, complete
+        ([0.0, 1.0], dtype('float32'), False)
+        """
         return elements(Arithmetic(self, dtype, dtype), self._samples, ends=self._has_ends)
 
     # Arithmetic
 
     def add(self, x: Any, y: Any) -> Any:
         """x ⊕ y, element by element, in the dtype of x.
+
+        Parameters
+        ----------
+        x, y : array_like
+            Elements, of any shapes that broadcast; tuples are records. Python objects stand in lists, or alone.
+
+        Returns
+        -------
+        ndarray, of the shape that both broadcast to, or scalar
+            Of the dtype of x; of the default one where x has a dtype of plain numbers (float64, int64 or bool) that the
+            algebra lacks.
+
+        Raises
+        ------
+        SemiringError
+            When the algebra cannot live in the dtype of x, or an element or a result has no place in it.
+        ValueError
+            When the shapes do not broadcast.
+
+        Notes
+        -----
+        Floats are rounded as `Semiring` says: not at all where ⊕ is min or max.
 
         Examples
         --------
@@ -449,16 +735,67 @@ class Semiring:
         return self._on_arrays("add", x, y)
 
     def mul(self, x: Any, y: Any) -> Any:
-        """x ⊗ y, element by element, in the dtype of x; zero absorbs."""
+        """x ⊗ y, element by element, in the dtype of x; zero absorbs.
+
+        Parameters
+        ----------
+        x, y : array_like
+            Elements, of any shapes that broadcast; tuples are records. Python objects stand in lists, or alone.
+
+        Returns
+        -------
+        ndarray, of the shape that both broadcast to, or scalar
+            Of the dtype of x; of the default one where x has a dtype of plain numbers (float64, int64 or bool) that the
+            algebra lacks.
+
+        Raises
+        ------
+        SemiringError
+            When the algebra cannot live in the dtype of x, or an element or a result has no place in it: a sum of
+            integers under min or max, say, that would reach a limit, which stands for ∞.
+        ValueError
+            When the shapes do not broadcast.
+
+        Notes
+        -----
+        Floats are rounded as `Semiring` says: once where ⊗ is + or ×, not at all where it is min or max.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.min_plus.mul([1.0, 5.0], [3.0, float("inf")])
+        array([ 4., inf])
+        """
         return self._on_arrays("mul", x, y)
 
     def star(self, x: Any) -> Any:
         """x* = 1 ⊕ x ⊕ x² ⊕ …, element by element.
 
+        Parameters
+        ----------
+        x : array_like, any shape
+            Elements; tuples are records. Python objects stand in lists, or alone.
+
+        Returns
+        -------
+        ndarray, of the shape of x, or scalar
+            Of the dtype of x; of the default one where x has a dtype of plain numbers (float64, int64 or bool) that the
+            algebra lacks.
+
         Raises
         ------
         SemiringError
-            Where the star does not exist.
+            Where the star does not exist, or the algebra cannot live in the dtype of x.
+
+        Notes
+        -----
+        Floats are rounded as `Semiring` says: in plus-times 1 / (1 − x) rounds twice.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.plus_times.star([0.5, 0.75])
+        array([2., 4.])
         """
         array, S = self._elements(x)
         defined = S.defined(array)

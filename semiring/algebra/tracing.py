@@ -241,10 +241,29 @@ _PARTS = {
 def saturating_add(a: Any, b: Any) -> Any:
     """a + b that stops at an integer dtype's limits, which stand for ±∞; the plain sum for floats.
 
+    Parameters
+    ----------
+    a, b : number, array or symbol
+        Of any shapes that broadcast and numeric dtypes; a symbol is what an operation of a `Semiring` is called with.
+
+    Returns
+    -------
+    number, array or symbol
+        Of the dtype and shape that ``a + b`` has. The sum of floats rounds once.
+
+    Raises
+    ------
+    TraceError
+        When what stands beside a symbol is no number.
+
     Examples
     --------
-    >>> saturating_add(np.uint8(200), np.uint8(100))
+    >>> import numpy as np
+    >>> import semiring as sr
+    >>> sr.saturating_add(np.uint8(200), np.uint8(100))
     np.uint8(255)
+    >>> sr.saturating_add(np.array([100, -100], np.int8), np.array([100, -100], np.int8))
+    array([ 127, -128], dtype=int8)
     """
     if isinstance(a, Symbol) or isinstance(b, Symbol):
         return Symbol(apply("saturating_add", _node(a), _node(b)))
@@ -261,10 +280,27 @@ def saturating_add(a: Any, b: Any) -> Any:
 def saturating_multiply(a: Any, b: Any) -> Any:
     """a · b that stops at an integer dtype's limits, which stand for ±∞; the plain product for floats.
 
+    Parameters
+    ----------
+    a, b : number, array or symbol
+        Of any shapes that broadcast and numeric dtypes; a symbol is what an operation of a `Semiring` is called with.
+
+    Returns
+    -------
+    number, array or symbol
+        Of the dtype and shape that ``a * b`` has. The product of floats rounds once.
+
+    Raises
+    ------
+    TraceError
+        When what stands beside a symbol is no number.
+
     Examples
     --------
-    >>> saturating_multiply(np.int16(300), np.int16(300))
-    np.int16(32767)
+    >>> import numpy as np
+    >>> import semiring as sr
+    >>> sr.saturating_multiply(np.int16(300), np.int16([300, -300, 2]))
+    array([ 32767, -32768,    600], dtype=int16)
     """
     if isinstance(a, Symbol) or isinstance(b, Symbol):
         return Symbol(apply("saturating_multiply", _node(a), _node(b)))

@@ -80,10 +80,17 @@ def read_graph(
     names : str, optional
         ``names=str``: vertices of lists of edges and of GraphML are names, whatever they look like.
 
+    Returns
+    -------
+    Graph
+        Weights are int64 where all are integers of that size, else float64 (complex128 where a Matrix Market file says
+        so); those of a binary file keep their dtype.
+
     Raises
     ------
     GraphError
-        The file is not there or does not parse; the message gives the line, what is there and what should be.
+        The file is not there or does not parse; the message gives the line, what is there and what should be. An
+        option has no meaning for the format.
 
     Warns
     -----
@@ -148,9 +155,32 @@ def write_matrix(path: str | os.PathLike[str], M: Matrix) -> None:
     Raises
     ------
     SemiringError
-        The format is unknown, or cannot hold elements of this dtype.
+        The format is unknown, or cannot hold elements of this dtype or a name.
     OSError
         The file cannot be written; what was there is as it was.
+
+    Warns
+    -----
+    SemiringWarning
+        Names that are neither texts nor integers become texts in .npz.
+
+    Notes
+    -----
+    Texts of floats are the shortest that read back as the same number; .mtx holds float16 and float32 as doubles.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import semiring as sr
+    >>> M = sr.adjacency([("a", "b", 3.0), ("b", "a", 0.5)], sr.min_plus)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "roads.csv"
+    ...     sr.write_matrix(file, M)
+    ...     print(file.read_text(), end="")
+    ,a,b
+    a,,3.0
+    b,0.5,
     """
     path = Path(path)
     kind = FORMATS.get(suffix(path))

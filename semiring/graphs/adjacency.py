@@ -40,25 +40,34 @@ def adjacency(
     Parameters
     ----------
     edges, n, directed, weight, names
-        See `as_graph`.
+        As for `as_graph`.
     S : Semiring or str
-    dtype : optional
+    dtype : dtype or what `numpy.dtype` takes, optional
         Of the matrix. Default: what the algebra uses for the weights' dtype. A Boolean matrix takes every edge with
         a number for weight as True, also if it is 0, because the edge is there.
-    default : optional
+    default : element, optional
         Weight of edges that have none. Default: 1 where elements are numbers (an edge counts one hop in min-plus and
         is True in boolean); records and objects have no natural weight, there it must be given.
 
     Returns
     -------
     Matrix
+        Of n² elements.
 
     Raises
     ------
     GraphError
-        A vertex, weight or edge that is none, with its position; a weight that the dtype cannot hold.
+        A vertex, weight or edge that is none, with its position; a weight that is no element, or that the dtype cannot
+        hold.
     SemiringError
-        The matrix would not fit in memory, or the algebra cannot live in the dtype.
+        The matrix would not fit in memory, the algebra is unknown, or it cannot live in the dtype.
+    TypeError
+        When n is no integer, the names are no sequence, or NumPy knows no such dtype.
+
+    Notes
+    -----
+    Parallel edges combine in pairs of neighbours: of m of them no weight is in more than ⌈log₂ m⌉ sums, each of which
+    rounds floats once where ⊕ is +, and not at all where ⊕ is min or max.
 
     Examples
     --------
@@ -105,10 +114,26 @@ def from_dense(
     absent : optional
         The value that means no edge; `float("nan")` for NaN.
     dtype, names
-        See `adjacency`.
+        As for `adjacency`.
+
+    Returns
+    -------
+    Matrix
+        The algebra's zero where there is no edge.
+
+    Raises
+    ------
+    GraphError
+        When the array is not square, or an entry is no number, NaN, no element, or none that the dtype can hold; the
+        message names its place. When there is not one name for each vertex, or one stands twice.
+    SemiringError
+        The matrix would not fit in memory, the algebra is unknown, or it cannot live in the dtype.
+    TypeError
+        When the names are no sequence, or NumPy knows no such dtype.
 
     Examples
     --------
+    >>> import numpy as np
     >>> import semiring as sr
     >>> M = sr.from_dense([[0, 5], [0, 0]], sr.min_plus, dtype=float)
     >>> np.asarray(M).tolist()

@@ -23,7 +23,7 @@ from .weights import as_weights, refuse_nan
 class Graph(Named):
     """A weighted graph as arrays of edges; parallel edges and self-loops are allowed.
 
-    `len(graph)` is the number of edges. `as_graph` makes one from whatever edges are in.
+    `len(graph)` is the number of edges. `as_graph` makes one from whatever edges are in. The parameters are attributes.
 
     Parameters
     ----------
@@ -34,15 +34,21 @@ class Graph(Named):
     weights : array, shape (m,), optional
         Numbers, records or objects. None: the edges have no weights.
     names : list of hashable, optional
-        Names of the vertices. None: they are called by position.
+        Names of the vertices, all different. None: they are called by position.
     directed : bool
         False: every edge, listed once, goes both ways.
+
+    Raises
+    ------
+    GraphError
+        When the arrays differ in length, an end is no position, a weight is NaN, or there is not one name for each
+        vertex, or one stands twice.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from semiring.graphs.graph import Graph
-    >>> Graph(np.array([0, 1]), np.array([1, 2]), 3, weights=np.array([2.5, 0.0]))
+    >>> import semiring as sr
+    >>> sr.Graph(np.array([0, 1]), np.array([1, 2]), 3, weights=np.array([2.5, 0.0]))
     Graph(3 vertices, 2 edges, directed, weights float64)
     """
 
@@ -92,10 +98,15 @@ class Graph(Named):
 
         For files whose vertices are numbers with large gaps.
 
+        Returns
+        -------
+        Graph
+            Vertices in the order that they had; the graph itself where an edge touches each of them.
+
         Examples
         --------
-        >>> from semiring.graphs.graph import as_graph
-        >>> as_graph([(7, 1_000_000, 2.0)]).compact()
+        >>> import semiring as sr
+        >>> sr.as_graph([(7, 1_000_000, 2.0)]).compact()
         Graph(2 vertices, 1 edge, directed, weights float64, names 7, 1000000)
         """
         touched, ends = np.unique(np.concatenate([self.sources, self.targets]), return_inverse=True)
@@ -123,6 +134,7 @@ def as_graph(
     Parameters
     ----------
     edges : Graph, iterable, array, tuple of arrays, SciPy sparse, NetworkX graph or data frame
+        - a `Graph`: itself, or numbered anew;
         - tuples (from, to) or (from, to, weight), all of one length, vertices being any hashable objects;
         - an array of shape (m, 2) or (m, 3), or a structured array of two or three fields; a numeric one of shape
           (2, 2) or (3, 3) could also be a matrix, and is refused;
@@ -149,15 +161,22 @@ def as_graph(
         largest is beyond 2²⁰ and beyond 64 for each end of an edge, as in OpenStreetMap, are names, in increasing
         order: nothing is allocated for the numbers between them.
 
+    Returns
+    -------
+    Graph
+        Edges in the order that they came in; weights of numbers keep their dtype.
+
     Raises
     ------
     GraphError
         A vertex, weight or edge that is none, with its position.
+    TypeError
+        When n is no integer, or the names are no sequence.
 
     Examples
     --------
-    >>> from semiring.graphs.graph import as_graph
-    >>> as_graph([("home", "mill", 3), ("mill", "shop", 0)])
+    >>> import semiring as sr
+    >>> sr.as_graph([("home", "mill", 3), ("mill", "shop", 0)])
     Graph(3 vertices, 2 edges, directed, weights int64, names 'home', 'mill', 'shop')
     """
     if isinstance(edges, Graph) and n is None and names is None:

@@ -31,10 +31,27 @@ class Matrix(Named):
 
     Parameters
     ----------
-    array : array, shape (n, n)
-        Held, not copied.
+    array : array_like, shape (n, n)
+        Elements of the algebra, taken literally; an array is held, not copied. What a masked array masks becomes the
+        algebra's zero.
     semiring : Semiring or str
     names : sequence of hashable, optional
+        One for each vertex, all different.
+
+    Attributes
+    ----------
+    array : ndarray, shape (n, n)
+    semiring : Semiring
+    n : int
+        Number of vertices.
+    names : list or None
+
+    Raises
+    ------
+    GraphError
+        When the array is not square, or there is not one name for each vertex, or one stands twice.
+    SemiringError
+        For an unknown algebra.
 
     Examples
     --------
@@ -60,10 +77,12 @@ class Matrix(Named):
 
     @property
     def shape(self) -> tuple[int, int]:
+        """(n, n)."""
         return self.n, self.n
 
     @property
     def dtype(self) -> np.dtype:
+        """Of the elements."""
         return self.array.dtype
 
     def __len__(self) -> int:

@@ -37,10 +37,21 @@ class Named:
         name : hashable
             A vertex's name; its position, where the vertices have no names.
 
+        Returns
+        -------
+        int
+            From 0 to n − 1.
+
         Raises
         ------
         GraphError
             There is no such vertex; the message suggests a near name.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.as_graph([("home", "mill"), ("mill", "shop")]).index("shop")
+        2
         """
         if self.names is not None:
             try:

@@ -81,10 +81,10 @@ def as_packed(given: Operand) -> Packed:
     return Packed(PackedMatrix.from_dense(dense.array), S, given.what, mine=True)
 
 
-def as_bits(A: Any, S: Semiring) -> Operand:
+def as_bits(A: Any, S: Semiring, what: str = "A") -> Operand:
     """An operand of a Boolean algebra one bit an element, or still by its entries."""
     check_boolean(S)
-    given = read(A, S)
+    given = read(A, S, what)
     return given if isinstance(given, Sparse) else as_packed(given)
 
 

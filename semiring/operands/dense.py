@@ -13,6 +13,7 @@ from semiring.algebra.vectors import flattened
 from semiring.errors import SemiringError
 from semiring.graphs.masks import unmasked
 from semiring.graphs.matrix import Matrix
+from semiring.kernels.choose import only_form
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 
@@ -49,6 +50,12 @@ class Dense(Operand):
     def facts(self) -> Facts:
         """What is known of the elements; refuses what is not one, with its place."""
         return examine(self.S, self.dtype, ((self.what, self.array),))
+
+    def form(self, length: int, *, check: bool = True, in_place: bool = False) -> tuple[Facts, Lowering]:
+        """What is known of the elements, and the form in which to compute; `length` factors are in a ⊗-product."""
+        facts = self.facts
+        low = only_form(self.S, self.dtype, facts.two_valued)
+        return facts, low or self.lowering(facts, length, in_place=in_place, packed=len(self.shape) == 2)
 
     def wrap(self, answer: Any) -> Any:
         """An answer as the caller's own type, with the names of the vertices."""

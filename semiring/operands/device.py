@@ -36,7 +36,8 @@ class Device(Dense):
         """What is known of the elements, and the form in which to compute; without `check` nobody looks at them."""
         if not check:
             return Facts(), self.unchecked_lowering(len(self.shape) == 2)
-        return super().form(length, in_place=in_place)
+        facts = self.facts
+        return facts, self.lowering(facts, length, in_place=in_place, packed=len(self.shape) == 2)
 
     def unchecked_lowering(self, packed: bool) -> Lowering:
         """The form that is right for data that nobody has looked at."""

@@ -23,6 +23,8 @@ def pack(A: Any, n: int | None = None, *, directed: bool = True) -> PackedMatrix
     Parameters
     ----------
     A : array, sparse matrix, Matrix, graph or edges
+        Of shape (n, n), or (rows, columns) where it is a matrix:
+
         - a 2-D NumPy or CuPy array: True where an entry differs from 0;
         - a SciPy sparse matrix: True where an entry is stored, an explicit 0 too, but not a False;
         - a `Matrix`: True where an element differs from its algebra's zero;
@@ -34,15 +36,25 @@ def pack(A: Any, n: int | None = None, *, directed: bool = True) -> PackedMatrix
     directed : bool
         False: every edge, listed once, goes both ways.
 
+    Returns
+    -------
+    PackedMatrix, shape (n, n) or (rows, columns)
+        Of n ceil(n / 512) · 64 bytes.
+
     Raises
     ------
     SemiringError
-        For NaN, what is not a matrix or edge, and where the bits would not fit in memory.
+        For NaN, a matrix that has not n vertices or is not square where it has to be, and where the bits would not fit
+        in memory.
+    GraphError
+        For what is neither a matrix nor edges.
+    TypeError
+        When n is no integer.
 
     Examples
     --------
-    >>> from semiring.operands.pack import pack
-    >>> pack([(0, 1), (1, 2), (2, 0)]).to_dense(int).tolist()
+    >>> import semiring as sr
+    >>> sr.pack([(0, 1), (1, 2), (2, 0)]).to_dense(int).tolist()
     [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
     """
     matrix = _packed(A)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.boolean import is_boolean
 
 from .operand import Operand
+
+TRUTH, TWO_VALUED = np.dtype(bool), Facts(two_valued=True)
 
 
 class Packed(Operand):
@@ -34,7 +37,7 @@ class Packed(Operand):
         wrap: Callable[[Any], Any] | None = None,
     ):
         rows, columns = matrix.shape
-        super().__init__(S, what, (rows, columns), np.dtype(bool))
+        self.S, self.what, self.shape, self.dtype, self.names = S, what, (rows, columns), TRUTH, None
         self.matrix, self.mine, self.on_gpu, self._wrap = matrix, mine, on_gpu, wrap
 
     @property
@@ -45,7 +48,11 @@ class Packed(Operand):
     @property
     def facts(self) -> Facts:
         """Every element is 0 or 1."""
-        return Facts(two_valued=True)
+        return TWO_VALUED
+
+    def form(self, length: int, *, check: bool = True, in_place: bool = False) -> tuple[Facts, Lowering]:
+        """That every element is 0 or 1, and the form in bits."""
+        return TWO_VALUED, self.lowering(TWO_VALUED, length)
 
     def lowering(self, facts: Facts, length: int, *, in_place: bool = False, packed: bool = False) -> Lowering:
         """The form in bits."""
@@ -78,6 +85,7 @@ def read_packed_on_gpu(A: Any, S: Semiring, what: str) -> Packed:
     return Packed(A, S, what, on_gpu=True)
 
 
+@lru_cache(256)
 def check_boolean(S: Semiring) -> None:
     """Refuse algebras for which a bit an element is not enough."""
     if S.default_dtype.kind != "b" or S.zero_in(bool) or not S.one_in(bool):

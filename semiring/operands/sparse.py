@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from contextlib import suppress
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 
-from .examine import examine
+from .examine import examine, known
 from .operand import Operand
 
 OFFSET, COLUMN = np.dtype(np.int64), np.dtype(np.int32)
@@ -48,9 +49,9 @@ class Sparse(Operand):
     def __init__(
         self, rows: Rows, S: Semiring, what: str = "A", names: Sequence[Any] | None = None, of_graph: bool = False
     ):
-        super().__init__(S, what, rows.shape, rows.values.dtype, names)
-        self.rows, self.of_graph = rows, of_graph
-        self.n, self.nnz = rows.shape[0], len(rows.columns)
+        self.n, self.nnz = len(rows.offsets) - 1, len(rows.columns)
+        self.S, self.what, self.shape, self.dtype = S, what, (self.n, rows.width), rows.values.dtype
+        self.rows, self.names, self.of_graph = rows, names, of_graph
         self.indptr, self.values = rows.offsets, rows.values
 
     @property
@@ -66,10 +67,12 @@ class Sparse(Operand):
     @cached_property
     def facts(self) -> Facts:
         """What is known of the elements, and of the zeros between them; refuses what is not an element."""
-        everything = np.empty(self.nnz + 1, self.dtype)
-        everything[:-1] = self.values
-        everything[-1] = self.S.zero_in(self.dtype)
-        return examine(self.S, self.dtype, [(self.what, everything[None])])
+        everything = self.values
+        if self.dtype.kind in "iuf":  # zero counts: it may be a limit of the dtype
+            everything = np.empty(self.nnz + 1, self.dtype)
+            everything[:-1] = self.values
+            everything[-1] = known(self.S, self.dtype).zero
+        return examine(self.S, self.dtype, ((self.what, everything[None]),))
 
     def wrap(self, answer: Any) -> Any:
         """A square answer of the kind that is given for dense matrices, or for graphs."""
@@ -139,9 +142,10 @@ def read_scipy(A: Any, S: Semiring, what: str) -> Sparse:
         raise SemiringError(f"{what} is {height} × {width} and its compressed rows do not fit: indices lie outside")
     columns, data = columns[: offsets[-1]], np.ascontiguousarray(A.data[: offsets[-1]])
     if state == FINE and (data.dtype != bool or _lives_in_bool(S)):
-        values = elements_of(S, data)
-        if S.over(values.dtype).contains(values).all():
-            return Sparse(Rows(offsets, columns, values, width), S, what)
+        found = Sparse(Rows(offsets, columns, elements_of(S, data), width), S, what)
+        with suppress(SemiringError):  # what is not an element is refused below, with its row and column
+            _ = found.facts
+            return found
     return _from_triples(S, what, np.repeat(np.arange(height), np.diff(offsets)), columns, data, A.shape)
 
 
@@ -163,15 +167,24 @@ def _lives_in_bool(S: Semiring) -> bool:
 
 def elements_of(S: Semiring, data: np.ndarray) -> np.ndarray:
     """Stored numbers in the dtype of the elements; under a Boolean algebra every number is an edge."""
+    wanted = _carried(S, data.dtype)
+    if wanted is None:
+        if data.dtype.kind != "f" or not np.isnan(data).any():
+            return np.full(len(data), S.one_in(bool))
+        wanted = S.resolve_dtype(data.dtype)
+    return data.astype(wanted, copy=False)
+
+
+@lru_cache(1024)
+def _carried(S: Semiring, dtype: np.dtype) -> np.dtype | None:
+    """The dtype that carries stored numbers as elements; None where every number is an edge."""
     if S.is_object:
         raise SemiringError(f"{S.name} works on Python objects, which no SciPy sparse matrix holds; use a dense array")
     if S.is_record:
         raise SemiringError(f"{S.name} works on records, which no SciPy sparse matrix holds; use a Graph or an array")
-    if S.default_dtype.kind == "b" and data.dtype.kind in "iuf" and S.idempotent:
-        at = np.isnan(data) if data.dtype.kind == "f" else np.zeros(1, bool)
-        if not at.any():
-            return np.full(len(data), S.one_in(bool))
-    return data.astype(S.resolve_dtype(data.dtype), copy=False)
+    if S.default_dtype.kind == "b" and dtype.kind in "iuf" and S.idempotent:
+        return None
+    return S.resolve_dtype(dtype)
 
 
 def read_graph(A: Any, S: Semiring, what: str) -> Sparse:

@@ -15,7 +15,6 @@ from semiring.graphs.graph import as_graph
 from semiring.graphs.texts import shown
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.operands.pack import is_matrix, pack, pack_named
-from semiring.operands.read import read
 from semiring.solvers.task import Task, compute, options
 
 from .reachability import Reachability, check_square, transitive_closure
@@ -40,7 +39,10 @@ def transitive_reduction(A: Any) -> Any:
     Raises
     ------
     GraphError
-        When the graph has a cycle; the message names one. Of a graph with cycles reduce the `condensation`.
+        When the graph has a cycle; the message names one. Of a graph with cycles reduce the `condensation`. When it is
+        undirected, or what is given is neither a square matrix nor edges.
+    SemiringError
+        For NaN, and where n² bits would not fit in memory.
 
     Notes
     -----
@@ -49,8 +51,8 @@ def transitive_reduction(A: Any) -> Any:
 
     Examples
     --------
-    >>> from semiring.results.acyclic import transitive_reduction
-    >>> G = transitive_reduction([("a", "b"), ("b", "c"), ("a", "c")])
+    >>> import semiring as sr
+    >>> G = sr.transitive_reduction([("a", "b"), ("b", "c"), ("a", "c")])
     >>> [(G.names[i], G.names[j]) for i, j in zip(G.sources, G.targets)]
     [('a', 'b'), ('b', 'c')]
     """
@@ -84,13 +86,24 @@ def condensation(A: Any) -> tuple[PackedMatrix, list[Any]]:
     matrix : PackedMatrix
         True at (c, d) where an edge leads from component c to another component d.
     members : list
-        The vertices of each component: lists of names, or arrays of positions. Components are in the order of their
-        first vertices.
+        The vertices of each component: lists of names, or int64 arrays of positions. Components are in the order of
+        their first vertices.
+
+    Raises
+    ------
+    GraphError
+        When what is given is neither a square matrix nor edges.
+    SemiringError
+        For NaN, and where n² bits would not fit in memory.
+
+    Notes
+    -----
+    Two vertices are in one component if each reaches the other; both are read off the transitive closure.
 
     Examples
     --------
-    >>> from semiring.results.acyclic import condensation
-    >>> matrix, members = condensation([("a", "b"), ("b", "a"), ("b", "c")])
+    >>> import semiring as sr
+    >>> matrix, members = sr.condensation([("a", "b"), ("b", "a"), ("b", "c")])
     >>> members, matrix[0, 1], matrix.count()
     ([['a', 'b'], ['c']], True, 1)
     """
@@ -119,7 +132,7 @@ def _reduced(A: PackedMatrix, names: Sequence[Any] | None) -> PackedMatrix:
         listed = cycle if len(cycle) <= SHOWN else [*cycle[:SHOWN], f"… ({len(cycle) - 1} edges)"]
         route = " → ".join(map(shown, listed))
         raise GraphError(f"the graph has a cycle, {route}: reduce its condensation, or leave an edge of the cycle out")
-    longer = compute(Task("matmul", boolean, [read(M, boolean) for M in (A, closure)], options(), (None,)))
+    longer = compute(Task("matmul", boolean, (A, closure), options(), (None,)))
     kept: PackedMatrix = ~longer
     kept &= A
     return kept

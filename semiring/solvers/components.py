@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,8 @@ from semiring.kernels.lowering.general import general
 from semiring.operands.operand import order_of
 from semiring.operands.sparse import Sparse
 
-from .task import Plan, Task
+from .plan import Plan
+from .task import Task
 
 
 def offer(task: Task) -> Plan | None:
@@ -39,11 +40,14 @@ def offer(task: Task) -> Plan | None:
 
 def depends_on_reachability(S: Semiring, given: Sparse) -> bool:
     """Whether the closure of this matrix holds only zero and one: every edge weighs one, and 1 ⊕ 1 = 1* = 1."""
-    values = given.values
-    if not is_boolean(S, values.dtype):
-        return False
-    A = S.over(values.dtype)
-    return bool(((values == A.one) | (values == A.zero)).all())
+    values, part = given.values, _boolean_part(S, given.dtype)
+    return part is not None and bool(((values == part[1]) | (values == part[0])).all())
+
+
+@lru_cache(1024)
+def _boolean_part(S: Semiring, dtype: np.dtype) -> tuple[Any, Any] | None:
+    """Zero and one in a dtype, where they are the Boolean algebra within S."""
+    return (S.zero_in(dtype), S.one_in(dtype)) if is_boolean(S, dtype) else None
 
 
 def _run(task: Task, given: Sparse, plan: Plan) -> Any:

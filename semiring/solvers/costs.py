@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from semiring.algebra.expression import postorder
 from semiring.algorithms.sparse.analysis import Analysis
@@ -24,8 +22,9 @@ from semiring.algorithms.sparse.costs import (
 from semiring.algorithms.sparse.ordering import widest_level
 from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.kernels.lowering.base import Lowering
+from semiring.operands.sparse import Sparse
 
-from .task import Plan, nothing
+from .plan import Plan, nothing
 
 SLOW = frozenset("exp exp2 expm1 log log2 log1p power logaddexp logaddexp2 gcd lcm".split())
 TRANSCENDENTAL_COST = 40  # instructions that such an operation takes
@@ -35,7 +34,7 @@ ANALYSIS_BUDGET = 0.4  # share of the dense closure's time that looking for a fa
 OBJECT = 2000  # instructions that an operation on Python objects takes
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class SparsePlan(Plan):
     """What will be done with a sparse matrix, and why; `print` it.
 
@@ -55,6 +54,20 @@ class SparsePlan(Plan):
         Terms, by stage.
     seconds : dict
         Predicted, for "elimination", "dense" and "dijkstra" (which only algebras with a selective ⊕ could use).
+    prepared : float
+        Seconds of the analysis, which is done.
+    factors : int
+        Bytes that factoring takes: the factors, and the fronts on their way.
+    threads : int
+        How many will work.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> import semiring as sr
+    >>> p = sr.plan(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus, verb="factor")
+    >>> p.method, p.nnz, p.fill, sorted(p.seconds)
+    ('sparse elimination', 2, 1, ['dense', 'dijkstra', 'elimination'])
     """
 
     nnz: int = 0
@@ -64,10 +77,25 @@ class SparsePlan(Plan):
     largest: int = 0
     load: Work | None = None
     seconds: dict[str, float] = field(default_factory=dict)
-    prepared: float = 0.0  # seconds of the analysis, which is done
+    prepared: float = 0.0
+    factors: int = 0
+    threads: int = 1
 
     def rows(self) -> dict[str, str]:
-        """What is printed, by name."""
+        """What is printed, by name.
+
+        Returns
+        -------
+        dict of str to str
+
+        Examples
+        --------
+        >>> import scipy.sparse as sp
+        >>> import semiring as sr
+        >>> p = sr.plan(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus, verb="factor")
+        >>> p.rows()["fronts"]
+        '1, the largest of order 2'
+        """
         s, n = self.seconds, self.shape[0]
         names = {"metis": "nested dissection by METIS", "levels": "nested dissection by level sets",
                  "natural": "as the vertices are numbered"}
@@ -97,50 +125,66 @@ def lowering_rates(low: Lowering) -> Rates:
     return rates(max(low.storage.itemsize, 2), 2 if low.fused_sum else operations, threads)
 
 
-def plan(
-    operation: str, low: Lowering, analysis: Analysis, nnz: int, run: Callable[[Any], Any] = nothing, *,
-    answer: bool = True,
-) -> SparsePlan:
-    """The plan for a closure by elimination, or for factors only (`answer` false)."""
-    n, S = analysis.n, low.algebra
-    load, rate = work_of(analysis), lowering_rates(low)
-    size = low.storage.itemsize
-    written = n * n * size if answer else 0
+class Estimate(NamedTuple):
+    """What elimination of one structure is predicted to cost for one lowering."""
+
+    load: Work
+    seconds: dict[str, float]  # as in `SparsePlan`
+    prepared: float
+    factors: int  # bytes of factoring
+    memory: int  # and with the answer, but without what each thread takes
+    terms: float
+    largest: int  # order of the largest front
+
+
+@lru_cache(16)
+def estimate(low: Lowering, analysis: Analysis, nnz: int, answer: bool) -> Estimate:
+    """The same for all weights on the same edges; `answer` is false for the factors alone."""
+    n, load, rate = analysis.n, work_of(analysis), lowering_rates(low)
+    written = low.matrix_bytes(n) if answer else 0
+    decoded = n * n * low.dtype.itemsize if answer and not low.is_identity and low.storage != low.dtype else 0
     prepared = analysis_seconds(n, nnz, analysis.method)
     seconds = {
         "elimination": prepared + (load.seconds(n, rate, written) if answer else load.factor_seconds(rate)),
         "dense": dense_seconds(n, rate) / (1 if answer else 3),
         "dijkstra": dijkstra_seconds(n, nnz, n),
     }
-    threads = thread_count()
-    memory = written + (0 if low.is_identity or low.storage == low.dtype or not answer else n * n * low.dtype.itemsize)
-    memory += factor_memory(load, low) + threads * n * 64 * size
-    pays = seconds["elimination"] - prepared <= seconds["dense"]  # the analysis is done
-    why = "predicted to be faster than the dense closure" if pays else "the dense closure is predicted to be faster"
-    fronts = analysis.pivots + analysis.reach
-    advice = "use a narrower dtype, fewer vertices, or rows and blocks of rows of factors instead of the whole"
-    subject = f"the closure of {n} × {n} {low.dtype}" if answer else f"factoring {n} × {n} {low.dtype}"
-    return SparsePlan(
-        operation, S, (n, n), "sparse elimination", low, f"CPU, {threads} threads", load.terms(n, answer), memory, run,
-        (f"{subject} ({load.fill} pairs joined)", advice), {"method": why}, 0,
-        nnz, analysis.method, load.fill, len(analysis.pivots), int(fronts.max(initial=0)), load, seconds, prepared,
+    factors = (load.stored + load.stack) * low.storage.itemsize
+    largest = int((analysis.pivots + analysis.reach).max(initial=0))
+    return Estimate(
+        load, seconds, prepared, factors, written + decoded + factors, load.terms(n, answer), largest
     )
 
 
-def not_worth_a_look(low: Lowering, indptr: np.ndarray, indices: np.ndarray) -> bool:
+def plan(
+    operation: str, low: Lowering, analysis: Analysis, nnz: int, run: Callable[[Any], Any] = nothing, *,
+    answer: bool = True,
+) -> SparsePlan:
+    """The plan for a closure by elimination, or for factors only (`answer` false)."""
+    n, threads, found = analysis.n, thread_count(), estimate(low, analysis, nnz, answer)
+    load, seconds, prepared = found.load, found.seconds, found.prepared
+    pays = seconds["elimination"] - prepared <= seconds["dense"]  # the analysis is done
+    why = "predicted to be faster than the dense closure" if pays else "the dense closure is predicted to be faster"
+    advice = "use a narrower dtype, fewer vertices, or rows and blocks of rows of factors instead of the whole"
+    subject = f"the closure of {n} × {n} {low.dtype}" if answer else f"factoring {n} × {n} {low.dtype}"
+    return SparsePlan(
+        operation, low.algebra, (n, n), "sparse elimination", low, f"CPU, {threads} threads", found.terms,
+        found.memory + threads * n * 64 * low.storage.itemsize, run,
+        (f"{subject} ({load.fill} pairs joined)", advice), {"method": why}, 0,
+        nnz, analysis.method, load.fill, len(analysis.parent), found.largest, load, dict(seconds), prepared,
+        found.factors, threads,
+    )
+
+
+def not_worth_a_look(low: Lowering, A: Sparse) -> bool:
     """Whether the dense closure takes no longer than the least that elimination can, or fill-in is likely.
 
     It is not where a breadth-first search stays narrow, so that separators are small. Elsewhere many edges a vertex
     fill the factors, and with few the analysis must not take too much of the time there is to save.
     """
-    n, nnz, rate = len(indptr) - 1, len(indices), lowering_rates(low)
+    n, nnz, rate = A.n, A.nnz, lowering_rates(low)
     stake, dense = analysis_seconds(n, nnz, "metis"), dense_seconds(n, rate)
     if dense <= stake + SETUP + n * n * low.storage.itemsize / rate.write:
         return True
     many, dear = nnz > MANY * n, stake > ANALYSIS_BUDGET * dense
-    return (many or dear) and widest_level(indptr, indices) > NARROW * n
-
-
-def factor_memory(load: Work, low: Lowering) -> int:
-    """Bytes that factoring takes: the factors, and the fronts on their way."""
-    return (load.stored + load.stack) * low.storage.itemsize
+    return (many or dear) and widest_level(A.indptr, A.indices) > NARROW * n

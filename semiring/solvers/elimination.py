@@ -13,8 +13,9 @@ from semiring.operands.sparse import Sparse
 from . import costs
 from .costs import SparsePlan
 from .methods import SPARSE, resolve_method
+from .plan import Plan
 from .sparse_factors import SparseFactors, analysis_of, lowering_of
-from .task import Declined, Plan, Task
+from .task import Declined, Task
 
 SMALL = 100  # vertices below which the dense methods are used
 
@@ -29,15 +30,15 @@ def offer(task: Task) -> Plan | None:
 
 
 def _closure(task: Task, given: Sparse) -> Plan | None:
-    o, S = task.options, task.S
-    method = resolve_method(o.method, S)
+    o = task.options
+    method = o.method if o.method == "auto" else resolve_method(o.method, task.S)
     wanted = method == SPARSE
     if wanted and o.tile is not None:
         raise SemiringError("tile is for the dense schedules; method='sparse' eliminates front by front")
     if not wanted and (method != "auto" or o.tile is not None or given.n < SMALL):
         return None
     low = lowering_of(given, room=False)
-    if not wanted and costs.not_worth_a_look(low, given.indptr, given.indices):
+    if not wanted and costs.not_worth_a_look(low, given):
         return None
     analysis = analysis_of(given, o.order)
     plan = costs.plan("closure", low, analysis, given.nnz, partial(_close, task, given, analysis))

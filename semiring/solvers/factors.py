@@ -22,7 +22,8 @@ from . import schedules
 from .cycles import look_for_cycles, may_diverge, settle
 from .forms import is_finite, refuse_overflow, right_hand_side, without_library
 from .methods import choose_method
-from .task import Options, Plan, Task
+from .plan import Plan
+from .task import Options, Task
 
 
 def offer(task: Task) -> Plan:
@@ -58,7 +59,16 @@ class Factors:
     Attributes
     ----------
     plan : Plan
+        How it was eliminated.
     shape : tuple of int
+        (n, n).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import semiring as sr
+    >>> sr.factor(np.array([[0.0, 0.5], [0.25, 0.0]]), sr.plus_times)
+    Factors of a 2 × 2 matrix over plus-times, float64
     """
 
     def __init__(self, given: Operand, plan: Plan, options: Options):
@@ -106,6 +116,23 @@ class Factors:
         Returns
         -------
         ndarray, of B's shape
+
+        Raises
+        ------
+        SemiringError
+            When B's shape or dtype does not fit, an entry is not an element, or a result has no place in the dtype.
+
+        Notes
+        -----
+        Floats are rounded as in `semiring.closure`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import semiring as sr
+        >>> F = sr.factor(np.array([[0.0, 0.5], [0.25, 0.0]]), sr.plus_times)
+        >>> F.solve(np.array([7.0, 0.0]))
+        array([8., 2.])
         """
         S, low, factors = self._S, self.plan.lowering, self._factors
         right = right_hand_side(B, S, self.shape[0], low.dtype)
@@ -134,7 +161,26 @@ class Factors:
         return int(self._given.facts.largest) * self.shape[0] + int(right.largest) >= np.iinfo(low.storage).max // 4
 
     def closure(self) -> Any:
-        """A*, from the factors; they stay."""
+        """A*, from the factors; they stay.
+
+        Returns
+        -------
+        array, Matrix or PackedMatrix, shape (n, n)
+            Of A's dtype and kind.
+
+        Raises
+        ------
+        SemiringError
+            When a result has no place in the dtype.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import semiring as sr
+        >>> sr.factor(np.array([[0.0, 0.5], [1.0, 0.0]]), sr.plus_times).closure()
+        array([[2., 1.],
+               [2., 2.]])
+        """
         low = self.plan.lowering
         if self._closed is not None:
             return self._given.wrap(low.decode(self._closed.copy()))

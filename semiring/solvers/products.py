@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from semiring.errors import SemiringError
 from semiring.kernels.blocks.bits import check_writable
 from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.build import stack_kernel
+from semiring.kernels.choose import only_form
 from semiring.kernels.lowering.base import Lowering
 from semiring.operands.convert import as_packed
 from semiring.operands.device import Device
@@ -20,8 +22,9 @@ from semiring.operands.examine import stacked
 from semiring.operands.packed import Packed
 
 from .forms import facts_together, refuse_overflow, same_dtype
+from .plan import Plan
 from .shapes import Product, can_hold, product_shape
-from .task import Plan, Task
+from .task import Task
 
 
 def offer(task: Task) -> Plan:
@@ -30,27 +33,23 @@ def offer(task: Task) -> Plan:
 
 
 def _dense(task: Task) -> Plan:
-    S, operands = task.S, task.operands
-    dtype = same_dtype(*operands[:2])
-    same_dtype(operands[0], *operands[2:])
-    shape = product_shape(*(given.shape for given in operands))
+    A, B, *C = task.operands
+    dtype = same_dtype(A, B, *C)
+    shape = product_shape(A.shape, B.shape, C[0].shape if C else None)
     (out,) = task.arguments
     if out is not None and not can_hold(out, shape.final, dtype):
         raise SemiringError(f"out must be a writable {dtype} array of shape {shape.final}, and none with a mask")
-    size = int(np.prod(shape.full, dtype=float)) * dtype.itemsize
-    if not operands[0].nbytes or not operands[1].nbytes:
-        low = operands[0].lowering(facts_together(operands), 3)
-        run = partial(_nothing, task, shape)
+    nothing, packed = 0 in A.shape or 0 in B.shape, len(shape.full) == 2
+    if isinstance(A, Device) and not task.options.check and not nothing:
+        low = A.unchecked_lowering(packed)
     else:
-        packed, first = len(shape.full) == 2, operands[0]
-        if isinstance(first, Device) and not task.options.check:
-            low = first.unchecked_lowering(packed)
-        else:
-            low = first.lowering(facts_together(operands), 3, packed=packed)
-        run = partial(_multiply, task, shape, low)
+        facts = facts_together(task.operands)
+        settled = None if A.on_gpu else only_form(task.S, dtype, facts.two_valued)
+        low = settled or A.lowering(facts, 3, packed=packed and not nothing)
+    entries = prod(shape.full)
     return Plan(
-        "matmul", S, shape.final, "tiled product", low, "",
-        float(np.prod(shape.full, dtype=float)) * shape.depth, size, run,
+        "matmul", task.S, shape.final, "tiled product", low, "", float(entries) * shape.depth, entries * dtype.itemsize,
+        partial(_nothing if nothing else _multiply, task, shape),
     )
 
 
@@ -63,9 +62,10 @@ def _nothing(task: Task, shape: Product, plan: Plan) -> Any:
     return finish_product(task, upload(result) if A.on_gpu else result)
 
 
-def _multiply(task: Task, shape: Product, low: Lowering, plan: Plan) -> Any:
-    a, b = (given.array.reshape(s) for given, s in zip(task.operands, shape.operands, strict=False))  # type: ignore[attr-defined]
-    c = task.operands[2].array.reshape(shape.full) if len(task.operands) > 2 else None  # type: ignore[attr-defined]
+def _multiply(task: Task, shape: Product, plan: Plan) -> Any:
+    arrays, low = [given.array for given in task.operands], plan.lowering  # type: ignore[attr-defined]
+    a, b = arrays[0].reshape(shape.operands[0]), arrays[1].reshape(shape.operands[1])
+    c = arrays[2].reshape(shape.full) if len(arrays) > 2 else None
     result = low.decode(multiplied(low, shape.full, a, b, c))
     if task.options.check and not low.drops_nan:
         refuse_overflow(low, result)
@@ -74,7 +74,8 @@ def _multiply(task: Task, shape: Product, low: Lowering, plan: Plan) -> Any:
 
 def multiplied(low: Lowering, full: tuple[int, ...], a: Any, b: Any, c: Any = None) -> Any:
     """C ⊕ A ⊗ B in storage, of arrays of data."""
-    a, b = (x if low.is_identity else low.encode(x, True) for x in (a, b))
+    if not low.is_identity:
+        a, b = low.encode(a, True), low.encode(b, True)
     result = low.empty(full) if c is None else low.encode(c, True)
     if len(full) == 2:
         k = build_kernel(low)
@@ -90,10 +91,11 @@ def finish_product(task: Task, result: Any) -> Any:
     """The answer where the operands came from, in `out` if that is given, with names that both have."""
     left, right = task.given[:2]
     final = product_shape(left.shape, right.shape).final
-    came = any(given.on_gpu for given in task.given)
-    if is_on_gpu(result) != came:
+    came = left.on_gpu or right.on_gpu or (len(task.given) > 2 and task.given[2].on_gpu)
+    if came != is_on_gpu(result):
         result = upload(result) if came else to_host(result)
-    result = result.reshape(final)
+    if result.shape != final:
+        result = result.reshape(final)
     (out,) = task.arguments
     if out is not None:
         out[...] = result if is_on_gpu(out) == is_on_gpu(result) else to_host(result)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from math import prod
 from typing import Any
 
@@ -22,10 +22,11 @@ from semiring.operands.convert import as_dense, as_packed
 from semiring.operands.examine import stacked
 from semiring.operands.operand import Operand, order_of
 
-from .cycles import look_for_cycles, may_diverge, settle
+from .cycles import FINE, look_for_cycles, may_diverge, settle
 from .forms import is_finite, refuse_overflow, without_library
 from .methods import SCHEDULES, SPARSE, choose_method, resolve_method
-from .task import Plan, Task
+from .plan import Plan
+from .task import Task
 
 STACKED = 128  # matrices up to this order are closed together in one call
 KEPT = 1 << 20  # bytes up to which a matrix that may be overwritten is copied all the same
@@ -41,18 +42,24 @@ def offer(task: Task) -> Plan:
     if method == SPARSE:
         raise SemiringError("method='sparse' eliminates on the structure of a sparse matrix or graph on the CPU; A is "
                             f"{given.kind if given.kind != 'dense' else 'an array'}")
-    in_place = o.overwrite and o.reflexive
-    facts, low = given.form(n, check=o.check, in_place=in_place)
-    engine = build_kernel(low)
-    method, tile, reasons = choose_method(method, low, n, engine, o.tile)
-    batch = prod(given.shape[:-2])
-    copies = (0 if in_place and low.storage == low.dtype else 1) + (not o.reflexive)
-    memory = closure_memory(method, low, n, batch, copies)
-    rounds = max((n - 1).bit_length(), 1) if method == "squaring" else 1
+    facts, low = given.form(n, check=o.check, in_place=o.overwrite and o.reflexive)
+    method, tile, reasons, work, memory = schedule(low, given.shape, method, o.tile, o.overwrite, o.reflexive)
     return Plan(
-        "closure", task.S, given.shape, method, low, "", rounds * batch * n**3, memory,
-        partial(_run, task, given, facts), None, reasons, tile,
+        "closure", task.S, given.shape, method, low, "", work, memory, partial(_run, task, given, facts), None,
+        reasons, tile,
     )
+
+
+@lru_cache(1024)
+def schedule(
+    low: Lowering, shape: tuple[int, ...], method: str, tile: int | None, overwrite: bool, reflexive: bool
+) -> tuple[str, int, dict[str, str], float, int]:
+    """The schedule, its tile, the reasons, the multiply-adds, and the bytes beyond the operand."""
+    n, batch = shape[-1], prod(shape[:-2])
+    method, tile, reasons = choose_method(method, low, n, build_kernel(low), tile)
+    rounds = max((n - 1).bit_length(), 1) if method == "squaring" else 1
+    copies = (0 if overwrite and reflexive and low.storage == low.dtype else 1) + (not reflexive)
+    return method, tile, reasons, rounds * batch * n**3, closure_memory(method, low, n, batch, copies)
 
 
 def _run(task: Task, given: Operand, facts: Facts, plan: Plan) -> Any:
@@ -83,7 +90,7 @@ def _run(task: Task, given: Operand, facts: Facts, plan: Plan) -> Any:
             if in_place:
                 array[...] = low.decode(work)
                 return given.wrap(array)
-        else:
+        elif verdict is not FINE:
             settle(low, work, verdict)
     if given.kind == "packed":
         return given.unstored(low, work)

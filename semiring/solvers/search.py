@@ -40,7 +40,8 @@ from semiring.operands.operand import Operand, order_of_one
 from semiring.operands.sparse import Sparse
 
 from .cycles import improving
-from .task import Options, Plan, Task
+from .plan import Plan
+from .task import Options, Task
 
 WORTH = 1 << 28  # edges times sources from which a GPU is faster, the copies included
 

@@ -11,8 +11,9 @@ from semiring.operands.operand import order_of_one
 from . import ranks, saturating
 from .forms import facts_together
 from .methods import close_best
+from .plan import Plan
 from .products import finish_product
-from .task import Declined, Plan, Task
+from .task import Declined, Task
 
 RANKS_REPAY = 2e11  # multiply-adds of a closure or product from which looking for few distinct values pays on a GPU
 REASON = "tried first; what does not fit runs as another plan says"

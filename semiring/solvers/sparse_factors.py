@@ -19,7 +19,7 @@ from semiring.errors import SemiringError
 from semiring.graphs.names import Named
 from semiring.graphs.texts import clip_repr
 from semiring.kernels.build import kernel
-from semiring.kernels.choose import choose
+from semiring.kernels.choose import choose, only_form
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.objects import in_python_integers
@@ -53,6 +53,18 @@ class SparseFactors(Named):
     plan : SparsePlan
     analysis : Analysis
         The order and the structure of the factors.
+
+    Notes
+    -----
+    I. S. Duff, J. K. Reid, The multifrontal solution of indefinite sparse symmetric linear equations (1983);
+    R. E. Tarjan, Fast algorithms for solving path problems (1981). Floats are rounded as in `semiring.closure`.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> import semiring as sr
+    >>> sr.factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
+    SparseFactors of a 2 × 2 matrix with 2 edges over min-plus, float64: 1 fronts, 1 pairs joined
     """
 
     def __init__(
@@ -63,19 +75,17 @@ class SparseFactors(Named):
         self.names = None if A.names is None else list(A.names)
         self._facts, self._check = A.facts, check
         self.analysis = analysis
-        low = lowering_of(A, room=True) if plan is None else plan.lowering
-        self.plan = costs.plan("factor", low, self.analysis, A.nnz, answer=False) if plan is None else plan
-        assert self.plan.load
-        size = costs.factor_memory(self.plan.load, low)
-        if size > LARGE:
-            require(size, *self.plan.shortage)
-        self._fronts = fronts_of(low, self.analysis)
+        if plan is None:
+            plan = costs.plan("factor", lowering_of(A, room=True), analysis, A.nnz, answer=False)
+        self.plan, low = plan, plan.lowering
+        if plan.factors > LARGE:
+            require(plan.factors, *plan.shortage)
+        self._fronts = fronts_of(low, analysis, plan.threads)
         self._closed: np.ndarray | None = None
-        stored = low.encode(A.values, True)
         try:
-            eliminate(self._fronts, stored)
+            eliminate(self._fronts, low.encode(A.values, True))
         except UndefinedStar as e:
-            raise undefined_star(S, A.names, int(self.analysis.order[e.pivot])) from None
+            raise undefined_star(S, A.names, int(analysis.order[e.pivot])) from None
         if check and may_diverge(low):
             verdict = look_at_fronts(low, self._fronts, A)
             if verdict.error is not None:
@@ -99,7 +109,7 @@ class SparseFactors(Named):
 
     @property
     def nbytes(self) -> int:
-        """What the factors take."""
+        """Bytes that the factors take."""
         return int(self._fronts.nbytes)
 
     @property
@@ -108,7 +118,21 @@ class SparseFactors(Named):
         return self.plan.lowering
 
     def predict(self) -> SparsePlan:
-        """What `closure` would cost, and what else would."""
+        """What `closure` would cost, and what else would.
+
+        Returns
+        -------
+        SparsePlan
+            With predicted `seconds`, and `memory` in bytes.
+
+        Examples
+        --------
+        >>> import scipy.sparse as sp
+        >>> import semiring as sr
+        >>> F = sr.factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
+        >>> F.predict().operation, F.predict().memory >= 32
+        ('closure', True)
+        """
         return costs.plan("closure", self.lowering, self.analysis, self._A.nnz)
 
     def refactor(self, A: Any) -> SparseFactors:
@@ -119,10 +143,16 @@ class SparseFactors(Named):
         A : SciPy sparse matrix, Graph, NetworkX graph or array of shape (nnz,)
             An array holds the weights of the edges, row by row, columns ascending.
 
+        Returns
+        -------
+        SparseFactors
+
         Raises
         ------
+        NoClosureError
+            When A* does not exist.
         SemiringError
-            When A has other edges.
+            When A has other edges, or a weight is not an element.
 
         Examples
         --------
@@ -148,7 +178,32 @@ class SparseFactors(Named):
         return SparseFactors(new, self.analysis, check=self._check)
 
     def row(self, vertex: Hashable) -> np.ndarray:
-        """The row of A* of one vertex: with min_plus the distances from it."""
+        """The row of A* of one vertex: with min_plus the distances from it.
+
+        Parameters
+        ----------
+        vertex : vertex
+            By name, or by number where they have no names.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+
+        Raises
+        ------
+        GraphError
+            For an unknown vertex.
+        SemiringError
+            When a result has no place in the dtype.
+
+        Examples
+        --------
+        >>> import scipy.sparse as sp
+        >>> import semiring as sr
+        >>> F = sr.factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
+        >>> F.row(1)
+        array([3., 0.])
+        """
         return self.rows([vertex])[0]
 
     def rows(self, sources: Sequence[Hashable] | np.ndarray, *, reflexive: bool = True) -> np.ndarray:
@@ -159,10 +214,18 @@ class SparseFactors(Named):
         sources : sequence of vertices
             By name, or by number where they have no names.
         reflexive : bool
+            Whether the empty walk counts.
 
         Returns
         -------
         ndarray, shape (k, n)
+
+        Raises
+        ------
+        GraphError
+            For an unknown vertex.
+        SemiringError
+            When the sources are no sequence, or a result has no place in the dtype.
 
         Examples
         --------
@@ -189,8 +252,14 @@ class SparseFactors(Named):
     def _decoded(self, sources: np.ndarray, reflexive: bool = True, thread_count: int | None = None) -> np.ndarray:
         out = np.empty((len(sources), self.n), self.lowering.storage)
         self._fill(sources, out, reflexive, thread_count=thread_count)
-        result = self.lowering.decode(out)
-        refuse_overflow(self.lowering, result)
+        return self._checked(out)
+
+    def _checked(self, stored: np.ndarray) -> np.ndarray:
+        """Rows in storage as the caller's elements, refused where numbers overflowed on the way."""
+        low = self.lowering
+        result = low.decode(stored)
+        if not low.drops_nan:
+            refuse_overflow(low, result)
         return result
 
     def _fill(
@@ -226,6 +295,15 @@ class SparseFactors(Named):
         B : array_like, shape (n,) or (n, m)
             Of A's dtype.
 
+        Returns
+        -------
+        ndarray, of B's shape
+
+        Raises
+        ------
+        SemiringError
+            When B's shape or dtype does not fit, an entry is not an element, or a result has no place in the dtype.
+
         Examples
         --------
         >>> import scipy.sparse as sp
@@ -259,7 +337,7 @@ class SparseFactors(Named):
     @cached_property
     def _in_python_integers(self) -> tuple[Lowering, Any]:
         low, values = in_python_integers(self.lowering, self.lowering.encode(self._A.values, True))
-        fronts = fronts_of(low, self.analysis)
+        fronts = fronts_of(low, self.analysis, self.plan.threads)
         eliminate(fronts, values)
         return low, fronts
 
@@ -269,24 +347,42 @@ class SparseFactors(Named):
         Parameters
         ----------
         reflexive : bool
+            Whether the empty walk counts.
         progress : bool or callable
             ``True`` shows a bar on stderr; a callable is given the fraction done.
+
+        Returns
+        -------
+        ndarray or Matrix, shape (n, n)
+            Of A's dtype.
+
+        Raises
+        ------
+        SemiringError
+            When it does not fit in memory, or a result has no place in the dtype.
+
+        Examples
+        --------
+        >>> import scipy.sparse as sp
+        >>> import semiring as sr
+        >>> F = sr.factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
+        >>> F.closure()
+        array([[0., 2.],
+               [3., 0.]])
         """
         low, n = self.lowering, self.n
         size = n * n * (low.storage.itemsize + (0 if low.storage == low.dtype else low.dtype.itemsize))
         if size > LARGE:
             require(size, f"the closure of {n} × {n} {self._A.dtype}", ADVICE)
-        out = np.empty((n, n), low.storage)
+        out, order = np.empty((n, n), low.storage), self.analysis.order  # in which neighbours come together
         if progress is False:
-            self._fill(np.arange(n), out, reflexive)
+            self._fill(order, out, reflexive, targets=order)
         else:
             with bar(f"{self._S.name} closure") if progress is True else nullcontext(progress) as report:
-                for part in np.array_split(self.analysis.order, STEPS):
+                for part in np.array_split(order, STEPS):
                     self._fill(part, out, reflexive, targets=part)
                     report(min(1.0, (self.analysis.place[part].max(initial=-1) + 1) / max(n, 1)))
-        result = low.decode(out)
-        refuse_overflow(low, result)
-        return self._A.wrap(result)
+        return self._A.wrap(self._checked(out))
 
     def blocks(
         self, rows: int = BLOCK, *, reflexive: bool = True, in_order: bool = False
@@ -296,8 +392,9 @@ class SparseFactors(Named):
         Parameters
         ----------
         rows : int
-            Rows of a block.
+            Rows of a block, 1 or more.
         reflexive : bool
+            Whether the empty walk counts.
         in_order : bool
             True: rows come as the vertices are numbered. False: neighbours come together, which is faster.
 
@@ -306,6 +403,11 @@ class SparseFactors(Named):
         vertices : int64 array, shape (rows,)
             The numbers of the vertices whose rows these are.
         block : ndarray, shape (rows, n)
+
+        Raises
+        ------
+        SemiringError
+            When `rows` is less than 1, as soon as the first block is asked for, or a result has no place in the dtype.
 
         Examples
         --------
@@ -325,9 +427,35 @@ class SparseFactors(Named):
     def save(self, path: str | Path, *, reflexive: bool = True, rows: int = BLOCK) -> np.memmap:
         """The closure straight into a .npy file, which is then mapped into memory; it may be larger than memory.
 
+        Parameters
+        ----------
+        path : path
+            Taken as it is; a file that is there is overwritten.
+        reflexive : bool
+            Whether the empty walk counts.
+        rows : int
+            Rows that are computed at once.
+
         Returns
         -------
         memmap, shape (n, n)
+
+        Raises
+        ------
+        SemiringError
+            When the disk has no room for it, `rows` is less than 1, or a result has no place in the dtype.
+        OSError
+            When the file cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import scipy.sparse as sp
+        >>> import semiring as sr
+        >>> F = sr.factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     F.save(Path(folder) / "distances.npy").tolist()
+        [[0.0, 2.0], [3.0, 0.0]]
         """
         path = Path(path)
         size, free = self.n * self.n * self._A.dtype.itemsize, disk_usage(path.absolute().parent).free
@@ -349,6 +477,18 @@ class SparseFactors(Named):
             be called by several threads at once.
         **options
             ``bins`` of the histogram; ``k`` of the nearest.
+
+        Returns
+        -------
+        number, ndarray of shape (n,) or (n, …), or tuple of arrays
+            As the reduction says.
+
+        Raises
+        ------
+        SemiringError
+            For an unknown reduction, and one that has no meaning in the algebra.
+        TypeError, ValueError
+            For an option that the reduction does not have, or a value that is none.
 
         Examples
         --------
@@ -378,8 +518,11 @@ _analyses: dict[tuple[Any, ...], Analysis] = {}
 
 def lowering_of(A: Sparse, *, room: bool) -> Lowering:
     """How to compute on a sparse matrix; with `room`, so that sums with right-hand sides find space."""
+    found = only_form(A.S, A.dtype, False)  # bits are for dense matrices
+    if found is not None:
+        return found
     facts = A.facts
-    if room and A.S.is_tropical and A.dtype.kind in "iu":
+    if room and A.S.is_tropical:
         # The widest storage leaves right-hand sides the most room.
         facts = Facts(max(facts.largest, 1 << 40), facts.low_limit, facts.high_limit)
     return choose(A.S, A.dtype, facts, A.n + 1, in_place=False, packed=False)
@@ -395,7 +538,7 @@ def dense_closure(low: Lowering, A: Sparse) -> np.ndarray:
     return result
 
 
-def fronts_of(low: Lowering, analysis: Analysis) -> Any:
+def fronts_of(low: Lowering, analysis: Analysis, threads: int) -> Any:
     """The engine that eliminates fronts for a lowering."""
     if low.kind == "objects":
         from semiring.kernels.cpu.sparse.object_fronts import ObjectFronts
@@ -403,4 +546,4 @@ def fronts_of(low: Lowering, analysis: Analysis) -> Any:
         return ObjectFronts(analysis, low)
     from semiring.kernels.cpu.sparse.fronts import Fronts
 
-    return Fronts(analysis, low)
+    return Fronts(analysis, low, threads)

@@ -29,8 +29,9 @@ from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse
 
 from .forms import refuse_overflow, same_dtype
+from .plan import Plan
 from .shapes import can_hold, product_shape
-from .task import Plan, Task
+from .task import Task
 
 
 def offer(task: Task) -> Plan:

@@ -30,8 +30,9 @@ from semiring.kernels.cuda.dense.exchange import (
 from semiring.kernels.cuda.lowering import CudaLowering
 
 from .cycles import may_diverge
+from .plan import Plan
 from .products import finish_product
-from .task import Declined, Plan, Task
+from .task import Declined, Task
 
 MOST_WORK = 1.5e9  # multiply-adds that are worth less than waiting for the device once more
 KEPT = 256  # kinds of calls that are remembered
@@ -58,13 +59,13 @@ def offer(task: Task) -> Plan | None:
     shape = arrays[0].shape if task.verb == "closure" else (arrays[0].shape[0], arrays[1].shape[1])
     work = float(shape[-1]) ** 3 if task.verb == "closure" else float(arrays[0].size) * shape[1]
     return Plan(
-        task.verb, task.S, shape, "as before", low, "", work, 0, partial(_guess, task, arrays),
+        task.verb, task.S, shape, "as before", low, "", work, 0, partial(_guess, task, low, arrays),
         reasons={"method": "a call like an earlier one; if its data differ, another plan runs"},
     )
 
 
-def _guess(task: Task, arrays: list[Any], plan: Plan) -> Any:
-    answer = (closure if task.verb == "closure" else product)(task.S, *arrays)
+def _guess(task: Task, low: CudaLowering, arrays: list[Any], plan: Plan) -> Any:
+    answer = (closure if task.verb == "closure" else product)(low, *arrays)
     if answer is None:
         raise Declined
     return task.operands[0].wrap(answer) if task.verb == "closure" else finish_product(task, answer)
@@ -94,12 +95,8 @@ def _product_key(S: Semiring, a: Any, b: Any) -> Key | None:
     return (S, a.dtype, 2, 0) if 0 < a.size * b.shape[1] <= MOST_WORK else None
 
 
-def closure(S: Semiring, array: Any) -> Any:
+def closure(low: CudaLowering, array: Any) -> Any:
     """A* in memory of its own, or None where it has to be computed with care."""
-    key = _closure_key(S, array)
-    low = _known.get(key) if key else None
-    if low is None:
-        return None
     n = array.shape[-1]
     kernel, ways, found = array_kernel(low), exchange(low), report()
     result = cupy.empty(array.shape, low.dtype)
@@ -120,15 +117,11 @@ def closure(S: Semiring, array: Any) -> Any:
             ways.take_in(array, work, found)
             failed = kernel.close_small(work, work)
             ways.hand_out(work, result, 0 if failed is None else failed.data.ptr, found)
-    return result if _holds(S, low, n, found.read(), IMPROVED if may_diverge(low) else 0) else None
+    return result if _holds(low, n, found.read(), IMPROVED if may_diverge(low) else 0) else None
 
 
-def product(S: Semiring, a: Any, b: Any) -> Any:
+def product(low: CudaLowering, a: Any, b: Any) -> Any:
     """A ⊗ B in memory of its own, or None where it has to be computed the careful way."""
-    key = _product_key(S, a, b)
-    low = _known.get(key) if key else None
-    if low is None:
-        return None
     kernel, ways, found = array_kernel(low), exchange(low), report()
     result = cupy.empty((a.shape[0], b.shape[1]), low.storage)
     if low.is_identity:
@@ -142,14 +135,14 @@ def product(S: Semiring, a: Any, b: Any) -> Any:
         kernel.multiply(result, x, y)
         stored, result = result, cupy.empty(result.shape, low.dtype)
         ways.hand_out(stored, result, 0, found)
-    return result if _holds(S, low, 3, found.read(), 0) else None
+    return result if _holds(low, 3, found.read(), 0) else None
 
 
-def _holds(S: Semiring, low: CudaLowering, length: int, findings: Findings, improved: int) -> bool:
+def _holds(low: CudaLowering, length: int, findings: Findings, improved: int) -> bool:
     """Whether the data were as guessed, and nothing is wrong with the answer."""
     if findings.flags & (NOT_A_NUMBER | OUTSIDE | LEAVES | UNDEFINED | improved):
         return False
     try:
-        return choose(S, low.dtype, findings.facts(low.dtype), length, in_place=False) is low
+        return choose(low.algebra, low.dtype, findings.facts(low.dtype), length, in_place=False) is low
     except SemiringError:
         return False

@@ -1,6 +1,6 @@
 """A task, the offers to compute it, and computing it by the first offer that does not decline.
 
-    a verb and its operands → Task → offers(task), best first → Plan.run() → the answer
+    a verb and its operands → Task → compute(task): the first offer that does not decline → Plan.run() → the answer
 
 A solver is a module of this folder with a function `offer(task)`, which returns a `Plan` or None; the rows of `SOLVERS`
 say which are asked, and in which order. What `semiring.plan` prints is the plan that would run.
@@ -8,28 +8,33 @@ say which are asked, and in which order. What `semiring.plan` prints is the plan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 from functools import cache, cached_property, lru_cache
 from importlib import import_module
+from math import prod
 from typing import Any
 
 import numpy as np
 
+from semiring.algebra.by_name import algebra
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.blocks import UndefinedStar
-from semiring.errors import NoClosureError, SemiringError
+from semiring.errors import LawError, NoClosureError, SemiringError
 from semiring.graphs.texts import clip_repr
-from semiring.kernels.build import kernel
-from semiring.kernels.lowering.base import Lowering
-from semiring.machine.memory import in_words, require
+from semiring.machine.memory import require
+from semiring.operands.convert import as_bits
 from semiring.operands.devices import LEAST_WORK
 from semiring.operands.operand import Operand
 from semiring.operands.place import place
+from semiring.operands.read import read
+
+from .plan import Plan
 
 LARGE = 1 << 26  # bytes; larger allocations are checked against free memory
 DEVICES = ("cpu", "gpu", "cuda")
 ORDERS = ("auto", "metis", "levels", "natural")
+NAMES = ("A", "B", "accumulate")  # of operands, in messages
 
 # For each verb and kind of operand the solvers that are asked, one module each. A matrix by its entries, or packed,
 # decides where operands are of several kinds.
@@ -127,91 +132,30 @@ def options(
         return Options(*given)
 
 
-@dataclass(eq=False)
-class Plan:
-    """What will be done, and why; `print` it.
-
-    Attributes
-    ----------
-    operation : str
-        "closure", "matmul", "factor", "solve", "rows" or "path".
-    algebra : Semiring
-    shape : tuple of int
-        Of the answer.
-    method : str
-        The solver's name for what it does: a schedule, "sparse elimination", "components", …
-    lowering : Lowering
-        How elements are stored and computed.
-    place : str
-        The device; empty for that of the lowering's engine.
-    work : float
-        Multiply-adds: one ⊗ and one ⊕ each.
-    memory : int
-        Bytes beyond the operands.
-    reasons : dict
-        Why, by row of the printed plan.
-    tile : int
-        Rows of a pivot block, or of the blocks that are closed directly; 0 where there are none.
-    """
-
-    operation: str
-    algebra: Semiring
-    shape: tuple[int, ...]
-    method: str
-    lowering: Lowering
-    place: str
-    work: float
-    memory: int
-    runner: Callable[[Any], Any] = field(repr=False, compare=False)  # of the plan
-    needs: tuple[str, str] | None = None  # what is short of memory, and what helps, if it can be said better
-    reasons: dict[str, str] = field(default_factory=dict)
-    tile: int = 0
-
-    def run(self) -> Any:
-        """Do it."""
-        return self.runner(self)
-
-    @property
-    def device(self) -> str:
-        """Where it is done."""
-        return self.place or kernel(self.lowering).place
-
-    @property
-    def shortage(self) -> tuple[str, str]:
-        """What is short of memory where there is not enough, and what helps."""
-        shape = " × ".join(map(str, self.shape))
-        dtype = "bits" if self.lowering.kind == "packed" else self.lowering.dtype
-        what = f"the {shape} product" if self.operation == "matmul" else f"the {self.operation} of {shape} {dtype}"
-        return self.needs or (what, "use a narrower dtype or fewer vertices")
-
-    def rows(self) -> dict[str, str]:
-        """What is printed, by name."""
-        low, shape = self.lowering, " × ".join(map(str, self.shape))
-        dtype = low.dtype
-        shown = ", ".join(f"{f} {dtype[f].name}" for f in dtype.names) if dtype.names else str(dtype.name)
-        rows = {
-            "operation": f"{self.operation} over {self.algebra.name}, {shape}, {shown}",
-            "method": self.method,
-            "tile": str(self.tile),
-            "lowering": f"{low.name}, stored as {'bits' if low.kind == 'packed' else low.storage}",
-            "device": self.device,
-            "work": f"{self.work:.3g} multiply-adds",
-            "memory": f"{in_words(self.memory)} beyond the operands",
-        }
-        return {name: text for name, text in rows.items() if name != "tile" or self.tile}
-
-    def __str__(self) -> str:
-        reasons = {"lowering": self.lowering.reason, **self.reasons}
-        return "\n".join(
-            f"{name:<10} {text}" + (f"  ({reasons[name]})" if reasons.get(name) else "")
-            for name, text in self.rows().items()
-        )
-
-    __repr__ = __str__
+# What each verb has of the options that a plan takes, and what it needs besides.
+TAKES = {
+    "closure": "method reflexive overwrite device tile check packed",
+    "matmul": "device check B",
+    "factor": "device check order",
+    "solve": "device check B",
+    "rows": "device predecessors sources",
+    "path": "sources",
+}
 
 
-def nothing(plan: Any) -> None:
-    """Stands in a plan that is not run."""
+def refuse_what_has_no_meaning(verb: str, given: dict[str, Any], B: Any, sources: Any) -> None:
+    """An option that a verb does not have, or what it lacks, is named."""
+    if verb not in TAKES:
+        raise SemiringError(f"unknown verb {verb!r}: it is {', '.join(TAKES)}")
+    takes = TAKES[verb].split()
+    for name, value in given.items():
+        if name not in takes and value != getattr(DEFAULTS, name):
+            raise SemiringError(f"{verb} has no option {name!r}; it has {', '.join(takes)}")
+    for name, value in (("B", B), ("sources", sources)):
+        if (value is not None) != (name in takes):
+            raise SemiringError(f"a plan for {verb} {'needs' if name in takes else 'has no'} {name}")
+    if verb == "path" and not (isinstance(sources, (tuple, list)) and len(sources) == 2):
+        raise SemiringError(f"a plan for a path needs sources=(source, target), not {sources!r}")
 
 
 class Declined(Exception):
@@ -221,40 +165,76 @@ class Declined(Exception):
 class Task:
     """A verb, an algebra, operands and options.
 
-    Attributes
+    Parameters
     ----------
     verb : str
-    S : Semiring
-    given : sequence of Operand
-        As they came in.
-    operands : sequence of Operand
-        Where they will be computed on.
+        A row of `SOLVERS`.
+    S : Semiring or str
+    given : sequence
+        The operands as they came in: whatever `semiring.operands.read.read` takes, or operands.
     options : Options
     arguments : tuple
-        Of the verb, besides: sources, targets.
+        Of the verb, besides: `out`, or sources and targets.
+
+    Attributes
+    ----------
+    given : list of Operand
+        As they came in.
+    operands : list of Operand
+        Where they will be computed on.
+    kind : str
+        Of the operands, as in `SOLVERS`.
     observers : list of callable
         Who wants to know which plan was run.
+
+    Raises
+    ------
+    LawError
+        For an algebra that was declared with ``product_only=True``, unless the verb is "matmul".
+    SemiringError
+        For an unknown algebra, what is no matrix over it, or a GPU that is not there.
     """
 
     __slots__ = ("S", "arguments", "given", "kind", "observers", "operands", "options", "verb")
 
     def __init__(
-        self, verb: str, S: Semiring, operands: Sequence[Operand], options: Options, arguments: tuple[Any, ...] = (),
-        work: float = 0.0,
+        self, verb: str, S: Semiring | str, given: Sequence[Any], options: Options, arguments: tuple[Any, ...] = ()
     ):
+        if not isinstance(S, Semiring):
+            S = algebra(S)
+        if S.product_only and verb != "matmul":
+            refuse_closures(S)
+        reader = as_bits if options.packed else read
+        operands: list[Operand] = []
+        kinds, on_gpu = set(), 0
+        for what, A in zip(NAMES, given, strict=False):
+            operand = A if isinstance(A, Operand) else reader(A, S, what)
+            operands.append(operand)
+            kinds.add(operand.kind)
+            on_gpu += operand.on_gpu
         self.verb, self.S, self.options, self.arguments = verb, S, options, arguments
         self.observers: list[Callable[[Plan], None]] = []
         self.given = self.operands = operands
-        kinds = {given.kind for given in operands}
-        # These solvers place their operands, and the host's need no placing where nobody asks for a GPU.
-        stays = verb in ("rows", "path") or (verb == "matmul" and "sparse" in kinds and "packed" not in kinds)
-        here = (kinds == {"device"} and options.device != "cpu") or (
-            kinds == {"dense"} and (options.device == "cpu" or (options.device is None and work < LEAST_WORK))
-        )
-        if not here and not stays:
-            self.operands = place(operands, options.device, work)
-            kinds = {given.kind for given in self.operands}
-        self.kind = next(k for k in ("packed", "sparse", "device", "dense") if k in kinds)
+        device, work = options.device, 0.0  # multiply-adds, for verbs that may take the host's arrays to a GPU
+        shape = operands[0].shape
+        if verb == "closure" and shape:
+            work = prod(shape) * float(shape[-1])
+        elif verb == "matmul":
+            right = operands[1].shape
+            work = float(prod(shape)) * (right[-1] if len(right) > 1 else 1) * prod(right[:-2])
+        if on_gpu:
+            stays = kinds == {"device"} and device != "cpu"
+        else:
+            stays = device == "cpu" or (device is None and (work < LEAST_WORK or kinds != {"dense"}))
+        # These solvers place their operands.
+        stays |= verb in ("rows", "path") or (verb == "matmul" and "sparse" in kinds and "packed" not in kinds)
+        if not stays:
+            self.operands = place(operands, device, work)
+            kinds = {operand.kind for operand in self.operands}
+        if len(kinds) == 1:
+            (self.kind,) = kinds
+        else:
+            self.kind = next(k for k in ("packed", "sparse", "device", "dense") if k in kinds)
 
     @property
     def names(self) -> Any:
@@ -262,29 +242,35 @@ class Task:
         return self.operands[0].names
 
 
+def refuse_closures(S: Semiring) -> None:
+    """An algebra that is good for bare products only."""
+    broken = S._law_report.failures
+    why = broken[0] if broken else "it was declared with product_only=True"
+    raise LawError(f"{S.name} is not a semiring, so it has products but no closure: {why}")
+
+
 @cache
-def solver(name: str) -> Callable[[Task], Plan | None]:
-    """The function of a solver; its module is loaded when it is first asked."""
-    offer: Callable[[Task], Plan | None] = import_module(f"semiring.solvers.{name}").offer
-    return offer
+def solvers(verb: str, kind: str) -> tuple[Callable[[Task], Plan | None], ...]:
+    """The functions that make offers, best first; their modules are loaded when they are first asked."""
+    return tuple(import_module(f"semiring.solvers.{name}").offer for name in SOLVERS[verb][kind])
 
 
-def offers(task: Task) -> Iterator[Plan]:
-    """Offers to compute a task, best first, each made when the one before has declined."""
-    for name in SOLVERS[task.verb][task.kind]:
-        plan = solver(name)(task)
-        if plan is not None:
-            yield plan
+def first_offer(task: Task) -> Plan:
+    """The plan that a task begins with."""
+    return next(plan for offer in solvers(task.verb, task.kind) if (plan := offer(task)) is not None)
 
 
 def compute(task: Task) -> Any:
     """The answer to a task; every verb ends here."""
     refused: Exception | None = None
-    for plan in offers(task):
+    for offer in solvers(task.verb, task.kind):
+        plan = offer(task)
+        if plan is None:
+            continue
         if plan.memory > LARGE:
             require(plan.memory, *plan.shortage, on_gpu=plan.lowering.on_gpu)
         try:
-            answer = plan.run()
+            answer = plan.runner(plan)
             for told in task.observers:
                 told(plan)
             return answer

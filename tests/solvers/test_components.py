@@ -70,6 +70,9 @@ def test_what_depends_on_reachability() -> None:
     for S, A, expected in (
         (sr.boolean, ones.astype(bool), True), (sr.viterbi, ones, True), (sr.viterbi, weights, False),
         (sr.min_plus, ones, False), (sr.counting, ones, False), (sr.plus_times, ones, False),
+        (sr.bitset_may, sp.csr_array(np.array([[255, 0], [0, 255]], "u1")), True),
+        (sr.bitset_may, sp.csr_array((np.array([255, 0], "u1"), ([0, 1], [1, 0]))), True),
+        (sr.bitset_may, sp.csr_array(np.array([[255, 1], [0, 255]], "u1")), False),
         (sr.gf2, ones.astype(bool), False), (sr.shortest_hops, sr.as_graph([(0, 1, (0.0, 0))]), False),
     ):
         assert depends_on_reachability(S, as_sparse(read(A, S))) is expected, S

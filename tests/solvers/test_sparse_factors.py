@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import oracle
@@ -408,6 +411,37 @@ def test_what_would_not_fit_is_said_before_it_is_tried(monkeypatch: pytest.Monke
     monkeypatch.setattr(memory, "available_bytes", lambda: 1 << 10)
     with pytest.raises(sr.SemiringError, match=r"factoring 1600 × 1600 .* needs"):
         sr.factor(A, sr.min_plus)
+
+
+def test_what_one_structure_needs_is_worked_out_once() -> None:
+    A = grid(12)
+    F = sr.factor(A, sr.min_plus)
+    again = F.refactor(np.arange(A.nnz) + 1.0)
+    assert again._fronts._layout is F._fronts._layout
+    assert again._fronts.threads == again.plan.threads and f"{again.plan.threads} threads" in again.plan.place
+    assert again.plan.seconds == F.plan.seconds
+    F.plan.seconds.clear()  # a plan is its caller's own
+    assert again.plan.seconds and again.refactor(np.ones(A.nnz)).plan.seconds == again.plan.seconds
+
+
+def test_a_second_closure_asks_the_algebra_nothing() -> None:
+    A, called = grid(20), set()
+    home = os.path.join(os.path.dirname(sr.__file__), "algebra", "")
+
+    def see(frame: Any, event: str, _: Any) -> None:
+        path = frame.f_code.co_filename
+        if event == "call" and path.startswith(home):
+            called.add(f"{path.removeprefix(home)}: {frame.f_code.co_name}")
+
+    first = sr.closure(A, sr.min_plus, method="sparse")
+    before = sys.getprofile()
+    sys.setprofile(see)
+    try:
+        second = sr.closure(A, sr.min_plus, method="sparse")
+    finally:
+        sys.setprofile(before)
+    np.testing.assert_array_equal(second, first)
+    assert not called
 
 
 # What goes out

@@ -36,10 +36,18 @@ class PackedMatrix(PackedRows):
 
     Attributes
     ----------
-    words : ndarray of uint64
-        The bits, all words of a row, padding included.
+    words : ndarray of uint64, shape (rows, words of a row)
+        The bits, padding included.
     shape : tuple of int
         (rows, columns).
+
+    Raises
+    ------
+    SemiringError
+        When the words are none as above, or too few for the columns; when matrices of different shapes are combined, or
+        one is written to that is read-only.
+    IndexError
+        When a row or a column is not there.
 
     Notes
     -----
@@ -51,8 +59,8 @@ class PackedMatrix(PackedRows):
     Examples
     --------
     >>> import numpy as np
-    >>> from semiring.kernels.cpu.bits.matrix import PackedMatrix
-    >>> M = PackedMatrix.from_dense(np.eye(100))
+    >>> import semiring as sr
+    >>> M = sr.PackedMatrix.from_dense(np.eye(100))
     >>> M
     PackedMatrix(100 × 100, density 0.01, 6.2 KiB)
     >>> M[3, 3], M[3, 4], M.count()
@@ -73,7 +81,26 @@ class PackedMatrix(PackedRows):
             bool or numeric, of any strides and order; may be read-only, and may be a CuPy array, of which no more
             than the packed words leave the GPU.
         threads : int, optional
-            Threads to use; by default those of the process-wide setting.
+            Threads to use, 1 or more; by default those of the process-wide setting.
+
+        Returns
+        -------
+        PackedMatrix, shape (rows, columns)
+
+        Raises
+        ------
+        SemiringError
+            When the array is not 2-D or not numeric, or the bits do not fit in memory.
+        ValueError
+            When `threads` is less than 1, or rows differ in length.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import semiring as sr
+        >>> sr.PackedMatrix.from_dense([[0.5, 0.0], [np.nan, -1.0]]).to_dense()
+        array([[ True, False],
+               [ True,  True]])
         """
         return conversions.from_dense(cls, array, threads)
 
@@ -88,9 +115,20 @@ class PackedMatrix(PackedRows):
         shape : int or (int, int)
             Rows and columns; one number for a square matrix.
 
+        Returns
+        -------
+        PackedMatrix
+
+        Raises
+        ------
+        SemiringError
+            When the positions are not integers, lie outside the shape, or differ in number, or the bits do not fit in
+            memory.
+
         Examples
         --------
-        >>> PackedMatrix.from_edges([0, 1], [1, 2], 3).to_dense(int).tolist()
+        >>> import semiring as sr
+        >>> sr.PackedMatrix.from_edges([0, 1], [1, 2], 3).to_dense(int).tolist()
         [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
         """
         return conversions.from_edges(cls, rows, columns, shape)
@@ -101,6 +139,26 @@ class PackedMatrix(PackedRows):
 
         Every stored entry is True, an explicit 0 too, as everywhere in this library; in a matrix of bool, and in
         the formats that store blocks or diagonals, those that differ from zero.
+
+        Parameters
+        ----------
+        matrix : SciPy or CuPy sparse matrix or array, shape (rows, columns)
+
+        Returns
+        -------
+        PackedMatrix, shape (rows, columns)
+
+        Raises
+        ------
+        SemiringError
+            When it is not sparse or has not two axes, or the bits do not fit in memory.
+
+        Examples
+        --------
+        >>> import scipy.sparse as sp
+        >>> import semiring as sr
+        >>> sr.PackedMatrix.from_sparse(sp.csr_array([[0, 2.5], [0, 0]])).to_dense(int).tolist()
+        [[0, 1], [0, 0]]
         """
         return conversions.from_sparse(cls, matrix)
 
@@ -116,16 +174,63 @@ class PackedMatrix(PackedRows):
             file, "c" to change the copy in memory alone. A file that is mapped is not read, so bits that a stranger
             set past the last column would not be noticed.
 
+        Returns
+        -------
+        PackedMatrix
+
         Raises
         ------
         SemiringError
-            The file holds something else.
+            The file holds something else, or `mmap` is none of these.
+        OSError
+            The file is not there or cannot be read.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import semiring as sr
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     sr.pack([(0, 1), (1, 2)]).save(Path(folder) / "roads.npy")
+        ...     sr.PackedMatrix.load(Path(folder) / "roads.npy")
+        PackedMatrix(3 × 3, density 0.222, 192 bytes)
         """
         return files.load(cls, path, mmap)
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], rows: int, columns: int) -> PackedMatrix:
-        """A matrix of all False in a new file, laid out as `save` does, mapped for writing block by block."""
+        """A matrix of all False in a new file, laid out as `save` does, mapped for writing block by block.
+
+        Parameters
+        ----------
+        path : path
+            Taken as it is; a file that is there is overwritten.
+        rows, columns : int
+
+        Returns
+        -------
+        PackedMatrix, shape (rows, columns)
+            What is written to it is written to the file, of 64 ceil(columns / 512) bytes a row and a little more.
+
+        Raises
+        ------
+        SemiringError
+            There is no such folder.
+        OSError
+            The file cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import semiring as sr
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     M = sr.PackedMatrix.create(Path(folder) / "large.npy", 1000, 1000)
+        ...     M.set([3], [4])
+        ...     M.count(), M.nbytes
+        ...     del M  # Windows deletes no file that is mapped
+        (1, 128000)
+        """
         return files.create(cls, path, rows, columns)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -140,6 +245,24 @@ class PackedMatrix(PackedRows):
         ----------
         path : path
             Taken as it is; no ending is added.
+
+        Raises
+        ------
+        SemiringError
+            There is no such folder.
+        OSError
+            The file cannot be written; what was there is as it was.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import numpy as np
+        >>> import semiring as sr
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     sr.pack([(0, 1), (1, 2)]).save(Path(folder) / "roads.npy")
+        ...     np.load(Path(folder) / "roads.npy").shape
+        (3, 8)
         """
         files.save(self, path)
 
@@ -153,7 +276,26 @@ class PackedMatrix(PackedRows):
         out : ndarray, shape (rows, columns), optional
             Written and returned; any dtype and strides.
         threads : int, optional
-            Threads to use; by default those of the process-wide setting.
+            Threads to use, 1 or more; by default those of the process-wide setting.
+
+        Returns
+        -------
+        ndarray, shape (rows, columns)
+
+        Raises
+        ------
+        SemiringError
+            When `out` has another shape or cannot be written to.
+        ValueError
+            When `threads` is less than 1.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.pack([(0, 1), (1, 2)]).to_dense(int)
+        array([[0, 1, 0],
+               [0, 0, 1],
+               [0, 0, 0]])
         """
         if out is None:
             out = np.empty(self.shape, dtype)
@@ -167,7 +309,19 @@ class PackedMatrix(PackedRows):
         return self.to_dense(bool if dtype is None else dtype)
 
     def to_sparse(self) -> Any:
-        """The matrix as a SciPy CSR array of bool, built by blocks of rows."""
+        """The matrix as a SciPy CSR array of bool, built by blocks of rows.
+
+        Returns
+        -------
+        scipy.sparse.csr_array, shape (rows, columns)
+            It takes 5 bytes an entry that is True, 9 where there are 2³¹ or more, and 4 or 8 bytes a row.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.pack([(0, 1), (1, 2)]).to_sparse().indices.tolist()
+        [1, 2]
+        """
         return conversions.to_sparse(self)
 
     def neighbours(self, entries: int = 1 << 20) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
@@ -176,31 +330,97 @@ class PackedMatrix(PackedRows):
         Parameters
         ----------
         entries : int
-            About how many columns to give at once; a row is never cut.
+            About how many columns to give at once, 1 or more; a row is never cut.
 
         Yields
         ------
         first : int
             The first row of this chunk.
-        offsets : int64 array
-            One more than there are rows in the chunk.
-        columns : int64 array
-            ``columns[offsets[k]:offsets[k + 1]]`` are those of row ``first + k``, ascending.
+        offsets : int64 array, shape (k + 1,)
+            For the k rows of the chunk.
+        columns : int64 array, shape (offsets[-1],)
+            ``columns[offsets[i]:offsets[i + 1]]`` are those of row ``first + i``, ascending.
+
+        Raises
+        ------
+        SemiringError
+            When `entries` is less than 1, as soon as the first chunk is asked for.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> for first, offsets, columns in sr.pack([(0, 1), (0, 2), (2, 0)]).neighbours():
+        ...     print(first, offsets, columns)
+        0 [0 2 2 3] [1 2 0]
         """
         return conversions.neighbours(self, entries)
 
     def set(self, rows: Any, columns: Any) -> None:
-        """Make entries True in place, as `from_edges` does."""
+        """Make entries True in place, as `from_edges` does.
+
+        Parameters
+        ----------
+        rows, columns : array_like of int, shape (m,)
+            An entry may be given more than once.
+
+        Raises
+        ------
+        SemiringError
+            When the positions are not integers, lie outside the matrix, or differ in number, or the matrix is
+            read-only.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> M = sr.PackedMatrix.zeros(2, 3)
+        >>> M.set([0, 1], [2, 0])
+        >>> M.to_dense(int).tolist()
+        [[0, 0, 1], [1, 0, 0]]
+        """
         conversions.set_entries(self, rows, columns)
 
     def transpose(self, threads: int | None = None) -> PackedMatrix:
-        """The transposed matrix, in words of its own."""
+        """The transposed matrix, in words of its own.
+
+        Parameters
+        ----------
+        threads : int, optional
+            Threads to use, 1 or more; by default those of the process-wide setting.
+
+        Returns
+        -------
+        PackedMatrix, shape (columns, rows)
+
+        Raises
+        ------
+        SemiringError
+            When the bits do not fit in memory.
+        ValueError
+            When `threads` is less than 1.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.PackedMatrix.from_edges([0], [2], (2, 3)).transpose().to_dense(int).tolist()
+        [[0, 0], [0, 0], [1, 0]]
+        """
         from . import engine  # it loads Numba
 
         return engine.transposed(self, threads)
 
     def column_degrees(self) -> np.ndarray:
-        """How many entries of each column are True: in the matrix of a graph, the in-degrees."""
+        """How many entries of each column are True: in the matrix of a graph, the in-degrees.
+
+        Returns
+        -------
+        ndarray of int64, shape (columns,)
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.pack([(0, 1), (0, 2), (1, 2)]).column_degrees()
+        array([0, 1, 2])
+        """
         rows, columns = self.shape
         degrees = np.empty(columns, np.int64)
         step = max(WORD * ROW_WORDS, 8 * BLOCK // max(rows, 1) // WORD * WORD)

@@ -18,37 +18,14 @@ class BlasKernel(DenseKernel):
     infinite leads to.
     """
 
-    def multiply(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
-        """C ← A B."""
+    def _product(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: int) -> None:
         c, a, b = map(_numbers, (C, A, B))
-        if _are_finite(a, b):
-            np.matmul(a, b, out=c)
-        else:
-            super().multiply(C, A, B)
-
-    def multiply_add(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
-        """C ← C + A B."""
-        c, a, b = map(_numbers, (C, A, B))
-        if _are_finite(a, b):
+        if not _are_finite(a, b):
+            super()._product(C, A, B, accumulate)
+        elif accumulate:
             c += a @ b
         else:
-            super().multiply_add(C, A, B)
-
-    def multiply_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
-        """C[s] ← A[s] B[s]."""
-        c, a, b = map(_numbers, (C, A, B))
-        if _are_finite(a, b):
             np.matmul(a, b, out=c)
-        else:
-            super().multiply_stack(C, A, B)
-
-    def multiply_add_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
-        """C[s] ← C[s] + A[s] B[s]."""
-        c, a, b = map(_numbers, (C, A, B))
-        if _are_finite(a, b):
-            c += a @ b
-        else:
-            super().multiply_add_stack(C, A, B)
 
 
 def _numbers(block: np.ndarray) -> np.ndarray:

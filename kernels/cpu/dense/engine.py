@@ -171,7 +171,11 @@ class CpuKernel:
         size = self.geometry.close_bytes(n)
         close = self.module.close
         helpers = min(self.threads, batch) - 1 if batch * n**3 >= PARALLEL else 0
-        self._run(lambda counter, scratch: close(D, failed, counter, scratch, 1), size, helpers)
+        if helpers:
+            self._run(lambda counter, scratch: close(D, failed, counter, scratch, 1), size, helpers)
+        else:
+            _memory, address = threads.scratch(size)
+            close(D, failed, 0, address, 1)
         return failed
 
     def diagonal(self, A: np.ndarray, D: np.ndarray) -> np.ndarray:
@@ -209,10 +213,6 @@ class CpuKernel:
 
     def _run(self, work: Callable[[int, int], None], size: int, helpers: int) -> None:
         """Call ``work(counter, scratch)`` on this thread and on helpers, with one counter and each its own memory."""
-        if not helpers:
-            _memory, address = threads.scratch(size)
-            work(0, address)
-            return
         counter = np.zeros(1, np.int64)
         place = counter.ctypes.data
 

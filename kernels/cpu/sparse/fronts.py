@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from semiring.algebra.proofs import commutes
 from semiring.kernels.cpu.compile import cache, threads
-from semiring.kernels.cpu.compile.program import Program, geometry, round_up, source, unroll
+from semiring.kernels.cpu.compile.program import Geometry, Program, geometry, source, unroll
 from semiring.kernels.cpu.dense.blas import dense_kernel
 from semiring.kernels.cpu.dense.engine import TEMPLATE
 from semiring.kernels.lowering.base import Lowering
@@ -39,6 +39,13 @@ def exchanged(given: Program) -> Program:
     prelude = re.sub(r"^def times\(", "def times_as_declared(", given.prelude, flags=re.MULTILINE)
     prelude += "\n@inline\ndef times(a, b, unit):\n    return times_as_declared(b, a, unit)\n\n\n"
     return replace(given, name=f"{given.name}_exchanged", prelude=prelude)
+
+
+@functools.lru_cache(256)
+def _by_rows(lowering: Lowering) -> Program:
+    """The semiring with the elements of right-hand sides on the left of ⊗."""
+    given = dense_kernel(lowering).program
+    return given if commutes(lowering.mul) else exchanged(given)
 
 
 @functools.cache
@@ -91,6 +98,33 @@ def fields(array: np.ndarray) -> list[np.ndarray]:
     return [array[f] for f in array.dtype.names] if array.dtype.names else [array]
 
 
+class Layout(NamedTuple):
+    """Where fronts and factors of one structure lie, whatever the weights; places are numbers of elements."""
+
+    sizes: Geometry
+    order: np.ndarray  # of each front
+    panel_at: np.ndarray  # where the factors of each front begin, and behind the last
+    pivot_at: np.ndarray  # where the diagonal of S* lies for each vertex
+    update_at: np.ndarray  # on the stack: what each front leaves
+    front_at: np.ndarray  # and the front itself
+    top: int  # the most that the stack holds
+    wide: int  # columns of the widest front, and a vector
+    depth: int  # rows of the deepest one, and a tile
+
+
+@functools.lru_cache(4)
+def layout_of(analysis: Analysis, components: tuple[np.dtype, ...]) -> Layout:
+    """The layout for elements of some components."""
+    sizes, s, u = geometry(components), analysis.pivots, analysis.reach
+    rows, order, owner = sizes.rows, s + u, analysis.owner
+    padded, high = -(-s // rows) * rows, -(-u // rows) * rows
+    panel_at = np.concatenate([[0], np.cumsum(padded * order + high * s)]).astype(np.int64)
+    pivot_at = panel_at[owner] + (np.arange(analysis.n) - analysis.first[owner]) * (s[owner] + 1)
+    update_at, front_at, top = analysis.stack_layout(sizes.lanes, rows)
+    wide, deep = int(order.max(initial=0)), int((-(-order // rows) * rows).max(initial=0))
+    return Layout(sizes, order, panel_at, pivot_at, update_at, front_at, top, wide + sizes.lanes, deep + rows)
+
+
 class Fronts:
     """The factors of a sparse matrix whose elements a lowering stores as numbers or records.
 
@@ -99,6 +133,8 @@ class Fronts:
     analysis : Analysis
     lowering : Lowering
         Of kind "numba".
+    thread_count : int, optional
+        Default: as many as `semiring.kernels.cpu.compile.threads.thread_count` says.
 
     Attributes
     ----------
@@ -106,29 +142,20 @@ class Fronts:
         The diagonal of every S*, in the order of elimination: evidence of cycles that improve.
     """
 
-    def __init__(self, analysis: Analysis, lowering: Lowering):
+    def __init__(self, analysis: Analysis, lowering: Lowering, thread_count: int | None = None):
         self.analysis, self.lowering = analysis, lowering
         self._dense = dense_kernel(lowering)
-        given: Program = self._dense.program
-        self._program, self._components = given, given.components
-        self._geometry = geometry(given.components)
-        self.threads = threads.thread_count()
+        self._program: Program = self._dense.program
+        self._components = self._program.components
+        self._layout = layout_of(analysis, self._components)
+        self._sizes, self._panel_at = self._layout.sizes, self._layout.panel_at
+        self.threads = thread_count or threads.thread_count()
         self._free: list[np.ndarray] = []  # memory of solves, kept for the next
-        s, u = analysis.pivots, analysis.reach
-        rows = self._geometry.rows
-        padded, high = -(-s // rows) * rows, -(-u // rows) * rows
-        self._panel_at = np.concatenate([[0], np.cumsum(padded * (s + u) + high * s)]).astype(np.int64)
-        self._depth = int((-(-(s + u) // rows) * rows).max(initial=0)) + rows
-
-    @functools.cached_property
-    def _by_rows(self) -> Program:
-        """The semiring with the elements of right-hand sides on the left of ⊗."""
-        return self._program if commutes(self.lowering.mul) else exchanged(self._program)
 
     @property
     def nbytes(self) -> int:
         """What the factors take."""
-        return int(self._panel_at[-1]) * self._geometry.size
+        return int(self._panel_at[-1]) * self._sizes.size
 
     def factor(self, values: np.ndarray, close: CloseFront) -> int:
         """Eliminate all vertices; −1, or the place of the first without a star in the order of elimination.
@@ -140,56 +167,48 @@ class Fronts:
         close : callable
             Eliminates the pivots of a large front by dense operations, with all threads.
         """
-        a, sizes = self.analysis, self._geometry
+        a, at, sizes = self.analysis, self._layout, self._sizes
         self._weights = Planes(self._components, len(values))
         self._weights.fill_from(values)
         self._panels = Planes(self._components, int(self._panel_at[-1]))
         self.__dict__.pop("_columns", None)
-        update_at, front_at, top = a.stack_layout(sizes.lanes, sizes.rows)
-        memory = Planes(self._components, top)
+        memory = Planes(self._components, at.top)
         child, sibling = a.children
-        order = a.pivots + a.reach
-        large = (order >= LARGE) & (a.pivots >= LARGE_PIVOTS) & (len(self._components) == 1)
-        wide = int(order.max(initial=0)) + sizes.lanes
-        _scratch, workspace = threads.scratch(sizes.depth * 2 * (wide + sizes.lanes + sizes.rows) * sizes.size)
+        large = (at.order >= LARGE) & (a.pivots >= LARGE_PIVOTS) & (len(self._components) == 1)
+        _scratch, workspace = threads.scratch(sizes.depth * 2 * (at.wide + sizes.lanes + sizes.rows) * sizes.size)
         state, eliminate = np.array([0, 0, -1]), _module(self._program, "Elimination").eliminate
-        while state[0] < len(order):
+        while state[0] < len(large):
             eliminate(
                 a.first, a.pointer, child, sibling, a.position, a.entry_pointer, a.entry, a.entry_row, a.entry_column,
-                update_at, front_at, self._panel_at, large.astype(np.int64), self._weights.address, self._weights.plane,
-                memory.address, memory.plane, self._panels.address, self._panels.plane, workspace, state, 1,
+                at.update_at, at.front_at, at.panel_at, large.astype(np.int64), self._weights.address,
+                self._weights.plane, memory.address, memory.plane, self._panels.address, self._panels.plane, workspace,
+                state, 1,
             )
             if state[2] >= 0:
                 return int(state[2])
-            if state[0] < len(order):
+            if state[0] < len(large):
                 number = int(state[0])
-                front = self._front(memory.parts[0], int(front_at[number]), int(order[number]))
+                front = self._front(memory.parts[0], int(at.front_at[number]), int(at.order[number]))
                 close(front, int(a.pivots[number]), self._dense, int(a.first[number]))
                 state[1] = 1
         return -1
 
     def _front(self, memory: np.ndarray, begin: int, n: int) -> np.ndarray:
         """A front as a matrix."""
-        width = round_up(n, self._geometry.lanes)
+        width = -(-n // self._sizes.lanes) * self._sizes.lanes
         return memory[begin : begin + n * width].reshape(n, width)[:, :n]
-
-    @property
-    def _pivot_places(self) -> np.ndarray:
-        a = self.analysis
-        s = a.pivots[a.owner]
-        return self._panel_at[a.owner] + (np.arange(a.n) - a.first[a.owner]) * (s + 1)
 
     @property
     def pivots(self) -> np.ndarray:
         result = np.empty(self.analysis.n, self.lowering.storage)
         for values, part in zip(fields(result), self._panels.parts, strict=True):
-            values[...] = part[self._pivot_places]
+            values[...] = part[self._layout.pivot_at]
         return result
 
     def settle(self, vertices: np.ndarray) -> None:
         """Put 1 where rounding left something else on the diagonal of S*; vertices in the order of elimination."""
         for one, part in zip(self.lowering.one, self._panels.parts, strict=True):
-            part[self._pivot_places[vertices]] = one
+            part[self._layout.pivot_at[vertices]] = one
         self.__dict__.pop("_columns", None)
 
     def rows(
@@ -218,7 +237,7 @@ class Fronts:
         first = fields(out)[0][None]
         where = together if targets is None else targets[together]
         places = places[together]
-        m, solve_rows = len(a.parent), _module(self._by_rows, "Rows").solve_rows
+        m, solve_rows = len(a.parent), _module(_by_rows(self.lowering), "Rows").solve_rows
 
         def work(counter: int) -> None:
             with self._buffers(width) as (W, buffers):
@@ -245,7 +264,7 @@ class Fronts:
         """
         a, width = self.analysis, self._width(self.analysis.n, None)
         places, found = np.arange(a.n), np.empty((a.n, 4))
-        m, summarise = len(a.parent), _module(self._by_rows, "Summaries").summarise
+        m, summarise = len(a.parent), _module(_by_rows(self.lowering), "Summaries").summarise
 
         def work(counter: int) -> None:
             with self._buffers(width) as (W, buffers):
@@ -283,8 +302,8 @@ class Fronts:
 
     def _width(self, count: int, thread_count: int | None) -> int:
         """Right-hand sides of a chunk: few are shared out among the threads."""
-        lanes = self._geometry.lanes
-        size = WIDTH * self.analysis.n * self._geometry.size
+        lanes = self._sizes.lanes
+        size = WIDTH * self.analysis.n * self._sizes.size
         width = 2 * WIDTH if size > FAR else WIDTH // 2 if size // 2 <= NEAR < size else WIDTH
         share = -(-count // (thread_count or self.threads))
         return max(min(-(-share // lanes), -(-width // lanes)), 1) * lanes
@@ -292,9 +311,9 @@ class Fronts:
     @contextmanager
     def _buffers(self, width: int) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
         """Address and plane of W, and of two buffers for the rows of a front; for one thread at a time."""
-        sizes = self._geometry
-        w_plane, plane = (self.analysis.n + sizes.rows) * width, self._depth * width
-        begin = round_up(w_plane * sizes.size, threads.ALIGNMENT)
+        sizes = self._sizes
+        w_plane, plane = (self.analysis.n + sizes.rows) * width, self._layout.depth * width
+        begin = w_plane * sizes.size  # aligned too: `width` elements are whole vectors
         need = begin + 2 * plane * sizes.size + threads.ALIGNMENT
         try:
             memory = self._free.pop()
@@ -302,7 +321,7 @@ class Fronts:
             memory = np.empty(0, np.uint8)
         if memory.size < need:
             memory = np.empty(need, np.uint8)
-        address = round_up(memory.ctypes.data, threads.ALIGNMENT)
+        address = -(-memory.ctypes.data // threads.ALIGNMENT) * threads.ALIGNMENT
         yield (address, w_plane), (address + begin, plane)
         if memory.size <= KEEP:
             self._free.append(memory)

@@ -33,6 +33,21 @@ class DevicePackedMatrix:
     columns : int
         Number of columns.
 
+    Attributes
+    ----------
+    words : cupy.ndarray of uint64, shape (rows, words of a row)
+        The bits, padding included.
+    shape : tuple of int
+        (rows, columns).
+
+    Raises
+    ------
+    SemiringError
+        When the words are none as above, or too few for the columns; when matrices of different shapes are combined, or
+        what is taken is neither an entry nor a block of whole words.
+    IndexError
+        When a row or a column is not there.
+
     Notes
     -----
     ``M[a:b, c:d]`` is a view that shares the words; c must be a multiple of 64, and d too unless it is the last
@@ -83,6 +98,15 @@ class DevicePackedMatrix:
         ----------
         array : cupy.ndarray, PackedMatrix or array_like, shape (rows, columns)
             What is not on the device is packed on the host, piece by piece, while pieces before it are sent.
+
+        Returns
+        -------
+        DevicePackedMatrix, shape (rows, columns)
+
+        Raises
+        ------
+        SemiringError
+            When the array is not 2-D or not numeric.
         """
         import cupy
 
@@ -149,7 +173,16 @@ class DevicePackedMatrix:
             )
 
     def to_dense(self, dtype: Any = bool) -> Any:
-        """The matrix as a CuPy array of zeros and ones."""
+        """The matrix as a CuPy array of zeros and ones.
+
+        Parameters
+        ----------
+        dtype : dtype, optional
+
+        Returns
+        -------
+        cupy.ndarray, shape (rows, columns)
+        """
         import cupy
 
         rows, columns = self.shape
@@ -161,7 +194,7 @@ class DevicePackedMatrix:
         return truths.astype(dtype, copy=False)
 
     def get(self) -> PackedMatrix:
-        """The matrix on the host."""
+        """The matrix on the host, as a `PackedMatrix` of the same shape; waits for the device."""
         if not self.words.size:
             return PackedMatrix.zeros(*self.shape)
         return PackedMatrix(download(self.words), self.shape[1])
@@ -192,7 +225,7 @@ class DevicePackedMatrix:
         return int(total[0])
 
     def row_degrees(self) -> Any:
-        """How many entries of each row are True, as a CuPy array."""
+        """How many entries of each row are True, as a CuPy array of int64, shape (rows,)."""
         import cupy
 
         result = cupy.zeros(self.shape[0], np.int64)
@@ -202,7 +235,7 @@ class DevicePackedMatrix:
         return result
 
     def column_degrees(self) -> Any:
-        """How many entries of each column are True, as a CuPy array; transposes a copy."""
+        """How many entries of each column are True, as a CuPy array of int64, shape (columns,); transposes a copy."""
         return self.transpose().row_degrees()
 
     def __or__(self, other: object) -> Any:

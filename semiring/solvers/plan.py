@@ -1,0 +1,140 @@
+"""What will be done, where, and why: what `semiring.plan` prints, and what runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from semiring.algebra.semiring import Semiring
+from semiring.kernels.build import kernel
+from semiring.kernels.lowering.base import Lowering
+from semiring.machine.memory import in_words
+
+
+@dataclass(eq=False)
+class Plan:
+    """What will be done, and why; `print` it.
+
+    Attributes
+    ----------
+    operation : str
+        "closure", "matmul", "factor", "solve", "rows" or "path".
+    algebra : Semiring
+    shape : tuple of int
+        Of the answer.
+    method : str
+        The solver's name for what it does: a schedule, "sparse elimination", "components", …
+    lowering : Lowering
+        How elements are stored and computed.
+    place : str
+        The device; empty for that of the lowering's engine.
+    work : float
+        Multiply-adds: one ⊗ and one ⊕ each.
+    memory : int
+        Bytes beyond the operands.
+    reasons : dict
+        Why, by row of the printed plan.
+    tile : int
+        Rows of a pivot block, or of the blocks that are closed directly; 0 where there are none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import semiring as sr
+    >>> p = sr.plan(np.full((300, 300), 0.5), sr.plus_times)
+    >>> p.operation, p.shape, p.work
+    ('closure', (300, 300), 27000000)
+    """
+
+    operation: str
+    algebra: Semiring
+    shape: tuple[int, ...]
+    method: str
+    lowering: Lowering
+    place: str
+    work: float
+    memory: int
+    runner: Callable[[Any], Any] = field(repr=False, compare=False)  # of the plan
+    needs: tuple[str, str] | None = None  # what is short of memory, and what helps, if it can be said better
+    reasons: dict[str, str] = field(default_factory=dict)
+    tile: int = 0
+
+    def run(self) -> Any:
+        """Do it, and return what the verb would.
+
+        Returns
+        -------
+        array, Matrix, PackedMatrix, Factors, SparseFactors or tuple
+            Of `shape`, or of the verb's kind.
+
+        Raises
+        ------
+        NoClosureError
+            When the closure does not exist.
+        SemiringError
+            When a result has no place in the dtype.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import semiring as sr
+        >>> sr.plan(np.array([[np.inf, 2.5], [np.inf, np.inf]]), sr.min_plus).run()
+        array([[0. , 2.5],
+               [inf, 0. ]])
+        """
+        return self.runner(self)
+
+    @property
+    def device(self) -> str:
+        """Where it is done."""
+        return self.place or kernel(self.lowering).place
+
+    @property
+    def shortage(self) -> tuple[str, str]:
+        """What is short of memory where there is not enough, and what helps."""
+        shape = " × ".join(map(str, self.shape))
+        dtype = "bits" if self.lowering.kind == "packed" else self.lowering.dtype
+        what = f"the {shape} product" if self.operation == "matmul" else f"the {self.operation} of {shape} {dtype}"
+        return self.needs or (what, "use a narrower dtype or fewer vertices")
+
+    def rows(self) -> dict[str, str]:
+        """What is printed, by name.
+
+        Returns
+        -------
+        dict of str to str
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import semiring as sr
+        >>> sr.plan(np.full((300, 300), 0.5), sr.plus_times).rows()["operation"]
+        'closure over plus-times, 300 × 300, float64'
+        """
+        low, shape = self.lowering, " × ".join(map(str, self.shape))
+        dtype = low.dtype
+        shown = ", ".join(f"{f} {dtype[f].name}" for f in dtype.names) if dtype.names else str(dtype.name)
+        rows = {
+            "operation": f"{self.operation} over {self.algebra.name}, {shape}, {shown}",
+            "method": self.method,
+            "tile": str(self.tile),
+            "lowering": f"{low.name}, stored as {'bits' if low.kind == 'packed' else low.storage}",
+            "device": self.device,
+            "work": f"{self.work:.3g} multiply-adds",
+            "memory": f"{in_words(self.memory)} beyond the operands",
+        }
+        return {name: text for name, text in rows.items() if name != "tile" or self.tile}
+
+    def __str__(self) -> str:
+        reasons = {"lowering": self.lowering.reason, **self.reasons}
+        return "\n".join(
+            f"{name:<10} {text}" + (f"  ({reasons[name]})" if reasons.get(name) else "")
+            for name, text in self.rows().items()
+        )
+
+    __repr__ = __str__
+
+
+def nothing(plan: Any) -> None:
+    """Stands in a plan that is not run."""
