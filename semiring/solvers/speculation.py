@@ -46,8 +46,6 @@ def offer(task: Task) -> Plan | None:
     """A call like an earlier one; a first one of its kind is remembered."""
     if not task.options.usual or (task.verb == "matmul" and (len(task.operands) > 2 or task.arguments[0] is not None)):
         return None
-    if not all(given.on_gpu for given in task.operands):
-        return None
     arrays = [given.array for given in task.operands]  # type: ignore[attr-defined]
     key = (_closure_key if task.verb == "closure" else _product_key)(task.S, *arrays)
     if key is None:

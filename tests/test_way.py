@@ -1,0 +1,69 @@
+"""How far a matrix travels on a warm call: files of the library that it passes, and how often it enters one.
+
+Every turn back to a file is a step that a reader has to follow, and a microsecond.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import semiring as sr
+from semiring.kernels import interface
+
+HOMES = (Path(sr.__file__).parent, Path(interface.__file__).parent, Path(interface.__file__).parents[1] / "algorithms")
+
+
+def way(call: Callable[[], Any]) -> list[str]:
+    """The files in the order in which functions of theirs are called; calls within a file are no step."""
+    call()
+    call()
+    files: list[str] = []
+
+    def see(frame: Any, event: str, _: Any) -> None:
+        file = frame.f_code.co_filename
+        if event == "call" and any(home in Path(file).parents for home in HOMES) and files[-1:] != [file]:
+            files.append(file)
+
+    sys.setprofile(see)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return files
+
+
+def dense() -> Any:
+    return np.random.default_rng(0).random((16, 16))
+
+
+def rows() -> Any:
+    return sp.diags_array([np.full(1999, 2.0), np.full(1999, 1.0)], offsets=[1, -1], format="csr")
+
+
+def packed() -> Any:
+    return sr.pack(np.random.default_rng(0).random((3000, 3000)) < 0.001)
+
+
+@pytest.mark.parametrize(
+    ("make", "S", "files", "entries"),
+    [(dense, sr.min_plus, 12, 24), (rows, sr.min_plus, 18, 50), (packed, sr.boolean, 12, 40)],
+)
+def test_a_closure_goes_straight(make: Callable[[], Any], S: sr.Semiring, files: int, entries: int) -> None:
+    A = make()
+    steps = way(lambda: sr.closure(A, S))
+    shown = "\n".join(steps)
+    assert len(set(steps)) <= files, shown
+    assert len(steps) <= entries, shown
+
+
+def test_a_product_goes_straight() -> None:
+    A = dense()
+    steps = way(lambda: sr.matmul(A, A, sr.min_plus))
+    assert len(set(steps)) <= 12 and len(steps) <= 24, "\n".join(steps)
