@@ -405,8 +405,8 @@ def test_parameters_of_families() -> None:
     for make, bad, message in (
         (sr.mod_p, 6, "must be a prime"),
         (sr.mod_p, 2**31 + 11, "must be a prime"),
-        (sr.k_best, 0, "between"),
-        (sr.k_best, 9, "between"),
+        (sr.k_best, 0, "from 1 to 8"),
+        (sr.k_best, 9, "from 1 to 8"),
         (sr.saturating_min_plus, 0, "at least 1"),
     ):
         with pytest.raises(sr.SemiringError, match=message):
