@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import scipy.special
+from methods import METHODS
 from scipy.sparse import csgraph
 
 import semiring as sr
-from semiring.solvers.methods import SCHEDULES
 
 inf = np.inf
-METHODS = ("auto", *SCHEDULES)
 SIZES = (1, 2, 17, 64, 65, 130, 300)
 
 

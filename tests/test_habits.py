@@ -1,4 +1,4 @@
-"""What is checked beside the code agrees with it: workflows, hooks, forms, the citation, links between pages."""
+"""What is checked beside the code agrees with it: workflows, hooks, forms, the citation, links and paths in pages."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import tomllib
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -112,6 +113,45 @@ def test_links_lead_somewhere(page: Path) -> None:
         if anchor:
             titles = re.findall(r"^#+ (.+)$", file.read_text(encoding="utf-8"), re.MULTILINE)
             assert anchor in [re.sub(r"[^\w -]", "", t.lower()).replace(" ", "-") for t in titles], target
+
+
+# In backticks, or anywhere from a folder at the top to a suffix: in diagrams and commands.
+PATH = re.compile(r"`([\w.-]+(?:/[\w.-]+)*/?)`|\b((?:semiring|kernels|algorithms|tests|docs)/[\w./-]+\.\w+)")
+SUFFIXES = (".py", ".md", ".toml", ".cu", ".cuh")
+
+
+def lost(text: str) -> Iterator[str]:
+    """Paths that lead nowhere from the root, nor from a folder in the heading, nor from beside the path before."""
+    for section in re.split(r"^(?=#)", text, flags=re.MULTILINE):
+        heading = section.partition("\n")[0]
+        homes = [ROOT, *(ROOT / folder for folder in re.findall(r"`([\w./]+/)`", heading))]
+        beside = ROOT
+        for quoted, plain in PATH.findall(section):
+            path = quoted or plain
+            if "/" not in path and not path.endswith(SUFFIXES):
+                continue
+            found = [home / path for home in (*homes, beside) if (home / path).exists()]
+            if found:
+                beside = found[0].parent
+            else:
+                yield path
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if p.name not in ("CHANGELOG.md", "SECURITY.md")], ids=by_name)
+def test_paths_lead_somewhere(page: Path) -> None:
+    assert not list(lost(page.read_text(encoding="utf-8")))
+
+
+def test_paths_that_lead_nowhere_are_found() -> None:
+    text = """`pyproject.toml`, `tests/test_*.py`, `1 / a`, but no `choose.py`
+### `kernels/cuda/`: a folder
+`choose.py`, `dense/close.cu` and beside it `product.cu`, but no `chose.py`
+`tests/oracle.py` and `bridge.py`, but no `bridges.py`, and `python tests/fuzz/file.py --count 1` fails
+    in a diagram  →  kernels/build.py, kernels/built.py
+# Elsewhere
+`bridge.py`"""
+    wrong = ["choose.py", "chose.py", "bridges.py", "tests/fuzz/file.py", "kernels/built.py", "bridge.py"]
+    assert list(lost(text)) == wrong
 
 
 @pytest.mark.skipif(shutil.which("actionlint") is None, reason="actionlint is not installed")

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
+from methods import SCHEDULES
 
 import semiring as sr
-from semiring.algorithms.blocked import blocked
-from semiring.algorithms.elimination import elimination
-from semiring.algorithms.floyd_warshall import floyd_warshall
-from semiring.algorithms.r_kleene import r_kleene
-from semiring.algorithms.squaring import squaring
 from semiring.kernels.cuda.choose import choose, general_on_device
 from semiring.kernels.cuda.lowering import CudaLowering
-
-SCHEDULES: dict[str, Callable[[Any, Any, int], None]] = {
-    "floyd-warshall": floyd_warshall, "blocked": blocked, "r-kleene": r_kleene, "squaring": squaring,
-    "elimination": elimination,
-}
 
 
 @cache

@@ -6,16 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from methods import SCHEDULES
 
 import semiring as sr
-from semiring.algorithms.blocked import blocked
-from semiring.algorithms.elimination import elimination
-from semiring.algorithms.r_kleene import r_kleene
-from semiring.algorithms.squaring import squaring
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 
 KERNELS = ["wgmma", "mma", "lop"]
-SCHEDULES = {"blocked": blocked, "r-kleene": r_kleene, "squaring": squaring, "elimination": elimination}
 DENSITIES = [0, 0.001, 0.03, 0.5, 1]
 SHAPES = [  # around words, warps, slabs and tiles of 64, 128, 192 and 256
     (1, 1, 1), (1, 64, 65), (63, 65, 64), (64, 128, 256), (65, 129, 1023), (127, 255, 1024), (128, 256, 1025),

@@ -9,6 +9,7 @@ import strategies
 from gpu import device
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from methods import SCHEDULES
 
 import semiring as sr
 
@@ -20,7 +21,7 @@ LIBRARY = {
 CASES = [
     (name, dtype) for name, S in oracle.ALGEBRAS.items() if not S.objects for dtype in strategies.dtypes(S)
 ]
-METHODS = tuple(device.SCHEDULES)
+METHODS = tuple(SCHEDULES)
 quick = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 
 

@@ -10,12 +10,11 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from bridge import same_bits
+from methods import METHODS
 
 import semiring as sr
-from semiring.solvers.methods import SCHEDULES
 
 inf = np.inf
-METHODS = ("auto", *SCHEDULES)
 EDGES = [("a", "b", 3.0), ("b", "c", 0.0), ("a", "c", 5.0), ("a", "b", 4.0)]
 CLOSED = np.array([[0, 3, 3], [inf, 0, 0], [inf, inf, 0]])
 

@@ -16,12 +16,11 @@ import strategies
 from bridge import same_bits
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from methods import METHODS
 
 import semiring as sr
-from semiring.solvers.methods import SCHEDULES
 
 inf = np.inf
-METHODS = ("auto", *SCHEDULES)
 GAUSSIAN = tuple(m for m in METHODS if m != "squaring")
 quick = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 IMPROVING = [

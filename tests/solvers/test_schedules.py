@@ -9,11 +9,10 @@ import strategies
 from bridge import CASES, VIEWS, ours, to_library
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from methods import METHODS
 
 import semiring as sr
-from semiring.solvers.methods import SCHEDULES
 
-METHODS = ("auto", *SCHEDULES)
 quick = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 
 
