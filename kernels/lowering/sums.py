@@ -95,8 +95,10 @@ def narrow(S: Semiring, value: Any, dtype: np.dtype) -> Any:
     """A weight that `widen` arithmetic found, in the data's own dtype."""
     if dtype.kind not in "iu" or not S.is_tropical:
         return value
-    # A weight that leaves the dtype is still worth telling: as a Python int.
-    if np.isinf(value):
+    if isinstance(value, (float, np.floating)) and np.isinf(value):  # integers of any size are none
         return cast_constant(float(value), dtype)
+    # A weight that leaves the dtype is still worth telling: as a Python int. So does one that would read as infinite.
     limits = np.iinfo(dtype)
-    return dtype.type(int(value)) if limits.min <= value <= limits.max else int(value)
+    low = limits.min + bool(limits.min)
+    high = limits.max - bool(S.zero == np.inf or limits.min)
+    return dtype.type(int(value)) if low <= value <= high else int(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import operator
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -45,7 +45,7 @@ class Named:
         Raises
         ------
         GraphError
-            There is no such vertex; the message suggests a near name.
+            There is no such vertex, or it is a truth value; the message suggests a near name.
 
         Examples
         --------
@@ -53,19 +53,7 @@ class Named:
         >>> sr.as_graph([("home", "mill"), ("mill", "shop")]).index("shop")
         2
         """
-        if self.names is not None:
-            try:
-                return self._positions[name]
-            except (KeyError, TypeError):
-                raise GraphError(f"no vertex is called {quoted(name)}{near(name, self.names)}") from None
-        span = f"the vertices have no names, they are the integers {span_text(self.n)}"
-        try:
-            position = operator.index(name)  # type: ignore[arg-type]
-        except TypeError:
-            raise GraphError(f"vertex {quoted(name)}: {span}") from None
-        if not 0 <= position < self.n:
-            raise GraphError(f"vertex {position}: {span}")
-        return position
+        return position_of(name, self.n, self.names, self._positions)
 
     def _check_names(self) -> None:
         if self.names is None:
@@ -80,6 +68,31 @@ class Named:
                 seen.add(name)
 
 
+def position_of(name: Any, n: int, names: Sequence[Any] | None, positions: Mapping[Hashable, int]) -> int:
+    """Position of a vertex of n; `positions` are those of the names, where there are some.
+
+    Raises
+    ------
+    GraphError
+        There is no such vertex. A truth value is none, though Python takes True for 1, unless it is a name.
+    """
+    if names is not None:
+        try:
+            found = positions[name]
+            if is_truth(name) <= is_truth(names[found]):
+                return found
+        except (KeyError, TypeError):
+            pass
+        name = name.item() if isinstance(name, np.generic) else name
+        raise GraphError(f"no vertex is called {quoted(name)}{near(name, names)}")
+    position = None if is_truth(name) else as_integer(name)
+    if position is None or not 0 <= position < n:
+        name = name.item() if isinstance(name, np.generic) else name if position is None else position
+        here = f"the vertices have no names, they are the integers {span_text(n)}" if n else "the graph has no vertices"
+        raise GraphError(f"vertex {quoted(name)}: {here}")
+    return position
+
+
 def span_text(n: int) -> str:
     """The positions of n vertices in words."""
     return f"0 to {n - 1}" if n else "of a graph without vertices"
@@ -87,11 +100,18 @@ def span_text(n: int) -> str:
 
 def near(name: Any, names: Sequence[Any]) -> str:
     """The part of a message that suggests a name close to one that is unknown, empty if none is."""
-    texts = {text: known for known in islice(names, CLOSE) if len(text := str(known)) <= LONG}
-    text = str(name)
+    texts = {text: known for known in islice(names, CLOSE) if len(text := _letters(known)) <= LONG}
+    text = _letters(name)
     # half, so that "mk" finds "km"
     close = difflib.get_close_matches(text, texts, n=1, cutoff=0.5) if len(text) <= LONG else []
     return f"; did you mean {quoted(texts[close[0]])}?" if close else ""
+
+
+def _letters(name: Any) -> str:
+    try:
+        return str(name)
+    except ValueError:  # Python writes no integer of more than 4300 digits
+        return quoted(name)
 
 
 def is_hashable(value: Any) -> bool:
@@ -104,9 +124,22 @@ def is_hashable(value: Any) -> bool:
     return True
 
 
+def is_truth(name: Any) -> bool:
+    """Whether a name is a truth value."""
+    return isinstance(name, (bool, np.bool_))
+
+
 def is_integer(name: Any) -> bool:
     """Whether a name is an integer, and no truth value."""
     return isinstance(name, (int, np.integer)) and not isinstance(name, bool)
+
+
+def as_integer(value: Any) -> int | None:
+    """An integer of any make; None for what is none."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        return None
 
 
 def is_missing(value: Any) -> bool:

@@ -55,13 +55,20 @@ def clip(text: str) -> str:
 
 def quoted(found: Any) -> str:
     """What a file or a caller holds, as code for a message, cut if it is long."""
-    text = shown(repr(found))
+    text = shown(_code(found))
     return text if len(text) <= QUOTED else text[:QUOTED] + "…"
 
 
 def clip_repr(name: Any) -> str:
     """A name, or what is none, as code, cut."""
-    return clip(shown(repr(name)))
+    return clip(shown(_code(name)))
+
+
+def _code(found: Any) -> str:
+    try:
+        return repr(found)
+    except ValueError:  # Python writes no integer of more than 4300 digits
+        return hex(found) if isinstance(found, int) else object.__repr__(found)
 
 
 def count_text(number: int, one: str, many: str) -> str:

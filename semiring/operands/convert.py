@@ -8,14 +8,12 @@ import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
-from semiring.graphs.matrix import Matrix
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 
 from .dense import Dense
 from .device import Device, DeviceSparse
 from .devices import to_host, upload
 from .operand import Operand
-from .pack import pack
 from .packed import Packed, check_boolean
 from .read import read
 from .sparse import Sparse, compressed_rows, entries_of, read_scipy
@@ -66,8 +64,6 @@ def as_packed(given: Operand) -> Packed:
         matrix = PackedMatrix.from_edges(rows, given.rows.columns[stored], given.rows.shape)
         return Packed(matrix, S, given.what, mine=True)
     dense = as_dense(given)
-    if isinstance(dense.source, Matrix):  # over another algebra an edge is what differs from its zero
-        return Packed(pack(dense.source), S, given.what, mine=True)
     if len(dense.shape) != 2:
         raise SemiringError(f"{given.what} must be one matrix, and has shape {dense.shape}")
     if dense.array.size and not dense.facts.two_valued:

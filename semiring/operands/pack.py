@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Number
 from typing import Any
 
 import numpy as np
 
-from semiring.errors import SemiringError
+from semiring.algebra.catalogue import boolean
+from semiring.errors import GraphError, SemiringError
 from semiring.graphs.graph import Graph, as_graph
 from semiring.graphs.masks import mask_of
 from semiring.graphs.matrix import Matrix
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.kernels.lowering.base import chunks
 
+from .dense import read_matrix
+from .device import read_dlpack
 from .devices import is_on_gpu
 
 
@@ -25,7 +29,7 @@ def pack(A: Any, n: int | None = None, *, directed: bool = True) -> PackedMatrix
     A : array, sparse matrix, Matrix, graph or edges
         Of shape (n, n), or (rows, columns) where it is a matrix:
 
-        - a 2-D NumPy or CuPy array: True where an entry differs from 0;
+        - a 2-D array of NumPy, CuPy or a library that exports DLPack: True where an entry differs from 0;
         - a SciPy sparse matrix: True where an entry is stored, an explicit 0 too, but not a False;
         - a `Matrix`: True where an element differs from its algebra's zero;
         - a `Graph`, a NetworkX graph, a data frame or other edges as `as_graph` takes them: True where there is an
@@ -44,10 +48,10 @@ def pack(A: Any, n: int | None = None, *, directed: bool = True) -> PackedMatrix
     Raises
     ------
     SemiringError
-        For NaN, a matrix that has not n vertices or is not square where it has to be, and where the bits would not fit
-        in memory.
+        For NaN, an entry of a `Matrix` that is no element of its algebra, a matrix that has not n vertices or is not
+        square where it has to be, and where the bits would not fit in memory.
     GraphError
-        For what is neither a matrix nor edges.
+        For what is neither a matrix nor edges, and for lists that could be either: two of two numbers, three of three.
     TypeError
         When n is no integer.
 
@@ -57,7 +61,7 @@ def pack(A: Any, n: int | None = None, *, directed: bool = True) -> PackedMatrix
     >>> sr.pack([(0, 1), (1, 2), (2, 0)]).to_dense(int).tolist()
     [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
     """
-    matrix = _packed(A)
+    matrix = _packed(A) if is_matrix(A) else None
     if matrix is None:
         return _edges(as_graph(A, n, directed=directed))
     if n is not None and matrix.shape != (n, n):
@@ -78,8 +82,36 @@ def pack_named(A: Any) -> tuple[PackedMatrix, Sequence[Any] | None]:
 
 
 def is_matrix(A: Any) -> bool:
-    """Whether this is a matrix, where other things are edges."""
-    return isinstance(A, (PackedMatrix, np.ndarray, Matrix)) or is_on_gpu(A) or hasattr(A, "tocoo")
+    """Whether this is a matrix, where other things are edges.
+
+    Raises
+    ------
+    GraphError
+        For two lists of two numbers, or three of three, which could be either.
+    """
+    if isinstance(A, list) and _could_be_matrix(A):
+        side = len(A)
+        raise GraphError(
+            f"a list of {side} lists of {side} numbers could be {side} edges or a matrix of {side} vertices: give "
+            "edges as tuples, and a matrix as a NumPy array"
+        )
+    return (
+        isinstance(A, (PackedMatrix, np.ndarray, Matrix)) or is_on_gpu(A) or hasattr(A, "tocoo") or _is_exported(A)
+    )
+
+
+def _could_be_matrix(rows: list[Any]) -> bool:
+    return len(rows) in (2, 3) and all(
+        (isinstance(row, list) or (isinstance(row, np.ndarray) and row.ndim == 1))
+        and len(row) == len(rows)
+        and all(isinstance(entry, (Number, np.bool_)) for entry in row)
+        for row in rows
+    )
+
+
+def _is_exported(A: Any) -> bool:
+    """Whether this is an array of a library that exports DLPack."""
+    return hasattr(A, "__dlpack__") and hasattr(A, "__dlpack_device__")
 
 
 def _packed(A: Any) -> PackedMatrix | None:
@@ -87,7 +119,11 @@ def _packed(A: Any) -> PackedMatrix | None:
     if isinstance(A, PackedMatrix):
         return A
     if isinstance(A, Matrix):
-        return _differing(A.array, A.semiring.zero_in(A.dtype))
+        given = read_matrix(A, A.semiring, "A")
+        _ = given.facts  # what is not an element is refused by its place
+        return _differing(given.array, A.semiring.zero_in(given.dtype))
+    if _is_exported(A) and not isinstance(A, np.ndarray) and not is_on_gpu(A):
+        A = read_dlpack(A, boolean, "A").array
     if isinstance(A, np.ndarray) or is_on_gpu(A):
         mask = mask_of(A)
         if mask is not None:

@@ -24,8 +24,8 @@ from semiring.algorithms.labels import (
 )
 from semiring.algorithms.sparse.relaxation import CompressedRows
 from semiring.errors import LawError, SemiringError
-from semiring.graphs.names import near
-from semiring.graphs.texts import clip_repr
+from semiring.graphs.matrix import Matrix
+from semiring.graphs.names import is_hashable, position_of
 from semiring.kernels.choose import choose
 from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.kernels.facts import Facts
@@ -34,7 +34,7 @@ from semiring.kernels.lowering.general import general
 from semiring.kernels.lowering.objects import in_python_integers
 from semiring.kernels.lowering.sums import narrow, widen
 from semiring.operands.convert import as_sparse, on_host
-from semiring.operands.dense import Dense
+from semiring.operands.dense import Dense, convert
 from semiring.operands.devices import gpu_name, require_gpu
 from semiring.operands.operand import Operand, order_of_one
 from semiring.operands.sparse import Sparse
@@ -68,13 +68,15 @@ def offer(task: Task) -> Plan:
     return Plan(
         "rows", S, (len(starts), n), "label setting" if search.form.bounded else "label correcting", low,
         gpu_name() or "GPU" if on_gpu else f"CPU, {thread_count()} threads", float(matrix.nnz) * len(starts), size,
-        partial(_rows, search, starts, single, on_gpu, o),
+        partial(_rows, search, starts, single, on_gpu, o, callers_dtype(given)),
         (f"{len(starts)} rows of the closure of {n} vertices", "pass fewer sources at a time"),
         {"method": "no edge is better than 1" if search.form.bounded else "an edge may be better than 1"},
     )
 
 
-def _rows(search: Search, starts: np.ndarray, single: bool, on_gpu: bool, o: Options, plan: Plan) -> Any:
+def _rows(
+    search: Search, starts: np.ndarray, single: bool, on_gpu: bool, o: Options, dtype: np.dtype, plan: Plan
+) -> Any:
     P = None
     if on_gpu:
         from .search_gpu import rows_on_gpu  # it needs CuPy
@@ -85,6 +87,7 @@ def _rows(search: Search, starts: np.ndarray, single: bool, on_gpu: bool, o: Opt
             X[i] = search.rows(starts[i : i + 1], False)[0][0]
     else:
         X, P = search.rows(starts, o.predecessors)
+    X = X if X.dtype == dtype else convert(X, dtype)
     rows = X[0] if single else X
     return rows if P is None else (rows, P[0] if single else P)
 
@@ -92,17 +95,21 @@ def _rows(search: Search, starts: np.ndarray, single: bool, on_gpu: bool, o: Opt
 def _one_path(task: Task, given: Operand, n: int) -> Plan:
     S, (source, target) = task.S, task.arguments
     start, end = positions([source, target], given.names, n)[1].tolist()
+    wanted = callers_dtype(given)
     given = on_host(given)  # one source at a time is no work for a GPU
     facts = given.facts
     low = choose(S, given.dtype, facts, n, in_place=False, packed=False)
     size = float(as_sparse(given).nnz) if given.kind != "dense" else float(n) * n
     return Plan(
-        "path", S, (n,), "search", low, "CPU, 1 thread", size, 0, partial(_path, given, facts, start, end),
+        "path", S, (n,), "search", low, "CPU, 1 thread", size, 0,
+        partial(_path, given, facts, start, end, wanted),
         reasons={"method": "from one source"},
     )
 
 
-def _path(given: Operand, facts: Facts, start: int, end: int, plan: Plan) -> tuple[Any, list[Any] | None]:
+def _path(
+    given: Operand, facts: Facts, start: int, end: int, wanted: np.dtype, plan: Plan
+) -> tuple[Any, list[Any] | None]:
     S, names, dtype = given.S, given.names, given.dtype
     if isinstance(given, Dense):
         graph: Graph = DenseGraph(widen(S, given.array, facts))
@@ -115,7 +122,20 @@ def _path(given: Operand, facts: Facts, start: int, end: int, plan: Plan) -> tup
     vertices, weight, walk = None, found.labels[end], found.walk_to(start, end)
     if walk is not None:
         vertices, weight = walk if names is None else [names[v] for v in walk], weight_of(graph, S, walk)
-    return narrow(S, weight, dtype), vertices
+    weight = narrow(S, weight, dtype)
+    if wanted.names and wanted != dtype:  # a number has no byte order
+        weight = convert(np.array([weight], dtype), wanted)[0]
+    return weight, vertices
+
+
+def callers_dtype(given: Operand) -> np.dtype:
+    """The dtype in which an array came in, before it was carried into one of the algebra's."""
+    if not isinstance(given, Dense) or given.on_gpu:
+        return given.dtype
+    if isinstance(given.source, Matrix):
+        return given.source.dtype
+    answer = given.wrap(np.empty((0, 0), given.dtype))  # what another library takes keeps its dtype
+    return answer.dtype if isinstance(answer, np.ndarray) else given.dtype
 
 
 @dataclass(frozen=True)
@@ -228,34 +248,16 @@ def positions(sources: Any, names: Sequence[Any] | None, n: int) -> tuple[bool, 
 
     Raises
     ------
-    SemiringError
+    GraphError
         For an unknown vertex, with a near one.
     """
-    index = {name: i for i, name in enumerate(names)} if names is not None else None
-    single = isinstance(sources, (int, np.integer, str)) or (index is not None and _is_name(sources, index))
+    index = {name: i for i, name in enumerate(names or ())}
+    single = isinstance(sources, (int, np.integer, str)) or (is_hashable(sources) and sources in index)
     try:
         wanted = [sources] if single else list(sources)
     except TypeError:
-        wanted = [sources]  # which is none
-    result = np.empty(len(wanted), np.int64)
-    for i, v in enumerate(wanted):
-        if index is not None:
-            if not _is_name(v, index):
-                shown = repr(v) if isinstance(v, str) else clip_repr(v)
-                raise SemiringError(f"there is no vertex {shown}{near(v, names or ())}")
-            result[i] = index[v]
-        elif not isinstance(v, (int, np.integer)) or isinstance(v, (bool, np.bool_)) or not 0 <= v < n:
-            raise SemiringError(f"there is no vertex {clip_repr(v)}: vertices are 0 … {n - 1}")
-        else:
-            result[i] = v
-    return single, result
-
-
-def _is_name(v: Any, index: dict[Any, Any]) -> bool:
-    try:
-        return v in index
-    except TypeError:  # not hashable
-        return False
+        single, wanted = True, [sources]
+    return single, np.array([position_of(v, n, names, index) for v in wanted], np.int64)
 
 
 def _on_gpu(search: Search, count: int, o: Options) -> bool:

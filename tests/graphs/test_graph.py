@@ -320,6 +320,18 @@ def test_index():
         plain.index(-1)
     with refused("vertex 'a': the vertices have no names"):
         plain.index("a")
+    with refused("vertex 0x"):  # Python writes no integer of so many digits in full
+        plain.index(10**5000)
+    with refused("no vertex is called 0x"):
+        graph.index(10**5000)
+    for truth in (True, False, np.True_):
+        with refused(f"vertex {bool(truth)}: the vertices have no names, they are the integers 0 to 2"):
+            plain.index(truth)
+        with refused(f"no vertex is called {bool(truth)}"):
+            sr.as_graph([(0, 1)], names=[1, 0]).index(truth)
+    assert Matrix(np.eye(2), sr.min_plus, [True, False]).index(True) == 0
+    with refused("vertex 0: the graph has no vertices"):
+        as_graph([]).index(0)
 
 
 # Matrices of graphs

@@ -464,6 +464,85 @@ def test_pack_refuses() -> None:
     refused("is not a set of edges", pack, 5)
 
 
+P = PackedMatrix.identity(2)
+BOOLEAN_VERBS = {
+    "closure": lambda A: sr.closure(A, sr.boolean), "packed closure": lambda A: packed_closure(A, sr.boolean),
+    "product": lambda A: sr.matmul(P, A, sr.boolean), "pack": pack, "reach": sr.reach,
+    "transitive_reduction": sr.transitive_reduction, "condensation": sr.condensation,
+}
+
+
+@pytest.mark.parametrize("verb", BOOLEAN_VERBS)
+@pytest.mark.parametrize(
+    ("entry", "dtype", "message"),
+    [(np.nan, "f8", "NaN: NaN is not an element of any algebra"), (np.nan, "f4", "NaN: NaN is"),
+     (0.5, "f8", "0.5: it is outside the carrier of boolean"), (3, "i4", "3: it is outside the carrier of boolean")],
+)
+def test_what_is_no_element_is_refused_by_every_verb(verb: str, entry: float, dtype: str, message: str) -> None:
+    A = sr.Matrix(np.array([[0, entry], [0, 0]], dtype), sr.boolean, ["a", "b"])
+    refused(rf"^[AB]\[0, 1\] is {message}", BOOLEAN_VERBS[verb], A)
+    A.array[0, 1] = 1
+    BOOLEAN_VERBS[verb](A)
+
+
+def test_a_matrix_over_another_algebra() -> None:
+    M = sr.adjacency([("a", "b", 2.0)], sr.min_plus)
+    for verb in ("closure", "packed closure", "product"):
+        refused(r"^[AB]\[0, 0\] is ∞: it is outside the carrier of boolean", BOOLEAN_VERBS[verb], M)
+    same(pack(M), np.array([[False, True], [False, False]]))
+    assert sr.reach(M).descendants("a") == ["b"]
+    refused(r"^A\[0, 0\] is NaN: NaN is not an element", pack, sr.Matrix(np.full((1, 1), np.nan), sr.min_plus))
+    hops = sr.adjacency([("a", "b", (2.0, 1))], sr.shortest_hops)
+    same(pack(hops), np.array([[False, True], [False, False]]))
+    hops.array["cost"][1, 0] = np.nan
+    refused(r"^A\[1, 0\] is NaN", pack, hops)
+
+
+class Exported:
+    """An array of a library that only exports DLPack."""
+
+    def __init__(self, array: np.ndarray):
+        self.array = array
+
+    def __dlpack__(self, **options: object) -> object:
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.array.__dlpack_device__()
+
+
+@pytest.mark.parametrize("dtype", ["?", "u1", "i4", "f2", "f8"])
+def test_dlpack(dtype: str) -> None:
+    dense = drawn(70, 70, 3)
+    A = Exported(dense.astype(dtype))
+    same(pack(A), dense)
+    same(pack(A, 70, directed=False), dense | dense.T)
+    same(sr.reach(A).closure, warshall(dense, True))
+    same(packed_closure(A, sr.boolean), warshall(dense, True))
+    assert sr.condensation(A)[0] == sr.condensation(dense)[0]
+    refused("square", sr.reach, Exported(dense[:3].astype(dtype)))
+    refused("not 1-D", pack, Exported(dense[0].astype(dtype)))
+    refused(r"^A\[0, 1\] is NaN; mark an absent edge with 0", pack, Exported(np.array([[0, np.nan], [0, 0]])))
+
+
+def test_lists_that_could_be_a_matrix() -> None:
+    for n in (2, 3):
+        Z = np.zeros((n, n))
+        for verb in (pack, sr.reach, sr.transitive_reduction, sr.condensation):
+            verb(Z)
+            for rows in (Z.tolist(), list(Z), (Z > 0).tolist(), list(Z > 0)):
+                refused(
+                    f"^a list of {n} lists of {n} numbers could be {n} edges or a matrix of {n} vertices: give edges "
+                    "as tuples, and a matrix as a NumPy array$", verb, rows,
+                )
+    path = np.eye(3, k=1, dtype=bool)
+    for edges in ([(0, 1), (1, 2)], [["a", "b"], ["b", "c"]], [["a", "b", 1], ["b", "c", 2], ["b", "c", 3]]):
+        same(pack(edges), path)
+        assert sr.reach(edges).closure.count() == 6
+    same(pack([[0, 1], [1, 2], [1, 2]]), path)
+    refused("edge 0 has 4 entries|an edge is", pack, np.eye(4).tolist())
+
+
 @settings(max_examples=25, deadline=None)
 @given(SIZES, SEEDS, st.booleans(), st.sampled_from(["auto", "blocked", "r-kleene", "squaring", "elimination"]))
 def test_packed_closure(n: int, seed: int, reflexive: bool, method: str) -> None:
@@ -481,8 +560,12 @@ def test_packed_closure(n: int, seed: int, reflexive: bool, method: str) -> None
 def test_packed_closure_of_every_make(reflexive: bool) -> None:
     dense = drawn(90, 90, 1) & (np.random.default_rng(1).random((90, 90)) < 0.02)
     expected = warshall(dense, reflexive)
-    for graph in makes(dense).values():
-        same(packed_closure(graph, sr.boolean, reflexive=reflexive), expected)
+    for name, graph in makes(dense).items():
+        if name == "min-plus":  # its elements are not those of boolean
+            for call in (packed_closure, sr.closure):
+                refused(r"A\[0, 0\] is ∞: it is outside the carrier of boolean", call, graph, sr.boolean)
+        else:
+            same(packed_closure(graph, sr.boolean, reflexive=reflexive), expected)
     same(packed_closure(dense.tolist(), sr.boolean, reflexive=reflexive), expected)
     for empty in (np.zeros((0, 0)), np.zeros((0, 0), bool), sp.csr_array((0, 0), dtype=bool)):
         same(packed_closure(empty, sr.boolean, reflexive=reflexive), np.zeros((0, 0), bool))

@@ -145,3 +145,21 @@ def test_path_of_what_is_no_semiring() -> None:
         for verb in verbs:
             with pytest.raises(sr.LawError, match="is not a semiring, so it has products but no closure"):
                 verb()
+
+
+@pytest.mark.parametrize(
+    ("S", "dtype", "first", "second"),
+    [(sr.min_plus, "u8", 3, 2**64 - 2), (sr.min_plus, "u8", 1, 2**64 - 2), (sr.min_plus, "i8", 2**62, 2**62),
+     (sr.min_plus, "i1", 5, 124), (sr.min_plus, "i1", 3, 124), (sr.min_plus, "i1", -100, -28),
+     (sr.max_plus, "i1", 100, 27), (sr.max_plus, "i1", -100, -28), (sr.min_plus, "u1", 1, 254)],
+)
+def test_a_sum_that_leaves_the_dtype_is_told_as_an_integer(S: sr.Semiring, dtype: str, first: int, second: int) -> None:
+    A = sp.csr_array((np.array([first, second], dtype), ([0, 1], [1, 2])), shape=(3, 3))
+    weight, vertices = sr.path(A, S, 0, 2)
+    assert type(weight) is int and weight == first + second and vertices == [0, 1, 2]
+    with pytest.raises(sr.SemiringError, match=f"a result is {first + second}, which .* cannot hold"):
+        sr.closure(A, S)
+    part, _ = sr.path(A, S, 0, 1)
+    assert type(part) is np.dtype(dtype).type and part == first
+    nothing, walk = sr.path(A, S, 2, 0)
+    assert type(nothing) is np.dtype(dtype).type and nothing == S.zero_in(dtype) and walk is None

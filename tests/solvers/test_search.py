@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import pairwise
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -241,10 +243,10 @@ def test_what_is_refused() -> None:
     for call, error, message in (
         (lambda: closure_rows(A, sr.plus_times, 0), sr.LawError, "does not select"),
         (lambda: closure_rows(A, sr.plus_min, 0), sr.LawError, "no closure"),
-        (lambda: closure_rows(A, sr.min_plus, 2), sr.SemiringError, "no vertex 2"),
-        (lambda: closure_rows(A, sr.min_plus, [True]), sr.SemiringError, "no vertex True"),
-        (lambda: closure_rows(A, sr.min_plus, ["a"]), sr.SemiringError, "no vertex 'a'"),
-        (lambda: closure_rows(sr.as_graph([("a", "b", 1.0)]), sr.min_plus, "x"), sr.SemiringError, "no vertex 'x'"),
+        (lambda: closure_rows(A, sr.min_plus, 2), sr.SemiringError, "^vertex 2: the vertices have no names"),
+        (lambda: closure_rows(A, sr.min_plus, [True]), sr.SemiringError, "^vertex True: the vertices have no"),
+        (lambda: closure_rows(A, sr.min_plus, ["a"]), sr.SemiringError, "^vertex 'a': the vertices have no"),
+        (lambda: closure_rows(sr.as_graph([("a", "b", 1.0)]), sr.min_plus, "x"), sr.SemiringError, "is called 'x'"),
         (lambda: closure_rows(sp.csr_array((2, 3)), sr.min_plus, 0), sr.SemiringError, "square"),
         (lambda: closure_rows(A, sr.min_plus, 0, device="tpu"), sr.SemiringError, "unknown device"),
         (lambda: closure_rows(sp.csr_array((10**7, 10**7)), sr.min_plus, range(10**6)), sr.SemiringError, "memory"),
@@ -252,6 +254,99 @@ def test_what_is_refused() -> None:
     ):
         with pytest.raises(error, match=message):
             call()
+
+
+NAMED = sr.adjacency([("home", "mill", 1.0), ("mill", "shop", 2.0)], sr.min_plus)
+NUMBERED = sr.Matrix(NAMED.array, sr.min_plus)
+ENTRIES = sparse(NUMBERED.array, inf)
+VERTEX_VERBS = {
+    "closure_rows": lambda A, v: closure_rows(A, sr.min_plus, [v]),
+    "closure_rows of one": lambda A, v: closure_rows(A, sr.min_plus, v),
+    "path from": lambda A, v: sr.path(A, sr.min_plus, v, A.names[0] if A.names else 0),
+    "path to": lambda A, v: sr.path(A, sr.min_plus, A.names[0] if A.names else 0, v),
+    "row": lambda A, v: factors(A).row(v), "rows": lambda A, v: factors(A).rows([v]),
+    "reaches": lambda A, v: sr.reach(A).reaches(v, v), "pairs": lambda A, v: sr.reach(A).pairs([v], [v]),
+    "descendants": lambda A, v: sr.reach(A).descendants(v), "ancestors": lambda A, v: sr.reach(A).ancestors(v),
+    "a row of a matrix": lambda A, v: A[v], "an element": lambda A, v: A[v, v],
+    "index": lambda A, v: A.index(v),
+}
+
+
+def factors(A: sr.Matrix) -> Any:
+    return sr.factor(sr.as_graph(ENTRIES, names=A.names), sr.min_plus)
+
+
+@pytest.mark.parametrize("verb", VERTEX_VERBS)
+def test_a_vertex_that_is_not_there_is_refused_in_one_wording(verb: str) -> None:
+    span = "the vertices have no names, they are the integers 0 to 2"
+    for A, vertex, text in (
+        (NUMBERED, 99, f"vertex 99: {span}"), (NUMBERED, np.int32(3), f"vertex 3: {span}"),
+        (NUMBERED, -1, f"vertex -1: {span}"), (NUMBERED, True, f"vertex True: {span}"),
+        (NUMBERED, np.True_, f"vertex True: {span}"), (NUMBERED, 1.0, f"vertex 1.0: {span}"),
+        (NUMBERED, "z", f"vertex 'z': {span}"), (NUMBERED, None, f"vertex None: {span}"),
+        (NAMED, "zz", "no vertex is called 'zz'"), (NAMED, 99, "no vertex is called 99"),
+        (NAMED, True, "no vertex is called True"), (NAMED, "mil", "no vertex is called 'mil'; did you mean 'mill'?"),
+    ):
+        with pytest.raises(sr.GraphError) as caught:
+            VERTEX_VERBS[verb](A, vertex)
+        assert str(caught.value) == text
+
+
+def test_vertices_of_nothing_and_of_other_makes() -> None:
+    with pytest.raises(sr.GraphError, match=r"^vertex 0: the graph has no vertices$"):
+        closure_rows(np.zeros((0, 0)), sr.min_plus, 0)
+    with pytest.raises(sr.GraphError, match=r"^no vertex is called True$"):
+        closure_rows(sr.Matrix(NAMED.array, sr.min_plus, [0, 1, 2]), sr.min_plus, [True])
+    for zero in (0, np.uint8(0), np.array(0)):
+        assert closure_rows(NUMBERED, sr.min_plus, zero).tolist() == [0, 1, 3]
+    assert closure_rows(NUMBERED, sr.min_plus, np.array([0], "u1")).tolist() == [[0, 1, 3]]
+
+
+@pytest.mark.parametrize("dtype", ["<f8", ">f8", ">f4", ">i4", ">u2", "f2"])
+@pytest.mark.parametrize("make", [np.asarray, lambda a: sr.Matrix(a, sr.min_plus, ["a", "b"])])
+def test_rows_are_in_the_callers_byte_order(dtype: str, make: Any) -> None:
+    A = make(np.array([[0, 1], [2, 0]], dtype))
+    sources = [0, 1] if isinstance(A, np.ndarray) else ["a", "b"]
+    X, P = closure_rows(A, sr.min_plus, sources, predecessors=True)
+    assert X.dtype == sr.closure(A, sr.min_plus).dtype == np.dtype(dtype) and P.dtype == np.int32
+    assert X.tolist() == [[0, 1], [2, 0]]
+    row = closure_rows(A, sr.min_plus, sources[1])
+    assert row.dtype == np.dtype(dtype) and row.tolist() == [2, 0]
+    weight, _ = sr.path(A, sr.min_plus, *sources)
+    assert weight == 1 and type(weight) is np.dtype(dtype).type
+
+
+def test_records_keep_the_order_of_their_fields() -> None:
+    fields = [("hops", "i8"), ("cost", "f8")]
+    A = np.array([[(0, 0), (1, 2)], [(1, 3), (0, 0)]], fields)
+    for given_, names in ((A, [0, 1]), (sr.Matrix(A, sr.shortest_hops, "ab"), ["a", "b"])):
+        X = closure_rows(given_, sr.shortest_hops, names)
+        assert X.dtype == sr.closure(given_, sr.shortest_hops).dtype == np.dtype(fields)
+        assert X.tolist() == A.tolist()
+        weight, walk = sr.path(given_, sr.shortest_hops, *names)
+        assert weight.dtype == np.dtype(fields) and weight.item() == (1, 2) and walk == names
+
+
+def test_rows_of_an_array_of_another_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Exported:
+        """An array of a library that only exports DLPack."""
+
+        def __init__(self, array: np.ndarray):
+            self.array = array
+
+        def __dlpack__(self, **options: Any) -> Any:
+            return self.array.__dlpack__(**options)
+
+        def __dlpack_device__(self) -> tuple[int, int]:
+            return self.array.__dlpack_device__()
+
+    library = ModuleType("exporting")
+    library.from_dlpack = lambda array: Exported(np.from_dlpack(array))
+    monkeypatch.setitem(sys.modules, "exporting", library)
+    monkeypatch.setattr(Exported, "__module__", "exporting")
+    X = closure_rows(Exported(NUMBERED.array), sr.min_plus, [0])
+    assert isinstance(X, np.ndarray) and X.tolist() == [[0, 1, 3]]
+    assert sr.path(Exported(NUMBERED.array), sr.min_plus, 0, 2) == (3, [0, 1, 2])
 
 
 @pytest.mark.skipif(gpu_name() is not None, reason="there is a GPU")
