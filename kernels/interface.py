@@ -9,16 +9,10 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 
-class Block(Protocol):
-    """A rectangle of a matrix: dense, packed, on a device, on disk, absent. Slices are views."""
-
-    @property
-    def shape(self) -> tuple[int, ...]: ...
-    def __getitem__(self, key: tuple[slice, slice]) -> Any: ...
-
-
 class Kernel(Protocol):
     """C ⊕= A ⊗ B and the closure of a small block, for one algebra on one kind of block.
+
+    A block is a rectangle of a matrix, dense, packed or on a device: it has a `shape`, and its slices are views.
 
     `tile` is the order of a block that `close` takes directly; block bounds are multiples of `align`.
     """
@@ -31,7 +25,7 @@ class Kernel(Protocol):
         """Where it computes, in words."""
 
     @property
-    def unchecked(self) -> Any:
+    def unchecked(self) -> Kernel:
         """The same engine, but nothing waits to hear of pivots without a star; on the host itself."""
 
     def multiply_add(self, C: Any, A: Any, B: Any) -> None:

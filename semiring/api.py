@@ -183,7 +183,7 @@ def factor(
         What finds the order of elimination of a sparse matrix or graph; ``"auto"`` is METIS where `pymetis` is
         installed, else level sets.
     progress : bool or callable
-        As in `closure`; for dense matrices.
+        As in `closure`.
 
     Returns
     -------

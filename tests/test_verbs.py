@@ -17,6 +17,7 @@ import scipy.sparse as sp
 
 import semiring as sr
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
+from semiring.operands.devices import gpu_name
 from semiring.operands.read import READERS
 from semiring.solvers import task as tasks
 
@@ -30,6 +31,13 @@ class Rows(sp.csr_array):
 
 class Roads(nx.DiGraph):
     """A subclass."""
+
+
+class Shares(list[float]):
+    """What a caller of `progress` was told."""
+
+    def __call__(self, share: float) -> None:
+        self.append(share)
 
 
 class Exported:
@@ -90,11 +98,17 @@ MAKE: dict[str, tuple[Callable[[np.ndarray, sr.Semiring], Any], str]] = {
         f"{kind}_array": (lambda A, S, kind=kind: entries(A, S).asformat(kind), "array")
         for kind in ("coo", "csr", "csc", "lil", "dok", "bsr", "dia")
     },
-    "csr_matrix": (lambda A, S: sp.csr_matrix(entries(A, S)), "array"),
+    **{
+        f"{kind}_matrix": (lambda A, S, kind=kind: getattr(sp, f"{kind}_matrix")(entries(A, S)), "array")
+        for kind in ("csr", "lil", "dia")
+    },
+    "np.matrix": (lambda A, S: np.matrix(A), "array"),
+    "other byte order": (lambda A, S: A.astype(A.dtype.newbyteorder()), "array"),
     "subclass of csr_array": (lambda A, S: Rows(entries(A, S).tocsr()), "array"),
     "Graph": (lambda A, S: sr.as_graph(entries(A, S), names=names(len(A))), "named"),
     "NetworkX": (networkx, "matrix"),
     "subclass of DiGraph": (lambda A, S: networkx(A, S, Roads), "matrix"),
+    "MultiDiGraph": (lambda A, S: networkx(A, S, nx.MultiDiGraph), "matrix"),
     "data frame": (frame, "matrix"),
 }
 BITS = {
@@ -102,15 +116,15 @@ BITS = {
 }
 OPTIONS: dict[str, list[dict[str, Any]]] = {
     "closure": [
-        {}, {"reflexive": False}, {"overwrite": True}, {"device": "cpu"}, {"check": False}, {"tile": 16},
-        {"progress": lambda share: None}, *({"method": m} for m in ("floyd-warshall", "blocked", "r-kleene",
-        "squaring", "elimination")), {"method": "r-kleene", "tile": 64, "overwrite": True, "reflexive": False},
-        {"method": "sparse"}, {"method": "sparse", "overwrite": True},
+        {}, {"reflexive": False}, {"overwrite": True}, {"device": "cpu"}, {"device": "gpu"}, {"check": False},
+        {"tile": 16}, {"progress": True}, {"packed": True}, *({"method": m} for m in ("floyd-warshall", "blocked",
+        "r-kleene", "squaring", "elimination")), {"method": "r-kleene", "tile": 64, "overwrite": True,
+        "reflexive": False}, {"method": "sparse"}, {"method": "sparse", "overwrite": True},
     ],
-    "matmul": [{}, {"device": "cpu"}, {"check": False}],
-    "factor": [{}, {"device": "cpu"}, {"check": False}, {"progress": lambda share: None}],
-    "solve": [{}, {"device": "cpu"}, {"check": False}, {"progress": lambda share: None}],
-    "rows": [{}, {"device": "cpu"}],
+    "matmul": [{}, {"device": "cpu"}, {"device": "gpu"}, {"check": False}],
+    "factor": [{}, {"device": "cpu"}, {"device": "gpu"}, {"check": False}, {"progress": True}, {"order": "natural"}],
+    "solve": [{}, {"device": "cpu"}, {"device": "gpu"}, {"check": False}, {"progress": True}],
+    "rows": [{}, {"device": "cpu"}, {"device": "gpu"}, {"predecessors": True}],
     "path": [{}],
 }
 UNPLANNED = ("progress",)  # options that a plan does not depend on
@@ -128,13 +142,14 @@ def called(verb: str, A: Any, S: sr.Semiring, B: np.ndarray, options: dict[str, 
     if verb == "solve":
         return sr.solve(A, B, S, **options)
     if verb == "rows":
-        return sr.closure_rows(A, S, [first], **options)
+        rows = sr.closure_rows(A, S, [first], **options)
+        return rows[0] if options.get("predecessors") else rows
     return sr.path(A, S, first, A.names[3] if getattr(A, "names", None) else 3)[0]
 
 
 def planned(verb: str, A: Any, S: sr.Semiring, B: np.ndarray, options: dict[str, Any]) -> Any:
-    first = A.names[0] if getattr(A, "names", None) else 0
-    sources = {"rows": [first], "path": (first, first)}.get(verb)
+    first, last = (A.names[0], A.names[3]) if getattr(A, "names", None) else (0, 3)
+    sources = {"rows": [first], "path": (first, last)}.get(verb)
     asked = {name: value for name, value in options.items() if name not in UNPLANNED}
     return sr.plan(A, S, verb=verb, B=B if verb in ("matmul", "solve") else None, sources=sources, **asked)
 
@@ -177,10 +192,20 @@ def cells() -> Iterator[Any]:
                         yield pytest.param(n, name, representation, verb, options, id=what)
 
 
-SPARSE_ONLY = "method='sparse' eliminates on the structure of a sparse matrix or graph"
+def refusal(S: sr.Semiring, verb: str, by_entries: bool, options: dict[str, Any]) -> str | None:
+    """What is said where a cell has no answer."""
+    if options.get("device") == "gpu" and gpu_name() is None:
+        return "device 'gpu': no GPU was found"
+    if options.get("method") == "sparse" and not by_entries:
+        return "method='sparse' eliminates on the structure of a sparse matrix or graph"
+    if "order" in options and not by_entries:
+        return "order is for sparse matrices and graphs"
+    if "packed" in options and S is sr.min_plus:
+        return "a bit for each pair is enough for algebras of False and True"
+    return None
 
 
-@pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
+@pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning", "ignore:the matrix subclass")
 @pytest.mark.parametrize(("n", "name", "representation", "verb", "options"), list(cells()))
 def test_every_cell(
     n: int, name: str, representation: str, verb: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
@@ -203,28 +228,35 @@ def test_every_cell(
 
     monkeypatch.setattr(tasks, "solvers", watched)
     by_entries = not isinstance(A, (np.ndarray, list, sr.Matrix, Exported, PackedMatrix))
-    if options.get("method") == "sparse" and not by_entries:
+    why = refusal(S, verb, by_entries, options)
+    if why is not None:
         for call in (called, planned):
-            with pytest.raises(sr.SemiringError, match=SPARSE_ONLY):
+            with pytest.raises(sr.SemiringError, match=why):
                 call(verb, A, S, B, options)
         return
     if kind == "packed" and verb == "matmul":
         B = np.pad(B, ((0, 0), (0, n - 3)))
-    got = called(verb, A, S, B, options)
+    shares = Shares()
+    got = called(verb, A, S, B, options | ({"progress": shares} if "progress" in options else {}))
+    assert shares[-1:] == [1.0] * ("progress" in options), "all is done at the end"
     want = known(verb, plain, S, B, options)
     plan = planned(verb, make(plain, S), S, B, options)
-    assert plan.method == ran[-1].method or len(ran) > 1, "the plan is what ran"
+    assert plan.method == ran[0].method, "the plan is what is tried first"
     assert plan.operation == verb and plan.memory >= 0 and verb in str(plan)
-    if isinstance(got, PackedMatrix):
-        assert kind == "packed"
-        got = got.to_dense()
-    if verb in ("closure", "factor"):
-        assert isinstance(got, sr.Matrix) == (kind in ("named", "matrix")), "the kind of answer"
-        if kind == "named":
-            assert got.names == names(n)
-    got = np.asarray(got)
-    assert got.dtype == plain.dtype
-    np.testing.assert_array_equal(got, want)
+    again = plan.run()
+    again = {"factor": lambda: again.closure(), "path": lambda: again[0]}.get(verb, lambda: again)()
+    packed = kind == "packed" or "packed" in options
+    for answer in (got, again[0] if options.get("predecessors") else again):
+        if isinstance(answer, PackedMatrix):
+            assert packed
+            answer = answer.to_dense()
+        elif verb in ("closure", "factor"):
+            assert isinstance(answer, sr.Matrix) == (kind in ("named", "matrix")), "the kind of answer"
+            if kind == "named":
+                assert answer.names == names(n)
+        answer = np.asarray(answer)
+        assert answer.dtype.newbyteorder("=") == plain.dtype
+        np.testing.assert_array_equal(answer.reshape(np.shape(want)), want)
     if options.get("overwrite") is None and isinstance(A, np.ndarray):
         assert np.array_equal(np.ma.getdata(A), plain), "the operand stays"
 
@@ -303,6 +335,38 @@ def test_a_graph_in_a_product_stays_sparse() -> None:
     assert sr.plan(graph, sr.min_plus, verb="matmul", B=np.zeros(3)).method == "sparse × dense"
 
 
+@pytest.mark.parametrize("representation", [k for k in MAKE if k != "data frame"])
+def test_what_is_accumulated_may_be_anything(representation: str) -> None:
+    A = matrix(7, sr.min_plus)
+    product = sr.matmul(A, A, sr.min_plus)
+    for factor in (A, entries(A, sr.min_plus).tocsr()):
+        C = MAKE[representation][0](A, sr.min_plus)
+        got = sr.matmul(factor, A, sr.min_plus, accumulate=C)
+        np.testing.assert_array_equal(np.asarray(got), np.minimum(product, A))
+
+
+def test_numbers_that_leave_the_range_are_refused_in_sparse_products_too() -> None:
+    A, B = sp.csr_array([[0, 0], [1e200, 1e200]]), np.array([[1e200], [-1e200]])
+    for other in (B, sp.csr_array(B)):
+        with pytest.raises(sr.SemiringError, match=r"the result has no value at \[1, 0\]"):
+            sr.matmul(A, other, sr.plus_times)
+    assert np.isnan(sr.matmul(A, sp.csr_array(B), sr.plus_times, check=False).data).all()
+
+
+def test_a_plan_that_is_run_does_all_that_its_verb_does() -> None:
+    """It goes on to the next solver, and its errors are the verb's."""
+    A = np.array([[1.0, 1.0], [1.0, 0.0]])
+    for made in (A, sp.csr_array(A)):
+        for verb, B in (("closure", None), ("solve", np.ones(2))):
+            with pytest.raises(sr.NoClosureError, match="does not exist"):
+                sr.plan(made, sr.plus_times, verb=verb, B=B).run()
+
+
+def test_packed_answers_and_the_sparse_method_exclude_each_other() -> None:
+    with pytest.raises(sr.SemiringError, match="ask for one of the two"):
+        sr.closure(sp.csr_array(np.eye(3)), sr.boolean, method="sparse", packed=True)
+
+
 def test_checks_may_be_left_out_of_sparse_products_and_packed_closures() -> None:
     A = sp.csr_array(np.array([[0, 1e308], [1e308, 0]]))
     overflow = np.array([1e308, -1e308])
@@ -344,6 +408,9 @@ def test_a_plan_says_what_its_verb_lacks_and_needs() -> None:
         ({"verb": "path", "sources": (0, 1), "device": "gpu"}, "path has no option 'device'"),
         ({"verb": "factor", "tile": 3}, "factor has no option 'tile'; it has device, check, order"),
         ({"verb": "closure", "order": "best"}, "closure has no option 'order'"),
+        ({"verb": ["closure"]}, "unknown verb"),
+        ({"verb": "factor", "method": np.array(["a", "b"])}, "factor has no option 'method'"),
+        ({"method": np.array(["a", "b"])}, "method must be the name of one"),
     ):
         with pytest.raises(sr.SemiringError, match=what):
             sr.plan(A, sr.min_plus, **options)

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from typing import Any, cast
+
+from semiring.kernels.interface import Kernel, StackKernel
 
 
 class Counting:
     """A kernel that reports the share of `work` done after each operation."""
 
-    def __init__(self, kernel: Any, work: int, report: Callable[[float], None]):
+    def __init__(self, kernel: Kernel, work: int, report: Callable[[float], None]):
         self._kernel, self._work, self._report = kernel, max(work, 1), report
         self._done = 0
 
     @classmethod
     @contextmanager
-    def under(cls, bar: AbstractContextManager[Callable[[float], None]], kernel: Any, work: int) -> Iterator[Counting]:
+    def under(cls, bar: AbstractContextManager[Callable[[float], None]], kernel: Kernel, work: int) -> Iterator[Kernel]:
         """A counting kernel for as long as a progress bar is shown; at the end all the work is done."""
         with bar as report:
             counting = cls(kernel, work, report)
-            yield counting
+            yield cast(Kernel, counting)  # what it does not count it hands on
             if counting._done < counting._work:
                 report(1.0)
 
@@ -59,6 +61,6 @@ class Counting:
 
     def close_stack(self, D: Any) -> Any:
         """As the kernel does; counts n³ for each."""
-        failed = self._kernel.close_stack(D)
+        failed = cast(StackKernel, self._kernel).close_stack(D)
         self._count(D.shape[0] * D.shape[1] ** 3)
         return failed

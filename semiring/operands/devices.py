@@ -25,8 +25,9 @@ FIRST_USE = 1.0  # seconds until a context and the compiled kernels are there
 
 
 def is_on_gpu(array: Any) -> bool:
-    """Whether this is a CuPy array."""
-    return type(array).__module__.partition(".")[0] == "cupy"
+    """Whether this is a CuPy array; there is none before CuPy is loaded."""
+    kind = getattr(sys.modules.get("cupy"), "ndarray", None)
+    return kind is not None and isinstance(array, kind)
 
 
 def to_host(array: Any) -> np.ndarray:

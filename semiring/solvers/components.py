@@ -17,6 +17,7 @@ from semiring.kernels.lowering.general import general
 from semiring.operands.operand import order_of
 from semiring.operands.sparse import Sparse
 
+from .forms import told
 from .plan import Plan
 from .task import Task
 
@@ -59,11 +60,9 @@ def _run(task: Task, given: Sparse, plan: Plan) -> Any:
     if not stored.all():  # a zero that is stored is not an edge
         before = np.concatenate([[0], np.cumsum(stored)])
         rows = replace(rows, offsets=before[rows.offsets], columns=rows.columns[stored], values=rows.values[stored])
-    found = reach(rows.offsets, rows.columns)
-    if o.packed:
-        answer: Any = PackedMatrix(found.packed(o.reflexive).words, given.n)
-    else:
-        answer = given.wrap(found.dense(A.zero, A.one, given.dtype, o.reflexive))
-    if callable(o.progress):
-        o.progress(1.0)
-    return answer
+    with told(o.progress, f"{task.S.name} closure") as report:
+        found = reach(rows.offsets, rows.columns)
+        report(0.5)  # what is left is to write a row for every vertex
+        if o.packed:
+            return PackedMatrix(found.packed(o.reflexive).words, given.n)
+        return given.wrap(found.dense(A.zero, A.one, given.dtype, o.reflexive))

@@ -7,11 +7,13 @@ from typing import Any
 
 from semiring.algorithms.sparse.analysis import Analysis
 from semiring.errors import NoClosureError, SemiringError
+from semiring.operands.dense import Dense
 from semiring.operands.operand import order_of
 from semiring.operands.sparse import Sparse
 
 from . import costs
 from .costs import SparsePlan
+from .factors import right_of
 from .methods import SPARSE, resolve_method
 from .plan import Plan
 from .sparse_factors import SparseFactors, analysis_of, lowering_of
@@ -60,20 +62,22 @@ def _close(task: Task, given: Sparse, analysis: Analysis, plan: SparsePlan) -> A
 
 
 def _factors(task: Task, given: Sparse) -> Plan:
-    low, analysis = lowering_of(given, room=True), analysis_of(given, task.options.order)
-    run = partial(_factor if task.verb == "factor" else _solve, task, given, analysis)
+    low = lowering_of(given, room=True)
+    right = right_of(task, low.dtype)
+    analysis = analysis_of(given, task.options.order)
+    run = partial(_factor, task, given, analysis) if right is None else partial(_solve, task, given, analysis, right)
     return costs.plan(task.verb, low, analysis, given.nnz, run, answer=False)
 
 
 def _factor(task: Task, given: Sparse, analysis: Analysis, plan: SparsePlan) -> SparseFactors:
-    return SparseFactors(given, analysis, check=task.options.check, plan=plan)
+    return SparseFactors(given, analysis, check=task.options.check, plan=plan, progress=task.options.progress)
 
 
-def _solve(task: Task, given: Sparse, analysis: Analysis, plan: SparsePlan) -> Any:
+def _solve(task: Task, given: Sparse, analysis: Analysis, right: Dense, plan: SparsePlan) -> Any:
     try:
-        factors = SparseFactors(given, analysis, check=task.options.check, plan=plan)
+        factors = _factor(task, given, analysis, plan)
     except NoClosureError as e:
         if task.S.has_unit_stars:
             raise
         raise Declined from e
-    return factors.solve(task.operands[1])
+    return factors._solution(right)

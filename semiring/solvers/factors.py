@@ -13,14 +13,15 @@ from semiring.algorithms import elimination
 from semiring.algorithms.blocks import UndefinedStar
 from semiring.errors import SemiringError
 from semiring.kernels.build import kernel as build_kernel
-from semiring.kernels.facts import Facts
+from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.objects import in_python_integers
-from semiring.operands.convert import as_dense, on_device, on_host
+from semiring.operands.convert import as_dense
+from semiring.operands.dense import Dense
 from semiring.operands.operand import Operand, order_of_one
 
 from . import schedules
 from .cycles import look_for_cycles, may_diverge, settle
-from .forms import is_finite, refuse_overflow, right_hand_side, without_library
+from .forms import Apply, is_finite, refuse_overflow, right_hand_side, solution, without_library
 from .methods import choose_method
 from .plan import Plan
 from .task import Options, Task
@@ -30,27 +31,36 @@ def offer(task: Task) -> Plan:
     """Elimination of any matrix into factors, or with a right-hand side."""
     given, o = task.operands[0], task.options
     n = order_of_one(given.shape)
+    if o.order != "auto":
+        raise SemiringError("order is for sparse matrices and graphs, which are eliminated on the CPU; A is "
+                            f"{'a packed matrix' if given.kind == 'packed' else 'an array'}")
     facts, low = given.form(n + 1, check=o.check)
     if task.S.is_tropical and given.dtype.kind in "iu":
         # The widest storage leaves right-hand sides the most room.
         low = given.lowering(replace(facts, largest=max(facts.largest, 1 << 40)), n + 1)
     elif low.kind == "packed" and given.kind != "packed":  # right-hand sides are arrays
         low = given.lowering(facts, n + 1)
+    right = right_of(task, low.dtype)
     engine = build_kernel(low)
     _, tile, reasons = choose_method("elimination", low, n, engine, o.tile)
     return Plan(
         task.verb, task.S, given.shape, "elimination", low, "", n**3 // 3,
-        schedules.closure_memory("elimination", low, n, 1, 1), partial(_run, task),
+        schedules.closure_memory("elimination", low, n, 1, 1), partial(_run, task, right),
         (f"factoring {n} × {n} {given.dtype}", "use a narrower dtype or fewer vertices"), reasons, tile,
     )
 
 
-def _run(task: Task, plan: Plan) -> Any:
+def right_of(task: Task, dtype: np.dtype) -> Dense | None:
+    """The right-hand side of equations, refused where it does not fit before anything is eliminated."""
+    if task.verb != "solve":
+        return None
+    return right_hand_side(task.given[1], task.given[0], dtype, task.operands[1])
+
+
+def _run(task: Task, right: Dense | None, plan: Plan) -> Any:
     given = task.operands[0]
-    made = Factors(as_dense(given) if given.kind == "sparse" else given, plan, task.options)
-    if task.verb == "factor":
-        return made
-    return made.solve(task.operands[1])
+    made = Factors(as_dense(given) if given.kind == "sparse" else given, plan, task.options, task.given[0])
+    return made if right is None else made._solution(right)
 
 
 class Factors:
@@ -71,9 +81,10 @@ class Factors:
     Factors of a 2 × 2 matrix over plus-times, float64
     """
 
-    def __init__(self, given: Operand, plan: Plan, options: Options):
+    def __init__(self, given: Operand, plan: Plan, options: Options, came: Operand):
         self.plan, self.shape = plan, given.shape
         self._S, self._given, self._check = given.S, given, options.check
+        self._came = came  # as the caller gave it, with its names
         self._factors = self._eliminated(options.progress)
         self._closed = None
         low = self.plan.lowering
@@ -134,31 +145,20 @@ class Factors:
         >>> F.solve(np.array([7.0, 0.0]))
         array([8., 2.])
         """
-        S, low, factors = self._S, self.plan.lowering, self._factors
-        right = right_hand_side(B, S, self.shape[0], low.dtype)
-        if right.on_gpu != low.on_gpu:
-            right = as_dense(on_device(right) if low.on_gpu else on_host(right))
-        if S.is_tropical and low.storage.kind == "i" and self._overflows(right.facts):
-            if low.kind != "numba":
-                raise SemiringError("B is infinite, or so large that sums leave 64 bits: solve with device='cpu'")
-            low, factors = in_python_integers(low, factors)
-        b = right.array
-        X = low.encode(b if b.ndim == 2 else b[:, None], True)
-        if self._closed is None:
-            elimination.solve(factors, X, build_kernel(low), self.plan.tile)
-        else:
-            build_kernel(low).left(self._closed, X)
-        result = low.decode(X)
-        if self._check:
-            refuse_overflow(low, result)
-        return right.wrap(result if b.ndim == 2 else result[:, 0])
+        return self._solution(right_hand_side(B, self._came, self.plan.lowering.dtype))
 
-    def _overflows(self, right: Facts) -> bool:
-        """Whether sums with a right-hand side may leave the storage, which was chosen before it was known."""
-        low = self.plan.lowering
-        if low.dtype.kind == "i" and (right.low_limit if self._S.zero == np.inf else right.high_limit):
-            return True
-        return int(self._given.facts.largest) * self.shape[0] + int(right.largest) >= np.iinfo(low.storage).max // 4
+    def _solution(self, right: Dense) -> Any:
+        return solution(self._given, right, self.plan.lowering, self._engine, self._check)
+
+    def _engine(self, wide: bool) -> tuple[Lowering, Apply]:
+        """What multiplies by A*, in Python's integers where sums are too wide for the storage."""
+        low, factors = self.plan.lowering, self._factors
+        if wide:
+            low, factors = in_python_integers(low, factors)
+        kernel = build_kernel(low)
+        if self._closed is not None:
+            return low, partial(kernel.left, self._closed)
+        return low, lambda X: elimination.solve(factors, X, kernel, self.plan.tile)
 
     def closure(self) -> Any:
         """A*, from the factors; they stay.

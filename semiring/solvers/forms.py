@@ -1,20 +1,24 @@
-"""The form in which an algebra is computed on operands, wherever they are; and answers without a value."""
+"""What solvers share: the form in which an algebra is computed on operands, right-hand sides, answers without a value,
+and reports of progress.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from semiring.algebra.laws import is_nan
-from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
-from semiring.operands.convert import as_dense
+from semiring.machine.progress import bar
+from semiring.operands.convert import as_dense, on_device, on_host
 from semiring.operands.dense import Dense
+from semiring.operands.devices import to_host
 from semiring.operands.examine import examine
 from semiring.operands.operand import Operand
 from semiring.operands.read import read
@@ -38,8 +42,8 @@ def is_finite(array: Any) -> bool:
     return bool(cupy.isfinite(array).all())
 
 
-def refuse_overflow(low: Lowering, result: Any) -> None:
-    """No NaN comes out where none went in.
+def refuse_overflow(low: Lowering, result: Any, place: Callable[[int], tuple[int, ...]] | None = None) -> None:
+    """No NaN comes out where none went in; `place` says where an element of a vector of entries lies.
 
     Raises
     ------
@@ -64,6 +68,7 @@ def refuse_overflow(low: Lowering, result: Any) -> None:
         if not found.any():
             return
         at = tuple(np.argwhere(found)[0].tolist())
+    at = at if place is None else place(at[0])
     raise SemiringError(
         f"{low.algebra.name}: the result has no value at [{', '.join(map(str, at))}]: on the way numbers leave the "
         f"range of {result.dtype}, and infinities of both signs meet. Convert the data to a wider dtype, or scale them"
@@ -81,12 +86,79 @@ def same_dtype(*operands: Operand) -> np.dtype:
     return first.dtype
 
 
-def right_hand_side(B: Any, S: Semiring, n: int, dtype: np.dtype) -> Dense:
-    """B of X = A ⊗ X ⊕ B: a vector, or the columns of a matrix, of A's dtype."""
-    given = as_dense(B if isinstance(B, Operand) else read(B, S, "B"))
+def alike(left: Operand, right: Operand) -> bool:
+    """Whether both came with the same names, or without: only then the answer has names too."""
+    return left.of_graph == right.of_graph and left.names == right.names
+
+
+def right_hand_side(B: Any, A: Operand, dtype: np.dtype, placed: Operand | None = None) -> Dense:
+    """B of X = A ⊗ X ⊕ B: a vector, or the columns of a matrix, of A's dtype.
+
+    A is as it came in, and so is B; `placed` is B where it will be computed on. What the right-hand side wraps is the
+    answer as the caller gets it.
+    """
+    came = B if isinstance(B, Operand) else read(B, A.S, "B")
+    given = as_dense(placed or came)
     if given.dtype != dtype:
         raise SemiringError(f"A is {dtype} and B is {given.dtype}; convert one with .astype(…)")
+    n = A.shape[-1]
     if len(given.shape) not in (1, 2) or given.shape[0] != n:
         raise SemiringError(f"B must have shape ({n},) or ({n}, m), and has {given.shape}")
+    if came.of_graph and not alike(A, came):
+        given = type(given)(given.array, A.S, given.what, to_host)  # names are in the host's memory, and so was B
     _ = given.facts  # refuses what is not an element
     return given
+
+
+Apply = Callable[[Any], None]  # X ← A* X, in storage
+
+
+def solution(
+    A: Operand, right: Dense, low: Lowering, engine: Callable[[bool], tuple[Lowering, Apply]], check: bool
+) -> Any:
+    """X = A* B by factors.
+
+    Parameters
+    ----------
+    A : Operand
+    right : Dense
+        What `right_hand_side` made of B.
+    low : Lowering
+        Of the factors.
+    engine : callable
+        Gives a lowering, and what multiplies by A* in it: `low`, or Python's integers where it is given True.
+    check : bool
+        Whether to refuse an answer without a value.
+    """
+    wide = low.algebra.is_tropical and low.storage.kind == "i" and _overflows(A, right, low)
+    if wide and low.kind != "numba":
+        raise SemiringError("B is infinite, or so large that sums leave 64 bits: solve with device='cpu'")
+    low, apply = engine(wide)
+    if right.on_gpu != low.on_gpu:
+        right = as_dense(on_device(right) if low.on_gpu else on_host(right))
+    b = right.array
+    X = low.encode(b if b.ndim == 2 else b[:, None], True)
+    apply(X)
+    result = low.decode(X)
+    if check:
+        refuse_overflow(low, result)
+    return right.wrap(result if b.ndim == 2 else result[:, 0])
+
+
+def _overflows(A: Operand, right: Dense, low: Lowering) -> bool:
+    """Whether sums with a right-hand side may leave the storage, which was chosen before it was known."""
+    B = right.facts
+    if low.dtype.kind == "i" and (B.low_limit if low.algebra.zero == np.inf else B.high_limit):
+        return True
+    return int(A.facts.largest) * A.shape[-1] + int(B.largest) >= np.iinfo(low.storage).max // 4
+
+
+@contextmanager
+def told(progress: bool | Callable[[float], None], what: str) -> Iterator[Callable[[float], None]]:
+    """What is to be told the part that is done: a bar, the caller's function, or nobody; in the end all is done."""
+    if progress is False:
+        yield lambda part: None
+        return
+    with bar(what) if progress is True else nullcontext(progress) as report:
+        yield report
+        report(1.0)

@@ -16,7 +16,7 @@ from semiring.errors import LawError, SemiringError
 from semiring.kernels.interface import Kernel
 from semiring.kernels.lowering.base import Lowering
 
-SCHEDULES: dict[str, Callable[[Any, Any, int], None]] = {
+SCHEDULES: dict[str, Callable[[Any, Kernel, int], None]] = {
     "floyd-warshall": floyd_warshall,
     "blocked": blocked,
     "r-kleene": r_kleene,

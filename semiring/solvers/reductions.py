@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semiring.errors import LawError, SemiringError
+from semiring.graphs.texts import clip_repr
 from semiring.kernels.cpu.compile import threads
 
 if TYPE_CHECKING:
     from .sparse_factors import SparseFactors
 
 CHUNK = 64  # rows that a thread computes and reduces at once
+OPTIONS = {"histogram": "bins", "nearest": "k"}  # of those that have one
 
 Reduction = Callable[[np.ndarray, np.ndarray], Any]
 
 
-def reduce(F: SparseFactors, what: str | Reduction, **options: Any) -> Any:
+def reduce(F: SparseFactors, what: str | Reduction, /, **options: Any) -> Any:
     """Reduce the rows of the closure.
 
     Parameters
@@ -33,14 +35,17 @@ def reduce(F: SparseFactors, what: str | Reduction, **options: Any) -> Any:
     **options
         For the function.
     """
-    if callable(what):
-        return by_vertex(F, what)
     functions: dict[str, Callable[..., Any]] = {
         "mean": mean, "eccentricities": eccentricities, "histogram": histogram, "nearest": nearest
     }
-    if not isinstance(what, str) or what not in functions:
-        raise SemiringError(f"unknown reduction {what!r}: it is one of {', '.join(functions)}, or a function")
-    return functions[what](F, **options)
+    if not callable(what) and not (isinstance(what, str) and what in functions):
+        raise SemiringError(f"unknown reduction {clip_repr(what)}: it is one of {', '.join(functions)}, or a function")
+    name = "a function" if callable(what) else what
+    takes = OPTIONS.get(name)
+    for option in options:
+        if option != takes:
+            raise SemiringError(f"reduce: {name} has no option {option!r}; it has {takes or 'none'}")
+    return by_vertex(F, what) if callable(what) else functions[what](F, **options)
 
 
 def mean(F: SparseFactors) -> float:
@@ -107,6 +112,7 @@ def histogram(F: SparseFactors, bins: Any = 50) -> tuple[np.ndarray, np.ndarray]
     counts, edges : ndarray
     """
     _numbers(F)
+    _refuse_bins(bins)
     zero = F.lowering.algebra.zero_in(F.lowering.dtype)
 
     def others(vertices: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -128,10 +134,31 @@ def histogram(F: SparseFactors, bins: Any = 50) -> tuple[np.ndarray, np.ndarray]
     edges = np.asarray(bins, float)
     counts: list[np.ndarray] = []
     each_block(F, lambda vertices, rows: counts.append(np.histogram(others(vertices, rows), edges)[0]))
-    return np.sum(counts, axis=0, initial=0) if not counts else np.sum(counts, axis=0), edges
+    return np.sum(counts, axis=0) if counts else np.zeros(len(edges) - 1, int), edges
 
 
-def nearest(F: SparseFactors, k: int) -> tuple[np.ndarray, np.ndarray]:
+def _refuse_bins(bins: Any) -> None:
+    """Refuse what is neither a number of bins nor their edges."""
+    if is_whole(bins, 1):
+        return
+    try:
+        edges = np.asarray(bins, float)
+        fine = np.ndim(bins) == 1 and len(edges) > 1 and bool((edges[:-1] <= edges[1:]).all())
+    except (TypeError, ValueError, OverflowError):
+        fine = False
+    if not fine:
+        raise SemiringError(
+            f"histogram: bins must be a whole number, 1 or more, or two edges or more in ascending order, and is "
+            f"{clip_repr(bins)}"
+        )
+
+
+def is_whole(value: Any, least: int) -> bool:
+    """Whether this is a whole number that is large enough."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and bool(value >= least)
+
+
+def nearest(F: SparseFactors, k: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """The k best other vertices of every vertex, best first; ties go to the lower number.
 
     Returns
@@ -142,6 +169,8 @@ def nearest(F: SparseFactors, k: int) -> tuple[np.ndarray, np.ndarray]:
         Zero of the algebra there.
     """
     ascending = _direction(F)
+    if k is None or not is_whole(k, 0):
+        raise SemiringError(f"nearest needs k, how many vertices: a whole number, 0 or more, and k is {clip_repr(k)}")
     zero = F.lowering.algebra.zero_in(F.lowering.dtype)
     k = min(k, max(F.n - 1, 0))
     chosen = np.full((F.n, k), -1)
@@ -191,11 +220,7 @@ def each_block(F: SparseFactors, function: Reduction) -> None:
 
 def _summaries(F: SparseFactors) -> np.ndarray | None:
     """Total, number, least and most of each row where compiled code can find them on the way, else None."""
-    fronts = F._fronts
-    if F._closed is not None or not getattr(fronts, "summarises", False):
-        return None
-    found: np.ndarray = fronts.summaries()
-    return found
+    return F._fronts.summaries() if F._closed is None else None
 
 
 def _numbers(F: SparseFactors) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import lru_cache, partial
 from math import prod
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from semiring.algorithms.blocks import UndefinedStar
 from semiring.errors import SemiringError
 from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.facts import Facts
-from semiring.kernels.interface import Kernel
+from semiring.kernels.interface import BitKernel, Kernel, StackKernel
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.wrappers.counting import Counting
 from semiring.operands.convert import as_dense, as_packed
@@ -39,6 +39,9 @@ def offer(task: Task) -> Plan:
     if o.packed:
         given = as_packed(given)
     method = o.method if o.method == "auto" else resolve_method(o.method, task.S)
+    if method == SPARSE and o.packed:
+        raise SemiringError("method='sparse' eliminates on the structure of a matrix, and packed=True closes its bits: "
+                            "ask for one of the two")
     if method == SPARSE:
         raise SemiringError("method='sparse' eliminates on the structure of a sparse matrix or graph on the CPU; A is "
                             f"{given.kind if given.kind != 'dense' else 'an array'}")
@@ -134,10 +137,10 @@ def closed(
     return work
 
 
-def close_matrix(work: Any, original: Any, plus: bool, kernel: Any, plan: Plan) -> None:
+def close_matrix(work: Any, original: Any, plus: bool, kernel: Kernel, plan: Plan) -> None:
     """A ← A*, or A⁺ with the original matrix, or by the engine where that is not given."""
     if plus and original is None:
-        kernel.close_plus(work)
+        cast(BitKernel, kernel).close_plus(work)  # which alone can
         return
     SCHEDULES[plan.method](work, kernel, plan.tile)
     if original is not None:
@@ -145,14 +148,14 @@ def close_matrix(work: Any, original: Any, plus: bool, kernel: Any, plan: Plan) 
         kernel.set_diagonal(work, kernel.diagonal(original, work))
 
 
-def close_each(work: np.ndarray, original: np.ndarray | None, plus: bool, kernel: Any, plan: Plan) -> None:
+def close_each(work: np.ndarray, original: np.ndarray | None, plus: bool, kernel: Kernel, plan: Plan) -> None:
     """`close_matrix` for each matrix; small ones together in one call."""
     n = work.shape[-1]
     stack = stacked(work)
     originals = [None] * len(stack) if original is None else stacked(original)
     together = plan.method == "floyd-warshall" and n <= STACKED
     if together:
-        failed = kernel.close_stack(stack)
+        failed = cast(StackKernel, kernel).close_stack(stack)
         if (failed >= 0).any():
             raise UndefinedStar(int(failed[failed >= 0][0]))
     if not together or original is not None:
@@ -165,7 +168,9 @@ def close_each(work: np.ndarray, original: np.ndarray | None, plus: bool, kernel
         work[...] = stack.reshape(work.shape)
 
 
-def reporting(plan: Plan, progress: bool | Callable[[float], None], check: bool = True) -> Any:
+def reporting(
+    plan: Plan, progress: bool | Callable[[float], None], check: bool = True
+) -> AbstractContextManager[Kernel]:
     """A context with the engine of the plan, which reports the share of the work done if that is wanted."""
     kernel: Kernel = build_kernel(plan.lowering)
     if not check:
@@ -175,7 +180,7 @@ def reporting(plan: Plan, progress: bool | Callable[[float], None], check: bool 
     if progress is True:
         from semiring.machine.progress import bar  # it loads rich
 
-        return Counting.under(bar(f"{plan.algebra.name} closure"), kernel, int(plan.work))
+        return Counting.under(bar(f"{plan.algebra.name} {plan.operation}"), kernel, int(plan.work))
     return Counting.under(nullcontext(progress), kernel, int(plan.work))
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import nullcontext
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import blake2b
 from pathlib import Path
 from shutil import disk_usage
-from typing import Any
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -24,16 +24,19 @@ from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.objects import in_python_integers
 from semiring.machine.memory import in_words, require
-from semiring.machine.progress import bar
 from semiring.operands.convert import as_dense
+from semiring.operands.dense import Dense
 from semiring.operands.read import read
 from semiring.operands.sparse import Sparse
 
 from . import costs, reductions, schedules
 from .costs import SparsePlan
 from .cycles import look_at_fronts, may_diverge
-from .forms import refuse_overflow, right_hand_side
+from .forms import Apply, refuse_overflow, right_hand_side, solution, told
 from .task import LARGE, Task, options, undefined_star
+
+if TYPE_CHECKING:
+    from semiring.kernels.cpu.sparse.fronts import CloseFront
 
 ANALYSES = 4  # structures whose analyses are kept
 BLOCK = 256  # rows that `blocks` and `save` take at once, unless told otherwise
@@ -68,13 +71,13 @@ class SparseFactors(Named):
     """
 
     def __init__(
-        self, A: Sparse, analysis: Analysis, *, check: bool = True, plan: SparsePlan | None = None
+        self, A: Sparse, analysis: Analysis, *, check: bool = True, plan: SparsePlan | None = None,
+        progress: bool | Callable[[float], None] = False,
     ) -> None:
         S = A.S
         self.n, self._S, self._A = A.n, S, A
         self.names = None if A.names is None else list(A.names)
-        self._facts, self._check = A.facts, check
-        self.analysis = analysis
+        self._check, self.analysis = check, analysis
         if plan is None:
             plan = costs.plan("factor", lowering_of(A, room=True), analysis, A.nnz, answer=False)
         self.plan, low = plan, plan.lowering
@@ -83,7 +86,7 @@ class SparseFactors(Named):
         self._fronts = fronts_of(low, analysis, plan.threads)
         self._closed: np.ndarray | None = None
         try:
-            eliminate(self._fronts, low.encode(A.values, True))
+            self._eliminate(low.encode(A.values, True), progress)
         except UndefinedStar as e:
             raise undefined_star(S, A.names, int(analysis.order[e.pivot])) from None
         if check and may_diverge(low):
@@ -95,6 +98,15 @@ class SparseFactors(Named):
             if verdict.unstable:
                 # Rounding errors grew in the factors; then A* is computed as a dense matrix, in which they do not.
                 self._closed = dense_closure(low, A)
+
+    def _eliminate(self, values: np.ndarray, progress: bool | Callable[[float], None]) -> None:
+        fronts = self._fronts
+        if progress is False:
+            eliminate(fronts, values)
+            return
+        with told(progress, f"{self._S.name} {self.plan.operation}") as fronts.report:
+            eliminate(fronts, values)
+        fronts.report = None  # nobody holds the caller's function longer than the call
 
     def __repr__(self) -> str:
         return (
@@ -258,7 +270,7 @@ class SparseFactors(Named):
         """Rows in storage as the caller's elements, refused where numbers overflowed on the way."""
         low = self.lowering
         result = low.decode(stored)
-        if not low.drops_nan:
+        if self._check and not low.drops_nan:
             refuse_overflow(low, result)
         return result
 
@@ -287,7 +299,7 @@ class SparseFactors(Named):
         """Whether 1 ⊕ (cycles) = 1 whenever the closure exists."""
         return self._S.has_unit_stars
 
-    def solve(self, B: Any) -> np.ndarray:
+    def solve(self, B: Any) -> Any:
         """The least solution X = A* B of X = A ⊗ X ⊕ B.
 
         Parameters
@@ -312,30 +324,20 @@ class SparseFactors(Named):
         >>> F.solve(np.array([7.0, 0.0]))
         array([8., 2.])
         """
-        low, right = self.lowering, right_hand_side(B, self._S, self.n, self.lowering.dtype)
-        b, fronts = right.array, self._fronts
-        X = b if b.ndim == 2 else b[:, None]
-        if self._S.is_tropical and low.storage.kind == "i" and self._overflows(right.facts):
-            low, fronts = self._in_python_integers
-        X = low.encode(X, True)
-        if self._closed is None or low is not self.lowering:
-            fronts.columns(X)
-        else:
-            kernel(low).left(self._closed, X)
-        result: np.ndarray = low.decode(X)
-        if self._check:
-            refuse_overflow(low, result)
-        return right.wrap(result if b.ndim == 2 else result[:, 0])
+        return self._solution(right_hand_side(B, self._A, self.lowering.dtype))
 
-    def _overflows(self, right: Facts) -> bool:
-        """Whether sums with a right-hand side may leave the storage, which was chosen before it was known."""
-        low = self.lowering
-        if low.dtype.kind == "i" and (right.low_limit if self._S.zero == np.inf else right.high_limit):
-            return True
-        return int(self._facts.largest) * self.n + int(right.largest) >= np.iinfo(low.storage).max // 4
+    def _solution(self, right: Dense) -> Any:
+        return solution(self._A, right, self.lowering, self._engine, self._check)
+
+    def _engine(self, wide: bool) -> tuple[Lowering, Apply]:
+        """What multiplies by A*, in Python's integers where sums are too wide for the storage."""
+        low, fronts = self._in_python_integers if wide else (self.lowering, self._fronts)
+        if self._closed is None or wide:
+            return low, fronts.columns
+        return low, partial(kernel(low).left, self._closed)
 
     @cached_property
-    def _in_python_integers(self) -> tuple[Lowering, Any]:
+    def _in_python_integers(self) -> tuple[Lowering, FrontEngine]:
         low, values = in_python_integers(self.lowering, self.lowering.encode(self._A.values, True))
         fronts = fronts_of(low, self.analysis, self.plan.threads)
         eliminate(fronts, values)
@@ -359,7 +361,7 @@ class SparseFactors(Named):
         Raises
         ------
         SemiringError
-            When it does not fit in memory, or a result has no place in the dtype.
+            When it does not fit in memory, a result has no place in the dtype, or `progress` is neither.
 
         Examples
         --------
@@ -370,6 +372,8 @@ class SparseFactors(Named):
         array([[0., 2.],
                [3., 0.]])
         """
+        if progress is not False:
+            options(progress=progress)  # refuses what is none
         low, n = self.lowering, self.n
         size = n * n * (low.storage.itemsize + (0 if low.storage == low.dtype else low.dtype.itemsize))
         if size > LARGE:
@@ -378,10 +382,12 @@ class SparseFactors(Named):
         if progress is False:
             self._fill(order, out, reflexive, targets=order)
         else:
-            with bar(f"{self._S.name} closure") if progress is True else nullcontext(progress) as report:
-                for part in np.array_split(order, STEPS):
+            step = max(-(-n // STEPS), 1)
+            with told(progress, f"{self._S.name} closure") as report:
+                for begin in range(0, n, step):
+                    report(begin / n)
+                    part = order[begin : begin + step]
                     self._fill(part, out, reflexive, targets=part)
-                    report(min(1.0, (self.analysis.place[part].max(initial=-1) + 1) / max(n, 1)))
         return self._A.wrap(self._checked(out))
 
     def blocks(
@@ -486,9 +492,8 @@ class SparseFactors(Named):
         Raises
         ------
         SemiringError
-            For an unknown reduction, and one that has no meaning in the algebra.
-        TypeError, ValueError
-            For an option that the reduction does not have, or a value that is none.
+            For an unknown reduction, one that has no meaning in the algebra, and an option that it does not have or
+            lacks, or a value that is none.
 
         Examples
         --------
@@ -506,14 +511,20 @@ def analysis_of(A: Sparse, order: str = "auto") -> Analysis:
     digest = blake2b(A.indptr.data, digest_size=16)
     digest.update(A.rows.columns.data)
     key = (A.n, order, digest.digest())
-    found = _analyses.pop(key, None) or analyse(A.indptr, A.indices, method=order)
-    _analyses[key] = found
-    while len(_analyses) > ANALYSES:
-        del _analyses[next(iter(_analyses))]
+    with _one_at_a_time:
+        if key in _analyses:
+            _analyses[key] = found = _analyses.pop(key)  # the last that goes
+            return found
+    found = analyse(A.indptr, A.indices, method=order)
+    with _one_at_a_time:
+        _analyses[key] = found
+        while len(_analyses) > ANALYSES:
+            del _analyses[next(iter(_analyses))]
     return found
 
 
 _analyses: dict[tuple[Any, ...], Analysis] = {}
+_one_at_a_time = Lock()
 
 
 def lowering_of(A: Sparse, *, room: bool) -> Lowering:
@@ -531,14 +542,57 @@ def lowering_of(A: Sparse, *, room: bool) -> Lowering:
 def dense_closure(low: Lowering, A: Sparse) -> np.ndarray:
     """A* as a dense matrix in storage, computed so that rounding errors do not grow."""
     given = as_dense(A)
-    task = Task("closure", A.S, [given], options(method="squaring"))
+    task = Task("closure", A.S, [given], options(method="squaring", device="cpu"))
     planned = schedules.offer(task)
     closed = schedules.stable_closure(planned, given.array, None, A.facts, A.names)
     result: np.ndarray = low.encode(planned.lowering.decode(closed), True)
     return result
 
 
-def fronts_of(low: Lowering, analysis: Analysis, threads: int) -> Any:
+class FrontEngine(Protocol):
+    """What eliminates fronts and solves by the factors; elements are in a lowering's storage.
+
+    `report` is told the part that is done, from time to time.
+    """
+
+    report: Callable[[float], None] | None
+
+    @property
+    def analysis(self) -> Analysis:
+        """The structure that is eliminated."""
+
+    @property
+    def threads(self) -> int:
+        """How many work."""
+
+    @property
+    def nbytes(self) -> int:
+        """What the factors take."""
+
+    @property
+    def pivots(self) -> np.ndarray:
+        """The diagonal of every S*, in the order of elimination."""
+
+    def factor(self, values: np.ndarray, close: CloseFront) -> int:
+        """Eliminate all vertices; −1, or the place of the first without a star in the order of elimination."""
+
+    def settle(self, vertices: np.ndarray) -> None:
+        """Put 1 on the diagonal of S*; vertices in the order of elimination."""
+
+    def rows(
+        self, sources: np.ndarray, out: np.ndarray, *, reflexive: bool = True, settled: bool = False,
+        targets: np.ndarray | None = None, thread_count: int | None = None,
+    ) -> None:
+        """Rows of A*, or of A⁺."""
+
+    def columns(self, B: np.ndarray, thread_count: int | None = None) -> None:
+        """B ← A* B."""
+
+    def summaries(self) -> np.ndarray | None:
+        """For every vertex the total, number, least and most of its row of A*, or None where that is no short cut."""
+
+
+def fronts_of(low: Lowering, analysis: Analysis, threads: int) -> FrontEngine:
     """The engine that eliminates fronts for a lowering."""
     if low.kind == "objects":
         from semiring.kernels.cpu.sparse.object_fronts import ObjectFronts

@@ -52,6 +52,9 @@ def offer(task: Task) -> Plan:
             "pass A.toarray() with the algebra's zero filled in"
         )
     dtype = same_dtype(A, B, *C)
+    if both and dtype.kind in "OV":
+        raise SemiringError(f"a sparse product over {S.name} would have elements of dtype {dtype}, which SciPy's "
+                            "sparse matrices do not know; pass one of the factors as a dense array")
     for given in (A, B):
         if given.kind != "sparse" and len(given.shape) not in (1, 2):
             raise SemiringError(
@@ -63,7 +66,7 @@ def offer(task: Task) -> Plan:
     low = _lowering(S, dtype, _facts([A, B, *C]))
     size = 0 if both else shape.full[0] * shape.full[1] * dtype.itemsize
     nnz = sum(X.nnz for X in (A, B) if isinstance(X, Sparse))
-    run = partial(_sparse, low, A, B) if both else partial(_dense, task, low, A, B, C[0] if C else None, shape)
+    run = partial(_sparse, task, low, A, B) if both else partial(_dense, task, low, A, B, C[0] if C else None, shape)
     return Plan(
         "matmul", S, shape.final, "sparse × sparse" if both else "sparse × dense", low,
         f"CPU, {thread_count()} threads",
@@ -113,7 +116,7 @@ def _finish(task: Task, low: Lowering, answer: Any, dense: Any) -> Any:
     return left.wrap(answer) if alike else answer
 
 
-def _sparse(low: Lowering, A: Any, B: Any, plan: Plan) -> Any:
+def _sparse(task: Task, low: Lowering, A: Any, B: Any, plan: Plan) -> Any:
     """The answer has sorted columns, and no entry that is the algebra's zero: what is not stored is zero."""
     from scipy.sparse import csr_array
 
@@ -125,15 +128,17 @@ def _sparse(low: Lowering, A: Any, B: Any, plan: Plan) -> Any:
         values, columns, offsets = values[stored], columns[stored], before[offsets]
     result = csr_array((values, columns, offsets), shape=(A.shape[0], B.shape[1]))
     result.has_canonical_format = True
+    if task.options.check:
+        refuse_overflow(low, values, lambda i: (int(np.searchsorted(offsets, i, "right")) - 1, int(columns[i])))
     return result
 
 
 def _on_gpu(task: Task, A: Operand, B: Operand) -> Plan:
     """A sparse A times a dense B, with the answer where B came from."""
     S = task.S
+    require_gpu(S, task.options.device, A.dtype)
     if A.kind != "sparse" or B.kind not in ("dense", "device"):
         raise SemiringError("the GPU multiplies a sparse A with a dense B; other products take host operands")
-    require_gpu(S, task.options.device, A.dtype)
     from semiring.kernels.cuda.compile.launch import device_name
     from semiring.kernels.cuda.sparse.product import lowering_for
 
@@ -142,8 +147,8 @@ def _on_gpu(task: Task, A: Operand, B: Operand) -> Plan:
     dtype = same_dtype(*task.operands)
     shape = product_shape(*(given.shape for given in task.operands))
     (out,) = task.arguments
-    if out is not None and (getattr(out, "shape", None), getattr(out, "dtype", None)) != (shape.final, dtype):
-        raise SemiringError(f"out must be a writable {dtype} array of shape {shape.final}")
+    if out is not None and not can_hold(out, shape.final, dtype):
+        raise SemiringError(f"out must be a writable {dtype} array of shape {shape.final}, and none with a mask")
     rows = _device_rows(A)
     dense = [as_dense(on_device(given)) for given in task.operands[1:]]
     facts = examine(S, dtype, [(A.what, rows.values), *((given.what, given.array) for given in dense)])
@@ -160,6 +165,8 @@ def _run_on_gpu(task: Task, low: Any, rows: Any, dense: list[Dense], shape: Any,
     B, *C = (given.array for given in dense)
     start = C[0].reshape(shape.full) if C else None
     result = times_dense(low, rows, B.reshape(shape.operands[1]), start).reshape(shape.final)
+    if task.options.check:
+        refuse_overflow(low, result)
     (out,) = task.arguments
     if out is not None:
         out[...] = result if is_on_gpu(out) else result.get()

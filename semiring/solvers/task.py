@@ -23,7 +23,7 @@ from semiring.algorithms.blocks import UndefinedStar
 from semiring.errors import LawError, NoClosureError, SemiringError
 from semiring.graphs.texts import clip_repr
 from semiring.machine.memory import require
-from semiring.operands.convert import as_bits
+from semiring.operands.convert import as_bits, as_dense
 from semiring.operands.devices import LEAST_WORK
 from semiring.operands.operand import Operand
 from semiring.operands.place import place
@@ -145,16 +145,17 @@ TAKES = {
 
 def refuse_what_has_no_meaning(verb: str, given: dict[str, Any], B: Any, sources: Any) -> None:
     """An option that a verb does not have, or what it lacks, is named."""
-    if verb not in TAKES:
+    if not isinstance(verb, str) or verb not in TAKES:
         raise SemiringError(f"unknown verb {verb!r}: it is {', '.join(TAKES)}")
     takes = TAKES[verb].split()
     for name, value in given.items():
-        if name not in takes and value != getattr(DEFAULTS, name):
+        usual = getattr(DEFAULTS, name)
+        if name not in takes and not (isinstance(value, type(usual)) and value == usual):
             raise SemiringError(f"{verb} has no option {name!r}; it has {', '.join(takes)}")
     for name, value in (("B", B), ("sources", sources)):
         if (value is not None) != (name in takes):
             raise SemiringError(f"a plan for {verb} {'needs' if name in takes else 'has no'} {name}")
-    if verb == "path" and not (isinstance(sources, (tuple, list)) and len(sources) == 2):
+    if verb == "path" and not (isinstance(sources, (tuple, list, np.ndarray)) and len(sources) == 2):
         raise SemiringError(f"a plan for a path needs sources=(source, target), not {sources!r}")
 
 
@@ -209,6 +210,8 @@ class Task:
         kinds, on_gpu = set(), 0
         for what, A in zip(NAMES, given, strict=False):
             operand = A if isinstance(A, Operand) else reader(A, S, what)
+            if what == "accumulate" and operand.kind == "sparse" and "packed" not in kinds:
+                operand = as_dense(operand)  # the answer is, and the factors decide how it is computed
             operands.append(operand)
             kinds.add(operand.kind)
             on_gpu += operand.on_gpu
@@ -256,8 +259,10 @@ def solvers(verb: str, kind: str) -> tuple[Callable[[Task], Plan | None], ...]:
 
 
 def first_offer(task: Task) -> Plan:
-    """The plan that a task begins with."""
-    return next(plan for offer in solvers(task.verb, task.kind) if (plan := offer(task)) is not None)
+    """The plan that a task begins with; to run it is to do all that the verb does."""
+    plan = next(plan for offer in solvers(task.verb, task.kind) if (plan := offer(task)) is not None)
+    plan.runner = lambda _: compute(task)
+    return plan
 
 
 def compute(task: Task) -> Any:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -12,6 +15,7 @@ import semiring as sr
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.operands.convert import as_sparse
 from semiring.operands.read import read
+from semiring.solvers import forms
 from semiring.solvers.components import depends_on_reachability
 
 # Algebras with 1 ⊕ 1 = 1* = 1, and their one.
@@ -56,6 +60,26 @@ def test_graphs_keep_their_names() -> None:
     assert found["a", "c"] and found["c", "b"] and not found["b", "a"]
     assert (np.asarray(found) == np.asarray(sr.closure(graph, sr.boolean))).all()
     assert sr.closure(graph, "boolean", reflexive=False, packed=True).count() == 6
+
+
+@pytest.mark.parametrize("n", [0, 4])
+@pytest.mark.parametrize("packed", [False, True])
+def test_progress_rises_to_one(n: int, packed: bool) -> None:
+    told: list[float] = []
+    sr.closure(sp.csr_array((n, n), dtype=bool), sr.boolean, packed=packed, progress=told.append)
+    assert told == sorted(told) and told[-1] == 1.0 and len(told) > 1
+
+
+def test_a_bar_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+
+    @contextmanager
+    def bar(what: str) -> Iterator[Callable[[float], None]]:
+        yield lambda part: shown.append(f"{what} {part}")
+
+    monkeypatch.setattr(forms, "bar", bar)
+    sr.closure(sp.csr_array(np.eye(3, dtype=bool)), sr.boolean, progress=True)
+    assert shown[-1] == "boolean closure 1.0"
 
 
 def test_numbers_are_edges_also_where_they_are_zero() -> None:

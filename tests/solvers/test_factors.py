@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import oracle
 import pytest
+import scipy.sparse as sp
 import strategies
 from bridge import CASES, ours, same_bits, to_library
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
+from semiring.algorithms import elimination
+from semiring.solvers import sparse_factors
 
 inf = np.inf
 quick = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
@@ -228,6 +234,51 @@ def test_right_hand_sides_of_other_kinds() -> None:
 def test_bad_right_hand_sides(B: np.ndarray, message: str) -> None:
     with pytest.raises(sr.SemiringError, match=message):
         sr.solve(np.full((2, 2), inf), B, sr.min_plus)
+
+
+@pytest.mark.parametrize(("B", "message"), [
+    (np.zeros(7), r"B must have shape \(2,\) or \(2, m\), and has \(7,\)"),
+    (np.zeros(2, "f4"), "A is float64 and B is float32; convert"),
+    (np.array([0, np.nan]), r"B\[1\] is NaN"),
+])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_bad_right_hand_sides_are_refused_before_anything_is_eliminated(
+    kind: Callable, B: np.ndarray, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def eliminated(*_: Any) -> None:
+        raise AssertionError("it was eliminated")
+
+    monkeypatch.setattr(elimination, "factor", eliminated)
+    monkeypatch.setattr(sparse_factors, "eliminate", eliminated)
+    A = kind(np.array([[0.0, 2.0], [3.0, 0.0]]))
+    for call in (lambda: sr.solve(A, B, sr.min_plus), lambda: sr.plan(A, sr.min_plus, verb="solve", B=B)):
+        with pytest.raises(sr.SemiringError, match=message):
+            call()
+
+
+@pytest.mark.parametrize("kind", ["dense", "packed"])
+def test_an_order_is_for_sparse_matrices(kind: str) -> None:
+    A = sr.pack(np.eye(2, dtype=bool)) if kind == "packed" else np.eye(2, dtype=bool)
+    for call in (sr.factor, lambda *a, **o: sr.plan(*a, verb="factor", **o)):
+        with pytest.raises(sr.SemiringError, match="order is for sparse matrices and graphs"):
+            call(A, sr.boolean, order="natural")
+        call(A, sr.boolean, order="auto")
+
+
+def test_names_are_those_that_both_have() -> None:
+    """The answer has A's rows and B's columns, as a product has."""
+    W = np.array([[inf, 3.0, 9.0], [inf, inf, 4.0], [1.0, inf, inf]])
+    M, N, X, none = (sr.Matrix(W, sr.min_plus, names) for names in (list("abc"), list("abc"), list("xyz"), None))
+    graph = sr.as_graph([("a", "b", 3.0), ("a", "c", 9.0), ("b", "c", 4.0), ("c", "a", 1.0)])
+    expected = sr.solve(W, W, sr.min_plus)
+    for A in (M, W, none, graph, sp.csr_array(np.where(np.isinf(W), 0, W))):
+        for B in (N, X, none, W):
+            solved, product = sr.solve(A, B, sr.min_plus), sr.matmul(A, B, sr.min_plus)
+            later = sr.factor(A, sr.min_plus).solve(B)
+            for found in (solved, later):
+                assert type(found) is type(product)
+                assert getattr(found, "names", None) == getattr(product, "names", None)
+                np.testing.assert_array_equal(np.asarray(found), expected)
 
 
 def test_empty_systems() -> None:

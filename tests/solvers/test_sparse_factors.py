@@ -7,6 +7,7 @@ import sys
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,9 @@ from semiring.algorithms.sparse.analysis import analyse
 from semiring.graphs.graph import Graph
 from semiring.kernels.cpu.sparse import fronts
 from semiring.operands.read import read
-from semiring.solvers import cycles
+from semiring.solvers import cycles, sparse_factors
 from semiring.solvers.sparse_factors import SparseFactors
+from semiring.solvers.task import Task
 
 inf = np.inf
 ORDERS = ["levels", "natural"] + ["metis"] * (find_spec("pymetis") is not None)
@@ -401,7 +403,6 @@ def test_graphs_without_edges(n: int) -> None:
 
 def test_what_would_not_fit_is_said_before_it_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     from semiring.machine import memory
-    from semiring.solvers import sparse_factors
 
     monkeypatch.setattr(sparse_factors, "LARGE", 0)
     monkeypatch.setattr(memory, "available_bytes", lambda: 1 << 22)
@@ -538,6 +539,125 @@ def test_progress_is_reported_and_changes_nothing() -> None:
     F, told = sr.factor(grid(14), sr.min_plus), []
     np.testing.assert_array_equal(F.closure(progress=told.append), F.closure())
     assert told == sorted(told) and told[-1] == 1.0 and len(told) > 10
+
+
+@pytest.mark.parametrize("n", [0, 1, 4])
+def test_the_last_report_is_that_all_is_done(n: int) -> None:
+    A, B, one = sp.csr_array((n, n)), np.zeros(n), frozenset([frozenset()])
+    objects = Graph(np.arange(n), np.arange(n), n, np.array([one] * n, object))
+    F = sr.factor(A, sr.min_plus)
+    for call in (
+        lambda report: sr.closure(A, sr.min_plus, method="sparse", progress=report),
+        lambda report: sr.factor(A, sr.min_plus, progress=report),
+        lambda report: sr.solve(A, B, sr.min_plus, progress=report),
+        lambda report: F.closure(progress=report),
+        lambda report: sr.factor(objects, sr.catalogue["why"], progress=report),
+    ):
+        told: list[float] = []
+        call(told.append)
+        assert told == sorted(told) and told[-1] == 1.0, told
+
+
+@pytest.mark.parametrize("large", [False, True], ids=["small fronts", "large fronts"])
+def test_elimination_reports_batches_of_fronts(large: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if large:
+        monkeypatch.setattr(fronts, "LARGE", 24)
+        monkeypatch.setattr(fronts, "LARGE_PIVOTS", 4)
+    A, told, B = grid(40), [], np.random.default_rng(0).random(1600)
+    F = sr.factor(A, sr.min_plus, progress=told.append)
+    assert told == sorted(told) and told[0] == 0 and told[-1] == 1.0 and len(told) > 10
+    assert F._fronts.report is None
+    np.testing.assert_array_equal(F.closure(), sr.factor(A, sr.min_plus).closure())
+    told.clear()
+    np.testing.assert_array_equal(sr.solve(A, B, sr.min_plus, progress=told.append), F.solve(B))
+    assert told == sorted(told) and told[-1] == 1.0 and len(told) > 10
+
+
+@pytest.mark.parametrize("progress", [3, 0, "yes", None, []])
+def test_what_is_no_progress_is_refused(progress: Any) -> None:
+    with pytest.raises(sr.SemiringError, match="progress must be True, False or a function"):
+        sr.factor(grid(3), sr.min_plus).closure(progress=progress)
+
+
+# Options
+
+
+def test_without_checks_numbers_may_overflow() -> None:
+    D = np.zeros((6, 6))
+    D[0, 1] = D[1, 3] = D[0, 2] = 1e200
+    D[2, 3] = -1e200
+    A = sp.csr_array(D)
+    F = sr.factor(A, sr.plus_times, check=False)
+    expected = sr.factor(D, sr.plus_times, check=False).closure()
+    assert np.isnan(expected[0, 3]) and np.isnan(expected).sum() == 1
+    for found in (
+        F.closure(), sr.closure(A, sr.plus_times, method="sparse", check=False), F.rows(range(6)),
+        np.concatenate([block for _, block in F.blocks(in_order=True)]), F.solve(np.eye(6)),
+    ):
+        np.testing.assert_array_equal(found, expected)
+    for call in (lambda: sr.factor(A, sr.plus_times).closure(), lambda: sr.closure(A, sr.plus_times, method="sparse")):
+        with pytest.raises(sr.SemiringError, match=r"no value at \[0, 3\]"):
+            call()
+
+
+def test_threads_share_the_analyses() -> None:
+    structures = [sp.csr_array(sp.diags_array([np.ones(9 - k)], offsets=[k], shape=(9, 9))) for k in range(1, 9)]
+    failed: list[BaseException] = []
+
+    def work(seed: int) -> None:
+        random = np.random.default_rng(seed)
+        try:
+            for k in random.integers(0, len(structures), 300):
+                sparse_factors.analysis_of(read(structures[k], sr.min_plus), "natural")
+        except BaseException as e:
+            failed.append(e)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        workers = [Thread(target=work, args=(seed,)) for seed in range(8)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert not failed
+    assert len(sparse_factors._analyses) <= sparse_factors.ANALYSES
+
+
+def test_a_dense_closure_stays_on_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where rounding errors grew; the factors are there too."""
+    asked: list[Any] = []
+
+    def task(verb: str, S: sr.Semiring, given: Any, wanted: Any) -> Any:
+        asked.append(wanted.device)
+        return Task(verb, S, given, wanted)
+
+    monkeypatch.setattr(sparse_factors, "Task", task)
+    A = read(grid(4), sr.min_plus)
+    low = sparse_factors.lowering_of(A, room=True)
+    np.testing.assert_array_equal(low.decode(sparse_factors.dense_closure(low, A)), sr.closure(grid(4), sr.min_plus))
+    assert asked == ["cpu"]
+
+
+@pytest.mark.parametrize(("what", "given", "message"), [
+    ("nearest", {}, "nearest needs k"), ("nearest", {"k": -1}, "nearest needs k"),
+    ("nearest", {"k": 2.5}, "nearest needs k"), ("nearest", {"k": "two"}, "nearest needs k"),
+    ("mean", {"k": 3}, "mean has no option 'k'; it has none"),
+    ("histogram", {"k": 3}, "histogram has no option 'k'; it has bins"),
+    (lambda vertices, rows: rows.sum(1), {"k": 3}, "a function has no option 'k'"),
+    *(("histogram", {"bins": b}, "bins must be") for b in (0, -1, 2.5, "few", None, [], [1], [3, 1], [0, np.nan])),
+])
+def test_reductions_refuse_options_by_name(what: Any, given: dict[str, Any], message: str) -> None:
+    F = sr.factor(grid(3), sr.min_plus)
+    with pytest.raises(sr.SemiringError, match=message):
+        F.reduce(what, **given)
+
+
+def test_a_histogram_of_nothing_has_its_bins() -> None:
+    counts, edges = sr.factor(sp.csr_array((0, 0)), sr.min_plus).reduce("histogram", bins=3)
+    assert counts.tolist() == [0, 0, 0] and len(edges) == 4
 
 
 # Plans

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,7 +17,7 @@ ON_DEVICE = 1 << 26  # entries of a device array packed at once
 
 def from_dense(kind: type[AnyRows], array: Any, threads: int | None) -> AnyRows:
     """An entry is True where it differs from zero."""
-    if type(array).__module__.partition(".")[0] == "cupy":
+    if _is_of("cupy", "ndarray", array):
         return _from_cupy(kind, array)
     from . import engine
 
@@ -27,6 +28,12 @@ def from_dense(kind: type[AnyRows], array: Any, threads: int | None) -> AnyRows:
     matrix = kind.empty(*array.shape)
     engine.pack(matrix, array, threads)
     return matrix
+
+
+def _is_of(module: str, name: str, thing: Any) -> bool:
+    """Whether this is an object of a class of a module that may be absent, or not loaded yet."""
+    kind = getattr(sys.modules.get(module), name, None)
+    return kind is not None and isinstance(thing, kind)
 
 
 def _from_cupy(kind: type[AnyRows], array: Any) -> AnyRows:
@@ -107,7 +114,7 @@ def from_sparse(kind: type[AnyRows], matrix: Any) -> AnyRows:
     """The stored entries of any sparse format."""
     if not hasattr(matrix, "tocoo") or len(matrix.shape) != 2:
         raise SemiringError(f"a sparse matrix of two axes can be packed so, not {type(matrix).__name__}")
-    if type(matrix).__module__.startswith("cupyx."):
+    if _is_of("cupyx.scipy.sparse", "spmatrix", matrix):
         matrix = matrix.get()
     entries = matrix.tocoo()
     rows, columns = entries.row, entries.col

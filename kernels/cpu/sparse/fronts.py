@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,6 +33,7 @@ BATCH = 4  # vertices whose weights are written together, in every row of the an
 KEEP = 32 << 20  # bytes that the memory of a solve may have to be kept for the next
 LARGE = 320  # order of a front that the dense engine closes, with all threads
 LARGE_PIVOTS = 64  # and the pivots that it must have
+REPORTS = 50  # parts of the elimination that are reported, if anybody wants to know
 
 
 def exchanged(given: Program) -> Program:
@@ -140,6 +142,8 @@ class Fronts:
     ----------
     pivots : ndarray, shape (n,)
         The diagonal of every S*, in the order of elimination: evidence of cycles that improve.
+    report : callable or None
+        Is told which part of the elimination is done, before each batch of fronts.
     """
 
     def __init__(self, analysis: Analysis, lowering: Lowering, thread_count: int | None = None):
@@ -151,6 +155,8 @@ class Fronts:
         self._sizes, self._panel_at = self._layout.sizes, self._layout.panel_at
         self.threads = thread_count or threads.thread_count()
         self._free: list[np.ndarray] = []  # memory of solves, kept for the next
+        self._turned: Planes | None = None  # the panels to solve by columns, once they were needed
+        self.report: Callable[[float], None] | None = None
 
     @property
     def nbytes(self) -> int:
@@ -171,27 +177,42 @@ class Fronts:
         self._weights = Planes(self._components, len(values))
         self._weights.fill_from(values)
         self._panels = Planes(self._components, int(self._panel_at[-1]))
-        self.__dict__.pop("_columns", None)
+        self._turned = None
         memory = Planes(self._components, at.top)
         child, sibling = a.children
         large = (at.order >= LARGE) & (a.pivots >= LARGE_PIVOTS) & (len(self._components) == 1)
+        by_others = large.astype(np.int64)
         _scratch, workspace = threads.scratch(sizes.depth * 2 * (at.wide + sizes.lanes + sizes.rows) * sizes.size)
         state, eliminate = np.array([0, 0, -1]), _module(self._program, "Elimination").eliminate
-        while state[0] < len(large):
-            eliminate(
-                a.first, a.pointer, child, sibling, a.position, a.entry_pointer, a.entry, a.entry_row, a.entry_column,
-                at.update_at, at.front_at, at.panel_at, large.astype(np.int64), self._weights.address,
-                self._weights.plane, memory.address, memory.plane, self._panels.address, self._panels.plane, workspace,
-                state, 1,
-            )
-            if state[2] >= 0:
-                return int(state[2])
-            if state[0] < len(large):
-                number = int(state[0])
-                front = self._front(memory.parts[0], int(at.front_at[number]), int(at.order[number]))
-                close(front, int(a.pivots[number]), self._dense, int(a.first[number]))
-                state[1] = 1
+        for end in self._batches():
+            first = a.first[: end + 1]
+            while state[0] < end:
+                eliminate(
+                    first, a.pointer, child, sibling, a.position, a.entry_pointer, a.entry, a.entry_row, a.entry_column,
+                    at.update_at, at.front_at, at.panel_at, by_others, self._weights.address,
+                    self._weights.plane, memory.address, memory.plane, self._panels.address, self._panels.plane,
+                    workspace, state, 1,
+                )
+                if state[2] >= 0:
+                    return int(state[2])
+                if state[0] < end:
+                    number = int(state[0])
+                    front = self._front(memory.parts[0], int(at.front_at[number]), int(at.order[number]))
+                    close(front, int(a.pivots[number]), self._dense, int(a.first[number]))
+                    state[1] = 1
         return -1
+
+    def _batches(self) -> Iterator[int]:
+        """Where batches of fronts end: of about the same work each where somebody is told, else all in one."""
+        fronts = len(self.analysis.parent)
+        if self.report is None:
+            yield fronts
+            return
+        done = np.cumsum(self.analysis.pivots * self._layout.order.astype(float) ** 2)
+        ends = np.unique(np.searchsorted(done, np.linspace(0, 1, REPORTS + 1)[1:] * done[-1:].sum()) + 1)
+        for begin, end in pairwise([0, *ends.clip(max=fronts).tolist()]):
+            self.report(float(done[begin - 1] / done[-1]) if begin else 0.0)
+            yield end
 
     def _front(self, memory: np.ndarray, begin: int, n: int) -> np.ndarray:
         """A front as a matrix."""
@@ -209,7 +230,7 @@ class Fronts:
         """Put 1 where rounding left something else on the diagonal of S*; vertices in the order of elimination."""
         for one, part in zip(self.lowering.one, self._panels.parts, strict=True):
             part[self._layout.pivot_at[vertices]] = one
-        self.__dict__.pop("_columns", None)
+        self._turned = None
 
     def rows(
         self, sources: np.ndarray, out: np.ndarray, *, reflexive: bool = True, settled: bool = False,
@@ -250,18 +271,16 @@ class Fronts:
 
         self._share(work, -(-len(sources) // width), thread_count)
 
-    @property
-    def summarises(self) -> bool:
-        """Whether `summaries` is possible: elements are floats, stored as they are."""
-        return len(self._components) == 1 and self._components[0].kind == "f" and self.lowering.is_identity
-
-    def summaries(self) -> np.ndarray:
+    def summaries(self) -> np.ndarray | None:
         """For every vertex the total, number, least and most of its row of A*, but for the diagonal and zeros.
 
         Returns
         -------
         ndarray of float64, shape (n, 4)
+            Or None where elements are not floats that are stored as they are.
         """
+        if len(self._components) > 1 or self._components[0].kind != "f" or not self.lowering.is_identity:
+            return None
         a, width = self.analysis, self._width(self.analysis.n, None)
         places, found = np.arange(a.n), np.empty((a.n, 4))
         m, summarise = len(a.parent), _module(_by_rows(self.lowering), "Summaries").summarise
@@ -277,18 +296,20 @@ class Fronts:
         self._share(work, -(-a.n // width), None)
         return found[a.place]
 
-    @functools.cached_property
-    def _columns(self) -> Planes:
+    def _by_columns(self) -> Planes:
         """The panels to solve by columns."""
+        if self._turned is not None:
+            return self._turned
         panels = Planes(self._components, self._panels.plane)
         a = self.analysis
         turn = _module(self._program, "Columns").turn
         turn(a.first, a.pointer, self._panel_at, self._panels.address, panels.address, panels.plane)
+        self._turned = panels
         return panels
 
     def columns(self, B: np.ndarray, thread_count: int | None = None) -> None:
         """B ← A* B, in storage."""
-        a, panels, width = self.analysis, self._columns, self._width(B.shape[1], thread_count)
+        a, panels, width = self.analysis, self._by_columns(), self._width(B.shape[1], thread_count)
         first, solve_columns = fields(B)[0][None], _module(self._program, "Columns").solve_columns
 
         def work(counter: int) -> None:

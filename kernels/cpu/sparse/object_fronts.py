@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,7 @@ class ObjectFronts:
         self.analysis, self.lowering = analysis, lowering
         self._kernel = ObjectKernel(lowering)
         self._scalar = lowering.algebra.over(object).scalar
+        self.report: Callable[[float], None] | None = None
 
     @property
     def nbytes(self) -> int:
@@ -47,6 +49,8 @@ class ObjectFronts:
         left: dict[int, np.ndarray] = {}  # what fronts leave for their parents
         child, sibling = a.children
         for k in range(len(a.parent)):
+            if self.report is not None:
+                self.report(k / len(a.parent))
             s, n = int(a.pivots[k]), int(a.pivots[k] + a.reach[k])
             F = self._zeros(n, n)
             for q in range(a.entry_pointer[k], a.entry_pointer[k + 1]):
@@ -121,6 +125,9 @@ class ObjectFronts:
         for q in range(pointer[v], pointer[v + 1]):
             total = add(total, mul(x[0, rows[q]], self._values[entries[q]]))
         return total
+
+    def summaries(self) -> None:
+        """There is no short cut to what rows add up to."""
 
     def columns(self, B: np.ndarray, thread_count: int | None = None) -> None:
         """B ← A* B."""
