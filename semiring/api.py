@@ -344,7 +344,8 @@ def path(A: Any, S: Semiring | str, source: Any, target: Any) -> tuple[Any, list
     Returns
     -------
     weight : scalar
-        ⊗ along the path, rounded as in `closure`; zero if there is none.
+        ⊗ along the path, rounded as in `closure`; zero if there is none. Of A's dtype; a sum of integers that leaves
+        it, or would read as an infinity there, is given as a Python int, where `closure` refuses it.
     vertices : list or None
         From source to target, or ``None``. Vertices occur twice only where going round a cycle is better than not, and
         stops being so after some rounds.
