@@ -141,7 +141,7 @@ class Generated:
         stored = np.array([int(v) for v in safe.ravel().tolist()], kind).reshape(values.shape)
         if ends:
             negative = infinite & (moved < 0)
-            stored = np.where(infinite, np.where(negative, limits.min, limits.max), stored).astype(kind)
+            stored = np.where(infinite, np.where(negative, kind.type(limits.min), kind.type(limits.max)), stored)
             fits |= infinite & ~(negative & (limits.min == 0) & (-inf not in ends))
         return stored, fits
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from ctypes import CDLL, addressof, c_longlong, c_uint, c_void_p
 from functools import lru_cache
-from threading import local
+from threading import Lock, local
 from typing import Any, NamedTuple
 
 from semiring.kernels.cpu.compile.cache import Entries
@@ -28,16 +28,18 @@ class Module:
     def __init__(self, source: str):
         self.source = source
         self._loaded: dict[int, Any] = {}  # for each device
+        self._loading = Lock()
 
     def loaded(self, device: int) -> Any:
         """The code on the current device, whose number this is."""
-        module = self._loaded.get(device)
-        if module is None:
-            import cupy
+        with self._loading:  # a second module would replace the first, and its functions would be gone
+            module = self._loaded.get(device)
+            if module is None:
+                import cupy
 
-            module = cupy.cuda.function.Module()
-            module.load(_machine_code(self.source, architecture()))
-            self._loaded[device] = module
+                module = cupy.cuda.function.Module()
+                module.load(_machine_code(self.source, architecture()))
+                self._loaded[device] = module
         return module
 
     def function(self, name: str, threads: int, shared: int = 0) -> Function:
