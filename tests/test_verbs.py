@@ -21,6 +21,7 @@ from semiring.operands.devices import gpu_name
 from semiring.operands.read import READERS
 from semiring.solvers import task as tasks
 
+pytestmark = pytest.mark.filterwarnings("ignore:the matrix subclass")
 inf = np.inf
 SIZES = (7, 130)  # what comes out must not depend on it
 
@@ -205,7 +206,7 @@ def refusal(S: sr.Semiring, verb: str, by_entries: bool, options: dict[str, Any]
     return None
 
 
-@pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning", "ignore:the matrix subclass")
+@pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
 @pytest.mark.parametrize(("n", "name", "representation", "verb", "options"), list(cells()))
 def test_every_cell(
     n: int, name: str, representation: str, verb: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
