@@ -143,6 +143,8 @@ def _header(text: str) -> tuple[np.dtype, tuple[int, ...], Any]:
     if type(found["fortran_order"]) is not bool:
         raise ValueError("its order is none")
     dtype = np.lib.format.descr_to_dtype(found["descr"])
+    if dtype.subdtype is not None:  # NumPy writes such an axis into the shape
+        raise ValueError(f"elements of dtype {dtype} are arrays themselves")
     for part in _parts(dtype):
         if part.kind not in STRAIGHT:
             raise ValueError(f"elements of {part} are neither numbers nor texts")

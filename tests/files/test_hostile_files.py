@@ -470,6 +470,7 @@ def raw_npy(header: str, body: bytes = b"", version: bytes = b"\x01\x00") -> byt
         (raw_npy("{'descr': '<f8', 'fortran_order': False, 'shape': (True, 2)}"), "its shape is none"),
         (raw_npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000000000, 0)}"), "its shape is"),
         (raw_npy("{'descr': '|O', 'fortran_order': False, 'shape': (2, 2)}", b"x" * 32), "neither numbers nor texts"),
+        (raw_npy("{'descr': '>2f4', 'fortran_order': False, 'shape': (1, 2)}", b"x" * 16), "are arrays themselves"),
         (raw_npy("{'descr': '<f9', 'fortran_order': False, 'shape': (2, 2)}"), "its header is"),
         (raw_npy("{'descr': '<U0', 'fortran_order': False, 'shape': (2, 2)}"), "do not lie in"),
         (raw_npy("{'descr': '<f8', 'fortran_order': 1, 'shape': (2, 2)}"), "its order is none"),
