@@ -10,15 +10,13 @@ J. T. Kider (2008). Scaling C after X was updated, not before, makes it right wi
 
 from __future__ import annotations
 
-from typing import Any
-
-from semiring.kernels.interface import Kernel
+from semiring.kernels.interface import AnyBlock, Kernel
 
 from .blocks import pivots
 from .r_kleene import close_by_halves
 
 
-def blocked(A: Any, kernel: Kernel, tile: int) -> None:
+def blocked(A: AnyBlock, kernel: Kernel[AnyBlock], tile: int) -> None:
     """A ← A* in place, with pivots of `tile` rows."""
     for k, D, R, C, X in pivots(A, tile):
         close_by_halves(D, kernel, kernel.tile, k.start)

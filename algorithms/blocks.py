@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from semiring.kernels.interface import Kernel
+from semiring.kernels.interface import AnyBlock, Kernel
 
 
 class UndefinedStar(Exception):
@@ -43,7 +43,7 @@ def pivots(A: Any, tile: int) -> Iterator[tuple[slice, Any, list[Any], list[Any]
         yield k, A[k, k], rows, columns, [[A[i, j] for j in others] for i in others]
 
 
-def close(D: Any, kernel: Kernel, start: int) -> None:
+def close(D: AnyBlock, kernel: Kernel[AnyBlock], start: int) -> None:
     """D ← D* for a block that begins at `start` of the whole matrix."""
     pivot = kernel.close(D)
     if pivot >= 0:

@@ -15,21 +15,19 @@ B. Carré, Graphs and networks (1979); over the reals it is LU without pivoting.
 
 from __future__ import annotations
 
-from typing import Any
-
-from semiring.kernels.interface import Kernel
+from semiring.kernels.interface import AnyBlock, Kernel
 
 from .blocks import spans
 from .r_kleene import close_by_halves
 
 
-def elimination(A: Any, kernel: Kernel, tile: int) -> None:
+def elimination(A: AnyBlock, kernel: Kernel[AnyBlock], tile: int) -> None:
     """A ← A* in place: factor, then expand."""
     factor(A, kernel, tile)
     expand(A, kernel, tile)
 
 
-def factor(A: Any, kernel: Kernel, tile: int) -> None:
+def factor(A: AnyBlock, kernel: Kernel[AnyBlock], tile: int) -> None:
     """A ← its factors: D*, D* R and C for every pivot block."""
     n = A.shape[0]
     for k in spans(n, tile):
@@ -41,7 +39,7 @@ def factor(A: Any, kernel: Kernel, tile: int) -> None:
             kernel.multiply_add(X, C, R)
 
 
-def expand(A: Any, kernel: Kernel, tile: int) -> None:
+def expand(A: AnyBlock, kernel: Kernel[AnyBlock], tile: int) -> None:
     """A ← A*, from what `factor` left."""
     n = A.shape[0]
     for k in reversed(spans(n, tile)[:-1]):
@@ -53,7 +51,7 @@ def expand(A: Any, kernel: Kernel, tile: int) -> None:
         kernel.right(R, X)
 
 
-def solve(A: Any, B: Any, kernel: Kernel, tile: int) -> None:
+def solve(A: AnyBlock, B: AnyBlock, kernel: Kernel[AnyBlock], tile: int) -> None:
     """B ← A* B, the least solution of X = A X ⊕ B, from what `factor` left in A."""
     n, columns = B.shape
     every = slice(0, columns)

@@ -16,14 +16,12 @@ routing problems (1971); D. J. Lehmann, Algebraic structures for transitive clos
 
 from __future__ import annotations
 
-from typing import Any
-
-from semiring.kernels.interface import Kernel
+from semiring.kernels.interface import AnyBlock, Kernel
 
 from .blocks import UndefinedStar
 
 
-def floyd_warshall(A: Any, kernel: Kernel, tile: int) -> None:
+def floyd_warshall(A: AnyBlock, kernel: Kernel[AnyBlock], tile: int) -> None:
     """A ← A* in place, as one block."""
     pivot = kernel.close(A)
     if pivot >= 0:

@@ -11,19 +11,17 @@ accumulated into, it is block elimination and right for every closed semiring, s
 
 from __future__ import annotations
 
-from typing import Any
-
-from semiring.kernels.interface import Kernel
+from semiring.kernels.interface import AnyBlock, Kernel
 
 from .blocks import close
 
 
-def r_kleene(A: Any, kernel: Kernel, tile: int) -> None:
+def r_kleene(A: AnyBlock, kernel: Kernel[AnyBlock], tile: int) -> None:
     """A ← A* in place; blocks of at most `tile` rows are closed directly."""
     close_by_halves(A, kernel, tile, 0)
 
 
-def close_by_halves(A: Any, kernel: Kernel, tile: int, start: int) -> None:
+def close_by_halves(A: AnyBlock, kernel: Kernel[AnyBlock], tile: int, start: int) -> None:
     """A ← A* for a block that begins at row `start` of the whole matrix."""
     n = A.shape[0]
     if n <= tile:

@@ -9,12 +9,10 @@ path has fewer than n edges and ⌈log₂ n⌉ rounds suffice. C.-L. Deng's and 
 
 from __future__ import annotations
 
-from typing import Any
-
-from semiring.kernels.interface import Kernel
+from semiring.kernels.interface import AnyBlock, Kernel
 
 
-def squaring(A: Any, kernel: Kernel, tile: int) -> None:
+def squaring(A: AnyBlock, kernel: Kernel[AnyBlock], tile: int) -> None:
     """A ← A* in place, with one more matrix of the same size."""
     kernel.add_one(A)
     B = kernel.like(A)

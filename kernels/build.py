@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, cast
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
 
-from .interface import Kernel, StackKernel
+from .cpu.bits.choose import CODE
+from .cpu.compile.price import Code
+from .interface import ElementKernel, Kernel, StackKernel
 from .lowering.base import Lowering
+from .numpy import bits, dense, fronts, rows
 
 if TYPE_CHECKING:
     from .cpu.sparse.objects import SparseObjectKernel
@@ -14,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @lru_cache(1024)
-def kernel(lowering: Lowering) -> Kernel:
+def kernel(lowering: Lowering) -> Kernel[Any]:
     """The engine of a lowering."""
     if lowering.on_gpu:
         from .cuda.choose import kernel as cuda_kernel  # it needs CuPy
@@ -22,24 +27,85 @@ def kernel(lowering: Lowering) -> Kernel:
 
         assert isinstance(lowering, CudaLowering)
         return cuda_kernel(lowering)
-    return _kernel(_Keyed(lowering))
+    return _kernel(_Keyed(lowering), lowering.compiled)
 
 
-def stack_kernel(lowering: Lowering) -> StackKernel:
+def stack_kernel(lowering: Lowering) -> StackKernel[Any]:
     """The engine of a lowering whose matrices are arrays."""
-    return cast(StackKernel, kernel(lowering))
+    return cast("StackKernel[Any]", kernel(lowering))
 
 
 @lru_cache(1024)
-def sparse_kernel(lowering: Lowering) -> SparseKernel | SparseObjectKernel:
+def sparse_kernel(lowering: Lowering) -> SparseKernel | SparseObjectKernel | rows.RowsKernel:
     """The engine of compressed rows of a lowering."""
     if lowering.kind == "objects":
         from .cpu.sparse.objects import SparseObjectKernel
 
         return SparseObjectKernel(lowering)
+    if not lowering.compiled:
+        return rows.RowsKernel(lowering, code_of(lowering, "rows"))
     from .cpu.sparse.product import sparse_kernel
 
     return sparse_kernel(lowering)
+
+
+def element_kernel(lowering: Lowering, purpose: str) -> ElementKernel:
+    """The engine of arrays that does without compiled code."""
+    if lowering.kind == "objects":
+        return cast(ElementKernel, kernel(lowering))
+    return dense.ArrayKernel(lowering, code_of(lowering, purpose))
+
+
+# What compiled code of an algebra is for, the module that names its functions, and NumPy's time for such work.
+PURPOSES: dict[str, tuple[str, Callable[[Lowering, float, float], float]]] = {
+    "blocks": ("dense.engine", dense.seconds),
+    "rows": ("sparse.product", rows.seconds),
+    "fronts": ("sparse.fronts", fronts.seconds),
+    "search": ("sparse.search", lambda lowering, rounds, terms: rounds * SETTLE + terms * LABEL),
+}
+SETTLE = 2.5e-4  # seconds in which `semiring.algorithms.labels` settles a vertex
+LABEL = 2e-8  # and looks at a label
+
+
+def affordable(lowering: Lowering, rounds: float, terms: float, purpose: str = "blocks") -> Lowering:
+    """The lowering, or the same run by NumPy where that takes less time than compiling.
+
+    Parameters
+    ----------
+    lowering : Lowering
+    rounds, terms : float
+        Of the work ahead: steps of k, and terms ⊗ in all.
+    purpose : str
+        A key of `PURPOSES`.
+    """
+    if lowering.on_gpu or lowering.kind not in ("numba", "packed"):
+        return lowering
+    if not lowering.compiled:  # that was for other work
+        lowering = lowering.in_machine_code
+    code = code_of(lowering, purpose)
+    if code.bought:
+        return lowering
+    packed = lowering.kind == "packed"
+    predicted = bits.seconds(rounds, terms) if packed else PURPOSES[purpose][1](lowering, rounds, terms)
+    return lowering if code.repays(predicted) else lowering.interpreted
+
+
+@lru_cache(1024)
+def code_of(lowering: Lowering, purpose: str = "blocks") -> Code:
+    """The compiled code of a lowering for a purpose, whoever does the work now."""
+    if lowering.kind == "packed":
+        return CODE
+    return _code(_Keyed(lowering), purpose)
+
+
+@lru_cache(1024)
+def _code(keyed: _Keyed, purpose: str) -> Code:
+    def names() -> list[str]:
+        module = import_module(f"semiring.kernels.cpu.{PURPOSES[purpose][0]}")
+        found: list[str] = module.names_of(keyed.lowering)
+        return found
+
+    return Code(names)
 
 
 class _Keyed:
@@ -56,12 +122,15 @@ class _Keyed:
 
 
 @lru_cache(256)
-def _kernel(keyed: _Keyed) -> Kernel:
+def _kernel(keyed: _Keyed, compiled: bool) -> Kernel[Any]:
     lowering = keyed.lowering
     if lowering.kind == "objects":
         from .cpu.dense.objects import ObjectKernel
 
         return ObjectKernel(lowering)
+    if not compiled:
+        code = code_of(lowering)
+        return bits.BitsKernel(code) if lowering.kind == "packed" else dense.ArrayKernel(lowering, code)
     if lowering.kind == "packed":
         from .cpu.bits.engine import BooleanKernel
 

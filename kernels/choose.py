@@ -9,6 +9,7 @@ import numpy as np
 from semiring.algebra.semiring import Semiring
 
 from .cpu.bits.lowering import FEWEST, bit_planes, packed_bits
+from .cpu.compile.price import when
 from .facts import Facts
 from .lowering.base import Lowering
 from .lowering.boolean import is_boolean
@@ -37,8 +38,10 @@ def choose(S: Semiring, dtype: np.dtype, facts: Facts, length: int, *, in_place:
     """
     if packed and facts.two_valued and is_boolean(S, dtype):
         return packed_bits(S, dtype)
-    if packed and dtype.kind == "u" and length >= FEWEST and (planes := bit_planes(S, dtype, facts)):
-        return planes
+    if packed and dtype.kind == "u" and length >= FEWEST and when() != "never":
+        planes = bit_planes(S, dtype, facts)
+        if planes:
+            return planes
     if dtype.kind in "iu" and S.is_tropical:
         return tropical_integers(S, dtype, facts, length, in_place)
     if dtype.kind in "iu" and facts.multiple > np.iinfo(dtype).max:

@@ -24,9 +24,7 @@ __all__ = [*_MODULE_OF]
 
 def __getattr__(name: str) -> Any:
     if name in _MODULE_OF:
-        home = _MODULE_OF[name]
-        module = import_module(f".{home}", __name__)
-        globals().update({n: getattr(module, n) for n, m in _MODULE_OF.items() if m == home})
+        globals()[name] = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
         return globals()[name]
     from difflib import get_close_matches
 

@@ -58,6 +58,7 @@ from .graphs.graph import Graph as Graph
 from .graphs.graph import as_graph as as_graph
 from .graphs.matrix import Matrix as Matrix
 from .kernels.cpu.bits.matrix import PackedMatrix as PackedMatrix
+from .kernels.cpu.compile.cache import clear_cache as clear_cache
 from .operands.pack import pack as pack
 from .results.acyclic import condensation as condensation
 from .results.acyclic import transitive_reduction as transitive_reduction
@@ -67,5 +68,6 @@ from .solvers.costs import SparsePlan as SparsePlan
 from .solvers.factors import Factors as Factors
 from .solvers.plan import Plan as Plan
 from .solvers.sparse_factors import SparseFactors as SparseFactors
+from .solvers.warmup import warmup as warmup
 
 __version__: str

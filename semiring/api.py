@@ -71,7 +71,7 @@ def closure(
     Returns
     -------
     ndarray or Matrix or PackedMatrix, of A's shape
-        Of A's dtype, and of A's kind where that is another array type.
+        Of A's dtype and byte order, and of A's kind where that is another array type.
 
     Raises
     ------
@@ -123,13 +123,14 @@ def matmul(
     Parameters
     ----------
     A, B : array_like, shape (…, m, k) and (…, k, n)
-        NumPy or CuPy arrays of any strides, SciPy sparse matrices, `Matrix`, or anything with DLPack; vectors and
-        leading axes as in `numpy.matmul`. Of the same dtype. Where one is sparse, it stays so.
+        NumPy or CuPy arrays of any strides, SciPy sparse matrices, `Matrix`, graphs as for `closure`, or anything with
+        DLPack; vectors and leading axes as in `numpy.matmul`. Of the same dtype, in any byte order. Where one is
+        sparse, it stays so.
     S : Semiring or str
     accumulate : array_like, optional
         C of the answer's shape; the answer is then C ⊕ A ⊗ B. It is not changed unless it is `out`.
     out : ndarray, optional
-        Where to put the answer: writable, of the answer's shape and dtype. It is returned.
+        Where to put the answer: writable, of the answer's shape and dtype, in any byte order. It is returned.
     device : {None, "cpu", "gpu"}
         Where to compute; ``None``: where the data are, and for large host arrays of floats the GPU if there is one.
     check : bool
@@ -137,8 +138,11 @@ def matmul(
 
     Returns
     -------
-    ndarray, shape (…, m, n)
-        Of the operands' dtype; of A's kind where that is another array type. A SciPy `csr_array` where both are sparse.
+    ndarray, csr_array, Matrix or Graph, shape (…, m, n)
+        What it is depends on what A and B are, never on their size. Where one is dense so is the answer: an array of
+        A's dtype and byte order, or of A's kind where that is another array type. Where both are sparse it is a SciPy
+        `csr_array`. Where the rows and columns of both are vertices, the same ones, they stay so: the answer is a
+        `Graph` of two graphs, and otherwise a `Matrix`.
 
     Raises
     ------
@@ -240,6 +244,7 @@ def solve(
     Returns
     -------
     array of B's shape and kind
+        In A's byte order.
 
     Raises
     ------
@@ -292,7 +297,7 @@ def closure_rows(
 
     Returns
     -------
-    rows : ndarray of A's dtype, shape (k, n), or (n,) for one vertex
+    rows : ndarray of A's dtype and byte order, shape (k, n), or (n,) for one vertex
     predecessors : ndarray of int32, of the same shape
         If wanted; positions, −1 for the source and for what is not reached.
 

@@ -204,45 +204,6 @@ def test_records_with_other_fields() -> None:
     refused(lambda: sr.closure(A, sr.min_plus), "min-plus cannot live in")
 
 
-# Operations that cannot be traced
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"add": lambda a, b: np.sort(a)}, r"np\.sort cannot be traced; write the operation with NumPy ufuncs"),
-        ({"add": np.nextafter}, r"np\.nextafter cannot be traced; the operations are: add, "),
-        ({"add": lambda a, b: divmod(a, b)[0]}, r"divmod has 2 results and cannot be traced; write a // b and a % b"),
-        ({"add": lambda a, b: np.modf(a)[0] + b}, r"np\.modf has 2 results .* write np\.trunc\(a\)"),
-        ({"add": lambda a, b: round(a, 2)}, r"write np\.rint\(a \* 10\*\*n\)"),
-        ({"add": lambda a, b: np.clip(a, 0, 1, out=b)}, r"np\.clip cannot be traced with .* \['out'\]"),
-        ({"add": lambda a, b: None if a < b else a}, r"returned None, at least on one way through its conditions"),
-        (
-            {"add": lambda a, b: np.minimum(a, b, dtype="f4")},
-            r"one plain call on its operands, such as np\.minimum\(a, b\)",
-        ),
-        ({"add": lambda a, b: np.minimum(a, "b")}, r"'b' \(str\) stands in an operation"),
-    ],
-    ids=lambda x: None,
-)
-def test_untraceable_operations_show_the_spelling(options: dict, message: str) -> None:
-    options = {"mul": np.add} | options
-    refused(lambda: sr.Semiring("mine", zero=inf, one=0, **options), r"mine: .*" + message, sr.TraceError)
-
-
-def test_untraceable_records() -> None:
-    options: dict[str, Any] = {"fields": {"a": "f8", "b": "f8"}, "zero": (inf, 0), "one": (0, 1)}
-    good = lambda x, y: (np.minimum(x.a, y.a), x.b + y.b)  # noqa: E731
-    for add, message in (
-        (np.minimum, r"np\.minimum works on a record's fields, such as x\.a, not on it"),
-        (lambda x, y: x.c, "the record has no field 'c'; its fields are a, b"),
-        (lambda x, y: (x.a,), "2"),
-        (lambda x, y: min(x, y), "'<' not supported between instances of 'Record'"),
-        (lambda x, y: {"a": x.a}, r"the result has the fields \['a'\]"),
-    ):
-        refused(lambda add=add: sr.Semiring("mine", add=add, mul=good, **options), message, sr.TraceError)
-
-
 # Names
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -16,6 +17,7 @@ import semiring as sr
 GOOD = np.array([[0.0, 1.0], [2.0, 0.0]])
 NAMED = sr.adjacency([("a", "b", 1.0)], sr.min_plus)
 SPARSE = sp.csr_array(GOOD)
+REACH, NAMED_REACH = sr.reach([(0, 1)]), sr.reach([("a", "b")])
 
 
 def heavy() -> nx.DiGraph:
@@ -97,6 +99,7 @@ OTHERS: dict[str, Callable[[Any], Any]] = {
     "reflexive": lambda x: sr.closure(GOOD, sr.min_plus, reflexive=x),
     "overwrite": lambda x: sr.closure(GOOD.copy(), sr.min_plus, overwrite=x),
     "check": lambda x: sr.closure(GOOD, sr.min_plus, check=x),
+    "warmup": lambda x: sr.warmup(x),
     "plan's method": lambda x: sr.plan(GOOD, sr.min_plus, method=x),
     "Factors.solve": lambda x: sr.factor(GOOD, sr.min_plus).solve(x),
     "SparseFactors.solve": lambda x: sr.factor(SPARSE, sr.min_plus).solve(x),
@@ -106,6 +109,22 @@ OTHERS: dict[str, Callable[[Any], Any]] = {
     "SparseFactors.reduce": lambda x: sr.factor(SPARSE, sr.min_plus).reduce(x) if not callable(x) else None,
     "progress": lambda x: sr.closure(GOOD, sr.min_plus, progress=x) if not callable(x) else None,
     "letter": sr.letter,
+    "Graph, sources": lambda x: sr.Graph(x, [1], 4),
+    "Graph, targets": lambda x: sr.Graph([1], x, 4),
+    "Graph, both ends": lambda x: sr.closure(sr.Graph(x, x, 4), sr.min_plus),
+    "Graph, n": lambda x: sr.Graph([0], [1], x),
+    "Graph, weights": lambda x: sr.closure(sr.Graph([0], [1], 2, x), sr.min_plus),
+    "Graph, names": lambda x: sr.closure(sr.Graph([0], [1], 2, names=x), sr.min_plus),
+    "Matrix, names": lambda x: sr.closure(sr.Matrix(GOOD, sr.min_plus, x), sr.min_plus),
+    "as_graph, names": lambda x: sr.as_graph([(0, 1)], names=x),
+    "from_dense, names": lambda x: sr.from_dense(GOOD, sr.min_plus, names=x),
+    "Reachability": lambda x: sr.Reachability(x).reaches(0, 1),
+    "Reachability, names": lambda x: sr.Reachability(REACH.closure, x),
+    "Reachability.pairs": lambda x: REACH.pairs(x, 0),
+    "Reachability.pairs of names": lambda x: NAMED_REACH.pairs(["a"], x),
+    "Reachability.reaches": lambda x: REACH.reaches(0, x),
+    "Reachability.descendants": lambda x: NAMED_REACH.descendants(x),
+    "PackedMatrix.from_edges": lambda x: sr.PackedMatrix.from_edges([1], x, 4),
 }
 
 
@@ -188,8 +207,84 @@ def test_algebras_by_name(name: str) -> None:
 def test_the_table_covers_what_is_public() -> None:
     """A new public function joins the table, or the few that take nothing of a caller's."""
     tested = " ".join([*MATRICES, *OTHERS])
-    elsewhere = {"read_graph", "write_matrix", "k_best", "mod_p", "saturating_min_plus", "saturating_add",
+    elsewhere = {"clear_cache", "read_graph", "write_matrix", "k_best", "mod_p", "saturating_min_plus", "saturating_add",
                  "saturating_multiply"}
     functions = [name for name in sr.__all__ if callable(getattr(sr, name)) and not isinstance(getattr(sr, name), type)
                  and not isinstance(getattr(sr, name), sr.Semiring)]
     assert [name for name in functions if name not in tested and name not in elsewhere] == []
+
+
+VERTICES: dict[str, Callable[[Any], Any]] = {
+    "path": lambda v: sr.path(GOOD, sr.min_plus, v, 1),
+    "closure_rows": lambda v: sr.closure_rows(GOOD, sr.min_plus, [0, v]),
+    "plan": lambda v: sr.plan(GOOD, sr.min_plus, verb="rows", sources=[v, 0]),
+    "SparseFactors.row": lambda v: sr.factor(SPARSE, sr.min_plus).row(v),
+    "SparseFactors.rows": lambda v: sr.factor(SPARSE, sr.min_plus).rows([v, 0]),
+    "SparseFactors.rows of an array": lambda v: sr.factor(SPARSE, sr.min_plus).rows(np.array([v])),
+    "Matrix, a row": lambda v: sr.Matrix(GOOD, sr.min_plus)[v],
+    "Matrix, an element": lambda v: sr.Matrix(GOOD, sr.min_plus)[0, v],
+    "Matrix.index": lambda v: sr.Matrix(GOOD, sr.min_plus).index(v),
+    "as_graph": lambda v: sr.as_graph([(0, v), (1, 0)]),
+    "as_graph of arrays": lambda v: sr.as_graph((np.array([v]), np.array([0]))),
+    "Graph": lambda v: sr.Graph([v, 0], [0, 1], 3),
+    "Graph of arrays": lambda v: sr.Graph(np.array([0]), np.array([v]), 3),
+    "reaches": lambda v: REACH.reaches(v, 0),
+    "pairs": lambda v: REACH.pairs([v, 0], [0, 0]),
+    "pairs, the second": lambda v: REACH.pairs([0], [0, v]),
+    "pairs, nested": lambda v: REACH.pairs([[0], [v]], [0, 1]),
+    "pairs, a tuple": lambda v: REACH.pairs((v, 0), 0),
+    "pairs, an array": lambda v: REACH.pairs(np.array([v]), 0),
+    "descendants": lambda v: REACH.descendants(v),
+    "ancestors": lambda v: REACH.ancestors(v),
+    "PackedMatrix.from_edges": lambda v: sr.PackedMatrix.from_edges([v, 0], [0, 1], 2),
+    "PackedMatrix, entries": lambda v: REACH.closure[[0, v], [0, 1]],
+    "PackedMatrix, rows": lambda v: REACH.closure[[v, 0, 1]],
+}
+
+
+@pytest.mark.parametrize("truth", [True, False, np.True_], ids=repr)
+@pytest.mark.parametrize("call", VERTICES)
+def test_a_truth_value_is_no_vertex(call: str, truth: Any) -> None:
+    """Though Python takes True for 1, and NumPy makes a 1 of it in a list of numbers."""
+    VERTICES[call](int(truth))
+    with pytest.raises(sr.SemiringError):
+        VERTICES[call](truth)
+
+
+def test_lists_are_taken_for_arrays() -> None:
+    """By the constructors, which hold arrays."""
+    known = sr.Graph(np.array([0, 1]), np.array([1, 2]), 3, np.array([2.5, 0.0]), ["a", "b", "c"])
+    for made in (
+        sr.Graph([0, 1], [1, 2], 3, [2.5, 0], ("a", "b", "c")),
+        sr.Graph((0, 1), range(1, 3), np.int64(3), (2.5, 0.0), np.array(["a", "b", "c"])),
+        sr.Graph(np.array([0, 1], "u1"), np.array([1.0, 2.0]), 3, pd.Series([2.5, 0]), pd.Index(["a", "b", "c"])),
+    ):
+        assert made.sources.dtype == made.targets.dtype == np.int64 and made.weights is not None
+        assert made.names == known.names and type(made.n) is int
+        assert np.array_equal(sr.closure(made, sr.min_plus), sr.closure(known, sr.min_plus))
+    assert sr.closure(sr.Graph([], [], 2), sr.min_plus).shape == (2, 2)
+    assert sr.Graph([0], [1], 2, [sr.letter("x")]).weights.dtype == object
+    assert sr.Matrix([[0, 1], [1, 0]], sr.min_plus, ("a", "b")).array.dtype == np.int64
+
+
+@pytest.mark.parametrize(("call", "message"), [
+    (lambda: sr.Graph([0], ["b"], 3), "edge 0: target vertex 'b' is no position; as_graph takes edges by name"),
+    (lambda: sr.Graph([0, 1.5], [1, 1], 3), "edge 1: source vertex 1.5 is not an integer"),
+    (lambda: sr.Graph([[0]], [1], 3), r"source vertex \[0\] is no position"),
+    (lambda: sr.Graph(np.zeros((2, 2), int), [0, 1], 3), r"source vertices have shape \(2, 2\)"),
+    (lambda: sr.Graph(np.ma.array([0], mask=[True]), [1], 3), "edges have no mask"),
+    (lambda: sr.Graph(0, 1, 3), "the source vertices must be a sequence of integers, not 0"),
+    (lambda: sr.Graph([0], [1], 2.5), "n must be a whole number of at least 0, and is 2.5"),
+    (lambda: sr.Graph([0], [1], 2, 3.0), "weights must be a sequence, one for each edge, not 3.0"),
+    (lambda: sr.Graph([0], [1], 2, np.zeros((1, 2))), r"weights of shape \(1, 2\): give one for each edge"),
+    (lambda: sr.Graph([0], [1], 2, names=5), "names must be a sequence, one for each vertex, and are 5"),
+    (lambda: sr.Matrix(GOOD, sr.min_plus, 5), "names must be a sequence"),
+    (lambda: sr.Matrix(GOOD, sr.min_plus, [["a"], "b"]), r"vertex 0 is called \['a'\], which is not hashable"),
+    (lambda: sr.Reachability([[1, 1], [0, 1]]), "closure must be a PackedMatrix.*reach"),
+    (lambda: sr.Reachability(REACH.closure, 5), "names must be a sequence"),
+    (lambda: REACH.pairs([[0, 1], [1]], 0), "positions of vertices are no array"),
+    (lambda: NAMED_REACH.pairs(3, ["b"]), "sources and targets must be sequences of vertices, not 3"),
+])
+def test_what_a_constructor_cannot_take_is_named(call: Callable[[], Any], message: str) -> None:
+    with pytest.raises(sr.SemiringError, match=message):
+        call()

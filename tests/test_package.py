@@ -28,6 +28,7 @@ kernels.interface kernels.facts
 kernels.blocks
 kernels.lowering
 kernels.cpu.compile
+kernels.numpy
 kernels.cpu.dense
 kernels.cpu.bits
 kernels.cpu.sparse
@@ -153,16 +154,18 @@ def circles(imported: dict[str, set[str]]) -> list[str]:
 HEAVY = "numba llvmlite scipy rich networkx matplotlib cupy pymetis jax".split()
 # Modules of ours that are loaded where they are used although they need no other package: most calls do without them.
 LATE = {
-    "semiring.algebra.catalogue": "making the catalogue takes longer than importing NumPy's part of the package",
     "semiring.cli.demo": "a command that few give", "semiring.cli.plot": "pictures", "semiring.files.formats": "files",
     "semiring.kernels.cpu.compile.cache": "what `info` says of the cache",
     "semiring.kernels.cpu.compile.threads": "what `info` says of threads",
-    "semiring.machine.memory": "what `info` says of memory", "semiring.machine.progress": "a bar, drawn by rich",
+    "semiring.machine.memory": "what `info` says of memory",
     "semiring.kernels.cpu.dense.blas": "an engine, made when it first runs",
     "semiring.kernels.cpu.dense.objects": "an engine, made when it first runs",
     "semiring.kernels.cpu.sparse.search": "an engine, made when it first runs",
     "semiring.kernels.cpu.sparse.fronts": "an engine, made when it first runs",
-    "semiring.kernels.cpu.sparse.object_fronts": "an engine, made when it first runs",
+    "semiring.kernels.cpu.sparse.product": "an engine, made when it first runs",
+    "semiring.kernels.cpu.sparse.objects": "an engine, made when it first runs",
+    "semiring.algebra.objects": "algebras over Python objects, whose laws take long to try",
+    "semiring.solvers.warmup": "a command that few give",
     "semiring.solvers.search_gpu": "a GPU",
 }
 

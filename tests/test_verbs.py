@@ -19,7 +19,9 @@ import semiring as sr
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.operands.devices import gpu_name
 from semiring.operands.read import READERS
+from semiring.solvers import sparse_factors
 from semiring.solvers import task as tasks
+from semiring.solvers.costs import factoring_share
 
 pytestmark = pytest.mark.filterwarnings("ignore:the matrix subclass")
 inf = np.inf
@@ -421,3 +423,39 @@ def test_a_plan_says_what_its_verb_lacks_and_needs() -> None:
     with pytest.raises(sr.SemiringError, match="no GPU was found"):
         if sr.plan(P, sr.boolean, verb="matmul", B=entries(matrix(7, sr.boolean), sr.boolean), device="gpu").place:
             raise sr.SemiringError("no GPU was found: there is one")
+
+
+@pytest.mark.parametrize("S", [sr.min_plus, sr.plus_times, sr.shortest_hops], ids=lambda S: S.name)
+def test_progress_of_a_sparse_closure_is_of_the_whole(S: sr.Semiring, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Factoring has its predicted share, and the rows of the answer have the rest."""
+    n, shares, factored = 30, Shares(), list[int]()
+    grid = sr.as_graph(nx.convert_node_labels_to_integers(nx.grid_2d_graph(n, n)))
+    weights = S.array([(1e-3, 1)] * len(grid)) if S.is_record else np.full(len(grid), 1e-3)
+    graph = sr.Graph(grid.sources, grid.targets, grid.n, weights, directed=False)
+    eliminate = sparse_factors.eliminate
+
+    def watched(*given: Any) -> None:
+        eliminate(*given)
+        factored.append(len(shares))
+
+    monkeypatch.setattr(sparse_factors, "eliminate", watched)
+    sr.closure(graph, S, method="sparse", progress=shares)
+    (while_factoring,) = factored
+    share = factoring_share(sr.plan(graph, S, method="sparse"))
+    assert 0 < share < 1
+    assert shares == sorted(shares) and (shares[0], shares[-1]) == (0.0, 1.0) and shares.count(1.0) == 1
+    assert while_factoring > 5 and len(shares) - while_factoring > 5
+    assert all(part <= share for part in shares[:while_factoring])
+    assert shares[while_factoring] == pytest.approx(share)
+
+
+@pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
+@pytest.mark.parametrize("verb", ["closure", "factor", "solve"])
+@pytest.mark.parametrize("representation", [*MAKE, *BITS])
+def test_progress_rises_to_one(representation: str, verb: str) -> None:
+    name = "min_plus" if representation in MAKE else "boolean"
+    plain = matrix(130, sr.catalogue[name])
+    shares = Shares()
+    A = (MAKE | BITS)[representation][0](plain, sr.catalogue[name])
+    called(verb, A, sr.catalogue[name], plain[:, :3].copy(), {"progress": shares})
+    assert shares == sorted(shares) and shares[-1] == 1.0

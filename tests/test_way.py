@@ -51,6 +51,7 @@ def packed() -> Any:
     return sr.pack(np.random.default_rng(0).random((3000, 3000)) < 0.001)
 
 
+@pytest.mark.usefixtures("machine_code")
 @pytest.mark.parametrize(
     ("make", "S", "files", "entries"),
     [(dense, sr.min_plus, 12, 24), (rows, sr.min_plus, 18, 50), (packed, sr.boolean, 12, 40)],
@@ -63,7 +64,16 @@ def test_a_closure_goes_straight(make: Callable[[], Any], S: sr.Semiring, files:
     assert len(steps) <= entries, shown
 
 
+@pytest.mark.usefixtures("machine_code")
 def test_a_product_goes_straight() -> None:
     A = dense()
     steps = way(lambda: sr.matmul(A, A, sr.min_plus))
     assert len(set(steps)) <= 12 and len(steps) <= 24, "\n".join(steps)
+
+
+@pytest.mark.usefixtures("by_numpy")
+@pytest.mark.parametrize("verb", [lambda A: sr.closure(A, sr.min_plus), lambda A: sr.matmul(A, A, sr.min_plus)])
+def test_numpy_is_no_detour(verb: Callable[[Any], Any]) -> None:
+    A = dense()
+    steps = way(lambda: verb(A))
+    assert len(set(steps)) <= 14 and len(steps) <= 32, "\n".join(steps)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.kernels.cpu.bits.vectors import compiled
+from semiring.kernels.cpu.compile.plain import compiled
 
 from . import pattern, symbolic
 from .ordering import order

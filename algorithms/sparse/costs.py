@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.kernels.cpu.bits.vectors import compiled
+from semiring.kernels.cpu.compile.plain import compiled
 
 from .analysis import Analysis
 
@@ -147,11 +147,13 @@ def _paths(first: Any, pointer: Any, parent: Any, owner: Any, places: Any) -> An
     return total
 
 
+@lru_cache(1024)
 def analysis_seconds(n: int, nnz: int, method: str) -> float:
     """For the order and the symbolic analysis."""
     return (VERTEX * n + EDGE * nnz) * (1.0 if method == "metis" else 0.3)
 
 
+@lru_cache(1024)
 def dense_seconds(n: int, rate: Rates) -> float:
     """For making the dense matrix and closing it: n³ terms, fewer a second while the matrix is small."""
     return SETUP + float(n) ** 3 / rate.product * (1 + 500 / max(n, 1))

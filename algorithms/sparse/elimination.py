@@ -15,29 +15,31 @@ from typing import Any
 
 from semiring.algorithms.blocks import UndefinedStar
 from semiring.algorithms.r_kleene import close_by_halves
-from semiring.kernels.interface import Kernel
+from semiring.kernels.interface import AnyBlock, FrontEngine, Kernel, Report
 
 
-def factor(fronts: Any, values: Any) -> None:
+def factor(fronts: FrontEngine, values: Any, report: Report | None = None) -> None:
     """Eliminate all vertices.
 
     Parameters
     ----------
-    fronts : Fronts or ObjectFronts
-        The engine, with the analysis; it closes small fronts itself and asks for the others to be closed.
+    fronts : FrontEngine
+        It has the analysis; it may close small fronts itself, and asks for the others to be closed.
     values : array in storage, shape (nnz,)
+    report : callable, optional
+        Is told the part that is done, from time to time.
 
     Raises
     ------
     UndefinedStar
         With the place of the vertex in the order of elimination.
     """
-    failed = fronts.factor(values, close_front)
+    failed = fronts.factor(values, close_front, report)
     if failed >= 0:
         raise UndefinedStar(failed)
 
 
-def close_front(F: Any, pivots: int, kernel: Kernel, start: int) -> None:
+def close_front(F: AnyBlock, pivots: int, kernel: Kernel[AnyBlock], start: int) -> None:
     """Eliminate the first vertices of a front, which are number `start` and following of the matrix."""
     S, U = slice(0, pivots), slice(pivots, F.shape[0])
     D, R, C, X = F[S, S], F[S, U], F[U, S], F[U, U]

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.kernels.cpu.bits.vectors import compiled
+from semiring.kernels.cpu.compile.plain import compiled
 
 from .pattern import Index, inverse, renumbered
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semiring.kernels.cpu.bits.vectors import compiled
+from semiring.kernels.cpu.compile.plain import compiled
 
 Index = NDArray[np.int64]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.kernels.cpu.bits.vectors import compiled
+from semiring.kernels.cpu.compile.plain import compiled
 
 
 @compiled

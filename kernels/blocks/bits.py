@@ -34,7 +34,7 @@ class PackedRows:
         if not 0 <= columns <= WORD * width:
             raise SemiringError(f"{columns} columns do not fit {width} words of {WORD} bits")
         step = words.strides[0] if rows > 1 and width else 8
-        if (width > 1 and words.strides[1] != 8) or step < 8 or step % 8:
+        if words.size and ((width > 1 and words.strides[1] != 8) or step < 8 or step % 8):
             raise SemiringError("the words of a row must be adjacent and rows in ascending order; pass a copy")
         self.words = words
         self.shape = (rows, int(columns))

@@ -127,7 +127,7 @@ def stays_non_negative(S: Semiring, dtype: np.dtype, facts: DeviceFacts, length:
     if multiplies and (facts.high_limit or facts.largest > 1 or zero not in (0, inf)):
         return False
     if zero == -inf:
-        return not facts.high_limit and float(facts.largest) * max(length, 1) < np.finfo(dtype).max
+        return not facts.high_limit and float(facts.largest) * max(length, 1) < float(np.finfo(dtype).max)
     return True
 
 

@@ -7,9 +7,9 @@ isomorphism on the elements that can occur, so that closures and products may ru
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -43,6 +43,7 @@ class Lowering:
     fused_sum: bool = False  # ⊗ of floats is x + y, and ⊕ drops NaN
     blas: bool = False  # ⊕ and ⊗ are + and × of a float type that BLAS knows
     recode: tuple[Callable[[np.ndarray, bool], Any], Callable[[Any], np.ndarray]] | None = None
+    compiled: bool = True  # else NumPy runs the expressions as they stand
 
     @cached_property
     def is_identity(self) -> bool:
@@ -68,8 +69,18 @@ class Lowering:
         return tuple(self.storage[f] for f in self.storage.names) if self.storage.names else (self.storage,)
 
     @cached_property
+    def interpreted(self) -> Self:
+        """The same, run by NumPy."""
+        return replace(self, compiled=False)
+
+    @cached_property
+    def in_machine_code(self) -> Self:
+        """The same, compiled."""
+        return replace(self, compiled=True)
+
+    @cached_property
     def key(self) -> tuple[Any, ...]:
-        """What the compiled code depends on."""
+        """What compiled code depends on."""
         return (
             self.kind, self.add, self.mul, self.scale, self.star, self.defined, self.components, self.zero, self.one,
             self.fused_sum, self.blas, self.algebra if self.kind == "objects" else None,

@@ -139,6 +139,9 @@ def _widened(wide: Lowering, dtype: np.dtype) -> Lowering:
         return result
 
     def decode(b: np.ndarray) -> np.ndarray:
+        for given, meant in known:
+            if given != meant:
+                b = np.where(b == meant, given, b)
         outside = np.zeros(b.shape, bool) if limits is None else (b < limits.min) | (b > limits.max)
         if outside.any():
             refuse_too_small(S, dtype, b[outside].flat[0])

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, cast
 
-from semiring.kernels.interface import Kernel, StackKernel
+from semiring.kernels.interface import Kernel, Report, StackKernel
 
 
 class Counting:
     """A kernel that reports the share of `work` done after each operation."""
 
-    def __init__(self, kernel: Kernel, work: int, report: Callable[[float], None]):
+    def __init__(self, kernel: Kernel[Any], work: int, report: Report):
         self._kernel, self._work, self._report = kernel, max(work, 1), report
         self._done = 0
 
     @classmethod
     @contextmanager
-    def under(cls, bar: AbstractContextManager[Callable[[float], None]], kernel: Kernel, work: int) -> Iterator[Kernel]:
+    def under(cls, bar: AbstractContextManager[Report], kernel: Kernel[Any], work: int) -> Iterator[Kernel[Any]]:
         """A counting kernel for as long as a progress bar is shown; at the end all the work is done."""
         with bar as report:
             counting = cls(kernel, work, report)
-            yield cast(Kernel, counting)  # what it does not count it hands on
+            yield cast("Kernel[Any]", counting)  # what it does not count it hands on
             if counting._done < counting._work:
                 report(1.0)
 
@@ -61,6 +61,6 @@ class Counting:
 
     def close_stack(self, D: Any) -> Any:
         """As the kernel does; counts n³ for each."""
-        failed = cast(StackKernel, self._kernel).close_stack(D)
+        failed = cast("StackKernel[Any]", self._kernel).close_stack(D)
         self._count(D.shape[0] * D.shape[1] ** 3)
         return failed

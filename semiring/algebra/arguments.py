@@ -5,6 +5,8 @@ from __future__ import annotations
 from operator import index
 from typing import Any
 
+import numpy as np
+
 from semiring.errors import SemiringError
 
 
@@ -24,3 +26,27 @@ def whole_number(value: Any, what: str, least: int, most: int | None = None) -> 
         limits = f"of at least {least}" if most is None else f"from {least} to {most}"
         raise SemiringError(f"{what} must be a whole number {limits}, and is {value!r}")
     return number
+
+
+def array_of(values: Any, what: str) -> np.ndarray:
+    """An array of an argument; truth values among numbers stay what they are, where NumPy makes them 0 and 1.
+
+    Raises
+    ------
+    SemiringError
+        When they form none.
+
+    Examples
+    --------
+    >>> array_of([2, 0], "sources"), array_of([True, 0], "sources")
+    (array([2, 0]), array([True, 0], dtype=object))
+    """
+    try:
+        array = np.asarray(values)
+        if isinstance(values, (list, tuple)) and array.dtype.kind in "iuf":
+            objects = np.asarray(values, object)
+            if any(isinstance(value, (bool, np.bool_)) for value in objects.flat):
+                return objects
+    except (ValueError, TypeError, OverflowError) as e:
+        raise SemiringError(f"{what} are no array: {e}") from None
+    return array

@@ -59,6 +59,12 @@ class Arithmetic:
             self._objects = self._object_functions()
         else:
             self.zero, self.one = self.element(S.zero), None if S.one is None else self.element(S.one)
+        # Where an infinity is the limit of a narrow dtype it is another number in the wide one.
+        self._turned: list[tuple[Any, Any]] = []
+        if self.dtype.kind in "iu" and self._work != self.components:
+            wide = Arithmetic(S, working, working)
+            pairs = [(self.zero, wide.zero), (self.one, wide.one)]
+            self._turned = [(here, there) for here, there in pairs if here is not None and here != there]
 
     def element(self, value: Any) -> Any:
         """A Python number, or a tuple for records, as a scalar of the dtype."""
@@ -129,9 +135,14 @@ class Arithmetic:
         parts = self.split(x)
         if self._work == self.components:
             return parts
-        return tuple(np.asarray(p).astype(w) for p, w in zip(parts, self._work, strict=True))
+        wide = tuple(np.asarray(p).astype(w) for p, w in zip(parts, self._work, strict=True))
+        for here, there in self._turned:
+            wide = (np.where(parts[0] == here, there, wide[0]),)
+        return wide
 
     def _narrowed(self, result: np.ndarray, dtype: np.dtype) -> np.ndarray:
+        for here, there in self._turned:
+            result = np.where(result == there, here, result)
         if dtype.kind in "iu":
             limits = np.iinfo(dtype)
             if ((result < limits.min) | (result > limits.max)).any():

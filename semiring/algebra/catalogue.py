@@ -1,7 +1,8 @@
-"""The built-in algebras: each is one expression, the tuple (S, ⊕, ⊗, 0, 1) first."""
+"""The built-in algebras: each is one expression, the tuple (S, ⊕, ⊗, 0, 1) first, and is made when it is asked for."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -10,100 +11,11 @@ import numpy as np
 
 from semiring.errors import SemiringError
 
-from . import objects
 from .arguments import whole_number
 from .semiring import Semiring
 from .tracing import saturating_add, saturating_multiply
 
 inf = np.inf
-
-boolean = Semiring(
-    "boolean", "({0, 1}, or, and, 0, 1)", add=np.logical_or, mul=np.logical_and, zero=False, one=True,
-    star=lambda a: True, carrier=lambda a: (a == 0) | (a == 1), dtypes="bufi",
-    description="reachability, transitive closure",
-)
-
-min_plus = Semiring(
-    "min-plus", "(R ∪ {±∞}, min, +, +∞, 0)", add=np.minimum, mul=np.add, zero=inf, one=0,
-    star=lambda a: np.where(a < 0, -inf, 0), description="shortest paths, negative cycles",
-)
-
-max_plus = Semiring(
-    "max-plus", "(R ∪ {±∞}, max, +, −∞, 0)", add=np.maximum, mul=np.add, zero=-inf, one=0,
-    star=lambda a: np.where(a > 0, inf, 0), description="critical paths, scheduling",
-)
-
-max_min = Semiring(
-    "max-min", "([−∞, ∞], max, min, −∞, +∞)", add=np.maximum, mul=np.minimum, zero=-inf, one=inf,
-    star=lambda a: inf, description="widest (bottleneck) paths, Schulze's vote, fuzzy relations (Gödel)",
-)
-
-min_max = Semiring(
-    "min-max", "([−∞, ∞], min, max, +∞, −∞)", add=np.minimum, mul=np.maximum, zero=inf, one=-inf,
-    star=lambda a: -inf, description="minimax paths, single-linkage clusters, bottlenecks of spanning trees",
-)
-
-viterbi = Semiring(
-    "viterbi", "([0, 1], max, ×, 0, 1)", add=np.maximum, mul=np.multiply, zero=0, one=1,
-    star=lambda a: 1, carrier=lambda a: (a >= 0) & (a <= 1), description="most reliable paths",
-)
-
-max_times = Semiring(
-    "max-times", "([0, ∞], max, ×, 0, 1)", add=np.maximum, mul=saturating_multiply, zero=0, one=1,
-    star=lambda a: np.where(a <= 1, 1, inf), carrier=lambda a: a >= 0, dtypes="fiu",
-    description="best exchange chain, arbitrage",
-)
-
-min_times = Semiring(
-    "min-times", "([1, ∞], min, ×, ∞, 1)", add=np.minimum, mul=saturating_multiply, zero=inf, one=1,
-    star=lambda a: 1, carrier=lambda a: a >= 1, dtypes="fiu", description="least loss factor",
-)
-
-plus_times = Semiring(
-    "plus-times", "(R, +, ×, 0, 1)", add=np.add, mul=np.multiply, zero=0, one=1,
-    star=lambda a: np.where(a == 1, np.nan, 1 / (1 - a)), carrier=np.isfinite,
-    description="(I − A)⁻¹: Katz centrality, Markov chains, LU without pivoting",
-)
-
-counting = Semiring(
-    "counting", "(N ∪ {∞}, +, ×, 0, 1)", add=saturating_add, mul=saturating_multiply, zero=0, one=1,
-    star=lambda a: np.where(a == 0, 1, inf), dtypes="fiu",
-    carrier=lambda a: (a >= 0) & (np.floor(a) == a), description="number of walks",
-)
-
-log = Semiring(
-    "log", "(R ∪ {±∞}, logaddexp, +, −∞, 0)", add=np.logaddexp, mul=np.add, zero=-inf, one=0,
-    star=lambda a: np.where(a < 0, -np.log1p(-np.exp(np.minimum(a, 0))), inf),
-    description="forward algorithm: log-likelihood of walks",
-)
-
-gf2 = Semiring(
-    "gf2", "({0, 1}, xor, and, 0, 1)", add=np.bitwise_xor, mul=np.bitwise_and, zero=0, one=1,
-    star=lambda a: np.where(a == 0, 1, np.nan), carrier=lambda a: (a == 0) | (a == 1), dtypes="uib",
-    description="parity of the number of paths",
-)
-
-lukasiewicz = Semiring(
-    "lukasiewicz", "([0, 1], max, max(0, a + b − 1), 0, 1)", add=np.maximum,
-    mul=lambda a, b: np.maximum(0, a + b - 1), zero=0, one=1, star=lambda a: 1,
-    carrier=lambda a: (a >= 0) & (a <= 1), description="fuzzy relations",
-)
-
-bitset_may = Semiring(
-    "bitset-may", "(sets of bits, |, &, ∅, all)", add=np.bitwise_or, mul=np.bitwise_and, zero=0,
-    one=inf,  # the limit of an unsigned dtype: all bits
-    star=lambda a: inf, dtypes="u", description="a transitive closure for each bit at once",
-)
-
-bitset_must = Semiring(
-    "bitset-must", "(sets of bits, &, |, all, ∅)", add=np.bitwise_and, mul=np.bitwise_or, zero=inf, one=0,
-    star=lambda a: 0, dtypes="u", description="labels that no path can avoid",
-)
-
-gcd_lcm = Semiring(
-    "gcd-lcm", "(N, gcd, lcm, 0, 1)", add=np.gcd, mul=np.lcm, zero=0, one=1,
-    star=lambda a: 1, dtypes="iu", carrier=lambda a: a >= 0, description="divisibility lattice",
-)
 
 
 def _lexicographic(second_better: Any) -> Any:
@@ -116,52 +28,6 @@ def _lexicographic(second_better: Any) -> Any:
     return add
 
 
-shortest_count = Semiring(
-    "shortest-count", "([0, ∞] × (N ∪ {∞}), lexicographic min with ties added, (+, ×), (∞, 0), (0, 1))",
-    fields={"dist": "f8", "count": "f8"}, zero=(inf, 0), one=(0, 1),
-    add=lambda x, y: (
-        np.minimum(x.dist, y.dist),
-        np.where(x.dist < y.dist, x.count, np.where(y.dist < x.dist, y.count, saturating_add(x.count, y.count))),
-    ),
-    mul=lambda x, y: (saturating_add(x.dist, y.dist), saturating_multiply(x.count, y.count)),
-    star=lambda a: (0, np.where((a.dist == 0) & (a.count > 0), inf, 1)),
-    carrier=lambda a: ((a.dist >= 0) & (a.dist < inf) & (a.count >= 1)) | ((a.dist == inf) & (a.count == 0)),
-    description="length and number of shortest paths, betweenness",
-)
-
-shortest_hops = Semiring(
-    "shortest-hops", "([0, ∞] × (N ∪ {∞}), lexicographic min, (+, +), (∞, ∞), (0, 0))",
-    fields={"cost": "f8", "hops": "f8"}, zero=(inf, inf), one=(0, 0),
-    add=_lexicographic(lambda p, q: p <= q),
-    mul=lambda x, y: (saturating_add(x.cost, y.cost), saturating_add(x.hops, y.hops)),
-    star=lambda a: (0, 0), carrier=lambda a: (a.cost >= 0) & (a.hops >= 0) & ((a.cost < inf) | (a.hops == inf)),
-    description="shortest paths with fewest hops",
-)
-
-widest_shortest = Semiring(
-    "widest-shortest", "([0, ∞] × [−∞, ∞], less dist, then more width, (+, min), (∞, −∞), (0, ∞))",
-    fields={"dist": "f8", "width": "f8"}, zero=(inf, -inf), one=(0, inf),
-    add=_lexicographic(lambda p, q: p >= q),
-    mul=lambda x, y: (saturating_add(x.dist, y.dist), np.minimum(x.width, y.width)),
-    star=lambda a: (0, inf), carrier=lambda a: (a.dist >= 0) & ((a.dist < inf) | (a.width == -inf)),
-    description="shortest paths, the widest of them (quality of service)",
-)
-
-expectation = Semiring(
-    "expectation", "(R², (+, +), (pq, ps + rq), (0, 0), (1, 0))",
-    fields={"p": "f8", "r": "f8"}, zero=(0, 0), one=(1, 0),
-    add=lambda x, y: (x.p + y.p, x.r + y.r), mul=lambda x, y: (x.p * y.p, x.p * y.r + x.r * y.p),
-    star=lambda a: (
-        np.where(a.p == 1, np.nan, 1 / (1 - a.p)),
-        np.where(a.p == 1, np.nan, a.r / ((1 - a.p) * (1 - a.p))),
-    ),
-    carrier=lambda a: np.isfinite(a.p) & np.isfinite(a.r), description="expected lengths, gradients",
-)
-
-pareto, why, regex = objects.pareto, objects.why, objects.regex
-
-
-@cache
 def saturating_min_plus(M: int) -> Semiring:
     """({0 … M}, min, min(M, a + b), M, 0): shortest paths in few bits; M means M or more, or unreachable.
 
@@ -186,7 +52,11 @@ def saturating_min_plus(M: int) -> Semiring:
     >>> sr.saturating_min_plus(255).mul([200], [100])
     array([255])
     """
-    M = whole_number(M, "the bound of saturating_min_plus", 1)
+    return _saturating_min_plus(whole_number(M, "the bound of saturating_min_plus", 1))
+
+
+@cache
+def _saturating_min_plus(M: int) -> Semiring:
     return Semiring(
         f"saturating-min-plus({M})", f"({{0 … {M}}}, min, min({M}, a + b), {M}, 0)", add=np.minimum,
         # Written so that the sum is only taken where it cannot exceed M, in whatever dtype holds M.
@@ -196,7 +66,6 @@ def saturating_min_plus(M: int) -> Semiring:
     )
 
 
-@cache
 def mod_p(p: int) -> Semiring:
     """({0 … p − 1}, + mod p, × mod p, 0, 1) for a prime p: a field, in which a* is the inverse of 1 − a.
 
@@ -226,7 +95,11 @@ def mod_p(p: int) -> Semiring:
     >>> S.star([3]), S.mul([3], [5])
     (array([3]), array([1]))
     """
-    p = whole_number(p, "the modulus of mod_p", 2)
+    return _mod_p(whole_number(p, "the modulus of mod_p", 2))
+
+
+@cache
+def _mod_p(p: int) -> Semiring:
     if p >= 2**31 or any(p % d == 0 for d in range(2, int(p**0.5) + 1)):
         raise SemiringError(f"mod_p({p}): the modulus must be a prime below 2³¹")
 
@@ -253,7 +126,6 @@ def mod_p(p: int) -> Semiring:
     )
 
 
-@cache
 def k_best(k: int) -> Semiring:
     """Ascending k-tuples of lengths: ⊕ merges and keeps the k least, ⊗ keeps the k least sums.
 
@@ -287,7 +159,11 @@ def k_best(k: int) -> Semiring:
     >>> print(S.mul((0.0, 2.0, 9.0), (1.0, 4.0, 5.0)))
     (1.0, 3.0, 4.0)
     """
-    k = whole_number(k, "k of k_best", 1, 8)
+    return _k_best(whole_number(k, "k of k_best", 1, 8))
+
+
+@cache
+def _k_best(k: int) -> Semiring:
     fields = [f"d{i}" for i in range(k)]
     zero, one = (inf,) * k, (0, *[inf] * (k - 1))
 
@@ -345,31 +221,180 @@ def _least(x: list[Any], y: list[Any], k: int) -> list[Any]:
     return z
 
 
+class Catalogue(Mapping[str, Semiring]):
+    """Algebras by the names that they have in Python; each is made, and its laws are tried, when it is first asked for.
+
+    Parameters
+    ----------
+    declared : mapping of str to callable
+        Gives the algebra of each name.
+    """
+
+    def __init__(self, declared: Mapping[str, Callable[[], Semiring]]):
+        self._declared, self._made = declared, dict[str, Semiring]()
+
+    def __getitem__(self, name: str) -> Semiring:
+        if name not in self._made:
+            self._made.setdefault(name, self._declared[name]())
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._declared)
+
+    def __len__(self) -> int:
+        return len(self._declared)
+
+    def __repr__(self) -> str:
+        return f"Catalogue({', '.join(self)})"
+
+
+def _over_objects(name: str) -> Semiring:
+    from . import objects  # they take longer to import than all others together
+
+    found: Semiring = getattr(objects, name)
+    return found
+
+
 PARAMETERS = {"mod_p": (mod_p, 7), "saturating_min_plus": (saturating_min_plus, 255), "k_best": (k_best, 3)}
 
-catalogue: dict[str, Semiring] = {
-    "boolean": boolean, "min_plus": min_plus, "max_plus": max_plus, "max_min": max_min, "min_max": min_max,
-    "viterbi": viterbi, "max_times": max_times, "min_times": min_times, "plus_times": plus_times,
-    "counting": counting, "log": log, "gf2": gf2, "mod_p": mod_p(7), "lukasiewicz": lukasiewicz,
-    "bitset_may": bitset_may, "bitset_must": bitset_must, "gcd_lcm": gcd_lcm,
-    "saturating_min_plus": saturating_min_plus(255), "shortest_count": shortest_count,
-    "shortest_hops": shortest_hops, "widest_shortest": widest_shortest, "k_best": k_best(3),
-    "expectation": expectation, "pareto": pareto, "why": why, "regex": regex,
-}
+catalogue: Mapping[str, Semiring] = Catalogue({
+    "boolean": lambda: Semiring(
+        "boolean", "({0, 1}, or, and, 0, 1)", add=np.logical_or, mul=np.logical_and, zero=False, one=True,
+        star=lambda a: True, carrier=lambda a: (a == 0) | (a == 1), dtypes="bufi",
+        description="reachability, transitive closure",
+    ),
+    "min_plus": lambda: Semiring(
+        "min-plus", "(R ∪ {±∞}, min, +, +∞, 0)", add=np.minimum, mul=np.add, zero=inf, one=0,
+        star=lambda a: np.where(a < 0, -inf, 0), description="shortest paths, negative cycles",
+    ),
+    "max_plus": lambda: Semiring(
+        "max-plus", "(R ∪ {±∞}, max, +, −∞, 0)", add=np.maximum, mul=np.add, zero=-inf, one=0,
+        star=lambda a: np.where(a > 0, inf, 0), description="critical paths, scheduling",
+    ),
+    "max_min": lambda: Semiring(
+        "max-min", "([−∞, ∞], max, min, −∞, +∞)", add=np.maximum, mul=np.minimum, zero=-inf, one=inf,
+        star=lambda a: inf, description="widest (bottleneck) paths, Schulze's vote, fuzzy relations (Gödel)",
+    ),
+    "min_max": lambda: Semiring(
+        "min-max", "([−∞, ∞], min, max, +∞, −∞)", add=np.minimum, mul=np.maximum, zero=inf, one=-inf,
+        star=lambda a: -inf, description="minimax paths, single-linkage clusters, bottlenecks of spanning trees",
+    ),
+    "viterbi": lambda: Semiring(
+        "viterbi", "([0, 1], max, ×, 0, 1)", add=np.maximum, mul=np.multiply, zero=0, one=1,
+        star=lambda a: 1, carrier=lambda a: (a >= 0) & (a <= 1), description="most reliable paths",
+    ),
+    "max_times": lambda: Semiring(
+        "max-times", "([0, ∞], max, ×, 0, 1)", add=np.maximum, mul=saturating_multiply, zero=0, one=1,
+        star=lambda a: np.where(a <= 1, 1, inf), carrier=lambda a: a >= 0, dtypes="fiu",
+        description="best exchange chain, arbitrage",
+    ),
+    "min_times": lambda: Semiring(
+        "min-times", "([1, ∞], min, ×, ∞, 1)", add=np.minimum, mul=saturating_multiply, zero=inf, one=1,
+        star=lambda a: 1, carrier=lambda a: a >= 1, dtypes="fiu", description="least loss factor",
+    ),
+    "plus_times": lambda: Semiring(
+        "plus-times", "(R, +, ×, 0, 1)", add=np.add, mul=np.multiply, zero=0, one=1,
+        star=lambda a: np.where(a == 1, np.nan, 1 / (1 - a)), carrier=np.isfinite,
+        description="(I − A)⁻¹: Katz centrality, Markov chains, LU without pivoting",
+    ),
+    "counting": lambda: Semiring(
+        "counting", "(N ∪ {∞}, +, ×, 0, 1)", add=saturating_add, mul=saturating_multiply, zero=0, one=1,
+        star=lambda a: np.where(a == 0, 1, inf), dtypes="fiu",
+        carrier=lambda a: (a >= 0) & (np.floor(a) == a), description="number of walks",
+    ),
+    "log": lambda: Semiring(
+        "log", "(R ∪ {±∞}, logaddexp, +, −∞, 0)", add=np.logaddexp, mul=np.add, zero=-inf, one=0,
+        star=lambda a: np.where(a < 0, -np.log1p(-np.exp(np.minimum(a, 0))), inf),
+        description="forward algorithm: log-likelihood of walks",
+    ),
+    "gf2": lambda: Semiring(
+        "gf2", "({0, 1}, xor, and, 0, 1)", add=np.bitwise_xor, mul=np.bitwise_and, zero=0, one=1,
+        star=lambda a: np.where(a == 0, 1, np.nan), carrier=lambda a: (a == 0) | (a == 1), dtypes="uib",
+        description="parity of the number of paths",
+    ),
+    "mod_p": lambda: mod_p(7),
+    "lukasiewicz": lambda: Semiring(
+        "lukasiewicz", "([0, 1], max, max(0, a + b − 1), 0, 1)", add=np.maximum,
+        mul=lambda a, b: np.maximum(0, a + b - 1), zero=0, one=1, star=lambda a: 1,
+        carrier=lambda a: (a >= 0) & (a <= 1), description="fuzzy relations",
+    ),
+    "bitset_may": lambda: Semiring(
+        "bitset-may", "(sets of bits, |, &, ∅, all)", add=np.bitwise_or, mul=np.bitwise_and, zero=0,
+        one=inf,  # the limit of an unsigned dtype: all bits
+        star=lambda a: inf, dtypes="u", description="a transitive closure for each bit at once",
+    ),
+    "bitset_must": lambda: Semiring(
+        "bitset-must", "(sets of bits, &, |, all, ∅)", add=np.bitwise_and, mul=np.bitwise_or, zero=inf, one=0,
+        star=lambda a: 0, dtypes="u", description="labels that no path can avoid",
+    ),
+    "gcd_lcm": lambda: Semiring(
+        "gcd-lcm", "(N, gcd, lcm, 0, 1)", add=np.gcd, mul=np.lcm, zero=0, one=1,
+        star=lambda a: 1, dtypes="iu", carrier=lambda a: a >= 0, description="divisibility lattice",
+    ),
+    "saturating_min_plus": lambda: saturating_min_plus(255),
+    "shortest_count": lambda: Semiring(
+        "shortest-count", "([0, ∞] × (N ∪ {∞}), lexicographic min with ties added, (+, ×), (∞, 0), (0, 1))",
+        fields={"dist": "f8", "count": "f8"}, zero=(inf, 0), one=(0, 1),
+        add=lambda x, y: (
+            np.minimum(x.dist, y.dist),
+            np.where(x.dist < y.dist, x.count, np.where(y.dist < x.dist, y.count, saturating_add(x.count, y.count))),
+        ),
+        mul=lambda x, y: (saturating_add(x.dist, y.dist), saturating_multiply(x.count, y.count)),
+        star=lambda a: (0, np.where((a.dist == 0) & (a.count > 0), inf, 1)),
+        carrier=lambda a: ((a.dist >= 0) & (a.dist < inf) & (a.count >= 1)) | ((a.dist == inf) & (a.count == 0)),
+        description="length and number of shortest paths, betweenness",
+    ),
+    "shortest_hops": lambda: Semiring(
+        "shortest-hops", "([0, ∞] × (N ∪ {∞}), lexicographic min, (+, +), (∞, ∞), (0, 0))",
+        fields={"cost": "f8", "hops": "f8"}, zero=(inf, inf), one=(0, 0),
+        add=_lexicographic(lambda p, q: p <= q),
+        mul=lambda x, y: (saturating_add(x.cost, y.cost), saturating_add(x.hops, y.hops)),
+        star=lambda a: (0, 0), carrier=lambda a: (a.cost >= 0) & (a.hops >= 0) & ((a.cost < inf) | (a.hops == inf)),
+        description="shortest paths with fewest hops",
+    ),
+    "widest_shortest": lambda: Semiring(
+        "widest-shortest", "([0, ∞] × [−∞, ∞], less dist, then more width, (+, min), (∞, −∞), (0, ∞))",
+        fields={"dist": "f8", "width": "f8"}, zero=(inf, -inf), one=(0, inf),
+        add=_lexicographic(lambda p, q: p >= q),
+        mul=lambda x, y: (saturating_add(x.dist, y.dist), np.minimum(x.width, y.width)),
+        star=lambda a: (0, inf), carrier=lambda a: (a.dist >= 0) & ((a.dist < inf) | (a.width == -inf)),
+        description="shortest paths, the widest of them (quality of service)",
+    ),
+    "k_best": lambda: k_best(3),
+    "expectation": lambda: Semiring(
+        "expectation", "(R², (+, +), (pq, ps + rq), (0, 0), (1, 0))",
+        fields={"p": "f8", "r": "f8"}, zero=(0, 0), one=(1, 0),
+        add=lambda x, y: (x.p + y.p, x.r + y.r), mul=lambda x, y: (x.p * y.p, x.p * y.r + x.r * y.p),
+        star=lambda a: (
+            np.where(a.p == 1, np.nan, 1 / (1 - a.p)),
+            np.where(a.p == 1, np.nan, a.r / ((1 - a.p) * (1 - a.p))),
+        ),
+        carrier=lambda a: np.isfinite(a.p) & np.isfinite(a.r), description="expected lengths, gradients",
+    ),
+    "pareto": lambda: _over_objects("pareto"),
+    "why": lambda: _over_objects("why"),
+    "regex": lambda: _over_objects("regex"),
+})
 
 # Not semirings: the law checker refuses them with a witness; plus-min still is a bare matrix product.
-plus_min = Semiring(
-    "plus-min", "([0, ∞], +, min, 0, ∞)", add=np.add, mul=np.minimum, zero=0, one=inf, carrier=lambda a: a >= 0,
-    product_only=True, description="sum of the overlaps",
-)
+counter_examples: Mapping[str, Semiring] = Catalogue({
+    "plus_min": lambda: Semiring(
+        "plus-min", "([0, ∞], +, min, 0, ∞)", add=np.add, mul=np.minimum, zero=0, one=inf, carrier=lambda a: a >= 0,
+        product_only=True, description="sum of the overlaps",
+    ),
+    "shortest_widest": lambda: Semiring(
+        "shortest-widest", "([−∞, ∞] × [0, ∞], more width, then less dist, (min, +), (−∞, ∞), (∞, 0))",
+        fields={"width": "f8", "dist": "f8"}, zero=(-inf, inf), one=(inf, 0),
+        add=lambda x, y: np.where((x.width > y.width) | ((x.width == y.width) & (x.dist <= y.dist)), x, y),
+        mul=lambda x, y: (np.minimum(x.width, y.width), x.dist + y.dist),
+        carrier=lambda a: (a.dist >= 0) & ((a.width > -inf) | (a.dist == inf)),
+        product_only=True, description="nothing: neither distributive law holds",
+    ),
+})
 
-shortest_widest = Semiring(
-    "shortest-widest", "([−∞, ∞] × [0, ∞], more width, then less dist, (min, +), (−∞, ∞), (∞, 0))",
-    fields={"width": "f8", "dist": "f8"}, zero=(-inf, inf), one=(inf, 0),
-    add=lambda x, y: np.where((x.width > y.width) | ((x.width == y.width) & (x.dist <= y.dist)), x, y),
-    mul=lambda x, y: (np.minimum(x.width, y.width), x.dist + y.dist),
-    carrier=lambda a: (a.dist >= 0) & ((a.width > -inf) | (a.dist == inf)),
-    product_only=True, description="nothing: neither distributive law holds",
-)
 
-counter_examples: dict[str, Semiring] = {"plus_min": plus_min, "shortest_widest": shortest_widest}
+def __getattr__(name: str) -> Semiring:
+    for known in (catalogue, counter_examples):
+        if name in known:
+            return known[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

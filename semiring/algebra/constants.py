@@ -72,13 +72,18 @@ def nearest_constant(value: Any, dtype: np.dtype) -> np.generic:
     return cast_constant(value, dtype)
 
 
-@lru_cache(4096, typed=True)
 def fold(ufunc: np.ufunc, *values: Any) -> Any:
     """The value of an operation on constants if it is the same in every dtype that can hold them; None otherwise.
 
     Integers are exact, and all else is in double precision; 200 + 100 is not a constant, since 8 bits wrap it, nor is
     ∞ + 1 or ∞ = 255, since ∞ stands for the limit of an integer dtype there.
     """
+    return _fold(ufunc, values, tuple(f"{type(v).__name__} {v!r}" for v in values))
+
+
+@lru_cache(4096)
+def _fold(ufunc: np.ufunc, values: tuple[Any, ...], spelled: tuple[str, ...]) -> Any:
+    """See `fold`; 0 and −0 are equal, and 1 and 1.0, but not as they are spelled."""
     answer = _exactly(ufunc, values)
     if answer is None:
         return None

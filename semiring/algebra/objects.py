@@ -246,7 +246,7 @@ def letter(text: str) -> Regex:
     Raises
     ------
     SemiringError
-        When the text is not one letter or digit.
+        When the text is not one letter or digit, or is ε, which stands for the empty word.
 
     Examples
     --------
@@ -257,6 +257,8 @@ def letter(text: str) -> Regex:
     """
     if not isinstance(text, str) or len(text) != 1 or not text.isalnum():
         raise SemiringError(f"letter({text!r}): a letter is one letter or digit")
+    if text == EPSILON.text:
+        raise SemiringError(f"letter({text!r}): ε is the empty word, sr.regex.one; take another letter")
     return Regex("letter", text=text)
 
 

@@ -69,6 +69,14 @@ def parser() -> Parser:
     p.add_argument("algebra", metavar="ALGEBRA", help="a name from the catalogue, or FILE.py:NAME")
     command("catalogue", commands.run_catalogue, "the algebras that come with the library")
     command("info", commands.run_info, "versions, processor, memory and the choices that follow")
+    p = command(
+        "warmup", commands.run_warmup, "compile ahead of need",
+        "What the algebras' matrices need is compiled now and kept; without it that happens once it repays.",
+    )
+    p.add_argument("algebras", nargs="*", metavar="ALGEBRA", help="names from the catalogue, or FILE.py:NAME")
+    p.add_argument("--dtype", action="append", metavar="TYPE", help="of the matrices; may be given again")
+    p.add_argument("--sparse", action="store_true", help="for sparse matrices and graphs too")
+    p.add_argument("--clear", action="store_true", help="first delete what is kept on disk")
     p = command("demo", commands.run_demo, "five questions about the roads of Minnesota, checked against SciPy")
     p.add_argument("--plot", type=Path, metavar="PNG", help="draw a map of the answers")
     return result

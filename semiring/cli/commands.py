@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
+from time import perf_counter
 
 import numpy as np
 
@@ -77,6 +78,23 @@ def run_demo(arguments: argparse.Namespace) -> int:
     from .demo import run
 
     return 0 if run(arguments.plot) else 1
+
+
+def run_warmup(arguments: argparse.Namespace) -> int:
+    """Compile ahead of need; or delete what is kept."""
+    from semiring.kernels.cpu.compile.cache import clear_cache
+    from semiring.machine.memory import in_words
+    from semiring.solvers.warmup import warmup
+
+    if not arguments.algebras and not arguments.clear:
+        raise SemiringError("name an algebra to compile for, or give --clear")
+    if arguments.clear:
+        print(f"deleted {in_words(clear_cache())}")
+    for name in arguments.algebras:
+        began = perf_counter()
+        warmup(algebra_of(name), dtypes=arguments.dtype, sparse=arguments.sparse)
+        print(f"{name}: {perf_counter() - began:.1f} s")
+    return 0
 
 
 def run_info(arguments: argparse.Namespace) -> int:

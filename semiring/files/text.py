@@ -109,8 +109,12 @@ def _first_record(text: str, line: int, raw: str) -> str:
     return raw
 
 
+QUOTATION = re.compile(r'"(?:[^"]|"")*"')
+
+
 def _separator(line: str) -> str | None:
     """The mark that makes most fields of a line, None for blanks."""
+    line = QUOTATION.sub("", line)
     mark = max("\t;,", key=line.count)
     if mark not in line:
         return None

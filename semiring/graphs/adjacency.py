@@ -58,11 +58,11 @@ def adjacency(
     ------
     GraphError
         A vertex, weight or edge that is none, with its position; a weight that is no element, or that the dtype cannot
-        hold.
+        hold; names that are no sequence.
     SemiringError
         The matrix would not fit in memory, the algebra is unknown, or it cannot live in the dtype.
     TypeError
-        When n is no integer, the names are no sequence, or NumPy knows no such dtype.
+        When n is no integer, or NumPy knows no such dtype.
 
     Notes
     -----
@@ -125,11 +125,11 @@ def from_dense(
     ------
     GraphError
         When the array is not square, or an entry is no number, NaN, no element, or none that the dtype can hold; the
-        message names its place. When there is not one name for each vertex, or one stands twice.
+        message names its place. When the names are no sequence with one for each vertex, all different.
     SemiringError
         The matrix would not fit in memory, the algebra is unknown, or it cannot live in the dtype.
     TypeError
-        When the names are no sequence, or NumPy knows no such dtype.
+        When NumPy knows no such dtype.
 
     Examples
     --------

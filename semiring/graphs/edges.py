@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from semiring.errors import GraphError
 
-from .names import is_hashable, is_integer, is_missing, near, span_text
+from .names import as_names, is_hashable, is_integer, is_missing, near, span_text
 from .texts import quoted
 
 # Integers are positions, unless the largest is beyond FEW and beyond SPREAD times the ends of edges: then they are
@@ -203,6 +203,7 @@ def numbered(
     found: Columns, n: int | None, names: Sequence[Hashable] | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int, list[Any] | None]:
     """Positions of the ends, the number of vertices and their names."""
+    names = as_names(names)
     sources, targets = _vertices(found.sources, "source"), _vertices(found.targets, "target")
     if names is None and found.vertices is not None and not _are_positions(found.vertices, n):
         names = found.vertices
@@ -226,7 +227,7 @@ def numbered(
         if n > FEW and n > SPREAD * (len(sources) + len(targets)):
             sources, targets, names = _compacted(sources, targets)
             n = len(names)
-    return sources, targets, max(n, 0), None if names is None else list(names)
+    return sources, targets, max(n, 0), as_names(names)
 
 
 def _compacted(sources: NDArray[np.int64], targets: NDArray[np.int64]) -> tuple[Any, Any, list[Any]]:
@@ -271,6 +272,29 @@ def _vertices(column: Any, what: str) -> NDArray[np.int64] | list[Any]:
             f"edge {i}: {what} vertex {column[i]} is not an integer; vertices are integers from 0, or names"
         )
     return column.astype(np.int64, copy=False)
+
+
+def as_positions(column: Any, what: str) -> NDArray[np.int64]:
+    """A column of vertices that are positions.
+
+    Raises
+    ------
+    GraphError
+        When one is no integer; the message names its edge.
+    """
+    if isinstance(column, np.ma.MaskedArray) and np.ma.is_masked(column):
+        raise GraphError("edges have no mask: leave out those that are masked")
+    if not isinstance(column, np.ndarray):
+        if isinstance(column, str) or not isinstance(column, Iterable):
+            raise GraphError(f"the {what} vertices must be a sequence of integers, not {quoted(column)}")
+        column = np.asarray(column) if hasattr(column, "__array__") else list(column)
+    if isinstance(column, np.ndarray) and column.ndim != 1:
+        raise GraphError(f"the {what} vertices have shape {column.shape}: give one for each edge")
+    found = column if getattr(column, "dtype", None) == np.int64 else _vertices(column, what)
+    if isinstance(found, list):
+        i = next(i for i, v in enumerate(found) if not isinstance(v, (int, float, np.integer, np.floating)))
+        raise GraphError(f"edge {i}: {what} vertex {quoted(found[i])} is no position; as_graph takes edges by name")
+    return found
 
 
 def _listed(column: Any) -> list[Any]:

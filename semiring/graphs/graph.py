@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import operator
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from semiring.algebra.arguments import whole_number
 from semiring.errors import GraphError
 
-from .edges import Columns, bad_vertex, columns_of, numbered
-from .names import Named
+from .edges import Columns, as_positions, bad_vertex, columns_of, numbered
+from .names import Named, as_names
 from .texts import clip_repr, count_text, dtype_text, quoted
 from .weights import as_weights, refuse_nan
 
@@ -27,13 +28,13 @@ class Graph(Named):
 
     Parameters
     ----------
-    sources, targets : int64 array, shape (m,)
-        The ends of each edge, positions from 0 to n − 1.
+    sources, targets : array_like of int, shape (m,)
+        The ends of each edge, positions from 0 to n − 1; held as arrays of int64.
     n : int
         Number of vertices.
-    weights : array, shape (m,), optional
+    weights : array_like, shape (m,), optional
         Numbers, records or objects. None: the edges have no weights.
-    names : list of hashable, optional
+    names : sequence of hashable, optional
         Names of the vertices, all different. None: they are called by position.
     directed : bool
         False: every edge, listed once, goes both ways.
@@ -41,8 +42,10 @@ class Graph(Named):
     Raises
     ------
     GraphError
-        When the arrays differ in length, an end is no position, a weight is NaN, or there is not one name for each
-        vertex, or one stands twice.
+        When the arrays differ in length, an end is no position, a weight is NaN, or the names are no sequence with one
+        for each vertex, all different and hashable.
+    SemiringError
+        When n is no whole number from 0 on.
 
     Examples
     --------
@@ -60,6 +63,17 @@ class Graph(Named):
     directed: bool = True
 
     def __post_init__(self) -> None:
+        weights = self.weights
+        if weights is not None and not (isinstance(weights, np.ndarray) and weights.ndim == 1):
+            if isinstance(weights, str) or not isinstance(weights, Iterable):
+                raise GraphError(f"weights must be a sequence, one for each edge, not {quoted(weights)}")
+            weights = as_weights(weights if isinstance(weights, np.ndarray) else list(weights))
+        checked = {
+            "sources": as_positions(self.sources, "source"), "targets": as_positions(self.targets, "target"),
+            "n": whole_number(self.n, "n", 0), "weights": weights, "names": as_names(self.names),
+        }
+        for field, value in checked.items():
+            object.__setattr__(self, field, value)  # the graph is frozen once it is made
         lengths = {"sources": len(self.sources), "targets": len(self.targets)}
         if self.weights is not None:
             lengths["weights"] = len(self.weights)
@@ -169,9 +183,9 @@ def as_graph(
     Raises
     ------
     GraphError
-        A vertex, weight or edge that is none, with its position.
+        A vertex, weight or edge that is none, with its position; names that are no sequence.
     TypeError
-        When n is no integer, or the names are no sequence.
+        When n is no integer.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike
 from semiring.algebra.by_name import algebra
 from semiring.errors import GraphError
 from semiring.graphs.masks import unmasked
-from semiring.graphs.names import Named, is_hashable
+from semiring.graphs.names import Named, as_names, is_hashable
 from semiring.graphs.texts import clip, dtype_text, element_text, shown
 
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ class Matrix(Named):
     Raises
     ------
     GraphError
-        When the array is not square, or there is not one name for each vertex, or one stands twice.
+        When the array is not square, or the names are no sequence with one for each vertex, all different and
+        hashable.
     SemiringError
         For an unknown algebra.
 
@@ -72,7 +73,7 @@ class Matrix(Named):
         self.array = array
         self.semiring = semiring
         self.n = array.shape[0]
-        self.names = None if names is None else list(names)
+        self.names = as_names(names)
         self._check_names()
 
     @property

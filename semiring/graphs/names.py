@@ -13,7 +13,7 @@ import numpy as np
 
 from semiring.errors import GraphError
 
-from .texts import quoted
+from .texts import clip_repr, quoted
 
 CLOSE = 20_000  # names that are searched for a near one
 LONG = 200  # characters from which a name is near to none, since a comparison takes the square of them
@@ -61,11 +61,33 @@ class Named:
         if len(self.names) != self.n:
             raise GraphError(f"{len(self.names)} names for {self.n} vertices: give one for each")
         seen: set[Hashable] = set()
-        if len(set(self.names)) < self.n:
+        try:
+            different = len(set(self.names))
+        except TypeError:
+            i = next(i for i, name in enumerate(self.names) if not is_hashable(name))
+            raise GraphError(f"vertex {i} is called {quoted(self.names[i])}, which is not hashable: name vertices by "
+                             "strings, numbers or tuples") from None
+        if different < self.n:
             for i, name in enumerate(self.names):
                 if name in seen:
                     raise GraphError(f"two vertices are called {quoted(name)} (the second is number {i})")
                 seen.add(name)
+
+
+def as_names(names: Any) -> list[Any] | None:
+    """Names of vertices, whatever sequence they come in.
+
+    Raises
+    ------
+    GraphError
+        When they are none.
+    """
+    if names is None:
+        return None
+    try:
+        return names.tolist() if isinstance(names, np.ndarray) and names.ndim == 1 else list(names)
+    except TypeError:
+        raise GraphError(f"names must be a sequence, one for each vertex, and are {clip_repr(names)}") from None
 
 
 def position_of(name: Any, n: int, names: Sequence[Any] | None, positions: Mapping[Hashable, int]) -> int:

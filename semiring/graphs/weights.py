@@ -160,7 +160,7 @@ def _numbers(values: np.ndarray, target: np.dtype, place: Callable[[int], str]) 
     except (OverflowError, TypeError, ValueError):
         for i, value in enumerate(values):
             try:
-                target.type(value)
+                target.type(value), np.float64(value)
             except (OverflowError, TypeError, ValueError):
                 raise GraphError(f"{place(i)}: the weight {value!r} does not fit {target}") from None
         raise

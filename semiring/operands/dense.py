@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.semiring import Semiring
-from semiring.algebra.vectors import flattened
 from semiring.errors import SemiringError
 from semiring.graphs.masks import unmasked
 from semiring.graphs.matrix import Matrix
@@ -18,7 +17,7 @@ from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 
 from .examine import examine
-from .operand import Operand
+from .operand import Operand, convert
 
 Wrap = Callable[[np.ndarray], Any]
 
@@ -35,11 +34,11 @@ class Dense(Operand):
 
     def __init__(
         self, array: Any, S: Semiring, what: str = "A", wrap: Wrap = as_is, names: Sequence[Any] | None = None,
-        source: Any = None,
+        of_graph: bool = False, callers_dtype: np.dtype | None = None,
     ):
         self.S, self.what, self.shape, self.dtype, self.names = S, what, array.shape, array.dtype, names
-        self.array, self._wrap, self.source = array, wrap, source
-        self.of_graph = source is not None
+        self.array, self._wrap, self.of_graph = array, wrap, of_graph
+        self.callers_dtype = self.dtype if callers_dtype is None else callers_dtype
 
     @property
     def nbytes(self) -> int:
@@ -51,15 +50,24 @@ class Dense(Operand):
         """What is known of the elements; refuses what is not one, with its place."""
         return examine(self.S, self.dtype, ((self.what, self.array),))
 
-    def form(self, length: int, *, check: bool = True, in_place: bool = False) -> tuple[Facts, Lowering]:
-        """What is known of the elements, and the form in which to compute; `length` factors are in a ⊗-product."""
-        facts = self.facts
+    def form(
+        self, length: int, *, beside: Sequence[Operand] = (), check: bool = True, in_place: bool = False,
+        packed: bool | None = None,
+    ) -> tuple[Facts, Lowering]:
+        """What is known of the elements, and the form in which to compute; see `Operand.form`."""
+        facts, packed = self._facts_with(beside), len(self.shape) == 2 if packed is None else packed
         low = only_form(self.S, self.dtype, facts.two_valued)
-        return facts, low or self.lowering(facts, length, in_place=in_place, packed=len(self.shape) == 2)
+        return facts, low or self.lowering(facts, length, in_place=in_place, packed=packed)
+
+    def _facts_with(self, beside: Sequence[Operand]) -> Facts:
+        """What is known of all elements together."""
+        if not beside:
+            return self.facts
+        return examine(self.S, self.dtype, [(x.what, x.array) for x in (self, *beside)])  # type: ignore[attr-defined]
 
     def wrap(self, answer: Any) -> Any:
         """An answer as the caller's own type, with the names of the vertices."""
-        return self._wrap(answer)
+        return self._wrap(answer if self.callers_dtype is self.dtype else self.in_callers_dtype(answer))
 
     def stored(self, low: Lowering, copy: bool) -> Any:
         """The elements in a lowering's storage; their own memory may be used where `copy` is false."""
@@ -71,19 +79,18 @@ def read_array(A: np.ndarray, S: Semiring, what: str) -> Dense:
     if A.dtype.kind not in "biufcO":
         refuse_dtype(A.dtype, S, what)
     if isinstance(A, np.ma.MaskedArray):
-        return Dense(unmasked(A, S, what), S, what)
+        return Dense(unmasked(A, S, what), S, what, callers_dtype=A.dtype)
     if isinstance(A, np.matrix):
         A = np.asarray(A)
-    carried = carried_by(A, S)
-    return Dense(carried, S, what, as_is if carried is A else lambda array: convert(array, A.dtype))
+    if isinstance(A, np.matrix):
+        A = np.asarray(A)
+    return Dense(carried_by(A, S), S, what, callers_dtype=A.dtype)
 
 
 def read_matrix(A: Matrix, S: Semiring, what: str) -> Dense:
     """A `Matrix`, whose names answers keep."""
-    names, given = A.names, A.array.dtype
-    carried = carried_by(A.array, S)
-    same = carried.dtype == given
-    return Dense(carried, S, what, lambda a: Matrix(a if same else convert(a, given), S, names), names, A)
+    names = A.names
+    return Dense(carried_by(A.array, S), S, what, lambda a: Matrix(a, S, names), names, True, A.dtype)
 
 
 def read_nested(A: Any, S: Semiring, what: str) -> Dense:
@@ -115,22 +122,3 @@ def carried_by(array: Any, S: Semiring, literal: bool = False) -> Any:
     # Nested lists of Python numbers have no dtype of their own: the algebra's is meant.
     wanted = S._home(dtype) if literal else S._resolved.get(dtype) or S.resolve_dtype(dtype)
     return array if dtype is wanted or (dtype == wanted and dtype.isnative) else convert(array, wanted)
-
-
-def convert(array: np.ndarray, wanted: np.dtype) -> np.ndarray:
-    """The array in another dtype; fields of records by name, vectors as their numbers side by side, and back."""
-    given = array.dtype
-    if not (wanted.names and given.names):
-        return array.astype(wanted)
-    if set(wanted.names) == set(given.names):
-        result = np.empty(array.shape, wanted)
-        for f in wanted.names:
-            result[f] = array[f]
-        return result
-    # One of the two has vectors, the other their numbers side by side in the same memory.
-    if set(flattened(given).names or ()) == set(wanted.names):
-        base = {f: wanted[f] if f in wanted.names else wanted[f"{f}.0"] for f in given.names}
-        aligned = np.dtype([(f, base[f], given[f].shape) for f in given.names], align=True)
-        return convert(convert(array, aligned).view(flattened(aligned)), wanted)
-    aligned = np.dtype([(f, wanted[f]) for f in wanted.names], align=True)
-    return convert(convert(array, flattened(aligned)).view(aligned), wanted)

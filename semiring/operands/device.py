@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -32,12 +33,16 @@ class Device(Dense):
         packed = packed and min(self.shape) >= PACKED
         return choose(self.S, self.dtype, facts, length, in_place=in_place, packed=packed)
 
-    def form(self, length: int, *, check: bool = True, in_place: bool = False) -> tuple[Facts, Lowering]:
+    def form(
+        self, length: int, *, beside: Sequence[Operand] = (), check: bool = True, in_place: bool = False,
+        packed: bool | None = None,
+    ) -> tuple[Facts, Lowering]:
         """What is known of the elements, and the form in which to compute; without `check` nobody looks at them."""
+        packed = len(self.shape) == 2 if packed is None else packed
         if not check:
-            return Facts(), self.unchecked_lowering(len(self.shape) == 2)
-        facts = self.facts
-        return facts, self.lowering(facts, length, in_place=in_place, packed=len(self.shape) == 2)
+            return Facts(), self.unchecked_lowering(packed)
+        facts = self._facts_with(beside)
+        return facts, self.lowering(facts, length, in_place=in_place, packed=packed)
 
     def unchecked_lowering(self, packed: bool) -> Lowering:
         """The form that is right for data that nobody has looked at."""
@@ -104,11 +109,12 @@ def read_dlpack(A: Any, S: Semiring, what: str) -> Dense:
 
 
 def _importer(A: Any) -> Wrap:
-    """How the library that an array comes from takes one from elsewhere."""
+    """How the library that an array comes from takes one from elsewhere: in the machine's byte order, the only one."""
     library = type(A).__module__.partition(".")[0]
     if library == "jaxlib":
         from jax import dlpack
 
-        importer: Wrap = dlpack.from_dlpack
-        return importer
-    return getattr(sys.modules.get(library), "from_dlpack", as_is)
+        take: Wrap = dlpack.from_dlpack
+    else:
+        take = getattr(sys.modules.get(library), "from_dlpack", as_is)
+    return lambda array: take(array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("=")))

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from semiring.algebra.semiring import Semiring
+from semiring.algebra.vectors import flattened
 from semiring.errors import SemiringError
 from semiring.kernels.choose import choose
 from semiring.kernels.facts import Facts
@@ -31,6 +32,8 @@ class Operand:
         Of the matrix, behind the axes of a stack.
     dtype : dtype
         Of the elements, as computed with.
+    callers_dtype : dtype
+        Of the elements as they came in, and of answers: `dtype`, or that in another byte order or layout of records.
     names : sequence or None
         Of the vertices.
     of_graph : bool
@@ -45,6 +48,7 @@ class Operand:
         self, S: Semiring, what: str, shape: tuple[int, ...], dtype: np.dtype, names: Sequence[Any] | None = None
     ):
         self.S, self.what, self.shape, self.dtype, self.names = S, what, shape, dtype, names
+        self.callers_dtype = dtype
 
     @property
     def nbytes(self) -> int:
@@ -60,10 +64,33 @@ class Operand:
         """An answer as the caller's own type, with the names of the vertices."""
         return answer
 
-    def form(self, length: int, *, check: bool = True, in_place: bool = False) -> tuple[Facts, Lowering]:
-        """What is known of the elements, and the form in which to compute; `length` factors are in a ⊗-product."""
-        facts = self.facts
-        return facts, self.lowering(facts, length, in_place=in_place, packed=len(self.shape) == 2)
+    def in_callers_dtype(self, answer: Any) -> Any:
+        """An answer in the byte order, and the layout of records, in which the elements came in."""
+        if answer.dtype == self.callers_dtype or not isinstance(answer, np.ndarray):  # there is one order on a GPU
+            return answer
+        return convert(answer, self.callers_dtype)
+
+    def form(
+        self, length: int, *, beside: Sequence[Operand] = (), check: bool = True, in_place: bool = False,
+        packed: bool | None = None,
+    ) -> tuple[Facts, Lowering]:
+        """What is known of the elements, and the form in which to compute.
+
+        Parameters
+        ----------
+        length : int
+            The most factors that are in a ⊗-product.
+        beside : sequence of Operand, optional
+            Others of the same dtype and representation, which are computed on together with it.
+        check : bool
+            Whether to look at elements on a GPU.
+        in_place : bool
+            Whether the caller wants the elements' own memory to be used.
+        packed : bool, optional
+            Whether one bit an element is possible. Default: in a matrix.
+        """
+        facts, packed = self.facts, len(self.shape) == 2 if packed is None else packed
+        return facts, self.lowering(facts, length, in_place=in_place, packed=packed)
 
     def lowering(self, facts: Facts, length: int, *, in_place: bool = False, packed: bool = False) -> Lowering:
         """The form in which to compute on it; see `semiring.kernels.choose.choose`."""
@@ -80,6 +107,25 @@ class Operand:
     def position(self, vertex: int) -> Any:
         """What a vertex is called."""
         return vertex if self.names is None else self.names[vertex]
+
+
+def convert(array: np.ndarray, wanted: np.dtype) -> np.ndarray:
+    """The array in another dtype; fields of records by name, vectors as their numbers side by side, and back."""
+    given = array.dtype
+    if not (wanted.names and given.names):
+        return array.astype(wanted)
+    if set(wanted.names) == set(given.names):
+        result = np.empty(array.shape, wanted)
+        for f in wanted.names:
+            result[f] = array[f]
+        return result
+    # One of the two has vectors, the other their numbers side by side in the same memory.
+    if set(flattened(given).names or ()) == set(wanted.names):
+        base = {f: wanted[f] if f in wanted.names else wanted[f"{f}.0"] for f in given.names}
+        aligned = np.dtype([(f, base[f], given[f].shape) for f in given.names], align=True)
+        return convert(convert(array, aligned).view(flattened(aligned)), wanted)
+    aligned = np.dtype([(f, wanted[f]) for f in wanted.names], align=True)
+    return convert(convert(array, flattened(aligned)).view(aligned), wanted)
 
 
 @lru_cache(1024)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -38,6 +38,7 @@ class Packed(Operand):
     ):
         rows, columns = matrix.shape
         self.S, self.what, self.shape, self.dtype, self.names = S, what, (rows, columns), TRUTH, None
+        self.callers_dtype = TRUTH
         self.matrix, self.mine, self.on_gpu, self._wrap = matrix, mine, on_gpu, wrap
 
     @property
@@ -50,7 +51,10 @@ class Packed(Operand):
         """Every element is 0 or 1."""
         return TWO_VALUED
 
-    def form(self, length: int, *, check: bool = True, in_place: bool = False) -> tuple[Facts, Lowering]:
+    def form(
+        self, length: int, *, beside: Sequence[Operand] = (), check: bool = True, in_place: bool = False,
+        packed: bool | None = None,
+    ) -> tuple[Facts, Lowering]:
         """That every element is 0 or 1, and the form in bits."""
         return TWO_VALUED, self.lowering(TWO_VALUED, length)
 

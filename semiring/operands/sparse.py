@@ -14,10 +14,12 @@ from semiring.algebra.laws import is_nan, show
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.graphs.adjacency import require_rows, scatter, stable_order, zeros
-from semiring.graphs.graph import as_graph
+from semiring.graphs.graph import Graph, as_graph
 from semiring.graphs.matrix import Matrix
+from semiring.graphs.names import as_names
 from semiring.graphs.weights import elements, refuse_nan, unweighted
 from semiring.kernels.blocks.rows import Rows
+from semiring.kernels.cpu.sparse.structure import BROKEN, FINE, state_of
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 
@@ -51,7 +53,7 @@ class Sparse(Operand):
     ):
         self.n, self.nnz = len(rows.offsets) - 1, len(rows.columns)
         self.S, self.what, self.shape, self.dtype = S, what, (self.n, rows.width), rows.values.dtype
-        self.rows, self.names, self.of_graph = rows, names, of_graph
+        self.rows, self.names, self.of_graph, self.callers_dtype = rows, names, of_graph, self.dtype
         self.indptr, self.values = rows.offsets, rows.values
 
     @property
@@ -76,7 +78,13 @@ class Sparse(Operand):
 
     def wrap(self, answer: Any) -> Any:
         """A square answer of the kind that is given for dense matrices, or for graphs."""
+        answer = answer if self.callers_dtype is self.dtype else self.in_callers_dtype(answer)
         return Matrix(answer, self.S, self.names) if self.of_graph else answer
+
+    def graph_of(self, rows: Rows) -> Graph:
+        """A square answer by its entries, of the kind that is given for graphs."""
+        sources = np.repeat(np.arange(self.n), np.diff(rows.offsets))
+        return Graph(sources, rows.columns.astype(np.int64), self.n, rows.values, as_names(self.names))
 
     def stored(self, low: Lowering, copy: bool) -> Rows:
         """The same places with elements in a lowering's storage."""
@@ -114,8 +122,6 @@ def read_scipy(A: Any, S: Semiring, what: str) -> Sparse:
         For a dtype that cannot carry the algebra, an entry that is not an element (with its row and column), or
         columns outside the matrix.
     """
-    from semiring.kernels.cpu.sparse.structure import BROKEN, FINE, state_of  # it loads Numba
-
     if len(A.shape) != 2:
         raise SemiringError(f"a sparse matrix has two axes, and {what} has shape {A.shape}; pass A.toarray() with "
                             "the algebra's zero filled in")

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from semiring.algebra.arguments import array_of
 from semiring.algebra.catalogue import boolean
 from semiring.errors import GraphError
 from semiring.graphs.graph import as_graph
-from semiring.graphs.names import Named
+from semiring.graphs.names import Named, as_names
+from semiring.graphs.texts import clip_repr
 from semiring.kernels.blocks.bits import WORD
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.operands.pack import is_matrix, pack_named
@@ -41,7 +43,8 @@ class Reachability(Named):
     Raises
     ------
     GraphError
-        When the matrix is not square, or there is not one name for each vertex, or one stands twice.
+        When the closure is no packed matrix, or not square, or the names are no sequence with one for each vertex, all
+        different and hashable.
 
     Examples
     --------
@@ -56,10 +59,12 @@ class Reachability(Named):
     """
 
     def __init__(self, closure: PackedMatrix, names: Sequence[Hashable] | None = None):
+        if not isinstance(closure, PackedMatrix):
+            raise GraphError(f"closure must be a PackedMatrix, and is {clip_repr(closure)}; reach(A) makes one")
         check_square(closure)
         self.closure = closure
         self.n = closure.shape[0]
-        self.names = None if names is None else list(names)
+        self.names = as_names(names)
         self._check_names()
 
     def __repr__(self) -> str:
@@ -244,8 +249,13 @@ class Reachability(Named):
 
     def _places(self, vertices: Any) -> np.ndarray:
         if self.names is not None:
-            return np.array([self.index(v) for v in vertices], np.int64)
-        places = np.asarray(vertices)
+            try:
+                wanted = list(vertices)
+            except TypeError:
+                message = f"sources and targets must be sequences of vertices, not {clip_repr(vertices)}"
+                raise GraphError(message) from None
+            return np.array([self.index(v) for v in wanted], np.int64)
+        places = array_of(vertices, "positions of vertices")
         if places.size and (places.dtype.kind not in "iu" or places.min() < 0 or places.max() >= self.n):
             for v in places.flat:
                 self.index(v)

@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.semiring import Semiring
+from semiring.kernels.cpu.bits.choose import CODE
 from semiring.kernels.cpu.bits.lowering import packed_bits
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.kernels.lowering.boolean import is_boolean
 from semiring.kernels.lowering.general import general
+from semiring.kernels.numpy import bits
+from semiring.kernels.numpy import components as by_numpy
 from semiring.operands.operand import order_of
 from semiring.operands.sparse import Sparse
 
@@ -32,8 +35,11 @@ def offer(task: Task) -> Plan | None:
     n, dtype = order_of(given.shape), given.dtype
     size = n * n // 8 if o.packed else n * n * dtype.itemsize
     low = packed_bits(S, np.dtype(bool)) if o.packed else general(S, dtype)
+    if not CODE.repays(bits.seconds(n, float(n) ** 3)):
+        low = low.interpreted
     return Plan(
-        "closure", S, given.shape, "components", low, f"CPU, {thread_count()} threads", float(given.nnz),
+        "closure", S, given.shape, "components", low, f"CPU, {thread_count()} threads" if low.compiled else "",
+        float(given.nnz),
         size + n * n // 4, partial(_run, task, given),
         reasons={"method": "only reachability counts: components, and bit sets along the condensation"},
     )
@@ -53,16 +59,22 @@ def _boolean_part(S: Semiring, dtype: np.dtype) -> tuple[Any, Any] | None:
 
 def _run(task: Task, given: Sparse, plan: Plan) -> Any:
     """Strongly connected components are found, and bit sets united along the condensation in topological order."""
-    from semiring.kernels.cpu.bits.components import reach
-
     o, A, rows = task.options, task.S.over(given.dtype), given.rows
     stored = rows.values == A.one
     if not stored.all():  # a zero that is stored is not an edge
         before = np.concatenate([[0], np.cumsum(stored)])
         rows = replace(rows, offsets=before[rows.offsets], columns=rows.columns[stored], values=rows.values[stored])
     with told(o.progress, f"{task.S.name} closure") as report:
-        found = reach(rows.offsets, rows.columns)
+        found = _reach(plan, rows.offsets, rows.columns)
         report(0.5)  # what is left is to write a row for every vertex
         if o.packed:
             return PackedMatrix(found.packed(o.reflexive).words, given.n)
         return given.wrap(found.dense(A.zero, A.one, given.dtype, o.reflexive))
+
+
+def _reach(plan: Plan, offsets: np.ndarray, columns: np.ndarray) -> Any:
+    if not plan.lowering.compiled:
+        return CODE.rent(by_numpy.reach, offsets, columns)
+    from semiring.kernels.cpu.bits.components import reach  # it loads Numba
+
+    return reach(offsets, columns)

@@ -20,8 +20,10 @@ from semiring.algorithms.sparse.costs import (
     work_of,
 )
 from semiring.algorithms.sparse.ordering import widest_level
+from semiring.kernels.build import affordable, code_of
 from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.numpy.fronts import TOGETHER
 from semiring.operands.sparse import Sparse
 
 from .plan import Plan, nothing
@@ -162,18 +164,29 @@ def plan(
 ) -> SparsePlan:
     """The plan for a closure by elimination, or for factors only (`answer` false)."""
     n, threads, found = analysis.n, thread_count(), estimate(low, analysis, nnz, answer)
+    if not code_of(low, "fronts").bought:
+        low = affordable(low, n * (2 - (-n // TOGETHER) * 4 if answer else 2), found.terms, "fronts")
     load, seconds, prepared = found.load, found.seconds, found.prepared
     pays = seconds["elimination"] - prepared <= seconds["dense"]  # the analysis is done
     why = "predicted to be faster than the dense closure" if pays else "the dense closure is predicted to be faster"
     advice = "use a narrower dtype, fewer vertices, or rows and blocks of rows of factors instead of the whole"
     subject = f"the closure of {n} × {n} {low.dtype}" if answer else f"factoring {n} × {n} {low.dtype}"
     return SparsePlan(
-        operation, low.algebra, (n, n), "sparse elimination", low, f"CPU, {threads} threads", found.terms,
+        operation, low.algebra, (n, n), "sparse elimination", low, f"CPU, {threads} threads" if low.compiled else "",
+        found.terms,
         found.memory + threads * n * 64 * low.storage.itemsize, run,
         (f"{subject} ({load.fill} pairs joined)", advice), {"method": why}, 0,
         nnz, analysis.method, load.fill, len(analysis.parent), found.largest, load, dict(seconds), prepared,
         found.factors, threads,
     )
+
+
+def factoring_share(plan: SparsePlan) -> float:
+    """The part of a closure's predicted time that factoring takes."""
+    low, n, load = plan.lowering, plan.shape[0], plan.load
+    assert load is not None
+    rate = lowering_rates(low)
+    return load.factor_seconds(rate) / load.seconds(n, rate, low.matrix_bytes(n))
 
 
 def not_worth_a_look(low: Lowering, A: Sparse) -> bool:

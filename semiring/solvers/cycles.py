@@ -15,6 +15,7 @@ from semiring.algorithms.sparse.relaxation import CompressedRows
 from semiring.errors import NoClosureError
 from semiring.graphs.texts import shown
 from semiring.kernels.facts import Facts
+from semiring.kernels.interface import FrontEngine
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.sums import narrow, widen
 from semiring.operands.devices import to_host
@@ -108,7 +109,7 @@ def settle(low: Lowering, work: Any, verdict: Verdict) -> None:
         work[place] = low.unit
 
 
-def look_at_fronts(low: Lowering, fronts: Any, A: Sparse) -> Verdict:
+def look_at_fronts(low: Lowering, fronts: FrontEngine, A: Sparse) -> Verdict:
     """`look_for_cycles` in the factors of a sparse matrix: on the diagonal of a pivot block, 1 ⊕ a ≠ 1.
 
     `rounded` holds the numbers of pivots.

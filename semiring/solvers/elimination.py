@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
 from semiring.algorithms.sparse.analysis import Analysis
 from semiring.errors import NoClosureError, SemiringError
+from semiring.kernels.interface import Report
 from semiring.operands.dense import Dense
 from semiring.operands.operand import order_of
 from semiring.operands.sparse import Sparse
@@ -14,9 +16,11 @@ from semiring.operands.sparse import Sparse
 from . import costs
 from .costs import SparsePlan
 from .factors import right_of
+from .forms import part_of, told
+from .fronts import analysis_of, lowering_of
 from .methods import SPARSE, resolve_method
 from .plan import Plan
-from .sparse_factors import SparseFactors, analysis_of, lowering_of
+from .sparse_factors import SparseFactors
 from .task import Declined, Task
 
 SMALL = 100  # vertices below which the dense methods are used
@@ -50,15 +54,25 @@ def _closure(task: Task, given: Sparse) -> Plan | None:
 
 
 def _close(task: Task, given: Sparse, analysis: Analysis, plan: SparsePlan) -> Any:
+    if task.options.progress is False:
+        return _closed(task, given, analysis, plan, None, None)
+    with told(task.options.progress, f"{task.S.name} closure") as report:
+        share = costs.factoring_share(plan)
+        return _closed(task, given, analysis, plan, part_of(report, 0.0, share), part_of(report, share, 1.0))
+
+
+def _closed(
+    task: Task, given: Sparse, analysis: Analysis, plan: SparsePlan, factoring: Report | None, expanding: Report | None
+) -> Any:
     o = task.options
     try:
-        factors = SparseFactors(given, analysis, check=o.check, plan=plan)
+        factors = SparseFactors(given, analysis, check=o.check, plan=plan, report=factoring)
     except NoClosureError as e:
         # Where stars differ from 1, one may be undefined in one order of elimination only.
         if task.S.has_unit_stars or o.method == SPARSE:
             raise
         raise Declined from e
-    return factors.closure(reflexive=o.reflexive, progress=o.progress)
+    return factors._expanded(o.reflexive, expanding)
 
 
 def _factors(task: Task, given: Sparse) -> Plan:
@@ -70,7 +84,9 @@ def _factors(task: Task, given: Sparse) -> Plan:
 
 
 def _factor(task: Task, given: Sparse, analysis: Analysis, plan: SparsePlan) -> SparseFactors:
-    return SparseFactors(given, analysis, check=task.options.check, plan=plan, progress=task.options.progress)
+    o = task.options
+    with nullcontext() if o.progress is False else told(o.progress, f"{task.S.name} {task.verb}") as report:
+        return SparseFactors(given, analysis, check=o.check, plan=plan, report=report)
 
 
 def _solve(task: Task, given: Sparse, analysis: Analysis, right: Dense, plan: SparsePlan) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 from semiring.algorithms import elimination
 from semiring.algorithms.blocks import UndefinedStar
 from semiring.errors import SemiringError
+from semiring.kernels.build import affordable
 from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.objects import in_python_integers
@@ -21,7 +22,7 @@ from semiring.operands.operand import Operand, order_of_one
 
 from . import schedules
 from .cycles import look_for_cycles, may_diverge, settle
-from .forms import Apply, is_finite, refuse_overflow, right_hand_side, solution, without_library
+from .forms import Apply, is_finite, refuse_overflow, right_hand_side, solution, with_room, without_library
 from .methods import choose_method
 from .plan import Plan
 from .task import Options, Task
@@ -36,10 +37,10 @@ def offer(task: Task) -> Plan:
                             f"{'a packed matrix' if given.kind == 'packed' else 'an array'}")
     facts, low = given.form(n + 1, check=o.check)
     if task.S.is_tropical and given.dtype.kind in "iu":
-        # The widest storage leaves right-hand sides the most room.
-        low = given.lowering(replace(facts, largest=max(facts.largest, 1 << 40)), n + 1)
+        low = given.lowering(with_room(facts), n + 1)
     elif low.kind == "packed" and given.kind != "packed":  # right-hand sides are arrays
         low = given.lowering(facts, n + 1)
+    low = affordable(low, n, n**3 / 3)
     right = right_of(task, low.dtype)
     engine = build_kernel(low)
     _, tile, reasons = choose_method("elimination", low, n, engine, o.tile)
@@ -127,6 +128,7 @@ class Factors:
         Returns
         -------
         ndarray, of B's shape
+            In A's byte order.
 
         Raises
         ------
@@ -152,7 +154,8 @@ class Factors:
 
     def _engine(self, wide: bool) -> tuple[Lowering, Apply]:
         """What multiplies by A*, in Python's integers where sums are too wide for the storage."""
-        low, factors = self.plan.lowering, self._factors
+        n = self.shape[0]
+        low, factors = affordable(self.plan.lowering, 2 * n, float(n) ** 2), self._factors
         if wide:
             low, factors = in_python_integers(low, factors)
         kernel = build_kernel(low)
@@ -184,8 +187,8 @@ class Factors:
         low = self.plan.lowering
         if self._closed is not None:
             return self._given.wrap(low.decode(self._closed.copy()))
-        work = self._factors.copy()
-        elimination.expand(work, build_kernel(low), self.plan.tile)
+        work, n = self._factors.copy(), self.shape[0]
+        elimination.expand(work, build_kernel(affordable(low, n, n**3 * 2 / 3)), self.plan.tile)
         if self._given.kind == "packed":
             return self._given.unstored(low, work)
         result = low.decode(work)

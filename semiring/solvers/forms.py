@@ -4,7 +4,7 @@ and reports of progress.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
@@ -12,22 +12,31 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.laws import is_nan
+from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
+from semiring.kernels.choose import choose
 from semiring.kernels.facts import Facts
+from semiring.kernels.interface import Report
 from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.lowering.general import general
 from semiring.machine.progress import bar
 from semiring.operands.convert import as_dense, on_device, on_host
 from semiring.operands.dense import Dense
-from semiring.operands.devices import to_host
-from semiring.operands.examine import examine
-from semiring.operands.operand import Operand
+from semiring.operands.devices import is_on_gpu, to_host
+from semiring.operands.operand import Operand, convert
 from semiring.operands.read import read
 
 
-def facts_together(operands: Sequence[Operand]) -> Facts:
-    """What is known of operands of one dtype together."""
-    named = [(given.what, given.array) for given in operands]  # type: ignore[attr-defined]
-    return examine(operands[0].S, operands[0].dtype, named)
+def plain_form(S: Semiring, dtype: np.dtype, facts: Facts, length: int) -> Lowering:
+    """The form where work is little beside the data: of floats as they are, since others save less than they cost."""
+    low = choose(S, dtype, facts, length, in_place=False, packed=False)
+    plain = general(S, dtype) if low.kind == "numba" and dtype in (np.float32, np.float64) else low
+    return plain if plain.is_identity else low
+
+
+def with_room(facts: Facts) -> Facts:
+    """Facts about numbers so large that the widest storage is chosen: it leaves right-hand sides the most room."""
+    return replace(facts, largest=max(facts.largest, 1 << 40))
 
 
 def without_library(low: Lowering) -> Lowering:
@@ -91,11 +100,29 @@ def alike(left: Operand, right: Operand) -> bool:
     return left.of_graph == right.of_graph and left.names == right.names
 
 
+def same_vertices(left: Operand, right: Operand) -> bool:
+    """Whether rows and columns of both are vertices, and the same ones."""
+    return left.of_graph and alike(left, right)
+
+
+def product_of(left: Operand, right: Operand, answer: Any) -> Any:
+    """A product as the caller's own type, which is the first operand's, with the names that both have."""
+    return left.in_callers_dtype(answer) if left.of_graph and not alike(left, right) else left.wrap(answer)
+
+
+def written(out: Any, answer: Any) -> Any:
+    """`out` with the answer in it."""
+    if is_on_gpu(out) != is_on_gpu(answer):
+        answer = to_host(answer)
+    out[...] = convert(answer, out.dtype) if out.dtype.names else answer
+    return out
+
+
 def right_hand_side(B: Any, A: Operand, dtype: np.dtype, placed: Operand | None = None) -> Dense:
     """B of X = A ⊗ X ⊕ B: a vector, or the columns of a matrix, of A's dtype.
 
     A is as it came in, and so is B; `placed` is B where it will be computed on. What the right-hand side wraps is the
-    answer as the caller gets it.
+    answer as the caller gets it: of B's kind, in A's byte order.
     """
     came = B if isinstance(B, Operand) else read(B, A.S, "B")
     given = as_dense(placed or came)
@@ -104,8 +131,9 @@ def right_hand_side(B: Any, A: Operand, dtype: np.dtype, placed: Operand | None 
     n = A.shape[-1]
     if len(given.shape) not in (1, 2) or given.shape[0] != n:
         raise SemiringError(f"B must have shape ({n},) or ({n}, m), and has {given.shape}")
-    if came.of_graph and not alike(A, came):
-        given = type(given)(given.array, A.S, given.what, to_host)  # names are in the host's memory, and so was B
+    came.callers_dtype = A.callers_dtype
+    if came.of_graph and not alike(A, came):  # names are in the host's memory, and so was B
+        given = type(given)(given.array, A.S, given.what, lambda answer: came.in_callers_dtype(to_host(answer)))
     _ = given.facts  # refuses what is not an element
     return given
 
@@ -154,11 +182,24 @@ def _overflows(A: Operand, right: Dense, low: Lowering) -> bool:
 
 
 @contextmanager
-def told(progress: bool | Callable[[float], None], what: str) -> Iterator[Callable[[float], None]]:
+def told(progress: bool | Report, what: str) -> Iterator[Report]:
     """What is to be told the part that is done: a bar, the caller's function, or nobody; in the end all is done."""
     if progress is False:
         yield lambda part: None
         return
-    with bar(what) if progress is True else nullcontext(progress) as report:
+    last = 0.0
+    with bar(what) if progress is True else nullcontext(progress) as tell:
+
+        def report(part: float) -> None:
+            nonlocal last
+            last = part
+            tell(part)
+
         yield report
-        report(1.0)
+        if last < 1.0:
+            tell(1.0)
+
+
+def part_of(report: Report, begin: float, end: float) -> Report:
+    """A report of a part of the work, from one share of the whole to another."""
+    return lambda part: report(begin + (end - begin) * part)

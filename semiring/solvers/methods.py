@@ -16,7 +16,7 @@ from semiring.errors import LawError, SemiringError
 from semiring.kernels.interface import Kernel
 from semiring.kernels.lowering.base import Lowering
 
-SCHEDULES: dict[str, Callable[[Any, Kernel, int], None]] = {
+SCHEDULES: dict[str, Callable[[Any, Kernel[Any], int], None]] = {
     "floyd-warshall": floyd_warshall,
     "blocked": blocked,
     "r-kleene": r_kleene,
@@ -61,7 +61,7 @@ def resolve_method(method: str, S: Semiring) -> str:
 
 
 def choose_method(
-    method: str, low: Lowering, n: int, kernel: Kernel, tile: int | None
+    method: str, low: Lowering, n: int, kernel: Kernel[Any], tile: int | None
 ) -> tuple[str, int, dict[str, str]]:
     """The schedule, its tile, and the reasons."""
     reasons = {}
@@ -83,7 +83,7 @@ def choose_method(
     return method, tile, reasons
 
 
-def close_best(A: Any, kernel: Kernel) -> None:
+def close_best(A: Any, kernel: Kernel[Any]) -> None:
     """A ← A* by the schedule that suits the engine."""
     if kernel.closes_whole(len(A)):
         floyd_warshall(A, kernel, len(A))

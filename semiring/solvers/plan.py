@@ -8,6 +8,7 @@ from typing import Any
 
 from semiring.algebra.semiring import Semiring
 from semiring.kernels.build import kernel
+from semiring.kernels.cpu.compile.price import has_numba
 from semiring.kernels.lowering.base import Lowering
 from semiring.machine.memory import in_words
 
@@ -128,6 +129,8 @@ class Plan:
 
     def __str__(self) -> str:
         reasons = {"lowering": self.lowering.reason, **self.reasons}
+        if not self.lowering.compiled:
+            reasons["device"] = "compiling takes longer than this work" if has_numba() else "there is no Numba"
         return "\n".join(
             f"{name:<10} {text}" + (f"  ({reasons[name]})" if reasons.get(name) else "")
             for name, text in self.rows().items()

@@ -11,17 +11,15 @@ import numpy as np
 from semiring.algebra import laws
 from semiring.errors import SemiringError
 from semiring.kernels.blocks.bits import check_writable
+from semiring.kernels.build import affordable, code_of, stack_kernel
 from semiring.kernels.build import kernel as build_kernel
-from semiring.kernels.build import stack_kernel
-from semiring.kernels.choose import only_form
 from semiring.kernels.lowering.base import Lowering
 from semiring.operands.convert import as_packed
-from semiring.operands.device import Device
 from semiring.operands.devices import is_on_gpu, to_host, upload
 from semiring.operands.examine import stacked
 from semiring.operands.packed import Packed
 
-from .forms import facts_together, refuse_overflow, same_dtype
+from .forms import product_of, refuse_overflow, same_dtype, written
 from .plan import Plan
 from .shapes import Product, can_hold, product_shape
 from .task import Task
@@ -37,16 +35,13 @@ def _dense(task: Task) -> Plan:
     dtype = same_dtype(A, B, *C)
     shape = product_shape(A.shape, B.shape, C[0].shape if C else None)
     (out,) = task.arguments
-    if out is not None and not can_hold(out, shape.final, dtype):
+    if out is not None and not can_hold(out, shape.final, task.S, dtype):
         raise SemiringError(f"out must be a writable {dtype} array of shape {shape.final}, and none with a mask")
     nothing, packed = 0 in A.shape or 0 in B.shape, len(shape.full) == 2
-    if isinstance(A, Device) and not task.options.check and not nothing:
-        low = A.unchecked_lowering(packed)
-    else:
-        facts = facts_together(task.operands)
-        settled = None if A.on_gpu else only_form(task.S, dtype, facts.two_valued)
-        low = settled or A.lowering(facts, 3, packed=packed and not nothing)
+    _, low = A.form(3, beside=(B, *C), check=task.options.check or nothing, packed=packed and not nothing)
     entries = prod(shape.full)
+    if not code_of(low).bought:
+        low = affordable(low, shape.depth, float(entries) * shape.depth)
     return Plan(
         "matmul", task.S, shape.final, "tiled product", low, "", float(entries) * shape.depth, entries * dtype.itemsize,
         partial(_nothing if nothing else _multiply, task, shape),
@@ -98,20 +93,17 @@ def finish_product(task: Task, result: Any) -> Any:
         result = result.reshape(final)
     (out,) = task.arguments
     if out is not None:
-        out[...] = result if is_on_gpu(out) == is_on_gpu(result) else to_host(result)
-        return out
-    if not final:
-        return result[()]
-    alike = left.of_graph == right.of_graph and left.names == right.names
-    return left.wrap(result) if alike else result
+        return written(out, result)
+    return product_of(left, right, result) if final else left.in_callers_dtype(result)[()]
 
 
 def _packed(task: Task) -> Plan:
     operands = [as_packed(given) for given in task.operands]
     A = operands[0]
     shape = product_shape(*(given.shape for given in operands))
-    low = A.lowering(A.facts, 3, packed=True)
     work = float(shape.full[0]) * shape.full[1] * shape.depth
+    low = A.lowering(A.facts, 3, packed=True)
+    low = affordable(low, shape.depth, work)
     return Plan(
         "matmul", task.S, shape.final, "product of packed rows", low, "", work,
         low.matrix_bytes(max(shape.full)), partial(_multiply_packed, task, low, operands),

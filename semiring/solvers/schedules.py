@@ -13,6 +13,7 @@ import numpy as np
 
 from semiring.algorithms.blocks import UndefinedStar
 from semiring.errors import SemiringError
+from semiring.kernels.build import affordable, code_of
 from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.facts import Facts
 from semiring.kernels.interface import BitKernel, Kernel, StackKernel
@@ -23,7 +24,7 @@ from semiring.operands.examine import stacked
 from semiring.operands.operand import Operand, order_of
 
 from .cycles import FINE, look_for_cycles, may_diverge, settle
-from .forms import is_finite, refuse_overflow, without_library
+from .forms import is_finite, refuse_overflow, told, without_library
 from .methods import SCHEDULES, SPARSE, choose_method, resolve_method
 from .plan import Plan
 from .task import Task
@@ -46,6 +47,8 @@ def offer(task: Task) -> Plan:
         raise SemiringError("method='sparse' eliminates on the structure of a sparse matrix or graph on the CPU; A is "
                             f"{given.kind if given.kind != 'dense' else 'an array'}")
     facts, low = given.form(n, check=o.check, in_place=o.overwrite and o.reflexive)
+    if not code_of(low).bought:
+        low = affordable(low, n, float(n) ** 2 * prod(given.shape[:-1]))
     method, tile, reasons, work, memory = schedule(low, given.shape, method, o.tile, o.overwrite, o.reflexive)
     return Plan(
         "closure", task.S, given.shape, method, low, "", work, memory, partial(_run, task, given, facts), None,
@@ -137,10 +140,10 @@ def closed(
     return work
 
 
-def close_matrix(work: Any, original: Any, plus: bool, kernel: Kernel, plan: Plan) -> None:
+def close_matrix(work: Any, original: Any, plus: bool, kernel: Kernel[Any], plan: Plan) -> None:
     """A ← A*, or A⁺ with the original matrix, or by the engine where that is not given."""
     if plus and original is None:
-        cast(BitKernel, kernel).close_plus(work)  # which alone can
+        cast("BitKernel[Any]", kernel).close_plus(work)  # which alone can
         return
     SCHEDULES[plan.method](work, kernel, plan.tile)
     if original is not None:
@@ -148,14 +151,14 @@ def close_matrix(work: Any, original: Any, plus: bool, kernel: Kernel, plan: Pla
         kernel.set_diagonal(work, kernel.diagonal(original, work))
 
 
-def close_each(work: np.ndarray, original: np.ndarray | None, plus: bool, kernel: Kernel, plan: Plan) -> None:
+def close_each(work: np.ndarray, original: np.ndarray | None, plus: bool, kernel: Kernel[Any], plan: Plan) -> None:
     """`close_matrix` for each matrix; small ones together in one call."""
     n = work.shape[-1]
     stack = stacked(work)
     originals = [None] * len(stack) if original is None else stacked(original)
     together = plan.method == "floyd-warshall" and n <= STACKED
     if together:
-        failed = cast(StackKernel, kernel).close_stack(stack)
+        failed = cast("StackKernel[Any]", kernel).close_stack(stack)
         if (failed >= 0).any():
             raise UndefinedStar(int(failed[failed >= 0][0]))
     if not together or original is not None:
@@ -170,18 +173,14 @@ def close_each(work: np.ndarray, original: np.ndarray | None, plus: bool, kernel
 
 def reporting(
     plan: Plan, progress: bool | Callable[[float], None], check: bool = True
-) -> AbstractContextManager[Kernel]:
+) -> AbstractContextManager[Kernel[Any]]:
     """A context with the engine of the plan, which reports the share of the work done if that is wanted."""
-    kernel: Kernel = build_kernel(plan.lowering)
+    kernel: Kernel[Any] = build_kernel(plan.lowering)
     if not check:
         kernel = kernel.unchecked
     if progress is False:
         return nullcontext(kernel)
-    if progress is True:
-        from semiring.machine.progress import bar  # it loads rich
-
-        return Counting.under(bar(f"{plan.algebra.name} {plan.operation}"), kernel, int(plan.work))
-    return Counting.under(nullcontext(progress), kernel, int(plan.work))
+    return Counting.under(told(progress, f"{plan.algebra.name} {plan.operation}"), kernel, int(plan.work))
 
 
 def stable_closure(plan: Plan, array: Any, original: Any, facts: Facts, names: Any) -> Any:

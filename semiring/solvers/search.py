@@ -24,22 +24,22 @@ from semiring.algorithms.labels import (
 )
 from semiring.algorithms.sparse.relaxation import CompressedRows
 from semiring.errors import LawError, SemiringError
-from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import is_hashable, position_of
+from semiring.kernels.build import affordable
 from semiring.kernels.choose import choose
 from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
-from semiring.kernels.lowering.general import general
-from semiring.kernels.lowering.objects import in_python_integers
+from semiring.kernels.lowering.objects import in_python_integers, python_integers
 from semiring.kernels.lowering.sums import narrow, widen
 from semiring.operands.convert import as_sparse, on_host
-from semiring.operands.dense import Dense, convert
+from semiring.operands.dense import Dense
 from semiring.operands.devices import gpu_name, require_gpu
-from semiring.operands.operand import Operand, order_of_one
+from semiring.operands.operand import Operand, convert, order_of_one
 from semiring.operands.sparse import Sparse
 
 from .cycles import improving
+from .forms import plain_form
 from .plan import Plan
 from .task import Options, Task
 
@@ -61,21 +61,25 @@ def offer(task: Task) -> Plan:
         return _one_path(task, given, n)
     single, starts = positions(task.arguments[0], given.names, n)
     matrix, o = as_sparse(on_host(given)), task.options
-    search = Search(S, matrix, form_of(matrix))
+    search = Search(S, matrix, form_of(matrix, len(starts)))
     low = search.form.low
     on_gpu = _on_gpu(search, len(starts), o)
     size = len(starts) * n * (given.dtype.itemsize + (4 if o.predecessors else 0))
     return Plan(
         "rows", S, (len(starts), n), "label setting" if search.form.bounded else "label correcting", low,
-        gpu_name() or "GPU" if on_gpu else f"CPU, {thread_count()} threads", float(matrix.nnz) * len(starts), size,
-        partial(_rows, search, starts, single, on_gpu, o, callers_dtype(given)),
+        gpu_name() or "GPU" if on_gpu else _host(low), float(matrix.nnz) * len(starts), size,
+        partial(_rows, search, starts, single, on_gpu, o, given),
         (f"{len(starts)} rows of the closure of {n} vertices", "pass fewer sources at a time"),
         {"method": "no edge is better than 1" if search.form.bounded else "an edge may be better than 1"},
     )
 
 
+def _host(low: Lowering) -> str:
+    return f"CPU, {thread_count()} threads" if low.compiled and low.kind != "objects" else "CPU, 1 thread"
+
+
 def _rows(
-    search: Search, starts: np.ndarray, single: bool, on_gpu: bool, o: Options, dtype: np.dtype, plan: Plan
+    search: Search, starts: np.ndarray, single: bool, on_gpu: bool, o: Options, given: Operand, plan: Plan
 ) -> Any:
     P = None
     if on_gpu:
@@ -87,7 +91,7 @@ def _rows(
             X[i] = search.rows(starts[i : i + 1], False)[0][0]
     else:
         X, P = search.rows(starts, o.predecessors)
-    X = X if X.dtype == dtype else convert(X, dtype)
+    X = given.in_callers_dtype(X)
     rows = X[0] if single else X
     return rows if P is None else (rows, P[0] if single else P)
 
@@ -95,7 +99,7 @@ def _rows(
 def _one_path(task: Task, given: Operand, n: int) -> Plan:
     S, (source, target) = task.S, task.arguments
     start, end = positions([source, target], given.names, n)[1].tolist()
-    wanted = callers_dtype(given)
+    wanted = given.callers_dtype
     given = on_host(given)  # one source at a time is no work for a GPU
     facts = given.facts
     low = choose(S, given.dtype, facts, n, in_place=False, packed=False)
@@ -128,16 +132,6 @@ def _path(
     return weight, vertices
 
 
-def callers_dtype(given: Operand) -> np.dtype:
-    """The dtype in which an array came in, before it was carried into one of the algebra's."""
-    if not isinstance(given, Dense) or given.on_gpu:
-        return given.dtype
-    if isinstance(given.source, Matrix):
-        return given.source.dtype
-    answer = given.wrap(np.empty((0, 0), given.dtype))  # what another library takes keeps its dtype
-    return answer.dtype if isinstance(answer, np.ndarray) else given.dtype
-
-
 @dataclass(frozen=True)
 class Form:
     """How the search runs, and what is known of the weights."""
@@ -158,12 +152,13 @@ class Search:
     def rows(self, starts: np.ndarray, predecessors: bool) -> tuple[np.ndarray, np.ndarray | None]:
         """The rows of the closure on the CPU, and predecessors if wanted."""
         low = self.form.low
-        if low.kind == "objects":
-            found = [self._searched(int(s), self.stored.values, predecessors) for s in starts]
+        if low.kind == "objects" or not low.compiled:
+            values = self.stored.values if low.kind == "objects" else self.given.values
+            found = [self._searched(int(s), values, predecessors) for s in starts]
             return _stacked(found, low, self.given.shape[0], predecessors)
-        from semiring.kernels.cpu.sparse.search import frontier_kernel
+        from semiring.kernels.cpu.sparse.search import search_kernel
 
-        kernel = frontier_kernel(low)
+        kernel = search_kernel(low)
         if self.form.bounded:
             X, P = kernel.settle(self.stored, starts, predecessors)
             return low.decode(X), P
@@ -178,7 +173,7 @@ class Search:
 
     def _looked_at(self, starts: np.ndarray, unsure: np.ndarray, predecessors: bool) -> Iterator[tuple[int, Walks]]:
         """The rows of some sources again, of which a cycle that they reach improves, unless that is rounding."""
-        from semiring.kernels.cpu.sparse.search import frontier_kernel
+        from semiring.kernels.cpu.sparse.search import search_kernel
 
         low, S, values = self.form.low, self.S, self.given.values
         if not S.may_diverge:
@@ -189,14 +184,14 @@ class Search:
             values = in_python_integers(low, self.stored.values)[1]
         graph, first = self._graph(values), unsure[:1]
         if first.size:  # where it is no matter of rounding, the compiled search has found the cycle already
-            _, P, failed = frontier_kernel(low).correct(self.stored, starts[first], True)
+            _, P, failed = search_kernel(low).correct(self.stored, starts[first], True)
             cycle = None if P is None else cycle_of(P[0], int(failed[0]))
             if cycle is not None and truly_improves(graph, S, cycle):
                 raise self._improving(cycle, cycle_weight(graph, S, cycle))
         if unsure.size and low.storage.kind == "f" == values.dtype.kind:
             T = S.over(values.dtype)
             stored = low.encode(worse(T, values), True)
-            _, P, failed = frontier_kernel(low).correct(replace(self.stored, values=stored), starts[unsure], True)
+            _, P, failed = search_kernel(low).correct(replace(self.stored, values=stored), starts[unsure], True)
             assert P is not None
             for i, before in zip(unsure[failed < 0].tolist(), P[failed < 0], strict=True):
                 yield i, Walks(along_tree(graph, T, [int(starts[i])], before), before)
@@ -222,25 +217,26 @@ class Search:
         return improving(self.S, self.given.names, cycle[0], cycle, weight, None)
 
 
-def form_of(given: Sparse) -> Form:
-    """What the search over a graph runs on."""
+def form_of(given: Sparse, sources: int) -> Form:
+    """What the search over a graph from so many sources runs on."""
     S, values, facts = given.S, given.values, given.facts
     # Between two looks for a cycle at most 2 n edges join a walk; see search_template.py.
-    low = choose(S, values.dtype, facts, 3 * given.n + 3, in_place=False, packed=False)
-    if low.kind == "numba" and values.dtype in (np.float32, np.float64):
-        plain = general(S, values.dtype)  # what other forms save in a product is nothing here
-        low = plain if plain.is_identity else low
+    low = plain_form(S, values.dtype, facts, 3 * given.n + 3)
+    low = affordable(low, float(sources) * given.n, float(sources) * given.n**2, "search")
+    if not low.compiled and values.dtype.kind in "iu" and S.is_tropical:
+        low = python_integers(S, values.dtype, low.reason)  # in which no sum leaves the dtype on the way
     return Form(low, facts, nothing_improves(S.over(values.dtype), values))
 
 
 def _stacked(
     found: list[Walks], low: Lowering, n: int, predecessors: bool
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    X = np.empty((len(found), n), object)
+    objects = low.kind == "objects"
+    X = np.empty((len(found), n), object if objects else low.dtype)
     for row, walks in zip(X, found, strict=True):
         row[...] = walks.labels
     P = np.array([walks.predecessor for walks in found], np.int32).reshape(len(found), n) if predecessors else None
-    return low.decode(X), P
+    return low.decode(X) if objects else X, P
 
 
 def positions(sources: Any, names: Sequence[Any] | None, n: int) -> tuple[bool, np.ndarray]:

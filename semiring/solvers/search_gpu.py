@@ -40,7 +40,7 @@ def rows_on_gpu(
     """
     import cupy
 
-    from semiring.kernels.cuda.sparse.search import FrontierKernel, group_of, lowering_for
+    from semiring.kernels.cuda.sparse.search import CudaFrontierKernel, group_of, lowering_for
 
     n = A.shape[0]
     X = np.empty((len(sources), n), A.values.dtype)
@@ -48,7 +48,7 @@ def rows_on_gpu(
     if not n or not len(sources):
         return X, unfinished
     low = lowering_for(S, A.values, facts, n, bounded)
-    kernel = FrontierKernel(low, A, low.encode(cupy.asarray(A.values), True), group_of(len(sources)))
+    kernel = CudaFrontierKernel(low, A, low.encode(cupy.asarray(A.values), True), group_of(len(sources)))
     for first in range(0, len(sources), BATCH):
         part = sources[first : first + BATCH]
         state = kernel.start(part)

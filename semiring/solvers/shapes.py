@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.operands.devices import is_on_gpu
 
@@ -47,8 +48,12 @@ def product_shape(a: tuple[int, ...], b: tuple[int, ...], c: tuple[int, ...] | N
     return Product(full, final, A[-1], (A, B))
 
 
-def can_hold(out: Any, shape: tuple[int, ...], dtype: np.dtype) -> bool:
-    """Whether an answer of this shape and dtype may be written to an array."""
+def can_hold(out: Any, shape: tuple[int, ...], S: Semiring, dtype: np.dtype) -> bool:
+    """Whether an answer of this shape and dtype may be written to an array, whatever its byte order."""
     if (not isinstance(out, np.ndarray) and not is_on_gpu(out)) or isinstance(out, np.ma.MaskedArray):
         return False
-    return bool(out.shape == shape and out.dtype == dtype and getattr(out.flags, "writeable", True))
+    try:
+        same = S.resolve_dtype(out.dtype) == dtype
+    except (SemiringError, TypeError):  # a dtype that is none of numbers
+        return False
+    return same and out.shape == shape and bool(getattr(out.flags, "writeable", True))

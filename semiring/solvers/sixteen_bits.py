@@ -9,7 +9,6 @@ from semiring.kernels.facts import Facts
 from semiring.operands.operand import order_of_one
 
 from . import ranks, saturating
-from .forms import facts_together
 from .methods import close_best
 from .plan import Plan
 from .products import finish_product
@@ -66,7 +65,7 @@ def _product(task: Task) -> Plan | None:
     work = float(A.shape[0]) * A.shape[1] * B.shape[1]
     if A.dtype != B.dtype or A.shape[1] != B.shape[0] or not _may_be_ranked(task.S, A.dtype, work):
         return None
-    low = A.lowering(facts_together([A, B]), 3, packed=True)
+    _, low = A.form(3, beside=(B,))
     if low.kind != "cuda":
         return None
     return _plan(task, (A.shape[0], B.shape[1]), work, low, partial(_multiply, task, low))

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cached_property, partial
-from hashlib import blake2b
 from pathlib import Path
 from shutil import disk_usage
-from threading import Lock
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from semiring.algorithms.blocks import UndefinedStar
-from semiring.algorithms.sparse.analysis import Analysis, analyse
+from semiring.algorithms.sparse.analysis import Analysis
 from semiring.algorithms.sparse.elimination import factor as eliminate
 from semiring.errors import SemiringError
 from semiring.graphs.names import Named
 from semiring.graphs.texts import clip_repr
-from semiring.kernels.build import kernel
-from semiring.kernels.choose import choose, only_form
-from semiring.kernels.facts import Facts
+from semiring.kernels.build import affordable, kernel
+from semiring.kernels.interface import FrontEngine, Report
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.objects import in_python_integers
+from semiring.kernels.numpy.fronts import TOGETHER
 from semiring.machine.memory import in_words, require
 from semiring.operands.convert import as_dense
 from semiring.operands.dense import Dense
@@ -33,12 +31,9 @@ from . import costs, reductions, schedules
 from .costs import SparsePlan
 from .cycles import look_at_fronts, may_diverge
 from .forms import Apply, refuse_overflow, right_hand_side, solution, told
+from .fronts import fronts_of, lowering_of
 from .task import LARGE, Task, options, undefined_star
 
-if TYPE_CHECKING:
-    from semiring.kernels.cpu.sparse.fronts import CloseFront
-
-ANALYSES = 4  # structures whose analyses are kept
 BLOCK = 256  # rows that `blocks` and `save` take at once, unless told otherwise
 STEPS = 50  # parts of a closure after which progress is reported
 ADVICE = "use a narrower dtype, fewer vertices, or rows and blocks of rows instead of the whole"
@@ -72,7 +67,7 @@ class SparseFactors(Named):
 
     def __init__(
         self, A: Sparse, analysis: Analysis, *, check: bool = True, plan: SparsePlan | None = None,
-        progress: bool | Callable[[float], None] = False,
+        report: Report | None = None,
     ) -> None:
         S = A.S
         self.n, self._S, self._A = A.n, S, A
@@ -85,8 +80,9 @@ class SparseFactors(Named):
             require(plan.factors, *plan.shortage)
         self._fronts = fronts_of(low, analysis, plan.threads)
         self._closed: np.ndarray | None = None
+        self._rounded: np.ndarray | None = None  # places of vertices whose stars rounding had changed
         try:
-            self._eliminate(low.encode(A.values, True), progress)
+            eliminate(self._fronts, low.encode(A.values, True), report)
         except UndefinedStar as e:
             raise undefined_star(S, A.names, int(analysis.order[e.pivot])) from None
         if check and may_diverge(low):
@@ -94,19 +90,11 @@ class SparseFactors(Named):
             if verdict.error is not None:
                 raise verdict.error
             if verdict.rounded:
-                self._fronts.settle(np.array([i for i, in verdict.rounded]))
+                self._rounded = np.array([i for i, in verdict.rounded])
+                self._fronts.settle(self._rounded)
             if verdict.unstable:
                 # Rounding errors grew in the factors; then A* is computed as a dense matrix, in which they do not.
                 self._closed = dense_closure(low, A)
-
-    def _eliminate(self, values: np.ndarray, progress: bool | Callable[[float], None]) -> None:
-        fronts = self._fronts
-        if progress is False:
-            eliminate(fronts, values)
-            return
-        with told(progress, f"{self._S.name} {self.plan.operation}") as fronts.report:
-            eliminate(fronts, values)
-        fronts.report = None  # nobody holds the caller's function longer than the call
 
     def __repr__(self) -> str:
         return (
@@ -285,9 +273,24 @@ class SparseFactors(Named):
             if not reflexive:
                 out[where, sources] = self._cycles[sources]
             return
+        self._reconsider(len(sources))
         self._fronts.rows(
             sources, out, reflexive=reflexive, settled=self._settled, targets=targets, thread_count=thread_count
         )
+
+    def _reconsider(self, rows: int) -> None:
+        """Eliminate anew in compiled code, once that repays for the rows that are asked for."""
+        low, load = self.lowering, self.plan.load
+        if low.compiled or load is None:
+            return
+        terms = rows * (load.down + load.up / max(self.n, 1))
+        low = affordable(low, 4.0 * self.n * -(-rows // TOGETHER), terms, "fronts")
+        if not low.compiled:
+            return
+        self.plan.lowering, self._fronts = low, fronts_of(low, self.analysis, self.plan.threads)
+        eliminate(self._fronts, low.encode(self._A.values, True))
+        if self._rounded is not None:
+            self._fronts.settle(self._rounded)
 
     @cached_property
     def _cycles(self) -> np.ndarray:
@@ -310,6 +313,7 @@ class SparseFactors(Named):
         Returns
         -------
         ndarray, of B's shape
+            In A's byte order.
 
         Raises
         ------
@@ -331,6 +335,7 @@ class SparseFactors(Named):
 
     def _engine(self, wide: bool) -> tuple[Lowering, Apply]:
         """What multiplies by A*, in Python's integers where sums are too wide for the storage."""
+        self._reconsider(1)
         low, fronts = self._in_python_integers if wide else (self.lowering, self._fronts)
         if self._closed is None or wide:
             return low, fronts.columns
@@ -372,22 +377,25 @@ class SparseFactors(Named):
         array([[0., 2.],
                [3., 0.]])
         """
-        if progress is not False:
-            options(progress=progress)  # refuses what is none
+        if progress is False:
+            return self._expanded(reflexive)
+        options(progress=progress)  # refuses what is none
+        with told(progress, f"{self._S.name} closure") as report:
+            return self._expanded(reflexive, report)
+
+    def _expanded(self, reflexive: bool, report: Report | None = None) -> Any:
+        """The closure as its caller gets it."""
         low, n = self.lowering, self.n
         size = n * n * (low.storage.itemsize + (0 if low.storage == low.dtype else low.dtype.itemsize))
         if size > LARGE:
             require(size, f"the closure of {n} × {n} {self._A.dtype}", ADVICE)
         out, order = np.empty((n, n), low.storage), self.analysis.order  # in which neighbours come together
-        if progress is False:
-            self._fill(order, out, reflexive, targets=order)
-        else:
-            step = max(-(-n // STEPS), 1)
-            with told(progress, f"{self._S.name} closure") as report:
-                for begin in range(0, n, step):
-                    report(begin / n)
-                    part = order[begin : begin + step]
-                    self._fill(part, out, reflexive, targets=part)
+        step = max(n if report is None else -(-n // STEPS), 1)
+        for begin in range(0, n, step):
+            if report is not None:
+                report(begin / n)
+            part = order[begin : begin + step]
+            self._fill(part, out, reflexive, targets=part)
         return self._A.wrap(self._checked(out))
 
     def blocks(
@@ -506,39 +514,6 @@ class SparseFactors(Named):
         return reductions.reduce(self, what, **options)
 
 
-def analysis_of(A: Sparse, order: str = "auto") -> Analysis:
-    """The order and the structure of the factors; those of the last few structures are kept for other weights."""
-    digest = blake2b(A.indptr.data, digest_size=16)
-    digest.update(A.rows.columns.data)
-    key = (A.n, order, digest.digest())
-    with _one_at_a_time:
-        if key in _analyses:
-            _analyses[key] = found = _analyses.pop(key)  # the last that goes
-            return found
-    found = analyse(A.indptr, A.indices, method=order)
-    with _one_at_a_time:
-        _analyses[key] = found
-        while len(_analyses) > ANALYSES:
-            del _analyses[next(iter(_analyses))]
-    return found
-
-
-_analyses: dict[tuple[Any, ...], Analysis] = {}
-_one_at_a_time = Lock()
-
-
-def lowering_of(A: Sparse, *, room: bool) -> Lowering:
-    """How to compute on a sparse matrix; with `room`, so that sums with right-hand sides find space."""
-    found = only_form(A.S, A.dtype, False)  # bits are for dense matrices
-    if found is not None:
-        return found
-    facts = A.facts
-    if room and A.S.is_tropical:
-        # The widest storage leaves right-hand sides the most room.
-        facts = Facts(max(facts.largest, 1 << 40), facts.low_limit, facts.high_limit)
-    return choose(A.S, A.dtype, facts, A.n + 1, in_place=False, packed=False)
-
-
 def dense_closure(low: Lowering, A: Sparse) -> np.ndarray:
     """A* as a dense matrix in storage, computed so that rounding errors do not grow."""
     given = as_dense(A)
@@ -547,57 +522,3 @@ def dense_closure(low: Lowering, A: Sparse) -> np.ndarray:
     closed = schedules.stable_closure(planned, given.array, None, A.facts, A.names)
     result: np.ndarray = low.encode(planned.lowering.decode(closed), True)
     return result
-
-
-class FrontEngine(Protocol):
-    """What eliminates fronts and solves by the factors; elements are in a lowering's storage.
-
-    `report` is told the part that is done, from time to time.
-    """
-
-    report: Callable[[float], None] | None
-
-    @property
-    def analysis(self) -> Analysis:
-        """The structure that is eliminated."""
-
-    @property
-    def threads(self) -> int:
-        """How many work."""
-
-    @property
-    def nbytes(self) -> int:
-        """What the factors take."""
-
-    @property
-    def pivots(self) -> np.ndarray:
-        """The diagonal of every S*, in the order of elimination."""
-
-    def factor(self, values: np.ndarray, close: CloseFront) -> int:
-        """Eliminate all vertices; −1, or the place of the first without a star in the order of elimination."""
-
-    def settle(self, vertices: np.ndarray) -> None:
-        """Put 1 on the diagonal of S*; vertices in the order of elimination."""
-
-    def rows(
-        self, sources: np.ndarray, out: np.ndarray, *, reflexive: bool = True, settled: bool = False,
-        targets: np.ndarray | None = None, thread_count: int | None = None,
-    ) -> None:
-        """Rows of A*, or of A⁺."""
-
-    def columns(self, B: np.ndarray, thread_count: int | None = None) -> None:
-        """B ← A* B."""
-
-    def summaries(self) -> np.ndarray | None:
-        """For every vertex the total, number, least and most of its row of A*, or None where that is no short cut."""
-
-
-def fronts_of(low: Lowering, analysis: Analysis, threads: int) -> FrontEngine:
-    """The engine that eliminates fronts for a lowering."""
-    if low.kind == "objects":
-        from semiring.kernels.cpu.sparse.object_fronts import ObjectFronts
-
-        return ObjectFronts(analysis, low)
-    from semiring.kernels.cpu.sparse.fronts import Fronts
-
-    return Fronts(analysis, low, threads)

@@ -11,26 +11,23 @@ from typing import Any
 
 import numpy as np
 
-from semiring.algebra.semiring import Semiring
 from semiring.errors import LawError, SemiringError
 from semiring.kernels.blocks.rows import Rows
-from semiring.kernels.build import sparse_kernel
-from semiring.kernels.choose import choose
+from semiring.kernels.build import affordable, sparse_kernel
 from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
-from semiring.kernels.lowering.general import general
 from semiring.operands.convert import as_dense, on_device, on_host
 from semiring.operands.dense import Dense
 from semiring.operands.device import DeviceSparse
-from semiring.operands.devices import is_on_gpu, require_gpu
+from semiring.operands.devices import is_on_gpu, require_gpu, to_host
 from semiring.operands.examine import examine
 from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse
 
-from .forms import refuse_overflow, same_dtype
+from .forms import plain_form, product_of, refuse_overflow, same_dtype, same_vertices, written
 from .plan import Plan
-from .shapes import can_hold, product_shape
+from .shapes import Product, can_hold, product_shape
 from .task import Task
 
 
@@ -52,39 +49,49 @@ def offer(task: Task) -> Plan:
             "pass A.toarray() with the algebra's zero filled in"
         )
     dtype = same_dtype(A, B, *C)
-    if both and dtype.kind in "OV":
+    if both and dtype.kind in "OV" and not same_vertices(A, B):
         raise SemiringError(f"a sparse product over {S.name} would have elements of dtype {dtype}, which SciPy's "
-                            "sparse matrices do not know; pass one of the factors as a dense array")
+                            "sparse matrices do not know; pass one of the factors as a dense array, or both as "
+                            "graphs on the same vertices")
     for given in (A, B):
         if given.kind != "sparse" and len(given.shape) not in (1, 2):
             raise SemiringError(
                 f"a sparse matrix times an array of shape {given.shape}: the array must be 1-D or 2-D"
             )
     shape = product_shape(A.shape, B.shape, C[0].shape if C else None)
-    if out is not None and (not can_hold(out, shape.final, dtype) or is_on_gpu(out)):
+    if out is not None and (not can_hold(out, shape.final, S, dtype) or is_on_gpu(out)):
         raise SemiringError(f"out must be a writable {dtype} array of shape {shape.final}, and none with a mask")
-    low = _lowering(S, dtype, _facts([A, B, *C]))
+    low = plain_form(S, dtype, _facts([A, B, *C]), 3)
+    low = affordable(low, *_steps(A, B, shape), "rows")
     size = 0 if both else shape.full[0] * shape.full[1] * dtype.itemsize
     nnz = sum(X.nnz for X in (A, B) if isinstance(X, Sparse))
     run = partial(_sparse, task, low, A, B) if both else partial(_dense, task, low, A, B, C[0] if C else None, shape)
     return Plan(
         "matmul", S, shape.final, "sparse × sparse" if both else "sparse × dense", low,
-        f"CPU, {thread_count()} threads",
+        f"CPU, {thread_count()} threads" if low.compiled else "",
         float(nnz) * (1 if both else max(shape.full[1] if A.kind == "sparse" else shape.full[0], 1)), size, run,
     )
+
+
+def _steps(A: Operand, B: Operand, shape: Product) -> tuple[float, float]:
+    """The most entries of a row, or terms of an entry, and all terms."""
+    if isinstance(A, Sparse) and isinstance(B, Sparse):
+        terms = A.nnz * B.nnz / max(B.shape[0], 1)
+        return _longest(A), terms
+    if isinstance(A, Sparse):
+        return _longest(A), float(A.nnz) * shape.full[1]
+    assert isinstance(B, Sparse)
+    return B.nnz / max(B.shape[1], 1), float(B.nnz) * shape.full[0]
+
+
+def _longest(A: Sparse) -> int:
+    return int(np.diff(A.rows.offsets).max(initial=0))
 
 
 def _facts(operands: list[Operand]) -> Facts:
     """What is known of the elements of all operands together."""
     arrays = [(X.what, X.values if isinstance(X, Sparse) else as_dense(X).array) for X in operands]
     return examine(operands[0].S, operands[0].dtype, arrays)
-
-
-def _lowering(S: Semiring, dtype: np.dtype, facts: Facts) -> Lowering:
-    """The fastest form for a few terms an entry: a pass over the dense operand costs more than it saves."""
-    low = choose(S, dtype, facts, 3, in_place=False, packed=False)
-    plain = general(S, dtype) if low.kind == "numba" and dtype in (np.float32, np.float64) else low
-    return plain if plain.is_identity else low
 
 
 def _rows(low: Lowering, given: Any) -> Rows:
@@ -101,19 +108,17 @@ def _dense(task: Task, low: Lowering, A: Any, B: Any, C: Any, shape: Any, plan: 
         kernel.times_dense(result, _rows(low, A), dense, accumulate=C is not None)
     else:
         kernel.dense_times(result, dense, _rows(low, B), accumulate=C is not None)
-    return _finish(task, low, low.decode(result).reshape(shape.final), B if left else A)
+    return _finish(task, low, low.decode(result).reshape(shape.final))
 
 
-def _finish(task: Task, low: Lowering, answer: Any, dense: Any) -> Any:
+def _finish(task: Task, low: Lowering, answer: Any) -> Any:
     if task.options.check:
         refuse_overflow(low, answer)
+    left, right = task.given[:2]
     (out,) = task.arguments
     if out is not None:
-        out[...] = answer
-        return out
-    left, right = task.given[:2]
-    alike = left.of_graph and right.of_graph and left.names == right.names
-    return left.wrap(answer) if alike else answer
+        return written(out, answer)
+    return product_of(left, right, answer if right.on_gpu else to_host(answer))
 
 
 def _sparse(task: Task, low: Lowering, A: Any, B: Any, plan: Plan) -> Any:
@@ -126,10 +131,12 @@ def _sparse(task: Task, low: Lowering, A: Any, B: Any, plan: Plan) -> Any:
     if not stored.all():
         before = np.concatenate([[0], np.cumsum(stored)])
         values, columns, offsets = values[stored], columns[stored], before[offsets]
-    result = csr_array((values, columns, offsets), shape=(A.shape[0], B.shape[1]))
-    result.has_canonical_format = True
     if task.options.check:
         refuse_overflow(low, values, lambda i: (int(np.searchsorted(offsets, i, "right")) - 1, int(columns[i])))
+    if same_vertices(A, B):
+        return A.graph_of(Rows(offsets, columns, values, B.shape[1]))
+    result = csr_array((values, columns, offsets), shape=(A.shape[0], B.shape[1]))
+    result.has_canonical_format = True
     return result
 
 
@@ -147,7 +154,7 @@ def _on_gpu(task: Task, A: Operand, B: Operand) -> Plan:
     dtype = same_dtype(*task.operands)
     shape = product_shape(*(given.shape for given in task.operands))
     (out,) = task.arguments
-    if out is not None and not can_hold(out, shape.final, dtype):
+    if out is not None and not can_hold(out, shape.final, S, dtype):
         raise SemiringError(f"out must be a writable {dtype} array of shape {shape.final}, and none with a mask")
     rows = _device_rows(A)
     dense = [as_dense(on_device(given)) for given in task.operands[1:]]
@@ -164,14 +171,7 @@ def _run_on_gpu(task: Task, low: Any, rows: Any, dense: list[Dense], shape: Any,
 
     B, *C = (given.array for given in dense)
     start = C[0].reshape(shape.full) if C else None
-    result = times_dense(low, rows, B.reshape(shape.operands[1]), start).reshape(shape.final)
-    if task.options.check:
-        refuse_overflow(low, result)
-    (out,) = task.arguments
-    if out is not None:
-        out[...] = result if is_on_gpu(out) else result.get()
-        return out
-    return result if task.given[1].on_gpu else result.get()
+    return _finish(task, low, times_dense(low, rows, B.reshape(shape.operands[1]), start).reshape(shape.final))
 
 
 def _device_rows(A: Operand) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from methods import METHODS
 
 import semiring as sr
 from semiring.algebra.dtypes import ladder
@@ -113,7 +114,7 @@ def test_halves_meet_constants_that_are_halves(one: float) -> None:
     A = (rng.random((64, 64)) * one).astype("f2")
     A[rng.random((64, 64)) < 0.3] = S.one_in("f2")
     A = np.minimum(A, S.one_in("f2"))
-    for method in ("floyd-warshall", "blocked", "r-kleene", "squaring", "elimination"):
+    for method in METHODS:
         result = sr.closure(A, S, method=method, tile=16)
         assert (result <= S.one_in("f2")).all() and (result.diagonal() == S.one_in("f2")).all()
 

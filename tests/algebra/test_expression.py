@@ -71,7 +71,9 @@ def check_substitution(e: ex.Expression, dtype: np.dtype, x: Any, y: Any) -> Non
     for replaced in ({a: x}, {b: y}, {a: x, b: y}):
         (f,) = ex.substitute([e], {k: ex.constant(v) for k, v in replaced.items()})
         found = evaluated(f, dtype, out, cast_constant(x, dtype), cast_constant(y, dtype))
-        assert same(found, plain), f"{e} over {dtype} with {replaced}: {f} is {found!r}, not {plain!r}"
+        # Functions of narrow integers are taken in single precision, those of a quotient in double.
+        coarsest = max(epsilons(steps) + epsilons(ex.typed([f], [dtype], [out])), default=0.0)
+        assert same(found, plain, coarsest), f"{e} over {dtype} with {replaced}: {f} is {found!r}, not {plain!r}"
 
 
 @pytest.mark.parametrize(("dtype", "expected"), [("i8", False), ("f4", False), ("u1", True)])
@@ -89,10 +91,14 @@ def chooses_between_dtypes(steps: list[ex.Step], dtype: np.dtype) -> bool:
     return any(found.get(branch, s.writes) != s.writes for s in choices for branch in s.node.args[1:])
 
 
-def same(x: Any, y: Any) -> bool:
+def epsilons(steps: Any) -> list[float]:
+    return [float(np.finfo(d).eps) for s in steps for d in (*s.reads, s.writes) if d.kind == "f"]
+
+
+def same(x: Any, y: Any, epsilon: float = 0.0) -> bool:
     if x.dtype.kind != "f":
         return bool(x == y)
-    tolerance = 64 * float(np.finfo(x.dtype).eps)
+    tolerance = 64 * max(float(np.finfo(x.dtype).eps), epsilon)
     return bool(x == y or (np.isnan(x) and np.isnan(y)) or np.isclose(x, y, rtol=tolerance, atol=1e-300))
 
 
@@ -135,50 +141,11 @@ def test_an_algebra_that_asks_for_two_zeros_lives_in_floats() -> None:
     assert {d.kind for d in S.dtypes} == set("fiub")
 
 
-@pytest.mark.parametrize(
-    ("op", "values", "expected"),
-    [
-        ("add", (2, 3), 5), ("multiply", (10**10, 10**10), None), ("add", (200, 100), None), ("negative", (1,), None),
-        ("subtract", (2, 5), None), ("multiply", (1e10, 0.5), 5e9), ("divide", (1, 3), 1 / 3), ("divide", (1, 0), None),
-        ("power", (2, -1), 0.5), ("power", (10**10, 10**10), None), ("add", (inf, 1), None),
-        ("equal", (inf, 255), None), ("equal", (inf, 2.5), False), ("less", (-1, inf), True), ("less", (1, inf), None),
-        ("invert", (5,), None), ("power", (0, 0), None),
-        ("bitwise_and", (inf, 3), None), ("left_shift", (1, 3), None), ("logical_and", (True, False), False),
-        ("sqrt", (-0.5,), None), ("multiply", (10**20, 3), 3 * 10**20), ("remainder", (7, 0), None),
-        ("floor_divide", (7, 2), 3), ("equal", (2**53, 2**53 + 1), None),
-    ],
-)
-def test_what_is_folded(op: str, values: tuple, expected: Any) -> None:
-    e = ex.apply(op, *map(ex.constant, values))
-    if expected is None:
-        assert e.op != "constant"
-    else:
-        assert e is ex.constant(expected)
-
-
 def test_a_limit_is_true_or_false_by_its_dtype() -> None:
     """−∞ is the 0 of an unsigned dtype."""
     e = ex.apply("where", ex.constant(-inf), a, b)
     for dtype, expected in (("u1", 2), ("i1", 1), ("f8", 1)):
         assert evaluated(e, np.dtype(dtype), np.dtype(dtype), 1, 2) == expected
-
-
-@pytest.mark.parametrize(
-    ("value", "dtype", "reason"),
-    [
-        (1e40, "f4", "too large for float32"), (-1e40, "f4", "too large"), (1e-40, "f4", "too small for float32"),
-        (70000, "f2", "65504"), (1e-7, "f2", "too small for float16"), (10**400, "f8", "too large for float64"),
-        (300, "u1", "0 … 255"), (0.5, "i8", "not an integer"), (nan, "i8", "not an integer"), (2, "?", "truth value"),
-    ],
-)
-def test_constants_without_a_place(value: Any, dtype: str, reason: str) -> None:
-    with pytest.raises(OverflowError, match=reason):
-        cast_constant(value, np.dtype(dtype))
-
-
-def test_constants_with_a_place() -> None:
-    for value, dtype in [(0.1, "f2"), (inf, "f4"), (-0.0, "f4"), (2.0**-140, "f4"), (5e-324, "f8"), (65504, "f2")]:
-        assert cast_constant(value, np.dtype(dtype)) == np.dtype(dtype).type(value)
 
 
 def test_integers_to_a_negative_power_are_floats() -> None:

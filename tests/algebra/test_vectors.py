@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from methods import METHODS
 
 import semiring as sr
 from semiring.algebra.vectors import Vector, flattened
@@ -25,7 +26,7 @@ def several(count: int = 3, dtype: str = "f8", **options: Any) -> sr.Semiring:
     return sr.Semiring("several", **(declared | options))
 
 
-@pytest.mark.parametrize("method", ["floyd-warshall", "blocked", "r-kleene", "squaring", "elimination"])
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("dtype", ["f8", "f4", "f2"])
 def test_a_closure_for_each_number_of_a_vector(method: str, dtype: str) -> None:
     S, rng = several(dtype=dtype), np.random.default_rng(2)

@@ -41,3 +41,9 @@ def compile(source: str, options: tuple[str, ...]) -> tuple[bool, str]:
         return status == 0, log.value.decode()
     finally:
         nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
+
+
+def complaint(source: str, *options: str) -> str:
+    """What the compiler says of a source, refusals and warnings alike; empty where it takes it without a word."""
+    accepted, log = compile(source, options)
+    return "" if accepted and not log.strip("\0 \n") else log or "refused"

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gpu.truths import closure, entries
 
 import semiring as sr
+from semiring.kernels.cpu.bits.matrix import PackedMatrix
 
 inf = np.inf
 CASES = [
@@ -142,19 +144,6 @@ def test_plan_says_what_will_run(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(tried) == 1
 
 
-def test_host_arrays_over_pinned_pieces() -> None:
-    """More than one piece, of rows that are no divisor of it, strided and in Fortran order."""
-    from semiring.kernels.cuda.compile.staging import download, upload
-
-    rng = np.random.default_rng(9)
-    for A in (
-        rng.random((3001, 2003)), rng.random((700, 6000))[:, ::2], rng.random((50, 300, 400)),
-        np.asfortranarray(rng.random((2500, 1700)).astype("f4")), np.zeros((1, 9_000_000), "i2"),
-    ):
-        np.testing.assert_array_equal(upload(A).get(), A)
-        np.testing.assert_array_equal(download(upload(A)), A)
-
-
 def test_a_path_in_a_matrix_on_the_device() -> None:
     import cupy
 
@@ -186,3 +175,12 @@ def test_two_values_run_as_bits(name: str, dtype: str, n: int) -> None:
         assert np.array_equal(sr.matmul(R, R, S).get().to_dense(), sr.closure(A, S, device="cpu"))
     for method in ("blocked", "r-kleene", "squaring", "elimination"):
         assert same(sr.closure(D, S, method=method), sr.closure(A, S, device="cpu"))
+
+
+@pytest.mark.parametrize("reflexive", [False, True])
+def test_from_the_host_and_back(reflexive: bool) -> None:
+    A = entries((1500, 1500), 1.2 / 1500)
+    wanted = closure(A) | (np.eye(1500, dtype=bool) & reflexive)
+    for given in (A, np.asfortranarray(A), A.astype("f8"), PackedMatrix.from_dense(A)):
+        got = sr.closure(given, sr.boolean, packed=True, reflexive=reflexive, device="gpu")
+        np.testing.assert_array_equal(got.to_dense(), wanted)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from semiring.algebra.evaluate import numpy_function
-from semiring.algebra.expression import Expression, constant, operand, typed
+from semiring.algebra.expression import Expression, operand, typed
 from semiring.algebra.operations import ARITY, OPERATIONS
 from semiring.kernels.cuda.compile import rules
 
@@ -107,11 +107,3 @@ def prelude(dtype: np.dtype) -> str:
     from semiring.kernels.cuda.compile.program import _file
 
     return _file("compile/ops.cuh") + f"using Value = {rules.memory_type(dtype)};\n"
-
-
-def test_constants_keep_every_bit() -> None:
-    for dtype in DTYPES:
-        for value in values(dtype):
-            assert isinstance(rules.literal(value), str)
-    assert rules.literal(np.float32(-0.0)) == "__int_as_float(0x80000000)"
-    assert constant(np.int8(-1)).value == -1

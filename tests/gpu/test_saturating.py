@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from gpu.test_large import closure_reference
+from gpu.elements import closure_reference
 
 import semiring as sr
 from semiring.solvers.methods import close_best

@@ -7,10 +7,8 @@ import inspect
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-import semiring as sr
 from semiring.kernels import interface
 from semiring.kernels.cpu.bits.engine import BooleanKernel
 from semiring.kernels.cpu.bits.planes import PlanesKernel
@@ -19,15 +17,19 @@ from semiring.kernels.cpu.dense.engine import DenseKernel
 from semiring.kernels.cpu.dense.objects import ObjectKernel
 from semiring.kernels.cuda.bits.engine import BooleanKernel as DeviceBooleanKernel
 from semiring.kernels.cuda.dense.engine import CudaKernel
-from semiring.kernels.interface import BitKernel, HostKernel, Kernel, StackKernel
+from semiring.kernels.interface import BitKernel, ElementKernel, HostKernel, Kernel, StackKernel
+from semiring.kernels.numpy.bits import BitsKernel
+from semiring.kernels.numpy.dense import ArrayKernel
 from semiring.kernels.wrappers.counting import Counting
 
 ROOT = Path(__file__).parents[2]
-PROTOCOLS = (Kernel, StackKernel, BitKernel, HostKernel)
+PROTOCOLS = (Kernel, StackKernel, ElementKernel, BitKernel, HostKernel)
 ENGINES: dict[type, tuple[type, ...]] = {
     DenseKernel: (HostKernel, StackKernel),
     BlasKernel: (HostKernel, StackKernel),
-    ObjectKernel: (HostKernel, StackKernel),
+    ObjectKernel: (HostKernel, ElementKernel),
+    ArrayKernel: (HostKernel, ElementKernel),
+    BitsKernel: (HostKernel, BitKernel),
     BooleanKernel: (HostKernel, BitKernel),
     PlanesKernel: (HostKernel,),
     CudaKernel: (StackKernel,),
@@ -87,7 +89,8 @@ def test_every_engine_is_here() -> None:
         for node in ast.parse(file.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef) and file.name != "interface.py":
                 names = {ast.unparse(s.targets[0]) for s in node.body if isinstance(s, ast.Assign)}
-                if "align" in names or any(ast.unparse(base) == "DenseKernel" for base in node.bases):
+                bases = {ast.unparse(base) for base in node.bases}
+                if "align" in names or bases & {"DenseKernel", "BitsKernel"}:
                     found.add(node.name)
     assert found == {engine.__name__ for engine in ENGINES}
 
@@ -112,11 +115,3 @@ def test_a_counting_kernel_names_its_parameters_alike() -> None:
     assert len(methods) >= 6
     for name, method in methods.items():
         assert parameters(method) == parameters(everything[name]), name
-
-
-@pytest.mark.parametrize("progress", [False, lambda share: None], ids=["quiet", "progress"])
-def test_stacks_of_objects_are_closed_with_a_progress_bar_too(progress: Any) -> None:
-    stack = np.array([[["", "a"], ["b", ""]]] * 2, object)
-    stack = np.frompyfunc(lambda text: sr.letter(text) if text else sr.regex.zero, 1, 1)(stack)
-    closed = sr.closure(stack, sr.regex, progress=progress)
-    assert str(closed[0, 0, 1]) == str(closed[1, 0, 1]) == str(sr.closure(stack[0], sr.regex)[0, 1])

@@ -21,7 +21,6 @@ from semiring.kernels.cpu.bits import conversions as packed_conversions
 from semiring.kernels.cpu.bits import indexing as packed_indexing
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.machine import memory
-from semiring.operands import devices
 from semiring.operands.pack import pack
 
 SIZES = st.one_of(st.sampled_from([0, 1, 63, 64, 65, 128, 511, 512, 513]), st.integers(0, 200))
@@ -406,7 +405,7 @@ def test_as_an_array() -> None:
         np.array(M, copy=False)
 
 
-# Graphs and matrices of every make, and closures and products that stay packed
+# Graphs and matrices of every make
 
 
 def warshall(dense: np.ndarray, reflexive: bool) -> np.ndarray:
@@ -541,78 +540,3 @@ def test_lists_that_could_be_a_matrix() -> None:
         assert sr.reach(edges).closure.count() == 6
     same(pack([[0, 1], [1, 2], [1, 2]]), path)
     refused("edge 0 has 4 entries|an edge is", pack, np.eye(4).tolist())
-
-
-@settings(max_examples=25, deadline=None)
-@given(SIZES, SEEDS, st.booleans(), st.sampled_from(["auto", "blocked", "r-kleene", "squaring", "elimination"]))
-def test_packed_closure(n: int, seed: int, reflexive: bool, method: str) -> None:
-    dense = drawn(n, n, seed) & (np.random.default_rng(seed).random((n, n)) < 2 / max(n, 1))
-    expected = warshall(dense, reflexive)
-    tile = None if method == "auto" else 64
-    given_ = PackedMatrix.from_dense(dense)
-    same(packed_closure(given_, "boolean", method=method, reflexive=reflexive, tile=tile), expected)
-    same(given_, dense)
-    assert packed_closure(given_, sr.boolean, reflexive=reflexive, overwrite=True) is given_
-    same(given_, expected)
-
-
-@pytest.mark.parametrize("reflexive", [True, False])
-def test_packed_closure_of_every_make(reflexive: bool) -> None:
-    dense = drawn(90, 90, 1) & (np.random.default_rng(1).random((90, 90)) < 0.02)
-    expected = warshall(dense, reflexive)
-    for name, graph in makes(dense).items():
-        if name == "min-plus":  # its elements are not those of boolean
-            for call in (packed_closure, sr.closure):
-                refused(r"A\[0, 0\] is ∞: it is outside the carrier of boolean", call, graph, sr.boolean)
-        else:
-            same(packed_closure(graph, sr.boolean, reflexive=reflexive), expected)
-    same(packed_closure(dense.tolist(), sr.boolean, reflexive=reflexive), expected)
-    for empty in (np.zeros((0, 0)), np.zeros((0, 0), bool), sp.csr_array((0, 0), dtype=bool)):
-        same(packed_closure(empty, sr.boolean, reflexive=reflexive), np.zeros((0, 0), bool))
-    frozen = PackedMatrix.from_dense(dense)
-    frozen.words.flags.writeable = False
-    same(packed_closure(frozen, sr.boolean, reflexive=reflexive, overwrite=True), expected)
-    same(frozen, dense)
-    done: list[float] = []
-    same(packed_closure(dense, sr.boolean, reflexive=reflexive, progress=done.append), expected)
-    assert done[-1] == 1.0
-
-
-def test_packed_product() -> None:
-    a, b, c = drawn(70, 130, 1), drawn(130, 65, 2), drawn(70, 65, 1)
-    expected = a.astype("f4") @ b.astype("f4") > 0
-    A, B, C = (PackedMatrix.from_dense(x) for x in (a, b, c))
-    for left, right in ((A, B), (A, b), (a, B), (sp.csr_array(a), B)):
-        same(sr.matmul(left, right, "boolean"), expected)
-    same(sr.matmul(A, B, sr.boolean, accumulate=C), expected | c)
-    same(sr.matmul(A, B, sr.boolean, accumulate=c), expected | c)
-    same(C, c)
-    refused("A has 65 columns, B has 130 rows", sr.matmul, C, B, "boolean")
-    refused("accumulate has shape", sr.matmul, A, B, "boolean", accumulate=A)
-    wide = PackedMatrix.from_dense(np.ones((70, 200), bool))
-    out = wide[:, 64:129]
-    with pytest.raises(SemiringError, match="read-only"):
-        sr.matmul(A, B, "boolean", out=out)
-    out = C.copy()
-    assert sr.matmul(A, B, "boolean", out=out, accumulate=out) is out
-    same(out, expected | c)
-    for bad in (A, np.empty((70, 65), bool)):
-        refused(r"out must be a PackedMatrix of shape \(70, 65\)", sr.matmul, A, B, "boolean", out=bad)
-
-
-def test_what_has_no_packed_closure() -> None:
-    for S in ("min-plus", "shortest-count", "regex", "bitset-must", "gf2", "max-min"):
-        refused("enough for algebras of False and True", packed_closure, np.eye(3, dtype=bool), S)
-    parity = sr.Semiring("parity", add=np.logical_xor, mul=np.logical_and, zero=False, one=True, dtypes="b")
-    refused("not the algebra of or and and", packed_closure, np.eye(3, dtype=bool), parity)
-    fuzzy = sr.Semiring("fuzzy", add=np.maximum, mul=np.minimum, zero=0, one=1, dtypes="bf",
-                        carrier=lambda a: (a >= 0) & (a <= 1))
-    same(packed_closure(np.eye(3, k=1), fuzzy), np.triu(np.ones((3, 3), bool)))
-    refused("entries other than the 0 and 1 of fuzzy", packed_closure, np.eye(3) / 2, fuzzy)
-    if devices.gpu_name() is None:
-        refused("no GPU was found", packed_closure, np.eye(3, dtype=bool), "boolean", device="gpu")
-    refused("unknown device", packed_closure, np.eye(3, dtype=bool), "boolean", device="tpu")
-    refused("must be a square matrix or a stack", packed_closure, np.zeros((2, 3), bool), "boolean")
-    refused("must be one matrix", packed_closure, np.zeros((2, 3, 3), bool), "boolean")
-    refused(r"A\[1, 1\] is 2: it is outside the carrier", packed_closure, np.diag([1, 2]), "boolean")
-    refused("unknown method", packed_closure, np.eye(3, dtype=bool), "boolean", method="fast")

@@ -26,6 +26,7 @@ from semiring.graphs.graph import Graph
 from semiring.kernels.cpu.sparse import fronts
 from semiring.operands.read import read
 from semiring.solvers import cycles, sparse_factors
+from semiring.solvers.fronts import ANALYSES, _analyses, analysis_of
 from semiring.solvers.sparse_factors import SparseFactors
 from semiring.solvers.task import Task
 
@@ -358,26 +359,6 @@ def test_rounding_on_cycles_of_weight_zero_is_no_improving_cycle(
 # What comes in
 
 
-def test_entries_of_one_place_combine_and_explicit_zeros_are_edges() -> None:
-    A = sp.coo_array(([5.0, 3.0, 0.0, inf], ([0, 0, 1, 2], [1, 1, 2, 0])), (3, 3))
-    twice = sp.csr_array((np.array([5, 3, 0, inf], "f4"), np.array([1, 1, 2, 0]), np.array([0, 2, 3, 4])), (3, 3))
-    # (SciPy itself sums what stands twice when it converts.)
-    for matrix, first in ((A, 3), (twice, 3), (A.tocsc(), 8)):
-        got = sr.factor(matrix, sr.min_plus).closure()
-        assert got.dtype == matrix.dtype
-        np.testing.assert_array_equal(got, [[0, first, first], [inf, 0, 0], [inf, inf, 0]])
-
-
-def test_unsorted_and_64_bit_indices() -> None:
-    A = sp.csr_array((np.array([1.0, 2.0, 4.0]), np.array([2, 1, 0]), np.array([0, 2, 2, 3])), (3, 3))
-    assert not A.has_sorted_indices
-    wide = sp.csr_array((A.data, A.indices.astype(np.int64), A.indptr.astype(np.int64)), (3, 3))
-    for matrix in (A, wide):
-        np.testing.assert_array_equal(
-            sr.factor(matrix, sr.min_plus).closure(), [[0, 2, 1], [inf, 0, inf], [4, 6, 0]]
-        )
-
-
 def test_bad_entries_are_refused_with_their_place() -> None:
     A = sp.csr_array(([1.0, np.nan], ([0, 2], [1, 1])), (3, 3))
     with pytest.raises(sr.SemiringError, match=r"A\[2, 1\] is NaN"):
@@ -482,46 +463,6 @@ def test_streams_are_the_closure(tmp_path: Path) -> None:
     np.testing.assert_array_equal(np.load(tmp_path / "distances.npy"), whole)
 
 
-def test_reductions_are_those_of_the_closure() -> None:
-    F = sr.factor(random_graph(200, 1.2, 10), sr.min_plus)
-    D = F.closure()
-    off = ~np.eye(200, dtype=bool) & np.isfinite(D)
-    assert off.sum() < 200 * 199
-    assert F.reduce("mean") == pytest.approx(D[off].mean())
-    others = np.where(off, D, -inf).max(axis=1)
-    np.testing.assert_array_equal(F.reduce("eccentricities"), np.where(np.isneginf(others), inf, others))
-    counts, edges = F.reduce("histogram", bins=7)
-    np.testing.assert_array_equal(counts, np.histogram(D[off], edges)[0])
-    assert counts.sum() == off.sum()
-    near, weights = F.reduce("nearest", k=3)
-    masked = np.where(off, D, inf)
-    for v in range(200):
-        order = np.argsort(masked[v], kind="stable")[:3]
-        order = order[np.isfinite(masked[v][order])]
-        assert near[v].tolist() == order.tolist() + [-1] * (3 - len(order))
-        np.testing.assert_array_equal(weights[v, : len(order)], masked[v][order])
-    np.testing.assert_array_equal(F.reduce(lambda vertices, rows: np.isfinite(rows).sum(1)), np.isfinite(D).sum(1))
-    with pytest.raises(sr.SemiringError, match="unknown reduction"):
-        F.reduce("median")
-    with pytest.raises(sr.LawError, match="order"):
-        sr.factor(random_graph(20, 1, 0) * 0.01, sr.plus_times).reduce("eccentricities")
-
-
-@pytest.mark.parametrize(("name", "dtype"), [("max_min", "f4"), ("min_plus", "i2"), ("max_plus", "f8")])
-def test_reductions_of_elements_stored_in_other_ways(name: str, dtype: str) -> None:
-    A = random_graph(150, 1.3, 12).tocoo()
-    A.data = (-1 if name == "max_plus" else 1) * np.ceil(A.data * 4)
-    T = sr.catalogue[name]
-    F = sr.factor(sp.csr_array(A.astype(dtype)), T)
-    D = F.closure()
-    assert D.dtype == dtype
-    off = ~np.eye(150, dtype=bool) & (T.zero_in(D.dtype) != D)
-    assert F.reduce("mean") == pytest.approx(D[off].mean(dtype=float))
-    worst = max if T.add(1.0, 2.0) == 1 else min
-    meant = [worst(row[there]) if there.any() else T.zero_in(D.dtype) for row, there in zip(D, off, strict=True)]
-    assert F.reduce("eccentricities").tolist() == meant
-
-
 def test_new_weights_use_the_analysis_again() -> None:
     A = grid(12)
     F = sr.factor(A, sr.min_plus)
@@ -566,7 +507,6 @@ def test_elimination_reports_batches_of_fronts(large: bool, monkeypatch: pytest.
     A, told, B = grid(40), [], np.random.default_rng(0).random(1600)
     F = sr.factor(A, sr.min_plus, progress=told.append)
     assert told == sorted(told) and told[0] == 0 and told[-1] == 1.0 and len(told) > 10
-    assert F._fronts.report is None
     np.testing.assert_array_equal(F.closure(), sr.factor(A, sr.min_plus).closure())
     told.clear()
     np.testing.assert_array_equal(sr.solve(A, B, sr.min_plus, progress=told.append), F.solve(B))
@@ -608,7 +548,7 @@ def test_threads_share_the_analyses() -> None:
         random = np.random.default_rng(seed)
         try:
             for k in random.integers(0, len(structures), 300):
-                sparse_factors.analysis_of(read(structures[k], sr.min_plus), "natural")
+                analysis_of(read(structures[k], sr.min_plus), "natural")
         except BaseException as e:
             failed.append(e)
 
@@ -623,7 +563,7 @@ def test_threads_share_the_analyses() -> None:
     finally:
         sys.setswitchinterval(before)
     assert not failed
-    assert len(sparse_factors._analyses) <= sparse_factors.ANALYSES
+    assert len(_analyses) <= ANALYSES
 
 
 def test_a_dense_closure_stays_on_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -641,57 +581,7 @@ def test_a_dense_closure_stays_on_the_host(monkeypatch: pytest.MonkeyPatch) -> N
     assert asked == ["cpu"]
 
 
-@pytest.mark.parametrize(("what", "given", "message"), [
-    ("nearest", {}, "nearest needs k"), ("nearest", {"k": -1}, "nearest needs k"),
-    ("nearest", {"k": 2.5}, "nearest needs k"), ("nearest", {"k": "two"}, "nearest needs k"),
-    ("mean", {"k": 3}, "mean has no option 'k'; it has none"),
-    ("histogram", {"k": 3}, "histogram has no option 'k'; it has bins"),
-    (lambda vertices, rows: rows.sum(1), {"k": 3}, "a function has no option 'k'"),
-    *(("histogram", {"bins": b}, "bins must be") for b in (0, -1, 2.5, "few", None, [], [1], [3, 1], [0, np.nan])),
-])
-def test_reductions_refuse_options_by_name(what: Any, given: dict[str, Any], message: str) -> None:
-    F = sr.factor(grid(3), sr.min_plus)
-    with pytest.raises(sr.SemiringError, match=message):
-        F.reduce(what, **given)
-
-
-def test_a_histogram_of_nothing_has_its_bins() -> None:
-    counts, edges = sr.factor(sp.csr_array((0, 0)), sr.min_plus).reduce("histogram", bins=3)
-    assert counts.tolist() == [0, 0, 0] and len(edges) == 4
-
-
-# Plans
-
-
-def test_a_plan_says_what_it_would_do() -> None:
-    text = str(sr.factor(grid(40), sr.min_plus).predict())
-    parts = "closure over min-plus, 1600 × 1600, float64, with 6240 edges", "nested dissection", "Dijkstra", "MiB"
-    for part in parts:
-        assert part in text
-    found = sr.plan(grid(40), sr.min_plus)
-    assert isinstance(found, sr.SparsePlan) and found.method == "sparse elimination"
-    assert found.seconds["elimination"] < found.seconds["dense"]
-
-
-def test_dense_matrices_and_small_ones_are_left_to_the_dense_methods() -> None:
-    assert sr.plan(sp.csr_array(np.ones((200, 200))), sr.min_plus).method == "r-kleene"
-    assert sr.plan(grid(40) > 0, sr.boolean).method == "components"
-    assert sr.plan(grid(5), sr.min_plus).method == "floyd-warshall"
-    assert sr.plan(grid(5), sr.min_plus, method="sparse").method == "sparse elimination"
-
-
-def test_a_star_that_one_order_meets_undefined_is_left_to_the_dense_methods() -> None:
-    """A leaf with a loop of weight 1: undefined where leaves go first, harmless after the hub, which is vertex 0."""
-    n = 600
-    hub, leaves = np.zeros(n - 1, int), np.arange(1, n)
-    ends = np.r_[hub, leaves, [5]], np.r_[leaves, hub, [5]]
-    star = sp.csr_array((np.r_[np.full(2 * (n - 1), 0.01), [1.0]], ends), (n, n))
-    with pytest.raises(sr.NoClosureError):
-        sr.closure(star, sr.plus_times, method="sparse")
-    inverse = sr.closure(star, sr.plus_times)
-    np.testing.assert_allclose(inverse @ (np.eye(n) - star.toarray()), np.eye(n), atol=1e-8)
-    b = np.random.default_rng(0).random(n)
-    np.testing.assert_allclose(sr.solve(star, b, sr.plus_times), inverse @ b)
+# Elements of other kinds
 
 
 def test_objects_come_by_graphs() -> None:

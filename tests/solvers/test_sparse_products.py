@@ -1,4 +1,4 @@
-"""Products with sparse matrices against the oracle and the dense product; how sparse matrices are read."""
+"""Products with sparse matrices against the oracle and the dense product, and what they refuse."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from semiring.kernels.lowering.general import general
 from semiring.operands.convert import as_sparse
 from semiring.operands.devices import gpu_name
 from semiring.operands.read import read
-from semiring.operands.sparse import Sparse, compressed_rows
+from semiring.operands.sparse import Sparse
 
 inf = np.inf
 quick = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
@@ -168,52 +168,13 @@ def test_factors_keep_their_order() -> None:
     assert (dense(right, sr.matmul(a, b, right)) == expected).all()
 
 
-# Reading.
-
-
-def test_explicit_zeros_are_edges_and_duplicates_combine() -> None:
-    coo = sp.coo_array(([5.0, 0, 3, 4, 9], ([0, 0, 0, 0, 1], [1, 0, 1, 1, 2])), shape=(2, 3))
-    csr = sp.csr_array((np.array([5.0, 0, 3, 4, 9]), np.array([1, 0, 1, 1, 2]), np.array([0, 4, 5])), shape=(2, 3))
-    csc = sp.csc_array((np.array([0.0, 5, 3, 4, 9]), np.array([0, 0, 0, 0, 1]), np.array([0, 1, 4, 5])), shape=(2, 3))
-    for S, combined in ((sr.min_plus, 3), (sr.max_plus, 5), (sr.plus_times, 12)):
-        for A in (coo, csr, csc):
-            rows = compressed(A, S).rows
-            assert rows.offsets.tolist() == [0, 2, 3] and rows.columns.tolist() == [0, 1, 2]
-            assert rows.values.tolist() == [0, combined, 9]
-    assert csr.data.tolist() == [5, 0, 3, 4, 9] and csr.indices.tolist() == [1, 0, 1, 1, 2]
-
-
-def test_duplicates_combine_from_left_to_right() -> None:
-    values = np.array([1e16, 1.0, -1e16, 1.0, 2.0])
-    rows = compressed_rows(sr.plus_times, np.zeros(5, int), np.zeros(5, int), values, (1, 1))
-    assert rows.values.tolist() == [(1e16 + 1.0) + (-1e16 + 1.0) + 2.0]  # pairs of neighbours
-
-
-@pytest.mark.parametrize("kind", ["bsr", "dia"])
-def test_padding_is_no_edge(kind: str) -> None:
-    A = sp.csr_array(np.array([[1.0, 0], [0, 2]])).asformat(kind)
-    assert compressed(A, sr.min_plus).rows.values.tolist() == [1, 2]
+# Other operands.
 
 
 def test_numbers_are_edges_of_a_boolean_matrix() -> None:
     A = sp.csr_array(([0.0, 2.5], ([0, 1], [1, 0])), shape=(2, 2))
     B = sp.csr_array(np.eye(2, dtype=bool))
     assert dense(sr.boolean, sr.matmul(A, B, sr.boolean)).tolist() == [[False, True], [True, False]]
-
-
-def test_graphs_and_dense_matrices_become_rows() -> None:
-    graph = sr.as_graph([("a", "b", 3), ("b", "b", 0)], directed=False)
-    found = compressed(graph, sr.min_plus)
-    assert found.names == ["a", "b"]
-    assert found.rows.columns.tolist() == [1, 0, 1] and found.rows.values.tolist() == [3, 3, 0]
-    records = sr.as_graph([(0, 1, (2.0, 1)), (0, 1, (2.0, 0))])
-    assert compressed(records, sr.shortest_hops).rows.values.tolist() == [(2.0, 0)]
-    unweighted = compressed(sr.as_graph([(0, 1), (2, 1)]), sr.min_plus)
-    assert unweighted.rows.offsets.tolist() == [0, 1, 1, 2] and unweighted.rows.values.tolist() == [1, 1]
-    A = np.array([[inf, 0], [1, inf]])
-    assert compressed(A, sr.min_plus).rows.columns.tolist() == [1, 0]
-    assert compressed(sr.Matrix(A, sr.min_plus, ["x", "y"]), sr.min_plus).names == ["x", "y"]
-    assert compressed(sr.as_graph([], 3), sr.min_plus).shape == (3, 3)
 
 
 def test_records_multiply_as_compressed_rows() -> None:
@@ -274,18 +235,6 @@ def test_bad_operands() -> None:
 def test_a_gpu_that_is_not_there() -> None:
     with pytest.raises(sr.SemiringError, match="no GPU was found"):
         sr.matmul(sp.csr_array(np.eye(2)), np.ones(2), sr.min_plus, device="gpu")
-
-
-def test_indices_outside_are_refused() -> None:
-    for columns, offsets in (([0, 2], [0, 1, 2]), ([0, -1], [0, 1, 2]), ([0, 1], [0, 2, 1]), ([0, 1], [0, 1, 3])):
-        A = sp.csr_array(np.eye(2))
-        A.indices, A.indptr = np.array(columns, np.int32), np.array(offsets, np.int32)
-        with pytest.raises(sr.SemiringError, match="outside"):
-            compressed(A, sr.min_plus)
-    A = sp.csr_array(np.eye(2))
-    A.indices = np.array([0, 2**40])
-    with pytest.raises(sr.SemiringError, match="outside"):
-        compressed(A, sr.min_plus)
 
 
 def test_integers_beyond_the_machine() -> None:

@@ -8,8 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from semiring.algebra.arguments import array_of
 from semiring.errors import SemiringError
 from semiring.kernels.blocks.bits import ROW_WORDS, WORD, AnyRows, PackedRows, check_writable
+
+from . import choose
 
 ENTRIES = 1 << 20  # positions converted at once
 ON_DEVICE = 1 << 26  # entries of a device array packed at once
@@ -19,14 +22,12 @@ def from_dense(kind: type[AnyRows], array: Any, threads: int | None) -> AnyRows:
     """An entry is True where it differs from zero."""
     if _is_of("cupy", "ndarray", array):
         return _from_cupy(kind, array)
-    from . import engine
-
     array = np.asarray(array)
     _check_kind(array)
     if array.flags.f_contiguous and not array.flags.c_contiguous:
-        return engine.transposed(from_dense(kind, array.T, threads), threads)
+        return choose.transposed(from_dense(kind, array.T, threads), threads)
     matrix = kind.empty(*array.shape)
-    engine.pack(matrix, array, threads)
+    choose.pack(matrix, array, threads)
     return matrix
 
 
@@ -61,9 +62,7 @@ def _check_kind(array: Any) -> None:
 
 def to_dense(matrix: PackedRows, out: np.ndarray, threads: int | None) -> np.ndarray:
     """The entries as zeros and ones of an array, which is returned."""
-    from . import engine
-
-    engine.unpack(matrix, out, threads)
+    choose.unpack(matrix, out, threads)
     return out
 
 
@@ -85,12 +84,8 @@ def set_entries(matrix: PackedRows, rows: Any, columns: Any) -> None:
 
 
 def _set(matrix: PackedRows, rows: np.ndarray, columns: np.ndarray) -> None:
-    from . import entries
-
-    address, stride = matrix.words.ctypes.data, matrix.words.strides[0] // 8
     for a in range(0, len(rows), ENTRIES):
-        i, j = (np.ascontiguousarray(end[a : a + ENTRIES], np.int64) for end in (rows, columns))
-        entries.set_entries(address, stride, i, j)
+        choose.set_entries(matrix, *(np.ascontiguousarray(end[a : a + ENTRIES], np.int64) for end in (rows, columns)))
 
 
 def _checked(rows: Any, columns: Any, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
@@ -101,7 +96,7 @@ def _checked(rows: Any, columns: Any, shape: tuple[int, int]) -> tuple[np.ndarra
 
 
 def _positions(what: str, end: Any, length: int) -> np.ndarray:
-    array = np.asarray(end)
+    array = array_of(end, what)
     if array.ndim != 1 or (array.dtype.kind not in "iu" and len(array)):
         raise SemiringError(f"{what} of entries are a 1-D array of integers, not {array.ndim}-D {array.dtype}")
     if len(array) and not (array.min() >= 0 and array.max() < length):
@@ -144,19 +139,13 @@ def neighbours(
     M: PackedRows, entries: int, degrees: np.ndarray | None = None
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """The columns of each row, some rows at a time."""
-    from .entries import list_columns
-
     if entries < 1:
         raise SemiringError(f"chunks of {entries} entries: give 1 or more")
     ends = np.cumsum(M.row_degrees() if degrees is None else degrees)
-    rows, words = M.shape[0], -(-M.shape[1] // WORD)
-    first = done = 0
+    rows, first, done = M.shape[0], 0, 0
     while first < rows:
         last = max(first + 1, int(np.searchsorted(ends, done + entries, "right")))
         last = min(last, first + max(1, ENTRIES // ROW_WORDS))  # rows without entries are entries of `offsets`
         offsets = np.concatenate([[0], ends[first:last] - done])
-        columns = np.empty(int(offsets[-1]), np.int64)
-        block = M.words[first:last]
-        list_columns(block.ctypes.data, block.strides[0] // 8 if len(block) > 1 else 0, last - first, words, columns)
-        yield first, offsets, columns
+        yield first, offsets, choose.columns_of(M, first, last, int(offsets[-1]))
         first, done = last, int(ends[last - 1])

@@ -19,14 +19,15 @@ topological order, those already reached skipped).
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from semiring.errors import SemiringError
-from semiring.kernels.blocks.bits import WORD, AnyRows, PackedRows
+from semiring.kernels.blocks.bits import WORD, AnyRows, PackedRows, check_writable
 from semiring.kernels.cpu.compile.pieces import parts_worth, ranges, share
 from semiring.kernels.cpu.compile.threads import scratch, thread_count
+from semiring.kernels.numpy.bits import BitsKernel
 
 from .loops import (
     CHUNK,
@@ -123,7 +124,7 @@ def _multiply(C: PackedRows, A: PackedRows, B: PackedRows, accumulate: bool, thr
     (rows, columns), pivots = C.shape, A.shape[1]
     if A.shape[0] != rows or B.shape != (pivots, columns):
         raise SemiringError(f"shapes do not fit: {C.shape} ← {A.shape} ⊗ {B.shape}")
-    _check_writable(C)
+    check_writable(C)
     words = -(-columns // WORD)
     if pivots == 0:
         if not accumulate:
@@ -292,25 +293,25 @@ def rows_of_components(
     share(partial(transpose_unions, rows, stride, edges, width, label, np.arange(n + 1), count), panels, threads)
 
 
-class PackedKernel:
-    """The operations that the schedules use, over `PackedRows` blocks.
+class BooleanKernel(BitsKernel):
+    """The kernel interface over packed matrices; see `semiring.kernels.interface`.
 
     Parameters
     ----------
     threads : int, optional
         Threads of every operation; by default those of the process-wide setting.
-
-    Attributes
-    ----------
-    threads : int
-    tile : int
-        Size of the diagonal blocks that suit `close`, which takes any size.
     """
 
-    tile = PANEL  # columns of one vector: the whole diagonal block is worked on in the cache
+    tile = PANEL  #: columns of one vector: the whole diagonal block is worked on in the cache
 
     def __init__(self, threads: int | None = None):
+        super().__init__()
         self.threads = thread_count(threads)
+
+    @property
+    def place(self) -> str:
+        """Where it computes, in words."""
+        return f"CPU, {self.threads} threads" if self.threads != 1 else "CPU, 1 thread"
 
     def multiply_add(self, C: PackedRows, A: PackedRows, B: PackedRows) -> None:
         """C ← C ⊕ A ⊗ B; C overlaps neither A nor B."""
@@ -319,14 +320,6 @@ class PackedKernel:
     def multiply(self, C: PackedRows, A: PackedRows, B: PackedRows) -> None:
         """C ← A ⊗ B; C overlaps neither A nor B."""
         _multiply(C, A, B, False, self.threads)
-
-    def left(self, D: PackedRows, R: PackedRows) -> None:
-        """R ← D ⊗ R."""
-        _multiply(R, D, R.copy(), False, self.threads)
-
-    def right(self, C: PackedRows, D: PackedRows) -> None:
-        """C ← C ⊗ D."""
-        _multiply(C, C.copy(), D, False, self.threads)
 
     def close(self, D: PackedRows) -> int:
         """D ← D*, the identity included; −1, since every star is defined."""
@@ -338,57 +331,10 @@ class PackedKernel:
         _close(D, False, self.threads)
         return -1
 
-
-class BooleanKernel(PackedKernel):
-    """The kernel interface over packed matrices; see `semiring.kernels.interface`."""
-
-    align = 64
-
-    def __init__(self) -> None:
-        super().__init__()
-
-    @property
-    def place(self) -> str:
-        """Where it computes, in words."""
-        return f"CPU, {self.threads} threads" if self.threads != 1 else "CPU, 1 thread"
-
-    @property
-    def unchecked(self) -> Self:
-        """Itself: nothing on the host waits."""
-        return self
-
-    def closes_whole(self, n: int) -> bool:
-        """Whether `close` is the best way to close a whole matrix of this order."""
-        return True
-
-    def add_one(self, A: PackedRows) -> None:
-        """A ← 1 ⊕ A."""
-        self.set_diagonal(A, np.ones(A.shape[0], bool))
-
-    def like(self, A: PackedRows) -> PackedRows:
-        """A packed matrix of the same shape."""
-        return type(A).zeros(*A.shape)
-
-    def equal(self, A: PackedRows, B: PackedRows) -> bool:
-        """Whether both hold the same bits."""
-        return bool(A == B)
-
-    def assign(self, A: PackedRows, B: PackedRows) -> None:
-        """A ← B."""
-        used = -(-A.shape[1] // 64)
-        A.words[:, :used] = B.words[:, :used]
-
     def diagonal(self, A: PackedRows, D: PackedRows) -> np.ndarray:
         """Whether any k has a_ik and d_ki."""
-        used = -(-A.shape[1] // 64)
+        used = A.used_words
         return np.asarray((A.words[:, :used] & transposed(D, self.threads).words[:, :used]).any(axis=1))
-
-    def set_diagonal(self, A: PackedRows, values: np.ndarray) -> None:
-        """a_ii ← the values."""
-        i = np.arange(A.shape[0])
-        bit = np.uint64(1) << (i % 64).astype(np.uint64)
-        word = A.words[i, i // 64]
-        A.words[i, i // 64] = np.where(values, word | bit, word & ~bit)
 
 
 def _address(matrix: PackedRows) -> int:
@@ -400,16 +346,11 @@ def _stride(matrix: PackedRows) -> int:
     return matrix.words.strides[0] // 8 if rows > 1 and width else width
 
 
-def _check_writable(matrix: PackedRows) -> None:
-    if not matrix.words.flags.writeable:
-        raise SemiringError("the packed matrix to write to is read-only; pass a copy()")
-
-
 def _check_square(matrix: PackedRows) -> int:
     rows, columns = matrix.shape
     if rows != columns:
         raise SemiringError(f"only a square matrix has a closure, not one of shape {matrix.shape}")
-    _check_writable(matrix)
+    check_writable(matrix)
     return rows
 
 

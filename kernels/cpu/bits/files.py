@@ -66,6 +66,8 @@ def load(kind: type[AnyRows], path: str | os.PathLike[str], mmap: bool | str) ->
 def create(kind: type[AnyRows], path: str | os.PathLike[str], rows: int, columns: int) -> AnyRows:
     """A file of zeros, mapped for writing; the system stores only what is written to it."""
     target = _in_a_folder(path)
+    if rows < 0 or columns < 0:
+        raise SemiringError(f"a packed matrix cannot have {rows} rows and {columns} columns")
     words = np.lib.format.open_memmap(target, "w+", STORED, (rows, row_words(columns)))
     with open(target, "r+b") as file:
         file.seek(words.offset + words.nbytes)

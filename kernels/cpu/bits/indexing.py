@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from semiring.algebra.arguments import array_of
 from semiring.errors import SemiringError
 from semiring.kernels.blocks.bits import WORD, PackedRows, block, frozen
+
+from .choose import transposed
 
 PAIRS = 1 << 20  # entries that are looked up at once
 
@@ -57,7 +60,7 @@ def _part(value: Any, length: int, axis: str) -> Any:
         if not -length <= position < length:
             raise IndexError(f"{axis} {position} is out of range for {length} {axis}s")
         return position % length
-    index = np.asarray(None if isinstance(value, tuple) else value)  # a third axis is none
+    index = array_of(None if isinstance(value, tuple) else value, f"{axis}s")  # a third axis is none
     if index.dtype.kind == "b" and index.shape == (length,):
         return np.flatnonzero(index)
     if index.dtype.kind not in "iu" and index.size:
@@ -87,8 +90,6 @@ def _rows(M: PackedRows, rows: np.ndarray, columns: tuple[int, int]) -> PackedRo
 
 def _columns(M: PackedRows, columns: np.ndarray) -> PackedRows:
     """Some columns, in any order."""
-    from .engine import transposed  # it loads Numba
-
     return frozen(transposed(_rows(transposed(M), columns, (0, M.shape[0]))))
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from semiring.errors import SemiringError
 from semiring.kernels.blocks.bits import BLOCK, ROW_WORDS, WORD, PackedRows
 
-from . import conversions, files, indexing
+from . import choose, conversions, files, indexing
 
 
 class PackedMatrix(PackedRows):
@@ -404,9 +404,7 @@ class PackedMatrix(PackedRows):
         >>> sr.PackedMatrix.from_edges([0], [2], (2, 3)).transpose().to_dense(int).tolist()
         [[0, 0], [0, 0], [1, 0]]
         """
-        from . import engine  # it loads Numba
-
-        return engine.transposed(self, threads)
+        return choose.transposed(self, threads)
 
     def column_degrees(self) -> np.ndarray:
         """How many entries of each column are True: in the matrix of a graph, the in-degrees.

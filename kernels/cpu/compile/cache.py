@@ -27,6 +27,8 @@ GENERATED = "semiring_generated_"  # begins the names of generated modules
 # Modules whose functions and constants go into the machine code of others.
 SHARED = ("raw.py", "scalar.py", "jit.py", "../bits/vectors.py", "../../blocks/bits.py")
 
+KINDS = frozenset({".py", ".nbi", ".nbc", ".tmp"})  # endings of what lies in the cache directory
+
 _lock = threading.RLock()
 _modules: dict[str, ModuleType] = {}
 
@@ -182,6 +184,32 @@ class Entries:
         if hashlib.sha256(lines).hexdigest().encode() != digest:
             return {}
         return dict(map(str.split, lines.decode().splitlines()))
+
+
+def clear_cache() -> int:
+    """Delete the generated modules and the machine code that earlier calls left on disk.
+
+    What this process has loaded stays in use. Nothing else in the directory is touched.
+
+    Returns
+    -------
+    int
+        Bytes that are free again.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> sr.clear_cache() >= 0  # doctest: +SKIP
+    True
+    """
+    directory, freed = cache_directory(), 0
+    for file in sorted(directory.iterdir()) if directory is not None else []:
+        with suppress(OSError):  # another process was faster, or it may not be deleted
+            if file.suffix in KINDS and file.is_file():
+                size = file.stat().st_size
+                file.unlink()
+                freed += size
+    return freed
 
 
 def _read(path: Path) -> bytes | None:

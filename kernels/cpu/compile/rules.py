@@ -60,7 +60,7 @@ assert set(UFUNCS) <= set(NUMBA.table)
 # What the rows call beside the intrinsics: functions of scalar.py.
 HELPERS = sorted(
     {"logaddexp", "logaddexp2", "floor_divide", "remainder", "power", "left_shift", "right_shift", "gcd", "lcm",
-       "fmod", "sign_floating", "heaviside", "bitwise_count"}
+       "fmod", "floor_divide_floating", "sign_floating", "heaviside", "bitwise_count"}
     | {f"saturating_{op}_{width}" for op in ("add", "multiply") for width in ("narrow", "uint32", "int64", "uint64")}
 )
 

@@ -22,10 +22,12 @@ class BlasKernel(DenseKernel):
         c, a, b = map(_numbers, (C, A, B))
         if not _are_finite(a, b):
             super()._product(C, A, B, accumulate)
-        elif accumulate:
-            c += a @ b
-        else:
-            np.matmul(a, b, out=c)
+            return
+        with np.errstate(all="ignore"):  # what overflows is infinite, as in every engine
+            if accumulate:
+                c += a @ b
+            else:
+                np.matmul(a, b, out=c)
 
 
 def _numbers(block: np.ndarray) -> np.ndarray:

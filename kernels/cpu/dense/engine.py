@@ -11,13 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from semiring.kernels.cpu.compile import cache, threads
 from semiring.kernels.cpu.compile.program import Geometry, Program, geometry, program, round_up, source
 from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.numpy.dense import ArrayBlocks
 
 TEMPLATE = Path(__file__).with_name("template.py")
 TILE_ROWS = 192  # height of a tile of C: with its panels it takes 570 KB, about half a second-level cache
@@ -94,11 +95,6 @@ class CpuKernel:
     def place(self) -> str:
         """Where it computes, in words."""
         return f"CPU, {self.threads} threads" if self.threads != 1 else "CPU, 1 thread"
-
-    @property
-    def unchecked(self) -> Self:
-        """Itself: nothing on the host waits."""
-        return self
 
     @functools.cached_property
     def geometry(self) -> Geometry:
@@ -223,40 +219,25 @@ class CpuKernel:
         threads.pool.run(share, helpers)
 
 
-class DenseKernel(CpuKernel):
+class DenseKernel(ArrayBlocks, CpuKernel):
     """The kernel interface over NumPy arrays in a lowering's storage; see `semiring.kernels.interface`."""
 
     align = 16
 
     def __init__(self, lowering: Lowering):
-        super().__init__(program(lowering))
+        CpuKernel.__init__(self, program(lowering))
         self._add_one = lowering.add_one
 
     def closes_whole(self, n: int) -> bool:
         """Whether `close` is the best way to close a whole matrix of this order."""
         return n <= self.tile
 
-    def add_one(self, A: np.ndarray) -> None:
-        """A ← 1 ⊕ A."""
-        i = np.arange(A.shape[0])
-        A[i, i] = self._add_one(A[i, i])
 
-    def like(self, A: np.ndarray) -> np.ndarray:
-        """A matrix of the same shape, in C order."""
-        return np.empty(A.shape, A.dtype)
-
-    def equal(self, A: np.ndarray, B: np.ndarray) -> bool:
-        """Whether both hold the same elements."""
-        return bool(np.array_equal(A, B))
-
-    def assign(self, A: np.ndarray, B: np.ndarray) -> None:
-        """A ← B."""
-        A[...] = B
-
-    def set_diagonal(self, A: np.ndarray, values: np.ndarray) -> None:
-        """a_ii ← the values."""
-        i = np.arange(A.shape[0])
-        A[i, i] = values
+def names_of(lowering: Lowering) -> list[str]:
+    """The names under which the compiled functions of a lowering are kept on disk."""
+    text = program(lowering)
+    stem = cache.stem(text.name, source(text, TEMPLATE))
+    return [f"{stem}.product", f"{stem}.close"]
 
 
 _thread_count = threads.thread_count

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
+from semiring.algebra.laws import full
 from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.numpy.dense import ArrayBlocks
 
 
-class ObjectKernel:
+class ObjectKernel(ArrayBlocks):
     """The kernel interface over object arrays; see `semiring.kernels.interface`."""
 
     tile = 1 << 30
@@ -18,7 +20,7 @@ class ObjectKernel:
     threads = 1
 
     def __init__(self, lowering: Lowering):
-        self._S = lowering.algebra.over(object)
+        self._S, self._add_one = lowering.algebra.over(object), lowering.add_one
         self.dtype = np.dtype(object)
 
     @cached_property
@@ -30,10 +32,13 @@ class ObjectKernel:
         """Where it computes, in words."""
         return f"CPU, {self.threads} threads" if self.threads != 1 else "CPU, 1 thread"
 
-    @property
-    def unchecked(self) -> Self:
-        """Itself: nothing on the host waits."""
-        return self
+    def add(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """x ⊕ y, element by element."""
+        return np.asarray(self._S.add(x, y))
+
+    def zeros(self, shape: tuple[int, ...]) -> np.ndarray:
+        """An array of zeros."""
+        return full(np.empty(shape, object), self._S.zero)
 
     def multiply_add(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         """C ← C ⊕ A ⊗ B."""
@@ -107,24 +112,6 @@ class ObjectKernel:
         """Whether `close` is the best way to close a whole matrix of this order."""
         return True
 
-    def add_one(self, A: np.ndarray) -> None:
-        """A ← 1 ⊕ A."""
-        for i in range(A.shape[0]):
-            A[i, i] = self._scalar["add"](self._S.one, A[i, i])
-
-    def like(self, A: np.ndarray) -> np.ndarray:
-        """An object array of the same shape."""
-        return np.empty_like(A)
-
     def equal(self, A: np.ndarray, B: np.ndarray) -> bool:
         """Whether all elements are equal."""
         return bool(all(x == y for x, y in zip(A.flat, B.flat, strict=True)))
-
-    def assign(self, A: np.ndarray, B: np.ndarray) -> None:
-        """A ← B."""
-        A[...] = B
-
-    def set_diagonal(self, A: np.ndarray, values: np.ndarray) -> None:
-        """a_ii ← the values."""
-        i = np.arange(A.shape[0])
-        A[i, i] = values

@@ -1,4 +1,4 @@
-"""Facts about the values of an array, gathered in one compiled pass: what is checked of operands and what plans use."""
+"""Facts about the values of an array, gathered in one pass: what is checked of operands and what plans use."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import functools
 import struct
 from collections.abc import Callable
 from pathlib import Path
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from semiring.kernels.cpu.compile import cache, threads
+from semiring.kernels.cpu.compile.price import Code
+from semiring.kernels.numpy import scan as by_numpy
 
 PARALLEL = 1 << 18  # elements below which the caller's thread does the work alone
 BLOCK = 1 << 16  # elements that a thread looks at before it takes more
@@ -64,6 +67,21 @@ def scan(array: np.ndarray, thread_count: int | None = None) -> Facts:
         return scan(array.astype(np.float32), thread_count)
     if not dtype.isnative:
         return scan(array.astype(dtype.newbyteorder("=")), thread_count)
+    code = _code(dtype.char)
+    if code.bought or code.repays(by_numpy.seconds(array.size)):
+        nan, *rest = _compiled(array, thread_count)
+    else:
+        began = perf_counter()
+        nan, *rest = by_numpy.scan(array)
+        code.spent += perf_counter() - began
+    top, bottom, negative_zero, fraction, least, greatest = rest
+    place = tuple(map(int, np.unravel_index(np.isnan(array).argmax(), array.shape))) if nan else None
+    return Facts(place, top, bottom, least, greatest, negative_zero, not fraction)
+
+
+def _compiled(array: np.ndarray, thread_count: int | None) -> tuple[bool, bool, bool, bool, bool, Any, Any]:
+    """The same as `semiring.kernels.numpy.scan.scan`, in one pass."""
+    dtype = array.dtype
     block = array if array.ndim == 3 else array[None]
     if block.strides[1] and abs(block.strides[1]) < abs(block.strides[2]):
         block = block.swapaxes(1, 2)
@@ -77,16 +95,8 @@ def scan(array: np.ndarray, thread_count: int | None = None) -> Facts:
         found = _together(kernel, block, rows, threads.thread_count(thread_count))
         nan, top, bottom, negative_zero, fraction = (any(column) for column in list(zip(*found, strict=True))[:5])
         least, greatest = min(each[5] for each in found), max(each[6] for each in found)
-    some = least <= greatest
-    return Facts(
-        tuple(map(int, np.unravel_index(np.isnan(array).argmax(), array.shape))) if nan else None,
-        bool(top),
-        bool(bottom),
-        decode(least) if some else None,
-        decode(greatest) if some else None,
-        bool(negative_zero),
-        not fraction,
-    )
+    limits = (decode(least), decode(greatest)) if least <= greatest else (None, None)
+    return bool(nan), bool(top), bool(bottom), bool(negative_zero), bool(fraction), *limits
 
 
 def _together(kernel: Any, block: np.ndarray, rows: int, thread_count: int) -> list[tuple[Any, ...]]:
@@ -113,9 +123,16 @@ _KEYS = {
 }
 
 
+SCANNED = frozenset(_KEYS)  # characters of the dtypes that can be looked at
+
+
 @functools.cache
-def _kernel(char: str) -> tuple[Any, Callable[[int], Any]]:
-    """The compiled pass for one type, and what turns a key into a value."""
+def _code(char: str) -> Code:
+    return Code(lambda: [f"{cache.stem(*_source(char))}.scan"])
+
+
+def _source(char: str) -> tuple[str, str]:
+    """Name and text of the module for one type."""
     dtype, key = np.dtype(char), np.dtype(_KEYS[char][1])
     least, greatest = int(np.iinfo(key).min), int(np.iinfo(key).max)
     bottom, top = least, greatest
@@ -137,12 +154,18 @@ def _kernel(char: str) -> tuple[Any, Callable[[int], Any]]:
         f'MATRIX = types.Array(types.{numba_type}, 3, "A", readonly=True, aligned=False)\n\n'
     )
     text = Path(__file__).with_name("scan_template.py").read_text(encoding="utf-8").split("# Template\n", 1)[1]
-    kernel = cache.load(f"scan_{dtype.name}", header + text).scan
-    formats = _KEYS[char]
+    return f"scan_{dtype.name}", header + text
+
+
+@functools.cache
+def _kernel(char: str) -> tuple[Any, Callable[[int], Any]]:
+    """The compiled pass for one type, and what turns a key into a value."""
+    dtype, formats = np.dtype(char), _KEYS[char]
+    greatest = int(np.iinfo(formats[1]).max)
 
     def decode(value: int) -> Any:
         if dtype.kind != "f":
             return value
         return struct.unpack(formats[0], struct.pack(formats[1], value ^ greatest if value < 0 else value))[0]
 
-    return kernel, decode
+    return cache.load(*_source(char)).scan, decode

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
@@ -19,12 +19,11 @@ from semiring.kernels.cpu.compile import cache, threads
 from semiring.kernels.cpu.compile.program import Geometry, Program, geometry, source, unroll
 from semiring.kernels.cpu.dense.blas import dense_kernel
 from semiring.kernels.cpu.dense.engine import TEMPLATE
+from semiring.kernels.interface import CloseFront, Report
 from semiring.kernels.lowering.base import Lowering
 
 if TYPE_CHECKING:
     from semiring.algorithms.sparse.analysis import Analysis
-
-CloseFront = Callable[[np.ndarray, int, Any, int], None]  # front, pivots, dense kernel, place of the first pivot
 
 WIDTH = 64  # right-hand sides that are solved together, as a rule
 NEAR = 11 << 18  # bytes of W that stay in a second-level cache well enough; half as many right-hand sides may do so
@@ -61,6 +60,11 @@ def _sections() -> dict[str, str]:
 @functools.lru_cache(256)
 def _module(given: Program, section: str) -> ModuleType:
     """The compiled code of one semiring for one purpose."""
+    return cache.load(*_source(given, section))
+
+
+def _source(given: Program, section: str) -> tuple[str, str]:
+    """Name and text of the generated module."""
     header, _, shared = source(given, TEMPLATE).partition(given.prelude)
     shared = shared.partition("\n@entry(")[0]
     sizes, sections = geometry(given.components), _sections()
@@ -68,7 +72,13 @@ def _module(given: Program, section: str) -> ModuleType:
     text = sections["Common"] + ("" if section == "Elimination" else sections["Solutions"]) + sections[section]
     text = unroll(text, I=sizes.rows, K=sizes.depth, H=half, V=BATCH)
     name = f"fronts_{section.lower()}_{given.name}"
-    return cache.load(name, f"{header}HALF, BATCH = {half}, {BATCH}\n{given.prelude}{shared}\n{text}")
+    return name, f"{header}HALF, BATCH = {half}, {BATCH}\n{given.prelude}{shared}\n{text}"
+
+
+def names_of(lowering: Lowering) -> list[str]:
+    """The names under which the compiled functions of most closures are kept on disk."""
+    needed = (dense_kernel(lowering).program, "Elimination", "eliminate"), (_by_rows(lowering), "Rows", "solve_rows")
+    return [f"{cache.stem(*_source(text, section))}.{name}" for text, section, name in needed]
 
 
 class Planes:
@@ -142,8 +152,6 @@ class Fronts:
     ----------
     pivots : ndarray, shape (n,)
         The diagonal of every S*, in the order of elimination: evidence of cycles that improve.
-    report : callable or None
-        Is told which part of the elimination is done, before each batch of fronts.
     """
 
     def __init__(self, analysis: Analysis, lowering: Lowering, thread_count: int | None = None):
@@ -156,14 +164,13 @@ class Fronts:
         self.threads = thread_count or threads.thread_count()
         self._free: list[np.ndarray] = []  # memory of solves, kept for the next
         self._turned: Planes | None = None  # the panels to solve by columns, once they were needed
-        self.report: Callable[[float], None] | None = None
 
     @property
     def nbytes(self) -> int:
         """What the factors take."""
         return int(self._panel_at[-1]) * self._sizes.size
 
-    def factor(self, values: np.ndarray, close: CloseFront) -> int:
+    def factor(self, values: np.ndarray, close: CloseFront, report: Report | None = None) -> int:
         """Eliminate all vertices; −1, or the place of the first without a star in the order of elimination.
 
         Parameters
@@ -172,6 +179,8 @@ class Fronts:
             The entries of the compressed rows that were analysed.
         close : callable
             Eliminates the pivots of a large front by dense operations, with all threads.
+        report : callable, optional
+            Is told which part of the elimination is done, before each batch of fronts.
         """
         a, at, sizes = self.analysis, self._layout, self._sizes
         self._weights = Planes(self._components, len(values))
@@ -184,7 +193,7 @@ class Fronts:
         by_others = large.astype(np.int64)
         _scratch, workspace = threads.scratch(sizes.depth * 2 * (at.wide + sizes.lanes + sizes.rows) * sizes.size)
         state, eliminate = np.array([0, 0, -1]), _module(self._program, "Elimination").eliminate
-        for end in self._batches():
+        for end in self._batches(report):
             first = a.first[: end + 1]
             while state[0] < end:
                 eliminate(
@@ -202,16 +211,16 @@ class Fronts:
                     state[1] = 1
         return -1
 
-    def _batches(self) -> Iterator[int]:
+    def _batches(self, report: Report | None) -> Iterator[int]:
         """Where batches of fronts end: of about the same work each where somebody is told, else all in one."""
         fronts = len(self.analysis.parent)
-        if self.report is None:
+        if report is None:
             yield fronts
             return
         done = np.cumsum(self.analysis.pivots * self._layout.order.astype(float) ** 2)
         ends = np.unique(np.searchsorted(done, np.linspace(0, 1, REPORTS + 1)[1:] * done[-1:].sum()) + 1)
         for begin, end in pairwise([0, *ends.clip(max=fronts).tolist()]):
-            self.report(float(done[begin - 1] / done[-1]) if begin else 0.0)
+            report(float(done[begin - 1] / done[-1]) if begin else 0.0)
             yield end
 
     def _front(self, memory: np.ndarray, begin: int, n: int) -> np.ndarray:

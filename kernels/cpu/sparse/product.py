@@ -43,7 +43,7 @@ class SparseKernel:
     @cached_property
     def module(self) -> ModuleType:
         """The compiled module: ``times_dense``, ``times_vector``, ``times_sparse``."""
-        return cache.load(f"sparse_{self.program.name}", source(self.program, TEMPLATE))
+        return cache.load(*_source(self.program))
 
     def times_dense(self, C: np.ndarray, A: Rows, B: np.ndarray, *, accumulate: bool = False) -> None:
         """C ← A ⊗ B, or C ⊕ A ⊗ B; C does not overlap B, both are of any strides."""
@@ -119,6 +119,16 @@ class SparseKernel:
         """Ranges of rows of about equal work for the threads."""
         before = (A.offsets + np.arange(len(A.offsets))) * width  # an entry costs a row, and a row one more
         return equal_shares(before, min(4 * self.threads, int(before[-1]) // WORK + 1))
+
+
+def _source(text: Program) -> tuple[str, str]:
+    """Name and text of the generated module."""
+    return f"sparse_{text.name}", source(text, TEMPLATE)
+
+
+def names_of(lowering: Lowering) -> list[str]:
+    """The name under which the compiled function that most products need is kept on disk."""
+    return [f"{cache.stem(*_source(program(lowering)))}.times_dense"]
 
 
 @lru_cache(1024)

@@ -25,7 +25,7 @@ INDEX = np.dtype(np.int32)  # of predecessors
 WORK = 1 << 14  # edges and vertices that repay handing sources to another thread
 
 
-class FrontierKernel:
+class CpuSearchKernel:
     """Best walks from many sources, for one semiring in one storage type.
 
     Parameters
@@ -41,11 +41,7 @@ class FrontierKernel:
     @cached_property
     def module(self) -> ModuleType:
         """The compiled module: ``settle`` and ``correct``."""
-        parts = [f"(x[{i}] != y[{i}])" for i in range(len(self.program.components))]
-        differs = " | ".join(parts) if len(parts) > 1 else "x != y"
-        prelude = f"{self.program.prelude}@inline\ndef differs(x, y):\n    return {differs}\n\n\n"
-        text = source(replace(self.program, prelude=prelude), TEMPLATE)
-        return cache.load(f"frontier_{self.program.name}", text)
+        return cache.load(*_source(self.program))
 
     def settle(self, A: Rows, sources: np.ndarray, predecessors: bool) -> tuple[np.ndarray, np.ndarray | None]:
         """The rows of A* for the sources, and predecessors if wanted; no edge may be better than 1.
@@ -109,16 +105,29 @@ class FrontierKernel:
         return ranges(count, min(PIECES * self.threads, work // WORK + 1))
 
 
+def _source(text: Program) -> tuple[str, str]:
+    """Name and text of the generated module."""
+    parts = [f"(x[{i}] != y[{i}])" for i in range(len(text.components))]
+    differs = " | ".join(parts) if len(parts) > 1 else "x != y"
+    prelude = f"{text.prelude}@inline\ndef differs(x, y):\n    return {differs}\n\n\n"
+    return f"frontier_{text.name}", source(replace(text, prelude=prelude), TEMPLATE)
+
+
+def names_of(lowering: Lowering) -> list[str]:
+    """The name under which the compiled function that most searches need is kept on disk."""
+    return [f"{cache.stem(*_source(program(lowering)))}.settle"]
+
+
 def _aligned(size: int) -> int:
     return -(-size // 64) * 64
 
 
 @lru_cache(1024)
-def frontier_kernel(lowering: Lowering) -> FrontierKernel:
+def search_kernel(lowering: Lowering) -> CpuSearchKernel:
     """The kernel of a lowering of machine numbers."""
     return _kernel(program(lowering))
 
 
 @lru_cache(256)
-def _kernel(text: Program) -> FrontierKernel:
-    return FrontierKernel(text)
+def _kernel(text: Program) -> CpuSearchKernel:
+    return CpuSearchKernel(text)

@@ -10,6 +10,7 @@ import numpy as np
 
 from semiring.errors import SemiringError
 from semiring.kernels.blocks.bits import WORD, row_words
+from semiring.kernels.cpu.bits.choose import pack
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.kernels.cuda.compile.staging import download, upload
 from semiring.machine.memory import in_words
@@ -143,8 +144,6 @@ class DevicePackedMatrix:
     def _send(self, array: np.ndarray) -> None:
         """The entries of a host array, packed into pinned memory that the device reads."""
         import cupy
-
-        from semiring.kernels.cpu.bits.engine import pack
 
         rows, columns = self.shape
         width = self.words.shape[1]

@@ -38,7 +38,7 @@ class State:
     done: int = 0  # rounds
 
 
-class FrontierKernel:
+class CudaFrontierKernel:
     """Rounds over one graph for one algebra; see `semiring.algorithms.frontier.FrontierKernel`."""
 
     rounds = 32  # launches between two looks at whether anything is left

@@ -1,4 +1,4 @@
-"""Supernodes, their boundaries, and what each front begins with and passes on."""
+"""What each front begins with and passes on, where it lies on the stack, and the tree of fronts."""
 
 from __future__ import annotations
 
@@ -7,41 +7,24 @@ from importlib.util import find_spec
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sparse_patterns import patterns, rows, touched
+from sparse_patterns import patterns, rows
 
 from semiring.algorithms.sparse.analysis import Analysis, analyse
-from semiring.algorithms.sparse.costs import work_of
 
 ORDERS = ["levels", "natural"] + ["metis"] * (find_spec("pymetis") is not None)
 quick = settings(max_examples=80, deadline=None)
 analyses = st.tuples(st.sampled_from(ORDERS), st.sampled_from([0, 2, 5, 32]), st.booleans())
 
 
-def analysed(pattern: tuple, how: tuple) -> tuple[Analysis, list[set[int]]]:
+def analysed(pattern: tuple, how: tuple) -> Analysis:
     (n, edges), (method, leaf, merge) = pattern, how
-    found = analyse(*rows(n, edges), method=method, leaf=leaf, merge=merge)
-    return found, touched(n, edges, found.order)
-
-
-@quick
-@given(patterns(), analyses)
-def test_a_boundary_holds_all_that_its_vertices_touch(pattern: tuple, how: tuple) -> None:
-    a, later = analysed(pattern, how)
-    assert a.first[0] == 0 and a.first[-1] == a.n and (a.pivots > 0).all()
-    for k in range(len(a.parent)):
-        S = range(a.first[k], a.first[k + 1])
-        U = a.boundary[a.pointer[k] : a.pointer[k + 1]].tolist()
-        assert (a.owner[S.start : S.stop] == k).all() and sorted(U) == U
-        assert set().union(*(later[v] for v in S)) - set(S) <= set(U)
-        if not how[2] and how[1] == 0:  # fundamental supernodes hold no zeros
-            assert all(later[v] == {*range(v + 1, S.stop), *U} for v in S)
-        assert a.parent[k] == (a.owner[U[0]] if U else -1)
+    return analyse(*rows(n, edges), method=method, leaf=leaf, merge=merge)
 
 
 @quick
 @given(patterns(), analyses)
 def test_what_a_front_leaves_has_a_place_in_its_parents(pattern: tuple, how: tuple) -> None:
-    a, _ = analysed(pattern, how)
+    a = analysed(pattern, how)
     for k, above in enumerate(a.parent):
         if above >= 0:
             front = [*range(a.first[above], a.first[above + 1]), *a.boundary[a.pointer[above] : a.pointer[above + 1]]]
@@ -52,7 +35,7 @@ def test_what_a_front_leaves_has_a_place_in_its_parents(pattern: tuple, how: tup
 @quick
 @given(patterns(), analyses)
 def test_every_entry_stands_in_one_front(pattern: tuple, how: tuple) -> None:
-    a, _ = analysed(pattern, how)
+    a = analysed(pattern, how)
     edges = sorted(pattern[1])
     assert sorted(a.entry.tolist()) == list(range(len(edges)))
     for k in range(len(a.parent)):
@@ -66,7 +49,7 @@ def test_every_entry_stands_in_one_front(pattern: tuple, how: tuple) -> None:
 @quick
 @given(patterns(), analyses, st.sampled_from([(1, 1), (16, 3)]))
 def test_fronts_on_the_stack_do_not_overlap_what_waits(pattern: tuple, how: tuple, rounded: tuple) -> None:
-    a, _ = analysed(pattern, how)
+    a = analysed(pattern, how)
     lanes, height = rounded
     update, front, most = a.stack_layout(lanes, height)
     waiting: dict[int, tuple[int, int]] = {}
@@ -85,7 +68,7 @@ def test_fronts_on_the_stack_do_not_overlap_what_waits(pattern: tuple, how: tupl
 @quick
 @given(patterns(), analyses)
 def test_children_are_listed_under_their_parents(pattern: tuple, how: tuple) -> None:
-    a, _ = analysed(pattern, how)
+    a = analysed(pattern, how)
     child, sibling = a.children
     for k in range(len(a.parent)):
         listed, c = [], child[k]
@@ -98,7 +81,7 @@ def test_children_are_listed_under_their_parents(pattern: tuple, how: tuple) -> 
 @quick
 @given(patterns(), analyses)
 def test_a_subtree_stands_together(pattern: tuple, how: tuple) -> None:
-    a, _ = analysed(pattern, how)
+    a = analysed(pattern, how)
     below = [set(range(a.first[k], a.first[k + 1])) for k in range(len(a.parent))]
     for k, above in enumerate(a.parent):
         if above >= 0:
@@ -111,46 +94,10 @@ def test_a_subtree_stands_together(pattern: tuple, how: tuple) -> None:
 @quick
 @given(patterns(), analyses)
 def test_columns_are_in_the_order_of_elimination(pattern: tuple, how: tuple) -> None:
-    a, _ = analysed(pattern, how)
+    a = analysed(pattern, how)
     edges = sorted(pattern[1])
     start, found, entries = a.columns
     for k, v in enumerate(a.order):
         meant = [q for q, (_, head) in enumerate(edges) if head == v]
         assert entries[start[k] : start[k + 1]].tolist() == meant
         assert found[start[k] : start[k + 1]].tolist() == [a.place[edges[q][0]] for q in meant]
-
-
-@quick
-@given(patterns(), analyses)
-def test_work_counts_the_terms(pattern: tuple, how: tuple) -> None:
-    a, _ = analysed(pattern, how)
-    found = work_of(a)
-    s, u = a.pivots.tolist(), a.reach.tolist()
-    assert found.small + found.large == sum(x * (x + y) ** 2 for x, y in zip(s, u, strict=True))
-    assert found.down == sum(x * y for x, y in zip(s, u, strict=True))
-    up = 0
-    for begin in range(0, a.n, 64):
-        chunk = range(begin, min(begin + 64, a.n))
-        path = set()
-        for v in chunk:
-            k = a.owner[v]
-            while k >= 0:
-                path.add(int(k))
-                k = a.parent[k]
-        up += len(chunk) * sum(s[k] * (s[k] + u[k]) for k in path)
-    assert found.up == up
-
-
-def test_one_giant_supernode() -> None:
-    n = 60
-    a = analyse(*rows(n, [(u, v) for u in range(n) for v in range(n) if u != v]))
-    assert a.pivots.tolist() == [n] and work_of(a).stored == n * n
-
-
-def test_merging_lowers_the_number_of_supernodes() -> None:
-    side = 40
-    edges = [(v, v + 1) for v in range(side**2) if v % side != side - 1]
-    edges += [(v, v + side) for v in range(side**2 - side)]
-    apart, merged = (analyse(*rows(side**2, edges), leaf=leaf, merge=leaf > 0) for leaf in (0, 32))
-    assert len(merged.parent) < len(apart.parent) / 4
-    assert work_of(merged).down < 2 * work_of(apart).down

@@ -10,11 +10,11 @@ import semiring as sr
 from semiring.algorithms.blocks import UndefinedStar
 from semiring.algorithms.sparse.analysis import analyse
 from semiring.algorithms.sparse.elimination import close_front, factor
-from semiring.kernels.build import kernel
+from semiring.kernels.build import element_kernel, kernel
 from semiring.kernels.cpu.sparse import fronts
-from semiring.kernels.cpu.sparse.object_fronts import ObjectFronts
 from semiring.kernels.lowering.general import general
 from semiring.kernels.lowering.objects import python_objects
+from semiring.kernels.numpy.fronts import ArrayFronts
 
 
 @pytest.mark.parametrize("s", [0, 1, 5, 9])
@@ -31,7 +31,7 @@ def test_a_front_is_eliminated_as_its_picture_says(s: int) -> None:
     np.testing.assert_array_equal(F, expected)
 
 
-@pytest.mark.parametrize("engine", ["compiled", "dense step", "objects"])
+@pytest.mark.parametrize("engine", ["compiled", "dense step", "numpy", "objects"])
 def test_the_vertex_without_a_star_is_named(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if engine == "dense step":
         monkeypatch.setattr(fronts, "LARGE", 1)
@@ -42,9 +42,11 @@ def test_the_vertex_without_a_star_is_named(engine: str, monkeypatch: pytest.Mon
     analysis = analyse(*rows(n, edges), method="levels", leaf=4)
     # Nothing comes before the vertex in the order of elimination that changes its pivot.
     weights[[u == bad and v != bad for u, v in edges]] = 0
-    if engine == "objects":
-        made = ObjectFronts(analysis, python_objects(sr.plus_times, np.dtype(object), "for the test"))
-        weights = weights.astype(object)
+    if engine in ("numpy", "objects"):
+        low = general(sr.plus_times, np.dtype("f8")).interpreted
+        if engine == "objects":
+            low, weights = python_objects(sr.plus_times, np.dtype(object), "for the test"), weights.astype(object)
+        made = ArrayFronts(analysis, low, element_kernel(low, "fronts"))
     else:
         made = fronts.Fronts(analysis, general(sr.plus_times, np.dtype("f8")))
     with pytest.raises(UndefinedStar) as e:

@@ -114,18 +114,3 @@ def test_the_operations_of_a_kernel() -> None:
     part = b[64:128, 0:64]
     kernel.assign(part, part[0:64, 0:64])
     assert part.shape == (64, 64)
-
-
-def test_what_has_no_planes() -> None:
-    for name in sr.catalogue:
-        S = sr.catalogue[name]
-        for dtype in map(np.dtype, ("u1", "u8", "i4", "f8", "?")):
-            if not S.is_object and not S.is_record and dtype in S.dtypes:
-                planes = bit_planes(S, dtype, Facts(largest=1))
-                assert (planes is not None) == (name in ("bitset_may", "bitset_must") and dtype.kind == "u"), name
-    few = sr.Semiring("few", add=np.bitwise_or, mul=np.bitwise_and, zero=0, one=7, dtypes="u", star=lambda a: 7,
-                      carrier=lambda a: a <= 7)
-    assert bit_planes(few, np.dtype("u1"), Facts(largest=7)) is None
-    renamed = sr.Semiring("labels", add=np.bitwise_or, mul=np.bitwise_and, zero=0, one=np.inf, dtypes="u",
-                          star=lambda a: np.inf)
-    assert bit_planes(renamed, np.dtype("u1"), Facts(largest=7)) is not None

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from semiring.kernels.cpu.compile import program, threads
-from semiring.kernels.cpu.compile.program import has_fma, unroll
+from semiring.kernels.cpu.compile import threads
+from semiring.kernels.cpu.compile.program import has_fma
 from semiring.kernels.cpu.dense import engine
 from semiring.kernels.cpu.dense.engine import CpuKernel, tiling
 
@@ -367,68 +367,6 @@ def test_a_forked_child_starts_its_own_threads() -> None:
     assert_same(C, wanted)
 
 
-class TestPool:
-    def test_everybody_works_and_nobody_is_left(self) -> None:
-        pool, barrier, names = threads.Pool(), threading.Barrier(3), []
-
-        def work() -> None:
-            barrier.wait(30)
-            names.append(threading.get_ident())
-
-        pool.run(work, 2)
-        assert len(set(names)) == 3
-
-    @pytest.mark.parametrize("culprit", ["caller", "helper"])
-    def test_exceptions_arrive_at_the_caller(self, culprit: str) -> None:
-        pool, barrier, caller = threads.Pool(), threading.Barrier(2), threading.get_ident()
-
-        def work() -> None:
-            barrier.wait(30)
-            if (threading.get_ident() == caller) == (culprit == "caller"):
-                raise LookupError(culprit)
-
-        with pytest.raises(LookupError, match=culprit):
-            pool.run(work, 1)
-        pool.run(lambda: None, 1)
-
-    def test_helpers_that_come_late_are_not_waited_for(self) -> None:
-        pool, release, done = threads.Pool(), threading.Event(), threading.Event()
-        other = threading.Thread(target=lambda: (pool.run(lambda: release.wait(30), 1), done.set()))
-        other.start()  # the only helper is busy now, or will be
-        calls: list[int] = []
-        pool.run(lambda: calls.append(1), 1)
-        assert calls
-        assert not done.is_set()
-        release.set()
-        other.join(30)
-        assert done.is_set()
-
-    def test_number_of_threads(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("SEMIRING_NUM_THREADS", "7")
-        assert threads.thread_count() == 7
-        assert threads.thread_count(2) == 2
-        for wrong in ("0", "-1", "two", "1.5"):
-            monkeypatch.setenv("SEMIRING_NUM_THREADS", wrong)
-            with pytest.raises(ValueError, match=r"number of threads|SEMIRING_NUM_THREADS"):
-                threads.thread_count()
-        monkeypatch.delenv("SEMIRING_NUM_THREADS")
-        if hasattr(os, "sched_getaffinity"):
-            assert threads.thread_count() == len(os.sched_getaffinity(0))
-
-    def test_scratch_memory_is_aligned_and_one_for_each_thread(self) -> None:
-        here, address = threads.scratch(1000)
-        assert address % 64 == 0
-        assert here.ctypes.data <= address <= here.ctypes.data + here.size - 1000
-        assert threads.scratch(10)[1] == address
-        found: list[int] = []
-        other = threading.Thread(target=lambda: found.append(threads.scratch(1000)[1]))
-        other.start()
-        other.join()
-        assert found != [address]
-        threads.scratch(threads.KEEP + 1)
-        assert threads.scratch(10)[0].size <= threads.KEEP + threads.ALIGNMENT
-
-
 class TestTiling:
     @given(
         *[st.integers(0, 3000)] * 3, st.integers(0, 3), st.integers(1, 64), st.sampled_from(sorted(CASES))
@@ -454,34 +392,3 @@ class TestTiling:
                 waves = -(-plan.tasks // count)
                 busy = n * n / (waves * count * plan.height * plan.width)
                 assert busy > 0.75
-
-
-def test_unroll_keeps_the_order() -> None:
-    text = "head\n  t_I_K = f(a_I, b_K + K, IK)  # each K I\nlast"
-    assert unroll(text, I=2, K=2).split("\n") == [
-        "head",
-        "  t_0_0 = f(a_0, b_0 + 0, IK)",
-        "  t_1_0 = f(a_1, b_0 + 0, IK)",
-        "  t_0_1 = f(a_0, b_1 + 1, IK)",
-        "  t_1_1 = f(a_1, b_1 + 1, IK)",
-        "last",
-    ]
-
-
-def test_constants_are_exact() -> None:
-    text = program.source(
-        program.Program(
-            "constants",
-            (np.dtype("f8"), np.dtype("i8"), np.dtype("bool"), np.dtype("f4")),
-            (0.1, 2**63 - 1, True, -np.inf),
-            (np.nan, -(2**63), False, np.float32(0.1)),
-            "",
-        ),
-        engine.TEMPLATE,
-    )
-    line = {name: next(x for x in text.split("\n") if x.startswith(name)) for name in ("ZERO", "ONE")}
-    scope = {"np": np, "inf": np.inf, "nan": np.nan}
-    exec("\n".join(line.values()), scope)
-    assert scope["ZERO"] == (0.1, 2**63 - 1, True, -np.inf)
-    assert np.isnan(scope["ONE"][0])
-    assert scope["ONE"][1:] == (-(2**63), False, np.float32(0.1))

@@ -1,7 +1,8 @@
-"""Every kernel of the catalogue, every dtype and every variant goes through NVRTC, which needs no GPU."""
+"""Texts of kernels: every one of the catalogue, every dtype and every variant goes through NVRTC, without a GPU."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,15 +13,16 @@ import strategies
 from gpu import nvrtc
 
 import semiring as sr
-from semiring.algebra.operations import OPERATIONS
 from semiring.kernels.cuda.choose import choose, ranked
-from semiring.kernels.cuda.compile import rules
 from semiring.kernels.cuda.compile.program import (
     OPTIONS,
     Program,
+    always_defined,
     boolean_words,
     exchange_source,
+    is_linear,
     packed_program,
+    panel_geometry,
     product_geometries,
     program,
     rank_source,
@@ -30,7 +32,7 @@ from semiring.kernels.cuda.compile.program import (
 from semiring.kernels.cuda.lowering import CudaLowering
 from semiring.kernels.facts import DeviceFacts
 
-pytestmark = pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
+needs_compiler = pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
 
 # One for each lowering: nothing is known; within [0, 1]; sums below 32,767, unsigned and signed; sums of 64 bits.
 DATA = (
@@ -93,6 +95,7 @@ def compile_all(texts: list[str], *options: str) -> None:
     assert not complaints, f"{len(complaints)} of {len(texts)} kernels: {complaints[0]}"
 
 
+@needs_compiler
 @pytest.mark.parametrize("name", NAMES)
 def test_every_kernel_compiles(name: str) -> None:
     """No text depends on the architecture, so that they are dealt out among these; all of min-plus go to each."""
@@ -104,6 +107,7 @@ def test_every_kernel_compiles(name: str) -> None:
         compile_all(some, f"--gpu-architecture={architecture}", *QUICK)
 
 
+@needs_compiler
 @pytest.mark.parametrize(("name", "dtype"), OPTIMISED)
 def test_kernels_become_machine_code(name: str, dtype: str | None) -> None:
     """With registers assigned, which rejects what does not fit in a block."""
@@ -112,6 +116,7 @@ def test_kernels_become_machine_code(name: str, dtype: str | None) -> None:
     compile_all(list(sources(first)), "--gpu-architecture=sm_90a")
 
 
+@needs_compiler
 def test_words_and_ranks_compile() -> None:
     texts = [word_filler(np.dtype(d)) for d in ("?", "i2", "u2", "f2")] + list(sources(boolean_words()))
     texts += [rank_source(np.dtype(d)) for d in ("i4", "u4", "i8", "u8", "f4", "f8")]
@@ -124,6 +129,7 @@ def test_words_and_ranks_compile() -> None:
     compile_all(texts, "--gpu-architecture=compute_80", *QUICK)
 
 
+@needs_compiler
 @pytest.mark.parametrize("name", NAMES)
 def test_ways_in_and_out_compile(name: str) -> None:
     """For each code of elements in storage: the same, ordered, with another infinity, of another width."""
@@ -134,6 +140,7 @@ def test_ways_in_and_out_compile(name: str) -> None:
     compile_all(list(texts), "--gpu-architecture=compute_80", *QUICK)
 
 
+@needs_compiler
 def test_a_broken_kernel_is_noticed() -> None:
     """The check can fail: a prelude that does not fit its kernel is refused, and the message cites the file."""
     text = program(choose(sr.min_plus, np.dtype("f4"), DATA[0], 2, in_place=False))
@@ -142,39 +149,95 @@ def test_a_broken_kernel_is_noticed() -> None:
     assert not accepted and "close.cu(" in log
 
 
-def test_every_operation_has_a_rule() -> None:
-    assert set(rules.CUDA.table) == set(OPERATIONS)
-
-
 @pytest.mark.parametrize("size", range(1, 65))
 @pytest.mark.parametrize("light", [True, False])
 def test_shared_memory_fits_the_smallest_device(size: int, light: bool) -> None:
     """Compute capability 8.9 gives a block 99 KB."""
-    from semiring.kernels.cuda.compile.program import panel_geometry
-
     limit = 99 << 10
     assert all(g.shared_bytes(size) <= limit for g in product_geometries(size, light))
     panels = panel_geometry(size, light)
     assert panels.shared_bytes(size) + 8 * panels.ORDER * size <= limit
 
 
-def test_lowerings_follow_the_data() -> None:
-    def name(S: sr.Semiring, dtype: str, **known: float) -> str:
-        return choose(S, np.dtype(dtype), DeviceFacts(**known), 2, in_place=False).name
+@pytest.mark.parametrize("size", [1, 2, 4, 8, 12, 16, 24, 32, 64])
+@pytest.mark.parametrize("light", [True, False])
+def test_cuts_are_what_the_kernels_ask_for(size: int, light: bool) -> None:
+    """Runs of 16 bytes fill the rows of a tile, vectors those of a thread, and threads the block."""
+    for g in product_geometries(size, light):
+        assert (g.BM, g.BN, g.threads) == (8 * g.TM * g.WM, 4 * g.TN * g.WN, 32 * g.WM * g.WN)
+        assert not (g.BK * size % 16 or g.BN * size % 16 or g.TN % g.VECTOR or g.BK % g.VECTOR)
+        assert g.has_whole_tiles(size) or not (light and size in (1, 2, 4, 8))
+        if g.has_whole_tiles(size):  # every thread copies the same number of runs
+            assert g.BM * g.BK * size % (16 * g.threads) == g.BK * g.BN * size % (16 * g.threads) == 0
+    stacked = [stack_geometry(size, n, light) for n in (1, 32, 33, 64, 65, 128)]
+    assert [g.ORDER for g in stacked] == [32, 32, 64, 64, 128, 128]
+    for close in (panel_geometry(size, light), *stacked):
+        per = close.ORDER // close.SIDE
+        assert per * close.SIDE == close.ORDER and per % close.GROUP == close.GROUP % 2 == 0 and close.threads <= 1024
 
-    twin = sr.Semiring("another name", add=np.minimum, mul=np.add, zero=np.inf, one=0)
-    for S in (sr.min_plus, twin):
-        assert name(S, "f4", largest=9, least=0, high_limit=True) == "bits of non-negative floats"
-        assert name(S, "f4", largest=9, least=-1) == "general"
-        assert name(S, "f4", largest=9, least=0, low_limit=True) == "general"
-        assert name(S, "u2", largest=100, least=0) == "uint16 sums"
-        assert name(S, "i4", largest=100, least=-1) == "int16 sums"
-        assert name(S, "i4", largest=10**6, least=-1) == "int32 sums"
-        assert name(S, "i4", largest=10**9, least=-1) == "int64 sums"
-    assert name(sr.max_plus, "f4", largest=9, least=0, low_limit=True) == "bits of non-negative floats"
-    assert name(sr.max_plus, "f4", largest=9, least=0, high_limit=True) == "general"
-    assert name(sr.viterbi, "f4", largest=1, least=0) == "bits of non-negative floats"
-    assert name(sr.max_times, "f4", largest=2, least=0) == "general"
-    assert name(sr.max_min, "f4", largest=2, least=-3) == "ordered integers"
-    with pytest.raises(sr.SemiringError, match="cpu"):
-        name(sr.why, "O")
+
+def form(S: sr.Semiring, dtype: str | np.dtype, known: DeviceFacts = DATA[2]) -> CudaLowering:
+    return choose(S, np.dtype(dtype), known, 2, in_place=False)
+
+
+def test_elements_lie_in_memory_as_in_c() -> None:
+    record = sr.Semiring(
+        "mixed", fields={"flag": "?", "cost": "f8", "hops": "u2"}, zero=(False, np.inf, 0), one=(True, 0, 1),
+        add=lambda a, b: (a[0] | b[0], np.minimum(a[1], b[1]), np.maximum(a[2], b[2])),
+        mul=lambda a, b: (a[0] & b[0], a[1] + b[1], a[2] * b[2]), product_only=True,
+    )
+    text = program(form(record, record.default_dtype))
+    assert "struct Value { bool f0; double f1; unsigned short f2; };" in text.prelude
+    assert text.size == 24 and [text.dtype.fields[f][1] for f in text.dtype.names] == [0, 8, 16]
+    assert "using Value = unsigned short;" in program(form(sr.min_plus, "i4")).prelude
+    assert program(form(sr.min_plus, "i4")).dtype == np.uint16
+
+
+def test_what_the_kernels_are_told_of_an_algebra() -> None:
+    def told(S: sr.Semiring, dtype: str) -> dict[str, bool]:
+        prelude = program(form(S, dtype)).prelude
+        return {name: f"constexpr bool {name} = true;" in prelude for name in ("ABSORBS", "UNIT_PIVOTS")}
+
+    distances = sr.Semiring("distances", add=np.add, mul=lambda a, b: (a - b) * (a - b) + 1, zero=0, product_only=True)
+    assert told(sr.min_plus, "f8") == {"ABSORBS": True, "UNIT_PIVOTS": True}
+    assert told(sr.plus_times, "f8") == {"ABSORBS": True, "UNIT_PIVOTS": False}
+    assert told(distances, "f8") == {"ABSORBS": False, "UNIT_PIVOTS": False}
+    assert is_linear(form(sr.plus_times, "f4")) and is_linear(form(sr.plus_times, "f8"))
+    assert not is_linear(form(sr.min_plus, "f4")) and not is_linear(form(sr.counting, "i4"))
+    assert always_defined(form(sr.min_plus, "f4")) and not always_defined(form(sr.plus_times, "f4"))
+    assert [program(form(S, "f8")).light for S in (sr.min_plus, sr.log)] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("S", "dtype", "relax"),
+    [
+        (sr.min_plus, "i4", "__viaddmin_u16x2(a, b, c)"), (sr.max_plus, "i2", "__viaddmax_s16x2(a, b, c)"),
+        (sr.max_min, "u2", "__vmaxu2(c, __vminu2(a, b))"), (sr.max_min, "i2", "__vmaxs2(c, __vmins2(a, b))"),
+        (sr.min_plus, "f2", "least_of_halves(c, sums_of_halves(a, b))"),
+        (sr.max_min, "f2", "__vmaxs2(c, __vmins2(a, b))"),
+        (sr.min_plus, "f4", None), (sr.max_min, "u1", None), (sr.max_min, "i4", None), (sr.gcd_lcm, "u2", None),
+        (sr.shortest_hops, sr.shortest_hops.default_dtype, None),
+    ],
+)
+def test_two_elements_a_word(S: sr.Semiring, dtype: str | np.dtype, relax: str | None) -> None:
+    """With the instructions for their sign, where there are any."""
+    packed = packed_program(form(S, dtype))
+    found = re.findall(r"Value relax\(.+\) \{ return (.+); \}", packed.prelude) if packed else [None]
+    assert found == [relax]
+
+
+@pytest.mark.parametrize(("S", "dtype"), [(sr.min_plus, "i4"), (sr.max_plus, "i2"), (sr.min_plus, "f2")])
+def test_the_zero_of_a_word_is_that_of_both_elements(S: sr.Semiring, dtype: str) -> None:
+    low = form(S, dtype)
+    packed = packed_program(low)
+    assert packed
+    (zero,) = re.findall(r"Value zero\(\) \{ return \(unsigned\)(0x[0-9a-f]+)u; \}", packed.prelude)
+    halves = np.array([int(zero, 16)], "u4").view(low.storage)
+    assert halves.tolist() == 2 * [low.zero[0].item()]
+
+
+def test_errors_cite_the_files() -> None:
+    """Each part of a text counts its own lines."""
+    text = program(form(sr.min_plus, "f4")).elements()
+    files = re.findall(r'^#line 1 "(.+)"$', text, re.MULTILINE)
+    assert files == ["compile/ops.cuh", "prelude", "compile/memory.cuh", "dense/elements.cu"]

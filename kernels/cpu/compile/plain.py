@@ -1,0 +1,56 @@
+"""Loops over integer arrays in plain Python: run as they stand until compiling them repays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import update_wrapper
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from .cache import stem_of
+from .price import Code
+
+STEP = 1e-6  # seconds a step of such a loop takes in Python, a step an element of the arguments
+
+
+class Loop:
+    """A function that compiles when that repays; made by `compiled`."""
+
+    def __init__(self, function: FunctionType):
+        update_wrapper(self, function)
+        self._function = function
+        self._code = Code(lambda: [f"{stem_of(function.__module__)}.{function.__name__}"])
+        self._machine_code: Any = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        if self._machine_code is None:
+            size = sum(a.size for a in arguments if isinstance(a, np.ndarray))
+            if not self._code.repays(size * STEP):
+                return self._code.rent(self._function, *arguments)
+        return self.machine_code(*arguments)
+
+    @property
+    def machine_code(self) -> Any:
+        """The function as Numba compiles it, at the first call for some types."""
+        if self._machine_code is None:
+            from .jit import njit  # it loads Numba
+
+            f = self._function
+            names = {name: f.__globals__[name] for name in f.__code__.co_names if name in f.__globals__}
+            known = {name: value.machine_code if isinstance(value, Loop) else value for name, value in names.items()}
+            known |= {"__name__": f.__module__, "__builtins__": f.__globals__["__builtins__"]}
+            bound = FunctionType(f.__code__, known, f.__name__, f.__defaults__)
+            bound.__module__ = f.__module__
+            self._machine_code = njit(nogil=True, error_model="numpy", cache=True)(bound)
+        return self._machine_code
+
+
+def compiled(function: Callable[..., Any]) -> Loop:
+    """Decorate a function over arrays and numbers whose loops Numba can compile, and that Python can run as it stands.
+
+    Functions that are decorated alike may call each other.
+    """
+    assert isinstance(function, FunctionType)
+    return Loop(function)

@@ -1,0 +1,117 @@
+"""Whether compiling repays: what NumPy takes for a piece of work, beside what the compiled code costs first.
+
+Nobody knows what work is still to come. Whoever rents until the rent comes to the price, and buys then, never spends
+more than twice of what would have been best (A. R. Karlin, M. S. Manasse, L. Rudolph, D. D. Sleator, Competitive snoopy
+caching, 1988). Here NumPy is the rent, and compiled code is bought: for large work at once, for small work once enough
+of it was done. What is on disk was worth its price to an earlier process: it is used at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from importlib.util import find_spec
+from time import perf_counter
+from typing import Any, TypeVar
+
+from semiring.errors import SemiringError
+
+from .cache import cache_directory
+
+IMPORT = 0.35  # seconds to import Numba
+COMPILE = 1.2  # seconds to compile a function
+CHOICES = ("auto", "always", "never")
+
+Result = TypeVar("Result")
+_always = ContextVar("always", default=False)
+
+
+def when() -> str:
+    """When code is compiled: "auto" (where that repays), "always" or "never".
+
+    ``SEMIRING_COMPILE`` says it. Who sets ``SEMIRING_CACHE_DIR`` wants code compiled and kept there: then it is
+    "always" if nothing else is said. Without Numba it is "never".
+    """
+    if not has_numba():
+        return "never"
+    if _always.get():
+        return "always"
+    text = os.environ.get("SEMIRING_COMPILE", "").strip().lower()
+    if not text:
+        return "always" if os.environ.get("SEMIRING_CACHE_DIR") else "auto"
+    if text not in CHOICES:
+        raise SemiringError(f"SEMIRING_COMPILE must be one of {', '.join(CHOICES)}, not {text!r}")
+    return text
+
+
+@contextmanager
+def always() -> Iterator[None]:
+    """Within this context everything is compiled when it is first used."""
+    token = _always.set(True)
+    try:
+        yield
+    finally:
+        _always.reset(token)
+
+
+@cache
+def has_numba() -> bool:
+    """Whether Numba can be imported."""
+    if "numba" in sys.modules:
+        return sys.modules["numba"] is not None
+    return find_spec("numba") is not None
+
+
+class Code:
+    """Some functions that can be compiled, and what NumPy took for their work in this process.
+
+    Parameters
+    ----------
+    names : callable
+        Gives the names under which the functions are kept on disk (see `cache.Entries`); called once, when it matters.
+
+    Attributes
+    ----------
+    bought : bool
+        Whether this process has the functions, or will have them next.
+    spent : float
+        Seconds; `rent` adds what it took, or whoever has NumPy do a piece of the work without it.
+    """
+
+    bought = False
+
+    def __init__(self, names: Callable[[], Iterable[str]]):
+        self._names, self.spent = names, 0.0
+        self._missing: int | None = None  # functions that are not on disk
+
+    def repays(self, seconds: float) -> bool:
+        """Whether to compile for work that takes NumPy so many seconds."""
+        if not self.bought:
+            wanted = when()
+            self.bought = wanted == "always" or (wanted == "auto" and self.spent + seconds >= self._price())
+        return self.bought
+
+    def rent(self, function: Callable[..., Result], *arguments: Any) -> Result:
+        """Have NumPy do a piece of the work by a function."""
+        began = perf_counter()
+        result = function(*arguments)
+        self.spent += perf_counter() - began
+        return result
+
+    def _price(self) -> float:
+        """Seconds that the functions cost; nothing where an earlier process paid."""
+        if self._missing is None:
+            self._missing = _count_missing(self._names)
+        imported = 0.0 if "numba" in sys.modules or not self._missing else IMPORT
+        return imported + self._missing * COMPILE
+
+
+def _count_missing(names: Callable[[], Iterable[str]]) -> int:
+    directory = cache_directory()
+    if directory is None or not any(directory.glob("*.nbi")):
+        return 1  # what they are called takes a while to find out, for which all are missing
+    return sum(not (directory / f"{name}.nbi").exists() for name in names())

@@ -1,0 +1,90 @@
+"""The compiled loops over the structure of compressed rows; `semiring.kernels.cpu.sparse.structure` calls them.
+
+They take addresses, so that one specialisation serves every array.
+
+F. G. Gustavson, Two fast algorithms for sparse matrices: multiplication and permuted transposition (1978).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semiring.kernels.cpu.bits.vectors import compiled, trailing_zeros
+from semiring.kernels.cpu.compile import raw
+from semiring.kernels.numpy.structure import BROKEN, FINE, SORTED, UNSORTED
+
+fetch: Any = raw.fetch  # a type checker would ask the callers for the typing context
+put: Any = raw.put
+
+
+@compiled
+def inspect(offsets: int, columns: int, rows: int, width: int, entries: int) -> int:
+    """Whether columns ascend (`FINE`), do so with repetitions (`SORTED`), do not, or lie outside the matrix."""
+    if fetch(np.int64, offsets, 0) != 0 or fetch(np.int64, offsets, rows) > entries:
+        return BROKEN
+    for i in range(rows):
+        if fetch(np.int64, offsets, i) > fetch(np.int64, offsets, i + 1):
+            return BROKEN
+    found = FINE
+    for i in range(rows):
+        before = np.int64(-1)
+        for p in range(fetch(np.int64, offsets, i), fetch(np.int64, offsets, i + 1)):
+            j = np.int64(fetch(np.int32, columns, p))
+            if j < 0 or j >= width:
+                return BROKEN
+            if j <= before:
+                found = max(found, SORTED if j == before else UNSORTED)
+            before = j
+    return found
+
+
+@compiled
+def scatter(offsets: int, columns: int, rows: int, next_place: int, source: int, order: int) -> None:
+    """For every entry, row by row: its row and its number, to the next free place of its column."""
+    for i in range(rows):
+        for p in range(fetch(np.int64, offsets, i), fetch(np.int64, offsets, i + 1)):
+            j = np.int64(fetch(np.int32, columns, p))
+            place = fetch(np.int64, next_place, j)
+            put(np.int64, next_place, j, place + 1)
+            put(np.int32, source, place, np.int32(i))
+            put(np.int64, order, place, p)
+
+
+@compiled
+def union_of_rows(
+    A_offsets: int, A_columns: int, B_offsets: int, B_columns: int, first: int, last: int, width: int, bits: int,
+    counts: int, found: int,
+) -> int:
+    """Columns of the rows ``first:last`` of a product, in ascending order, and their number for each row.
+
+    `bits` are a bit a column and then a bit a word of those, all clear, as they are again in the end.
+    """
+    above = bits + 8 * ((width + 63) // 64)
+    total: Any = np.int64(0)
+    for i in range(first, last):
+        for p in range(fetch(np.int64, A_offsets, i), fetch(np.int64, A_offsets, i + 1)):
+            k = np.int64(fetch(np.int32, A_columns, p))
+            for q in range(fetch(np.int64, B_offsets, k), fetch(np.int64, B_offsets, k + 1)):
+                j = np.int64(fetch(np.int32, B_columns, q))
+                word = fetch(np.uint64, bits, j >> 6)
+                if word == 0:
+                    high = fetch(np.uint64, above, j >> 12) | (np.uint64(1) << np.uint64(j >> 6 & 63))
+                    put(np.uint64, above, j >> 12, high)
+                put(np.uint64, bits, j >> 6, word | (np.uint64(1) << np.uint64(j & 63)))
+        before = total
+        for h in range((width + 4095) // 4096):
+            high = fetch(np.uint64, above, h)
+            put(np.uint64, above, h, np.uint64(0))
+            while high:
+                w = 64 * h + trailing_zeros(high)
+                high &= high - np.uint64(1)
+                word = fetch(np.uint64, bits, w)
+                put(np.uint64, bits, w, np.uint64(0))
+                while word:
+                    put(np.int32, found, total, np.int32(64 * w + trailing_zeros(word)))
+                    total += 1
+                    word &= word - np.uint64(1)
+        put(np.int64, counts, i, total - before)
+    return total

@@ -1,0 +1,1 @@
+"""An engine without a compiler: the expressions of an algebra, computed by NumPy. It answers at once, everywhere."""

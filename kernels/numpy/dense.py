@@ -1,0 +1,278 @@
+"""The NumPy engine of arrays: an algebra's own expressions on whole arrays, a rank-1 update at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property, lru_cache
+from time import perf_counter
+from typing import Any, Self
+
+import numpy as np
+
+from semiring.algebra.evaluate import numpy_function
+from semiring.algebra.expression import Expression, postorder
+from semiring.kernels.cpu.compile.price import Code
+from semiring.kernels.lowering.base import Lowering
+
+STRIP = 1 << 15  # elements of C that are worked on at once: with their terms they stay in the cache
+CALL = 1.5e-6  # seconds of a call of a NumPy function beside its work
+ELEMENT = 0.8e-9  # seconds an element of one simple operation
+SLOW = 15  # simple operations that one of these takes
+SLOW_ONES = frozenset(
+    "exp exp2 expm1 log log2 log10 log1p power float_power logaddexp logaddexp2 gcd lcm where".split()
+)
+
+
+class Operations:
+    """The operations of an algebra on arrays of elements as a lowering stores them.
+
+    Parameters
+    ----------
+    lowering : Lowering
+        Of machine numbers or records of them.
+    """
+
+    def __init__(self, lowering: Lowering):
+        self.storage, self._names = lowering.storage, lowering.storage.names
+        self.zero, self.one = self._element(lowering.zero), self._element(lowering.one)
+        parts = lowering.components
+        add, mul = lowering.add, lowering.scale
+        self._select: np.ufunc | None = None
+        if len(parts) == 1 and add.is_plain("minimum", "maximum"):
+            # They drop a NaN, so that ⊗ may be taken as it may stand under ⊕.
+            self._select = np.fmin if add.is_plain("minimum") else np.fmax
+            mul = lowering.mul
+        self._add = numpy_function(add.outputs, 2, parts, parts)
+        self._times = numpy_function(mul.outputs, 2, parts, parts)
+        self._scale = numpy_function(lowering.scale.outputs, 2, parts, parts)
+        self._star = numpy_function(lowering.star.outputs, 1, parts, parts)
+        self._defined = numpy_function((lowering.defined,), 1, parts, (np.dtype(bool),))
+        term = _cost(mul.outputs) + _cost(add.outputs)
+        self.calls, self.steps = term  # NumPy calls, and simple operations an element, of x ⊕ a ⊗ b
+
+    def _element(self, parts: tuple[Any, ...]) -> Any:
+        return np.array(parts, self.storage)[()] if self._names else self.storage.type(parts[0])
+
+    def _split(self, x: Any) -> tuple[Any, ...]:
+        return tuple(x[name] for name in self._names) if self._names else (x,)
+
+    def _joined(self, results: tuple[Any, ...], shape: tuple[int, ...]) -> np.ndarray:
+        if self._names is None:
+            return np.broadcast_to(results[0], shape)
+        out = np.empty(shape, self.storage)
+        for name, part in zip(self._names, results, strict=True):
+            out[name] = part
+        return out
+
+    def accumulate(self, C: np.ndarray, a: np.ndarray, b: np.ndarray) -> None:
+        """C ← C ⊕ a ⊗ b, element by element; a and b broadcast."""
+        terms = self._times(self._split(a), self._split(b))
+        if self._select is not None:
+            self._select(C, terms[0], out=C)
+            return
+        parts = self._split(C)
+        results = self._add(parts, terms)
+        if len(parts) > 1:  # a component that stays may be the array itself, which another is written to
+            results = tuple(np.array(result) for result in results)
+        for part, result in zip(parts, results, strict=True):
+            part[...] = result
+
+    def add(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """x ⊕ y."""
+        return self._joined(self._add(self._split(x), self._split(y)), np.broadcast_shapes(x.shape, y.shape))
+
+    def scale(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """x ⊗ y, as it is stored."""
+        return self._joined(self._scale(self._split(x), self._split(y)), np.broadcast_shapes(x.shape, y.shape))
+
+    def star(self, x: np.ndarray) -> np.ndarray:
+        """x*, meaningless where it is not defined."""
+        return self._joined(self._star(self._split(x)), x.shape)
+
+    def defined(self, x: np.ndarray) -> np.ndarray:
+        """Where x* exists."""
+        return np.broadcast_to(self._defined(self._split(x))[0], x.shape)
+
+    def zeros(self, shape: tuple[int, ...]) -> np.ndarray:
+        """A matrix of zeros."""
+        return np.full(shape, self.zero, self.storage)
+
+    def seconds(self, rounds: float, terms: float) -> float:
+        """What so many rounds of `accumulate` with so many terms in all are predicted to take."""
+        return rounds * self.calls * CALL + terms * self.steps * ELEMENT * max(self.storage.itemsize / 8, 0.5)
+
+
+def _cost(outputs: tuple[Expression, ...]) -> np.ndarray:
+    """NumPy calls, and simple operations an element."""
+    counted = [e.op for e in postorder(outputs) if e.op not in ("input", "constant")]
+    return np.array([1 + len(counted), 1 + sum(SLOW if op in SLOW_ONES else 1 for op in counted)], float)
+
+
+@lru_cache(1024)
+def operations(lowering: Lowering) -> Operations:
+    """The operations of a lowering."""
+    return Operations(lowering)
+
+
+class ArrayBlocks:
+    """What all engines of NumPy arrays do alike."""
+
+    _add_one: Callable[[np.ndarray], np.ndarray]  # 1 ⊕ each element of a vector
+
+    @property
+    def unchecked(self) -> Self:
+        """Itself: nothing on the host waits."""
+        return self
+
+    def add_one(self, A: np.ndarray) -> None:
+        """A ← 1 ⊕ A."""
+        i = np.arange(A.shape[0])
+        A[i, i] = self._add_one(A[i, i])
+
+    def like(self, A: np.ndarray) -> np.ndarray:
+        """A matrix of the same shape, in C order."""
+        return np.empty(A.shape, A.dtype)
+
+    def equal(self, A: np.ndarray, B: np.ndarray) -> bool:
+        """Whether both hold the same elements."""
+        return bool(np.array_equal(A, B))
+
+    def assign(self, A: np.ndarray, B: np.ndarray) -> None:
+        """A ← B."""
+        A[...] = B
+
+    def set_diagonal(self, A: np.ndarray, values: np.ndarray) -> None:
+        """a_ii ← the values."""
+        i = np.arange(A.shape[0])
+        A[i, i] = values
+
+
+class ArrayKernel(ArrayBlocks):
+    """The kernel interface over NumPy arrays in a lowering's storage; see `semiring.kernels.interface`.
+
+    Blocks are NumPy arrays of any strides; what is only read may be read-only. Every entry of C takes its terms in
+    ascending k, as in the compiled engine.
+
+    Parameters
+    ----------
+    lowering : Lowering
+        Of machine numbers or records of them.
+    code : Code
+        Is told how long each piece of work took.
+    """
+
+    tile = 256  #: order of a block that `close` takes directly: it stays in the cache
+    align = 1
+    threads = 1
+    place = "CPU, 1 thread, NumPy"  #: where it computes, in words
+
+    def __init__(self, lowering: Lowering, code: Code):
+        self._lowering, self.dtype, self._blas = lowering, lowering.storage, lowering.blas
+        self._add_one = lowering.add_one
+        self._code = code
+
+    @cached_property
+    def _operations(self) -> Operations:
+        return operations(self._lowering)
+
+    def multiply_add(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+        """C ← C ⊕ A ⊗ B. C overlaps neither A nor B."""
+        self.multiply_add_stack(C[None], A[None], B[None])
+
+    def multiply(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+        """C ← A ⊗ B; what C held is not read. C overlaps neither A nor B."""
+        self.multiply_stack(C[None], A[None], B[None])
+
+    def multiply_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+        """C[s] ← A[s] ⊗ B[s] for every s; A and B may repeat a matrix by a zero stride."""
+        C[...] = self._operations.zero
+        self.multiply_add_stack(C, A, B)
+
+    def multiply_add_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+        """C[s] ← C[s] ⊕ A[s] ⊗ B[s] for every s; A and B may repeat a matrix by a zero stride."""
+        batch, m, n = C.shape
+        depth = A.shape[2]
+        if A.shape != (batch, m, depth) or B.shape != (batch, depth, n):
+            raise ValueError(f"shapes {C.shape}, {A.shape} and {B.shape} do not fit")
+        if self._blas and self._by_library(C, A, B):
+            return
+        accumulate, height = self._operations.accumulate, max(STRIP // max(batch * n, 1), 1)
+        began = perf_counter()
+        for top in range(0, m, height):
+            strip, left = C[:, top : top + height], A[:, top : top + height]
+            for k in range(depth):
+                accumulate(strip, left[:, :, k, None], B[:, k, None, :])
+        self._code.spent += perf_counter() - began
+
+    def _by_library(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> bool:
+        """C ← C + A B by the BLAS, where all numbers are finite: to it 0 · ∞ is NaN."""
+        c, a, b = (x.view(f"c{x.dtype.itemsize}") if x.dtype.names else x for x in (C, A, B))
+        with np.errstate(all="ignore"):
+            if not all(np.isfinite(x.sum()) for x in (a, b)):
+                return False
+            c += a @ b
+        return True
+
+    def left(self, D: np.ndarray, R: np.ndarray) -> None:
+        """R ← D ⊗ R in place; D is square and does not overlap R."""
+        self.multiply(R, D, R.copy())
+
+    def right(self, C: np.ndarray, D: np.ndarray) -> None:
+        """C ← C ⊗ D in place; D is square and does not overlap C."""
+        self.multiply(C, C.copy(), D)
+
+    def close(self, D: np.ndarray) -> int:
+        """D ← D* in place; returns −1, or the first pivot without a star, and then leaves D as it was."""
+        return int(self.close_stack(D[None])[0])
+
+    def close_stack(self, D: np.ndarray) -> np.ndarray:
+        """D[s] ← D[s]* for every s; returns −1 or the first pivot without a star, for each."""
+        batch, n, columns = D.shape
+        if n != columns:
+            raise ValueError(f"a block to close must be square, not {n} × {columns}")
+        began = perf_counter()
+        X, failed = D.copy(), np.full(batch, -1)
+        for k in range(n):
+            self._eliminate(X, k, failed)
+        fine = failed < 0
+        D[fine] = X[fine]
+        self._code.spent += perf_counter() - began
+        return failed
+
+    def _eliminate(self, X: np.ndarray, k: int, failed: np.ndarray) -> None:
+        """Pivot k of every matrix: x_ij ← x_ij ⊕ x_ik ⊗ x_kk* ⊗ x_kj, with a star where i or j is k."""
+        S, pivots = self._operations, X[:, k, k].copy()
+        failed[(failed < 0) & ~S.defined(pivots)] = k
+        stars = S.star(pivots)[:, None]
+        row, column = S.scale(stars, X[:, k]), X[:, :, k].copy()
+        S.accumulate(X, column[:, :, None], row[:, None, :])
+        X[:, k], X[:, :, k] = row, S.scale(column, stars)
+        X[:, k, k] = stars[:, 0]
+
+    def add(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """x ⊕ y, element by element."""
+        return self._operations.add(x, y)
+
+    def zeros(self, shape: tuple[int, ...]) -> np.ndarray:
+        """An array of zeros."""
+        return self._operations.zeros(shape)
+
+    def diagonal(self, A: np.ndarray, D: np.ndarray) -> np.ndarray:
+        """The vector of ⊕ over k of A[i, k] ⊗ D[k, i]: the diagonal of A ⊗ D."""
+        if A.shape != D.shape[::-1]:
+            raise ValueError(f"shapes {A.shape} and {D.shape} do not fit")
+        out = self._operations.zeros((A.shape[0],))
+        for k in range(A.shape[1]):
+            self._operations.accumulate(out, A[:, k], D[k])
+        return out
+
+    def closes_whole(self, n: int) -> bool:
+        """Whether `close` is the best way to close a whole matrix of this order."""
+        return n <= self.tile
+
+
+def seconds(lowering: Lowering, rounds: float, terms: float) -> float:
+    """What the NumPy engine is predicted to take: so many steps of k with so many terms ⊗ in all."""
+    if lowering.blas:
+        return 1e-5 + terms * 1e-10
+    return operations(lowering).seconds(rounds * max(terms / max(rounds, 1) / STRIP, 1), terms)

@@ -1,0 +1,92 @@
+"""Products with compressed rows by NumPy: what `semiring.kernels.cpu.sparse.product` compiles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from time import perf_counter
+
+import numpy as np
+
+from semiring.kernels.blocks.rows import Rows
+from semiring.kernels.cpu.compile.price import Code
+from semiring.kernels.lowering.base import Lowering
+
+from .dense import Operations, operations
+from .structure import product_structure, terms_of, transposed
+
+
+class RowsKernel:
+    """The operations of `SparseKernel`, on arrays in a lowering's storage.
+
+    Parameters
+    ----------
+    lowering : Lowering
+        Of machine numbers or records of them.
+    code : Code
+        Is told how long each piece of work took.
+    """
+
+    def __init__(self, lowering: Lowering, code: Code):
+        self._lowering, self._code = lowering, code
+
+    @cached_property
+    def _operations(self) -> Operations:
+        return operations(self._lowering)
+
+    def times_dense(self, C: np.ndarray, A: Rows, B: np.ndarray, *, accumulate: bool = False) -> None:
+        """C ← A ⊗ B, or C ⊕ A ⊗ B; C does not overlap B."""
+        if not accumulate:
+            C[...] = self._operations.zero
+        began = perf_counter()
+        for rows, entries in _by_rank(A.offsets):
+            some = C[rows]
+            self._operations.accumulate(some, A.values[entries, None], B[A.columns[entries]])
+            C[rows] = some
+        self._code.spent += perf_counter() - began
+
+    def dense_times(self, C: np.ndarray, A: np.ndarray, B: Rows, *, accumulate: bool = False) -> None:
+        """C ← A ⊗ B, or C ⊕ A ⊗ B, with a dense A."""
+        if not accumulate:
+            C[...] = self._operations.zero
+        began = perf_counter()
+        offsets, rows, order = transposed(B.offsets, B.columns, B.width)
+        values = B.values[order]
+        for columns, entries in _by_rank(offsets):
+            some = C[:, columns]
+            self._operations.accumulate(some, A[:, rows[entries]], values[entries])
+            C[:, columns] = some
+        self._code.spent += perf_counter() - began
+
+    def times_sparse(self, A: Rows, B: Rows) -> Rows:
+        """A ⊗ B in compressed rows, every entry that has a term; entries may be zero."""
+        began = perf_counter()
+        left, right = (A.offsets, A.columns), (B.offsets, B.columns)
+        offsets, columns = product_structure(left, right, B.width)
+        rows, found, a, b = terms_of(left, right)
+        keys = rows * max(B.width, 1) + found
+        order = np.argsort(keys, kind="stable")
+        keys, a, b = keys[order], a[order], b[order]
+        starts = np.concatenate([np.flatnonzero(np.diff(keys, prepend=-1)), [len(keys)]])
+        values = self._operations.zeros((len(columns),))
+        for entries, terms in _by_rank(starts):
+            some = values[entries]
+            self._operations.accumulate(some, A.values[a[terms]], B.values[b[terms]])
+            values[entries] = some
+        self._code.spent += perf_counter() - began
+        return Rows(offsets, columns, values, B.width)
+
+
+def _by_rank(offsets: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The rows that have a first entry, and where it is; then those that have a second; and so on."""
+    lengths = np.diff(offsets)
+    rows, rank = np.flatnonzero(lengths), 0
+    while len(rows):
+        yield rows, offsets[rows] + rank
+        rank += 1
+        rows = rows[lengths[rows] > rank]
+
+
+def seconds(lowering: Lowering, rounds: float, terms: float) -> float:
+    """What so many terms, at most so many of them for one entry or row, are predicted to take."""
+    return 3 * operations(lowering).seconds(rounds, terms)

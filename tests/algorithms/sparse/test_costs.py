@@ -1,0 +1,116 @@
+"""What is predicted: terms, counted again by hand, and times that grow with the work."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from math import log2
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sparse_patterns import patterns, rows, touched
+
+from semiring.algorithms.sparse.analysis import Analysis, analyse
+from semiring.algorithms.sparse.costs import (
+    BIG,
+    LANES,
+    analysis_seconds,
+    dense_seconds,
+    dijkstra_seconds,
+    rates,
+    work_of,
+)
+
+ORDERS = ["levels", "natural"] + ["metis"] * (find_spec("pymetis") is not None)
+quick = settings(max_examples=80, deadline=None)
+analyses = st.tuples(st.sampled_from(ORDERS), st.sampled_from([0, 2, 5, 32]), st.booleans())
+
+
+def analysed(pattern: tuple, how: tuple) -> tuple[Analysis, list[set[int]]]:
+    (n, edges), (method, leaf, merge) = pattern, how
+    found = analyse(*rows(n, edges), method=method, leaf=leaf, merge=merge)
+    return found, touched(n, edges, found.order)
+
+
+@quick
+@given(patterns(), analyses)
+def test_work_counts_the_terms(pattern: tuple, how: tuple) -> None:
+    a, _ = analysed(pattern, how)
+    found = work_of(a)
+    s, u = a.pivots.tolist(), a.reach.tolist()
+    assert found.small + found.large == sum(x * (x + y) ** 2 for x, y in zip(s, u, strict=True))
+    assert found.down == sum(x * y for x, y in zip(s, u, strict=True))
+    up = 0
+    for begin in range(0, a.n, 64):
+        chunk = range(begin, min(begin + 64, a.n))
+        path = set()
+        for v in chunk:
+            k = a.owner[v]
+            while k >= 0:
+                path.add(int(k))
+                k = a.parent[k]
+        up += len(chunk) * sum(s[k] * (s[k] + u[k]) for k in path)
+    assert found.up == up
+
+
+@quick
+@given(patterns(), st.sampled_from(ORDERS))
+def test_supernodes_without_zeros_join_what_elimination_joins(pattern: tuple, method: str) -> None:
+    a, later = analysed(pattern, (method, 0, False))
+    found = work_of(a)
+    assert found.fill == sum(map(len, later))
+    assert found.stored == a.n + 2 * found.fill, "of each pair both directions"
+    merged = work_of(analysed(pattern, (method, 32, True))[0])
+    assert merged.fill >= found.fill, "larger supernodes hold zeros"
+    assert found.stack == a.stack_layout(LANES, 1)[2]
+
+
+def clique(n: int) -> Analysis:
+    edges = [(u, v) for u in range(n) for v in range(n) if u != v]
+    return analyse(*rows(n, edges), method="natural", leaf=0, merge=False)
+
+
+def test_terms_of_one_front() -> None:
+    small, large = work_of(clique(BIG - 1)), work_of(clique(BIG))
+    assert (small.small, small.large) == ((BIG - 1) ** 3, 0) and (large.small, large.large) == (0, BIG**3)
+    assert small.terms(7, answer=False) == (BIG - 1) ** 3
+    assert small.terms(7, answer=True) == (BIG - 1) ** 3 + 7 * small.down + small.up
+    assert small.down == 0, "there is nobody to hand on to"
+    nothing = work_of(analyse(np.zeros(1, int), np.array([], int)))
+    assert nothing.terms(0, answer=True) == nothing.stored == nothing.fill == 0
+
+
+def test_rates_go_by_bytes_and_instructions() -> None:
+    base = rates(4, 2, 1)
+    for name in ("front", "product", "solve"):
+        rate = getattr(base, name)
+        assert getattr(rates(8, 2, 1), name) == rate / 2 == getattr(rates(4, 4, 1), name)
+        assert getattr(rates(2, 2, 1), name) == 2 * rate == getattr(rates(1, 2, 1), name), "no faster than halves"
+        assert getattr(rates(4, 0, 1), name) == getattr(rates(4, 1, 1), name), "an operation is one at least"
+        threads = 1 if name == "front" else 8
+        assert getattr(rates(4, 2, 8), name) == threads * rate
+    assert rates(16, 90, 8).write == 8 * base.write, "bytes are bytes"
+
+
+def test_times_add_up_and_grow() -> None:
+    load, rate = work_of(clique(100)), rates(8, 2, 2)
+    whole = [load.seconds(count, rate, 0) for count in (0, 1, 100)]
+    assert load.factor_seconds(rate) < whole[0] < whole[1] < whole[2]
+    assert load.seconds(100, rate, 8 * 10**9) - whole[2] == pytest.approx(8 * 10**9 / rate.write)
+    for seconds in (
+        lambda n: analysis_seconds(n, 5 * n, "metis"), lambda n: dense_seconds(n, rate),
+        lambda n: dijkstra_seconds(n, 5 * n, n),
+    ):
+        found = [seconds(n) for n in (0, 1, 10, 1000, 10**5)]
+        assert all(t >= 0 for t in found) and found == sorted(found) and found[-1] > found[0]
+
+
+def test_what_the_methods_promise_of_their_times() -> None:
+    rate = rates(4, 2, 2)
+    assert analysis_seconds(10**4, 10**5, "levels") < analysis_seconds(10**4, 10**5, "metis")
+    assert dense_seconds(20_000, rate) / dense_seconds(10_000, rate) == pytest.approx(8, rel=0.05)
+    assert dijkstra_seconds(1000, 5000, 30) == pytest.approx(30 * dijkstra_seconds(1000, 5000, 1))
+    edges_alone = dijkstra_seconds(1000, 10**7, 1) - dijkstra_seconds(1000, 0, 1)
+    assert edges_alone == pytest.approx(2 * (dijkstra_seconds(1000, 5 * 10**6, 1) - dijkstra_seconds(1000, 0, 1)))
+    assert dijkstra_seconds(4096, 0, 1) / dijkstra_seconds(64, 0, 1) == pytest.approx(64 * log2(4096) / log2(64))

@@ -1,0 +1,126 @@
+"""`semiring closure`: pairs, rows, matrices and files, by every method; and bits with --packed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli.calling import refused
+from methods import METHODS
+
+import semiring as sr
+from semiring.kernels.cpu.bits.matrix import PackedMatrix
+
+
+@pytest.mark.parametrize("algebra, value", [
+    ("min-plus", "7"), ("min_plus", "7"), ("max-plus", "16"), ("max-min", "3"), ("boolean", "1"),
+    ("saturating_min_plus(8)", "7"),
+])
+def test_one_pair(call, roads: Path, algebra: str, value: str) -> None:
+    answer = call("closure", roads, "--algebra", algebra, "--from", "Ayr", "--to", "Dale")
+    assert (answer.status, answer.out, answer.err) == (0, f"Ayr\tDale\t{value}\n", "")
+
+
+def test_rows_and_columns(call, roads: Path) -> None:
+    answer = call("closure", roads, "--algebra", "min-plus", "--from", "Bute")
+    assert [row[0] for row in answer.rows] == ["Bute"] * 4
+    assert [row[1:] for row in answer.rows] == [["Ayr", "inf"], ["Bute", "0"], ["Coll", "6"], ["Dale", "4"]]
+    answer = call("closure", roads, "--algebra", "min-plus", "--to", "Dale", "--dtype", "f8")
+    assert answer.out == "Ayr\tDale\t7.0\nBute\tDale\t4.0\nColl\tDale\t7.0\nDale\tDale\t0.0\n"
+
+
+def test_path_ends_the_line(call, roads: Path) -> None:
+    ends = "--from", "Ayr", "--to", "Dale", "--path"
+    assert call("closure", roads, "--algebra", "min-plus", *ends).rows == [["Ayr", "Dale", "7", "Ayr", "Bute", "Dale"]]
+    longest = call("closure", roads, "--algebra", "max-plus", *ends)
+    assert longest.rows == [["Ayr", "Dale", "16", "Ayr", "Bute", "Coll", "Dale"]]
+    back = "--from", "Dale", "--to", "Ayr", "--path"
+    assert call("closure", roads, "--algebra", "min-plus", *back, "--dtype", "f4").rows == [["Dale", "Ayr", "inf"]]
+
+
+def test_matrix_of_numbered_vertices(call, tmp_path: Path) -> None:
+    file = tmp_path / "g.csv"
+    file.write_text("0,1,0.5\n1,2,0.25\n")
+    C = call("closure", file, "--algebra", "viterbi")
+    assert C.rows == [["", "0", "1", "2"], ["0", "1.0", "0.5", "0.125"], ["1", "", "1.0", "0.25"], ["2", "", "", "1.0"]]
+
+
+def test_array_file(call, roads: Path, tmp_path: Path) -> None:
+    assert call("closure", roads, "--algebra", "min-plus", "--dtype", "f4", "-o", tmp_path / "c.npy").status == 0
+    C = np.load(tmp_path / "c.npy")
+    assert C.dtype == np.float32 and C[0].tolist() == [0, 3, 2, 7]
+
+
+def test_direction_reflexivity_and_weights(call, roads: Path) -> None:
+    back = ["closure", roads, "--algebra", "min-plus", "--from", "Dale", "--to", "Ayr"]
+    assert call(*back, "--undirected").rows[0][2] == "7"
+    assert call(*back, "--directed", "--dtype", "f8").rows[0][2] == "inf"
+    assert call(*back, "--undirected", "--unweighted", "--dtype", "f8").rows[0][2] == "2.0"
+    assert call(*back, "--undirected", "--weight", "km").rows[0][2] == "7"
+    stay = ["closure", roads, "--algebra", "min-plus", "--from", "Ayr", "--to", "Ayr", "--undirected"]
+    assert call(*stay).rows[0][2] == "0"
+    assert call(*stay, "--not-reflexive").rows[0][2] == "4"
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_methods(call, roads: Path, method: str) -> None:
+    answer = call("closure", roads, "--algebra", "min-plus", "--method", method, "--from", "Ayr", "--to", "Dale")
+    assert answer.out == "Ayr\tDale\t7\n"
+
+
+def test_packed_file(call, tmp_path: Path) -> None:
+    random = np.random.default_rng(3)
+    edges = random.integers(0, 600, (700, 2))
+    file, out = tmp_path / "g.csv", tmp_path / "reach.npy"
+    file.write_text("".join(f"{a},{b}\n" for a, b in [*edges, (599, 599)]))
+
+    def closed(directed: bool = True, reflexive: bool = True) -> np.ndarray:
+        A = sr.adjacency(sr.read_graph(file, directed=directed), sr.boolean)
+        return sr.closure(A, sr.boolean, reflexive=reflexive).array
+
+    for options, expected in (
+        ([], closed()), (["--method", "r-kleene"], closed()), (["--not-reflexive"], closed(reflexive=False)),
+        (["--undirected"], closed(directed=False)),
+    ):
+        answer = call("closure", file, "--algebra", "boolean", "--packed", "-o", out, *options)
+        assert (answer.status, answer.out, answer.err) == (0, "", "")
+        found = PackedMatrix.load(out)
+        assert found.shape == (600, 600) and np.array_equal(found, expected)
+        assert np.load(out).nbytes == 600 * 128
+
+
+def test_packed_pairs(call, roads: Path) -> None:
+    common = "closure", roads, "--algebra", "boolean"
+    for text in ("--from Bute", "--to Dale", "--from Dale --to Ayr", "--from Ayr --to Ayr"):
+        ends = text.split()
+        for more in ([], ["--not-reflexive"], ["--undirected", "--compact"]):
+            packed = call(*common, "--packed", *ends, *more)
+            assert (packed.status, packed.err) == (0, "") and packed.rows
+            assert packed.out == call(*common, *ends, *more).out
+
+
+@pytest.mark.parametrize("options, words", [
+    ([], "--packed needs -o OUT.npy"),
+    (["-o", "reach.csv"], "reach.csv: a packed matrix is written as .npy"),
+    (["-o", "nowhere/reach.npy"], "there is no folder nowhere"),
+    (["--from", "Ayr", "--to", "Dale", "--path"], "leave out --path"),
+    (["-o", "r.npy", "--plot", "r.png"], "leave out --plot"),
+    (["-o", "r.npy", "--dtype", "f4"], "leave out --dtype"),
+    (["--from", "Bude"], "did you mean 'Bute'?"),
+    (["-o", "r.npy", "--method", "blokced"], "did you mean 'blocked'?"),
+    (["-o", "r.npy", "--algebra", "min-plus"], "algebras of False and True, such as sr.boolean, not for min-plus"),
+    (["-o", "r.npy", "--algebra", "gf2"], "not for gf2"),
+])
+def test_what_is_not_packed(
+    call, roads: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], words: str
+) -> None:
+    monkeypatch.chdir(roads.parent)
+    assert words in refused(call("closure", roads, "--algebra", "boolean", "--packed", *options))
+    assert not (roads.parent / "r.npy").exists()
+
+
+def test_a_negative_cycle_is_named(call, tmp_path: Path) -> None:
+    (tmp_path / "g.csv").write_text("Ayr,Bute,1\nBute,Coll,-3\nColl,Ayr,1\nDale,Ayr,5\n")
+    line = refused(call("closure", tmp_path / "g.csv", "--algebra", "min-plus"))
+    assert all(name in line for name in ("Ayr", "Bute", "Coll")) and "Dale" not in line

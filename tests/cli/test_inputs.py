@@ -1,0 +1,148 @@
+"""What is named on the command line: algebras of one's own, records, vertices, how a list is to be read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli.calling import OWN, command, refused
+
+import semiring as sr
+from semiring.cli.inputs import algebra_of, label_of, number_of, vertex_of
+
+
+def test_integer_vertices_and_compact(call, tmp_path: Path) -> None:
+    file = tmp_path / "far.txt"
+    file.write_text("7 1000000 2\n1000000 12 3\n")
+    options = "--algebra", "min-plus", "--compact"
+    assert call("closure", file, *options, "--from", 7, "--to", 12).out == "7\t12\t5\n"
+    assert "vertex" in refused(call("closure", file, *options, "--from", 8))
+
+
+def test_records(call, roads: Path) -> None:
+    ends = "--from", "Ayr", "--to", "Dale"
+    common = ["closure", roads, "--algebra", "shortest-hops"]
+    assert call(*common, "--append", 1, *ends, "--path").rows == [["Ayr", "Dale", "(7.0, 2.0)", "Ayr", "Bute", "Dale"]]
+    assert call(*common, "--unweighted", "--append", 1, *ends).rows == [["Ayr", "Dale", "(2.0, 2.0)"]]
+    assert "--append 1,2 makes 3 components" in refused(call(*common, "--append", "1,2", *ends))
+    assert "'x' is not a number" in refused(call(*common, "--append", "x", *ends))
+    assert "min-plus has one" in refused(call("closure", roads, "--algebra", "min-plus", "--append", 1))
+    assert call(*common, "--append", 1).rows[4] == ["Dale", "", "", "", "(0.0, 0.0)"]
+
+
+def test_own_algebra(call, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(OWN)
+    (tmp_path / "g.csv").write_text("a,b,0.5\nb,c,0.5\na,c,0.125\n")
+    mine = f"{tmp_path / 'mine.py'}:reliability"
+    answer = call("closure", tmp_path / "g.csv", "--algebra", mine, "--from", "a", "--to", "c")
+    assert answer.out == "a\tc\t0.25\n"
+
+
+def test_an_algebra_s_file_that_ends_the_process_is_bad_input(call, roads: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("import sys; sys.exit(0)")
+    assert "cannot be run: SystemExit" in refused(call("closure", roads, "--algebra", f"{tmp_path / 'mine.py'}:x"))
+
+
+@pytest.mark.parametrize("text, words", [
+    ("1 / 0", "ZeroDivisionError"),
+    ("x = (", "SyntaxError"),
+    (OWN.replace("np.maximum", "lambda a, b: (a + b) / 2"), "not a semiring"),
+    (OWN.replace("reliability =", "reliably ="), "did you mean 'reliably'?"),
+    ("reliability = 3", "is not a Semiring, but int"),
+])
+def test_bad_files_of_algebras(call, roads: Path, tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "mine.py").write_text(text)
+    assert words in refused(call("closure", roads, "--algebra", f"{tmp_path / 'mine.py'}:reliability"))
+
+
+def test_how_a_list_is_to_be_read(call, tmp_path: Path) -> None:
+    file = tmp_path / "g.csv"
+    file.write_text("u,v\nv,w\n")
+    common = "closure", file, "--algebra", "boolean", "--from", "v", "--to", "w"
+    answer = call(*common, "--header")
+    assert (answer.out, answer.err) == ("v\tw\t1\n", "")
+    assert call("closure", file, "--algebra", "boolean", "--from", "u", "--to", "w", "--no-header").out == "u\tw\t1\n"
+    with pytest.warns(sr.SemiringWarning, match="is taken for names of columns"):
+        sr.read_graph(file)
+    done = command(*common)
+    assert (done.returncode, done.stdout) == (0, "v\tw\t1\n")
+    assert done.stderr.startswith("semiring: warning: ") and done.stderr.count("\n") == 1
+    file.write_text("7,8\n")
+    assert call("closure", file, "--algebra", "boolean", "--text-names").rows[0] == ["", "7", "8"]
+
+
+def test_algebras_by_name_or_from_a_file(tmp_path: Path) -> None:
+    assert algebra_of("min-plus") is sr.min_plus and algebra_of("mod_p(5)") is sr.mod_p(5)
+    (tmp_path / "mine.py").write_text(OWN)
+    S = algebra_of(f"{tmp_path / 'mine.py'}:reliability")
+    assert S.name == "reliability" and S.mul(0.5, 0.5) == 0.25
+    with pytest.raises(sr.SemiringError, match=r"mine\.py has no 'relyability'; did you mean 'reliability'\?"):
+        algebra_of(f"{tmp_path / 'mine.py'}:relyability")
+    with pytest.raises(sr.SemiringError, match=r"'number' in .*mine\.py is not a Semiring, but int"):
+        algebra_of(f"{tmp_path / 'mine.py'}:number")
+    with pytest.raises(sr.SemiringError, match=r"there is no file .*yours\.py"):
+        algebra_of(f"{tmp_path / 'yours.py'}:S")
+    with pytest.raises(sr.SemiringError, match="unknown algebra"):
+        algebra_of("mine.py")
+
+
+def test_what_a_file_raises_keeps_its_kind(tmp_path: Path) -> None:
+    """A law that fails there fails here; whatever else goes wrong is the file's fault."""
+    means = OWN.replace("np.maximum", "lambda a, b: (a + b) / 2")
+    for text, kind, message in (
+        (means, sr.LawError, r"mine\.py: reliability is not a semiring"),
+        (OWN.replace("np.maximum", "np.sort"), sr.SemiringError, r"mine\.py"),
+        ("raise OSError('no')", sr.SemiringError, r"mine\.py cannot be run: OSError: no"),
+        ("raise SystemExit(3)", sr.SemiringError, r"mine\.py cannot be run: SystemExit: 3"),
+    ):
+        (tmp_path / "mine.py").write_text(text)
+        with pytest.raises(kind, match=message) as caught:
+            algebra_of(f"{tmp_path / 'mine.py'}:reliability")
+        assert type(caught.value) is kind or kind is sr.SemiringError
+
+
+def test_vertices_are_names_first_and_then_positions() -> None:
+    plain = sr.as_graph([(0, 2), (2, 1)])
+    assert [vertex_of(plain, text) for text in ("0", "2", "+1", "01")] == [0, 2, 1, 1]
+    assert [label_of(plain, i) for i in range(3)] == [0, 1, 2]
+    named = sr.as_graph([("1", "0"), ("0", "b")])
+    assert [vertex_of(named, text) for text in ("1", "0", "b")] == [0, 1, 2]
+    assert [label_of(named, i) for i in range(3)] == ["1", "0", "b"]
+    numbers = sr.as_graph([(700, 30)], names=[30, 700])  # integers for names
+    assert vertex_of(numbers, "700") == 1 and vertex_of(sr.adjacency(numbers, sr.min_plus), "30") == 0
+    for graph, text in ((plain, "3"), (plain, "-1"), (plain, "b"), (plain, "1.0"), (named, "2"), (numbers, "0"),
+                        (plain, "٢"), (plain, "9" * 30)):
+        with pytest.raises(sr.GraphError, match=r"vertex"):
+            vertex_of(graph, text)
+
+
+@pytest.mark.parametrize(("text", "value"), [
+    ("3", 3), ("-0", 0), ("18446744073709551615", 2**64 - 1), ("2.50", 2.5), ("1e3", 1000.0), ("-inf", -np.inf),
+    ("Infinity", np.inf), ("-9223372036854775808", -(2**63)), ("18446744073709551616", 2.0**64), (".5", 0.5),
+])
+def test_numbers_are_exact_where_they_are_integers(text: str, value: float) -> None:
+    assert number_of(text) == value and type(number_of(text)) is type(value)
+
+
+@pytest.mark.parametrize(("text", "found"), [
+    ("", "''"), ("x", "'x'"), ("1,5", "'1,5'"), ("0x1f", "'0x1f'"), ("1e400", "'1e400'"), ("nan", "NaN"), ("٣", "'٣'"),
+    (" 1", "' 1'"), ("1_0", "'1_0'"), ("\x1b", r"'\x1b'"),
+])
+def test_the_error_is_what_was_found_in_place_of_a_number(text: str, found: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        number_of(text)
+    assert str(caught.value) == found
+
+
+def test_a_dtype_that_numpy_does_not_know(call, roads: Path) -> None:
+    line = refused(call("closure", roads, "--algebra", "viterbi", "--dtype", "float46"))
+    assert "NumPy knows no dtype 'float46'; did you mean 'float64'?; viterbi lives in float64, float32, float16" in line
+
+
+def test_components_that_every_edge_gets(call, roads: Path) -> None:
+    ends = "--algebra", "shortest-count", "--from", "Ayr", "--to", "Dale"
+    assert call("closure", roads, *ends, "--append", "2").rows == [["Ayr", "Dale", "(7.0, 4.0)"]]
+    assert "--append nan: NaN is not a number" in refused(call("closure", roads, *ends, "--append", "nan"))
+    few = refused(call("closure", roads, *ends, "--append", "1,2,3"))
+    assert "--append 1,2,3 makes 4 components, and an element of shortest-count has 2: dist, count" in few

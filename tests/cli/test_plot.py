@@ -1,0 +1,168 @@
+"""Pictures: heat maps and maps, and those that cannot be drawn."""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cli.calling import refused
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import semiring as sr
+from semiring.cli import plot
+
+
+def test_heat_map_and_map(call, roads: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    picture = tmp_path / "closure.png"
+    answer = call("closure", roads, "--algebra", "min-plus", "--plot", picture)
+    assert (answer.status, answer.out) == (0, "") and picture.read_bytes().startswith(b"\x89PNG")
+    places = tmp_path / "places.csv"
+    places.write_text("town,longitude,latitude\nAyr,-4.6,55.4\nBute,-5.1,55.8\nColl,-6.5,56.6\nDale,-5.0,56.0\n")
+    way = tmp_path / "way.svg"
+    ends = "--from", "Ayr", "--to", "Dale"
+    answer = call("closure", roads, "--algebra", "min-plus", *ends, "--positions", places, "--plot", way)
+    assert (answer.status, answer.out) == (0, "Ayr\tDale\t7\n")
+    assert way.read_text().startswith("<?xml")
+
+
+def test_pictures_that_cannot_be_drawn(call, roads: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    common = "closure", roads, "--algebra", "min-plus"
+    ends = "--from", "Ayr", "--to", "Dale"
+    picture, places = tmp_path / "p.png", tmp_path / "places.csv"
+    places.write_text("Ayr,0,0\nBute,1,0\nColl,1,1\n")
+    assert "Dale has no place" in refused(call(*common, *ends, "--positions", places, "--plot", picture))
+    assert "--positions needs --from and --to" in refused(call(*common, "--positions", places, "--plot", picture))
+    assert "add --plot" in refused(call(*common, *ends, "--positions", places))
+    back = "--from", "Dale", "--to", "Ayr"
+    places.write_text("Ayr,0,0\nBute,1,0\nColl,1,1\nDale,2,2\n")
+    assert "no way from Dale to Ayr" in refused(call(*common, *back, "--positions", places, "--plot", picture))
+    assert "nowhere" in refused(call(*common, "--plot", tmp_path / "nowhere" / "p.png"))
+    answer = call(*common, "--plot", tmp_path / "p.nonsense")
+    assert "cannot be written" in refused(answer)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert "pip install matplotlib" in refused(call(*common, "--plot", picture))
+    assert not picture.exists()
+
+
+# What is drawn, before it is a file
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The axes of the pictures that are drawn."""
+    pytest.importorskip("matplotlib")
+    kept: list[Any] = []
+    monkeypatch.setattr(plot, "_save", lambda figure, file: kept.append(figure.axes[0]))
+    return kept
+
+
+def texts(axes: Any) -> list[str]:
+    return [t.get_text() for t in axes.texts]
+
+
+def great_circle(a: tuple[float, float], b: tuple[float, float]) -> float:
+    """Kilometres between two places, longitude and latitude in degrees."""
+    (l, p), (m, q) = (map(math.radians, place) for place in (a, b))
+    half = math.sin((q - p) / 2) ** 2 + math.cos(p) * math.cos(q) * math.sin((m - l) / 2) ** 2
+    return 2 * 6371.0088 * math.asin(math.sqrt(half))
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.floats(-180, 179), st.floats(-70, 70), st.floats(0, 0.2), st.floats(-0.1, 0.1))
+def test_kilometres_are_those_on_the_globe(east: float, north: float, further: float, up: float) -> None:
+    a, b = (east, north), (east + further, north + up)
+    points = plot.to_km(*np.array([a, b]).T)
+    assert points.shape == (2, 2) and points.min(axis=0).tolist() == [0, 0]
+    assert math.dist(*points) == pytest.approx(great_circle(a, b), rel=1e-4, abs=1e-6)
+    assert points[1, 0] >= points[0, 0]
+    assert points[1, 1] - points[0, 1] == pytest.approx(6371.0088 * math.radians(b[1] - a[1]), abs=1e-6)
+
+
+def test_no_places_are_no_kilometres() -> None:
+    assert plot.to_km(np.empty(0), np.empty(0)).shape == (0, 2)
+
+
+def test_a_map_has_its_roads_routes_and_names(drawn: list[Any]) -> None:
+    points = np.array([[0.0, 0.0], [10.0, 0.0], [10.0, 10.0], [0.0, 10.0]])
+    ends = np.array([0, 1, 2]), np.array([1, 2, 3])
+    plot.draw_map(
+        Path("p.png"), points, *ends, title="roads", subtitle="of a square", edges="3 roads", unit="km",
+        routes=[plot.Route([0, 1, 2], "there"), plot.Route([3, 2], "back")], circled=[1, 2], circle="a bridge",
+        names=["Ayr", "Bute", "Coll", "Dale"],
+    )
+    (axes,) = drawn
+    (roads,) = axes.collections
+    segments = np.stack([points[ends[0]], points[ends[1]]], axis=1)
+    assert np.array_equal(roads.get_segments(), segments)
+    labels = [t.get_text() for t in axes.get_legend().get_texts()]
+    assert labels == ["3 roads", "there", "back", "a bridge"]
+    route = next(line for line in axes.lines if line.get_label() == "there")
+    assert np.array_equal(np.column_stack(route.get_data()), points[[0, 1, 2]])
+    ring = next(line for line in axes.lines if line.get_label() == "a bridge")
+    assert [float(v[0]) for v in ring.get_data()] == [10, 5]
+    assert {"Ayr", "Bute", "Coll", "Dale", "roads", "of a square", "2 km"} == set(texts(axes))
+    bold = {t.get_text() for t in axes.texts if t.get_fontweight() == "bold"}
+    assert bold == {"Ayr", "Coll", "roads"}, "the ends of the first route stand out"
+
+
+@pytest.mark.parametrize(
+    ("wide", "length"), [(1.1, "0.2 km"), (5.1, "1 km"), (24.9, "2 km"), (26.0, "5 km"), (5001.0, "1000 km")]
+)
+def test_the_scale_bar_is_a_round_fifth(drawn: list[Any], wide: float, length: str) -> None:
+    points = np.array([[0.0, 0.0], [wide, wide / 3]])
+    plot.draw_map(Path("p.png"), points, np.array([0]), np.array([1]), title="", unit="km")
+    plot.draw_map(Path("p.png"), points, np.array([0]), np.array([1]), title="")
+    assert length in texts(drawn[0]) and not any("km" in text for text in texts(drawn[1]))
+    bar = drawn[0].lines[-1].get_xdata()
+    assert bar[1] - bar[0] == pytest.approx(float(length.split()[0])) and bar[1] - bar[0] <= wide / 5
+
+
+def test_maps_of_little(drawn: list[Any]) -> None:
+    nothing = np.empty(0, np.int64)
+    plot.draw_map(Path("p.png"), np.empty((0, 2)), nothing, nothing, title="none")
+    plot.draw_map(Path("p.png"), np.zeros((2, 2)), np.array([0]), np.array([1]), title="one place", unit="km")
+    many = np.random.default_rng(1).random((plot.NAMED + 1, 2))
+    plot.draw_map(Path("p.png"), many, nothing, nothing, title="many", routes=[plot.Route([7, 9], "way")])
+    assert [texts(axes) for axes in drawn] == [["none"], ["0", "1", "one place"], ["7", "9", "many"]]
+
+
+def test_a_heat_map_leaves_out_what_is_no_number_to_colour(drawn: list[Any]) -> None:
+    matrix = np.array([[0.0, np.inf], [2.5, -np.inf]])
+    plot.draw_heat_map(Path("p.png"), matrix, np.inf, title="distances", names=["Ayr", "Bute"])
+    (axes,) = drawn
+    image = axes.images[0].get_array()
+    assert np.ma.getmaskarray(image).tolist() == [[False, True], [False, True]]
+    assert image.compressed().tolist() == [0, 2.5]
+    assert [t.get_text() for t in axes.get_xticklabels()] == ["Ayr", "Bute"]
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("to", "from") and len(axes.figure.axes) == 2
+
+
+def test_heat_maps_of_records_truth_values_and_nothing(drawn: list[Any]) -> None:
+    record = np.array([[(0.0, 1.0), (np.inf, np.inf)]] * 2, sr.shortest_hops.default_dtype)
+    plot.draw_heat_map(Path("p.png"), record, np.array((np.inf, np.inf), record.dtype)[()], title="costs")
+    plot.draw_heat_map(Path("p.png"), np.eye(2, dtype=bool), False, title="reach")
+    plot.draw_heat_map(Path("p.png"), np.array([[np.inf, -np.inf]] * 2), np.inf, title="no way, or without end")
+    plot.draw_heat_map(Path("p.png"), np.zeros((60, 60)), np.inf, title="many")
+    costs, reach, no_way, many = drawn
+    assert costs.images[0].get_array().compressed().tolist() == [0, 0]
+    assert costs.figure.axes[1].get_ylabel() == "cost"
+    assert reach.images[0].get_array().compressed().tolist() == [1, 1]
+    assert len(reach.figure.axes) == len(no_way.figure.axes) == 1, "no scale of colours where there is one colour"
+    assert not no_way.images[0].get_array().count()
+    assert len(many.get_xticklabels()) != 60
+    with pytest.raises(sr.SemiringError, match="elements that are Python objects have no colours"):
+        plot.draw_heat_map(Path("p.png"), np.full((2, 2), None, object), None, title="")
+
+
+def test_pictures_are_written_in_the_format_of_their_ending(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    for ending, mark in ((".png", b"\x89PNG"), (".pdf", b"%PDF")):
+        plot.draw_heat_map(tmp_path / f"p{ending}", np.eye(2), 0, title="⊕")
+        assert (tmp_path / f"p{ending}").read_bytes().startswith(mark)

@@ -1,0 +1,24 @@
+"""Which engine the tests of this folder run on.
+
+By itself the library compiles an algebra when that repays, so that small tests run by NumPy. Tests whose subject is
+compiled code ask for `machine_code`; those of NumPy's engine, where it matters, for `by_numpy`.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from semiring.kernels.cpu.compile import price
+
+
+@pytest.fixture
+def machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything is compiled at its first use."""
+    monkeypatch.setenv("SEMIRING_COMPILE", "always")
+
+
+@pytest.fixture
+def by_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is compiled, and no compiled code of an algebra is used."""
+    monkeypatch.setattr(price.Code, "bought", property(lambda code: False, lambda code, value: None))
+    monkeypatch.setenv("SEMIRING_COMPILE", "never")

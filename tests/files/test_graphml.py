@@ -1,0 +1,133 @@
+"""Graphs from GraphML: values, defaults, encodings, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+from files.reading import GRAPHML, listed, read, refused
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import semiring as sr
+from semiring.files.formats import read_graph
+from semiring.files.graphml import read_graphml
+from semiring.files.text import Options
+
+
+def test_graphml(tmp_path):
+    G = nx.MultiDiGraph()
+    G.add_node("lonely")
+    G.add_weighted_edges_from([("a", "b", 2.5), ("a", "b", 1.5)])
+    nx.write_graphml(G, tmp_path / "g.graphml")
+    graph = read_graph(tmp_path / "g.graphml")
+    assert graph.names == ["lonely", "a", "b"] and graph.directed
+    assert listed(graph) == [("a", "b", 2.5), ("a", "b", 1.5)]
+    H = nx.Graph()
+    H.add_edge(2, 0, km=3)
+    H.add_edge(0, 1, km=4)
+    nx.write_graphml(H, tmp_path / "h.graphml.gz")
+    graph = read_graph(tmp_path / "h.graphml.gz", weight="km", directed=True)
+    assert graph.names is None and not graph.directed
+    assert listed(graph) == [(2, 0, 3), (0, 1, 4)]
+    nx.write_graphml(nx.DiGraph([(7, 5)]), tmp_path / "i.graphml")
+    assert listed(read_graph(tmp_path / "i.graphml")) == [(7, 5, None)]
+    with refused("no edge has the attribute 'kms'; did you mean 'km'?"):
+        read_graph(tmp_path / "h.graphml.gz", weight="kms")
+
+
+PAIR = '<node id="a"/><node id="b"/>'
+BOMB = (
+    "<!DOCTYPE x [<!ENTITY a 'aaaaaaaaaa'>"
+    + "".join(f"<!ENTITY {chr(98 + i)} '{f'&{chr(97 + i)};' * 10}'>" for i in range(12))
+    + "]><graphml>&m;</graphml>"
+)
+
+
+def test_graphml_values(tmp_path):
+    body = PAIR + '<edge source="a" target="b"><data key="w"> 3 </data></edge><edge source="b" target="a"/>'
+    assert listed(read(tmp_path, "g.graphml", GRAPHML.format(body))) == [("a", "b", 3), ("b", "a", 1)]
+    assert listed(read(tmp_path, "g.graphml", GRAPHML.format(body), weight="km"))[0] == ("a", "b", 1.5)
+    assert read(tmp_path, "g.graphml", GRAPHML.format(body).replace("int", "boolean").replace(" 3 ", "true")).weights[0]
+    assert read(tmp_path, "g.graphml", GRAPHML.format(body).replace("int", "string")).weights.tolist() == [3, 1]
+    latin = '<?xml version="1.0" encoding="latin-1"?>' + GRAPHML.format('<node id="Å"/>')
+    assert read(tmp_path, "g.graphml", latin.encode("latin-1")).names == ["Å"]
+    assert read(tmp_path, "g.graphml", GRAPHML.format('<node id="Å"/>').encode("utf-16")).names == ["Å"]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ('<?xml version="1.0" encoding="utfg-8"?><graphml/>', "g.graphml: unknown encoding: utfg-8; write it in UTF-8"),
+        ('<?xml version="1.0" encoding="cp932"?><graphml/>', "write it in UTF-8"),
+        (BOMB, "found an entity 'a', expected GraphML without entities of its own"),
+        ("<graphml/>", "g.graphml is not GraphML: it has no <graph> in <graphml>"),
+        ("<graphml><graph/></graphml>", "found edgedefault=None, expected 'directed' or 'undirected'"),
+        ("<graphml><graph edgedefault='directed'/><graph edgedefault='directed'/></graphml>", "found a second graph"),
+        (GRAPHML.format("<node/>"), "found <node> without id="),
+        (GRAPHML.format('<node id="a"/>' * 2), "found a second node 'a'"),
+        (GRAPHML.format('<node id="a"><graph edgedefault="directed"/></node>'), "found a graph within a graph"),
+        (GRAPHML.format(PAIR + '<edge source="a" target="c"/>'), "found an edge of 'c', expected the id of a <node>"),
+        (GRAPHML.format(PAIR + '<edge source="a"/>'), "found <edge> without target="),
+        (
+            GRAPHML.format(PAIR + '<edge source="a" target="b" directed="false"/>'),
+            "found an edge with directed='false'",
+        ),
+        (GRAPHML.format(PAIR + "<hyperedge/>"), "found a <hyperedge>"),
+        *[
+            (
+                GRAPHML.format(f'{PAIR}<edge source="a" target="b"><data key="w">{word}</data></edge>'),
+                "found the weight",
+            )
+            for word in ("x", "", "1.5", "٣", "1_0", "9" * 30)
+        ],
+        (
+            GRAPHML.format(f'{PAIR}<edge source="a" target="b"><data key="w"><b/>1</data></edge>'),
+            "found <b> within a value",
+        ),
+        (GRAPHML.format(f'{PAIR}<edge source="a" target="b"><data key="x">1</data></edge>'), "found a value of 'x'"),
+        (
+            GRAPHML.format(PAIR + '<edge source="a" target="b">' + '<data key="w">1</data>' * 2 + "</edge>"),
+            "a second 'weight'",
+        ),
+        ("<graphml>" + "<a>" * 200_000, "no element found"),
+    ],
+)
+def test_graphml_that_is_none(tmp_path, data, message):
+    with refused(message):
+        read(tmp_path, "g.graphml", data)
+
+
+WEIGHTED = st.tuples(st.sampled_from("abc"), st.sampled_from("abc"), st.integers(-9, 9) | st.floats(0, 1))
+NUMBERS = [{}, {"a": 2, "b": 0, "c": 1}, {"a": 7, "b": 5, "c": 6}]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(WEIGHTED, max_size=6), st.sampled_from([nx.MultiGraph, nx.MultiDiGraph]), st.sampled_from(NUMBERS))
+def test_what_networkx_writes_is_the_graph_that_it_was(edges, make, numbers):
+    G = make()
+    G.add_nodes_from(numbers.get(v, v) for v in "cba")
+    G.add_weighted_edges_from((numbers.get(a, a), numbers.get(b, b), float(w)) for a, b, w in edges)
+    data = "\n".join(nx.generate_graphml(G)).encode()
+    graph, same = read_graphml(Path("g.graphml"), data, Options()), sr.as_graph(G)
+    assert (graph.n, graph.names, graph.directed) == (same.n, same.names, same.directed)
+    assert listed(graph) == listed(same)
+
+
+def test_keys_of_other_elements_and_nested_data_are_passed_over(tmp_path):
+    text = (
+        '<graphml><key id="c" for="node" attr.name="weight" attr.type="string"/>'
+        '<key id="w" for="all" attr.name="weight" attr.type="float"/><key id="n" attr.name="note"/>'
+        '<graph edgedefault="undirected"><data key="n">of the graph</data>'
+        '<node id="1"><data key="c">red</data></node><node id="0"/>'
+        '<edge source="1" target="0" directed="false"><desc>a road</desc><data key="n">old</data>'
+        '<data key="w">3</data></edge></graph></graphml>'
+    )
+    graph = read(tmp_path, "g.graphml", text)
+    assert listed(graph) == [(1, 0, 3.0)] and not graph.directed and graph.weights.dtype == np.float64
+    with refused("no edge has the attribute 'not'; did you mean 'note'?"):
+        read(tmp_path, "g.graphml", text.replace('<data key="n">old</data>', ""), weight="not")
+    with refused("found a second attribute 'weight', expected one attribute of weights"):
+        read(tmp_path, "g.graphml", text.replace('for="node"', 'for="edge"'))

@@ -1,0 +1,323 @@
+"""Lists of edges and the DIMACS format: separators, headers, names, and the fast reader against the careful one."""
+
+from __future__ import annotations
+
+import csv
+import io
+from importlib.resources import files
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from files.reading import COMPRESS, EDGES, FIELD, listed, read, refused, written
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import semiring as sr
+from semiring.files import numerals
+from semiring.files import text as text_readers
+from semiring.files.formats import read_graph
+from semiring.files.text import Options
+
+INF = np.inf
+
+
+def test_minnesota():
+    path = files("semiring.data") / "minnesota_roads.csv"
+    graph = read_graph(path, directed=False)
+    assert (graph.n, len(graph), graph.names, graph.directed) == (2642, 3303, None, False)
+    frame = pd.read_csv(str(path))
+    np.testing.assert_array_equal(graph.sources, frame["from"])
+    np.testing.assert_array_equal(graph.targets, frame["to"])
+    np.testing.assert_array_equal(graph.weights, frame["km"])
+    assert (graph.weights == 0).any()
+    M = sr.adjacency(graph, sr.min_plus)
+    assert np.isfinite(M.array).sum() == 2 * 3303
+
+
+@pytest.mark.parametrize("ending", COMPRESS)
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("g.csv", "from,to,weight\n0,1,2.5\n2,0,0\n1,2,-1\n"),
+        ("g.csv", "0,1,2.5\n2,0,0\n1,2,-1"),
+        ("g.csv", "\ufeffsource;target;km\r\n0;1;2.5\r\n2;0;0\r\n1;2;-1\r\n"),
+        ("g.csv", '"km", "to", "from"\n2.5, 1, 0\n"0","0","2"\n-1,2,1\n'),
+        ("g.tsv", "# a comment\n\n0\t1\t2.5\n2\t0\t0\n1\t2\t-1\n"),
+        ("g.txt", "% a comment\n0 1 2.5\n\n2   0\t0.0\n # in between\n 1 2 -1e0 \n"),
+        ("g.txt", "0\t1 2.5\n2 0 0\n1 2 -1\n"),
+        ("g.edges", "u v cost\n0 1 2.5\n2 0 0\n1 2 -1\n"),
+        ("g.el", "0,1,2.5\n2,0,0\n1,2,-1\n"),
+        ("g.edgelist", "junction other km\n0 1 2.5\n2 0 0\n1 2 -1\n"),
+        ("g.gr", "c a comment\np sp 3 3\na 1 2 2.5\na 3 1 0\nc another\n\na 2 3 -1\n"),
+    ],
+)
+def test_lists_of_edges(tmp_path, name, text, ending):
+    graph = read_graph(written(tmp_path, name + ending, text))
+    assert listed(graph) == EDGES and graph.n == 3 and graph.directed
+    assert graph.weights.dtype == np.float64
+
+
+def test_lists_without_weights_or_with_integer_weights(tmp_path):
+    assert listed(read_graph(written(tmp_path, "a.txt", "0 1\n1 2\n"))) == [(0, 1, None), (1, 2, None)]
+    graph = read_graph(written(tmp_path, "b.txt", "0 1 3\n1 2 4\n"))
+    assert graph.weights.dtype == np.int64 and graph.weights.tolist() == [3, 4]
+    assert read_graph(tmp_path / "b.txt", weight=None).weights is None
+    mixed = read_graph(written(tmp_path, "c.txt", "0 1 3\n1 2 4.5\n"))
+    assert mixed.weights.dtype == np.float64 and mixed.weights.tolist() == [3.0, 4.5]
+    large = read_graph(written(tmp_path, "d.txt", f"0 1 3\n1 2 {2**70}\n"))
+    assert large.weights.tolist() == [3.0, 2.0**70]
+    assert read_graph(written(tmp_path, "e.txt", "0 1 inf\n")).weights.tolist() == [INF]
+
+
+def test_names(tmp_path):
+    text = 'from,to,km\n"Saint Paul, MN",Duluth,150\nDuluth,"the ""other"" one",2\n'
+    graph = read_graph(written(tmp_path, "a.csv", text))
+    assert listed(graph) == [("Saint Paul, MN", "Duluth", 150), ("Duluth", 'the "other" one', 2)]
+    graph = read_graph(written(tmp_path, "b.tsv", "New York\tBoston\t3\nBoston\tParis, TX\t4\n"))
+    assert graph.names == ["New York", "Boston", "Paris, TX"]
+    assert read_graph(written(tmp_path, "c.csv", "alice,bob\nbob,carol\n")).names == ["alice", "bob", "carol"]
+    assert listed(read_graph(written(tmp_path, "d.txt", "1 b\nb 2\n"))) == [("1", "b", None), ("b", "2", None)]
+    assert read_graph(written(tmp_path, "e.txt", "Åland Øst 1\n")).names == ["Åland", "Øst"]
+
+
+def test_columns(tmp_path):
+    path = written(tmp_path, "a.csv", "id,to,from,km,lanes,kind\n7,1,0,2.5,2,x\n8,2,1,3.5,4,yy\n")
+    assert listed(read_graph(path, weight="km")) == [(0, 1, 2.5), (1, 2, 3.5)]
+    assert listed(read_graph(path, weight="lanes")) == [(0, 1, 2), (1, 2, 4)]
+    assert listed(read_graph(path, weight=None)) == [(0, 1, None), (1, 2, None)]
+    with refused("a.csv, line 1: which of the columns ['id', 'km', 'lanes', 'kind'] is the weight?"):
+        read_graph(path)
+    with refused("a.csv, line 1: no column is called 'kms'; did you mean 'km'?"):
+        read_graph(path, weight="kms")
+    path = written(tmp_path, "b.txt", "# from to weight time\n0 1 5 1094\n1 2 6 1095\n")
+    assert listed(read_graph(path, weight=2)) == [(0, 1, 5), (1, 2, 6)]
+    with refused("b.txt, line 2: which of the columns [2, 3] is the weight? Pass weight=2, say"):
+        read_graph(path)
+
+
+def test_snap_and_konect_say_whether_edges_go_both_ways(tmp_path):
+    snap = "# {} graph: soc.txt\n# Nodes: 3 Edges: 2\n# FromNodeId\tToNodeId\n0\t1\n1\t2\n"
+    directed = written(tmp_path, "a.txt.gz", snap.format("Directed"))
+    undirected = written(tmp_path, "b.txt.gz", snap.format("Undirected"))
+    assert read_graph(directed).directed and not read_graph(undirected).directed
+    assert not read_graph(directed, directed=False).directed
+    assert read_graph(undirected, directed=True).directed
+    assert not read_graph(written(tmp_path, "c.edges", "% sym unweighted\n1 2\n")).directed
+    assert read_graph(written(tmp_path, "d.edges", "% asym unweighted\n1 2\n")).directed
+
+
+def test_what_libraries_write(tmp_path):
+    G = nx.DiGraph()
+    G.add_weighted_edges_from([("a", "b", 2.5), ("c", "a", 0.0)])
+    nx.write_weighted_edgelist(G, tmp_path / "g.edgelist")
+    assert listed(read_graph(tmp_path / "g.edgelist")) == [("a", "b", 2.5), ("c", "a", 0.0)]
+    frame = pd.DataFrame(EDGES, columns=["source", "target", "weight"])
+    frame.to_csv(tmp_path / "g.csv.gz", index=False)
+    assert listed(read_graph(tmp_path / "g.csv.gz")) == EDGES
+    np.savetxt(tmp_path / "g.txt", np.array(EDGES)[:, :2], fmt="%d")
+    assert listed(read_graph(tmp_path / "g.txt")) == [(a, b, None) for a, b, _ in EDGES]
+
+
+NAME = st.one_of(st.integers(-2, 12).map(str), st.sampled_from(["07", "+3", "a", "1.5", "nan", "9" * 20]))
+WEIGHT = st.one_of(st.integers(-5, 5).map(str), st.sampled_from(["0.5", "-1e3", "inf", "nan", "x", "", "1_0", "7 8"]))
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    rows=st.lists(st.tuples(NAME, NAME, WEIGHT), min_size=1, max_size=5),
+    width=st.integers(2, 3),
+    comma=st.booleans(),
+    comment=st.booleans(),
+)
+def test_the_fast_reader_and_the_careful_one_agree(tmp_path_factory, rows, width, comma, comment):
+    """Whatever the fast reader accepts, the careful one reads the same; what it leaves is the careful one's."""
+    lines = [("," if comma else " ").join(row[:width]) for row in rows]
+    path = tmp_path_factory.mktemp("fast") / "g.txt"
+    path.write_text("\n".join(lines[:1] + ["# remark"] * comment + lines[1:]) + "\n")
+    try:
+        text = path.read_text()
+        layout = text_readers._layout(path, text, text_readers.Options())
+    except sr.GraphError:
+        return
+    fast = text_readers._fast_columns(text, layout)
+    if fast is not None:
+        careful = text_readers._careful_columns(path, text, layout, text_readers.Options())
+        assert [c.tolist() for c in fast] == [c.tolist() for c in careful]
+        assert [c.dtype for c in fast] == [c.dtype for c in careful]
+
+
+@pytest.mark.parametrize("text", ["0 1 2\n1 2 3\n", "from,to,km,note\n0,1,2.5,a\n", "0\t1\n"])
+def test_plain_numbers_take_the_fast_reader(tmp_path, text):
+    layout = text_readers._layout(tmp_path / "g.txt", text, text_readers.Options(weight=None))
+    assert text_readers._fast_columns(text, layout) is not None
+
+
+def test_dimacs(tmp_path):
+    graph = read_graph(written(tmp_path, "g.gr.gz", "c x\np sp 4 2\na 1 3 5\na 3 1 0\n"))
+    assert listed(graph) == [(0, 2, 5), (2, 0, 0)] and graph.n == 4 and graph.weights.dtype == np.int64
+    assert read_graph(tmp_path / "g.gr.gz", weight=None).weights is None
+    assert not read_graph(tmp_path / "g.gr.gz", directed=False).directed
+    assert read_graph(written(tmp_path, "h.gr", "p sp 2 0\n")).n == 2
+
+
+@settings(max_examples=600, deadline=None)
+@given(
+    rows=st.lists(st.tuples(FIELD, FIELD, FIELD), min_size=1, max_size=4),
+    width=st.integers(2, 3),
+    mark=st.sampled_from([",", " ", "\t", ";"]),
+    end=st.sampled_from(["\n", "\r\n", "\r"]),
+    long=st.booleans(),
+)
+def test_the_fast_reader_and_the_careful_one_agree_on_any_characters(rows, width, mark, end, long):
+    text = end.join([mark.join(row[:width]) for row in rows] * (300 if long else 1)) + end
+    try:
+        layout = text_readers._layout(Path("g.csv"), text, Options())
+    except sr.GraphError:
+        return
+    fast = text_readers._fast_columns(text, layout)
+    if fast is not None:
+        careful = text_readers._careful_columns(Path("g.csv"), text, layout, Options())
+        assert [c.tolist() for c in fast] == [c.tolist() for c in careful]
+        assert [c.dtype for c in fast] == [c.dtype for c in careful]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("odd", ["", "007,1,2", "1,2,-0", "1,-0,2", "1,2,3,", "1,2,٣", "1,2,1e400", '1,2,"3"', "1,2"])
+def test_large_tables_are_read_as_small_ones(end, odd):
+    rows = [f"{k},{k * 7 % 1000},{k / 8}" for k in range(70_000)]
+    rows.insert(50_000, odd)
+    text = end.join(rows) + end
+    assert len(text) > numerals.LARGE
+    layout = text_readers._layout(Path("g.csv"), text, Options())
+    fast = text_readers._fast_columns(text, layout)
+    if odd:
+        assert fast is None
+    else:
+        careful = text_readers._careful_columns(Path("g.csv"), text, layout, Options())
+        assert [c.tolist() for c in fast] == [c.tolist() for c in careful]
+
+
+@pytest.mark.parametrize("name", ["木", "火", "東", "ग", "1🎉", "١", "１", "1\u00a0", "\ufeff1"])
+def test_letters_that_are_digits_somewhere_are_names(tmp_path, name):
+    for rows in (1, 500):
+        graph = read(tmp_path, "g.csv", f"b,{name},5\n{name},b,7\n" * rows)
+        assert graph.names == ["b", name] and graph.weights.tolist() == [5, 7] * rows
+    with refused("found the weight '7★', expected a number"):
+        read(tmp_path, "g.csv", "0,1,5\n1,0,7★\n")
+    with refused("found the weight '٣', expected a number"):
+        read(tmp_path, "g.csv", "0,1,5\n1,0,٣\n")
+
+
+def test_what_the_first_line_is_taken_for(tmp_path):
+    doubtful = "Site A,Site B\nAyr,Bute\nBute,Coll\n"
+    (tmp_path / "g.csv").write_text(doubtful)
+    with pytest.warns(sr.SemiringWarning, match="line 1: .*'Site A', 'Site B'.* is taken for an edge, .* header=True"):
+        assert len(sr.read_graph(tmp_path / "g.csv")) == 3
+    assert listed(sr.read_graph(tmp_path / "g.csv", header=True)) == [("Ayr", "Bute", None), ("Bute", "Coll", None)]
+    assert len(sr.read_graph(tmp_path / "g.csv", header=False)) == 3
+    (tmp_path / "h.txt").write_text("u v\nv w\n")
+    with pytest.warns(sr.SemiringWarning, match="is taken for names of columns, and line 2 has a vertex 'v'"):
+        assert listed(sr.read_graph(tmp_path / "h.txt")) == [("v", "w", None)]
+    assert len(sr.read_graph(tmp_path / "h.txt", header=False)) == 2
+    assert listed(read(tmp_path, "i.csv", "7,8,9\n1,2,3\n", header=True)) == [(1, 2, 3)]
+    assert listed(read(tmp_path, "j.csv", "from,to\n", header=False)) == [("from", "to", None)]
+    with refused("k.mtx: header= is for lists of edges (csv, tsv, edges), not for mtx"):
+        read(tmp_path, "k.mtx", "x", header=True)
+
+
+def test_the_place_of_a_warning_is_the_caller(tmp_path):
+    (tmp_path / "h.txt").write_text("u v\nv w\n")
+    with pytest.warns(sr.SemiringWarning) as caught:
+        sr.read_graph(tmp_path / "h.txt")
+    assert caught[0].filename == __file__
+
+
+def test_a_column_of_weights_is_no_end(tmp_path):
+    with refused(
+        "g.csv, line 1: of the columns ['node', 'weight'] one is the weight, and one is left for the two ends"
+    ):
+        read(tmp_path, "g.csv", "node,weight\n0,7\n1,9\n")
+    with refused("one is left for the two ends"):
+        read(tmp_path, "g.csv", "node,Weight\n0,7\n1,9\n", weight=None)
+    with refused("the column 'to' holds an end of the edges, not their weights"):
+        read(tmp_path, "g.csv", "from,to,km\n0,7,1\n", weight="to")
+    assert listed(read(tmp_path, "g.csv", "weight,a,b\n5,0,1\n")) == [(0, 1, 5)]
+    assert listed(read(tmp_path, "g.csv", "5,0,1\n", weight=0)) == [(0, 1, 5)]
+    with refused("one is left for the two ends"):
+        read(tmp_path, "g.csv", "0,1\n", weight=1)
+
+
+def test_quotations_over_lines_hold_no_comments(tmp_path):
+    graph = read(tmp_path, "g.csv", '"a\n#b",c,1\r\n# remark\nc,d,2\n')
+    assert graph.names == ["a\n#b", "c", "d"]
+    graph = read(tmp_path, "h.csv", '"from","to\nwhere",km\nc,d,2\n', header=True)
+    assert listed(graph) == [("c", "d", 2)]
+
+
+def test_texts_that_are_no_text(tmp_path):
+    with refused("g.csv, line 2: found a NUL character, expected text"):
+        read(tmp_path, "g.csv", b"0,1\n0,\0\n")
+    with refused("is not UTF-8 text (invalid start byte in line 1); it begins like UTF-16: save it as UTF-8"):
+        read(tmp_path, "g.csv", "a,b\n".encode("utf-16"))
+    with refused("g.csv, line 1: found the weight 'xxxx") as caught:
+        read(tmp_path, "g.csv", f"a,b,{'x' * 10**5}\n", header=False)
+    assert len(str(caught.value)) < 1000
+    with refused("found vertex '99"):
+        read(tmp_path, "g.gr", f"p sp 2 1\na 1 {'9' * 6000} 1\n")
+    with refused("found the weight '1e400', expected a number that 64 bits hold"):
+        read(tmp_path, "g.csv", "0,1,1e400\n")
+
+
+LETTERS = st.sampled_from('ab"#%\n\r \u2028') | st.characters(exclude_categories=["Cs"], exclude_characters="\0,;\t")
+NAMES = st.text(LETTERS, min_size=1, max_size=4).filter(lambda name: name.strip(text_readers.BLANKS) == name)
+BEFORE = ["", "\ufeff", "# remark, 1\n\n"]
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.tuples(NAMES, NAMES, st.floats(allow_nan=False, allow_infinity=False)), min_size=1, max_size=5),
+    st.sampled_from([",", ";", "\t"]), st.sampled_from(["\n", "\r\n"]), st.sampled_from(BEFORE),
+)
+def test_names_of_any_letters_are_read_as_they_were_written(edges, mark, end, before):
+    file = io.StringIO(newline="")
+    csv.writer(file, delimiter=mark, quoting=csv.QUOTE_ALL, lineterminator=end).writerows(
+        [(a, b, repr(w)) for a, b, w in edges])
+    data = (before + file.getvalue()).encode()
+    graph = text_readers.read_edges(Path("g.csv"), data, Options(header=False, names=str))
+    assert listed(graph) == edges
+    assert graph.names == list(dict.fromkeys(name for a, b, _ in edges for name in (a, b)))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from("aaaace"), st.integers(0, 4).map(str), FIELD, FIELD), min_size=1, max_size=4),
+       st.booleans())
+def test_both_readers_of_dimacs_agree(rows, long):
+    text = "".join(" ".join(row) + "\n" for row in rows * (300 if long else 1))
+    fast = text_readers._fast_dimacs(text, 4)
+    if fast is not None:
+        careful = text_readers._careful_dimacs(Path("g.gr"), "p sp 4 1\n" + text, 1, 4)
+        assert [c.tolist() for c in fast] == [c.tolist() for c in careful]
+        assert [c.dtype for c in fast] == [c.dtype for c in careful] == [np.int64] * 3
+
+
+def test_a_quotation_may_go_over_lines_in_any_column(tmp_path):
+    rows = list(text_readers.rows_of(Path("g.csv"), [(1, 'a,"b\n'), (2, '# c",1\n'), (3, "#x\n"), (5, "d,e,2")], ","))
+    assert rows == [(1, ["a", "b\n# c", "1"]), (5, ["d", "e", "2"])]
+    with refused("g.csv, line 2: "):
+        list(text_readers.rows_of(Path("g.csv"), [(1, "a,b\n"), (2, '"c"d,e\n')], ","))
+    rows = list(text_readers.rows_of(Path("g.txt"), [(1, " a\t b \n"), (2, "\n"), (4, "% c\n")], None))
+    assert rows == [(1, ["a", "b"])]
+
+
+def test_the_direction_of_a_file_that_tells_none():
+    assert [Options(directed=d).one_way for d in (None, True, False)] == [True, True, False]
+
+
+@pytest.mark.filterwarnings("ignore::semiring.SemiringWarning")
+def test_marks_within_quotations_separate_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "quoted.csv"
+    file.write_text('"a;b;c",d\n"e;f;g","h ""i;"""\n')
+    assert list(sr.read_graph(file).names) == ["a;b;c", "d", "e;f;g", 'h "i;"']

@@ -1,0 +1,40 @@
+"""Closures of any order, by blocks of threads and by products, against NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from gpu import device
+from gpu.elements import algebra, assert_equal, closable, closure_reference, dtype_of
+
+CLOSURES = [
+    ("min_plus", "f4"), ("min_plus", "f8"), ("min_plus", "i4"), ("min_plus", "u2"), ("max_min", "f4"), ("boolean", "?"),
+    ("viterbi", "f4"), ("plus_times", "f8"), ("log", "f8"), ("shortest_hops", None), ("k_best", None),
+    ("expectation", None), ("users", "f4"), ("gf2", "u1"),
+]
+
+
+@pytest.mark.parametrize("n", [1, 31, 33, 64, 65, 128, 200, 257])
+@pytest.mark.parametrize(("name", "dtype"), CLOSURES)
+def test_closure_of_any_order(name: str, dtype: str | None, n: int) -> None:
+    S, rng = algebra(name), np.random.default_rng(n)
+    A = closable(S, dtype_of(S, dtype), n, rng)
+    wanted = closure_reference(S, A)
+    for method, tile in (("floyd-warshall", n), ("r-kleene", 32), ("blocked", 64), ("elimination", 64)):
+        assert_equal(S, device.closure(S, A, method, tile), wanted)
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"), [("min_plus", "f4"), ("min_plus", "f8"), ("min_plus", "u2"), ("shortest_hops", None)]
+)
+def test_large_closure_by_blocks(name: str, dtype: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Huge matrices, with the limit lowered: one product a panel and one for the rest, the pivot left out."""
+    from semiring.kernels.cuda.dense import closure
+
+    monkeypatch.setattr(closure, "HUGE", 1)
+    S, rng = algebra(name), np.random.default_rng(7)
+    A = closable(S, dtype_of(S, dtype), 2048, rng)
+    got = device.closure(S, A, "floyd-warshall", 2048)
+    other = device.closure(S, A, "r-kleene", 512)
+    assert_equal(S, got, other)
+    assert_equal(S, device.product(S, got, got), got)

@@ -1,0 +1,162 @@
+"""A GPU played by the host, for tests of what is launched: memory at addresses, streams, and CuPy's names for them.
+
+What a launch does is a function of the test's, on NumPy arrays over the same memory. Each stream keeps its order; what
+different streams are given is done in any order that events allow, as a seed has it. So a launch that does not wait for
+what it needs gives a wrong answer for some seed, and one that reaches outside of allocated memory fails.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import random
+import sys
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+
+class Array(np.ndarray):
+    """An array that says where it lies as CuPy's do, and as CuPy's memory does."""
+
+    @property
+    def ptr(self) -> int:
+        return int(self.__array_interface__["data"][0])
+
+    @property
+    def data(self) -> Any:
+        return SimpleNamespace(ptr=self.ptr)
+
+    def get(self, stream: Any = None, out: Any = None, blocking: bool = True) -> Any:
+        if blocking:
+            return np.array(self)
+        return stream.give(lambda: np.copyto(out, self))
+
+    def set(self, values: np.ndarray, stream: Any) -> None:
+        stream.give(lambda: np.copyto(self, values))
+
+
+class Event:
+    """The place in a stream where it was recorded last."""
+
+    def __init__(self, host: Host):
+        self.host, self.reached = host, [True]
+
+    def record(self, stream: Stream) -> None:
+        self.reached = reached = [False]
+        stream.give(lambda: reached.__setitem__(0, True))
+
+    def synchronize(self) -> None:
+        self.host.finish(until=lambda: self.reached[0])
+
+
+class Stream:
+    """Work in the order in which it was given."""
+
+    def __init__(self, host: Host):
+        self.host, self.ptr = host, len(host.streams)
+        self.work: list[tuple[Callable[[], None], list[bool]]] = []
+
+    def give(self, work: Callable[[], None], after: list[bool] | None = None) -> None:
+        self.work.append((work, after or [True]))
+        if self.host.order is None:
+            self.host.finish()
+
+    def wait_event(self, event: Event) -> None:
+        self.give(lambda: None, event.reached)
+
+    def synchronize(self) -> None:
+        self.host.finish(until=lambda: not self.work)
+
+    def __enter__(self) -> None:
+        self.host.current.append(self)
+
+    def __exit__(self, *_: object) -> None:
+        self.host.current.pop()
+
+
+class Host:
+    """Memory and streams; without a seed, what is given is done at once."""
+
+    def __init__(self, seed: int | None = None):
+        self.order = None if seed is None else random.Random(seed)
+        self.streams: list[Stream] = []
+        self.current = [self.stream()]
+        self.taken: list[Array] = []
+
+    def stream(self) -> Stream:
+        self.streams.append(Stream(self))
+        return self.streams[-1]
+
+    def give(self, work: Callable[[], None]) -> None:
+        """Work for the current stream."""
+        self.current[-1].give(work)
+
+    def finish(self, until: Callable[[], bool] = lambda: False) -> None:
+        """Do all that was given, or enough of it."""
+        while not until() and (waiting := [s for s in self.streams if s.work]):
+            able = [s for s in waiting if s.work[0][1][0]]
+            assert able, "streams wait for each other"
+            (self.order.choice(able) if self.order else able[0]).work.pop(0)[0]()
+
+    def empty(self, shape: Any, dtype: Any = float) -> Array:
+        """An array in memory that begins on a multiple of 256 bytes and holds anything."""
+        dtype, shape = np.dtype(dtype), (shape,) if isinstance(shape, int) else tuple(shape)
+        size = dtype.itemsize * int(np.prod(shape))
+        room = np.full(size + 256, 0xA5, np.uint8)
+        first = -room.__array_interface__["data"][0] % 256
+        array = room[first : first + size].view(dtype).reshape(shape).view(Array)
+        self.taken.append(room[first : first + size].view(Array))
+        return array
+
+    def array(self, values: Any, dtype: Any = None, order: str = "C") -> Array:
+        """A copy in C order; itself where it lies in memory already."""
+        assert order == "C"
+        if isinstance(values, Array) and dtype in (None, values.dtype) and values.flags.c_contiguous:
+            return values
+        values = np.asarray(values, dtype)
+        array = self.empty(values.shape, values.dtype)
+        array[...] = values
+        return array
+
+    def memory(self, count: int) -> Any:
+        """What an allocation answers."""
+        return self.empty(count, np.uint8)
+
+    def at(self, address: int, ld: int, rows: int, columns: int, dtype: Any) -> np.ndarray:
+        """The matrix at an address, its rows `ld` bytes apart."""
+        dtype = np.dtype(dtype)
+        if not rows * columns:
+            return np.empty((rows, columns), dtype)
+        assert ld >= 0 and not address % dtype.itemsize, "elements lie on multiples of their size"
+        end = address + (rows - 1) * ld + columns * dtype.itemsize
+        assert any(a.ptr <= address and end <= a.ptr + a.size for a in self.taken), "outside of memory"
+        buffer = (ctypes.c_char * (end - address)).from_address(address)
+        return np.ndarray((rows, columns), dtype, buffer, strides=(ld, dtype.itemsize))
+
+    def stand_in(self, monkeypatch: pytest.MonkeyPatch) -> Any:
+        """From now on `import cupy` gives this host."""
+        runtime = SimpleNamespace(
+            memcpyDeviceToDevice=3,
+            memcpy2DAsync=lambda to, ld, of, ld_of, width, rows, *_: self.give(
+                lambda: np.copyto(self.at(to, ld, rows, width, "u1"), self.at(of, ld_of, rows, width, "u1"))
+            ),
+            memset2DAsync=lambda to, ld, value, width, rows, _: self.give(
+                lambda: self.at(to, ld, rows, width, "u1").fill(value)
+            ),
+        )
+        cuda = SimpleNamespace(
+            Event=lambda **_: Event(self), Stream=lambda **_: self.stream(), runtime=runtime,
+            get_current_stream=lambda: self.current[-1], alloc=self.memory, alloc_pinned_memory=self.memory,
+        )
+        cupy = SimpleNamespace(
+            cuda=cuda, ndarray=Array, empty=self.empty, asarray=self.array, ascontiguousarray=self.array,
+            full=lambda shape, value, dtype: self.array(np.full(shape, value, dtype)),
+            zeros=lambda shape, dtype=float: self.array(np.zeros(shape, dtype)),
+            where=np.where, matmul=np.matmul,
+        )
+        monkeypatch.setitem(sys.modules, "cupy", cupy)
+        monkeypatch.setitem(sys.modules, "cupy.cuda", cuda)
+        return cupy

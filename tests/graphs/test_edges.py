@@ -1,0 +1,329 @@
+"""What edges may be: tuples, columns, sparse matrices, NetworkX graphs and data frames, and what is refused."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from graphs.listing import NAMED, listed, refused
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import semiring as sr
+from semiring.graphs.adjacency import adjacency
+from semiring.graphs.edges import MISSING, Columns, attribute_weights, bad_vertex, pick_columns
+from semiring.graphs.graph import as_graph
+
+INF = np.inf
+
+
+def test_tuples_with_names_are_numbered_in_order_of_appearance():
+    graph = as_graph(NAMED)
+    assert graph.names == ["a", "b", "c"] and graph.n == 3 and len(graph) == 4
+    assert listed(graph) == NAMED
+    assert graph.sources.dtype == graph.targets.dtype == np.int64
+
+
+def test_integers_are_positions():
+    graph = as_graph([(0, 5), (2, 1)])
+    assert (graph.n, graph.names, graph.weights) == (6, None, None)
+    assert as_graph([(0, 5), (2, 1)], 9).n == 9
+
+
+def test_vertices_may_be_any_hashable():
+    edges = [((0, 1), frozenset("x"), 1), (3, "3", 2), ("3", (0, 1), 3)]
+    graph = as_graph(edges)
+    assert graph.names == [(0, 1), frozenset("x"), 3, "3"]
+    assert listed(graph) == edges
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [
+        [(0, 1, 2.5), (1, 2, 0.0)],
+        ((0, 1, 2.5), (1, 2, 0.0)),
+        iter([(0, 1, 2.5), (1, 2, 0.0)]),
+        [[0, 1, 2.5], np.array([1, 2, 0.0])],
+        np.array([[0, 1, 2.5], [1, 2, 0.0]]),
+        (np.array([0, 1]), np.array([1, 2]), np.array([2.5, 0.0])),
+        (np.array([0, 1], np.uint8), [1, 2], [2.5, 0.0]),
+        (pd.Series([0, 1]), pd.Series([1, 2]), pd.Series([2.5, 0.0])),
+        np.array([(0, 1, 2.5), (1, 2, 0.0)], dtype=[("x", "i4"), ("y", "u8"), ("z", "f8")]),
+        pd.DataFrame({"weight": [2.5, 0.0], "to": [1, 2], "from": [0, 1]}),
+        pd.DataFrame({"km": [2.5, 0.0], "Source": [0, 1], "Target": [1, 2]}),
+        pd.DataFrame([[0, 1, 2.5], [1, 2, 0.0]]),
+        sp.coo_array(([2.5, 0.0], ([0, 1], [1, 2])), shape=(3, 3)),
+    ],
+)
+def test_every_make_of_the_same_edges(edges):
+    graph = as_graph(edges)
+    assert listed(graph) == [(0, 1, 2.5), (1, 2, 0.0)]
+    assert (graph.n, graph.names, graph.directed) == (3, None, True)
+    assert graph.weights.dtype == np.float64
+
+
+@pytest.mark.parametrize("edges", [[], np.empty((0, 3)), (np.array([], int), np.array([], int)), nx.DiGraph()])
+def test_no_edges(edges):
+    assert as_graph(edges).n == 0
+    M = adjacency(edges, sr.min_plus, 2 if not isinstance(edges, nx.Graph) else None)
+    assert M.shape == ((0, 0) if isinstance(edges, nx.Graph) else (2, 2))
+    assert np.isposinf(M.array).all()
+
+
+@pytest.mark.parametrize("container", [sp.coo_matrix, sp.coo_array])
+@pytest.mark.parametrize("format", ["coo", "csr", "csc", "lil", "dok"])
+def test_sparse_entries_are_edges_also_where_they_are_zero(format, container):
+    data = np.array([0.0, 7.0, 2.0])
+    matrix = container((data, ([2, 0, 1], [0, 1, 1])), shape=(4, 4)).asformat(format)
+    M = adjacency(matrix, sr.min_plus)
+    expected = np.full((4, 4), INF)
+    expected[2, 0], expected[0, 1], expected[1, 1] = 0.0, 7.0, 2.0
+    np.testing.assert_array_equal(M, expected)
+
+
+def test_sparse_duplicates_combine_with_plus_and_indices_may_be_int64_and_unsorted():
+    indices = np.array([2, 0, 2, 1]), np.array([0, 3, 2, 3])  # row 0 lists column 2 twice, around column 0
+    matrix = sp.csr_array((np.array([5.0, 1.0, 3.0, 2.0]), indices[0], np.array([0, 3, 4, 4])), shape=(3, 3))
+    matrix.indices, matrix.indptr = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
+    assert not matrix.has_sorted_indices
+    before = matrix.data.copy(), matrix.indices.copy()
+    expected = [[1.0, INF, 3.0], [INF, 2.0, INF], [INF, INF, INF]]
+    assert adjacency(matrix, sr.min_plus).array.tolist() == expected
+    assert adjacency(matrix, sr.plus_times).array.tolist() == [
+        [1.0, 0.0, 8.0],
+        [0.0, 2.0, 0.0],
+        [0.0, 0.0, 0.0],
+    ]
+    np.testing.assert_array_equal(matrix.data, before[0])
+    np.testing.assert_array_equal(matrix.indices, before[1])
+
+
+@pytest.mark.parametrize("format", ["bsr", "dia"])
+def test_padding_of_blocks_and_diagonals_is_no_edge(format):
+    dense = np.array([[1.0, 0.0], [3.0, 4.0]])
+    expected = [[1.0, INF], [3.0, 4.0]]
+    assert adjacency(sp.csr_array(dense).asformat(format), sr.min_plus).array.tolist() == expected
+
+
+def test_sparse_bool_is_a_pattern():
+    pattern = sp.csr_array(np.array([[False, True], [False, False]]))
+    assert as_graph(pattern).weights is None
+    assert adjacency(pattern, sr.min_plus).array.tolist() == [[INF, 1.0], [INF, INF]]
+
+
+def test_networkx_keeps_names_direction_and_isolated_nodes():
+    G = nx.DiGraph()
+    G.add_node("z")
+    G.add_edge("a", "b", weight=2, km=0.5)
+    graph = as_graph(G)
+    assert graph.names == ["z", "a", "b"] and listed(graph) == [("a", "b", 2)] and graph.directed
+    assert listed(as_graph(G, weight="km")) == [("a", "b", 0.5)]
+    assert as_graph(G, weight=None).weights is None
+    assert not as_graph(nx.Graph(G)).directed
+    M = adjacency(nx.Graph(G), sr.min_plus)
+    assert M["a", "b"] == M["b", "a"] == 2 and (M["z"] == sr.min_plus.zero_in(M.dtype)).all()
+
+
+def test_networkx_integer_nodes():
+    G = nx.Graph([(2, 0), (0, 1)])
+    assert as_graph(G).names is None and as_graph(G).n == 3
+    assert listed(as_graph(G)) == [(2, 0, None), (0, 1, None)]
+    H = nx.DiGraph([(7, 5)])
+    assert as_graph(H).names == [7, 5]
+    assert as_graph(H, 10).names is None and as_graph(H, 10).n == 10
+    assert list(as_graph(nx.path_graph(3, create_using=nx.DiGraph)).targets) == [1, 2]
+
+
+def test_networkx_multigraph_combines_parallel_edges():
+    G = nx.MultiDiGraph()
+    G.add_weighted_edges_from([("a", "b", 5.0), ("a", "b", 2.0), ("b", "a", 1.0)])
+    assert adjacency(G, sr.min_plus)["a", "b"] == 2.0
+    assert adjacency(G, sr.plus_times)["a", "b"] == 7.0
+
+
+def test_networkx_edges_that_lack_the_attribute():
+    G = nx.DiGraph()
+    G.add_edge("a", "b", weight=5)
+    G.add_edge("b", "c")
+    assert listed(as_graph(G)) == [("a", "b", 5), ("b", "c", 1)]
+    assert listed(as_graph(G, default=9)) == [("a", "b", 5), ("b", "c", 9)]
+    assert adjacency(nx.DiGraph([("a", "b")]), sr.min_plus, default=3)["a", "b"] == 3
+    G["a"]["b"]["weight"] = (1.0, 1)
+    with refused("edge 1 ('b' → 'c') has no 'weight' and others do: give default="):
+        as_graph(G)
+    with refused("no edge has the attribute 'wieght'; did you mean 'weight'?"):
+        as_graph(G, weight="wieght")
+
+
+def test_data_frames():
+    frame = pd.DataFrame({"from": ["x", "y"], "to": ["y", "z"], "km": [1, 2], "lanes": [2, 4]})
+    assert listed(as_graph(frame, weight="lanes")) == [("x", "y", 2), ("y", "z", 4)]
+    assert as_graph(frame, weight=None).weights is None
+    assert listed(as_graph(frame[["from", "to"]])) == [("x", "y", None), ("y", "z", None)]
+    with refused("which of the columns ['km', 'lanes'] is the weight? Pass weight='km', say, or weight=None"):
+        as_graph(frame)
+    with refused("no column is called 'lane'; did you mean 'lanes'?"):
+        as_graph(frame, weight="lane")
+    with refused("a table of edges has two columns or more, this one has ['from']"):
+        as_graph(frame[["from"]])
+    with refused("edge 1: the target vertex is missing"):
+        as_graph(pd.DataFrame({"from": ["x", "y"], "to": ["y", None]}))
+    nullable = pd.DataFrame({"from": [0, 1], "to": [1, pd.NA]}, dtype="Int64")
+    with refused("edge 1: target vertex nan is not an integer"):
+        as_graph(nullable)
+    assert listed(as_graph(nullable[:1])) == [(0, 1, None)]
+
+
+def test_names_given():
+    assert listed(as_graph([(0, 1)], names=["x", "y", "z"])) == [("x", "y", None)]
+    graph = as_graph([(30, 10)], names=[10, 20, 30])
+    assert list(graph.sources) == [2] and graph.n == 3
+    assert list(as_graph([("y", "x")], names=("x", "y")).sources) == [1]
+    with refused("edge 0: source vertex 'yy' is not among the names; did you mean 'y'?"):
+        as_graph([("yy", "x")], names=["x", "y"])
+    with refused("two vertices are called 'x' (the second is number 1)"):
+        as_graph([(0, 1)], names=["x", "x"])
+    with refused("n = 3 and 2 names"):
+        as_graph([(0, 1)], 3, names=["x", "y"])
+    with refused("n = 3 and the edges name 2 vertices"):
+        as_graph([("x", "y")], 3)
+    with refused("edge 0: target vertex 2 is outside 0 to 1"):
+        as_graph([(0, 2)], names=["x", "y"])
+
+
+@pytest.mark.parametrize(
+    ("edges", "message"),
+    [
+        ([(0, 1), (1, -2)], "edge 1: target vertex -2 is negative; integer vertices count from 0"),
+        ([(0, 1.5)], "edge 0: target vertex 1.5 is not an integer"),
+        ([(0, 1), (np.nan, 1)], "edge 1: source vertex nan is not an integer"),
+        (np.array([[0, 1.0], [INF, 0], [0, 0]]), "edge 1: source vertex inf is not an integer"),
+        ([(0, 2**70)], "edge 0: target vertex 1180591620717411303424 does not fit 64 bits"),
+        (
+            (np.array([0], np.uint64), np.array([2**63], np.uint64)),
+            "edge 0: target vertex 9223372036854775808",
+        ),
+        ([("a", "b"), ("a", float("nan"))], "edge 1: the target vertex is missing (nan)"),
+        ([("a", "b"), (None, "b")], "edge 1: the source vertex is missing (None)"),
+        ([("a", ["b"])], "edge 0: target vertex ['b'] is not hashable"),
+        ([("a", ("b", []))], "edge 0: target vertex ('b', []) is not hashable"),
+        ([(0, True)], "edge 0: target vertex True is a truth value"),
+        (
+            [(0, 1, 2.0), (1, 2)],
+            "edge 1 has 2 entries, (1, 2), and edge 0 has 3: give every edge a weight or none",
+        ),
+        ([(0, 1, 2, 3)], "edge 0 is (0, 1, 2, 3): an edge is (from, to) or (from, to, weight)"),
+        ([(0, 1), 5], "edge 1 is 5: an edge is (from, to)"),
+        (["ab"], "edge 0 is 'ab': an edge is (from, to)"),
+        ([{0, 1}], "edge 0 is {0, 1}: an edge is (from, to)"),
+        ([(0, 1, 2.0), (1, 2, float("nan"))], "edge 1 (1 → 2): the weight is NaN"),
+        (
+            [("a", "b", None)],
+            "edge 0 ('a' → 'b'): the weight is None; leave the edge out, or give it a weight",
+        ),
+        ((np.array([0, 1]), np.array([1])), "2 sources, 1 targets: an edge needs one of each"),
+        (
+            (np.array([0]), np.array([1]), np.ones(2)),
+            "1 sources, 1 targets, 2 weights: an edge needs one of each",
+        ),
+        ((np.array([0]), np.array([1]), np.ones((1, 2))), "weights of shape (1, 2): give one for each edge"),
+        ((np.array([[0]]), np.array([1])), "the source vertices have shape (1, 1)"),
+        (([0, 1], [1, 2]), "a tuple of lists could be columns or edges: give columns as NumPy arrays"),
+        (
+            np.zeros((4, 4)),
+            "an array of shape (4, 4): edges are (m, 2) or (m, 3), one a row; for a dense matrix",
+        ),
+        (sp.coo_array((2, 3)), "a graph's matrix is square, this sparse one has shape (2, 3)"),
+        ({(0, 1): 2.0}, "edges in a dict: give [(a, b, w) for (a, b), w in edges.items()]"),
+        ("roads.csv", "str is not a set of edges"),
+        (7, "int is not a set of edges: give tuples (from, to, weight)"),
+    ],
+)
+def test_edges_that_are_refused(edges, message):
+    with refused(message):
+        as_graph(edges)
+
+
+@pytest.mark.parametrize("side", [2, 3])
+def test_an_array_that_could_be_a_matrix_or_edges_is_refused(side):
+    array = np.zeros((side, side), int)
+    message = f"an array of shape ({side}, {side}) could be {side} edges or a matrix of {side} vertices: give edges as"
+    with refused(message):
+        sr.adjacency(array, sr.min_plus)
+    assert len(sr.as_graph(tuple(array.T))) == side and sr.from_dense(array, sr.min_plus).n == side
+    assert len(sr.as_graph(array.astype(str))) == side and len(sr.as_graph(array.tolist())) == side
+
+
+@pytest.mark.parametrize(("header", "weight", "columns"), [
+    (["from", "to"], "weight", (0, 1, None)), (["to", "from", "km"], "weight", (1, 0, 2)),
+    (["km", " U ", "V"], "weight", (1, 2, 0)), (["a", "b"], "weight", (0, 1, None)),
+    (["a", "b", "c"], "weight", (0, 1, 2)), (["weight", "a", "b"], "weight", (1, 2, 0)),
+    (["a", "WEIGHT", "b"], "weight", (0, 2, 1)),
+    (["a", "b", "weight", "km"], "weight", (0, 1, 2)), (["a", "b", "weight", "km"], "km", (0, 1, 3)),
+    (["a", "b", "km"], None, (0, 1, None)), (["a", "weight", "b"], None, (0, 2, None)), ([0, 1, 2], 0, (1, 2, 0)),
+    ([0, 1, 2, 3], 3, (0, 1, 3)), (["src", "dst", "source", "target", "x"], None, (2, 3, None)),
+])
+def test_which_columns_are_meant(header, weight, columns):
+    assert pick_columns(header, weight) == columns
+
+
+@pytest.mark.parametrize(("header", "weight", "message"), [
+    (["a"], None, "has two columns or more, this one has ['a']"),
+    (["a", "weight"], "weight", "one is the weight, and one is left for the two ends"),
+    (["from", "to"], "to", "the column 'to' holds an end of the edges"),
+    (["a", "b", "c", "d"], "weight", "which of the columns ['c', 'd'] is the weight? Pass weight='c', say"),
+    (["a", "b", "km"], "mk", "no column is called 'mk'; did you mean 'km'?; the columns are ['a', 'b', 'km']"),
+    ([0, 1, 2], 7, "no column is called 7"),
+])
+def test_columns_that_are_none(header, weight, message):
+    with refused(message):
+        pick_columns(header, weight)
+
+
+VERTEX = st.integers(0, 6) | st.sampled_from(["a", "b", (1, 2), None, 7.0])
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(VERTEX, VERTEX), min_size=1, max_size=8), st.booleans())
+def test_ends_are_positions_or_names_in_order_of_appearance(edges, as_arrays):
+    """As plain Python finds them."""
+    given_ = edges
+    if as_arrays:
+        given_ = tuple(np.fromiter(column, object, len(edges)) for column in zip(*edges, strict=True))
+    ends = [v for edge in edges for v in edge]
+    if None in ends:
+        with refused("vertex"):
+            as_graph(given_)
+        return
+    graph = as_graph(given_)
+    called = list(zip(graph.sources.tolist(), graph.targets.tolist(), strict=True))
+    # A whole column of numbers is one of integers, also beside a column with names.
+    whole = [all(isinstance(v, (int, float)) for v in column) for column in zip(*edges, strict=True)]
+    if all(whole):
+        assert graph.names is None and called == edges and graph.n == max(ends) + 1
+    else:
+        assert graph.names == list(dict.fromkeys(ends)) and graph.n == len(graph.names)
+        assert [(graph.names[a], graph.names[b]) for a, b in called] == edges
+
+
+def test_attributes_that_some_edges_lack():
+    found = Columns(["a", "b"], ["b", "c"], [MISSING, 2.5])
+    names = lambda: ["km", "lanes"]  # noqa: E731
+    assert attribute_weights(found, "km", None, names).weights == [1, 2.5]
+    assert attribute_weights(found, "km", 9, names).weights == [9, 2.5]
+    nothing = found._replace(weights=[MISSING, MISSING])
+    assert attribute_weights(nothing, "weight", None, names).weights is None
+    assert attribute_weights(nothing, None, 9, names).weights is None
+    with refused("no edge has the attribute 'kn'; did you mean 'km'?; weight=None leaves weights out"):
+        attribute_weights(nothing, "kn", None, names)
+    with refused("edge 0 ('a' → 'b') has no 'km' and others do: give default="):
+        attribute_weights(found._replace(weights=[MISSING, (1, 2)]), "km", None, names)
+    assert found.weights[0] is MISSING and found.directed and found.n is None
+
+
+def test_what_is_said_of_a_vertex_that_is_none():
+    assert bad_vertex(3, "source", -2, 5) == "edge 3: source vertex -2 is negative; integer vertices count from 0"
+    assert bad_vertex(0, "target", 5, 5) == "edge 0: target vertex 5 is outside 0 to 4; pass n = 6 or more"
+    assert "outside of a graph without vertices" in bad_vertex(0, "target", 0, 0)

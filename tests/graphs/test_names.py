@@ -1,0 +1,125 @@
+"""Vertices called by name or by position, and names that are nearly right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from graphs.listing import refused
+
+import semiring as sr
+from semiring.graphs.graph import as_graph
+from semiring.graphs.matrix import Matrix
+from semiring.graphs.names import (
+    CLOSE,
+    LONG,
+    Named,
+    as_integer,
+    is_hashable,
+    is_integer,
+    is_missing,
+    is_truth,
+    near,
+    position_of,
+    span_text,
+)
+from semiring.graphs.texts import quoted
+
+
+def test_index():
+    graph = as_graph([("Duluth", "Rochester"), ("Rochester", "3")])
+    assert graph.index("Rochester") == 1
+    with refused("no vertex is called 'Rochster'; did you mean 'Rochester'?"):
+        graph.index("Rochster")
+    with refused("no vertex is called 3; did you mean '3'?"):
+        graph.index(3)
+    with refused("no vertex is called ['Duluth']"):
+        graph.index(["Duluth"])
+    plain = as_graph([(0, 2)])
+    assert plain.index(np.int32(2)) == 2
+    with refused("vertex 3: the vertices have no names, they are the integers 0 to 2"):
+        plain.index(3)
+    with refused("vertex -1: the vertices have no names"):
+        plain.index(-1)
+    with refused("vertex 'a': the vertices have no names"):
+        plain.index("a")
+    with refused("vertex 0x"):  # Python writes no integer of so many digits in full
+        plain.index(10**5000)
+    with refused("no vertex is called 0x"):
+        graph.index(10**5000)
+    for truth in (True, False, np.True_):
+        with refused(f"vertex {bool(truth)}: the vertices have no names, they are the integers 0 to 2"):
+            plain.index(truth)
+        with refused(f"no vertex is called {bool(truth)}"):
+            sr.as_graph([(0, 1)], names=[1, 0]).index(truth)
+    assert Matrix(np.eye(2), sr.min_plus, [True, False]).index(True) == 0
+    with refused("vertex 0: the graph has no vertices"):
+        as_graph([]).index(0)
+
+
+@pytest.mark.parametrize(("value", "integer", "number", "truth", "missing", "hashable"), [
+    (3, True, 3, False, False, True), (np.int8(3), True, 3, False, False, True), (True, False, 1, True, False, True),
+    (np.True_, False, None, True, False, True), (3.0, False, None, False, False, True),
+    (np.nan, False, None, False, True, True), (np.float32("nan"), False, None, False, True, True),
+    (None, False, None, False, True, True), (pd.NA, False, None, False, True, True),
+    (pd.NaT, False, None, False, True, True), ("3", False, None, False, False, True),
+    ([3], False, None, False, False, False), ((3, []), False, None, False, False, False),
+    (np.array(3), False, 3, False, False, False), ((3, "a"), False, None, False, False, True),
+], ids=repr)
+def test_what_a_name_may_be(
+    value: Any, integer: bool, number: int | None, truth: bool, missing: bool, hashable: bool
+) -> None:
+    assert (is_integer(value), is_truth(value), is_missing(value)) == (integer, truth, missing)
+    assert is_hashable(value) is hashable
+    if not isinstance(value, np.bool_):  # NumPy stops taking its truth values for integers
+        assert as_integer(value) == number
+
+
+def test_positions_by_name_or_number() -> None:
+    names = ["mill", 7, (1, 2), True]
+    places = {name: i for i, name in enumerate(names)}
+    asked = ["mill", 7, 7.0, np.int64(7), (1, 2), True]
+    assert [position_of(name, 4, names, places) for name in asked] == [0, 1, 1, 1, 2, 3]
+    assert position_of(1, 4, names, places) == 3, "True is a name there, and 1 equals it"
+    assert [position_of(v, 3, None, {}) for v in (0, np.uint8(2), np.array(1))] == [0, 2, 1]
+    for name, n, known, message in (
+        ("mil", 4, names, "no vertex is called 'mil'; did you mean 'mill'?"),
+        ({1}, 4, names, "no vertex is called {1}"),
+        (np.str_("mils"), 4, names, "no vertex is called 'mils'; did you mean 'mill'?"),
+        (True, 2, [1, 0], "no vertex is called True"), (1.0, 3, None, "vertex 1.0: the vertices have no names"),
+        (3, 3, None, "vertex 3: the vertices have no names, they are the integers 0 to 2"),
+        (-1, 1, None, "they are the integers 0 to 0"), (0, 0, None, "vertex 0: the graph has no vertices"),
+    ):
+        with refused(message):
+            position_of(name, n, known, {} if known is None else {v: i for i, v in enumerate(known)})
+
+
+def test_near_names() -> None:
+    assert near("mk", ["mile", "km"]) == "; did you mean 'km'?" and near("x", ["abc"]) == "" and near("x", []) == ""
+    assert near(31, ["30", 310]) == "; did you mean 310?"
+    assert near("Rochster", ["Duluth", "Rochester"]) == "; did you mean 'Rochester'?"
+    assert near("\x1ba", ["\x1bab"]) == r"; did you mean '\x1bab'?"
+    long = "x" * LONG
+    assert near(long, [long + "y", long[1:]]) == f"; did you mean {quoted(long[1:])}?"
+    assert near(long + "x", [long]) == ""
+    assert near("mill", ["?"] * CLOSE + ["mill"]) == "" and near("mill", ["?"] * (CLOSE - 1) + ["mill"]) != ""
+    assert near(10**5000, ["0x1"]) == "" and span_text(3) == "0 to 2" and span_text(0) == "of a graph without vertices"
+
+
+class Town(Named):
+    def __init__(self, n: int, names: list[Any] | None) -> None:
+        self.n, self.names = n, names
+        self._check_names()
+
+
+def test_each_vertex_has_one_name_of_its_own() -> None:
+    assert Town(2, ["a", "b"]).index("b") == 1 and Town(2, None).index(1) == 1 and Town(0, []).names == []
+    for n, names, message in (
+        (3, ["a", "b"], "2 names for 3 vertices: give one for each"),
+        (3, ["a", "b", "a"], "two vertices are called 'a' (the second is number 2)"),
+        (3, [1, "b", True], "two vertices are called True (the second is number 2)"),
+    ):
+        with refused(message):
+            Town(n, names)

@@ -1,0 +1,251 @@
+"""When compiling repays: who rents until the rent comes to the price, and what is already on disk."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Thread
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import semiring as sr
+from semiring.kernels.build import PURPOSES, code_of
+from semiring.kernels.choose import choose
+from semiring.kernels.cpu.bits import choose as packed
+from semiring.kernels.cpu.compile import price
+from semiring.kernels.cpu.compile.cache import cache_directory
+from semiring.kernels.cpu.compile.price import COMPILE, IMPORT, Code, always, has_numba, when
+from semiring.kernels.cpu.sparse import structure
+from semiring.kernels.facts import Facts
+
+loaded = pytest.mark.parametrize("loaded", [False, True], ids=["Numba is not loaded", "Numba is loaded"])
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """Time that passes when somebody works."""
+    time = SimpleNamespace(now=100.0)
+    monkeypatch.setattr(price, "perf_counter", lambda: time.now)
+
+    def work(seconds: float) -> float:
+        time.now += seconds
+        return seconds
+
+    time.work = work
+    return time
+
+
+@pytest.fixture
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache directory, in which somebody else keeps something; and Numba, which is not loaded."""
+    monkeypatch.setenv("SEMIRING_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("SEMIRING_COMPILE", "auto")
+    monkeypatch.setattr(price, "sys", SimpleNamespace(modules={}))
+    monkeypatch.setattr(price, "has_numba", lambda: True)
+    keep(tmp_path, "another")
+    return tmp_path
+
+
+def keep(directory: Path, *names: str) -> None:
+    """As if an earlier process had compiled some functions."""
+    directory.chmod(0o700)
+    for name in names:
+        (directory / f"{name}.nbi").touch()
+
+
+@pytest.mark.parametrize(("compile_", "cache", "wanted"), [
+    (None, None, "auto"), ("", None, "auto"), (None, "", "auto"), (" ", "somewhere", "always"),
+    (None, "somewhere", "always"), ("auto", "somewhere", "auto"), ("never", "somewhere", "never"),
+    ("always", None, "always"), ("AUTO", None, "auto"), ("  Never\n", None, "never"),
+])
+def test_when_it_is_compiled(
+    compile_: str | None, cache: str | None, wanted: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("SEMIRING_COMPILE", compile_), ("SEMIRING_CACHE_DIR", cache)):
+        monkeypatch.delenv(name, raising=False)
+        if value is not None:
+            monkeypatch.setenv(name, value)
+    assert when() == wanted
+    with always():
+        assert when() == "always"
+    assert when() == wanted
+    monkeypatch.setattr(price, "has_numba", lambda: False)
+    assert when() == "never"
+    with always():
+        assert when() == "never"
+
+
+@pytest.mark.parametrize("nonsense", ["1", "yes", "allways", "auto never", "никогда"])
+def test_nonsense_is_refused(nonsense: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEMIRING_COMPILE", f" {nonsense.upper()} ")
+    for ask in (when, lambda: Code(list).repays(0.0)):
+        with pytest.raises(sr.SemiringError, match="SEMIRING_COMPILE must be one of auto, always, never, not ") as e:
+            ask()
+        assert repr(nonsense) in str(e.value)
+    code = Code(list)
+    code.bought = True
+    assert code.repays(0.0), "who has it does not ask"
+
+
+def test_always_ends_with_its_context(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However it is left, and for this thread alone."""
+    monkeypatch.setenv("SEMIRING_COMPILE", "never")
+    seen = []
+    with pytest.raises(KeyError), always(), always():
+        other = Thread(target=lambda: seen.append(when()))
+        other.start()
+        other.join()
+        raise KeyError
+    assert seen == ["never"] and when() == "never"
+
+
+def test_whether_there_is_numba(monkeypatch: pytest.MonkeyPatch) -> None:
+    ask = has_numba.__wrapped__
+    assert ask()
+    for modules, found, wanted in (
+        ({}, object(), True), ({}, None, False), ({"numba": None}, object(), False), ({"numba": sys}, None, True),
+    ):
+        monkeypatch.setattr(price, "sys", SimpleNamespace(modules=modules))
+        monkeypatch.setattr(price, "find_spec", lambda name, found=found: found if name == "numba" else None)
+        assert ask() is wanted
+
+
+pieces = st.lists(st.integers(0, 96).map(lambda k: k / 64), max_size=12)  # whose sums are exact
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(pieces, st.integers(0, 3), st.booleans())
+def test_the_rent_never_exceeds_the_price(
+    directory: Path, clock: SimpleNamespace, pieces: list[float], missing: int, loaded: bool
+) -> None:
+    """Nor all that is spent twice what is best for whoever knows what is to come."""
+    price.sys.modules = {"numba": sys} if loaded else {}
+    keep(directory, "there")
+    code = Code(lambda: ["there", *(f"absent{i}" for i in range(missing))])
+    cost = missing * COMPILE + (IMPORT if missing and not loaded else 0)
+    rent, bought = 0.0, False
+    for seconds in pieces:
+        bought = bought or rent + seconds >= cost
+        assert code.repays(seconds) is bought
+        if not bought:
+            assert code.rent(clock.work, seconds) == seconds
+            rent += seconds
+    assert code.spent == rent
+    assert rent + cost * bought <= 2 * min(sum(pieces), cost) + 1e-9
+    assert code.bought is bought
+
+
+@loaded
+def test_what_is_on_disk_is_used_at_once(directory: Path, loaded: bool) -> None:
+    price.sys.modules = {"numba": sys} if loaded else {}
+    keep(directory, "one", "two")
+    assert Code(lambda: ["one", "two"]).repays(0.0)
+    assert not Code(lambda: ["one", "two", "three"]).repays(0.0)
+    assert Code(lambda: ["one", "two", "three"]).repays(COMPILE + (0 if loaded else IMPORT))
+    (directory / "four.nbc").touch()  # machine code without an index
+    (directory / "five").touch()
+    assert not Code(lambda: ["four", "five"]).repays(0.0)
+
+
+def test_what_is_on_disk_is_asked_once(directory: Path) -> None:
+    asked = []
+    code = Code(lambda: asked.append(1) or ["one"])
+    assert not asked
+    assert not code.repays(0.1) and not code.repays(0.2)
+    assert asked == [1]
+    assert code.repays(1e3) and code.repays(0.0)
+    assert asked == [1]
+
+
+def test_in_an_empty_directory_nobody_asks_what_is_missing(directory: Path) -> None:
+    def names() -> Iterator[str]:
+        raise AssertionError("to find names takes a while")
+
+    (directory / "another.nbi").unlink()
+    code = Code(names)
+    assert not code.repays(0.1)
+    assert code.repays(1e3)
+
+
+def test_without_a_directory_all_is_missing(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keep(directory, "one")
+    monkeypatch.setattr(price, "cache_directory", lambda: None)
+    code = Code(lambda: ["one"])
+    assert not code.repays(0.1)
+    assert code.repays(1e3)
+
+
+@pytest.mark.parametrize(("said", "seconds", "wanted"), [("always", 0.0, True), ("never", 1e9, False)])
+def test_what_was_said_counts_for_more_than_what_it_costs(
+    said: str, seconds: float, wanted: bool, directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def names() -> Iterator[str]:
+        raise AssertionError("nobody needs them")
+
+    monkeypatch.setenv("SEMIRING_COMPILE", said)
+    code = Code(names)
+    assert code.repays(seconds) is code.bought is wanted
+    keep(directory, "one")
+    assert Code(lambda: ["one"]).repays(seconds) is wanted
+
+
+def test_what_is_bought_stays_so(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = Code(lambda: ["one"])
+    with always():
+        assert code.repays(0.0)
+    monkeypatch.setenv("SEMIRING_COMPILE", "never")
+    assert code.repays(0.0)
+    assert not Code(lambda: ["one"]).bought, "each for itself"
+
+
+def test_without_numba_nothing_is_bought(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(price, "has_numba", lambda: False)
+    keep(directory, "one")
+    for said in ("auto", "always", "never", "nonsense"):
+        monkeypatch.setenv("SEMIRING_COMPILE", said)
+        with always():
+            assert not Code(lambda: ["one"]).repays(1e9)
+
+
+def test_work_that_fails_is_not_paid_for(clock: SimpleNamespace) -> None:
+    code = Code(list)
+
+    def fail() -> None:
+        clock.work(5)
+        raise ValueError
+
+    with pytest.raises(ValueError):
+        code.rent(fail)
+    assert code.spent == 0
+    assert code.rent(lambda x, y: clock.work(x) + y, 3, 4) == 7
+    assert code.spent == 3
+
+
+def test_what_is_looked_for_on_disk_is_what_compiling_leaves_there() -> None:
+    """Else every process would pay again, or would take what is missing for there."""
+    directory = cache_directory()
+    if directory is None:
+        pytest.skip("no directory to keep code in")
+    low = choose(sr.min_plus, np.dtype("f8"), Facts(largest=1), 2, in_place=False)
+    before = price._count_missing(lambda: ["no function is called so"])
+    assert before == 1
+    sr.warmup(sr.min_plus, dtypes="f8", sparse=True)
+    with always():
+        A = sr.pack(np.eye(3, dtype=bool))
+        A.to_dense()
+        sr.closure(A, sr.boolean)
+        sr.matmul(A, A, sr.boolean)
+        rows = np.array([0, 2, 3]), np.array([0, 1, 1], np.int32)
+        structure.state_of(*rows, 2)
+        structure.transposed(*rows, 2)
+        structure.product_structure(rows, rows, 2)
+    codes = {purpose: code_of(low, purpose) for purpose in PURPOSES} | {"bits": packed.CODE, "rows of": structure.CODE}
+    for purpose, code in codes.items():
+        names = list(code._names())
+        assert names, purpose
+        assert [name for name in names if not (directory / f"{name}.nbi").exists()] == [], purpose

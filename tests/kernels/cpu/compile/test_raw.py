@@ -1,0 +1,187 @@
+"""Loads, stores and single instructions on addresses, compiled, against NumPy's views of the same memory."""
+
+from __future__ import annotations
+
+import threading
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import TypingError
+from numba.core.errors import RequireLiteralValue
+
+from semiring.kernels.cpu.compile.jit import njit
+from semiring.kernels.cpu.compile.raw import (
+    ANY,
+    PANEL,
+    ROW_0,
+    as_element,
+    fetch,
+    first_component,
+    floor,
+    fma,
+    load,
+    put,
+    record_dtype,
+    select,
+    store,
+    take,
+)
+
+compiled = njit(error_model="numpy", nogil=True, cache=True)
+i8, u1, f4 = np.int64, np.uint8, np.float32
+RECORD = record_dtype([i8, u1, f4])  # with three bytes of padding
+MIXED = np.array([(2**62, 255, 0.5), (-3, 0, -np.inf), (7, 9, np.nan)], RECORD)
+
+
+@compiled
+def copy_records(source: int, target: int, n: int) -> None:
+    """In a matrix, the last one first."""
+    for i in range(n):
+        put((i8, u1, f4), target, n - 1 - i, fetch((i8, u1, f4), source, i))
+
+
+@compiled
+def pack_records(source: int, target: int, plane: int, n: int) -> None:
+    for i in range(n):
+        store((i8, u1, f4), target, plane, i, PANEL, fetch((i8, u1, f4), source, i))
+
+
+@compiled
+def unpack_records(source: int, plane: int, target: int, n: int) -> None:
+    for i in range(n):
+        put((i8, u1, f4), target, i, load((i8, u1, f4), source, plane, i, ROW_0))
+
+
+@compiled
+def copy_scalars(source: int, packed: int, target: int, n: int) -> None:
+    for i in range(n):
+        store(f4, packed, n, i, ANY, fetch(f4, source, i))
+    for i in range(n):
+        put(f4, target, i, load(f4, packed, n, i, ANY))
+
+
+def test_records_in_a_matrix_are_aligned_structures() -> None:
+    room = np.full(3 * RECORD.itemsize, 77, "u1").view(RECORD)
+    copy_records(MIXED.ctypes.data, room.ctypes.data, 3)
+    assert room.tolist()[:2] == [(7, 9, pytest.approx(np.nan, nan_ok=True)), MIXED.tolist()[1]]
+    assert room[2] == MIXED[0]
+
+
+def test_packed_records_are_planes() -> None:
+    """All first components, then all second ones, then all third ones, with room for four elements each."""
+    room = np.zeros(4 * (8 + 1 + 4), "u1")
+    pack_records(MIXED.ctypes.data, room.ctypes.data, 4, 3)
+    assert room[:32].view("i8").tolist() == [2**62, -3, 7, 0]
+    assert room[32:36].tolist() == [255, 0, 9, 0]
+    np.testing.assert_array_equal(room[36:].view("f4"), np.array([0.5, -np.inf, np.nan, 0], "f4"))
+    back = np.zeros(3, RECORD)
+    unpack_records(room.ctypes.data, 4, back.ctypes.data, 3)
+    for field in RECORD.names:
+        np.testing.assert_array_equal(back[field], MIXED[field])
+
+
+def test_scalars_are_at_their_index() -> None:
+    some = np.array([1.5, -0.0, np.inf, 3], "f4")
+    packed, back = np.zeros(4, "f4"), np.zeros(4, "f4")
+    copy_scalars(some.ctypes.data, packed.ctypes.data, back.ctypes.data, 4)
+    assert some.tobytes() == packed.tobytes() == back.tobytes()
+    copy_scalars(some.ctypes.data, packed.ctypes.data, back[1:].ctypes.data, 0)
+    assert some.tobytes() == back.tobytes()
+
+
+def test_a_region_is_known_when_it_is_compiled() -> None:
+    @njit()
+    def unknown(address: int, region: int) -> Any:
+        return load(f4, address, 1, 0, region)
+
+    with pytest.raises((RequireLiteralValue, TypingError), match="must be a literal"):
+        unknown(np.zeros(1, "f4").ctypes.data, 2)
+
+
+@pytest.mark.parametrize(("components", "size"), [
+    (["f4"], 4), (["?"], 1), (["f8", "f8"], 16), (["u1", "f8"], 16), (["i8", "u1", "f4"], 16), (["u1", "u2", "u1"], 6),
+])
+def test_structures(components: list[str], size: int) -> None:
+    dtype = record_dtype(components)
+    assert dtype.itemsize == size and dtype.isalignedstruct == (len(components) > 1)
+    assert [dtype[f] for f in dtype.names or ()] == ([] if len(components) == 1 else list(map(np.dtype, components)))
+    assert dtype.names is not None or dtype == np.dtype(components[0])
+
+
+@compiled
+def instructions(x: Any, y: Any, z: Any, out: Any) -> None:
+    for i in range(len(x)):
+        out[0, i] = fma(x[i], y[i], z[i])
+        out[1, i] = floor(x[i])
+        out[2, i] = select(x[i] < y[i], z[i], x[i])
+
+
+def nearest(exact: Fraction) -> float:
+    return exact.numerator / exact.denominator  # Python rounds it once
+
+
+numbers = st.floats(-(2.0**60), 2.0**60).filter(lambda x: x == 0 or abs(x) > 1e-60)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(numbers, numbers, numbers), min_size=1, max_size=6))
+def test_instructions(triples: list[tuple[float, float, float]]) -> None:
+    x, y, z = np.array(triples).T.copy()
+    out = np.empty((3, len(x)))
+    instructions(x, y, z, out)
+    for (p, q, r), fused, below, chosen in zip(triples, *out.tolist(), strict=True):
+        assert fused == nearest(Fraction(p) * Fraction(q) + Fraction(r))
+        assert below == Fraction(p).__floor__()
+        assert chosen == (r if p < q else p)
+
+
+def test_instructions_on_special_values() -> None:
+    """Rounded once: 1 + 2⁻⁵² less than what two roundings would make of it; floor leaves infinities alone."""
+    tiny = 2.0**-52
+    x, y, z = np.array([[1 + tiny, 1 - tiny, -1], [np.inf, 1, 0], [-np.inf, 0, 5], [-0.0, 1, -0.0], [np.nan, 1, 2]]).T
+    out = np.empty((3, 5))
+    instructions(x.copy(), y.copy(), z.copy(), out)
+    assert out[0].tolist()[:2] == [-(tiny**2), np.inf] and np.isnan(out[0, [2, 4]]).all()
+    assert out[1].tolist()[:4] == [1, np.inf, -np.inf, 0] and np.signbit(out[1, 3]) and np.isnan(out[1, 4])
+    assert out[2].tolist()[1:4] == [np.inf, 5, -0.0] and np.isnan(out[2, 4])
+
+
+@compiled
+def narrowed(x: Any, y: Any) -> Any:
+    """Numba's sum of two bytes is a 64-bit integer."""
+    return as_element(u1, x + y), first_component((f4, i8), 3), as_element((u1, f4), (x + y, 2))
+
+
+def test_elements_have_the_types_of_their_components() -> None:
+    assert narrowed(np.uint8(200), np.uint8(100)) == (44, 3.0, (44, 2.0))
+    (signature,) = narrowed.nopython_signatures
+    assert str(signature.return_type) == "Tuple(uint8, float32, Tuple(uint8, float32))"
+
+
+@compiled
+def take_all(counter: int, most: int, taken: Any) -> int:
+    count = 0
+    while True:
+        number = take(counter)
+        if number >= most:
+            return count
+        taken[number] += 1
+        count += 1
+
+
+def test_each_number_is_taken_once() -> None:
+    most, counter = 20_000, np.array([5])
+    taken, counts = np.zeros(most, "i4"), []
+    workers = [
+        threading.Thread(target=lambda: counts.append(take_all(counter.ctypes.data, most, taken))) for _ in range(4)
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+    assert sum(counts) == most - 5 and counter[0] == most + 4
+    assert (taken[:5] == 0).all() and (taken[5:] == 1).all()

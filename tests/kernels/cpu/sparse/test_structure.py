@@ -1,0 +1,141 @@
+"""The structure of compressed rows against sets of positions, by compiled code and by NumPy."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from semiring.kernels.blocks.rows import Rows
+from semiring.kernels.cpu.compile.price import Code
+from semiring.kernels.cpu.sparse import structure
+from semiring.kernels.cpu.sparse.structure import (
+    BROKEN,
+    FINE,
+    SORTED,
+    UNSORTED,
+    pieces_of,
+    product_structure,
+    product_work,
+    state_of,
+    transpose,
+    transposed,
+)
+
+quick = settings(max_examples=80, deadline=None)
+Compressed = tuple[np.ndarray, np.ndarray]
+
+
+@pytest.fixture(params=["always", "never"], autouse=True)
+def when(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of it by compiled code, and all by NumPy."""
+    monkeypatch.setenv("SEMIRING_COMPILE", request.param)
+    monkeypatch.setattr(structure, "CODE", Code(list))
+
+
+def compressed(rows: list[list[int]]) -> Compressed:
+    offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
+    return offsets, np.array([j for row in rows for j in row], np.int32)
+
+
+def entries(offsets: np.ndarray, columns: np.ndarray) -> list[tuple[int, int]]:
+    return [(i, j) for i, (a, b) in enumerate(pairwise(offsets.tolist())) for j in columns[a:b].tolist()]
+
+
+@st.composite
+def patterns(draw: st.DrawFn, width: int, height: int | None = None) -> list[list[int]]:
+    """The columns of each row, ascending."""
+    size = draw(st.integers(0, 6)) if height is None else height
+    one = st.sets(st.integers(0, width - 1), max_size=8) if width else st.just(set())
+    return [sorted(draw(one)) for _ in range(size)]
+
+
+class TestStates:
+    @pytest.mark.parametrize(("rows", "state"), [
+        ([], FINE), ([[]], FINE), ([[], [], []], FINE), ([[0, 1, 4], [0]], FINE), ([[4], [], [0, 4]], FINE),
+        ([[0, 0]], SORTED), ([[1], [0, 3, 3, 4]], SORTED), ([[1, 0]], UNSORTED), ([[0, 0, 1, 0]], UNSORTED),
+        ([[0], [2, 2, 1]], UNSORTED), ([[5]], BROKEN), ([[0], [-1]], BROKEN), ([[2, 1, 7]], BROKEN),
+    ])
+    def test_columns(self, rows: list[list[int]], state: int) -> None:
+        assert state_of(*compressed(rows), 5) == state
+
+    @pytest.mark.parametrize(("offsets", "state"), [
+        ([0, 2, 3], FINE), ([0, 1, 2], FINE), ([0, 3, 2], BROKEN), ([1, 2, 3], BROKEN), ([0, 2, 4], BROKEN),
+        ([0, -1, 3], BROKEN), ([0, 9, 3], BROKEN), ([0, 0, 0], FINE),
+    ])
+    def test_offsets(self, offsets: list[int], state: int) -> None:
+        """What follows the last row is no entry, whatever it is."""
+        assert state_of(np.array(offsets), np.array([0, 2, 1], np.int32), 3) == state
+        assert state_of(np.array([0, 1]), np.array([0, 99], np.int32), 3) == FINE
+
+    @quick
+    @given(st.data(), st.integers(1, 5), st.integers(1, 9))
+    def test_any_columns(self, data: st.DataObject, rows: int, width: int) -> None:
+        row = st.lists(st.integers(0, width - 1), max_size=4)
+        drawn = data.draw(st.lists(row, min_size=rows, max_size=rows))
+        if any(sorted(r) != r for r in drawn):
+            expected = UNSORTED
+        else:
+            expected = FINE if all(len(set(r)) == len(r) for r in drawn) else SORTED
+        assert state_of(*compressed(drawn), width) == expected
+
+
+@quick
+@given(st.data(), st.sampled_from([0, 1, 5, 64, 200]))
+def test_transposes(data: st.DataObject, width: int) -> None:
+    rows = data.draw(patterns(width))
+    offsets, columns = compressed(rows)
+    given_ = np.concatenate([columns, np.array([7, 7], np.int32)])  # behind the last row
+    found, sources, order = transposed(offsets, given_, width)
+    assert found.dtype == order.dtype == np.int64 and sources.dtype == np.int32 and len(found) == width + 1
+    assert entries(found, sources) == sorted((j, i) for i, j in entries(offsets, columns))
+    assert columns[order].tolist() == [j for j, _ in entries(found, sources)]
+    values = np.random.default_rng(0).random(len(columns))
+    A = Rows(offsets, columns, values, width)
+    T = transpose(A)
+    assert T.shape == (width, len(rows)) and np.array_equal(T.values, values[order])
+    back = transpose(T)
+    assert back.shape == A.shape
+    for name in ("offsets", "columns", "values"):
+        assert np.array_equal(getattr(back, name), getattr(A, name))
+
+
+def test_repeated_entries_keep_their_order() -> None:
+    found, sources, order = transposed(*compressed([[1, 0, 1], [1]]), 2)
+    assert (found.tolist(), sources.tolist(), order.tolist()) == ([0, 1, 4], [0, 0, 0, 1], [1, 0, 2, 3])
+
+
+@quick
+@given(st.data(), st.integers(0, 6), st.sampled_from([0, 1, 5, 63, 64, 65, 5000]))
+def test_products(data: st.DataObject, inner: int, width: int) -> None:
+    left, right = data.draw(patterns(inner)), data.draw(patterns(width, inner))
+    A, B = compressed(left), compressed(right)
+    offsets, columns = product_structure(A, B, width, data.draw(st.sampled_from([1, 3])))
+    expected = sorted({(i, j) for i, k in entries(*A) for j in right[k]})
+    assert entries(offsets, columns) == expected and len(offsets) == len(left) + 1
+    assert columns.dtype == np.int32
+    terms = [sum(len(right[k]) for k in row) for row in left]
+    assert product_work(A[0], A[1], B[0]).tolist() == [sum(terms[:i]) for i in range(len(left) + 1)]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_a_product_in_pieces_is_the_whole(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(structure, "WORK", 50)
+    random = np.random.default_rng(2)
+    A, B = (compressed([np.flatnonzero(row).tolist() for row in random.random((90, 90)) < 0.05]) for _ in range(2))
+    dense = [np.zeros((90, 90)) for _ in range(2)]
+    for X, D in zip((A, B), dense, strict=True):
+        D[tuple(zip(*entries(*X), strict=True))] = 1
+    rows, columns = np.nonzero(dense[0] @ dense[1])
+    assert entries(*product_structure(A, B, 90, threads)) == list(zip(rows.tolist(), columns.tolist(), strict=True))
+    pieces = pieces_of(product_work(A[0], A[1], B[0]), threads)
+    assert [i for a, b in pieces for i in range(a, b)] == list(range(90))
+    assert 1 < len(pieces) <= structure.PIECES * threads
+
+
+def test_little_work_is_one_piece() -> None:
+    assert pieces_of(np.array([0, 3, 5]), 4) == [(0, 2)]
+    assert pieces_of(np.array([0]), 4) == []

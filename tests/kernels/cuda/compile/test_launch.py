@@ -1,0 +1,244 @@
+"""Compiling and launching, with a driver and a compiler that are played: what they are given, and how often."""
+
+from __future__ import annotations
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from ctypes import c_longlong
+from functools import lru_cache
+from threading import Barrier
+from time import sleep
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from gpu.host import Host
+
+from semiring.kernels.cuda.compile import launch
+from semiring.kernels.cuda.compile.launch import Function, Module, copy_of, empty_like_rows, keeping, memory, rows_of
+
+
+class Driver:
+    """What `launch._cuda` finds: notes every launch with its arguments, and answers with the next of its statuses."""
+
+    def __init__(self) -> None:
+        self.number, self.launches, self.statuses = 0, [], []
+        self.freed: list[int] = []
+        self.stream_given = SimpleNamespace(ptr=77)
+        self.before = lambda: None
+
+    def __call__(self) -> Any:
+        return SimpleNamespace(
+            runtime=SimpleNamespace(free=self.freed.append), device=lambda: self.number,
+            stream=lambda: self.stream_given, launch=self.launch, check=self.check,
+        )
+
+    def launch(self, *grid: Any) -> int:
+        self.before()
+        *numbers, places, nothing = grid
+        assert nothing is None
+        self.launches.append((tuple(numbers), [c_longlong.from_address(place).value for place in places]))
+        return self.statuses.pop(0) if self.statuses else 0
+
+    def check(self, status: int) -> None:
+        raise RuntimeError(f"status {status}")
+
+
+@pytest.fixture
+def driver(monkeypatch: pytest.MonkeyPatch) -> Driver:
+    driver = Driver()
+    monkeypatch.setattr(launch, "_cuda", driver)
+    return driver
+
+
+class Code:
+    """A module whose functions have the number of the device and the length of the name as their handle."""
+
+    def __init__(self) -> None:
+        self.looked_up: list[tuple[int, str]] = []
+
+    def loaded(self, device: int) -> Any:
+        def get_function(name: str) -> Any:
+            self.looked_up.append((device, name))
+            return SimpleNamespace(ptr=100 * (device + 1) + len(name))
+
+        return SimpleNamespace(get_function=get_function)
+
+
+def test_a_launch_hands_its_arguments_to_the_driver(driver: Driver) -> None:
+    """A second one with other arguments too; the handle is looked up once for each device."""
+    code = Code()
+    function = Function(code, "kernel", 256, 0)  # type: ignore[arg-type]
+    function(3, 2, 2**62, -1, 0)
+    function(5, 1, 1, 2, 3)
+    driver.number = 1
+    function(1, 1, 4, 5, 6)
+    grids, values = zip(*driver.launches, strict=True)
+    assert values == ([2**62, -1, 0], [1, 2, 3], [4, 5, 6])
+    assert grids[0] == (106, 3, 2, 1, 256, 1, 1, 0, 77)
+    assert grids[1] == (106, 5, 1, 1, 256, 1, 1, 0, 77)
+    assert grids[2][0] == 206
+    assert code.looked_up == [(0, "kernel"), (1, "kernel")]
+
+
+def test_threads_have_arguments_of_their_own(driver: Driver) -> None:
+    function, both = Function(Code(), "kernel", 32, 0), Barrier(2, timeout=10)  # type: ignore[arg-type]
+    driver.before = both.wait  # both have written theirs before either is read
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda i: function(i, 1, i, 10 * i), (1, 2)))
+    assert sorted((grid[1], values) for grid, values in driver.launches) == [(1, [1, 10]), (2, [2, 20])]
+
+
+def test_a_new_thread_gets_a_context(driver: Driver) -> None:
+    """The driver refuses the first launch of a thread that has none; other refusals are errors."""
+    function = Function(Code(), "kernel", 32, 0)  # type: ignore[arg-type]
+    driver.statuses = [launch.NO_CONTEXT]
+    function(1, 1, 7)
+    assert driver.freed == [0] and [values for _, values in driver.launches] == [[7], [7]]
+    driver.statuses = [launch.NO_CONTEXT, 700]
+    with pytest.raises(RuntimeError, match="status 700"):
+        function(1, 1, 7)
+    driver.statuses = [1]
+    with pytest.raises(RuntimeError, match="status 1"):
+        function(1, 1, 7)
+
+
+@pytest.mark.parametrize(("shared", "asked"), [(0, []), (100, [("carveout", 100)]), (48 << 10, [("carveout", 100)]),
+                                               (50_000, [("size", 50_000), ("carveout", 100)])])
+def test_shared_memory_is_asked_for(
+    shared: int, asked: list[tuple[str, int]], driver: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    played = SimpleNamespace(
+        CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES="size",
+        CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT="carveout",
+        funcSetAttribute=lambda handle, name, value: found.append((name, value)),
+    )
+    monkeypatch.setitem(sys.modules, "cupy.cuda", SimpleNamespace(driver=played))
+    function = Function(Code(), "kernel", 32, shared)  # type: ignore[arg-type]
+    function(1, 1)
+    function(1, 1)
+    assert found == asked and driver.launches[1][0][7] == shared
+
+
+def test_code_is_loaded_once_for_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also when threads ask for it together: a second module would take the functions of the first away."""
+    together, loads = Barrier(4, timeout=10), []
+
+    def load(code: str) -> None:
+        sleep(0.02)  # the others come meanwhile
+        loads.append(code)
+
+    played = SimpleNamespace(Module=lambda: SimpleNamespace(load=load))
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=SimpleNamespace(function=played)))
+    monkeypatch.setattr(launch, "architecture", lambda: "sm_80")
+    monkeypatch.setattr(launch, "_machine_code", lambda source, target: f"{source} for {target}")
+    module = Module("text")
+
+    def ask(device: int) -> Any:
+        together.wait()
+        return module.loaded(device)
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(ask, [0, 0, 0, 1]))
+    assert found[0] is found[1] is found[2] is not found[3]
+    assert loads == ["text for sm_80"] * 2
+
+
+@pytest.fixture
+def compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Any:
+    """NVRTC as CuPy has it, which refuses a text with "wrong" in it, and an empty cache."""
+
+    class Refusal(Exception):
+        pass
+
+    def compile_program(handle: list[str], options: list[str]) -> None:
+        played.asked.append(tuple(options))
+        if "wrong" in handle[0]:
+            raise Refusal("compilation failed")
+
+    played = SimpleNamespace(
+        NVRTCError=Refusal, version=(13, 0), asked=[], getVersion=lambda: played.version,
+        createProgram=lambda source, *_: [source], compileProgram=compile_program,
+        getCUBIN=lambda handle: handle[0].encode(), getProgramLog=lambda handle: "close.cu(7): error",
+        destroyProgram=lambda handle: played.closed.append(handle), closed=[],
+    )
+    cuda = SimpleNamespace(nvrtc=played)
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=cuda, __version__="14.0"))
+    monkeypatch.setitem(sys.modules, "cupy.cuda", cuda)
+    monkeypatch.setenv("SEMIRING_CACHE_DIR", str(tmp_path))
+    return played
+
+
+def test_machine_code_is_kept_on_disk(compiler: Any) -> None:
+    """For each text, architecture and compiler."""
+    for _ in range(2):
+        assert launch._machine_code("text", "sm_80") == b"text"
+    assert len(compiler.asked) == 1
+    assert compiler.asked[0] == (*launch.OPTIONS, "--gpu-architecture=sm_80")
+    launch._machine_code("text", "sm_90a")
+    launch._machine_code("other text", "sm_80")
+    assert len(compiler.asked) == 3
+    compiler.version = (13, 1)
+    launch._machine_code("text", "sm_80")
+    assert len(compiler.asked) == 4 == len(compiler.closed)
+
+
+def test_a_text_that_is_refused_is_an_error_with_the_compilers_words(compiler: Any) -> None:
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match=r"refused a generated kernel: compilation failed\nclose.cu\(7\)"):
+            launch._machine_code("wrong text", "sm_80")
+    assert len(compiler.asked) == len(compiler.closed) == 2, "nothing is kept"
+
+
+@pytest.mark.parametrize(("number", "pair", "name"), [
+    ("80", (8, 0), "sm_80"), ("89", (8, 9), "sm_89"), ("90", (9, 0), "sm_90a"), ("100", (10, 0), "sm_100"),
+    ("121", (12, 1), "sm_121"),
+])
+def test_architectures(number: str, pair: tuple[int, int], name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What needs instructions of compute capability 9.0 alone has to ask for them."""
+    device = SimpleNamespace(compute_capability=number)
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=SimpleNamespace(Device=lambda _: device)))
+    assert launch.capability.__wrapped__(0) == pair
+    monkeypatch.setattr(launch, "current_device", lambda: 0)
+    monkeypatch.setattr(launch, "capability", lambda _: pair)
+    assert launch.architecture() == name
+
+
+def test_nothing_is_in_use_before_the_first_launch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launch, "_cuda", lru_cache(1)(lambda: SimpleNamespace(device=lambda: 3)))
+    assert not launch.in_use()
+    assert launch.current_device() == 3 and launch.in_use()
+
+
+def test_rows_whose_elements_lie_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    host = Host()
+    host.stand_in(monkeypatch)
+    A = host.array(np.arange(24.0).reshape(4, 6))
+    for fine in (A, A[:, 1:4], A[::2], A[::-1], A[:, :1], A.T[:, :1], A.T[:, :0], A[0]):
+        assert rows_of(fine) is fine
+    for spread in (A.T, A[:, ::2], A[0, ::2], A[:, ::-1]):
+        rows = rows_of(spread)
+        assert rows.strides[-1] == 8 and rows is not spread
+        np.testing.assert_array_equal(rows, spread)
+    other, same = empty_like_rows(A.T), copy_of(A.T)
+    assert other.shape == same.shape == (6, 4) and other.flags.c_contiguous and same.flags.c_contiguous
+    same[0, 0] = 99
+    np.testing.assert_array_equal(same.ravel()[1:], A.T.ravel()[1:])
+    assert A[0, 0] == 0
+
+
+def test_memory_that_a_graph_uses_again_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What this thread takes inside, and nothing of other threads; afterwards nothing more, also after an error."""
+    Host().stand_in(monkeypatch)
+    with keeping() as kept:
+        mine = memory(100)
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(memory, 100).result()
+    memory(100)
+    assert len(kept) == 1 and kept[0] is mine
+    with pytest.raises(ZeroDivisionError), keeping() as kept:
+        raise ZeroDivisionError
+    memory(100)
+    assert kept == []

@@ -1,0 +1,65 @@
+"""Large host arrays to the device and back, over pieces whose copies arrive as late as the events allow."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from gpu.host import Array, Host
+
+from semiring.kernels.cuda.compile import staging
+
+
+@pytest.fixture
+def host(monkeypatch: pytest.MonkeyPatch) -> Host:
+    """Pieces of 1,000 bytes; what a stream is given is done when somebody waits for it, and not before."""
+    host = Host(0)
+    host.stand_in(monkeypatch)
+    monkeypatch.setattr(staging, "PIECE", 1000)
+    monkeypatch.setattr(staging, "LEAST", 1000)
+    return host
+
+
+ARRAYS = {
+    "in C order": lambda rng: rng.random((301, 20)),
+    "every other column": lambda rng: rng.random((70, 60))[:, ::2],
+    "in Fortran order": lambda rng: np.asfortranarray(rng.random((90, 17)).astype("f4")),
+    "stack": lambda rng: rng.integers(0, 99, (50, 3, 7), "i2"),
+    "rows longer than a piece": lambda rng: rng.random((9, 400)),
+    "one row": lambda rng: rng.random((1, 900)),
+    "vector": lambda rng: rng.random(900),
+    "small": lambda rng: rng.random((3, 4)),
+    "none": lambda rng: rng.random((0, 4)),
+}
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_there_and_back(name: str, host: Host) -> None:
+    """What is in a piece stays until it was sent, and is not read before it has arrived."""
+    A = ARRAYS[name](np.random.default_rng(1))
+    there = staging.upload(A)
+    assert isinstance(there, Array) and there.flags.c_contiguous and there.dtype == A.dtype
+    np.testing.assert_array_equal(there, A)
+    back = staging.download(there)
+    assert type(back) is np.ndarray
+    np.testing.assert_array_equal(back, A)
+    assert not host.streams[0].work
+
+
+@pytest.mark.parametrize(("rows", "width"), [(1, 1), (7, 1000), (7, 1001), (999, 1), (1000, 3), (1001, 300)])
+def test_runs(rows: int, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every row once, in order; as many at a time as fit in a piece, or one that does not."""
+    monkeypatch.setattr(staging, "PIECE", 1000)
+    runs = list(staging._runs(np.empty((rows, width), "u1")))
+    assert [i for run in runs for i in range(rows)[run]] == list(range(rows))
+    assert all((run.stop - run.start) * width <= max(1000, width) for run in runs)
+    assert len(runs) == -(-rows // max(1000 // width, 1))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 8, 100])
+@pytest.mark.parametrize("rows", [0, 1, 3, 50])
+def test_threads_copy_every_row(rows: int, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(staging, "thread_count", lambda _: threads)
+    source = np.arange(rows * 6.0).reshape(rows, 6)[:, ::2]
+    target = np.full((rows, 3), -1.0)
+    staging._copy(target, source)
+    np.testing.assert_array_equal(target, source)

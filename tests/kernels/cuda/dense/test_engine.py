@@ -1,0 +1,189 @@
+"""The kernel interface over arrays in device memory, its kernels played by NumPy: strides, padding, refusals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from gpu.host import Array, Host
+from gpu.played import Dense
+
+import semiring as sr
+from semiring.kernels.cuda.choose import general_on_device
+from semiring.kernels.cuda.dense import closure, engine, product
+from semiring.kernels.cuda.dense.engine import CudaKernel
+
+inf = np.inf
+
+
+@pytest.fixture
+def host(monkeypatch: pytest.MonkeyPatch) -> Host:
+    host = Host()
+    host.stand_in(monkeypatch)
+    return host
+
+
+def kernel(monkeypatch: pytest.MonkeyPatch, host: Host, S: sr.Semiring, *operations: Any) -> CudaKernel:
+    """The engine of an algebra of 64-bit floats; nothing is recorded."""
+    dense = Dense(host, "f8", *operations)
+    for module in (closure, engine, product):
+        monkeypatch.setattr(module, "Module", dense.module)
+    for module in (closure, product):
+        monkeypatch.setattr(module, "memory", host.memory)
+    monkeypatch.setattr(product, "multiprocessors", lambda: 3)
+    monkeypatch.setattr(closure, "current_device", lambda: 0)
+    monkeypatch.setattr(closure, "_urgent", lambda *_: host.stream())
+    monkeypatch.setattr(closure.Closure, "has_graph", lambda *_: False)
+    return CudaKernel(general_on_device(S, np.dtype("f8")))
+
+
+@pytest.fixture
+def min_plus(monkeypatch: pytest.MonkeyPatch, host: Host) -> CudaKernel:
+    return kernel(
+        monkeypatch, host, sr.min_plus, np.minimum, np.add, inf, 0, lambda a: 0 if a >= 0 else None
+    )
+
+
+def numbers(host: Host, *shape: int, seed: int = 0) -> Array:
+    rng = np.random.default_rng(seed)
+    return host.array(np.where(rng.random(shape) < 0.5, rng.integers(0, 50, shape), inf))
+
+
+def best(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    return np.asarray((A[..., :, :, None] + B[..., None, :, :]).min(axis=-2, initial=inf))
+
+
+def shortest(A: np.ndarray) -> np.ndarray:
+    A = np.minimum(A, np.where(np.eye(len(A)) == 1, 0, inf))
+    for k in range(len(A)):
+        A = np.minimum(A, A[:, k, None] + A[k])
+    return A
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1), (0, 3, 2), (3, 0, 2), (3, 2, 0), (7, 9, 5), (97, 98, 99), (128, 130, 96)])
+@pytest.mark.parametrize("layout", ["part", "transposed", "every other"])
+def test_products_of_any_strides(
+    layout: str, shape: tuple[int, int, int], host: Host, min_plus: CudaKernel
+) -> None:
+    """What lies between and around the entries of C stays."""
+    m, k, n = shape
+
+    def place(rows: int, columns: int) -> Array:
+        return numbers(host, *((columns, rows + 3) if layout == "transposed" else (2 * rows, 2 * columns)))
+
+    def cut(X: np.ndarray, rows: int, columns: int) -> Any:
+        return {"part": X[:rows, :columns], "transposed": X.T[:rows], "every other": X[::2, ::2]}[layout]
+
+    a, b, memory = cut(place(m, k), m, k), cut(place(k, n), k, n), place(m, n)
+    c = cut(memory, m, n)
+    for accumulate in (True, False):
+        wanted = np.array(memory)
+        cut(wanted, m, n)[...] = np.minimum(best(a, b), c if accumulate else inf)
+        (min_plus.multiply_add if accumulate else min_plus.multiply)(c, a, b)
+        np.testing.assert_array_equal(memory, wanted)
+
+
+@pytest.mark.parametrize("n", [10, 100])
+def test_stacks_that_repeat_a_matrix(n: int, host: Host, min_plus: CudaKernel) -> None:
+    A, B, C = numbers(host, 3, n, n), numbers(host, 1, n, n, seed=1), numbers(host, 3, n, n, seed=2)
+    repeated = np.broadcast_to(B, (3, n, n), subok=True)
+    wanted = np.minimum(C, best(A, np.asarray(repeated)))
+    min_plus.multiply_add_stack(C, A, repeated)
+    np.testing.assert_array_equal(C, wanted)
+    min_plus.multiply_stack(C, repeated, A)
+    np.testing.assert_array_equal(C, best(np.asarray(repeated), A))
+
+
+def test_in_place(host: Host, min_plus: CudaKernel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In strips, since what is read has to be copied first."""
+    monkeypatch.setattr(engine, "STRIP_BYTES", 1)
+    monkeypatch.setattr(engine, "STRIP_SHARE", 1 << 40)
+    D, wide, tall = numbers(host, 20, 20), numbers(host, 20, 300, seed=1), numbers(host, 300, 20, seed=2)
+    assert len(engine._strips(300, 160)) == 3
+    left, right = best(D, wide), best(tall, D)
+    min_plus.left(D, wide)
+    min_plus.right(tall, D)
+    np.testing.assert_array_equal(wide, left)
+    np.testing.assert_array_equal(tall, right)
+
+
+@pytest.mark.parametrize("n", [0, 1, 64, 90, 97, 130])
+def test_closures(n: int, host: Host, min_plus: CudaKernel) -> None:
+    for cut in (lambda A: A[::2, :n], lambda A: A[:n, 1 : n + 1], lambda A: A[:n, :n].T):
+        A = numbers(host, 2 * n, n + 1)
+        block, wanted = cut(A), np.array(A)
+        cut(wanted)[...] = shortest(np.asarray(block))
+        assert min_plus.close(block) == -1
+        np.testing.assert_array_equal(A, wanted)
+
+
+@pytest.mark.parametrize("n", [0, 1, 33, 128, 130])
+def test_stacks_of_closures(n: int, host: Host, min_plus: CudaKernel) -> None:
+    A = numbers(host, 2, n, n)
+    wanted = [shortest(X) for X in np.asarray(A)]
+    assert min_plus.close_stack(A).tolist() == [-1, -1]
+    np.testing.assert_array_equal(A, np.reshape(wanted, A.shape))
+
+
+def test_a_missing_star_is_found_at_its_pivot(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    one_over = kernel(
+        monkeypatch, host, sr.plus_times, np.add, np.multiply, 0, 1, lambda a: 1 / (1 - a) if a != 1 else None
+    )
+    for n, pivot in ((10, 3), (100, 70)):
+        A, B = (host.array(np.zeros((n, n))) for _ in range(2))
+        A[pivot, pivot] = B[pivot, pivot] = 1
+        assert one_over.unchecked.close(B) == -1, "nobody waits to hear of it"
+        assert one_over.close(A) == pivot
+    stack = host.array(np.zeros((3, 5, 5)))
+    stack[1, 4, 4] = 1
+    assert one_over.close_stack(stack).tolist() == [-1, 4, -1]
+
+
+def test_elements(host: Host, min_plus: CudaKernel) -> None:
+    A, B = numbers(host, 6, 300), numbers(host, 300, 6, seed=1)
+    np.testing.assert_array_equal(min_plus.diagonal(A, B), np.diagonal(best(A, B)))
+    square = numbers(host, 200, 200)[::2, ::2]
+    before = host.array(np.array(square))
+    assert min_plus.equal(square, before) and not min_plus.equal(square, A)
+    min_plus.add_one(square)
+    assert (np.diagonal(square) == 0).all() and not min_plus.equal(square, before)
+    min_plus.set_diagonal(square, np.diagonal(before))
+    assert min_plus.equal(square, before)
+    other = min_plus.like(square)
+    min_plus.assign(other, square)
+    assert other.flags.c_contiguous and min_plus.equal(other, square)
+    assert min_plus.equal(square[:0], before[:0])
+
+
+def test_no_zeros_are_added_where_zero_does_not_absorb(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    """(0 − 0)² + 1 = 1."""
+    S = sr.Semiring("distances", add=np.add, mul=lambda a, b: (a - b) * (a - b) + 1, zero=0, product_only=True)
+    distances = kernel(monkeypatch, host, S, np.add, lambda a, b: (a - b) * (a - b) + 1, 0)
+    A, B = (host.array(np.random.default_rng(0).integers(0, 9, (100, 100)), float) for _ in range(2))
+    C = host.empty((100, 100))
+    distances.multiply(C, A, B)
+    np.testing.assert_array_equal(C, ((A[:, :, None] - B[None]) ** 2 + 1).sum(axis=1))
+
+
+def test_what_does_not_fit_is_refused(host: Host, min_plus: CudaKernel) -> None:
+    A = numbers(host, 3, 4)
+    with pytest.raises(ValueError, match=r"shapes \(1, 3, 4\), \(1, 3, 4\) and \(1, 3, 4\) do not fit"):
+        min_plus.multiply(A, A, A)
+    with pytest.raises(ValueError, match="must be square, not 3 × 4"):
+        min_plus.close(A)
+    with pytest.raises(ValueError, match="must be square, not 3 × 4"):
+        min_plus.close_stack(A[None])
+    with pytest.raises(ValueError, match=r"shapes \(3, 4\) and \(3, 4\) do not fit"):
+        min_plus.diagonal(A, A)
+
+
+@pytest.mark.parametrize(("count", "bytes_each"), [(0, 8), (1, 8), (1000, 1 << 20), (300_000, 1 << 17), (5, 0)])
+def test_strips(count: int, bytes_each: int) -> None:
+    """One after the other, whole tiles but for the last, each within the memory that may be taken."""
+    strips = engine._strips(count, bytes_each)
+    assert [i for s in strips for i in (s.start, s.stop)][1:-1:2] == [s.start for s in strips[1:]]
+    assert sum(s.stop - s.start for s in strips) == count
+    assert all(s.start % engine.ALIGN == 0 for s in strips)
+    limit = max(engine.STRIP_BYTES, count * bytes_each // 8, engine.ALIGN * bytes_each)
+    assert all((s.stop - s.start) * bytes_each <= limit for s in strips)

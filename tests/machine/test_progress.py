@@ -1,0 +1,92 @@
+"""The bar on stderr: for people who wait, and for nobody else."""
+
+from __future__ import annotations
+
+import io
+import sys
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+import pytest
+from cli.calling import Terminal
+
+from semiring.machine import progress
+
+ERASED = "\x1b[2K"  # what makes a terminal wipe a line
+
+
+@pytest.mark.parametrize("terminal, patience, shown", [(True, 0.0, True), (True, 60.0, False), (False, 0.0, False)])
+def test_the_bar(monkeypatch: pytest.MonkeyPatch, terminal: bool, patience: float, shown: bool) -> None:
+    stderr = Terminal() if terminal else io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stderr)
+    monkeypatch.setattr(progress, "PATIENCE", patience)
+    monkeypatch.setenv("TERM", "xterm")
+    with progress.bar("closing") as report:
+        for i in range(5):
+            report(i / 4)
+    assert ("closing" in stderr.getvalue()) is shown
+
+
+def terminal(monkeypatch: pytest.MonkeyPatch, patience: float = 0.0) -> Terminal:
+    """A terminal in place of stderr."""
+    stderr = Terminal()
+    monkeypatch.setattr(sys, "stderr", stderr)
+    monkeypatch.setattr(progress, "PATIENCE", patience)
+    monkeypatch.setenv("TERM", "xterm")
+    return stderr
+
+
+def test_nothing_is_shown_of_work_that_reports_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    stderr = terminal(monkeypatch)
+    with progress.bar("closing"):
+        pass
+    assert stderr.getvalue() == ""
+
+
+def test_the_bar_shows_the_part_that_is_done_and_is_wiped(monkeypatch: pytest.MonkeyPatch) -> None:
+    stderr = terminal(monkeypatch)
+    with progress.bar("closing") as report:
+        report(0.25)
+        report(1.0)
+    written = stderr.getvalue()
+    assert "100%" in written
+    assert ERASED in written[written.rindex("100%") :]
+
+
+def test_the_bar_waits_for_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal(monkeypatch, 1.0)
+    clock = iter([10.0, 10.5, 10.999, 11.0, 11.5])
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    shown: list[float] = []
+
+    @contextmanager
+    def bar(description: str):
+        assert description == "closing"
+        yield shown.append
+
+    monkeypatch.setattr(progress, "_rich_bar", bar)
+    with progress.bar("closing") as report:
+        for fraction in (0.1, 0.2, 0.3, 0.4):
+            report(fraction)
+    assert shown == [0.3, 0.4], "from one second after the beginning"
+
+
+@pytest.mark.parametrize("patience", [0.0, 60.0])
+def test_errors_go_through_and_the_bar_goes_away(monkeypatch: pytest.MonkeyPatch, patience: float) -> None:
+    stderr = terminal(monkeypatch, patience)
+    with pytest.raises(KeyboardInterrupt), progress.bar("closing") as report:
+        report(0.5)
+        raise KeyboardInterrupt
+    written = stderr.getvalue()
+    assert ("closing" in written) is (patience == 0)
+    assert (ERASED in written[written.rfind("closing") :]) is (patience == 0)
+
+
+def test_no_terminal_gets_nothing_and_loads_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(progress, "_rich_bar", None)
+    with progress.bar("closing") as report:
+        assert report(0.5) is None
+    assert stream.getvalue() == ""

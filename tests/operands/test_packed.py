@@ -1,0 +1,189 @@
+"""Matrices of bits as operands: who may have them, closures and products that stay packed, and whose memory is used."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import semiring as sr
+from semiring import SemiringError
+from semiring.kernels.cpu.bits.matrix import PackedMatrix
+from semiring.operands import devices
+from semiring.operands.packed import Packed, check_boolean, read_packed, read_packed_on_gpu
+from semiring.operands.read import read
+
+SIZES = st.one_of(st.sampled_from([0, 1, 63, 64, 65, 128, 511, 512, 513]), st.integers(0, 200))
+SEEDS = st.integers(0, 2**32 - 1)
+packed_closure = partial(sr.closure, packed=True)
+
+
+def drawn(rows: int, columns: int, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return rng.random((rows, columns)) < rng.choice([0.0, 0.01, 0.5, 1.0])
+
+
+def same(matrix: PackedMatrix, expected: np.ndarray) -> None:
+    """The entries are as expected, and no bit is set beyond the last column."""
+    bits = np.unpackbits(np.ascontiguousarray(matrix.words).view(np.uint8), axis=1, bitorder="little")
+    assert matrix.shape == expected.shape
+    assert np.array_equal(bits[:, : matrix.shape[1]], expected)
+    assert not bits[:, matrix.shape[1] :].any()
+
+
+def refused(message: str, call, *arguments, **more) -> None:
+    with pytest.raises(SemiringError, match=message):
+        call(*arguments, **more)
+
+
+def warshall(dense: np.ndarray, reflexive: bool) -> np.ndarray:
+    result = dense.copy()
+    for k in range(len(dense)):
+        result |= result[:, k, None] & result[k]
+    return result | np.eye(len(dense), dtype=bool) if reflexive else result
+
+
+def makes(dense: np.ndarray) -> dict[str, object]:
+    """The same graph in every form."""
+    nx = pytest.importorskip("networkx")
+    i, j = np.nonzero(dense)
+    n = len(dense)
+    graph = nx.DiGraph()
+    graph.add_nodes_from(range(n))
+    graph.add_edges_from(zip(i.tolist(), j.tolist(), strict=True))
+    return {
+        "bool": dense, "int": dense.astype(np.int16), "float": np.asfortranarray(dense, np.float32),
+        "csr": sp.csr_array(dense), "coo": sp.coo_matrix(dense.astype(float)), "networkx": graph,
+        "graph": sr.as_graph((i, j, np.zeros(len(i))), n), "packed": PackedMatrix.from_dense(dense),
+        "min-plus": sr.adjacency((i, j, np.zeros(len(i))), sr.min_plus, n),
+    }
+
+
+@settings(max_examples=25, deadline=None)
+@given(SIZES, SEEDS, st.booleans(), st.sampled_from(["auto", "blocked", "r-kleene", "squaring", "elimination"]))
+def test_packed_closure(n: int, seed: int, reflexive: bool, method: str) -> None:
+    dense = drawn(n, n, seed) & (np.random.default_rng(seed).random((n, n)) < 2 / max(n, 1))
+    expected = warshall(dense, reflexive)
+    tile = None if method == "auto" else 64
+    given_ = PackedMatrix.from_dense(dense)
+    same(packed_closure(given_, "boolean", method=method, reflexive=reflexive, tile=tile), expected)
+    same(given_, dense)
+    assert packed_closure(given_, sr.boolean, reflexive=reflexive, overwrite=True) is given_
+    same(given_, expected)
+
+
+@pytest.mark.parametrize("reflexive", [True, False])
+def test_packed_closure_of_every_make(reflexive: bool) -> None:
+    dense = drawn(90, 90, 1) & (np.random.default_rng(1).random((90, 90)) < 0.02)
+    expected = warshall(dense, reflexive)
+    for name, graph in makes(dense).items():
+        if name == "min-plus":  # its elements are not those of boolean
+            for call in (packed_closure, sr.closure):
+                refused(r"A\[0, 0\] is ∞: it is outside the carrier of boolean", call, graph, sr.boolean)
+        else:
+            same(packed_closure(graph, sr.boolean, reflexive=reflexive), expected)
+    same(packed_closure(dense.tolist(), sr.boolean, reflexive=reflexive), expected)
+    for empty in (np.zeros((0, 0)), np.zeros((0, 0), bool), sp.csr_array((0, 0), dtype=bool)):
+        same(packed_closure(empty, sr.boolean, reflexive=reflexive), np.zeros((0, 0), bool))
+    frozen = PackedMatrix.from_dense(dense)
+    frozen.words.flags.writeable = False
+    same(packed_closure(frozen, sr.boolean, reflexive=reflexive, overwrite=True), expected)
+    same(frozen, dense)
+    done: list[float] = []
+    same(packed_closure(dense, sr.boolean, reflexive=reflexive, progress=done.append), expected)
+    assert done[-1] == 1.0
+
+
+def test_packed_product() -> None:
+    a, b, c = drawn(70, 130, 1), drawn(130, 65, 2), drawn(70, 65, 1)
+    expected = a.astype("f4") @ b.astype("f4") > 0
+    A, B, C = (PackedMatrix.from_dense(x) for x in (a, b, c))
+    for left, right in ((A, B), (A, b), (a, B), (sp.csr_array(a), B)):
+        same(sr.matmul(left, right, "boolean"), expected)
+    same(sr.matmul(A, B, sr.boolean, accumulate=C), expected | c)
+    same(sr.matmul(A, B, sr.boolean, accumulate=c), expected | c)
+    same(C, c)
+    refused("A has 65 columns, B has 130 rows", sr.matmul, C, B, "boolean")
+    refused("accumulate has shape", sr.matmul, A, B, "boolean", accumulate=A)
+    wide = PackedMatrix.from_dense(np.ones((70, 200), bool))
+    out = wide[:, 64:129]
+    with pytest.raises(SemiringError, match="read-only"):
+        sr.matmul(A, B, "boolean", out=out)
+    out = C.copy()
+    assert sr.matmul(A, B, "boolean", out=out, accumulate=out) is out
+    same(out, expected | c)
+    for bad in (A, np.empty((70, 65), bool)):
+        refused(r"out must be a PackedMatrix of shape \(70, 65\)", sr.matmul, A, B, "boolean", out=bad)
+
+
+def test_what_has_no_packed_closure() -> None:
+    for S in ("min-plus", "shortest-count", "regex", "bitset-must", "gf2", "max-min"):
+        refused("enough for algebras of False and True", packed_closure, np.eye(3, dtype=bool), S)
+    parity = sr.Semiring("parity", add=np.logical_xor, mul=np.logical_and, zero=False, one=True, dtypes="b")
+    refused("not the algebra of or and and", packed_closure, np.eye(3, dtype=bool), parity)
+    fuzzy = sr.Semiring("fuzzy", add=np.maximum, mul=np.minimum, zero=0, one=1, dtypes="bf",
+                        carrier=lambda a: (a >= 0) & (a <= 1))
+    same(packed_closure(np.eye(3, k=1), fuzzy), np.triu(np.ones((3, 3), bool)))
+    refused("entries other than the 0 and 1 of fuzzy", packed_closure, np.eye(3) / 2, fuzzy)
+    if devices.gpu_name() is None:
+        refused("no GPU was found", packed_closure, np.eye(3, dtype=bool), "boolean", device="gpu")
+    refused("unknown device", packed_closure, np.eye(3, dtype=bool), "boolean", device="tpu")
+    refused("must be a square matrix or a stack", packed_closure, np.zeros((2, 3), bool), "boolean")
+    refused("must be one matrix", packed_closure, np.zeros((2, 3, 3), bool), "boolean")
+    refused(r"A\[1, 1\] is 2: it is outside the carrier", packed_closure, np.diag([1, 2]), "boolean")
+    refused("unknown method", packed_closure, np.eye(3, dtype=bool), "boolean", method="fast")
+
+
+def test_who_may_have_a_bit_an_element() -> None:
+    check_boolean(sr.boolean)
+    parity = sr.Semiring("parity", add=np.logical_xor, mul=np.logical_and, zero=False, one=True, dtypes="b")
+    for S in (sr.min_plus, sr.max_min, sr.bitset_may, sr.shortest_hops, sr.regex, sr.gf2):
+        text = f"^a bit for each pair is enough for algebras of False and True, .*, not for {S.name}$"
+        refused(text, check_boolean, S)
+    text = "^parity is not the algebra of or and and; packed matrices are for that alone$"
+    for call in (check_boolean, partial(read_packed, PackedMatrix.zeros(2, 2), what="A"),
+                 partial(read_packed_on_gpu, PackedMatrix.zeros(2, 2), what="A")):
+        refused(text, call, S=parity)
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (3, 70), (1, 513), (64, 0)])
+def test_what_is_known_without_looking(shape: tuple[int, int]) -> None:
+    matrix = PackedMatrix.from_dense(drawn(*shape, 3))
+    given_ = read(matrix, sr.boolean, "B")
+    assert isinstance(given_, Packed) and given_.matrix is matrix and not given_.mine and not given_.on_gpu
+    assert (given_.kind, given_.what, given_.shape, given_.names) == ("packed", "B", shape, None)
+    assert given_.dtype == given_.callers_dtype == np.dtype(bool) and given_.nbytes == matrix.words.nbytes
+    facts, low = given_.form(5)
+    assert facts.two_valued and given_.facts.two_valued and low.kind == "packed" and not low.on_gpu
+    assert given_.lowering(facts, 5, in_place=True) is low
+    there = read_packed_on_gpu(matrix, sr.boolean, "B")
+    assert there.on_gpu and there.form(5)[1].on_gpu and there.form(5)[1].kind == "packed"
+
+
+def test_words_are_used_where_they_may_be_written_to() -> None:
+    matrix = PackedMatrix.from_dense(drawn(5, 70, 3))
+    given_ = Packed(matrix, sr.boolean)
+    low = given_.form(5)[1]
+    assert given_.stored(low, False) is matrix
+    copy = given_.stored(low, True)
+    assert copy == matrix and not np.shares_memory(copy.words, matrix.words)
+    matrix.words.flags.writeable = False
+    frozen = given_.stored(low, False)
+    assert frozen == matrix and frozen.words.flags.writeable and not np.shares_memory(frozen.words, matrix.words)
+
+
+def test_an_answer_goes_back_as_it_was_asked() -> None:
+    matrix, seen = PackedMatrix.zeros(2, 2), []
+
+    def wrap(answer: Any) -> str:
+        seen.append(answer)
+        return "wrapped"
+
+    low = Packed(matrix, sr.boolean).form(2)[1]
+    assert Packed(matrix, sr.boolean).unstored(low, matrix) is matrix
+    assert Packed(matrix, sr.boolean, wrap=wrap).unstored(low, matrix) == "wrapped" and seen == [matrix]

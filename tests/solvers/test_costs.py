@@ -1,0 +1,169 @@
+"""Predictions before anything is eliminated: rates by the lowering, a plan of it, and when a look does not repay."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import semiring as sr
+from semiring.algorithms.sparse.analysis import Analysis, analyse
+from semiring.algorithms.sparse.costs import Work
+from semiring.kernels.choose import choose
+from semiring.kernels.facts import Facts
+from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.lowering.general import general
+from semiring.kernels.lowering.objects import python_objects
+from semiring.operands.read import read
+from semiring.solvers import costs
+from semiring.solvers.costs import MANY, estimate, lowering_rates, not_worth_a_look
+
+LOW = general(sr.min_plus, np.dtype("f8"))
+
+
+def grid(side: int) -> sp.csr_array:
+    """A square grid, undirected."""
+    number = np.arange(side * side).reshape(side, side)
+    ends = np.concatenate(
+        [np.c_[number[:, :-1].ravel(), number[:, 1:].ravel()], np.c_[number[:-1].ravel(), number[1:].ravel()]]
+    )
+    rows, columns = np.concatenate([ends, ends[:, ::-1]]).T
+    return sp.csr_array((np.ones(len(rows)), (rows, columns)), (side * side, side * side))
+
+
+def analysed(A: Any, method: str = "natural") -> Analysis:
+    rows = read(A, sr.min_plus).rows  # type: ignore[attr-defined]
+    return analyse(rows.offsets, rows.columns.astype(np.int64), method=method)
+
+
+def low_of(name: str, dtype: str) -> Lowering:
+    return general(sr.catalogue[name], np.dtype(dtype))
+
+
+def test_a_plan_says_what_it_would_do() -> None:
+    text = str(sr.factor(grid(40), sr.min_plus).predict())
+    parts = "closure over min-plus, 1600 × 1600, float64, with 6240 edges", "nested dissection", "Dijkstra", "MiB"
+    for part in parts:
+        assert part in text
+    found = sr.plan(grid(40), sr.min_plus)
+    assert isinstance(found, sr.SparsePlan) and found.method == "sparse elimination"
+    assert found.seconds["elimination"] < found.seconds["dense"]
+
+
+def test_rates_go_by_bytes_and_by_what_an_operation_takes() -> None:
+    base = lowering_rates(LOW)
+    assert lowering_rates(low_of("min_plus", "f4")).product == 2 * base.product
+    assert lowering_rates(low_of("max_min", "f8")).product == base.product, "two instructions as well"
+    dear = lowering_rates(low_of("log", "f8"))
+    assert dear.product < base.product / 10, "⊕ takes logarithms"
+    fused = replace(low_of("log", "f8"), fused_sum=True)
+    assert lowering_rates(fused).product == base.product, "a sum and a comparison, whatever stands there"
+    objects = lowering_rates(python_objects(sr.regex, np.dtype(object), "for the test"))
+    assert objects.product < base.product / 100
+    assert lowering_rates(low_of("boolean", "?")).product == lowering_rates(low_of("bitset_may", "u2")).product
+
+
+def test_an_estimate_adds_up() -> None:
+    A = grid(12)
+    analysis = analysed(A)
+    whole, factors = (estimate(LOW, analysis, A.nnz, answer) for answer in (True, False))
+    assert whole.load is factors.load and whole.factors == factors.factors == factors.memory
+    assert whole.memory == whole.factors + 144 * 144 * 8, "and the answer"
+    assert whole.factors == 8 * (whole.load.stored + whole.load.stack)
+    assert whole.terms > factors.terms == whole.load.small + whole.load.large
+    assert factors.seconds["elimination"] < whole.seconds["elimination"]
+    assert factors.seconds["dense"] == pytest.approx(whole.seconds["dense"] / 3), "a third of a closure's work"
+    assert whole.seconds["dijkstra"] == factors.seconds["dijkstra"] and whole.prepared > 0
+    assert whole.largest == max(analysis.pivots + analysis.reach)
+    half = estimate(low_of("min_plus", "f4"), analysis, A.nnz, True)
+    assert half.factors == whole.factors / 2 and half.seconds["elimination"] < whole.seconds["elimination"]
+    nothing = estimate(LOW, analysed(sp.csr_array((0, 0))), 0, True)
+    assert nothing.largest == nothing.memory == nothing.terms == 0
+
+
+def test_what_storage_needs_besides_the_answer() -> None:
+    """Small integers are stored in 16 bits, and the answer is there in both at once."""
+    low = choose(sr.min_plus, np.dtype("i4"), Facts(largest=3), 17, in_place=False, packed=False)
+    assert low.storage == np.dtype("i2")
+    found = estimate(low, analysed(grid(4)), 48, True)
+    assert found.memory == found.factors + 256 * 2 + 256 * 4
+
+
+def test_a_plan_of_a_structure() -> None:
+    A = grid(12)
+    analysis = analysed(A)
+    made = costs.plan("closure", LOW, analysis, A.nnz)
+    found = estimate(LOW, analysis, A.nnz, True)
+    predicted = dict(found.seconds)
+    assert (made.operation, made.shape, made.method, made.nnz) == ("closure", (144, 144), "sparse elimination", A.nnz)
+    assert (made.order, made.fill, made.fronts) == ("natural", found.load.fill, len(analysis.parent))
+    assert made.seconds == found.seconds and made.factors == found.factors and made.work == found.terms
+    assert made.memory >= found.memory and made.run() is None
+    made.seconds["dense"] = -1.0
+    assert costs.plan("closure", LOW, analysis, A.nnz).seconds == predicted, "a plan is its caller's own"
+    assert made.shortage[0] == f"the closure of 144 × 144 float64 ({found.load.fill} pairs joined)"
+    factors = costs.plan("factor", LOW, analysis, A.nnz, answer=False)
+    assert factors.shortage[0].startswith("factoring 144 × 144 float64 (") and factors.memory < made.memory
+
+
+@pytest.mark.parametrize(("method", "text"), [
+    ("natural", "as the vertices are numbered"), ("levels", "nested dissection by level sets"),
+])
+def test_rows_that_are_printed_of_a_sparse_plan(method: str, text: str) -> None:
+    A = grid(4)
+    rows = costs.plan("closure", LOW, analysed(A, method), A.nnz).rows()
+    assert rows["operation"] == "closure over min-plus, 16 × 16, float64, with 48 edges"
+    assert rows["order"].startswith(text + "  (") and "a vertex)" in rows["order"]
+    assert "Dijkstra" in rows["predicted"] and rows["fronts"].endswith("of order 16")
+    sums = costs.plan("factor", low_of("plus_times", "f8"), analysed(A), A.nnz).rows()
+    assert "Dijkstra" not in sums["predicted"], "which algebras whose ⊕ does not select cannot use"
+    nothing = costs.plan("closure", LOW, analysed(sp.csr_array((0, 0))), 0).rows()
+    assert "(0 pairs joined, 0.0 a vertex)" in nothing["order"]
+
+
+@pytest.mark.parametrize(("seconds", "text"), [
+    (1.0, "elimination 1 s, dense 1 s"), (0.9994, "elimination 999 ms, dense 999 ms"), (123.4, "123 s"), (0, "0 ms"),
+    (1.5e-6, "0.0015 ms"),
+])
+def test_times_are_printed_in_words(seconds: float, text: str) -> None:
+    made = costs.plan("closure", LOW, analysed(grid(2)), 8)
+    made.seconds.update(elimination=seconds, dense=seconds)
+    assert text in made.rows()["predicted"]
+
+
+def random_graph(n: int, degree: int) -> sp.csr_array:
+    rng = np.random.default_rng(n)
+    ends = rng.integers(0, n, (2, n * degree))
+    return sp.coo_array((np.ones(n * degree), ends), (n, n)).tocsr()
+
+
+@pytest.mark.parametrize(("A", "look"), [
+    (grid(50), True), (sp.csr_array((2500, 2500)), True), (random_graph(100, 3), False),
+    (random_graph(4000, 2 * MANY), False), (random_graph(4000, 2), True),
+    (sp.csr_array(np.ones((300, 300))), False), (sp.csr_array((0, 0)), False),
+], ids=["grid", "no edges", "small", "many edges", "few edges", "dense", "nothing"])
+def test_when_a_look_repays(A: sp.csr_array, look: bool) -> None:
+    assert not_worth_a_look(LOW, read(A, sr.min_plus)) is not look  # type: ignore[arg-type]
+
+
+def test_many_edges_repay_where_levels_are_narrow() -> None:
+    """A long band: every vertex touches the 60 before it, and a search sees few of them at once."""
+    n, width = 4000, 60
+    band = sp.diags_array([np.ones(n - k) for k in range(1, width)], offsets=range(1, width), format="csr")
+    assert band.nnz > MANY * n
+    assert not not_worth_a_look(LOW, read(band, sr.min_plus))  # type: ignore[arg-type]
+
+
+def test_objects_repay_a_look_early() -> None:
+    """Where every term takes long, the dense closure is never fast."""
+    low = python_objects(sr.regex, np.dtype(object), "for the test")
+    assert not not_worth_a_look(low, read(grid(11), sr.min_plus))  # type: ignore[arg-type]
+    assert not_worth_a_look(LOW, read(grid(11), sr.min_plus))  # type: ignore[arg-type]
+
+
+def test_the_load_is_kept_in_the_plan() -> None:
+    made = costs.plan("closure", LOW, analysed(grid(3)), 24)
+    assert isinstance(made.load, Work) and made.load.fill == made.fill

@@ -1,0 +1,79 @@
+"""What a plan prints, what it says is short of memory, and that running it is calling its runner."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import semiring as sr
+from semiring.kernels.cpu.bits.lowering import packed_bits
+from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.lowering.general import general
+from semiring.solvers.plan import Plan, nothing
+
+LOW = general(sr.min_plus, np.dtype("f8"))
+
+
+def plan(operation: str = "closure", shape: tuple[int, ...] = (300, 200), low: Lowering = LOW, **more: Any) -> Plan:
+    given: dict[str, Any] = {
+        "method": "blocked", "place": "CPU, 3 threads", "work": 27e6, "memory": 3 << 20, "runner": nothing
+    }
+    return Plan(operation, low.algebra, shape, lowering=low, **(given | more))
+
+
+def test_what_is_printed_row_by_row() -> None:
+    assert plan(tile=64).rows() == {
+        "operation": "closure over min-plus, 300 × 200, float64", "method": "blocked", "tile": "64",
+        "lowering": f"{LOW.name}, stored as float64", "device": "CPU, 3 threads", "work": "2.7e+07 multiply-adds",
+        "memory": "3.0 MiB beyond the operands",
+    }
+    assert "tile" not in plan().rows(), "there are no blocks"
+    assert plan(low=packed_bits(sr.boolean, np.dtype(bool))).rows()["lowering"] == "packed bits, stored as bits"
+    records = plan(low=general(sr.shortest_hops, sr.shortest_hops.default_dtype)).rows()["operation"]
+    assert records.endswith("cost float64, hops float64")
+
+
+def test_reasons_stand_behind_their_rows() -> None:
+    made = plan(tile=64, reasons={"method": "as asked", "tile": "", "nothing": "of this name"})
+    lines = str(made).splitlines()
+    assert [line.split(" ")[0] for line in lines] == list(made.rows())
+    assert "method     blocked  (as asked)" in lines and "tile       64" in lines
+    assert lines[3] == f"lowering   {LOW.name}, stored as float64  ({LOW.reason})"
+    assert "of this name" not in str(made) and repr(made) == str(made)
+    mended = plan(reasons={"lowering": "said better"})
+    assert "(said better)" in str(mended) and LOW.reason not in str(mended)
+
+
+def test_the_place_is_the_engines_where_nothing_else_is_said() -> None:
+    assert plan(place="a moon").device == "a moon"
+    assert plan(place="").device == sr.plan(np.zeros((3, 3)), sr.min_plus).rows()["device"] != ""
+
+
+@pytest.mark.parametrize(("made", "text"), [
+    (plan(), "the closure of 300 × 200 float64"), (plan("matmul"), "the 300 × 200 product"),
+    (plan("rows", (7,)), "the rows of 7 float64"),
+    (plan(low=packed_bits(sr.boolean, np.dtype(bool))), "the closure of 300 × 200 bits"),
+])
+def test_what_is_short_of_memory(made: Plan, text: str) -> None:
+    assert made.shortage == (text, "use a narrower dtype or fewer vertices")
+    made.needs = ("something else", "do less")
+    assert made.shortage == ("something else", "do less")
+    made.needs = None
+
+
+def test_to_run_is_to_call_the_runner_with_the_plan() -> None:
+    made = plan(runner=lambda p: (p, "answer"))
+    assert made.run() == (made, "answer")
+    assert plan().run() is None, "nothing stands in a plan that is not run"
+    assert plan() != plan(), "two plans are two, also of the same work"
+
+
+def test_a_plan_of_every_verb_can_be_printed_and_run() -> None:
+    A = np.array([[0, 3.0], [1.0, 0]])
+    for verb, more in (("closure", {}), ("matmul", {"B": A}), ("factor", {}), ("solve", {"B": A}),
+                       ("rows", {"sources": [0]}), ("path", {"sources": (0, 1)})):
+        made = sr.plan(A, sr.min_plus, verb=verb, **more)
+        assert str(made).startswith(f"operation  {verb} over min-plus, ") and "multiply-adds" in str(made)
+        assert made.run() is not None

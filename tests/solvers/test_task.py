@@ -1,0 +1,289 @@
+"""A task and its way through the offers: what may be asked, who is asked first, and what is told when nobody can."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import semiring as sr
+from semiring.algorithms.blocks import UndefinedStar
+from semiring.kernels.lowering.general import general
+from semiring.machine import memory
+from semiring.operands.operand import Operand
+from semiring.operands.read import read
+from semiring.solvers import task as module
+from semiring.solvers.plan import Plan
+from semiring.solvers.task import (
+    DEFAULTS,
+    LARGE,
+    SOLVERS,
+    TAKES,
+    Declined,
+    Options,
+    Task,
+    compute,
+    first_offer,
+    options,
+    refuse_closures,
+    refuse_what_has_no_meaning,
+    solvers,
+    undefined_star,
+)
+
+inf = np.inf
+A = np.array([[inf, 3.0], [1.0, inf]])
+LOW = general(sr.min_plus, np.dtype("f8"))
+
+
+# What may be asked.
+
+
+def test_an_unknown_device_is_refused() -> None:
+    with pytest.raises(sr.SemiringError, match="unknown device 'tpu': it is 'cpu', 'gpu'"):
+        sr.closure(np.zeros((2, 2)), sr.min_plus, device="tpu")
+
+
+@pytest.mark.parametrize(("asked", "text"), [
+    ({"method": 3}, "^method must be the name of one, such as 'auto', and is 3$"),
+    ({"method": None}, "method must be the name of one"), ({"method": ["auto"]}, r"and is \['auto'\]"),
+    ({"device": "tpu"}, "^unknown device 'tpu': it is 'cpu', 'gpu', or None for the best of them$"),
+    ({"device": 0}, "unknown device 0"), ({"device": ["cpu"]}, r"unknown device \['cpu'\]"),
+    ({"order": "best"}, "^order must be 'auto', 'metis', 'levels' or 'natural', and is 'best'$"),
+    *(({"tile": t}, "^tile must be a positive whole number, and is ") for t in (0, -1, 2.5, 2.0, "64", True, [3], inf)),
+    *(({"progress": p}, "^progress must be True, False or a function of a number, and is ") for p in (None, 1, "yes")),
+    *(({name: value}, f"^{name} must be True or False, and is ")
+      for name in ("reflexive", "overwrite", "check", "packed", "predecessors") for value in (None, "no", 0.5, [])),
+])
+def test_options_that_are_none(asked: dict[str, Any], text: str) -> None:
+    for make in (Options, options):
+        with pytest.raises(sr.SemiringError, match=text):
+            make(**asked)
+
+
+def test_options_that_are_equal_but_not_the_same() -> None:
+    """What is kept of an earlier call does not let others through."""
+    assert options(tile=1).tile == 1 and options(tile=np.int64(1)).tile == 1
+    for tile in (True, 1.0):
+        with pytest.raises(sr.SemiringError, match="tile must be a positive whole number"):
+            options(tile=tile)
+    assert options(check=np.False_).check == options(check=0).check == options(check=False).check == 0
+    with pytest.raises(sr.SemiringError, match="progress must be"):
+        options(progress=0)
+
+
+def test_options_are_checked_once_and_functions_are_let_go() -> None:
+    assert options(tile=7, check=False) is options(tile=7, check=False)
+    assert options() == DEFAULTS and options().usual and options(device="cpu").usual
+    for asked in ({"tile": 3}, {"check": False}, {"reflexive": False}, {"progress": True}, {"method": "blocked"}):
+        assert not options(**asked).usual
+    told = print
+    assert options(progress=told).progress is told and options(progress=told) is not options(progress=told)
+    with pytest.raises(AttributeError):
+        options().tile = 5  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("verb", TAKES)
+def test_a_verb_has_the_options_that_are_listed_and_no_others(verb: str) -> None:
+    takes = TAKES[verb].split()
+    B, sources = (A if "B" in takes else None), ((0, 1) if "sources" in takes else None)
+    other: dict[str, Any] = {"method": "blocked", "reflexive": False, "overwrite": True, "device": "cpu", "tile": 3,
+                             "check": False, "packed": True, "order": "natural", "predecessors": True}
+    refuse_what_has_no_meaning(verb, {name: getattr(DEFAULTS, name) for name in other}, B, sources)
+    for name, value in other.items():
+        if name in takes:
+            refuse_what_has_no_meaning(verb, {name: value}, B, sources)
+        else:
+            with pytest.raises(sr.SemiringError, match=f"^{verb} has no option '{name}'; it has {', '.join(takes)}$"):
+                refuse_what_has_no_meaning(verb, {name: value}, B, sources)
+    for name, mine, theirs in (("B", (None if B is not None else A, sources), B),
+                               ("sources", (B, None if sources else (0, 1)), sources)):
+        word = "has no" if theirs is None else "needs"
+        with pytest.raises(sr.SemiringError, match=f"^a plan for {verb} {word} {name}$"):
+            refuse_what_has_no_meaning(verb, {}, *mine)
+
+
+def test_what_is_no_verb() -> None:
+    for verb in ("close", "", None, 3, ["closure"]):
+        with pytest.raises(sr.SemiringError, match=r"unknown verb .*: it is closure, matmul, factor, solve, rows, "):
+            refuse_what_has_no_meaning(verb, {}, None, None)  # type: ignore[arg-type]
+    for sources in (3, "ab", (0,), (0, 1, 2), {0: 1}):
+        with pytest.raises(sr.SemiringError, match=r"^a plan for a path needs sources=\(source, target\), not "):
+            refuse_what_has_no_meaning("path", {}, None, sources)
+
+
+# Operands.
+
+
+def made(kind: str) -> Any:
+    truths = np.eye(3, k=1, dtype=bool)
+    return {"dense": truths, "sparse": sp.csr_array(truths), "packed": sr.pack(truths)}[kind]
+
+
+@pytest.mark.parametrize(("left", "right"), list(product(["dense", "sparse", "packed"], repeat=2)))
+def test_bits_decide_and_then_entries(left: str, right: str) -> None:
+    task = Task("matmul", sr.boolean, (made(left), made(right)), options(), (None,))
+    both = {left, right}
+    assert task.kind == next(kind for kind in ("packed", "sparse", "dense") if kind in both)
+    assert [given.kind for given in task.given] == [left, right]
+    assert [given.what for given in task.given] == ["A", "B"]
+
+
+def test_what_is_accumulated_is_an_array_unless_all_are_bits() -> None:
+    for left, kind in (("dense", "dense"), ("sparse", "dense"), ("packed", "sparse")):
+        task = Task("matmul", sr.boolean, (made(left), made("dense"), made("sparse")), options(), (None,))
+        assert task.operands[2].kind == kind and task.operands[2].what == "accumulate" and task.kind == left
+
+
+def test_bits_are_read_where_bits_are_wanted() -> None:
+    assert Task("closure", "boolean", (made("dense"),), options(packed=True)).kind == "packed"
+    assert Task("closure", "boolean", (made("sparse"),), options(packed=True)).kind == "sparse"
+    with pytest.raises(sr.SemiringError, match="a bit for each pair is enough"):
+        Task("closure", "min-plus", (A,), options(packed=True))
+
+
+def test_an_operand_is_taken_as_it_is() -> None:
+    given = read(A, sr.min_plus, "Q")
+    task = Task("closure", sr.min_plus, (given,), options())
+    assert task.given[0] is task.operands[0] is given and task.names is None and task.observers == []
+    named = Task("closure", sr.min_plus, (sr.Matrix(A, sr.min_plus, ["a", "b"]),), options())
+    assert named.names == ["a", "b"] and named.verb == "closure" and named.S is sr.min_plus
+
+
+@pytest.mark.parametrize(("verb", "shapes", "asked", "work"), [
+    ("closure", [(20, 20)], None, None), ("closure", [(500, 500)], None, 500.0**3),
+    ("closure", [(40, 200, 200)], None, 40 * 200.0**3), ("closure", [(500, 500)], "cpu", None),
+    ("closure", [(3, 3)], "gpu", 27.0), ("matmul", [(500, 400), (400, 600)], None, 500 * 400 * 600.0),
+    ("matmul", [(500, 400), (400,)], None, None), ("matmul", [(500, 400), (9, 9, 400, 600)], None, 81 * 1.2e8),
+    ("factor", [(2000, 2000)], None, None), ("factor", [(2, 2)], "gpu", 0.0),
+    ("rows", [(2000, 2000)], "gpu", None), ("path", [(2000, 2000)], None, None),
+])
+def test_whether_it_is_asked_where_to_compute(
+    verb: str, shapes: list[tuple[int, ...]], asked: str | None, work: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Small work does not even ask whether there is a GPU; None: nobody asked."""
+    heard: list[tuple[Any, float]] = []
+
+    def place(operands: list[Operand], device: str | None, work: float) -> list[Operand]:
+        heard.append((device, work))
+        return operands
+
+    monkeypatch.setattr(module, "place", place)
+    given = [np.broadcast_to(0.0, shape) for shape in shapes]
+    Task(verb, sr.min_plus, given, options(device=asked), (None,))
+    assert heard == ([] if work is None else [(asked, work)])
+
+
+# Who is asked.
+
+
+def test_every_verb_has_solvers_for_every_kind() -> None:
+    assert set(SOLVERS) == set(TAKES)
+    for verb, rows in SOLVERS.items():
+        assert set(rows) == {"dense", "device", "sparse", "packed"}
+        for kind in rows:
+            if kind != "device":  # some of those import CuPy
+                found = solvers(verb, kind)
+                assert len(found) == len(rows[kind]) and all(offer.__name__ == "offer" for offer in found)
+                assert [offer.__module__.rpartition(".")[2] for offer in found] == list(rows[kind])
+
+
+def plan(run: Callable[[Any], Any], method: str = "mine", memory: int = 0) -> Plan:
+    return Plan("closure", sr.min_plus, (2, 2), method, LOW, "", 8.0, memory, run, ("the work", "do less"))
+
+
+@pytest.fixture
+def offered(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Task]:
+    """A task with offers of the test's own, each time anew."""
+
+    def make(*plans: Plan | None) -> Task:
+        offers = [lambda task, p=p: p if p is None else replace(p) for p in plans]
+        monkeypatch.setattr(module, "solvers", lambda verb, kind: offers)
+        return Task("closure", sr.min_plus, (sr.Matrix(A, sr.min_plus, ["a", "b"]),), options())
+
+    return make
+
+
+def declines(cause: Exception | None = None) -> Callable[[Any], Any]:
+    def run(plan: Plan) -> None:
+        raise Declined from cause
+
+    return run
+
+
+def test_the_first_that_does_not_decline_answers(offered: Callable[..., Task]) -> None:
+    task = offered(None, plan(declines(), "a"), None, plan(lambda p: f"{p.method} answers", "b"), plan(declines(), "c"))
+    told: list[str] = []
+    task.observers.append(lambda plan: told.append(plan.method))
+    assert compute(task) == "b answers"
+    assert told == ["b"], "only of the plan that gave the answer"
+
+
+def test_where_all_decline_the_cause_is_told(offered: Callable[..., Task]) -> None:
+    task = offered(plan(declines(ValueError("first"))), plan(declines(KeyError("last"))))
+    with pytest.raises(KeyError, match="last"):
+        compute(task)
+
+
+def test_what_is_planned_is_what_is_tried_first_and_goes_on_to_the_next(offered: Callable[..., Task]) -> None:
+    task = offered(None, plan(declines(), "a"), plan(lambda p: p.method, "b"))
+    made = first_offer(task)
+    assert made.method == "a" and made.run() == "b"
+
+
+@pytest.mark.parametrize("bytes_", [LARGE, LARGE + 1])
+def test_large_work_asks_for_memory(bytes_: int, offered: Callable[..., Task], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "available_bytes", lambda: 10)
+    task = offered(plan(lambda p: "done", memory=bytes_))
+    if bytes_ > LARGE:
+        with pytest.raises(sr.SemiringError, match=r"^the work needs 64.0 MiB of memory and 10 bytes is .*: do less"):
+            compute(task)
+    else:
+        assert compute(task) == "done"
+
+
+def test_a_pivot_without_a_star_is_named(offered: Callable[..., Task]) -> None:
+    def run(plan: Plan) -> None:
+        raise UndefinedStar(1)
+
+    with pytest.raises(sr.NoClosureError, match="over min-plus does not exist: eliminating vertex 'b' needs") as caught:
+        compute(offered(plan(run)))
+    assert (caught.value.vertex, caught.value.cycle, caught.value.__cause__) == ("b", None, None)
+    error = undefined_star(sr.plus_times, None, 3)
+    assert error.vertex == 3 and "eliminating vertex 3 needs the star of an element that has none" in str(error)
+
+
+def test_an_algebra_with_products_only() -> None:
+    with pytest.raises(sr.LawError, match=r"^plus-min is not a semiring, so it has products but no closure: ⊗"):
+        refuse_closures(sr.plus_min)
+    for verb in TAKES:
+        if verb == "matmul":
+            assert Task(verb, sr.plus_min, (np.zeros((2, 2)),) * 2, options(), (None,)).S is sr.plus_min
+        else:
+            with pytest.raises(sr.LawError, match="products but no closure"):
+                Task(verb, "plus-min", (np.zeros((2, 2)),), options())
+    declared = sr.Semiring("fine", add=np.minimum, mul=np.add, zero=inf, one=0, product_only=True)
+    with pytest.raises(sr.LawError, match=r"no closure: it was declared with product_only=True$"):
+        refuse_closures(declared)
+    with pytest.raises(sr.SemiringError, match="unknown algebra 'min-pluss': did you mean 'min_plus'"):
+        Task("closure", "min-pluss", (A,), options())
+
+
+def test_path_of_what_is_no_semiring() -> None:
+    A = np.array([[1.0, 2.0], [3.0, 4.0]])
+    graph = sp.csr_array(A)
+    for S in (sr.shortest_widest, sr.plus_min):
+        B = A if not S.is_record else S.array([[(1.0, 1.0), (2.0, 2.0)], [(3.0, 3.0), (4.0, 4.0)]])
+        verbs = [lambda: sr.path(B, S, 0, 1), lambda: sr.closure_rows(B, S, 0), lambda: sr.closure(B, S),  # noqa: B023
+                 lambda: sr.factor(B, S), lambda: sr.solve(B, B, S), lambda: sr.plan(B, S),  # noqa: B023
+                 lambda: sr.factor(graph, S), lambda: sr.solve(graph, A, S), lambda: sr.plan(graph, S),  # noqa: B023
+                 lambda: sr.closure(graph, S), lambda: sr.closure(graph, S, method="sparse"),  # noqa: B023
+                 lambda: sr.closure_rows(graph, S, 0)] # noqa: B023
+        for verb in verbs:
+            with pytest.raises(sr.LawError, match="is not a semiring, so it has products but no closure"):
+                verb()

@@ -1,0 +1,67 @@
+"""Compiling ahead of need: what later calls would ask for is there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import semiring as sr
+from semiring.kernels.build import PURPOSES, code_of
+from semiring.kernels.choose import choose
+from semiring.kernels.cpu.compile import price
+from semiring.kernels.facts import Facts
+from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.lowering.general import general
+
+
+def form(S: sr.Semiring, dtype: str) -> Lowering:
+    return choose(S, np.dtype(dtype), Facts(largest=1), 2, in_place=False, packed=False)
+
+
+def test_everything_that_is_said_to_be_compiled_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = []
+    monkeypatch.setattr(price.Code, "bought", property(lambda code: False, lambda code, value: compiled.append(code)))
+    sr.warmup(sr.min_plus, "max_min", dtypes=["f8"], sparse=True)
+    for S in (sr.min_plus, sr.max_min):
+        wanted = {code_of(form(S, "f8"), "fronts"), code_of(general(S, np.dtype("f8")), "search")}
+        assert wanted <= set(compiled)
+    assert {"fronts", "search"} < set(PURPOSES)
+
+
+def test_blocks_are_closed_and_multiplied_by_the_engine_that_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    from semiring.kernels.cpu.dense.engine import DenseKernel
+
+    calls: list[tuple[str, np.dtype]] = []
+    for name in ("multiply", "close"):
+        monkeypatch.setattr(DenseKernel, name, lambda self, *blocks, name=name: calls.append((name, self.dtype)))
+    sr.warmup(sr.min_plus, dtypes=("f4", np.float64))
+    assert calls == [(name, np.dtype(d)) for d in ("f4", "f8") for name in ("multiply", "close")]
+    calls.clear()
+    sr.warmup(sr.plus_min, dtypes="f8")  # a bare product has no closure
+    assert [name for name, _ in calls] == ["multiply"]
+
+
+def test_objects_need_nothing() -> None:
+    sr.warmup(sr.why, sr.regex, sparse=True)
+
+
+def test_without_numba_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("semiring.solvers.warmup.has_numba", lambda: False)
+    with pytest.raises(sr.SemiringError, match="install numba"):
+        sr.warmup(sr.min_plus)
+
+
+def test_what_cannot_be_compiled_is_refused() -> None:
+    with pytest.raises(sr.SemiringError, match="did you mean 'min_plus'"):
+        sr.warmup("min_pluss")
+    with pytest.raises(sr.SemiringError, match="are not dtypes"):
+        sr.warmup(sr.min_plus, dtypes="float65")
+    with pytest.raises(sr.SemiringError):
+        sr.warmup(sr.bitset_may, dtypes="f8")
+
+
+def test_a_first_call_compiles_no_sooner_for_it() -> None:
+    """`always` ends with the call."""
+    with price.always():
+        assert price.when() == "always"
+    assert not price._always.get()

@@ -1,0 +1,154 @@
+"""Which answers have the names of vertices, and of what kind they are: what goes in decides, never how large it is."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import semiring as sr
+
+inf = np.inf
+SIZES = (3, 150)
+
+
+def names(n: int) -> list[str]:
+    return [f"v{i}" for i in range(n)]
+
+
+def chain(n: int) -> np.ndarray:
+    """Each vertex to the next, by 1, 2, …"""
+    A = np.full((n, n), inf)
+    A[np.arange(n - 1), np.arange(1, n)] = np.arange(1, n)
+    return A
+
+
+def edges(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return np.arange(n - 1), np.arange(1, n), np.arange(1.0, n)
+
+
+def networkx(n: int) -> nx.DiGraph:
+    graph = nx.DiGraph()
+    graph.add_nodes_from(range(n))
+    graph.add_weighted_edges_from(zip(*(end.tolist() for end in edges(n)), strict=True))
+    return graph
+
+
+MAKE: dict[str, Callable[[int], Any]] = {
+    "array": chain,
+    "csr": lambda n: sp.csr_array((edges(n)[2], edges(n)[:2]), (n, n)),
+    "Matrix": lambda n: sr.Matrix(chain(n), sr.min_plus),
+    "named Matrix": lambda n: sr.Matrix(chain(n), sr.min_plus, names(n)),
+    "other names": lambda n: sr.Matrix(chain(n), sr.min_plus, [f"w{i}" for i in range(n)]),
+    "Graph": lambda n: sr.as_graph(edges(n), n),
+    "named Graph": lambda n: sr.as_graph(edges(n), n, names=names(n)),
+    "NetworkX": networkx,
+}
+NAMED = {"named Matrix", "named Graph"}
+UNNAMED = {"Matrix", "Graph", "NetworkX"}
+SPARSE = {"csr", "Graph", "named Graph", "NetworkX"}
+
+
+def kind_of_product(left: str, right: str) -> type:
+    together = any({left, right} <= group for group in (NAMED, UNNAMED, {"other names"}))
+    if {left, right} <= SPARSE:
+        return sr.Graph if together else sp.csr_array
+    return sr.Matrix if together else np.ndarray
+
+
+def array_of(answer: Any) -> np.ndarray:
+    if isinstance(answer, sr.Graph):
+        answer = sr.adjacency(answer, sr.min_plus)
+    if sp.issparse(answer):
+        rows, columns = answer.nonzero()
+        found = np.full(answer.shape, inf)
+        found[rows, columns] = answer.tocsr()[rows, columns]
+        return found
+    return np.asarray(answer)
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("right", MAKE)
+@pytest.mark.parametrize("left", MAKE)
+def test_products(left: str, right: str, n: int) -> None:
+    A, B = MAKE[left](n), MAKE[right](n)
+    product = sr.matmul(A, B, sr.min_plus)
+    assert type(product) is kind_of_product(left, right)
+    assert getattr(product, "names", None) == (names(n) if {left, right} <= NAMED else
+                                               A.names if left == right == "other names" else None)
+    np.testing.assert_array_equal(array_of(product), sr.matmul(chain(n), chain(n), sr.min_plus))
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("given", [k for k in MAKE if k != "other names"])
+def test_closures_factors_and_solutions(given: str, n: int) -> None:
+    A = MAKE[given](n)
+    kind = sr.Matrix if given in NAMED | UNNAMED else np.ndarray
+    for answer in (sr.closure(A, sr.min_plus), sr.factor(A, sr.min_plus).closure()):
+        assert type(answer) is kind
+        assert getattr(answer, "names", None) == (names(n) if given in NAMED else None)
+    for right in ("named Matrix", "other names"):
+        B = MAKE[right](n)
+        for answer in (sr.solve(A, B, sr.min_plus), sr.factor(A, sr.min_plus).solve(B)):
+            assert type(answer) is (sr.Matrix if {given, right} <= NAMED else np.ndarray)
+
+
+def test_a_product_of_graphs_is_a_graph_that_goes_on() -> None:
+    """Its edges are the entries that are not zero; both ways of an undirected graph are edges."""
+    roads = sr.as_graph([("a", "b", 2.0), ("b", "c", 3.0), ("c", "d", 4.0)])
+    two = sr.matmul(roads, roads, sr.min_plus)
+    assert [(two.names[i], two.names[j], w) for i, j, w in zip(two.sources, two.targets, two.weights, strict=True)] == [
+        ("a", "c", 5.0), ("b", "d", 7.0)]
+    assert sr.path(sr.matmul(two, roads, sr.min_plus), sr.min_plus, "a", "d") == (9.0, ["a", "d"])
+    both_ways = sr.as_graph([("a", "b", 2.0)], directed=False)
+    assert np.asarray(sr.adjacency(sr.matmul(both_ways, both_ways, sr.min_plus), sr.min_plus)).tolist() == [
+        [4.0, inf], [inf, 4.0]]
+    assert len(sr.matmul(sr.as_graph([], 2), sr.as_graph([], 2), sr.min_plus)) == 0
+
+
+def test_a_product_of_large_graphs_is_not_made_dense() -> None:
+    n = 100_000
+    roads = sr.as_graph(edges(n), n, names=names(n))
+    two = sr.matmul(roads, roads, sr.min_plus)
+    assert isinstance(two, sr.Graph) and len(two) == n - 2 and two.names == names(n)
+
+
+def test_graphs_carry_elements_that_scipy_does_not_know() -> None:
+    records = sr.Graph(np.array([0, 1]), np.array([1, 2]), 3, sr.shortest_hops.array([(1.5, 1), (2.0, 1)]))
+    assert sr.matmul(records, records, sr.shortest_hops).weights.tolist() == [(3.5, 2.0)]
+    words = sr.as_graph([("a", "b", sr.letter("x")), ("b", "c", sr.letter("y"))])
+    assert [str(word) for word in sr.matmul(words, words, sr.regex).weights] == ["xy"]
+    other = sr.as_graph([("a", "b", sr.letter("x")), ("b", "d", sr.letter("y"))])
+    with pytest.raises(sr.SemiringError, match="or both as graphs on the same vertices"):
+        sr.matmul(words, other, sr.regex)
+
+
+class Exported:
+    """An array of a library that only exports DLPack."""
+
+    def __init__(self, array: np.ndarray):
+        self.array = array
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.array.__dlpack_device__()
+
+
+@pytest.mark.parametrize("right", MAKE)
+def test_an_array_type_of_another_library_stays(right: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the other operand has names."""
+    library = ModuleType("elsewhere")
+    library.from_dlpack = lambda array: (library, array)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "elsewhere", library)
+    monkeypatch.setattr(Exported, "__module__", "elsewhere")
+    owner, product = sr.matmul(Exported(chain(3)), MAKE[right](3), sr.min_plus)
+    assert owner is library
+    np.testing.assert_array_equal(product, sr.matmul(chain(3), chain(3), sr.min_plus))
