@@ -177,3 +177,8 @@ def test_a_law_that_fails_on_the_samples_has_a_witness() -> None:
 def test_samples_that_are_none(S: Any, samples: Any, text: str) -> None:
     with pytest.raises(sr.SemiringError, match=text):
         api.check_laws(S, samples)
+
+
+@pytest.mark.parametrize("S", [sr.min_plus, sr.max_plus], ids=str)
+def test_the_laws_hold_on_integers_whose_limits_are_infinite(S: sr.Semiring) -> None:
+    assert sr.check_laws(S, np.array([1, 2, -3])).ok

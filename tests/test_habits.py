@@ -158,3 +158,20 @@ def test_paths_that_lead_nowhere_are_found() -> None:
 def test_actionlint() -> None:
     done = subprocess.run(["actionlint", *WORKFLOWS], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_module_has_a_test_of_its_name() -> None:
+    """In its place in the mirror, or among those that need a GPU; templates are tested through what fills them."""
+    places = {"semiring": [ROOT / "tests"], "algorithms": [ROOT / "tests/algorithms"],
+              "kernels": [ROOT / "tests/kernels"], "kernels/cuda": [ROOT / "tests/kernels/cuda", ROOT / "tests/gpu"]}
+    without = []
+    for folder in ("semiring", "algorithms", "kernels"):
+        for file in sorted((ROOT / folder).rglob("*.py")):
+            inside = file.relative_to(ROOT / folder)
+            home = "kernels/cuda" if folder == "kernels" and inside.parts[0] == "cuda" else folder
+            inside = inside.relative_to("cuda") if home == "kernels/cuda" else inside
+            names = [home_ / inside.parent / f"test_{file.name}" for home_ in places[home]]
+            special = file.stem.startswith("__") or file.stem.endswith("template")
+            if not special and not any(name.is_file() for name in names):
+                without.append(str(file.relative_to(ROOT)))
+    assert without == []

@@ -106,8 +106,8 @@ class Work:
 
 
 @lru_cache(16)
-def work_of(analysis: Analysis, sources: np.ndarray | None = None) -> Work:
-    """Count the terms for rows of the closure of some vertices, or of all.
+def work_of(analysis: Analysis) -> Work:
+    """Count the terms of a closure.
 
     Examples
     --------
@@ -122,10 +122,9 @@ def work_of(analysis: Analysis, sources: np.ndarray | None = None) -> Work:
     s, u = a.pivots.astype(float), a.reach.astype(float)
     fronts = s * (s + u) ** 2
     big = s + u >= BIG
-    places = np.arange(a.n) if sources is None else np.sort(a.place[sources])
     return Work(
         small=float(fronts[~big].sum()), large=float(fronts[big].sum()), down=float((s * u).sum()),
-        touched=int((s + u).sum()), up=float(_paths(a.first, a.pointer, a.parent, a.owner, places)),
+        touched=int((s + u).sum()), up=float(_paths(a.first, a.pointer, a.parent, a.owner, np.arange(a.n))),
         stored=int((s * s + 2 * s * u).sum()), fill=int((s * (s - 1) / 2 + s * u).sum()),
         stack=a.stack_layout(LANES, 1)[2],
     )

@@ -64,7 +64,9 @@ def set_entries(matrix: PackedRows, rows: np.ndarray, columns: np.ndarray) -> No
 
 def columns_of(matrix: PackedRows, rows: slice) -> np.ndarray:
     """The columns that are set, row after row."""
-    return np.nonzero(_unpacked(matrix, rows))[1]
+    begin, end, _ = rows.indices(matrix.shape[0])
+    bands = [slice(begin + band.start, min(begin + band.stop, end)) for band in _bands((end - begin, matrix.shape[1]))]
+    return np.concatenate([np.empty(0, np.int64), *(np.nonzero(_unpacked(matrix, band))[1] for band in bands)])
 
 
 def _column(matrix: PackedRows, k: int) -> np.ndarray:
@@ -72,14 +74,18 @@ def _column(matrix: PackedRows, k: int) -> np.ndarray:
     return np.flatnonzero(matrix.words[:, k // WORD] & (np.uint64(1) << np.uint64(k % WORD)))
 
 
-def multiply_add(C: PackedRows, A: PackedRows, B: PackedRows) -> None:
-    """C ← C ⊕ A ⊗ B; C overlaps neither A nor B."""
-    (rows, columns), pivots = C.shape, A.shape[1]
-    if A.shape[0] != rows or B.shape != (pivots, columns):
+def check_product(C: PackedRows, A: PackedRows, B: PackedRows) -> None:
+    """Refuse blocks that do not fit, and to write to what cannot be written to."""
+    if A.shape[0] != C.shape[0] or B.shape != (A.shape[1], C.shape[1]):
         raise SemiringError(f"shapes do not fit: {C.shape} ← {A.shape} ⊗ {B.shape}")
     check_writable(C)
-    width = -(-columns // WORD)
-    for k in range(pivots):
+
+
+def multiply_add(C: PackedRows, A: PackedRows, B: PackedRows) -> None:
+    """C ← C ⊕ A ⊗ B; C overlaps neither A nor B."""
+    check_product(C, A, B)
+    width = C.used_words
+    for k in range(A.shape[1]):
         C.words[_column(A, k), :width] |= B.words[k, :width]
 
 
@@ -140,8 +146,8 @@ class BitsKernel:
 
     def multiply(self, C: PackedRows, A: PackedRows, B: PackedRows) -> None:
         """C ← A ⊗ B; C overlaps neither A nor B."""
-        check_writable(C)
-        C.words[:, : -(-C.shape[1] // WORD)] = 0
+        check_product(C, A, B)
+        C.words[:, : C.used_words] = 0
         self.multiply_add(C, A, B)
 
     def left(self, D: PackedRows, R: PackedRows) -> None:

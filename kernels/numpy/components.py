@@ -21,9 +21,10 @@ class Reach:
 
     def packed(self, reflexive: bool = True) -> PackedRows:
         """The closure, a bit a pair."""
+        result = self.walks.copy()
         if reflexive:
-            bits.set_diagonal(self.walks, np.ones(self.walks.shape[0], bool))
-        return self.walks
+            bits.set_diagonal(result, np.ones(result.shape[0], bool))
+        return result
 
     def dense(self, zero: Any, one: Any, dtype: Any, reflexive: bool = True) -> np.ndarray:
         """The closure as an array of two values."""

@@ -185,15 +185,15 @@ class ArrayKernel(ArrayBlocks):
 
     def multiply_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         """C[s] ← A[s] ⊗ B[s] for every s; A and B may repeat a matrix by a zero stride."""
+        _check_shapes(C, A, B)
         C[...] = self._operations.zero
         self.multiply_add_stack(C, A, B)
 
     def multiply_add_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         """C[s] ← C[s] ⊕ A[s] ⊗ B[s] for every s; A and B may repeat a matrix by a zero stride."""
+        _check_shapes(C, A, B)
         batch, m, n = C.shape
         depth = A.shape[2]
-        if A.shape != (batch, m, depth) or B.shape != (batch, depth, n):
-            raise ValueError(f"shapes {C.shape}, {A.shape} and {B.shape} do not fit")
         if self._blas and self._by_library(C, A, B):
             return
         accumulate, height = self._operations.accumulate, max(STRIP // max(batch * n, 1), 1)
@@ -269,6 +269,12 @@ class ArrayKernel(ArrayBlocks):
     def closes_whole(self, n: int) -> bool:
         """Whether `close` is the best way to close a whole matrix of this order."""
         return n <= self.tile
+
+
+def _check_shapes(C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+    batch, m, n = C.shape
+    if A.shape != (batch, m, A.shape[2]) or B.shape != (batch, A.shape[2], n):
+        raise ValueError(f"shapes {C.shape}, {A.shape} and {B.shape} do not fit")
 
 
 def seconds(lowering: Lowering, rounds: float, terms: float) -> float:

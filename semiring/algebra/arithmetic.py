@@ -98,6 +98,8 @@ class Arithmetic:
 
     def raw_mul(self, x: Any, y: Any) -> Any:
         """x ⊗ y as it was declared: 0 ⊗ a may be NaN."""
+        if self.dtype.kind in "iu" and self.semiring.is_tropical:
+            return self._sum(x, y)  # no number stands for the infinity that is declared
         return self._call("raw_mul", x, y)
 
     def star(self, x: Any) -> Any:

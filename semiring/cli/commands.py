@@ -16,6 +16,7 @@ from semiring.algebra.semiring import Semiring
 from semiring.api import check_laws, plan, solve
 from semiring.errors import LawError, SemiringError
 from semiring.files.writers import save_array
+from semiring.kernels.cpu.compile.price import has_numba
 from semiring.operands.devices import gpu_facts, gpu_name
 
 from .inputs import algebra_of, label_of, matrix_of
@@ -107,13 +108,10 @@ def _facts() -> Iterator[tuple[str, str]]:
     import platform
     from importlib.metadata import PackageNotFoundError, version
 
-    from llvmlite import binding
-
     from semiring.kernels.cpu.compile.cache import cache_directory
     from semiring.kernels.cpu.compile.threads import thread_count
     from semiring.machine.memory import available_bytes, in_words
 
-    features = binding.get_host_cpu_features()
     yield "semiring", __version__
     yield "python", platform.python_version()
     for package in ("numpy", "numba", "scipy", "rich", "networkx", "pandas", "matplotlib"):
@@ -122,7 +120,7 @@ def _facts() -> Iterator[tuple[str, str]]:
         except PackageNotFoundError:
             yield package, "not installed"
     yield "system", platform.platform()
-    yield "cpu", f"{platform.machine()}: {' '.join(sorted(f for f, has in features.items() if has and f in VECTORS))}"
+    yield "cpu", f"{platform.machine()}{_vector_instructions()}"
     yield "threads", str(thread_count())
     memory = available_bytes()
     yield "memory", "unknown" if memory is None else f"{in_words(memory)} available"
@@ -133,3 +131,13 @@ def _facts() -> Iterator[tuple[str, str]]:
     for line in str(plan(example, "min-plus")).splitlines():
         what, _, choice = line.partition(" ")
         yield f"example: {what}", choice.strip()
+
+
+def _vector_instructions() -> str:
+    """Those that the processor has and code is compiled for; nothing where nothing can be compiled."""
+    if not has_numba():
+        return ", and no Numba: NumPy does all work"
+    from llvmlite import binding
+
+    features = binding.get_host_cpu_features()
+    return ": " + " ".join(sorted(f for f, has in features.items() if has and f in VECTORS))

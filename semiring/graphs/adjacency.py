@@ -172,13 +172,15 @@ def from_dense(
     return Matrix(result, S, names)
 
 
-def zeros(S: Semiring, n: int, dtype: np.dtype) -> np.ndarray:
+def zeros(S: Semiring, n: int, dtype: np.dtype, width: int | None = None) -> np.ndarray:
+    """A matrix of zeros, square unless a width is given."""
+    width = n if width is None else width
     require(
-        n * n * dtype.itemsize,
-        f"a {n} × {n} matrix of {dtype_text(dtype)}",
+        n * width * dtype.itemsize,
+        f"a {n} × {width} matrix of {dtype_text(dtype)}",
         f"use a narrower dtype or a part of the graph; {CLOSE_GAPS}",
     )
-    array = np.empty((n, n), dtype=dtype)
+    array = np.empty((n, width), dtype=dtype)
     array.fill(S.zero_in(dtype))
     return array
 

@@ -93,8 +93,7 @@ class Sparse(Operand):
     def array(self) -> np.ndarray:
         """The matrix with its zeros."""
         height, width = self.shape
-        side = max(height, width)
-        array = zeros(self.S, side, self.dtype)[:height, :width]
+        array = zeros(self.S, height, self.dtype, width)
         array[np.repeat(np.arange(height), np.diff(self.indptr)), self.rows.columns] = self.values
         return array
 

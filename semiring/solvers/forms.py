@@ -192,8 +192,8 @@ def told(progress: bool | Report, what: str) -> Iterator[Report]:
 
         def report(part: float) -> None:
             nonlocal last
-            last = part
-            tell(part)
+            last = max(last, part)  # where a solver declines the next one begins anew
+            tell(last)
 
         yield report
         if last < 1.0:

@@ -61,9 +61,10 @@ def offer(task: Task) -> Plan:
         return _one_path(task, given, n)
     single, starts = positions(task.arguments[0], given.names, n)
     matrix, o = as_sparse(on_host(given)), task.options
-    search = Search(S, matrix, form_of(matrix, len(starts)))
+    form = form_of(matrix)
+    on_gpu = _on_gpu(matrix, form, len(starts), o)
+    search = Search(S, matrix, form if on_gpu else on_the_host(matrix, form, len(starts)))
     low = search.form.low
-    on_gpu = _on_gpu(search, len(starts), o)
     size = len(starts) * n * (given.dtype.itemsize + (4 if o.predecessors else 0))
     return Plan(
         "rows", S, (len(starts), n), "label setting" if search.form.bounded else "label correcting", low,
@@ -217,15 +218,20 @@ class Search:
         return improving(self.S, self.given.names, cycle[0], cycle, weight, None)
 
 
-def form_of(given: Sparse, sources: int) -> Form:
-    """What the search over a graph from so many sources runs on."""
+def form_of(given: Sparse) -> Form:
+    """What the search over a graph runs on."""
     S, values, facts = given.S, given.values, given.facts
     # Between two looks for a cycle at most 2 n edges join a walk; see search_template.py.
     low = plain_form(S, values.dtype, facts, 3 * given.n + 3)
-    low = affordable(low, float(sources) * given.n, float(sources) * given.n**2, "search")
-    if not low.compiled and values.dtype.kind in "iu" and S.is_tropical:
-        low = python_integers(S, values.dtype, low.reason)  # in which no sum leaves the dtype on the way
     return Form(low, facts, nothing_improves(S.over(values.dtype), values))
+
+
+def on_the_host(given: Sparse, form: Form, sources: int) -> Form:
+    """The same without compiled code, where compiling does not repay for so many sources."""
+    low = affordable(form.low, float(sources) * given.n, float(sources) * given.n**2, "search")
+    if not low.compiled and given.dtype.kind in "iu" and given.S.is_tropical:
+        low = python_integers(given.S, given.dtype, low.reason)  # in which no sum leaves the dtype on the way
+    return replace(form, low=low)
 
 
 def _stacked(
@@ -256,17 +262,17 @@ def positions(sources: Any, names: Sequence[Any] | None, n: int) -> tuple[bool, 
     return single, np.array([position_of(v, n, names, index) for v in wanted], np.int64)
 
 
-def _on_gpu(search: Search, count: int, o: Options) -> bool:
+def _on_gpu(given: Sparse, form: Form, count: int, o: Options) -> bool:
     """Whether the GPU does it."""
     if o.device == "cpu":
         return False
-    dtype = search.given.dtype
-    machine = search.form.low.kind == "numba" and dtype.names is None
+    dtype = given.dtype
+    machine = form.low.kind == "numba" and dtype.names is None
     if o.device is None:
-        large = count * search.given.nnz >= WORTH
+        large = count * given.nnz >= WORTH
         return large and machine and not o.predecessors and dtype.kind == "f" and gpu_name() is not None
-    require_gpu(search.S, o.device, dtype)
+    require_gpu(given.S, o.device, dtype)
     if o.predecessors or not machine:
-        what = "predecessors are" if o.predecessors else f"{search.S.name} on {dtype} is"
+        what = "predecessors are" if o.predecessors else f"{given.S.name} on {dtype} is"
         raise SemiringError(f"{what} found on the CPU only; use device='cpu'")
     return True

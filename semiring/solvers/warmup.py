@@ -21,7 +21,7 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.operands.sparse import Sparse
 
 from .fronts import analysis_of
-from .search import Search, form_of
+from .search import Search, form_of, on_the_host
 from .sparse_factors import SparseFactors
 
 
@@ -111,4 +111,4 @@ def _run_rows(S: Semiring, dtype: np.dtype) -> None:
         return
     SparseFactors(given, analysis_of(given, "natural"), check=False).rows([0])
     if S.selective:
-        Search(S, given, form_of(given, 1)).rows(np.array([0]), False)
+        Search(S, given, on_the_host(given, form_of(given), 1)).rows(np.array([0]), False)

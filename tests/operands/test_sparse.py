@@ -292,3 +292,9 @@ def test_elements_in_storage_keep_their_places() -> None:
     stored = given_.stored(low, True)
     assert isinstance(stored, Rows) and stored.columns is given_.rows.columns and stored.offsets is given_.rows.offsets
     assert stored.values.dtype == low.storage != np.dtype("i4") and low.decode(stored.values).tolist() == [5, 7]
+
+
+def test_a_wide_matrix_is_no_square_in_between() -> None:
+    wide = sp.csr_array(([2.0], ([0], [7])), shape=(1, 10**6))
+    found = sr.matmul(np.zeros((1, 1)), np.full((1, 10**6), 5.0), sr.min_plus, accumulate=wide)
+    assert found.shape == (1, 10**6) and found[0, 7] == 2 and found[0, 8] == 5

@@ -46,6 +46,7 @@ def test_reasons_stand_behind_their_rows() -> None:
     assert "(said better)" in str(mended) and LOW.reason not in str(mended)
 
 
+@pytest.mark.usefixtures("machine_code")
 def test_the_place_is_the_engines_where_nothing_else_is_said() -> None:
     assert plan(place="a moon").device == "a moon"
     assert plan(place="").device == sr.plan(np.zeros((3, 3)), sr.min_plus).rows()["device"] != ""

@@ -202,7 +202,7 @@ def test_negative_weights_are_those_of_johnson(seed: int) -> None:
 @pytest.mark.parametrize("predecessors", [False, True])
 def test_results_do_not_depend_on_the_threads(predecessors: bool) -> None:
     given_ = as_sparse(read(random_graph(400, 1600, 5), sr.min_plus))
-    search = Search(sr.min_plus, given_, form_of(given_, 1))
+    search = Search(sr.min_plus, given_, form_of(given_))
     sources = np.arange(0, 400, 3)
     text = search_kernel(search.form.low).program
     assert search.form.bounded

@@ -7,7 +7,6 @@ import sys
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,6 @@ from semiring.graphs.graph import Graph
 from semiring.kernels.cpu.sparse import fronts
 from semiring.operands.read import read
 from semiring.solvers import cycles, sparse_factors
-from semiring.solvers.fronts import ANALYSES, _analyses, analysis_of
 from semiring.solvers.sparse_factors import SparseFactors
 from semiring.solvers.task import Task
 
@@ -538,32 +536,6 @@ def test_without_checks_numbers_may_overflow() -> None:
     for call in (lambda: sr.factor(A, sr.plus_times).closure(), lambda: sr.closure(A, sr.plus_times, method="sparse")):
         with pytest.raises(sr.SemiringError, match=r"no value at \[0, 3\]"):
             call()
-
-
-def test_threads_share_the_analyses() -> None:
-    structures = [sp.csr_array(sp.diags_array([np.ones(9 - k)], offsets=[k], shape=(9, 9))) for k in range(1, 9)]
-    failed: list[BaseException] = []
-
-    def work(seed: int) -> None:
-        random = np.random.default_rng(seed)
-        try:
-            for k in random.integers(0, len(structures), 300):
-                analysis_of(read(structures[k], sr.min_plus), "natural")
-        except BaseException as e:
-            failed.append(e)
-
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        workers = [Thread(target=work, args=(seed,)) for seed in range(8)]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
-    finally:
-        sys.setswitchinterval(before)
-    assert not failed
-    assert len(_analyses) <= ANALYSES
 
 
 def test_a_dense_closure_stays_on_the_host(monkeypatch: pytest.MonkeyPatch) -> None:

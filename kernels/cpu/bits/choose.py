@@ -9,6 +9,7 @@ import numpy as np
 from semiring.kernels.blocks.bits import AnyRows, PackedRows
 from semiring.kernels.cpu.compile.cache import stem
 from semiring.kernels.cpu.compile.price import Code
+from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.kernels.numpy import bits
 
 TYPICAL = "pack_rows", "unpack_rows", "multiply_rows", "close_diagonal"  # what most work with packed bits needs
@@ -30,6 +31,7 @@ def pack(matrix: PackedRows, array: np.ndarray, threads: int | None = None) -> N
 
         engine.pack(matrix, array, threads)
         return
+    thread_count(threads)  # refuses what is no number of threads
     CODE.rent(bits.pack, matrix, array)
 
 
@@ -40,6 +42,7 @@ def unpack(matrix: PackedRows, out: np.ndarray, threads: int | None = None) -> N
 
         engine.unpack(matrix, out, threads)
         return
+    thread_count(threads)
     CODE.rent(bits.unpack, matrix, out)
 
 
@@ -49,6 +52,7 @@ def transposed(source: AnyRows, threads: int | None = None) -> AnyRows:
         from . import engine
 
         return engine.transposed(source, threads)
+    thread_count(threads)
     return CODE.rent(bits.transposed, source)
 
 

@@ -123,7 +123,6 @@ def test_who_is_asked(bought: bool, code: Code, monkeypatch: pytest.MonkeyPatch)
     assert all(0 < few < many for few, many in zip(predicted[:5], predicted[5:], strict=True))
 
 
-@pytest.mark.xfail(strict=True, reason="NumPy does not look at `threads`, which is refused where code is compiled")
 @pytest.mark.parametrize("call", [
     lambda: PackedMatrix.from_dense(np.eye(3), threads=0),
     lambda: PackedMatrix.from_dense(np.asfortranarray(np.ones((2, 3))), threads=-1),

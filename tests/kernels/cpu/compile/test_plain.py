@@ -35,6 +35,12 @@ def scaled(values: Any, by: int, count: int) -> Any:
 
 
 @compiled
+def sum_of(*arrays: Any) -> Any:
+    """Nobody compiles it."""
+    return sum(array.sum() for array in arrays[1:])
+
+
+@compiled
 def scaled_twice(values: Any, by: int = 2) -> Any:
     """By way of another function."""
     scaled(values, by, len(values))
@@ -153,6 +159,10 @@ def test_a_loop_is_rented_until_it_repays(monkeypatch: pytest.MonkeyPatch) -> No
         assert values.tolist() == [6] * n and total == 6 * n
     assert code.asked == pytest.approx([0, 2 * STEP, 5 * STEP])
     assert code.rented == [scaled._function] * 3 and not machine_code.calls
+    other = compiled(sum_of._function)
+    monkeypatch.setattr(other, "_code", code)
+    assert other(1000, np.ones(2), np.ones((3, 4))) == 14
+    assert code.asked.pop() == pytest.approx(14 * STEP) and code.rented.pop() is sum_of._function
     code.answer = True
     for _ in range(3):
         assert loop(np.ones(2), 1, 2) == "by machine code"
