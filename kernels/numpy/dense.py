@@ -231,11 +231,14 @@ class ArrayKernel(ArrayBlocks):
         if n != columns:
             raise ValueError(f"a block to close must be square, not {n} × {columns}")
         began = perf_counter()
-        X, failed = D.copy(), np.full(batch, -1)
-        for k in range(n):
-            self._eliminate(X, k, failed)
-        fine = failed < 0
-        D[fine] = X[fine]
+        failed, step = np.full(batch, -1), max(2 * STRIP // max(n * n, 1), 1)
+        for first in range(0, batch, step):
+            some, found = D[first : first + step], failed[first : first + step]
+            X = some.copy()
+            for k in range(n):
+                self._eliminate(X, k, found)
+            fine = found < 0
+            some[fine] = X[fine]
         self._code.spent += perf_counter() - began
         return failed
 

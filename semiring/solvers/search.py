@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,9 @@ from semiring.algorithms.labels import (
 from semiring.algorithms.sparse.relaxation import CompressedRows
 from semiring.errors import LawError, SemiringError
 from semiring.graphs.names import is_hashable, position_of
-from semiring.kernels.build import affordable
+from semiring.kernels.build import affordable, code_of
 from semiring.kernels.choose import choose
+from semiring.kernels.cpu.compile.price import Code
 from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
@@ -140,6 +142,7 @@ class Form:
     low: Lowering
     facts: Facts
     bounded: bool  # no edge is better than 1, so that vertices settle best first
+    code: Code | None = None  # what is told how long the search took that could be compiled, and is not
 
 
 class Search:
@@ -155,7 +158,10 @@ class Search:
         low = self.form.low
         if low.kind == "objects" or not low.compiled:
             values = self.stored.values if low.kind == "objects" else self.given.values
+            began = perf_counter()
             found = [self._searched(int(s), values, predecessors) for s in starts]
+            if self.form.code is not None:
+                self.form.code.spent += perf_counter() - began
             return _stacked(found, low, self.given.shape[0], predecessors)
         from semiring.kernels.cpu.sparse.search import search_kernel
 
@@ -229,9 +235,12 @@ def form_of(given: Sparse) -> Form:
 def on_the_host(given: Sparse, form: Form, sources: int) -> Form:
     """The same without compiled code, where compiling does not repay for so many sources."""
     low = affordable(form.low, float(sources) * given.n, float(sources) * given.n**2, "search")
-    if not low.compiled and given.dtype.kind in "iu" and given.S.is_tropical:
+    if low.compiled:
+        return replace(form, low=low)
+    code = code_of(form.low, "search")
+    if given.dtype.kind in "iu" and given.S.is_tropical:
         low = python_integers(given.S, given.dtype, low.reason)  # in which no sum leaves the dtype on the way
-    return replace(form, low=low)
+    return replace(form, low=low, code=code)
 
 
 def _stacked(

@@ -14,7 +14,7 @@ from semiring.graphs.texts import clip_repr
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.build import kernel, sparse_kernel
 from semiring.kernels.choose import choose
-from semiring.kernels.cpu.compile.price import always, has_numba
+from semiring.kernels.cpu.compile.price import always, has_numba, loads_numba
 from semiring.kernels.cpu.dense.scan import SCANNED, scan
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
@@ -56,7 +56,7 @@ def warmup(*algebras: Semiring | str, dtypes: Any = None, sparse: bool = False) 
     >>> import semiring as sr
     >>> sr.warmup(sr.min_plus, dtypes="f8")
     """
-    if not has_numba():
+    if not has_numba() or not loads_numba():
         raise SemiringError("there is no Numba, so nothing can be compiled; install numba")
     with always():
         for given in algebras:

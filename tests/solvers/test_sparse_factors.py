@@ -265,6 +265,7 @@ def test_larger_graphs_are_as_the_dense_methods_have_them(
             np.testing.assert_array_equal(found, meant)
 
 
+@pytest.mark.usefixtures("machine_code")
 def test_threads_change_no_bit() -> None:
     A = random_graph(700, 3, 4)
     F = sr.factor(A * 0.1, sr.plus_times)
@@ -322,6 +323,7 @@ def test_a_named_vertex_without_a_star_is_named() -> None:
         sr.factor(loop, sr.plus_times)
 
 
+@pytest.mark.usefixtures("machine_code")
 @pytest.mark.parametrize("grown", [False, True], ids=["errors of roundings", "errors that grew"])
 def test_rounding_on_cycles_of_weight_zero_is_no_improving_cycle(
     grown: bool, monkeypatch: pytest.MonkeyPatch
@@ -393,6 +395,7 @@ def test_what_would_not_fit_is_said_before_it_is_tried(monkeypatch: pytest.Monke
         sr.factor(A, sr.min_plus)
 
 
+@pytest.mark.usefixtures("machine_code")
 def test_what_one_structure_needs_is_worked_out_once() -> None:
     A = grid(12)
     F = sr.factor(A, sr.min_plus)

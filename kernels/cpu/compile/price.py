@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from time import perf_counter
 from typing import Any, TypeVar
 
-from semiring.errors import SemiringError
+from semiring.errors import SemiringError, SemiringWarning
 
 from .cache import cache_directory
 
@@ -60,10 +62,26 @@ def always() -> Iterator[None]:
 
 @cache
 def has_numba() -> bool:
-    """Whether Numba can be imported."""
+    """Whether Numba is there."""
     if "numba" in sys.modules:
         return sys.modules["numba"] is not None
     return find_spec("numba") is not None
+
+
+@cache
+def loads_numba() -> bool:
+    """Whether Numba can be imported, which is done; a warning says why not."""
+    try:
+        import_module("numba")
+    except Exception as e:  # an ImportError, or whatever else a package that does not fit the others raises
+        warnings.warn(
+            f"Numba cannot be imported, so nothing is compiled and NumPy does all work ({e}); install versions of "
+            "Numba and NumPy that go together",
+            SemiringWarning,
+            stacklevel=2,
+        )
+        return False
+    return True
 
 
 class Code:
@@ -92,7 +110,8 @@ class Code:
         """Whether to compile for work that takes NumPy so many seconds."""
         if not self.bought:
             wanted = when()
-            self.bought = wanted == "always" or (wanted == "auto" and self.spent + seconds >= self._price())
+            due = wanted == "always" or (wanted == "auto" and self.spent + seconds >= self._price())
+            self.bought = due and loads_numba()
         return self.bought
 
     def rent(self, function: Callable[..., Result], *arguments: Any) -> Result:

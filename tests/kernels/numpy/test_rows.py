@@ -95,7 +95,7 @@ def products(
 layouts = st.sampled_from(["C", "Fortran", "strided", "reversed", "part of a larger"])
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.sampled_from(NUMBERS), sizes, layouts, layouts, st.data())
 def test_products_are_the_oracles(
     case: tuple[str, np.dtype], size: tuple[int, int, int], first: str, second: str, data: st.DataObject
@@ -119,7 +119,7 @@ def test_products_are_the_oracles(
             oracle.assert_same(S, wanted, decoded)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(generated, seeds)
 def test_products_over_generated_algebras(name: str, seed: int) -> None:
     """Among them some whose ⊗ does not commute."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Thread
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -249,3 +251,45 @@ def test_what_is_looked_for_on_disk_is_what_compiling_leaves_there() -> None:
         names = list(code._names())
         assert names, purpose
         assert [name for name in names if not (directory / f"{name}.nbi").exists()] == [], purpose
+
+
+RELIABLE = np.array([[0, 0.5, 0], [0, 0, 0.25], [0.75, 0, 0]])
+ROADS, VECTOR = sp.csr_array(RELIABLE), np.ones((3, 2))
+WORK: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
+    "blocks": (lambda: sr.closure(RELIABLE, sr.max_times), {"A": RELIABLE}),
+    "rows": (lambda: sr.matmul(ROADS, VECTOR, sr.max_times), {"A": ROADS, "verb": "matmul", "B": VECTOR}),
+    "fronts": (lambda: sr.factor(ROADS, sr.max_times), {"A": ROADS, "verb": "factor"}),
+    "search": (lambda: sr.closure_rows(ROADS, sr.max_times, [0]), {"A": ROADS, "verb": "rows", "sources": [0]}),
+}
+
+
+@pytest.mark.parametrize("purpose", [
+    *PURPOSES,
+])
+def test_rent_is_counted_whatever_the_work_is_for(purpose: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEMIRING_COMPILE", "never")
+    work, asked = WORK[purpose]
+    low = sr.plan(S=sr.max_times, **asked).lowering
+    code = code_of(low.in_machine_code, purpose)
+    monkeypatch.setattr(code, "bought", False)
+    assert not sr.plan(S=sr.max_times, **asked).lowering.compiled
+    before = code.spent
+    work()
+    assert code.spent > before
+
+
+def test_a_numba_that_cannot_be_imported_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(name: str) -> None:
+        raise ImportError("Numba needs an older NumPy")
+
+    monkeypatch.setattr(price, "import_module", refuse)
+    monkeypatch.setattr(price, "has_numba", lambda: True)
+    monkeypatch.setenv("SEMIRING_COMPILE", "always")
+    price.loads_numba.cache_clear()
+    try:
+        code = price.Code(list)
+        with pytest.warns(sr.SemiringWarning, match="needs an older NumPy"):
+            assert not code.repays(1e9)
+        assert not code.repays(1e9) and not code.bought, "and it says so once"
+    finally:
+        price.loads_numba.cache_clear()
