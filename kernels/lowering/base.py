@@ -104,12 +104,13 @@ class Lowering:
         if self.kind == "objects":
             ones = sequence([self.algebra.one] * len(diagonal), np.dtype(object))
             return np.asarray(self.algebra.over(object).add(ones, diagonal))
-        parts = tuple(diagonal[f] for f in self.storage.names) if self.storage.names else (diagonal,)
+        names = diagonal.dtype.names  # algebras whose records differ in the names of their fields share an engine
+        parts = tuple(diagonal[f] for f in names) if names else (diagonal,)
         results = numpy_function(self.add.outputs, 2, self.components, self.components)(self.one, parts)
-        if not self.storage.names:
+        if not names:
             return np.asarray(results[0])
         out = np.empty_like(diagonal)
-        for f, r in zip(self.storage.names, results, strict=True):
+        for f, r in zip(names, results, strict=True):
             out[f] = r
         return out
 

@@ -26,6 +26,8 @@ SLOW_ONES = frozenset(
 class Operations:
     """The operations of an algebra on arrays of elements as a lowering stores them.
 
+    Records may have other names for their fields than the lowering has: algebras that differ in names share an engine.
+
     Parameters
     ----------
     lowering : Lowering
@@ -33,9 +35,8 @@ class Operations:
     """
 
     def __init__(self, lowering: Lowering):
-        self.storage, self._names = lowering.storage, lowering.storage.names
-        self.zero, self.one = self._element(lowering.zero), self._element(lowering.one)
-        parts = lowering.components
+        self._storage, self._zero, parts = lowering.storage, lowering.zero, lowering.components
+        self.zero, self.one = (_element(e, lowering.storage) for e in (lowering.zero, lowering.one))
         add, mul = lowering.add, lowering.scale
         self._select: np.ufunc | None = None
         if len(parts) == 1 and add.is_plain("minimum", "maximum"):
@@ -50,27 +51,12 @@ class Operations:
         term = _cost(mul.outputs) + _cost(add.outputs)
         self.calls, self.steps = term  # NumPy calls, and simple operations an element, of x ⊕ a ⊗ b
 
-    def _element(self, parts: tuple[Any, ...]) -> Any:
-        return np.array(parts, self.storage)[()] if self._names else self.storage.type(parts[0])
-
-    def _split(self, x: Any) -> tuple[Any, ...]:
-        return tuple(x[name] for name in self._names) if self._names else (x,)
-
-    def _joined(self, results: tuple[Any, ...], shape: tuple[int, ...]) -> np.ndarray:
-        if self._names is None:
-            return np.broadcast_to(results[0], shape)
-        out = np.empty(shape, self.storage)
-        for name, part in zip(self._names, results, strict=True):
-            out[name] = part
-        return out
-
     def accumulate(self, C: np.ndarray, a: np.ndarray, b: np.ndarray) -> None:
         """C ← C ⊕ a ⊗ b, element by element; a and b broadcast."""
-        terms = self._times(self._split(a), self._split(b))
+        terms, parts = self._times(_split(a), _split(b)), _split(C)
         if self._select is not None:
-            self._select(C, terms[0], out=C)
+            self._select(parts[0], terms[0], out=parts[0])
             return
-        parts = self._split(C)
         results = self._add(parts, terms)
         if len(parts) > 1:  # a component that stays may be the array itself, which another is written to
             results = tuple(np.array(result) for result in results)
@@ -79,27 +65,53 @@ class Operations:
 
     def add(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """x ⊕ y."""
-        return self._joined(self._add(self._split(x), self._split(y)), np.broadcast_shapes(x.shape, y.shape))
+        return _joined(self._add(_split(x), _split(y)), np.broadcast_shapes(x.shape, y.shape), x.dtype)
 
     def scale(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """x ⊗ y, as it is stored."""
-        return self._joined(self._scale(self._split(x), self._split(y)), np.broadcast_shapes(x.shape, y.shape))
+        return _joined(self._scale(_split(x), _split(y)), np.broadcast_shapes(x.shape, y.shape), x.dtype)
 
     def star(self, x: np.ndarray) -> np.ndarray:
         """x*, meaningless where it is not defined."""
-        return self._joined(self._star(self._split(x)), x.shape)
+        return _joined(self._star(_split(x)), x.shape, x.dtype)
 
     def defined(self, x: np.ndarray) -> np.ndarray:
         """Where x* exists."""
-        return np.broadcast_to(self._defined(self._split(x))[0], x.shape)
+        return np.broadcast_to(self._defined(_split(x))[0], x.shape)
+
+    def clear(self, C: np.ndarray) -> None:
+        """Make every element 0."""
+        for part, zero in zip(_split(C), self._zero, strict=True):
+            part[...] = zero
 
     def zeros(self, shape: tuple[int, ...]) -> np.ndarray:
         """A matrix of zeros."""
-        return np.full(shape, self.zero, self.storage)
+        result = np.empty(shape, self._storage)
+        self.clear(result)
+        return result
 
     def seconds(self, rounds: float, terms: float) -> float:
         """What so many rounds of `accumulate` with so many terms in all are predicted to take."""
-        return rounds * self.calls * CALL + terms * self.steps * ELEMENT * max(self.storage.itemsize / 8, 0.5)
+        return rounds * self.calls * CALL + terms * self.steps * ELEMENT * max(self._storage.itemsize / 8, 0.5)
+
+
+def _element(parts: tuple[Any, ...], dtype: np.dtype) -> Any:
+    return np.array(parts, dtype)[()] if dtype.names else dtype.type(parts[0])
+
+
+def _split(x: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The components of elements."""
+    return tuple(x[name] for name in x.dtype.names) if x.dtype.names else (x,)
+
+
+def _joined(results: tuple[Any, ...], shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Elements from their components."""
+    if dtype.names is None:
+        return np.broadcast_to(results[0], shape)
+    out = np.empty(shape, dtype)
+    for name, part in zip(dtype.names, results, strict=True):
+        out[name] = part
+    return out
 
 
 def _cost(outputs: tuple[Expression, ...]) -> np.ndarray:
@@ -186,7 +198,7 @@ class ArrayKernel(ArrayBlocks):
     def multiply_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         """C[s] ← A[s] ⊗ B[s] for every s; A and B may repeat a matrix by a zero stride."""
         _check_shapes(C, A, B)
-        C[...] = self._operations.zero
+        self._operations.clear(C)
         self.multiply_add_stack(C, A, B)
 
     def multiply_add_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
@@ -264,7 +276,8 @@ class ArrayKernel(ArrayBlocks):
         """The vector of ⊕ over k of A[i, k] ⊗ D[k, i]: the diagonal of A ⊗ D."""
         if A.shape != D.shape[::-1]:
             raise ValueError(f"shapes {A.shape} and {D.shape} do not fit")
-        out = self._operations.zeros((A.shape[0],))
+        out = np.empty(A.shape[0], A.dtype)
+        self._operations.clear(out)
         for k in range(A.shape[1]):
             self._operations.accumulate(out, A[:, k], D[k])
         return out

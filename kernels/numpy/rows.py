@@ -37,7 +37,7 @@ class RowsKernel:
     def times_dense(self, C: np.ndarray, A: Rows, B: np.ndarray, *, accumulate: bool = False) -> None:
         """C ← A ⊗ B, or C ⊕ A ⊗ B; C does not overlap B."""
         if not accumulate:
-            C[...] = self._operations.zero
+            self._operations.clear(C)
         began = perf_counter()
         for rows, entries in _by_rank(A.offsets):
             some = C[rows]
@@ -48,7 +48,7 @@ class RowsKernel:
     def dense_times(self, C: np.ndarray, A: np.ndarray, B: Rows, *, accumulate: bool = False) -> None:
         """C ← A ⊗ B, or C ⊕ A ⊗ B, with a dense A."""
         if not accumulate:
-            C[...] = self._operations.zero
+            self._operations.clear(C)
         began = perf_counter()
         offsets, rows, order = transposed(B.offsets, B.columns, B.width)
         values = B.values[order]
@@ -68,7 +68,8 @@ class RowsKernel:
         order = np.argsort(keys, kind="stable")
         keys, a, b = keys[order], a[order], b[order]
         starts = np.concatenate([np.flatnonzero(np.diff(keys, prepend=-1)), [len(keys)]])
-        values = self._operations.zeros((len(columns),))
+        values = np.empty(len(columns), A.values.dtype)
+        self._operations.clear(values)
         for entries, terms in _by_rank(starts):
             some = values[entries]
             self._operations.accumulate(some, A.values[a[terms]], B.values[b[terms]])

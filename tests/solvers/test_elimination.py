@@ -33,6 +33,7 @@ def asked(A: Any, S: sr.Semiring = sr.min_plus, verb: str = "closure", B: Any = 
     return offer(Task(verb, S, (A,) if B is None else (A, B), options(**more)))
 
 
+@pytest.mark.usefixtures("machine_code")
 def test_dense_matrices_and_small_ones_are_left_to_the_dense_methods() -> None:
     assert sr.plan(sp.csr_array(np.ones((200, 200))), sr.min_plus).method == "r-kleene"
     assert sr.plan(grid(40) > 0, sr.boolean).method == "components"

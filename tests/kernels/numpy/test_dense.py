@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.algebra.expression import Traced, operand
-from semiring.kernels.build import kernel
+from semiring.kernels.build import kernel, stack_kernel
 from semiring.kernels.choose import choose
 from semiring.kernels.cpu.compile.price import Code
 from semiring.kernels.facts import Facts
@@ -538,3 +538,26 @@ def test_more_work_is_predicted_to_take_longer() -> None:
     assert seconds(low, 10, 1e6) < seconds(low, 10, 1e8) and seconds(low, 10, 1e6) < seconds(low, 1000, 1e6)
     assert seconds(TWINS["plus_times"], 1000, 1e9) < seconds(low, 1000, 1e9), "the BLAS is faster"
     assert 0 < seconds(low, 0, 0) + seconds(low, 1, 0) < 1e-3
+
+
+def test_algebras_whose_fields_have_other_names_share_an_engine() -> None:
+    def trip(first: str, second: str) -> sr.Semiring:
+        return sr.Semiring(
+            f"{first} and {second}", fields={first: "f8", second: "f8"}, zero=(np.inf, np.inf), one=(0, 0),
+            add=lambda x, y: np.where((x[0] < y[0]) | ((x[0] == y[0]) & (x[1] <= y[1])), x, y),
+            mul=lambda x, y: (x[0] + y[0], x[1] + y[1]),
+            carrier=lambda a: (a[0] >= 0) & (a[1] >= 0) & ((a[0] < np.inf) | (a[1] == np.inf)),
+        )
+
+    answers = []
+    for S in (trip("price", "changes"), trip("metres", "turns")):
+        A = np.array([[(0, 0), (2, 1)], [(np.inf, np.inf), (0, 3)]], S.default_dtype)
+        low = general(S, A.dtype).interpreted
+        engine = stack_kernel(low)
+        C, D = np.empty_like(A), A.copy()
+        engine.multiply(C, A, A)
+        assert engine.close(D) == -1
+        engine.add_one(C)
+        answers.append((engine, C.tolist(), D.tolist(), engine.diagonal(A, A).tolist()))
+        assert C.dtype == D.dtype == A.dtype
+    assert answers[0] == answers[1]

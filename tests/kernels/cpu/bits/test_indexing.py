@@ -50,7 +50,8 @@ def part(draw: st.DrawFn, length: int) -> Any:
     kind = draw(st.sampled_from(["position", "slice", "array", "list", "truth"]))
     if kind == "position" and length:
         position = draw(st.integers(-length, length - 1))
-        return draw(st.sampled_from([int, np.int8, np.uint64]))(position) if position >= 0 else position
+        narrow = np.int8 if position < 128 else np.int16
+        return draw(st.sampled_from([int, narrow, np.uint64]))(position) if position >= 0 else position
     if kind == "truth":
         return np.array(draw(st.lists(st.booleans(), min_size=length, max_size=length)), bool)
     if kind in ("array", "list") and length:
