@@ -219,7 +219,7 @@ def process(code: str, repeat: int = 5, cache: str | None = None) -> float:
 
 
 def output(code: str, cache: str | None = None) -> str:
-    environment = os.environ | ({} if cache is None else {"XDG_CACHE_HOME": cache})
+    environment = os.environ | ({} if cache is None else {"XDG_CACHE_HOME": cache, "SEMIRING_COMPILE": "auto"})
     return subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True, env=environment
     ).stdout

@@ -2,8 +2,9 @@
 
 Nobody knows what work is still to come. Whoever rents until the rent comes to the price, and buys then, never spends
 more than twice of what would have been best (A. R. Karlin, M. S. Manasse, L. Rudolph, D. D. Sleator, Competitive snoopy
-caching, 1988). Here NumPy is the rent, and compiled code is bought: for large work at once, for small work once enough
-of it was done. What is on disk was worth its price to an earlier process: it is used at once.
+caching, 1988). Here NumPy is the rent, and compiled code is bought: for large work at once, and for work that comes
+again once NumPy has taken a third of the price, since what is bought serves later processes too. What is on disk was
+worth its price to an earlier process: it is used at once.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from .cache import cache_directory
 
 IMPORT = 0.35  # seconds to import Numba
 COMPILE = 1.2  # seconds to compile a function
+AGAIN = 1 / 3  # share of the price that NumPy may take for work that comes again
 CHOICES = ("auto", "always", "never")
 
 Result = TypeVar("Result")
@@ -110,8 +112,7 @@ class Code:
         """Whether to compile for work that takes NumPy so many seconds."""
         if not self.bought:
             wanted = when()
-            due = wanted == "always" or (wanted == "auto" and self.spent + seconds >= self._price())
-            self.bought = due and loads_numba()
+            self.bought = (wanted == "always" or (wanted == "auto" and self._is_due(seconds))) and loads_numba()
         return self.bought
 
     def rent(self, function: Callable[..., Result], *arguments: Any) -> Result:
@@ -120,6 +121,10 @@ class Code:
         result = function(*arguments)
         self.spent += perf_counter() - began
         return result
+
+    def _is_due(self, seconds: float) -> bool:
+        price = self._price()
+        return seconds >= price or (self.spent > 0 and self.spent + seconds >= AGAIN * price)
 
     def _price(self) -> float:
         """Seconds that the functions cost; nothing where an earlier process paid."""
