@@ -67,7 +67,7 @@ def test_closures(n: int, dtype: str, name: str, bits: int, method: str, reflexi
     if name == "must":
         A = ~A
     low = bit_planes(S, np.dtype(dtype), facts_of(A))
-    kernel, plain = PlanesKernel(), build_kernel(general(S, np.dtype(dtype)))
+    kernel, plain = PlanesKernel(), build_kernel(general(S, np.dtype(dtype)).interpreted)
     work, original, expected = low.encode(A, True), low.encode(A, True), A.copy()
     SCHEDULES[method](work, kernel, 64)
     SCHEDULES["floyd-warshall"](expected, plain, max(n, 1))
