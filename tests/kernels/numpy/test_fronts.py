@@ -33,8 +33,7 @@ F8 = np.dtype("f8")
 inf = np.inf
 TWINS = {name: choose(sr.catalogue[name], F8, Facts(), 9, in_place=False)
          for name in ("min_plus", "plus_times")}
-WEIGHTS = {"min_plus": [0, 0.5, 2, 3], "max_min": [inf, -1, 0, 0.5, 2], "plus_times": [0.0625, -0.03125],
-           "boolean": [1]}
+WEIGHTS = {"min_plus": [0, 0.5, 2, 3], "plus_times": [0.0625, -0.03125]}
 seeds = st.integers(0, 2**32 - 1)
 
 
