@@ -21,7 +21,7 @@ class Loop:
     def __init__(self, function: FunctionType):
         update_wrapper(self, function)
         self._function = function
-        self._code = Code(lambda: [f"{stem_of(function.__module__)}.{function.__name__}"])
+        self._code = Code(lambda: [f"{stem_of(function.__module__)}.{function.__name__}"], shared=True)
         self._machine_code: Any = None
 
     def __call__(self, *arguments: Any) -> Any:

@@ -35,10 +35,11 @@ _always = ContextVar("always", default=False)
 
 
 def when() -> str:
-    """When code is compiled: "auto" (where that repays), "always" or "never".
+    """When code is compiled: "auto" (where that repays), "always", "never", or "kept".
 
-    ``SEMIRING_COMPILE`` says it. Who sets ``SEMIRING_CACHE_DIR`` wants code compiled and kept there: then it is
-    "always" if nothing else is said. Without Numba it is "never".
+    ``SEMIRING_COMPILE`` says which of the first three. If it does not, and ``SEMIRING_CACHE_DIR`` is set, code is to be
+    kept there: an algebra's is compiled at its first use, and what all algebras share where that repays. Without
+    Numba it is "never".
     """
     if not has_numba():
         return "never"
@@ -46,7 +47,7 @@ def when() -> str:
         return "always"
     text = os.environ.get("SEMIRING_COMPILE", "").strip().lower()
     if not text:
-        return "always" if os.environ.get("SEMIRING_CACHE_DIR") else "auto"
+        return "kept" if os.environ.get("SEMIRING_CACHE_DIR") else "auto"
     if text not in CHOICES:
         raise SemiringError(f"SEMIRING_COMPILE must be one of {', '.join(CHOICES)}, not {text!r}")
     return text
@@ -93,6 +94,8 @@ class Code:
     ----------
     names : callable
         Gives the names under which the functions are kept on disk (see `cache.Entries`); called once, when it matters.
+    shared : bool
+        Whether all algebras share them.
 
     Attributes
     ----------
@@ -104,15 +107,16 @@ class Code:
 
     bought = False
 
-    def __init__(self, names: Callable[[], Iterable[str]]):
-        self._names, self.spent = names, 0.0
+    def __init__(self, names: Callable[[], Iterable[str]], shared: bool = False):
+        self._names, self._at_once, self.spent = names, ("always",) if shared else ("always", "kept"), 0.0
         self._missing: int | None = None  # functions that are not on disk
 
     def repays(self, seconds: float) -> bool:
         """Whether to compile for work that takes NumPy so many seconds."""
         if not self.bought:
             wanted = when()
-            self.bought = (wanted == "always" or (wanted == "auto" and self._is_due(seconds))) and loads_numba()
+            due = wanted in self._at_once or (wanted != "never" and self._is_due(seconds))
+            self.bought = due and loads_numba()
         return self.bought
 
     def rent(self, function: Callable[..., Result], *arguments: Any) -> Result:

@@ -128,7 +128,7 @@ SCANNED = frozenset(_KEYS)  # characters of the dtypes that can be looked at
 
 @functools.cache
 def _code(char: str) -> Code:
-    return Code(lambda: [f"{cache.stem(*_source(char))}.scan"])
+    return Code(lambda: [f"{cache.stem(*_source(char))}.scan"], shared=True)
 
 
 def _source(char: str) -> tuple[str, str]:

@@ -30,7 +30,7 @@ def _names() -> list[str]:
     return [f"{begin}.{name}" for name in ("inspect", "scatter", "union_of_rows")]
 
 
-CODE = Code(_names)
+CODE = Code(_names, shared=True)
 
 
 def state_of(offsets: np.ndarray, columns: np.ndarray, width: int) -> int:

@@ -61,8 +61,8 @@ def keep(directory: Path, *names: str) -> None:
 
 
 @pytest.mark.parametrize(("compile_", "cache", "wanted"), [
-    (None, None, "auto"), ("", None, "auto"), (None, "", "auto"), (" ", "somewhere", "always"),
-    (None, "somewhere", "always"), ("auto", "somewhere", "auto"), ("never", "somewhere", "never"),
+    (None, None, "auto"), ("", None, "auto"), (None, "", "auto"), (" ", "somewhere", "kept"),
+    (None, "somewhere", "kept"), ("auto", "somewhere", "auto"), ("never", "somewhere", "never"),
     ("always", None, "always"), ("AUTO", None, "auto"), ("  Never\n", None, "never"),
 ])
 def test_when_it_is_compiled(
@@ -194,6 +194,18 @@ def test_what_was_said_counts_for_more_than_what_it_costs(
     assert code.repays(seconds) is code.bought is wanted
     keep(directory, "one")
     assert Code(lambda: ["one"]).repays(seconds) is wanted
+
+
+def test_a_directory_that_is_set_keeps_the_code_of_algebras(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And that of all algebras where it repays, as elsewhere."""
+    monkeypatch.delenv("SEMIRING_COMPILE")
+    assert when() == "kept"
+    assert Code(lambda: ["one"]).repays(0.0)
+    shared = Code(lambda: ["one"], shared=True)
+    assert not shared.repays(0.0)
+    assert not shared.repays(0.9 * COMPILE) and shared.repays(IMPORT + COMPILE)
+    keep(directory, "one")
+    assert Code(lambda: ["one"], shared=True).repays(0.0)
 
 
 def test_what_is_bought_stays_so(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
