@@ -100,7 +100,7 @@ class Analysis:
     @cached_property
     def columns(self) -> tuple[Index, Index, Index]:
         """The matrix by columns, in the order of elimination: pointers, rows, and the numbers of the entries."""
-        start, rows, origin = pattern.transposed(self.indptr, self.indices)
+        start, rows, origin = pattern.transposed(self.indptr, self.indices, self.n)
         pick = _runs(start, self.order)
         new = np.concatenate([[0], np.cumsum(np.diff(start)[self.order])])
         return new, self.place[rows[pick]], origin[pick]
@@ -147,7 +147,7 @@ def analyse(
     place = inverse(final)
     first = supernodes(tree, count[visit], leaf=leaf, merge=merge)
     ordered = pattern.renumbered(start, neighbours, final, place)
-    pointer, boundary, parent, owner = boundaries(*ordered, first)
+    pointer, boundary, parent, owner = boundaries(ordered[0], ordered[1], first)
     position = _positions(first, pointer, boundary, parent)
     start, entry, row, column = _entries(indptr, indices, place, first, pointer, boundary, owner)
     return Analysis(

@@ -25,23 +25,23 @@ def symmetric(indptr: Index, indices: Index) -> tuple[Index, Index]:
     >>> [x.tolist() for x in symmetric(np.array([0, 2, 2, 3]), np.array([0, 1, 1]))]
     [[0, 1, 3, 4], [1, 0, 2, 1]]
     """
-    back_ptr, back, _ = transposed(indptr, indices)
+    back_ptr, back, _ = transposed(indptr, indices, len(indptr) - 1)
     start, found = _merge(indptr, indices, back_ptr, back)
     return start, found[: start[-1]]
 
 
 @compiled
-def transposed(indptr: Any, indices: Any) -> Any:
+def transposed(indptr: Any, indices: Any, width: int) -> Any:
     """Compressed columns: pointers, rows ascending in each column, and the place of each entry in the rows."""
-    n, size = len(indptr) - 1, len(indices)
-    start = np.zeros(n + 1, np.int64)
+    size = len(indices)
+    start = np.zeros(width + 1, np.int64)
     for q in range(size):
         start[indices[q] + 1] += 1
-    for j in range(n):
+    for j in range(width):
         start[j + 1] += start[j]
     free = start[:-1].copy()
     rows, origin = np.empty(size, np.int64), np.empty(size, np.int64)
-    for i in range(n):
+    for i in range(len(indptr) - 1):
         for q in range(indptr[i], indptr[i + 1]):
             place = free[indices[q]]
             rows[place], origin[place] = i, q

@@ -13,7 +13,7 @@ import numpy as np
 
 from semiring.kernels.cpu.compile.plain import compiled
 
-from .pattern import Index
+from .pattern import Index, transposed
 
 LEAF = 32  # vertices of a whole subtree that becomes one supernode
 LARGEST = 512  # vertices of a supernode that amalgamation makes
@@ -95,43 +95,51 @@ def _partition(parent: Any, count: Any, leaf: int, merge: bool) -> Any:
     return first[: top + 1].copy()
 
 
-@compiled
-def boundaries(start: Any, neighbours: Any, first: Any) -> Any:
+def boundaries(start: Index, neighbours: Index, first: Index) -> tuple[Index, Index, Index, Index]:
     """The boundary of every supernode, ascending, as pointers and vertices, and its parent: the one with the least.
 
-    A supernode touches what its own vertices and its children touch beyond it.
+    A supernode touches what its own vertices and its children touch beyond it. The last of the four arrays is the
+    supernode of every vertex.
     """
+    pointer, found, parent, owner = _boundaries(start, neighbours, first)
+    by_vertex, members, _ = transposed(pointer, found, len(owner))  # which ascends, and so does its own transpose
+    _, boundary, _ = transposed(by_vertex, members, len(parent))
+    return pointer, boundary, parent, owner
+
+
+@compiled
+def _boundaries(start: Any, neighbours: Any, first: Any) -> Any:
+    """The same in any order. Slices are not assigned to: compiling their errors would take two seconds."""
     m, n = len(first) - 1, len(start) - 1
     owner = np.empty(n, np.int64)
     for a in range(m):
-        owner[first[a] : first[a + 1]] = a
+        for i in range(first[a], first[a + 1]):
+            owner[i] = a
     pointer, found, parent = np.zeros(m + 1, np.int64), np.empty(8 * n + 1, np.int64), np.full(m, -1)
     child, sibling, seen = np.full(m, -1), np.full(m, -1), np.full(n, -1)
     for a in range(m):
-        end, size = first[a + 1], pointer[a]
+        end, size, least = first[a + 1], pointer[a], n
         if size + n > len(found):
             more = np.empty(2 * len(found) + n, np.int64)
-            more[:size] = found[:size]
+            for q in range(size):
+                more[q] = found[q]
             found = more
         for q in range(start[first[a]], start[end]):
             i = neighbours[q]
             if i >= end and seen[i] != a:
-                seen[i] = a
-                found[size] = i
+                seen[i], found[size], least = a, i, min(least, i)
                 size += 1
         c = child[a]
         while c >= 0:
             for q in range(pointer[c], pointer[c + 1]):
                 i = found[q]
                 if i >= end and seen[i] != a:
-                    seen[i] = a
-                    found[size] = i
+                    seen[i], found[size], least = a, i, min(least, i)
                     size += 1
             c = sibling[c]
         pointer[a + 1] = size
-        if size > pointer[a]:
-            found[pointer[a] : size].sort()
-            above = owner[found[pointer[a]]]
+        if least < n:
+            above = owner[least]
             parent[a] = above
             sibling[a], child[above] = child[above], a
-    return pointer, found[:size].copy() if m else found[:0], parent, owner
+    return pointer, found[: pointer[m]].copy(), parent, owner

@@ -7,6 +7,7 @@ people debug their own functions, cannot apply to them.
 from __future__ import annotations
 
 import functools
+import gc
 import hashlib
 import pickle
 import sys
@@ -24,6 +25,7 @@ from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
 from . import cache as files
+from .parts import as_part
 
 config: Any = numba.core.config
 
@@ -39,30 +41,47 @@ def njit(signatures: Sequence[Any] = (), *, cache: bool = False, **options: Any)
         Keep the machine code on disk. The function may be neither a closure nor depend on modules beside its own and
         those of ``cache.SHARED``.
     **options
-        As of ``numba.njit``.
+        As of ``numba.njit``. A function with neither wrappers nor `signatures` is a part of its callers (see parts.py):
+        it may raise nothing.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
         with _enabled():
             dispatcher = numba.njit(**options)(function)
+        alone = bool(signatures) or not options.get("no_cpython_wrapper")
         dispatcher.compile = functools.partial(_compile, dispatcher.compile)
+        if not alone:
+            dispatcher.compile = functools.partial(_compile_part, dispatcher, dispatcher.compile)
         if cache:
             dispatcher._cache = MachineCode(function)
         if signatures:
-            dispatcher._compile_for_args = functools.partial(_first_call, dispatcher, signatures)
+            dispatcher.declared = signatures
+            dispatcher._compile_for_args = functools.partial(_first_call, dispatcher)
         return dispatcher
 
     return decorate
 
 
-def _first_call(dispatcher: Any, signatures: Sequence[Any], *arguments: Any) -> Any:
+def _first_call(dispatcher: Any, *arguments: Any) -> Any:
     """What a dispatcher asks for when it has no code for a call: itself, compiled for what was declared."""
+    _compile_declared(dispatcher)
+    return dispatcher
+
+
+def _compile_declared(dispatcher: Any) -> None:
     with global_compiler_lock:
-        if dispatcher._can_compile:  # no other thread called first
-            for signature in signatures:
+        if dispatcher._can_compile:  # no other thread was first
+            for signature in dispatcher.declared:
                 dispatcher.compile(signature)
             dispatcher.disable_compile()
-    return dispatcher
+
+
+def address_of(dispatcher: Any) -> int:
+    """Where the machine code of a function with one signature lies, for `raw.call`; it stays there."""
+    _compile_declared(dispatcher)
+    (compiled,) = dispatcher.overloads.values()
+    address: int = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+    return address
 
 
 def _compile(compile: Callable[..., Any], signature: Any) -> Any:
@@ -70,16 +89,28 @@ def _compile(compile: Callable[..., Any], signature: Any) -> Any:
         return compile(signature)
 
 
+def _compile_part(dispatcher: Any, compile: Callable[..., Any], signature: Any) -> Any:
+    with global_compiler_lock, as_part(dispatcher.targetctx.codegen(), dispatcher.py_func.__qualname__):
+        return compile(signature)
+
+
 @contextmanager
 def _enabled() -> Iterator[None]:
-    """Let Numba compile; its lock keeps the setting for the others as it was."""
+    """Let Numba compile; its lock keeps the setting for the others as it was.
+
+    Compiling makes a million objects that live on, which the garbage collector would look at again and again.
+    """
     with global_compiler_lock:
         config.reload_config()  # now, or Numba does on the way and meets a change of the environment
         wanted, config.DISABLE_JIT = config.DISABLE_JIT, 0
+        collecting = gc.isenabled()
+        gc.disable()
         try:
             yield
         finally:
             config.DISABLE_JIT = wanted
+            if collecting:
+                gc.enable()
 
 
 class MachineCode(_Cache):

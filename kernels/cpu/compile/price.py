@@ -26,7 +26,7 @@ from semiring.errors import SemiringError, SemiringWarning
 from .cache import cache_directory
 
 IMPORT = 0.35  # seconds to import Numba
-COMPILE = 1.2  # seconds to compile a function
+COMPILE = 0.6  # seconds to compile a function
 AGAIN = 1 / 3  # share of the price that NumPy may take for work that comes again
 CHOICES = ("auto", "always", "never")
 

@@ -67,12 +67,17 @@ class Program:
 class Geometry:
     """Sizes that are fixed when a program is compiled."""
 
-    rows: int  # rows of C that the micro-kernel updates at once
+    rows: int  # rows of C that `multiply` updates at once
     depth: int  # steps of k that it takes at once: rows · depth scalars of A stay in registers
     chunk: int  # steps of k for which a tile keeps A and B packed
     lanes: int  # packed rows are a multiple of this many elements: 64 bytes of the smallest component
     size: int  # bytes of a packed element
     item: int  # bytes of an element in a matrix
+
+    @property
+    def half(self) -> int:
+        """Steps of k of what is left over that are taken at once."""
+        return max(self.depth // 2, 1)
 
     @property
     def width(self) -> int:
@@ -141,7 +146,7 @@ from numba.np.numpy_support import from_dtype
 
 from semiring.kernels.cpu.compile.jit import njit
 from semiring.kernels.cpu.compile.raw import (
-    ANY, PANEL, ROW_0, ROW_1, ROW_2, ROW_3, as_element, fetch, first_component, floor, fma, load, put,
+    ANY, PANEL, ROW_0, ROW_1, ROW_2, ROW_3, as_element, call, fetch, first_component, floor, fma, load, put,
     select, stay_apart, store, take
 )
 
@@ -157,29 +162,54 @@ def entry(*arguments):
     return njit([void(*arguments)], error_model="numpy", no_cfunc_wrapper=True, nogil=True, cache=True)
 
 
+def operation(function):
+    signature = int64(*[int64] * function.__code__.co_argcount)
+    return njit([signature], error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True)(function)
+
+
 '''
 
 
 def source(program: Program, template: Path) -> str:
-    """Text of the generated module: header, prelude, and a template unrolled."""
+    """Text of the module of an algebra: header, prelude, and a template unrolled."""
+    classes = _classes(program.components)
+    zero, one = (_element(map(_literal, classes, values)) for values in (program.zero, program.one))
+    return f"{_header(program.components, template, ZERO=zero, ONE=one)}{program.prelude}{text_of(template, program)}"
+
+
+def shared_source(components: tuple[np.dtype, ...], template: Path, text: str) -> str:
+    """Text of a module that serves all algebras whose elements have these components: a header, and `text`."""
+    return _header(components, template) + text
+
+
+def text_of(template: Path, program: Program | None = None) -> str:
+    """What a template holds below the lines that stand for its header; unrolled for a program."""
+    text = template.read_text(encoding="utf-8").split("# Template\n", 1)[1]
+    if program is None:
+        return text
     sizes = geometry(program.components)
-    classes = [f"np.{np.dtype(component).type.__name__}" for component in program.components]
+    return unroll(text, I=sizes.rows, K=sizes.depth, H=sizes.half)
+
+
+def _header(components: tuple[np.dtype, ...], template: Path, **more: Any) -> str:
+    classes, sizes = _classes(components), geometry(components)
     constants = {
         "ELEMENT": _element(classes),
         "FIRST": classes[0],
-        "ZERO": _element(map(_literal, classes, program.zero)),
-        "ONE": _element(map(_literal, classes, program.one)),
         "SIZE": sizes.size,
         "ITEM": sizes.item,
         "ROWS": sizes.rows,
         "DEPTH": sizes.depth,
+        "HALF": sizes.half,
         "CHUNK": sizes.chunk,
         "LANES": sizes.lanes,
     }
-    assignments = "".join(f"{name} = {value}\n" for name, value in constants.items())
-    text = template.read_text(encoding="utf-8").split("# Template\n", 1)[1]
-    header = HEADER.replace("TEMPLATE", f"{template.parent.name}/{template.name}")
-    return header + assignments + DECORATORS + program.prelude + unroll(text, I=sizes.rows, K=sizes.depth)
+    assignments = "".join(f"{name} = {value}\n" for name, value in (constants | more).items())
+    return HEADER.replace("TEMPLATE", f"{template.parent.name}/{template.name}") + assignments + DECORATORS
+
+
+def _classes(components: tuple[np.dtype, ...]) -> list[str]:
+    return [f"np.{np.dtype(component).type.__name__}" for component in components]
 
 
 def _element(parts: Any) -> str:
@@ -210,6 +240,11 @@ def unroll(text: str, **counts: int) -> str:
     return "\n".join(lines)
 
 
+def name_of(components: tuple[np.dtype, ...]) -> str:
+    """For the names of generated files."""
+    return "_".join(np.dtype(component).name for component in components)
+
+
 def program(lowering: Lowering) -> Program:
     """The Numba text of a lowering."""
     components = lowering.components
@@ -228,5 +263,4 @@ def program(lowering: Lowering) -> Program:
     imports = f"from semiring.kernels.cpu.compile.scalar import {', '.join(helpers)}\n\n\n" if helpers else ""
     prelude = f"{imports}{text}\n\n"
     digest = blake2b(prelude.encode(), digest_size=4).hexdigest()
-    kinds = "_".join(d.name for d in components)
-    return Program(f"{kinds}_{digest}", components, lowering.zero, lowering.one, prelude)
+    return Program(f"{name_of(components)}_{digest}", components, lowering.zero, lowering.one, prelude)

@@ -28,8 +28,8 @@ from numba.extending import intrinsic
 from numba.np.numpy_support import as_dtype
 
 ANY = 0  # may overlap every packed region
-PANEL = 1  # the right operand of the micro-kernel
-ROW_0, ROW_1, ROW_2, ROW_3 = 2, 3, 4, 5  # the rows that the micro-kernel updates at once
+PANEL = 1  # the right operand of `multiply` (../dense/operations_template.py)
+ROW_0, ROW_1, ROW_2, ROW_3 = 2, 3, 4, 5  # the rows that it updates at once
 OUTSIDE = 6  # matrices, which overlap no packed buffer
 
 
@@ -233,6 +233,26 @@ def take(typing: Any, address: Any) -> Any:
         return builder.atomic_rmw("add", pointer, ir.Constant(number, 1), "monotonic")
 
     return types.int64(types.int64), generate
+
+
+@intrinsic
+def call(typing: Any, address: Any, arguments: Any) -> Any:
+    """Call the compiled function at `address` (see `jit.address_of`): 64-bit integers in, and one out."""
+    number = types.int64
+    kinds = [number] * len(arguments)
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        convention = context.call_conv
+        kind = convention.get_function_type(number, kinds).as_pointer()
+        values = [
+            context.cast(builder, value, was, number)
+            for value, was in zip(cgutils.unpack_tuple(builder, given[1]), arguments, strict=True)
+        ]
+        function = builder.inttoptr(given[0], kind)
+        _status, result = convention.call_function(builder, function, number, kinds, values)
+        return result
+
+    return number(types.int64, arguments), generate
 
 
 @intrinsic

@@ -1,7 +1,8 @@
 """The CPU engine: products and small closures over any semiring whose operations compile.
 
-`CpuKernel` joins a `Program` with the fixed template (template.py), has Numba compile the result once, and calls it on
-blocks: 2-D views in any order, in place. Numba is imported when the first operation runs, not before.
+`CpuKernel` calls code that walks tiles (template.py), compiled once for a type of element, with the compiled operations
+of an algebra (operations.py), on blocks: 2-D views in any order, in place. Numba is imported when the first operation
+runs, not before.
 """
 
 from __future__ import annotations
@@ -16,9 +17,20 @@ from typing import Any
 import numpy as np
 
 from semiring.kernels.cpu.compile import cache, threads
-from semiring.kernels.cpu.compile.program import Geometry, Program, geometry, program, round_up, source
+from semiring.kernels.cpu.compile.program import (
+    Geometry,
+    Program,
+    geometry,
+    name_of,
+    program,
+    round_up,
+    shared_source,
+    text_of,
+)
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.dense import ArrayBlocks
+
+from .operations import Operations, operations
 
 TEMPLATE = Path(__file__).with_name("template.py")
 TILE_ROWS = 192  # height of a tile of C: with its panels it takes 570 KB, about half a second-level cache
@@ -101,9 +113,14 @@ class CpuKernel:
         return geometry(self.program.components)
 
     @functools.cached_property
+    def operations(self) -> Operations:
+        """The compiled ⊕, ⊗ and star."""
+        return operations(self.program)
+
+    @functools.cached_property
     def module(self) -> ModuleType:
-        """The compiled module: ``product``, ``close``, ``diagonal``; ``micro`` and ``pack`` for other compiled code."""
-        return cache.load(self.program.name, source(self.program, TEMPLATE))
+        """The compiled ``product`` and ``close`` of this type of element, whatever the operations."""
+        return cache.load(*_source(self.program.components))
 
     def multiply_add(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         """C ← C ⊕ A ⊗ B. C overlaps neither A nor B."""
@@ -165,13 +182,14 @@ class CpuKernel:
         D = self._first(D)
         failed = np.empty(batch, np.int64)
         size = self.geometry.close_bytes(n)
-        close = self.module.close
+        close, by = self.module.close, self.operations
+        functions = by.multiply, by.close_pivots, by.constants
         helpers = min(self.threads, batch) - 1 if batch * n**3 >= PARALLEL else 0
         if helpers:
-            self._run(lambda counter, scratch: close(D, failed, counter, scratch, 1), size, helpers)
+            self._run(lambda counter, scratch: close(D, failed, counter, scratch, *functions, 1), size, helpers)
         else:
             _memory, address = threads.scratch(size)
-            close(D, failed, 0, address, 1)
+            close(D, failed, 0, address, *functions, 1)
         return failed
 
     def diagonal(self, A: np.ndarray, D: np.ndarray) -> np.ndarray:
@@ -179,7 +197,7 @@ class CpuKernel:
         if A.shape != D.shape[::-1]:
             raise ValueError(f"shapes {A.shape} and {D.shape} do not fit")
         out = np.empty(A.shape[0], A.dtype)
-        self.module.diagonal(self._first(out[None, :, None]), self._first(A[None]), self._first(D[None]), 1)
+        self.operations.module.diagonal(self._first(out[None, :, None]), self._first(A[None]), self._first(D[None]), 1)
         return out
 
     def _product(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: int) -> None:
@@ -189,16 +207,19 @@ class CpuKernel:
             raise ValueError(f"shapes {C.shape}, {A.shape} and {B.shape} do not fit")
         C, A, B = self._first(C), self._first(A), self._first(B)
         plan = tiling(self.geometry, batch, m, n, k, self.threads)
-        product, height, width, tasks = self.module.product, plan.height, plan.width, plan.tasks
-        if plan.helpers:
-            self._run(
-                lambda counter, scratch: product(C, A, B, height, width, accumulate, tasks, counter, scratch, 1),
-                plan.scratch,
-                plan.helpers,
+        product, by = self.module.product, self.operations
+        multiply, constants = by.multiply, by.constants
+
+        def work(counter: int, scratch: int) -> None:
+            product(
+                C, A, B, plan.height, plan.width, accumulate, plan.tasks, counter, scratch, multiply, constants, 1
             )
+
+        if plan.helpers:
+            self._run(work, plan.scratch, plan.helpers)
         else:
             _memory, address = threads.scratch(plan.scratch)
-            product(C, A, B, height, width, accumulate, tasks, 0, address, 1)
+            work(0, address)
 
     def _first(self, block: np.ndarray) -> np.ndarray:
         """The view of component 0, whose address and strides are those of the block."""
@@ -236,8 +257,14 @@ class DenseKernel(ArrayBlocks, CpuKernel):
 def names_of(lowering: Lowering) -> list[str]:
     """The names under which the compiled functions of a lowering are kept on disk."""
     text = program(lowering)
-    stem = cache.stem(text.name, source(text, TEMPLATE))
-    return [f"{stem}.product", f"{stem}.close"]
+    stem = cache.stem(*_source(text.components))
+    return [*operations(text).names("multiply", "close_pivots"), f"{stem}.product", f"{stem}.close"]
+
+
+@functools.lru_cache(256)
+def _source(components: tuple[np.dtype, ...]) -> tuple[str, str]:
+    """Name and text of the generated module."""
+    return f"blocks_{name_of(components)}", shared_source(components, TEMPLATE, text_of(TEMPLATE))
 
 
 _thread_count = threads.thread_count

@@ -1,16 +1,12 @@
-"""The CPU kernels of one semiring: C ⊕ A ⊗ B by packed tiles, and the closure of a small block.
+"""The CPU kernels of one type of element over any algebra: C ⊕ A ⊗ B by packed tiles, and the closure of a block.
 
-Never imported as it stands. The engine takes the text below the line ``# Template``, puts a header (element type,
-constants, sizes) and the semiring's ⊕, ⊗ and star before it, repeats the lines that end in ``# each …``, and writes
-the result to the cache directory. The lines above stand for that header, so that an editor and a type checker see a
-whole program: min-plus in float32, nothing unrolled.
+Never imported as it stands: the engine puts a header (element type, sizes) before the text below the line
+``# Template``, and repeats the lines that end in ``# each …``. The lines above stand for that header, so that an
+editor and a type checker see a whole program: float32, nothing unrolled.
 
-    line  # each I        once for every row I of a group, in order
-    line  # each K I      once for every step K, and within it for every row I
-
-Matrices come as 3-D arrays (a stack) of their first component, of any strides; below the entry points there are only
-addresses, byte strides and sizes. Every entry of C takes its terms in ascending k, whatever the tiles and whoever
-computes them, so that a result does not depend on the number of threads.
+What ⊕, ⊗ and star do is in functions of the algebra, whose addresses are arguments (operations_template.py), and so
+are its zero and one: ``constants`` is the address of both, packed. Matrices come as 3-D arrays (a stack) of their first
+component, of any strides; below the entry points there are only addresses, byte strides and sizes.
 """
 
 from __future__ import annotations
@@ -21,30 +17,15 @@ import numpy as np
 from numba import int64, types, void
 
 from semiring.kernels.cpu.compile.jit import njit
-from semiring.kernels.cpu.compile.raw import (
-    ANY,
-    PANEL,
-    ROW_0,
-    as_element,
-    fetch,
-    first_component,
-    load,
-    put,
-    stay_apart,
-    store,
-    take,
-)
+from semiring.kernels.cpu.compile.raw import ANY, PANEL, ROW_0, call, fetch, load, put, stay_apart, store, take
 
 ELEMENT = np.float32  # or a tuple of scalar classes
-ZERO = np.float32(np.inf)
 SIZE = 4  # bytes of a packed element
 ITEM = 4  # bytes of an element in a matrix
-ROWS = 1  # rows of C that the micro-kernel updates at once
-DEPTH = 1  # steps of k that it takes at once
+ROWS = 1  # rows of C that `multiply` updates at once
+DEPTH = 1  # pivots that are closed at once
 CHUNK = 64  # steps of k for which a tile keeps A and B packed
 LANES = 16  # elements of the smallest component in 64 bytes: packed rows are a multiple of it
-ROW_I = ROW_0
-I = K = 0  # replaced by each row and each step
 MATRIX = types.Array(types.float32, 3, "A", readonly=True, aligned=False)
 compiled = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 inline = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
@@ -54,38 +35,7 @@ def entry(*arguments: Any) -> Any:
     return njit([void(*arguments)], error_model="numpy", no_cfunc_wrapper=True, nogil=True, cache=True)
 
 
-@inline
-def times(a: Any, b: Any, unit: Any) -> Any:
-    return a + b
-
-
-@inline
-def scaled(a: Any, b: Any) -> Any:
-    return np.float32(np.inf) if a == np.float32(np.inf) or b == np.float32(np.inf) else a + b
-
-
-@inline
-def plus(x: Any, t: Any) -> Any:
-    return t if t < x else x
-
-
-@inline
-def star(a: Any) -> Any:
-    return np.float32(0)
-
-
-@inline
-def defined(a: Any) -> Any:
-    return a >= np.float32(0)
-
-
 # Template
-
-
-@inline
-def combine(x: Any, a: Any, b: Any, unit: Any) -> Any:
-    """x ⊕ a ⊗ b in the element's own types."""
-    return as_element(ELEMENT, plus(x, as_element(ELEMENT, times(a, b, unit))))
 
 
 @inline
@@ -93,50 +43,45 @@ def round_up(number: int, multiple: int) -> int:
     return (number + multiple - 1) // multiple * multiple
 
 
-@compiled
-def micro(
-    a: int, a_plane: int, a_first: int, a_row: int, b: int, b_plane: int, c: int, c_plane: int, c_first: int,
-    width: int, depth: int, unit: Any,
-) -> None:
-    """c[i, j] ← c[i, j] ⊕ (a[i, 0] ⊗ b[0, j]) ⊕ … ⊕ (a[i, depth − 1] ⊗ b[depth − 1, j]) for ROWS rows i.
-
-    All three are packed (see raw.py). Row i of a starts at element ``a_first + i · a_row``; row k of b at
-    ``k · width``; row i of c at ``c_first + i · width``. The width must be a multiple of LANES. A client inside a
-    compiled loop gathers rows of its right operand into b with `pack` (one call for each run of rows), and calls this
-    for every ROWS rows of a; rows past the last are computed too and must exist in a and c. Integers that differ
-    between calls must have the type int64, not literals, or this is compiled again for each.
-    """
-    stay_apart()
-    whole = depth - depth % DEPTH
-    for k in range(0, whole, DEPTH):
-        a_I_K = load(ELEMENT, a, a_plane, a_first + I * a_row + k + K, ANY)  # each I K
-        for vector in range(0, width, LANES):  # an inner loop of fixed length leaves no remainder to spill for
-            for j in range(vector, vector + LANES):
-                x_I = load(ELEMENT, c, c_plane, c_first + I * width + j, ROW_I)  # each I
-                b_K = load(ELEMENT, b, b_plane, (k + K) * width + j, PANEL)  # each K
-                x_I = combine(x_I, a_I_K, b_K, unit)  # each K I
-                store(ELEMENT, c, c_plane, c_first + I * width + j, ROW_I, x_I)  # each I
-    for k in range(whole, depth):
-        a_I = load(ELEMENT, a, a_plane, a_first + I * a_row + k, ANY)  # each I
-        for j in range(width):
-            b_0 = load(ELEMENT, b, b_plane, k * width + j, PANEL)
-            x_I = load(ELEMENT, c, c_plane, c_first + I * width + j, ROW_I)  # each I
-            store(ELEMENT, c, c_plane, c_first + I * width + j, ROW_I, combine(x_I, a_I, b_0, unit))  # each I
+@inline
+def zero_of(constants: int) -> Any:
+    return load(ELEMENT, constants, 2, 0, ANY)
 
 
 @compiled
-def fill(target: int, plane: int, first: int, count: int) -> None:
-    """ZERO into `count` packed elements from `first` on."""
+def fill(target: int, plane: int, first: int, count: int, value: Any) -> None:
+    """An element into `count` packed elements from `first` on."""
     stay_apart()
     for e in range(first, first + count):
-        store(ELEMENT, target, plane, e, ANY, ZERO)
+        store(ELEMENT, target, plane, e, ANY, value)
+
+
+@inline
+def copy(source: int, source_plane: int, begin: int, target: int, target_plane: int, first: int, count: int) -> None:
+    """`count` packed elements from `begin` on to `first` on; the buffers, or the ranges, are apart."""
+    for j in range(count):
+        store(ELEMENT, target, target_plane, first + j, PANEL, load(ELEMENT, source, source_plane, begin + j, ROW_0))
+
+
+@compiled
+def move_columns(
+    matrix: int, plane: int, first: int, width: int, p: int, pivots: int, height: int, factors: int, f_plane: int,
+    zero: Any,
+) -> None:
+    """The columns from p on as rows of DEPTH elements, for every row; in the matrix they become zero."""
+    stay_apart()
+    for i in range(height):
+        for k in range(pivots):
+            place = first + i * width + p + k
+            store(ELEMENT, factors, f_plane, i * DEPTH + k, ANY, load(ELEMENT, matrix, plane, place, ANY))
+            store(ELEMENT, matrix, plane, place, ANY, zero)
 
 
 @compiled
 def pack(
-    source: int, row: int, column: int, rows: int, columns: int, target: int, plane: int, width: int
+    source: int, row: int, column: int, rows: int, columns: int, target: int, plane: int, width: int, zero: Any
 ) -> None:
-    """Copy a block of a matrix into a packed buffer with rows of `width`, the rest of each row filled with ZERO."""
+    """Copy a block of a matrix into a packed buffer with rows of `width`, the rest of each row filled with zero."""
     stay_apart()
     if column == ITEM:
         for i in range(rows):
@@ -150,7 +95,7 @@ def pack(
                     store(ELEMENT, target, plane, i * width + j, ANY, x)
     if columns < width:
         for i in range(rows):
-            fill(target, plane, i * width + columns, width - columns)
+            fill(target, plane, i * width + columns, width - columns, zero)
 
 
 @compiled
@@ -171,18 +116,19 @@ def unpack(
                     put(ELEMENT, target + i * row + j * column, 0, x)
 
 
-@entry(MATRIX, MATRIX, MATRIX, int64, int64, int64, int64, int64, int64, int64)
+@entry(MATRIX, MATRIX, MATRIX, int64, int64, int64, int64, int64, int64, int64, int64, int64)
 def product(
-    C: Any, A: Any, B: Any, height: int, width: int, accumulate: int, tasks: int, counter: int, workspace: int, one: int
+    C: Any, A: Any, B: Any, height: int, width: int, accumulate: int, tasks: int, counter: int, workspace: int,
+    multiply: int, constants: int, one: int,
 ) -> None:
     """C ← C ⊕ A ⊗ B, or C ← A ⊗ B, on every matrix of a stack.
 
     The tiles of C, `height` × `width` but for the last, are numbered from 0 to `tasks`; each call takes the next number
     from the counter (an address; 0: this call does them all) until none is left. A tile is kept packed while k runs
-    over the whole of A and B. `one` is 1, and not known to the compiler.
+    over the whole of A and B. `one` is 1.
     """
-    unit = first_component(ELEMENT, one)
-    a_width = int64(CHUNK)  # a type, not a literal: Numba would compile `micro` and `pack` anew for each
+    zero = zero_of(constants)
+    a_width = int64(CHUNK)  # a type, not a literal: Numba would compile `pack` anew for each
     m, n, depth = C.shape[1], C.shape[2], A.shape[2]
     down, across = (m + height - 1) // height, (n + width - 1) // width
     task = take(counter) if counter else 0
@@ -198,35 +144,34 @@ def product(
         packed_b = packed_c + c_plane * SIZE
         packed_a = packed_b + b_plane * SIZE
         kept = rows if accumulate else 0
-        pack(c, C.strides[1], C.strides[2], kept, columns, packed_c, c_plane, c_width)
-        fill(packed_c, c_plane, kept * c_width, (c_rows - kept) * c_width)
-        fill(packed_a, a_plane, rows * CHUNK, (c_rows - rows) * CHUNK)
+        pack(c, C.strides[1], C.strides[2], kept, columns, packed_c, c_plane, c_width, zero)
+        fill(packed_c, c_plane, kept * c_width, (c_rows - kept) * c_width, zero)
+        fill(packed_a, a_plane, rows * CHUNK, (c_rows - rows) * CHUNK, zero)
         for k in range(0, depth, CHUNK):
             steps = min(CHUNK, depth - k)
-            pack(b + k * B.strides[1], B.strides[1], B.strides[2], steps, columns, packed_b, b_plane, c_width)
-            pack(a + k * A.strides[2], A.strides[1], A.strides[2], rows, steps, packed_a, a_plane, a_width)
-            for r in range(0, c_rows, ROWS):
-                micro(
-                    packed_a, a_plane, r * CHUNK, a_width, packed_b, b_plane, packed_c, c_plane, r * c_width,
-                    c_width, steps, unit,
-                )
+            pack(b + k * B.strides[1], B.strides[1], B.strides[2], steps, columns, packed_b, b_plane, c_width, zero)
+            pack(a + k * A.strides[2], A.strides[1], A.strides[2], rows, steps, packed_a, a_plane, a_width, zero)
+            call(multiply, (
+                packed_a, a_plane, 0, CHUNK, packed_b, b_plane, packed_c, c_plane, 0, c_width, c_rows, steps, one,
+            ))
         unpack(packed_c, c_plane, c_width, c, C.strides[1], C.strides[2], rows, columns)
         task = take(counter) if counter else task + 1
 
 
-@entry(MATRIX, int64[::1], int64, int64, int64)
-def close(D: Any, failed: Any, counter: int, workspace: int, one: int) -> None:
+@entry(MATRIX, int64[::1], int64, int64, int64, int64, int64, int64)
+def close(
+    D: Any, failed: Any, counter: int, workspace: int, multiply: int, close_pivots: int, constants: int, one: int
+) -> None:
     """D ← D* on every matrix of a stack, handed out like the tiles of `product`.
 
     `failed` takes −1, or the first pivot whose star does not exist, and that matrix stays as it was.
 
-    A packed copy is closed by Gauss–Jordan, DEPTH pivots P at a time. First the rows P among themselves, all columns:
-    s ← (a_kk)*, a_kj ← s ⊗ a_kj, a_ij ← a_ij ⊕ a_ik ⊗ a_kj, a_ik ← a_ik ⊗ s, a_kk ← s. Then every other row i takes all
-    of them at once: a_ij ← a_ij ⊕ a_iP ⊗ a_Pj, a_iP ← a_iP ⊗ a_PP. Where the pivots' columns are treated apart, they
-    are set to ZERO before a sweep over all columns, which leaves in them just the product that they have to hold.
+    A packed copy is closed by Gauss–Jordan, DEPTH pivots P at a time: first the rows P among themselves
+    (`close_pivots`). Then every other row i takes all of them at once: a_ij ← a_ij ⊕ a_iP ⊗ a_Pj, a_iP ← a_iP ⊗ a_PP.
+    The pivots' columns are set to zero before the sweep over all columns, which leaves in them just that product.
     """
-    unit = first_component(ELEMENT, one)
-    n, f_width = D.shape[1], int64(DEPTH)
+    zero, start = zero_of(constants), int64(0)
+    n = D.shape[1]
     width, height = round_up(n, LANES), round_up(n, ROWS)
     plane, p_plane, f_plane = height * width, DEPTH * width, round_up(height * DEPTH, LANES)
     matrix = workspace
@@ -235,61 +180,22 @@ def close(D: Any, failed: Any, counter: int, workspace: int, one: int) -> None:
     task = take(counter) if counter else 0
     while task < D.shape[0]:
         d = int64(D.ctypes.data) + task * D.strides[0]
-        pack(d, D.strides[1], D.strides[2], n, n, matrix, plane, width)
-        fill(matrix, plane, n * width, (height - n) * width)
+        pack(d, D.strides[1], D.strides[2], n, n, matrix, plane, width, zero)
+        fill(matrix, plane, n * width, (height - n) * width, zero)
         failure = -1
         for p in range(0, n, DEPTH):
             pivots = min(DEPTH, n - p)
-            for j in range(pivots * width):
-                store(ELEMENT, panel, p_plane, j, ANY, load(ELEMENT, matrix, plane, p * width + j, ANY))
-            for k in range(pivots):
-                pivot = load(ELEMENT, panel, p_plane, k * width + p + k, ANY)
-                if not defined(pivot):
-                    failure = p + k
-                    break
-                s = as_element(ELEMENT, star(pivot))
-                for j in range(width):
-                    x = load(ELEMENT, panel, p_plane, k * width + j, ANY)
-                    store(ELEMENT, panel, p_plane, k * width + j, ANY, as_element(ELEMENT, scaled(s, x)))
-                store(ELEMENT, panel, p_plane, k * width + p + k, ANY, s)
-                for i in range(pivots):
-                    if i != k:
-                        f = load(ELEMENT, panel, p_plane, i * width + p + k, ANY)
-                        store(ELEMENT, panel, p_plane, i * width + p + k, ANY, ZERO)
-                        for j in range(width):
-                            x = load(ELEMENT, panel, p_plane, i * width + j, ANY)
-                            r = load(ELEMENT, panel, p_plane, k * width + j, ANY)
-                            store(ELEMENT, panel, p_plane, i * width + j, ANY, combine(x, f, r, unit))
+            copy(matrix, plane, p * width, panel, p_plane, start, pivots * width)
+            failure = call(close_pivots, (panel, p_plane, width, p, pivots, one))
             if failure >= 0:
+                failure += p
                 break
-            for i in range(height):
-                for k in range(pivots):
-                    f = load(ELEMENT, matrix, plane, i * width + p + k, ANY)
-                    store(ELEMENT, factors, f_plane, i * DEPTH + k, ANY, f)
-                    store(ELEMENT, matrix, plane, i * width + p + k, ANY, ZERO)
-            for i in range(0, height, ROWS):
-                micro(
-                    factors, f_plane, i * DEPTH, f_width, panel, p_plane, matrix, plane, i * width,
-                    width, pivots, unit,
-                )
-            for j in range(pivots * width):  # the pivots' own rows went through the sweep too
-                store(ELEMENT, matrix, plane, p * width + j, ANY, load(ELEMENT, panel, p_plane, j, ANY))
+            move_columns(matrix, plane, start, width, p, pivots, height, factors, f_plane, zero)
+            call(multiply, (
+                factors, f_plane, 0, DEPTH, panel, p_plane, matrix, plane, 0, width, height, pivots, one,
+            ))
+            copy(panel, p_plane, start, matrix, plane, p * width, pivots * width)  # they went through the sweep too
         if failure < 0:
             unpack(matrix, plane, width, d, D.strides[1], D.strides[2], n, n)
         failed[task] = failure
         task = take(counter) if counter else task + 1
-
-
-@entry(MATRIX, MATRIX, MATRIX, int64)
-def diagonal(out: Any, A: Any, D: Any, one: int) -> None:
-    """out[s, i, 0] ← the ⊕ of A[s, i, k] ⊗ D[s, k, i] over k."""
-    unit = first_component(ELEMENT, one)
-    for s in range(out.shape[0]):
-        for i in range(out.shape[1]):
-            a = int64(A.ctypes.data) + s * A.strides[0] + i * A.strides[1]
-            d = int64(D.ctypes.data) + s * D.strides[0] + i * D.strides[2]
-            x = as_element(ELEMENT, ZERO)
-            for k in range(A.shape[2]):
-                left, right = fetch(ELEMENT, a + k * A.strides[2], 0), fetch(ELEMENT, d + k * D.strides[1], 0)
-                x = combine(x, left, right, unit)
-            put(ELEMENT, int64(out.ctypes.data) + s * out.strides[0] + i * out.strides[1], 0, x)

@@ -6,7 +6,6 @@ import functools
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
@@ -16,15 +15,17 @@ import numpy as np
 
 from semiring.algebra.proofs import commutes
 from semiring.kernels.cpu.compile import cache, threads
-from semiring.kernels.cpu.compile.program import Geometry, Program, geometry, source, unroll
+from semiring.kernels.cpu.compile.program import Geometry, geometry, name_of, shared_source, text_of, unroll
 from semiring.kernels.cpu.dense.blas import dense_kernel
-from semiring.kernels.cpu.dense.engine import TEMPLATE
+from semiring.kernels.cpu.dense.engine import TEMPLATE as BLOCKS
+from semiring.kernels.cpu.dense.operations import Operations, exchanged, operations
 from semiring.kernels.interface import CloseFront, Report
 from semiring.kernels.lowering.base import Lowering
 
 if TYPE_CHECKING:
     from semiring.algorithms.sparse.analysis import Analysis
 
+TEMPLATE = Path(__file__).with_name("fronts_template.py")
 WIDTH = 64  # right-hand sides that are solved together, as a rule
 NEAR = 11 << 18  # bytes of W that stay in a second-level cache well enough; half as many right-hand sides may do so
 FAR = 16 << 20  # bytes of W beyond which it is better to take twice as many, and the panels half as often
@@ -35,50 +36,46 @@ LARGE_PIVOTS = 64  # and the pivots that it must have
 REPORTS = 50  # parts of the elimination that are reported, if anybody wants to know
 
 
-def exchanged(given: Program) -> Program:
-    """The same semiring with the operands of ⊗ exchanged."""
-    prelude = re.sub(r"^def times\(", "def times_as_declared(", given.prelude, flags=re.MULTILINE)
-    prelude += "\n@inline\ndef times(a, b, unit):\n    return times_as_declared(b, a, unit)\n\n\n"
-    return replace(given, name=f"{given.name}_exchanged", prelude=prelude)
-
-
 @functools.lru_cache(256)
-def _by_rows(lowering: Lowering) -> Program:
+def _by_rows(lowering: Lowering) -> Operations:
     """The semiring with the elements of right-hand sides on the left of ⊗."""
     given = dense_kernel(lowering).program
-    return given if commutes(lowering.mul) else exchanged(given)
+    return operations(given if commutes(lowering.mul) else exchanged(given))
 
 
 @functools.cache
 def _sections() -> dict[str, str]:
     """The text of each section of the template, by its heading."""
-    text = Path(__file__).with_name("fronts_template.py").read_text(encoding="utf-8").split("# Template\n", 1)[1]
-    parts = re.split(r"^# (Elimination|Solutions|Rows|Columns|Summaries)$", f"# Common\n{text}", flags=re.MULTILINE)
+    parts = re.split(
+        r"^# (Elimination|Solutions|Rows|Columns|Summaries)$", f"# Common\n{text_of(TEMPLATE)}", flags=re.MULTILINE
+    )
     return {"Common": parts[0], **dict(zip(parts[1::2], parts[2::2], strict=True))}
 
 
 @functools.lru_cache(256)
-def _module(given: Program, section: str) -> ModuleType:
-    """The compiled code of one semiring for one purpose."""
-    return cache.load(*_source(given, section))
+def _module(components: tuple[np.dtype, ...], section: str) -> ModuleType:
+    """The compiled code of one type of element for one purpose."""
+    return cache.load(*_source(components, section))
 
 
-def _source(given: Program, section: str) -> tuple[str, str]:
+def _source(components: tuple[np.dtype, ...], section: str) -> tuple[str, str]:
     """Name and text of the generated module."""
-    header, _, shared = source(given, TEMPLATE).partition(given.prelude)
-    shared = shared.partition("\n@entry(")[0]
-    sizes, sections = geometry(given.components), _sections()
-    half = max(sizes.depth // 2, 1)
-    text = sections["Common"] + ("" if section == "Elimination" else sections["Solutions"]) + sections[section]
-    text = unroll(text, I=sizes.rows, K=sizes.depth, H=half, V=BATCH)
-    name = f"fronts_{section.lower()}_{given.name}"
-    return name, f"{header}HALF, BATCH = {half}, {BATCH}\n{given.prelude}{shared}\n{text}"
+    sections = _sections()
+    basic = text_of(BLOCKS).partition("\n@entry(")[0]
+    own = sections["Common"] + ("" if section == "Elimination" else sections["Solutions"]) + sections[section]
+    text = f"BATCH = {BATCH}\n{basic}\n{unroll(own, V=BATCH)}"
+    return f"fronts_{section.lower()}_{name_of(components)}", shared_source(components, TEMPLATE, text)
 
 
 def names_of(lowering: Lowering) -> list[str]:
     """The names under which the compiled functions of most closures are kept on disk."""
-    needed = (dense_kernel(lowering).program, "Elimination", "eliminate"), (_by_rows(lowering), "Rows", "solve_rows")
-    return [f"{cache.stem(*_source(text, section))}.{name}" for text, section, name in needed]
+    components, functions = lowering.components, dense_kernel(lowering).operations
+    needed = ("Elimination", "eliminate"), ("Rows", "solve_rows")
+    return [
+        *functions.names("multiply", "close_pivots", "add_scattered"),
+        *(_by_rows(lowering).names("multiply") if _by_rows(lowering) is not functions else []),
+        *(f"{cache.stem(*_source(components, section))}.{name}" for section, name in needed),
+    ]
 
 
 class Planes:
@@ -157,8 +154,8 @@ class Fronts:
     def __init__(self, analysis: Analysis, lowering: Lowering, thread_count: int | None = None):
         self.analysis, self.lowering = analysis, lowering
         self._dense = dense_kernel(lowering)
-        self._program: Program = self._dense.program
-        self._components = self._program.components
+        self._operations = self._dense.operations
+        self._components = lowering.components
         self._layout = layout_of(analysis, self._components)
         self._sizes, self._panel_at = self._layout.sizes, self._layout.panel_at
         self.threads = thread_count or threads.thread_count()
@@ -192,7 +189,8 @@ class Fronts:
         large = (at.order >= LARGE) & (a.pivots >= LARGE_PIVOTS) & (len(self._components) == 1)
         by_others = large.astype(np.int64)
         _scratch, workspace = threads.scratch(sizes.depth * 2 * (at.wide + sizes.lanes + sizes.rows) * sizes.size)
-        state, eliminate = np.array([0, 0, -1]), _module(self._program, "Elimination").eliminate
+        state, eliminate = np.array([0, 0, -1]), _module(self._components, "Elimination").eliminate
+        by = self._operations
         for end in self._batches(report):
             first = a.first[: end + 1]
             while state[0] < end:
@@ -200,7 +198,7 @@ class Fronts:
                     first, a.pointer, child, sibling, a.position, a.entry_pointer, a.entry, a.entry_row, a.entry_column,
                     at.update_at, at.front_at, at.panel_at, by_others, self._weights.address,
                     self._weights.plane, memory.address, memory.plane, self._panels.address, self._panels.plane,
-                    workspace, state, 1,
+                    workspace, state, by.multiply, by.close_pivots, by.add_scattered, by.constants, 1,
                 )
                 if state[2] >= 0:
                     return int(state[2])
@@ -267,7 +265,9 @@ class Fronts:
         first = fields(out)[0][None]
         where = together if targets is None else targets[together]
         places = places[together]
-        m, solve_rows = len(a.parent), _module(_by_rows(self.lowering), "Rows").solve_rows
+        m, solve_rows = len(a.parent), _module(self._components, "Rows").solve_rows
+        by = _by_rows(self.lowering)
+        combine_entries = 0 if reflexive else by.combine_entries
 
         def work(counter: int) -> None:
             with self._buffers(width) as (W, buffers):
@@ -275,7 +275,7 @@ class Fronts:
                     a.first, a.pointer, a.boundary, a.parent, a.owner, a.lowest, a.place, self._panel_at, places, where,
                     *columns, first, self._panels.address, self._panels.plane, self._weights.address,
                     self._weights.plane, *W, *buffers, width, int(settled), np.empty(m, np.int64), int(reflexive),
-                    counter, 1,
+                    counter, by.multiply, combine_entries, by.constants, 1,
                 )
 
         self._share(work, -(-len(sources) // width), thread_count)
@@ -292,14 +292,15 @@ class Fronts:
             return None
         a, width = self.analysis, self._width(self.analysis.n, None)
         places, found = np.arange(a.n), np.empty((a.n, 4))
-        m, summarise = len(a.parent), _module(_by_rows(self.lowering), "Summaries").summarise
+        m, summarise = len(a.parent), _module(self._components, "Summaries").summarise
+        by = _by_rows(self.lowering)
 
         def work(counter: int) -> None:
             with self._buffers(width) as (W, buffers):
                 summarise(
                     a.first, a.pointer, a.boundary, a.parent, a.owner, a.lowest, a.children[0], self._panel_at, places,
                     np.empty((4, width)), found, self._panels.address, self._panels.plane, *W, *buffers, width,
-                    np.empty(m, np.int64), counter, 1,
+                    np.empty(m, np.int64), counter, by.multiply, by.constants, 1,
                 )
 
         self._share(work, -(-a.n // width), None)
@@ -311,21 +312,25 @@ class Fronts:
             return self._turned
         panels = Planes(self._components, self._panels.plane)
         a = self.analysis
-        turn = _module(self._program, "Columns").turn
-        turn(a.first, a.pointer, self._panel_at, self._panels.address, panels.address, panels.plane)
+        turn = _module(self._components, "Columns").turn
+        turn(
+            a.first, a.pointer, self._panel_at, self._panels.address, panels.address, panels.plane,
+            self._operations.constants,
+        )
         self._turned = panels
         return panels
 
     def columns(self, B: np.ndarray, thread_count: int | None = None) -> None:
         """B ← A* B, in storage."""
         a, panels, width = self.analysis, self._by_columns(), self._width(B.shape[1], thread_count)
-        first, solve_columns = fields(B)[0][None], _module(self._program, "Columns").solve_columns
+        first, solve_columns = fields(B)[0][None], _module(self._components, "Columns").solve_columns
+        by = self._operations
 
         def work(counter: int) -> None:
             with self._buffers(width) as (W, buffers):
                 solve_columns(
                     a.first, a.pointer, a.boundary, a.order, self._panel_at, first, panels.address, panels.plane,
-                    *W, *buffers, width, counter, 1,
+                    *W, *buffers, width, counter, by.multiply, by.constants, 1,
                 )
 
         self._share(work, -(-B.shape[1] // width), thread_count)

@@ -1,9 +1,9 @@
-"""Elimination by fronts, compiled for one semiring: eliminate supernodes, then solve for many right-hand sides.
+"""Elimination by fronts for one type of element: eliminate supernodes, then solve for many right-hand sides.
 
-Never imported as it stands; see `fronts.py`, which puts the header, the semiring and the micro-kernel of `template.py`
-before the text below the line ``# Template``, and unrolls it. The sections from ``# Elimination`` on become modules of
-their own, compiled when they are first needed; ``# Solutions`` goes into those after it. The lines above the template
-stand for what is put before, so that an editor sees a whole program.
+Never imported as it stands; see `fronts.py`, which puts a header and the packing of `template.py` before the text below
+the line ``# Template``. The sections from ``# Elimination`` on become modules of their own, compiled when first needed;
+``# Solutions`` goes into those after it. The lines above the template stand for what is put before, so that an editor
+sees a whole program. What ⊕, ⊗ and star do is in functions of the algebra, whose addresses are arguments.
 
 Everything is packed (see raw.py). A *front* is a matrix over S, then U. The *panel* of a supernode holds three
 blocks, one after the other, each row-major and with rows up to a multiple of ROWS:
@@ -14,7 +14,7 @@ blocks, one after the other, each row-major and with rows up to a multiple of RO
 
 Right-hand sides stand side by side in W, a row of `width` for each vertex, in the order of elimination. A solution
 takes them up the tree (W[U] ← W[U] ⊕ up ⊗ W[S], W[S] ← own ⊗ W[S]) and down again (W[S] ← W[S] ⊕ down ⊗ W[U]). By rows
-the elements of W stand on the left of ⊗, so that unless ⊗ commutes this is compiled with the operands exchanged.
+the elements of W stand on the left of ⊗: unless it commutes, the functions are those with the operands exchanged.
 """
 
 from __future__ import annotations
@@ -25,19 +25,7 @@ import numpy as np
 from numba import float64, int64
 
 from semiring.kernels.cpu.compile.jit import njit
-from semiring.kernels.cpu.compile.raw import (
-    ANY,
-    PANEL,
-    ROW_0,
-    as_element,
-    fetch,
-    first_component,
-    load,
-    put,
-    select,
-    store,
-    take,
-)
+from semiring.kernels.cpu.compile.raw import ANY, PANEL, ROW_0, call, fetch, load, put, select, stay_apart, store, take
 from semiring.kernels.cpu.dense.template import (
     DEPTH,
     ELEMENT,
@@ -45,26 +33,18 @@ from semiring.kernels.cpu.dense.template import (
     MATRIX,
     ROWS,
     SIZE,
-    ZERO,
-    combine,
     compiled,
-    defined,
+    copy,
     entry,
     fill,
     inline,
-    micro,
-    plus,
+    move_columns,
     round_up,
-    scaled,
-    star,
-    stay_apart,
+    zero_of,
 )
 
-ONE = np.float32(0)
-HALF = 1  # steps of k that the last of a product are taken by
 BATCH = 1  # vertices that `spread` takes at once
-ROW_I = ROW_0
-I = K = H = V = 0  # replaced by each row, each step and each vertex
+V = 0  # replaced by each vertex
 inf = np.inf
 INDEX = int64[::1]
 
@@ -76,25 +56,22 @@ merged = njit(error_model="numpy", inline="always")
 
 
 @inline
-def copy(source: int, source_plane: int, begin: int, target: int, target_plane: int, first: int, count: int) -> None:
-    """`count` packed elements from `begin` on to `first` on; the buffers, or the ranges, are apart."""
-    for j in range(count):
-        x = load(ELEMENT, source, source_plane, begin + j, ROW_0)
-        store(ELEMENT, target, target_plane, first + j, PANEL, x)
+def one_of(constants: int) -> Any:
+    return load(ELEMENT, constants, 2, 1, ANY)
 
 
 @compiled
 def block(
     source: int, source_plane: int, begin: int, row: int, column: int, rows: int, columns: int,
-    target: int, plane: int, first: int,
+    target: int, plane: int, first: int, zero: Any,
 ) -> None:
-    """A packed block with any strides as adjacent rows, up to a multiple of ROWS, the last of them ZERO."""
+    """A packed block with any strides as adjacent rows, up to a multiple of ROWS, the last of them zero."""
     stay_apart()
     for i in range(rows):
         for j in range(columns):
             x = load(ELEMENT, source, source_plane, begin + i * row + j * column, ROW_0)
             store(ELEMENT, target, plane, first + i * columns + j, PANEL, x)
-    fill(target, plane, first + rows * columns, (round_up(rows, ROWS) - rows) * columns)
+    fill(target, plane, first + rows * columns, (round_up(rows, ROWS) - rows) * columns, zero)
 
 
 # Elimination
@@ -102,108 +79,76 @@ def block(
 
 @merged
 def close_part(
-    memory: int, plane: int, front: int, n: int, pivots: int, width: int, panel: int, factors: int, unit: Any
+    memory: int, plane: int, front: int, n: int, pivots: int, width: int, panel: int, factors: int,
+    multiply: int, close_pivots: int, zero: Any, one: int,
 ) -> int:
     """Gauss–Jordan on the first `pivots` vertices of a front, DEPTH at a time; −1, or the first without a star.
 
     Row i of the front starts at front + i · width, and rows up to a multiple of ROWS exist. What is left: own and down
     in the pivots' rows, up and F[U, U] ⊕ F[U, S] ⊗ S* ⊗ F[S, U] in the others. See `close` in template.py.
     """
-    height, p_plane = round_up(n, ROWS), DEPTH * width
-    f_plane, f_width = round_up(height * DEPTH, LANES), int64(DEPTH)
+    height, p_plane, start = round_up(n, ROWS), DEPTH * width, int64(0)
+    f_plane = round_up(height * DEPTH, LANES)
     for p in range(0, pivots, DEPTH):
         taken = min(DEPTH, pivots - p)
-        copy(memory, plane, front + p * width, panel, p_plane, 0, taken * width)
-        for k in range(taken):
-            pivot = load(ELEMENT, panel, p_plane, k * width + p + k, ANY)
-            if not defined(pivot):
-                return p + k
-            s = as_element(ELEMENT, star(pivot))
-            for j in range(width):
-                x = load(ELEMENT, panel, p_plane, k * width + j, ANY)
-                store(ELEMENT, panel, p_plane, k * width + j, ANY, as_element(ELEMENT, scaled(s, x)))
-            store(ELEMENT, panel, p_plane, k * width + p + k, ANY, s)
-            for i in range(taken):
-                if i != k:
-                    f = load(ELEMENT, panel, p_plane, i * width + p + k, ANY)
-                    store(ELEMENT, panel, p_plane, i * width + p + k, ANY, ZERO)
-                    for j in range(width):
-                        x = load(ELEMENT, panel, p_plane, i * width + j, ANY)
-                        r = load(ELEMENT, panel, p_plane, k * width + j, ANY)
-                        store(ELEMENT, panel, p_plane, i * width + j, ANY, combine(x, f, r, unit))
-        for i in range(height):
-            for k in range(taken):
-                f = load(ELEMENT, memory, plane, front + i * width + p + k, ANY)
-                store(ELEMENT, factors, f_plane, i * DEPTH + k, ANY, f)
-                store(ELEMENT, memory, plane, front + i * width + p + k, ANY, ZERO)
-        for i in range(0, height, ROWS):
-            micro(
-                factors, f_plane, i * DEPTH, f_width, panel, p_plane, memory, plane, front + i * width,
-                width, taken, unit,
-            )
-        for j in range(taken * width):  # the pivots' own rows went through the sweep too
-            store(ELEMENT, memory, plane, front + p * width + j, ANY, load(ELEMENT, panel, p_plane, j, ANY))
+        copy(memory, plane, front + p * width, panel, p_plane, start, taken * width)
+        failed = call(close_pivots, (panel, p_plane, width, p, taken, one))
+        if failed >= 0:
+            return p + failed
+        move_columns(memory, plane, front, width, p, taken, height, factors, f_plane, zero)
+        call(multiply, (
+            factors, f_plane, 0, DEPTH, panel, p_plane, memory, plane, front, width, height, taken, one,
+        ))
+        copy(panel, p_plane, start, memory, plane, front + p * width, taken * width)  # they went through the sweep too
     return -1
 
 
-@compiled
-def extend_add(
-    position: Any, begin: int, u: int, update: int, front: int, width: int, memory: int, plane: int
-) -> None:
-    """What a child left, added to the parent's front where its boundary stands in there."""
-    stay_apart()
-    for i in range(u):
-        row = front + position[begin + i] * width
-        for j in range(u):
-            place = row + position[begin + j]
-            x = load(ELEMENT, memory, plane, place, ANY)
-            t = load(ELEMENT, memory, plane, update + i * u + j, ANY)
-            store(ELEMENT, memory, plane, place, ANY, as_element(ELEMENT, plus(x, t)))
-
-
 @entry(INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, INDEX,
-       int64, int64, int64, int64, int64, int64, int64, INDEX, int64)
+       int64, int64, int64, int64, int64, int64, int64, INDEX, int64, int64, int64, int64, int64)
 def eliminate(
     first: Any, pointer: Any, child: Any, sibling: Any, position: Any, entry_pointer: Any, entry_number: Any,
     entry_row: Any, entry_column: Any, update_at: Any, front_at: Any, panel_at: Any, large: Any,
     weights: int, weights_plane: int, memory: int, plane: int, panels: int, panel_plane: int, workspace: int,
-    state: Any, one: int,
+    state: Any, multiply: int, close_pivots: int, add_scattered: int, constants: int, one: int,
 ) -> None:
     """Eliminate supernodes from state[0] on, until one whose front is large was assembled, or all are done.
 
     A large front is closed by the caller, who then sets state[1] and calls again. state[2] takes the first vertex
     whose star does not exist. Panels are those to solve by rows.
     """
-    unit = first_component(ELEMENT, one)
+    zero, positions = zero_of(constants), int64(position.ctypes.data)
     for a in range(state[0], len(first) - 1):
         s, u = first[a + 1] - first[a], pointer[a + 1] - pointer[a]
         n = s + u
         width, height, front = round_up(n, LANES), round_up(n, ROWS), front_at[a]
         if not state[1]:
-            fill(memory, plane, front, height * width)
+            fill(memory, plane, front, height * width, zero)
             for q in range(entry_pointer[a], entry_pointer[a + 1]):
                 x = load(ELEMENT, weights, weights_plane, entry_number[q], ANY)
                 store(ELEMENT, memory, plane, front + entry_row[q] * width + entry_column[q], ANY, x)
             c = child[a]
             while c >= 0:
-                extend_add(
-                    position, pointer[c], pointer[c + 1] - pointer[c], update_at[c], front, width, memory, plane
-                )
+                call(add_scattered, (
+                    memory, update_at[c], memory, front, width, plane, positions + 8 * pointer[c],
+                    pointer[c + 1] - pointer[c],
+                ))
                 c = sibling[c]
             if large[a]:
                 state[0] = a
                 return
             factors = workspace + DEPTH * width * SIZE
-            failed = close_part(memory, plane, front, n, s, width, workspace, factors, unit)
+            failed = close_part(
+                memory, plane, front, n, s, width, workspace, factors, multiply, close_pivots, zero, one
+            )
             if failed >= 0:
                 state[0], state[2] = a, first[a] + failed
                 return
         state[1] = 0
         own, padded, one_step = panel_at[a], round_up(s, ROWS), int64(1)
         down, up = own + padded * s, own + padded * n
-        block(memory, plane, front, one_step, width, s, s, panels, panel_plane, own)
-        block(memory, plane, front + s * width, one_step, width, s, u, panels, panel_plane, down)
-        block(memory, plane, front + s, one_step, width, u, s, panels, panel_plane, up)
+        block(memory, plane, front, one_step, width, s, s, panels, panel_plane, own, zero)
+        block(memory, plane, front + s * width, one_step, width, s, u, panels, panel_plane, down, zero)
+        block(memory, plane, front + s, one_step, width, u, s, panels, panel_plane, up, zero)
         for i in range(u):  # to where the children's were: never ahead of what is still to be read
             for j in range(u):
                 x = load(ELEMENT, memory, plane, front + (s + i) * width + s + j, ANY)
@@ -212,40 +157,6 @@ def eliminate(
 
 
 # Solutions
-
-
-@compiled
-def update(
-    a: int, a_plane: int, a_first: int, a_row: int, b: int, b_plane: int, c: int, c_plane: int, c_first: int,
-    width: int, depth: int, unit: Any,
-) -> None:
-    """`micro` of template.py for few steps: those that are left over are taken by halves, then one by one."""
-    stay_apart()
-    whole = depth - depth % DEPTH
-    half = depth - depth % HALF
-    for k in range(0, whole, DEPTH):
-        a_I_K = load(ELEMENT, a, a_plane, a_first + I * a_row + k + K, ANY)  # each I K
-        for vector in range(0, width, LANES):
-            for j in range(vector, vector + LANES):
-                x_I = load(ELEMENT, c, c_plane, c_first + I * width + j, ROW_I)  # each I
-                b_K = load(ELEMENT, b, b_plane, (k + K) * width + j, PANEL)  # each K
-                x_I = combine(x_I, a_I_K, b_K, unit)  # each K I
-                store(ELEMENT, c, c_plane, c_first + I * width + j, ROW_I, x_I)  # each I
-    for k in range(whole, half, HALF):
-        a_I_H = load(ELEMENT, a, a_plane, a_first + I * a_row + k + H, ANY)  # each I H
-        for vector in range(0, width, LANES):
-            for j in range(vector, vector + LANES):
-                x_I = load(ELEMENT, c, c_plane, c_first + I * width + j, ROW_I)  # each I
-                b_H = load(ELEMENT, b, b_plane, (k + H) * width + j, PANEL)  # each H
-                x_I = combine(x_I, a_I_H, b_H, unit)  # each H I
-                store(ELEMENT, c, c_plane, c_first + I * width + j, ROW_I, x_I)  # each I
-    for k in range(half, depth):
-        a_I = load(ELEMENT, a, a_plane, a_first + I * a_row + k, ANY)  # each I
-        for vector in range(0, width, LANES):
-            for j in range(vector, vector + LANES):
-                b_0 = load(ELEMENT, b, b_plane, k * width + j, PANEL)
-                x_I = load(ELEMENT, c, c_plane, c_first + I * width + j, ROW_I)  # each I
-                store(ELEMENT, c, c_plane, c_first + I * width + j, ROW_I, combine(x_I, a_I, b_0, unit))  # each I
 
 
 @compiled
@@ -293,7 +204,8 @@ def lower(
 @merged
 def climb(
     S: int, s: int, u: int, boundary: Any, begin: int, panel: int, panels: int, panel_plane: int,
-    W: int, w_plane: int, width: int, column: int, columns: int, right: int, left: int, plane: int, unit: Any,
+    W: int, w_plane: int, width: int, column: int, columns: int, right: int, left: int, plane: int,
+    multiply: int, zero: Any, one: int,
 ) -> None:
     """W[U] ← W[U] ⊕ up ⊗ W[S], W[S] ← own ⊗ W[S], for some columns."""
     padded = round_up(s, ROWS)
@@ -301,21 +213,20 @@ def climb(
     if u:
         height = round_up(u, ROWS)
         gather(boundary, begin, u, W, w_plane, width, column, columns, left, plane)
-        fill(left, plane, u * columns, (height - u) * columns)
+        fill(left, plane, u * columns, (height - u) * columns, zero)
         up = panel + padded * (s + u)
-        for i in range(0, height, ROWS):
-            update(panels, panel_plane, up + i * s, s, right, plane, left, plane, i * columns, columns, s, unit)
+        call(multiply, (panels, panel_plane, up, s, right, plane, left, plane, 0, columns, height, s, one))
         scatter(boundary, begin, u, W, w_plane, width, column, columns, left, plane)
-    fill(left, plane, 0, padded * columns)
-    for i in range(0, padded, ROWS):
-        update(panels, panel_plane, panel + i * s, s, right, plane, left, plane, i * columns, columns, s, unit)
+    fill(left, plane, int64(0), padded * columns, zero)
+    call(multiply, (panels, panel_plane, panel, s, right, plane, left, plane, 0, columns, padded, s, one))
     lower(S, s, W, w_plane, width, column, columns, left, plane)
 
 
 @merged
 def descend(
     s: int, u: int, boundary: Any, begin: int, panel: int, panels: int, panel_plane: int,
-    W: int, w_plane: int, width: int, right: int, target: int, target_plane: int, S: int, plane: int, unit: Any,
+    W: int, w_plane: int, width: int, right: int, target: int, target_plane: int, S: int, plane: int, multiply: int,
+    one: int,
 ) -> None:
     """W[S] ← W[S] ⊕ down ⊗ W[U]; W[S] are the rows of the target from S on.
 
@@ -323,33 +234,32 @@ def descend(
     """
     padded = round_up(s, ROWS)
     gather(boundary, begin, u, W, w_plane, width, int64(0), width, right, plane)
-    for i in range(0, padded, ROWS):
-        update(
-            panels, panel_plane, panel + padded * s + i * u, u, right, plane, target, target_plane, (S + i) * width,
-            width, u, unit,
-        )
+    call(multiply, (
+        panels, panel_plane, panel + padded * s, u, right, plane, target, target_plane, S * width, width, padded, u,
+        one,
+    ))
 
 
 @merged
 def rise(
     first: Any, pointer: Any, boundary: Any, parent: Any, owner: Any, lowest: Any, panel_at: Any, sources: Any,
     begin: int, count: int, panels: int, panel_plane: int, W: int, w_plane: int, width: int, right: int, left: int,
-    plane: int, seen: Any, chunk: int, unit: Any,
+    plane: int, seen: Any, chunk: int, multiply: int, constants: int, one: int,
 ) -> None:
     """1 for every source in a column of its own, and all of them up the tree; `seen` marks the supernodes touched.
 
     Sources ascend, so those in the subtree of a supernode stand in adjacent columns; the others are zero there.
     """
-    start = len(parent)
+    zero, first_step, start = zero_of(constants), one_of(constants), len(parent)
     for j in range(begin, begin + count):
         a = owner[sources[j]]
         start = min(start, a)
         while a >= 0 and seen[a] != chunk:
             seen[a] = chunk
-            fill(W, w_plane, first[a] * width, (first[a + 1] - first[a]) * width)
+            fill(W, w_plane, first[a] * width, (first[a + 1] - first[a]) * width, zero)
             a = parent[a]
     for j in range(count):
-        store(ELEMENT, W, w_plane, sources[begin + j] * width + j, ANY, ONE)
+        store(ELEMENT, W, w_plane, sources[begin + j] * width + j, ANY, first_step)
     for a in range(start, len(parent)):
         if seen[a] == chunk:
             head = 0
@@ -362,7 +272,7 @@ def rise(
             columns = round_up(tail, LANES) - column
             climb(
                 first[a], first[a + 1] - first[a], pointer[a + 1] - pointer[a], boundary, pointer[a], panel_at[a],
-                panels, panel_plane, W, w_plane, width, column, columns, right, left, plane, unit,
+                panels, panel_plane, W, w_plane, width, column, columns, right, left, plane, multiply, zero, one,
             )
 
 
@@ -388,12 +298,14 @@ def spread(
 
 
 @entry(INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, MATRIX,
-       int64, int64, int64, int64, int64, int64, int64, int64, int64, int64, INDEX, int64, int64, int64)
+       int64, int64, int64, int64, int64, int64, int64, int64, int64, int64, INDEX, int64, int64,
+       int64, int64, int64, int64)
 def solve_rows(
     first: Any, pointer: Any, boundary: Any, parent: Any, owner: Any, lowest: Any, place: Any, panel_at: Any,
     sources: Any, targets: Any, column_pointer: Any, column_row: Any, column_entry: Any, out: Any,
     panels: int, panel_plane: int, weights: int, weights_plane: int, W: int, w_plane: int, buffers: int, plane: int,
-    width: int, settled: int, seen: Any, reflexive: int, counter: int, one: int,
+    width: int, settled: int, seen: Any, reflexive: int, counter: int,
+    multiply: int, combine_entries: int, constants: int, one: int,
 ) -> None:
     """Rows of A*, or of A⁺ if not `reflexive`: row `targets[j]` of `out` takes the one of vertex `sources[j]`.
 
@@ -401,7 +313,7 @@ def solve_rows(
     touched on the way up; on the way down, only trees that they stand in. Where ⊕ selects and no cycle improves, the
     diagonal is known to be 1: then `settled` is set. The matrix by columns serves A⁺_jj = ⊕ A*_jk ⊗ A_kj.
     """
-    unit = first_component(ELEMENT, one)
+    zero, diagonal = zero_of(constants), one_of(constants)
     right, left = buffers, buffers + plane * SIZE
     m, chunks = len(first) - 1, (len(sources) + width - 1) // width
     for a in range(m):
@@ -412,31 +324,30 @@ def solve_rows(
         count = min(width, len(sources) - begin)
         rise(
             first, pointer, boundary, parent, owner, lowest, panel_at, sources, begin, count, panels, panel_plane,
-            W, w_plane, width, right, left, plane, seen, chunk, unit,
+            W, w_plane, width, right, left, plane, seen, chunk, multiply, constants, one,
         )
         for a in range(m - 1, -1, -1):
             s, u = first[a + 1] - first[a], pointer[a + 1] - pointer[a]
             if seen[a] != chunk:
-                fill(W, w_plane, first[a] * width, s * width)
+                fill(W, w_plane, first[a] * width, s * width, zero)
                 if parent[a] < 0 or seen[parent[a]] < chunk:
                     continue
                 seen[a] = chunk
             if u:
                 descend(
                     s, u, boundary, pointer[a], panel_at[a], panels, panel_plane, W, w_plane, width, right,
-                    W, w_plane, first[a], plane, unit,
+                    W, w_plane, first[a], plane, multiply, one,
                 )
         if settled:
             for j in range(count):
-                store(ELEMENT, W, w_plane, sources[begin + j] * width + j, ANY, ONE)
+                store(ELEMENT, W, w_plane, sources[begin + j] * width + j, ANY, diagonal)
         for j in range(0 if reflexive else count):
-            v = sources[begin + j]
-            x = as_element(ELEMENT, ZERO)
-            for q in range(column_pointer[v], column_pointer[v + 1]):
-                a_kj = load(ELEMENT, weights, weights_plane, column_entry[q], ANY)
-                w_k = load(ELEMENT, W, w_plane, column_row[q] * width + j, ANY)
-                x = combine(x, a_kj, w_k, unit)
-            store(ELEMENT, buffers, plane, j, ANY, x)
+            q = column_pointer[sources[begin + j]]
+            call(combine_entries, (
+                weights, weights_plane, int64(column_entry.ctypes.data) + 8 * q, W, w_plane,
+                int64(column_row.ctypes.data) + 8 * q, width, j, column_pointer[sources[begin + j] + 1] - q,
+                buffers, plane, j, one,
+            ))
         for j in range(0 if reflexive else count):
             x = load(ELEMENT, buffers, plane, j, ANY)
             store(ELEMENT, W, w_plane, sources[begin + j] * width + j, ANY, x)
@@ -447,27 +358,28 @@ def solve_rows(
 # Columns
 
 
-@entry(INDEX, INDEX, INDEX, int64, int64, int64)
-def turn(first: Any, pointer: Any, panel_at: Any, by_rows: int, by_columns: int, plane: int) -> None:
+@entry(INDEX, INDEX, INDEX, int64, int64, int64, int64)
+def turn(first: Any, pointer: Any, panel_at: Any, by_rows: int, by_columns: int, plane: int, constants: int) -> None:
     """The panels to solve by columns, from those to solve by rows."""
-    one_step = int64(1)
+    zero, one_step = zero_of(constants), int64(1)
     for a in range(len(first) - 1):
         s, u = first[a + 1] - first[a], pointer[a + 1] - pointer[a]
         own, padded = panel_at[a], round_up(s, ROWS)
         down, up = own + padded * s, own + padded * (s + u)
-        block(by_rows, plane, own, one_step, s, s, s, by_columns, plane, own)
-        block(by_rows, plane, up, one_step, s, s, u, by_columns, plane, down)
-        block(by_rows, plane, down, one_step, u, u, s, by_columns, plane, up)
+        block(by_rows, plane, own, one_step, s, s, s, by_columns, plane, own, zero)
+        block(by_rows, plane, up, one_step, s, s, u, by_columns, plane, down, zero)
+        block(by_rows, plane, down, one_step, u, u, s, by_columns, plane, up, zero)
 
 
 @entry(INDEX, INDEX, INDEX, INDEX, INDEX, MATRIX,
-       int64, int64, int64, int64, int64, int64, int64, int64, int64)
+       int64, int64, int64, int64, int64, int64, int64, int64, int64, int64, int64)
 def solve_columns(
     first: Any, pointer: Any, boundary: Any, order: Any, panel_at: Any, B: Any,
-    panels: int, panel_plane: int, W: int, w_plane: int, buffers: int, plane: int, width: int, counter: int, one: int,
+    panels: int, panel_plane: int, W: int, w_plane: int, buffers: int, plane: int, width: int, counter: int,
+    multiply: int, constants: int, one: int,
 ) -> None:
     """B ← A* B, `width` columns at a time."""
-    unit = first_component(ELEMENT, one)
+    zero = zero_of(constants)
     right, left = buffers, buffers + plane * SIZE
     m, n, columns = len(first) - 1, len(order), B.shape[2]
     row, column = B.strides[1], B.strides[2]
@@ -478,17 +390,17 @@ def solve_columns(
         for k in range(n):
             for j in range(count):
                 store(ELEMENT, W, w_plane, k * width + j, ANY, fetch(ELEMENT, address + order[k] * row + j * column, 0))
-            fill(W, w_plane, k * width + count, width - count)
+            fill(W, w_plane, k * width + count, width - count, zero)
         for a in range(m):
             climb(
                 first[a], first[a + 1] - first[a], pointer[a + 1] - pointer[a], boundary, pointer[a], panel_at[a],
-                panels, panel_plane, W, w_plane, width, int64(0), width, right, left, plane, unit,
+                panels, panel_plane, W, w_plane, width, int64(0), width, right, left, plane, multiply, zero, one,
             )
         for a in range(m - 1, -1, -1):
             if pointer[a + 1] > pointer[a]:
                 descend(
                     first[a + 1] - first[a], pointer[a + 1] - pointer[a], boundary, pointer[a], panel_at[a],
-                    panels, panel_plane, W, w_plane, width, right, W, w_plane, first[a], plane, unit,
+                    panels, panel_plane, W, w_plane, width, right, W, w_plane, first[a], plane, multiply, one,
                 )
         for k in range(n):
             for j in range(count):
@@ -500,12 +412,12 @@ def solve_columns(
 
 
 @compiled
-def accumulate(source: int, begin: int, rows: int, width: int, sums: Any) -> None:
-    """Rows of W taken into the sums of each column: total, number, least and most of all that is not ZERO."""
+def accumulate(source: int, begin: int, rows: int, width: int, sums: Any, zero: Any) -> None:
+    """Rows of W taken into the sums of each column: total, number, least and most of all that is not zero."""
     for i in range(rows):
         for j in range(width):
             x = load(ELEMENT, source, 0, begin + i * width + j, ANY)
-            there = x != ZERO
+            there = x != zero
             number = np.float64(x)
             sums[0, j] += select(there, number, np.float64(0))
             sums[1, j] += select(there, np.float64(1), np.float64(0))
@@ -514,17 +426,17 @@ def accumulate(source: int, begin: int, rows: int, width: int, sums: Any) -> Non
 
 
 @entry(INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, float64[:, ::1], float64[:, ::1],
-       int64, int64, int64, int64, int64, int64, int64, INDEX, int64, int64)
+       int64, int64, int64, int64, int64, int64, int64, INDEX, int64, int64, int64, int64)
 def summarise(
     first: Any, pointer: Any, boundary: Any, parent: Any, owner: Any, lowest: Any, child: Any, panel_at: Any,
     sources: Any, sums: Any, out: Any, panels: int, panel_plane: int, W: int, w_plane: int, buffers: int, plane: int,
-    width: int, seen: Any, counter: int, one: int,
+    width: int, seen: Any, counter: int, multiply: int, constants: int, one: int,
 ) -> None:
     """Total, number, least and most of each row of A* that `solve_rows` would give, the diagonal left out.
 
     Rows of W that nobody asks for again, those of supernodes without children, never leave the cache.
     """
-    unit = first_component(ELEMENT, one)
+    zero = zero_of(constants)
     right, left = buffers, buffers + plane * SIZE
     m, chunks = len(first) - 1, (len(sources) + width - 1) // width
     for a in range(m):
@@ -535,7 +447,7 @@ def summarise(
         count = min(width, len(sources) - begin)
         rise(
             first, pointer, boundary, parent, owner, lowest, panel_at, sources, begin, count, panels, panel_plane,
-            W, w_plane, width, right, left, plane, seen, chunk, unit,
+            W, w_plane, width, right, left, plane, seen, chunk, multiply, constants, one,
         )
         sums[:2] = 0.0
         sums[2] = inf
@@ -550,18 +462,18 @@ def summarise(
             kept = passed or child[a] >= 0
             target, S = (W, first[a]) if kept else (left, int64(0))
             if not passed:
-                fill(target, w_plane, S * width, s * width)
+                fill(target, w_plane, S * width, s * width, zero)
             if u:
                 descend(
                     s, u, boundary, pointer[a], panel_at[a], panels, panel_plane, W, w_plane, width, right,
-                    target, w_plane, S, plane, unit,
+                    target, w_plane, S, plane, multiply, one,
                 )
             for j in range(count if passed else 0):  # sources among these vertices stand aside
                 v = sources[begin + j]
                 if first[a] <= v < first[a + 1]:
                     store(ELEMENT, right, 0, j, ANY, load(ELEMENT, W, 0, v * width + j, ANY))
-                    store(ELEMENT, W, 0, v * width + j, ANY, ZERO)
-            accumulate(target, S * width, s, width, sums)
+                    store(ELEMENT, W, 0, v * width + j, ANY, zero)
+            accumulate(target, S * width, s, width, sums, zero)
             for j in range(count if passed else 0):
                 v = sources[begin + j]
                 if first[a] <= v < first[a + 1]:

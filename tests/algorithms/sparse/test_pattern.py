@@ -25,11 +25,11 @@ def test_neighbours_are_those_of_both_directions(given_pattern: tuple) -> None:
 
 
 @quick
-@given(patterns())
-def test_columns_are_rows_of_the_transpose(given_pattern: tuple) -> None:
+@given(patterns(), st.integers(0, 3))
+def test_columns_are_rows_of_the_transpose(given_pattern: tuple, wider: int) -> None:
     n, edges = given_pattern
-    start, found, origin = pattern.transposed(*rows(n, edges))
-    assert as_sets(start, found) == [sorted(u for u, v in edges if v == j) for j in range(n)]
+    start, found, origin = pattern.transposed(*rows(n, edges), n + wider)
+    assert as_sets(start, found) == [sorted(u for u, v in edges if v == j) for j in range(n + wider)]
     assert [sorted(edges)[q] for q in origin] == sorted(edges, key=lambda e: (e[1], e[0]))
 
 

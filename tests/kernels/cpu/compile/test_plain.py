@@ -200,6 +200,6 @@ def test_a_loop_looks_like_its_function() -> None:
 def test_what_is_said_is_done(said: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEMIRING_COMPILE", said)
     loop = plain.Loop(pattern.transposed._function)
-    found = loop(np.array([0, 1, 1]), np.array([1]))
+    found = loop(np.array([0, 1, 1]), np.array([1]), 2)
     assert [x.tolist() for x in found] == [[0, 0, 1], [0], [0]]
     assert (loop._machine_code is not None) == (said == "always")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import semiring as sr
 from semiring.kernels.cpu.compile import program as module
 from semiring.kernels.cpu.compile.program import Geometry, Program, geometry, program, round_up, source, unroll
-from semiring.kernels.cpu.dense.engine import TEMPLATE
+from semiring.kernels.cpu.dense.operations import TEMPLATE
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.general import general
 
@@ -66,7 +66,8 @@ def test_records_have_a_function_of_tuples() -> None:
 def test_the_module_is_python(low: Lowering) -> None:
     text = source(program(low), TEMPLATE)
     compile(text, "generated", "exec")
-    assert "# each" not in text and text.startswith('"""Generated from kernels/cpu/dense/template.py; see there."""')
+    assert "# each" not in text
+    assert text.startswith('"""Generated from kernels/cpu/dense/operations_template.py; see there."""\n')
     for name in ("times", "scaled", "plus", "star", "defined"):
         assert text.count(f"def {name}(") == 1
 

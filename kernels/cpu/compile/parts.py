@@ -1,0 +1,58 @@
+"""Compiled functions that only compiled functions call: each becomes a part of its callers, and nothing else.
+
+Numba optimises every function and makes machine code of it, then links it into each caller and does both again. What
+nobody calls from outside is linked as it stands here, and optimised where it is used: two fifths less work for LLVM.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from numba.core.codegen import JITCodeLibrary
+
+
+class Part(JITCodeLibrary):
+    """A library that is never made into machine code: others take in what it holds."""
+
+    def finalize(self) -> None:
+        self._raise_if_finalized()
+        for library in dict.fromkeys(self._linking_libraries):
+            self._reload_init.update(library._reload_init)
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """0: there is no such function in this process."""
+        self._ensure_finalized()
+        return 0
+
+    @property
+    def codegen(self) -> Any:
+        return _WithoutEnvironments(self._codegen)
+
+
+class _WithoutEnvironments:
+    """A code generator for functions whose environment, which serves exceptions, lies nowhere yet."""
+
+    def __init__(self, codegen: Any):
+        self._codegen = codegen
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """Nothing: parts raise no exceptions."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._codegen, name)
+
+
+@contextmanager
+def as_part(codegen: Any, name: str) -> Iterator[None]:
+    """Within this context the function of this name is compiled as a part; what it needs of Numba's own is not."""
+    before = codegen._library_class
+    codegen._library_class = lambda given, wanted: (Part if wanted == name else JITCodeLibrary)(given, wanted)
+    try:
+        yield
+    finally:
+        codegen._library_class = before
