@@ -178,7 +178,7 @@ def source(program: Program, template: Path) -> str:
 
 
 def shared_source(components: tuple[np.dtype, ...], template: Path, text: str) -> str:
-    """Text of a module that serves all algebras whose elements have these components: a header, and `text`."""
+    """Text of a module that serves all algebras whose elements have such components: a header, and `text`."""
     return _header(components, template) + text
 
 
@@ -238,6 +238,12 @@ def unroll(text: str, **counts: int) -> str:
             copies = [name.sub(str(i), copy) for copy in copies for i in range(counts[letter])]
         lines += copies
     return "\n".join(lines)
+
+
+@functools.cache
+def words_of(components: tuple[np.dtype, ...]) -> tuple[np.dtype, ...]:
+    """Unsigned integers of the same sizes: whoever only moves elements has no need to know what they are."""
+    return tuple(np.dtype(f"u{np.dtype(component).itemsize}") for component in components)
 
 
 def name_of(components: tuple[np.dtype, ...]) -> str:

@@ -1,6 +1,6 @@
 """The CPU engine: products and small closures over any semiring whose operations compile.
 
-`CpuKernel` calls code that walks tiles (template.py), compiled once for a type of element, with the compiled operations
+`CpuKernel` calls code that walks tiles (template.py), compiled once for a size of element, with the compiled operations
 of an algebra (operations.py), on blocks: 2-D views in any order, in place. Numba is imported when the first operation
 runs, not before.
 """
@@ -26,6 +26,7 @@ from semiring.kernels.cpu.compile.program import (
     round_up,
     shared_source,
     text_of,
+    words_of,
 )
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.dense import ArrayBlocks
@@ -119,8 +120,8 @@ class CpuKernel:
 
     @functools.cached_property
     def module(self) -> ModuleType:
-        """The compiled ``product`` and ``close`` of this type of element, whatever the operations."""
-        return cache.load(*_source(self.program.components))
+        """The compiled ``product`` and ``close`` of elements of these sizes, whatever the operations."""
+        return cache.load(*_source(words_of(self.program.components)))
 
     def multiply_add(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         """C ← C ⊕ A ⊗ B. C overlaps neither A nor B."""
@@ -179,7 +180,7 @@ class CpuKernel:
         batch, n, columns = D.shape
         if n != columns:
             raise ValueError(f"a block to close must be square, not {n} × {columns}")
-        D = self._first(D)
+        D = self._words(D)
         failed = np.empty(batch, np.int64)
         size = self.geometry.close_bytes(n)
         close, by = self.module.close, self.operations
@@ -205,7 +206,7 @@ class CpuKernel:
         k = A.shape[2]
         if A.shape != (batch, m, k) or B.shape != (batch, k, n):
             raise ValueError(f"shapes {C.shape}, {A.shape} and {B.shape} do not fit")
-        C, A, B = self._first(C), self._first(A), self._first(B)
+        C, A, B = self._words(C), self._words(A), self._words(B)
         plan = tiling(self.geometry, batch, m, n, k, self.threads)
         product, by = self.module.product, self.operations
         multiply, constants = by.multiply, by.constants
@@ -227,6 +228,14 @@ class CpuKernel:
         if dtype != self.dtype and not _same_layout(dtype, self.dtype):
             raise TypeError(f"a block of {dtype} was given to a kernel for {self.dtype}")
         return block[dtype.names[0]] if dtype.names else block
+
+    def _words(self, block: np.ndarray) -> np.ndarray:
+        """The same as integers of its size."""
+        return self._first(block).view(self._word)
+
+    @functools.cached_property
+    def _word(self) -> np.dtype:
+        return words_of(self.program.components)[0]
 
     def _run(self, work: Callable[[int, int], None], size: int, helpers: int) -> None:
         """Call ``work(counter, scratch)`` on this thread and on helpers, with one counter and each its own memory."""
@@ -257,13 +266,13 @@ class DenseKernel(ArrayBlocks, CpuKernel):
 def names_of(lowering: Lowering) -> list[str]:
     """The names under which the compiled functions of a lowering are kept on disk."""
     text = program(lowering)
-    stem = cache.stem(*_source(text.components))
+    stem = cache.stem(*_source(words_of(text.components)))
     return [*operations(text).names("multiply", "close_pivots"), f"{stem}.product", f"{stem}.close"]
 
 
 @functools.lru_cache(256)
 def _source(components: tuple[np.dtype, ...]) -> tuple[str, str]:
-    """Name and text of the generated module."""
+    """Name and text of the generated module that moves elements."""
     return f"blocks_{name_of(components)}", shared_source(components, TEMPLATE, text_of(TEMPLATE))
 
 

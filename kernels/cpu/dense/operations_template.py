@@ -8,8 +8,8 @@ nothing unrolled.
     line  # each I        once for every row I of a group, in order
     line  # each K I      once for every step K, and within it for every row I
 
-Tiles, fronts and trees are walked by code that is compiled once for all algebras whose elements have the same
-components (template.py, ../sparse/fronts_template.py). It calls these functions by address: all arguments and results
+Tiles, fronts and trees are walked by code that is compiled once for all algebras whose elements have the same sizes
+(template.py, ../sparse/fronts_template.py). It calls these functions by address: all arguments and results
 are 64-bit integers. Packed rows are a multiple of LANES wide (see raw.py). Every entry takes its terms in ascending k,
 whoever computes them, so that a result does not depend on the number of threads.
 """

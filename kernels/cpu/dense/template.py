@@ -1,4 +1,4 @@
-"""The CPU kernels of one type of element over any algebra: C ⊕ A ⊗ B by packed tiles, and the closure of a block.
+"""The CPU kernels of one size of element over any algebra: C ⊕ A ⊗ B by packed tiles, and the closure of a block.
 
 Never imported as it stands: the engine puts a header (element type, sizes) before the text below the line
 ``# Template``, and repeats the lines that end in ``# each …``. The lines above stand for that header, so that an

@@ -15,7 +15,7 @@ import numpy as np
 
 from semiring.algebra.proofs import commutes
 from semiring.kernels.cpu.compile import cache, threads
-from semiring.kernels.cpu.compile.program import Geometry, geometry, name_of, shared_source, text_of, unroll
+from semiring.kernels.cpu.compile.program import Geometry, geometry, name_of, shared_source, text_of, unroll, words_of
 from semiring.kernels.cpu.dense.blas import dense_kernel
 from semiring.kernels.cpu.dense.engine import TEMPLATE as BLOCKS
 from semiring.kernels.cpu.dense.operations import Operations, exchanged, operations
@@ -54,7 +54,7 @@ def _sections() -> dict[str, str]:
 
 @functools.lru_cache(256)
 def _module(components: tuple[np.dtype, ...], section: str) -> ModuleType:
-    """The compiled code of one type of element for one purpose."""
+    """The compiled code for elements of one type, or of one size, and for one purpose."""
     return cache.load(*_source(components, section))
 
 
@@ -69,7 +69,7 @@ def _source(components: tuple[np.dtype, ...], section: str) -> tuple[str, str]:
 
 def names_of(lowering: Lowering) -> list[str]:
     """The names under which the compiled functions of most closures are kept on disk."""
-    components, functions = lowering.components, dense_kernel(lowering).operations
+    components, functions = words_of(lowering.components), dense_kernel(lowering).operations
     needed = ("Elimination", "eliminate"), ("Rows", "solve_rows")
     return [
         *functions.names("multiply", "close_pivots", "add_scattered"),
@@ -157,6 +157,7 @@ class Fronts:
         self._operations = self._dense.operations
         self._components = lowering.components
         self._layout = layout_of(analysis, self._components)
+        self._words = words_of(self._components)
         self._sizes, self._panel_at = self._layout.sizes, self._layout.panel_at
         self.threads = thread_count or threads.thread_count()
         self._free: list[np.ndarray] = []  # memory of solves, kept for the next
@@ -189,7 +190,7 @@ class Fronts:
         large = (at.order >= LARGE) & (a.pivots >= LARGE_PIVOTS) & (len(self._components) == 1)
         by_others = large.astype(np.int64)
         _scratch, workspace = threads.scratch(sizes.depth * 2 * (at.wide + sizes.lanes + sizes.rows) * sizes.size)
-        state, eliminate = np.array([0, 0, -1]), _module(self._components, "Elimination").eliminate
+        state, eliminate = np.array([0, 0, -1]), _module(self._words, "Elimination").eliminate
         by = self._operations
         for end in self._batches(report):
             first = a.first[: end + 1]
@@ -262,10 +263,10 @@ class Fronts:
         together = np.argsort(places, kind="stable")
         width = self._width(len(sources), thread_count)
         columns = a.columns if not reflexive else (_NONE, _NONE, _NONE)
-        first = fields(out)[0][None]
+        first = fields(out)[0][None].view(self._words[0])
         where = together if targets is None else targets[together]
         places = places[together]
-        m, solve_rows = len(a.parent), _module(self._components, "Rows").solve_rows
+        m, solve_rows = len(a.parent), _module(self._words, "Rows").solve_rows
         by = _by_rows(self.lowering)
         combine_entries = 0 if reflexive else by.combine_entries
 
@@ -312,7 +313,7 @@ class Fronts:
             return self._turned
         panels = Planes(self._components, self._panels.plane)
         a = self.analysis
-        turn = _module(self._components, "Columns").turn
+        turn = _module(self._words, "Columns").turn
         turn(
             a.first, a.pointer, self._panel_at, self._panels.address, panels.address, panels.plane,
             self._operations.constants,
@@ -323,7 +324,7 @@ class Fronts:
     def columns(self, B: np.ndarray, thread_count: int | None = None) -> None:
         """B ← A* B, in storage."""
         a, panels, width = self.analysis, self._by_columns(), self._width(B.shape[1], thread_count)
-        first, solve_columns = fields(B)[0][None], _module(self._components, "Columns").solve_columns
+        first, solve_columns = fields(B)[0][None].view(self._words[0]), _module(self._words, "Columns").solve_columns
         by = self._operations
 
         def work(counter: int) -> None:

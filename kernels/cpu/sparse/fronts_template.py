@@ -1,4 +1,4 @@
-"""Elimination by fronts for one type of element: eliminate supernodes, then solve for many right-hand sides.
+"""Elimination by fronts for one size of element: eliminate supernodes, then solve for many right-hand sides.
 
 Never imported as it stands; see `fronts.py`, which puts a header and the packing of `template.py` before the text below
 the line ``# Template``. The sections from ``# Elimination`` on become modules of their own, compiled when first needed;
