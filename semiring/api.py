@@ -183,9 +183,9 @@ def factor(
         Where to compute; ``None``: where A is.
     check : bool
         Whether to refuse a closure that does not exist, and results without a value; see `closure`.
-    order : {"auto", "metis", "levels", "natural"}
-        What finds the order of elimination of a sparse matrix or graph; ``"auto"`` is METIS where `pymetis` is
-        installed, else level sets.
+    order : {"auto", "amd", "levels", "metis", "natural"}
+        What finds the order of elimination of a sparse matrix or graph: approximate minimum degree, nested dissection
+        by level sets, or by METIS (which needs `pymetis`); ``"auto"`` is the better one of the first two.
     progress : bool or callable
         As in `closure`.
 

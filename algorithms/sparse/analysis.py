@@ -122,7 +122,7 @@ def analyse(
     ----------
     indptr, indices : int64 array
         Compressed rows of a square matrix, indices ascending.
-    method : {"auto", "metis", "levels", "natural"}
+    method : {"auto", "amd", "levels", "metis", "natural"}
         What finds the order; see `ordering.order`.
     leaf, merge
         How supernodes are made larger; see `supernodes.supernodes`.

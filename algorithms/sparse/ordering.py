@@ -1,23 +1,26 @@
-"""A fill-reducing order: separators last, on every level (nested dissection).
+"""A fill-reducing order: vertices that join few others first, or separators last.
 
-No path leads from one side of a separator to the other except through it, so eliminating a side joins nothing of the
-other. METIS finds separators that are hard to better; it is used through `pymetis` where that is installed. The
-fallback takes the thinnest level of a breadth-first search, and orders what is left by minimum degree.
+Approximate minimum degree (minimum_degree.py) is the best of those here for roads, social networks and random graphs.
+For meshes nested dissection is: no path leads from one side of a separator to the other except through it, so
+eliminating a side joins nothing of the other. The separators here are thin levels of breadth-first searches, and what
+is left is ordered by minimum degree. METIS looks longer for them; it is used, through `pymetis`, where it is asked for.
 
 A. George, Nested dissection of a regular finite element mesh (1973); G. Karypis, V. Kumar, METIS (1998).
 """
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 from semiring.kernels.cpu.compile.plain import compiled
 
+from .minimum_degree import minimum_degree
 from .pattern import Index, inverse, renumbered
+from .symbolic import column_counts, elimination_tree
 
+FEW = 1000  # vertices for which one order is as good as another
 SMALL = 64  # vertices that are ordered by minimum degree: their neighbours fit one word
 
 
@@ -28,8 +31,9 @@ def order(start: Index, neighbours: Index, method: str = "auto") -> tuple[Index,
     ----------
     start, neighbours : int64 array
         A symmetric pattern without diagonal.
-    method : {"auto", "metis", "levels", "natural"}
-        ``"auto"`` is METIS where `pymetis` is installed, else level sets.
+    method : {"auto", "amd", "levels", "metis", "natural"}
+        ``"auto"`` is approximate minimum degree or dissection by level sets, whichever makes elimination cheaper; the
+        first alone for graphs of fewer than `FEW` vertices.
 
     Returns
     -------
@@ -45,8 +49,6 @@ def order(start: Index, neighbours: Index, method: str = "auto") -> tuple[Index,
     >>> order(start, neighbours, "levels")[0].tolist()
     [1, 2, 0, 3]
     """
-    if method == "auto":
-        method = "metis" if find_spec("pymetis") else "levels"
     if method == "natural":
         return np.arange(len(start) - 1), method
     # Vertices without neighbours come first; METIS cannot do without edges.
@@ -58,8 +60,19 @@ def order(start: Index, neighbours: Index, method: str = "auto") -> tuple[Index,
         place = np.full(len(degree), -1)
         place[joined] = np.arange(len(joined))
         start, neighbours = renumbered(start, neighbours, joined, place)
-    found = _metis(start, neighbours) if method == "metis" else _dissection(start, neighbours)
-    return np.concatenate([alone, joined[found]]), method
+    if method == "auto":
+        found = {way: WAYS[way](start, neighbours) for way in (["amd"] if len(joined) < FEW else ["amd", "levels"])}
+        method = min(found, key=lambda way: _terms(start, neighbours, found[way])) if len(found) > 1 else "amd"
+    else:
+        found = {method: WAYS[method](start, neighbours)}
+    return np.concatenate([alone, joined[found[method]]]), method
+
+
+def _terms(start: Index, neighbours: Index, order: Index) -> float:
+    """Terms that eliminating one vertex after the other takes."""
+    ordered = renumbered(start, neighbours, order, inverse(order))
+    count = column_counts(*ordered, elimination_tree(*ordered))
+    return float(np.square(count, dtype=float).sum())
 
 
 def _metis(start: Index, neighbours: Index) -> Index:
@@ -70,6 +83,9 @@ def _metis(start: Index, neighbours: Index) -> Index:
 
 def _dissection(start: Index, neighbours: Index) -> Index:
     return inverse(_levels(start, neighbours))
+
+
+WAYS = {"amd": minimum_degree, "levels": _dissection, "metis": _metis}
 
 
 @compiled

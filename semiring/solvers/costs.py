@@ -45,7 +45,7 @@ class SparsePlan(Plan):
     nnz : int
         Entries of the matrix.
     order : str
-        What found the order of elimination: "metis", "levels" or "natural".
+        What found the order of elimination: "amd", "levels", "metis" or "natural".
     fill : int
         Pairs of vertices that elimination joins or finds joined.
     fronts : int
@@ -99,8 +99,8 @@ class SparsePlan(Plan):
         '1, the largest of order 2'
         """
         s, n = self.seconds, self.shape[0]
-        names = {"metis": "nested dissection by METIS", "levels": "nested dissection by level sets",
-                 "natural": "as the vertices are numbered"}
+        names = {"amd": "approximate minimum degree", "levels": "nested dissection by level sets",
+                 "metis": "nested dissection by METIS", "natural": "as the vertices are numbered"}
         rows = super().rows()
         rows["operation"] += f", with {self.nnz} edges"
         rows["order"] = f"{names[self.order]}  ({self.fill} pairs joined, {self.fill / max(n, 1):.1f} a vertex)"

@@ -33,7 +33,7 @@ from .plan import Plan
 
 LARGE = 1 << 26  # bytes; larger allocations are checked against free memory
 DEVICES = ("cpu", "gpu", "cuda")
-ORDERS = ("auto", "metis", "levels", "natural")
+ORDERS = ("auto", "amd", "levels", "metis", "natural")
 NAMES = ("A", "B", "accumulate")  # of operands, in messages
 
 # For each verb and kind of operand the solvers that are asked, one module each. A matrix by its entries, or packed,
@@ -91,7 +91,7 @@ class Options:
                 f"unknown device {clip_repr(self.device)}: it is 'cpu', 'gpu', or None for the best of them"
             )
         if self.order not in ORDERS:
-            raise SemiringError(f"order must be 'auto', 'metis', 'levels' or 'natural', and is {self.order!r}")
+            raise SemiringError(f"order must be 'auto', 'amd', 'levels', 'metis' or 'natural', and is {self.order!r}")
         tile = self.tile
         if tile is not None and (not isinstance(tile, (int, np.integer)) or isinstance(tile, bool) or tile < 1):
             raise SemiringError(f"tile must be a positive whole number, and is {clip_repr(tile)}")

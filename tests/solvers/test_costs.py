@@ -45,7 +45,7 @@ def low_of(name: str, dtype: str) -> Lowering:
 
 def test_a_plan_says_what_it_would_do() -> None:
     text = str(sr.factor(grid(40), sr.min_plus).predict())
-    parts = "closure over min-plus, 1600 × 1600, float64, with 6240 edges", "nested dissection", "Dijkstra", "MiB"
+    parts = "closure over min-plus, 1600 × 1600, float64, with 6240 edges", "order", "Dijkstra", "MiB"
     for part in parts:
         assert part in text
     found = sr.plan(grid(40), sr.min_plus)
@@ -111,6 +111,7 @@ def test_a_plan_of_a_structure() -> None:
 
 @pytest.mark.parametrize(("method", "text"), [
     ("natural", "as the vertices are numbered"), ("levels", "nested dissection by level sets"),
+    ("amd", "approximate minimum degree"),
 ])
 def test_rows_that_are_printed_of_a_sparse_plan(method: str, text: str) -> None:
     A = grid(4)

@@ -11,7 +11,7 @@ from sparse_patterns import patterns, rows, touched
 
 from semiring.algorithms.sparse import ordering, pattern
 
-ORDERS = ["levels", "natural"] + ["metis"] * (find_spec("pymetis") is not None)
+ORDERS = ["amd", "levels", "natural"] + ["metis"] * (find_spec("pymetis") is not None)
 
 
 @pytest.mark.parametrize("method", ORDERS)
@@ -49,10 +49,19 @@ def test_a_tree_does_not_fill(method: str) -> None:
     assert sum(map(len, touched(n, edges, order))) <= (n - 1 if method == "levels" else 2 * n)
 
 
-def test_the_fallback_needs_no_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ordering, "find_spec", lambda name: None)
-    n, edges = grid(12)
-    assert ordering.order(*pattern.symmetric(*rows(n, edges)))[1] == "levels"
+def test_auto_takes_the_cheaper_order_of_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mesh is cut by separators; a random graph, and what is small, is ordered by degree."""
+    rng = np.random.default_rng(0)
+    mesh = grid(40)
+    random = 1600, sorted({(int(u), int(v)) for u, v in rng.integers(0, 1600, (2400, 2))})
+    names = {}
+    for name, shape in (("mesh", mesh), ("random", random), ("small", grid(12))):
+        found = pattern.symmetric(*rows(*shape))
+        order, names[name] = ordering.order(*found)
+        assert order.tolist() == ordering.order(*found, names[name])[0].tolist()
+        terms = {way: ordering._terms(*found, ordering.order(*found, way)[0]) for way in ("amd", "levels")}
+        assert name == "small" or terms[names[name]] == min(terms.values())
+    assert names["random"] == names["small"] == "amd"
 
 
 @pytest.mark.parametrize(
