@@ -23,3 +23,5 @@ class DeviceFacts(Facts):
     """Facts, and what the forms of the GPU ask for besides."""
 
     least: float = -np.inf  # least finite number (a Python int for integers), +∞ where there is none
+    has_zero: bool = True  # the algebra's zero may occur
+    has_tiny: bool = True  # so may floats beside 0 so small that a product of two might be no normal number

@@ -81,7 +81,8 @@ def general_on_device(S: Semiring, dtype: np.dtype) -> CudaLowering:
     codes = SAME if low.storage == dtype else _widening(S, dtype, low.storage)
     values = {f.name: getattr(low, f.name) for f in fields(Lowering)} | {
         "kind": "cuda", "fused_sum": False, "recode": None, "codes": codes, "unit_pivots": S.has_unit_stars,
-        "name": "general" if low.fused_sum else low.name, "reason": "as declared" if low.fused_sum else low.reason,
+        "absorbs": S.absorbs, "name": "general" if low.fused_sum else low.name,
+        "reason": "as declared" if low.fused_sum else low.reason,
     }
     return CudaLowering(**values)
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar, NamedTuple
 
+from semiring.algebra.expression import Expression, Traced, apply, constant, equals
 from semiring.errors import SemiringError
 from semiring.kernels.cuda.dense.exchange import LEAVES, exchange, report
+from semiring.kernels.facts import DeviceFacts, Facts
 from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.lowering.cheaper import factors_first
 
 
 class Codes(NamedTuple):
@@ -21,6 +25,13 @@ class Codes(NamedTuple):
 SAME = Codes()
 
 
+class Test(NamedTuple):
+    """Whether an operand of ⊗ is zero, and ⊗ of operands that are not."""
+
+    absorbed: Expression
+    mul: Traced
+
+
 @dataclass(frozen=True, eq=False)
 class CudaLowering(Lowering):
     """A lowering for the CUDA engine."""
@@ -29,12 +40,34 @@ class CudaLowering(Lowering):
 
     non_negative: bool = False  # floats may be compared as integers
     unit_pivots: bool = False  # ⊕ is idempotent, and every star is 1 wherever the closure exists
+    absorbs: bool = True  # products with zero, as `mul` computes them, are neutral: tiles may be filled with zeros
     codes: Codes = SAME
 
     @property
     def key(self) -> tuple[Any, ...]:
         """What the compiled code of products and closures depends on."""
-        return (*super().key, self.non_negative, self.unit_pivots)
+        return (*super().key, self.non_negative, self.unit_pivots, self.absorbs)
+
+    @cached_property
+    def test_for_zero(self) -> Test | None:
+        """The test that `mul` begins with, and ⊗ without it; None where there is no test."""
+        ops, first = self.algebra.traced, self.mul.outputs[0]
+        assert ops
+        zero = [constant(z) for z in self.algebra.components_of(self.algebra.zero)]
+        absorbed = apply("logical_or", *(equals(ops.raw_mul.operand(i), zero) for i in range(2)))
+        if any(e.op != "where" or e.args[:2] != (absorbed, z) for e, z in zip(self.mul.outputs, zero, strict=False)):
+            return None
+        return Test(first.args[0], replace(self.mul, outputs=tuple(e.args[2] for e in self.mul.outputs)))
+
+    def for_product(self, facts: Facts) -> CudaLowering:
+        """The form for C ⊕ A ⊗ B of data of which the facts hold: nothing is tested that cannot occur.
+
+        Where no zero occurs, ⊗ has no test for it. Where no float is tiny, a factor of A ⊗ B that is a power of two
+        joins the element of A, once for all that this is multiplied with; to the bit the same, since nothing rounds.
+        """
+        if not isinstance(facts, DeviceFacts) or self.storage != self.dtype:
+            return self
+        return _for_product(self, facts.has_zero, facts.has_tiny)
 
     @property
     def is_identity(self) -> bool:
@@ -81,6 +114,17 @@ class CudaLowering(Lowering):
                     "with .astype('int64')"
                 )
         return target
+
+
+@lru_cache(1024)
+def _for_product(low: CudaLowering, has_zero: bool, has_tiny: bool) -> CudaLowering:
+    test = None if has_zero else low.test_for_zero
+    if test:
+        low = replace(
+            low, name="no zero", reason="no element is zero, so that none needs a test", mul=test.mul, absorbs=False
+        )
+    scaled = low.mul if has_tiny or low.dtype.kind != "f" else factors_first(low.mul, low.dtype)
+    return low if scaled is low.mul else replace(low, mul=scaled)
 
 
 def _matrices(array: Any) -> Any:

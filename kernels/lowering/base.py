@@ -17,6 +17,7 @@ from semiring.algebra.evaluate import numpy_function
 from semiring.algebra.expression import Expression, Traced
 from semiring.algebra.laws import sequence
 from semiring.algebra.semiring import Semiring
+from semiring.kernels.facts import Facts
 
 CHUNK = 1 << 18  # elements that a conversion takes at once: it stays in the cache and needs no second matrix
 
@@ -85,6 +86,10 @@ class Lowering:
             self.kind, self.add, self.mul, self.scale, self.star, self.defined, self.components, self.zero, self.one,
             self.fused_sum, self.blas, self.algebra if self.kind == "objects" else None,
         )
+
+    def for_product(self, facts: Facts) -> Lowering:
+        """The form for C ⊕ A ⊗ B of data of which the facts hold: none of the results is multiplied again."""
+        return self
 
     def empty(self, shape: tuple[int, ...]) -> Any:
         """A matrix in storage that holds anything."""

@@ -11,10 +11,11 @@ import numpy as np
 from semiring.algebra.arithmetic import Arithmetic
 from semiring.algebra.complexes import split_complex
 from semiring.algebra.expression import Expression, Traced, apply, constant, operand, substitute
-from semiring.algebra.proofs import is_dropped
+from semiring.algebra.proofs import EVERYTHING, is_absorbed, is_dropped, reached_range
 from semiring.algebra.semiring import Semiring
 
 from .base import Lowering
+from .cheaper import cheaper
 from .objects import refuse_too_small
 
 
@@ -36,8 +37,9 @@ def general(S: Semiring, dtype: np.dtype) -> Lowering:
         name, reason = "fused sum", "x + y as one fused multiply-add, which leaves the other pipes to min and max"
     elif blas:
         name, reason = "BLAS", "⊕ and ⊗ are the ordinary sum and product"
-    exact = _absorbs_exactly(S)
-    dropped = exact or (dtype.kind == "f" and is_dropped(ops, S.zero))
+    exact = _absorbs_exactly(S, dtype)
+    needless = exact or (dtype.kind == "f" and (is_dropped(ops, S.zero) or is_absorbed(ops, S.zero)))
+    inside = reached_range(ops) if dtype.kind == "f" else EVERYTHING
     return Lowering(
         name=name,
         reason=reason,
@@ -45,9 +47,9 @@ def general(S: Semiring, dtype: np.dtype) -> Lowering:
         dtype=dtype,
         storage=dtype,
         kind="numba",
-        add=_in_order(ops.add),
-        mul=ops.raw_mul if dropped else ops.mul,
-        scale=ops.raw_mul if exact else ops.mul,
+        add=cheaper(_in_order(ops.add), dtype, inside),
+        mul=cheaper(ops.raw_mul if needless else ops.mul, dtype, inside),
+        scale=cheaper(ops.raw_mul if exact else ops.mul, dtype, inside),
         star=_star_revealing_divergence(S),
         defined=_defined(S, dtype),
         zero=_parts(A, A.zero),
@@ -82,10 +84,12 @@ def _in_parts(S: Semiring, dtype: np.dtype) -> Lowering:
     )
 
 
-def _absorbs_exactly(S: Semiring) -> bool:
-    """Whether 0 ⊗ a is 0, or no better under ⊕, because ⊗ only picks one of the two or their bits."""
+def _absorbs_exactly(S: Semiring, dtype: np.dtype) -> bool:
+    """Whether 0 ⊗ a is 0, or no better under ⊕: ⊗ only picks one of the two or their bits, or multiplies integers."""
     ops = S.traced
     assert ops
+    if dtype.kind in "iu" and S.zero == 0 and ops.raw_mul.is_plain("multiply", "saturating_multiply"):
+        return True
     picks = ops.raw_mul.is_plain("minimum", "maximum") and ops.add.is_plain("minimum", "maximum")
     return picks or ops.raw_mul.is_plain("bitwise_and", "bitwise_or", "logical_and", "logical_or")
 
@@ -117,7 +121,7 @@ def _star_revealing_divergence(S: Semiring) -> Traced:
     """1 ⊕ a where cycles may improve without end: it is a* where a* is 1, and else shows it on the diagonal."""
     ops = S.traced
     assert ops
-    if not S.may_diverge:
+    if not S.may_diverge or S.one is None:
         return ops.star
     one = [constant(c) for c in S.components_of(S.one)]
     first = {operand(0, c): e for c, e in enumerate(one)}

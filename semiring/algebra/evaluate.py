@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -15,7 +16,7 @@ import numpy as np
 
 from . import tracing
 from .constants import cast_constant
-from .expression import Expression, Traced, typed
+from .expression import Expression, Step, Traced, typed
 from .operations import UFUNCS
 
 
@@ -29,6 +30,7 @@ class Rules:
     result: Callable[[str, np.dtype], str]  # text of an operation, the dtype it must have
     boolean: Mapping[str, str] = field(default_factory=dict)  # rows that differ where truth values are read
     floating: Mapping[str, str] = field(default_factory=dict)  # rows that differ where floats are read or written
+    fused: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # {0}·{1} before {2}, and after, rounded once
 
 
 def lower(
@@ -59,18 +61,49 @@ def lower(
             return rules.convert(names(*e.value), dtypes[e.value[1]], dtype)
         return rules.convert(*text[e], dtype)
 
-    for step in typed(outputs, dtypes, wanted):
+    def arguments(step: Step) -> list[str]:
+        return [read(a, d) for a, d in zip(step.node.args, step.reads, strict=True)]
+
+    steps = typed(outputs, dtypes, wanted)
+    products = _joined_products(steps, outputs, rules)
+    joined = set(products.values())
+    for step in steps:
         op, kind = step.node.op, step.reads[-1].kind
         row = {"f": rules.floating, "b": rules.boolean}.get(kind, {}).get(op, rules.table[op])
-        args = [read(a, d) for a, d in zip(step.node.args, step.reads, strict=True)]
-        if op == "cast":
-            made = rules.convert(args[0], step.reads[0], step.writes)
+        if step.node in joined:
+            continue
+        if step.node in products:
+            product = products[step.node]
+            at = step.node.args.index(product)
+            operands = [*product.args, step.node.args[1 - at]]
+            made = rules.fused[op][at].format(*(read(e, step.writes) for e in operands))
+        elif op == "cast":
+            (argument,) = arguments(step)
+            made = rules.convert(argument, step.reads[0], step.writes)
         else:
-            made = row.format(*args, **_facts(step.reads[-1], rules))
+            made = row.format(*arguments(step), **_facts(step.reads[-1], rules))
         name = f"t{len(lines)}"
         lines.append(f"{name} = {rules.result(made, step.writes)}")
         text[step.node] = (name, step.writes)
     return lines, [read(e, d) for e, d in zip(outputs, wanted, strict=True)]
+
+
+def _joined_products(
+    steps: Sequence[Step], outputs: Sequence[Expression], rules: Rules
+) -> dict[Expression, Expression]:
+    """Sums of floats in which one side is a product that nothing else uses, and that product."""
+    types = {step.node: (*step.reads, step.writes) for step in steps}
+    uses = Counter(a for step in steps for a in step.node.args)
+    uses.update(outputs)
+    found = {}
+    for e, (*reads, dtype) in types.items():
+        products = [a for a in e.args if a.op == "multiply"]
+        is_float = dtype.kind == "f" and dtype.itemsize > 2 and all(d == dtype for d in reads)
+        if e.op in rules.fused and len(products) == 1 and is_float:
+            (product,) = products
+            if uses[product] == 1 and all(d == dtype for d in types[product]):
+                found[e] = product
+    return found
 
 
 def _facts(dtype: np.dtype, rules: Rules) -> dict[str, Any]:

@@ -58,19 +58,34 @@ def is_dropped(ops: Operations, zero: Any) -> bool:
     ⊕ is min or max, and drops NaN. The products of 0 with the carrier's numbers, computed as declared, are no better
     than 0. The carrier holds the results of both operations too, as they are rounded, because its ends bound them.
     """
-    if not ops.add.is_plain("minimum", "maximum") or isinstance(zero, complex):
+    if isinstance(zero, complex):
         return False
+    if ops.add.is_plain("minimum"):
+        return all(r.low >= zero for r in _products_with(ops, zero))
+    return ops.add.is_plain("maximum") and all(r.high <= zero for r in _products_with(ops, zero))
+
+
+def is_absorbed(ops: Operations, zero: Any) -> bool:
+    """Whether 0 ⊗ a and a ⊗ 0 of floats, computed as declared, are 0 for all numbers that come up in the carrier."""
+    if isinstance(zero, complex):
+        return False
+    return all(r == Range(zero, zero) for r in _products_with(ops, zero))
+
+
+def reached_range(ops: Operations) -> Range:
+    """Where the carrier's numbers lie, and the results of the operations with them."""
     inside = carrier_range(ops.carrier)
     for traced in (ops.add, ops.raw_mul, ops.star):
         result = range_of(traced.outputs[0], (inside, inside))
         if result.low < inside.low or result.high > inside.high:
             inside = Range(-math.inf, math.inf)
-    nothing = Range(float(zero), float(zero))
-    for left, right in ((nothing, inside), (inside, nothing)):
-        result = range_of(ops.raw_mul.outputs[0], (left, right))
-        if result.low < nothing.low if ops.add.is_plain("minimum") else result.high > nothing.high:
-            return False
-    return True
+    return inside
+
+
+def _products_with(ops: Operations, zero: float) -> list[Range]:
+    """Where 0 ⊗ a and a ⊗ 0 lie, computed as declared."""
+    inside, nothing = reached_range(ops), Range(float(zero), float(zero))
+    return [range_of(ops.raw_mul.outputs[0], pair) for pair in ((nothing, inside), (inside, nothing))]
 
 
 def carrier_range(carrier: Expression) -> Range:
@@ -105,6 +120,8 @@ def range_of(e: Expression, inputs: tuple[Range, ...]) -> Range:
             value = node.value
             no_number = isinstance(value, complex) or value != value
             known[node] = EVERYTHING if no_number else Range(float(value), float(value))
+        elif node.op == "multiply" and node.args[0] is node.args[1]:
+            known[node] = _square(known[node.args[0]])
         else:
             rule = _RULES.get(node.op)
             known[node] = rule(*(known[a] for a in node.args)) if rule else EVERYTHING
@@ -146,6 +163,22 @@ def _product(a: Range, b: Range) -> Range:
     return Range(min(corners), max(corners), a.nan or b.nan or (zero(a) and endless(b)) or (zero(b) and endless(a)))
 
 
+def _quotient(a: Range, b: Range) -> Range:
+    if b.low <= 0 <= b.high or math.inf in (b.high, -b.low) or b.nan:
+        return EVERYTHING
+    corners = [x / y for x in (a.low, a.high) for y in (b.low, b.high)]
+    return Range(min(corners), max(corners), a.nan)
+
+
+def _square(a: Range) -> Range:
+    size = _absolute(a)
+    return Range(size.low * size.low, size.high * size.high, a.nan)
+
+
+def _root(a: Range) -> Range:
+    return Range(math.sqrt(max(a.low, 0.0)), math.sqrt(max(a.high, 0.0)), a.nan or a.low < 0)
+
+
 def _absolute(a: Range) -> Range:
     low = 0.0 if a.low <= 0 <= a.high else min(abs(a.low), abs(a.high))
     return Range(low, max(abs(a.low), abs(a.high)), a.nan)
@@ -158,6 +191,8 @@ _RULES: dict[str, Callable[..., Range]] = {
     "saturating_add": _sum,
     "subtract": lambda a, b: _sum(a, _negative(b)),
     "multiply": _product,
+    "divide": _quotient,
+    "sqrt": _root,
     "saturating_multiply": _product,
     "negative": _negative,
     "absolute": _absolute,

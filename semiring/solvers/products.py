@@ -38,7 +38,8 @@ def _dense(task: Task) -> Plan:
     if out is not None and not can_hold(out, shape.final, task.S, dtype):
         raise SemiringError(f"out must be a writable {dtype} array of shape {shape.final}, and none with a mask")
     nothing, packed = 0 in A.shape or 0 in B.shape, len(shape.full) == 2
-    _, low = A.form(3, beside=(B, *C), check=task.options.check or nothing, packed=packed and not nothing)
+    facts, low = A.form(3, beside=(B, *C), check=task.options.check or nothing, packed=packed and not nothing)
+    low = low.for_product(facts)
     entries = prod(shape.full)
     if not code_of(low).bought:
         low = affordable(low, shape.depth, float(entries) * shape.depth)

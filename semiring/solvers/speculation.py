@@ -15,7 +15,7 @@ import cupy
 
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
-from semiring.kernels.cuda.choose import array_kernel, choose
+from semiring.kernels.cuda.choose import PRODUCT, array_kernel, choose
 from semiring.kernels.cuda.compile.program import LARGEST_STACKED
 from semiring.kernels.cuda.dense.exchange import (
     IMPROVED,
@@ -133,14 +133,16 @@ def product(low: CudaLowering, a: Any, b: Any) -> Any:
         kernel.multiply(result, x, y)
         stored, result = result, cupy.empty(result.shape, low.dtype)
         ways.hand_out(stored, result, 0, found)
-    return result if _holds(low, 3, found.read(), 0) else None
+    return result if _holds(low, 0, found.read(), 0) else None
 
 
-def _holds(low: CudaLowering, length: int, findings: Findings, improved: int) -> bool:
-    """Whether the data were as guessed, and nothing is wrong with the answer."""
+def _holds(low: CudaLowering, order: int, findings: Findings, improved: int) -> bool:
+    """Whether the data were as guessed, and nothing is wrong with the answer; the order of a product is 0."""
     if findings.flags & (NOT_A_NUMBER | OUTSIDE | LEAVES | UNDEFINED | improved):
         return False
+    facts = findings.facts(low.dtype)
     try:
-        return choose(low.algebra, low.dtype, findings.facts(low.dtype), length, in_place=False) is low
+        right = choose(low.algebra, low.dtype, facts, order or PRODUCT, in_place=False)
+        return (right if order else right.for_product(facts)) is low
     except SemiringError:
         return False

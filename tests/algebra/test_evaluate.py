@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -127,12 +128,15 @@ POLISH = reference.Rules(
     boolean={"invert": "not {0}"},
     floating={"maximum": "fmax {0} {1}"},
 )
+FUSED = replace(POLISH, fused={"add": ("fma {0} {1} {2}", "amf {0} {1} {2}")})
 
 
-def lowered(function: Any, dtypes: list[str], wanted: list[str], arity: int = 2) -> tuple[list[str], list[str]]:
+def lowered(
+    function: Any, dtypes: list[str], wanted: list[str], arity: int = 2, rules: reference.Rules = POLISH
+) -> tuple[list[str], list[str]]:
     outputs = trace(function, arity).outputs
     kinds = [[np.dtype(d) for d in some] for some in (dtypes, wanted)]
-    return reference.lower(outputs, *kinds, POLISH, lambda operand, c: "ab"[operand] + str(c))
+    return reference.lower(outputs, *kinds, rules, lambda operand, c: "ab"[operand] + str(c))
 
 
 def test_a_target_is_a_table() -> None:
@@ -143,6 +147,23 @@ def test_a_target_is_a_table() -> None:
     assert lowered(lambda a, b: a, ["f4"], ["f4"]) == ([], ["a0"])
     assert lowered(lambda a, b: a, ["f4"], ["f8"]) == ([], ["(float64 a0)"])
     assert lowered(lambda a, b: inf, ["u1"], ["u1"]) == ([], ["uint8:255"])
+
+
+@pytest.mark.parametrize(
+    ("function", "dtype", "lines"),
+    [
+        (lambda a, b: a * b + a, "f4", ["fma a0 b0 a0 ; float32"]),
+        (lambda a, b: b + a * b, "f8", ["amf a0 b0 b0 ; float64"]),
+        (lambda a, b: a * b + a, "f2", ["* a0 b0 ; float16", "+ t0 a0 ; float16"]),  # rounds after every operation
+        (lambda a, b: a * b + a, "i4", ["* a0 b0 ; int32", "+ t0 a0 ; int32"]),
+        (lambda a, b: a * a + b * b, "f4", ["* a0 a0 ; float32", "* b0 b0 ; float32", "+ t0 t1 ; float32"]),
+        (lambda a, b: np.maximum(a * b + a, a * b), "f4",
+         ["* a0 b0 ; float32", "+ t0 a0 ; float32", "fmax t1 t0 ; float32"]),
+    ],
+)
+def test_a_sum_takes_in_a_product_that_nothing_else_uses(function: Any, dtype: str, lines: list[str]) -> None:
+    """Only of floats that are rounded no further, and only one of two, lest a ⊗ b and b ⊗ a differ."""
+    assert [line.partition(" = ")[2] for line in lowered(function, [dtype], [dtype], rules=FUSED)[0]] == lines
 
 
 def test_rows_may_name_limits_and_widths_of_integers() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import semiring as sr
 from semiring.algebra.evaluate import numpy_function
 from semiring.algebra.expression import constant, operand, postorder
-from semiring.algebra.proofs import Range, carrier_range, is_dropped, proven_flags, range_of
+from semiring.algebra.proofs import Range, carrier_range, is_absorbed, is_dropped, proven_flags, range_of
 from semiring.algebra.tracing import trace
 
 inf = np.inf
@@ -39,7 +39,7 @@ def test_the_range_of_a_carrier(carrier: Any, expected: tuple) -> None:
 
 
 NUMBERS = st.sampled_from([-inf, -3.0, -1.0, -0.5, 0.0, 0.25, 1.0, 2.0, 7.0, inf])
-BINARY = ["add", "subtract", "multiply", "minimum", "maximum"]
+BINARY = ["add", "subtract", "multiply", "divide", "minimum", "maximum"]
 
 
 @st.composite
@@ -48,10 +48,13 @@ def expressions(draw: Any) -> Any:
 
     pool = [operand(0), operand(1), constant(draw(NUMBERS)), constant(draw(NUMBERS))]
     for _ in range(draw(st.integers(1, 5))):
-        op = draw(st.sampled_from([*BINARY, "negative", "absolute", "where"]))
+        op = draw(st.sampled_from([*BINARY, "negative", "absolute", "sqrt", "square", "where"]))
         if op == "where":
             condition = apply("less", draw(st.sampled_from(pool)), draw(st.sampled_from(pool)))
             pool.append(apply("where", condition, draw(st.sampled_from(pool)), draw(st.sampled_from(pool))))
+        elif op == "square":
+            part = draw(st.sampled_from(pool))
+            pool.append(apply("multiply", part, part))
         else:
             pool.append(apply(op, *(draw(st.sampled_from(pool)) for _ in range(2 if op in BINARY else 1))))
     return pool[-1]
@@ -85,6 +88,19 @@ def algebra(add: Any, mul: Any, zero: float, one: float, carrier: Any = None) ->
 def test_products_with_0_that_are_dropped(S: sr.Semiring, dropped: bool) -> None:
     assert S.traced
     assert is_dropped(S.traced, S.zero) == dropped
+
+
+@pytest.mark.parametrize(("mul", "carrier", "absorbed"), [
+    (np.minimum, lambda a: a >= 0, True), (np.minimum, None, False), (np.multiply, lambda a: a >= 0, False),
+    (lambda a, b: np.abs(a - b), lambda a: a >= 0, False),
+    (lambda a, b: np.minimum(a, b) ** 2, lambda a: a >= 0, False),
+    (lambda a, b: np.minimum(a, b) * np.minimum(a, b) / 2, lambda a: a >= 0, True),
+])
+def test_products_with_0_that_are_0(mul: Any, carrier: Any, absorbed: bool) -> None:
+    """Of × not, since a sum may become ∞; of a power nothing is known."""
+    S = sr.Semiring("mine", add=np.add, mul=mul, zero=0.0, product_only=True, carrier=carrier)
+    assert S.traced
+    assert is_absorbed(S.traced, 0.0) == absorbed
 
 
 def test_a_carrier_that_operations_leave_proves_nothing() -> None:

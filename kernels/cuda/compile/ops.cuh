@@ -308,6 +308,24 @@ template <class T> DEVICE T saturating_multiply(T x, T y) {
     }
 }
 
+// x y + z, rounded once.
+DEVICE float multiply_add(float x, float y, float z) { return __fmaf_rn(x, y, z); }
+DEVICE double multiply_add(double x, double y, double z) { return __fma_rn(x, y, z); }
+
+// The root to one unit in the last place.
+DEVICE float near_sqrt(float x) { float y; asm("sqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
+DEVICE double near_sqrt(double x) { return ::sqrt(x); }
+// 2^(y log2 x): off by 2^-22 of itself, and by as much for every unit of y log2 x, of which 128 are infinite. Whole
+// exponents, and powers of numbers below zero, are the library's.
+DEVICE float near_power(float x, float y) {
+    if (y == truncf(y) || x < 0.0f) return powf(x, y);
+    float logarithm, result;
+    asm("lg2.approx.f32 %0, %1;" : "=f"(logarithm) : "f"(x));
+    asm("ex2.approx.f32 %0, %1;" : "=f"(result) : "f"(y * logarithm));
+    return result;
+}
+DEVICE double near_power(double x, double y) { return pow(x, y); }
+
 }  // namespace ops
 
 // Integers of the same order: of a double, those below zero have their lower bits flipped.

@@ -10,18 +10,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semiring.algebra.expression import Traced, constant, postorder
+from semiring.algebra.evaluate import Rules
+from semiring.algebra.expression import Expression, Traced, apply, constant, operand, postorder, substitute
 
-from .rules import CUDA, NON_NEGATIVE, element, function, literal, memory_type, value_type
+from .rules import CUDA, NON_NEGATIVE, ROUNDED, element, function, literal, memory_type, value_type
 
 if TYPE_CHECKING:
     from semiring.kernels.cuda.lowering import CudaLowering
 
 OPTIONS = ("--std=c++17", "--fmad=false")  # a product and a sum are rounded one after the other, as in NumPy
 LIGHT = 8  # instructions of a ⊕ and a ⊗ up to which 64 of each and more are written out
-_LONG = dict.fromkeys(
-    "divide floor_divide remainder power sqrt exp exp2 expm1 log log2 log1p logaddexp logaddexp2 gcd lcm".split(), 16
-) | {"saturating_multiply": 4, "saturating_add": 3}
+WRITTEN = 64  # … steps of k times them, so that an inner loop of 64 elements stays within the instruction cache
+# About how many instructions an operation of single precision takes where it is not one.
+_INSTRUCTIONS = dict.fromkeys(
+    "floor_divide remainder power exp exp2 expm1 log log2 log10 log1p logaddexp logaddexp2 gcd lcm sin cos tan arcsin "
+    "arccos arctan arctan2 sinh cosh tanh arcsinh arccosh arctanh cbrt hypot fmod float_power".split(), 32
+) | {"divide": 10, "sqrt": 10, "saturating_multiply": 4, "saturating_add": 3, "sign": 4, "heaviside": 4} | {
+    "absolute": 0, "fabs": 0, "negative": 0,
+}
 LARGEST_STACKED = 128  # order up to which a matrix of a stack is closed by one block of threads
 
 
@@ -97,14 +103,16 @@ class CloseGeometry:
 
 
 @lru_cache(256)
-def product_geometries(size: int, light: bool) -> tuple[ProductGeometry, ...]:
+def product_geometries(size: int, weight: int) -> tuple[ProductGeometry, ...]:
     """For elements of `size` bytes, the geometry for large products and the one for products of few tiles.
 
     64 registers of accumulators a thread for the first, 32 for the second, whose blocks have twice the threads for
-    their work; 16 elements where ⊕ and ⊗ are long texts (not `light`), written out for every element and step.
+    their work; 16 elements where a ⊕ and a ⊗ take many instructions (`weight`), written out for every element and step.
     """
+    light = weight <= LIGHT
     if size in (1, 2, 4) and light:
-        return ProductGeometry(8, 8, 2, 4, 32, 2, 2, 4, 32), ProductGeometry(8, 4, 1, 4, 32, 2, 4, 4, 32)
+        unroll = min(32, max(4, 1 << (WRITTEN // weight).bit_length() - 1))
+        return ProductGeometry(8, 8, 2, 4, 32, 2, 2, 4, unroll), ProductGeometry(8, 4, 1, 4, 32, 2, 4, 4, unroll)
     if size == 8 and light:
         return ProductGeometry(8, 4, 2, 4, 16, 3, 2, 2, 16), ProductGeometry(4, 4, 2, 2, 16, 3, 4, 2, 16)
     rows, columns = (4, 4) if size <= 16 else (4, 2) if size <= 32 else (2, 2)
@@ -135,10 +143,15 @@ def _group(size: int) -> int:
 class Program:
     """An algebra in one storage type, as CUDA text."""
 
-    def __init__(self, components: tuple[np.dtype, ...], prelude: str, light: bool = True):
+    def __init__(self, components: tuple[np.dtype, ...], prelude: str, weight: int = 2):
         self.components = components
         self.prelude = prelude
-        self.light = light  # ⊕ and ⊗ are a few instructions each
+        self.weight = weight  # instructions of a ⊕ and a ⊗
+
+    @property
+    def light(self) -> bool:
+        """Whether they are few."""
+        return self.weight <= LIGHT
 
     @property
     def dtype(self) -> np.dtype:
@@ -182,6 +195,7 @@ def program(low: CudaLowering) -> Program:
     """The text of a lowering's algebra."""
     components = low.components
     rules = NON_NEGATIVE if low.non_negative else CUDA
+    rough = rules if low.drops_nan else ROUNDED
     if len(components) == 1:
         value = f"using Value = {memory_type(components[0])};\n"
     else:
@@ -191,16 +205,32 @@ def program(low: CudaLowering) -> Program:
     prelude = [
         '#line 1 "prelude"\n', value,
         _constant("zero", low.zero, components), _constant("one", low.one, components),
-        function("times", "a, b", low.mul.outputs, components, rules=rules),
+        function("times", "a, b", low.mul.outputs, components, rules=rough),
         function("plus", "x, t", low.add.outputs, components, rules=rules),
         function("star", "a", low.star.outputs, components, rules=rules),
         function("defined", "a", [low.defined], components, [np.dtype(bool)]),
-        "DEVICE Value relax(Value c, Value a, Value b) { return plus(c, times(a, b)); }\n",
+        *_relax(low, rough),
         f"DEVICE bool same(Value x, Value y) {{ return {equal}; }}\n",
-        f"constexpr bool ABSORBS = {'true' if low.algebra.absorbs else 'false'};\n",
+        f"constexpr bool ABSORBS = {'true' if low.absorbs else 'false'};\n",
         f"constexpr bool UNIT_PIVOTS = {'true' if low.unit_pivots else 'false'};\n",
     ]
-    return Program(components, "".join(prelude), _weight(low) <= LIGHT)
+    return Program(components, "".join(prelude), _weight(low, rough))
+
+
+def _relax(low: CudaLowering, rules: Rules) -> list[str]:
+    """c ⊕ a ⊗ b: c itself where a or b is zero; a product that joins a sum of floats is not rounded before."""
+    components, test = low.components, low.test_for_zero
+    mul, lines, result = low.mul, [], "plus(c, times(a, b))"
+    if test:
+        mul, result = test.mul, "absorbed(a, b) ? c : plus(c, times_tested(a, b))"
+        lines.append(function("absorbed", "a, b", [test.absorbed], components, [np.dtype(bool)], rules))
+        lines.append(function("times_tested", "a, b", mul.outputs, components, rules=rules))
+    if len(components) == 1 and low.add.is_plain("add") and mul.outputs[0].op == "multiply":
+        shifted = {operand(i): operand(i + 1) for i in range(2)}
+        total = apply("add", operand(0), *substitute(mul.outputs, shifted))
+        lines.append(function("joined", "c, a, b", [total], components, rules=rules))
+        result = "absorbed(a, b) ? c : joined(c, a, b)" if test else "joined(c, a, b)"
+    return [*lines, f"DEVICE Value relax(Value c, Value a, Value b) {{ return {result}; }}\n"]
 
 
 def rank_source(dtype: np.dtype) -> str:
@@ -240,9 +270,26 @@ def _carrier(low: CudaLowering, given: tuple[np.dtype, ...]) -> str:
     return inner + f"DEVICE bool contains(Given x) {{ return contains_wide(({wide})x); }}\n"
 
 
-def _weight(low: CudaLowering) -> int:
-    """About how many instructions a ⊕ and a ⊗ take."""
-    return sum(_LONG.get(e.op, 1) for e in postorder((*low.add.outputs, *low.mul.outputs)) if e.args)
+def _weight(low: CudaLowering, rules: Rules) -> int:
+    """About how many instructions a ⊕ and a ⊗ take, of one pair of elements among many that share them."""
+    count = sum(_instructions(rules, e) for e in postorder(low.add.outputs))
+    depends: dict[Expression, set[int]] = {}
+    for e in postorder(low.mul.outputs):
+        depends[e] = {e.value[0]} if e.op == "input" else set().union(*(depends[a] for a in e.args))
+        if len(depends[e]) == 2:  # what has one of the operands in it is computed once for all that the other one is
+            count += _instructions(rules, e)
+    if low.add.is_plain("add") and low.mul.outputs[0].op == "multiply":
+        count -= 1
+    return max(count, 1)
+
+
+def _instructions(rules: Rules, e: Expression) -> int:
+    """Of one operation; signs are turned by the one that reads them, and a sum takes in one product."""
+    if e.op in rules.fused and sum(a.op == "multiply" for a in e.args) == 1:
+        return 0
+    if e.op == "sqrt" and rules is ROUNDED:
+        return 2
+    return _INSTRUCTIONS.get(e.op, 1) if e.args else 0
 
 
 def _constant(name: str, parts: Sequence[Any], components: tuple[np.dtype, ...]) -> str:

@@ -64,7 +64,14 @@ CUDA = Rules(
     literal=literal,
     convert=_convert,
     result=lambda text, dtype: _rounded(f"({value_type(dtype)})({text})", dtype),
+    fused={
+        "add": ("ops::multiply_add({0}, {1}, {2})",) * 2,
+        "subtract": ("ops::multiply_add({0}, {1}, -{2})", "ops::multiply_add(-{0}, {1}, {2})"),
+    },
 )
+
+# Where ⊕ rounds anyhow: roots and powers of single precision by the hardware's approximations.
+ROUNDED = replace(CUDA, floating={"sqrt": "ops::near_sqrt({0})", "power": "ops::near_power({0}, {1})"})
 
 # For algebras and data in which no float is negative: the order of the bits, with three-operand instructions.
 NON_NEGATIVE = replace(

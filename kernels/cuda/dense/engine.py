@@ -51,7 +51,7 @@ class CudaKernel:
         self.is_linear = is_linear(lowering)
         self.always_defined = always_defined(lowering)
         self.product = Product(self.program)
-        self.absorbs = lowering.algebra.absorbs
+        self.absorbs = lowering.absorbs
         words = packed_program(lowering) if self.absorbs else None
         self.words = WordProduct(words, self.dtype) if words else None
         self.closure = Closure(self.program, self.words or self.product, lowering.algebra.idempotent)
@@ -129,11 +129,13 @@ class CudaKernel:
         wide = g.BN if self.words is None else 2 * g.BN
         tall, deep, wide = _up(m, g.BM), _up(k, g.BK), _up(n, wide)
         target = self._padded(C, tall, wide, accumulate)
-        return target, self._padded(A, tall, deep), self._padded(B, deep, wide)
+        padded = self._padded(A, tall, deep), self._padded(B, deep, wide)
+        # Rows and columns beyond the edge are cut off again, but steps of k with zeros in them may count.
+        return (target, *padded) if self.absorbs else (target, padded[0][:, :, :k], padded[1][:, :k])
 
     @property
     def _can_pad(self) -> bool:
-        return self.absorbs and self.dtype.names is None and self.product.large.has_whole_tiles(self.size)
+        return self.dtype.names is None and self.product.large.has_whole_tiles(self.size)
 
     def _padded(self, stack: Any, rows: int, columns: int, keep: bool = True) -> Any:
         """The matrices, zeros below and to the right of them, in rows of whole 16 bytes; themselves if they fit."""
@@ -192,7 +194,8 @@ class CudaKernel:
                 D[...] = work
             return pivot
         order = n if n <= TILE else _up(n, outer_block(n) if n >= HUGE else ALIGN)
-        work = self._padded(D[None], order, order)[0] if self._can_pad and n > WORTH_PADDING else rows_of(D)
+        can_pad = self.absorbs and self._can_pad
+        work = self._padded(D[None], order, order)[0] if can_pad and n > WORTH_PADDING else rows_of(D)
         failed = self.closure(_view(work))
         if work.data.ptr != D.data.ptr:
             D[...] = work[:n, :n]

@@ -14,6 +14,8 @@ constexpr unsigned OUTSIDE = 16;      // outside the carrier
 constexpr unsigned IMPROVED = 32;     // 1 ⊕ a ≠ 1 on the diagonal of a result
 constexpr unsigned LEAVES = 64;       // a result that the data's type does not hold
 constexpr unsigned UNDEFINED = 128;   // a pivot had no star
+constexpr unsigned ZERO = 256;        // the algebra's zero
+constexpr unsigned TINY = 512;        // a float beside 0 that is smaller than the root of the least normal number
 
 // What launches found so far; the host gives it `low` and `high` the wrong way round, and the rest 0.
 struct Tally { long long low, high; unsigned long long flags, arrived; };
@@ -35,6 +37,10 @@ template <class T> DEVICE unsigned limit(T x) {
     if constexpr (is_floating<T>) return x != x ? NOT_A_NUMBER : x - x == T(0) ? 0 : x > T(0) ? HIGH_LIMIT : LOW_LIMIT;
     else return x == most<T> ? HIGH_LIMIT : x == least<T> ? LOW_LIMIT : 0;
 }
+
+DEVICE bool is_tiny(float x) { return x != 0 && fabsf(x) < 0x1p-63f; }
+DEVICE bool is_tiny(double x) { return x != 0 && fabs(x) < 0x1p-511; }
+template <class T> DEVICE bool is_tiny(T) { return false; }
 
 // The flags of all threads of a block.
 DEVICE unsigned any_of(unsigned flags) {
@@ -72,7 +78,9 @@ struct Found {
             if (has_nan(x)) flags |= NOT_A_NUMBER;
         } else {
             const Number number = x;
-            if (number != zero_of_data && number != one_of_data) flags |= OTHER;
+            if (number == zero_of_data) flags |= ZERO;
+            else if (number != one_of_data) flags |= OTHER;
+            if (is_tiny(number)) flags |= TINY;
             const unsigned kind = limit(number);
             flags |= kind;
             if (!kind) low = lesser(low, number), high = greater(high, number);

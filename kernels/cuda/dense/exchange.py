@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from semiring.kernels.cuda.lowering import CudaLowering
 
 # As in exchange.cu.
-LOW_LIMIT, HIGH_LIMIT, NOT_A_NUMBER, OTHER, OUTSIDE, IMPROVED, LEAVES, UNDEFINED = (1 << i for i in range(8))
+LOW_LIMIT, HIGH_LIMIT, NOT_A_NUMBER, OTHER, OUTSIDE, IMPROVED, LEAVES, UNDEFINED, ZERO, TINY = (
+    1 << i for i in range(10)
+)
 THREADS = 256
 RESIDENT = 8  # blocks of a multiprocessor
 LINE = 1024  # elements of a row that keeps a block busy
@@ -48,7 +50,8 @@ class Findings(NamedTuple):
         return DeviceFacts(
             largest=0 if empty else max(abs(least), abs(greatest)), least=least,
             low_limit=bool(self.flags & LOW_LIMIT), high_limit=bool(self.flags & HIGH_LIMIT),
-            two_valued=not self.flags & OTHER,
+            two_valued=not self.flags & OTHER, has_zero=bool(self.flags & ZERO),
+            has_tiny=bool(self.flags & TINY),
         )
 
 

@@ -52,7 +52,7 @@ class Product:
     def __init__(self, text: Program):
         self.text = text
         self.size = text.size
-        self.large, self.small = product_geometries(self.size, text.light)
+        self.large, self.small = product_geometries(self.size, text.weight)
 
     @lru_cache(8)  # noqa: B019 (kernels live as long as the process)
     def function(self, geometry: ProductGeometry, whole_tiles: bool) -> Function:

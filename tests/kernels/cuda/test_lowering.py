@@ -15,7 +15,7 @@ import semiring as sr
 from semiring.kernels.cuda import lowering
 from semiring.kernels.cuda.choose import choose, general_on_device
 from semiring.kernels.cuda.lowering import LEAVES, CudaLowering
-from semiring.kernels.facts import DeviceFacts
+from semiring.kernels.facts import DeviceFacts, Facts
 
 
 class Way:
@@ -112,3 +112,39 @@ def test_any_number_of_axes_is_a_matrix_or_a_stack(shape: tuple[int, ...]) -> No
     assert found.shape[-2:] == ((1, *shape)[-2:] if array.ndim else (1, 1))
     assert np.shares_memory(found, array)
     assert (found is array) == (array.ndim in (2, 3))
+
+
+def halved() -> sr.Semiring:
+    return sr.Semiring("halved", add=np.add, mul=lambda a, b: a * b / 2, zero=0.0, product_only=True)
+
+
+@pytest.mark.parametrize(
+    ("has_zero", "has_tiny", "mul", "absorbs"),
+    [
+        (True, True, "where((a = 0) or (b = 0), 0, (a · b) · 0.5)", True),
+        (True, False, "where((a = 0) or (b = 0), 0, (a · 0.5) · b)", True),
+        (False, True, "(a · b) · 0.5", False), (False, False, "(a · 0.5) · b", False),
+    ],
+)
+def test_products_of_data_test_for_nothing_that_is_not_there(
+    has_zero: bool, has_tiny: bool, mul: str, absorbs: bool
+) -> None:
+    """Without a test, tiles may no longer be filled with zeros, so that other code is compiled."""
+    low = general_on_device(halved(), np.dtype("f4"))
+    known = DeviceFacts(largest=1, least=0, has_zero=has_zero, has_tiny=has_tiny)
+    found = low.for_product(known)
+    assert (str(found.mul), found.absorbs) == (mul, absorbs)
+    assert found is low.for_product(known) and (found.key == low.key) == (found is low) == (has_zero and has_tiny)
+    assert str(found.scale) == str(low.scale)
+
+
+def test_forms_of_products_where_nothing_is_known() -> None:
+    """Of data that nobody looked at, of storage that is another, and where there is no test."""
+    low, known = general_on_device(halved(), np.dtype("f4")), DeviceFacts(has_zero=False, has_tiny=False)
+    assert low.for_product(Facts()) is low
+    least = general_on_device(sr.min_plus, np.dtype("f4"))
+    assert least.test_for_zero is None and least.for_product(known) is least
+    narrow = choose(sr.min_plus, np.dtype("i4"), DeviceFacts(largest=9, least=0), 2, in_place=False)
+    assert narrow.for_product(known) is narrow
+    counts = general_on_device(sr.shortest_count, sr.shortest_count.default_dtype)
+    assert counts.for_product(DeviceFacts()) is counts

@@ -194,3 +194,23 @@ def test_an_infinite_constant_of_a_narrow_dtype_is_that_of_the_wide_one() -> Non
     assert sr.matmul(A, A, S).tolist() == [[0, 150, 200], [255, 0, 150], [255, 255, 0]]
     with pytest.raises(sr.SemiringError, match="is 201"):
         sr.closure(np.array([[201]], "u1"), S)
+
+
+def test_a_selective_product_needs_no_one() -> None:
+    """A bare product has no star: zero stands in its place."""
+    S = sr.Semiring("eighths", add=np.minimum, mul=lambda a, b: a + b + a * b / 8, zero=np.inf, product_only=True)
+    low = general(S, np.dtype("f4"))
+    assert str(low.star) == "∞" and str(low.mul) == "(a + b) + ((a · b) · 0.125)"
+
+
+@pytest.mark.parametrize(
+    ("S", "dtype", "mul"),
+    [
+        (sr.counting, "i4", "a · b"),
+        (sr.counting, "f8", "where((a = 0) or (b = 0), 0, a · b)"),  # 0 · ∞ is NaN
+        (sr.Semiring("common", add=np.add, mul=np.minimum, zero=0.0, product_only=True, carrier=lambda a: a >= 0),
+         "f4", "min(a, b)"),
+    ],
+)
+def test_products_that_are_zero_by_themselves_have_no_test(S: sr.Semiring, dtype: str, mul: str) -> None:
+    assert str(general(S, np.dtype(dtype)).mul) == mul

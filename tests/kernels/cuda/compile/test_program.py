@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -15,7 +15,9 @@ from gpu import nvrtc
 import semiring as sr
 from semiring.kernels.cuda.choose import choose, ranked
 from semiring.kernels.cuda.compile.program import (
+    LIGHT,
     OPTIONS,
+    WRITTEN,
     Program,
     always_defined,
     boolean_words,
@@ -75,7 +77,7 @@ def programs(S: sr.Semiring, dtype: np.dtype) -> Iterator[Program]:
 
 def sources(text: Program) -> Iterator[str]:
     """Every variant of every kernel of a program."""
-    for geometry in product_geometries(text.size, text.light):
+    for geometry in product_geometries(text.size, text.weight):
         yield text.product(geometry, whole_tiles=False)
         if geometry.has_whole_tiles(text.size):
             yield text.product(geometry, whole_tiles=True)
@@ -150,20 +152,23 @@ def test_a_broken_kernel_is_noticed() -> None:
 
 
 @pytest.mark.parametrize("size", range(1, 65))
-@pytest.mark.parametrize("light", [True, False])
-def test_shared_memory_fits_the_smallest_device(size: int, light: bool) -> None:
+@pytest.mark.parametrize("weight", [1, 3, LIGHT, LIGHT + 1])
+def test_shared_memory_fits_the_smallest_device(size: int, weight: int) -> None:
     """Compute capability 8.9 gives a block 99 KB."""
     limit = 99 << 10
-    assert all(g.shared_bytes(size) <= limit for g in product_geometries(size, light))
-    panels = panel_geometry(size, light)
+    assert all(g.shared_bytes(size) <= limit for g in product_geometries(size, weight))
+    panels = panel_geometry(size, weight <= LIGHT)
     assert panels.shared_bytes(size) + 8 * panels.ORDER * size <= limit
 
 
 @pytest.mark.parametrize("size", [1, 2, 4, 8, 12, 16, 24, 32, 64])
-@pytest.mark.parametrize("light", [True, False])
-def test_cuts_are_what_the_kernels_ask_for(size: int, light: bool) -> None:
+@pytest.mark.parametrize("weight", [1, 2, 3, 4, 5, LIGHT, LIGHT + 1, 100])
+def test_cuts_are_what_the_kernels_ask_for(size: int, weight: int) -> None:
     """Runs of 16 bytes fill the rows of a tile, vectors those of a thread, and threads the block."""
-    for g in product_geometries(size, light):
+    light = weight <= LIGHT
+    for g in product_geometries(size, weight):
+        assert g.BK % g.UNROLL == g.UNROLL % g.VECTOR == 0
+        assert g.UNROLL * g.TM * g.TN * weight <= 64 * WRITTEN or g.UNROLL == g.VECTOR
         assert (g.BM, g.BN, g.threads) == (8 * g.TM * g.WM, 4 * g.TN * g.WN, 32 * g.WM * g.WN)
         assert not (g.BK * size % 16 or g.BN * size % 16 or g.TN % g.VECTOR or g.BK % g.VECTOR)
         assert g.has_whole_tiles(size) or not (light and size in (1, 2, 4, 8))
@@ -191,6 +196,42 @@ def test_elements_lie_in_memory_as_in_c() -> None:
     assert text.size == 24 and [text.dtype.fields[f][1] for f in text.dtype.names] == [0, 8, 16]
     assert "using Value = unsigned short;" in program(form(sr.min_plus, "i4")).prelude
     assert program(form(sr.min_plus, "i4")).dtype == np.uint16
+
+
+def summed(mul: Callable, carrier: Callable | None = None) -> sr.Semiring:
+    return sr.Semiring("users", add=np.add, mul=mul, zero=0, product_only=True, carrier=carrier)
+
+
+EIGHTHS = sr.Semiring(
+    "eighths", add=np.minimum, mul=lambda a, b: a + b + a * b / 8, zero=np.inf, one=0.0, carrier=lambda a: a >= 0
+)
+
+
+@pytest.mark.parametrize(
+    ("S", "weight"),
+    [
+        (sr.min_plus, 2), (summed(lambda a, b: np.abs(a - b)), 2), (summed(lambda a, b: (a - b) ** 2), 2),
+        (summed(np.minimum, lambda a: a >= 0), 2), (summed(lambda a, b: np.sqrt(a + 1) * b), 1),
+        (EIGHTHS, 3),
+    ],
+    ids=lambda x: getattr(x, "name", str(x)),
+)
+def test_instructions_are_counted(S: sr.Semiring, weight: int) -> None:
+    """Signs are free, a product joins a sum, and what has one operand alone is computed once for many others."""
+    known = DeviceFacts(largest=1, least=0, has_zero=False, has_tiny=False)
+    assert program(form(S, "f4", known).for_product(known)).weight == weight
+
+
+@needs_compiler
+def test_forms_of_products_compile() -> None:
+    """With and without a test for zero, in both precisions."""
+    texts = []
+    for mul in (lambda a, b: a * b * 0.5, lambda a, b: np.abs(a - b) ** 1.5, lambda a, b: np.abs(a - b) ** 0.7):
+        for dtype in ("f4", "f8", "f2"):
+            for has_zero in (True, False):
+                known = DeviceFacts(largest=1, least=0, has_zero=has_zero, has_tiny=has_zero)
+                texts += list(sources(program(form(summed(mul), dtype, known).for_product(known))))
+    compile_all(texts, "--gpu-architecture=compute_80", *QUICK)
 
 
 def test_what_the_kernels_are_told_of_an_algebra() -> None:

@@ -21,6 +21,8 @@ from semiring.kernels.cuda.dense.exchange import (
     LOW_LIMIT,
     NOT_A_NUMBER,
     OTHER,
+    TINY,
+    ZERO,
     Exchange,
     Findings,
     look_at,
@@ -83,8 +85,10 @@ class Played:
     def _look_at(self, x: Any, ends: tuple[int, int], address: int) -> None:
         self.seen += 1
         tally, number = self._tally(address), x.item()
-        tally[2] |= OTHER * (number not in [from_key(end, x.dtype) for end in ends])
+        zero, one = (from_key(end, x.dtype) for end in ends)
+        tally[2] |= ZERO if number == zero else OTHER * (number != one)
         if x.dtype.kind == "f":
+            tally[2] |= TINY * bool(x != 0 and abs(x) < (2.0**-511 if x.itemsize == 8 else 2.0**-63))
             limit = NOT_A_NUMBER * np.isnan(x) | HIGH_LIMIT * (number == np.inf) | LOW_LIMIT * (number == -np.inf)
         else:
             limits = np.iinfo(x.dtype)
@@ -144,9 +148,10 @@ def test_keys_are_in_the_order_of_the_numbers(data: st.DataObject, dtype: np.dty
 def test_facts() -> None:
     """Nothing found is no number at all; a least number of −5 is larger than a greatest of 3."""
     nothing = Findings(*exchange.EMPTY[:3]).facts(np.dtype("i4"))
-    assert nothing == DeviceFacts(largest=0, least=np.inf, two_valued=True)
-    assert Findings(-5, 3, LOW_LIMIT | OTHER).facts(np.dtype("i4")) == DeviceFacts(5, True, least=-5)
-    assert Findings(2, 7, HIGH_LIMIT).facts(np.dtype("i1")) == DeviceFacts(7, False, True, True, least=2)
+    assert nothing == DeviceFacts(largest=0, least=np.inf, two_valued=True, has_zero=False, has_tiny=False)
+    assert Findings(-5, 3, LOW_LIMIT | OTHER | ZERO | TINY).facts(np.dtype("i4")) == DeviceFacts(5, True, least=-5)
+    found = Findings(2, 7, HIGH_LIMIT | ZERO).facts(np.dtype("i1"))
+    assert found == DeviceFacts(7, False, True, True, least=2, has_tiny=False)
     assert Findings(0, 0, OTHER).facts(sr.shortest_hops.default_dtype) == DeviceFacts()
     large = Findings(-(1 << 63), (1 << 63) - 1, OTHER).facts(np.dtype("u8"))
     assert (large.least, large.largest) == (0, (1 << 64) - 1)
@@ -165,7 +170,8 @@ def test_every_element_is_looked_at_once(dtype: str, played: Played) -> None:
         assert played.seen == part.size, name
         finite = part[part < 95].tolist()
         assert facts == DeviceFacts(
-            max(finite, default=0), False, name != "none", not finite, least=min(finite, default=np.inf)
+            max(finite, default=0), False, name != "none", not finite, least=min(finite, default=np.inf),
+            has_zero=name != "none", has_tiny=False,
         ), name
 
 
@@ -184,8 +190,9 @@ def test_arrays_together_and_reports_again(played: Played) -> None:
     played.low = low = without_facts(sr.min_plus, np.dtype("f4"))
     A, B = (played.host.array(x, "f4") for x in ([[3, np.nan]], [[-7, np.inf]]))
     assert look_at(low, [A, B]) == Findings(to_key(np.float32(-7)), to_key(np.float32(3)),
-                                            NOT_A_NUMBER | HIGH_LIMIT | OTHER)
-    assert look_at(low, [played.host.array([[0, np.inf]], "f4")]).flags == HIGH_LIMIT
+                                            NOT_A_NUMBER | HIGH_LIMIT | OTHER | ZERO)
+    assert look_at(low, [played.host.array([[0, np.inf]], "f4")]).flags == HIGH_LIMIT | ZERO
+    assert look_at(low, [played.host.array([[0, -1e-20]], "f4")]).flags == OTHER | TINY
     mine = report()
     assert report() is not mine
     mine.read()
@@ -203,7 +210,7 @@ def test_into_storage_and_back(shape: tuple[int, ...], played: Played) -> None:
     A, found = host.array(data), report()
     stored = host.empty((*shape[:-2], 4, 8), low.storage)
     way.take_in(A, stored, found, last=True)
-    assert found.read().facts(low.dtype) == DeviceFacts(9, False, True, False, least=-9)
+    assert found.read().facts(low.dtype) == DeviceFacts(9, False, True, False, least=-9, has_tiny=False)
     assert low.storage == np.int16
     assert (stored[..., 3:, :] == low.zero[0]).all() and (stored[..., 5:] == low.zero[0]).all()
     np.testing.assert_array_equal(stored[..., :3, :5], np.where(data > 9, low.zero[0], data))
