@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 OPTIONS = ("--std=c++17", "--fmad=false")  # a product and a sum are rounded one after the other, as in NumPy
 LIGHT = 8  # instructions of a ⊕ and a ⊗ up to which 64 of each and more are written out
-WRITTEN = 64  # … steps of k times them, so that an inner loop of 64 elements stays within the instruction cache
+WRITTEN = 48  # … steps of k times them: an inner loop of 64 elements then has 48 KB, which can be fetched in time
 # About how many instructions an operation of single precision takes where it is not one.
 _INSTRUCTIONS = dict.fromkeys(
     "floor_divide remainder power exp exp2 expm1 log log2 log10 log1p logaddexp logaddexp2 gcd lcm sin cos tan arcsin "
@@ -102,8 +102,13 @@ class CloseGeometry:
         return "".join(f"constexpr int {name} = {value};\n" for name, value in asdict(self).items())
 
 
+def _power_of_two(limit: float) -> int:
+    """The largest that is not above a limit."""
+    return 1 << int(limit).bit_length() - 1
+
+
 @lru_cache(256)
-def product_geometries(size: int, weight: int) -> tuple[ProductGeometry, ...]:
+def product_geometries(size: int, weight: float) -> tuple[ProductGeometry, ...]:
     """For elements of `size` bytes, the geometry for large products and the one for products of few tiles.
 
     64 registers of accumulators a thread for the first, 32 for the second, whose blocks have twice the threads for
@@ -111,10 +116,11 @@ def product_geometries(size: int, weight: int) -> tuple[ProductGeometry, ...]:
     """
     light = weight <= LIGHT
     if size in (1, 2, 4) and light:
-        unroll = min(32, max(4, 1 << (WRITTEN // weight).bit_length() - 1))
+        unroll = min(32, max(4, _power_of_two(WRITTEN / weight)))
         return ProductGeometry(8, 8, 2, 4, 32, 2, 2, 4, unroll), ProductGeometry(8, 4, 1, 4, 32, 2, 4, 4, unroll)
     if size == 8 and light:
-        return ProductGeometry(8, 4, 2, 4, 16, 3, 2, 2, 16), ProductGeometry(4, 4, 2, 2, 16, 3, 4, 2, 16)
+        unroll = min(16, max(2, _power_of_two(2 * WRITTEN / weight)))
+        return ProductGeometry(8, 4, 2, 4, 16, 3, 2, 2, unroll), ProductGeometry(4, 4, 2, 2, 16, 3, 4, 2, unroll)
     rows, columns = (4, 4) if size <= 16 else (4, 2) if size <= 32 else (2, 2)
     vector = 4 if size in (1, 2, 4) else 2 if size == 8 else 1
     depth = 32 if size in (1, 2, 4) else 16 if size <= 8 else 8
@@ -143,7 +149,7 @@ def _group(size: int) -> int:
 class Program:
     """An algebra in one storage type, as CUDA text."""
 
-    def __init__(self, components: tuple[np.dtype, ...], prelude: str, weight: int = 2):
+    def __init__(self, components: tuple[np.dtype, ...], prelude: str, weight: float = 1.5):
         self.components = components
         self.prelude = prelude
         self.weight = weight  # instructions of a ⊕ and a ⊗
@@ -270,9 +276,9 @@ def _carrier(low: CudaLowering, given: tuple[np.dtype, ...]) -> str:
     return inner + f"DEVICE bool contains(Given x) {{ return contains_wide(({wide})x); }}\n"
 
 
-def _weight(low: CudaLowering, rules: Rules) -> int:
+def _weight(low: CudaLowering, rules: Rules) -> float:
     """About how many instructions a ⊕ and a ⊗ take, of one pair of elements among many that share them."""
-    count = sum(_instructions(rules, e) for e in postorder(low.add.outputs))
+    count: float = sum(_instructions(rules, e) for e in postorder(low.add.outputs))
     depends: dict[Expression, set[int]] = {}
     for e in postorder(low.mul.outputs):
         depends[e] = {e.value[0]} if e.op == "input" else set().union(*(depends[a] for a in e.args))
@@ -280,6 +286,8 @@ def _weight(low: CudaLowering, rules: Rules) -> int:
             count += _instructions(rules, e)
     if low.add.is_plain("add") and low.mul.outputs[0].op == "multiply":
         count -= 1
+    if _plain(low.add, "minimum", "maximum"):
+        count -= 0.5  # one instruction compares with two terms, or adds too
     return max(count, 1)
 
 

@@ -162,8 +162,8 @@ def test_shared_memory_fits_the_smallest_device(size: int, weight: int) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 2, 4, 8, 12, 16, 24, 32, 64])
-@pytest.mark.parametrize("weight", [1, 2, 3, 4, 5, LIGHT, LIGHT + 1, 100])
-def test_cuts_are_what_the_kernels_ask_for(size: int, weight: int) -> None:
+@pytest.mark.parametrize("weight", [1, 1.5, 2, 2.5, 3, 4, 5, LIGHT, LIGHT + 1, 100])
+def test_cuts_are_what_the_kernels_ask_for(size: int, weight: float) -> None:
     """Runs of 16 bytes fill the rows of a tile, vectors those of a thread, and threads the block."""
     light = weight <= LIGHT
     for g in product_geometries(size, weight):
@@ -210,13 +210,13 @@ EIGHTHS = sr.Semiring(
 @pytest.mark.parametrize(
     ("S", "weight"),
     [
-        (sr.min_plus, 2), (summed(lambda a, b: np.abs(a - b)), 2), (summed(lambda a, b: (a - b) ** 2), 2),
+        (sr.min_plus, 1.5), (summed(lambda a, b: np.abs(a - b)), 2), (summed(lambda a, b: (a - b) ** 2), 2),
         (summed(np.minimum, lambda a: a >= 0), 2), (summed(lambda a, b: np.sqrt(a + 1) * b), 1),
-        (EIGHTHS, 3),
+        (EIGHTHS, 2.5),
     ],
     ids=lambda x: getattr(x, "name", str(x)),
 )
-def test_instructions_are_counted(S: sr.Semiring, weight: int) -> None:
+def test_instructions_are_counted(S: sr.Semiring, weight: float) -> None:
     """Signs are free, a product joins a sum, and what has one operand alone is computed once for many others."""
     known = DeviceFacts(largest=1, least=0, has_zero=False, has_tiny=False)
     assert program(form(S, "f4", known).for_product(known)).weight == weight
