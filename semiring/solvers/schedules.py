@@ -29,7 +29,7 @@ from .methods import SCHEDULES, SPARSE, choose_method, resolve_method
 from .plan import Plan
 from .task import Task
 
-STACKED = 128  # matrices up to this order are closed together in one call
+STACKED = 128  # matrices up to this order are closed together in one call; on a GPU those up to its tile
 KEPT = 1 << 20  # bytes up to which a matrix that may be overwritten is copied all the same
 
 
@@ -156,7 +156,8 @@ def close_each(work: np.ndarray, original: np.ndarray | None, plus: bool, kernel
     n = work.shape[-1]
     stack = stacked(work)
     originals = [None] * len(stack) if original is None else stacked(original)
-    together = plan.method == "floyd-warshall" and n <= STACKED
+    most = kernel.tile if plan.lowering.on_gpu else STACKED
+    together = plan.method == "floyd-warshall" and n <= most
     if together:
         failed = cast("StackKernel[Any]", kernel).close_stack(stack)
         if (failed >= 0).any():

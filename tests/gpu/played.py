@@ -104,7 +104,7 @@ class Dense:
         assert n <= g.ORDER
         for s in range(batch):
             self.at(D + s * next_d, ld, n, n)[...], pivot = self.closed(self.at(A + s * next_a, lda, n, n))
-            if failed and pivot >= 0:
+            if failed and pivot >= 0 and self.host.at(failed + 4 * s, 4, 1, 1, "i4")[0, 0] < 0:
                 self.host.at(failed + 4 * s, 4, 1, 1, "i4")[...] = start + pivot
 
     def panels(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import oracle
 import pytest
@@ -12,6 +15,7 @@ from hypothesis import strategies as st
 from methods import METHODS
 
 import semiring as sr
+from semiring.solvers.schedules import close_each
 
 quick = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -53,3 +57,24 @@ def test_closure_is_the_oracles(name: str, dtype: str, method: str) -> None:
         oracle.check(S, oracle.closure_call(S, array, run, text))
 
     check()
+
+
+@pytest.mark.parametrize(("on_gpu", "n", "calls"), [
+    (False, 128, ["stack"]), (False, 129, ["one"] * 3), (True, 1024, ["stack"]), (True, 1025, ["one"] * 3),
+])
+def test_which_stacks_are_closed_together(on_gpu: bool, n: int, calls: list[str]) -> None:
+    """Small ones, and on a GPU all that its engine closes as one block each."""
+    seen: list[str] = []
+
+    def close(D: np.ndarray) -> int:
+        seen.append("one")
+        return -1
+
+    def close_stack(D: np.ndarray) -> np.ndarray:
+        seen.append("stack")
+        return np.full(len(D), -1)
+
+    engine: Any = SimpleNamespace(tile=1024, close=close, close_stack=close_stack)
+    plan: Any = SimpleNamespace(method="floyd-warshall", tile=n, lowering=SimpleNamespace(on_gpu=on_gpu))
+    close_each(np.empty((3, n, n), bool), None, False, engine, plan)
+    assert seen == calls

@@ -108,23 +108,31 @@ def _power_of_two(limit: float) -> int:
 
 
 @lru_cache(256)
-def product_geometries(size: int, weight: float) -> tuple[ProductGeometry, ...]:
-    """For elements of `size` bytes, the geometry for large products and the one for products of few tiles.
+def product_geometries(size: int, weight: float) -> tuple[ProductGeometry, ProductGeometry, ProductGeometry]:
+    """For elements of `size` bytes, the geometry for large products, for products of few tiles, and for short sides.
 
     64 registers of accumulators a thread for the first, 32 for the second, whose blocks have twice the threads for
     their work; 16 elements where a ⊕ and a ⊗ take many instructions (`weight`), written out for every element and step.
+    The third cuts stacks of small matrices with little waste: its tiles have 32 rows and columns, or fewer.
     """
     light = weight <= LIGHT
     if size in (1, 2, 4) and light:
         unroll = min(32, max(4, _power_of_two(WRITTEN / weight)))
-        return ProductGeometry(8, 8, 2, 4, 32, 2, 2, 4, unroll), ProductGeometry(8, 4, 1, 4, 32, 2, 4, 4, unroll)
+        return (
+            ProductGeometry(8, 8, 2, 4, 32, 2, 2, 4, unroll), ProductGeometry(8, 4, 1, 4, 32, 2, 4, 4, unroll),
+            ProductGeometry(4, 4, 1, 2, 32, 2, 12, 4, unroll),
+        )
     if size == 8 and light:
         unroll = min(16, max(2, _power_of_two(2 * WRITTEN / weight)))
-        return ProductGeometry(8, 4, 2, 4, 16, 3, 2, 2, unroll), ProductGeometry(4, 4, 2, 2, 16, 3, 4, 2, unroll)
+        return (
+            ProductGeometry(8, 4, 2, 4, 16, 3, 2, 2, unroll), ProductGeometry(4, 4, 2, 2, 16, 3, 4, 2, unroll),
+            ProductGeometry(4, 4, 1, 2, 16, 3, 8, 2, unroll),
+        )
     rows, columns = (4, 4) if size <= 16 else (4, 2) if size <= 32 else (2, 2)
     vector = 4 if size in (1, 2, 4) else 2 if size == 8 else 1
     depth = 32 if size in (1, 2, 4) else 16 if size <= 8 else 8
-    return tuple(ProductGeometry(rows, columns, wm, wn, depth, 2, 1, vector, vector) for wm, wn in ((2, 4), (1, 2)))
+    large, small = (ProductGeometry(rows, columns, m, n, depth, 2, 1, vector, vector) for m, n in ((2, 4), (1, 2)))
+    return large, small, small
 
 
 @lru_cache(256)

@@ -190,7 +190,8 @@ DEVICE int close_registers(Value (&c)[PER][PER], Value* shown, int n) {
 
 #ifdef STACK
 
-// D[s] ← A[s]* for matrices of up to ORDER rows, one block of threads each; A may be D, and `failed` null.
+// D[s] ← A[s]* for matrices of up to ORDER rows, one block of threads each; A may be D, and `failed` null. It keeps what
+// it holds already: where the matrices are blocks of larger ones, that is an earlier pivot.
 extern "C" __global__ void __launch_bounds__(THREADS) close_stack(
     const char* A, long long lda, long long next_a, char* D, long long ld, long long next, long long n, long long start,
     int* failed) {
@@ -198,7 +199,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) close_stack(
     Value c[PER][PER];
     load(c, A + blockIdx.x * next_a, lda, n, n);
     int pivot = close_registers(c, (Value*)shown, n);
-    if (failed && threadIdx.x == 0 && pivot >= 0) failed[blockIdx.x] = start + pivot;
+    if (failed && threadIdx.x == 0 && pivot >= 0 && failed[blockIdx.x] < 0) failed[blockIdx.x] = start + pivot;
     store(c, D + blockIdx.x * next, ld, n, n);
 }
 

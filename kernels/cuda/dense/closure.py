@@ -10,6 +10,9 @@ is one large product; in between, the halves of R-Kleene (`semiring.algorithms.r
 
 Where ⊕ is idempotent (D* D* = D*), C may be scaled before X needs it, so the next pivot's row and column can be
 finished, and the pivot closed, on a second stream while the rest of X is still being computed.
+
+A stack of matrices is closed by halves, all of its matrices in the same launches: there are enough of them to fill the
+device, so nothing needs to be ahead of anything else.
 """
 
 from __future__ import annotations
@@ -23,13 +26,20 @@ from typing import Any
 import numpy as np
 
 from semiring.kernels.cuda.compile.launch import Function, Module, current_device, keeping, memory
-from semiring.kernels.cuda.compile.program import CloseGeometry, Program, panel_geometry, stack_geometry
+from semiring.kernels.cuda.compile.program import (
+    LARGEST_STACKED,
+    CloseGeometry,
+    Program,
+    panel_geometry,
+    stack_geometry,
+)
 
 from .product import EVERY, Gap, Product, View
 
 TILE = 1024  # order up to which pivots are closed by one block of threads each
 HUGE = 6144  # order from which on pivots are blocks of `outer_block` rows
 AHEAD = 4  # blocks of the matrix from which on looking ahead pays for its events
+WIDTH = 32  # rows and columns of the smallest tiles of a product, which all others are multiples of
 WHOLE = 128  # orders of recorded closures are multiples of this, so that rows are aligned and tiles whole
 
 
@@ -55,6 +65,39 @@ class Closure:
         self._small(A.rows)(
             batch, 1, A.address, A.ld, A.next, D.address, D.ld, D.next, A.rows, 0, failed
         )
+
+    @property
+    def side(self) -> int:
+        """Blocks of stacks whose sides are multiples of this are cut into whole tiles."""
+        return WIDTH * self.product.elements
+
+    def stack_by_halves(self, A: View, n: int, batch: int, failed: int, start: int = 0) -> None:
+        """A[s] ← A[s]* for matrices of n rows and columns; what A has beyond them is zero, and need not be kept.
+
+            A = [ P Q ]     P ← P*,   S ← P Q,   Z ← Z ⊕ Y S,   T ← Y P,
+                [ Y Z ]     Z ← Z*,   Y ← Z T,   P ← P ⊕ S Y,   Q ← S Z
+
+        R-Kleene (see `semiring.algorithms.r_kleene`) with S and T in memory of their own, so that no product has to
+        copy an operand first. `failed` is as for `stack`, and `start` is the first row of A in the whole matrix.
+        """
+        if n <= LARGEST_STACKED:
+            place = A.address, A.ld, A.next
+            self._small(n)(batch, 1, *place, *place, n, start, failed)
+            return
+        h, size = half(n, self.side), self.size
+        first, last = slice(h), slice(h, None)
+        P, Q, Y, Z = (A.part(i, j, size) for i in (first, last) for j in (first, last))
+        self.stack_by_halves(P, h, batch, failed, start)
+        taken = memory(2 * batch * Q.rows * Q.columns * size)
+        S = View(taken.ptr, Q.columns * size, Q.rows * Q.columns * size, Q.rows, Q.columns)
+        T = View(taken.ptr + batch * S.next, Y.columns * size, S.next, Y.rows, Y.columns)
+        self.product.cover(S, P, Q, batch, False)
+        self.product.cover(Z, Y, S, batch, True)
+        self.product.cover(T, Y, P, batch, False)
+        self.stack_by_halves(Z, n - h, batch, failed, start + h)
+        self.product.cover(Y, Z, T, batch, False)
+        self.product.cover(P, S, Y, batch, True)
+        self.product.cover(Q, S, Z, batch, False)
 
     def has_graph(self, n: int) -> bool:
         """Whether launches would take longer than the closure itself, so that they are recorded once."""
@@ -187,7 +230,7 @@ class Closure:
         self.product.whole(g, rows, C.part(after, EVERY, size), R, 1, True, columns=Gap(o, block))
         self.product.whole(g, columns, C, R.part(EVERY, after, size), 1, True, rows=Gap(o, 2 * block))
 
-    @lru_cache(4)  # noqa: B019 (kernels live as long as the process)
+    @lru_cache(1024)  # noqa: B019 (kernels live as long as the process)
     def _stack_function(self, g: CloseGeometry) -> Function:
         return Module(self.text.stack(g)).function("close_stack", g.threads)
 
@@ -205,6 +248,12 @@ class Closure:
 def outer_block(n: int) -> int:
     """Rows of a pivot block of a huge closure: enough steps of k for the product, yet a small share of the matrix."""
     return 512 if n < 12_288 else 1024
+
+
+def half(n: int, side: int) -> int:
+    """Where a matrix of a stack is cut: near the middle, so that the first part is closed in whole blocks."""
+    step = LARGEST_STACKED if n >= 2 * LARGEST_STACKED else side
+    return -(-n // 2 // step) * step
 
 
 class Graph:

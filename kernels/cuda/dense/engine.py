@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 ALIGN = 128  # bounds of blocks that keep tiles whole and rows aligned
 WORTH_PADDING = 96  # least order of operands for which a copy in whole tiles pays
 MOST_PADDED = 4 << 30  # bytes of operands beyond which ragged edges are a small share, and copies too large
+CLOSED_BYTES = 256 << 20  # of a stack that are closed together, which takes two thirds as much besides
+ALONE = 2  # large matrices of a stack, up to which each is closed by itself, with the next pivot ahead
 STRIP_BYTES = 256 << 20  # memory that `left` and `right` may copy operands into, or
 STRIP_SHARE = 8  # … this fraction (1/8) of the operand, where that is more
 
@@ -212,23 +214,46 @@ class CudaKernel:
             raise ValueError(f"a block to close must be square, not {n} × {columns}")
         if not D.size:
             return np.full(batch, -1)
-        if n > LARGEST_STACKED:
+        if n > LARGEST_STACKED and batch <= ALONE:
             return np.array([self.close(matrix) for matrix in D])
-        work = rows_of(D)
-        failed = self.close_small(work, work)
-        if work is not D:
-            D[...] = work
+        if n > LARGEST_STACKED:
+            failed = self._close_by_halves(D)
+        else:
+            work = rows_of(D)
+            failed = self.close_small(work, work)
+            if work is not D:
+                D[...] = work
         return np.full(batch, -1) if failed is None else failed.get().astype(np.int64)
+
+    def _close_by_halves(self, D: Any) -> Any:
+        """D[s] ← D[s]*, in whole tiles where zeros may fill them; the first pivots without a star, None if all have."""
+        batch, n, _ = D.shape
+        failed = self._no_failures(batch)
+        order = _up(n, self.closure.side) if self.absorbs and self._can_pad else n
+        step = min(max(CLOSED_BYTES // (order**2 * self.size), 1), MOST_STACKED)
+        for start in range(0, batch, step):
+            some = D[start : start + step]
+            work = self._padded(some, order, order) if self._can_pad else rows_of(some)
+            self.closure.stack_by_halves(
+                _view(work), n, len(work), 0 if failed is None else failed.data.ptr + failed.itemsize * start
+            )
+            if work is not some:
+                some[...] = work[:, :n, :n]
+        return failed
+
+    def _no_failures(self, batch: int) -> Any:
+        """−1 for each matrix of a stack, or None where every star exists."""
+        import cupy
+
+        return None if self.always_defined else cupy.full(batch, -1, np.int32)
 
     def close_small(self, A: Any, D: Any) -> Any:
         """D[s] ← A[s]*, orders up to `LARGEST_STACKED`; A may be D. The first pivots without a star, None if all have.
 
         Stacks or single matrices, both with the elements of a row side by side.
         """
-        import cupy
-
         batch = len(D) if D.ndim == 3 else 1
-        failed = None if self.always_defined else cupy.full(batch, -1, np.int32)
+        failed = self._no_failures(batch)
         self.closure.stack(_view(A), _view(D), batch, 0 if failed is None else failed.data.ptr)
         return failed
 

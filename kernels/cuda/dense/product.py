@@ -49,12 +49,14 @@ EVERY = slice(None)
 class Product:
     """C ⊕= A ⊗ B and C = A ⊗ B for one program: whole tiles first, then what is left at the edges."""
 
+    elements = 1  # of a row of B and C that a word holds
+
     def __init__(self, text: Program):
         self.text = text
         self.size = text.size
-        self.large, self.small = product_geometries(self.size, text.weight)
+        self.large, self.small, self.least = product_geometries(self.size, text.weight)
 
-    @lru_cache(8)  # noqa: B019 (kernels live as long as the process)
+    @lru_cache(1024)  # noqa: B019 (kernels live as long as the process)
     def function(self, geometry: ProductGeometry, whole_tiles: bool) -> Function:
         """The kernel for whole tiles, or the one for edges."""
         module = Module(self.text.product(geometry, whole_tiles))
@@ -114,6 +116,18 @@ class Product:
                 down, across, A.columns // g.BK, *rows, *columns, int(accumulate),
             )
 
+    def cover(self, C: View, A: View, B: View, batch: int, accumulate: bool) -> None:
+        """As a call, but by the largest tiles that leave no edge, where some do: for stacks of small matrices."""
+        wide = C.columns // self.elements
+        whole = [
+            g for g in (self.geometry(C.rows, wide, batch), self.small, self.least)
+            if not (C.rows % g.BM or wide % g.BN or A.columns % g.BK) and g.has_whole_tiles(self.size)
+        ]
+        if whole and C.is_aligned and A.is_aligned and B.is_aligned:
+            self.whole(whole[0], C, A, B, batch, accumulate)
+        else:
+            self(C, A, B, batch, accumulate)
+
     def _edge(self, g: ProductGeometry, C: View, A: View, B: View, batch: int, accumulate: bool) -> None:
         tiles = -(-C.rows // g.BM) * -(-C.columns // g.BN)
         self.function(g, False)(
@@ -134,6 +148,8 @@ class WordProduct(Product):
     dtype : dtype
         Of an element: 16-bit integers, two a word.
     """
+
+    elements = 2
 
     def __init__(self, text: Program, dtype: np.dtype):
         super().__init__(text)

@@ -43,6 +43,53 @@ def test_stack_of_closures(name: str, dtype: str | None, n: int) -> None:
     assert_equal(S, device.closure(S, A), np.stack([closure_reference(S, x) for x in A]))
 
 
+@pytest.mark.parametrize("n", [129, 200, 256, 300, 515])
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [("min_plus", "f4"), ("min_plus", "f8"), ("min_plus", "i4"), ("min_plus", "u2"), ("max_min", "f4"),
+     ("boolean", "?"), ("plus_times", "f8"), ("shortest_hops", None), ("users", "f4")],
+)
+def test_stack_of_closures_by_halves(name: str, dtype: str | None, n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one after the other by panels, and the first few by NumPy; some at a time."""
+    import cupy
+
+    from semiring.kernels.cuda.choose import kernel
+    from semiring.kernels.cuda.dense import engine
+
+    monkeypatch.setattr(engine, "CLOSED_BYTES", 3 << 20)
+    S, rng = algebra(name), np.random.default_rng(n)
+    A = np.stack([closable(S, dtype_of(S, dtype), n, rng) for _ in range(7)])
+    got = device.closure(S, A)
+    assert_equal(S, got[:1], closure_reference(S, A[0])[None])
+    a = device.on_device(A)
+    low = device.lowering(S, [a], n)
+    work = low.encode(a, True)
+    assert all(kernel(low).close(matrix) == -1 for matrix in work)
+    assert_equal(S, got, cupy.asnumpy(low.decode(work)).astype(A.dtype, copy=False))
+
+
+@pytest.mark.parametrize("n", [200, 500])
+def test_stacks_through_the_front_door(n: int) -> None:
+    """With edges below zero, an improving cycle in one of the matrices, rows that lie apart, and in place."""
+    import cupy
+
+    rng = np.random.default_rng(n)
+    A = np.where(rng.random((2, 3, n, n)) < 4 / n, rng.integers(1, 100, (2, 3, n, n)), np.inf).astype("f4")
+    A[1, 2] = np.where(np.triu(np.ones((n, n)), 1) == 1, A[1, 2] - 50, np.inf)
+    wanted = sr.closure(A, sr.min_plus, device="cpu")
+    a = cupy.asarray(A)
+    np.testing.assert_array_equal(sr.closure(a, sr.min_plus).get(), wanted)
+    np.testing.assert_array_equal(a.get(), A)
+    apart = cupy.zeros((2, 3, n, n + 5), "f4")
+    apart[..., :n] = a
+    np.testing.assert_array_equal(sr.closure(apart[..., :n], sr.min_plus).get(), wanted)
+    sr.closure(a, sr.min_plus, overwrite=True)
+    np.testing.assert_array_equal(a.get(), wanted)
+    A[1, 0, 0, 1], A[1, 0, 1, 0] = 1, -2
+    with pytest.raises(sr.NoClosureError, match="matrix 3 of the stack"):
+        sr.closure(cupy.asarray(A), sr.min_plus)
+
+
 def test_a_missing_star_is_found_at_its_pivot() -> None:
     import cupy
 
@@ -57,6 +104,10 @@ def test_a_missing_star_is_found_at_its_pivot() -> None:
     stack = np.zeros((4, 20, 20))
     stack[2, 5, 5] = 1
     assert kernel(low).close_stack(cupy.asarray(stack)).tolist() == [-1, -1, 5, -1]
+    for pivot in (0, 100, 150, 299):
+        stack = np.zeros((4, 300, 300))
+        stack[2, pivot, pivot] = stack[2, 299, 299] = 1
+        assert kernel(low).close_stack(cupy.asarray(stack)).tolist() == [-1, -1, pivot, -1]
 
 
 def test_diagonals() -> None:

@@ -13,7 +13,7 @@ import semiring as sr
 from semiring.kernels.cuda.choose import general_on_device
 from semiring.kernels.cuda.compile.program import program
 from semiring.kernels.cuda.dense import closure, product
-from semiring.kernels.cuda.dense.closure import Closure, outer_block
+from semiring.kernels.cuda.dense.closure import Closure, half, outer_block
 from semiring.kernels.cuda.dense.product import Product, View
 
 DOUBLE = np.dtype("f8")
@@ -122,6 +122,43 @@ def test_a_stack_in_one_launch(monkeypatch: pytest.MonkeyPatch) -> None:
     for s in (0, 2):
         np.testing.assert_allclose(taken[s, :, :20], expected(sr.plus_times, A[s]))
     assert failed.tolist() == [-1, 5, -1] and (taken[:, :, 20:] == 0).all() and (given == A).all()
+
+
+@pytest.mark.parametrize("S", [sr.min_plus, sr.plus_times], ids=lambda S: S.name)
+@pytest.mark.parametrize(("n", "room"), [(64, 64), (129, 160), (200, 224), (256, 256), (300, 301), (520, 544)])
+def test_a_stack_by_halves(S: sr.Semiring, n: int, room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In whole tiles with zeros around it, and in a matrix of any size; each launch takes all matrices."""
+    dense, close_it = played(monkeypatch, S)
+    A = np.stack([matrix(S, n, seed) for seed in range(3)])
+    work = dense.host.array(np.full((3, room, room), dense.zero))
+    work[:, :n, :n] = A
+    close_it.stack_by_halves(View(work.data.ptr, room * 8, room * room * 8, room, room), n, 3, 0)
+    for s in range(3):
+        np.testing.assert_allclose(work[s, :n, :n], expected(S, A[s]), rtol=1e-12)
+    blocks, tiled = sum(name == "close_stack" for name in dense.launched), n > 128 and room % 32 == 0
+    assert set(dense.launched) - {"close_stack"} == ({"product"} if tiled else {"product_edge"} if n > 128 else set())
+    assert len(dense.launched) == blocks + 6 * (blocks - 1) and blocks <= -(-n // 128) + 1
+
+
+@pytest.mark.parametrize("pivots", [(130, 3), (299, 200), (0, 299)])
+def test_the_first_pivots_of_a_stack_without_stars_are_named(
+    pivots: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two in a matrix the first, and nothing of the matrices that have all."""
+    dense, close_it = played(monkeypatch, sr.plus_times)
+    A, failed = dense.host.array(np.zeros((3, 300, 300))), dense.host.array(np.full(3, -1, "i4"))
+    for s, pivot in zip((0, 2), pivots, strict=True):
+        A[s, pivot, pivot] = A[s, 299, 299] = 1
+    close_it.stack_by_halves(View(A.data.ptr, 300 * 8, 300 * 300 * 8, 300, 300), 300, 3, failed.data.ptr)
+    assert failed.tolist() == [pivots[0], -1, pivots[1]]
+
+
+@pytest.mark.parametrize("side", [32, 64])
+def test_where_stacks_are_cut(side: int) -> None:
+    """Into two parts of which the first is whole blocks or, where both are small, whole tiles."""
+    for n in range(129, 1100):
+        h = half(n, side)
+        assert 0 < h < n and h % side == 0 and (n < 256 or h % 128 == 0) and abs(h - n / 2) <= 128
 
 
 def test_a_launch_that_does_not_wait_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -126,6 +126,22 @@ def test_stacks_of_closures(n: int, host: Host, min_plus: CudaKernel) -> None:
     np.testing.assert_array_equal(A, np.reshape(wanted, A.shape))
 
 
+@pytest.mark.parametrize("layout", ["whole", "part", "transposed"])
+@pytest.mark.parametrize("n", [129, 160, 200])
+def test_stacks_of_closures_by_halves(
+    layout: str, n: int, host: Host, min_plus: CudaKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some at a time where they are many, and what lies around them stays."""
+    monkeypatch.setattr(engine, "CLOSED_BYTES", 2 * 8 * 224 * 224)
+    memory = numbers(host, 5, n + 3 * (layout == "part"), n)
+    A: Any = {"whole": memory, "part": memory[:, 1 : n + 1], "transposed": memory.swapaxes(1, 2)}[layout]
+    wanted = np.array(memory)
+    inside = {"whole": wanted, "part": wanted[:, 1 : n + 1], "transposed": wanted.swapaxes(1, 2)}[layout]
+    inside[...] = [shortest(X) for X in np.asarray(A)]
+    assert min_plus.close_stack(A).tolist() == [-1] * 5
+    np.testing.assert_array_equal(memory, wanted)
+
+
 def test_a_missing_star_is_found_at_its_pivot(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     one_over = kernel(
         monkeypatch, host, sr.plus_times, np.add, np.multiply, 0, 1, lambda a: 1 / (1 - a) if a != 1 else None
@@ -135,9 +151,10 @@ def test_a_missing_star_is_found_at_its_pivot(host: Host, monkeypatch: pytest.Mo
         A[pivot, pivot] = B[pivot, pivot] = 1
         assert one_over.unchecked.close(B) == -1, "nobody waits to hear of it"
         assert one_over.close(A) == pivot
-    stack = host.array(np.zeros((3, 5, 5)))
-    stack[1, 4, 4] = 1
-    assert one_over.close_stack(stack).tolist() == [-1, 4, -1]
+    for n, pivot in ((5, 4), (150, 149)):
+        stack = host.array(np.zeros((3, n, n)))
+        stack[1, pivot, pivot] = 1
+        assert one_over.close_stack(stack).tolist() == [-1, pivot, -1]
 
 
 def test_elements(host: Host, min_plus: CudaKernel) -> None:
