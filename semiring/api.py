@@ -47,9 +47,10 @@ def closure(
         A stack is closed matrix by matrix.
     S : Semiring or str
         With min_plus the answer holds shortest distances, with boolean reachability, with max_min widest paths.
-    method : {"auto", "floyd-warshall", "blocked", "r-kleene", "squaring", "elimination", "sparse"}
+    method : {"auto", "floyd-warshall", "blocked", "r-kleene", "squaring", "elimination", "sparse", "search"}
         The schedule. All give the same answer, up to rounding where ⊗ rounds. Sparse matrices and graphs are eliminated
-        on their structure ("sparse") where that is reckoned to be faster.
+        on their structure ("sparse"), or searched from every vertex ("search", where ⊕ selects and no edge is better
+        than 1), where that is reckoned to be faster.
     reflexive : bool
         Whether the empty walk counts; otherwise A⁺ = A A*.
     overwrite : bool

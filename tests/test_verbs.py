@@ -122,7 +122,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {}, {"reflexive": False}, {"overwrite": True}, {"device": "cpu"}, {"device": "gpu"}, {"check": False},
         {"tile": 16}, {"progress": True}, {"packed": True}, *({"method": m} for m in ("floyd-warshall", "blocked",
         "r-kleene", "squaring", "elimination")), {"method": "r-kleene", "tile": 64, "overwrite": True,
-        "reflexive": False}, {"method": "sparse"}, {"method": "sparse", "overwrite": True},
+        "reflexive": False}, {"method": "sparse"}, {"method": "search"}, {"method": "sparse", "overwrite": True},
     ],
     "matmul": [{}, {"device": "cpu"}, {"device": "gpu"}, {"check": False}],
     "factor": [{}, {"device": "cpu"}, {"device": "gpu"}, {"check": False}, {"progress": True}, {"order": "natural"}],
@@ -201,6 +201,10 @@ def refusal(S: sr.Semiring, verb: str, by_entries: bool, options: dict[str, Any]
         return "device 'gpu': no GPU was found"
     if options.get("method") == "sparse" and not by_entries:
         return "method='sparse' eliminates on the structure of a sparse matrix or graph"
+    if options.get("method") == "search" and not S.selective:
+        return "a search needs a selective ⊕"
+    if options.get("method") == "search" and not by_entries:
+        return "method='search' follows the edges of a sparse matrix or graph"
     if "order" in options and not by_entries:
         return "order is for sparse matrices and graphs"
     if "packed" in options and S is sr.min_plus:

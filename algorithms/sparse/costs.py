@@ -1,8 +1,9 @@
-"""What an answer will cost, from the structure alone: by elimination, by the dense closure, by Dijkstra's algorithm.
+"""What an answer will cost, from the structure alone: by elimination, by the dense closure, by searches.
 
-Counts are of terms, one ⊗ and one ⊕ each. Rates were measured on two cores of a server with 512-bit vectors, in single
-precision under min-plus; `rates` scales them to other elements. What decides between methods is their ratio, which
-varies less between machines than the rates do.
+Counts are of terms, one ⊗ and one ⊕ each. Rates were measured on two cores of a server with 512-bit vectors, under
+min-plus, as the time of both cores that a closure took, halved; `rates` scales them to other elements. What decides
+between methods is their ratio, which varies less between machines than the rates do. docs/benchmarks/choice.py prints
+how far each prediction is off.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 from semiring.kernels.cpu.compile.plain import compiled
 
 from .analysis import Analysis
+from .ordering import Spread
 
 CHUNK = 64  # right-hand sides that are solved together
 LANES = 16  # columns of a front are rounded up to such a multiple
@@ -24,6 +26,11 @@ BIG = 320  # order of a front that is eliminated by the dense engine
 TOUCH = 10  # terms that take as long as to gather, fill and store one element of a right-hand side
 SETUP = 0.5e-3  # seconds for a call, whatever the size
 VERTEX, EDGE = 1e-6, 0.28e-6  # seconds that the analysis takes for each, with METIS
+SETTLE, LOOK = 9.7e-9, 5e-9  # seconds to settle one of n vertices, over log2 n, and to look at an edge of it
+SHORT = 10  # levels of a graph whose edges labels pass about once for every level
+LONG = 0.16  # and how many times they do for every further one
+CACHE, MISS = 2 << 20, 0.5  # bytes of labels that stay near a core, and what a term takes more where they do not
+HEAD = 8  # terms that take as long as to read an edge for all searches that are made at once
 
 
 @dataclass(frozen=True)
@@ -40,12 +47,18 @@ class Rates:
         Terms of a solve, on all cores.
     write : float
         Bytes of the answer, on all cores.
+    sweep : float
+        Terms of searches from many sources at once, on all cores.
+    threads : int
+        Number of cores.
     """
 
     front: float
     product: float
     solve: float
     write: float
+    sweep: float
+    threads: int
 
 
 def rates(itemsize: int, operations: float, threads: int) -> Rates:
@@ -57,7 +70,9 @@ def rates(itemsize: int, operations: float, threads: int) -> Rates:
     2.0
     """
     slower = max(itemsize / 4, 0.5) * max(operations, 1) / 2
-    return Rates(9e9 / slower, 42e9 * threads / slower, 27e9 * threads / slower, 3e9 * threads)
+    return Rates(
+        6e9 / slower, 28e9 * threads / slower, 18e9 * threads / slower, 3e9 * threads, 6e9 * threads / slower, threads
+    )
 
 
 @dataclass(frozen=True)
@@ -158,6 +173,19 @@ def dense_seconds(n: int, rate: Rates) -> float:
     return SETUP + float(n) ** 3 / rate.product * (1 + 500 / max(n, 1))
 
 
-def dijkstra_seconds(n: int, nnz: int, count: int) -> float:
-    """For `count` runs of Dijkstra's algorithm with a heap, one after the other."""
-    return count * (7.5e-9 * n * log2(max(n, 2)) + 6e-9 * nnz)
+def settle_seconds(n: int, nnz: int, count: int, rate: Rates) -> float:
+    """For `count` runs of Dijkstra's algorithm with a heap, each on one core."""
+    return max(count / rate.threads, min(count, 1)) * (SETTLE * n * log2(max(n, 2)) + LOOK * nnz)
+
+
+def sweep_seconds(n: int, spread: Spread, count: int, width: int, rate: Rates, size: int) -> float:
+    """For searches from `count` vertices, up to `width` of them at once, with labels of so many bytes.
+
+    Labels pass the edges about as often as there are levels, as long as those are few.
+    """
+    passes = min(spread.levels, SHORT) + LONG * max(spread.levels - SHORT, 0)
+    lanes = min(width, max(-(-count // rate.threads), 1))
+    groups = -(-count // lanes)
+    terms = max(groups / rate.threads, min(groups, 1)) * (lanes + HEAD) * passes * spread.edges
+    far = 1 + MISS * min(n * lanes * size / CACHE, 1)
+    return SETUP + terms * far * rate.threads / rate.sweep

@@ -10,7 +10,7 @@ A. George, Nested dissection of a regular finite element mesh (1973); G. Karypis
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -163,36 +163,50 @@ def _search(start: Any, neighbours: Any, source: int, part: Any, mine: int, queu
     return tail, level[queue[tail - 1]]
 
 
-def widest_level(start: Index, neighbours: Index) -> int:
-    """The most vertices of one level of a breadth-first search from an end of the graph.
+class Spread(NamedTuple):
+    """How breadth-first searches of a graph go; see `spread`."""
 
-    Of the order of a separator where there are small ones, and a large share of all vertices where there are none.
+    widest: int  # the most vertices of a level
+    levels: int  # how many levels there are
+    edges: int  # out of the vertices that are reached
+
+
+def spread(start: Index, neighbours: Index) -> Spread:
+    """The larger of two breadth-first searches: from the vertex with most edges, and from an end that it finds.
+
+    The widest level is of the order of a separator where there are small ones, and a large share of all vertices where
+    there are none.
 
     Examples
     --------
-    >>> widest_level(np.array([0, 1, 3, 5, 6]), np.array([1, 0, 2, 1, 3, 2]))
-    1
+    >>> spread(np.array([0, 1, 3, 5, 6]), np.array([1, 0, 2, 1, 3, 2]))
+    Spread(widest=1, levels=4, edges=6)
     """
-    return int(_widest(start, neighbours)) if len(neighbours) else 0
+    return Spread(*map(int, _spread(start, neighbours))) if len(neighbours) else Spread(0, 0, 0)
 
 
 @compiled
-def _widest(start: Any, neighbours: Any) -> Any:
+def _spread(start: Any, neighbours: Any) -> Any:
     n = len(start) - 1
     queue, level, part = np.empty(n, np.int64), np.full(n, -1), np.zeros(n, np.int64)
-    source = 0
+    counts = np.zeros(n, np.int64)
+    source, widest, levels, edges = 0, 0, 0, 0
     for v in range(n):
         if start[v + 1] - start[v] > start[source + 1] - start[source]:
             source = v
-    reached, _ = _search(start, neighbours, source, part, 0, queue, level)
-    source = queue[reached - 1]
-    for q in range(reached):
-        level[queue[q]] = -1
-    reached, far = _search(start, neighbours, source, part, 0, queue, level)
-    counts = np.zeros(far + 1, np.int64)
-    for q in range(reached):
-        counts[level[queue[q]]] += 1
-    return counts.max()
+    for _ in range(2):
+        reached, far = _search(start, neighbours, source, part, 0, queue, level)
+        counts[: far + 1] = 0
+        out = 0
+        for q in range(reached):
+            counts[level[queue[q]]] += 1
+            out += start[queue[q] + 1] - start[queue[q]]
+        for q in range(reached):
+            level[queue[q]] = -1
+        source = queue[reached - 1]
+        if out >= edges:
+            widest, levels, edges = counts[: far + 1].max(), far + 1, out
+    return widest, levels, edges
 
 
 @compiled

@@ -39,7 +39,7 @@ class RowsKernel:
         if not accumulate:
             self._operations.clear(C)
         began = perf_counter()
-        for rows, entries in _by_rank(A.offsets):
+        for rows, entries in by_rank(A.offsets):
             some = C[rows]
             self._operations.accumulate(some, A.values[entries, None], B[A.columns[entries]])
             C[rows] = some
@@ -52,7 +52,7 @@ class RowsKernel:
         began = perf_counter()
         offsets, rows, order = transposed(B.offsets, B.columns, B.width)
         values = B.values[order]
-        for columns, entries in _by_rank(offsets):
+        for columns, entries in by_rank(offsets):
             some = C[:, columns]
             self._operations.accumulate(some, A[:, rows[entries]], values[entries])
             C[:, columns] = some
@@ -70,7 +70,7 @@ class RowsKernel:
         starts = np.concatenate([np.flatnonzero(np.diff(keys, prepend=-1)), [len(keys)]])
         values = np.empty(len(columns), A.values.dtype)
         self._operations.clear(values)
-        for entries, terms in _by_rank(starts):
+        for entries, terms in by_rank(starts):
             some = values[entries]
             self._operations.accumulate(some, A.values[a[terms]], B.values[b[terms]])
             values[entries] = some
@@ -78,7 +78,7 @@ class RowsKernel:
         return Rows(offsets, columns, values, B.width)
 
 
-def _by_rank(offsets: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def by_rank(offsets: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """The rows that have a first entry, and where it is; then those that have a second; and so on."""
     lengths = np.diff(offsets)
     rows, rank = np.flatnonzero(lengths), 0

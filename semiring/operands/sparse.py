@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from semiring.algebra.laws import is_nan, show
 from semiring.algebra.semiring import Semiring
+from semiring.algorithms.sparse.ordering import Spread, spread
 from semiring.errors import SemiringError
 from semiring.graphs.adjacency import require_rows, scatter, stable_order, zeros
 from semiring.graphs.graph import Graph, as_graph
@@ -65,6 +66,11 @@ class Sparse(Operand):
     def indices(self) -> NDArray[np.int64]:
         """The column of each entry."""
         return self.rows.columns.astype(np.int64)
+
+    @cached_property
+    def spread(self) -> Spread:
+        """How breadth-first searches go."""
+        return spread(self.indptr, self.indices)
 
     @cached_property
     def facts(self) -> Facts:

@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from semiring.algebra.expression import postorder
+from semiring.algebra.rounding import nothing_improves
 from semiring.algorithms.sparse.analysis import Analysis
 from semiring.algorithms.sparse.costs import (
     SETUP,
@@ -15,23 +18,26 @@ from semiring.algorithms.sparse.costs import (
     Work,
     analysis_seconds,
     dense_seconds,
-    dijkstra_seconds,
     rates,
+    settle_seconds,
+    sweep_seconds,
     work_of,
 )
-from semiring.algorithms.sparse.ordering import widest_level
 from semiring.kernels.build import affordable, code_of
 from semiring.kernels.cpu.compile.threads import thread_count
+from semiring.kernels.cpu.sparse.sweeps import LANES
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.fronts import TOGETHER
 from semiring.operands.sparse import Sparse
 
 from .plan import Plan, nothing
 
+SMALL = 100  # vertices below which the dense methods are used
 SLOW = frozenset("exp exp2 expm1 log log2 log1p power logaddexp logaddexp2 gcd lcm".split())
 TRANSCENDENTAL_COST = 40  # instructions that such an operation takes
 NARROW = 0.25  # the share of all vertices up to which a level of a search is called narrow
 MANY = 24  # edges a vertex with which graphs without small separators fill
+FEW = 4  # terms an edge and source: two levels and what it takes to read the edge
 ANALYSIS_BUDGET = 0.4  # share of the dense closure's time that looking for a faster way may take
 OBJECT = 2000  # instructions that an operation on Python objects takes
 
@@ -55,7 +61,7 @@ class SparsePlan(Plan):
     load : Work
         Terms, by stage.
     seconds : dict
-        Predicted, for "elimination", "dense" and "dijkstra" (which only algebras with a selective ⊕ could use).
+        Predicted, for "elimination" and "dense", and for "search" where that was asked and can be done.
     prepared : float
         Seconds of the analysis, which is done.
     factors : int
@@ -69,7 +75,7 @@ class SparsePlan(Plan):
     >>> import semiring as sr
     >>> p = sr.plan(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus, verb="factor")
     >>> p.method, p.nnz, p.fill, sorted(p.seconds)
-    ('sparse elimination', 2, 1, ['dense', 'dijkstra', 'elimination'])
+    ('sparse elimination', 2, 1, ['dense', 'elimination'])
     """
 
     nnz: int = 0
@@ -105,10 +111,13 @@ class SparsePlan(Plan):
         rows["operation"] += f", with {self.nnz} edges"
         rows["order"] = f"{names[self.order]}  ({self.fill} pairs joined, {self.fill / max(n, 1):.1f} a vertex)"
         rows["fronts"] = f"{self.fronts}, the largest of order {self.largest}"
-        rows["predicted"] = f"elimination {_time(s['elimination'])}, dense {_time(s['dense'])}"
-        if self.algebra.selective:
-            rows["predicted"] += f", Dijkstra from every vertex {_time(s['dijkstra'])}"
+        rows["predicted"] = in_order(s)
         return rows
+
+
+def in_order(seconds: dict[str, float]) -> str:
+    """Predicted times in words, the least first."""
+    return ", ".join(f"{name} {_time(t)}" for name, t in sorted(seconds.items(), key=lambda item: item[1]))
 
 
 def _time(seconds: float) -> str:
@@ -149,7 +158,6 @@ def estimate(low: Lowering, analysis: Analysis, nnz: int, answer: bool) -> Estim
     seconds = {
         "elimination": prepared + (load.seconds(n, rate, written) if answer else load.factor_seconds(rate)),
         "dense": dense_seconds(n, rate) / (1 if answer else 3),
-        "dijkstra": dijkstra_seconds(n, nnz, n),
     }
     factors = (load.stored + load.stack) * low.storage.itemsize
     largest = int((analysis.pivots + analysis.reach).max(initial=0))
@@ -160,9 +168,9 @@ def estimate(low: Lowering, analysis: Analysis, nnz: int, answer: bool) -> Estim
 
 def plan(
     operation: str, low: Lowering, analysis: Analysis, nnz: int, run: Callable[[Any], Any] = nothing, *,
-    answer: bool = True,
+    answer: bool = True, searches: float | None = None,
 ) -> SparsePlan:
-    """The plan for a closure by elimination, or for factors only (`answer` false)."""
+    """The plan for a closure by elimination, or for factors only (`answer` false); `searches` would take so long."""
     n, threads, found = analysis.n, thread_count(), estimate(low, analysis, nnz, answer)
     if not code_of(low, "fronts").bought:
         low = affordable(low, n * (2 - (-n // TOGETHER) * 4 if answer else 2), found.terms, "fronts")
@@ -176,7 +184,8 @@ def plan(
         found.terms,
         found.memory + threads * n * 64 * low.storage.itemsize, run,
         (f"{subject} ({load.fill} pairs joined)", advice), {"method": why}, 0,
-        nnz, analysis.method, load.fill, len(analysis.parent), found.largest, load, dict(seconds), prepared,
+        nnz, analysis.method, load.fill, len(analysis.parent), found.largest, load,
+        seconds | ({} if searches is None else {"search": searches}), prepared,
         found.factors, threads,
     )
 
@@ -187,6 +196,40 @@ def factoring_share(plan: SparsePlan) -> float:
     assert load is not None
     rate = lowering_rates(low)
     return load.factor_seconds(rate) / load.seconds(n, rate, low.matrix_bytes(n))
+
+
+class Searches(NamedTuple):
+    """What searches from many vertices are predicted to take."""
+
+    settle: float  # seconds, one after the other
+    sweep: float  # and many at once
+
+    @property
+    def seconds(self) -> float:
+        """By the faster way."""
+        return min(self)
+
+
+def search_times(low: Lowering, A: Sparse, count: int) -> Searches:
+    """Searches from `count` vertices in a lowering of machine numbers, where no edge is better than 1."""
+    rate, size = lowering_rates(low), sum(component.itemsize for component in low.components)
+    written = count * A.n * low.storage.itemsize / rate.write
+    going = -(-count * int(np.count_nonzero(np.diff(A.indptr))) // max(A.n, 1))  # others end where they begin
+    sweep = sweep_seconds(A.n, A.spread, going, max(LANES // size, 1), rate, size)
+    return Searches(settle_seconds(A.n, A.nnz, going, rate) + written, sweep + written)
+
+
+def all_searches(low: Lowering, A: Sparse) -> float | None:
+    """Seconds for a search from every vertex; None where an edge may be better than 1, or for Python objects."""
+    if not low.algebra.selective or low.kind == "objects" or not nothing_improves(A.S.over(A.dtype), A.values):
+        return None
+    return search_times(low, A, A.n).seconds
+
+
+def least_search_seconds(low: Lowering, A: Sparse) -> float:
+    """What searches from every vertex hardly ever fall below, known without one: each edge is passed a few times."""
+    rate = lowering_rates(low)
+    return SETUP + A.n * (FEW * A.nnz / rate.sweep + A.n * low.storage.itemsize / rate.write)
 
 
 def not_worth_a_look(low: Lowering, A: Sparse) -> bool:
@@ -200,4 +243,4 @@ def not_worth_a_look(low: Lowering, A: Sparse) -> bool:
     if dense <= stake + SETUP + n * n * low.storage.itemsize / rate.write:
         return True
     many, dear = nnz > MANY * n, stake > ANALYSIS_BUDGET * dense
-    return (many or dear) and widest_level(A.indptr, A.indices) > NARROW * n
+    return (many or dear) and A.spread.widest > NARROW * n

@@ -14,20 +14,19 @@ from semiring.operands.operand import order_of
 from semiring.operands.sparse import Sparse
 
 from . import costs
-from .costs import SparsePlan
+from .costs import SMALL, SparsePlan
 from .factors import right_of
 from .forms import part_of, told
 from .fronts import analysis_of, lowering_of
 from .methods import SPARSE, resolve_method
 from .plan import Plan
+from .searches import form_if_faster
 from .sparse_factors import SparseFactors
 from .task import Declined, Task
 
-SMALL = 100  # vertices below which the dense methods are used
-
 
 def offer(task: Task) -> Plan | None:
-    """Elimination where it is asked for, or predicted to be faster than the dense closure; factors in any case."""
+    """Elimination where it is asked for, or predicted to be faster than the other methods; factors in any case."""
     o, given = task.options, task.operands[0]
     if not isinstance(given, Sparse) or o.packed:
         return None
@@ -50,7 +49,12 @@ def _closure(task: Task, given: Sparse) -> Plan | None:
     plan = costs.plan("closure", low, analysis, given.nnz, partial(_close, task, given, analysis))
     if wanted:
         plan.reasons["method"] = "as asked"
-    return plan if wanted or plan.seconds["elimination"] <= plan.seconds["dense"] + plan.prepared else None
+        return plan
+    seconds = plan.seconds["elimination"] - plan.prepared  # the analysis is done
+    if seconds > plan.seconds["dense"]:
+        return None
+    searched = seconds > costs.least_search_seconds(low, given) and form_if_faster(given, low, seconds) is not None
+    return None if searched else plan
 
 
 def _close(task: Task, given: Sparse, analysis: Analysis, plan: SparsePlan) -> Any:

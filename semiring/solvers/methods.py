@@ -24,6 +24,7 @@ SCHEDULES: dict[str, Callable[[Any, Kernel[Any], int], None]] = {
     "elimination": elimination,
 }
 SPARSE = "sparse"  # the name under which elimination on the sparse structure can be asked for
+SEARCH = "search"  # and that of a search from every vertex
 ALIASES = {"fw": "floyd-warshall", "kleene": "r-kleene", "lu": "elimination"}
 BLOCKED_TILE = 256  # rows of a pivot block: products with fewer steps of k are slower
 
@@ -42,7 +43,7 @@ def resolve_method(method: str, S: Semiring) -> str:
         return method
     name = method.lower().replace("_", "-")
     name = ALIASES.get(name, name)
-    known = (*SCHEDULES, SPARSE, "auto")
+    known = (*SCHEDULES, SPARSE, SEARCH, "auto")
     if name not in known:
         near = get_close_matches(name, known, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"it is one of {', '.join(known)}"
@@ -56,6 +57,11 @@ def resolve_method(method: str, S: Semiring) -> str:
         raise LawError(
             f"squaring needs an algebra in which longer and longer walks stop improving, and {S.name} is not bounded: "
             f"{S._law_report.flags['bounded']}; use method='auto'"
+        )
+    if name == SEARCH and not S.selective:
+        raise LawError(
+            f"a search needs a selective ⊕, and in {S.name} {S._law_report.flags['selective']}: it would keep one walk "
+            "only; use method='auto'"
         )
     return name
 

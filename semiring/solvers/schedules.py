@@ -25,10 +25,11 @@ from semiring.operands.operand import Operand, order_of
 
 from .cycles import FINE, look_for_cycles, may_diverge, settle
 from .forms import is_finite, refuse_overflow, told, without_library
-from .methods import SCHEDULES, SPARSE, choose_method, resolve_method
+from .methods import SCHEDULES, SEARCH, SPARSE, choose_method, resolve_method
 from .plan import Plan
 from .task import Task
 
+WAYS = {SPARSE: "eliminates on the structure", SEARCH: "follows the edges"}  # that need the entries of a matrix
 STACKED = 128  # matrices up to this order are closed together in one call; on a GPU those up to its tile
 KEPT = 1 << 20  # bytes up to which a matrix that may be overwritten is copied all the same
 
@@ -40,11 +41,11 @@ def offer(task: Task) -> Plan:
     if o.packed:
         given = as_packed(given)
     method = o.method if o.method == "auto" else resolve_method(o.method, task.S)
-    if method == SPARSE and o.packed:
-        raise SemiringError("method='sparse' eliminates on the structure of a matrix, and packed=True closes its bits: "
-                            "ask for one of the two")
-    if method == SPARSE:
-        raise SemiringError("method='sparse' eliminates on the structure of a sparse matrix or graph on the CPU; A is "
+    if method in WAYS and o.packed:
+        raise SemiringError(f"method={method!r} {WAYS[method]} of a matrix, and packed=True closes its bits: ask for "
+                            "one of the two")
+    if method in WAYS:
+        raise SemiringError(f"method={method!r} {WAYS[method]} of a sparse matrix or graph on the CPU; A is "
                             f"{given.kind if given.kind != 'dense' else 'an array'}")
     facts, low = given.form(n, check=o.check, in_place=o.overwrite and o.reflexive)
     if not code_of(low).bought:

@@ -30,6 +30,7 @@ from semiring.kernels.build import affordable, code_of
 from semiring.kernels.choose import choose
 from semiring.kernels.cpu.compile.price import Code
 from semiring.kernels.cpu.compile.threads import thread_count
+from semiring.kernels.cpu.sparse.sweeps import sweep_kernel
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.objects import in_python_integers, python_integers
@@ -40,6 +41,7 @@ from semiring.operands.devices import gpu_name, require_gpu
 from semiring.operands.operand import Operand, convert, order_of_one
 from semiring.operands.sparse import Sparse
 
+from .costs import search_times
 from .cycles import improving
 from .forms import plain_form
 from .plan import Plan
@@ -65,19 +67,20 @@ def offer(task: Task) -> Plan:
     matrix, o = as_sparse(on_host(given)), task.options
     form = form_of(matrix)
     on_gpu = _on_gpu(matrix, form, len(starts), o)
-    search = Search(S, matrix, form if on_gpu else on_the_host(matrix, form, len(starts)))
+    search = Search(S, matrix, form if on_gpu else on_the_host(matrix, form, len(starts), o.predecessors))
     low = search.form.low
     size = len(starts) * n * (given.dtype.itemsize + (4 if o.predecessors else 0))
     return Plan(
         "rows", S, (len(starts), n), "label setting" if search.form.bounded else "label correcting", low,
-        gpu_name() or "GPU" if on_gpu else _host(low), float(matrix.nnz) * len(starts), size,
+        gpu_name() or "GPU" if on_gpu else place_of(low), float(matrix.nnz) * len(starts), size,
         partial(_rows, search, starts, single, on_gpu, o, given),
         (f"{len(starts)} rows of the closure of {n} vertices", "pass fewer sources at a time"),
         {"method": "no edge is better than 1" if search.form.bounded else "an edge may be better than 1"},
     )
 
 
-def _host(low: Lowering) -> str:
+def place_of(low: Lowering) -> str:
+    """Where the CPU searches."""
     return f"CPU, {thread_count()} threads" if low.compiled and low.kind != "objects" else "CPU, 1 thread"
 
 
@@ -142,7 +145,8 @@ class Form:
     low: Lowering
     facts: Facts
     bounded: bool  # no edge is better than 1, so that vertices settle best first
-    code: Code | None = None  # what is told how long the search took that could be compiled, and is not
+    together: bool = False  # whether several sources are searched from at once
+    codes: tuple[Code, ...] = ()  # what is told how long the search took that could be compiled, and is not
 
 
 class Search:
@@ -160,11 +164,13 @@ class Search:
             values = self.stored.values if low.kind == "objects" else self.given.values
             began = perf_counter()
             found = [self._searched(int(s), values, predecessors) for s in starts]
-            if self.form.code is not None:
-                self.form.code.spent += perf_counter() - began
+            for code in self.form.codes:
+                code.spent += perf_counter() - began
             return _stacked(found, low, self.given.shape[0], predecessors)
         from semiring.kernels.cpu.sparse.search import search_kernel
 
+        if self.form.together and not predecessors:
+            return low.decode(sweep_kernel(low).sweep(self.stored, starts)), None
         kernel = search_kernel(low)
         if self.form.bounded:
             X, P = kernel.settle(self.stored, starts, predecessors)
@@ -232,15 +238,20 @@ def form_of(given: Sparse) -> Form:
     return Form(low, facts, nothing_improves(S.over(values.dtype), values))
 
 
-def on_the_host(given: Sparse, form: Form, sources: int) -> Form:
-    """The same without compiled code, where compiling does not repay for so many sources."""
+def on_the_host(given: Sparse, form: Form, sources: int, predecessors: bool = False) -> Form:
+    """How so many searches run on the CPU: without compiled code, where compiling does not repay, or together."""
     low = affordable(form.low, float(sources) * given.n, float(sources) * given.n**2, "search")
+    together = sources > 1 and form.bounded and not predecessors and form.low.kind == "numba"
+    sweep = code_of(form.low, "sweep") if together else None
     if low.compiled:
-        return replace(form, low=low)
-    code = code_of(form.low, "search")
+        if sweep is None:
+            return replace(form, low=low)
+        times = search_times(low, given, sources)
+        return replace(form, low=low, together=times.sweep < times.settle and sweep.repays(times.settle))
+    codes = [code_of(form.low, "search")] + ([] if sweep is None else [sweep])
     if given.dtype.kind in "iu" and given.S.is_tropical:
         low = python_integers(given.S, given.dtype, low.reason)  # in which no sum leaves the dtype on the way
-    return replace(form, low=low, code=code)
+    return replace(form, low=low, codes=tuple(codes))
 
 
 def _stacked(

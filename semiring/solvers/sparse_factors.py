@@ -133,7 +133,9 @@ class SparseFactors(Named):
         >>> F.predict().operation, F.predict().memory >= 32
         ('closure', True)
         """
-        return costs.plan("closure", self.lowering, self.analysis, self._A.nnz)
+        return costs.plan(
+            "closure", self.lowering, self.analysis, self._A.nnz, searches=costs.all_searches(self.lowering, self._A)
+        )
 
     def refactor(self, A: Any) -> SparseFactors:
         """The factors of other weights on the same edges; the analysis is used again.

@@ -42,7 +42,7 @@ SOLVERS: dict[str, dict[str, tuple[str, ...]]] = {
     "closure": {
         "dense": ("schedules",),
         "device": ("speculation", "sixteen_bits", "schedules"),
-        "sparse": ("components", "elimination", "schedules"),
+        "sparse": ("components", "elimination", "searches", "schedules"),
         "packed": ("schedules",),
     },
     "matmul": {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.graphs.texts import clip_repr
 from semiring.kernels.blocks.rows import Rows
-from semiring.kernels.build import kernel, sparse_kernel
+from semiring.kernels.build import code_of, kernel, sparse_kernel
 from semiring.kernels.choose import choose
 from semiring.kernels.cpu.compile.price import always, has_numba, loads_numba
 from semiring.kernels.cpu.dense.scan import SCANNED, scan
@@ -111,4 +112,6 @@ def _run_rows(S: Semiring, dtype: np.dtype) -> None:
         return
     SparseFactors(given, analysis_of(given, "natural"), check=False).rows([0])
     if S.selective:
-        Search(S, given, on_the_host(given, form_of(given), 1)).rows(np.array([0]), False)
+        form = on_the_host(given, form_of(given), 1)
+        for together in (False, form.bounded and code_of(form.low, "sweep").repays(0.0)):
+            Search(S, given, replace(form, together=together)).rows(np.array([0]), False)

@@ -18,8 +18,17 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.general import general
 from semiring.kernels.lowering.objects import python_objects
 from semiring.operands.read import read
+from semiring.operands.sparse import Sparse
 from semiring.solvers import costs
-from semiring.solvers.costs import MANY, estimate, lowering_rates, not_worth_a_look
+from semiring.solvers.costs import (
+    MANY,
+    all_searches,
+    estimate,
+    least_search_seconds,
+    lowering_rates,
+    not_worth_a_look,
+    search_times,
+)
 
 LOW = general(sr.min_plus, np.dtype("f8"))
 
@@ -45,7 +54,7 @@ def low_of(name: str, dtype: str) -> Lowering:
 
 def test_a_plan_says_what_it_would_do() -> None:
     text = str(sr.factor(grid(40), sr.min_plus).predict())
-    parts = "closure over min-plus, 1600 × 1600, float64, with 6240 edges", "order", "Dijkstra", "MiB"
+    parts = "closure over min-plus, 1600 × 1600, float64, with 6240 edges", "order", "search", "MiB"
     for part in parts:
         assert part in text
     found = sr.plan(grid(40), sr.min_plus)
@@ -76,7 +85,7 @@ def test_an_estimate_adds_up() -> None:
     assert whole.terms > factors.terms == whole.load.small + whole.load.large
     assert factors.seconds["elimination"] < whole.seconds["elimination"]
     assert factors.seconds["dense"] == pytest.approx(whole.seconds["dense"] / 3), "a third of a closure's work"
-    assert whole.seconds["dijkstra"] == factors.seconds["dijkstra"] and whole.prepared > 0
+    assert whole.prepared > 0
     assert whole.largest == max(analysis.pivots + analysis.reach)
     half = estimate(low_of("min_plus", "f4"), analysis, A.nnz, True)
     assert half.factors == whole.factors / 2 and half.seconds["elimination"] < whole.seconds["elimination"]
@@ -118,9 +127,9 @@ def test_rows_that_are_printed_of_a_sparse_plan(method: str, text: str) -> None:
     rows = costs.plan("closure", LOW, analysed(A, method), A.nnz).rows()
     assert rows["operation"] == "closure over min-plus, 16 × 16, float64, with 48 edges"
     assert rows["order"].startswith(text + "  (") and "a vertex)" in rows["order"]
-    assert "Dijkstra" in rows["predicted"] and rows["fronts"].endswith("of order 16")
-    sums = costs.plan("factor", low_of("plus_times", "f8"), analysed(A), A.nnz).rows()
-    assert "Dijkstra" not in sums["predicted"], "which algebras whose ⊕ does not select cannot use"
+    assert "search" not in rows["predicted"] and rows["fronts"].endswith("of order 16")
+    searched = costs.plan("closure", LOW, analysed(A, method), A.nnz, searches=0.001).rows()
+    assert "search 1 ms" in searched["predicted"]
     nothing = costs.plan("closure", LOW, analysed(sp.csr_array((0, 0))), 0).rows()
     assert "(0 pairs joined, 0.0 a vertex)" in nothing["order"]
 
@@ -142,7 +151,7 @@ def random_graph(n: int, degree: int) -> sp.csr_array:
 
 
 @pytest.mark.parametrize(("A", "look"), [
-    (grid(50), True), (sp.csr_array((2500, 2500)), True), (random_graph(100, 3), False),
+    (grid(50), True), (sp.csr_array((2500, 2500)), True), (random_graph(60, 3), False),
     (random_graph(4000, 2 * MANY), False), (random_graph(4000, 2), True),
     (sp.csr_array(np.ones((300, 300))), False), (sp.csr_array((0, 0)), False),
 ], ids=["grid", "no edges", "small", "many edges", "few edges", "dense", "nothing"])
@@ -161,8 +170,33 @@ def test_many_edges_repay_where_levels_are_narrow() -> None:
 def test_objects_repay_a_look_early() -> None:
     """Where every term takes long, the dense closure is never fast."""
     low = python_objects(sr.regex, np.dtype(object), "for the test")
-    assert not not_worth_a_look(low, read(grid(11), sr.min_plus))  # type: ignore[arg-type]
-    assert not_worth_a_look(LOW, read(grid(11), sr.min_plus))  # type: ignore[arg-type]
+    assert not not_worth_a_look(low, read(grid(9), sr.min_plus))  # type: ignore[arg-type]
+    assert not_worth_a_look(LOW, read(grid(9), sr.min_plus))  # type: ignore[arg-type]
+
+
+def test_searches_are_predicted_where_they_can_be_made() -> None:
+    A = read(random_graph(500, 4), sr.min_plus)
+    assert isinstance(A, Sparse)
+    both = search_times(LOW, A, A.n)
+    assert all_searches(LOW, A) == both.seconds == min(both.settle, both.sweep) == both.sweep
+    one = search_times(LOW, A, 1)
+    assert one.seconds == one.settle < both.seconds
+    for S, shift, found in ((sr.min_plus, -2, False), (sr.plus_times, 0, False), (sr.max_plus, -2, True)):
+        B = read(random_graph(500, 4) + shift * (random_graph(500, 4) != 0), S)
+        assert isinstance(B, Sparse)
+        assert (all_searches(general(S, np.dtype("f8")), B) is not None) is found, S.name
+    objects = python_objects(sr.min_plus, np.dtype("f8"), "for the test")
+    assert all_searches(objects, A) is None
+    assert 0 < least_search_seconds(LOW, A) < both.seconds
+
+
+def test_sources_without_edges_take_no_time() -> None:
+    A = random_graph(400, 4)
+    lone = sp.csr_array((A.data, A.indices, np.r_[A.indptr, np.full(1200, A.nnz)]), (1600, 1600))
+    with_edges, all_of_them = (read(B, sr.min_plus) for B in (A, lone))
+    assert isinstance(with_edges, Sparse) and isinstance(all_of_them, Sparse)
+    written = 1600 * 1600 * 8 / lowering_rates(LOW).write
+    assert search_times(LOW, all_of_them, 1600).sweep - written < 2 * search_times(LOW, with_edges, 400).sweep
 
 
 def test_the_load_is_kept_in_the_plan() -> None:

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 
 import semiring as sr
 from semiring.solvers import costs
-from semiring.solvers.costs import SparsePlan
-from semiring.solvers.elimination import SMALL, offer
+from semiring.solvers.costs import SMALL, SparsePlan
+from semiring.solvers.elimination import offer
 from semiring.solvers.plan import Plan
 from semiring.solvers.sparse_factors import SparseFactors
 from semiring.solvers.task import Task, options

@@ -11,7 +11,16 @@ import pytest
 import semiring as sr
 from semiring.kernels.lowering.general import general
 from semiring.solvers import methods
-from semiring.solvers.methods import ALIASES, BLOCKED_TILE, SCHEDULES, SPARSE, choose_method, close_best, resolve_method
+from semiring.solvers.methods import (
+    ALIASES,
+    BLOCKED_TILE,
+    SCHEDULES,
+    SEARCH,
+    SPARSE,
+    choose_method,
+    close_best,
+    resolve_method,
+)
 
 LOW = general(sr.min_plus, np.dtype("f8"))
 
@@ -20,7 +29,7 @@ def engine(tile: int = 64, align: int = 1, whole: bool = False) -> Any:
     return SimpleNamespace(tile=tile, align=align, closes_whole=lambda n: whole)
 
 
-@pytest.mark.parametrize("name", [*SCHEDULES, SPARSE, "auto"])
+@pytest.mark.parametrize("name", [*SCHEDULES, SPARSE, SEARCH, "auto"])
 def test_names_in_any_spelling(name: str) -> None:
     for spelt in (name, name.upper(), name.replace("-", "_")):
         assert resolve_method(spelt, sr.min_plus) == name

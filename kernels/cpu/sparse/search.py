@@ -1,7 +1,8 @@
 """Rows of a closure for a few sources over compressed rows, on the CPU, for semirings whose ⊕ selects.
 
 The compiled loops are generated for each semiring, from search_template.py. A thread takes one source after the
-other: where no edge is better than 1 vertices settle best first, elsewhere labels are corrected.
+other: where no edge is better than 1 vertices settle best first, elsewhere labels are corrected. See sweeps.py for
+many sources at once.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ class CpuSearchKernel:
 
     @cached_property
     def module(self) -> ModuleType:
-        """The compiled module: ``settle`` and ``correct``."""
-        return cache.load(*_source(self.program))
+        """The compiled module: ``settle``, ``correct`` and ``sweep``."""
+        return cache.load(*text_of(self.program))
 
     def settle(self, A: Rows, sources: np.ndarray, predecessors: bool) -> tuple[np.ndarray, np.ndarray | None]:
         """The rows of A* for the sources, and predecessors if wanted; no edge may be better than 1.
@@ -66,9 +67,10 @@ class CpuSearchKernel:
 
         def rows(first: int, last: int) -> None:
             spare = n * INDEX.itemsize
-            _memory, place = scratch(_aligned(spare) + n * self.dtype.itemsize + 2 * spare)
+            _memory, place = scratch(2 * aligned(spare) + n * self.dtype.itemsize + 2 * spare)
             predecessor, step = (place, 0) if P is None else (P.ctypes.data, spare)
-            settle(X.ctypes.data, predecessor, step, *shared, n, first, last, place + _aligned(spare), 1)
+            order = place + aligned(spare)
+            settle(X.ctypes.data, predecessor, step, *shared, n, first, last, order, order + aligned(spare), 1)
 
         share(rows, self._pieces(A, len(sources)), self.threads)
         return X, P
@@ -85,11 +87,11 @@ class CpuSearchKernel:
 
         def rows(first: int, last: int) -> None:
             spare = n * INDEX.itemsize
-            _memory, place = scratch(_aligned(spare) + 3 * spare + n)
+            _memory, place = scratch(aligned(spare) + 3 * spare + n)
             predecessor, step = (place, 0) if P is None else (P.ctypes.data, spare)
             correct(
                 X.ctypes.data, predecessor, step, *shared, n, failed.ctypes.data, first, last,
-                place + _aligned(spare), 1,
+                place + aligned(spare), 1,
             )
 
         share(rows, self._pieces(A, len(sources)), self.threads)
@@ -105,7 +107,7 @@ class CpuSearchKernel:
         return ranges(count, min(PIECES * self.threads, work // WORK + 1))
 
 
-def _source(text: Program) -> tuple[str, str]:
+def text_of(text: Program) -> tuple[str, str]:
     """Name and text of the generated module."""
     parts = [f"(x[{i}] != y[{i}])" for i in range(len(text.components))]
     differs = " | ".join(parts) if len(parts) > 1 else "x != y"
@@ -115,10 +117,10 @@ def _source(text: Program) -> tuple[str, str]:
 
 def names_of(lowering: Lowering) -> list[str]:
     """The name under which the compiled function that most searches need is kept on disk."""
-    return [f"{cache.stem(*_source(program(lowering)))}.settle"]
+    return [f"{cache.stem(*text_of(program(lowering)))}.settle"]
 
 
-def _aligned(size: int) -> int:
+def aligned(size: int) -> int:
     return -(-size // 64) * 64
 
 

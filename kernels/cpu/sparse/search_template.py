@@ -1,4 +1,4 @@
-"""Best walks from one source after the other over compressed rows. A template: see search.py, and template.py.
+"""Best walks from many sources over compressed rows. A template: see search.py, and template.py.
 
 Offsets are int64, columns int32, all arrays addresses. `better` is the strict order of a selective ⊕.
 """
@@ -11,11 +11,23 @@ import numpy as np
 from numba import int64, void
 
 from semiring.kernels.cpu.compile.jit import njit
-from semiring.kernels.cpu.compile.raw import as_element, fetch, first_component, put, stay_apart
+from semiring.kernels.cpu.compile.raw import (
+    ANY,
+    PANEL,
+    ROW_0,
+    as_element,
+    fetch,
+    first_component,
+    load,
+    put,
+    stay_apart,
+    store,
+)
 
 ELEMENT = np.float32  # or a tuple of scalar classes
 ZERO, ONE = np.float32(np.inf), np.float32(0)
 ITEM = 4  # bytes of an element in a matrix
+SIZE = 4  # and in planes
 compiled = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 inline = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
 
@@ -111,15 +123,16 @@ def sink(keys: int, heap: int, places: int, size: int, v: int, key: Any) -> None
     put(np.int32, places, v, np.int32(place))
 
 
-@entry(*[int64] * 12)
+@entry(*[int64] * 13)
 def settle(
     X: int, P: int, P_row: int, sources: int, offsets: int, columns: int, values: int, n: int, first: int, last: int,
-    workspace: int, one: int,
+    order: int, workspace: int, one: int,
 ) -> None:
     """Rows ``first:last`` of X and of predecessors, where no edge is better than 1: vertices settle best first.
 
-    Dijkstra's algorithm with a heap. `P_row` is 0 where predecessors are not wanted: all sources share a row.
-    Workspace: n vertices in the heap, n places in it, n keys.
+    Dijkstra's algorithm with a heap. `P_row` is 0 where predecessors are not wanted: all sources share a row. `order`
+    takes the vertices that the last source reaches, as they settled, and −1 after them. Workspace: n vertices in the
+    heap, n places in it, n keys.
     """
     unit = first_component(ELEMENT, one)
     heap = workspace
@@ -132,10 +145,12 @@ def settle(
         for v in range(n):
             put(np.int32, places, v, NONE)
         rise(keys, heap, places, int64(0), source, as_element(ELEMENT, ONE))
-        size = int64(1)
+        size, settled = int64(1), int64(0)
         while size > 0:
             u, x_u = int64(fetch(np.int32, heap, 0)), fetch(ELEMENT, keys, 0)
             put(np.int32, places, u, SETTLED)
+            put(np.int32, order, settled, np.int32(u))
+            settled += 1
             size -= 1
             if size > 0:
                 moved, key = int64(fetch(np.int32, heap, size)), fetch(ELEMENT, keys, size)
@@ -153,6 +168,76 @@ def settle(
                         place = size
                         size += 1
                     rise(keys, heap, places, place, v, t)
+        for i in range(settled, n):
+            put(np.int32, order, i, NONE)
+
+
+@compiled
+def relax(u: int, lanes: int, offsets: int, columns: int, values: int, x: int, plane: int, waiting: int,
+          unit: Any) -> None:
+    """The edges from u for all lanes at once; whoever improves in one of them waits."""
+    stay_apart()
+    for p in range(fetch(np.int64, offsets, u), fetch(np.int64, offsets, u + 1)):
+        v, a = int64(fetch(np.int32, columns, p)), fetch(ELEMENT, values, p)
+        if v == u:  # no edge is better than 1
+            continue
+        improved = int64(0)
+        for j in range(lanes):
+            x_v = load(ELEMENT, x, plane, v * lanes + j, ROW_0)
+            y = as_element(ELEMENT, plus(x_v, extend(load(ELEMENT, x, plane, u * lanes + j, PANEL), a, unit)))
+            store(ELEMENT, x, plane, v * lanes + j, ROW_0, y)
+            improved |= int64(differs(y, x_v))
+        put(np.uint8, waiting, v, fetch(np.uint8, waiting, v) | np.uint8(improved))
+
+
+@entry(*[int64] * 15)
+def sweep(
+    X: int, places: int, targets: int, sources: int, offsets: int, columns: int, values: int, n: int, first: int,
+    last: int, width: int, most: int, finished: int, workspace: int, one: int,
+) -> None:
+    """Rows `targets` of X for the sources ``first:last``, `width` at a time, where no edge is better than 1.
+
+    Labels of as many sources stand side by side, a lane each. All vertices are passed again and again, and those whose
+    label improved in any lane relax their edges. The edges are those of vertices that were renumbered; `places` says
+    where each has gone. Where more than `most` edges are relaxed for some sources, they and all after them are given
+    up: `finished` says of each source whether its row was written. `taken` takes the number of edges that were
+    relaxed. Workspace: n labels of every lane, in planes, and n marks of one byte, up to a multiple of 8.
+    """
+    unit = first_component(ELEMENT, one)
+    for begin in range(first, last, width):
+        lanes = min(width, last - begin)
+        x, plane, waiting = workspace, n * lanes, workspace + n * width * SIZE
+        for i in range(n * lanes):
+            store(ELEMENT, x, plane, i, ANY, as_element(ELEMENT, ZERO))
+        words = (n + 7) // 8
+        for i in range(words):
+            put(np.uint64, waiting, i, np.uint64(0))
+        for j in range(lanes):
+            source = fetch(np.int64, sources, begin + j)
+            store(ELEMENT, x, plane, source * lanes + j, ANY, as_element(ELEMENT, ONE))
+            put(np.uint8, waiting, source, np.uint8(1))
+        relaxed, some = int64(0), True
+        while some and relaxed <= most:
+            some = False
+            for i in range(words):
+                if fetch(np.uint64, waiting, i) == 0:
+                    continue
+                for u in range(8 * i, min(8 * i + 8, n)):
+                    if fetch(np.uint8, waiting, u):
+                        put(np.uint8, waiting, u, np.uint8(0))
+                        some = True
+                        relaxed += fetch(np.int64, offsets, u + 1) - fetch(np.int64, offsets, u)
+                        relax(u, lanes, offsets, columns, values, x, plane, waiting, unit)
+        if some:
+            return
+        for block in range(0, n, 8):  # of a cache line of every row
+            for j in range(lanes):
+                row = X + fetch(np.int64, targets, begin + j) * n * ITEM
+                for v in range(block, min(block + 8, n)):
+                    place = int64(fetch(np.int32, places, v))
+                    put(ELEMENT, row, v, load(ELEMENT, x, plane, place * lanes + j, ANY))
+        for j in range(lanes):
+            put(np.uint8, finished, begin + j, np.uint8(1))
 
 
 @compiled

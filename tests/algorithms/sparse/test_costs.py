@@ -15,12 +15,15 @@ from semiring.algorithms.sparse.analysis import Analysis, analyse
 from semiring.algorithms.sparse.costs import (
     BIG,
     LANES,
+    SETUP,
     analysis_seconds,
     dense_seconds,
-    dijkstra_seconds,
     rates,
+    settle_seconds,
+    sweep_seconds,
     work_of,
 )
+from semiring.algorithms.sparse.ordering import Spread
 
 ORDERS = ["amd", "levels", "natural"] + ["metis"] * (find_spec("pymetis") is not None)
 quick = settings(max_examples=80, deadline=None)
@@ -100,7 +103,7 @@ def test_times_add_up_and_grow() -> None:
     assert load.seconds(100, rate, 8 * 10**9) - whole[2] == pytest.approx(8 * 10**9 / rate.write)
     for seconds in (
         lambda n: analysis_seconds(n, 5 * n, "metis"), lambda n: dense_seconds(n, rate),
-        lambda n: dijkstra_seconds(n, 5 * n, n),
+        lambda n: settle_seconds(n, 5 * n, n, rate),
     ):
         found = [seconds(n) for n in (0, 1, 10, 1000, 10**5)]
         assert all(t >= 0 for t in found) and found == sorted(found) and found[-1] > found[0]
@@ -110,7 +113,24 @@ def test_what_the_methods_promise_of_their_times() -> None:
     rate = rates(4, 2, 2)
     assert analysis_seconds(10**4, 10**5, "levels") < analysis_seconds(10**4, 10**5, "metis")
     assert dense_seconds(20_000, rate) / dense_seconds(10_000, rate) == pytest.approx(8, rel=0.05)
-    assert dijkstra_seconds(1000, 5000, 30) == pytest.approx(30 * dijkstra_seconds(1000, 5000, 1))
-    edges_alone = dijkstra_seconds(1000, 10**7, 1) - dijkstra_seconds(1000, 0, 1)
-    assert edges_alone == pytest.approx(2 * (dijkstra_seconds(1000, 5 * 10**6, 1) - dijkstra_seconds(1000, 0, 1)))
-    assert dijkstra_seconds(4096, 0, 1) / dijkstra_seconds(64, 0, 1) == pytest.approx(64 * log2(4096) / log2(64))
+    assert settle_seconds(1000, 5000, 30, rate) == pytest.approx(15 * settle_seconds(1000, 5000, 1, rate)), "two cores"
+    edges_alone = settle_seconds(1000, 10**7, 1, rate) - settle_seconds(1000, 0, 1, rate)
+    half = settle_seconds(1000, 5 * 10**6, 1, rate) - settle_seconds(1000, 0, 1, rate)
+    assert edges_alone == pytest.approx(2 * half)
+    by_size = settle_seconds(4096, 0, 1, rate) / settle_seconds(64, 0, 1, rate)
+    assert by_size == pytest.approx(64 * log2(4096) / log2(64))
+    assert settle_seconds(1000, 5000, 0, rate) == 0
+
+
+def test_searches_at_once_repay_where_levels_are_few_and_sources_many() -> None:
+    n, edges, rate = 10_000, 80_000, rates(8, 2, 2)
+
+    def sweep(levels: int, count: int) -> float:
+        return sweep_seconds(n, Spread(1, levels, edges), count, 32, rate, 8)
+
+    assert sweep(6, n) < settle_seconds(n, edges, n, rate) / 3, "a graph of low diameter"
+    assert sweep(200, n) > settle_seconds(n, edges, n, rate) / 2, "a grid"
+    assert sweep(6, 1) > settle_seconds(n, edges, 1, rate), "a lane alone"
+    assert sweep(6, 64) / sweep(6, 1) < 16, "edges are read for many"
+    found = [sweep(levels, 100) for levels in (0, 1, 5, 10, 11, 100)]
+    assert found == sorted(found) and found[0] == sweep(6, 0) == SETUP

@@ -76,4 +76,27 @@ def test_auto_takes_the_cheaper_order_of_both(monkeypatch: pytest.MonkeyPatch) -
     ids=["path", "star", "clique", "grid", "no edges"],
 )
 def test_widest_level(shape: tuple[int, list], wanted: int) -> None:
-    assert ordering.widest_level(*pattern.symmetric(*rows(*shape))) == wanted
+    assert ordering.spread(*pattern.symmetric(*rows(*shape))).widest == wanted
+
+
+@settings(max_examples=60, deadline=None)
+@given(patterns(20))
+def test_levels_and_the_edges_of_what_is_reached(given_pattern: tuple) -> None:
+    n, edges = given_pattern
+    start, neighbours = rows(n, edges)
+    found = ordering.spread(start, neighbours)
+    if not len(neighbours):
+        assert found == (0, 0, 0)
+        return
+    searches = []
+    for source in range(n):
+        levels = [{source}]
+        while levels[-1]:
+            seen = set().union(*levels)
+            levels.append({int(w) for v in levels[-1] for w in neighbours[start[v] : start[v + 1]]} - seen)
+        reached = set().union(*levels)
+        out = sum(int(start[v + 1] - start[v]) for v in reached)
+        searches.append((max(map(len, levels)), len(levels) - 1, out))
+    assert tuple(found) in searches
+    hub = int(np.diff(start).argmax())
+    assert found.edges >= searches[hub][2]

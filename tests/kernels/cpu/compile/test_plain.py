@@ -101,7 +101,7 @@ def use(n: int, edges: list[tuple[int, int]], method: str, leaf: int, merge: boo
     assert found.lowest.shape == found.children[0].shape
     costs.work_of(found)
     costs._paths(found.first, found.pointer, found.parent, found.owner, np.arange(0, n, 2))
-    ordering.widest_level(*pattern.symmetric(indptr, indices))
+    ordering.spread(*pattern.symmetric(indptr, indices))
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -272,6 +272,7 @@ WORK: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
     "rows": (lambda: sr.matmul(ROADS, VECTOR, sr.max_times), {"A": ROADS, "verb": "matmul", "B": VECTOR}),
     "fronts": (lambda: sr.factor(ROADS, sr.max_times), {"A": ROADS, "verb": "factor"}),
     "search": (lambda: sr.closure_rows(ROADS, sr.max_times, [0]), {"A": ROADS, "verb": "rows", "sources": [0]}),
+    "sweep": (lambda: sr.closure_rows(ROADS, sr.max_times, [0, 1]), {"A": ROADS, "verb": "rows", "sources": [0, 1]}),
 }
 
 

@@ -1,0 +1,103 @@
+"""Rows of a closure for many sources at once over compressed rows, on the CPU, where no edge is better than 1.
+
+Labels of several sources stand side by side in vectors, a lane each:
+
+    for every vertex u whose label improved in some lane, again and again:   x_v ← x_v ⊕ x_u ⊗ a_uv   in all lanes
+
+An edge is read a few times for all lanes together, and nothing is sorted. That suits graphs in which best walks are
+short; elsewhere it is noticed, and vertices are settled. Vertices are numbered as a search from the one with most edges
+settles them, so that a pass in that order carries labels far. Rows are those of `settle` to the bit where ⊗, rounded,
+keeps the order of labels, as sums and products of numbers do: then the best of all walks does not depend on the order
+in which they are looked at. For records in which one number decides where another is equal it may, by rounding.
+
+M. Then, M. Kaufmann, F. Chirigati, T.-A. Hoang-Vu, K. Pham, A. Kemper, T. Neumann, H. T. Vo, The more the merrier:
+efficient multi-source graph traversal (2014).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from semiring.kernels.blocks.rows import Rows
+from semiring.kernels.cpu.compile import cache
+from semiring.kernels.cpu.compile.pieces import PIECES, ranges, share
+from semiring.kernels.cpu.compile.program import Program, program
+from semiring.kernels.cpu.compile.threads import scratch
+from semiring.kernels.lowering.base import Lowering
+
+from .search import INDEX, CpuSearchKernel, aligned, text_of
+
+LANES = 256  # bytes of the labels of a vertex that stand side by side
+NARROWEST = 8  # sources that are searched from together, though threads could share them
+ORDERED = 4  # groups of sources from which on renumbering the vertices repays
+MOST = 64  # times that the edges may be relaxed; by then settling vertices would have taken no longer
+
+
+class CpuSweepKernel(CpuSearchKernel):
+    """Best walks from many sources at once, for one semiring in one storage type; see `CpuSearchKernel`."""
+
+    def sweep(self, A: Rows, sources: np.ndarray) -> np.ndarray:
+        """What `settle` finds, for several sources at once; rows for which that takes long are settled."""
+        n, count = A.shape[0], len(sources)
+        X, finished = np.empty((count, n), A.values.dtype), np.zeros(count, np.uint8)
+        size = sum(component.itemsize for component in self.program.components)
+        width = max(1, min(LANES // size, max(-(-count // self.threads), NARROWEST)))
+        places, edges = np.arange(n, dtype=INDEX), A
+        if count >= ORDERED * width:
+            places, edges = self._renumbered(A)
+        starts = places[sources].astype(np.int64)
+        targets = np.argsort(starts, kind="stable")  # sources near each other are searched from together
+        starts, most, sweep = starts[targets], MOST * len(A.columns), self.module.sweep
+        shared = [a.ctypes.data for a in (places, targets, starts, edges.offsets, edges.columns, edges.values)]
+
+        def rows(first: int, last: int) -> None:
+            labels = n * width * size
+            _memory, place = scratch(labels + n + 8)
+            begin, end = first * width, min(last * width, count)
+            sweep(X.ctypes.data, *shared, n, begin, end, width, most, finished.ctypes.data, place, 1)
+
+        groups = -(-count // width)
+        share(rows, ranges(groups, PIECES * self.threads), self.threads)
+        left = targets[finished == 0]
+        if len(left):
+            X[left] = self.settle(A, sources[left], False)[0]
+        return X
+
+    def _renumbered(self, A: Rows) -> tuple[np.ndarray, Rows]:
+        """Where vertices go, in the order in which a search from the one with most edges settles them; their edges."""
+        n, lengths = A.shape[0], np.diff(A.offsets)
+        order, row, hub = np.empty(n, INDEX), np.empty(n, A.values.dtype), np.array([lengths.argmax()])
+        spare = n * INDEX.itemsize
+        _memory, place = scratch(aligned(spare) + n * self.dtype.itemsize + 2 * spare)
+        shared = [array.ctypes.data for array in (hub, A.offsets, A.columns, A.values)]
+        self.module.settle(
+            row.ctypes.data, place, 0, *shared, n, 0, 1, order.ctypes.data, place + aligned(spare), 1
+        )
+        places = np.full(n, -1, INDEX)
+        order = order[order >= 0]
+        places[order] = np.arange(len(order))
+        others = np.flatnonzero(places < 0)
+        places[others] = np.arange(len(order), n)
+        order = np.concatenate([order, others])
+        offsets = np.concatenate([[0], np.cumsum(lengths[order])])
+        entries = np.repeat(A.offsets[order] - offsets[:-1], lengths[order]) + np.arange(offsets[-1])
+        return places, Rows(offsets, places[A.columns[entries]], A.values[entries], n)
+
+
+def names_of(lowering: Lowering) -> list[str]:
+    """The names under which the compiled functions that it needs are kept on disk."""
+    stem = cache.stem(*text_of(program(lowering)))
+    return [f"{stem}.{name}" for name in ("settle", "sweep")]
+
+
+@lru_cache(1024)
+def sweep_kernel(lowering: Lowering) -> CpuSweepKernel:
+    """The kernel of a lowering of machine numbers."""
+    return _kernel(program(lowering))
+
+
+@lru_cache(256)
+def _kernel(text: Program) -> CpuSweepKernel:
+    return CpuSweepKernel(text)
