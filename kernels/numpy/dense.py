@@ -14,6 +14,8 @@ from semiring.algebra.expression import Expression, postorder
 from semiring.kernels.cpu.compile.price import Code
 from semiring.kernels.lowering.base import Lowering
 
+from . import library
+
 STRIP = 1 << 15  # elements of C that are worked on at once: with their terms they stay in the cache
 CALL = 1.5e-6  # seconds of a call of a NumPy function beside its work
 ELEMENT = 0.8e-9  # seconds an element of one simple operation
@@ -198,16 +200,19 @@ class ArrayKernel(ArrayBlocks):
     def multiply_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         """C[s] ← A[s] ⊗ B[s] for every s; A and B may repeat a matrix by a zero stride."""
         _check_shapes(C, A, B)
-        self._operations.clear(C)
-        self.multiply_add_stack(C, A, B)
+        if not (self._blas and library.product(C, A, B, False)):
+            self._operations.clear(C)
+            self._add_products(C, A, B)
 
     def multiply_add_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         """C[s] ← C[s] ⊕ A[s] ⊗ B[s] for every s; A and B may repeat a matrix by a zero stride."""
         _check_shapes(C, A, B)
+        if not (self._blas and library.product(C, A, B, True)):
+            self._add_products(C, A, B)
+
+    def _add_products(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         batch, m, n = C.shape
         depth = A.shape[2]
-        if self._blas and self._by_library(C, A, B):
-            return
         accumulate, height = self._operations.accumulate, max(STRIP // max(batch * n, 1), 1)
         began = perf_counter()
         for top in range(0, m, height):
@@ -215,15 +220,6 @@ class ArrayKernel(ArrayBlocks):
             for k in range(depth):
                 accumulate(strip, left[:, :, k, None], B[:, k, None, :])
         self._code.spent += perf_counter() - began
-
-    def _by_library(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> bool:
-        """C ← C + A B by the BLAS, where all numbers are finite: to it 0 · ∞ is NaN."""
-        c, a, b = (x.view(f"c{x.dtype.itemsize}") if x.dtype.names else x for x in (C, A, B))
-        with np.errstate(all="ignore"):
-            if not all(np.isfinite(x.sum()) for x in (a, b)):
-                return False
-            c += a @ b
-        return True
 
     def left(self, D: np.ndarray, R: np.ndarray) -> None:
         """R ← D ⊗ R in place; D is square and does not overlap R."""
