@@ -175,7 +175,6 @@ class ArrayKernel(ArrayBlocks):
         Is told how long each piece of work took.
     """
 
-    tile = 256  #: order of a block that `close` takes directly: it stays in the cache
     align = 1
     threads = 1
     place = "CPU, 1 thread, NumPy"  #: where it computes, in words
@@ -184,6 +183,8 @@ class ArrayKernel(ArrayBlocks):
         self._lowering, self.dtype, self._blas = lowering, lowering.storage, lowering.blas
         self._add_one = lowering.add_one
         self._code = code
+        #: order of a block that `close` takes directly: it stays in the cache, and what is left to the BLAS is large
+        self.tile = 128 if lowering.blas else 256
 
     @cached_property
     def _operations(self) -> Operations:
@@ -240,13 +241,15 @@ class ArrayKernel(ArrayBlocks):
             raise ValueError(f"a block to close must be square, not {n} × {columns}")
         began = perf_counter()
         failed, step = np.full(batch, -1), max(2 * STRIP // max(n * n, 1), 1)
-        for first in range(0, batch, step):
-            some, found = D[first : first + step], failed[first : first + step]
-            X = some.copy()
+        left = np.array([s for s in range(batch) if not (self._blas and library.close(D[s]))], np.int64)
+        for first in range(0, len(left), step):
+            some = left[first : first + step]
+            X, found = D[some], np.full(len(some), -1)
             for k in range(n):
                 self._eliminate(X, k, found)
             fine = found < 0
-            some[fine] = X[fine]
+            D[some[fine]] = X[fine]
+            failed[some] = found
         self._code.spent += perf_counter() - began
         return failed
 

@@ -1,13 +1,19 @@
-"""The real and the complex field by the libraries that NumPy links: products by the BLAS.
+"""The real and the complex field by the libraries that NumPy and SciPy link: products by the BLAS, closures by LAPACK.
 
 To them 0 · ∞ is NaN, which would spread to entries that nothing infinite leads to: they get finite numbers only.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
 import numpy as np
 
 MOST = 1 << 32  # multiply-adds of one call, of half a second at most: between two calls an interrupt is heard
+PANEL = 32  # columns that are tried first: most matrices whose rows have to be exchanged show it there
+LEAST = 32  # order of a matrix from which calling LAPACK repays
 STEP = 256  # halves of a product are a multiple of so many rows, columns or terms
 
 
@@ -65,3 +71,82 @@ def _multiply(c: np.ndarray, a: np.ndarray, b: np.ndarray, accumulate: bool) -> 
     else:
         _multiply(c, a[:, :, :h], b[:, :h], accumulate)
         _multiply(c, a[:, :, h:], b[:, h:], True)
+
+
+def close(D: np.ndarray) -> bool:
+    """D ← D* = (1 − D)⁻¹ by an LU decomposition; False, and D stays, where `decomposed` has none or numbers overflow.
+
+    Examples
+    --------
+    >>> D = np.full((40, 40), 1 / 80)
+    >>> close(D), D[0, :2].round(6).tolist()
+    (True, [1.025, 0.025])
+    """
+    found = decomposed(D)
+    inverse = None if found is None else found.closure()
+    if inverse is None:
+        return False
+    numbers(D)[...] = inverse
+    return True
+
+
+@dataclass(frozen=True, eq=False)
+class Decomposition:
+    """1 − A = L U, or its transpose, as LAPACK left it."""
+
+    lu: np.ndarray
+    order: np.ndarray
+    transposed: bool
+
+    def closure(self) -> np.ndarray | None:
+        """A*, or None where numbers overflow."""
+        inverse, _ = _lapack(self.lu.dtype.char, "getri")(self.lu, self.order)
+        return (inverse.T if self.transposed else inverse) if are_finite(inverse) else None
+
+    def solve(self, B: np.ndarray) -> bool:
+        """B ← A* B for numbers; False, and B stays, where they overflow."""
+        X, _ = _lapack(self.lu.dtype.char, "getrs")(self.lu, self.order, B, trans=int(self.transposed))
+        if not are_finite(X):
+            return False
+        B[...] = X
+        return True
+
+
+def decomposed(A: np.ndarray) -> Decomposition | None:
+    """1 − A decomposed without exchanging rows, or None where that is not so, or the order of vertices might matter.
+
+    The closure exists where no pivot is 1, the vertices being eliminated in their order. LAPACK exchanges rows, and
+    then divides by other pivots. So it is believed only where it exchanged none, in 1 − A or its transpose, which have
+    the same pivots, and no pivot is so near to 1 that rounding could have brought it there or away.
+    """
+    a = numbers(A)
+    n = len(a)
+    if n < LEAST:
+        return None
+    factor = _lapack(a.dtype.char, "getrf")
+    for transposed in (True, False):
+        difference = np.negative(a, order="C")
+        difference.reshape(-1)[:: n + 1] += 1
+        if not are_finite(difference):
+            return None
+        matrix = difference.T if transposed else difference
+        if _exchanges(factor(matrix[:, :PANEL])[1]):
+            continue
+        lu, order, _ = factor(matrix, overwrite_a=True)
+        if not _exchanges(order):
+            largest = np.abs(lu).max() if lu.dtype.kind == "c" else max(lu.max(), -lu.min())
+            far = np.abs(lu.diagonal()).min() > n * n * np.finfo(a.dtype).eps * largest
+            return Decomposition(lu, order, transposed) if far else None
+    return None
+
+
+def _exchanges(order: np.ndarray) -> bool:
+    return not (order == np.arange(len(order))).all()
+
+
+@cache
+def _lapack(char: str, name: str) -> Any:
+    """A function of LAPACK in a dtype."""
+    from scipy.linalg import lapack
+
+    return getattr(lapack, {"f": "s", "d": "d", "F": "c", "D": "z"}[char] + name)
