@@ -33,8 +33,8 @@ def product(C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool) -> bo
 
     Examples
     --------
-    >>> A, C = np.eye(2), np.ones((2, 2))
-    >>> product(C, A, A, True), C.tolist()
+    >>> A, C = np.eye(2)[None], np.ones((1, 2, 2))
+    >>> product(C, A, A, True), C[0].tolist()
     (True, [[2.0, 1.0], [1.0, 2.0]])
     """
     c, a, b = map(numbers, (C, A, B))
@@ -79,8 +79,8 @@ def close(D: np.ndarray) -> bool:
     Examples
     --------
     >>> D = np.full((40, 40), 1 / 80)
-    >>> close(D), D[0, :2].round(6).tolist()
-    (True, [1.025, 0.025])
+    >>> close(D), list(D[0, :2].round(6))
+    (True, [np.float64(1.025), np.float64(0.025)])
     """
     found = decomposed(D)
     inverse = None if found is None else found.closure()

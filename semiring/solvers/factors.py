@@ -107,7 +107,7 @@ class Factors:
     def _by_library(self, progress: bool | Callable[[float], None]) -> library.Decomposition | None:
         """The decomposition that LAPACK finds on the host, where it is that of elimination."""
         low, n = self.plan.lowering, self.shape[0]
-        if not low.blas or low.on_gpu or n > AT_ONCE:
+        if not low.inverts or low.on_gpu or n > AT_ONCE:
             return None
         found = library.decomposed(self._given.stored(low, False))
         if found is not None:

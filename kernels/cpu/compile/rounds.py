@@ -52,8 +52,8 @@ class Pace:
 
         Examples
         --------
-        >>> list(Pace().rounds(np.arange(4) * 10**8))
-        [(0, 1), (1, 2), (2, 3)]
+        >>> [last for first, last in Pace().rounds(np.array([0, 10, 20]))]
+        [2]
         """
         first, rows = 0, len(before) - 1
         while first < rows:
