@@ -1,1 +1,1 @@
-"""Elimination on sparse structure: a fill-reducing order, its symbolic analysis, and what it will cost."""
+"""Elimination on sparse structure: a fill-reducing order, its symbolic analysis, its costs; transitive reductions."""

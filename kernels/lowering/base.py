@@ -43,6 +43,7 @@ class Lowering:
     one: tuple[Any, ...]
     fused_sum: bool = False  # ⊗ of floats is x + y, and ⊕ drops NaN
     blas: bool = False  # ⊕ and ⊗ are + and × of a float type that BLAS knows
+    inverts: bool = False  # and the star is 1 / (1 − a), so that closures are inverses
     recode: tuple[Callable[[np.ndarray, bool], Any], Callable[[Any], np.ndarray]] | None = None
     compiled: bool = True  # else NumPy runs the expressions as they stand
 
@@ -84,7 +85,7 @@ class Lowering:
         """What compiled code depends on."""
         return (
             self.kind, self.add, self.mul, self.scale, self.star, self.defined, self.components, self.zero, self.one,
-            self.fused_sum, self.blas, self.algebra if self.kind == "objects" else None,
+            self.fused_sum, self.blas, self.inverts, self.algebra if self.kind == "objects" else None,
         )
 
     def for_product(self, facts: Facts) -> Lowering:

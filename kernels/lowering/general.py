@@ -11,7 +11,7 @@ import numpy as np
 from semiring.algebra.arithmetic import Arithmetic
 from semiring.algebra.complexes import split_complex
 from semiring.algebra.expression import Expression, Traced, apply, constant, operand, substitute
-from semiring.algebra.proofs import EVERYTHING, is_absorbed, is_dropped, reached_range
+from semiring.algebra.proofs import EVERYTHING, is_absorbed, is_dropped, is_field, reached_range
 from semiring.algebra.semiring import Semiring
 
 from .base import Lowering
@@ -56,6 +56,7 @@ def general(S: Semiring, dtype: np.dtype) -> Lowering:
         one=_parts(A, A.zero if A.one is None else A.one),
         fused_sum=fused,
         blas=blas,
+        inverts=blas and is_field(ops),
     )
 
 
@@ -80,7 +81,7 @@ def _in_parts(S: Semiring, dtype: np.dtype) -> Lowering:
         storage=storage, kind="numba", add=split(ops.add), mul=times, scale=times, star=split(ops.star),
         defined=split_complex([_defined(S, dtype)])[0], zero=numbers(A.zero),
         one=numbers(A.zero if A.one is None else A.one), recode=(encode, lambda b: b.view(dtype)),
-        blas=ops.add.is_plain("add") and ops.raw_mul.is_plain("multiply"),
+        blas=ops.add.is_plain("add") and ops.raw_mul.is_plain("multiply"), inverts=is_field(ops),
     )
 
 
@@ -153,6 +154,7 @@ def _widened(wide: Lowering, dtype: np.dtype) -> Lowering:
             return b.astype(dtype)
 
     return replace(
-        wide, name=f"{wide.name}, widened", dtype=dtype, blas=False, fused_sum=False, recode=(encode, decode),
+        wide, name=f"{wide.name}, widened", dtype=dtype, blas=False, inverts=False, fused_sum=False,
+        recode=(encode, decode),
         reason=f"{dtype} is too narrow for its constants or laws, so it is computed in {storage}",
     )

@@ -14,6 +14,8 @@ from semiring.algebra.expression import Expression, postorder
 from semiring.kernels.cpu.compile.price import Code
 from semiring.kernels.lowering.base import Lowering
 
+from . import library
+
 STRIP = 1 << 15  # elements of C that are worked on at once: with their terms they stay in the cache
 CALL = 1.5e-6  # seconds of a call of a NumPy function beside its work
 ELEMENT = 0.8e-9  # seconds an element of one simple operation
@@ -173,15 +175,16 @@ class ArrayKernel(ArrayBlocks):
         Is told how long each piece of work took.
     """
 
-    tile = 256  #: order of a block that `close` takes directly: it stays in the cache
     align = 1
     threads = 1
     place = "CPU, 1 thread, NumPy"  #: where it computes, in words
 
     def __init__(self, lowering: Lowering, code: Code):
         self._lowering, self.dtype, self._blas = lowering, lowering.storage, lowering.blas
-        self._add_one = lowering.add_one
+        self._add_one, self._inverts = lowering.add_one, lowering.inverts
         self._code = code
+        #: order of a block that `close` takes directly: it stays in the cache, and what is left to the BLAS is large
+        self.tile = 128 if lowering.blas else 256
 
     @cached_property
     def _operations(self) -> Operations:
@@ -198,16 +201,19 @@ class ArrayKernel(ArrayBlocks):
     def multiply_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         """C[s] ← A[s] ⊗ B[s] for every s; A and B may repeat a matrix by a zero stride."""
         _check_shapes(C, A, B)
-        self._operations.clear(C)
-        self.multiply_add_stack(C, A, B)
+        if not (self._blas and library.product(C, A, B, False)):
+            self._operations.clear(C)
+            self._add_products(C, A, B)
 
     def multiply_add_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         """C[s] ← C[s] ⊕ A[s] ⊗ B[s] for every s; A and B may repeat a matrix by a zero stride."""
         _check_shapes(C, A, B)
+        if not (self._blas and library.product(C, A, B, True)):
+            self._add_products(C, A, B)
+
+    def _add_products(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         batch, m, n = C.shape
         depth = A.shape[2]
-        if self._blas and self._by_library(C, A, B):
-            return
         accumulate, height = self._operations.accumulate, max(STRIP // max(batch * n, 1), 1)
         began = perf_counter()
         for top in range(0, m, height):
@@ -215,15 +221,6 @@ class ArrayKernel(ArrayBlocks):
             for k in range(depth):
                 accumulate(strip, left[:, :, k, None], B[:, k, None, :])
         self._code.spent += perf_counter() - began
-
-    def _by_library(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> bool:
-        """C ← C + A B by the BLAS, where all numbers are finite: to it 0 · ∞ is NaN."""
-        c, a, b = (x.view(f"c{x.dtype.itemsize}") if x.dtype.names else x for x in (C, A, B))
-        with np.errstate(all="ignore"):
-            if not all(np.isfinite(x.sum()) for x in (a, b)):
-                return False
-            c += a @ b
-        return True
 
     def left(self, D: np.ndarray, R: np.ndarray) -> None:
         """R ← D ⊗ R in place; D is square and does not overlap R."""
@@ -244,13 +241,15 @@ class ArrayKernel(ArrayBlocks):
             raise ValueError(f"a block to close must be square, not {n} × {columns}")
         began = perf_counter()
         failed, step = np.full(batch, -1), max(2 * STRIP // max(n * n, 1), 1)
-        for first in range(0, batch, step):
-            some, found = D[first : first + step], failed[first : first + step]
-            X = some.copy()
+        left = np.array([s for s in range(batch) if not (self._inverts and library.close(D[s]))], np.int64)
+        for first in range(0, len(left), step):
+            some = left[first : first + step]
+            X, found = D[some], np.full(len(some), -1)
             for k in range(n):
                 self._eliminate(X, k, found)
             fine = found < 0
-            some[fine] = X[fine]
+            D[some[fine]] = X[fine]
+            failed[some] = found
         self._code.spent += perf_counter() - began
         return failed
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .expression import Expression, Traced, operand, postorder
+from .expression import Expression, Traced, apply, constant, operand, postorder
 from .operations import COMMUTATIVE
 
 if TYPE_CHECKING:
@@ -39,6 +39,20 @@ def commutes(mul: Traced) -> bool:
         return [known[e] for e in mul.outputs]
 
     return read(False) == read(True)
+
+
+def is_field(ops: Operations) -> bool:
+    """Whether ⊕ and ⊗ are sum and product of real or complex numbers, and the star is 1 / (1 − a) where a is not 1.
+
+    Then A* is the inverse of 1 − A, where eliminating the vertices in their order meets no pivot of 1.
+    """
+    if not (ops.add.is_plain("add") and ops.raw_mul.is_plain("multiply")):
+        return False
+    (star,) = ops.star.outputs
+    one, a = constant(1), operand(0)
+    if star.op == "where" and star.args[0] is apply("equal", a, one):
+        star = star.args[2]
+    return star is apply("divide", one, apply("subtract", one, a))
 
 
 class Range(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from semiring.kernels.build import affordable
 from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.objects import in_python_integers
+from semiring.kernels.numpy import library
 from semiring.operands.convert import as_dense
 from semiring.operands.dense import Dense
 from semiring.operands.operand import Operand, order_of_one
@@ -26,6 +27,8 @@ from .forms import Apply, is_finite, refuse_overflow, right_hand_side, solution,
 from .methods import choose_method
 from .plan import Plan
 from .task import Options, Task
+
+AT_ONCE = 4096  # order of a matrix that LAPACK decomposes in one call, which no interrupt ends: a second
 
 
 def offer(task: Task) -> Plan:
@@ -86,7 +89,9 @@ class Factors:
         self.plan, self.shape = plan, given.shape
         self._S, self._given, self._check = given.S, given, options.check
         self._came = came  # as the caller gave it, with its names
-        self._factors = self._eliminated(options.progress)
+        self._decomposition = self._by_library(options.progress)
+        if self._decomposition is None:
+            self._factors = self._eliminated(options.progress)
         self._closed = None
         low = self.plan.lowering
         if not options.check or not may_diverge(low):
@@ -98,6 +103,22 @@ class Factors:
             self._closed = schedules.stable_closure(self.plan, array, None, given.facts, given.names)
         else:
             settle(low, self._factors, verdict)
+
+    def _by_library(self, progress: bool | Callable[[float], None]) -> library.Decomposition | None:
+        """The decomposition that LAPACK finds on the host, where it is that of elimination."""
+        low, n = self.plan.lowering, self.shape[0]
+        if not low.inverts or low.on_gpu or n > AT_ONCE:
+            return None
+        found = library.decomposed(self._given.stored(low, False))
+        if found is not None:
+            with schedules.reporting(self.plan, progress, self._check):
+                pass
+        return found
+
+    @cached_property
+    def _factors(self) -> Any:
+        """The factors in storage, where LAPACK has some and numbers overflow all the same."""
+        return self._eliminated(False)
 
     def _eliminated(self, progress: bool | Callable[[float], None]) -> Any:
         """The factors in storage; on a GPU anew without its library, to which 0 · ∞ is NaN, where numbers overflow."""
@@ -155,6 +176,8 @@ class Factors:
     def _engine(self, wide: bool) -> tuple[Lowering, Apply]:
         """What multiplies by A*, in Python's integers where sums are too wide for the storage."""
         n = self.shape[0]
+        if self._decomposition is not None:
+            return self.plan.lowering, self._apply
         low, factors = affordable(self.plan.lowering, 2 * n, float(n) ** 2), self._factors
         if wide:
             low, factors = in_python_integers(low, factors)
@@ -162,6 +185,11 @@ class Factors:
         if self._closed is not None:
             return low, partial(kernel.left, self._closed)
         return low, lambda X: elimination.solve(factors, X, kernel, self.plan.tile)
+
+    def _apply(self, X: Any) -> None:
+        assert self._decomposition is not None
+        if not self._decomposition.solve(library.numbers(X)):
+            elimination.solve(self._factors, X, build_kernel(self.plan.lowering), self.plan.tile)
 
     def closure(self) -> Any:
         """A*, from the factors; they stay.
@@ -187,6 +215,10 @@ class Factors:
         low = self.plan.lowering
         if self._closed is not None:
             return self._given.wrap(low.decode(self._closed.copy()))
+        if self._decomposition is not None:
+            inverse = self._decomposition.closure()
+            if inverse is not None:
+                return self._given.wrap(inverse)
         work, n = self._factors.copy(), self.shape[0]
         elimination.expand(work, build_kernel(affordable(low, n, n**3 * 2 / 3)), self.plan.tile)
         if self._given.kind == "packed":

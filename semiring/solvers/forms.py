@@ -41,7 +41,7 @@ def with_room(facts: Facts) -> Facts:
 
 def without_library(low: Lowering) -> Lowering:
     """The same with compiled products only, in which 0 · ∞ = 0."""
-    return replace(low, blas=False, reason="⊕ and ⊗ are sum and product, and numbers overflow")
+    return replace(low, blas=False, inverts=False, reason="⊕ and ⊗ are sum and product, and numbers overflow")
 
 
 def is_finite(array: Any) -> bool:

@@ -21,9 +21,7 @@ ANALYSES = 4  # structures whose analyses are kept
 
 def analysis_of(A: Sparse, order: str = "auto") -> Analysis:
     """The order and the structure of the factors; those of the last few structures are kept for other weights."""
-    digest = blake2b(A.indptr.data, digest_size=16)
-    digest.update(A.rows.columns.data)
-    key = (A.n, order, digest.digest())
+    key = _key(A, order)
     with _one_at_a_time:
         if key in _analyses:
             _analyses[key] = found = _analyses.pop(key)  # the last that goes
@@ -34,6 +32,17 @@ def analysis_of(A: Sparse, order: str = "auto") -> Analysis:
         while len(_analyses) > ANALYSES:
             del _analyses[next(iter(_analyses))]
     return found
+
+
+def is_analysed(A: Sparse) -> bool:
+    """Whether the analysis of a structure is kept."""
+    return bool(_analyses) and _key(A, "auto") in _analyses
+
+
+def _key(A: Sparse, order: str) -> tuple[Any, ...]:
+    digest = blake2b(A.indptr.data, digest_size=16)
+    digest.update(A.rows.columns.data)
+    return A.n, order, digest.digest()
 
 
 _analyses: dict[tuple[Any, ...], Analysis] = {}

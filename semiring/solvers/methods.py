@@ -82,7 +82,8 @@ def choose_method(
         reasons["method"] = "as asked"
     if method == "floyd-warshall":
         return method, n, reasons
-    tile = tile or (kernel.tile if method == "r-kleene" else max(kernel.tile, BLOCKED_TILE))
+    by_library = low.blas and not low.on_gpu  # whose products are as fast with few steps of k
+    tile = tile or (kernel.tile if method == "r-kleene" or by_library else max(kernel.tile, BLOCKED_TILE))
     if kernel.align > 16 and tile % kernel.align:
         tile = -(-tile // kernel.align) * kernel.align
         reasons["tile"] = f"this engine's blocks begin at multiples of {kernel.align}"

@@ -60,7 +60,7 @@ SOLVERS: dict[str, dict[str, tuple[str, ...]]] = {
     "solve": {
         "dense": ("factors",),
         "device": ("factors",),
-        "sparse": ("elimination", "factors"),
+        "sparse": ("superlu", "elimination", "factors"),
         "packed": ("factors",),
     },
     "rows": dict.fromkeys(("dense", "device", "sparse", "packed"), ("search",)),

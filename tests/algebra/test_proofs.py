@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,15 @@ from hypothesis import strategies as st
 import semiring as sr
 from semiring.algebra.evaluate import numpy_function
 from semiring.algebra.expression import constant, operand, postorder
-from semiring.algebra.proofs import Range, carrier_range, is_absorbed, is_dropped, proven_flags, range_of
+from semiring.algebra.proofs import (
+    Range,
+    carrier_range,
+    is_absorbed,
+    is_dropped,
+    is_field,
+    proven_flags,
+    range_of,
+)
 from semiring.algebra.tracing import trace
 
 inf = np.inf
@@ -24,6 +33,28 @@ def test_flags_follow_from_plain_operations() -> None:
     assert proven_flags(sr.min_plus.traced) == {"idempotent", "selective", "commutative"}
     assert proven_flags(sr.bitset_may.traced) == {"idempotent", "commutative"}
     assert proven_flags(sr.plus_times.traced) == {"commutative"}
+
+
+STARS = [
+    (lambda a: 1 / (1 - a), True), (lambda a: np.reciprocal(1 - a), True),
+    (lambda a: np.where(a == 1, np.nan, 1 / (1 - a)), True), (lambda a: np.where(a < 1, 1 / (1 - a), inf), False),
+    (lambda a: 1 / (1 + a), False), (lambda a: np.where(a == 2, np.nan, 1 / (1 - a)), False),
+]
+
+
+@pytest.mark.parametrize(("star", "expected"), STARS)
+def test_the_field_is_known_by_its_expressions(star: Any, expected: bool) -> None:
+    S = sr.Semiring("some", add=lambda a, b: b + a, mul=np.multiply, zero=0, one=1, star=star, product_only=True,
+                    carrier=np.isfinite)
+    assert S.traced is not None
+    assert is_field(S.traced) == expected
+    other = copy(S.traced)
+    other.add = sr.max_times.traced.add
+    assert not is_field(other)
+
+
+def test_the_field_is_one_of_the_catalogue() -> None:
+    assert [name for name, S in sr.catalogue.items() if S.traced and is_field(S.traced)] == ["plus_times"]
 
 
 @pytest.mark.parametrize(("carrier", "expected"), [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
+from semiring.results import acyclic
 from semiring.results.acyclic import condensation, transitive_reduction
 
 SIZES = st.one_of(st.sampled_from([0, 1, 2, 63, 64, 65, 130]), st.integers(0, 40))
@@ -51,6 +53,26 @@ def test_reduction_is_the_least_graph_with_the_same_closure(n: int, seed: int) -
         without = found.copy()
         without[i, j] = False
         assert not star(without)[i, j]
+
+
+@SETTINGS
+@given(SIZES, st.integers(0, 10**6), st.booleans())
+def test_few_edges_and_many_are_reduced_alike(n: int, seed: int, cyclic: bool) -> None:
+    """By blocks of targets, or by a product of packed matrices; refusals too, word for word."""
+    A = digraph(n, seed, acyclic=not cyclic)
+    G = sr.Graph(*np.nonzero(A), n)
+    found = []
+    for dense in (True, False):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(acyclic, "_is_dense", lambda n, edges, dense=dense: dense)
+            try:
+                matrix, graph = transitive_reduction(A).to_dense(), transitive_reduction(G)
+                assert list(zip(graph.sources, graph.targets, strict=True)) == list(zip(*matrix.nonzero(), strict=True))
+                found.append(matrix.tolist())
+            except sr.GraphError as e:
+                found.append(str(e))
+                refused(re.escape(str(e)), transitive_reduction, G)
+    assert found[0] == found[1]
 
 
 def test_reduction_of_graphs_keeps_names_and_weights() -> None:

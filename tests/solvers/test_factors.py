@@ -287,3 +287,41 @@ def test_empty_systems() -> None:
     assert sr.solve(A, np.empty((0, 3)), sr.min_plus).shape == (0, 3)
     assert sr.solve(np.full((2, 2), inf), np.empty((2, 0)), sr.min_plus).shape == (2, 0)
     assert same_bits(sr.factor(A, sr.min_plus).closure(), A)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
+@pytest.mark.parametrize("exchanged", [False, True])
+def test_the_field_by_lapack_or_by_elimination(dtype: str, exchanged: bool) -> None:
+    """LAPACK decomposes what it can without exchanging rows; both are the inverse."""
+    n = 150
+    random = np.random.default_rng(3)
+    A = (random.normal(size=(n, n)) / np.sqrt(n) if exchanged else random.random((n, n)) / (2 * n)).astype(dtype)
+    B = random.normal(size=(n, 3)).astype(dtype)
+    F = sr.factor(A, sr.plus_times)
+    assert (F._decomposition is None) == exchanged
+    tolerance = 1e-3 if dtype in ("f4", "c8") else 1e-9
+    inverse = np.linalg.inv(np.eye(n) - A.astype("c16"))
+    for found, expected in ((F.solve(B), inverse @ B), (F.solve(B[:, 0]), inverse @ B[:, 0]), (F.closure(), inverse),
+                            (sr.solve(A, B, sr.plus_times), inverse @ B), (sr.closure(A, sr.plus_times), inverse)):
+        assert found.dtype == A.dtype
+        np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * np.abs(expected).max())
+
+
+def test_numbers_that_overflow_spread_to_nothing_that_they_do_not_lead_to() -> None:
+    n = 80
+    A = np.zeros((n, n))
+    A[0, 1] = 2.0
+    b = np.full(n, 1.0)
+    b[1] = 1.7e308
+    found = sr.factor(A, sr.plus_times, check=False).solve(b)
+    assert found[0] == np.inf and np.array_equal(found[1:], b[1:])
+
+
+def test_a_pivot_of_one_is_refused_at_every_size() -> None:
+    for n in (3, 40, 200):
+        A = np.full((n, n), 0.01 / n)
+        A[n - 2, :] = 0
+        A[n - 2, n - 2] = 1
+        for verb in (sr.closure, sr.factor, lambda A, S, n=n: sr.solve(A, np.ones(n), S)):
+            with pytest.raises(sr.NoClosureError, match=f"eliminating vertex {n - 2} "):
+                verb(A, sr.plus_times)

@@ -26,6 +26,7 @@ import numpy as np
 from semiring.errors import SemiringError
 from semiring.kernels.blocks.bits import WORD, AnyRows, PackedRows, check_writable
 from semiring.kernels.cpu.compile.pieces import parts_worth, ranges, share
+from semiring.kernels.cpu.compile.rounds import share_in_rounds
 from semiring.kernels.cpu.compile.threads import scratch, thread_count
 from semiring.kernels.numpy.bits import BitsKernel
 
@@ -48,6 +49,7 @@ from .vectors import PIVOTS, SUBSET, TABLES, VECTOR
 TABLE_BYTES = 8 * VECTOR * (PIVOTS + (TABLES << SUBSET))  # the tables, and the rows that they are made from
 MULTIPLY = 8 * VECTOR * 2 * CHUNK + TABLE_BYTES
 CLOSE = 8 * VECTOR * PANEL + TABLE_BYTES
+PIECE = 1 << 23  # words of 64 pivots that a piece of a product looks up for a vector: some hundredths of a second
 BUFFER_ROWS = 64  # rows converted at once where the entries are not adjacent bytes
 SMALL = 768  # vertices up to which the four-Russians closure is the faster one whatever the edges are
 UNIONS_A_LOOKUP = 0.6  # vectors united in half the time of a look-up, half the look-ups being of empty words
@@ -142,11 +144,12 @@ def _multiply(C: PackedRows, A: PackedRows, B: PackedRows, accumulate: bool, thr
         )
 
     vectors = -(-words // VECTOR)
-    parts = parts_worth(rows * vectors * -(-pivots // PIVOTS), threads)
+    steps = rows * vectors * -(-pivots // PIVOTS)
+    parts = max(parts_worth(steps, threads), steps // PIECE)
     bands = ranges(rows, min(parts, max(1, rows // (CHUNK // 2))))
     panels = ranges(vectors, -(-parts // max(1, len(bands))))
     pieces = [(*band, VECTOR * left, min(VECTOR * right, words)) for band in bands for left, right in panels]
-    share(work, pieces, threads)
+    share_in_rounds(work, pieces, threads)
 
 
 def four_russians_closure(R: PackedRows, reflexive: bool = True, threads: int | None = None) -> None:

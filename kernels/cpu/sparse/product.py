@@ -7,7 +7,8 @@ equal work.
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
+from collections.abc import Callable
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from types import ModuleType
 
@@ -15,12 +16,13 @@ import numpy as np
 
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile import cache
-from semiring.kernels.cpu.compile.pieces import equal_shares, ranges, share
+from semiring.kernels.cpu.compile.pieces import ranges, share
 from semiring.kernels.cpu.compile.program import Program, program, source
+from semiring.kernels.cpu.compile.rounds import Pace, share_in_rounds
 from semiring.kernels.cpu.compile.threads import scratch, thread_count
 from semiring.kernels.lowering.base import Lowering
 
-from .structure import WORK, pieces_of, product_structure, product_work, transpose
+from .structure import pieces_of, product_structure, product_work, transpose
 
 TEMPLATE = Path(__file__).with_name("product_template.py")
 PANEL = 512  # columns that a row of sums has at most: it stays in the first-level cache
@@ -39,6 +41,7 @@ class SparseKernel:
 
     def __init__(self, program: Program, threads: int | None = None):
         self.program, self.dtype, self.threads = program, program.dtype, thread_count(threads)
+        self._dense_pace, self._sparse_pace = Pace(), Pace()
 
     @cached_property
     def module(self) -> ModuleType:
@@ -51,12 +54,9 @@ class SparseKernel:
             self._times_vector(C[:, 0], A, np.ascontiguousarray(B[:, 0]), accumulate, False)
             return
         if B.strides[1] == B.itemsize or not B.size:
-            panels = ranges(B.shape[1], -(-B.shape[1] // PANEL))
-            bands = self._bands(A, min(B.shape[1], PANEL))
-            pieces = [(*band, *panel) for panel in panels for band in bands]
-            share(lambda top, bottom, left, right: self._dense(
-                C[:, left:right], A, B[:, left:right], top, bottom, accumulate, False
-            ), pieces, self.threads)
+            for left, right in ranges(B.shape[1], -(-B.shape[1] // PANEL)):
+                to, panel = C[:, left:right], B[:, left:right]
+                self._share(A, right - left, partial(self._dense, to, A, panel, accumulate, False))
             return
         for left, right in ranges(B.shape[1], -(-B.shape[1] // STRIP)):
             self.times_dense(C[:, left:right], A, np.ascontiguousarray(B[:, left:right]), accumulate=accumulate)
@@ -70,17 +70,15 @@ class SparseKernel:
 
         def strip(top: int, bottom: int) -> None:
             part = np.ascontiguousarray(A[top:bottom].T)
-            self._dense(C[top:bottom].T, T, part, 0, T.shape[0], accumulate, True)
+            self._dense(C[top:bottom].T, T, part, accumulate, True, 0, T.shape[0])
 
         strips = ranges(A.shape[0], -(-A.shape[0] // STRIP))
-        if len(strips) >= self.threads:
-            share(strip, strips, self.threads)
+        if len(strips) >= self.threads and _work(T, STRIP)[-1] <= self._dense_pace.most / self.threads:
+            share_in_rounds(strip, strips, self.threads)
             return
         for top, bottom in strips:
             part = np.ascontiguousarray(A[top:bottom].T)
-            share(lambda first, last, to=C[top:bottom].T, part=part: self._dense(
-                to, T, part, first, last, accumulate, True
-            ), self._bands(T, bottom - top), self.threads)
+            self._share(T, bottom - top, partial(self._dense, C[top:bottom].T, T, part, accumulate, True))
 
     def times_sparse(self, A: Rows, B: Rows) -> Rows:
         """A ⊗ B in compressed rows, every entry that has a term; entries may be zero."""
@@ -93,11 +91,12 @@ class SparseKernel:
             self.module.times_sparse(*addresses, first, last, sums, 1)
 
         work = product_work(A.offsets, A.columns, B.offsets)
-        share(values, pieces_of(work, self.threads), self.threads)
+        for first, last in self._sparse_pace.rounds(work):
+            share(values, pieces_of(work, self.threads, first, last), self.threads)
         return C
 
     def _dense(
-        self, C: np.ndarray, A: Rows, B: np.ndarray, first: int, last: int, accumulate: bool, mirrored: bool
+        self, C: np.ndarray, A: Rows, B: np.ndarray, accumulate: bool, mirrored: bool, first: int, last: int
     ) -> None:
         width = B.shape[1]
         _memory, sums = scratch(width * self.dtype.itemsize)
@@ -109,16 +108,22 @@ class SparseKernel:
     def _times_vector(self, c: np.ndarray, A: Rows, b: np.ndarray, accumulate: bool, mirrored: bool) -> None:
         out = np.ascontiguousarray(c)
         addresses = [array.ctypes.data for array in (out, A.offsets, A.columns, A.values, b)]
-        share(lambda first, last: self.module.times_vector(
+        self._share(A, 1, lambda first, last: self.module.times_vector(
             *addresses, int(accumulate), int(mirrored), first, last, 1
-        ), self._bands(A, 1), self.threads)
+        ))
         if out is not c:
             c[...] = out
 
-    def _bands(self, A: Rows, width: int) -> list[tuple[int, int]]:
-        """Ranges of rows of about equal work for the threads."""
-        before = (A.offsets + np.arange(len(A.offsets))) * width  # an entry costs a row, and a row one more
-        return equal_shares(before, min(4 * self.threads, int(before[-1]) // WORK + 1))
+    def _share(self, A: Rows, width: int, function: Callable[[int, int], None]) -> None:
+        """Call a function with ranges of rows that cover A, on the threads, round by round."""
+        work = _work(A, width)
+        for first, last in self._dense_pace.rounds(work):
+            share(function, pieces_of(work, self.threads, first, last), self.threads)
+
+
+def _work(A: Rows, width: int) -> np.ndarray:
+    """The steps in all rows before each: an entry costs a row of so many columns, and a row one more."""
+    return (A.offsets + np.arange(len(A.offsets))) * width
 
 
 def _source(text: Program) -> tuple[str, str]:

@@ -14,6 +14,7 @@ from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile.cache import stem
 from semiring.kernels.cpu.compile.pieces import PIECES, equal_shares, share
 from semiring.kernels.cpu.compile.price import Code
+from semiring.kernels.cpu.compile.rounds import Pace
 from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.kernels.numpy import structure as by_numpy
 from semiring.kernels.numpy.structure import BROKEN, COLUMN, FINE, OFFSET, SORTED, UNSORTED, product_work
@@ -31,6 +32,7 @@ def _names() -> list[str]:
 
 
 CODE = Code(_names, shared=True)
+UNIONS = Pace()
 
 
 def state_of(offsets: np.ndarray, columns: np.ndarray, width: int) -> int:
@@ -92,12 +94,15 @@ def product_structure(
         )
         found[first] = room[:count].copy()  # most terms may have met in a few entries
 
-    share(union, pieces_of(work, threads), threads)
+    for first, last in UNIONS.rounds(work):
+        share(union, pieces_of(work, threads, first, last), threads)
     columns = np.concatenate([found[first] for first in sorted(found)]) if found else np.empty(0, COLUMN)
     return np.cumsum(counts), columns
 
 
-def pieces_of(work: np.ndarray, threads: int | None) -> list[tuple[int, int]]:
-    """Ranges of rows for the threads, given the work before each row (see `equal_shares`)."""
-    parts = min(PIECES * thread_count(threads), int(work[-1]) // WORK + 1)
-    return equal_shares(work, parts)
+def pieces_of(work: np.ndarray, threads: int | None, first: int = 0, last: int | None = None) -> list[tuple[int, int]]:
+    """Ranges that make up the rows ``first:last``, for the threads, given the work before each (see `equal_shares`)."""
+    last = len(work) - 1 if last is None else last
+    before = work[first : last + 1] - work[first]
+    parts = min(PIECES * thread_count(threads), int(before[-1]) // WORK + 1)
+    return [(first + top, first + bottom) for top, bottom in equal_shares(before, parts)]

@@ -14,6 +14,7 @@ import semiring as sr
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile.program import program
 from semiring.kernels.cpu.sparse import product as module
+from semiring.kernels.cpu.sparse import structure
 from semiring.kernels.cpu.sparse.product import SparseKernel, names_of, sparse_kernel
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.general import general
@@ -129,7 +130,7 @@ def test_wide_and_narrow_products(n: int) -> None:
 
 def test_results_do_not_depend_on_the_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """To the bit, where ⊕ rounds."""
-    monkeypatch.setattr(module, "WORK", 50)
+    monkeypatch.setattr(structure, "WORK", 50)
     monkeypatch.setattr("semiring.kernels.cpu.sparse.structure.WORK", 50)
     random = np.random.default_rng(5)
     A, B = random.random((150, 40)), random.random((40, 70))

@@ -1,0 +1,72 @@
+"""Long work done in rounds: between two of them an interrupt is heard, which compiled code does not hear."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from time import perf_counter
+
+import numpy as np
+
+from .pieces import share
+from .threads import thread_count
+
+ROUND = 0.3  # seconds that a round should take
+FIRST = 1e8  # steps a second, as long as nothing has been measured
+TELLING = 1e6  # steps whose time tells how many fit into a round
+PIECES = 4  # for each thread, in a round of pieces that take some hundredths of a second
+
+
+class Pace:
+    """How many steps of some kind fit into a round; each round that was timed tells for the next.
+
+    Results must not depend on where work is cut, since that depends on the clock.
+
+    Examples
+    --------
+    >>> pace = Pace()
+    >>> pace.learn(2e9, seconds=1.0)
+    >>> pace.most
+    600000000.0
+    """
+
+    def __init__(self) -> None:
+        self._rate = FIRST
+
+    @property
+    def most(self) -> float:
+        """Steps of a round."""
+        return self._rate * ROUND
+
+    def learn(self, steps: float, seconds: float) -> None:
+        """So many steps took so many seconds."""
+        if steps >= TELLING:
+            self._rate = steps / max(seconds, 1e-9)
+
+    def rounds(self, before: np.ndarray) -> Iterator[tuple[int, int]]:
+        """Ranges of rows, none empty, each for one round: what the caller does before it asks for the next is timed.
+
+        Parameters
+        ----------
+        before : ndarray of int64, shape (rows + 1,)
+            The steps in all rows before each, ascending.
+
+        Examples
+        --------
+        >>> [last for first, last in Pace().rounds(np.array([0, 10, 20]))]
+        [2]
+        """
+        first, rows = 0, len(before) - 1
+        while first < rows:
+            last = int(np.searchsorted(before, before[first] + self.most, "right")) - 1
+            last = min(max(last, first + 1), rows)
+            began = perf_counter()
+            yield first, last
+            self.learn(float(before[last] - before[first]), perf_counter() - began)
+            first = last
+
+
+def share_in_rounds(function: Callable[..., object], pieces: Sequence[tuple[int, ...]], threads: int | None) -> None:
+    """`share`, some pieces at a time: helpers finish a round after an interrupt, and begin no other."""
+    step = PIECES * thread_count(threads)
+    for first in range(0, len(pieces), step):
+        share(function, pieces[first : first + step], threads)

@@ -1,0 +1,152 @@
+"""The real and the complex field by the libraries that NumPy and SciPy link: products by the BLAS, closures by LAPACK.
+
+To them 0 · ∞ is NaN, which would spread to entries that nothing infinite leads to: they get finite numbers only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+MOST = 1 << 32  # multiply-adds of one call, of half a second at most: between two calls an interrupt is heard
+PANEL = 32  # columns that are tried first: most matrices whose rows have to be exchanged show it there
+LEAST = 32  # order of a matrix from which calling LAPACK repays
+STEP = 256  # halves of a product are a multiple of so many rows, columns or terms
+
+
+def numbers(block: np.ndarray) -> np.ndarray:
+    """Pairs of real and imaginary parts as the complex numbers that they are."""
+    return block.view(f"c{block.dtype.itemsize}") if block.dtype.names else block
+
+
+def are_finite(*blocks: np.ndarray) -> bool:
+    """Whether no number is infinite or NaN, seen by their sums; a sum that overflows only costs time."""
+    with np.errstate(all="ignore"):
+        return all(np.isfinite(block.sum()) for block in blocks)
+
+
+def product(C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool) -> bool:
+    """C ← A B, or C + A B, for a stack of matrices; False, and nothing is done, where a number is not finite.
+
+    Examples
+    --------
+    >>> A, C = np.eye(2)[None], np.ones((1, 2, 2))
+    >>> product(C, A, A, True), C[0].tolist()
+    (True, [[2.0, 1.0], [1.0, 2.0]])
+    """
+    c, a, b = map(numbers, (C, A, B))
+    if not are_finite(a, b):
+        return False
+    with np.errstate(all="ignore"):  # what overflows is infinite, as in every engine
+        for stack in _spans(len(c), c[0].size * a.shape[-1] if len(c) else 0):
+            _multiply(c[stack], a[stack], b[stack], accumulate)
+    return True
+
+
+def _spans(batch: int, terms: int) -> list[slice]:
+    """A stack in runs of at most `MOST` terms, or single matrices."""
+    step = max(MOST // max(terms, 1), 1)
+    return [slice(first, first + step) for first in range(0, batch, step)]
+
+
+def _multiply(c: np.ndarray, a: np.ndarray, b: np.ndarray, accumulate: bool) -> None:
+    m, k, n = *a.shape[1:], b.shape[2]
+    longest = max(m, k, n)
+    if len(c) != 1 or m * k * n <= MOST or longest <= STEP:
+        if accumulate:
+            c += a @ b
+        else:
+            np.matmul(a, b, out=c)
+        return
+    h = -(-longest // (2 * STEP)) * STEP
+    if m == longest:
+        _multiply(c[:, :h], a[:, :h], b, accumulate)
+        _multiply(c[:, h:], a[:, h:], b, accumulate)
+    elif n == longest:
+        _multiply(c[:, :, :h], a, b[:, :, :h], accumulate)
+        _multiply(c[:, :, h:], a, b[:, :, h:], accumulate)
+    else:
+        _multiply(c, a[:, :, :h], b[:, :h], accumulate)
+        _multiply(c, a[:, :, h:], b[:, h:], True)
+
+
+def close(D: np.ndarray) -> bool:
+    """D ← D* = (1 − D)⁻¹ by an LU decomposition; False, and D stays, where `decomposed` has none or numbers overflow.
+
+    Examples
+    --------
+    >>> D = np.full((40, 40), 1 / 80)
+    >>> close(D), list(D[0, :2].round(6))
+    (True, [np.float64(1.025), np.float64(0.025)])
+    """
+    found = decomposed(D)
+    inverse = None if found is None else found.closure()
+    if inverse is None:
+        return False
+    numbers(D)[...] = inverse
+    return True
+
+
+@dataclass(frozen=True, eq=False)
+class Decomposition:
+    """1 − A = L U, or its transpose, as LAPACK left it."""
+
+    lu: np.ndarray
+    order: np.ndarray
+    transposed: bool
+
+    def closure(self) -> np.ndarray | None:
+        """A*, or None where numbers overflow."""
+        inverse, _ = _lapack(self.lu.dtype.char, "getri")(self.lu, self.order)
+        return (inverse.T if self.transposed else inverse) if are_finite(inverse) else None
+
+    def solve(self, B: np.ndarray) -> bool:
+        """B ← A* B for numbers; False, and B stays, where they overflow."""
+        X, _ = _lapack(self.lu.dtype.char, "getrs")(self.lu, self.order, B, trans=int(self.transposed))
+        if not are_finite(X):
+            return False
+        B[...] = X
+        return True
+
+
+def decomposed(A: np.ndarray) -> Decomposition | None:
+    """1 − A decomposed without exchanging rows, or None where that is not so, or the order of vertices might matter.
+
+    The closure exists where no pivot is 1, the vertices being eliminated in their order. LAPACK exchanges rows, and
+    then divides by other pivots. So it is believed only where it exchanged none, in 1 − A or its transpose, which have
+    the same pivots, and no pivot is so near to 1 that rounding could have brought it there or away.
+    """
+    a = numbers(A)
+    n = len(a)
+    if n < LEAST:
+        return None
+    factor = _lapack(a.dtype.char, "getrf")
+    for transposed in (True, False):
+        difference = np.negative(a, order="C")
+        difference.reshape(-1)[:: n + 1] += 1
+        if not are_finite(difference):
+            return None
+        matrix = difference.T if transposed else difference
+        if _exchanges(factor(matrix[:, :PANEL])[1]):
+            continue
+        lu, order, _ = factor(matrix, overwrite_a=True)
+        if not _exchanges(order):
+            largest = np.abs(lu).max() if lu.dtype.kind == "c" else max(lu.max(), -lu.min())
+            far = np.abs(lu.diagonal()).min() > n * n * np.finfo(a.dtype).eps * largest
+            return Decomposition(lu, order, transposed) if far else None
+    return None
+
+
+def _exchanges(order: np.ndarray) -> bool:
+    return not (order == np.arange(len(order))).all()
+
+
+@cache
+def _lapack(char: str, name: str) -> Any:
+    """A function of LAPACK in a dtype."""
+    from scipy.linalg import lapack
+
+    return getattr(lapack, {"f": "s", "d": "d", "F": "c", "D": "z"}[char] + name)

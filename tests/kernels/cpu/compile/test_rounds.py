@@ -1,0 +1,69 @@
+"""Rounds cover all rows in order and are bounded; after an interrupt helpers begin no other."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from semiring.kernels.cpu.compile import rounds
+from semiring.kernels.cpu.compile.rounds import PIECES, ROUND, Pace, share_in_rounds
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.integers(0, 10), max_size=30), st.floats(1, 100), st.lists(st.floats(0, 1), min_size=30, max_size=30)
+)
+def test_rounds_cover_the_rows_and_are_short(steps: list[int], rate: float, seconds: list[float]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        clock = iter(np.cumsum(np.repeat(seconds, 2)).tolist())
+        patch.setattr(rounds, "perf_counter", lambda: next(clock))
+        patch.setattr(rounds, "TELLING", 0)
+        pace, before = Pace(), np.concatenate([[0], np.cumsum(steps)]).astype(np.int64)
+        pace.learn(rate, 1.0)
+        reached = 0
+        for first, last in pace.rounds(before):
+            assert first == reached < last
+            assert before[last] - before[first] <= pace.most or last == first + 1
+            assert last == len(steps) or before[last + 1] - before[first] > pace.most  # no shorter than need be
+            reached = last
+        assert reached == len(steps)
+
+
+def test_few_steps_tell_nothing() -> None:
+    pace = Pace()
+    before = pace.most
+    pace.learn(10, 1.0)
+    assert pace.most == before
+    pace.learn(5e6, 1.0)
+    assert pace.most == 5e6 * ROUND
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_all_pieces_are_done(threads: int) -> None:
+    done, lock = [], threading.Lock()
+
+    def work(a: int, b: int) -> None:
+        with lock:
+            done.append((a, b))
+
+    pieces = [(i, i + 1) for i in range(57)]
+    share_in_rounds(work, pieces, threads)
+    assert sorted(done) == pieces
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_an_error_ends_the_rounds(threads: int) -> None:
+    done: list[int] = []
+
+    def work(i: int) -> None:
+        done.append(i)
+        if i == 0:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        share_in_rounds(work, [(i,) for i in range(1000)], threads)
+    assert len(done) <= PIECES * threads

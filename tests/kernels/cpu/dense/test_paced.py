@@ -1,0 +1,107 @@
+"""Long products and stacks in pieces: the same bits wherever they are cut, and an interrupt is heard."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import semiring as sr
+from semiring.kernels.cpu.dense import paced
+from semiring.kernels.cpu.dense.engine import DenseKernel
+from semiring.kernels.cpu.dense.paced import PacedKernel, halves
+from semiring.kernels.lowering.general import general
+
+LOW = general(sr.log, np.dtype("f8"))  # whose ⊕ rounds
+
+
+def drawn(random: np.random.Generator, *shape: int) -> np.ndarray:
+    return random.normal(size=shape)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(0, 3), st.tuples(*[st.integers(0, 40)] * 3), st.integers(0, 2**32 - 1), st.booleans(),
+    st.integers(1, 2000),
+)
+def test_results_do_not_depend_on_where_a_product_is_cut(
+    batch: int, shape: tuple[int, int, int], seed: int, accumulate: bool, most: int
+) -> None:
+    (m, k, n), random = shape, np.random.default_rng(seed)
+    A, B, C = drawn(random, batch, m, k), drawn(random, batch, k, n), drawn(random, batch, m, n)
+    whole, cut = C.copy(), C.copy()
+    (DenseKernel.multiply_add_stack if accumulate else DenseKernel.multiply_stack)(DenseKernel(LOW), whole, A, B)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(paced, "SHORT", 0)
+        patch.setattr(paced, "STEP", 4)
+        kernel, sizes = PacedKernel(LOW), []
+        patch.setattr(type(kernel._pace), "most", property(lambda self: most))
+        patch.setattr(kernel._pace, "learn", lambda terms, seconds: sizes.append(terms))
+        (kernel.multiply_add_stack if accumulate else kernel.multiply_stack)(cut, A, B)
+    assert np.array_equal(whole, cut)
+    assert sum(sizes) == batch * m * n * k
+    assert all(size <= max(most, 4**3) for size in sizes)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 9), st.integers(0, 6), st.integers(0, 2**32 - 1))
+def test_stacks_are_closed_in_rounds(batch: int, n: int, seed: int) -> None:
+    D = np.random.default_rng(seed).normal(size=(batch, n, n)) - 3
+    D[::4, 0:1, 0:1] = 1.0  # no star
+    whole, cut = D.copy(), D.copy()
+    expected = DenseKernel(LOW).close_stack(whole)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(paced, "SHORT", 0)
+        kernel = PacedKernel(LOW)
+        patch.setattr(type(kernel._closing), "most", property(lambda self: 2 * n**3))
+        assert np.array_equal(kernel.close_stack(cut), expected)
+    assert np.array_equal(whole, cut, equal_nan=True)
+
+
+def test_shapes_that_do_not_fit_are_refused_before_anything_is_cut() -> None:
+    A = np.zeros((1, 200, 300))
+    with pytest.raises(ValueError, match=r"shapes \(1, 200, 200\), \(1, 200, 300\) and \(1, 200, 300\) do not fit"):
+        halves(np.zeros((1, 200, 200)), A, A, 0)
+
+
+PRODUCTS = {
+    "dense": "A = random.random((6000, 6000)); run = lambda: sr.matmul(A, A, sr.log)",
+    "stack": "A = random.random((1500, 200, 200)); run = lambda: sr.matmul(A, A, sr.log)",
+    "sums": "A = random.random((10_000, 10_000)); run = lambda: sr.matmul(A, A, sr.plus_times)",
+    "sparse": "A = sparse.random_array((100_000, 100_000), density=2e-3, rng=random).tocsr(); "
+              "run = lambda: sr.matmul(A, A, sr.min_plus)",
+    "sparse by dense": "A = sparse.random_array((100_000, 100_000), density=1e-3, rng=random).tocsr(); "
+                       "B = random.random((100_000, 400)); run = lambda: sr.matmul(A, B, sr.log)",
+    "bits": "A = sr.PackedMatrix(random.integers(0, 2**63, (60_032, 944), 'u8'), 60_032); "
+            "run = lambda: sr.matmul(A, A, sr.boolean)",
+    "objects": "A = random.integers(0, 9, (700, 700)).astype(object); run = lambda: sr.matmul(A, A, sr.min_plus)",
+}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_an_interrupt_ends_a_long_product(name: str) -> None:
+    """It would take many seconds more. How soon it ends is for people to measure: it ends before it is done."""
+    code = f"""
+import numpy as np, semiring as sr, time
+from scipy import sparse
+random = np.random.default_rng(0)
+{PRODUCTS[name]}
+print("begin", flush=True)
+run()
+print("done", flush=True)
+"""
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "begin\n"
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    out, error = process.communicate()
+    assert (out, error.strip().splitlines()[-1:]) == ("", ["KeyboardInterrupt"])

@@ -1,0 +1,100 @@
+"""Sparse equations by SuperLU, against exact fractions and the other solvers; what it cannot vouch for it leaves."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import semiring as sr
+from semiring.operands.read import read
+from semiring.solvers.superlu import decomposed
+from semiring.solvers.task import Declined
+
+
+def solved(A: list[list[Fraction]], b: list[Fraction]) -> list[Fraction] | None:
+    """X = A X + b by Gauss's algorithm with exchanges, or None where there is not one solution."""
+    n = len(A)
+    rows = [[Fraction(i == j) - A[i][j] for j in range(n)] + [b[i]] for i in range(n)]
+    for k in range(n):
+        found = next((i for i in range(k, n) if rows[i][k]), None)
+        if found is None:
+            return None
+        rows[k], rows[found] = rows[found], rows[k]
+        rows[k] = [x / rows[k][k] for x in rows[k]]
+        for i in range(n):
+            if i != k:
+                rows[i] = [x - rows[i][k] * y for x, y in zip(rows[i], rows[k], strict=True)]
+    return [row[n] for row in rows]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 7), st.integers(0, 2**32 - 1), st.sampled_from(["f4", "f8", "c8", "c16"]),
+       st.sampled_from([2, 8, 32]), st.floats(0, 1))
+def test_solutions_are_those_of_fractions(n: int, seed: int, dtype: str, scale: int, density: float) -> None:
+    random = np.random.default_rng(seed)
+    whole = random.integers(-4, 5, (n, n)) * (random.random((n, n)) < density)
+    b = random.integers(-4, 5, n)
+    A = sp.csr_array((whole / scale).astype(dtype))
+    exact = solved([[Fraction(int(x), scale) for x in row] for row in whole], [Fraction(int(x)) for x in b])
+    try:
+        lu = decomposed(read(A, sr.plus_times, "A"))
+    except Declined:
+        return
+    assert exact is not None
+    expected = np.array([float(x) for x in exact])
+    error = np.abs(lu.solve(b.astype(dtype), trans="T") - expected).max()
+    condition = np.linalg.cond(np.eye(n) - A.toarray())
+    assert error <= 1e4 * np.finfo(dtype).eps * n * (1 + np.abs(expected).max()) * condition
+
+
+def ring(n: int, dtype: str = "f8") -> sp.csr_array:
+    """Every vertex leads on to two others."""
+    i = np.arange(n)
+    columns = np.stack([(i + 1) % n, (i * 7 + 3) % n]).ravel()
+    return sp.csr_array((np.linspace(0.1, 0.4, 2 * n).astype(dtype), (np.tile(i, 2), columns)), (n, n))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
+def test_it_solves_what_came_in(dtype: str) -> None:
+    A = ring(300, dtype)
+    plan = sr.plan(A, sr.plus_times, verb="solve", B=np.ones(300, dtype))
+    assert plan.method == "SuperLU" and "SuperLU" in str(plan)
+    B = np.random.default_rng(0).normal(size=(300, 3)).astype(dtype)
+    expected = np.linalg.solve(np.eye(300) - A.toarray().astype("c16"), B)
+    tolerance = 1e-4 if dtype in ("f4", "c8") else 1e-12
+    for right, wanted in ((B, expected), (B[:, 1], expected[:, 1]), (B[:, :0], expected[:, :0])):
+        found = sr.solve(A, right, sr.plus_times)
+        assert found.dtype == np.dtype(dtype) and found.shape == right.shape
+        np.testing.assert_allclose(found, wanted, atol=tolerance)
+    told: list[float] = []
+    sr.solve(A, B, sr.plus_times, progress=told.append)
+    assert told[-1] == 1.0 and told == sorted(told)
+
+
+def test_others_take_what_it_leaves() -> None:
+    """A pivot of 1, rows to be exchanged, numbers that overflow."""
+    b = np.ones(4)
+    no_star = sp.csr_array(np.diag([0.5, 1.0, 0.5, 0.5]))
+    with pytest.raises(sr.NoClosureError, match="eliminating vertex 1 "):
+        sr.solve(no_star, b, sr.plus_times)
+    swap = sp.csr_array(np.array([[0, 0, 0, 0.5], [0.0, 1 - 1e-9, 3.0, 0], [0, 5.0, 1 - 1e-9, 0], [0, 0, 0, 0]]))
+    with pytest.raises(Declined):
+        decomposed(read(swap, sr.plus_times, "A"))
+    expected = np.linalg.solve(np.eye(4) - swap.toarray(), b)
+    np.testing.assert_allclose(sr.solve(swap, b, sr.plus_times), expected, rtol=1e-6)
+    huge = sp.csr_array(np.array([[0, 2.0, 0], [0, 0, 0], [0, 0, 0.5]]))
+    found = sr.solve(huge, np.array([1.0, 1.7e308, 1.0]), sr.plus_times, check=False)
+    assert found.tolist() == [np.inf, 1.7e308, 2.0]
+
+
+def test_other_stars_and_algebras_are_not_for_it() -> None:
+    rates = sr.Semiring("rates", "([0, ∞], +, ×, 0, 1)", add=np.add, mul=np.multiply, zero=0, one=1,
+                        star=lambda a: np.where(a < 1, 1 / (1 - a), np.inf), carrier=lambda a: a >= 0,
+                        samples=[0, 0.5, 0.25, 2])
+    for S in (rates, sr.min_plus):
+        assert sr.plan(ring(50), S, verb="solve", B=np.ones(50)).method != "SuperLU"
