@@ -241,9 +241,10 @@ def _relax(low: CudaLowering, rules: Rules) -> list[str]:
     return [*lines, f"DEVICE Value relax(Value c, Value a, Value b) {{ return {result}; }}\n"]
 
 
-def rank_source(dtype: np.dtype) -> str:
-    """The source of the kernels that replace values by ranks and ranks by values."""
-    return _file("compile/ops.cuh") + f"using Given = {memory_type(dtype)};\n" + _file("dense/ranks.cu")
+def rank_source(dtype: np.dtype, rank: np.dtype) -> str:
+    """The source of the kernels that replace values by ranks of another dtype, and ranks by values."""
+    types = f"using Given = {memory_type(dtype)};\nusing Rank = {memory_type(rank)};\n"
+    return _file("compile/ops.cuh") + types + _file("dense/ranks.cu")
 
 
 def exchange_source(low: CudaLowering) -> str:
