@@ -87,6 +87,7 @@ class CloseGeometry:
     SIDE: int  # threads along each of its sides
     GROUP: int  # elements of a row that a thread loads at once
     UNROLL: int  # steps of k, by the vector, that the product of two blocks writes out
+    RESIDENT: int = 1  # blocks of a stack that should fit in a multiprocessor, which limits their registers
 
     @property
     def threads(self) -> int:
