@@ -163,11 +163,11 @@ def _pairs_of_halves(S: Semiring) -> CudaLowering:
 
 
 @lru_cache(1024)
-def ranked(S: Semiring, dtype: np.dtype, up: bool) -> CudaLowering:
-    """Values as their ranks among at most 65,536: zero the first and one the last (`up`), or the other way round."""
+def ranked(S: Semiring, dtype: np.dtype, up: bool, rank: np.dtype) -> CudaLowering:
+    """Values as their ranks, unsigned integers: zero the first and one the last (`up`), or the other way round."""
     plain = general_on_device(S, dtype)
-    u2 = np.dtype("u2")
-    zero, one = (u2.type(0), u2.type(65_535)) if up else (u2.type(65_535), u2.type(0))
+    first, last = rank.type(0), rank.type(np.iinfo(rank).max)
+    zero, one = (first, last) if up else (last, first)
     zeros = _zeros(plain)
 
     def recode(t: Traced) -> Traced:
@@ -176,9 +176,9 @@ def ranked(S: Semiring, dtype: np.dtype, up: bool) -> CudaLowering:
         return Traced(substitute(t.outputs, coded), t.arity, t.width)
 
     return replace(
-        plain, name="ranks", storage=u2, zero=(zero,), one=(one,),
+        plain, name="ranks", storage=rank, zero=(zero,), one=(one,),
         add=recode(plain.add), mul=recode(plain.mul), star=recode(plain.star),
-        reason="⊕ and ⊗ only compare, and the ranks of the values are 16 bits",
+        reason=f"⊕ and ⊗ only compare, and the ranks of the values are {8 * rank.itemsize} bits",
     )
 
 

@@ -43,7 +43,7 @@ def require(
         It says how much is needed and how much there is. Nothing is raised where the system does not say
         how much there is.
     """
-    available = _device_available() if on_gpu else available_bytes()
+    available = available_on_device() if on_gpu else available_bytes()
     if available is not None and nbytes > available:
         whose = "the GPU's " if on_gpu else ""
         raise SemiringError(
@@ -65,7 +65,7 @@ def in_words(nbytes: int) -> str:
     return f"{nbytes} bytes" if unit == "bytes" else f"{size:.1f} {unit}"
 
 
-def _device_available() -> int:
+def available_on_device() -> int:
     """What the current device has free, and what CuPy's pool holds without using it."""
     import cupy
 

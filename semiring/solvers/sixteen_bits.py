@@ -1,4 +1,7 @@
-"""Closures and products on a GPU in 16 bits, where values are few or small: twice the rate, and tried at run time."""
+"""Closures and products on a GPU in 16 bits, where values are few or small: twice the rate, and tried at run time.
+
+Wide values that are only compared go by ranks in any case: in 16 bits, or in 32.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,10 @@ from .products import finish_product
 from .task import Declined, Task
 
 RANKS_REPAY = 2e11  # multiply-adds of a closure or product from which looking for few distinct values pays on a GPU
+WIDE_REPAY = 5e9  # the same for 8 bytes, which are sorted where the values are many, and
+DEPTH = 700  # multiply-adds for each of them
 REASON = "tried first; what does not fit runs as another plan says"
+SORTED = "values of 8 bytes are only compared, and compare faster by their ranks, in 16 bits or 32"
 
 
 def offer(task: Task) -> Plan | None:
@@ -34,15 +40,17 @@ def _closure(task: Task) -> Plan | None:
     if low.kind != "cuda":
         return None
     array = given.array  # type: ignore[attr-defined]
-    if not saturating.may_repay(S, array, facts) and not _may_be_ranked(S, array.dtype, float(n) ** 3):
+    ranked = _may_be_ranked(S, array.dtype, float(n) ** 3, n * n)
+    if not ranked and not saturating.may_repay(S, array, facts):
         return None
-    return _plan(task, given.shape, float(n) ** 3, low, partial(_close, task, facts))
+    return _plan(task, given.shape, float(n) ** 3, low, ranked, partial(_close, task, facts))
 
 
-def _may_be_ranked(S: Any, dtype: Any, work: float) -> bool:
+def _may_be_ranked(S: Any, dtype: Any, work: float, elements: int) -> bool:
     from semiring.kernels.cuda.choose import can_be_ranked
 
-    return work >= RANKS_REPAY and can_be_ranked(S, dtype)
+    enough = work >= max(WIDE_REPAY, DEPTH * elements) if dtype.itemsize == 8 else work >= RANKS_REPAY
+    return enough and can_be_ranked(S, dtype)
 
 
 def _close(task: Task, facts: Facts, plan: Plan) -> Any:
@@ -63,12 +71,14 @@ def _product(task: Task) -> Plan | None:
     if rest or not (task.options.check and A.on_gpu and B.on_gpu and len(A.shape) == len(B.shape) == 2):
         return None
     work = float(A.shape[0]) * A.shape[1] * B.shape[1]
-    if A.dtype != B.dtype or A.shape[1] != B.shape[0] or not _may_be_ranked(task.S, A.dtype, work):
+    if A.dtype != B.dtype or A.shape[1] != B.shape[0] or not _may_be_ranked(
+        task.S, A.dtype, work, A.shape[0] * A.shape[1] + B.shape[0] * B.shape[1]
+    ):
         return None
     _, low = A.form(3, beside=(B,))
     if low.kind != "cuda":
         return None
-    return _plan(task, (A.shape[0], B.shape[1]), work, low, partial(_multiply, task, low))
+    return _plan(task, (A.shape[0], B.shape[1]), work, low, True, partial(_multiply, task, low))
 
 
 def _multiply(task: Task, low: Any, plan: Plan) -> Any:
@@ -79,9 +89,10 @@ def _multiply(task: Task, low: Any, plan: Plan) -> Any:
     return finish_product(task, short)
 
 
-def _plan(task: Task, shape: tuple[int, ...], work: float, low: Any, run: Any) -> Plan:
-    memory = 2 * low.matrix_bytes(max(shape))
+def _plan(task: Task, shape: tuple[int, ...], work: float, low: Any, ranked: bool, run: Any) -> Plan:
+    memory = 2 * low.matrix_bytes(max(shape))  # with less than that no other way would do
+    wide = ranked and low.dtype.itemsize == 8
     return Plan(
-        task.verb, task.S, shape, "16 bits", low, "", work, memory, run,
-        reasons={"method": REASON},
+        task.verb, task.S, shape, "ranks" if wide else "16 bits", low, "", work, memory, run,
+        reasons={"method": SORTED if wide else REASON},
     )

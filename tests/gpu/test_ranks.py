@@ -46,11 +46,48 @@ def test_too_many_values_are_left_to_the_general_way() -> None:
 
     from semiring.solvers import ranks
 
-    A = cupy.arange(400.0**2).reshape(400, 400)
+    A = cupy.arange(400**2, dtype="f4").reshape(400, 400)
     assert ranks.ranks(sr.max_min, [A]) is None
     assert ranks.ranks(sr.min_plus, [A]) is None
     few = cupy.arange(65_534.0).repeat(2)[: 256 * 256].reshape(256, 256)
     assert ranks.ranks(sr.max_min, [few]) is not None
+
+
+@pytest.mark.parametrize("n", [1, 2, 63, 200, 1300])
+@pytest.mark.parametrize("dtype", ["f8", "i8"])
+@pytest.mark.parametrize("S", [sr.max_min, sr.min_max, bottleneck], ids=lambda S: S.name)
+def test_wide_values_by_32_bit_ranks(S: sr.Semiring, dtype: str, n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many of them, some equal, and zeros; also of an operand whose rows lie apart."""
+    import cupy
+
+    from semiring.solvers import ranks
+
+    if np.dtype(dtype) not in S.dtypes:
+        pytest.skip("not a dtype of the algebra")
+    monkeypatch.setattr(ranks, "MOST_VALUES", 2)
+    A, B = (matrix(S, n, dtype, 10**6 if n > 63 else 5, seed) for seed in (1, 2))
+    a, b = cupy.asarray(A), cupy.asarray(np.pad(B, 3))[3:-3, 3:-3]
+    found = ranks.ranks(S, [a, b])
+    assert found is not None and (n <= 2 or found.matrices[0].dtype == np.uint32)
+    np.testing.assert_array_equal(ranks.product(S, a, b).get(), sr.matmul(A, B, S, device="cpu"))
+    np.testing.assert_array_equal(ranks.closure(S, a, close_best).get(), sr.closure(A, S, device="cpu"))
+    np.testing.assert_array_equal(a.get(), A)
+
+
+def test_large_wide_matrices_use_them() -> None:
+    """Random numbers, nearly all different: the same as without ranks."""
+    import cupy
+
+    for dtype in ("f8", "i8"):
+        A = (cupy.random.RandomState(5).random_sample((2100, 2100)) * 1e15).astype(dtype)
+        A[A > 5e14] = sr.max_min.zero_in(np.dtype(dtype))
+        assert sr.plan(A, sr.max_min).method == sr.plan(A, sr.max_min, verb="matmul", B=A).method == "ranks"
+        assert bool((sr.closure(A, sr.max_min) == sr.closure(A, sr.max_min, method="r-kleene")).all())
+        assert bool((sr.matmul(A, A, sr.max_min) == sr.matmul(A, A, sr.max_min, check=False)).all())
+        kept = A.copy()
+        wanted = sr.closure(kept, sr.max_min)
+        sr.closure(A, sr.max_min, overwrite=True)
+        assert bool((wanted == A).all())
 
 
 def test_rare_values_are_found() -> None:

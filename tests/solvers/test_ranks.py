@@ -24,7 +24,7 @@ class Engine:
     """⊗ and ⊕ of ranks, as a lowering on ranks says: the first is zero, or the last."""
 
     def __init__(self, low: Any):
-        assert low.storage == np.dtype("u2")
+        assert low.storage in ("u2", "u4") and {low.zero[0], low.one[0]} == {0, np.iinfo(low.storage).max}
         self.low, self.up = low, bool(low.zero[0] == 0)
         self.add, self.mul = (np.maximum, np.minimum) if self.up else (np.minimum, np.maximum)
 
@@ -43,14 +43,22 @@ def look_up(matrices: list[np.ndarray], table: np.ndarray) -> tuple[list[np.ndar
     return found, lacking[: module.ROOM] if lacking.size else None
 
 
+def spread(elements: np.ndarray, order: np.ndarray, places: np.ndarray, table: np.ndarray) -> None:
+    """One place for each element, as `ranks.cu` has them."""
+    for i, place in enumerate(order):
+        places[place], table[i + 1] = i + 1, elements[place]
+
+
 def values(given: Ranks, found: np.ndarray) -> np.ndarray:
-    return given.table[np.where(found == LAST, len(given.table) - 1, found)]
+    return given.table[np.where(found == np.iinfo(found.dtype).max, len(given.table) - 1, found)]
 
 
 @pytest.fixture(autouse=True)
 def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", np)
     monkeypatch.setattr(module, "_look_up", look_up)
+    monkeypatch.setattr(module, "_spread", spread)
+    monkeypatch.setattr(module, "available_on_device", lambda: 1 << 30)
     monkeypatch.setattr(module, "kernel", Engine)
     monkeypatch.setattr(Ranks, "values", values)
 
@@ -68,23 +76,31 @@ def reference(S: sr.Semiring, A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 ALGEBRAS = [(sr.max_min, "f4"), (sr.max_min, "f8"), (sr.min_max, "f8"), (sr.max_min, "i4"), (sr.min_max, "u4"),
-            (LIKELY, "f8")]
+            (LIKELY, "f8"), (sr.max_min, "i8"), (sr.min_max, "u8")]
+MOST = st.sampled_from([65_536, 2])  # values up to which ranks are short; with two, wide ones are sorted
 
 
 @quick
-@given(st.data(), st.sampled_from(ALGEBRAS), st.integers(1, 6), st.integers(1, 6), st.integers(1, 6))
-def test_products_of_ranks_are_ranks_of_products(data: st.DataObject, which: tuple, m: int, k: int, n: int) -> None:
+@given(st.data(), st.sampled_from(ALGEBRAS), MOST, st.integers(1, 6), st.integers(1, 6), st.integers(1, 6))
+def test_products_of_ranks_are_ranks_of_products(
+    data: st.DataObject, which: tuple, most: int, m: int, k: int, n: int
+) -> None:
     S, dtype = which
     A, B = drawn(data, S, (m, k), dtype), drawn(data, S, (k, n), dtype)
     before = A.copy(), B.copy()
-    found = product(S, A, B)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "MOST_VALUES", most)
+        found = product(S, A, B)
+    if found is None:
+        assert most == 2 and np.dtype(dtype).itemsize < 8
+        return
     assert found.dtype == np.dtype(dtype) and np.array_equal(found, reference(S, A, B))
     assert np.array_equal(A, before[0]) and np.array_equal(B, before[1])
 
 
 @quick
-@given(st.data(), st.sampled_from(ALGEBRAS), st.integers(1, 6))
-def test_closures_of_ranks_are_ranks_of_closures(data: st.DataObject, which: tuple, n: int) -> None:
+@given(st.data(), st.sampled_from(ALGEBRAS), MOST, st.integers(1, 6))
+def test_closures_of_ranks_are_ranks_of_closures(data: st.DataObject, which: tuple, most: int, n: int) -> None:
     S, dtype = which
     A = drawn(data, S, (n, n), dtype)
 
@@ -99,7 +115,12 @@ def test_closures_of_ranks_are_ranks_of_closures(data: st.DataObject, which: tup
     for _ in range(n):
         expected = reference(S, expected, expected)
     before = A.copy()
-    found = closure(S, A, close)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "MOST_VALUES", most)
+        found = closure(S, A, close)
+    if found is None:
+        assert most == 2 and np.dtype(dtype).itemsize < 8
+        return
     assert found.dtype == A.dtype and np.array_equal(found, expected) and np.array_equal(A, before)
 
 
@@ -133,10 +154,34 @@ def test_what_has_no_ranks(S: sr.Semiring, dtype: str) -> None:
 @pytest.mark.parametrize(("count", "fits"), [(1, True), (98, True), (99, False), (5000, False)])
 def test_too_many_values_are_left_to_the_general_way(count: int, fits: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_VALUES", 100)  # zero and one are among them
-    A = np.arange(5000.0).reshape(50, 100) % count
+    A = np.arange(5000, dtype="f4").reshape(50, 100) % count
     found = ranks(sr.max_min, [A])
     assert (found is not None) is fits
     assert found is None or np.array_equal(found.values(found.matrices[0]), A)
+    wide = ranks(sr.max_min, [A.astype("f8")])
+    assert wide is not None and wide.matrices[0].dtype == ("u2" if fits else "u4")
+    assert np.array_equal(wide.values(wide.matrices[0]), A)
+
+
+@pytest.mark.parametrize(("S", "up"), [(sr.max_min, True), (sr.min_max, False)])
+def test_wide_values_are_sorted_where_they_are_many(
+    S: sr.Semiring, up: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A rank for each element, between those of zero and of one; what does not fit is left to the general way."""
+    monkeypatch.setattr(module, "MOST_VALUES", 3)
+    A, B = np.array([[3.0, -inf], [0.5, 7.0]]), np.array([[7.0, 0.5]])
+    found = ranks(S, [A, B])
+    assert found is not None and found.kernel.up is up
+    assert found.table.tolist() == [-inf, -inf, 0.5, 0.5, 3, 7, 7, inf]
+    places = np.concatenate([m.reshape(-1) for m in found.matrices])
+    assert sorted(places) == [1, 2, 3, 4, 5, 6] and [m.shape for m in found.matrices] == [A.shape, B.shape]
+    assert [found.values(m).tolist() for m in found.matrices] == [A.tolist(), B.tolist()]
+    assert ranks(LIKELY, [np.array([[0.25, 0.5, 0.75, 2.0]])]) is None, "beyond one"
+    assert ranks(LIKELY, [np.array([[0.25, 0.5, 0.75, -1.0]])]) is None, "below zero"
+    for limit, value in (("MOST_SORTED", 5), ("available_on_device", lambda: 6 * module.SORTING - 1)):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, limit, value)
+            assert ranks(S, [A, B]) is None
 
 
 @pytest.mark.parametrize(("sample", "room", "fits"), [
@@ -155,7 +200,7 @@ def test_values_that_a_sample_misses_are_collected_in_few_passes(
         return counted(matrices, table)
 
     monkeypatch.setattr(module, "_look_up", look)
-    A = np.tile(np.arange(10.0), (10, 1))
+    A = np.tile(np.arange(10, dtype="f4"), (10, 1))
     found = ranks(sr.max_min, [A, A.T])
     assert (found is not None) is fits and passes == sorted(passes) and len(passes) <= module.PASSES
     assert found is None or found.table.tolist() == [-inf, *range(10), inf]

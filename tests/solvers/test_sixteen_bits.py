@@ -55,14 +55,18 @@ def multiplying(
     (sr.max_min, LARGE, "f4", MANY, True), (sr.min_max, LARGE, "f8", MANY, True),
     (sr.max_min, 5000, "f4", MANY, False), (sr.max_min, LARGE, "f2", MANY, False),
     (sr.plus_times, LARGE, "f4", MANY, False), (sr.viterbi, LARGE, "f4", SMALL, False),
-    (sr.max_min, 0, "f4", MANY, False),
+    (sr.max_min, 0, "f4", MANY, False), (sr.max_min, 2000, "f8", MANY, True), (sr.max_min, 1700, "i8", MANY, False),
+    (sr.max_min, 0, "f8", MANY, False), (sr.plus_times, 4000, "f8", MANY, False),
 ])
 def test_closures_of_few_or_small_values(S: sr.Semiring, n: int, dtype: str, known: Facts, tried: bool) -> None:
     plan = closing(S, (n, n), dtype, known)
     assert (plan is not None) is tried
     if plan is not None:
-        assert (plan.operation, plan.shape, plan.method, plan.work) == ("closure", (n, n), "16 bits", float(n) ** 3)
-        assert plan.lowering.on_gpu and plan.memory >= 2 * n * n and "tried first" in plan.reasons["method"]
+        wide = dtype == "f8"
+        assert (plan.operation, plan.shape, plan.work) == ("closure", (n, n), float(n) ** 3)
+        assert plan.method == ("ranks" if wide else "16 bits")
+        assert plan.lowering.on_gpu and plan.memory >= 2 * n * n
+        assert ("16 bits or 32" if wide else "tried first") in plan.reasons["method"]
 
 
 @pytest.mark.parametrize("asked", [
@@ -91,6 +95,18 @@ def test_products_from_a_least_work_on(
     if plan is not None:
         assert (plan.operation, plan.shape, plan.method) == ("matmul", (a[0], b[1]), "16 bits")
         assert plan.work == float(a[0]) * a[1] * b[1]
+
+
+@pytest.mark.parametrize(("a", "b", "tried"), [
+    ((2000, 2000), (2000, 2000), True), ((1000, 2000), (2000, 1000), False), ((10**6, 100), (100, 100), False),
+    ((4000, 1400), (1400, 4000), True), ((10**6, 1000), (1000, 1000), True),
+])
+def test_wide_values_are_sorted_where_each_has_work_enough(
+    a: tuple[int, ...], b: tuple[int, ...], tried: bool
+) -> None:
+    plan = multiplying(sr.max_min, a, b, "f8")
+    assert (plan is not None and plan.method == "ranks") is tried
+    assert multiplying(sr.min_plus, a, b, "f8") is None
 
 
 def test_products_that_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,6 +87,7 @@ class CloseGeometry:
     SIDE: int  # threads along each of its sides
     GROUP: int  # elements of a row that a thread loads at once
     UNROLL: int  # steps of k, by the vector, that the product of two blocks writes out
+    RESIDENT: int = 1  # blocks of a stack that should fit in a multiprocessor, which limits their registers
 
     @property
     def threads(self) -> int:
@@ -247,9 +248,10 @@ def _relax(low: CudaLowering, rules: Rules) -> list[str]:
     return [*lines, f"DEVICE Value relax(Value c, Value a, Value b) {{ return {result}; }}\n"]
 
 
-def rank_source(dtype: np.dtype) -> str:
-    """The source of the kernels that replace values by ranks and ranks by values."""
-    return _file("compile/ops.cuh") + f"using Given = {memory_type(dtype)};\n" + _file("dense/ranks.cu")
+def rank_source(dtype: np.dtype, rank: np.dtype) -> str:
+    """The source of the kernels that replace values by ranks of another dtype, and ranks by values."""
+    types = f"using Given = {memory_type(dtype)};\nusing Rank = {memory_type(rank)};\n"
+    return _file("compile/ops.cuh") + types + _file("dense/ranks.cu")
 
 
 def exchange_source(low: CudaLowering) -> str:

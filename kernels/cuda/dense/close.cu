@@ -192,7 +192,7 @@ DEVICE int close_registers(Value (&c)[PER][PER], Value* shown, int n) {
 
 // D[s] ← A[s]* for matrices of up to ORDER rows, one block of threads each; A may be D, and `failed` null. It keeps what
 // it holds already: where the matrices are blocks of larger ones, that is an earlier pivot.
-extern "C" __global__ void __launch_bounds__(THREADS) close_stack(
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) close_stack(
     const char* A, long long lda, long long next_a, char* D, long long ld, long long next, long long n, long long start,
     int* failed) {
     __shared__ __align__(16) char shown[8 * ORDER * SIZE];

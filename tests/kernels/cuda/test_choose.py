@@ -181,11 +181,12 @@ def test_what_compares_only_can_be_ranked() -> None:
     assert not can_be_ranked(sr.shortest_hops, sr.shortest_hops.default_dtype)
 
 
+@pytest.mark.parametrize(("rank", "last"), [("u2", 65_535), ("u4", 4_294_967_295)])
 @pytest.mark.parametrize("up", [True, False])
-def test_ranks(up: bool) -> None:
-    low = ranked(sr.max_min if up else sr.min_max, np.dtype("f8"), up)
-    assert low.storage == np.uint16 and (low.zero[0], low.one[0]) == ((0, 65_535) if up else (65_535, 0))
-    assert low.dtype == np.float64 and "16 bits" in low.reason
+def test_ranks(up: bool, rank: str, last: int) -> None:
+    low = ranked(sr.max_min if up else sr.min_max, np.dtype("f8"), up, np.dtype(rank))
+    assert low.storage == rank and (low.zero[0], low.one[0]) == ((0, last) if up else (last, 0))
+    assert low.dtype == np.float64 and f"{8 * int(rank[1])} bits" in low.reason
 
 
 def test_bits_where_one_plus_one_is_one() -> None:

@@ -121,13 +121,12 @@ def test_kernels_become_machine_code(name: str, dtype: str | None) -> None:
 @needs_compiler
 def test_words_and_ranks_compile() -> None:
     texts = [word_filler(np.dtype(d)) for d in ("?", "i2", "u2", "f2")] + list(sources(boolean_words()))
-    texts += [rank_source(np.dtype(d)) for d in ("i4", "u4", "i8", "u8", "f4", "f8")]
+    texts += [rank_source(np.dtype(d), np.dtype(r)) for d in ("i4", "u4", "i8", "u8", "f4", "f8") for r in ("u2", "u4")]
     pairs = packed_program(choose(sr.min_plus, np.dtype("f2"), DATA[0], 2, in_place=False))
     assert pairs
     texts += list(sources(pairs))
-    for up in (True, False):
-        text = program(ranked(sr.max_min, np.dtype("f4"), up))
-        texts += list(sources(text))
+    for up, rank in ((True, "u2"), (False, "u2"), (True, "u4"), (False, "u4")):
+        texts += list(sources(program(ranked(sr.max_min, np.dtype("f8"), up, np.dtype(rank)))))
     compile_all(texts, "--gpu-architecture=compute_80", *QUICK)
 
 
