@@ -27,7 +27,7 @@ TOUCH = 10  # terms that take as long as to gather, fill and store one element o
 SETUP = 0.5e-3  # seconds for a call, whatever the size
 VERTEX, EDGE = 1e-6, 0.28e-6  # seconds that the analysis takes for each, with METIS
 SETTLE, LOOK = 9.7e-9, 5e-9  # seconds to settle one of n vertices, over log2 n, and to look at an edge of it
-SHORT = 10  # levels of a graph whose edges labels pass about once for every level
+SHORTEST, SHORT = 5, 10  # levels of a graph between which labels pass each edge about once for every level
 LONG = 0.16  # and how many times they do for every further one
 CACHE, MISS = 2 << 20, 0.5  # bytes of labels that stay near a core, and what a term takes more where they do not
 HEAD = 8  # terms that take as long as to read an edge for all searches that are made at once
@@ -183,7 +183,7 @@ def sweep_seconds(n: int, spread: Spread, count: int, width: int, rate: Rates, s
 
     Labels pass the edges about as often as there are levels, as long as those are few.
     """
-    passes = min(spread.levels, SHORT) + LONG * max(spread.levels - SHORT, 0)
+    passes = min(max(spread.levels, SHORTEST), SHORT) + LONG * max(spread.levels - SHORT, 0)
     lanes = min(width, max(-(-count // rate.threads), 1))
     groups = -(-count // lanes)
     terms = max(groups / rate.threads, min(groups, 1)) * (lanes + HEAD) * passes * spread.edges

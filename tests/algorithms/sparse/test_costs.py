@@ -133,4 +133,4 @@ def test_searches_at_once_repay_where_levels_are_few_and_sources_many() -> None:
     assert sweep(6, 1) > settle_seconds(n, edges, 1, rate), "a lane alone"
     assert sweep(6, 64) / sweep(6, 1) < 16, "edges are read for many"
     found = [sweep(levels, 100) for levels in (0, 1, 5, 10, 11, 100)]
-    assert found == sorted(found) and found[0] == sweep(6, 0) == SETUP
+    assert found == sorted(found) and found[1] < found[3] < found[4] and sweep(6, 0) == SETUP
