@@ -25,7 +25,7 @@ LANES = 16  # columns of a front are rounded up to such a multiple
 BIG = 320  # order of a front that is eliminated by the dense engine
 TOUCH = 10  # terms that take as long as to gather, fill and store one element of a right-hand side
 SETUP = 0.5e-3  # seconds for a call, whatever the size
-VERTEX, EDGE = 1e-6, 0.28e-6  # seconds that the analysis takes for each, with METIS
+VERTEX, EDGE = 1.2e-6, 0.4e-6  # seconds that the analysis takes for each
 SETTLE, LOOK = 9.7e-9, 5e-9  # seconds to settle one of n vertices, over log2 n, and to look at an edge of it
 SHORTEST, SHORT = 5, 10  # levels of a graph between which labels pass each edge about once for every level
 LONG = 0.16  # and how many times they do for every further one
@@ -162,9 +162,9 @@ def _paths(first: Any, pointer: Any, parent: Any, owner: Any, places: Any) -> An
 
 
 @lru_cache(1024)
-def analysis_seconds(n: int, nnz: int, method: str) -> float:
-    """For the order and the symbolic analysis."""
-    return (VERTEX * n + EDGE * nnz) * (1.0 if method == "metis" else 0.3)
+def analysis_seconds(n: int, nnz: int) -> float:
+    """For the order and the symbolic analysis; a graph that fills much takes five times as long."""
+    return VERTEX * n + EDGE * nnz
 
 
 @lru_cache(1024)

@@ -21,6 +21,7 @@ from .pattern import Index, inverse, renumbered
 from .symbolic import column_counts, elimination_tree
 
 FEW = 1000  # vertices for which one order is as good as another
+NARROW = 0.25  # the share of all vertices up to which a level of a search is called narrow
 SMALL = 64  # vertices that are ordered by minimum degree: their neighbours fit one word
 
 
@@ -33,7 +34,7 @@ def order(start: Index, neighbours: Index, method: str = "auto") -> tuple[Index,
         A symmetric pattern without diagonal.
     method : {"auto", "amd", "levels", "metis", "natural"}
         ``"auto"`` is approximate minimum degree or dissection by level sets, whichever makes elimination cheaper; the
-        first alone for graphs of fewer than `FEW` vertices.
+        first alone where the graph is small, or has a level that no separator could be thinner than.
 
     Returns
     -------
@@ -61,8 +62,9 @@ def order(start: Index, neighbours: Index, method: str = "auto") -> tuple[Index,
         place[joined] = np.arange(len(joined))
         start, neighbours = renumbered(start, neighbours, joined, place)
     if method == "auto":
-        found = {way: WAYS[way](start, neighbours) for way in (["amd"] if len(joined) < FEW else ["amd", "levels"])}
-        method = min(found, key=lambda way: _terms(start, neighbours, found[way])) if len(found) > 1 else "amd"
+        one = len(joined) < FEW or spread(start, neighbours).widest > NARROW * len(joined)
+        found = {way: WAYS[way](start, neighbours) for way in (["amd"] if one else ["amd", "levels"])}
+        method = "amd" if one else min(found, key=lambda way: _terms(start, neighbours, found[way]))
     else:
         found = {method: WAYS[method](start, neighbours)}
     return np.concatenate([alone, joined[found[method]]]), method

@@ -23,6 +23,7 @@ from semiring.algorithms.sparse.costs import (
     sweep_seconds,
     work_of,
 )
+from semiring.algorithms.sparse.ordering import NARROW
 from semiring.kernels.build import affordable, code_of
 from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.kernels.cpu.sparse.sweeps import LANES
@@ -35,7 +36,6 @@ from .plan import Plan, nothing
 SMALL = 100  # vertices below which the dense methods are used
 SLOW = frozenset("exp exp2 expm1 log log2 log1p power logaddexp logaddexp2 gcd lcm".split())
 TRANSCENDENTAL_COST = 40  # instructions that such an operation takes
-NARROW = 0.25  # the share of all vertices up to which a level of a search is called narrow
 MANY = 24  # edges a vertex with which graphs without small separators fill
 FEW = 4  # terms an edge and source: two levels and what it takes to read the edge
 ANALYSIS_BUDGET = 0.4  # share of the dense closure's time that looking for a faster way may take
@@ -154,7 +154,7 @@ def estimate(low: Lowering, analysis: Analysis, nnz: int, answer: bool) -> Estim
     n, load, rate = analysis.n, work_of(analysis), lowering_rates(low)
     written = low.matrix_bytes(n) if answer else 0
     decoded = n * n * low.dtype.itemsize if answer and not low.is_identity and low.storage != low.dtype else 0
-    prepared = analysis_seconds(n, nnz, analysis.method)
+    prepared = analysis_seconds(n, nnz)
     seconds = {
         "elimination": prepared + (load.seconds(n, rate, written) if answer else load.factor_seconds(rate)),
         "dense": dense_seconds(n, rate) / (1 if answer else 3),
@@ -239,7 +239,7 @@ def not_worth_a_look(low: Lowering, A: Sparse) -> bool:
     fill the factors, and with few the analysis must not take too much of the time there is to save.
     """
     n, nnz, rate = A.n, A.nnz, lowering_rates(low)
-    stake, dense = analysis_seconds(n, nnz, "metis"), dense_seconds(n, rate)
+    stake, dense = analysis_seconds(n, nnz), dense_seconds(n, rate)
     if dense <= stake + SETUP + n * n * low.storage.itemsize / rate.write:
         return True
     many, dear = nnz > MANY * n, stake > ANALYSIS_BUDGET * dense
