@@ -11,7 +11,7 @@ import numpy as np
 from semiring.kernels.cpu.compile.plain import compiled
 
 from . import pattern, symbolic
-from .ordering import order
+from .ordering import Spread, order, spread
 from .pattern import Index, inverse
 from .supernodes import LEAF, boundaries, supernodes
 
@@ -65,6 +65,16 @@ class Analysis:
     def n(self) -> int:
         """Number of vertices."""
         return len(self.order)
+
+    @cached_property
+    def nnz(self) -> int:
+        """Number of entries of the matrix."""
+        return len(self.indices)
+
+    @cached_property
+    def spread(self) -> Spread:
+        """How breadth-first searches of the matrix go."""
+        return spread(self.indptr, self.indices)
 
     @cached_property
     def pivots(self) -> Index:

@@ -210,13 +210,19 @@ class Searches(NamedTuple):
         return min(self)
 
 
-def search_times(low: Lowering, A: Sparse, count: int) -> Searches:
+def search_times(low: Lowering, A: Sparse | Analysis, count: int) -> Searches:
     """Searches from `count` vertices in a lowering of machine numbers, where no edge is better than 1."""
     rate, size = lowering_rates(low), sum(component.itemsize for component in low.components)
     written = count * A.n * low.storage.itemsize / rate.write
     going = -(-count * int(np.count_nonzero(np.diff(A.indptr))) // max(A.n, 1))  # others end where they begin
     sweep = sweep_seconds(A.n, A.spread, going, max(LANES // size, 1), rate, size)
     return Searches(settle_seconds(A.n, A.nnz, going, rate) + written, sweep + written)
+
+
+@lru_cache(16)
+def search_estimate(low: Lowering, analysis: Analysis) -> float:
+    """Seconds for a search from every vertex; the same for all weights on the same edges."""
+    return search_times(low, analysis, analysis.n).seconds
 
 
 def all_searches(low: Lowering, A: Sparse) -> float | None:
