@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import lcm
 
 import numpy as np
 
@@ -16,6 +18,20 @@ class Facts:
     high_limit: bool = False  # +∞, or an integer dtype's greatest value, occurs
     two_valued: bool = False  # every element is 0 or 1 of the algebra
     multiple: int = 0  # a common multiple of all numbers, which bounds every lcm; only known where ⊗ has one
+
+
+def together(facts: Sequence[Facts]) -> Facts:
+    """What holds for several operands, from what holds for each.
+
+    Examples
+    --------
+    >>> together([Facts(3.0, two_valued=True), Facts(2.0, high_limit=True)])
+    Facts(largest=3.0, low_limit=False, high_limit=True, two_valued=False, multiple=0)
+    """
+    return Facts(
+        max(f.largest for f in facts), any(f.low_limit for f in facts), any(f.high_limit for f in facts),
+        all(f.two_valued for f in facts), lcm(*(f.multiple for f in facts)),
+    )
 
 
 @dataclass(frozen=True)

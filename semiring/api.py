@@ -13,6 +13,8 @@ from .algebra.semiring import Semiring
 from .errors import SemiringError
 from .operands.dense import read_array
 from .operands.examine import examine
+from .operands.operand import Operand
+from .operands.read import read
 from .solvers.plan import Plan
 from .solvers.task import Task, compute, first_offer, options, refuse_what_has_no_meaning
 
@@ -167,6 +169,45 @@ def matmul(
     """
     given = (A, B) if accumulate is None else (A, B, accumulate)
     return compute(Task("matmul", S, given, options(device=device, check=check), (out,)))
+
+
+def prepare(A: Any, S: Semiring | str) -> Operand:
+    """A matrix, read and examined once, to be used in many calls.
+
+    What is prepared stands for A in every verb: it is not read again, nor are its elements and its structure looked at.
+    That is most of the time of a sparse matrix times a vector.
+
+    Parameters
+    ----------
+    A : array_like, sparse matrix, graph or packed matrix, shape (…, m, n)
+        As for the verb. It must not change as long as what is prepared from it is in use: arrays are not copied.
+    S : Semiring or str
+
+    Returns
+    -------
+    Operand
+        With `shape`, `dtype` and `names`.
+
+    Raises
+    ------
+    SemiringError
+        When A is not a matrix over S: its dtype cannot carry the algebra, or an entry is not an element.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> import semiring as sr
+    >>> A = sr.prepare(sp.csr_array([[0, 3.0], [0, 4.0]]), sr.min_plus)
+    >>> sr.matmul(A, np.array([0.0, 1.0]), sr.min_plus)
+    array([4., 5.])
+    """
+    S = algebra(S)
+    given = A if isinstance(A, Operand) else read(A, S)
+    if given.S is not S:
+        raise SemiringError(f"A was prepared for {given.S.name}, and is prepared for {S.name}")
+    _ = given.facts
+    given.look()
+    return given
 
 
 def factor(

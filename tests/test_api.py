@@ -182,3 +182,44 @@ def test_samples_that_are_none(S: Any, samples: Any, text: str) -> None:
 @pytest.mark.parametrize("S", [sr.min_plus, sr.max_plus], ids=str)
 def test_the_laws_hold_on_integers_whose_limits_are_infinite(S: sr.Semiring) -> None:
     assert sr.check_laws(S, np.array([1, 2, -3])).ok
+
+
+CALLS = {
+    "closure": lambda A: sr.closure(A, sr.min_plus), "matmul": lambda A: sr.matmul(A, A, sr.min_plus),
+    "product with a vector": lambda A: sr.matmul(A, np.arange(3.0), sr.min_plus),
+    "factor": lambda A: sr.factor(A, sr.min_plus).solve(np.arange(3.0)),
+    "solve": lambda A: sr.solve(A, np.eye(3), sr.min_plus),
+    "closure_rows": lambda A: sr.closure_rows(A, sr.min_plus, [0, 2]),
+    "path": lambda A: sr.path(A, sr.min_plus, 0, 2),
+}
+
+
+@pytest.mark.parametrize("verb", CALLS)
+@pytest.mark.parametrize("kind", ["array", "sparse", "graph"])
+def test_what_is_prepared_stands_for_the_matrix_in_every_verb(verb: str, kind: str) -> None:
+    entries = ([3.0, 10.0, 4.0], ([0, 0, 1], [1, 2, 2]))
+    A: Any = sp.csr_array(entries, (3, 3))
+    if kind == "array":
+        A = np.array([[np.inf, 3, 10], [np.inf, np.inf, 4], [np.inf, np.inf, np.inf]])
+    elif kind == "graph":
+        A = sr.Graph(*map(np.array, entries[1]), 3, np.array(entries[0]))
+    prepared = sr.prepare(A, "min_plus")
+    for _ in range(2):
+        found, expected = CALLS[verb](prepared), CALLS[verb](A)
+        assert type(found) is type(expected)
+        if isinstance(found, (np.ndarray, sp.csr_array)):
+            assert found.dtype == expected.dtype and found.shape == expected.shape
+            found, expected = (x.toarray() if sp.issparse(x) else x for x in (found, expected))
+            assert np.array_equal(found, expected)
+        else:
+            assert repr(found) == repr(expected)
+
+
+def test_a_matrix_is_prepared_for_one_algebra() -> None:
+    A = sr.prepare(np.zeros((2, 2)), sr.min_plus)
+    assert sr.prepare(A, sr.min_plus) is A and A.shape == (2, 2)
+    for verb in (sr.closure, sr.prepare):
+        with pytest.raises(sr.SemiringError, match=r"prepared for min-plus, and .* max-min"):
+            verb(A, sr.max_min)
+    with pytest.raises(sr.SemiringError, match=r"A\[0, 1\] is NaN"):
+        sr.prepare(sp.csr_array(([np.nan], ([0], [1])), (2, 2)), sr.min_plus)

@@ -225,11 +225,29 @@ def output(code: str, cache: str | None = None) -> str:
     ).stdout
 
 
+def field(n: int) -> list[Row]:
+    """Over the reals, beside NumPy's LAPACK."""
+    import numpy as np
+
+    import semiring as sr
+
+    rng = np.random.default_rng(0)
+    A, B, one = rng.random((n, n)) / n, rng.random((n, 8)), np.eye(n)
+    assert np.allclose(sr.closure(A, sr.plus_times), np.linalg.inv(one - A))
+    return [
+        Row(f"closure, plus-times, float64, n = {n:,}", median(lambda: sr.closure(A, sr.plus_times)),
+            "numpy.linalg.inv", median(lambda: np.linalg.inv(one - A)), "0.95×"),
+        Row(f"equations, plus-times, float64, n = {n:,}, 8 right-hand sides",
+            median(lambda: sr.solve(A, B, sr.plus_times)), "numpy.linalg.solve",
+            median(lambda: np.linalg.solve(one - A, B)), "0.95×"),
+    ]
+
+
 def rows(quick: bool) -> list[Row]:
     """All rows of the table."""
     n = 256 if quick else 2048
     large = products(n) + closures(n) + transitive(n if quick else 5000, 8) + other_libraries(n // 2)
-    return large + overheads() + first_calls()
+    return large + field(n // 2) + field(n) + overheads() + first_calls()
 
 
 if __name__ == "__main__":

@@ -283,6 +283,82 @@ def sparse_times_dense(n: int) -> list[Row]:
     return found
 
 
+def few_columns(n: int) -> list[Row]:
+    """Eight entries a row near the diagonal, times a vector and eight columns, read anew and prepared."""
+    import numpy as np
+    from scipy.sparse import csr_array
+
+    import semiring as sr
+
+    rng = np.random.default_rng(2)
+    columns = (np.arange(n)[:, None] + np.sort(rng.integers(-500, 500, (n, 8)), axis=1)) % n
+    A = csr_array((rng.random(8 * n), columns.ravel().astype("i4"), np.arange(0, 8 * n + 1, 8, dtype="i4")), (n, n))
+    A.sum_duplicates()
+    B, prepared = rng.random((n, 8)), sr.prepare(A, sr.min_plus)
+    found = []
+    for what, right in (("a vector", B[:, 0].copy()), ("8 columns", B)):
+        peer, theirs = "SciPy's (+, ×)", median(lambda b=right: A @ b, 9)
+        product = graphblas_product(A, right)
+        if product is not None:
+            peer, theirs = "python-graphblas", median(product, 9)
+        for how, given, check in (("", A, True), (", unchecked", A, False), (", prepared", prepared, True)):
+            ours = median(lambda M=given, b=right, c=check: sr.matmul(M, b, sr.min_plus, check=c), 9)
+            found.append(Row(f"sparse × {what}, {n:,} rows of 8, min-plus{how}", ours, peer, theirs, "1×"))
+    return found
+
+
+def graphblas_product(A: Any, B: Any) -> Callable[[], object] | None:
+    """The product over min-plus by python-graphblas, where it is installed."""
+    try:
+        import graphblas
+    except ImportError:
+        return None
+    left = graphblas.io.from_scipy_sparse(A)
+    if getattr(B, "ndim", 0) == 2:
+        sparse = not hasattr(B, "flags")
+        right = graphblas.io.from_scipy_sparse(B) if sparse else graphblas.Matrix.from_dense(B)
+        return lambda: left.mxm(right, graphblas.semiring.min_plus).new().wait()
+    vector = graphblas.Vector.from_dense(B)
+    return lambda: left.mxv(vector, graphblas.semiring.min_plus).new().wait()
+
+
+def sparse_times_sparse(n: int) -> list[Row]:
+    """A random matrix of eight entries a row times itself; SciPy's columns are sorted too."""
+    import numpy as np
+    from scipy.sparse import csr_array
+
+    import semiring as sr
+
+    rng = np.random.default_rng(2)
+    A = csr_array((rng.random(8 * n), rng.integers(0, n, 8 * n), np.arange(0, 8 * n + 1, 8)), (n, n))
+    A.sum_duplicates()
+    what = f"sparse × sparse, {n:,} rows of 8"
+    found = [Row(f"{what}, plus-times", median(lambda: sr.matmul(A, A, sr.plus_times)), "SciPy, sorted",
+                 median(lambda: (A @ A).sort_indices()), "1×")]
+    product = graphblas_product(A, A)
+    if product is not None:
+        found.append(Row(f"{what}, min-plus", median(lambda: sr.matmul(A, A, sr.min_plus)), "python-graphblas",
+                         median(product), "2×"))
+    return found
+
+
+def equations(side: int) -> list[Row]:
+    """A walk on a grid that ends with probability one half at every step, solved for one right-hand side."""
+    import numpy as np
+    from scipy.sparse import diags_array, eye_array
+    from scipy.sparse.linalg import splu
+
+    import semiring as sr
+
+    G = grid(side)
+    A = (diags_array(0.5 / np.asarray(G.sum(axis=1)).ravel()) @ G).tocsr()
+    n, one = A.shape[0], eye_array(A.shape[0], format="csc")
+    b = np.random.default_rng(0).random(n)
+    assert np.allclose(sr.solve(A, b, sr.plus_times), splu((one - A).tocsc()).solve(b))
+    return [Row(f"equations over plus-times, grid of {n:,}", median(lambda: sr.solve(A, b, sr.plus_times), 3),
+                "SciPy splu", median(lambda: splu((one - A).tocsc()).solve(b), 3), "0.95×")]
+
+
 def rows(quick: bool) -> list[Row]:
     """All rows of the table."""
     small = 4 if quick else 1
@@ -308,7 +384,8 @@ def rows(quick: bool) -> list[Row]:
     ):
         found += searched(name, make())
     found += few_sources(150 // small, "30×") + streamed(316 // small, "25 s")
-    return found + reachability(20_000 // small) + sparse_times_dense(100_000 // small)
+    found += reachability(20_000 // small) + sparse_times_dense(100_000 // small) + few_columns(1_000_000 // small)
+    return found + sparse_times_sparse(100_000 // small) + equations(300 // small)
 
 
 if __name__ == "__main__":

@@ -42,6 +42,7 @@ class Operand:
 
     kind: ClassVar[str]
     on_gpu: bool = False
+    examined: bool = True  # else `look` has to be called before anything is computed
     of_graph: bool = False
 
     def __init__(
@@ -59,6 +60,9 @@ class Operand:
     def facts(self) -> Facts:
         """What is known of the elements; refuses what is not one, with its place."""
         raise NotImplementedError
+
+    def look(self) -> None:
+        """Refuse what is not an element, where nobody has looked yet."""
 
     def wrap(self, answer: Any) -> Any:
         """An answer as the caller's own type, with the names of the vertices."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -28,6 +27,7 @@ from .examine import examine, known
 from .operand import Operand
 
 OFFSET, COLUMN = np.dtype(np.int64), np.dtype(np.int32)
+ROW = 1 << 14  # elements that are looked at as one row of an array, so that threads share the rows
 MOST = int(np.iinfo(COLUMN).max)  # rows and columns of a matrix
 
 
@@ -50,12 +50,13 @@ class Sparse(Operand):
     kind = "sparse"
 
     def __init__(
-        self, rows: Rows, S: Semiring, what: str = "A", names: Sequence[Any] | None = None, of_graph: bool = False
+        self, rows: Rows, S: Semiring, what: str = "A", names: Sequence[Any] | None = None, of_graph: bool = False,
+        examined: bool = True,
     ):
         self.n, self.nnz = len(rows.offsets) - 1, len(rows.columns)
         self.S, self.what, self.shape, self.dtype = S, what, (self.n, rows.width), rows.values.dtype
         self.rows, self.names, self.of_graph, self.callers_dtype = rows, names, of_graph, self.dtype
-        self.indptr, self.values = rows.offsets, rows.values
+        self.indptr, self.values, self.examined = rows.offsets, rows.values, examined
 
     @property
     def nbytes(self) -> int:
@@ -75,12 +76,24 @@ class Sparse(Operand):
     @cached_property
     def facts(self) -> Facts:
         """What is known of the elements, and of the zeros between them; refuses what is not an element."""
-        everything = self.values
+        parts = [self.values[None]]
+        if self.nnz > ROW:
+            whole = self.nnz - self.nnz % ROW
+            parts = [self.values[:whole].reshape(-1, ROW), self.values[None, whole:]]
         if self.dtype.kind in "iuf":  # zero counts: it may be a limit of the dtype
-            everything = np.empty(self.nnz + 1, self.dtype)
-            everything[:-1] = self.values
-            everything[-1] = known(self.S, self.dtype).zero
-        return examine(self.S, self.dtype, ((self.what, everything[None]),))
+            zero = np.full((1, 1), known(self.S, self.dtype).zero, self.dtype)
+            parts[-1] = np.concatenate([parts[-1], zero], axis=1)
+        try:
+            return examine(self.S, self.dtype, [(self.what, part) for part in parts])
+        except SemiringError:  # what is not an element is refused with its row and column
+            rows = np.repeat(np.arange(self.n), np.diff(self.indptr))
+            _refuse_outside(self.S, self.what, self.values, rows, self.rows.columns)
+            raise
+
+    def look(self) -> None:
+        """Refuse what is not an element."""
+        _ = self.facts
+        self.examined = True
 
     def wrap(self, answer: Any) -> Any:
         """A square answer of the kind that is given for dense matrices, or for graphs."""
@@ -153,10 +166,7 @@ def read_scipy(A: Any, S: Semiring, what: str) -> Sparse:
         raise SemiringError(f"{what} is {height} × {width} and its compressed rows do not fit: indices lie outside")
     columns, data = columns[: offsets[-1]], np.ascontiguousarray(A.data[: offsets[-1]])
     if state == FINE and (data.dtype != bool or _lives_in_bool(S)):
-        found = Sparse(Rows(offsets, columns, elements_of(S, data), width), S, what)
-        with suppress(SemiringError):  # what is not an element is refused below, with its row and column
-            _ = found.facts
-            return found
+        return Sparse(Rows(offsets, columns, elements_of(S, data), width), S, what, examined=False)
     return _from_triples(S, what, np.repeat(np.arange(height), np.diff(offsets)), columns, data, A.shape)
 
 

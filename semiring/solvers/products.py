@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from functools import partial
 from math import prod
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from semiring.algebra import laws
 from semiring.errors import SemiringError
 from semiring.kernels.blocks.bits import check_writable
-from semiring.kernels.build import affordable, code_of, stack_kernel
+from semiring.kernels.build import affordable, code_of
 from semiring.kernels.build import kernel as build_kernel
+from semiring.kernels.interface import StackKernel
 from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.wrappers.paced import SHORT, paced
 from semiring.operands.convert import as_packed
 from semiring.operands.devices import is_on_gpu, to_host, upload
 from semiring.operands.examine import stacked
@@ -73,11 +75,12 @@ def multiplied(low: Lowering, full: tuple[int, ...], a: Any, b: Any, c: Any = No
     if not low.is_identity:
         a, b = low.encode(a, True), low.encode(b, True)
     result = low.empty(full) if c is None else low.encode(c, True)
+    terms = float(prod(full)) * a.shape[-1]
     if len(full) == 2:
-        k = build_kernel(low)
+        k = paced(build_kernel(low), low, terms) if terms > SHORT else build_kernel(low)
         (k.multiply if c is None else k.multiply_add)(result, a, b)
         return result
-    many = stack_kernel(low)
+    many = cast("StackKernel[Any]", paced(build_kernel(low), low, terms))
     stacks = [stacked(np.broadcast_to(x, (*full[:-2], *x.shape[-2:]))) for x in (a, b)]
     (many.multiply_stack if c is None else many.multiply_add_stack)(stacked(result), *stacks)
     return result

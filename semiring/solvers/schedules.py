@@ -19,6 +19,7 @@ from semiring.kernels.facts import Facts
 from semiring.kernels.interface import BitKernel, Kernel, StackKernel
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.wrappers.counting import Counting
+from semiring.kernels.wrappers.paced import SHORT, paced
 from semiring.operands.convert import as_dense, as_packed
 from semiring.operands.examine import stacked
 from semiring.operands.operand import Operand, order_of
@@ -180,6 +181,8 @@ def reporting(
     kernel: Kernel[Any] = build_kernel(plan.lowering)
     if not check:
         kernel = kernel.unchecked
+    if plan.work > SHORT and plan.lowering.kind == "numba":
+        kernel = paced(kernel, plan.lowering, plan.work)
     if progress is False:
         return nullcontext(kernel)
     return Counting.under(told(progress, f"{plan.algebra.name} {plan.operation}"), kernel, int(plan.work))

@@ -173,6 +173,7 @@ class SparseFactors(Named):
             given = read(A, self._S)
             if not isinstance(given, Sparse):
                 raise SemiringError("refactor takes weights, or a sparse matrix or graph with the same edges")
+            given.look()
             new = given
             same = new.n == old.n and np.array_equal(new.indptr, old.indptr)
             if not (same and np.array_equal(new.indices, old.indices)):

@@ -13,9 +13,10 @@ import numpy as np
 
 from semiring.errors import LawError, SemiringError
 from semiring.kernels.blocks.rows import Rows
-from semiring.kernels.build import affordable, sparse_kernel
+from semiring.kernels.build import affordable, code_of, sparse_kernel
+from semiring.kernels.choose import only_form
 from semiring.kernels.cpu.compile.threads import thread_count
-from semiring.kernels.facts import Facts
+from semiring.kernels.facts import Facts, together
 from semiring.kernels.lowering.base import Lowering
 from semiring.operands.convert import as_dense, on_device, on_host
 from semiring.operands.dense import Dense
@@ -61,8 +62,9 @@ def offer(task: Task) -> Plan:
     shape = product_shape(A.shape, B.shape, C[0].shape if C else None)
     if out is not None and (not can_hold(out, shape.final, S, dtype) or is_on_gpu(out)):
         raise SemiringError(f"out must be a writable {dtype} array of shape {shape.final}, and none with a mask")
-    low = plain_form(S, dtype, _facts([A, B, *C]), 3)
-    low = affordable(low, *_steps(A, B, shape), "rows")
+    low = plain_form(S, dtype, _facts([A, B, *C], o.check), 3)
+    if not code_of(low, "rows").bought:
+        low = affordable(low, *_steps(A, B, shape), "rows")
     size = 0 if both else shape.full[0] * shape.full[1] * dtype.itemsize
     nnz = sum(X.nnz for X in (A, B) if isinstance(X, Sparse))
     run = partial(_sparse, task, low, A, B) if both else partial(_dense, task, low, A, B, C[0] if C else None, shape)
@@ -88,10 +90,11 @@ def _longest(A: Sparse) -> int:
     return int(np.diff(A.rows.offsets).max(initial=0))
 
 
-def _facts(operands: list[Operand]) -> Facts:
-    """What is known of the elements of all operands together."""
-    arrays = [(X.what, X.values if isinstance(X, Sparse) else as_dense(X).array) for X in operands]
-    return examine(operands[0].S, operands[0].dtype, arrays)
+def _facts(operands: list[Operand], check: bool) -> Facts:
+    """What is known of the elements of all operands together; nothing where none decides, and none is to be checked."""
+    if not check and only_form(operands[0].S, operands[0].dtype, False) is not None:
+        return Facts()
+    return together([(X if isinstance(X, Sparse) else as_dense(X)).facts for X in operands])
 
 
 def _rows(low: Lowering, given: Any) -> Rows:

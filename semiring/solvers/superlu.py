@@ -77,16 +77,17 @@ def decomposed(A: Sparse) -> Any:
 
     rows = A.rows
     transposed = csc_array((rows.values, rows.columns, rows.offsets), shape=A.shape)
+    matrix = eye_array(A.n, dtype=A.dtype, format="csc") - transposed
     try:
         lu = splu(
-            eye_array(A.n, dtype=A.dtype, format="csc") - transposed, permc_spec="MMD_AT_PLUS_A",
-            diag_pivot_thresh=SMALL_PIVOT, options={"SymmetricMode": True},
+            matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=SMALL_PIVOT, options={"SymmetricMode": True}
         )
     except (RuntimeError, MemoryError) as e:  # a pivot is 0 and no other can be had, or the factors do not fit
         raise Declined(str(e)) from e
     upper = lu.U
     pivots, largest = np.abs(upper.diagonal()), np.abs(upper.data).max()
     near = DOUBTFUL * np.finfo(A.dtype).eps * largest
-    if not np.array_equal(lu.perm_r, lu.perm_c) or not pivots.min() > near:
+    own = np.abs(matrix.diagonal())  # of a vertex that other orders may begin with
+    if not np.array_equal(lu.perm_r, lu.perm_c) or not min(pivots.min(), own.min()) > near:
         raise Declined("rows were exchanged, or a pivot is near to 1")
     return lu

@@ -212,6 +212,11 @@ class Task:
             operand = A if isinstance(A, Operand) else reader(A, S, what)
             if what == "accumulate" and operand.kind == "sparse" and "packed" not in kinds:
                 operand = as_dense(operand)  # the answer is, and the factors decide how it is computed
+            if operand.S is not S:
+                raise SemiringError(f"{what} was prepared for {operand.S.name}, and is used with {S.name}; prepare it "
+                                    "anew")
+            if not operand.examined and (options.check or verb != "matmul"):
+                operand.look()
             operands.append(operand)
             kinds.add(operand.kind)
             on_gpu += operand.on_gpu

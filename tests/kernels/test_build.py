@@ -14,8 +14,8 @@ from semiring.kernels.cpu.bits.engine import BooleanKernel
 from semiring.kernels.cpu.bits.lowering import bit_planes
 from semiring.kernels.cpu.bits.planes import PlanesKernel
 from semiring.kernels.cpu.dense.blas import BlasKernel
+from semiring.kernels.cpu.dense.engine import DenseKernel
 from semiring.kernels.cpu.dense.objects import ObjectKernel
-from semiring.kernels.cpu.dense.paced import PacedKernel
 from semiring.kernels.cpu.sparse.objects import SparseObjectKernel
 from semiring.kernels.cpu.sparse.product import SparseKernel
 from semiring.kernels.facts import Facts
@@ -31,14 +31,14 @@ def chosen(name: str, dtype: str, **known: bool) -> Lowering:
 
 
 @pytest.mark.parametrize(("low", "dense", "sparse"), [
-    (chosen("min_plus", "f8"), PacedKernel, SparseKernel),
-    (chosen("min_plus", "i4"), PacedKernel, SparseKernel),
+    (chosen("min_plus", "f8"), DenseKernel, SparseKernel),
+    (chosen("min_plus", "i4"), DenseKernel, SparseKernel),
     (chosen("plus_times", "f8"), BlasKernel, SparseKernel),
     (chosen("plus_times", "c16"), BlasKernel, SparseKernel),
-    (general(sr.shortest_hops, sr.shortest_hops.default_dtype), PacedKernel, SparseKernel),
+    (general(sr.shortest_hops, sr.shortest_hops.default_dtype), DenseKernel, SparseKernel),
     (chosen("boolean", "?", two_valued=True), BooleanKernel, None),
     (bit_planes(sr.bitset_may, np.dtype("u1"), Facts()), PlanesKernel, None),
-    (general(sr.bitset_may, np.dtype("u1")), PacedKernel, SparseKernel),  # of the same expressions
+    (general(sr.bitset_may, np.dtype("u1")), DenseKernel, SparseKernel),  # of the same expressions
     (chosen("regex", "O"), ObjectKernel, SparseObjectKernel),
     (python_integers(sr.min_plus, np.dtype("i8"), ""), ObjectKernel, SparseObjectKernel),
 ], ids=lambda value: getattr(value, "name", None) or getattr(value, "__name__", None))

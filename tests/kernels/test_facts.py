@@ -7,7 +7,7 @@ from dataclasses import FrozenInstanceError, fields, replace
 import numpy as np
 import pytest
 
-from semiring.kernels.facts import DeviceFacts, Facts
+from semiring.kernels.facts import DeviceFacts, Facts, together
 
 
 def test_nothing_is_known_by_default() -> None:
@@ -31,3 +31,11 @@ def test_facts_of_a_gpu_are_none_of_the_host() -> None:
     assert isinstance(DeviceFacts(), Facts)
     assert DeviceFacts() != Facts()
     assert DeviceFacts(least=1) != DeviceFacts(least=2)
+
+
+def test_facts_of_several_operands_hold_for_all() -> None:
+    some = Facts(largest=2**70, low_limit=True, two_valued=True, multiple=6)
+    others = Facts(largest=3, high_limit=True, two_valued=True, multiple=4)
+    assert together([some, others]) == Facts(2**70, True, True, True, 12)
+    assert together([some]) == some
+    assert not together([some, Facts()]).two_valued

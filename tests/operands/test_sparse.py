@@ -190,7 +190,7 @@ def test_shapes_that_no_sparse_matrix_has() -> None:
 def test_an_entry_that_is_no_element_is_refused_by_row_and_column(kind: str, value: float, text: str) -> None:
     A = sp.coo_array(([0.5, value, 0.5], ([2, 2, 0], [3, 1, 0])), shape=(4, 5)).asformat(kind)
     with pytest.raises(sr.SemiringError, match=rf"^B\[2, 1\] is {text}"):
-        read_scipy(A, sr.viterbi, "B")
+        read_scipy(A, sr.viterbi, "B").look()
 
 
 def test_coordinates_outside_are_refused() -> None:

@@ -288,3 +288,22 @@ def test_states_of_rows() -> None:
     assert state([0, 2, 3], [1, 5, 0]) == structure.BROKEN
     assert state([0, 2, 1], [1, 2]) == structure.BROKEN
     assert state([1, 2], [1, 2]) == structure.BROKEN
+
+
+def test_elements_are_looked_at_unless_the_caller_says_not_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    A = sp.csr_array(([np.nan, 1.0], ([0, 1], [1, 0])), (2, 2))
+    b = np.array([5.0, 7.0])
+    with pytest.raises(sr.SemiringError, match=r"A\[0, 1\] is NaN"):
+        sr.matmul(A, b, sr.min_plus)
+    with pytest.raises(sr.SemiringError, match=r"A\[0, 1\] is NaN"):
+        sr.closure(A, sr.min_plus, check=False)
+    monkeypatch.setattr("semiring.operands.sparse.examine", None)
+    monkeypatch.setattr("semiring.operands.dense.examine", None)
+    assert sr.matmul(A, b, sr.min_plus, check=False)[1] == 6.0
+
+
+def test_broken_rows_are_refused_even_so() -> None:
+    A = sp.csr_array((2, 2))
+    A.indptr, A.indices, A.data = np.array([0, 1, 1], np.int32), np.array([5], np.int32), np.array([1.0])
+    with pytest.raises(sr.SemiringError, match="do not fit"):
+        sr.matmul(A, np.ones(2), sr.min_plus, check=False)

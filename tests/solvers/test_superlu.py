@@ -82,6 +82,8 @@ def test_others_take_what_it_leaves() -> None:
     no_star = sp.csr_array(np.diag([0.5, 1.0, 0.5, 0.5]))
     with pytest.raises(sr.NoClosureError, match="eliminating vertex 1 "):
         sr.solve(no_star, b, sr.plus_times)
+    with pytest.raises(sr.NoClosureError, match="eliminating vertex 0 "):  # though vertex 1 could be eliminated first
+        sr.solve(sp.csr_array(np.array([[1.0, 1.0], [1.0, 0.0]])), np.ones(2), sr.plus_times)
     swap = sp.csr_array(np.array([[0, 0, 0, 0.5], [0.0, 1 - 1e-9, 3.0, 0], [0, 5.0, 1 - 1e-9, 0], [0, 0, 0, 0]]))
     with pytest.raises(Declined):
         decomposed(read(swap, sr.plus_times, "A"))

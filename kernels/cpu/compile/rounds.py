@@ -42,13 +42,15 @@ class Pace:
         if steps >= TELLING:
             self._rate = steps / max(seconds, 1e-9)
 
-    def rounds(self, before: np.ndarray) -> Iterator[tuple[int, int]]:
+    def rounds(self, before: np.ndarray, each: int = 1) -> Iterator[tuple[int, int]]:
         """Ranges of rows, none empty, each for one round: what the caller does before it asks for the next is timed.
 
         Parameters
         ----------
         before : ndarray of int64, shape (rows + 1,)
-            The steps in all rows before each, ascending.
+            The work in all rows before each, ascending.
+        each : int
+            Steps for each unit of work.
 
         Examples
         --------
@@ -57,11 +59,11 @@ class Pace:
         """
         first, rows = 0, len(before) - 1
         while first < rows:
-            last = int(np.searchsorted(before, before[first] + self.most, "right")) - 1
+            last = int(np.searchsorted(before, before[first] + self.most / each, "right")) - 1
             last = min(max(last, first + 1), rows)
             began = perf_counter()
             yield first, last
-            self.learn(float(before[last] - before[first]), perf_counter() - began)
+            self.learn(float(before[last] - before[first]) * each, perf_counter() - began)
             first = last
 
 

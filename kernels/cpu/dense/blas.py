@@ -9,13 +9,13 @@ import numpy as np
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy import library
 
-from .paced import PacedKernel
+from .engine import DenseKernel
 
 STRIP_BYTES = 4 << 20  # memory that `left` and `right` may copy operands into, or
 STRIP_SHARE = 5  # … this fraction (1/5) of the operand: the BLAS is slow on narrow strips
 
 
-class BlasKernel(PacedKernel):
+class BlasKernel(DenseKernel):
     """The real field: products go to the BLAS that NumPy links, the rest to the compiled engine.
 
     So do products with numbers that overflowed: to the BLAS 0 · ∞ is NaN, which would spread to entries that nothing
@@ -35,6 +35,6 @@ class BlasKernel(PacedKernel):
 
 
 @lru_cache(1024)
-def dense_kernel(lowering: Lowering) -> PacedKernel:
+def dense_kernel(lowering: Lowering) -> DenseKernel:
     """The engine of arrays for a lowering: the BLAS where it can be, and compiled code elsewhere."""
-    return (BlasKernel if lowering.blas else PacedKernel)(lowering)
+    return (BlasKernel if lowering.blas else DenseKernel)(lowering)

@@ -73,7 +73,7 @@ class SparseKernel:
             self._dense(C[top:bottom].T, T, part, accumulate, True, 0, T.shape[0])
 
         strips = ranges(A.shape[0], -(-A.shape[0] // STRIP))
-        if len(strips) >= self.threads and _work(T, STRIP)[-1] <= self._dense_pace.most / self.threads:
+        if len(strips) >= self.threads and _work(T)[-1] * STRIP <= self._dense_pace.most / self.threads:
             share_in_rounds(strip, strips, self.threads)
             return
         for top, bottom in strips:
@@ -116,14 +116,15 @@ class SparseKernel:
 
     def _share(self, A: Rows, width: int, function: Callable[[int, int], None]) -> None:
         """Call a function with ranges of rows that cover A, on the threads, round by round."""
-        work = _work(A, width)
-        for first, last in self._dense_pace.rounds(work):
-            share(function, pieces_of(work, self.threads, first, last), self.threads)
+        work = _work(A)
+        for first, last in self._dense_pace.rounds(work, width):
+            share(function, pieces_of(work, self.threads, first, last, width), self.threads)
 
 
-def _work(A: Rows, width: int) -> np.ndarray:
-    """The steps in all rows before each: an entry costs a row of so many columns, and a row one more."""
-    return (A.offsets + np.arange(len(A.offsets))) * width
+def _work(A: Rows) -> np.ndarray:
+    """The work in all rows before each: an entry costs as much as a row, which counts where entries are few."""
+    rows = len(A.offsets) - 1
+    return A.offsets if A.offsets[-1] >= 2 * rows else A.offsets + np.arange(rows + 1)
 
 
 def _source(text: Program) -> tuple[str, str]:

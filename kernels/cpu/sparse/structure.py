@@ -12,7 +12,7 @@ import numpy as np
 
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile.cache import stem
-from semiring.kernels.cpu.compile.pieces import PIECES, equal_shares, share
+from semiring.kernels.cpu.compile.pieces import PIECES, equal_shares, parts_worth, ranges, share
 from semiring.kernels.cpu.compile.price import Code
 from semiring.kernels.cpu.compile.rounds import Pace
 from semiring.kernels.cpu.compile.threads import thread_count
@@ -22,6 +22,7 @@ from semiring.kernels.numpy.structure import BROKEN, COLUMN, FINE, OFFSET, SORTE
 __all__ = ["BROKEN", "COLUMN", "FINE", "OFFSET", "SORTED", "UNSORTED", "product_work"]
 
 MOST = int(np.iinfo(COLUMN).max)  # rows and columns of a matrix
+MANY = 1 << 20  # rows and entries that repay looking at them on several threads
 WORK = 1 << 15  # steps that repay handing a part of the work to another thread
 
 
@@ -41,7 +42,17 @@ def state_of(offsets: np.ndarray, columns: np.ndarray, width: int) -> int:
     if CODE.bought or CODE.repays((rows + entries) * by_numpy.LOOK):
         from .structure_loops import inspect  # it loads Numba
 
-        return int(inspect(offsets.ctypes.data, columns.ctypes.data, rows, width, entries))
+        if offsets[0] != 0 or offsets[-1] > entries:
+            return BROKEN
+        first_offset, first_column, found = offsets.ctypes.data, columns.ctypes.data, [FINE]
+        if rows + entries < MANY:
+            return int(inspect(first_offset, first_column, rows, width, entries))
+
+        def look(first: int, last: int) -> None:
+            found.append(inspect(first_offset + OFFSET.itemsize * first, first_column, last - first, width, entries))
+
+        share(look, ranges(rows, parts_worth(rows + entries, thread_count())), None)
+        return int(max(found))
     return CODE.rent(by_numpy.state_of, offsets, columns, width)
 
 
@@ -100,9 +111,16 @@ def product_structure(
     return np.cumsum(counts), columns
 
 
-def pieces_of(work: np.ndarray, threads: int | None, first: int = 0, last: int | None = None) -> list[tuple[int, int]]:
-    """Ranges that make up the rows ``first:last``, for the threads, given the work before each (see `equal_shares`)."""
+def pieces_of(
+    work: np.ndarray, threads: int | None, first: int = 0, last: int | None = None, each: int = 1
+) -> list[tuple[int, int]]:
+    """Ranges that make up the rows ``first:last``, for the threads, given the work before each (see `equal_shares`).
+
+    `each` is how many steps a unit of work takes.
+    """
     last = len(work) - 1 if last is None else last
-    before = work[first : last + 1] - work[first]
-    parts = min(PIECES * thread_count(threads), int(before[-1]) // WORK + 1)
+    before = work[first : last + 1]
+    if first:
+        before = before - before[0]
+    parts = min(PIECES * thread_count(threads), int(before[-1]) * each // WORK + 1)
     return [(first + top, first + bottom) for top, bottom in equal_shares(before, parts)]

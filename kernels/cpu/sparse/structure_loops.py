@@ -21,8 +21,8 @@ put: Any = raw.put
 
 @compiled
 def inspect(offsets: int, columns: int, rows: int, width: int, entries: int) -> int:
-    """Whether columns ascend (`FINE`), do so with repetitions (`SORTED`), do not, or lie outside the matrix."""
-    if fetch(np.int64, offsets, 0) != 0 or fetch(np.int64, offsets, rows) > entries:
+    """Whether columns ascend (`FINE`), do so with repetitions (`SORTED`), do not, or lie outside, in some rows."""
+    if fetch(np.int64, offsets, 0) < 0 or fetch(np.int64, offsets, rows) > entries:
         return BROKEN
     for i in range(rows):
         if fetch(np.int64, offsets, i) > fetch(np.int64, offsets, i + 1):

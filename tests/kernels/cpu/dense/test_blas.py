@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.kernels.cpu.dense.blas import BlasKernel, dense_kernel
-from semiring.kernels.cpu.dense.paced import PacedKernel
+from semiring.kernels.cpu.dense.engine import DenseKernel
 from semiring.kernels.lowering.general import general
 
 REAL, COMPLEX = general(sr.plus_times, np.dtype("f8")), general(sr.plus_times, np.dtype("c16"))
@@ -109,7 +109,7 @@ def test_who_runs_what() -> None:
     assert type(dense_kernel(REAL)) is type(dense_kernel(COMPLEX)) is BlasKernel
     assert dense_kernel(REAL) is dense_kernel(REAL)
     for name in ("min_plus", "counting", "log"):
-        assert type(dense_kernel(general(sr.catalogue[name], np.dtype("f8")))) is PacedKernel
+        assert type(dense_kernel(general(sr.catalogue[name], np.dtype("f8")))) is DenseKernel
 
 
 @pytest.mark.filterwarnings("error")

@@ -139,3 +139,22 @@ def test_a_product_in_pieces_is_the_whole(threads: int, monkeypatch: pytest.Monk
 def test_little_work_is_one_piece() -> None:
     assert pieces_of(np.array([0, 3, 5]), 4) == [(0, 2)]
     assert pieces_of(np.array([0]), 4) == []
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_many_rows_are_looked_at_by_all_threads(threads: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEMIRING_NUM_THREADS", threads)
+    monkeypatch.setattr(structure, "MANY", 0)
+    monkeypatch.setattr(structure.CODE, "bought", True)
+    rows = 60_000
+    offsets, columns = np.arange(rows + 1) * 2, np.tile(np.array([3, 5], np.int32), rows)
+    assert state_of(offsets, columns, 6) == FINE
+    broken = (7, 3, SORTED), (2 * rows - 1, 1, UNSORTED), (rows, 6, BROKEN), (rows + 1, -1, BROKEN)
+    for place, value, expected in broken:
+        changed = columns.copy()
+        changed[place] = value
+        assert state_of(offsets, changed, 6) == expected
+    for place, value in ((0, 1), (rows // 2, 2 * rows), (rows, 2 * rows + 1)):
+        changed_offsets = offsets.copy()
+        changed_offsets[place] = value
+        assert state_of(changed_offsets, columns, 6) == BROKEN

@@ -36,7 +36,7 @@ def test_inspect(rows: list[list[int]], width: int) -> None:
 
 def test_offsets_that_descend_or_lead_too_far_are_broken() -> None:
     columns = np.zeros(3, np.int32)
-    for offsets in ([1, 2], [0, 2, 1], [0, 4]):
+    for offsets in ([-1, 2], [0, 2, 1], [0, 4]):
         assert look(np.array(offsets), columns, 5) == BROKEN
     assert look(np.array([0, 3]), np.array([0, -1, 2], np.int32), 5) == BROKEN
 

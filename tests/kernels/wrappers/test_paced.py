@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring.kernels.cpu.dense import paced
 from semiring.kernels.cpu.dense.engine import DenseKernel
-from semiring.kernels.cpu.dense.paced import PacedKernel, halves
 from semiring.kernels.lowering.general import general
+from semiring.kernels.wrappers import paced
+from semiring.kernels.wrappers.paced import Paced, halves
 
 LOW = general(sr.log, np.dtype("f8"))  # whose ⊕ rounds
 
@@ -41,9 +41,9 @@ def test_results_do_not_depend_on_where_a_product_is_cut(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(paced, "SHORT", 0)
         patch.setattr(paced, "STEP", 4)
-        kernel, sizes = PacedKernel(LOW), []
-        patch.setattr(type(kernel._pace), "most", property(lambda self: most))
-        patch.setattr(kernel._pace, "learn", lambda terms, seconds: sizes.append(terms))
+        kernel, sizes = Paced(DenseKernel(LOW)), []
+        patch.setattr(type(kernel._products), "most", property(lambda self: most))
+        patch.setattr(kernel._products, "learn", lambda terms, seconds: sizes.append(terms))
         (kernel.multiply_add_stack if accumulate else kernel.multiply_stack)(cut, A, B)
     assert np.array_equal(whole, cut)
     assert sum(sizes) == batch * m * n * k
@@ -59,8 +59,8 @@ def test_stacks_are_closed_in_rounds(batch: int, n: int, seed: int) -> None:
     expected = DenseKernel(LOW).close_stack(whole)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(paced, "SHORT", 0)
-        kernel = PacedKernel(LOW)
-        patch.setattr(type(kernel._closing), "most", property(lambda self: 2 * n**3))
+        kernel = Paced(DenseKernel(LOW))
+        patch.setattr(type(kernel._closures), "most", property(lambda self: 2 * n**3))
         assert np.array_equal(kernel.close_stack(cut), expected)
     assert np.array_equal(whole, cut, equal_nan=True)
 
@@ -68,7 +68,7 @@ def test_stacks_are_closed_in_rounds(batch: int, n: int, seed: int) -> None:
 def test_shapes_that_do_not_fit_are_refused_before_anything_is_cut() -> None:
     A = np.zeros((1, 200, 300))
     with pytest.raises(ValueError, match=r"shapes \(1, 200, 200\), \(1, 200, 300\) and \(1, 200, 300\) do not fit"):
-        halves(np.zeros((1, 200, 200)), A, A, 0)
+        halves(np.zeros((1, 200, 200)), A, A, False)
 
 
 PRODUCTS = {
@@ -105,3 +105,10 @@ print("done", flush=True)
     process.send_signal(signal.SIGINT)
     out, error = process.communicate()
     assert (out, error.strip().splitlines()[-1:]) == ("", ["KeyboardInterrupt"])
+
+
+def test_only_long_work_of_compiled_code_is_cut() -> None:
+    kernel = DenseKernel(LOW)
+    assert isinstance(paced.paced(kernel, LOW, 1e9), Paced)
+    assert paced.paced(kernel, LOW, 1e6) is kernel
+    assert paced.paced(kernel, LOW.interpreted, 1e9) is kernel

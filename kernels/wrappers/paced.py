@@ -1,0 +1,98 @@
+"""An engine around an engine, which cuts long products and stacks, so that an interrupt is heard in time."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any, cast
+
+import numpy as np
+
+from semiring.kernels.cpu.compile.rounds import Pace
+from semiring.kernels.interface import Kernel, StackKernel
+from semiring.kernels.lowering.base import Lowering
+
+SHORT = 10_000_000  # terms that are never cut, nor timed
+STEP = 64  # halves are a multiple of so many rows, columns or steps of k
+
+
+class Paced:
+    """The compiled engine of arrays, whose calls take a fraction of a second each.
+
+    Every entry of C takes its terms in ascending k wherever a product is cut, so that results do not depend on it.
+    """
+
+    def __init__(self, kernel: StackKernel[np.ndarray]):
+        self._kernel = kernel
+        self._products, self._closures = Pace(), Pace()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._kernel, name)
+
+    def multiply_add(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+        """As the kernel does, in pieces."""
+        self._multiply(C[None], A[None], B[None], True)
+
+    def multiply(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+        """As the kernel does, in pieces."""
+        self._multiply(C[None], A[None], B[None], False)
+
+    def multiply_add_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+        """As the kernel does, in pieces."""
+        self._multiply(C, A, B, True)
+
+    def multiply_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+        """As the kernel does, in pieces."""
+        self._multiply(C, A, B, False)
+
+    def close_stack(self, D: np.ndarray) -> np.ndarray:
+        """As the kernel does, some matrices at a time."""
+        batch, n = D.shape[0], D.shape[1]
+        if batch * n**3 <= SHORT:
+            return self._kernel.close_stack(D)
+        failed = np.empty(batch, np.int64)
+        for first, last in self._closures.rounds(np.arange(batch + 1), n**3):
+            failed[first:last] = self._kernel.close_stack(D[first:last])
+        return failed
+
+    def _multiply(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool) -> None:
+        terms = C.size * A.shape[2]
+        if terms > max(SHORT, self._products.most) and (len(C) > 1 or max(*A.shape, C.shape[2]) > STEP):
+            for part in halves(C, A, B, accumulate):
+                self._multiply(*part)
+            return
+        began = perf_counter()
+        (self._kernel.multiply_add_stack if accumulate else self._kernel.multiply_stack)(C, A, B)
+        if terms > SHORT:
+            self._products.learn(terms, perf_counter() - began)
+
+
+Product = tuple[np.ndarray, np.ndarray, np.ndarray, bool]
+
+
+def halves(C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool) -> tuple[Product, Product]:
+    """A stack of products C ← A ⊗ B, or C ⊕ A ⊗ B, as two, to be done in this order.
+
+    Raises
+    ------
+    ValueError
+        When shapes do not fit.
+    """
+    (batch, m, n), k = C.shape, A.shape[2]
+    if A.shape != (batch, m, k) or B.shape != (batch, k, n):
+        raise ValueError(f"shapes {C.shape}, {A.shape} and {B.shape} do not fit")
+    if batch > 1:
+        h = batch // 2
+        return (C[:h], A[:h], B[:h], accumulate), (C[h:], A[h:], B[h:], accumulate)
+    longest = max(m, n, k)
+    h = -(-longest // (2 * STEP)) * STEP
+    if m == longest:
+        return (C[:, :h], A[:, :h], B, accumulate), (C[:, h:], A[:, h:], B, accumulate)
+    if n == longest:
+        return (C[:, :, :h], A, B[:, :, :h], accumulate), (C[:, :, h:], A, B[:, :, h:], accumulate)
+    return (C, A[:, :, :h], B[:, :h], accumulate), (C, A[:, :, h:], B[:, h:], True)
+
+
+def paced(kernel: Kernel[Any], lowering: Lowering, terms: float) -> Kernel[Any]:
+    """The engine for so many terms in all: in pieces where it is compiled and they may take long."""
+    compiled = lowering.kind == "numba" and lowering.compiled and not lowering.blas  # the BLAS is called in pieces
+    return cast("Kernel[Any]", Paced(cast("StackKernel[Any]", kernel))) if compiled and terms > SHORT else kernel
