@@ -68,6 +68,11 @@ class Sparse(Operand):
         return self.rows.columns.astype(np.int64)
 
     @cached_property
+    def alike(self) -> bool:
+        """Whether all entries have one value; the first few tell of most that they do not."""
+        return all(bool((part == self.values[:1]).all()) for part in (self.values[:256], self.values))
+
+    @cached_property
     def spread(self) -> Spread:
         """How breadth-first searches go."""
         return spread(self.indptr, self.indices)

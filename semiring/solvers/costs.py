@@ -18,6 +18,7 @@ from semiring.algorithms.sparse.costs import (
     Work,
     analysis_seconds,
     dense_seconds,
+    level_seconds,
     rates,
     settle_seconds,
     sweep_seconds,
@@ -203,11 +204,17 @@ class Searches(NamedTuple):
 
     settle: float  # seconds, one after the other
     sweep: float  # and many at once
+    levels: float  # and breadth first, where all edges have one value
 
     @property
     def seconds(self) -> float:
-        """By the faster way."""
+        """By the fastest way."""
         return min(self)
+
+    @property
+    def way(self) -> str:
+        """The purpose of the code for it, in `semiring.kernels.build`."""
+        return ("search", "sweep", "levels")[self.index(min(self))]
 
 
 def search_times(low: Lowering, A: Sparse, count: int) -> Searches:
@@ -216,7 +223,10 @@ def search_times(low: Lowering, A: Sparse, count: int) -> Searches:
     written = count * A.n * low.storage.itemsize / rate.write
     going = -(-count * int(np.count_nonzero(np.diff(A.indptr))) // max(A.n, 1))  # others end where they begin
     sweep = sweep_seconds(A.n, A.spread, going, max(LANES // size, 1), rate, size)
-    return Searches(settle_seconds(A.n, A.nnz, going, rate) + written, sweep + written)
+    return Searches(
+        settle_seconds(A.n, A.nnz, going, rate) + written, sweep + written,
+        level_seconds(A.nnz, going, rate) + written if A.alike else np.inf,
+    )
 
 
 def all_searches(low: Lowering, A: Sparse) -> float | None:

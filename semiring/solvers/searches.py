@@ -117,8 +117,7 @@ def form_if_faster(given: Sparse, low: Lowering, rival: float) -> Form | None:
     if not form.bounded or form.low.kind == "objects":
         return None
     times = costs.search_times(form.low, given, given.n)
-    code = code_of(form.low, "sweep" if times.sweep < times.settle else "search")
-    return form if times.seconds < rival and code.repays(rival) else None
+    return form if times.seconds < rival and code_of(form.low, times.way).repays(rival) else None
 
 
 def _predicted(low: Lowering, given: Sparse) -> dict[str, float]:

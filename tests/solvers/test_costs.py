@@ -177,7 +177,7 @@ def test_searches_are_predicted_where_they_can_be_made() -> None:
     A = read(random_graph(500, 4), sr.min_plus)
     assert isinstance(A, Sparse)
     both = search_times(LOW, A, A.n)
-    assert all_searches(LOW, A) == both.seconds == min(both.settle, both.sweep) == both.sweep
+    assert all_searches(LOW, A) == both.seconds == min(both) == both.sweep and both.way == "sweep"
     one = search_times(LOW, A, 1)
     assert one.seconds == one.settle < both.seconds
     for S, shift, found in ((sr.min_plus, -2, False), (sr.plus_times, 0, False), (sr.max_plus, -2, True)):
@@ -187,6 +187,12 @@ def test_searches_are_predicted_where_they_can_be_made() -> None:
     objects = python_objects(sr.min_plus, np.dtype("f8"), "for the test")
     assert all_searches(objects, A) is None
     assert 0 < least_search_seconds(LOW, A) < both.seconds
+
+
+def test_edges_of_one_value_are_passed_once() -> None:
+    A = read(grid(20), sr.min_plus)
+    assert isinstance(A, Sparse) and A.alike
+    assert search_times(LOW, A, A.n).way == search_times(LOW, A, 1).way == "levels"
 
 
 def test_sources_without_edges_take_no_time() -> None:
