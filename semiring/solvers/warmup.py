@@ -113,7 +113,7 @@ def _run_rows(S: Semiring, dtype: np.dtype) -> None:
     SparseFactors(given, analysis_of(given, "natural"), check=False).rows([0])
     if S.selective:
         form = form_of(given)
-        ways: dict[str, dict[str, bool]] = {"search": {}, "sweep": {"together": True}, "levels": {"alike": True}}
+        ways: dict[str, dict[str, Any]] = {"search": {}, "sweep": {"together": True}, "levels": {"alike": True}}
         for purpose, way in ways.items():
             if purpose == "search" or form.bounded:
                 code_of(form.low, purpose).repays(0.0)
