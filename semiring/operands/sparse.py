@@ -80,12 +80,11 @@ class Sparse(Operand):
     @cached_property
     def facts(self) -> Facts:
         """What is known of the elements, and of the zeros between them; refuses what is not an element."""
-        everything = self.values
+        parts = [(self.what, self.values[None])]
         if self.dtype.kind in "iuf":  # zero counts: it may be a limit of the dtype
-            everything = np.empty(self.nnz + 1, self.dtype)
-            everything[:-1] = self.values
-            everything[-1] = known(self.S, self.dtype).zero
-        return examine(self.S, self.dtype, ((self.what, everything[None]),))
+            zero = (self.what, np.array([[known(self.S, self.dtype).zero]], self.dtype))
+            parts = [*parts, zero] if self.nnz else [zero]
+        return examine(self.S, self.dtype, parts)
 
     def wrap(self, answer: Any) -> Any:
         """A square answer of the kind that is given for dense matrices, or for graphs."""
