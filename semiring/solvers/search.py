@@ -241,7 +241,8 @@ def form_of(given: Sparse) -> Form:
     S, values, facts = given.S, given.values, given.facts
     # Between two looks for a cycle at most 2 n edges join a walk; see search_template.py.
     low = plain_form(S, values.dtype, facts, 3 * given.n + 3)
-    return Form(low, facts, nothing_improves(S.over(values.dtype), values))
+    different = values[:1] if given.alike else values
+    return Form(low, facts, nothing_improves(S.over(values.dtype), different))
 
 
 def on_the_host(given: Sparse, form: Form, sources: int, predecessors: bool = False) -> Form:

@@ -53,7 +53,7 @@ def differs(x: Any, y: Any) -> Any:
 
 # Template
 
-ARITY = 4  # children of a node of the heap
+ARITY = 4  # children of a node of the heap, as `sink` compares them
 NONE = np.int32(-1)
 SETTLED = np.int32(-2)  # in place of a position in the heap
 
@@ -107,10 +107,22 @@ def sink(keys: int, heap: int, places: int, size: int, v: int, key: Any) -> None
         if child >= size:
             break
         best, least = child, fetch(ELEMENT, keys, child)
-        for c in range(child + 1, min(child + ARITY, size)):
-            other = fetch(ELEMENT, keys, c)
-            if better(other, least):
-                best, least = c, other
+        if child + ARITY <= size:  # the better of two, twice, then the better of those: no branch has to be guessed
+            x_1, x_2 = fetch(ELEMENT, keys, child + 1), fetch(ELEMENT, keys, child + 2)
+            x_3 = fetch(ELEMENT, keys, child + 3)
+            is_1, is_3 = better(x_1, least), better(x_3, x_2)
+            best = child + 1 if is_1 else child
+            least = x_1 if is_1 else least
+            second = child + 3 if is_3 else child + 2
+            x_2 = x_3 if is_3 else x_2
+            is_second = better(x_2, least)
+            best = second if is_second else best
+            least = x_2 if is_second else least
+        else:
+            for c in range(child + 1, size):
+                other = fetch(ELEMENT, keys, c)
+                if better(other, least):
+                    best, least = c, other
         if not better(least, key):
             break
         u = fetch(np.int32, heap, best)
