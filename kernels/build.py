@@ -62,6 +62,7 @@ PURPOSES: dict[str, tuple[str, Callable[[Lowering, float, float], float]]] = {
     "rows": ("sparse.product", rows.seconds),
     "fronts": ("sparse.fronts", fronts.seconds),
     "search": ("sparse.search", lambda lowering, rounds, terms: rounds * SETTLE + terms * LABEL),
+    "levels": ("sparse.levels", lambda lowering, rounds, terms: rounds * SETTLE + terms * LABEL),
     "sweep": ("sparse.sweeps", lambda lowering, rounds, terms: rounds * SETTLE + terms * LABEL),
 }
 SETTLE = 2.5e-4  # seconds in which `semiring.algorithms.labels` settles a vertex

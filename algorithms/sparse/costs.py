@@ -26,7 +26,8 @@ BIG = 320  # order of a front that is eliminated by the dense engine
 TOUCH = 10  # terms that take as long as to gather, fill and store one element of a right-hand side
 SETUP = 0.5e-3  # seconds for a call, whatever the size
 VERTEX, EDGE = 1.2e-6, 0.4e-6  # seconds that the analysis takes for each
-SETTLE, LOOK = 9.7e-9, 5e-9  # seconds to settle one of n vertices, over log2 n, and to look at an edge of it
+SETTLE, LOOK = 8.5e-9, 5e-9  # seconds to settle one of n vertices, over log2 n, and to look at an edge of it
+PASS = 2.8e-9  # seconds to pass an edge where all have one value
 SHORTEST, SHORT = 5, 10  # levels of a graph between which labels pass each edge about once for every level
 LONG = 0.16  # and how many times they do for every further one
 CACHE, MISS = 2 << 20, 0.5  # bytes of labels that stay near a core, and what a term takes more where they do not
@@ -176,6 +177,11 @@ def dense_seconds(n: int, rate: Rates) -> float:
 def settle_seconds(n: int, nnz: int, count: int, rate: Rates) -> float:
     """For `count` runs of Dijkstra's algorithm with a heap, each on one core."""
     return max(count / rate.threads, min(count, 1)) * (SETTLE * n * log2(max(n, 2)) + LOOK * nnz)
+
+
+def level_seconds(nnz: int, count: int, rate: Rates) -> float:
+    """For `count` breadth-first searches, each on one core."""
+    return max(count / rate.threads, min(count, 1)) * PASS * nnz
 
 
 def sweep_seconds(n: int, spread: Spread, count: int, width: int, rate: Rates, size: int) -> float:

@@ -202,6 +202,50 @@ def few_sources(side: int, need: str) -> list[Row]:
                 "SciPy dijkstra", median(lambda: dijkstra(A, indices=sources), 3), need)]
 
 
+def from_sources(name: str, A: Any, need: str) -> list[Row]:
+    """Distances from one vertex and from 16, with weights and without; peers have read their graphs before."""
+    import networkit
+    import numpy as np
+    import pandas
+    from edsger.path import Dijkstra
+    from scipy.sparse.csgraph import breadth_first_order, dijkstra
+
+    import semiring as sr
+
+    n, edges = A.shape[0], A.tocoo()
+    sources = np.random.default_rng(0).choice(np.flatnonzero(np.diff(A.indptr)), 16, replace=False)
+    found = []
+    for what, data in (("weighted", A.data), ("unweighted", np.ones_like(A.data))):
+        B = A.copy()
+        B.data = data
+        graph = networkit.GraphFromCoo((data, (edges.row, edges.col)), n=n, weighted=what == "weighted", directed=True)
+        table = pandas.DataFrame({"tail": edges.row, "head": edges.col, "weight": data})
+        other = Dijkstra(table, orientation="out", check_edges=False)
+        one = int(sources[0])
+        search = networkit.distance.Dijkstra if what == "weighted" else networkit.distance.BFS
+        row = sr.closure_rows(B, sr.min_plus, one)
+        assert np.array_equal(row, dijkstra(B, indices=one))
+        ours = median(lambda B=B, one=one: sr.closure_rows(B, sr.min_plus, one))
+        peers = {
+            "SciPy dijkstra": median(lambda B=B, one=one: dijkstra(B, indices=one), 3),
+            "networkit": median(lambda s=search, g=graph, v=one: s(g, v, storePaths=False).run(), 3),
+            "edsger": median(lambda o=other, v=one: o.run(vertex_idx=v), 3),
+        }
+        if what == "unweighted":
+            peers["SciPy breadth_first_order, no distances"] = median(
+                lambda B=B, v=one: breadth_first_order(B, v, return_predecessors=False), 3
+            )
+        found += [Row(f"{name}, one source, {what}, float64", ours, peer, t, need) for peer, t in peers.items()]
+        ours = median(lambda B=B: sr.closure_rows(B, sr.min_plus, sources), 3)
+        peers = {
+            "SciPy dijkstra": once(lambda B=B: dijkstra(B, indices=sources)),
+            "networkit SPSP": once(lambda g=graph: networkit.distance.SPSP(g, sources.tolist()).run()),
+            "edsger": once(lambda o=other: [o.run(vertex_idx=int(v)) for v in sources]),
+        }
+        found += [Row(f"{name}, 16 sources, {what}, float64", ours, peer, t, need) for peer, t in peers.items()]
+    return found
+
+
 def streamed(side: int, need: str) -> list[Row]:
     """The mean distance of all pairs, of which there are too many to hold."""
     import numpy as np
@@ -383,6 +427,8 @@ def rows(quick: bool) -> list[Row]:
         (f"R-MAT, {2**14 // small:,}, degree 16", lambda: rmat(14 - small // 2, 16)),
     ):
         found += searched(name, make())
+    found += from_sources(f"grid of {(1000 // small) ** 2:,}", grid(1000 // small), "1×")
+    found += from_sources(f"R-MAT, {2 ** (18 - small // 2):,}, degree 16", rmat(18 - small // 2, 16), "1×")
     found += few_sources(150 // small, "30×") + streamed(316 // small, "25 s")
     found += reachability(20_000 // small) + sparse_times_dense(100_000 // small) + few_columns(1_000_000 // small)
     return found + sparse_times_sparse(100_000 // small) + equations(300 // small)

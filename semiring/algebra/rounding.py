@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .semiring import Semiring
 
 KNOWN = 2  # machine epsilons up to which a weight is known: one rounding is half of one, and few weights had only one
+CHUNK = 1 << 14  # elements that are looked at together: they stay in the cache
 WHOLE = 1 / 64  # whole numbers are exact up to this over the machine epsilon; beyond, roundings too are often whole
 # What has the same value on fractions as in mathematics.
 EXACT = frozenset(
@@ -180,4 +181,7 @@ def _with_one(S: Any, weight: Any) -> Any:
 
 def nothing_improves(S: Arithmetic, values: np.ndarray) -> bool:
     """Whether no element is better than one, so that no walk is better than a part of it."""
-    return bool(np.all(S.add(full(values, S.one), values) == full(values, S.one)))
+    values = values.reshape(-1)
+    one = full(values[:CHUNK], S.one)
+    parts = (values[i : i + CHUNK] for i in range(0, len(values), CHUNK))
+    return all(bool(np.all(S.add(one[: len(part)], part) == one[: len(part)])) for part in parts)

@@ -69,6 +69,11 @@ class Sparse(Operand):
         return self.rows.columns.astype(np.int64)
 
     @cached_property
+    def alike(self) -> bool:
+        """Whether all entries have one value; the first few tell of most that they do not."""
+        return all(bool((part == self.values[:1]).all()) for part in (self.values[:256], self.values))
+
+    @cached_property
     def spread(self) -> Spread:
         """How breadth-first searches go."""
         return spread(self.indptr, self.indices)
@@ -76,15 +81,14 @@ class Sparse(Operand):
     @cached_property
     def facts(self) -> Facts:
         """What is known of the elements, and of the zeros between them; refuses what is not an element."""
-        parts = [self.values[None]]
+        parts = [self.values[None]] if self.nnz else []
         if self.nnz > ROW:
             whole = self.nnz - self.nnz % ROW
             parts = [self.values[:whole].reshape(-1, ROW), self.values[None, whole:]]
         if self.dtype.kind in "iuf":  # zero counts: it may be a limit of the dtype
-            zero = np.full((1, 1), known(self.S, self.dtype).zero, self.dtype)
-            parts[-1] = np.concatenate([parts[-1], zero], axis=1)
+            parts.append(np.array([[known(self.S, self.dtype).zero]], self.dtype))
         try:
-            return examine(self.S, self.dtype, [(self.what, part) for part in parts])
+            return examine(self.S, self.dtype, [(self.what, part) for part in parts or [self.values[None]]])
         except SemiringError:  # what is not an element is refused with its row and column
             rows = np.repeat(np.arange(self.n), np.diff(self.indptr))
             _refuse_outside(self.S, self.what, self.values, rows, self.rows.columns)

@@ -15,6 +15,7 @@ from semiring.graphs.names import Named, as_names
 from semiring.graphs.texts import clip_repr
 from semiring.kernels.blocks.bits import WORD
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
+from semiring.operands.devices import is_on_gpu
 from semiring.operands.pack import is_matrix, pack_named
 from semiring.solvers.task import Task, compute, options
 
@@ -299,6 +300,9 @@ def reach(A: Any) -> Reachability:
     if not is_matrix(A):
         graph = as_graph(A)
         return Reachability(transitive_closure(graph), graph.names)
+    if is_by_entries(A):
+        check_square(A)
+        return Reachability(transitive_closure(A))
     matrix, names = pack_named(A)
     check_square(matrix)
     return Reachability(transitive_closure(matrix, overwrite=matrix is not A), names)
@@ -311,7 +315,12 @@ def transitive_closure(A: Any, *, reflexive: bool = True, overwrite: bool = Fals
     return closed
 
 
-def check_square(matrix: PackedMatrix) -> None:
+def is_by_entries(A: Any) -> bool:
+    """Whether this is a sparse matrix on the host whose every entry tells whether it is an edge; it stays sparse."""
+    return not is_on_gpu(A) and getattr(A, "format", "") in ("csr", "csc", "coo") and A.dtype.kind in "biuf"
+
+
+def check_square(matrix: Any) -> None:
     """Refuse what is no graph's matrix."""
     if matrix.shape[0] != matrix.shape[1]:
         raise GraphError(f"a graph's matrix is square, this one has shape {matrix.shape}")

@@ -18,6 +18,7 @@ from semiring.algorithms.sparse.costs import (
     Work,
     analysis_seconds,
     dense_seconds,
+    level_seconds,
     rates,
     settle_seconds,
     sweep_seconds,
@@ -203,33 +204,42 @@ class Searches(NamedTuple):
 
     settle: float  # seconds, one after the other
     sweep: float  # and many at once
+    levels: float  # and breadth first, where all edges have one value
 
     @property
     def seconds(self) -> float:
-        """By the faster way."""
+        """By the fastest way."""
         return min(self)
 
+    @property
+    def way(self) -> str:
+        """The purpose of the code for it, in `semiring.kernels.build`."""
+        return ("search", "sweep", "levels")[self.index(min(self))]
 
-def search_times(low: Lowering, A: Sparse | Analysis, count: int) -> Searches:
-    """Searches from `count` vertices in a lowering of machine numbers, where no edge is better than 1."""
+
+def search_times(low: Lowering, A: Sparse | Analysis, count: int, alike: bool) -> Searches:
+    """Searches from `count` vertices where no edge is better than 1, and all have one value if they are `alike`."""
     rate, size = lowering_rates(low), sum(component.itemsize for component in low.components)
     written = count * A.n * low.storage.itemsize / rate.write
     going = -(-count * int(np.count_nonzero(np.diff(A.indptr))) // max(A.n, 1))  # others end where they begin
     sweep = sweep_seconds(A.n, A.spread, going, max(LANES // size, 1), rate, size)
-    return Searches(settle_seconds(A.n, A.nnz, going, rate) + written, sweep + written)
+    return Searches(
+        settle_seconds(A.n, A.nnz, going, rate) + written, sweep + written,
+        level_seconds(A.nnz, going, rate) + written if alike else np.inf,
+    )
 
 
 @lru_cache(16)
-def search_estimate(low: Lowering, analysis: Analysis) -> float:
+def search_estimate(low: Lowering, analysis: Analysis, alike: bool) -> float:
     """Seconds for a search from every vertex; the same for all weights on the same edges."""
-    return search_times(low, analysis, analysis.n).seconds
+    return search_times(low, analysis, analysis.n, alike).seconds
 
 
 def all_searches(low: Lowering, A: Sparse) -> float | None:
     """Seconds for a search from every vertex; None where an edge may be better than 1, or for Python objects."""
     if not low.algebra.selective or low.kind == "objects" or not nothing_improves(A.S.over(A.dtype), A.values):
         return None
-    return search_times(low, A, A.n).seconds
+    return search_times(low, A, A.n, A.alike).seconds
 
 
 def least_search_seconds(low: Lowering, A: Sparse) -> float:

@@ -53,7 +53,7 @@ def _closure(task: Task, given: Sparse) -> Plan | None:
     seconds = plan.seconds["elimination"] - plan.prepared  # the analysis is done
     if seconds > plan.seconds["dense"]:
         return None
-    searched = seconds > costs.search_estimate(low, analysis) and form_if_faster(given, low, seconds) is not None
+    searched = seconds > costs.search_estimate(low, analysis, given.alike) and form_if_faster(given, low, seconds) is not None
     return None if searched else plan
 
 

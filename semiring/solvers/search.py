@@ -30,6 +30,7 @@ from semiring.kernels.build import affordable, code_of
 from semiring.kernels.choose import choose
 from semiring.kernels.cpu.compile.price import Code
 from semiring.kernels.cpu.compile.threads import thread_count
+from semiring.kernels.cpu.sparse.levels import level_kernel
 from semiring.kernels.cpu.sparse.sweeps import sweep_kernel
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
@@ -145,7 +146,8 @@ class Form:
     low: Lowering
     facts: Facts
     bounded: bool  # no edge is better than 1, so that vertices settle best first
-    together: bool = False  # whether several sources are searched from at once
+    alike: bool = False  # all edges have one value, and are searched breadth first
+    together: bool = False  # several sources are searched from at once
     codes: tuple[Code, ...] = ()  # what is told how long the search took that could be compiled, and is not
 
 
@@ -155,7 +157,8 @@ class Search:
     def __init__(self, S: Semiring, given: Sparse, form: Form):
         self.S, self.given, self.form = S, given, form
         low = form.low
-        self.stored = replace(given.rows, values=low.encode(given.rows.values, True))
+        values = given.rows.values
+        self.stored = given.rows if low.is_identity else replace(given.rows, values=low.encode(values, True))
 
     def rows(self, starts: np.ndarray, predecessors: bool) -> tuple[np.ndarray, np.ndarray | None]:
         """The rows of the closure on the CPU, and predecessors if wanted."""
@@ -169,6 +172,9 @@ class Search:
             return _stacked(found, low, self.given.shape[0], predecessors)
         from semiring.kernels.cpu.sparse.search import search_kernel
 
+        if self.form.alike:
+            X, P = level_kernel(low).levels(self.stored, starts, predecessors)
+            return low.decode(X), P
         if self.form.together and not predecessors:
             return low.decode(sweep_kernel(low).sweep(self.stored, starts)), None
         kernel = search_kernel(low)
@@ -235,20 +241,24 @@ def form_of(given: Sparse) -> Form:
     S, values, facts = given.S, given.values, given.facts
     # Between two looks for a cycle at most 2 n edges join a walk; see search_template.py.
     low = plain_form(S, values.dtype, facts, 3 * given.n + 3)
-    return Form(low, facts, nothing_improves(S.over(values.dtype), values))
+    different = values[:1] if given.alike else values
+    return Form(low, facts, nothing_improves(S.over(values.dtype), different))
 
 
 def on_the_host(given: Sparse, form: Form, sources: int, predecessors: bool = False) -> Form:
-    """How so many searches run on the CPU: without compiled code, where compiling does not repay, or together."""
-    low = affordable(form.low, float(sources) * given.n, float(sources) * given.n**2, "search")
-    together = sources > 1 and form.bounded and not predecessors and form.low.kind == "numba"
-    sweep = code_of(form.low, "sweep") if together else None
+    """How so many searches run on the CPU: in which way, and whether compiled."""
+    machine = form.low.kind == "numba" and form.bounded
+    alike = machine and given.alike
+    purpose = "levels" if alike else "search"
+    low = affordable(form.low, float(sources) * given.n, float(sources) * given.n**2, purpose)
+    sweep = code_of(form.low, "sweep") if machine and not alike and sources > 1 and not predecessors else None
     if low.compiled:
-        if sweep is None:
-            return replace(form, low=low)
-        times = search_times(low, given, sources)
-        return replace(form, low=low, together=times.sweep < times.settle and sweep.repays(times.settle))
-    codes = [code_of(form.low, "search")] + ([] if sweep is None else [sweep])
+        together = False
+        if sweep is not None:
+            times = search_times(low, given, sources, given.alike)
+            together = times.sweep < times.settle and sweep.repays(times.settle)
+        return replace(form, low=low, alike=alike, together=together)
+    codes = [code_of(form.low, purpose)] + ([] if sweep is None else [sweep])
     if given.dtype.kind in "iu" and given.S.is_tropical:
         low = python_integers(given.S, given.dtype, low.reason)  # in which no sum leaves the dtype on the way
     return replace(form, low=low, codes=tuple(codes))

@@ -116,14 +116,13 @@ def form_if_faster(given: Sparse, low: Lowering, rival: float) -> Form | None:
     form = form_of(given)
     if not form.bounded or form.low.kind == "objects":
         return None
-    times = costs.search_times(form.low, given, given.n)
-    code = code_of(form.low, "sweep" if times.sweep < times.settle else "search")
-    return form if times.seconds < rival and code.repays(rival) else None
+    times = costs.search_times(form.low, given, given.n, given.alike)
+    return form if times.seconds < rival and code_of(form.low, times.way).repays(rival) else None
 
 
 def _predicted(low: Lowering, given: Sparse) -> dict[str, float]:
     rate = costs.lowering_rates(lowering_of(given, room=False))
-    return {"search": costs.search_times(low, given, given.n).seconds, "dense": dense_seconds(given.n, rate)}
+    return {"search": costs.search_times(low, given, given.n, given.alike).seconds, "dense": dense_seconds(given.n, rate)}
 
 
 def _plan(task: Task, given: Sparse, form: Form, seconds: dict[str, float], why: str) -> Plan:

@@ -22,7 +22,7 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.operands.sparse import Sparse
 
 from .fronts import analysis_of
-from .search import Search, form_of, on_the_host
+from .search import Search, form_of
 from .sparse_factors import SparseFactors
 
 
@@ -112,6 +112,9 @@ def _run_rows(S: Semiring, dtype: np.dtype) -> None:
         return
     SparseFactors(given, analysis_of(given, "natural"), check=False).rows([0])
     if S.selective:
-        form = on_the_host(given, form_of(given), 1)
-        for together in (False, form.bounded and code_of(form.low, "sweep").repays(0.0)):
-            Search(S, given, replace(form, together=together)).rows(np.array([0]), False)
+        form = form_of(given)
+        ways: dict[str, dict[str, Any]] = {"search": {}, "sweep": {"together": True}, "levels": {"alike": True}}
+        for purpose, way in ways.items():
+            if purpose == "search" or form.bounded:
+                code_of(form.low, purpose).repays(0.0)
+                Search(S, given, replace(form, **way)).rows(np.array([0]), False)

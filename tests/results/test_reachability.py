@@ -78,6 +78,31 @@ def test_components(n: int, seed: int) -> None:
     assert all((found[g] == c).all() for c, g in enumerate(groups))
 
 
+@SETTINGS
+@given(SIZES, st.integers(0, 10**6), st.sampled_from("?ihBfd"), st.sampled_from(["csr", "csc", "coo", "lil", "bsr"]))
+def test_sparse_matrices_stay_sparse(n: int, seed: int, dtype: str, form: str) -> None:
+    """An explicit 0 is an edge, a False is none, whichever way it goes."""
+    A = digraph(n, seed)
+    stored = np.argwhere(A)
+    values = np.random.default_rng(seed).integers(0, 3, len(stored)).astype(dtype)
+    if form == "bsr":
+        values[:] = 1  # blocks cannot tell a 0 from padding
+    matrix = sp.coo_array((values, tuple(stored.T)), A.shape).asformat(form) if n else sp.coo_array((0, 0), dtype=dtype)
+    entries = matrix.tocoo()
+    edges = np.zeros_like(A)
+    edges[entries.row, entries.col] = entries.data.astype(bool) if dtype == "?" else True
+    assert np.array_equal(reach(matrix).closure, star(edges))
+    assert module.is_by_entries(matrix) is (matrix.format in ("csr", "csc", "coo"))
+
+
+def test_a_sparse_matrix_is_not_packed_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "pack_named", None)
+    assert reach(sp.csr_array(np.eye(3, k=1))).descendants(0).tolist() == [1, 2]
+    refused("a graph's matrix is square", reach, sp.csr_array((2, 3)))
+    with pytest.raises(sr.SemiringError, match=r"A\[0, 1\] is NaN"):
+        reach(sp.csr_array(np.array([[0, np.nan], [0, 0]])))
+
+
 def test_components_in_bands(monkeypatch: pytest.MonkeyPatch) -> None:
     A = np.random.default_rng(5).random((1300, 1300)) < 1.2 / 1300
     closure = reach(A).closure

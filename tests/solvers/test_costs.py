@@ -177,9 +177,9 @@ def test_objects_repay_a_look_early() -> None:
 def test_searches_are_predicted_where_they_can_be_made() -> None:
     A = read(random_graph(500, 4), sr.min_plus)
     assert isinstance(A, Sparse)
-    both = search_times(LOW, A, A.n)
-    assert all_searches(LOW, A) == both.seconds == min(both.settle, both.sweep) == both.sweep
-    one = search_times(LOW, A, 1)
+    both = search_times(LOW, A, A.n, A.alike)
+    assert all_searches(LOW, A) == both.seconds == min(both) == both.sweep and both.way == "sweep"
+    one = search_times(LOW, A, 1, A.alike)
     assert one.seconds == one.settle < both.seconds
     for S, shift, found in ((sr.min_plus, -2, False), (sr.plus_times, 0, False), (sr.max_plus, -2, True)):
         B = read(random_graph(500, 4) + shift * (random_graph(500, 4) != 0), S)
@@ -190,13 +190,19 @@ def test_searches_are_predicted_where_they_can_be_made() -> None:
     assert 0 < least_search_seconds(LOW, A) < both.seconds
 
 
+def test_edges_of_one_value_are_passed_once() -> None:
+    A = read(grid(20), sr.min_plus)
+    assert isinstance(A, Sparse) and A.alike
+    assert search_times(LOW, A, A.n, A.alike).way == search_times(LOW, A, 1, A.alike).way == "levels"
+
+
 def test_sources_without_edges_take_no_time() -> None:
     A = random_graph(400, 4)
     lone = sp.csr_array((A.data, A.indices, np.r_[A.indptr, np.full(1200, A.nnz)]), (1600, 1600))
     with_edges, all_of_them = (read(B, sr.min_plus) for B in (A, lone))
     assert isinstance(with_edges, Sparse) and isinstance(all_of_them, Sparse)
     written = 1600 * 1600 * 8 / lowering_rates(LOW).write
-    assert search_times(LOW, all_of_them, 1600).sweep - written < 2 * search_times(LOW, with_edges, 400).sweep
+    assert search_times(LOW, all_of_them, 1600, False).sweep - written < 2 * search_times(LOW, with_edges, 400, False).sweep
 
 
 def test_the_load_is_kept_in_the_plan() -> None:

@@ -23,7 +23,7 @@ from semiring.kernels.cpu.sparse.search import CpuSearchKernel, search_kernel
 from semiring.operands.convert import as_sparse
 from semiring.operands.devices import gpu_name
 from semiring.operands.read import read
-from semiring.solvers.search import Search, form_of
+from semiring.solvers.search import Search, form_of, on_the_host
 
 inf = np.inf
 quick = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
@@ -212,6 +212,25 @@ def test_results_do_not_depend_on_the_threads(predecessors: bool) -> None:
     assert (one[0] == many[0]).all() and (one[0] == corrected[0]).all() and (corrected[2] == -1).all()
     if predecessors:
         assert (one[1] == many[1]).all()
+
+
+@pytest.mark.usefixtures("machine_code")
+@pytest.mark.parametrize(("S", "weight"), [(sr.min_plus, 0.125), (sr.viterbi, 0.5), (sr.max_min, 3.0)])
+def test_edges_of_one_weight_are_searched_breadth_first(S: sr.Semiring, weight: float) -> None:
+    A = without_duplicates(random_graph(300, 900, 1, 0.25))
+    A.data[:] = weight
+    one, other = (read(B, S) for B in (A, A.copy()))
+    assert on_the_host(as_sparse(one), form_of(as_sparse(one)), 1).alike
+    X, P = closure_rows(A, S, range(300), predecessors=True)
+    assert np.array_equal(X, sr.closure(A, S, method="sparse"))
+    before = P[0] >= 0
+    assert (X[0][before] == S.over(A.dtype).mul(X[0][P[0][before]], weight)).all()
+    other.values[-1] = S.over(A.dtype).mul(weight, weight) if S is not sr.max_min else 2.0
+    assert not on_the_host(as_sparse(other), form_of(as_sparse(other)), 1).alike
+    better = A.copy()
+    better.data[:] = {"min-plus": -1.0, "viterbi": 1.0, "max-min": np.inf}[S.name]
+    given_ = as_sparse(read(better, S))
+    assert on_the_host(given_, form_of(given_), 1).alike is (S is not sr.min_plus), "which improves round a cycle"
 
 
 def test_a_long_path_with_a_cycle_at_its_end() -> None:

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
+from semiring.kernels.cpu.sparse.levels import CpuLevelKernel
 from semiring.kernels.cpu.sparse.search import CpuSearchKernel
 from semiring.kernels.cpu.sparse.sweeps import CpuSweepKernel
 from semiring.solvers.costs import SMALL, SparsePlan
@@ -133,7 +134,7 @@ def test_large_closures_are_those_of_elimination(S: sr.Semiring, reflexive: bool
 @pytest.mark.usefixtures("machine_code")
 def test_all_edges_at_once_or_one_source_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
-    for kind, name in ((CpuSearchKernel, "settle"), (CpuSweepKernel, "sweep")):
+    for kind, name in ((CpuSearchKernel, "settle"), (CpuSweepKernel, "sweep"), (CpuLevelKernel, "levels")):
         do = getattr(kind, name)
 
         def watched(self: Any, *given: Any, do: Any = do, name: str = name) -> Any:
@@ -141,8 +142,9 @@ def test_all_edges_at_once_or_one_source_after_the_other(monkeypatch: pytest.Mon
             return do(self, *given)
 
         monkeypatch.setattr(kind, name, watched)
-    path = sp.diags_array([np.ones(2999)], offsets=[1], format="csr")
-    for A, wanted in ((random_graph(400, 12), "sweep"), (path, "settle")):
+    path = sp.diags_array([np.arange(1.0, 3000)], offsets=[1], format="csr")
+    steps = sp.diags_array([np.ones(2999)], offsets=[1], format="csr")
+    for A, wanted in ((random_graph(400, 12), "sweep"), (path, "settle"), (steps, "levels")):
         calls.clear()
         found = sr.closure(A, sr.min_plus, method="search")
         assert calls == [wanted] and np.array_equal(found, sr.closure(A, sr.min_plus, method="sparse"))

@@ -209,18 +209,16 @@ class CpuKernel:
         C, A, B = self._words(C), self._words(A), self._words(B)
         plan = tiling(self.geometry, batch, m, n, k, self.threads)
         product, by = self.module.product, self.operations
-        multiply, constants = by.multiply, by.constants
-
-        def work(counter: int, scratch: int) -> None:
-            product(
-                C, A, B, plan.height, plan.width, accumulate, plan.tasks, counter, scratch, multiply, constants, 1
-            )
-
+        cut, functions = (plan.height, plan.width, accumulate, plan.tasks), (by.multiply, by.constants)
         if plan.helpers:
-            self._run(work, plan.scratch, plan.helpers)
+            self._run(
+                lambda counter, scratch: product(C, A, B, *cut, counter, scratch, *functions, 1),
+                plan.scratch,
+                plan.helpers,
+            )
         else:
             _memory, address = threads.scratch(plan.scratch)
-            work(0, address)
+            product(C, A, B, *cut, 0, address, *functions, 1)
 
     def _first(self, block: np.ndarray) -> np.ndarray:
         """The view of component 0, whose address and strides are those of the block."""

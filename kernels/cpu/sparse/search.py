@@ -67,10 +67,9 @@ class CpuSearchKernel:
 
         def rows(first: int, last: int) -> None:
             spare = n * INDEX.itemsize
-            _memory, place = scratch(2 * aligned(spare) + n * self.dtype.itemsize + 2 * spare)
-            predecessor, step = (place, 0) if P is None else (P.ctypes.data, spare)
-            order = place + aligned(spare)
-            settle(X.ctypes.data, predecessor, step, *shared, n, first, last, order, order + aligned(spare), 1)
+            _memory, place = scratch(n * self.dtype.itemsize + 2 * spare)
+            predecessor, step = (0, 0) if P is None else (P.ctypes.data, spare)
+            settle(X.ctypes.data, predecessor, step, *shared, n, first, last, 0, place, 1)
 
         share(rows, self._pieces(A, len(sources)), self.threads)
         return X, P

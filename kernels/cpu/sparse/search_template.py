@@ -53,7 +53,7 @@ def differs(x: Any, y: Any) -> Any:
 
 # Template
 
-ARITY = 4  # children of a node of the heap
+ARITY = 4  # children of a node of the heap, as `sink` compares them
 NONE = np.int32(-1)
 SETTLED = np.int32(-2)  # in place of a position in the heap
 
@@ -107,10 +107,22 @@ def sink(keys: int, heap: int, places: int, size: int, v: int, key: Any) -> None
         if child >= size:
             break
         best, least = child, fetch(ELEMENT, keys, child)
-        for c in range(child + 1, min(child + ARITY, size)):
-            other = fetch(ELEMENT, keys, c)
-            if better(other, least):
-                best, least = c, other
+        if child + ARITY <= size:  # the better of two, twice, then the better of those: no branch has to be guessed
+            x_1, x_2 = fetch(ELEMENT, keys, child + 1), fetch(ELEMENT, keys, child + 2)
+            x_3 = fetch(ELEMENT, keys, child + 3)
+            is_1, is_3 = better(x_1, least), better(x_3, x_2)
+            best = child + 1 if is_1 else child
+            least = x_1 if is_1 else least
+            second = child + 3 if is_3 else child + 2
+            x_2 = x_3 if is_3 else x_2
+            is_second = better(x_2, least)
+            best = second if is_second else best
+            least = x_2 if is_second else least
+        else:
+            for c in range(child + 1, size):
+                other = fetch(ELEMENT, keys, c)
+                if better(other, least):
+                    best, least = c, other
         if not better(least, key):
             break
         u = fetch(np.int32, heap, best)
@@ -130,8 +142,8 @@ def settle(
 ) -> None:
     """Rows ``first:last`` of X and of predecessors, where no edge is better than 1: vertices settle best first.
 
-    Dijkstra's algorithm with a heap. `P_row` is 0 where predecessors are not wanted: all sources share a row. `order`
-    takes the vertices that the last source reaches, as they settled, and −1 after them. Workspace: n vertices in the
+    Dijkstra's algorithm with a heap. `P_row` is 0 where predecessors are not wanted. `order`, where it is not
+    0, takes the vertices that the last source reaches, as they settled, and −1 after them. Workspace: n vertices in the
     heap, n places in it, n keys.
     """
     unit = first_component(ELEMENT, one)
@@ -141,16 +153,21 @@ def settle(
     for s in range(first, last):
         x, predecessor = X + s * n * ITEM, P + s * P_row
         source = fetch(np.int64, sources, s)
-        begin(x, predecessor, n, source)
         for v in range(n):
+            put(ELEMENT, x, v, as_element(ELEMENT, ZERO))
             put(np.int32, places, v, NONE)
+        if P_row:
+            for v in range(n):
+                put(np.int32, predecessor, v, NONE)
+        put(ELEMENT, x, source, as_element(ELEMENT, ONE))
         rise(keys, heap, places, int64(0), source, as_element(ELEMENT, ONE))
         size, settled = int64(1), int64(0)
         while size > 0:
             u, x_u = int64(fetch(np.int32, heap, 0)), fetch(ELEMENT, keys, 0)
             put(np.int32, places, u, SETTLED)
-            put(np.int32, order, settled, np.int32(u))
-            settled += 1
+            if order:
+                put(np.int32, order, settled, np.int32(u))
+                settled += 1
             size -= 1
             if size > 0:
                 moved, key = int64(fetch(np.int32, heap, size)), fetch(ELEMENT, keys, size)
@@ -163,13 +180,65 @@ def settle(
                 t = extend(x_u, fetch(ELEMENT, values, p), unit)
                 if better(t, fetch(ELEMENT, x, v)):
                     put(ELEMENT, x, v, t)
-                    put(np.int32, predecessor, v, np.int32(u))
+                    if P_row:
+                        put(np.int32, predecessor, v, np.int32(u))
                     if place < 0:
                         place = size
                         size += 1
                     rise(keys, heap, places, place, v, t)
-        for i in range(settled, n):
-            put(np.int32, order, i, NONE)
+        if order:
+            for i in range(settled, n):
+                put(np.int32, order, i, NONE)
+
+
+@entry(*[int64] * 12)
+def pass_levels(
+    X: int, P: int, P_row: int, sources: int, offsets: int, columns: int, values: int, n: int, first: int, last: int,
+    workspace: int, one: int,
+) -> None:
+    """What `settle` does where all edges have the first one's value: vertices settle level by level, breadth first.
+
+    Who has been reached is a bit each, which stay in the cache. A vertex is put at the end of the queue before it is
+    known whether it belongs there, so that nothing has to be guessed. Workspace: n + 1 vertices, and n bits up to a
+    multiple of 64.
+    """
+    unit = first_component(ELEMENT, one)
+    queue, reached = workspace, workspace + (n + 2) // 2 * 8
+    for s in range(first, last):
+        x, predecessor = X + s * n * ITEM, P + s * P_row
+        source = fetch(np.int64, sources, s)
+        for v in range(n):
+            put(ELEMENT, x, v, as_element(ELEMENT, ZERO))
+        if P_row:
+            for v in range(n):
+                put(np.int32, predecessor, v, NONE)
+        for i in range((n + 63) // 64):
+            put(np.uint64, reached, i, np.uint64(0))
+        label = as_element(ELEMENT, ONE)
+        put(ELEMENT, x, source, label)
+        put(np.int32, queue, 0, np.int32(source))
+        put(np.uint64, reached, source >> 6, np.uint64(1) << np.uint64(source & 63))
+        head, tail = int64(0), int64(1)
+        while head < tail:
+            level = tail
+            if fetch(np.int64, offsets, n) > 0:
+                label = extend(label, fetch(ELEMENT, values, 0), unit)
+            if not better(label, as_element(ELEMENT, ZERO)):
+                break
+            while head < level:
+                u = int64(fetch(np.int32, queue, head))
+                head += 1
+                for p in range(fetch(np.int64, offsets, u), fetch(np.int64, offsets, u + 1)):
+                    v = int64(fetch(np.int32, columns, p))
+                    word, bit = fetch(np.uint64, reached, v >> 6), np.uint64(1) << np.uint64(v & 63)
+                    put(np.int32, queue, tail, np.int32(v))
+                    put(np.uint64, reached, v >> 6, word | bit)
+                    fresh = (word & bit) == 0
+                    if P_row and fresh:
+                        put(np.int32, predecessor, v, np.int32(u))
+                    tail += int64(fresh)
+            for i in range(level, tail):
+                put(ELEMENT, x, int64(fetch(np.int32, queue, i)), label)
 
 
 @compiled

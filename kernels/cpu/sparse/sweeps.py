@@ -27,7 +27,7 @@ from semiring.kernels.cpu.compile.program import Program, program
 from semiring.kernels.cpu.compile.threads import scratch
 from semiring.kernels.lowering.base import Lowering
 
-from .search import INDEX, CpuSearchKernel, aligned, text_of
+from .search import INDEX, CpuSearchKernel, text_of
 
 LANES = 256  # bytes of the labels of a vertex that stand side by side
 NARROWEST = 8  # sources that are searched from together, though threads could share them
@@ -70,11 +70,9 @@ class CpuSweepKernel(CpuSearchKernel):
         n, lengths = A.shape[0], np.diff(A.offsets)
         order, row, hub = np.empty(n, INDEX), np.empty(n, A.values.dtype), np.array([lengths.argmax()])
         spare = n * INDEX.itemsize
-        _memory, place = scratch(aligned(spare) + n * self.dtype.itemsize + 2 * spare)
+        _memory, place = scratch(n * self.dtype.itemsize + 2 * spare)
         shared = [array.ctypes.data for array in (hub, A.offsets, A.columns, A.values)]
-        self.module.settle(
-            row.ctypes.data, place, 0, *shared, n, 0, 1, order.ctypes.data, place + aligned(spare), 1
-        )
+        self.module.settle(row.ctypes.data, 0, 0, *shared, n, 0, 1, order.ctypes.data, place, 1)
         places = np.full(n, -1, INDEX)
         order = order[order >= 0]
         places[order] = np.arange(len(order))

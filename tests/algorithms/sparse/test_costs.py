@@ -18,6 +18,7 @@ from semiring.algorithms.sparse.costs import (
     SETUP,
     analysis_seconds,
     dense_seconds,
+    level_seconds,
     rates,
     settle_seconds,
     sweep_seconds,
@@ -118,7 +119,9 @@ def test_what_the_methods_promise_of_their_times() -> None:
     assert edges_alone == pytest.approx(2 * half)
     by_size = settle_seconds(4096, 0, 1, rate) / settle_seconds(64, 0, 1, rate)
     assert by_size == pytest.approx(64 * log2(4096) / log2(64))
-    assert settle_seconds(1000, 5000, 0, rate) == 0
+    assert settle_seconds(1000, 5000, 0, rate) == level_seconds(5000, 0, rate) == 0
+    assert level_seconds(5000, 30, rate) == pytest.approx(15 * level_seconds(5000, 1, rate))
+    assert level_seconds(5000, 1, rate) < settle_seconds(1000, 5000, 1, rate)
 
 
 def test_searches_at_once_repay_where_levels_are_few_and_sources_many() -> None:

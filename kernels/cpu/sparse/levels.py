@@ -1,0 +1,58 @@
+"""Rows of a closure by breadth-first searches over compressed rows, on the CPU, where all edges have one value.
+
+No walk is better than a part of it, so that the best to a vertex has the fewest edges, and its weight is a power of
+that value: a level has one label, and no heap is needed. Which vertices were reached is a bit each, so that those of a
+quarter of a million fit the first-level cache. Searching backwards from those that were not (S. Beamer, K. Asanović,
+D. Patterson, Direction-optimizing breadth-first search, 2012) needs the transposed matrix, and to make it takes longer
+than a search.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from semiring.kernels.blocks.rows import Rows
+from semiring.kernels.cpu.compile import cache
+from semiring.kernels.cpu.compile.pieces import share
+from semiring.kernels.cpu.compile.program import Program, program
+from semiring.kernels.cpu.compile.threads import scratch
+from semiring.kernels.lowering.base import Lowering
+
+from .search import INDEX, CpuSearchKernel, text_of
+
+
+class CpuLevelKernel(CpuSearchKernel):
+    """Best walks along edges of one value, for one semiring in one storage type; see `CpuSearchKernel`."""
+
+    def levels(self, A: Rows, sources: np.ndarray, predecessors: bool) -> tuple[np.ndarray, np.ndarray | None]:
+        """What `settle` finds, where all edges have the same value; ties between predecessors may break otherwise."""
+        n = A.shape[0]
+        X, P = self._results(A, sources, predecessors)
+        pass_levels = self.module.pass_levels
+        shared = [array.ctypes.data for array in (sources, A.offsets, A.columns, A.values)]
+
+        def rows(first: int, last: int) -> None:
+            _memory, place = scratch((n + 2) // 2 * 8 + (n + 63) // 64 * 8)
+            predecessor, step = (0, 0) if P is None else (P.ctypes.data, n * INDEX.itemsize)
+            pass_levels(X.ctypes.data, predecessor, step, *shared, n, first, last, place, 1)
+
+        share(rows, self._pieces(A, len(sources)), self.threads)
+        return X, P
+
+
+def names_of(lowering: Lowering) -> list[str]:
+    """The name under which the compiled function is kept on disk."""
+    return [f"{cache.stem(*text_of(program(lowering)))}.pass_levels"]
+
+
+@lru_cache(1024)
+def level_kernel(lowering: Lowering) -> CpuLevelKernel:
+    """The kernel of a lowering of machine numbers."""
+    return _kernel(program(lowering))
+
+
+@lru_cache(256)
+def _kernel(text: Program) -> CpuLevelKernel:
+    return CpuLevelKernel(text)
