@@ -53,8 +53,8 @@ def _closure(task: Task, given: Sparse) -> Plan | None:
     seconds = plan.seconds["elimination"] - plan.prepared  # the analysis is done
     if seconds > plan.seconds["dense"]:
         return None
-    searched = seconds > costs.search_estimate(low, analysis, given.alike) and form_if_faster(given, low, seconds) is not None
-    return None if searched else plan
+    rival = costs.search_estimate(low, analysis, given.alike)
+    return None if rival < seconds and form_if_faster(given, low, seconds) is not None else plan
 
 
 def _close(task: Task, given: Sparse, analysis: Analysis, plan: SparsePlan) -> Any:

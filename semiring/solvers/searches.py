@@ -122,7 +122,8 @@ def form_if_faster(given: Sparse, low: Lowering, rival: float) -> Form | None:
 
 def _predicted(low: Lowering, given: Sparse) -> dict[str, float]:
     rate = costs.lowering_rates(lowering_of(given, room=False))
-    return {"search": costs.search_times(low, given, given.n, given.alike).seconds, "dense": dense_seconds(given.n, rate)}
+    search = costs.search_times(low, given, given.n, given.alike)
+    return {"search": search.seconds, "dense": dense_seconds(given.n, rate)}
 
 
 def _plan(task: Task, given: Sparse, form: Form, seconds: dict[str, float], why: str) -> Plan:

@@ -61,7 +61,7 @@ def test_closures_are_offered_where_that_is_predicted_to_be_faster() -> None:
         assert (asked(A) is not None) is offered
         plan = asked(A, method="sparse")
         assert isinstance(plan, SparsePlan) and plan.reasons["method"] == "as asked"
-    path = sp.diags_array([np.ones(3000)], offsets=[1], format="csr")
+    path = sp.diags_array([np.arange(1.0, 3001.0)], offsets=[1], format="csr")
     assert isinstance(asked(path), SparsePlan)
     assert asked(path[: SMALL - 1, : SMALL - 1]) is None
 
