@@ -34,11 +34,11 @@ from semiring.kernels.numpy.dense import ArrayBlocks
 from .operations import Operations, operations
 
 TEMPLATE = Path(__file__).with_name("template.py")
-TILE_ROWS = 192  # height of a tile of C: with its panels it takes 570 KB, about half a second-level cache
+TILE_ROWS = 128  # height of a tile of C: with its panels it takes 430 KB, a part of a second-level cache
 LEAST_ROWS = 24  # threads may cut tiles down to this height
 PACKING = 12  # rows of work that packing a tile's share of B costs
 PARALLEL = 4_000_000  # terms ⊗ below which the caller's thread does the work alone
-STRIP_BYTES = 1 << 20  # memory that `left` and `right` may copy operands into, or
+STRIP_BYTES = 1 << 18  # memory that `left` and `right` may copy operands into, or
 STRIP_SHARE = 20  # … this fraction (1/20) of the operand, where that is more
 CLOSE_TILE = 128  # order of a block that `close` takes directly
 
