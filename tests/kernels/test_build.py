@@ -14,6 +14,7 @@ from semiring.kernels.cpu.bits.engine import BooleanKernel
 from semiring.kernels.cpu.bits.lowering import bit_planes
 from semiring.kernels.cpu.bits.planes import PlanesKernel
 from semiring.kernels.cpu.dense.blas import BlasKernel
+from semiring.kernels.cpu.dense.logsum import LogSumKernel
 from semiring.kernels.cpu.dense.objects import ObjectKernel
 from semiring.kernels.cpu.dense.paced import PacedKernel
 from semiring.kernels.cpu.sparse.objects import SparseObjectKernel
@@ -35,6 +36,7 @@ def chosen(name: str, dtype: str, **known: bool) -> Lowering:
     (chosen("min_plus", "i4"), PacedKernel, SparseKernel),
     (chosen("plus_times", "f8"), BlasKernel, SparseKernel),
     (chosen("plus_times", "c16"), BlasKernel, SparseKernel),
+    (chosen("log", "f4"), LogSumKernel, SparseKernel),
     (general(sr.shortest_hops, sr.shortest_hops.default_dtype), PacedKernel, SparseKernel),
     (chosen("boolean", "?", two_valued=True), BooleanKernel, None),
     (bit_planes(sr.bitset_may, np.dtype("u1"), Facts()), PlanesKernel, None),

@@ -14,6 +14,7 @@ from semiring.kernels.cpu.bits.engine import BooleanKernel
 from semiring.kernels.cpu.bits.planes import PlanesKernel
 from semiring.kernels.cpu.dense.blas import BlasKernel
 from semiring.kernels.cpu.dense.engine import DenseKernel
+from semiring.kernels.cpu.dense.logsum import LogSumKernel
 from semiring.kernels.cpu.dense.objects import ObjectKernel
 from semiring.kernels.cpu.dense.paced import PacedKernel
 from semiring.kernels.cuda.bits.engine import BooleanKernel as DeviceBooleanKernel
@@ -29,6 +30,7 @@ ENGINES: dict[type, tuple[type, ...]] = {
     DenseKernel: (HostKernel, StackKernel),
     PacedKernel: (HostKernel, StackKernel),
     BlasKernel: (HostKernel, StackKernel),
+    LogSumKernel: (HostKernel, StackKernel),
     ObjectKernel: (HostKernel, ElementKernel),
     ArrayKernel: (HostKernel, ElementKernel),
     BitsKernel: (HostKernel, BitKernel),
@@ -92,7 +94,7 @@ def test_every_engine_is_here() -> None:
             if isinstance(node, ast.ClassDef) and file.name != "interface.py":
                 names = {ast.unparse(s.targets[0]) for s in node.body if isinstance(s, ast.Assign)}
                 bases = {ast.unparse(base) for base in node.bases}
-                if "align" in names or bases & {"DenseKernel", "PacedKernel", "BitsKernel"}:
+                if "align" in names or bases & {"DenseKernel", "PacedKernel", "BlasKernel", "BitsKernel"}:
                     found.add(node.name)
     assert found == {engine.__name__ for engine in ENGINES}
 

@@ -1,0 +1,32 @@
+"""Log-sum-exp on the CPU: products of powers by the BLAS, and by compiled code where powers would underflow."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.numpy.logsum import HOST, LogSumProduct
+
+from .blas import BlasKernel
+from .paced import PacedKernel
+
+
+class LogSumKernel(BlasKernel):
+    """Products as `semiring.kernels.numpy.logsum` has them; closures of blocks, and what it leaves, are compiled.
+
+    Parameters
+    ----------
+    lowering : Lowering
+        Whose ⊕ is a log-sum-exp.
+    """
+
+    tile = 64  #: order of a block that `close` takes directly: a term of it costs as much as fifty of a product
+
+    def __init__(self, lowering: Lowering):
+        super().__init__(lowering)
+        assert lowering.log_sum
+        self._log_sums = LogSumProduct(lowering.log_sum, HOST)
+        self._compiled = PacedKernel(lowering)  # whose halves of a product are not tried once more
+
+    def _product(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: int) -> None:
+        self._log_sums(C, A, B, bool(accumulate), self._compiled._product)
