@@ -141,6 +141,6 @@ def _kernel(keyed: _Keyed, compiled: bool) -> Kernel[Any]:
         from .cpu.bits.planes import PlanesKernel
 
         return PlanesKernel()
-    from .cpu.dense.blas import dense_kernel
+    from .cpu.dense.choose import dense_kernel
 
     return dense_kernel(lowering)

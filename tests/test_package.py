@@ -158,7 +158,7 @@ LATE = {
     "semiring.kernels.cpu.compile.cache": "what `info` says of the cache",
     "semiring.kernels.cpu.compile.threads": "what `info` says of threads",
     "semiring.machine.memory": "what `info` says of memory",
-    "semiring.kernels.cpu.dense.blas": "an engine, made when it first runs",
+    "semiring.kernels.cpu.dense.choose": "an engine, made when it first runs",
     "semiring.kernels.cpu.dense.objects": "an engine, made when it first runs",
     "semiring.kernels.cpu.sparse.search": "an engine, made when it first runs",
     "semiring.kernels.cpu.sparse.fronts": "an engine, made when it first runs",

@@ -19,6 +19,8 @@ from semiring.algebra.laws import sequence
 from semiring.algebra.semiring import Semiring
 from semiring.kernels.facts import Facts
 
+from .logsum import LogSum
+
 CHUNK = 1 << 18  # elements that a conversion takes at once: it stays in the cache and needs no second matrix
 
 
@@ -44,6 +46,7 @@ class Lowering:
     fused_sum: bool = False  # ⊗ of floats is x + y, and ⊕ drops NaN
     blas: bool = False  # ⊕ and ⊗ are + and × of a float type that BLAS knows
     inverts: bool = False  # and the star is 1 / (1 − a), so that closures are inverses
+    log_sum: LogSum | None = None  # ⊕ is a log-sum-exp and ⊗ the sum: products by BLAS, of powers
     recode: tuple[Callable[[np.ndarray, bool], Any], Callable[[Any], np.ndarray]] | None = None
     compiled: bool = True  # else NumPy runs the expressions as they stand
 
@@ -85,8 +88,13 @@ class Lowering:
         """What compiled code depends on."""
         return (
             self.kind, self.add, self.mul, self.scale, self.star, self.defined, self.components, self.zero, self.one,
-            self.fused_sum, self.blas, self.inverts, self.algebra if self.kind == "objects" else None,
+            self.fused_sum, self.blas, self.inverts, self.log_sum, self.algebra if self.kind == "objects" else None,
         )
+
+    @cached_property
+    def by_library(self) -> bool:
+        """Whether products are ordinary matrix products, by BLAS: of the numbers, or of their powers."""
+        return self.blas or self.log_sum is not None
 
     def for_product(self, facts: Facts) -> Lowering:
         """The form for C ⊕ A ⊗ B of data of which the facts hold: none of the results is multiplied again."""

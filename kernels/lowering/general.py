@@ -16,6 +16,7 @@ from semiring.algebra.semiring import Semiring
 
 from .base import Lowering
 from .cheaper import cheaper
+from .logsum import log_sum
 from .objects import refuse_too_small
 
 
@@ -37,6 +38,9 @@ def general(S: Semiring, dtype: np.dtype) -> Lowering:
         name, reason = "fused sum", "x + y as one fused multiply-add, which leaves the other pipes to min and max"
     elif blas:
         name, reason = "BLAS", "⊕ and ⊗ are the ordinary sum and product"
+    logarithms = log_sum(ops, S.zero, dtype)
+    if logarithms:
+        name, reason = "log-sum-exp", "products are ordinary ones of powers, where nothing is lost to underflow"
     exact = _absorbs_exactly(S, dtype)
     needless = exact or (dtype.kind == "f" and (is_dropped(ops, S.zero) or is_absorbed(ops, S.zero)))
     inside = reached_range(ops) if dtype.kind == "f" else EVERYTHING
@@ -57,6 +61,7 @@ def general(S: Semiring, dtype: np.dtype) -> Lowering:
         fused_sum=fused,
         blas=blas,
         inverts=blas and is_field(ops),
+        log_sum=logarithms,
     )
 
 

@@ -15,6 +15,7 @@ from semiring.kernels.cpu.compile.price import Code
 from semiring.kernels.lowering.base import Lowering
 
 from . import library
+from .logsum import HOST, LogSumProduct
 
 STRIP = 1 << 15  # elements of C that are worked on at once: with their terms they stay in the cache
 CALL = 1.5e-6  # seconds of a call of a NumPy function beside its work
@@ -184,7 +185,8 @@ class ArrayKernel(ArrayBlocks):
         self._add_one, self._inverts = lowering.add_one, lowering.inverts
         self._code = code
         #: order of a block that `close` takes directly: it stays in the cache, and what is left to the BLAS is large
-        self.tile = 128 if lowering.blas else 256
+        self.tile = 128 if lowering.blas else 64 if lowering.log_sum else 256
+        self._log_sums = LogSumProduct(lowering.log_sum, HOST) if lowering.log_sum else None
 
     @cached_property
     def _operations(self) -> Operations:
@@ -201,15 +203,23 @@ class ArrayKernel(ArrayBlocks):
     def multiply_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         """C[s] ← A[s] ⊗ B[s] for every s; A and B may repeat a matrix by a zero stride."""
         _check_shapes(C, A, B)
-        if not (self._blas and library.product(C, A, B, False)):
-            self._operations.clear(C)
-            self._add_products(C, A, B)
+        self._product(C, A, B, False)
 
     def multiply_add_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         """C[s] ← C[s] ⊕ A[s] ⊗ B[s] for every s; A and B may repeat a matrix by a zero stride."""
         _check_shapes(C, A, B)
-        if not (self._blas and library.product(C, A, B, True)):
-            self._add_products(C, A, B)
+        self._product(C, A, B, True)
+
+    def _product(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool) -> None:
+        if self._log_sums:
+            self._log_sums(C, A, B, accumulate, self._by_terms)
+        elif not (self._blas and library.product(C, A, B, accumulate)):
+            self._by_terms(C, A, B, accumulate)
+
+    def _by_terms(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool) -> None:
+        if not accumulate:
+            self._operations.clear(C)
+        self._add_products(C, A, B)
 
     def _add_products(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         batch, m, n = C.shape
@@ -294,6 +304,6 @@ def _check_shapes(C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
 
 def seconds(lowering: Lowering, rounds: float, terms: float) -> float:
     """What the NumPy engine is predicted to take: so many steps of k with so many terms ⊗ in all."""
-    if lowering.blas:
+    if lowering.by_library:
         return 1e-5 + terms * 1e-10
     return operations(lowering).seconds(rounds * max(terms / max(rounds, 1) / STRIP, 1), terms)

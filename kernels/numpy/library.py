@@ -41,9 +41,14 @@ def product(C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool) -> bo
     if not are_finite(a, b):
         return False
     with np.errstate(all="ignore"):  # what overflows is infinite, as in every engine
-        for stack in _spans(len(c), c[0].size * a.shape[-1] if len(c) else 0):
-            _multiply(c[stack], a[stack], b[stack], accumulate)
+        multiply(c, a, b, accumulate)
     return True
+
+
+def multiply(c: np.ndarray, a: np.ndarray, b: np.ndarray, accumulate: bool = False) -> None:
+    """`product` of numbers that are known to be finite."""
+    for stack in _spans(len(c), c[0].size * a.shape[-1] if len(c) else 0):
+        _multiply(c[stack], a[stack], b[stack], accumulate)
 
 
 def _spans(batch: int, terms: int) -> list[slice]:

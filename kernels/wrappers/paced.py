@@ -30,19 +30,19 @@ class Paced:
 
     def multiply_add(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         """As the kernel does, in pieces."""
-        self._multiply(C[None], A[None], B[None], True)
+        self.product(C[None], A[None], B[None], True)
 
     def multiply(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         """As the kernel does, in pieces."""
-        self._multiply(C[None], A[None], B[None], False)
+        self.product(C[None], A[None], B[None], False)
 
     def multiply_add_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         """As the kernel does, in pieces."""
-        self._multiply(C, A, B, True)
+        self.product(C, A, B, True)
 
     def multiply_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         """As the kernel does, in pieces."""
-        self._multiply(C, A, B, False)
+        self.product(C, A, B, False)
 
     def close_stack(self, D: np.ndarray) -> np.ndarray:
         """As the kernel does, some matrices at a time."""
@@ -54,11 +54,12 @@ class Paced:
             failed[first:last] = self._kernel.close_stack(D[first:last])
         return failed
 
-    def _multiply(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool) -> None:
+    def product(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool) -> None:
+        """C ⊕ A ⊗ B if `accumulate`, else A ⊗ B, for stacks of matrices."""
         terms = C.size * A.shape[2]
         if terms > max(SHORT, self._products.most) and (len(C) > 1 or max(*A.shape, C.shape[2]) > STEP):
             for part in halves(C, A, B, accumulate):
-                self._multiply(*part)
+                self.product(*part)
             return
         began = perf_counter()
         (self._kernel.multiply_add_stack if accumulate else self._kernel.multiply_stack)(C, A, B)
@@ -94,5 +95,6 @@ def halves(C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool) -> tup
 
 def paced(kernel: Kernel[Any], lowering: Lowering, terms: float) -> Kernel[Any]:
     """The engine for so many terms in all: in pieces where it is compiled and they may take long."""
-    compiled = lowering.kind == "numba" and lowering.compiled and not lowering.blas  # the BLAS is called in pieces
+    by_library = lowering.blas or lowering.log_sum  # which are cut by themselves, always in the same way
+    compiled = lowering.kind == "numba" and lowering.compiled and not by_library
     return cast("Kernel[Any]", Paced(cast("StackKernel[Any]", kernel))) if compiled and terms > SHORT else kernel

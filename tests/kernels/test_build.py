@@ -15,6 +15,7 @@ from semiring.kernels.cpu.bits.lowering import bit_planes
 from semiring.kernels.cpu.bits.planes import PlanesKernel
 from semiring.kernels.cpu.dense.blas import BlasKernel
 from semiring.kernels.cpu.dense.engine import DenseKernel
+from semiring.kernels.cpu.dense.logsum import LogSumKernel
 from semiring.kernels.cpu.dense.objects import ObjectKernel
 from semiring.kernels.cpu.sparse.objects import SparseObjectKernel
 from semiring.kernels.cpu.sparse.product import SparseKernel
@@ -35,6 +36,7 @@ def chosen(name: str, dtype: str, **known: bool) -> Lowering:
     (chosen("min_plus", "i4"), DenseKernel, SparseKernel),
     (chosen("plus_times", "f8"), BlasKernel, SparseKernel),
     (chosen("plus_times", "c16"), BlasKernel, SparseKernel),
+    (chosen("log", "f4"), LogSumKernel, SparseKernel),
     (general(sr.shortest_hops, sr.shortest_hops.default_dtype), DenseKernel, SparseKernel),
     (chosen("boolean", "?", two_valued=True), BooleanKernel, None),
     (bit_planes(sr.bitset_may, np.dtype("u1"), Facts()), PlanesKernel, None),

@@ -14,6 +14,7 @@ from semiring.kernels.cpu.bits.engine import BooleanKernel
 from semiring.kernels.cpu.bits.planes import PlanesKernel
 from semiring.kernels.cpu.dense.blas import BlasKernel
 from semiring.kernels.cpu.dense.engine import DenseKernel
+from semiring.kernels.cpu.dense.logsum import LogSumKernel
 from semiring.kernels.cpu.dense.objects import ObjectKernel
 from semiring.kernels.cuda.bits.engine import BooleanKernel as DeviceBooleanKernel
 from semiring.kernels.cuda.dense.engine import CudaKernel
@@ -27,6 +28,7 @@ PROTOCOLS = (Kernel, StackKernel, ElementKernel, BitKernel, HostKernel)
 ENGINES: dict[type, tuple[type, ...]] = {
     DenseKernel: (HostKernel, StackKernel),
     BlasKernel: (HostKernel, StackKernel),
+    LogSumKernel: (HostKernel, StackKernel),
     ObjectKernel: (HostKernel, ElementKernel),
     ArrayKernel: (HostKernel, ElementKernel),
     BitsKernel: (HostKernel, BitKernel),
@@ -90,7 +92,7 @@ def test_every_engine_is_here() -> None:
             if isinstance(node, ast.ClassDef) and file.name != "interface.py":
                 names = {ast.unparse(s.targets[0]) for s in node.body if isinstance(s, ast.Assign)}
                 bases = {ast.unparse(base) for base in node.bases}
-                if "align" in names or bases & {"DenseKernel", "BitsKernel"}:
+                if "align" in names or bases & {"DenseKernel", "BlasKernel", "BitsKernel"}:
                     found.add(node.name)
     assert found == {engine.__name__ for engine in ENGINES}
 

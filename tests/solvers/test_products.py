@@ -453,7 +453,8 @@ def test_what_the_data_are_decides_the_lowering() -> None:
         (sr.boolean, "?", True): "packed bits",
         (sr.min_plus, "f2", 2.0): "fused sum, single precision",
         (sr.plus_times, "f8", 2.0): "BLAS",
-        (sr.log, "f8", -2.0): "general",
+        (sr.log, "f8", -2.0): "log-sum-exp",
+        (sr.counting, "f8", 2.0): "general",
     }
     for (S, dtype, value), name in names.items():
         assert sr.plan(np.full((3, 3), value, dtype), S).lowering.name == name

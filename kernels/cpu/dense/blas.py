@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 
-from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy import library
 
 from .engine import DenseKernel
@@ -32,9 +29,3 @@ class BlasKernel(DenseKernel):
     def _product(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: int) -> None:
         if not library.product(C, A, B, bool(accumulate)):
             super()._product(C, A, B, accumulate)
-
-
-@lru_cache(1024)
-def dense_kernel(lowering: Lowering) -> DenseKernel:
-    """The engine of arrays for a lowering: the BLAS where it can be, and compiled code elsewhere."""
-    return (BlasKernel if lowering.blas else DenseKernel)(lowering)

@@ -16,7 +16,7 @@ import numpy as np
 from semiring.algebra.proofs import commutes
 from semiring.kernels.cpu.compile import cache, threads
 from semiring.kernels.cpu.compile.program import Geometry, geometry, name_of, shared_source, text_of, unroll, words_of
-from semiring.kernels.cpu.dense.blas import dense_kernel
+from semiring.kernels.cpu.dense.choose import dense_kernel
 from semiring.kernels.cpu.dense.engine import TEMPLATE as BLOCKS
 from semiring.kernels.cpu.dense.operations import Operations, exchanged, operations
 from semiring.kernels.interface import CloseFront, Report

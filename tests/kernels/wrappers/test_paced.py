@@ -72,8 +72,11 @@ def test_shapes_that_do_not_fit_are_refused_before_anything_is_cut() -> None:
 
 
 PRODUCTS = {
-    "dense": "A = random.random((6000, 6000)); run = lambda: sr.matmul(A, A, sr.log)",
-    "stack": "A = random.random((1500, 200, 200)); run = lambda: sr.matmul(A, A, sr.log)",
+    "dense": "A = random.random((6000, 6000)); run = lambda: sr.matmul(A, A, distances)",
+    "stack": "A = random.random((1500, 200, 200)); run = lambda: sr.matmul(A, A, distances)",
+    "log-sum-exp": "A = random.random((10_000, 10_000)); run = lambda: sr.matmul(A, A, sr.log)",
+    "log-sum-exp of a stack": "A = random.random((20_000, 300, 300)); run = lambda: sr.matmul(A, A, sr.log)",
+    "log-sum-exp by terms": "A = random.random((6000, 6000)) * 1e9; run = lambda: sr.matmul(A, A, sr.log)",
     "sums": "A = random.random((10_000, 10_000)); run = lambda: sr.matmul(A, A, sr.plus_times)",
     "sparse": "A = sparse.random_array((100_000, 100_000), density=2e-3, rng=random).tocsr(); "
               "run = lambda: sr.matmul(A, A, sr.min_plus)",
@@ -92,6 +95,7 @@ def test_an_interrupt_ends_a_long_product(name: str) -> None:
     code = f"""
 import numpy as np, semiring as sr, time
 from scipy import sparse
+distances = sr.Semiring("distances", add=np.add, mul=np.hypot, zero=0.0, product_only=True)
 random = np.random.default_rng(0)
 {PRODUCTS[name]}
 print("begin", flush=True)
@@ -108,7 +112,9 @@ print("done", flush=True)
 
 
 def test_only_long_work_of_compiled_code_is_cut() -> None:
-    kernel = DenseKernel(LOW)
-    assert isinstance(paced.paced(kernel, LOW, 1e9), Paced)
-    assert paced.paced(kernel, LOW, 1e6) is kernel
-    assert paced.paced(kernel, LOW.interpreted, 1e9) is kernel
+    low = general(sr.min_plus, np.dtype("f8"))
+    kernel = DenseKernel(low)
+    assert isinstance(paced.paced(kernel, low, 1e9), Paced)
+    assert paced.paced(kernel, low, 1e6) is kernel
+    for other in (low.interpreted, LOW, general(sr.plus_times, np.dtype("f8"))):  # the last two are cut by themselves
+        assert paced.paced(kernel, other, 1e9) is kernel

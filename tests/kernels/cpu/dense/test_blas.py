@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring.kernels.cpu.dense.blas import BlasKernel, dense_kernel
-from semiring.kernels.cpu.dense.engine import DenseKernel
+from semiring.kernels.cpu.dense.blas import BlasKernel
+from semiring.kernels.cpu.dense.choose import dense_kernel
 from semiring.kernels.lowering.general import general
 
 REAL, COMPLEX = general(sr.plus_times, np.dtype("f8")), general(sr.plus_times, np.dtype("c16"))
@@ -103,13 +103,6 @@ def test_the_rest_is_compiled() -> None:
     expected = np.linalg.inv(np.eye(9) - D)
     assert dense_kernel(REAL).close(D) == -1
     np.testing.assert_allclose(D, expected, rtol=1e-12)
-
-
-def test_who_runs_what() -> None:
-    assert type(dense_kernel(REAL)) is type(dense_kernel(COMPLEX)) is BlasKernel
-    assert dense_kernel(REAL) is dense_kernel(REAL)
-    for name in ("min_plus", "counting", "log"):
-        assert type(dense_kernel(general(sr.catalogue[name], np.dtype("f8")))) is DenseKernel
 
 
 @pytest.mark.filterwarnings("error")

@@ -1,0 +1,192 @@
+"""Products over log-sum-exp by ordinary matrix products: of powers, with the maxima of rows and columns taken out.
+
+    r_i = max_k a_ik    c_j = max_k b_kj    E = exp(A − r)    F = exp(B − c)    G = E F    A ⊗ B = r + c + log G
+
+Taking the maximum out before the sum is how a log-sum-exp is computed without overflow (P. Blanchard, D. J. Higham,
+N. J. Higham, Accurately computing the log-sum-exp and softmax functions, 2021); taken out of rows and columns, it
+leaves a matrix product. What it costs is range: a term far below r_i + c_j underflows. So an entry is believed only
+
+- where G_ij ≥ 8 k t / ε, for t the least normal number: all that underflowed is less than its rounding; or
+- where greatest and least finite number of row i, and of column j, are so near that no term can underflow; then a G_ij
+  of 0 says that there is no term, and the entry is −∞.
+
+The others are computed once more with powers in double precision, and what is not believed then by the general way:
+only their rows and columns where these are few. So are rows and columns with NaN, with +∞, or with numbers whose sums
+may overflow.
+
+With ε the rounding unit of the precision in which E, F and G are held, a believed entry C_ij differs from the exact one
+by at most ε (k + 16 + 4 |log G_ij| + |C_ij|), and by its rounding into the dtype of C. The sum of k positive terms
+brings k; the mean of |a_ik − r_i| + |b_kj − c_j|, weighted by the terms, is at most log k − log G_ij, which bounds what
+the rounded differences bring; the rest are exp, log and the sums of r_i + c_j with log G_ij. To base 2 it is this in
+units of 1 / ln 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from semiring.kernels.lowering.logsum import LogSum
+
+from . import library
+
+General: TypeAlias = Callable[[Any, Any, Any, bool], None]  # C ← A ⊗ B, or C ⊕ A ⊗ B, for stacks
+FEW = 1 / 4  # share of a row's entries beyond which the whole row is computed anew, and of rows beyond which all are
+DOUBLE = np.dtype("f8")
+
+
+@dataclass(frozen=True)
+class Library:
+    """Where arrays lie, what multiplies them, and how work is cut there."""
+
+    arrays: Any  # NumPy, or CuPy
+    multiply: Callable[[Any, Any, Any], None]  # C ← A B for stacks of floats
+    side: int  # rows, columns and terms of one product at most: powers take memory
+    strip: int  # elements that are worked on at once after the product
+    least_depth: int  # terms of an entry, and
+    least_terms: int  # terms in all, from which the way by powers is faster
+
+
+class LogSumProduct:
+    """C ← A ⊗ B and C ⊕ A ⊗ B for stacks over one form of log-sum-exp.
+
+    Parameters
+    ----------
+    form : LogSum
+    library : Library
+    """
+
+    def __init__(self, form: LogSum, library: Library):
+        self._negated, self._library, xp = form.negated, library, library.arrays
+        self._exp, self._log = (xp.exp2, xp.log2) if form.binary else (xp.exp, xp.log)
+        self._add = xp.logaddexp2 if form.binary else xp.logaddexp
+        self._range = np.log2 if form.binary else np.log
+
+    def repays(self, batch: int, m: int, k: int, n: int) -> bool:
+        """Whether a product of this shape is faster so than by ⊕ of each term."""
+        return k >= self._library.least_depth and batch * m * k * n >= self._library.least_terms
+
+    def __call__(self, C: Any, A: Any, B: Any, accumulate: bool, general: General) -> None:
+        """Any strides; A and B may repeat a matrix by a zero stride. C overlaps neither A nor B.
+
+        Raises
+        ------
+        ValueError
+            When shapes do not fit.
+        """
+        (batch, m, n), k = C.shape, A.shape[2]
+        if A.shape != (batch, m, k) or B.shape != (batch, k, n):
+            raise ValueError(f"shapes {C.shape}, {A.shape} and {B.shape} do not fit")
+        if not self.repays(batch, m, k, n):
+            general(C, A, B, accumulate)
+            return
+        wide = (DOUBLE,) if C.dtype == DOUBLE else (np.dtype("f4"), DOUBLE)
+        with np.errstate(all="ignore"):  # log 0 = −∞, and what is not finite is looked for
+            for c, a, b, follows in self._pieces(C, A, B):
+                self._piece(c, a, b, accumulate or follows, general, wide)
+
+    def _pieces(self, C: Any, A: Any, B: Any) -> Iterator[tuple[Any, Any, Any, bool]]:
+        """Products of at most `side` rows, columns and terms, or stacks of as much; whether it adds to one before."""
+        (batch, m, n), k, side = C.shape, A.shape[2], self._library.side
+        step = max(side * side // max(m * k, k * n, m * n), 1)
+        for s in (slice(i, i + step) for i in range(0, batch, step)):
+            for p in range(0, k, side):
+                for j in range(0, n, side):
+                    for i in range(0, m, side):
+                        rows, terms, columns = (slice(first, first + side) for first in (i, p, j))
+                        yield C[s, rows, columns], A[s, rows, terms], B[s, terms, columns], p > 0
+
+    def _piece(
+        self, C: Any, A: Any, B: Any, accumulate: bool, general: General, wide: tuple[np.dtype, ...]
+    ) -> None:
+        """In the first precision that is believed, row by row; else by the general way."""
+        if not wide or not self.repays(len(C), A.shape[1], A.shape[2], C.shape[2]):
+            general(C, A, B, accumulate)
+            return
+        xp, dtype, left = self._library.arrays, wide[0], wide[1:]
+        E, r = self._powers(A, 2, dtype)
+        F, c = self._powers(B, 1, dtype)
+        G = xp.empty(C.shape, dtype)
+        self._library.multiply(G, E, F)
+        doubt = self._doubtful(G, A, B, r, c)
+        if doubt is None:
+            self._finish(C, G, r, c, accumulate)
+        elif len(C) > 1:
+            some = xp.flatnonzero(doubt.any(axis=(1, 2)))
+            kept = C[some]
+            self._finish(C, G, r, c, accumulate)
+            for i, s in enumerate(some.tolist()):
+                self._piece(kept[i : i + 1], A[s : s + 1], B[s : s + 1], accumulate, general, wide)
+            C[some] = kept
+        else:
+            rows = doubt[0].mean(axis=1) > FEW
+            columns = (doubt[0] & ~rows[:, None]).any(axis=0)
+            if float(rows.mean() + columns.mean()) > FEW:
+                self._piece(C, A, B, accumulate, general, left)
+                return
+            i, j = xp.flatnonzero(rows), xp.flatnonzero(columns)
+            some_rows, some_columns = C[:, i], C[:, :, j]
+            self._finish(C, G, r, c, accumulate)
+            if len(i):
+                self._piece(some_rows, A[:, i], B, accumulate, general, left)
+                C[:, i] = some_rows
+            if len(j):
+                self._piece(some_columns, A, B[:, :, j], accumulate, general, left)
+                C[:, :, j] = some_columns
+
+    def _powers(self, X: Any, axis: int, dtype: np.dtype) -> tuple[Any, Any]:
+        """exp(X − t) for t the maxima along an axis, or 0 where these are −∞; and t."""
+        xp, batch = self._library.arrays, len(X)
+        if batch > 1 and X.strides[0] == 0:
+            powers, top = self._powers(X[:1], axis, dtype)
+            return xp.broadcast_to(powers, (batch, *powers.shape[1:])), xp.broadcast_to(top, (batch, *top.shape[1:]))
+        top = (-X.min(axis=axis, keepdims=True) if self._negated else X.max(axis=axis, keepdims=True)).astype(dtype)
+        top = xp.where(xp.isneginf(top), dtype.type(0), top)
+        powers = xp.subtract(-top, X, dtype=dtype) if self._negated else xp.subtract(X, top, dtype=dtype)
+        return self._exp(powers, out=powers), top
+
+    def _doubtful(self, G: Any, A: Any, B: Any, r: Any, c: Any) -> Any:
+        """Which entries are not to be believed; None where all are."""
+        xp, dtype, limits = self._library.arrays, G.dtype, np.finfo(G.dtype)
+        least = dtype.type(8 * A.shape[2] * float(limits.tiny) / float(limits.eps))
+        largest = float(np.finfo(A.dtype).max) / 4  # beyond it r + c may overflow, and so may differences from them
+        fine_rows, fine_columns = abs(r) <= largest, abs(c) <= largest  # and NaN is not fine
+        fine = xp.stack([G.min() >= least, fine_rows.all(), fine_columns.all()])
+        if bool(fine.all()):
+            return None
+        normal = -float(self._range(float(limits.tiny))) - 2
+        believed = (least <= G) | (self._spread(A, r, 2) + self._spread(B, c, 1) <= normal)
+        believed &= fine_rows & fine_columns
+        return None if bool(believed.all()) else ~believed
+
+    def _spread(self, x: Any, top: Any, axis: int) -> Any:
+        """Maxima less least finite numbers along an axis, −∞ where none is finite."""
+        xp = self._library.arrays
+        if self._negated:
+            return top + xp.where(x < np.inf, x, x.dtype.type(-np.inf)).max(axis=axis, keepdims=True)
+        return top - xp.where(x > -np.inf, x, x.dtype.type(np.inf)).min(axis=axis, keepdims=True)
+
+    def _finish(self, C: Any, G: Any, r: Any, c: Any, accumulate: bool) -> None:
+        """C ← r + c + log G, or the sum of that and C; G is used up."""
+        for s, rows in self._strips(*G.shape):
+            g, top, out = G[s, rows], r[s, rows] + c[s], C[s, rows]
+            self._log(g, out=g)
+            g += top  # r + c first: where they cancel nothing is lost
+            if accumulate:
+                g = self._add(g, -out if self._negated else out)
+            out[...] = -g if self._negated else g
+
+    def _strips(self, batch: int, m: int, n: int) -> Iterator[tuple[slice, slice]]:
+        """Matrices and rows that are finished at once."""
+        step = max(self._library.strip // max(m * n, 1), 1)
+        height = max(self._library.strip // max(n, 1), 1)
+        for s in range(0, batch, step):
+            for i in range(0, m, height):
+                yield slice(s, s + step), slice(i, i + height)
+
+
+#: The BLAS that NumPy links. Powers of a product fit in 192 MB, or 384 MB for doubles; strips stay in the cache.
+HOST = Library(np, library.multiply, side=4096, strip=1 << 15, least_depth=4, least_terms=1 << 13)
