@@ -10,7 +10,6 @@ from semiring.kernels.numpy.logsum import HOST, LogSumProduct
 from .blas import BlasKernel
 from .engine import DenseKernel
 
-
 ROUND = 1 << 26  # terms of compiled code between which an interrupt is heard, about a third of a second
 
 
