@@ -317,7 +317,9 @@ def transitive_closure(A: Any, *, reflexive: bool = True, overwrite: bool = Fals
 
 def is_by_entries(A: Any) -> bool:
     """Whether this is a sparse matrix on the host whose every entry tells whether it is an edge; it stays sparse."""
-    return not is_on_gpu(A) and getattr(A, "format", "") in ("csr", "csc", "coo") and A.dtype.kind in "biuf"
+    if is_on_gpu(A) or getattr(A, "format", "") not in ("csr", "csc", "coo"):
+        return False
+    return len(A.shape) == 2 and A.dtype.kind in "biuf"
 
 
 def check_square(matrix: Any) -> None:

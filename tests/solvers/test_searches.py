@@ -36,7 +36,9 @@ def random_graph(n: int, degree: int, S: sr.Semiring = sr.min_plus) -> sp.csr_ar
 
 def grid(side: int) -> sp.csr_array:
     path = sp.diags_array([np.ones(side - 1)] * 2, offsets=[-1, 1])
-    return sp.csr_array(sp.kron(path, sp.eye_array(side)) + sp.kron(sp.eye_array(side), path))
+    A = sp.csr_array(sp.kron(path, sp.eye_array(side)) + sp.kron(sp.eye_array(side), path))
+    A.data = 1 + np.arange(A.nnz) / A.nnz  # of one value they would be searched breadth first
+    return A
 
 
 def asked(A: Any, S: sr.Semiring = sr.min_plus, **more: Any) -> Plan | None:

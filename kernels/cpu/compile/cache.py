@@ -102,17 +102,20 @@ def stem_of(module_name: str) -> str:
     return stem(module_name.rpartition(".")[2], Path(file).read_text(encoding="utf-8"))
 
 
-def load(name: str, text: str) -> ModuleType:
-    """The generated module `text`, run once in a process."""
+def load(name: str, text: str, *, shown: bool = True) -> ModuleType:
+    """The generated module `text`, run once in a process.
+
+    If it is `shown` it is written to the cache directory, for people to read. What serves all algebras need not be: it
+    is a template of the library's with a few numbers before it.
+    """
     key = stem(name, text)
     with _lock:
         if key not in _modules:
-            _modules[key] = _run(key, text)
+            _modules[key] = _run(key, text, cache_directory() if shown else None)
         return _modules[key]
 
 
-def _run(key: str, text: str) -> ModuleType:
-    directory = cache_directory()
+def _run(key: str, text: str, directory: Path | None) -> ModuleType:
     path = f"<{GENERATED}{key}>"
     if directory is not None:  # for people and debuggers to read; it is never read back
         file = directory / f"{key}.py"

@@ -121,7 +121,7 @@ class CpuKernel:
     @functools.cached_property
     def module(self) -> ModuleType:
         """The compiled ``product`` and ``close`` of elements of these sizes, whatever the operations."""
-        return cache.load(*_source(words_of(self.program.components)))
+        return cache.load(*_source(words_of(self.program.components)), shown=False)
 
     def multiply_add(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         """C ← C ⊕ A ⊗ B. C overlaps neither A nor B."""

@@ -168,4 +168,4 @@ def _kernel(char: str) -> tuple[Any, Callable[[int], Any]]:
             return value
         return struct.unpack(formats[0], struct.pack(formats[1], value ^ greatest if value < 0 else value))[0]
 
-    return cache.load(*_source(char)).scan, decode
+    return cache.load(*_source(char), shown=False).scan, decode

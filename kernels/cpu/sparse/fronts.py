@@ -55,7 +55,7 @@ def _sections() -> dict[str, str]:
 @functools.lru_cache(256)
 def _module(components: tuple[np.dtype, ...], section: str) -> ModuleType:
     """The compiled code for elements of one type, or of one size, and for one purpose."""
-    return cache.load(*_source(components, section))
+    return cache.load(*_source(components, section), shown=False)
 
 
 def _source(components: tuple[np.dtype, ...], section: str) -> tuple[str, str]:
