@@ -17,7 +17,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +61,7 @@ PRODUCTS = (
     Case("f64 min-plus", sr.min_plus, "f8", 0, 1, 5.4),
     Case("f32 max-min", sr.max_min, "f4", -1, 1, 11.0),
     Case("f32 max-min, 1,000 values", sr.max_min, "f4", 0, 1000, 21.9, whole=True),
+    Case("f32 log-sum-exp, by cuBLAS on powers", sr.log, "f4", -1, 1, 33.5),
     Case("f32 (max, ×) on [0, 1], declared by a user", most_reliable, "f4", 0, 1, 17.0),
 )
 SHORT = Case("", sr.min_plus, "i4", 0, 30_000, 32.9)
@@ -114,7 +115,23 @@ def products(sizes: list[int]) -> list[tuple[str, ...]]:
             rate = n**3 / ms * 1e-9
             rates.append(f"{rate:.2f} T ({rate / case.limit:.0%})")
         rows.append((f"{case.label}, product", *rates))
-    return rows
+    return [*rows, log_sums_by_terms(sizes)]
+
+
+def log_sums_by_terms(sizes: list[int]) -> tuple[str, ...]:
+    """The kernel that takes ⊕ of each term, as the peer of products by powers."""
+    import cupy
+
+    from semiring.kernels.cuda.choose import array_kernel, general_on_device
+
+    kernel = array_kernel(replace(general_on_device(sr.log, np.dtype("f4")), log_sum=None))
+    rates = []
+    for n in sizes:
+        A, B = (cupy.random.RandomState(seed).standard_normal((n, n), dtype=np.float32) for seed in (1, 2))
+        C = cupy.empty_like(A)
+        ms = milliseconds(lambda A=A, B=B, C=C: kernel.multiply(C, A, B), min(repeats(n), 3))
+        rates.append(f"{n**3 / ms * 1e-9:.2f} T")
+    return ("f32 log-sum-exp by ⊕ of each term, product", *rates)
 
 
 def closures(sizes: list[int]) -> list[tuple[str, ...]]:

@@ -185,7 +185,7 @@ class ArrayKernel(ArrayBlocks):
         self._add_one, self._inverts = lowering.add_one, lowering.inverts
         self._code = code
         #: order of a block that `close` takes directly: it stays in the cache, and what is left to the BLAS is large
-        self.tile = 128 if lowering.blas else 64 if lowering.log_sum else 256
+        self.tile = 128 if lowering.blas else 32 if lowering.log_sum else 256
         self._log_sums = LogSumProduct(lowering.log_sum, HOST) if lowering.log_sum else None
 
     @cached_property
@@ -304,6 +304,6 @@ def _check_shapes(C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
 
 def seconds(lowering: Lowering, rounds: float, terms: float) -> float:
     """What the NumPy engine is predicted to take: so many steps of k with so many terms ⊗ in all."""
-    if lowering.by_library:
+    if lowering.blas or (lowering.log_sum and rounds >= HOST.least_depth):
         return 1e-5 + terms * 1e-10
     return operations(lowering).seconds(rounds * max(terms / max(rounds, 1) / STRIP, 1), terms)

@@ -23,6 +23,7 @@ units of 1 / ln 2.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -62,8 +63,7 @@ class LogSumProduct:
     def __init__(self, form: LogSum, library: Library):
         self._negated, self._library, xp = form.negated, library, library.arrays
         self._exp, self._log = (xp.exp2, xp.log2) if form.binary else (xp.exp, xp.log)
-        self._add = xp.logaddexp2 if form.binary else xp.logaddexp
-        self._range = np.log2 if form.binary else np.log
+        self._unit = math.log(2) if form.binary else 1.0
 
     def repays(self, batch: int, m: int, k: int, n: int) -> bool:
         """Whether a product of this shape is faster so than by ⊕ of each term."""
@@ -107,17 +107,18 @@ class LogSumProduct:
             general(C, A, B, accumulate)
             return
         xp, dtype, left = self._library.arrays, wide[0], wide[1:]
-        E, r = self._powers(A, 2, dtype)
-        F, c = self._powers(B, 1, dtype)
+        lift = _lift(dtype, A.shape[2])
+        E, r = self._powers(A, 2, dtype, lift)
+        F, c = self._powers(B, 1, dtype, lift)
         G = xp.empty(C.shape, dtype)
         self._library.multiply(G, E, F)
         doubt = self._doubtful(G, A, B, r, c)
         if doubt is None:
-            self._finish(C, G, r, c, accumulate)
+            self._finish(C, G, r, c, lift, accumulate)
         elif len(C) > 1:
             some = xp.flatnonzero(doubt.any(axis=(1, 2)))
             kept = C[some]
-            self._finish(C, G, r, c, accumulate)
+            self._finish(C, G, r, c, lift, accumulate)
             for i, s in enumerate(some.tolist()):
                 self._piece(kept[i : i + 1], A[s : s + 1], B[s : s + 1], accumulate, general, wide)
             C[some] = kept
@@ -129,7 +130,7 @@ class LogSumProduct:
                 return
             i, j = xp.flatnonzero(rows), xp.flatnonzero(columns)
             some_rows, some_columns = C[:, i], C[:, :, j]
-            self._finish(C, G, r, c, accumulate)
+            self._finish(C, G, r, c, lift, accumulate)
             if len(i):
                 self._piece(some_rows, A[:, i], B, accumulate, general, left)
                 C[:, i] = some_rows
@@ -137,27 +138,30 @@ class LogSumProduct:
                 self._piece(some_columns, A, B[:, :, j], accumulate, general, left)
                 C[:, :, j] = some_columns
 
-    def _powers(self, X: Any, axis: int, dtype: np.dtype) -> tuple[Any, Any]:
-        """exp(X − t) for t the maxima along an axis, or 0 where these are −∞; and t."""
+    def _powers(self, X: Any, axis: int, dtype: np.dtype, lift: int) -> tuple[Any, Any]:
+        """2^lift exp(X − t) for t the maxima along an axis, or 0 where these are −∞; and t. No number is subnormal."""
         xp, batch = self._library.arrays, len(X)
         if batch > 1 and X.strides[0] == 0:
-            powers, top = self._powers(X[:1], axis, dtype)
+            powers, top = self._powers(X[:1], axis, dtype, lift)
             return xp.broadcast_to(powers, (batch, *powers.shape[1:])), xp.broadcast_to(top, (batch, *top.shape[1:]))
         top = (-X.min(axis=axis, keepdims=True) if self._negated else X.max(axis=axis, keepdims=True)).astype(dtype)
-        top = xp.where(xp.isneginf(top), dtype.type(0), top)
+        top = xp.where(top == -np.inf, dtype.type(0), top)
         powers = xp.subtract(-top, X, dtype=dtype) if self._negated else xp.subtract(X, top, dtype=dtype)
-        return self._exp(powers, out=powers), top
+        self._exp(powers, out=powers)
+        powers *= xp.multiply(powers >= np.finfo(dtype).tiny, dtype.type(2.0**lift), dtype=dtype)
+        return powers, top
 
     def _doubtful(self, G: Any, A: Any, B: Any, r: Any, c: Any) -> Any:
         """Which entries are not to be believed; None where all are."""
         xp, dtype, limits = self._library.arrays, G.dtype, np.finfo(G.dtype)
-        least = dtype.type(8 * A.shape[2] * float(limits.tiny) / float(limits.eps))
+        k = A.shape[2]
+        least = dtype.type(8 * k * float(limits.tiny) / float(limits.eps) * 4.0 ** _lift(dtype, k))
         largest = float(np.finfo(A.dtype).max) / 4  # beyond it r + c may overflow, and so may differences from them
         fine_rows, fine_columns = abs(r) <= largest, abs(c) <= largest  # and NaN is not fine
         fine = xp.stack([G.min() >= least, fine_rows.all(), fine_columns.all()])
         if bool(fine.all()):
             return None
-        normal = -float(self._range(float(limits.tiny))) - 2
+        normal = -math.log(float(limits.tiny)) / self._unit - 2
         believed = (least <= G) | (self._spread(A, r, 2) + self._spread(B, c, 1) <= normal)
         believed &= fine_rows & fine_columns
         return None if bool(believed.all()) else ~believed
@@ -169,15 +173,28 @@ class LogSumProduct:
             return top + xp.where(x < np.inf, x, x.dtype.type(-np.inf)).max(axis=axis, keepdims=True)
         return top - xp.where(x > -np.inf, x, x.dtype.type(np.inf)).min(axis=axis, keepdims=True)
 
-    def _finish(self, C: Any, G: Any, r: Any, c: Any, accumulate: bool) -> None:
+    def _finish(self, C: Any, G: Any, r: Any, c: Any, lift: int, accumulate: bool) -> None:
         """C ← r + c + log G, or the sum of that and C; G is used up."""
         for s, rows in self._strips(*G.shape):
             g, top, out = G[s, rows], r[s, rows] + c[s], C[s, rows]
+            g *= G.dtype.type(0.25**lift)  # exact, which a difference of logarithms is not
             self._log(g, out=g)
             g += top  # r + c first: where they cancel nothing is lost
             if accumulate:
-                g = self._add(g, -out if self._negated else out)
+                g = self._sum(g, -out if self._negated else out)
             out[...] = -g if self._negated else g
+
+    def _sum(self, x: Any, y: Any) -> Any:
+        """log(eˣ + eʸ), step by step: a library has vector instructions for each, and none for all at once."""
+        xp = self._library.arrays
+        rest = xp.subtract(x, y)
+        xp.negative(xp.abs(rest, out=rest), out=rest)
+        self._exp(rest, out=rest)
+        xp.log1p(xp.fmin(rest, 1, out=rest), out=rest)  # of the same infinities no difference is known, nor needed
+        if self._unit != 1:
+            rest *= rest.dtype.type(1 / self._unit)
+        rest += xp.maximum(x, y)
+        return rest
 
     def _strips(self, batch: int, m: int, n: int) -> Iterator[tuple[slice, slice]]:
         """Matrices and rows that are finished at once."""
@@ -186,6 +203,15 @@ class LogSumProduct:
         for s in range(0, batch, step):
             for i in range(0, m, height):
                 yield slice(s, s + step), slice(i, i + height)
+
+
+def _lift(dtype: np.dtype, k: int) -> int:
+    """The greatest exponent e so that k terms of 2ᵉ · 2ᵉ stay well below overflow.
+
+    Then no product of normal numbers below 1 underflows either: sums that are subnormal on the way are a hundred times
+    as slow on most processors.
+    """
+    return int(np.finfo(dtype).maxexp - 2 - max(k - 1, 1).bit_length()) // 2
 
 
 #: The BLAS that NumPy links. Powers of a product fit in 192 MB, or 384 MB for doubles; strips stay in the cache.

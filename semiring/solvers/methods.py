@@ -82,7 +82,7 @@ def choose_method(
         reasons["method"] = "as asked"
     if method == "floyd-warshall":
         return method, n, reasons
-    by_library = low.blas and not low.on_gpu  # whose products are as fast with few steps of k
+    by_library = low.by_library and not low.on_gpu  # whose products are as fast with few steps of k
     tile = tile or (kernel.tile if method == "r-kleene" or by_library else max(kernel.tile, BLOCKED_TILE))
     if kernel.align > 16 and tile % kernel.align:
         tile = -(-tile // kernel.align) * kernel.align

@@ -17,6 +17,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+# What CuPy has under the same name and with the same meaning.
+NUMPYS = (
+    "abs broadcast_to exp exp2 flatnonzero fmin log log1p log2 matmul maximum multiply negative stack "
+    "subtract where"
+).split()
+
 
 class Array(np.ndarray):
     """An array that says where it lies as CuPy's do, and as CuPy's memory does."""
@@ -155,7 +161,7 @@ class Host:
             cuda=cuda, ndarray=Array, empty=self.empty, asarray=self.array, ascontiguousarray=self.array,
             full=lambda shape, value, dtype: self.array(np.full(shape, value, dtype)),
             zeros=lambda shape, dtype=float: self.array(np.zeros(shape, dtype)),
-            where=np.where, matmul=np.matmul,
+            **{name: getattr(np, name) for name in NUMPYS},
         )
         monkeypatch.setitem(sys.modules, "cupy", cupy)
         monkeypatch.setitem(sys.modules, "cupy.cuda", cuda)

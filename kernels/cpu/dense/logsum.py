@@ -22,7 +22,7 @@ class LogSumKernel(BlasKernel):
         Whose ⊕ is a log-sum-exp.
     """
 
-    tile = 64  #: order of a block that `close` takes directly: a term of it costs as much as fifty of a product
+    tile = 32  #: order of a block that `close` takes directly: a term of it costs as much as fifty of a product
 
     def __init__(self, lowering: Lowering):
         super().__init__(lowering)

@@ -1,8 +1,8 @@
 """The CUDA engine: the kernel interface over CuPy arrays, for any algebra that compiles.
 
 A `Program` (program.py) is an algebra as CUDA text; the fixed kernels are in product.cu, close.cu and elements.cu. All
-work goes to CuPy's current stream, and nothing waits for it except `equal`, and the checks that a closure exists where
-a star may be missing.
+work goes to CuPy's current stream, and nothing waits for it except `equal`, the checks that a closure exists where a
+star may be missing, and large products over log-sum-exp, which ask whether powers underflowed.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from semiring.kernels.cuda.compile.launch import Function, Module, copy_of, devi
 from semiring.kernels.cuda.compile.program import LARGEST_STACKED, always_defined, is_linear, packed_program, program
 
 from .closure import HUGE, TILE, Closure, outer_block
+from .logsum import log_sum_product
 from .product import EVERY, MOST_STACKED, Product, View, WordProduct
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class CudaKernel:
         self.dtype = self.program.dtype
         self.size = self.program.size
         self.is_linear = is_linear(lowering)
+        self.log_sums = log_sum_product(lowering.log_sum) if lowering.log_sum else None
         self.always_defined = always_defined(lowering)
         self.product = Product(self.program)
         self.absorbs = lowering.absorbs
@@ -95,6 +97,8 @@ class CudaKernel:
             return False
         if any(X.strides[1] != X.itemsize for X in (A, B, C)):
             return False
+        if self.log_sums and self.log_sums.repays(1, m, k, n):
+            return False
         self.product(_view(C), _view(A), _view(B), 1, accumulate)
         return True
 
@@ -112,7 +116,15 @@ class CudaKernel:
                 C += cupy.matmul(A, B)
             else:
                 C[...] = cupy.matmul(A, B)
-            return
+        elif self.log_sums:
+            self.log_sums(C, A, B, accumulate, self._by_terms)
+        else:
+            self._by_terms(C, A, B, accumulate)
+
+    def _by_terms(self, C: Any, A: Any, B: Any, accumulate: bool) -> None:
+        """The product by ⊕ of each term."""
+        batch, m, n = C.shape
+        k = A.shape[2]
         target, A, B = self._operands(C, A, B, accumulate)
         views = _view(target), _view(A), _view(B)
         if not (k and self.words and self._word_product(*views, batch, accumulate)):
@@ -205,7 +217,7 @@ class CudaKernel:
 
     def closes_whole(self, n: int) -> bool:
         """Whether `close` is the fast way for this order; in between, the halves of R-Kleene make larger products."""
-        return n <= TILE or (n >= HUGE and not self.is_linear)
+        return n <= TILE or (n >= HUGE and not (self.is_linear or self.log_sums))
 
     def close_stack(self, D: Any) -> np.ndarray:
         """D[s] ← D[s]* for every s; returns −1 or the first pivot without a star, for each."""

@@ -11,7 +11,7 @@ from gpu.played import Dense
 
 import semiring as sr
 from semiring.kernels.cuda.choose import general_on_device
-from semiring.kernels.cuda.dense import closure, engine, product
+from semiring.kernels.cuda.dense import closure, engine, logsum, product
 from semiring.kernels.cuda.dense.engine import CudaKernel
 
 inf = np.inf
@@ -204,3 +204,25 @@ def test_strips(count: int, bytes_each: int) -> None:
     assert all(s.start % engine.ALIGN == 0 for s in strips)
     limit = max(engine.STRIP_BYTES, count * bytes_each // 8, engine.ALIGN * bytes_each)
     assert all((s.stop - s.start) * bytes_each <= limit for s in strips)
+
+
+def test_large_products_over_log_sum_exp_are_of_powers(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of matrices and of stacks; small ones, and what underflows, by the kernels."""
+    monkeypatch.setattr(logsum, "LEAST_TERMS", 1000)
+    log = kernel(monkeypatch, host, sr.log, np.logaddexp, np.add, -inf, 0)
+    random, by_terms = np.random.default_rng(0), []
+    monkeypatch.setattr(log, "product", lambda C, *_: by_terms.append((C.rows, C.columns)))
+    A, B, C = (host.array(random.normal(size=shape)) for shape in ((2, 30, 20), (2, 20, 10), (2, 30, 10)))
+    wanted = np.logaddexp(C, np.logaddexp.reduce(A[..., None] + B[:, None], axis=2))
+    found = host.array(np.array(C))
+    log.multiply_add_stack(found, A, B)
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+    found = host.array(np.array(C[1].T)).T
+    log.multiply_add(found, A[1], B[1])
+    np.testing.assert_allclose(found, wanted[1], rtol=1e-12)
+    assert by_terms == []
+    log.multiply(found[:5, :5], A[1, :5, :5], B[1, :5, :5])
+    A[1, 3] = np.nan
+    log.multiply(found, A[1], B[1])
+    assert by_terms == [(5, 5), (1, 10)]
+    assert log.closes_whole(64) and not log.closes_whole(100_000)
