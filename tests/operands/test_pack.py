@@ -13,6 +13,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reachable import makes, warshall
 
 import semiring as sr
 from semiring import SemiringError
@@ -406,29 +407,6 @@ def test_as_an_array() -> None:
 
 
 # Graphs and matrices of every make
-
-
-def warshall(dense: np.ndarray, reflexive: bool) -> np.ndarray:
-    result = dense.copy()
-    for k in range(len(dense)):
-        result |= result[:, k, None] & result[k]
-    return result | np.eye(len(dense), dtype=bool) if reflexive else result
-
-
-def makes(dense: np.ndarray) -> dict[str, object]:
-    """The same graph in every form."""
-    nx = pytest.importorskip("networkx")
-    i, j = np.nonzero(dense)
-    n = len(dense)
-    graph = nx.DiGraph()
-    graph.add_nodes_from(range(n))
-    graph.add_edges_from(zip(i.tolist(), j.tolist(), strict=True))
-    return {
-        "bool": dense, "int": dense.astype(np.int16), "float": np.asfortranarray(dense, np.float32),
-        "csr": sp.csr_array(dense), "coo": sp.coo_matrix(dense.astype(float)), "networkx": graph,
-        "graph": sr.as_graph((i, j, np.zeros(len(i))), n), "packed": PackedMatrix.from_dense(dense),
-        "min-plus": sr.adjacency((i, j, np.zeros(len(i))), sr.min_plus, n),
-    }
 
 
 @pytest.mark.parametrize("n", [0, 1, 64, 130])
