@@ -24,7 +24,7 @@ units of 1 / ln 2.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -35,6 +35,7 @@ from semiring.kernels.lowering.logsum import LogSum
 from . import library
 
 General: TypeAlias = Callable[[Any, Any, Any, bool], None]  # C ← A ⊗ B, or C ⊕ A ⊗ B, for stacks
+Strip: TypeAlias = Callable[[slice, slice], None]  # work on some rows of some matrices
 FEW = 1 / 4  # share of a row's entries beyond which the whole row is computed anew, and of rows beyond which all are
 DOUBLE = np.dtype("f8")
 
@@ -49,6 +50,7 @@ class Library:
     strip: int  # elements that are worked on at once after the product
     least_depth: int  # terms of an entry, and
     least_terms: int  # terms in all, from which the way by powers is faster
+    each: Callable[[Strip, Iterable[tuple[slice, slice]]], None]  # does all strips, in any order
 
 
 class LogSumProduct:
@@ -141,14 +143,23 @@ class LogSumProduct:
     def _powers(self, X: Any, axis: int, dtype: np.dtype, lift: int) -> tuple[Any, Any]:
         """2^lift exp(X − t) for t the maxima along an axis, or 0 where these are −∞; and t. No number is subnormal."""
         xp, batch = self._library.arrays, len(X)
+        if abs(X.strides[1]) < abs(X.strides[2]):  # strips are to be of elements that lie side by side
+            powers, top = self._powers(X.swapaxes(1, 2), 3 - axis, dtype, lift)
+            return powers.swapaxes(1, 2), top.swapaxes(1, 2)
         if batch > 1 and X.strides[0] == 0:
             powers, top = self._powers(X[:1], axis, dtype, lift)
             return xp.broadcast_to(powers, (batch, *powers.shape[1:])), xp.broadcast_to(top, (batch, *top.shape[1:]))
         top = (-X.min(axis=axis, keepdims=True) if self._negated else X.max(axis=axis, keepdims=True)).astype(dtype)
         top = xp.where(top == -np.inf, dtype.type(0), top)
-        powers = xp.subtract(-top, X, dtype=dtype) if self._negated else xp.subtract(X, top, dtype=dtype)
-        self._exp(powers, out=powers)
-        powers *= xp.multiply(powers >= np.finfo(dtype).tiny, dtype.type(2.0**lift), dtype=dtype)
+        powers, tiny, scale = xp.empty(X.shape, dtype), np.finfo(dtype).tiny, dtype.type(2.0**lift)
+
+        def strip(s: slice, rows: slice) -> None:
+            x, part, most = X[s, rows], powers[s, rows], top[s, rows] if axis == 2 else top[s]
+            xp.subtract(*((-most, x) if self._negated else (x, most)), out=part, dtype=dtype)
+            self._exp(part, out=part)
+            part *= xp.multiply(part >= tiny, scale, dtype=dtype)
+
+        self._library.each(strip, self._strips(*X.shape))
         return powers, top
 
     def _doubtful(self, G: Any, A: Any, B: Any, r: Any, c: Any) -> Any:
@@ -175,7 +186,7 @@ class LogSumProduct:
 
     def _finish(self, C: Any, G: Any, r: Any, c: Any, lift: int, accumulate: bool) -> None:
         """C ← r + c + log G, or the sum of that and C; G is used up."""
-        for s, rows in self._strips(*G.shape):
+        def strip(s: slice, rows: slice) -> None:
             g, top, out = G[s, rows], r[s, rows] + c[s], C[s, rows]
             g *= G.dtype.type(0.25**lift)  # exact, which a difference of logarithms is not
             self._log(g, out=g)
@@ -183,6 +194,8 @@ class LogSumProduct:
             if accumulate:
                 g = self._sum(g, -out if self._negated else out)
             out[...] = -g if self._negated else g
+
+        self._library.each(strip, self._strips(*G.shape))
 
     def _sum(self, x: Any, y: Any) -> Any:
         """log(eˣ + eʸ), step by step: a library has vector instructions for each, and none for all at once."""
@@ -214,5 +227,11 @@ def _lift(dtype: np.dtype, k: int) -> int:
     return int(np.finfo(dtype).maxexp - 2 - max(k - 1, 1).bit_length()) // 2
 
 
+def in_turn(work: Strip, strips: Iterable[tuple[slice, slice]]) -> None:
+    """Strips one after the other."""
+    for strip in strips:
+        work(*strip)
+
+
 #: The BLAS that NumPy links. Powers of a product fit in 192 MB, or 384 MB for doubles; strips stay in the cache.
-HOST = Library(np, library.multiply, side=4096, strip=1 << 15, least_depth=4, least_terms=1 << 13)
+HOST = Library(np, library.multiply, side=4096, strip=1 << 15, least_depth=4, least_terms=1 << 13, each=in_turn)

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import replace
+
 import numpy as np
 
+from semiring.kernels.cpu.compile import threads
 from semiring.kernels.lowering.base import Lowering
-from semiring.kernels.numpy.logsum import HOST, LogSumProduct
+from semiring.kernels.numpy.logsum import HOST, LogSumProduct, Strip
 
 from .blas import BlasKernel
 from .engine import DenseKernel
 
 ROUND = 1 << 26  # terms of compiled code between which an interrupt is heard, about a third of a second
+
+ALONE = 8  # strips that are not worth waking other threads for
 
 
 class LogSumKernel(BlasKernel):
@@ -27,6 +34,7 @@ class LogSumKernel(BlasKernel):
     def __init__(self, lowering: Lowering):
         super().__init__(lowering)
         assert lowering.log_sum
+<<<<<<< HEAD
         self._log_sums = LogSumProduct(lowering.log_sum, HOST)
         self._compiled = DenseKernel(lowering)
 
@@ -44,3 +52,25 @@ class LogSumKernel(BlasKernel):
         for s in (slice(i, i + step) for i in range(0, batch, step)):
             for rows in (slice(i, i + height) for i in range(0, m, height)):
                 self._compiled._product(C[s, rows], A[s, rows], B[s], accumulate)
+=======
+        self._log_sums = LogSumProduct(lowering.log_sum, replace(HOST, each=self._each))
+        self._compiled = PacedKernel(lowering)  # whose halves of a product are not tried once more
+
+    def _product(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: int) -> None:
+        self._log_sums(C, A, B, bool(accumulate), self._compiled._product)
+
+    def _each(self, work: Strip, strips: Iterable[tuple[slice, slice]]) -> None:
+        """Strips on all threads: beside a fast product powers and logarithms by one would take most of the time."""
+        left = deque(strips)
+
+        def share() -> None:
+            with np.errstate(all="ignore"):  # which holds for a thread
+                while True:
+                    try:
+                        strip = left.popleft()
+                    except IndexError:
+                        return
+                    work(*strip)
+
+        threads.pool.run(share, min(self.threads, len(left)) - 1 if len(left) > ALONE else 0)
+>>>>>>> af299583acea58f7d7e8714074046301fc09e5a0

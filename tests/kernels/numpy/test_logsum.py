@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -17,7 +18,7 @@ from semiring.kernels.numpy.logsum import HOST, Library, LogSumProduct
 inf, nan = np.inf, np.nan
 NATURAL = LogSum()
 FORMS = [LogSum(binary, negated) for binary in (False, True) for negated in (False, True)]
-TINY = Library(np, HOST.multiply, side=1 << 20, strip=8, least_depth=1, least_terms=0)  # any size goes by powers
+TINY = replace(HOST, side=1 << 20, strip=8, least_depth=1, least_terms=0)  # any size goes by powers
 
 
 def exact(form: LogSum, terms: list[Fraction]) -> Fraction | None:
@@ -113,7 +114,7 @@ def test_products_that_are_cut(
 ) -> None:
     """Sums of runs of k, each with maxima of its own: |log G| is that of a run, which the certificate bounds."""
     form, A, B, C = problem
-    found, _ = run(form, A, B, C, Library(np, HOST.multiply, side, 3, 1, 0))
+    found, _ = run(form, A, B, C, replace(TINY, side=side, strip=3))
     limits, unit = np.finfo(A.dtype), math.log(2) if form.binary else 1.0
     for i, j in np.ndindex(found.shape):
         wanted = exact(form, terms_of(form, A[i], B[:, j], None if C is None else C[i, j]))
@@ -249,7 +250,7 @@ def test_large_products(dtype: str) -> None:
     A, B = (random.normal(size=shape, scale=3).astype(dtype) for shape in ((150, 200), (200, 170)))
     A[random.random(A.shape) < 0.3] = -inf
     wanted = np.logaddexp.reduce(A[:, :, None].astype("f8") + B[None], axis=1)
-    for by in (HOST, Library(np, HOST.multiply, 64, 100, 1, 0)):
+    for by in (HOST, replace(TINY, side=64, strip=100)):
         C = np.empty((1, 150, 170), dtype)
         LogSumProduct(NATURAL, by)(C, A[None], B[None], False, General(NATURAL))
         np.testing.assert_allclose(C[0], wanted, rtol=1e-5 if dtype == "f4" else 1e-13)

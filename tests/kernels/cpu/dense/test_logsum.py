@@ -75,15 +75,34 @@ def test_in_place_and_nothing_is_compiled() -> None:
     assert "module" not in vars(kernel) and "module" not in vars(kernel._compiled)
 
 
-def test_threads_do_not_count() -> None:
+@pytest.mark.parametrize(("n", "scale"), [(60, 200.0), (700, 5.0)])
+def test_threads_do_not_count(n: int, scale: float) -> None:
+    """Neither for what is believed, nor for the strips, which are many in the larger one."""
     low = general(sr.log, np.dtype("f4"))
-    A, found = drawn(sr.log, "f4", 60, 60, scale=200), []
+    A, found = drawn(sr.log, "f4", n, n, scale=scale), []
     for threads in (1, 2):
         kernel = LogSumKernel(low)
         kernel.threads = kernel._compiled.threads = threads
         found.append(np.empty_like(A))
-        kernel.multiply(found[-1], A, A)
+        kernel.multiply(found[-1], A, A.T)
     assert np.array_equal(*found)
+
+
+def test_what_a_strip_raises_is_raised() -> None:
+    kernel, done = LogSumKernel(general(sr.log, np.dtype("f4"))), []
+    kernel.threads = 3
+
+    def work(s: slice, rows: slice) -> None:
+        done.append(rows.start)
+        if rows.start == 7:
+            raise MemoryError("of a strip")
+
+    strips = [(slice(1), slice(i, i + 1)) for i in range(40)]
+    with pytest.raises(MemoryError, match="of a strip"):
+        kernel._each(work, strips)
+    done.clear()
+    kernel._each(lambda s, rows: done.append(rows.start), strips)
+    assert sorted(done) == list(range(40))
 
 
 def paths(A: np.ndarray) -> np.ndarray:
