@@ -16,7 +16,6 @@ from .blas import BlasKernel
 from .engine import DenseKernel
 
 ROUND = 1 << 26  # terms of compiled code between which an interrupt is heard, about a third of a second
-
 ALONE = 8  # strips that are not worth waking other threads for
 
 
@@ -34,30 +33,11 @@ class LogSumKernel(BlasKernel):
     def __init__(self, lowering: Lowering):
         super().__init__(lowering)
         assert lowering.log_sum
-<<<<<<< HEAD
-        self._log_sums = LogSumProduct(lowering.log_sum, HOST)
+        self._log_sums = LogSumProduct(lowering.log_sum, replace(HOST, each=self._each))
         self._compiled = DenseKernel(lowering)
 
     def _product(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: int) -> None:
         self._log_sums(C, A, B, bool(accumulate), self._by_terms)
-
-    def _by_terms(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool) -> None:
-        """By compiled code, some matrices or rows at a time."""
-        batch, m, n = C.shape
-        terms = A.shape[2] * n
-        if batch * m * terms <= ROUND:
-            self._compiled._product(C, A, B, accumulate)
-            return
-        step, height = max(ROUND // max(m * terms, 1), 1), max(ROUND // terms, 1)
-        for s in (slice(i, i + step) for i in range(0, batch, step)):
-            for rows in (slice(i, i + height) for i in range(0, m, height)):
-                self._compiled._product(C[s, rows], A[s, rows], B[s], accumulate)
-=======
-        self._log_sums = LogSumProduct(lowering.log_sum, replace(HOST, each=self._each))
-        self._compiled = PacedKernel(lowering)  # whose halves of a product are not tried once more
-
-    def _product(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: int) -> None:
-        self._log_sums(C, A, B, bool(accumulate), self._compiled._product)
 
     def _each(self, work: Strip, strips: Iterable[tuple[slice, slice]]) -> None:
         """Strips on all threads: beside a fast product powers and logarithms by one would take most of the time."""
@@ -73,4 +53,15 @@ class LogSumKernel(BlasKernel):
                     work(*strip)
 
         threads.pool.run(share, min(self.threads, len(left)) - 1 if len(left) > ALONE else 0)
->>>>>>> af299583acea58f7d7e8714074046301fc09e5a0
+
+    def _by_terms(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool) -> None:
+        """By compiled code, some matrices or rows at a time."""
+        batch, m, n = C.shape
+        terms = A.shape[2] * n
+        if batch * m * terms <= ROUND:
+            self._compiled._product(C, A, B, accumulate)
+            return
+        step, height = max(ROUND // max(m * terms, 1), 1), max(ROUND // terms, 1)
+        for s in (slice(i, i + step) for i in range(0, batch, step)):
+            for rows in (slice(i, i + height) for i in range(0, m, height)):
+                self._compiled._product(C[s, rows], A[s, rows], B[s], accumulate)
