@@ -139,10 +139,41 @@ def decomposed(A: np.ndarray) -> Decomposition | None:
             continue
         lu, order, _ = factor(matrix, overwrite_a=True)
         if not _exchanges(order):
-            largest = np.abs(lu).max() if lu.dtype.kind == "c" else max(lu.max(), -lu.min())
-            far = np.abs(lu.diagonal()).min() > n * n * np.finfo(a.dtype).eps * largest
-            return Decomposition(lu, order, transposed) if far else None
+            return Decomposition(lu, order, transposed) if are_far_from_one(lu, a) else None
     return None
+
+
+def are_far_from_one(lu: Any, a: Any) -> bool:
+    """Whether 1 − a = L U, or its transpose, has no pivot that rounding could have brought to 1 or away.
+
+    A sum of n products rounds n times, and n of them may add up in a pivot. They do not where the diagonal is dominant;
+    there no pivot is 1, however it is rounded. The arrays are NumPy's or CuPy's.
+    """
+    n = len(lu)
+    largest = float(np.abs(lu).max() if lu.dtype.kind == "c" else max(lu.max(), -lu.min()))
+    least, near = float(np.abs(lu.diagonal()).min()), n * float(np.finfo(lu.dtype).eps) * largest
+    return least > n * near or (least > near and is_dominant(a))
+
+
+def is_dominant(a: Any) -> bool:
+    """Whether in every row of 1 − a, or in every column, the diagonal entry is larger than all others together.
+
+    Then 1 − a has an inverse, and so has every block on its diagonal, by the theorem of Lévy and Desplanques. The
+    margin is what rounding these sums may be worth.
+
+    Examples
+    --------
+    >>> is_dominant(np.full((3, 3), 0.25)), is_dominant(np.full((3, 3), 0.5))
+    (True, False)
+    """
+    with np.errstate(all="ignore"):  # sums that overflow are not smaller than anything
+        size, own = np.abs(a), np.abs(1 - a.diagonal())
+        for axis in (1, 0):
+            total = size.sum(axis)
+            margin = (len(a) + 4) * float(np.finfo(a.dtype).eps) * (total + own)
+            if bool((total - size.diagonal() < own - margin).all()):
+                return True
+    return False
 
 
 def _exchanges(order: np.ndarray) -> bool:

@@ -135,3 +135,35 @@ def test_overflow_is_left_to_others() -> None:
     assert found is not None
     B = np.full((50, 1), 1.7e308)
     assert not found.solve(B) and (B == 1.7e308).all()
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.integers(1, 5), st.integers(0, 2**32 - 1), st.sampled_from(["f4", "f8", "c8", "c16"]), st.integers(1, 40)
+)
+def test_a_dominant_diagonal_is_that_of_fractions(n: int, seed: int, dtype: str, scale: int) -> None:
+    """What is called dominant is, in rows or columns, and then no pivot is 1."""
+    random = np.random.default_rng(seed)
+    A = (random.integers(-4, 5, (n, n)) / scale).astype(dtype)
+    whole = [[Fraction(float(x.real)) for x in row] for row in A]
+    rows, columns = (
+        all(abs(1 - lines[i][i]) > sum(abs(x) for j, x in enumerate(lines[i]) if j != i) for i in range(n))
+        for lines in (whole, list(zip(*whole, strict=True)))
+    )
+    if library.is_dominant(A):
+        assert rows or columns
+        assert eliminated(whole) is not None
+    edges = np.abs(A.astype("c16")) * (1 - np.eye(n))
+    ahead = np.abs(1 - A.diagonal()) - 1e-4
+    if (edges.sum(1) < ahead).all() or (edges.sum(0) < ahead).all():
+        assert library.is_dominant(A)
+
+
+def test_a_large_dominant_matrix_of_single_precision_is_closed() -> None:
+    """In n² roundings a pivot could be anything; in n it could not."""
+    n = 3000
+    A = np.full((n, n), 0.5 / n, "f4")
+    assert n * n * np.finfo("f4").eps > 1
+    assert library.decomposed(A) is not None
+    A[:, ::2] *= -3  # of which pivots are as far from 1, but n entries outweigh the diagonal
+    assert not library.is_dominant(A) and library.decomposed(A) is None
