@@ -31,6 +31,7 @@ class Rules:
     boolean: Mapping[str, str] = field(default_factory=dict)  # rows that differ where truth values are read
     floating: Mapping[str, str] = field(default_factory=dict)  # rows that differ where floats are read or written
     fused: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # {0}·{1} before {2}, and after, rounded once
+    fuses: Callable[[Expression, Expression], bool] = lambda total, product: True  # whether it may be
 
 
 def lower(
@@ -101,7 +102,7 @@ def _joined_products(
         is_float = dtype.kind == "f" and dtype.itemsize > 2 and all(d == dtype for d in reads)
         if e.op in rules.fused and len(products) == 1 and is_float:
             (product,) = products
-            if uses[product] == 1 and all(d == dtype for d in types[product]):
+            if uses[product] == 1 and all(d == dtype for d in types[product]) and rules.fuses(e, product):
                 found[e] = product
     return found
 

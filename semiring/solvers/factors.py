@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -28,11 +28,6 @@ from .methods import choose_method
 from .plan import Plan
 from .task import Options, Task
 
-if TYPE_CHECKING:
-    from semiring.kernels.cuda.dense import library as cuda_library
-
-Decomposition: TypeAlias = "library.Decomposition | cuda_library.Decomposition"
-
 AT_ONCE = 4096  # order of a matrix that LAPACK decomposes in one call, which no interrupt ends: a second
 
 
@@ -52,10 +47,9 @@ def offer(task: Task) -> Plan:
     right = right_of(task, low.dtype)
     engine = build_kernel(low)
     _, tile, reasons = choose_method("elimination", low, n, engine, o.tile)
-    copies = 2 if low.on_gpu and _has_library(low, n, o.check) else 1  # to whose decision another matrix belongs
     return Plan(
         task.verb, task.S, given.shape, "elimination", low, "", n**3 // 3,
-        schedules.closure_memory("elimination", low, n, 1, copies), partial(_run, task, right),
+        schedules.closure_memory("elimination", low, n, 1, 1), partial(_run, task, right),
         (f"factoring {n} × {n} {given.dtype}", "use a narrower dtype or fewer vertices"), reasons, tile,
     )
 
@@ -65,24 +59,6 @@ def right_of(task: Task, dtype: np.dtype) -> Dense | None:
     if task.verb != "solve":
         return None
     return right_hand_side(task.given[1], task.given[0], dtype, task.operands[1])
-
-
-def _has_library(low: Lowering, n: int, check: bool) -> bool:
-    """Whether a library is asked first; on a GPU, where that waits for the device, only of what is checked."""
-    if not low.on_gpu:
-        return low.inverts and n <= AT_ONCE
-    from semiring.kernels.cuda.dense.library import applies
-
-    return check and applies(low, n)
-
-
-def _decomposed(low: Lowering, given: Operand) -> Decomposition | None:
-    """What the library of the host or the device makes of a matrix."""
-    if not low.on_gpu:
-        return library.decomposed(given.stored(low, False))
-    from semiring.kernels.cuda.dense.library import decomposed
-
-    return decomposed(given.stored(low, False))
 
 
 def _run(task: Task, right: Dense | None, plan: Plan) -> Any:
@@ -128,11 +104,12 @@ class Factors:
         else:
             settle(low, self._factors, verdict)
 
-    def _by_library(self, progress: bool | Callable[[float], None]) -> Decomposition | None:
-        """The decomposition that LAPACK or cuSOLVER finds, where it is that of elimination."""
-        if not _has_library(self.plan.lowering, self.shape[0], self._check):
+    def _by_library(self, progress: bool | Callable[[float], None]) -> library.Decomposition | None:
+        """The decomposition that LAPACK finds on the host, where it is that of elimination."""
+        low, n = self.plan.lowering, self.shape[0]
+        if not low.inverts or low.on_gpu or n > AT_ONCE:
             return None
-        found = _decomposed(self.plan.lowering, self._given)
+        found = library.decomposed(self._given.stored(low, False))
         if found is not None:
             with schedules.reporting(self.plan, progress, self._check):
                 pass
@@ -140,7 +117,7 @@ class Factors:
 
     @cached_property
     def _factors(self) -> Any:
-        """The factors in storage, where a library has some and numbers overflow all the same."""
+        """The factors in storage, where LAPACK has some and numbers overflow all the same."""
         return self._eliminated(False)
 
     def _eliminated(self, progress: bool | Callable[[float], None]) -> Any:
@@ -212,9 +189,7 @@ class Factors:
     def _apply(self, X: Any) -> None:
         assert self._decomposition is not None
         if not self._decomposition.solve(library.numbers(X)):
-            low = self.plan.lowering  # to whose products on the host 0 · ∞ is 0
-            kernel = build_kernel(without_library(low) if low.on_gpu else low)
-            elimination.solve(self._factors, X, kernel, self.plan.tile)
+            elimination.solve(self._factors, X, build_kernel(self.plan.lowering), self.plan.tile)
 
     def closure(self) -> Any:
         """A*, from the factors; they stay.

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,17 +11,12 @@ import pytest
 import scipy.sparse as sp
 import strategies
 from bridge import CASES, ours, same_bits, to_library
-from gpu.played_solver import stand_in
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.algorithms import elimination
-from semiring.kernels.cuda.dense import library as cuda_library
-from semiring.kernels.facts import DeviceFacts
-from semiring.operands.device import Device
-from semiring.solvers import factors, sparse_factors
-from semiring.solvers.task import Task, options
+from semiring.solvers import sparse_factors
 
 inf = np.inf
 quick = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
@@ -332,37 +325,3 @@ def test_a_pivot_of_one_is_refused_at_every_size() -> None:
         for verb in (sr.closure, sr.factor, lambda A, S, n=n: sr.solve(A, np.ones(n), S)):
             with pytest.raises(sr.NoClosureError, match=f"eliminating vertex {n - 2} "):
                 verb(A, sr.plus_times)
-
-
-@pytest.mark.parametrize("dtype", ["f4", "f8"])
-def test_the_field_on_a_device_by_its_library(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """LAPACK plays cuSOLVER; what it is not asked or not believed for is eliminated."""
-    stand_in(monkeypatch)
-    monkeypatch.setattr(cuda_library, "LEAST", 1)
-    monkeypatch.setattr(factors, "build_kernel", lambda low: SimpleNamespace(tile=64, align=1, closes_whole=bool))
-    monkeypatch.setattr(factors.schedules, "reporting", lambda *_: nullcontext())
-    eliminated: list[str] = []
-    monkeypatch.setattr(factors.Factors, "_eliminated", lambda *_: eliminated.append("here"))
-    n, random = 60, np.random.default_rng(2)
-    A = (random.random((n, n)) / (2 * n)).astype(dtype)
-    exchanged = A.copy()
-    exchanged[:2, :2] = [[0.9, 3], [3, 0.9]]
-
-    def made(A: np.ndarray, check: bool = True) -> Any:
-        operand = Device(A, sr.plus_times)
-        monkeypatch.setattr(Device, "facts", DeviceFacts(largest=3, least=0))
-        return factors.offer(Task("factor", sr.plus_times, (operand,), options(check=check)))
-
-    plan = made(A)
-    F, inverse = plan.runner(plan), np.linalg.inv(np.eye(n) - A.astype("f8"))
-    assert not eliminated and plan.memory >= 2 * A.nbytes
-    tolerance = 1000 * float(np.finfo(dtype).eps)
-    np.testing.assert_allclose(F.closure(), inverse, rtol=0, atol=tolerance)
-    for columns in (1, 8):
-        X = random.random((n, columns)).astype(dtype)
-        expected = inverse @ X
-        F._apply(X)
-        np.testing.assert_allclose(X, expected, rtol=0, atol=tolerance)
-    for other in (made(exchanged), made(A, check=False)):
-        other.runner(other)
-    assert len(eliminated) == 2

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from functools import cached_property, lru_cache
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from semiring.algebra.evaluate import Rules
 from semiring.algebra.expression import Expression, Traced, apply, constant, operand, postorder, substitute
+from semiring.algebra.proofs import EVERYTHING, Range, range_of, reached_range
 
 from .rules import CUDA, NON_NEGATIVE, ROUNDED, element, function, literal, memory_type, value_type
 
@@ -213,8 +214,9 @@ def _file(name: str) -> str:
 def program(low: CudaLowering) -> Program:
     """The text of a lowering's algebra."""
     components = low.components
-    rules = NON_NEGATIVE if low.non_negative else CUDA
-    rough = rules if low.drops_nan else ROUNDED
+    fuses = partial(_hides_no_infinity, _ranges(low))
+    rules = replace(NON_NEGATIVE if low.non_negative else CUDA, fuses=fuses)
+    rough = rules if low.drops_nan else replace(ROUNDED, fuses=fuses)
     if len(components) == 1:
         value = f"using Value = {memory_type(components[0])};\n"
     else:
@@ -244,12 +246,42 @@ def _relax(low: CudaLowering, rules: Rules) -> list[str]:
         mul, result = test.mul, "absorbed(a, b) ? c : plus(c, times_tested(a, b))"
         lines.append(function("absorbed", "a, b", [test.absorbed], components, [np.dtype(bool)], rules))
         lines.append(function("times_tested", "a, b", mul.outputs, components, rules=rules))
-    if len(components) == 1 and low.add.is_plain("add") and mul.outputs[0].op == "multiply":
+    if _sums_products(low, mul):
         shifted = {operand(i): operand(i + 1) for i in range(2)}
         total = apply("add", operand(0), *substitute(mul.outputs, shifted))
+        rules = replace(rules, fuses=lambda total, product: True)
         lines.append(function("joined", "c, a, b", [total], components, rules=rules))
         result = "absorbed(a, b) ? c : joined(c, a, b)" if test else "joined(c, a, b)"
     return [*lines, f"DEVICE Value relax(Value c, Value a, Value b) {{ return {result}; }}\n"]
+
+
+def _ranges(low: CudaLowering) -> tuple[Range, Range]:
+    """Where both operands of a ⊕ or a ⊗ lie, as far as that is proven."""
+    traced = low.algebra.traced
+    inside = reached_range(traced) if traced and low.dtype.kind == "f" else EVERYTHING
+    return inside, inside
+
+
+def _hides_no_infinity(inputs: tuple[Range, ...], total: Expression, product: Expression) -> bool:
+    """Whether a product may be added before it is rounded: it is never an infinity opposite to what it is added to.
+
+    Rounded first it would make NaN of that, which tells that there is no result; unrounded it leaves the other one.
+    """
+    other = total.args[0] if total.args[1] is product else total.args[1]
+    left, right = range_of(other, inputs), range_of(product, inputs)
+    if total.op == "subtract":  # whichever of them is taken away
+        return (left.low >= 0 and right.high <= 0) or (left.high <= 0 and right.low >= 0)
+    return (left.low >= 0 and right.low >= 0) or (left.high <= 0 and right.high <= 0)
+
+
+def _sums_products(low: CudaLowering, mul: Traced) -> bool:
+    """Whether ⊕ is the sum and ⊗ ends in a product that has one sign, so that the sum may take it in unrounded."""
+    if len(low.components) > 1 or not low.add.is_plain("add") or mul.outputs[0].op != "multiply":
+        return False
+    if low.components[0].kind != "f":
+        return True
+    found = range_of(mul.outputs[0], _ranges(low))
+    return found.low >= 0 or found.high <= 0
 
 
 def rank_source(dtype: np.dtype, rank: np.dtype) -> str:
@@ -298,7 +330,7 @@ def _weight(low: CudaLowering, rules: Rules) -> float:
         depends[e] = {e.value[0]} if e.op == "input" else set().union(*(depends[a] for a in e.args))
         if len(depends[e]) == 2:  # what has one of the operands in it is computed once for all that the other one is
             count += _instructions(rules, e)
-    if low.add.is_plain("add") and low.mul.outputs[0].op == "multiply":
+    if _sums_products(low, low.mul):
         count -= 1
     if _plain(low.add, "minimum", "maximum"):
         count -= 0.5  # one instruction compares with two terms, or adds too
@@ -307,9 +339,10 @@ def _weight(low: CudaLowering, rules: Rules) -> float:
 
 def _instructions(rules: Rules, e: Expression) -> int:
     """Of one operation; signs are turned by the one that reads them, and a sum takes in one product."""
-    if e.op in rules.fused and sum(a.op == "multiply" for a in e.args) == 1:
+    products = [a for a in e.args if a.op == "multiply"]
+    if e.op in rules.fused and len(products) == 1 and rules.fuses(e, products[0]):
         return 0
-    if e.op == "sqrt" and rules is ROUNDED:
+    if e.op == "sqrt" and rules.floating == ROUNDED.floating:
         return 2
     return _INSTRUCTIONS.get(e.op, 1) if e.args else 0
 

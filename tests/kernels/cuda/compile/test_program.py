@@ -210,7 +210,8 @@ EIGHTHS = sr.Semiring(
     ("S", "weight"),
     [
         (sr.min_plus, 1.5), (summed(lambda a, b: np.abs(a - b)), 2), (summed(lambda a, b: (a - b) ** 2), 2),
-        (summed(np.minimum, lambda a: a >= 0), 2), (summed(lambda a, b: np.sqrt(a + 1) * b), 1),
+        (summed(np.minimum, lambda a: a >= 0), 2), (summed(lambda a, b: np.sqrt(a + 1) * b), 2),
+        (summed(lambda a, b: np.sqrt(a + 1) * b, lambda a: a >= 0), 1),
         (EIGHTHS, 2.5),
     ],
     ids=lambda x: getattr(x, "name", str(x)),
@@ -219,6 +220,21 @@ def test_instructions_are_counted(S: sr.Semiring, weight: float) -> None:
     """Signs are free, a product joins a sum, and what has one operand alone is computed once for many others."""
     known = DeviceFacts(largest=1, least=0, has_zero=False, has_tiny=False)
     assert program(form(S, "f4", known).for_product(known)).weight == weight
+
+
+@pytest.mark.parametrize(
+    ("S", "joins"),
+    [
+        (EIGHTHS, True), (summed(lambda a, b: (a - b) ** 2), True), (sr.plus_times, False),
+        (summed(lambda a, b: a * b / 2), False), (summed(lambda a, b: a * b / 2, lambda a: a >= 0), True),
+        (sr.Semiring("less", add=np.minimum, mul=lambda a, b: a + b - a * b / 8, zero=np.inf, one=0.0,
+                     carrier=lambda a: a >= 0, product_only=True), False),
+    ],
+    ids=lambda x: getattr(x, "name", str(x)),
+)
+def test_a_product_joins_a_sum_unrounded_where_it_has_its_sign(S: sr.Semiring, joins: bool) -> None:
+    """Else an infinity that meets the opposite one would not be NaN, and the place would look like a result."""
+    assert ("ops::multiply_add(" in program(form(S, "f4")).prelude) is joins
 
 
 @needs_compiler
