@@ -17,6 +17,18 @@ LEAST = 32  # order of a matrix from which calling LAPACK repays
 STEP = 256  # halves of a product are a multiple of so many rows, columns or terms
 
 
+def check_shapes(C: Any, A: Any, B: Any) -> None:
+    """Refuse stacks of matrices that are no product C ← A ⊗ B.
+
+    Raises
+    ------
+    ValueError
+    """
+    (batch, m, n), k = C.shape, A.shape[2]
+    if A.shape != (batch, m, k) or B.shape != (batch, k, n):
+        raise ValueError(f"shapes {C.shape}, {A.shape} and {B.shape} do not fit")
+
+
 def numbers(block: np.ndarray) -> np.ndarray:
     """Pairs of real and imaginary parts as the complex numbers that they are."""
     return block.view(f"c{block.dtype.itemsize}") if block.dtype.names else block

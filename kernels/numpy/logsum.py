@@ -79,9 +79,8 @@ class LogSumProduct:
         ValueError
             When shapes do not fit.
         """
+        library.check_shapes(C, A, B)
         (batch, m, n), k = C.shape, A.shape[2]
-        if A.shape != (batch, m, k) or B.shape != (batch, k, n):
-            raise ValueError(f"shapes {C.shape}, {A.shape} and {B.shape} do not fit")
         if not self.repays(batch, m, k, n):
             general(C, A, B, accumulate)
             return

@@ -10,6 +10,7 @@ import numpy as np
 from semiring.kernels.cpu.compile.rounds import Pace
 from semiring.kernels.interface import Kernel, StackKernel
 from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.numpy.library import check_shapes
 
 SHORT = 10_000_000  # terms that are never cut, nor timed
 STEP = 64  # halves are a multiple of so many rows, columns or steps of k
@@ -78,9 +79,8 @@ def halves(C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool) -> tup
     ValueError
         When shapes do not fit.
     """
+    check_shapes(C, A, B)
     (batch, m, n), k = C.shape, A.shape[2]
-    if A.shape != (batch, m, k) or B.shape != (batch, k, n):
-        raise ValueError(f"shapes {C.shape}, {A.shape} and {B.shape} do not fit")
     if batch > 1:
         h = batch // 2
         return (C[:h], A[:h], B[:h], accumulate), (C[h:], A[h:], B[h:], accumulate)

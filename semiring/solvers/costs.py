@@ -44,7 +44,51 @@ OBJECT = 2000  # instructions that an operation on Python objects takes
 
 
 @dataclass(eq=False, repr=False)
-class SparsePlan(Plan):
+class PredictedPlan(Plan):
+    """What will be done with a sparse matrix, beside what else could be.
+
+    Attributes
+    ----------
+    nnz : int
+        Entries of the matrix.
+    seconds : dict
+        Predicted, by way.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> import semiring as sr
+    >>> p = sr.plan(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus, method="search")
+    >>> p.method, p.nnz, sorted(p.seconds)
+    ('search', 2, ['dense', 'search'])
+    """
+
+    nnz: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def rows(self) -> dict[str, str]:
+        """What is printed, by name.
+
+        Returns
+        -------
+        dict of str to str
+
+        Examples
+        --------
+        >>> import scipy.sparse as sp
+        >>> import semiring as sr
+        >>> p = sr.plan(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus, method="search")
+        >>> p.rows()["operation"]
+        'closure over min-plus, 2 × 2, float64, with 2 edges'
+        """
+        rows = super().rows()
+        rows["operation"] += f", with {self.nnz} edges"
+        times = sorted(self.seconds.items(), key=lambda item: item[1])
+        return rows | {"predicted": ", ".join(f"{name} {_time(t)}" for name, t in times)}
+
+
+@dataclass(eq=False, repr=False)
+class SparsePlan(PredictedPlan):
     """What will be done with a sparse matrix, and why; `print` it.
 
     Attributes
@@ -79,13 +123,11 @@ class SparsePlan(Plan):
     ('sparse elimination', 2, 1, ['dense', 'elimination'])
     """
 
-    nnz: int = 0
     order: str = ""
     fill: int = 0
     fronts: int = 0
     largest: int = 0
     load: Work | None = None
-    seconds: dict[str, float] = field(default_factory=dict)
     prepared: float = 0.0
     factors: int = 0
     threads: int = 1
@@ -105,20 +147,14 @@ class SparsePlan(Plan):
         >>> p.rows()["fronts"]
         '1, the largest of order 2'
         """
-        s, n = self.seconds, self.shape[0]
+        n = self.shape[0]
         names = {"amd": "approximate minimum degree", "levels": "nested dissection by level sets",
                  "metis": "nested dissection by METIS", "natural": "as the vertices are numbered"}
         rows = super().rows()
-        rows["operation"] += f", with {self.nnz} edges"
+        predicted = rows.pop("predicted")
         rows["order"] = f"{names[self.order]}  ({self.fill} pairs joined, {self.fill / max(n, 1):.1f} a vertex)"
         rows["fronts"] = f"{self.fronts}, the largest of order {self.largest}"
-        rows["predicted"] = in_order(s)
-        return rows
-
-
-def in_order(seconds: dict[str, float]) -> str:
-    """Predicted times in words, the least first."""
-    return ", ".join(f"{name} {_time(t)}" for name, t in sorted(seconds.items(), key=lambda item: item[1]))
+        return rows | {"predicted": predicted}
 
 
 def _time(seconds: float) -> str:
@@ -185,8 +221,8 @@ def plan(
         found.terms,
         found.memory + threads * n * 64 * low.storage.itemsize, run,
         (f"{subject} ({load.fill} pairs joined)", advice), {"method": why}, 0,
-        nnz, analysis.method, load.fill, len(analysis.parent), found.largest, load,
-        seconds | ({} if searches is None else {"search": searches}), prepared,
+        nnz, seconds | ({} if searches is None else {"search": searches}),
+        analysis.method, load.fill, len(analysis.parent), found.largest, load, prepared,
         found.factors, threads,
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -18,7 +17,7 @@ from semiring.operands.operand import order_of
 from semiring.operands.sparse import Sparse
 
 from . import costs
-from .costs import SMALL
+from .costs import SMALL, PredictedPlan
 from .forms import told
 from .fronts import analysis_of, lowering_of
 from .methods import SEARCH, resolve_method
@@ -27,50 +26,6 @@ from .search import Form, Search, form_of, on_the_host, place_of
 from .task import Task
 
 STEPS = 50  # parts of a closure after which progress is reported
-
-
-@dataclass(eq=False, repr=False)
-class SearchPlan(Plan):
-    """That searches will be made, and why; `print` it.
-
-    Attributes
-    ----------
-    nnz : int
-        Entries of the matrix.
-    seconds : dict
-        Predicted, for "search" and "dense", and for "elimination" where that was worth a look.
-
-    Examples
-    --------
-    >>> import scipy.sparse as sp
-    >>> import semiring as sr
-    >>> p = sr.plan(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus, method="search")
-    >>> p.method, p.nnz, sorted(p.seconds)
-    ('search', 2, ['dense', 'search'])
-    """
-
-    nnz: int = 0
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    def rows(self) -> dict[str, str]:
-        """What is printed, by name.
-
-        Returns
-        -------
-        dict of str to str
-
-        Examples
-        --------
-        >>> import scipy.sparse as sp
-        >>> import semiring as sr
-        >>> p = sr.plan(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus, method="search")
-        >>> p.rows()["operation"]
-        'closure over min-plus, 2 × 2, float64, with 2 edges'
-        """
-        rows = super().rows()
-        rows["operation"] += f", with {self.nnz} edges"
-        rows["predicted"] = costs.in_order(self.seconds)
-        return rows
 
 
 def offer(task: Task) -> Plan | None:
@@ -131,7 +86,7 @@ def _plan(task: Task, given: Sparse, form: Form, seconds: dict[str, float], why:
     form = on_the_host(given, form, n)
     low = form.low
     decoded = 0 if low.storage == low.dtype else low.dtype.itemsize
-    return SearchPlan(
+    return PredictedPlan(
         "closure", task.S, (n, n), SEARCH, low, place_of(low), float(given.nnz) * n,
         n * n * (low.storage.itemsize + decoded), partial(_run, task, given, form),
         (f"the closure of {n} × {n} {low.dtype}",
