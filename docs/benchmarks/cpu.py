@@ -54,7 +54,7 @@ def log_sums(n: int, small: int) -> list[Row]:
     import numpy as np
 
     import semiring as sr
-    from semiring.kernels.cpu.dense.paced import PacedKernel
+    from semiring.kernels.cpu.dense.engine import DenseKernel
     from semiring.kernels.lowering.general import general
 
     rng = np.random.default_rng(5)
@@ -64,7 +64,7 @@ def log_sums(n: int, small: int) -> list[Row]:
         rows.append(Row(f"log-sum-exp product {A.dtype}, n = {n}", median(lambda A=A, B=B: sr.matmul(A, B, sr.log)),
                         "NumPy's product of numbers", median(lambda A=A, B=B: A @ B), need))
     A, B = (rng.normal(size=(small, small)).astype("f4") for _ in range(2))
-    C, by_terms = np.empty_like(A), PacedKernel(general(sr.log, A.dtype))
+    C, by_terms = np.empty_like(A), DenseKernel(general(sr.log, A.dtype))
     by_terms.multiply(C, A, B)
     for answer in (C, log_sum_exp(A, B)):
         assert np.allclose(sr.matmul(A, B, sr.log), answer, rtol=1e-4, atol=1e-5)
