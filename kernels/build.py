@@ -65,6 +65,7 @@ PURPOSES: dict[str, tuple[str, Callable[[Lowering, float, float], float]]] = {
     "levels": ("sparse.levels", lambda lowering, rounds, terms: rounds * SETTLE + terms * LABEL),
     "sweep": ("sparse.sweeps", lambda lowering, rounds, terms: rounds * SETTLE + terms * LABEL),
 }
+FUNCTIONS = {"blocks": 4, "fronts": 5}  # that such work needs, where it is more than one
 SETTLE = 2.5e-4  # seconds in which `semiring.algorithms.labels` settles a vertex
 LABEL = 2e-8  # and looks at a label
 
@@ -107,7 +108,7 @@ def _code(keyed: _Keyed, purpose: str) -> Code:
         found: list[str] = module.names_of(keyed.lowering)
         return found
 
-    return Code(names)
+    return Code(names, number=FUNCTIONS.get(purpose, 1))
 
 
 class _Keyed:

@@ -96,6 +96,8 @@ class Code:
         Gives the names under which the functions are kept on disk (see `cache.Entries`); called once, when it matters.
     shared : bool
         Whether all algebras share them.
+    number : int
+        How many there are, for as long as their names are not asked for.
 
     Attributes
     ----------
@@ -107,7 +109,8 @@ class Code:
 
     bought = False
 
-    def __init__(self, names: Callable[[], Iterable[str]], shared: bool = False):
+    def __init__(self, names: Callable[[], Iterable[str]], shared: bool = False, number: int = 1):
+        self._number = number
         self._names, self._at_once, self.spent = names, ("always",) if shared else ("always", "kept"), 0.0
         self._missing: int | None = None  # functions that are not on disk
 
@@ -133,13 +136,13 @@ class Code:
     def _price(self) -> float:
         """Seconds that the functions cost; nothing where an earlier process paid."""
         if self._missing is None:
-            self._missing = _count_missing(self._names)
+            self._missing = _count_missing(self._names, self._number)
         imported = 0.0 if "numba" in sys.modules or not self._missing else IMPORT
         return imported + self._missing * COMPILE
 
 
-def _count_missing(names: Callable[[], Iterable[str]]) -> int:
+def _count_missing(names: Callable[[], Iterable[str]], number: int = 1) -> int:
     directory = cache_directory()
     if directory is None or not any(directory.glob("*.nbi")):
-        return 1  # what they are called takes a while to find out, for which all are missing
+        return number  # what they are called takes a while to find out, and all are missing
     return sum(not (directory / f"{name}.nbi").exists() for name in names())

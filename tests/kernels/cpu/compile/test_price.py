@@ -172,6 +172,8 @@ def test_in_an_empty_directory_nobody_asks_what_is_missing(directory: Path) -> N
     code = Code(names)
     assert not code.repays(0.1)
     assert code.repays(1e3)
+    several = Code(names, number=5)
+    assert not several.repays(IMPORT + 5 * COMPILE - 0.01) and several.repays(IMPORT + 5 * COMPILE)
 
 
 def test_without_a_directory_all_is_missing(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
