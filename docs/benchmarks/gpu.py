@@ -65,6 +65,24 @@ PRODUCTS = (
     Case("f32 (max, ×) on [0, 1], declared by a user", most_reliable, "f4", 0, 1, 17.0),
 )
 SHORT = Case("", sr.min_plus, "i4", 0, 30_000, 32.9)
+WIDE = Case("f64 max-min", sr.max_min, "f8", -1, 1, 5.4)
+
+
+def declared(name: str, mul: Callable[[Any, Any], Any], **rest: Any) -> sr.Semiring:
+    """Sums of a ⊗ that does not distribute, for products alone."""
+    return sr.Semiring(name, add=np.add, mul=mul, zero=0.0, product_only=True, **rest)
+
+
+USERS = (
+    Case("f32 Σ |a − b|", declared("|a − b|", lambda a, b: np.abs(a - b)), "f4", -1, 1, 16.9, absent=False),
+    Case("f32 Σ (a − b)²", declared("(a − b)²", lambda a, b: (a - b) ** 2), "f4", -1, 1, 16.9, absent=False),
+    Case("f32 Σ min(a, b)", declared("min(a, b)", np.minimum, carrier=lambda a: a >= 0), "f4", 0, 1, 14.0),
+    Case("f32 min of a + b + ab/8", sr.Semiring("a + b + ab/8", add=np.minimum, mul=lambda a, b: a + b + a * b / 8,
+         zero=np.inf, one=0.0, carrier=lambda a: a >= 0), "f4", 0, 1, 12.8, absent=False),
+    Case("the same, one entry in sixteen absent", sr.Semiring("a + b + ab/8", add=np.minimum,
+         mul=lambda a, b: a + b + a * b / 8, zero=np.inf, one=0.0, carrier=lambda a: a >= 0), "f4", 0, 1, 10.7),
+)
+STACKS = ((1000, 200), (200, 256), (100, 500), (40, 1000))
 
 
 def data(case: Case, shape: tuple[int, ...], seed: int) -> Any:
@@ -107,7 +125,7 @@ def repeats(n: int) -> int:
 def products(sizes: list[int]) -> list[tuple[str, ...]]:
     """`sr.matmul` of square matrices on the device."""
     rows = []
-    for case in PRODUCTS:
+    for case in (*PRODUCTS, *USERS):
         rates = []
         for n in sizes:
             A, B = data(case, (n, n), 1), data(case, (n, n), 2)
@@ -136,7 +154,7 @@ def log_sums_by_terms(sizes: list[int]) -> tuple[str, ...]:
 
 def closures(sizes: list[int]) -> list[tuple[str, ...]]:
     """`sr.closure` of f32 distances, on the device and from host to host, and of short integer distances."""
-    device, host, short = [], [], []
+    device, host, short, wide = [], [], [], []
     for n in sizes:
         A = data(PRODUCTS[0], (n, n), 3)
         ms = milliseconds(lambda A=A: sr.closure(A, sr.min_plus), repeats(n))
@@ -147,16 +165,19 @@ def closures(sizes: list[int]) -> list[tuple[str, ...]]:
         ms = milliseconds(lambda H=H: sr.closure(H, sr.min_plus, device="gpu"), min(repeats(n), 3))
         host.append(f"{ms:.1f} ms")
         del H
-        if n > 32768:
-            short.append("")
-            continue
-        B = data(SHORT, (n, n), 5)
-        ms = milliseconds(lambda B=B: sr.closure(B, sr.min_plus), repeats(n))
-        short.append(f"{ms:.3f} ms ({n**3 / ms * 1e-9:.1f} T)")
+        for found, case, most in ((short, SHORT, 32768), (wide, WIDE, 16384)):
+            if n > most:
+                found.append("")
+                continue
+            B = data(case, (n, n), 5)
+            ms = milliseconds(lambda B=B, S=case.algebra: sr.closure(B, S), repeats(n))
+            found.append(f"{ms:.3f} ms ({n**3 / ms * 1e-9:.1f} T)")
+            del B
     return [
         ("f32 all-pairs shortest paths, no edge below 0", *device),
         ("the same from a host array to a host array", *host),
         ("s32 all-pairs shortest paths, distances below 32,767", *short),
+        ("f64 max-min closure, by the ranks of the values", *wide),
     ]
 
 
@@ -167,6 +188,11 @@ def stacks(count: int = 10_000) -> list[tuple[str, ...]]:
         A = data(PRODUCTS[0], (count, n, n), 4)
         rows.append((f"{count:,} closures of {n} × {n} f32, one call",
                      f"{milliseconds(lambda A=A: sr.closure(A, sr.min_plus), 11):.3f} ms"))
+    for members, n in STACKS:
+        A = data(PRODUCTS[0], (members, n, n), 4)
+        ms = milliseconds(lambda A=A: sr.closure(A, sr.min_plus), 11)
+        rows.append((f"{members:,} closures of {n:,} × {n:,} f32, one call",
+                     f"{ms:.3f} ms ({members * n**3 / ms * 1e-9:.2f} T)"))
     return rows
 
 
