@@ -21,7 +21,7 @@ def _names() -> list[str]:
     return [f"{begin}.{name}" for name in TYPICAL]
 
 
-CODE = Code(_names, shared=True)  # of all functions on packed bits
+CODE = Code(_names, shared=True, number=len(TYPICAL))  # of all functions on packed bits
 
 
 def pack(matrix: PackedRows, array: np.ndarray, threads: int | None = None) -> None:

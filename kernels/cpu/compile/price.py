@@ -3,8 +3,8 @@
 Nobody knows what work is still to come. Whoever rents until the rent comes to the price, and buys then, never spends
 more than twice of what would have been best (A. R. Karlin, M. S. Manasse, L. Rudolph, D. D. Sleator, Competitive snoopy
 caching, 1988). Here NumPy is the rent, and compiled code is bought: for large work at once, and for work that comes
-again once NumPy has taken a third of the price, since what is bought serves later processes too. What is on disk was
-worth its price to an earlier process: it is used at once.
+again once NumPy has taken as long as compiling would. What is on disk was worth its price to an earlier process: it is
+used at once.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ from semiring.errors import SemiringError, SemiringWarning
 from .cache import cache_directory
 
 IMPORT = 0.35  # seconds to import Numba
-COMPILE = 0.6  # seconds to compile a function
-AGAIN = 1 / 3  # share of the price that NumPy may take for work that comes again
+COMPILE = 0.7  # seconds to compile a function
 CHOICES = ("auto", "always", "never")
 
 Result = TypeVar("Result")
@@ -130,8 +129,7 @@ class Code:
         return result
 
     def _is_due(self, seconds: float) -> bool:
-        price = self._price()
-        return seconds >= price or (self.spent > 0 and self.spent + seconds >= AGAIN * price)
+        return self.spent + seconds >= self._price()
 
     def _price(self) -> float:
         """Seconds that the functions cost; nothing where an earlier process paid."""

@@ -24,15 +24,16 @@ __all__ = ["BROKEN", "COLUMN", "FINE", "OFFSET", "SORTED", "UNSORTED", "product_
 MOST = int(np.iinfo(COLUMN).max)  # rows and columns of a matrix
 MANY = 1 << 20  # rows and entries that repay looking at them on several threads
 WORK = 1 << 15  # steps that repay handing a part of the work to another thread
+TYPICAL = "inspect", "scatter", "union_of_rows"  # what most work with compressed rows needs
 
 
 def _names() -> list[str]:
     loops = Path(__file__).with_name("structure_loops.py")
     begin = stem(loops.stem, loops.read_text(encoding="utf-8"))
-    return [f"{begin}.{name}" for name in ("inspect", "scatter", "union_of_rows")]
+    return [f"{begin}.{name}" for name in TYPICAL]
 
 
-CODE = Code(_names, shared=True)
+CODE = Code(_names, shared=True, number=len(TYPICAL))
 UNIONS = Pace()
 
 

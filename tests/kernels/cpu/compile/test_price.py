@@ -21,7 +21,7 @@ from semiring.kernels.choose import choose
 from semiring.kernels.cpu.bits import choose as packed
 from semiring.kernels.cpu.compile import price
 from semiring.kernels.cpu.compile.cache import cache_directory
-from semiring.kernels.cpu.compile.price import AGAIN, COMPILE, IMPORT, Code, always, has_numba, when
+from semiring.kernels.cpu.compile.price import COMPILE, IMPORT, Code, always, has_numba, when
 from semiring.kernels.cpu.sparse import structure
 from semiring.kernels.facts import Facts
 
@@ -125,20 +125,20 @@ pieces = st.lists(st.integers(0, 96).map(lambda k: k / 64), max_size=12)  # whos
 def test_the_rent_never_exceeds_the_price(
     directory: Path, clock: SimpleNamespace, pieces: list[float], missing: int, loaded: bool
 ) -> None:
-    """Nor all that is spent four times what is best for whoever knows what is to come."""
+    """Nor all that is spent twice what is best for whoever knows what is to come."""
     price.sys.modules = {"numba": sys} if loaded else {}
     keep(directory, "there")
     code = Code(lambda: ["there", *(f"absent{i}" for i in range(missing))])
     cost = missing * COMPILE + (IMPORT if missing and not loaded else 0)
     rent, bought = 0.0, False
     for seconds in pieces:
-        bought = bought or seconds >= cost or (rent > 0 and rent + seconds >= AGAIN * cost)
+        bought = bought or rent + seconds >= cost
         assert code.repays(seconds) is bought
         if not bought:
             assert code.rent(clock.work, seconds) == seconds
             rent += seconds
     assert code.spent == rent
-    assert rent + cost * bought <= 4 * min(sum(pieces), cost) + 1e-9
+    assert rent + cost * bought <= 2 * min(sum(pieces), cost) + 1e-9
     assert code.bought is bought
 
 
