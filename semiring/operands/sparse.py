@@ -19,7 +19,7 @@ from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import as_names
 from semiring.graphs.weights import elements, refuse_nan, unweighted
 from semiring.kernels.blocks.rows import Rows
-from semiring.kernels.cpu.sparse.structure import BROKEN, FINE, state_of
+from semiring.kernels.cpu.sparse.structure import BROKEN, FINE, alike, narrowed, state_of
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 
@@ -70,8 +70,8 @@ class Sparse(Operand):
 
     @cached_property
     def alike(self) -> bool:
-        """Whether all entries have one value; the first few tell of most that they do not."""
-        return all(bool((part == self.values[:1]).all()) for part in (self.values[:256], self.values))
+        """Whether all entries have one value."""
+        return alike(self.values)
 
     @cached_property
     def spread(self) -> Spread:
@@ -85,6 +85,8 @@ class Sparse(Operand):
         if self.nnz > ROW:
             whole = self.nnz - self.nnz % ROW
             parts = [self.values[:whole].reshape(-1, ROW), self.values[None, whole:]]
+            if self.alike:  # the first tells all
+                parts = [self.values[None, :1]]
         if self.dtype.kind in "iuf":  # zero counts: it may be a limit of the dtype
             parts.append(np.array([[known(self.S, self.dtype).zero]], self.dtype))
         try:
@@ -161,10 +163,9 @@ def read_scipy(A: Any, S: Semiring, what: str) -> Sparse:
             raise SemiringError(f"{what} is {height} × {width} and has entries outside")
         return _from_triples(S, what, rows, columns, data, A.shape)
     offsets = np.ascontiguousarray(A.indptr, OFFSET)
-    indices = np.asarray(A.indices)
-    if indices.dtype != COLUMN and len(indices) and (indices.min() < 0 or indices.max() > MOST):
+    columns = narrowed(np.asarray(A.indices))
+    if columns is None:
         raise SemiringError(f"{what} is {height} × {width} and has entries outside")
-    columns = np.ascontiguousarray(indices, COLUMN)
     state = state_of(offsets, columns, width) if len(offsets) == height + 1 else BROKEN
     if state == BROKEN or len(A.data) < offsets[-1]:
         raise SemiringError(f"{what} is {height} × {width} and its compressed rows do not fit: indices lie outside")

@@ -298,3 +298,24 @@ def test_a_wide_matrix_is_no_square_in_between() -> None:
     wide = sp.csr_array(([2.0], ([0], [7])), shape=(1, 10**6))
     found = sr.matmul(np.zeros((1, 1)), np.full((1, 10**6), 5.0), sr.min_plus, accumulate=wide)
     assert found.shape == (1, 10**6) and found[0, 7] == 2 and found[0, 8] == 5
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from([sr.min_plus, sr.max_times, sr.plus_times, sr.max_plus, sr.lukasiewicz]),
+    st.sampled_from([0, 1, -1, 2, 0.5, np.inf, -np.inf, np.nan]), st.sampled_from([1, 3, 20_000]),
+)
+def test_facts_of_one_value_are_those_of_all(S: sr.Semiring, value: float, count: int) -> None:
+    """Where all entries are alike the first one is looked at; refused is the same entry for the same reason."""
+    A = sp.csr_array((np.full(count, value, float), np.arange(count), np.array([0, count])), (1, count))
+    whole = read(A, S, "A")
+    assert isinstance(whole, Sparse)
+    whole.__dict__["alike"] = False
+    try:
+        expected = whole.facts
+    except sr.SemiringError as error:
+        with pytest.raises(sr.SemiringError) as found:
+            _ = read(A, S, "A").facts
+        assert str(found.value) == str(error)
+        return
+    assert read(A, S, "A").facts == expected

@@ -29,7 +29,7 @@ WORK = 1 << 15  # steps that repay handing a part of the work to another thread
 def _names() -> list[str]:
     loops = Path(__file__).with_name("structure_loops.py")
     begin = stem(loops.stem, loops.read_text(encoding="utf-8"))
-    return [f"{begin}.{name}" for name in ("inspect", "scatter", "union_of_rows")]
+    return [f"{begin}.{name}" for name in ("inspect", "all_equal", "scatter", "union_of_rows")]
 
 
 CODE = Code(_names, shared=True)
@@ -54,6 +54,61 @@ def state_of(offsets: np.ndarray, columns: np.ndarray, width: int) -> int:
         share(look, ranges(rows, parts_worth(rows + entries, thread_count())), None)
         return int(max(found))
     return CODE.rent(by_numpy.state_of, offsets, columns, width)
+
+
+def narrowed(indices: np.ndarray) -> np.ndarray | None:
+    """Indices of any integer dtype as columns, by all threads; None where one is below 0 or no column can be as large.
+
+    Examples
+    --------
+    >>> narrowed(np.array([3, 1])), narrowed(np.array([-1])), narrowed(np.array([1 << 31]))
+    (array([3, 1], dtype=int32), None, None)
+    """
+    if indices.dtype == COLUMN:
+        return np.ascontiguousarray(indices)
+    columns, inside = np.empty(len(indices), COLUMN), []
+
+    def copy(first: int, last: int) -> None:
+        part = indices[first:last]
+        if part.dtype == np.int64:  # without their signs those below 0 are large: one pass, not two
+            inside.append(int(part.view(np.uint64).max()) <= MOST)
+        else:
+            inside.append(int(part.min()) >= 0 and int(part.max()) <= MOST)
+        columns[first:last] = part
+
+    share(copy, ranges(len(indices), parts_worth(len(indices), thread_count())), None)
+    return columns if all(inside) else None
+
+
+def alike(values: np.ndarray) -> bool:
+    """Whether all of some numbers are equal, to the bit where there are many; numbers that are not are found soon.
+
+    Examples
+    --------
+    >>> alike(np.ones(9)), alike(np.arange(9))
+    (True, False)
+    """
+    def equal(part: np.ndarray) -> bool:
+        return bool((part == values[:1]).all())
+
+    size = values.itemsize
+    if not equal(values[:256]):
+        return False
+    if len(values) < max(MANY, 8) or size > 8 or values.dtype.kind not in "biuf" or not values.flags.c_contiguous:
+        return equal(values)
+    count, first = values.nbytes // 8, values[: 8 // size]
+    if not CODE.bought and not CODE.repays(count * by_numpy.LOOK):
+        return bool(CODE.rent(equal, values))
+    from .structure_loops import all_equal
+
+    found = [bool((first.view(np.uint8).reshape(-1, size) == first[:1].view(np.uint8)).all())]
+    start, word = values.ctypes.data, int(first.view(np.int64)[0])
+
+    def look(begin: int, end: int) -> None:
+        found.append(all_equal(start + 8 * begin, end - begin, word))
+
+    share(look, ranges(count, parts_worth(count, thread_count())), None)
+    return all(found) and equal(values[8 * count // size :])
 
 
 def transposed(offsets: np.ndarray, columns: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
