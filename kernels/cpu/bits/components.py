@@ -200,6 +200,11 @@ class Reach:
     label: np.ndarray
     cyclic: np.ndarray
 
+    @property
+    def shared(self) -> bool:
+        """Whether vertices share rows, so that there are half as many at most."""
+        return 2 * self.rows.shape[0] <= len(self.label)
+
     def packed(self, reflexive: bool = True, threads: int | None = None) -> PackedRows:
         """The closure, a bit a pair."""
         n, threads = len(self.label), thread_count(threads)
