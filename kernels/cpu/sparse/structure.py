@@ -23,6 +23,7 @@ __all__ = ["BROKEN", "COLUMN", "FINE", "OFFSET", "SORTED", "UNSORTED", "product_
 
 MOST = int(np.iinfo(COLUMN).max)  # rows and columns of a matrix
 MANY = 1 << 20  # rows and entries that repay looking at them on several threads
+PART = 1 << 16  # indices that are looked at, and then narrowed, while they are in the cache
 WORK = 1 << 15  # steps that repay handing a part of the work to another thread
 
 
@@ -76,7 +77,7 @@ def narrowed(indices: np.ndarray) -> np.ndarray | None:
             inside.append(int(part.min()) >= 0 and int(part.max()) <= MOST)
         columns[first:last] = part
 
-    share(copy, ranges(len(indices), parts_worth(len(indices), thread_count())), None)
+    share(copy, ranges(len(indices), len(indices) // PART + 1), None)
     return columns if all(inside) else None
 
 
