@@ -41,7 +41,7 @@ class Sparse(Operand):
     rows : Rows
         Whose structure has been looked at, at the latest when they are asked for.
     given : Rows
-        As they came in. A product with a vector looks at them on its way.
+        As they came in, as long as nobody has asked for `rows`. A product with a vector looks at them on its way.
     inspected : bool
         Whether columns of `given` are known to ascend, and to lie inside.
     n, nnz : int
@@ -63,10 +63,12 @@ class Sparse(Operand):
         self.names, self.of_graph, self.callers_dtype = names, of_graph, self.dtype
         self.given, self.examined, self.inspected = rows, examined, inspected
 
-    @cached_property
+    @property
     def rows(self) -> Rows:
         """Compressed rows whose columns ascend."""
-        return self.given if self.inspected else _inspected(self.given, self.S, self.what)
+        if not self.inspected:
+            self.given, self.inspected = _inspected(self.given, self.S, self.what), True
+        return self.given
 
     @property
     def nnz(self) -> int:

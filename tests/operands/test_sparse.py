@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.kernels.blocks.rows import Rows
+from semiring.operands import sparse as module
 from semiring.operands.convert import as_sparse
 from semiring.operands.read import read
 from semiring.operands.sparse import (
@@ -319,3 +320,15 @@ def test_facts_of_one_value_are_those_of_all(S: sr.Semiring, value: float, count
         assert str(found.value) == str(error)
         return
     assert read(A, S, "A").facts == expected
+
+
+def test_rows_are_looked_at_once_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What has been prepared is mended, and a product with a vector does not look at it again."""
+    A = sp.csr_array((np.array([2.0, 1.0]), np.array([1, 0]), np.array([0, 2, 2])), (2, 2))
+    read_ = read(A, sr.min_plus, "A")
+    assert isinstance(read_, Sparse) and not read_.inspected and read_.given.columns.tolist() == [1, 0]
+    prepared = sr.prepare(A, sr.min_plus)
+    assert isinstance(prepared, Sparse) and prepared.inspected and prepared.given.columns.tolist() == [0, 1]
+    monkeypatch.setattr(module, "state_of", None)
+    assert sr.matmul(prepared, np.array([5.0, 0.0]), sr.min_plus).tolist() == [2, inf]
+    assert prepared.rows is prepared.given
