@@ -18,6 +18,7 @@ class Reach:
     """The transitive closure of a graph; see `semiring.kernels.cpu.bits.components.Reach`."""
 
     walks: PackedRows  # of one edge or more
+    shared = False  # every vertex has a row of its own
 
     def packed(self, reflexive: bool = True) -> PackedRows:
         """The closure, a bit a pair."""

@@ -19,7 +19,7 @@ from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import as_names
 from semiring.graphs.weights import elements, refuse_nan, unweighted
 from semiring.kernels.blocks.rows import Rows
-from semiring.kernels.cpu.sparse.structure import BROKEN, FINE, state_of
+from semiring.kernels.cpu.sparse.structure import BROKEN, FINE, alike, narrowed, state_of
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 
@@ -39,6 +39,11 @@ class Sparse(Operand):
     Attributes
     ----------
     rows : Rows
+        Whose structure has been looked at, at the latest when they are asked for.
+    given : Rows
+        As they came in, as long as nobody has asked for `rows`. A product with a vector looks at them on its way.
+    inspected : bool
+        Whether columns of `given` are known to ascend, and to lie inside.
     n, nnz : int
         Number of rows, and of entries.
     indptr, values : ndarray
@@ -51,12 +56,34 @@ class Sparse(Operand):
 
     def __init__(
         self, rows: Rows, S: Semiring, what: str = "A", names: Sequence[Any] | None = None, of_graph: bool = False,
-        examined: bool = True,
+        examined: bool = True, inspected: bool = True,
     ):
-        self.n, self.nnz = len(rows.offsets) - 1, len(rows.columns)
+        self.n = len(rows.offsets) - 1
         self.S, self.what, self.shape, self.dtype = S, what, (self.n, rows.width), rows.values.dtype
-        self.rows, self.names, self.of_graph, self.callers_dtype = rows, names, of_graph, self.dtype
-        self.indptr, self.values, self.examined = rows.offsets, rows.values, examined
+        self.names, self.of_graph, self.callers_dtype = names, of_graph, self.dtype
+        self.given, self.examined, self.inspected = rows, examined, inspected
+
+    @property
+    def rows(self) -> Rows:
+        """Compressed rows whose columns ascend."""
+        if not self.inspected:
+            self.given, self.inspected = _inspected(self.given, self.S, self.what), True
+        return self.given
+
+    @property
+    def nnz(self) -> int:
+        """Number of entries."""
+        return len(self.rows.columns)
+
+    @property
+    def indptr(self) -> np.ndarray:
+        """Where the entries of each row begin."""
+        return self.rows.offsets
+
+    @property
+    def values(self) -> np.ndarray:
+        """The element of each entry."""
+        return self.rows.values
 
     @property
     def nbytes(self) -> int:
@@ -70,8 +97,8 @@ class Sparse(Operand):
 
     @cached_property
     def alike(self) -> bool:
-        """Whether all entries have one value; the first few tell of most that they do not."""
-        return all(bool((part == self.values[:1]).all()) for part in (self.values[:256], self.values))
+        """Whether all entries have one value."""
+        return alike(self.values)
 
     @cached_property
     def spread(self) -> Spread:
@@ -85,6 +112,8 @@ class Sparse(Operand):
         if self.nnz > ROW:
             whole = self.nnz - self.nnz % ROW
             parts = [self.values[:whole].reshape(-1, ROW), self.values[None, whole:]]
+            if self.alike:  # the first tells all
+                parts = [self.values[None, :1]]
         if self.dtype.kind in "iuf":  # zero counts: it may be a limit of the dtype
             parts.append(np.array([[known(self.S, self.dtype).zero]], self.dtype))
         try:
@@ -161,17 +190,38 @@ def read_scipy(A: Any, S: Semiring, what: str) -> Sparse:
             raise SemiringError(f"{what} is {height} × {width} and has entries outside")
         return _from_triples(S, what, rows, columns, data, A.shape)
     offsets = np.ascontiguousarray(A.indptr, OFFSET)
-    indices = np.asarray(A.indices)
-    if indices.dtype != COLUMN and len(indices) and (indices.min() < 0 or indices.max() > MOST):
+    columns = narrowed(np.asarray(A.indices))
+    if columns is None:
         raise SemiringError(f"{what} is {height} × {width} and has entries outside")
-    columns = np.ascontiguousarray(indices, COLUMN)
-    state = state_of(offsets, columns, width) if len(offsets) == height + 1 else BROKEN
-    if state == BROKEN or len(A.data) < offsets[-1]:
-        raise SemiringError(f"{what} is {height} × {width} and its compressed rows do not fit: indices lie outside")
+    if len(offsets) != height + 1 or offsets[0] != 0 or not 0 <= offsets[-1] <= min(len(columns), len(A.data)):
+        raise _broken(what, A.shape)
     columns, data = columns[: offsets[-1]], np.ascontiguousarray(A.data[: offsets[-1]])
-    if state == FINE and (data.dtype != bool or _lives_in_bool(S)):
-        return Sparse(Rows(offsets, columns, elements_of(S, data), width), S, what, examined=False)
-    return _from_triples(S, what, np.repeat(np.arange(height), np.diff(offsets)), columns, data, A.shape)
+    if data.dtype == bool and not _lives_in_bool(S):
+        rows = _inspected(Rows(offsets, columns, data, width), S, what)
+        return Sparse(rows, S, what)
+    return Sparse(Rows(offsets, columns, elements_of(S, data), width), S, what, examined=False, inspected=False)
+
+
+def _inspected(given: Rows, S: Semiring, what: str) -> Rows:
+    """Compressed rows of elements, or of edges without a weight, with ascending columns.
+
+    Raises
+    ------
+    SemiringError
+        For columns outside the matrix, and for an entry that is not an element and would be combined with another.
+    """
+    offsets, columns, values = given.offsets, given.columns, given.values
+    state = state_of(offsets, columns, given.width)
+    if state == BROKEN:
+        raise _broken(what, given.shape)
+    if state == FINE and (values.dtype != bool or _lives_in_bool(S)):
+        return given
+    rows = np.repeat(np.arange(given.shape[0]), np.diff(offsets))
+    return _from_triples(S, what, rows, columns, values, given.shape).rows
+
+
+def _broken(what: str, shape: tuple[int, int]) -> SemiringError:
+    return SemiringError(f"{what} is {shape[0]} × {shape[1]} and its compressed rows do not fit: indices lie outside")
 
 
 def _from_triples(

@@ -22,7 +22,7 @@ from semiring.operands.convert import as_dense, on_device, on_host
 from semiring.operands.dense import Dense
 from semiring.operands.device import DeviceSparse
 from semiring.operands.devices import is_on_gpu, require_gpu, to_host
-from semiring.operands.examine import examine
+from semiring.operands.examine import examine, known
 from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse
 
@@ -62,6 +62,10 @@ def offer(task: Task) -> Plan:
     shape = product_shape(A.shape, B.shape, C[0].shape if C else None)
     if out is not None and (not can_hold(out, shape.final, S, dtype) or is_on_gpu(out)):
         raise SemiringError(f"out must be a writable {dtype} array of shape {shape.final}, and none with a mask")
+    if isinstance(A, Sparse) and not A.inspected and not both and shape.full[1] == 1:
+        plan = _looking(task, A, as_dense(B), C, shape)
+        if plan is not None:
+            return plan
     low = plain_form(S, dtype, _facts([A, B, *C], o.check), 3)
     if not code_of(low, "rows").bought:
         low = affordable(low, *_steps(A, B, shape), "rows")
@@ -73,6 +77,40 @@ def offer(task: Task) -> Plan:
         f"CPU, {thread_count()} threads" if low.compiled else "",
         float(nnz) * (1 if both else max(shape.full[1] if A.kind == "sparse" else shape.full[0], 1)), size, run,
     )
+
+
+def _looking(task: Task, A: Sparse, B: Dense, C: list[Operand], shape: Product) -> Plan | None:
+    """A matrix nobody has looked at times a vector: the product looks at it on its way, which takes no longer.
+
+    Where no other facts are needed: ⊕ and ⊗ are computed in the elements' own type, whatever they are.
+    """
+    S, check = task.S, task.options.check
+    if A.dtype not in (np.float32, np.float64) or only_form(S, A.dtype, False) is None:
+        return None
+    low = plain_form(S, A.dtype, Facts(), 3)
+    if low.kind != "numba" or not low.is_identity or not (known(S, A.dtype).everything or not check):
+        return None
+    entries = len(A.given.columns)
+    if not code_of(low, "rows").bought:
+        low = affordable(low, entries / max(A.n, 1), float(entries))
+    if not low.compiled:
+        return None
+    return Plan(
+        "matmul", S, shape.final, "sparse × dense", low, f"CPU, {thread_count()} threads", float(entries),
+        A.n * A.dtype.itemsize, partial(_looked_at, task, low, A, B, C[0] if C else None, shape),
+    )
+
+
+def _looked_at(task: Task, low: Lowering, A: Sparse, B: Dense, C: Any, shape: Product, plan: Plan) -> Any:
+    result = np.empty(shape.full, low.storage) if C is None else low.encode(C.array, True).reshape(shape.full)
+    fine = sparse_kernel(low).times_vector(
+        result[:, 0], A.given, np.ascontiguousarray(B.array.reshape(-1)), accumulate=C is not None
+    )
+    if task.options.check:
+        _facts([*([] if fine else [A]), B, *([] if C is None else [C])], True)
+    if fine:
+        return _finish(task, low, low.decode(result).reshape(shape.final))
+    return _dense(task, low, A, B, C, shape, plan)
 
 
 def _steps(A: Operand, B: Operand, shape: Product) -> tuple[float, float]:
@@ -147,6 +185,8 @@ def _on_gpu(task: Task, A: Operand, B: Operand) -> Plan:
     """A sparse A times a dense B, with the answer where B came from."""
     S = task.S
     require_gpu(S, task.options.device, A.dtype)
+    if task.options.check and not A.examined:
+        A.look()
     if A.kind != "sparse" or B.kind not in ("dense", "device"):
         raise SemiringError("the GPU multiplies a sparse A with a dense B; other products take host operands")
     from semiring.kernels.cuda.compile.launch import device_name

@@ -215,11 +215,13 @@ class Task:
             if operand.S is not S:
                 raise SemiringError(f"{what} was prepared for {operand.S.name}, and is used with {S.name}; prepare it "
                                     "anew")
-            if not operand.examined and (options.check or verb != "matmul"):
-                operand.look()
             operands.append(operand)
             kinds.add(operand.kind)
             on_gpu += operand.on_gpu
+        if verb != "matmul" or (options.check and "packed" in kinds):  # sparse products look when it suits them
+            for operand in operands:
+                if not operand.examined:
+                    operand.look()
         self.verb, self.S, self.options, self.arguments = verb, S, options, arguments
         self.observers: list[Callable[[Plan], None]] = []
         self.given = self.operands = operands

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.kernels.blocks.rows import Rows
+from semiring.operands import sparse as module
 from semiring.operands.convert import as_sparse
 from semiring.operands.read import read
 from semiring.operands.sparse import (
@@ -105,11 +106,11 @@ def test_indices_outside_are_refused() -> None:
         A = sp.csr_array(np.eye(2))
         A.indices, A.indptr = np.array(columns, np.int32), np.array(offsets, np.int32)
         with pytest.raises(sr.SemiringError, match="outside"):
-            compressed(A, sr.min_plus)
+            _ = compressed(A, sr.min_plus).rows
     A = sp.csr_array(np.eye(2))
     A.indices = np.array([0, 2**40])
     with pytest.raises(sr.SemiringError, match="outside"):
-        compressed(A, sr.min_plus)
+        _ = compressed(A, sr.min_plus).rows
 
 
 def test_padding_of_blocks_is_no_edge() -> None:
@@ -298,3 +299,36 @@ def test_a_wide_matrix_is_no_square_in_between() -> None:
     wide = sp.csr_array(([2.0], ([0], [7])), shape=(1, 10**6))
     found = sr.matmul(np.zeros((1, 1)), np.full((1, 10**6), 5.0), sr.min_plus, accumulate=wide)
     assert found.shape == (1, 10**6) and found[0, 7] == 2 and found[0, 8] == 5
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from([sr.min_plus, sr.max_times, sr.plus_times, sr.max_plus, sr.lukasiewicz]),
+    st.sampled_from([0, 1, -1, 2, 0.5, np.inf, -np.inf, np.nan]), st.sampled_from([1, 3, 20_000]),
+)
+def test_facts_of_one_value_are_those_of_all(S: sr.Semiring, value: float, count: int) -> None:
+    """Where all entries are alike the first one is looked at; refused is the same entry for the same reason."""
+    A = sp.csr_array((np.full(count, value, float), np.arange(count), np.array([0, count])), (1, count))
+    whole = read(A, S, "A")
+    assert isinstance(whole, Sparse)
+    whole.__dict__["alike"] = False
+    try:
+        expected = whole.facts
+    except sr.SemiringError as error:
+        with pytest.raises(sr.SemiringError) as found:
+            _ = read(A, S, "A").facts
+        assert str(found.value) == str(error)
+        return
+    assert read(A, S, "A").facts == expected
+
+
+def test_rows_are_looked_at_once_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What has been prepared is mended, and a product with a vector does not look at it again."""
+    A = sp.csr_array((np.array([2.0, 1.0]), np.array([1, 0]), np.array([0, 2, 2])), (2, 2))
+    read_ = read(A, sr.min_plus, "A")
+    assert isinstance(read_, Sparse) and not read_.inspected and read_.given.columns.tolist() == [1, 0]
+    prepared = sr.prepare(A, sr.min_plus)
+    assert isinstance(prepared, Sparse) and prepared.inspected and prepared.given.columns.tolist() == [0, 1]
+    monkeypatch.setattr(module, "state_of", None)
+    assert sr.matmul(prepared, np.array([5.0, 0.0]), sr.min_plus).tolist() == [2, inf]
+    assert prepared.rows is prepared.given

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -41,18 +42,29 @@ def star(A: np.ndarray) -> np.ndarray:
     return R | np.eye(len(A), dtype=bool)
 
 
+def edges_of(A: np.ndarray) -> sr.Graph:
+    return sr.as_graph(np.nonzero(A), len(A))
+
+
 def refused(message: str, call, *arguments) -> None:
     with pytest.raises(sr.GraphError, match=message):
         call(*arguments)
 
 
 @SETTINGS
-@given(SIZES, st.integers(0, 10**6))
-def test_questions(n: int, seed: int) -> None:
+@given(SIZES, st.integers(0, 10**6), st.sampled_from([np.asarray, sp.csr_array, edges_of]), st.booleans())
+def test_questions(n: int, seed: int, form: Any, joined: bool) -> None:
+    """Of an array, of a sparse matrix and of edges, also with large components, which share a row."""
     A = digraph(n, seed)
+    if joined:
+        A[np.arange(0, n - 3, 2), np.arange(2, n - 1, 2)] = True
+        A[n - n % 2 - 2 :, :1] = True
     expected = star(A)
-    R = reach(A)
-    assert np.array_equal(R.closure, expected)
+    R = reach(form(A))
+    count = len(np.unique(expected & expected.T, axis=0))
+    if form is not np.asarray:
+        assert (len(R._rows.words) == count) is (2 * count <= n or count == n)
+    assert repr(R) == f"Reachability({n:,} vertices, {int(expected.sum()):,} pairs)"
     i, j = np.divmod(np.arange(n * n), max(n, 1))
     assert np.array_equal(R.pairs(i, j), expected.reshape(-1))
     for v in range(n):
@@ -62,14 +74,15 @@ def test_questions(n: int, seed: int) -> None:
         assert R.reaches(v, n - 1 - v) is bool(expected[v, n - 1 - v])
     assert R.descendant_counts().tolist() == (expected.sum(1) - 1).tolist()
     assert R.ancestor_counts().tolist() == (expected.sum(0) - 1).tolist()
+    assert np.array_equal(R.closure, expected)
 
 
 @SETTINGS
-@given(SIZES, st.integers(0, 10**6))
-def test_components(n: int, seed: int) -> None:
+@given(SIZES, st.integers(0, 10**6), st.sampled_from([np.asarray, sp.csr_array]))
+def test_components(n: int, seed: int, form: Any) -> None:
     A = digraph(n, seed)
     count, labels = sp.csgraph.connected_components(sp.csr_array(A), connection="strong") if n else (0, [])
-    R = reach(A)
+    R = reach(form(A))
     found = R.component_labels()
     assert len(set(zip(found.tolist(), list(labels), strict=True))) == count == found.max(initial=-1) + 1
     groups = R.strongly_connected_components()

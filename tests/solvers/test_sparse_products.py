@@ -307,3 +307,40 @@ def test_broken_rows_are_refused_even_so() -> None:
     A.indptr, A.indices, A.data = np.array([0, 1, 1], np.int32), np.array([5], np.int32), np.array([1.0])
     with pytest.raises(sr.SemiringError, match="do not fit"):
         sr.matmul(A, np.ones(2), sr.min_plus, check=False)
+
+
+@quick
+@given(
+    st.lists(st.lists(st.integers(-1, 4), max_size=4), min_size=1, max_size=4), st.booleans(),
+    st.sampled_from([sr.min_plus, sr.plus_times, sr.max_times, sr.max_min]), st.sampled_from(["f4", "f8", "i4"]),
+    st.lists(st.sampled_from([0.0, 1.0, -1.0, 2.5, inf, np.nan]), min_size=20, max_size=20), st.booleans(),
+    st.sampled_from([None, np.int32, np.int64]), st.booleans(),
+)
+def test_a_product_with_a_vector_is_that_with_columns(
+    rows: list[list[int]], ascending: bool, S: sr.Semiring, dtype: str, numbers: list[float], check: bool,
+    index: Any, accumulate: bool,
+) -> None:
+    """Rows that the product looks at on its way: the answer, or the refusal, is that of rows looked at before."""
+    rows = [sorted({abs(j) for j in row}) if ascending else row for row in rows]
+    offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(index or np.int32)
+    with np.errstate(invalid="ignore"):
+        data = np.array(numbers).astype(dtype)
+    count = int(offsets[-1])
+    A = sp.csr_array((data[:count], np.zeros(count, np.int32), offsets), (len(rows), 4))
+    A.indices = np.array([j for row in rows for j in row], index or np.int32)
+    b, C = data[:4], data[4 : 4 + len(rows)]
+    more = {"accumulate": C} if accumulate else {}
+    both = {"accumulate": np.stack([C, C], axis=1)} if accumulate else {}
+
+    def outcome(B: np.ndarray, **more: Any) -> Any:
+        try:
+            return sr.matmul(A, B, S, check=check, **more)
+        except sr.SemiringError as error:
+            return str(error)
+
+    expected, found = outcome(np.stack([b, b], axis=1), **both), outcome(b, **more)
+    if isinstance(expected, str):
+        assert isinstance(found, str) and found.split("[")[0] == expected.split("[")[0]
+        return
+    assert not isinstance(found, str), found
+    assert np.array_equal(found, expected[:, 0], equal_nan=True)

@@ -1,9 +1,10 @@
 """Transitive closure of a graph in compressed rows: its components, and bit sets along the condensation.
 
-    strongly connected components → edges between them, packed → their closure → a row for every vertex
+    strongly connected components → a row for each of them → a row for every vertex
 
-No n × n matrix is made but the answer, which vertices of one component share a row of until the end. The second half is
-that of packed matrices (engine.py), which takes the edges transposed.
+No n × n matrix is made but the answer, which vertices of one component share a row of until the end. A component's row
+is the union of the rows of those that its edges lead to, which come before it. Where edges are many, and few of them
+add nothing, they are packed, and their closure is that of packed matrices (engine.py), which takes them transposed.
 
 R. E. Tarjan, Depth-first search and linear graph algorithms (1972).
 """
@@ -16,14 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from semiring.kernels.blocks.bits import PackedRows
+from semiring.kernels.blocks.bits import WORD, PackedRows
 from semiring.kernels.cpu.compile import raw
 from semiring.kernels.cpu.compile.pieces import parts_worth, ranges, share
 from semiring.kernels.cpu.compile.threads import scratch, thread_count
 
 from .engine import UNIONS_A_LOOKUP, rows_of_components, transposed
 from .loops import bit, clear_diagonal, unite_rows, unpack_rows
-from .vectors import VECTOR, compiled, load, store
+from .vectors import PIVOTS, VECTOR, compiled, disjoin, load, store
 
 BAND = 64  # rows of the answer that a thread writes at once
 fetch: Any = raw.fetch  # a type checker would ask the callers for the typing context
@@ -119,6 +120,51 @@ def set_component_edges(
 
 
 @compiled
+def unite_with(row: int, other: int, words: int) -> None:
+    """row ← row | other."""
+    for w in range(0, words, VECTOR):
+        disjoin(row + 8 * w, row + 8 * w, other + 8 * w)
+
+
+@compiled
+def unite_successors(
+    rows: int, stride: int, offsets: int, columns: int, label: Any, members: Any, starts: Any, budget: int
+) -> bool:
+    """Whom each component reaches, itself included; False where that takes more than `budget` unions of vectors.
+
+    An edge to a vertex that is reached already adds nothing. The last one of the successors in topological order comes
+    first, since none of the others reaches it, and it may reach many of them.
+    """
+    united: Any = np.int64(0)
+    for c in range(len(starts) - 1):
+        row = rows + 8 * c * stride
+        latest = np.int64(-1)
+        for w in range(stride):
+            store(row + 8 * w, np.uint64(0))
+        for k in range(starts[c], starts[c + 1]):
+            v = members[k]
+            store(row + 8 * (v // 64), load(row + 8 * (v // 64)) | bit(v))
+            for p in range(fetch(np.int64, offsets, v), fetch(np.int64, offsets, v + 1)):
+                d = label[fetch(np.int32, columns, p)]
+                if d != c:
+                    latest = max(latest, d)
+        if latest < 0:
+            continue
+        unite_with(row, rows + 8 * latest * stride, stride)
+        united += stride // VECTOR
+        for k in range(starts[c], starts[c + 1]):
+            v = members[k]
+            for p in range(fetch(np.int64, offsets, v), fetch(np.int64, offsets, v + 1)):
+                u = np.int64(fetch(np.int32, columns, p))
+                if load(row + 8 * (u // 64)) & bit(u) == 0:
+                    unite_with(row, rows + 8 * label[u] * stride, stride)
+                    united += stride // VECTOR
+        if united > budget:
+            return False
+    return True
+
+
+@compiled
 def unpack_labelled(
     target: int, target_stride: int, source: int, source_stride: int, label: Any, first: int, last: int, columns: int
 ) -> None:
@@ -153,6 +199,11 @@ class Reach:
     rows: PackedRows
     label: np.ndarray
     cyclic: np.ndarray
+
+    @property
+    def shared(self) -> bool:
+        """Whether vertices share rows, so that there are half as many at most."""
+        return 2 * self.rows.shape[0] <= len(self.label)
 
     def packed(self, reflexive: bool = True, threads: int | None = None) -> PackedRows:
         """The closure, a bit a pair."""
@@ -204,14 +255,15 @@ def reach(offsets: np.ndarray, columns: np.ndarray, threads: int | None = None) 
     addresses = offsets.ctypes.data, columns.ctypes.data
     label, members, starts, cyclic = strong_components_of_rows(*addresses, n)
     count = len(starts) - 1
-
-    edges = PackedRows.empty(count, count)
-    words, stride = edges.words.ctypes.data, edges.words.shape[1]
-    work = partial(set_component_edges, words, stride, *addresses, label, members, starts)
-    share(work, ranges(count, -(-count * stride // (1 << 17))), threads)
-    edges = transposed(edges, threads)
     found = PackedRows.empty(count, n)
     rows, width = found.words.ctypes.data, found.words.shape[1]
-    room = scratch(8 * stride)
-    rows_of_components(rows, width, edges.words.ctypes.data, count, label, room[1], UNIONS_A_LOOKUP, threads)
+    budget = UNIONS_A_LOOKUP * n * float(count) ** 2 / (PIVOTS * WORD * VECTOR * threads)
+    if not unite_successors(rows, width, *addresses, label, members, starts, int(budget)):
+        edges = PackedRows.empty(count, count)
+        words, stride = edges.words.ctypes.data, edges.words.shape[1]
+        work = partial(set_component_edges, words, stride, *addresses, label, members, starts)
+        share(work, ranges(count, -(-count * stride // (1 << 17))), threads)
+        edges = transposed(edges, threads)
+        room = scratch(8 * stride)
+        rows_of_components(rows, width, edges.words.ctypes.data, count, label, room[1], UNIONS_A_LOOKUP, threads)
     return Reach(found, label, cyclic)

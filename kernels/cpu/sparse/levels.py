@@ -2,9 +2,10 @@
 
 No walk is better than a part of it, so that the best to a vertex has the fewest edges, and its weight is a power of
 that value: a level has one label, and no heap is needed. Which vertices were reached is a bit each, so that those of a
-quarter of a million fit the first-level cache. Searching backwards from those that were not (S. Beamer, K. Asanović,
-D. Patterson, Direction-optimizing breadth-first search, 2012) needs the transposed matrix, and to make it takes longer
-than a search.
+quarter of a million fit the first-level cache. Most edges of a graph of low diameter are those of one or two levels:
+the vertices of such a level are taken in ascending order, as their rows lie in memory. Searching backwards from those
+that were not reached (S. Beamer, K. Asanović, D. Patterson, Direction-optimizing breadth-first search, 2012) needs the
+transposed matrix, and to make it takes longer than a search.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class CpuLevelKernel(CpuSearchKernel):
         shared = [array.ctypes.data for array in (sources, A.offsets, A.columns, A.values)]
 
         def rows(first: int, last: int) -> None:
-            _memory, place = scratch((n + 2) // 2 * 8 + (n + 63) // 64 * 8)
+            _memory, place = scratch((n + 2) // 2 * 8 + (n + 63) // 64 * 16)
             predecessor, step = (0, 0) if P is None else (P.ctypes.data, n * INDEX.itemsize)
             pass_levels(X.ctypes.data, predecessor, step, *shared, n, first, last, place, 1)
 

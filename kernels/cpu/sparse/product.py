@@ -45,7 +45,7 @@ class SparseKernel:
 
     @cached_property
     def module(self) -> ModuleType:
-        """The compiled module: ``times_dense``, ``times_vector``, ``times_sparse``."""
+        """The compiled module: ``times_dense``, ``times_vector``, ``times_vector_looking``, ``times_sparse``."""
         return cache.load(*_source(self.program))
 
     def times_dense(self, C: np.ndarray, A: Rows, B: np.ndarray, *, accumulate: bool = False) -> None:
@@ -60,6 +60,33 @@ class SparseKernel:
             return
         for left, right in ranges(B.shape[1], -(-B.shape[1] // STRIP)):
             self.times_dense(C[:, left:right], A, np.ascontiguousarray(B[:, left:right]), accumulate=accumulate)
+
+    def times_vector(self, c: np.ndarray, A: Rows, b: np.ndarray, *, accumulate: bool = False) -> bool:
+        """c ← A ⊗ b, or c ⊕ A ⊗ b, of rows at which nobody has looked; for numbers, not for records.
+
+        Parameters
+        ----------
+        c : ndarray, shape (rows,)
+        A : Rows
+            As many entries as the last offset says.
+        b : ndarray, shape (A.width,)
+            Contiguous.
+        accumulate : bool, optional
+
+        Returns
+        -------
+        bool
+            Whether columns ascend and lie inside, and no value is NaN; if not, `c` holds nothing of use.
+        """
+        failed = np.zeros(1, np.int64)
+        out = np.ascontiguousarray(c)
+        addresses = [array.ctypes.data for array in (out, A.offsets, A.columns, A.values, b)]
+        self._share(A, 1, lambda first, last: self.module.times_vector_looking(
+            *addresses, int(accumulate), first, last, A.width, len(A.columns), failed.ctypes.data, 1
+        ))
+        if out is not c:
+            c[...] = out
+        return not failed[0]
 
     def dense_times(self, C: np.ndarray, A: np.ndarray, B: Rows, *, accumulate: bool = False) -> None:
         """C ← A ⊗ B, or C ⊕ A ⊗ B, with a dense A, as the transposed product; any strides."""

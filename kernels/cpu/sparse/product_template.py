@@ -139,6 +139,41 @@ def times_vector(
         put(ELEMENT, c, i, x)
 
 
+@entry(*[int64] * 12)
+def times_vector_looking(
+    c: int, offsets: int, columns: int, values: int, b: int, accumulate: int, first: int, last: int, width: int,
+    entries: int, failed: int, one: int,
+) -> None:
+    """`times_vector` of rows at which nobody has looked; `failed` takes a 1 where they or their values are unfit.
+
+    Offsets that descend or lead behind the last entry, columns outside or not ascending, and NaN are unfit. Nothing
+    outside the arrays is read.
+    """
+    unit = first_component(ELEMENT, one)
+    end = fetch(np.int64, offsets, first)
+    unfit = end < 0
+    for i in range(first, last):
+        begin, end = end, fetch(np.int64, offsets, i + 1)
+        if unfit or end < begin or end > entries:
+            unfit = True
+            break
+        x = as_element(ELEMENT, ZERO)
+        if accumulate:
+            x = fetch(ELEMENT, c, i)
+        before = np.int32(-1)
+        for p in range(begin, end):
+            j, a = fetch(np.int32, columns, p), fetch(ELEMENT, values, p)
+            if np.uint32(j) >= np.uint32(width):
+                unfit = True
+                break
+            unfit |= (j <= before) | (a != a)
+            before = j
+            x = combine(x, a, fetch(ELEMENT, b, int64(j)), unit)
+        put(ELEMENT, c, i, x)
+    if unfit:
+        put(np.int64, failed, 0, int64(1))
+
+
 @entry(*[int64] * 13)
 def times_sparse(
     C_offsets: int, C_columns: int, C_values: int, A_offsets: int, A_columns: int, A_values: int,

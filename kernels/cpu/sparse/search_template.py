@@ -56,6 +56,7 @@ def differs(x: Any, y: Any) -> Any:
 ARITY = 4  # children of a node of the heap, as `sink` compares them
 NONE = np.int32(-1)
 SETTLED = np.int32(-2)  # in place of a position in the heap
+WIDE = 4  # where a level has an edge for so many vertices of the graph, it is wide
 
 
 @inline
@@ -191,6 +192,40 @@ def settle(
                 put(np.int32, order, i, NONE)
 
 
+@compiled
+def mark_level(
+    queue: int, head: int, level: int, offsets: int, columns: int, reached: int, predecessor: int, P_row: int
+) -> None:
+    """Mark whom the vertices ``head:level`` of the queue reach by an edge."""
+    stay_apart()
+    for i in range(head, level):
+        u = int64(fetch(np.int32, queue, i))
+        for p in range(fetch(np.int64, offsets, u), fetch(np.int64, offsets, u + 1)):
+            v = int64(fetch(np.int32, columns, p))
+            word, bit = fetch(np.uint64, reached, v >> 6), np.uint64(1) << np.uint64(v & 63)
+            if (word & bit) == 0:
+                put(np.uint64, reached, v >> 6, word | bit)
+                if P_row:
+                    put(np.int32, predecessor, v, np.int32(u))
+
+
+@compiled
+def collect_level(x: int, label: Any, reached: int, before: int, n: int, queue: int, tail: int) -> int:
+    """Give the label to all who were reached since before, and put them at the end of the queue, which is returned."""
+    stay_apart()
+    for i in range((n + 63) // 64):
+        fresh = fetch(np.uint64, reached, i) & ~fetch(np.uint64, before, i)
+        if fresh == 0:
+            continue
+        for v in range(64 * i, min(64 * i + 64, n)):
+            put(np.int32, queue, tail, np.int32(v))
+            if fresh & np.uint64(1):
+                put(ELEMENT, x, v, label)
+            tail += int64(fresh & np.uint64(1))
+            fresh >>= np.uint64(1)
+    return tail
+
+
 @entry(*[int64] * 12)
 def pass_levels(
     X: int, P: int, P_row: int, sources: int, offsets: int, columns: int, values: int, n: int, first: int, last: int,
@@ -199,11 +234,14 @@ def pass_levels(
     """What `settle` does where all edges have the first one's value: vertices settle level by level, breadth first.
 
     Who has been reached is a bit each, which stay in the cache. A vertex is put at the end of the queue before it is
-    known whether it belongs there, so that nothing has to be guessed. Workspace: n + 1 vertices, and n bits up to a
-    multiple of 64.
+    known whether it belongs there, so that nothing has to be guessed. Where a level has many edges, whom it reaches is
+    collected in the order of the vertices: the rows of the next level are read as they lie in memory. Workspace: n + 1
+    vertices, and n bits up to a multiple of 64, twice.
     """
     unit = first_component(ELEMENT, one)
+    words = (n + 63) // 64
     queue, reached = workspace, workspace + (n + 2) // 2 * 8
+    before = reached + 8 * words
     for s in range(first, last):
         x, predecessor = X + s * n * ITEM, P + s * P_row
         source = fetch(np.int64, sources, s)
@@ -212,7 +250,7 @@ def pass_levels(
         if P_row:
             for v in range(n):
                 put(np.int32, predecessor, v, NONE)
-        for i in range((n + 63) // 64):
+        for i in range(words):
             put(np.uint64, reached, i, np.uint64(0))
         label = as_element(ELEMENT, ONE)
         put(ELEMENT, x, source, label)
@@ -225,6 +263,17 @@ def pass_levels(
                 label = extend(label, fetch(ELEMENT, values, 0), unit)
             if not better(label, as_element(ELEMENT, ZERO)):
                 break
+            edges = int64(0)
+            for i in range(head, level):
+                u = int64(fetch(np.int32, queue, i))
+                edges += fetch(np.int64, offsets, u + 1) - fetch(np.int64, offsets, u)
+            if WIDE * edges >= n:
+                for i in range(words):
+                    put(np.uint64, before, i, fetch(np.uint64, reached, i))
+                mark_level(queue, head, level, offsets, columns, reached, predecessor, P_row)
+                head = level
+                tail = collect_level(x, label, reached, before, n, queue, tail)
+                continue
             while head < level:
                 u = int64(fetch(np.int32, queue, head))
                 head += 1

@@ -23,8 +23,9 @@ __all__ = ["BROKEN", "COLUMN", "FINE", "OFFSET", "SORTED", "UNSORTED", "product_
 
 MOST = int(np.iinfo(COLUMN).max)  # rows and columns of a matrix
 MANY = 1 << 20  # rows and entries that repay looking at them on several threads
+PART = 1 << 16  # indices that are looked at, and then narrowed, while they are in the cache
 WORK = 1 << 15  # steps that repay handing a part of the work to another thread
-TYPICAL = "inspect", "scatter", "union_of_rows"  # what most work with compressed rows needs
+TYPICAL = "inspect", "all_equal", "scatter", "union_of_rows"  # what most work with compressed rows needs
 
 
 def _names() -> list[str]:
@@ -55,6 +56,61 @@ def state_of(offsets: np.ndarray, columns: np.ndarray, width: int) -> int:
         share(look, ranges(rows, parts_worth(rows + entries, thread_count())), None)
         return int(max(found))
     return CODE.rent(by_numpy.state_of, offsets, columns, width)
+
+
+def narrowed(indices: np.ndarray) -> np.ndarray | None:
+    """Indices of any integer dtype as columns, by all threads; None where one is below 0 or no column can be as large.
+
+    Examples
+    --------
+    >>> narrowed(np.array([3, 1])), narrowed(np.array([-1])), narrowed(np.array([1 << 31]))
+    (array([3, 1], dtype=int32), None, None)
+    """
+    if indices.dtype == COLUMN:
+        return np.ascontiguousarray(indices)
+    columns, inside = np.empty(len(indices), COLUMN), []
+
+    def copy(first: int, last: int) -> None:
+        part = indices[first:last]
+        if part.dtype == np.int64:  # without their signs those below 0 are large: one pass, not two
+            inside.append(int(part.view(np.uint64).max()) <= MOST)
+        else:
+            inside.append(int(part.min()) >= 0 and int(part.max()) <= MOST)
+        columns[first:last] = part
+
+    share(copy, ranges(len(indices), len(indices) // PART + 1), None)
+    return columns if all(inside) else None
+
+
+def alike(values: np.ndarray) -> bool:
+    """Whether all of some numbers are equal, to the bit where there are many; numbers that are not are found soon.
+
+    Examples
+    --------
+    >>> alike(np.ones(9)), alike(np.arange(9))
+    (True, False)
+    """
+    def equal(part: np.ndarray) -> bool:
+        return bool((part == values[:1]).all())
+
+    size = values.itemsize
+    if not equal(values[:256]):
+        return False
+    if len(values) < max(MANY, 8) or size > 8 or values.dtype.kind not in "biuf" or not values.flags.c_contiguous:
+        return equal(values)
+    count, first = values.nbytes // 8, values[: 8 // size]
+    if not CODE.bought and not CODE.repays(count * by_numpy.LOOK):
+        return bool(CODE.rent(equal, values))
+    from .structure_loops import all_equal
+
+    found = [bool((first.view(np.uint8).reshape(-1, size) == first[:1].view(np.uint8)).all())]
+    start, word = values.ctypes.data, int(first.view(np.int64)[0])
+
+    def look(begin: int, end: int) -> None:
+        found.append(all_equal(start + 8 * begin, end - begin, word))
+
+    share(look, ranges(count, parts_worth(count, thread_count())), None)
+    return all(found) and equal(values[8 * count // size :])
 
 
 def transposed(offsets: np.ndarray, columns: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

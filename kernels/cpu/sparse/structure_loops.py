@@ -17,6 +17,9 @@ from semiring.kernels.numpy.structure import BROKEN, FINE, SORTED, UNSORTED
 
 fetch: Any = raw.fetch  # a type checker would ask the callers for the typing context
 put: Any = raw.put
+select: Any = raw.select
+BLOCK = 1 << 9  # rows that are looked at together: their columns stay in the cache
+BATCH = 1 << 20  # entries that are counted in 32 bits
 
 
 @compiled
@@ -24,20 +27,61 @@ def inspect(offsets: int, columns: int, rows: int, width: int, entries: int) -> 
     """Whether columns ascend (`FINE`), do so with repetitions (`SORTED`), do not, or lie outside, in some rows."""
     if fetch(np.int64, offsets, 0) < 0 or fetch(np.int64, offsets, rows) > entries:
         return BROKEN
+    descends = False
     for i in range(rows):
-        if fetch(np.int64, offsets, i) > fetch(np.int64, offsets, i + 1):
-            return BROKEN
+        descends |= fetch(np.int64, offsets, i) > fetch(np.int64, offsets, i + 1)
+    if descends:
+        return BROKEN
     found = FINE
-    for i in range(rows):
-        before = np.int64(-1)
-        for p in range(fetch(np.int64, offsets, i), fetch(np.int64, offsets, i + 1)):
-            j = np.int64(fetch(np.int32, columns, p))
-            if j < 0 or j >= width:
+    for first in range(0, rows, BLOCK):
+        last = min(first + BLOCK, rows)
+        begin, end = fetch(np.int64, offsets, first), fetch(np.int64, offsets, last)
+        if begin == end:
+            continue
+        # As if the rows were one, which vectorises: steps that do not ascend may lead from a row to the next only.
+        if fetch(np.uint32, columns, begin) >= np.uint32(width):
+            return BROKEN
+        steps, between = np.int64(0), np.int64(0)
+        for start in range(begin + 1, end, BATCH):
+            outside, some = np.int32(0), np.int32(0)
+            for p in range(start, min(start + BATCH, end)):
+                j = fetch(np.int32, columns, p)
+                outside = np.int32(outside | select(np.uint32(j) >= np.uint32(width), np.int32(1), np.int32(0)))
+                some = np.int32(some + select(j <= fetch(np.int32, columns, p - 1), np.int32(1), np.int32(0)))
+            if outside:
                 return BROKEN
+            steps += some
+        for i in range(first, last):
+            p = fetch(np.int64, offsets, i)
+            if begin < p < fetch(np.int64, offsets, i + 1):
+                between += np.int64(fetch(np.int32, columns, p) <= fetch(np.int32, columns, p - 1))
+        if steps > between and found != UNSORTED:
+            found = max(found, order_of_columns(offsets, columns, first, last))
+    return found
+
+
+@compiled
+def order_of_columns(offsets: int, columns: int, first: int, last: int) -> int:
+    """What `inspect` finds of columns inside, row by row."""
+    found = FINE
+    for i in range(first, last):
+        for p in range(fetch(np.int64, offsets, i) + 1, fetch(np.int64, offsets, i + 1)):
+            before, j = fetch(np.int32, columns, p - 1), fetch(np.int32, columns, p)
             if j <= before:
                 found = max(found, SORTED if j == before else UNSORTED)
-            before = j
     return found
+
+
+@compiled
+def all_equal(words: int, count: int, word: int) -> bool:
+    """Whether each of some words of 64 bits is this one."""
+    for start in range(0, count, BATCH):
+        differs = np.int64(0)
+        for i in range(start, min(start + BATCH, count)):
+            differs |= fetch(np.int64, words, i) ^ word
+        if differs:
+            return False
+    return True
 
 
 @compiled

@@ -50,13 +50,18 @@ def digraph(random: np.random.Generator, n: int, degree: float, kind: str) -> np
 @given(
     n=st.sampled_from([0, 1, 2, 3, 16, 63, 64, 65, 130, 520]), seed=st.integers(0, 2**32 - 1),
     degree=st.sampled_from([0, 0.5, 1, 1.3, 3, 20]), kind=st.sampled_from(["any", "acyclic", "cycle", "loops"]),
-    reflexive=st.booleans(), threads=st.sampled_from([1, 2, 3]),
+    reflexive=st.booleans(), threads=st.sampled_from([1, 2, 3]), patience=st.sampled_from([0, 0.6, 1e6]),
 )
-def test_closures(n: int, seed: int, degree: float, kind: str, reflexive: bool, threads: int) -> None:
+def test_closures(
+    n: int, seed: int, degree: float, kind: str, reflexive: bool, threads: int, patience: float
+) -> None:
+    """By unions of rows and by those of packed edges, whichever the patience leads to."""
     random = np.random.default_rng(seed)
     graph = digraph(random, n, degree, kind)
     expected = warshall(graph, reflexive)
-    found = reachability.reach(*rows_of(graph, random), threads)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reachability, "UNIONS_A_LOOKUP", patience)
+        found = reachability.reach(*rows_of(graph, random), threads)
     assert (found.dense(0, 1, bool, reflexive, threads) == expected).all()
     assert (found.dense(np.inf, -2, "f4", reflexive, threads) == np.where(expected, -2, np.inf)).all()
     assert found.packed(reflexive, threads) == PackedMatrix.from_dense(expected)

@@ -17,6 +17,8 @@ from semiring.kernels.cpu.sparse.structure import (
     FINE,
     SORTED,
     UNSORTED,
+    alike,
+    narrowed,
     pieces_of,
     product_structure,
     product_work,
@@ -158,3 +160,61 @@ def test_many_rows_are_looked_at_by_all_threads(threads: str, monkeypatch: pytes
         changed_offsets = offsets.copy()
         changed_offsets[place] = value
         assert state_of(changed_offsets, columns, 6) == BROKEN
+
+
+@quick
+@given(st.data(), st.sampled_from(["i1", "u1", "i4", "u4", "i8", "u8", ">i8"]), st.booleans())
+def test_columns_of_any_integers(data: st.DataObject, dtype: str, strided: bool) -> None:
+    info = np.iinfo(dtype)
+    few = st.sampled_from([0, 1, 100, 2**31 - 1, 2**31, -1, -(2**31), 2**32, 2**32 + 1, int(info.min), int(info.max)])
+    some = data.draw(st.lists(few.filter(lambda i: info.min <= i <= info.max), max_size=4))
+    given_ = np.array(some, dtype)
+    if strided:
+        given_ = np.repeat(given_, 2)[::2]
+    found = narrowed(given_)
+    if np.dtype(dtype) != np.int32 and any(not 0 <= i < 2**31 for i in some):
+        assert found is None
+        return
+    assert found is not None and found.dtype == np.int32 and found.flags.c_contiguous and found.tolist() == some
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_many_columns_are_narrowed_by_all_threads(threads: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEMIRING_NUM_THREADS", threads)
+    wide = np.arange(200_000)
+    found = narrowed(wide)
+    assert found is not None and np.array_equal(found, wide)
+    for value in (-1, 2**31, 2**40):
+        wide[150_000] = value
+        assert narrowed(wide) is None
+
+
+@quick
+@given(
+    st.sampled_from(["?", "i1", "u2", "f2", "i4", "f4", "i8", "f8"]), st.integers(0, 600), st.sampled_from([0, 1]),
+    st.none() | st.tuples(st.integers(0, 599), st.sampled_from([0, 1, 5])), st.booleans(), st.sampled_from([1, 3]),
+)
+def test_numbers_that_are_alike(
+    dtype: str, count: int, value: int, other: tuple[int, int] | None, strided: bool, threads: int
+) -> None:
+    values = np.full(count, value, dtype)
+    if other is not None and count:
+        values[other[0] % count] = other[1]
+    given_ = np.repeat(values, 2)[::2] if strided else values
+    expected = len(set(values.tolist())) < 2
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SEMIRING_NUM_THREADS", str(threads))
+        for many in (0, structure.MANY):
+            patch.setattr(structure, "MANY", many)
+            assert alike(given_) is expected
+
+
+def test_nan_is_like_nothing_and_a_zero_with_a_sign_may_be_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(structure, "MANY", 0)
+    values = np.zeros(999)
+    values[500] = np.nan
+    assert not alike(values) and not alike(np.full(999, np.nan)) and not alike(np.full(1, np.nan))
+    records = np.zeros(5, [("a", "f8"), ("b", "i4")])
+    assert alike(records)
+    records["b"][3] = 1
+    assert not alike(records)

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from semiring.kernels.cpu.sparse.structure_loops import inspect, scatter, union_of_rows
-from semiring.kernels.numpy.structure import BROKEN, FINE, SORTED, UNSORTED
+from semiring.kernels.cpu.sparse.structure_loops import BLOCK, all_equal, inspect, scatter, union_of_rows
+from semiring.kernels.numpy.structure import BROKEN, FINE, SORTED, UNSORTED, state_of
 
 ROWS = st.lists(st.lists(st.integers(0, 8), max_size=6), max_size=6)
 
@@ -39,6 +39,30 @@ def test_offsets_that_descend_or_lead_too_far_are_broken() -> None:
     for offsets in ([-1, 2], [0, 2, 1], [0, 4]):
         assert look(np.array(offsets), columns, 5) == BROKEN
     assert look(np.array([0, 3]), np.array([0, -1, 2], np.int32), 5) == BROKEN
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    st.sampled_from([BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 3 * BLOCK]), st.integers(0, 3), st.integers(0, 2**32),
+    st.lists(st.tuples(st.integers(0, 10**6), st.integers(-1, 40)), max_size=3),
+)
+def test_inspect_across_blocks(rows: int, most: int, seed: int, changes: list[tuple[int, int]]) -> None:
+    """Where blocks of rows meet, and with rows that are empty; what NumPy finds is expected."""
+    lengths = np.random.default_rng(seed).integers(0, most + 1, rows)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    columns = (np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)).astype(np.int32) * 13
+    for place, value in changes if len(columns) else ():
+        columns[place % len(columns)] = value
+    assert look(offsets, columns, 40) == state_of(offsets, columns, 40)
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.integers(0, 100), st.integers(-(2**63), 2**63 - 1), st.lists(st.integers(0, 99), max_size=2))
+def test_all_equal(count: int, word: int, others: list[int]) -> None:
+    words = np.full(count, word)
+    for place in others:
+        words[place % max(count, 1) : count] ^= np.int64(1) << np.int64(place % 63)
+    assert all_equal(words.ctypes.data, count, word) == (words.tolist() == [word] * count)
 
 
 @settings(deadline=None, max_examples=100)
