@@ -81,13 +81,12 @@ def defined(a: Any) -> Any:
     return a >= np.float32(0)
 
 
-# Template
-
-
 @inline
 def combine(x: Any, a: Any, b: Any, unit: Any) -> Any:
-    """x ⊕ a ⊗ b in the element's own types."""
     return as_element(ELEMENT, plus(x, as_element(ELEMENT, times(a, b, unit))))
+
+
+# Template
 
 
 @operation
