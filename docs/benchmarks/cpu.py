@@ -63,6 +63,7 @@ def users_products(n: int) -> list[Row]:
         ("Σ |a − b|", np.add, lambda a, b: np.abs(a - b), 0, "0.65×"),
         ("Σ (a − b)²", np.add, lambda a, b: (a - b) ** 2, 0, "0.65×"),
         ("Σ min(a, b)", np.add, np.minimum, 0, "0.65×"),
+        ("Σ ab/2", np.add, lambda a, b: a * b / 2, 0, "0.65×"),
         ("min of a + b + ab/8", np.minimum, lambda a, b: a + b + a * b / 8, np.inf, "0.5×"),
     ):
         S = sr.Semiring("own", add=add, mul=mul, zero=zero, product_only=True, carrier=lambda a: a >= 0)
