@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
-from semiring.algebra.expression import Expression, Traced, apply, constant, equals
 from semiring.errors import SemiringError
 from semiring.kernels.cuda.dense.exchange import LEAVES, exchange, report
 from semiring.kernels.facts import DeviceFacts, Facts
@@ -25,13 +24,6 @@ class Codes(NamedTuple):
 SAME = Codes()
 
 
-class Test(NamedTuple):
-    """Whether an operand of ⊗ is zero, and ⊗ of operands that are not."""
-
-    absorbed: Expression
-    mul: Traced
-
-
 @dataclass(frozen=True, eq=False)
 class CudaLowering(Lowering):
     """A lowering for the CUDA engine."""
@@ -47,17 +39,6 @@ class CudaLowering(Lowering):
     def key(self) -> tuple[Any, ...]:
         """What the compiled code of products and closures depends on."""
         return (*super().key, self.non_negative, self.unit_pivots, self.absorbs)
-
-    @cached_property
-    def test_for_zero(self) -> Test | None:
-        """The test that `mul` begins with, and ⊗ without it; None where there is no test."""
-        ops, first = self.algebra.traced, self.mul.outputs[0]
-        assert ops
-        zero = [constant(z) for z in self.algebra.components_of(self.algebra.zero)]
-        absorbed = apply("logical_or", *(equals(ops.raw_mul.operand(i), zero) for i in range(2)))
-        if any(e.op != "where" or e.args[:2] != (absorbed, z) for e, z in zip(self.mul.outputs, zero, strict=False)):
-            return None
-        return Test(first.args[0], replace(self.mul, outputs=tuple(e.args[2] for e in self.mul.outputs)))
 
     def for_product(self, facts: Facts) -> CudaLowering:
         """The form for C ⊕ A ⊗ B of data of which the facts hold: nothing is tested that cannot occur.
@@ -118,11 +99,8 @@ class CudaLowering(Lowering):
 
 @lru_cache(1024)
 def _for_product(low: CudaLowering, has_zero: bool, has_tiny: bool) -> CudaLowering:
-    test = None if has_zero else low.test_for_zero
-    if test:
-        low = replace(
-            low, name="no zero", reason="no element is zero, so that none needs a test", mul=test.mul, absorbs=False
-        )
+    if not has_zero and low.test_for_zero:
+        low = replace(low.without_test, absorbs=False)
     scaled = low.mul if has_tiny or low.dtype.kind != "f" else factors_first(low.mul, low.dtype)
     return low if scaled is low.mul else replace(low, mul=scaled)
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 
 from semiring.algebra.evaluate import numpy_function
-from semiring.algebra.expression import Expression, Traced
+from semiring.algebra.expression import Expression, Traced, apply, constant, equals
 from semiring.algebra.laws import sequence
 from semiring.algebra.semiring import Semiring
 from semiring.kernels.facts import Facts
@@ -22,6 +22,13 @@ from semiring.kernels.facts import Facts
 from .logsum import LogSum
 
 CHUNK = 1 << 18  # elements that a conversion takes at once: it stays in the cache and needs no second matrix
+
+
+class Test(NamedTuple):
+    """Whether an operand of ⊗ is zero, and ⊗ of operands that are not."""
+
+    absorbed: Expression
+    mul: Traced
 
 
 @dataclass(frozen=True, eq=False)  # made once for each condition, and kept: one object is one lowering
@@ -92,6 +99,17 @@ class Lowering:
         )
 
     @cached_property
+    def test_for_zero(self) -> Test | None:
+        """The test that `mul` begins with, and ⊗ without it; None where there is no test."""
+        ops, first = self.algebra.traced, self.mul.outputs[0]
+        assert ops
+        zero = [constant(z) for z in self.algebra.components_of(self.algebra.zero)]
+        absorbed = apply("logical_or", *(equals(ops.raw_mul.operand(i), zero) for i in range(2)))
+        if any(e.op != "where" or e.args[:2] != (absorbed, z) for e, z in zip(self.mul.outputs, zero, strict=False)):
+            return None
+        return Test(first.args[0], replace(self.mul, outputs=tuple(e.args[2] for e in self.mul.outputs)))
+
+    @cached_property
     def by_library(self) -> bool:
         """Whether products are ordinary matrix products, by BLAS: of the numbers, or of their powers."""
         return self.blas or self.log_sum is not None
@@ -99,6 +117,14 @@ class Lowering:
     def for_product(self, facts: Facts) -> Lowering:
         """The form for C ⊕ A ⊗ B of data of which the facts hold: none of the results is multiplied again."""
         return self
+
+    @cached_property
+    def without_test(self) -> Self:
+        """The same for C ⊕ A ⊗ B of data without a zero, where ⊗ begins with a test for it; else this form itself."""
+        test = self.test_for_zero
+        if test is None:
+            return self
+        return replace(self, name="no zero", reason="no element is zero, so that none needs a test", mul=test.mul)
 
     def empty(self, shape: tuple[int, ...]) -> Any:
         """A matrix in storage that holds anything."""

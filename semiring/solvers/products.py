@@ -14,7 +14,7 @@ from semiring.kernels.blocks.bits import check_writable
 from semiring.kernels.build import affordable, code_of
 from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.interface import StackKernel
-from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.lowering.base import Lowering, chunks
 from semiring.kernels.wrappers.paced import SHORT, paced
 from semiring.operands.convert import as_packed
 from semiring.operands.devices import is_on_gpu, to_host, upload
@@ -25,6 +25,9 @@ from .forms import product_of, refuse_overflow, same_dtype, written
 from .plan import Plan
 from .shapes import Product, can_hold, product_shape
 from .task import Task
+
+MANY = 1e6  # terms for which a look at the operands repays
+TEST = 1e-10  # seconds that a test for zero takes
 
 
 def offer(task: Task) -> Plan:
@@ -43,12 +46,33 @@ def _dense(task: Task) -> Plan:
     facts, low = A.form(3, beside=(B, *C), check=task.options.check or nothing, packed=packed and not nothing)
     low = low.for_product(facts)
     entries = prod(shape.full)
+    terms = float(entries) * shape.depth
+    if terms >= MANY and needs_no_test(low, A.array, B.array):  # type: ignore[attr-defined]
+        low = spared(low, terms)
     if not code_of(low).bought:
-        low = affordable(low, shape.depth, float(entries) * shape.depth)
+        low = affordable(low, shape.depth, terms)
     return Plan(
-        "matmul", task.S, shape.final, "tiled product", low, "", float(entries) * shape.depth, entries * dtype.itemsize,
+        "matmul", task.S, shape.final, "tiled product", low, "", terms, entries * dtype.itemsize,
         partial(_nothing if nothing else _multiply, task, shape),
     )
+
+
+def needs_no_test(low: Lowering, *operands: np.ndarray) -> bool:
+    """Whether ⊗ tests for a zero that is in none of the operands, in compiled code on the CPU."""
+    if low.on_gpu or low.kind != "numba" or low.by_library or not low.is_identity or len(low.components) > 1:
+        return False
+    zero = low.zero[0]
+    return low.test_for_zero is not None and not any((part == zero).any() for x in operands for part in chunks(x))
+
+
+def spared(low: Lowering, terms: float) -> Lowering:
+    """The form without a test for zero, or that with it where its code is there and the other's would cost more."""
+    spare, seconds = low.without_test, terms * TEST
+    code = code_of(spare)
+    if code.at_hand or not code_of(low).at_hand or code.repays(seconds):
+        return spare
+    code.spent += seconds
+    return low
 
 
 def _nothing(task: Task, shape: Product, plan: Plan) -> Any:

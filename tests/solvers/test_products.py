@@ -15,10 +15,13 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring.kernels.build import kernel
+from semiring.kernels.build import code_of, kernel
 from semiring.kernels.choose import choose
+from semiring.kernels.cpu.compile import price
 from semiring.kernels.lowering.general import general
 from semiring.operands.examine import examine
+from semiring.solvers import products
+from semiring.solvers.products import needs_no_test, spared
 
 inf = np.inf
 quick = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
@@ -468,3 +471,68 @@ def test_least_common_multiples_that_leave_the_dtype_are_refused() -> None:
     with pytest.raises(sr.SemiringError, match="a result is 8633, which int8 cannot hold"):
         sr.matmul(A, np.array([[89, 0], [0, 1]], "i1"), S)
     assert sr.matmul(A.astype("i2"), np.array([[89, 0], [0, 1]], "i2"), S).tolist() == [[8633, 0], [0, 1]]
+
+
+TESTED = {
+    "halves": sr.Semiring("halves", add=np.add, mul=lambda a, b: a * b / 2, zero=0.0, product_only=True,
+                          carrier=lambda a: a >= 0),
+    "plus_min": sr.plus_min, "gcd_lcm": sr.gcd_lcm,
+}
+FEW = st.sampled_from([0.0, -0.0, 1.0, 2.0, 7.0, inf])
+
+
+@quick
+@given(st.sampled_from([("halves", "f4"), ("halves", "f8"), ("gcd_lcm", "i4"), ("plus_min", "f4")]), st.data())
+def test_a_zero_is_tested_for_where_there_is_one(case: tuple[str, str], data: st.DataObject) -> None:
+    """With a zero in the data or without, with infinities or without, as the algebra's own arithmetic has it."""
+    S, kind = TESTED[case[0]], np.dtype(case[1])
+    values = FEW if kind.kind == "f" else st.integers(1, 7) | st.just(int(S.zero_in(kind)))
+    m, k, n = (data.draw(st.integers(1, 5)) for _ in range(3))
+    A, B = (
+        np.array(data.draw(st.lists(values, min_size=p * q, max_size=p * q)), kind).reshape(p, q)
+        for p, q in ((m, k), (k, n))
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(products, "MANY", 0)
+        got = sr.matmul(A, B, S, check=False, device="cpu")
+    arithmetic = S.over(kind)
+    wanted = np.full((m, n), arithmetic.zero)
+    for step in range(k):
+        wanted = arithmetic.add(wanted, arithmetic.mul(*np.broadcast_arrays(A[:, step, None], B[None, step])))
+    np.testing.assert_allclose(got, wanted, rtol=1e-6)
+
+
+@given(
+    st.lists(FEW, min_size=1, max_size=9), st.lists(FEW, min_size=1, max_size=9), st.sampled_from(["f4", "f8"]),
+)
+def test_when_the_test_is_left_out(a: list[float], b: list[float], dtype: str) -> None:
+    """Where neither operand holds a zero, of either sign; the same form each time, and none for what is proven."""
+    A, B = np.array([a], dtype), np.array([b], dtype)
+    low = general(TESTED["halves"], A.dtype)
+    assert needs_no_test(low, A, B) == (0 not in a and 0 not in b)
+    assert not needs_no_test(low.without_test, A, B) and not needs_no_test(general(sr.min_plus, A.dtype), A, B)
+    assert not needs_no_test(general(sr.plus_times, A.dtype), A, B), "that is for the BLAS"
+
+
+def test_large_products_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The plan says so; a small one is not worth the look, and one with a zero in it needs the test."""
+    monkeypatch.setenv("SEMIRING_COMPILE", "always")
+    A, S = np.ones((130, 130), "f4"), TESTED["halves"]
+    B = A.copy()
+    B[7, 8] = 0
+    names = [sr.plan(x, S, verb="matmul", B=y).lowering.name for x, y in ((A, A), (A, B), (A[:9, :9], A[:9, :9]))]
+    assert names == ["no zero", "general", "general"]
+
+
+def test_the_form_with_a_test_serves_until_the_other_repays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is there already, say from a warm-up: what its tests take adds up to a share of what compiling costs."""
+    S = sr.Semiring("thirds", add=np.add, mul=lambda a, b: a * b / 3, zero=0.0, product_only=True)
+    low, code = general(S, np.dtype("f4")), code_of(general(S, np.dtype("f4")))
+    monkeypatch.setenv("SEMIRING_COMPILE", "auto")
+    monkeypatch.setattr(price, "cache_directory", lambda: None)
+    assert spared(low, 1e9) is low.without_test, "neither is there"
+    monkeypatch.setattr(code, "bought", True)
+    assert spared(low, 1e9) is low
+    forms = [spared(low, 2e9) for _ in range(20)]
+    assert forms[0] is low and forms[-1] is low.without_test
+    assert spared(low, 1) is low.without_test, "it is there now"

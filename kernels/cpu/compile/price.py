@@ -113,6 +113,11 @@ class Code:
         self._names, self._at_once, self.spent = names, ("always",) if shared else ("always", "kept"), 0.0
         self._missing: int | None = None  # functions that are not on disk
 
+    @property
+    def at_hand(self) -> bool:
+        """Whether none has to be compiled: this process has them, or an earlier one kept them on disk."""
+        return self.bought or self._price() <= IMPORT
+
     def repays(self, seconds: float) -> bool:
         """Whether to compile for work that takes NumPy so many seconds."""
         if not self.bought:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,19 @@ from typing import Any
 import numpy as np
 
 from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.lowering.contraction import fuses_in_step, hides_no_infinity, operand_ranges, whole_step
 
-from .rules import HELPERS, function
+from .rules import CONTRACTED, HELPERS, NUMBA, function
 
 CHUNK = 64  # steps of k for which a tile keeps A and B packed
 TILE_BYTES = 2048  # width of a tile of C, in bytes of a row
+COMBINE = """\
+@inline
+def combine(x, a, b, unit):
+    return as_element(ELEMENT, plus(x, as_element(ELEMENT, times(a, b, unit))))
+
+
+"""
 
 
 @dataclass(frozen=True)
@@ -47,6 +55,9 @@ class Program:
         Names in scope: ``np``, ``math``, ``inf``, ``nan``, the scalar types by name (``float32``, ``int16``,
         ``boolean``, …), ``fma(x, y, z)``, ``select(condition, x, y)``, ``floor(x)``, ``ZERO`` and ``ONE``. What `times`
         and `plus` return is cast to the components' types.
+    combine : str, optional
+        Source of ``combine(x, a, b, unit)``: x ⊕ a ⊗ b of elements, for kernels in which that is all the work. The
+        default calls `times` and `plus`.
     """
 
     name: str
@@ -54,6 +65,7 @@ class Program:
     zero: tuple[Any, ...]
     one: tuple[Any, ...]
     prelude: str
+    combine: str = COMBINE
 
     @property
     def dtype(self) -> np.dtype:
@@ -147,7 +159,7 @@ from numba.np.numpy_support import from_dtype
 from semiring.kernels.cpu.compile.jit import njit
 from semiring.kernels.cpu.compile.raw import (
     ANY, PANEL, ROW_0, ROW_1, ROW_2, ROW_3, as_element, call, fetch, first_component, floor, fma, load, put,
-    select, stay_apart, store, take
+    select, stay_apart, store, take, wide_vectors
 )
 
 '''
@@ -253,13 +265,15 @@ def name_of(components: tuple[np.dtype, ...]) -> str:
 
 def program(lowering: Lowering) -> Program:
     """The Numba text of a lowering."""
-    components = lowering.components
-    mul = function("times", "a, b, unit", lowering.mul.outputs, components)
+    components, rules = lowering.components, NUMBA
+    if has_fma():
+        rules = replace(CONTRACTED, fuses=functools.partial(hides_no_infinity, operand_ranges(lowering)))
+    mul = function("times", "a, b, unit", lowering.mul.outputs, components, rules=rules)
     if lowering.fused_sum and has_fma():
         mul = "@inline\ndef times(a, b, unit):\n    return fma(b, unit, a)\n"
     functions = [
         mul,
-        function("scaled", "a, b", lowering.scale.outputs, components),
+        function("scaled", "a, b", lowering.scale.outputs, components, rules=rules),
         function("plus", "x, t", lowering.add.outputs, components),
         function("star", "a", lowering.star.outputs, components),
         function("defined", "a", [lowering.defined], components, [np.dtype(bool)]),
@@ -268,5 +282,16 @@ def program(lowering: Lowering) -> Program:
     helpers = [name for name in HELPERS if re.search(rf"\b(?<!\.){name}\(", text)]
     imports = f"from semiring.kernels.cpu.compile.scalar import {', '.join(helpers)}\n\n\n" if helpers else ""
     prelude = f"{imports}{text}\n\n"
-    digest = blake2b(prelude.encode(), digest_size=4).hexdigest()
-    return Program(f"{name_of(components)}_{digest}", components, lowering.zero, lowering.one, prelude)
+    combine = _combine(lowering)
+    digest = blake2b((prelude + combine).encode(), digest_size=4).hexdigest()
+    return Program(f"{name_of(components)}_{digest}", components, lowering.zero, lowering.one, prelude, combine)
+
+
+def _combine(lowering: Lowering) -> str:
+    """x ⊕ a ⊗ b with as few roundings and instructions as the processor allows."""
+    (mul, *_), components = lowering.mul.outputs, lowering.components
+    step = whole_step(lowering, mul) if has_fma() else None
+    if step is None:
+        return COMBINE
+    rules = replace(CONTRACTED, fuses=fuses_in_step(lowering, mul))
+    return function("combine", "x, a, b, unit", [step], components, rules=rules) + "\n\n"

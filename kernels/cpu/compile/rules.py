@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -55,6 +56,11 @@ NUMBA = Rules(
     result=lambda text, dtype: text if dtype.kind == "b" else _cast(text, dtype),
 )
 
+# Where the processor has the instruction: a product that joins a sum is not rounded before.
+CONTRACTED = replace(
+    NUMBA, fused={"add": ("fma({0}, {1}, {2})",) * 2, "subtract": ("fma({0}, {1}, -{2})", "fma(-{0}, {1}, {2})")}
+)
+
 assert set(UFUNCS) <= set(NUMBA.table)
 
 # What the rows call beside the intrinsics: functions of scalar.py.
@@ -85,6 +91,7 @@ def function(
     outputs: Sequence[Expression],
     components: Sequence[np.dtype],
     wanted: Sequence[np.dtype] | None = None,
+    rules: Rules = NUMBA,
 ) -> str:
     """The text of a Numba function over elements, which are scalars, or tuples where there are several components."""
     wanted = components if wanted is None else wanted
@@ -93,7 +100,7 @@ def function(
     def read(operand: int, component: int) -> str:
         return names[operand] if len(components) == 1 else f"{names[operand]}[{component}]"
 
-    lines, results = lower(outputs, components, wanted, NUMBA, read)
+    lines, results = lower(outputs, components, wanted, rules, read)
     value = results[0] if len(results) == 1 else f"({', '.join(results)})"
     body = "".join(f"    {line}\n" for line in lines)
     return f"@inline\ndef {name}({parameters}):\n{body}    return {value}\n"

@@ -11,7 +11,7 @@ from types import ModuleType
 import numpy as np
 
 from semiring.kernels.cpu.compile import cache
-from semiring.kernels.cpu.compile.program import Program, source
+from semiring.kernels.cpu.compile.program import COMBINE, Program, source
 
 TEMPLATE = Path(__file__).with_name("operations_template.py")
 
@@ -67,7 +67,8 @@ class Operations:
 
     @property
     def _text(self) -> tuple[str, str]:
-        return self.program.name, source(self.program, TEMPLATE)
+        program = self.program
+        return program.name, source(replace(program, prelude=program.prelude + program.combine), TEMPLATE)
 
     def _address(self, function: str) -> int:
         from semiring.kernels.cpu.compile.jit import address_of  # it imports Numba
@@ -85,4 +86,7 @@ def exchanged(given: Program) -> Program:
     """The same semiring with the operands of ⊗ exchanged."""
     prelude = re.sub(r"^def times\(", "def times_as_declared(", given.prelude, flags=re.MULTILINE)
     prelude += "\n@inline\ndef times(a, b, unit):\n    return times_as_declared(b, a, unit)\n\n\n"
-    return replace(given, name=f"{given.name}_exchanged", prelude=prelude)
+    combine = given.combine
+    if combine != COMBINE:  # which calls `times`
+        combine = combine.replace("def combine(x, a, b, unit)", "def combine(x, b, a, unit)")
+    return replace(given, name=f"{given.name}_exchanged", prelude=prelude, combine=combine)

@@ -33,6 +33,7 @@ from semiring.kernels.cpu.compile.raw import (
     load,
     put,
     store,
+    wide_vectors,
 )
 
 ELEMENT = np.float32  # or a tuple of scalar classes
@@ -81,13 +82,12 @@ def defined(a: Any) -> Any:
     return a >= np.float32(0)
 
 
-# Template
-
-
 @inline
 def combine(x: Any, a: Any, b: Any, unit: Any) -> Any:
-    """x ⊕ a ⊗ b in the element's own types."""
     return as_element(ELEMENT, plus(x, as_element(ELEMENT, times(a, b, unit))))
+
+
+# Template
 
 
 @operation
@@ -101,6 +101,7 @@ def multiply(
     ``c_first + i · width``. Rows are taken by ROWS: those past the last are computed too, and must exist in a and c.
     Steps of k are taken by DEPTH, what is left by HALF, and then one by one. `one` is 1, and not known to the compiler.
     """
+    wide_vectors()
     unit = first_component(ELEMENT, one)
     whole = depth - depth % DEPTH
     half = depth - depth % HALF
@@ -140,6 +141,7 @@ def close_pivots(panel: int, plane: int, width: int, p: int, pivots: int, one: i
     ZERO before a sweep over all columns, which leaves in it just the product that it has to hold. Returns −1, or the
     row of the first pivot whose star does not exist.
     """
+    wide_vectors()
     unit = first_component(ELEMENT, one)
     for k in range(pivots):
         pivot = load(ELEMENT, panel, plane, k * width + p + k, ANY)

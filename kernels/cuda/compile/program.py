@@ -12,7 +12,7 @@ import numpy as np
 
 from semiring.algebra.evaluate import Rules
 from semiring.algebra.expression import Expression, Traced, apply, constant, operand, postorder, substitute
-from semiring.algebra.proofs import EVERYTHING, Range, range_of, reached_range
+from semiring.kernels.lowering.contraction import fuses_in_step, hides_no_infinity, operand_ranges, sums_products
 
 from .rules import CUDA, NON_NEGATIVE, ROUNDED, element, function, literal, memory_type, value_type
 
@@ -214,7 +214,7 @@ def _file(name: str) -> str:
 def program(low: CudaLowering) -> Program:
     """The text of a lowering's algebra."""
     components = low.components
-    fuses = partial(_hides_no_infinity, _ranges(low))
+    fuses = partial(hides_no_infinity, operand_ranges(low))
     rules = replace(NON_NEGATIVE if low.non_negative else CUDA, fuses=fuses)
     rough = rules if low.drops_nan else replace(ROUNDED, fuses=fuses)
     if len(components) == 1:
@@ -246,42 +246,13 @@ def _relax(low: CudaLowering, rules: Rules) -> list[str]:
         mul, result = test.mul, "absorbed(a, b) ? c : plus(c, times_tested(a, b))"
         lines.append(function("absorbed", "a, b", [test.absorbed], components, [np.dtype(bool)], rules))
         lines.append(function("times_tested", "a, b", mul.outputs, components, rules=rules))
-    if _sums_products(low, mul):
+    if sums_products(low, mul.outputs[0]):
         shifted = {operand(i): operand(i + 1) for i in range(2)}
         total = apply("add", operand(0), *substitute(mul.outputs, shifted))
-        rules = replace(rules, fuses=lambda total, product: True)
+        rules = replace(rules, fuses=fuses_in_step(low, mul.outputs[0]))
         lines.append(function("joined", "c, a, b", [total], components, rules=rules))
         result = "absorbed(a, b) ? c : joined(c, a, b)" if test else "joined(c, a, b)"
     return [*lines, f"DEVICE Value relax(Value c, Value a, Value b) {{ return {result}; }}\n"]
-
-
-def _ranges(low: CudaLowering) -> tuple[Range, Range]:
-    """Where both operands of a ⊕ or a ⊗ lie, as far as that is proven."""
-    traced = low.algebra.traced
-    inside = reached_range(traced) if traced and low.dtype.kind == "f" else EVERYTHING
-    return inside, inside
-
-
-def _hides_no_infinity(inputs: tuple[Range, ...], total: Expression, product: Expression) -> bool:
-    """Whether a product may be added before it is rounded: it is never an infinity opposite to what it is added to.
-
-    Rounded first it would make NaN of that, which tells that there is no result; unrounded it leaves the other one.
-    """
-    other = total.args[0] if total.args[1] is product else total.args[1]
-    left, right = range_of(other, inputs), range_of(product, inputs)
-    if total.op == "subtract":  # whichever of them is taken away
-        return (left.low >= 0 and right.high <= 0) or (left.high <= 0 and right.low >= 0)
-    return (left.low >= 0 and right.low >= 0) or (left.high <= 0 and right.high <= 0)
-
-
-def _sums_products(low: CudaLowering, mul: Traced) -> bool:
-    """Whether ⊕ is the sum and ⊗ ends in a product that has one sign, so that the sum may take it in unrounded."""
-    if len(low.components) > 1 or not low.add.is_plain("add") or mul.outputs[0].op != "multiply":
-        return False
-    if low.components[0].kind != "f":
-        return True
-    found = range_of(mul.outputs[0], _ranges(low))
-    return found.low >= 0 or found.high <= 0
 
 
 def rank_source(dtype: np.dtype, rank: np.dtype) -> str:
@@ -330,7 +301,7 @@ def _weight(low: CudaLowering, rules: Rules) -> float:
         depends[e] = {e.value[0]} if e.op == "input" else set().union(*(depends[a] for a in e.args))
         if len(depends[e]) == 2:  # what has one of the operands in it is computed once for all that the other one is
             count += _instructions(rules, e)
-    if _sums_products(low, low.mul):
+    if sums_products(low, low.mul.outputs[0]):
         count -= 1
     if _plain(low.add, "minimum", "maximum"):
         count -= 0.5  # one instruction compares with two terms, or adds too

@@ -50,6 +50,22 @@ def test_data_in_another_form() -> None:
     assert low.decode(np.array([6.0])) == 5
 
 
+HALVES = sr.Semiring("halves", add=np.add, mul=lambda a, b: a * b / 2, zero=0.0, product_only=True)
+
+
+def test_a_test_for_zero_and_the_form_without() -> None:
+    low = general(HALVES, F8)
+    test, plain = low.test_for_zero, low.without_test
+    assert test and str(test.absorbed) == "(a = 0) or (b = 0)" and str(test.mul) == "(a · b) · 0.5"
+    assert plain.mul == test.mul and plain.scale is low.scale and plain.key != low.key
+    assert low.without_test is plain and plain.without_test is plain
+
+
+@pytest.mark.parametrize("low", [PLAIN, RECORDS], ids=["proven", "records"])
+def test_where_no_test_is_there_none_is_left_out(low: base.Lowering) -> None:
+    assert (low.test_for_zero is None) == (low.without_test is low)
+
+
 def test_sizes() -> None:
     assert (PLAIN.components, RECORDS.components) == ((F8,), (F8, F8))
     assert (PLAIN.matrix_bytes(7), RECORDS.matrix_bytes(7), OBJECTS.matrix_bytes(0)) == (392, 784, 0)

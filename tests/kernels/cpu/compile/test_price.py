@@ -154,6 +154,15 @@ def test_what_is_on_disk_is_used_at_once(directory: Path, loaded: bool) -> None:
     assert not Code(lambda: ["four", "five"]).repays(0.0)
 
 
+def test_what_is_on_disk_is_at_hand(directory: Path) -> None:
+    """As is what this process has; what is not all there is not."""
+    keep(directory, "one")
+    assert Code(lambda: ["one"]).at_hand and not Code(lambda: ["one", "two"]).at_hand
+    code = Code(lambda: ["two"])
+    code.bought = True
+    assert code.at_hand
+
+
 def test_what_is_on_disk_is_asked_once(directory: Path) -> None:
     asked = []
     code = Code(lambda: asked.append(1) or ["one"])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.kernels.cpu.compile import program as module
-from semiring.kernels.cpu.compile.program import Geometry, Program, geometry, program, round_up, source, unroll
+from semiring.kernels.cpu.compile.program import COMBINE, Geometry, Program, geometry, program, round_up, source, unroll
 from semiring.kernels.cpu.dense.operations import TEMPLATE
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.general import general
@@ -51,6 +51,15 @@ def test_what_the_text_means(name: str, fma: bool, monkeypatch: pytest.MonkeyPat
             assert run["defined"](a) == (name != "plus_times" or a != 1)
             if run["defined"](a) and not S.may_diverge:
                 assert run["star"](a) == S.star(a)
+
+
+def test_a_step_as_a_whole_where_the_processor_joins_products(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else, and for other elements than floats, ⊗ comes before ⊕."""
+    low, whole = general(sr.min_plus, np.dtype("f4")), general(sr.min_plus, np.dtype("i8"))
+    for fma in (False, True):
+        monkeypatch.setattr(module, "has_fma", lambda fma=fma: fma)
+        assert (program(low).combine == COMBINE) is not fma and program(whole).combine == COMBINE
+    assert "fma(b, unit, a)" in program(low).combine
 
 
 def test_records_have_a_function_of_tuples() -> None:

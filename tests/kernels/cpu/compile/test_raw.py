@@ -29,6 +29,7 @@ from semiring.kernels.cpu.compile.raw import (
     select,
     store,
     take,
+    wide_vectors,
 )
 
 compiled = njit(error_model="numpy", nogil=True, cache=True)
@@ -185,3 +186,19 @@ def test_each_number_is_taken_once() -> None:
         worker.join(60)
     assert sum(counts) == most - 5 and counter[0] == most + 4
     assert (taken[:5] == 0).all() and (taken[5:] == 1).all()
+
+
+@njit(error_model="numpy")  # of cached code nobody can see the text
+def total(source: int, n: int) -> float:
+    wide_vectors()
+    sum_ = f4(0)
+    for i in range(n):
+        sum_ += load(f4, source, 0, i, ANY)
+    return sum_
+
+
+def test_whole_registers_are_asked_for() -> None:
+    values = np.arange(40, dtype="f4")
+    assert total(values.ctypes.data, 40) == values.sum()
+    (text,) = total.inspect_llvm().values()
+    assert '"prefer-vector-width"="512"' in text

@@ -11,11 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import int64
 
+import semiring as sr
 from semiring.kernels.cpu.compile.jit import njit
-from semiring.kernels.cpu.compile.program import geometry
+from semiring.kernels.cpu.compile.program import geometry, program
 from semiring.kernels.cpu.compile.raw import call
 from semiring.kernels.cpu.dense.operations import Operations, exchanged, operations
 from semiring.kernels.cpu.sparse.fronts import Planes
+from semiring.kernels.lowering.general import general
 
 from .preludes import CASES, Case, join, split
 
@@ -178,3 +180,16 @@ def test_each_is_compiled_when_it_is_asked_for() -> None:
     assert found.names("multiply", "close_pivots")[1].endswith(".close_pivots")
     assert operations(case.program) is operations(case.program)
     assert not found.module.add_scattered.signatures
+
+
+def test_exchanged_operands_of_a_whole_step() -> None:
+    """Of ⊗ only: x stays where it is."""
+    S = sr.Semiring("users", add=np.minimum, mul=lambda a, b: 2 * a - b, zero=np.inf, product_only=True)
+    given_ = program(general(S, np.dtype("f8")))
+    scope: dict[str, Any] = {
+        "inline": lambda f: f, "float64": np.float64, "select": lambda c, x, y: x if c else y,
+        "fma": lambda x, y, z: x * y + z,
+    }
+    for text, term in ((given_, -1), (exchanged(given_), 5)):
+        exec(text.prelude + text.combine.replace("as_element(ELEMENT, ", "("), scope)
+        assert (scope["combine"](9, 1, 3, 1), scope["combine"](-5, 1, 3, 1)) == (min(9, term), -5)
