@@ -63,11 +63,13 @@ PURPOSES: dict[str, tuple[str, Callable[[Lowering, float, float], float]]] = {
     "fronts": ("sparse.fronts", fronts.seconds),
     "search": ("sparse.search", lambda lowering, rounds, terms: rounds * SETTLE + terms * LABEL),
     "levels": ("sparse.levels", lambda lowering, rounds, terms: rounds * SETTLE + terms * LABEL),
+    "trees": ("sparse.trees", lambda lowering, rounds, terms: terms * TREE_EDGE),
     "sweep": ("sparse.sweeps", lambda lowering, rounds, terms: rounds * SETTLE + terms * LABEL),
 }
 FUNCTIONS = {"blocks": 4, "fronts": 5}  # that such work needs, where it is more than one
 SETTLE = 2.5e-4  # seconds in which `semiring.algorithms.labels` settles a vertex
 LABEL = 2e-8  # and looks at a label
+TREE_EDGE = 1e-7  # seconds in which `semiring.algorithms.trees` looks at an edge for one line
 
 
 def affordable(lowering: Lowering, rounds: float, terms: float, purpose: str = "blocks") -> Lowering:

@@ -42,6 +42,7 @@ from .api import closure_rows as closure_rows
 from .api import factor as factor
 from .api import matmul as matmul
 from .api import path as path
+from .api import paths as paths
 from .api import plan as plan
 from .api import prepare as prepare
 from .api import solve as solve
@@ -63,6 +64,7 @@ from .kernels.cpu.compile.cache import clear_cache as clear_cache
 from .operands.pack import pack as pack
 from .results.acyclic import condensation as condensation
 from .results.acyclic import transitive_reduction as transitive_reduction
+from .results.paths import Paths as Paths
 from .results.reachability import Reachability as Reachability
 from .results.reachability import reach as reach
 from .solvers.costs import SparsePlan as SparsePlan

@@ -15,7 +15,9 @@ from .operands.dense import read_array
 from .operands.examine import examine
 from .operands.operand import Operand
 from .operands.read import read
+from .results.paths import Paths
 from .solvers.plan import Plan
+from .solvers.search import positions
 from .solvers.task import Task, compute, first_offer, options, refuse_what_has_no_meaning
 
 if TYPE_CHECKING:
@@ -374,6 +376,78 @@ def closure_rows(
     array([-1,  0,  1], dtype=int32)
     """
     return compute(Task("rows", S, (A,), options(device=device, predecessors=predecessors), (sources,)))
+
+
+def paths(
+    A: Any,
+    S: Semiring | str,
+    *,
+    sources: Any = None,
+    targets: Any = None,
+    limit: Any = None,
+    method: str = "auto",
+    device: str | None = None,
+    progress: Progress = False,
+) -> Paths:
+    """Best paths between all vertices, or from some to some, where ⊕ selects.
+
+    Parameters
+    ----------
+    A : array_like, sparse matrix or graph, shape (n, n)
+        As for `closure`; where vertices have names, paths are asked for and given by name.
+    S : Semiring or str
+        With a selective ⊕.
+    sources : vertex or sequence of vertices, optional
+        Where paths begin. Default: in every vertex.
+    targets : vertex or sequence of vertices, optional
+        Where they lead. Default: to every vertex.
+    limit : element, optional
+        Paths that are worse are left out. Needs that no edge is better than 1.
+    method : str
+        As in `closure`, where no sources are given.
+    device : {None, "cpu", "gpu"}
+        Where the weights are computed; see `closure`.
+    progress : bool or callable
+        As in `closure`.
+
+    Returns
+    -------
+    Paths
+        With `weights`, `next_hop`, `predecessors`, `tree(source)`, `walk(sources, targets)`, `edges(source, target)`
+        and `to_frame()`; `R[source, target]` is one path.
+
+    Raises
+    ------
+    LawError
+        When ⊕ does not select, the algebra is not a semiring, or best walks go round a cycle; when there is a limit
+        and an edge is better than 1.
+    NoClosureError
+        When there is an improving cycle.
+    SemiringError
+        For an unknown vertex, an entry that is not an element, or a path whose weight the dtype cannot hold.
+
+    Notes
+    -----
+    The weights are those of `closure`, or of `closure_rows` where sources are given, and the vertices follow from them;
+    see `semiring.algorithms.trees`. Ties break the same way for every method and device: of best walks that go on alike
+    the one with the least next vertex, where sources are given the one with the least vertex before. The ⊗ of a path's
+    edges is its weight exactly where ⊗ is exact, and within the rounding of `closure` elsewhere.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> roads = sr.as_graph([("Ayr", "Bo", 3.0), ("Bo", "Dale", 4.0), ("Ayr", "Dale", 9.0)])
+    >>> R = sr.paths(roads, sr.min_plus)
+    >>> R["Ayr", "Dale"]
+    Path(weight=7.0, vertices=['Ayr', 'Bo', 'Dale'])
+    >>> R["Dale", "Ayr"]
+    Path(weight=inf, vertices=None)
+    """
+    task = Task("paths", S, (A,), options(method=method, device=device, progress=progress), (sources, limit))
+    given = task.given[0]
+    ends = None if targets is None else positions(targets, given.names, given.shape[0])[1]
+    weights, tree, starts = compute(task)
+    return Paths(given, weights, tree, starts, ends)
 
 
 def path(A: Any, S: Semiring | str, source: Any, target: Any) -> tuple[Any, list[Any] | None]:

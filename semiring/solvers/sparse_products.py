@@ -7,7 +7,7 @@ matrix times a dense one.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from .forms import plain_form, product_of, refuse_overflow, same_dtype, same_ver
 from .plan import Plan
 from .shapes import Product, can_hold, product_shape
 from .task import Task
+
+if TYPE_CHECKING:
+    from semiring.kernels.cpu.sparse.product import SparseKernel
 
 
 def offer(task: Task) -> Plan:
@@ -103,7 +106,7 @@ def _looking(task: Task, A: Sparse, B: Dense, C: list[Operand], shape: Product) 
 
 def _looked_at(task: Task, low: Lowering, A: Sparse, B: Dense, C: Any, shape: Product, plan: Plan) -> Any:
     result = np.empty(shape.full, low.storage) if C is None else low.encode(C.array, True).reshape(shape.full)
-    fine = sparse_kernel(low).times_vector(
+    fine = cast("SparseKernel", sparse_kernel(low)).times_vector(
         result[:, 0], A.given, np.ascontiguousarray(B.array.reshape(-1)), accumulate=C is not None
     )
     if task.options.check:

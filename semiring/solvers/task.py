@@ -65,6 +65,7 @@ SOLVERS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "rows": dict.fromkeys(("dense", "device", "sparse", "packed"), ("search",)),
     "path": dict.fromkeys(("dense", "device", "sparse", "packed"), ("search",)),
+    "paths": dict.fromkeys(("dense", "device", "sparse", "packed"), ("paths",)),
 }
 
 
@@ -140,6 +141,7 @@ TAKES = {
     "solve": "device check B",
     "rows": "device predecessors sources",
     "path": "sources",
+    "paths": "method device tile",
 }
 
 
@@ -237,7 +239,7 @@ class Task:
         else:
             stays = device == "cpu" or (device is None and (work < LEAST_WORK or kinds != {"dense"}))
         # These solvers place their operands.
-        stays |= verb in ("rows", "path") or (verb == "matmul" and "sparse" in kinds and "packed" not in kinds)
+        stays |= verb in ("rows", "path", "paths") or (verb == "matmul" and "sparse" in kinds and "packed" not in kinds)
         if not stays:
             self.operands = place(operands, device, work)
             kinds = {operand.kind for operand in self.operands}

@@ -106,12 +106,12 @@ class CpuSearchKernel:
         return ranges(count, min(PIECES * self.threads, work // WORK + 1))
 
 
-def text_of(text: Program) -> tuple[str, str]:
-    """Name and text of the generated module."""
+def text_of(text: Program, template: Path = TEMPLATE) -> tuple[str, str]:
+    """Name and text of the generated module of a template that compares elements."""
     parts = [f"(x[{i}] != y[{i}])" for i in range(len(text.components))]
     differs = " | ".join(parts) if len(parts) > 1 else "x != y"
     prelude = f"{text.prelude}@inline\ndef differs(x, y):\n    return {differs}\n\n\n"
-    return f"frontier_{text.name}", source(replace(text, prelude=prelude), TEMPLATE)
+    return f"{template.stem.removesuffix('_template')}_{text.name}", source(replace(text, prelude=prelude), template)
 
 
 def names_of(lowering: Lowering) -> list[str]:

@@ -1,0 +1,215 @@
+"""The trees of best walks, from their values alone, where ⊕ selects.
+
+    x_s = 1,   x_v = ⊕_u x_u ⊗ a_uv     the row of the closure of a source s
+    p_v = the least u of which x_u ⊗ a_uv is best, of those with x_u better than x_v
+
+Values come from any method, and the edges say what came before them: what no method decides, none can decide
+otherwise, so that ties break the same way however the values were computed. Where no edge is better than 1, walks get
+worse from vertex to vertex, and a predecessor that is better than its vertex cannot come after it again.
+
+That leaves the vertices whose best edges come from vertices that are no better than themselves: an edge that costs
+nothing (of weight 0 in min-plus, all of them in max-min), or an edge that may even improve a walk. They are reached
+from the others breadth first, along best edges: of those that can be reached in one step each takes its least
+predecessor, then of those that can be reached from these, and so on. Rounding may leave no best edge into a set of
+vertices that are the same to the last digit; then the best of the edges that lead into it is taken, and so on from
+there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra.laws import choose, full, is_nan
+
+NONE = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """The edges of a graph by their heads, tails ascending, and by their tails.
+
+    Attributes
+    ----------
+    offsets : ndarray of int64, shape (n + 1,)
+        Edges ``offsets[v]`` to ``offsets[v + 1]`` lead to v.
+    tails : ndarray of int32
+    weights : ndarray
+    leaving : tuple of ndarray
+        Offsets and heads of the edges of each vertex.
+    """
+
+    offsets: np.ndarray
+    tails: np.ndarray
+    weights: np.ndarray
+    leaving: tuple[np.ndarray, np.ndarray]
+
+    @property
+    def n(self) -> int:
+        """Number of vertices."""
+        return len(self.offsets) - 1
+
+    def into(self, v: int) -> tuple[np.ndarray, np.ndarray]:
+        """Tails and weights of the edges to a vertex, but for a loop."""
+        tails = self.tails[self.offsets[v] : self.offsets[v + 1]]
+        weights = self.weights[self.offsets[v] : self.offsets[v + 1]]
+        others = tails != v
+        return tails[others], weights[others]
+
+    def heads(self, u: int) -> np.ndarray:
+        """Where the edges of a vertex lead."""
+        offsets, heads = self.leaving
+        return heads[offsets[u] : offsets[u + 1]]
+
+    def by_rank(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Vertices with a first edge to them and that edge, those with a second one, and so on."""
+        lengths = np.diff(self.offsets)
+        some, rank = np.flatnonzero(lengths), 0
+        while some.size:
+            yield some, self.offsets[some] + rank
+            rank += 1
+            some = some[lengths[some] > rank]
+
+
+def predecessors(
+    edges: Edges, T: Any, X: np.ndarray, roots: np.ndarray, bounded: bool, backwards: bool = False
+) -> tuple[np.ndarray, list[tuple[int, int]]]:
+    """The vertex before each on a best walk from each root.
+
+    Parameters
+    ----------
+    edges : Edges
+    T : Arithmetic
+        Of the dtype of the values and weights, with a selective ⊕.
+    X : ndarray, shape (k, n)
+        Rows of the closure.
+    roots : ndarray of int, shape (k,)
+        The vertex of each row.
+    bounded : bool
+        Whether no edge is better than one.
+    backwards : bool
+        Whether walks lead to the roots: X holds columns of the closure, edges are turned, and products are a ⊗ x.
+
+    Returns
+    -------
+    P : ndarray of int32, shape (k, n)
+        −1 at the root, and where there is no walk.
+    lost : list of tuple
+        Rows and the first vertex of each whose value is zero though that of a vertex before it is not.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> ring = Edges(np.array([0, 1, 2, 3]), np.array([2, 0, 1]), np.array([1.0, 1.0, 5.0]),
+    ...              (np.array([0, 1, 2, 3]), np.array([1, 2, 0])))
+    >>> predecessors(ring, sr.min_plus.over("f8"), np.array([[0.0, 1.0, 6.0]]), np.array([0]), True)[0]
+    array([[-1,  0,  1]], dtype=int32)
+    """
+    P = np.full(X.shape, NONE, np.int32)
+    best, every = full(X, T.zero), full(X, T.zero)
+    rows = np.arange(len(X))
+    line = Line(edges, T, backwards)
+    for heads, e in edges.by_rank() if bounded else ():
+        tails = edges.tails[e]
+        x_u, x_v = X[:, tails], X[:, heads]
+        c = line.extended(x_u, edges.weights[e], tails != heads)
+        every[:, heads] = better(T, every[:, heads], c)[1]
+        improves = better(T, best[:, heads], c)[0] | (P[:, heads] == NONE)
+        taken = better(T, x_v, x_u)[0] & improves
+        best[:, heads] = choose(taken, c, best[:, heads])
+        P[:, heads] = np.where(taken, tails, P[:, heads])
+    empty = full(X, T.zero) == X
+    open_ = ~empty & ((P == NONE) | better(T, best, every)[0])
+    open_[rows, roots] = False
+    lost = _first_of_each(empty & (P != NONE) if bounded else empty & _reached(edges, empty))
+    P[empty] = NONE
+    P[open_] = NONE
+    for i in np.flatnonzero(open_.any(axis=1)).tolist():
+        line.reach(X[i], P[i], open_[i], ~empty[i] & ~open_[i])
+    return P, lost
+
+
+class Line:
+    """The edges, and the arithmetic in which they extend walks."""
+
+    def __init__(self, edges: Edges, T: Any, backwards: bool):
+        self._edges, self._T, self._backwards = edges, T, backwards
+
+    def extended(self, x: np.ndarray, weights: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """x_u ⊗ a_uv for some edges and all rows; zero for edges that do not count, and after what is zero."""
+        zero = full(x, self._T.zero)
+        found = self._product(x, np.broadcast_to(weights, x.shape))
+        return choose((x == zero) | ~np.broadcast_to(counts, x.shape), zero, found)
+
+    def _product(self, x: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        with np.errstate(all="ignore"):
+            return np.asarray(self._T.mul(weights, x) if self._backwards else self._T.mul(x, weights))
+
+    def reach(self, x: np.ndarray, p: np.ndarray, open_: np.ndarray, done: np.ndarray) -> None:
+        """Predecessors of the open vertices of a row, breadth first from those that are done."""
+        waiting = np.flatnonzero(open_).tolist()
+        while open_.any():
+            found = [(v, u) for v in waiting if (u := self._best_tail(x, v, done)) is not None]
+            found = found or self._nearest(x, open_, done)
+            if not found:  # a walk to them was lost
+                return
+            for v, u in found:
+                p[v], open_[v] = u, False
+            done[[v for v, _ in found]] = True
+            heads = np.unique(np.concatenate([self._edges.heads(v) for v, _ in found]))
+            waiting = heads[open_[heads]].tolist()
+
+    def _best_tail(self, x: np.ndarray, v: int, done: np.ndarray) -> int | None:
+        """The least tail of a best edge to v that is done; None where there is none."""
+        tails, weights = self._edges.into(v)
+        reached = x[tails] != full(x[tails], self._T.zero)
+        tails, weights = tails[reached], weights[reached]
+        if not len(tails):
+            return None
+        c = self._product(x[tails], weights)
+        right = done[tails] & ~better(self._T, c, full(c, c[_best_of(self._T, c)]))[0]
+        return int(tails[right][0]) if right.any() else None
+
+    def _nearest(self, x: np.ndarray, open_: np.ndarray, done: np.ndarray) -> list[tuple[int, int]]:
+        """The open vertex that is best reached from one that is done, and that one, if there is any."""
+        found, values = [], []
+        for v in np.flatnonzero(open_).tolist():
+            tails, weights = self._edges.into(v)
+            weights, tails = weights[done[tails]], tails[done[tails]]
+            if len(tails):
+                c = self._product(x[tails], weights)
+                best = _best_of(self._T, c)
+                found.append((v, int(tails[best])))
+                values.append(c[best : best + 1])
+        return [found[_best_of(self._T, np.concatenate(values))]] if found else []
+
+
+def better(T: Any, x: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where t improves x, and the better of both."""
+    total = np.asarray(T.add(x, t))
+    improves = np.asarray(~(total == x) & ~is_nan(total), bool)
+    return improves, choose(improves, total, x)
+
+
+def _best_of(T: Any, c: np.ndarray) -> int:
+    """Where the first of the best elements is."""
+    best = 0
+    for i in range(1, len(c)):
+        if better(T, c[best : best + 1], c[i : i + 1])[0][0]:
+            best = i
+    return best
+
+
+def _reached(edges: Edges, empty: np.ndarray) -> np.ndarray:
+    """Where an edge leads from a vertex whose value is not zero."""
+    reached = np.zeros_like(empty)
+    for heads, e in edges.by_rank():
+        reached[:, heads] |= ~empty[:, edges.tails[e]]
+    return reached
+
+
+def _first_of_each(where: np.ndarray) -> list[tuple[int, int]]:
+    return [(i, int(where[i].argmax())) for i in np.flatnonzero(where.any(axis=1)).tolist()]

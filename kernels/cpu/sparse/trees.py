@@ -1,0 +1,108 @@
+"""Trees of best walks from their values over compressed rows, on the CPU: what `semiring.algorithms.trees` says.
+
+Rows of values stand side by side, a lane each, so that an edge is looked at once for all of them. The compiled loops
+are generated for each semiring, from trees_template.py.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+
+from semiring.kernels.blocks.rows import Rows
+from semiring.kernels.cpu.compile import cache
+from semiring.kernels.cpu.compile.pieces import PIECES, ranges, share
+from semiring.kernels.cpu.compile.program import Program, program
+from semiring.kernels.cpu.compile.threads import scratch, thread_count
+from semiring.kernels.cpu.dense.operations import exchanged
+from semiring.kernels.lowering.base import Lowering
+
+from .search import INDEX, aligned, text_of
+
+TEMPLATE = Path(__file__).with_name("trees_template.py")
+LANES = 32  # lines that stand side by side when they are copied
+WIDE = 1024  # and when they do already, so that they are read a few pages at a time
+ROOM = 1 << 20  # bytes of copied values that a thread's cache holds
+
+
+class TreeKernel:
+    """Predecessors for one semiring in one storage type.
+
+    Parameters
+    ----------
+    program : Program
+    threads : int, optional
+        As for `CpuKernel`. Results do not depend on it.
+    """
+
+    def __init__(self, program: Program, threads: int | None = None):
+        self.program, self.threads = program, thread_count(threads)
+        self._size = sum(component.itemsize for component in program.components)
+
+    @cached_property
+    def module(self) -> ModuleType:
+        """The compiled module: ``grow``."""
+        return cache.load(*text_of(self.program, TEMPLATE))
+
+    def predecessors(
+        self, entering: Rows, leaving: Rows, X: np.ndarray, roots: np.ndarray, bounded: bool
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The vertex before each on a best walk from each root.
+
+        Parameters
+        ----------
+        entering, leaving : Rows
+            Of every vertex the edges to it, and those from it, whose weights are not looked at; in storage.
+        X : ndarray, shape (k, n)
+            Rows of the closure, in storage, of any strides.
+        roots : ndarray of int64, shape (k,)
+        bounded : bool
+            Whether no edge is better than one.
+
+        Returns
+        -------
+        P : ndarray of int32, shape (k, n)
+            −1 at the root, and where no walk leads. In the order of X in memory.
+        lost : ndarray of int64, shape (k,)
+            Of each line the first vertex whose value is zero though one before it is not; −1 where there is none.
+        """
+        count, n = X.shape
+        across = X.strides[0] == X.itemsize < X.strides[1]
+        P = np.empty((n, count), INDEX).T if across else np.empty((count, n), INDEX)
+        lost = np.empty(count, np.int64)
+        parts = 2 * self.threads if count >= 2 * LANES * self.threads else 1
+        most = WIDE if across else min(LANES, ROOM // max(n * self._size, 1))
+        width = max(min(most, -(-count // parts)), 1)
+        shared = [a.ctypes.data for a in (lost, roots, entering.offsets, entering.columns, entering.values,
+                                          leaving.offsets, leaving.columns)]
+        room = aligned(n * width * self._size) + 2 * aligned(width * self._size) + aligned(4 * width) + 8 * width
+        room += 4 * n * (width + 4)
+        grow = self.module.grow
+
+        def lines(first: int, last: int) -> None:
+            _memory, place = scratch(room)
+            grow(X.ctypes.data, *X.strides, P.ctypes.data, *P.strides, *shared, n, first * width,
+                 min(last * width, count), width, bounded, place, 1)
+
+        share(lines, ranges(-(-count // width), PIECES * self.threads), self.threads)
+        return P, lost
+
+
+def names_of(lowering: Lowering) -> list[str]:
+    """The name under which the compiled function is kept on disk."""
+    return [f"{cache.stem(*text_of(program(lowering), TEMPLATE))}.grow"]
+
+
+@lru_cache(1024)
+def tree_kernel(lowering: Lowering, *, exchange: bool = False) -> TreeKernel:
+    """The kernel of a lowering of machine numbers; with the operands of ⊗ exchanged, for walks that lead to the roots.
+    """
+    return _kernel(program(lowering), exchange)
+
+
+@lru_cache(256)
+def _kernel(text: Program, exchange: bool) -> TreeKernel:
+    return TreeKernel(exchanged(text) if exchange else text)

@@ -1,0 +1,309 @@
+"""Trees of best walks from their values. A template: see trees.py, and search_template.py.
+
+Offsets are int64, vertices int32, all arrays addresses. `better` is the strict order of a selective ⊕. The rule by
+which ties break, and why it makes trees, stands in `semiring.algorithms.trees`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import int64, void
+
+from semiring.kernels.cpu.compile.jit import njit
+from semiring.kernels.cpu.compile.raw import (
+    ANY,
+    PANEL,
+    ROW_0,
+    ROW_1,
+    ROW_2,
+    ROW_3,
+    as_element,
+    fetch,
+    first_component,
+    load,
+    put,
+    select,
+    stay_apart,
+    store,
+    wide_vectors,
+)
+
+ELEMENT = np.float32  # or a tuple of scalar classes
+ZERO, ONE = np.float32(np.inf), np.float32(0)
+ITEM = 4  # bytes of an element in a matrix
+SIZE = 4  # and in planes
+compiled = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+inline = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
+
+
+def entry(*arguments: Any) -> Any:
+    return njit([void(*arguments)], error_model="numpy", no_cfunc_wrapper=True, nogil=True, cache=True)
+
+
+@inline
+def times(a: Any, b: Any, unit: Any) -> Any:
+    return a + b
+
+
+@inline
+def plus(x: Any, t: Any) -> Any:
+    return t if t < x else x
+
+
+@inline
+def differs(x: Any, y: Any) -> Any:
+    return x != y
+
+
+# Template
+
+NONE = np.int32(-1)
+OPEN = np.int32(-2)  # in place of a predecessor that is still looked for
+LOST = np.int32(-3)  # and of one that there is none of: the value is zero, that before it is not
+WAITS = np.int32(-4)  # open, and will be looked at in the next round
+
+
+@inline
+def better(t: Any, x: Any) -> Any:
+    """Whether t improves x: x ⊕ t ≠ x."""
+    return differs(as_element(ELEMENT, plus(x, t)), x)
+
+
+@inline
+def extend(x: Any, a: Any, unit: Any) -> Any:
+    """x ⊗ a in the element's own types."""
+    return as_element(ELEMENT, times(x, a, unit))
+
+
+@inline
+def at(x: int, step: int, v: int) -> Any:
+    """The value of a vertex in a line."""
+    return fetch(ELEMENT, x + v * step, 0)
+
+
+@inline
+def is_done(predecessor: int, step: int, u: int, root: int) -> Any:
+    """Whether a vertex has its predecessor, or needs none."""
+    return (fetch(np.int32, predecessor + u * step, 0) >= 0) | (u == root)
+
+
+@compiled
+def join(
+    u: int, x: int, plane: int, x_first: int, v_first: int, a: Any, lanes: int, best: int, other: int, tail: int,
+    unit: Any,
+) -> None:
+    """An edge from u in all lanes: the best product from better vertices, and its tail; the best from others."""
+    stay_apart()
+    wide_vectors()
+    for j in range(lanes):
+        x_u = load(ELEMENT, x, plane, x_first + j, PANEL)
+        x_v = load(ELEMENT, x, plane, v_first + j, ROW_0)
+        b = load(ELEMENT, best, lanes, j, ROW_1)
+        o = load(ELEMENT, other, lanes, j, ROW_2)
+        t = load(np.int32, tail, lanes, j, ROW_3)
+        c = extend(x_u, a, unit)
+        c = c if differs(x_u, as_element(ELEMENT, ZERO)) else as_element(ELEMENT, ZERO)
+        nearer = better(x_u, x_v)
+        taken = nearer & ((t < 0) | better(c, b))
+        store(ELEMENT, best, lanes, j, ROW_1, c if taken else b)
+        store(np.int32, tail, lanes, j, ROW_3, np.int32(u) if taken else t)
+        o_c = c if better(c, o) else o
+        store(ELEMENT, other, lanes, j, ROW_2, o if nearer else o_c)
+
+
+@compiled
+def finish(x: int, plane: int, v_first: int, lanes: int, best: int, other: int, tail: int) -> int:
+    """The tails that are predecessors; OPEN and LOST in place of others, which are counted."""
+    stay_apart()
+    wide_vectors()
+    unsure = np.int32(0)
+    for j in range(lanes):
+        t = load(np.int32, tail, lanes, j, ROW_3)
+        found = differs(load(ELEMENT, x, plane, v_first + j, ROW_0), as_element(ELEMENT, ZERO))
+        apart = better(load(ELEMENT, other, lanes, j, ROW_2), load(ELEMENT, best, lanes, j, ROW_1))
+        lost = select(t >= 0, LOST, NONE)
+        t = select(found, select((t < 0) | apart, OPEN, t), lost)
+        unsure = as_element(np.int32, unsure + select(t < NONE, np.int32(1), np.int32(0)))
+        store(np.int32, tail, lanes, j, ROW_3, t)
+    return int64(unsure)
+
+
+@compiled
+def tail_of(
+    v: int, root: int, x: int, x_step: int, predecessor: int, p_step: int, offsets: int, tails: int, weights: int,
+    unit: Any,
+) -> Any:
+    """The least tail of a best edge to v that is done; −1 where there is none."""
+    stay_apart()
+    best, some, tail = as_element(ELEMENT, ZERO), False, NONE
+    for p in range(fetch(np.int64, offsets, v), fetch(np.int64, offsets, v + 1)):
+        u = int64(fetch(np.int32, tails, p))
+        x_u = at(x, x_step, u)
+        if u == v or not differs(x_u, as_element(ELEMENT, ZERO)):
+            continue
+        c = extend(x_u, fetch(ELEMENT, weights, p), unit)
+        if not some or better(c, best):
+            best, some, tail = c, True, NONE
+        if tail == NONE and not better(best, c) and is_done(predecessor, p_step, u, root):
+            tail = np.int32(u)
+    return tail
+
+
+@compiled
+def nearest(
+    root: int, x: int, x_step: int, predecessor: int, p_step: int, offsets: int, tails: int, weights: int, some: int,
+    count: int, place: int, unit: Any,
+) -> int:
+    """Put the one of some vertices that is open and best reached from one that is done at `place`, and that one.
+
+    0 where there is none, else 1.
+    """
+    stay_apart()
+    best, nearest, before = as_element(ELEMENT, ZERO), int64(-1), NONE
+    for i in range(count):
+        v = int64(fetch(np.int32, some, i))
+        if fetch(np.int32, predecessor + v * p_step, 0) != OPEN:
+            continue
+        least, tail = as_element(ELEMENT, ZERO), NONE
+        for p in range(fetch(np.int64, offsets, v), fetch(np.int64, offsets, v + 1)):
+            u = int64(fetch(np.int32, tails, p))
+            if u != v and is_done(predecessor, p_step, u, root):
+                c = extend(at(x, x_step, u), fetch(ELEMENT, weights, p), unit)
+                if tail == NONE or better(c, least):
+                    least, tail = c, np.int32(u)
+        if tail != NONE and (nearest < 0 or better(least, best)):
+            best, nearest, before = least, v, tail
+    if nearest < 0:
+        return 0
+    put(np.int32, place, 0, np.int32(nearest))
+    put(np.int32, place, 1, before)
+    return 1
+
+
+@compiled
+def reach(
+    root: int, x: int, x_step: int, predecessor: int, p_step: int, offsets: int, tails: int, weights: int, leaving: int,
+    heads: int, some: int, total: int, waiting: int, found: int, unit: Any,
+) -> None:
+    """Predecessors of the open vertices of a line, breadth first from those that are done.
+
+    They stand in `some`; in `waiting` there is room for so many, in `found` for so many pairs.
+    """
+    stay_apart()
+    count = left = total
+    for i in range(total):
+        put(np.int32, waiting, i, fetch(np.int32, some, i))
+    while left > 0:
+        new = int64(0)
+        for i in range(count):
+            v = int64(fetch(np.int32, waiting, i))
+            put(np.int32, predecessor + v * p_step, 0, OPEN)
+            tail = tail_of(v, root, x, x_step, predecessor, p_step, offsets, tails, weights, unit)
+            if tail != NONE:
+                put(np.int32, found, 2 * new, np.int32(v))
+                put(np.int32, found, 2 * new + 1, tail)
+                new += 1
+        if new == 0:
+            new = nearest(root, x, x_step, predecessor, p_step, offsets, tails, weights, some, total, found, unit)
+            if new == 0:  # a walk to them was lost
+                for i in range(total):
+                    v = int64(fetch(np.int32, some, i))
+                    if fetch(np.int32, predecessor + v * p_step, 0) == OPEN:
+                        put(np.int32, predecessor + v * p_step, 0, NONE)
+                return
+        left -= new
+        count = int64(0)
+        for i in range(new):
+            v = int64(fetch(np.int32, found, 2 * i))
+            put(np.int32, predecessor + v * p_step, 0, fetch(np.int32, found, 2 * i + 1))
+        for i in range(new):
+            v = int64(fetch(np.int32, found, 2 * i))
+            for p in range(fetch(np.int64, leaving, v), fetch(np.int64, leaving, v + 1)):
+                w = int64(fetch(np.int32, heads, p))
+                if fetch(np.int32, predecessor + w * p_step, 0) == OPEN:
+                    put(np.int32, predecessor + w * p_step, 0, WAITS)
+                    put(np.int32, waiting, count, np.int32(w))
+                    count += 1
+
+
+@entry(*[int64] * 20)
+def grow(
+    X: int, x_line: int, x_step: int, P: int, p_line: int, p_step: int, lost: int, roots: int, offsets: int, tails: int,
+    weights: int, leaving: int, heads: int, n: int, first: int, last: int, width: int, bounded: int, workspace: int,
+    one: int,
+) -> None:
+    """Lines ``first:last`` of the predecessors of the walks whose values are X, `width` lines at a time.
+
+    The value of vertex v in line i lies ``i · x_line + v · x_step`` bytes after X. Lines stand side by side, a lane
+    each, and every edge is looked at once for all of them; where neighbours lie so already they are not copied. `lost`
+    takes of each line the first vertex whose value is zero though one before it is not, or −1. Workspace: n elements of
+    every lane in planes, then two elements and a vertex of every lane, each up to a multiple of 64 bytes, a number of
+    every lane, n vertices of every lane, 3 n vertices, and n numbers of four bytes.
+    """
+    unit = first_component(ELEMENT, one)
+    in_place = (SIZE == ITEM) & (x_line == ITEM) & (p_line == 4)
+    for begin in range(first, last, width):
+        lanes = min(width, last - begin)
+        x, plane, pitch = workspace, n * lanes, lanes
+        best = x + (n * width * SIZE + 63) // 64 * 64
+        other = best + (width * SIZE + 63) // 64 * 64
+        spare = other + (width * SIZE + 63) // 64 * 64
+        counts = spare + (width * 4 + 63) // 64 * 64
+        lists = counts + 8 * width
+        waiting = lists + 4 * n * width
+        found = waiting + 4 * n
+        rooted = found + 8 * n  # lanes whose root each vertex is, which are open
+        if in_place:
+            x, pitch = X + begin * ITEM, x_step // ITEM
+        else:
+            for block in range(0, n, 8):  # of a cache line of every line
+                for j in range(lanes):
+                    line = X + (begin + j) * x_line
+                    for v in range(block, min(block + 8, n)):
+                        store(ELEMENT, x, plane, v * lanes + j, ANY, at(line, x_step, v))
+        for v in range(n):
+            put(np.int32, rooted, v, np.int32(0))
+        for j in range(lanes):
+            put(np.int64, counts, j, int64(0))
+            put(np.int64, lost, begin + j, int64(-1))
+            root = fetch(np.int64, roots, begin + j)
+            put(np.int32, rooted, root, as_element(np.int32, fetch(np.int32, rooted, root) + 1))
+        for v in range(n):
+            tail = P + begin * 4 + v * p_step if in_place else spare
+            for j in range(lanes):
+                store(ELEMENT, best, lanes, j, ROW_1, as_element(ELEMENT, ZERO))
+                store(ELEMENT, other, lanes, j, ROW_2, as_element(ELEMENT, ZERO))
+                store(np.int32, tail, lanes, j, ROW_3, NONE)
+            for p in range(fetch(np.int64, offsets, v), fetch(np.int64, offsets, v + 1)):
+                u = int64(fetch(np.int32, tails, p))
+                if u != v:
+                    a = fetch(ELEMENT, weights, p)
+                    join(u, x, plane, u * pitch, v * pitch, a, lanes, best, other, tail, unit)
+            unsure = finish(x, plane, v * pitch, lanes, best, other, tail)
+            if not in_place:
+                for j in range(lanes):
+                    t = load(np.int32, tail, lanes, j, ANY)
+                    put(np.int32, P + (begin + j) * p_line + v * p_step, 0, t)
+            if unsure > int64(fetch(np.int32, rooted, v)) or not bounded:
+                for j in range(lanes):
+                    place = P + (begin + j) * p_line + v * p_step
+                    t = load(np.int32, tail, lanes, j, ANY)
+                    if t == LOST:
+                        put(np.int32, place, 0, NONE)
+                        if fetch(np.int64, lost, begin + j) < 0:
+                            put(np.int64, lost, begin + j, int64(v))
+                    elif t != NONE and (t == OPEN or not bounded) and v != fetch(np.int64, roots, begin + j):
+                        count = fetch(np.int64, counts, j)
+                        put(np.int32, place, 0, OPEN)
+                        put(np.int32, lists + 4 * n * j, count, np.int32(v))
+                        put(np.int64, counts, j, count + 1)
+        for i in range(begin, begin + lanes):
+            count, root = fetch(np.int64, counts, i - begin), fetch(np.int64, roots, i)
+            put(np.int32, P + i * p_line + root * p_step, 0, NONE)
+            if count > 0:
+                reach(
+                    root, X + i * x_line, x_step, P + i * p_line, p_step, offsets, tails, weights, leaving, heads,
+                    lists + 4 * n * (i - begin), count, waiting, found, unit,
+                )

@@ -1,0 +1,372 @@
+"""Best paths as one object: weights, next hops, predecessors, and the walks that they spell."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from functools import cached_property
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from semiring.algebra.semiring import Semiring
+from semiring.algorithms.sparse.relaxation import CompressedRows
+from semiring.errors import GraphError, SemiringError
+from semiring.graphs.graph import Graph
+from semiring.graphs.names import position_of
+from semiring.graphs.texts import clip_repr, count_text
+from semiring.operands.convert import as_sparse, on_host
+from semiring.operands.dense import Dense
+from semiring.operands.devices import to_host
+from semiring.operands.operand import Operand
+from semiring.solvers.search import positions
+from semiring.solvers.trees import best_trees
+
+LIBRARIES = ("pandas", "polars")  # of data frames, the first that is there
+
+
+class Path(NamedTuple):
+    """One best path: its weight, and the vertices from its source to its target (None where there is no path)."""
+
+    weight: Any
+    vertices: list[Any] | None
+
+
+class Paths:
+    """Best paths between the vertices of a graph; `semiring.paths` makes them.
+
+    `R[a, b]` is the path from a to b, vertices being called by name where the graph has names, else by position.
+    Iterating gives ``(from, to, weight, vertices)`` of every path from a source to another vertex among the targets.
+
+    Parameters
+    ----------
+    given : Operand
+        The graph.
+    weights : ndarray, shape (k, n)
+        Rows of the closure.
+    tree : ndarray of int32, shape (k, n)
+        Next hops where k = n and no sources were given, else predecessors.
+    sources, targets : ndarray of int64, shape (k,), optional
+        Positions; None: all vertices.
+
+    Attributes
+    ----------
+    semiring : Semiring
+    n : int
+        Number of vertices.
+    names : list or None
+        Of the vertices.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> R = sr.paths(sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0), ("a", "c", 9.0)]), sr.min_plus)
+    >>> R["a", "c"]
+    Path(weight=7.0, vertices=['a', 'b', 'c'])
+    >>> R.weights["a", "c"], R.next_hop[0]
+    (np.float64(7.0), array([-1,  1,  1], dtype=int32))
+    """
+
+    def __init__(
+        self, given: Operand, weights: Any, tree: np.ndarray, sources: np.ndarray | None = None,
+        targets: np.ndarray | None = None,
+    ):
+        self._given, self._values, self._tree = given, weights, tree
+        self._starts, self._ends = sources, targets
+        self.semiring: Semiring = given.S
+        self.n = int(given.shape[0])
+        self.names = None if given.names is None else list(given.names)
+
+    @cached_property
+    def weights(self) -> Any:
+        """The value of a best walk from each source to each target: ⊕ over all walks, zero where there is none.
+
+        As `semiring.closure` gives them where all vertices are sources and targets, else an array of a row a source.
+        """
+        if self._starts is None and self._ends is None:
+            return self._given.wrap(self._values)
+        rows = self._values if self._ends is None else self._values[:, self._ends]
+        return self._given.in_callers_dtype(rows)
+
+    @property
+    def sources(self) -> list[Any]:
+        """The vertices that paths begin in, by name where there are names."""
+        return self._called(self._starts)
+
+    @property
+    def targets(self) -> list[Any]:
+        """The vertices that paths lead to."""
+        return self._called(self._ends)
+
+    @cached_property
+    def next_hop(self) -> np.ndarray:
+        """The vertex after the source on the path to each vertex, by position: int32, shape (k, n).
+
+        −1 at the source itself, and where no path leads.
+        """
+        if self._starts is None:
+            return self._tree
+        rows = np.arange(len(self._starts))[:, None]
+        first = np.where(self._tree == self._starts[:, None], np.arange(self.n, dtype=np.int32), np.int32(-1))
+        before = np.where(first >= 0, np.arange(self.n, dtype=np.int32), self._tree)
+        for _ in range(self.n.bit_length()):  # twice as far at each step, until all are a source's neighbours
+            before = np.where(before >= 0, before[rows, before], before)
+        return before
+
+    @cached_property
+    def predecessors(self) -> np.ndarray:
+        """The vertex before each vertex on the path from each source, by position: int32, shape (k, n).
+
+        −1 at the source itself, and where no path leads. A row makes a tree: see `tree`.
+        """
+        if self._starts is not None:
+            return self._tree
+        return best_trees(self._graph, self._host, np.arange(self.n))
+
+    def __getitem__(self, ends: tuple[Hashable, Hashable]) -> Path:
+        if not isinstance(ends, tuple) or len(ends) != 2:
+            raise GraphError(f"a path has two ends, R[source, target], and {clip_repr(ends)} is not a pair of vertices")
+        row, source = self._row(ends[0])
+        target = position_of(ends[1], self.n, self.names, self._positions)
+        walk = self._walks(np.array([row]), np.array([source]), np.array([target]))[0]
+        return Path(as_python(self._given.in_callers_dtype(self._host)[row, target]), self._by_name(walk))
+
+    def walk(self, sources: Sequence[Hashable], targets: Sequence[Hashable]) -> list[list[Any] | None]:
+        """The vertices of many paths at once.
+
+        Parameters
+        ----------
+        sources, targets : sequence of vertices
+            Of one length; or one of the two a single vertex.
+
+        Returns
+        -------
+        list of list
+            From source to target, None where no path leads.
+
+        Raises
+        ------
+        GraphError
+            For an unknown vertex, or one that paths were not asked from, and where the lengths differ.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> R = sr.paths(sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0)]), sr.min_plus)
+        >>> R.walk("a", ["b", "c", "a"])
+        [['a', 'b'], ['a', 'b', 'c'], ['a']]
+        """
+        one, starts = positions(sources, self.names, self.n)
+        single, ends = positions(targets, self.names, self.n)
+        if len(starts) != len(ends) and not (one or single):
+            raise GraphError(f"{len(starts)} sources and {len(ends)} targets: give one of each for every path")
+        starts, ends = np.broadcast_arrays(starts, ends)
+        rows = np.array([self._row_of(int(s)) for s in starts], np.int64)
+        return [self._by_name(walk) for walk in self._walks(rows, starts, ends)]
+
+    def edges(self, source: Hashable, target: Hashable) -> list[tuple[Any, Any, Any]]:
+        """The edges of a path with their weights.
+
+        Parameters
+        ----------
+        source, target : vertex
+
+        Returns
+        -------
+        list of tuple
+            (from, to, weight) of every edge; empty where no path leads, or it has no edge.
+
+        Raises
+        ------
+        GraphError
+            For an unknown vertex.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.paths(sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0)]), sr.min_plus).edges("a", "c")
+        [('a', 'b', 3.0), ('b', 'c', 4.0)]
+        """
+        row, start = self._row(source)
+        end = position_of(target, self.n, self.names, self._positions)
+        walk = self._walks(np.array([row]), np.array([start]), np.array([end]))[0]
+        if walk is None or len(walk) < 2:
+            return []
+        weights = self._weights_along(walk[:-1], walk[1:])
+        called = self._by_name(walk) or []
+        return [(a, b, as_python(w)) for a, b, w in zip(called, called[1:], weights, strict=False)]
+
+    def tree(self, source: Hashable) -> Graph:
+        """The best paths from one source to all vertices, as a graph.
+
+        Parameters
+        ----------
+        source : vertex
+
+        Returns
+        -------
+        Graph
+            With an edge to every vertex that is reached, but the source.
+
+        Raises
+        ------
+        GraphError
+            For an unknown vertex, or one that paths were not asked from.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.paths(sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0), ("a", "c", 9.0)]), sr.min_plus).tree("a")
+        Graph(3 vertices, 2 edges, directed, weights float64, names 'a', 'b', 'c')
+        """
+        row, start = self._row(source)
+        if self._starts is None and "predecessors" not in self.__dict__:
+            before = best_trees(self._graph, self._host[row : row + 1], np.array([start]))[0]
+        else:
+            before = self.predecessors[row]
+        heads = np.flatnonzero(before >= 0)
+        tails = before[heads].astype(np.int64)
+        return Graph(tails, heads, self.n, self._weights_along(tails, heads), self.names)
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """A table of all paths, with the columns from, to, weight and vertices.
+
+        Parameters
+        ----------
+        library : {None, "pandas", "polars"}
+            None: the first that is installed.
+
+        Returns
+        -------
+        pandas.DataFrame or polars.DataFrame
+
+        Raises
+        ------
+        SemiringError
+            When there is no such library.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> R = sr.paths(sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0)]), sr.min_plus, sources="a")
+        >>> print(R.to_frame("pandas"))
+          from to  weight   vertices
+        0    a  b     3.0     [a, b]
+        1    a  c     7.0  [a, b, c]
+        """
+        found = list(self)
+        columns = {name: [row[i] for row in found] for i, name in enumerate(("from", "to", "weight", "vertices"))}
+        return frame_library(library).DataFrame(columns)
+
+    def __iter__(self) -> Iterator[tuple[Any, Any, Any, list[Any]]]:
+        ends = np.arange(self.n) if self._ends is None else self._ends
+        values = self._given.in_callers_dtype(self._host)
+        for row in range(len(values)):
+            start = row if self._starts is None else int(self._starts[row])
+            there = ends[self._tree[row, ends] >= 0]
+            walks = self._walks(np.full(len(there), row), np.full(len(there), start), there)
+            for target, walk in zip(there.tolist(), walks, strict=True):
+                called = self._by_name(walk)
+                assert called is not None
+                yield called[0], called[-1], as_python(values[row, target]), called
+
+    def __len__(self) -> int:
+        ends = slice(None) if self._ends is None else self._ends
+        return int(np.count_nonzero(self._tree[:, ends] >= 0))
+
+    def __repr__(self) -> str:
+        lines, ends = len(self._values), self.n if self._ends is None else len(self._ends)
+        kind = self._given.callers_dtype
+        return (f"Paths({count_text(len(self), 'path', 'paths')} from {count_text(lines, 'source', 'sources')} to "
+                f"{count_text(ends, 'target', 'targets')} over {self.semiring.name}, {kind})")
+
+    # What walks are made of
+
+    @cached_property
+    def _host(self) -> np.ndarray:
+        return np.asarray(to_host(self._values))
+
+    @cached_property
+    def _graph(self) -> Operand:
+        return on_host(self._given)
+
+    @cached_property
+    def _positions(self) -> dict[Hashable, int]:
+        return {name: i for i, name in enumerate(self.names or ())}
+
+    @cached_property
+    def _rows(self) -> dict[int, int]:
+        assert self._starts is not None
+        return {int(v): i for i, v in enumerate(self._starts)}
+
+    def _row(self, source: Hashable) -> tuple[int, int]:
+        """The row of a source, and its position."""
+        start = position_of(source, self.n, self.names, self._positions)
+        return self._row_of(start), start
+
+    def _row_of(self, start: int) -> int:
+        if self._starts is None:
+            return start
+        if start not in self._rows:
+            raise GraphError(f"no paths were asked from vertex {clip_repr(self._given.position(start))}: pass it in "
+                             "sources")
+        return self._rows[start]
+
+    def _called(self, vertices: np.ndarray | None) -> list[Any]:
+        found = range(self.n) if vertices is None else vertices.tolist()
+        return [self._given.position(v) for v in found]
+
+    def _by_name(self, walk: list[int] | None) -> list[Any] | None:
+        return walk if walk is None or self.names is None else [self.names[v] for v in walk]
+
+    def _walks(self, rows: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> list[list[int] | None]:
+        """The positions along many walks: all go one step at a time."""
+        forwards = self._starts is None
+        here, goal = (starts, ends) if forwards else (ends, starts)
+        steps = [here.astype(np.int64)]
+        while True:
+            here = steps[-1]
+            going = (here >= 0) & (here != goal)
+            if not going.any():
+                break
+            ahead = self._tree[here, goal] if forwards else self._tree[rows, here]
+            steps.append(np.where(going, ahead, -1))
+        table = np.stack(steps, axis=1)
+        arrived = (table == goal[:, None]).any(axis=1)
+        walks: list[list[int] | None] = []
+        for line, there in zip(table.tolist(), arrived.tolist(), strict=True):
+            walk = [v for v in line if v >= 0]
+            walks.append((walk if forwards else walk[::-1]) if there else None)
+        return walks
+
+    def _weights_along(self, tails: Any, heads: Any) -> np.ndarray:
+        graph = self._graph
+        if isinstance(graph, Dense):
+            found = graph.array[tails, heads]
+        else:
+            rows = as_sparse(graph).rows
+            found = CompressedRows(rows.offsets, rows.columns, rows.values).along(tails, heads)
+        return np.asarray(self._given.in_callers_dtype(np.asarray(found)))
+
+
+def as_python(value: Any) -> Any:
+    """A number as Python's own; records and objects as they are."""
+    return value.item() if isinstance(value, np.generic) and not isinstance(value, np.void) else value
+
+
+def frame_library(name: str | None) -> Any:
+    """The module of a library of data frames.
+
+    Raises
+    ------
+    SemiringError
+        When it is not there.
+    """
+    if name is not None and name not in LIBRARIES:
+        raise SemiringError(f"data frames are made by {' or '.join(LIBRARIES)}, not {clip_repr(name)}")
+    for library in LIBRARIES if name is None else (name,):
+        try:
+            return import_module(library)
+        except ImportError:
+            continue
+    raise SemiringError(f"there is no {name or ' and no '.join(LIBRARIES)}: pip install {name or LIBRARIES[0]}")

@@ -1,0 +1,100 @@
+"""Best paths between all vertices, or from some: values by whichever solver is best for them, then the trees."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra.laws import full, show
+from semiring.algebra.rounding import nothing_improves
+from semiring.algorithms.trees import better
+from semiring.errors import LawError, SemiringError
+from semiring.graphs.texts import clip_repr
+from semiring.operands.convert import as_sparse, on_host
+from semiring.operands.dense import Dense, as_is
+from semiring.operands.devices import to_host, upload
+from semiring.operands.operand import Operand, order_of_one
+from semiring.operands.sparse import Sparse
+
+from .plan import Plan
+from .search import positions
+from .task import Options, Task, compute, first_offer
+from .trees import best_trees
+
+
+def offer(task: Task) -> Plan:
+    """Values by a closure, or by searches where sources are given."""
+    S, o, given = task.S, task.options, task.given[0]
+    if not S.selective:
+        raise LawError(f"best paths need a selective ⊕, and in {S.name} {S._law_report.flags['selective']}")
+    n, (sources, limit) = order_of_one(given.shape), task.arguments
+    plain = unnamed(given)
+    if sources is None:
+        starts = None
+        values = Task("closure", S, (plain,), replace(o, predecessors=False))
+    else:
+        starts = positions(sources, given.names, n)[1]
+        values = Task("rows", S, (plain,), Options(device=o.device), ([plain.position(v) for v in starts.tolist()],))
+    found = first_offer(values)
+    lines = n if starts is None else len(starts)
+    run = partial(_run, plain, values, starts, limit)
+    return Plan(
+        "paths", S, (lines, n), found.method, found.lowering, found.place, found.work, found.memory + lines * n * 4,
+        run, found.needs, dict(found.reasons), found.tile,
+    )
+
+
+def unnamed(given: Operand) -> Operand:
+    """The operand, to be answered by an array; its names serve in messages."""
+    if isinstance(given, Sparse):
+        return Sparse(given.rows, given.S, given.what, given.names, examined=given.examined)
+    if isinstance(given, Dense):
+        return type(given)(given.array, given.S, given.what, as_is, given.names)
+    return as_sparse(on_host(given))
+
+
+def _run(
+    given: Operand, values: Task, starts: np.ndarray | None, limit: Any, plan: Plan
+) -> tuple[Any, np.ndarray, np.ndarray | None]:
+    """The values; next hops of all pairs, or predecessors of the rows; and the vertices of the rows."""
+    X = compute(values)
+    host, here = on_host(given), np.asarray(to_host(X))
+    if starts is None:
+        tree = best_trees(host, here.T, np.arange(len(here)), backwards=True).T
+    else:
+        tree = best_trees(host, here, starts)
+    if limit is None:
+        return X, tree, starts
+    cut_off(host, here, tree, limit)
+    return upload(here) if values.given[0].on_gpu else here, tree, starts
+
+
+def cut_off(given: Operand, values: np.ndarray, tree: np.ndarray, limit: Any) -> None:
+    """Leave out the walks that are worse than a limit: their values become zero, and nothing comes before them.
+
+    Raises
+    ------
+    LawError
+        When an edge is better than one, so that a walk within the limit may begin with one beyond it.
+    SemiringError
+        When the limit is not an element.
+    """
+    S = given.S
+    T = S.over(values.dtype)
+    try:
+        bound = S.array([limit], values.dtype)
+    except (TypeError, ValueError, OverflowError) as e:
+        raise SemiringError(f"limit must be an element of {S.name}, and is {clip_repr(limit)}: {e}") from None
+    if not np.all(T.contains(bound)):
+        raise SemiringError(f"limit is {show(bound[0])}, outside the carrier of {S.name}")
+    weights = given.array if isinstance(given, Dense) else as_sparse(given).values
+    if not nothing_improves(T, weights):
+        raise LawError(f"a limit needs that no edge is better than {show(T.one)} in {S.name}, for else a walk within "
+                       "it may begin with one beyond it; compare the weights with it instead")
+    for row, before in zip(values, tree, strict=True):
+        far = better(T, row, full(row, bound[0]))[0]
+        row[far] = T.zero
+        before[far] = -1

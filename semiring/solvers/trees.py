@@ -1,0 +1,157 @@
+"""Trees of best walks for values that are there: by compiled code, by NumPy where that is faster, or on objects."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra.laws import full, show
+from semiring.algebra.rounding import fractions, nothing_improves, over_fractions, rounds
+from semiring.algebra.semiring import Semiring
+from semiring.algorithms import trees
+from semiring.errors import LawError, SemiringError
+from semiring.graphs.texts import quoted
+from semiring.kernels.blocks.rows import Rows
+from semiring.kernels.build import affordable, code_of
+from semiring.kernels.cpu.sparse.structure import transpose
+from semiring.kernels.cpu.sparse.trees import tree_kernel
+from semiring.kernels.lowering.objects import python_integers
+from semiring.operands.convert import as_sparse
+from semiring.operands.dense import Dense
+from semiring.operands.operand import Operand
+from semiring.operands.sparse import Sparse
+
+from .forms import plain_form
+
+ALL = 1 << 22  # values that NumPy looks at together
+
+
+def best_trees(given: Operand, X: np.ndarray, roots: np.ndarray, *, backwards: bool = False) -> np.ndarray:
+    """The vertex before each on a best walk from each root; the vertex after it on one to the root, if `backwards`.
+
+    Parameters
+    ----------
+    given : Operand
+        The graph, on the host.
+    X : ndarray, shape (k, n)
+        The values of the best walks from each root, or to it.
+    roots : ndarray of int64, shape (k,)
+    backwards : bool
+        Whether X holds columns of the closure, and walks lead to the roots.
+
+    Returns
+    -------
+    ndarray of int32, shape (k, n)
+        −1 at the root, and where there is no walk. In the order of X in memory.
+
+    Raises
+    ------
+    LawError
+        Where best walks go round a cycle.
+    SemiringError
+        Where a walk has a value that the dtype cannot hold.
+    """
+    S, n = given.S, given.shape[0]
+    T = S.over(given.dtype)
+    own = X[np.arange(len(roots)), roots]
+    if not np.all(own == full(own, T.one)):
+        raise LawError(
+            f"{S.name}: best walks go round a cycle here before that stops improving, which no tree of walks can tell; "
+            "ask sr.path for one walk at a time"
+        )
+    bounded = nothing_improves(T, given.array if isinstance(given, Dense) else as_sparse(given).values)
+    graph = _edges(given, X, bounded, backwards, len(roots) == n)
+    low = plain_form(S, given.dtype, given.facts, 3 * n + 3)
+    low = affordable(low, float(len(roots)), float(graph.nnz) * len(roots), "trees")
+    leaving, entering = graph.rows, transpose(graph.rows)
+    if backwards:
+        leaving, entering = entering, leaving
+    if low.kind == "objects" or not low.compiled:
+        P, lost = _by_numpy(low, S, entering, leaving, X, roots, bounded, backwards)
+    else:
+        kernel = tree_kernel(low, exchange=backwards and not S.commutative)
+        stored = Rows(entering.offsets, entering.columns, low.encode(entering.values, True), n)
+        values = X if low.is_identity else low.encode(X, True)
+        P, where = kernel.predecessors(stored, leaving, values, roots, bounded)
+        lost = [(int(i), int(where[i])) for i in np.flatnonzero(where >= 0)]
+    for i, v in lost:
+        _refuse_lost(given, entering, X[i], int(roots[i]), v, backwards)
+    return P
+
+
+def _by_numpy(
+    low: Any, S: Semiring, entering: Rows, leaving: Rows, X: np.ndarray, roots: np.ndarray, bounded: bool,
+    backwards: bool,
+) -> tuple[np.ndarray, list[tuple[int, int]]]:
+    values, T = entering.values, S.over(entering.values.dtype)
+    if values.dtype.kind in "iu" and S.is_tropical:  # an edge that is not taken may lead out of the dtype
+        whole = python_integers(S, values.dtype, low.reason)
+        values, X, T = whole.encode(values, True), whole.encode(X, True), S.over(object)
+    began = perf_counter()
+    edges = trees.Edges(entering.offsets, entering.columns, values, (leaving.offsets, leaving.columns))
+    step = max(ALL // max(len(entering.offsets), 1), 1)
+    parts, lost = [np.empty((0, X.shape[1]), np.int32)], []
+    for begin in range(0, len(roots), step):
+        some = slice(begin, begin + step)
+        P, missing = trees.predecessors(edges, T, X[some], roots[some], bounded, backwards)
+        parts.append(P)
+        lost += [(begin + i, v) for i, v in missing]
+    if low.kind == "numba":
+        code_of(low.in_machine_code, "trees").spent += perf_counter() - began
+    return np.concatenate(parts), lost
+
+
+def _edges(given: Operand, X: np.ndarray, bounded: bool, backwards: bool, whole: bool) -> Sparse:
+    """The edges that best walks can have: of an array those that are no worse than every walk to their heads.
+
+    A walk is no better than any of its edges where no edge is better than one. And where ⊗ is a sum, an edge of a
+    best walk is itself the best walk between its ends.
+    """
+    S = given.S
+    direction = least_or_greatest(S)
+    if not isinstance(given, Dense) or direction == 0 or not bounded:
+        return as_sparse(given)
+    A, zero = given.array, S.zero_in(given.dtype)
+    no_worse = np.less_equal if direction < 0 else np.greater_equal
+    worst = (np.maximum if direction < 0 else np.minimum).reduce(X, axis=0)
+    kept = (zero != A) & no_worse(A, worst[:, None] if backwards else worst)
+    if whole and S.is_tropical:
+        kept &= no_worse(A, X.T if backwards else X)
+    np.fill_diagonal(kept, False)
+    offsets = np.concatenate([[0], np.cumsum(np.count_nonzero(kept, axis=1))])
+    columns = np.nonzero(kept)[1].astype(np.int32)
+    return Sparse(Rows(offsets, columns, A[kept], len(A)), S, given.what, given.names)
+
+
+def least_or_greatest(S: Semiring) -> int:
+    """−1 where ⊕ is the lesser of two numbers, 1 where it is the greater, else 0."""
+    add = S.traced.add if S.traced is not None and not S.fields else None
+    if add is None:
+        return 0
+    return -1 if add.is_plain("minimum") else 1 if add.is_plain("maximum") else 0
+
+
+def _refuse_lost(given: Operand, entering: Rows, x: np.ndarray, root: int, v: int, backwards: bool) -> None:
+    """Raise unless the product that is zero is so without rounding too."""
+    S = given.S
+    T = S.over(given.dtype)
+    edges = slice(entering.offsets[v], entering.offsets[v + 1])
+    tails, weights = entering.columns[edges], entering.values[edges]
+    reached = x[tails] != full(x[tails], T.zero)
+    factors = [x[tails][reached][:1], weights[reached][:1]]
+    if not rounds(factors[0]) or over_fractions(S) is None:
+        return
+    exact, numbers = over_fractions(S), [fractions(part) for part in factors]
+    if exact is None or any(part is None for part in numbers):
+        return
+    if backwards:
+        numbers.reverse()
+    if np.any(exact.mul(*numbers) != exact.zero):
+        ends = [v, root] if backwards else [root, v]
+        a, b = (quoted(given.position(u)) for u in ends)
+        raise SemiringError(
+            f"{S.name}: the best walk from {a} to {b} has a weight that {given.dtype} cannot hold: it would read "
+            f"{show(T.zero)}, as if there were no walk. Convert the weights to a wider dtype, or scale them"
+        )

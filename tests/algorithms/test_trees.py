@@ -1,0 +1,86 @@
+"""Trees of best walks from values: the rule by which ties break, and what is no tree."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import semiring as sr
+from semiring.algorithms.trees import Edges, better, predecessors
+
+inf = np.inf
+
+
+def edges_of(A: np.ndarray, zero: float) -> Edges:
+    heads, tails = np.nonzero(zero != A.T)
+    rows, columns = np.nonzero(zero != A)
+    n = np.arange(len(A) + 1)
+    return Edges(np.searchsorted(heads, n), tails.astype(np.int32), A[tails, heads],
+                 (np.searchsorted(rows, n), columns.astype(np.int32)))
+
+
+def trees(A: np.ndarray, S: sr.Semiring, bounded: bool = True) -> np.ndarray:
+    X = sr.closure(A, S)
+    P, lost = predecessors(edges_of(A, S.zero), S.over(A.dtype), X, np.arange(len(A)), bounded)
+    assert lost == []
+    return P
+
+
+def test_of_equal_walks_the_least_vertex_comes_before() -> None:
+    A = np.full((4, 4), inf)
+    A[0, 1] = A[0, 2] = A[1, 3] = A[2, 3] = 1.0
+    assert trees(A, sr.min_plus)[0].tolist() == [-1, 0, 0, 1]
+    assert trees(A, sr.min_plus, bounded=False)[0].tolist() == [-1, 0, 0, 1]
+
+
+def test_edges_that_cost_nothing_are_walked_breadth_first() -> None:
+    A = np.full((5, 5), inf)
+    A[0, 4] = 2.0
+    A[4, 2] = A[2, 4] = A[2, 1] = A[1, 2] = A[1, 4] = A[4, 3] = A[3, 1] = 0.0
+    assert trees(A, sr.min_plus)[0].tolist() == [-1, 2, 4, 4, 0]
+
+
+def test_max_min_is_a_plateau() -> None:
+    A = np.full((4, 4), -inf)
+    A[0, 1] = A[1, 2] = A[2, 3] = A[3, 1] = A[2, 1] = 5.0
+    assert trees(A, sr.max_min)[0].tolist() == [-1, 0, 1, 2]
+
+
+def test_where_no_best_edge_leads_in_the_best_of_the_others_does() -> None:
+    """Two vertices at a distance of 0 from each other, a digit nearer than the only edges to them say."""
+    A = np.full((3, 3), inf)
+    A[1, 2] = A[2, 1] = 0.0
+    A[0, 1], A[0, 2] = 0.1 + 0.2, 0.5
+    X = np.array([[0.0, 0.3, 0.3]])
+    P, _ = predecessors(edges_of(A, inf), sr.min_plus.over("f8"), X, np.array([0]), True)
+    assert P.tolist() == [[-1, 0, 1]]
+
+
+@pytest.mark.parametrize("bounded", [True, False])
+def test_lost_walks_are_told(bounded: bool) -> None:
+    A = np.full((3, 3), inf, np.float16)
+    A[0, 1] = A[1, 2] = 6e4
+    X = np.array([[0, 6e4, inf]], np.float16)
+    P, lost = predecessors(edges_of(A, inf), sr.min_plus.over("f2"), X, np.array([0]), bounded)
+    assert lost == [(0, 2)] and P.tolist() == [[-1, 0, -1]]
+
+
+def test_what_cannot_be_reached_is_left_alone() -> None:
+    A = np.full((3, 3), inf)
+    A[1, 2] = 1.0
+    X = np.array([[0.0, inf, 5.0]])  # no closure: its walk to 2 is lost on the way
+    P, lost = predecessors(edges_of(A, inf), sr.min_plus.over("f8"), X, np.array([0]), False)
+    assert lost == [] and P.tolist() == [[-1, -1, -1]]
+
+
+def test_walks_that_lead_to_the_root_are_extended_in_front() -> None:
+    S = sr.Semiring("left", add=np.minimum, mul=lambda a, b: a + 2 * b, zero=inf, one=0.0, product_only=True)
+    A = np.array([[inf, 3.0], [inf, inf]])
+    X = np.array([[3.0, 0.0]])
+    P, _ = predecessors(edges_of(A.T, inf), S.over("f8"), X, np.array([1]), True, True)
+    assert P.tolist() == [[1, -1]]
+
+
+def test_better() -> None:
+    improves, best = better(sr.min_plus.over("f8"), np.array([2.0, 2.0]), np.array([1.0, 3.0]))
+    assert improves.tolist() == [True, False] and best.tolist() == [1.0, 2.0]

@@ -1,0 +1,93 @@
+"""Compiled trees of best walks against those of NumPy, and lanes against lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import semiring as sr
+from semiring.algorithms.trees import Edges, predecessors
+from semiring.kernels.blocks.rows import Rows
+from semiring.kernels.cpu.compile.program import program
+from semiring.kernels.cpu.sparse import trees
+from semiring.kernels.cpu.sparse.structure import transpose
+from semiring.kernels.cpu.sparse.trees import TreeKernel, names_of, tree_kernel
+from semiring.kernels.lowering.general import general
+
+inf = float("inf")
+# An algebra, a dtype, and weights of many ties.
+ALGEBRAS: list[tuple[str, str, list[Any]]] = [
+    ("min_plus", "f8", [0.0, 0.0, 0.1, 0.3, 1e-20, 2.0]), ("min_plus", "f4", [-1.0, 0.0, 1.5, 3.0]),
+    ("max_min", "f4", [1.0, 2.0, 3.0]), ("viterbi", "f8", [1.0, 0.5, 0.3]),
+]
+
+
+def drawn(seed: int, n: int, S: sr.Semiring, dtype: str, weights: list[Any]) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    A = rng.choice(np.array(weights, dtype), (n, n))
+    A[rng.random((n, n)) < 1 - 2.5 / n] = S.zero
+    if min(weights) < 0:  # no cycle
+        A = np.where(np.tri(n, dtype=bool), S.zero_in(dtype), A)
+    return A
+
+
+def compressed(A: np.ndarray, zero: Any) -> Rows:
+    rows, columns = np.nonzero(zero != A)
+    offsets = np.searchsorted(rows, np.arange(len(A) + 1))
+    return Rows(offsets, columns.astype(np.int32), A[rows, columns], len(A))
+
+
+@pytest.mark.parametrize(("name", "dtype", "weights"), ALGEBRAS)
+def test_they_are_those_of_numpy(name: str, dtype: str, weights: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    S = sr.catalogue[name]
+    low = general(S, np.dtype(dtype))
+
+    @settings(max_examples=40, deadline=None)
+    @given(st.integers(0, 10**6), st.sampled_from([1, 2, 9, 40, 70]), st.sampled_from([1, 3]),
+           st.sampled_from([1, 5, 32]), st.booleans())
+    def check(seed: int, n: int, threads: int, lanes: int, across: bool) -> None:
+        monkeypatch.setattr(trees, "LANES", lanes)
+        A = drawn(seed, n, S, dtype, weights)
+        X, T = np.asarray(sr.closure(A, S)), S.over(dtype)
+        leaving = compressed(A, S.zero)
+        entering = transpose(leaving)
+        bounded = min(weights) >= 0
+        X = np.asfortranarray(X) if across else X
+        P, lost = TreeKernel(program(low), threads).predecessors(entering, leaving, X, np.arange(n), bounded)
+        edges = Edges(entering.offsets, entering.columns, entering.values, (leaving.offsets, leaving.columns))
+        expected, none = predecessors(edges, T, X, np.arange(n), bounded)
+        assert (expected == P).all() and none == [] and (lost < 0).all() and P.dtype == np.int32
+        assert P.flags.f_contiguous if across and n > 1 else P.flags.c_contiguous
+
+    check()
+
+
+@pytest.mark.parametrize("bounded", [True, False])
+def test_lost_walks_are_told(bounded: bool) -> None:
+    A = np.full((3, 3), inf, np.float32)
+    A[0, 1] = A[1, 2] = 3e38
+    X = np.array([[0, 3e38, inf]], np.float32)
+    leaving = compressed(A, inf)
+    kernel = tree_kernel(general(sr.min_plus, np.dtype("f4")))
+    P, lost = kernel.predecessors(transpose(leaving), leaving, X, np.array([0]), bounded)
+    assert lost.tolist() == [2] and P.tolist() == [[-1, 0, -1]]
+
+
+def test_walks_to_the_root_are_extended_in_front() -> None:
+    S = sr.Semiring("left", add=np.minimum, mul=lambda a, b: a + 2 * b, zero=inf, one=0.0, product_only=True)
+    A = np.full((4, 4), inf)
+    A[0, 1], A[0, 2], A[1, 3], A[2, 3] = 5.0, 1.0, 1.0, 2.0
+    X = np.array([[5.0, 1.0, 2.0, 0.0]])  # 1 + 2 · 2 through either, and 5 + 2 · 1 through 1 is worse
+    leaving = compressed(A, inf)
+    kernel = tree_kernel(general(S, np.dtype("f8")), exchange=True)
+    P, _ = kernel.predecessors(leaving, transpose(leaving), X, np.array([3]), True)
+    assert P.tolist() == [[2, 3, 3, -1]]
+
+
+def test_their_name_on_disk() -> None:
+    (name,) = names_of(general(sr.min_plus, np.dtype("f8")))
+    assert name.endswith(".grow")

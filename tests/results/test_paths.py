@@ -1,0 +1,216 @@
+"""Best paths: every walk of every pair, for every algebra that selects, by every method, against the closure."""
+
+from __future__ import annotations
+
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+import oracle
+import pytest
+import scipy.sparse as sp
+import strategies
+from bridge import ours
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import semiring as sr
+from semiring.results.paths import Path, Paths, as_python, frame_library
+
+inf = np.inf
+quick = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+# One for each form of arithmetic.
+CASES = [
+    ("boolean", "?"), ("min_plus", "f4"), ("min_plus", "f8"), ("min_plus", "i4"), ("min_plus", "u1"),
+    ("max_plus", "f8"), ("max_plus", "i2"), ("max_min", "f4"), ("min_max", "i4"), ("viterbi", "f8"),
+    ("max_times", "f8"), ("lukasiewicz", "f4"),
+]
+RECORDS = [("shortest_hops", 1), ("widest_shortest", 0)]
+METHODS = ("auto", "floyd-warshall", "blocked", "r-kleene", "squaring", "elimination")
+ROADS = [("Ayr", "Bo", 3.0), ("Bo", "Dale", 4.0), ("Ayr", "Dale", 9.0), ("Dale", "Ayr", 0.0)]
+
+
+def sparse(array: np.ndarray, zero: Any) -> Any:
+    rows, columns = np.nonzero(array != zero)
+    return sp.csr_array((array[rows, columns], (rows, columns)), shape=array.shape)
+
+
+def check_all(S: sr.Semiring, A: np.ndarray, R: Paths, exact: bool = True) -> None:
+    """Every walk goes along edges from its source to its target, through no vertex twice, and has the weight."""
+    T = S.over(A.dtype)
+    closed = sr.closure(A, S)
+    weights = np.asarray(R.weights)
+    assert (weights == closed).all()
+    n = len(A)
+    assert R.next_hop.dtype == R.predecessors.dtype == np.int32
+    for i, j in product(range(n), range(n)):
+        weight, walk = R[i, j]
+        assert (walk is None) == (closed[i, j] == T.zero)
+        assert (R.next_hop[i, j] < 0) == (R.predecessors[i, j] < 0) == (walk is None or i == j)
+        if walk is None:
+            assert R.edges(i, j) == []
+            continue
+        assert walk[0] == i and walk[-1] == j and len(set(walk)) == len(walk)
+        along = T.one
+        for u, v in pairwise(walk):
+            assert A[u, v] != T.zero
+            along = T.mul(along, A[u, v])
+        assert not exact or along == closed[i, j], (walk, along, weight)
+        before, steps = j, 0
+        while before != i:  # predecessors lead back to the source
+            before, steps = int(R.predecessors[i, before]), steps + 1
+            assert before >= 0 and steps < n
+
+
+@pytest.mark.parametrize("compile", ["always", "never"])
+@pytest.mark.parametrize(("name", "dtype"), CASES)
+def test_every_walk_of_every_pair(name: str, dtype: str, compile: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEMIRING_COMPILE", compile)
+    S = oracle.for_dtype(oracle.ALGEBRAS[name], np.dtype(dtype))
+    T = ours(S)
+
+    @quick
+    @given(data=st.data())
+    def check(data: st.DataObject) -> None:
+        A = data.draw(strategies.matrices(S, dtype))
+        expected = oracle.closure_by_elimination(S, oracle.from_numpy(S, A))
+        assume(oracle.fits(S, expected, dtype) and len(A))
+        R = sr.paths(A, T)
+        check_all(T, A, R)
+        by_edges = sparse(A, T.zero_in(dtype))
+        others = [sr.paths(A, T, method=data.draw(st.sampled_from(METHODS))), sr.paths(by_edges, T, method="sparse")]
+        for other in others:  # ties break the same way
+            assert (other.next_hop == R.next_hop).all() and (other.predecessors == R.predecessors).all()
+        sources = data.draw(st.lists(st.integers(0, len(A) - 1), min_size=1, max_size=3, unique=True))
+        some = sr.paths(by_edges, T, sources=sources)
+        assert (some.predecessors == R.predecessors[sources]).all()
+        assert (some.weights == np.asarray(R.weights)[sources]).all()
+        for i, j in product(sources, range(len(A))):
+            walk = some[i, j].vertices
+            hop = -1 if walk is None or i == j else walk[1]
+            assert some.next_hop[sources.index(i), j] == hop
+
+    check()
+
+
+@pytest.mark.parametrize(("name", "which"), RECORDS)
+def test_walks_of_records(name: str, which: int) -> None:
+    S = oracle.ALGEBRAS[name]
+    T = ours(S)
+    dtype = strategies.dtypes(S)[which]
+
+    @settings(quick, max_examples=20)
+    @given(data=st.data())
+    def check(data: st.DataObject) -> None:
+        A = data.draw(strategies.matrices(S, dtype))
+        expected = oracle.closure_by_elimination(S, oracle.from_numpy(S, A))
+        assume(oracle.fits(S, expected, dtype) and len(A))
+        check_all(T, A.astype(T.resolve_dtype(A.dtype)), sr.paths(A, T))
+
+    check()
+
+
+@pytest.mark.parametrize("compile", ["always", "never"])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_rounding_closes_no_loop(dtype: str, compile: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Edges of length 0, and edges so short that they vanish in a sum, both ways between many vertices."""
+    monkeypatch.setenv("SEMIRING_COMPILE", compile)
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(2, 24))
+        A = rng.choice([0.0, 1e-20, 0.1, 0.3, 1 / 3, 7.7, inf, inf], (n, n)).astype(dtype)
+        for M in (A, np.minimum(A, A.T)):
+            R = sr.paths(M, sr.min_plus)
+            check_all(sr.min_plus, M, R, exact=False)
+            for (i, j), value in np.ndenumerate(np.asarray(R.weights)):
+                total = sum(w for _, _, w in R.edges(i, j))
+                assert value == inf or abs(total - value) <= 8 * n * np.finfo(dtype).eps * (1 + value)
+
+
+def test_potentials_that_rounding_spoils() -> None:
+    """Every cycle has weight 0, up to rounding, and half of the edges are negative."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        height = rng.random(8) * 10
+        A = height[:, None] - height + rng.integers(0, 2, (8, 8))
+        check_all(sr.min_plus, A, sr.paths(A, sr.min_plus), exact=False)
+
+
+def test_paths_by_name() -> None:
+    R = sr.paths(sr.as_graph(ROADS), sr.min_plus)
+    assert R["Ayr", "Dale"] == Path(7.0, ["Ayr", "Bo", "Dale"]) and type(R["Ayr", "Dale"].weight) is float
+    assert R.weights["Bo", "Ayr"] == 4.0 and R.sources == R.targets == ["Ayr", "Bo", "Dale"]
+    assert R.edges("Bo", "Ayr") == [("Bo", "Dale", 4.0), ("Dale", "Ayr", 0.0)]
+    assert R.walk(["Ayr", "Bo"], ["Bo", "Bo"]) == [["Ayr", "Bo"], ["Bo"]]
+    assert len(R) == 6 and ("Dale", "Bo", 3.0, ["Dale", "Ayr", "Bo"]) in list(R)
+    tree = R.tree("Ayr")
+    assert sorted(zip(tree.sources.tolist(), tree.targets.tolist(), strict=True)) == [(0, 1), (1, 2)]
+    assert repr(R) == "Paths(6 paths from 3 sources to 3 targets over min-plus, float64)"
+    for wrong in (lambda: R["Ayr", "Dal"], lambda: R["Ayr"], lambda: R.walk(["Ayr", "Bo"], ["Bo"] * 3)):
+        with pytest.raises(sr.GraphError):
+            wrong()
+
+
+def test_some_sources_and_targets() -> None:
+    R = sr.paths(sr.as_graph(ROADS), sr.min_plus, sources="Bo", targets=["Ayr", "Dale"])
+    assert R.weights.tolist() == [[4.0, 4.0]] and R.sources == ["Bo"] and R.targets == ["Ayr", "Dale"]
+    assert [row[:3] for row in R] == [("Bo", "Ayr", 4.0), ("Bo", "Dale", 4.0)] and len(R) == 2
+    with pytest.raises(sr.GraphError, match="no paths were asked from vertex 'Ayr'"):
+        R["Ayr", "Dale"]
+
+
+def test_a_limit() -> None:
+    R = sr.paths(sr.as_graph(ROADS), sr.min_plus, limit=4.0)
+    assert {row[:3] for row in R} == {
+        ("Ayr", "Bo", 3.0), ("Bo", "Dale", 4.0), ("Bo", "Ayr", 4.0), ("Dale", "Ayr", 0.0), ("Dale", "Bo", 3.0)
+    }
+    assert R["Ayr", "Dale"] == (inf, None)
+    with pytest.raises(sr.SemiringError, match="limit must be an element"):
+        sr.paths(sr.as_graph(ROADS), sr.min_plus, limit="far")
+    with pytest.raises(sr.SemiringError, match="outside the carrier"):
+        sr.paths(np.array([[1.0]]), sr.viterbi, limit=3.0)
+    with pytest.raises(sr.LawError, match="no edge is better than 0"):
+        sr.paths(np.array([[0.0, -1.0], [inf, 0.0]]), sr.min_plus, limit=3.0)
+
+
+def test_what_a_dtype_cannot_hold_is_not_called_unreachable() -> None:
+    A = np.full((3, 3), inf, np.float16)
+    A[0, 1] = A[1, 2] = 6e4
+    for given_ in (A, sr.Graph([0, 1], [1, 2], 3, weights=np.array([6e4, 6e4], np.float16))):
+        for sources in (None, [0]):
+            with pytest.raises(sr.SemiringError, match="from 0 to 2 has a weight that float16 cannot hold"):
+                sr.paths(given_, sr.min_plus, sources=sources)
+    n = 401
+    chain = sp.diags_array([np.full(n - 1, 0.1)], offsets=[1], format="csr")
+    with pytest.raises(sr.SemiringError, match="float64 cannot hold"):
+        sr.paths(chain, sr.viterbi, sources=0)
+    weak = np.array([[0.0, 0.25, 0.0], [0.0, 0.0, 0.25], [0.0, 0.0, 0.0]])
+    assert sr.paths(weak, sr.lukasiewicz)[0, 2] == (0.0, None)  # max(0, 0.25 + 0.25 − 1) is 0 without rounding
+
+
+def test_refusals() -> None:
+    with pytest.raises(sr.LawError, match="selective"):
+        sr.paths(np.eye(2), sr.plus_times)
+    with pytest.raises(sr.NoClosureError):
+        sr.paths(np.array([[0.0, -2.0], [1.0, 0.0]]), sr.min_plus)
+    with pytest.raises(sr.LawError, match="not a semiring"):
+        sr.paths(np.eye(2), sr.shortest_widest)
+
+
+def test_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+    R = sr.paths(sr.as_graph(ROADS), sr.min_plus)
+    for library in ("pandas", "polars"):
+        pytest.importorskip(library)
+        frame = R.to_frame(library)
+        assert list(frame.columns) == ["from", "to", "weight", "vertices"] and len(frame) == 6
+    with pytest.raises(sr.SemiringError, match="not 'excel'"):
+        R.to_frame("excel")
+    monkeypatch.setattr("semiring.results.paths.LIBRARIES", ("no_such_library",))
+    with pytest.raises(sr.SemiringError, match="there is no no_such_library"):
+        frame_library(None)
+
+
+def test_numbers_are_pythons() -> None:
+    assert type(as_python(np.float32(2))) is float and type(as_python(np.int8(2))) is int
+    R = sr.paths(np.array([[0, 5], [100, 0]], np.int16), sr.min_plus)
+    assert R[0, 1] == (5, [0, 1]) and type(R[0, 1].weight) is int
