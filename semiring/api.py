@@ -465,8 +465,8 @@ def path(A: Any, S: Semiring | str, source: Any, target: Any) -> tuple[Any, list
     Returns
     -------
     weight : scalar
-        ⊗ along the path, rounded as in `closure`; zero if there is none. Of A's dtype; a sum of integers that leaves
-        it, or would read as an infinity there, is given as a Python int, where `closure` refuses it.
+        ⊗ along the path, rounded as in `closure`; zero if there is none. A number of Python's, or a record of A's
+        dtype; a sum of integers may leave A's dtype, where `closure` refuses it.
     vertices : list or None
         From source to target, or ``None``. Vertices occur twice only where going round a cycle is better than not, and
         stops being so after some rounds.
@@ -490,7 +490,7 @@ def path(A: Any, S: Semiring | str, source: Any, target: Any) -> tuple[Any, list
     >>> import semiring as sr
     >>> roads = sr.adjacency([("a", "b", 3.0), ("b", "c", 4.0), ("a", "c", 9.0)], sr.min_plus)
     >>> sr.path(roads, sr.min_plus, "a", "c")
-    (np.float64(7.0), ['a', 'b', 'c'])
+    (7.0, ['a', 'b', 'c'])
     """
     found: tuple[Any, list[Any] | None] = compute(Task("path", S, (A,), options(), (source, target)))
     return found

@@ -19,6 +19,7 @@ from semiring.operands.convert import as_sparse, on_host
 from semiring.operands.dense import Dense
 from semiring.operands.devices import to_host
 from semiring.operands.operand import Operand
+from semiring.solvers.forms import as_python, nothing_in
 from semiring.solvers.search import positions
 from semiring.solvers.trees import best_trees
 
@@ -129,7 +130,10 @@ class Paths:
         row, source = self._row(ends[0])
         target = position_of(ends[1], self.n, self.names, self._positions)
         walk = self._walks(np.array([row]), np.array([source]), np.array([target]))[0]
-        return Path(as_python(self._given.in_callers_dtype(self._host)[row, target]), self._by_name(walk))
+        if walk is None:
+            return Path(nothing_in(self.semiring, self._given.callers_dtype), None)
+        found = self._given.in_callers_dtype(self._host[row, target : target + 1])
+        return Path(as_python(found[0]), self._by_name(walk))
 
     def walk(self, sources: Sequence[Hashable], targets: Sequence[Hashable]) -> list[list[Any] | None]:
         """The vertices of many paths at once.
@@ -347,11 +351,6 @@ class Paths:
             rows = as_sparse(graph).rows
             found = CompressedRows(rows.offsets, rows.columns, rows.values).along(tails, heads)
         return np.asarray(self._given.in_callers_dtype(np.asarray(found)))
-
-
-def as_python(value: Any) -> Any:
-    """A number as Python's own; records and objects as they are."""
-    return value.item() if isinstance(value, np.generic) and not isinstance(value, np.void) else value
 
 
 def frame_library(name: str | None) -> Any:

@@ -203,3 +203,13 @@ def told(progress: bool | Report, what: str) -> Iterator[Report]:
 def part_of(report: Report, begin: float, end: float) -> Report:
     """A report of a part of the work, from one share of the whole to another."""
     return lambda part: report(begin + (end - begin) * part)
+
+
+def as_python(value: Any) -> Any:
+    """A number as Python's own; records and objects as they are."""
+    return value.item() if isinstance(value, np.generic) and not isinstance(value, np.void) else value
+
+
+def nothing_in(S: Semiring, dtype: np.dtype) -> Any:
+    """The weight of a walk that there is none of: zero, as a number of Python's or as a record."""
+    return S.zero_in(dtype) if dtype.names else as_python(S.zero)

@@ -20,6 +20,7 @@ from semiring.algorithms.labels import (
     best_walks,
     cycle_of,
     cycle_weight,
+    path_to,
     truly_improves,
     weight_of,
 )
@@ -44,9 +45,10 @@ from semiring.operands.sparse import Sparse
 
 from .costs import search_times
 from .cycles import improving
-from .forms import plain_form
+from .forms import as_python, nothing_in, plain_form
 from .plan import Plan
 from .task import Options, Task
+from .trees import best_trees
 
 WORTH = 1 << 28  # edges times sources from which a GPU is faster, the copies included
 
@@ -127,16 +129,35 @@ def _path(
     else:
         rows = as_sparse(given).rows
         graph = CompressedRows(rows.offsets, rows.columns, widen(S, rows.values, facts))
-    found = best_walks(graph, S, start)
-    if found.cycle is not None:
-        raise improving(S, names, found.cycle[0], found.cycle, narrow(S, found.weight, dtype), None)
-    vertices, weight, walk = None, found.labels[end], found.walk_to(start, end)
-    if walk is not None:
-        vertices, weight = walk if names is None else [names[v] for v in walk], weight_of(graph, S, walk)
-    weight = narrow(S, weight, dtype)
+    if _fits(given, facts) and nothing_improves(S.over(graph.values.dtype), graph.values):
+        walk = _walk_by_values(given, start, end)
+    else:
+        found = best_walks(graph, S, start)
+        if found.cycle is not None:
+            raise improving(S, names, found.cycle[0], found.cycle, narrow(S, found.weight, dtype), None)
+        walk = found.walk_to(start, end)
+    if walk is None:
+        return nothing_in(S, wanted), None
+    vertices = walk if names is None else [names[v] for v in walk]
+    weight = narrow(S, weight_of(graph, S, walk), dtype)
     if wanted.names and wanted != dtype:  # a number has no byte order
         weight = convert(np.array([weight], dtype), wanted)[0]
-    return weight, vertices
+    return as_python(weight), vertices
+
+
+def _walk_by_values(given: Operand, start: int, end: int) -> list[int] | None:
+    """The vertices of a best walk from the values of all walks from the source; None where there is none."""
+    matrix = as_sparse(given)
+    form = on_the_host(matrix, form_of(matrix), 1, True)
+    x = Search(given.S, matrix, form).rows(np.array([start]), False)[0]
+    before = best_trees(matrix, x, np.array([start]))[0]
+    return path_to(before, start, end) if start == end or before[end] >= 0 else None
+
+
+def _fits(given: Operand, facts: Facts) -> bool:
+    """Whether no sum of integers along a walk leaves their dtype."""
+    dtype = given.dtype
+    return dtype.kind not in "iu" or int(facts.largest) * given.shape[0] < int(np.iinfo(dtype).max) // 2
 
 
 @dataclass(frozen=True)

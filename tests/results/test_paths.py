@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring.results.paths import Path, Paths, as_python, frame_library
+from semiring.results.paths import Path, Paths, frame_library
 
 inf = np.inf
 quick = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
@@ -211,6 +211,5 @@ def test_frames(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_numbers_are_pythons() -> None:
-    assert type(as_python(np.float32(2))) is float and type(as_python(np.int8(2))) is int
     R = sr.paths(np.array([[0, 5], [100, 0]], np.int16), sr.min_plus)
     assert R[0, 1] == (5, [0, 1]) and type(R[0, 1].weight) is int

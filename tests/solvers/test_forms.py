@@ -20,6 +20,7 @@ from semiring.operands.read import read
 from semiring.solvers import forms
 from semiring.solvers.forms import (
     alike,
+    as_python,
     refuse_overflow,
     right_hand_side,
     same_dtype,
@@ -222,3 +223,9 @@ def test_a_bar_or_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     with told(True, "min-plus closure") as report:
         report(0.5)
     assert shown == ["min-plus closure", 0.5, 1.0, "away"]
+
+
+def test_numbers_as_pythons() -> None:
+    assert type(as_python(np.float32(2))) is float and type(as_python(np.int8(2))) is int
+    record = np.zeros(1, "f4,i4")[0]
+    assert as_python(record) is record and as_python("text") == "text"

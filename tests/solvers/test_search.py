@@ -332,7 +332,7 @@ def test_rows_are_in_the_callers_byte_order(dtype: str, make: Any) -> None:
     row = closure_rows(A, sr.min_plus, sources[1])
     assert row.dtype == np.dtype(dtype) and row.tolist() == [2, 0]
     weight, _ = sr.path(A, sr.min_plus, *sources)
-    assert weight == 1 and type(weight) is np.dtype(dtype).type
+    assert weight == 1 and type(weight) is type(np.dtype(dtype).type(1).item())
 
 
 def test_records_keep_the_order_of_their_fields() -> None:
@@ -522,6 +522,6 @@ def test_a_sum_that_leaves_the_dtype_is_told_as_an_integer(S: sr.Semiring, dtype
     with pytest.raises(sr.SemiringError, match=f"a result is {first + second}, which .* cannot hold"):
         sr.closure(A, S)
     part, _ = sr.path(A, S, 0, 1)
-    assert type(part) is np.dtype(dtype).type and part == first
+    assert type(part) is int and part == first
     nothing, walk = sr.path(A, S, 2, 0)
-    assert type(nothing) is np.dtype(dtype).type and nothing == S.zero_in(dtype) and walk is None
+    assert type(nothing) is float and nothing == S.zero and walk is None  # an infinity, and no limit of the dtype
