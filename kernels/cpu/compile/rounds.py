@@ -19,7 +19,8 @@ PIECES = 4  # for each thread, in a round of pieces that take some hundredths of
 class Pace:
     """How many steps of some kind fit into a round; each round that was timed tells for the next.
 
-    Results must not depend on where work is cut, since that depends on the clock.
+    Compiled functions are `made` before: compiling would look like slow steps. Results must not depend on where work is
+    cut, since that depends on the clock.
 
     Examples
     --------
@@ -38,8 +39,8 @@ class Pace:
         return self._rate * ROUND
 
     def learn(self, steps: float, seconds: float) -> None:
-        """So many steps took so many seconds."""
-        if steps >= TELLING:
+        """So many steps took so many seconds; few steps tell nothing, unless a round has no more."""
+        if steps >= min(TELLING, self.most / 2):
             self._rate = steps / max(seconds, 1e-9)
 
     def rounds(self, before: np.ndarray, each: int = 1) -> Iterator[tuple[int, int]]:

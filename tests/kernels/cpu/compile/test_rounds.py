@@ -42,6 +42,20 @@ def test_few_steps_tell_nothing() -> None:
     assert pace.most == 5e6 * ROUND
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.floats(1e2, 1e10), st.floats(1e2, 1e10))
+def test_a_pace_once_learned_is_learned_again(before: float, now: float) -> None:
+    """However slow a round was: else all later ones have too few steps to tell."""
+    with pytest.MonkeyPatch.context() as patch:
+        pace, clock = Pace(), 0.0
+        pace.learn(before * 100, 100.0)
+        patch.setattr(rounds, "perf_counter", lambda: clock)
+        row = int(max(now / 1000, 1000))  # steps of each of 10,000 rows, which tell
+        for first, last in pace.rounds(np.arange(10_001), row):
+            clock += (last - first) * row / now
+        assert pace.most == pytest.approx(now * ROUND, rel=1e-3)
+
+
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_all_pieces_are_done(threads: int) -> None:
     done, lock = [], threading.Lock()
