@@ -49,7 +49,7 @@ def offer(task: Task) -> Plan:
     _, tile, reasons = choose_method("elimination", low, n, engine, o.tile)
     by_lapack = is_for_lapack(low, n)
     reasons["method"] = "by LAPACK where it exchanges no rows" if by_lapack else "an LU decomposition"
-    kept = low.matrix_bytes(n) if by_lapack and task.verb == "factor" else 0
+    kept = low.matrix_bytes(n) if given.kind == "sparse" or (by_lapack and task.verb == "factor") else 0
     return Plan(
         task.verb, task.S, given.shape, "elimination", low, "", n**3 // 3,
         schedules.closure_memory("elimination", low, n, 1, 1) + kept, partial(_run, task, right),
@@ -59,8 +59,13 @@ def offer(task: Task) -> Plan:
 
 def is_for_lapack(low: Lowering, n: int) -> bool:
     """Whether LAPACK is asked first: on the host, where its one call takes a second at most."""
-    cost = low.dtype.itemsize / 8 * (2 if low.dtype.kind == "c" else 1)  # of a multiply-add, beside doubles
-    return low.inverts and not low.on_gpu and n >= library.LEAST and cost * n**3 <= AT_ONCE**3
+    by_lapack = low.inverts and not low.on_gpu and n >= library.LEAST
+    return by_lapack and relative_cost(low.dtype) * n**3 <= AT_ONCE**3
+
+
+def relative_cost(dtype: np.dtype) -> float:
+    """What a multiply-add of real or complex numbers costs beside one of doubles."""
+    return dtype.itemsize / 8 * (2 if dtype.kind == "c" else 1)
 
 
 def right_of(task: Task, dtype: np.dtype) -> Dense | None:
