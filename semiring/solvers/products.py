@@ -15,6 +15,7 @@ from semiring.kernels.build import affordable, code_of
 from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.interface import StackKernel
 from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.numpy import logsum
 from semiring.kernels.wrappers.paced import SHORT, paced
 from semiring.operands.convert import as_packed
 from semiring.operands.devices import is_on_gpu, to_host, upload
@@ -45,9 +46,12 @@ def _dense(task: Task) -> Plan:
     entries = prod(shape.full)
     if not code_of(low).bought:
         low = affordable(low, shape.depth, float(entries) * shape.depth)
+    powers = 0
+    if low.log_sum:
+        powers = logsum.memory(low, prod(shape.full[:-2]), shape.full[-2], shape.depth, shape.full[-1])
     return Plan(
-        "matmul", task.S, shape.final, "tiled product", low, "", float(entries) * shape.depth, entries * dtype.itemsize,
-        partial(_nothing if nothing else _multiply, task, shape),
+        "matmul", task.S, shape.final, "tiled product", low, "", float(entries) * shape.depth,
+        entries * dtype.itemsize + powers, partial(_nothing if nothing else _multiply, task, shape),
     )
 
 
