@@ -185,6 +185,47 @@ def test_a_matrix_without_vertices_or_edges() -> None:
         assert found.shape == (n, n) and (found == np.inf).all()
 
 
+WAYS = {
+    "settle": (CpuSearchKernel, "label setting"), "correct": (CpuSearchKernel, "label correcting"),
+    "sweep": (CpuSweepKernel, "sweeps over the edges, of many sources at once"),
+    "levels": (CpuLevelKernel, "breadth-first search"),
+}
+
+
+@pytest.mark.usefixtures("machine_code")
+@pytest.mark.parametrize(("name", "predecessors"), [
+    ("settle", True), ("sweep", False), ("levels", True), ("levels", False), ("correct", False), ("correct", True),
+])
+def test_plans_name_the_way_that_runs(name: str, predecessors: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    A = random_graph(800, 8)
+    if name == "levels":
+        A.data[:] = 1
+    elif name == "correct":
+        A = sp.triu(A, 1).tocsr()
+        A.data -= 0.5
+    ran: list[str] = []
+
+    def recording(way: str, kernel: type) -> None:
+        run = getattr(kernel, way)
+
+        def record(*arguments: Any) -> Any:
+            ran.append(way)
+            return run(*arguments)
+
+        monkeypatch.setattr(kernel, way, record)
+
+    for way, (kernel, _) in WAYS.items():
+        recording(way, kernel)
+    plan = sr.plan(A, sr.min_plus, verb="rows", sources=range(400), predecessors=predecessors)
+    plan.run()
+    assert ran[0] == name and plan.method == WAYS[name][1]
+    ran.clear()
+    if not predecessors:
+        plan = sr.plan(A, sr.min_plus, method="search")
+        plan.run()
+        assert plan.method == "search" and plan.reasons["method"] == f"{WAYS[ran[0]][1]}, as asked"
+
+
 LONG = {
     "settle": "sr.closure_rows(A, sr.min_plus, range(n), predecessors=True)",
     "sweep": "sr.closure_rows(A, sr.min_plus, range(n))",
