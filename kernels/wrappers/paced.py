@@ -10,7 +10,7 @@ import numpy as np
 from semiring.kernels.cpu.compile.rounds import Pace
 from semiring.kernels.interface import Kernel, StackKernel
 from semiring.kernels.lowering.base import Lowering
-from semiring.kernels.numpy.library import check_shapes
+from semiring.kernels.numpy.library import halves
 
 SHORT = 10_000_000  # terms that are never cut
 STEP = 64  # halves are a multiple of so many rows, columns or steps of k
@@ -67,7 +67,7 @@ class Paced:
     def _in_pieces(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool) -> None:
         terms = C.size * A.shape[2]
         if terms > max(SHORT, self._products.most) and (len(C) > 1 or max(*A.shape, C.shape[2]) > STEP):
-            for part in halves(C, A, B, accumulate):
+            for part in halves(C, A, B, accumulate, STEP):
                 self._in_pieces(*part)
             return
         began = perf_counter()
@@ -76,31 +76,6 @@ class Paced:
 
     def _whole(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool) -> None:
         (self._kernel.multiply_add_stack if accumulate else self._kernel.multiply_stack)(C, A, B)
-
-
-Product = tuple[np.ndarray, np.ndarray, np.ndarray, bool]
-
-
-def halves(C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool) -> tuple[Product, Product]:
-    """A stack of products C ← A ⊗ B, or C ⊕ A ⊗ B, as two, to be done in this order.
-
-    Raises
-    ------
-    ValueError
-        When shapes do not fit.
-    """
-    check_shapes(C, A, B)
-    (batch, m, n), k = C.shape, A.shape[2]
-    if batch > 1:
-        h = batch // 2
-        return (C[:h], A[:h], B[:h], accumulate), (C[h:], A[h:], B[h:], accumulate)
-    longest = max(m, n, k)
-    h = -(-longest // (2 * STEP)) * STEP
-    if m == longest:
-        return (C[:, :h], A[:, :h], B, accumulate), (C[:, h:], A[:, h:], B, accumulate)
-    if n == longest:
-        return (C[:, :, :h], A, B[:, :, :h], accumulate), (C[:, :, h:], A, B[:, :, h:], accumulate)
-    return (C, A[:, :, :h], B[:, :h], accumulate), (C, A[:, :, h:], B[:, h:], True)
 
 
 def paced(kernel: Kernel[Any], lowering: Lowering, terms: float) -> Kernel[Any]:

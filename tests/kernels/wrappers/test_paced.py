@@ -20,7 +20,7 @@ from semiring.kernels.cpu.compile.rounds import ROUND
 from semiring.kernels.cpu.dense.engine import DenseKernel
 from semiring.kernels.lowering.general import general
 from semiring.kernels.wrappers import paced
-from semiring.kernels.wrappers.paced import Paced, halves
+from semiring.kernels.wrappers.paced import Paced
 
 LOW = general(sr.log, np.dtype("f8"))  # whose ⊕ rounds
 
@@ -105,12 +105,6 @@ def test_stacks_are_closed_in_rounds(batch: int, n: int, seed: int) -> None:
         patch.setattr(type(kernel._closures), "most", property(lambda self: 2 * n**3))
         assert np.array_equal(kernel.close_stack(cut), expected)
     assert np.array_equal(whole, cut, equal_nan=True)
-
-
-def test_shapes_that_do_not_fit_are_refused_before_anything_is_cut() -> None:
-    A = np.zeros((1, 200, 300))
-    with pytest.raises(ValueError, match=r"shapes \(1, 200, 200\), \(1, 200, 300\) and \(1, 200, 300\) do not fit"):
-        halves(np.zeros((1, 200, 200)), A, A, False)
 
 
 PRODUCTS = {
