@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .cpu.bits.choose import CODE
 from .cpu.compile.price import Code
-from .interface import ElementKernel, Kernel, StackKernel
+from .interface import ElementKernel, Kernel
 from .lowering.base import Lowering
 from .numpy import bits, dense, fronts, rows
 
@@ -28,11 +28,6 @@ def kernel(lowering: Lowering) -> Kernel[Any]:
         assert isinstance(lowering, CudaLowering)
         return cuda_kernel(lowering)
     return _kernel(_Keyed(lowering), lowering.compiled)
-
-
-def stack_kernel(lowering: Lowering) -> StackKernel[Any]:
-    """The engine of a lowering whose matrices are arrays."""
-    return cast("StackKernel[Any]", kernel(lowering))
 
 
 @lru_cache(1024)

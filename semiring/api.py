@@ -14,7 +14,7 @@ from .errors import SemiringError
 from .operands.dense import read_array
 from .operands.examine import examine
 from .operands.operand import Operand
-from .operands.read import read
+from .operands.read import operand
 from .results.paths import Paths
 from .solvers.plan import Plan
 from .solvers.search import positions
@@ -176,8 +176,8 @@ def matmul(
 def prepare(A: Any, S: Semiring | str) -> Operand:
     """A matrix, read and examined once, to be used in many calls.
 
-    What is prepared stands for A in every verb: it is not read again, nor are its elements and its structure looked at.
-    That is most of the time of a sparse matrix times a vector.
+    What is prepared stands for A in every verb, and in `pack`, `reach` and what is built on them: it is not read again,
+    nor are its elements and its structure looked at. That is most of the time of a sparse matrix times a vector.
 
     Parameters
     ----------
@@ -203,10 +203,7 @@ def prepare(A: Any, S: Semiring | str) -> Operand:
     >>> sr.matmul(A, np.array([0.0, 1.0]), sr.min_plus)
     array([4., 5.])
     """
-    S = algebra(S)
-    given = A if isinstance(A, Operand) else read(A, S)
-    if given.S is not S:
-        raise SemiringError(f"A was prepared for {given.S.name}, and is prepared for {S.name}")
+    given = operand(A, algebra(S))
     _ = given.facts
     given.look()
     return given

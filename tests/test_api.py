@@ -5,14 +5,19 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
 
 import semiring as sr
 from semiring import api
+from semiring.operands import dense
+from semiring.operands.examine import examine
 from semiring.solvers.task import DEFAULTS, TAKES, Task
 
 inf = np.inf
@@ -192,20 +197,27 @@ CALLS = {
     "closure_rows": lambda A: sr.closure_rows(A, sr.min_plus, [0, 2]),
     "path": lambda A: sr.path(A, sr.min_plus, 0, 2),
 }
+BY_ENTRIES = {
+    "refactor": lambda A: sr.factor(sp.csr_array(TRIPLES, (3, 3)), sr.min_plus).refactor(A).closure(),
+    "pack": lambda A: sr.pack(A).to_dense(), "reach": lambda A: sr.reach(A).closure.to_dense(),
+    "reduction": sr.transitive_reduction, "condensation": lambda A: sr.condensation(A)[1],
+}
+TRIPLES = ([3.0, 10.0, 4.0], ([0, 0, 1], [1, 2, 2]))
 
 
-@pytest.mark.parametrize("verb", CALLS)
-@pytest.mark.parametrize("kind", ["array", "sparse", "graph"])
+@pytest.mark.parametrize(("verb", "kind"), [
+    *product(CALLS, ("array", "sparse", "graph")), *product(BY_ENTRIES, ("sparse", "graph")),
+])
 def test_what_is_prepared_stands_for_the_matrix_in_every_verb(verb: str, kind: str) -> None:
-    entries = ([3.0, 10.0, 4.0], ([0, 0, 1], [1, 2, 2]))
-    A: Any = sp.csr_array(entries, (3, 3))
+    call: Callable[[Any], Any] = (CALLS | BY_ENTRIES)[verb]
+    A: Any = sp.csr_array(TRIPLES, (3, 3))
     if kind == "array":
         A = np.array([[np.inf, 3, 10], [np.inf, np.inf, 4], [np.inf, np.inf, np.inf]])
     elif kind == "graph":
-        A = sr.Graph(*map(np.array, entries[1]), 3, np.array(entries[0]))
+        A = sr.Graph(*map(np.array, TRIPLES[1]), 3, np.array(TRIPLES[0]))
     prepared = sr.prepare(A, "min_plus")
     for _ in range(2):
-        found, expected = CALLS[verb](prepared), CALLS[verb](A)
+        found, expected = call(prepared), call(A)
         assert type(found) is type(expected)
         if isinstance(found, (np.ndarray, sp.csr_array)):
             assert found.dtype == expected.dtype and found.shape == expected.shape
@@ -218,8 +230,94 @@ def test_what_is_prepared_stands_for_the_matrix_in_every_verb(verb: str, kind: s
 def test_a_matrix_is_prepared_for_one_algebra() -> None:
     A = sr.prepare(np.zeros((2, 2)), sr.min_plus)
     assert sr.prepare(A, sr.min_plus) is A and A.shape == (2, 2)
-    for verb in (sr.closure, sr.prepare):
-        with pytest.raises(sr.SemiringError, match=r"prepared for min-plus, and .* max-min"):
-            verb(A, sr.max_min)
+    full, rows = np.array([[inf, 1.0], [2.0, inf]]), sp.csr_array([[0, 1.0], [2.0, 0]])
+    uses: list[tuple[str, Callable[[Any], Any]]] = [
+        ("A", lambda P: sr.closure(P, sr.max_min)), ("A", lambda P: sr.prepare(P, sr.max_min)),
+        ("B", lambda P: sr.matmul(full, P, sr.max_min)), ("B", lambda P: sr.solve(full, P, sr.max_min)),
+        ("accumulate", lambda P: sr.matmul(full, full, sr.max_min, accumulate=P)),
+        ("B", sr.factor(full, sr.max_min).solve), ("B", sr.factor(rows, sr.max_min).solve),
+        ("A", sr.factor(rows, sr.max_min).refactor),
+    ]
+    for matrix in (np.zeros((2, 2)), rows):
+        A = sr.prepare(matrix, sr.min_plus)
+        for name, use in uses:
+            with pytest.raises(sr.SemiringError, match=rf"^{name} was prepared for min-plus, and .* max-min"):
+                use(A)
     with pytest.raises(sr.SemiringError, match=r"A\[0, 1\] is NaN"):
         sr.prepare(sp.csr_array(([np.nan], ([0], [1])), (2, 2)), sr.min_plus)
+
+
+def test_what_is_prepared_is_packed_by_the_zero_of_its_algebra() -> None:
+    M = sr.adjacency([("a", "b", 0.0), ("b", "c", 2.0), ("a", "c", 3.0)], sr.min_plus)
+    P = sr.prepare(M, sr.min_plus)
+    assert sr.pack(P) == sr.pack(M) == sr.pack(sr.prepare(M.array, sr.min_plus))
+    assert sr.reach(P).names == ["a", "b", "c"] and sr.condensation(P)[1] == [["a"], ["b"], ["c"]]
+    assert sr.pack(sr.prepare(np.full((2, 3), inf), sr.min_plus)).count() == 0
+    edges = sr.as_graph([("a", "b"), ("b", "c"), ("a", "c")])
+    assert sr.transitive_reduction(sr.prepare(edges, "boolean")).names == ["a", "b", "c"]
+    bits = sr.pack(edges)
+    before = bits.to_dense()
+    assert sr.reach(sr.prepare(bits, "boolean")).reaches(0, 2)
+    assert isinstance(sr.closure(sr.prepare(before, "boolean"), "boolean", packed=True), sr.PackedMatrix)
+    assert np.array_equal(bits.to_dense(), before)
+
+
+def test_what_is_prepared_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    A, B, C = (np.random.default_rng(i).random((4, 4)) for i in range(3))
+    looked: list[str] = []
+
+    def see(S: sr.Semiring, dtype: np.dtype, arrays: Any) -> Any:
+        looked.extend(what for what, _ in arrays)
+        return examine(S, dtype, arrays)
+
+    monkeypatch.setattr(dense, "examine", see)
+    P, Q = sr.prepare(A, sr.min_plus), sr.prepare(B, sr.min_plus)
+    looked.clear()
+    for operands, unknown in (((P, Q, C), ["accumulate"]), ((P, B, None), ["B"]), ((A, Q, C), ["A", "accumulate"]),
+                           ((P, Q, None), []), ((P, P, P), [])):
+        left, right, start = operands
+        found = sr.matmul(left, right, sr.min_plus, accumulate=start)
+        assert looked == unknown
+        plain = [A if x is P else B if x is Q else x for x in operands]
+        assert np.array_equal(found, sr.matmul(plain[0], plain[1], sr.min_plus, accumulate=plain[2]))
+        looked.clear()
+
+
+def test_messages_name_what_is_prepared_by_its_place_in_the_call() -> None:
+    A, P = np.ones((2, 2), "f4"), sr.prepare(np.ones((2, 2)), sr.min_plus)
+    for call, text in (
+        (lambda: sr.matmul(A, P, sr.min_plus), "A is float32 and B is float64"),
+        (lambda: sr.matmul(P, A, sr.min_plus), "A is float64 and B is float32"),
+        (lambda: sr.matmul(A, A, sr.min_plus, accumulate=P), "A is float32 and accumulate is float64"),
+        (lambda: sr.solve(A, P, sr.min_plus), "A is float32 and B is float64"),
+    ):
+        with pytest.raises(sr.SemiringError, match=f"^{text}"):
+            call()
+    assert P.what == "A"
+
+
+def test_what_is_prepared_says_what_it_is() -> None:
+    assert repr(sr.prepare(np.ones((2, 3)), sr.min_plus)) == "2 × 3 prepared for min-plus, float64"
+    assert repr(sr.prepare(sp.csr_array(TRIPLES, (3, 3)), "max-min")) == "3 × 3 prepared for max-min, float64"
+    assert repr(sr.prepare(np.array(1.0), sr.min_plus)) == "one number prepared for min-plus, float64"
+
+
+@pytest.mark.parametrize("matrix", [np.full((2, 2), 0.5), sp.csr_array(TRIPLES, (3, 3)), sr.pack([(0, 1)])])
+def test_what_is_prepared_is_not_overwritten(matrix: Any) -> None:
+    S = sr.boolean if isinstance(matrix, sr.PackedMatrix) else sr.max_min
+    P = sr.prepare(matrix, S)
+    with pytest.raises(sr.SemiringError, match=r"^A was prepared, and what is prepared must not change: .*overwrite"):
+        sr.closure(P, S, overwrite=True)
+
+
+@given(st.sampled_from(["<f8", ">f8"]), st.sampled_from(["<f8", ">f8"]), st.sampled_from(["array", "sparse", "graph"]))
+def test_to_solve_with_what_is_prepared_does_not_change_it(wanted: str, own: str, kind: str) -> None:
+    A = np.array([[inf, 1.0], [1.0, inf]]).astype(wanted)
+    b: Any = np.array([[1.0, 2.0], [3.0, 4.0]]).astype(own)
+    b = b if kind == "array" else sp.csr_array(b.astype("f8")) if kind == "sparse" else sr.Matrix(b, sr.min_plus)
+    B = sr.prepare(b, sr.min_plus)
+    before, dtype = repr(B), sr.closure(B, sr.min_plus, device="cpu")
+    for solve in (lambda: sr.solve(A, B, sr.min_plus), lambda: sr.factor(A, sr.min_plus).solve(B)):
+        assert np.asarray(solve()).dtype == np.dtype(wanted)
+        after = sr.closure(B, sr.min_plus, device="cpu")
+        assert repr(B) == before and np.asarray(after).dtype == np.asarray(dtype).dtype

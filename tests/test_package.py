@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 import tomllib
@@ -227,6 +228,22 @@ def test_every_folder_says_what_it_holds() -> None:
 @pytest.mark.parametrize("name", [n for n in MODULES if n != "semiring"])
 def test_every_module_says_what_it_holds(name: str) -> None:
     assert ast.get_docstring(ast.parse(MODULES[name].read_text(encoding="utf-8")))
+
+
+def test_the_design_says_what_every_module_holds() -> None:
+    """In the tables of files: names are relative to the folder in the heading, or beside the one before."""
+    listed, folder = set(), Path()
+    for line in (ROOT / "docs" / "design.md").read_text(encoding="utf-8").splitlines():
+        if heading := re.match(r"### `([a-z/]+)/`", line):
+            folder = Path(heading[1])
+        elif line.startswith("| `"):
+            beside = folder
+            for name in re.findall(r"`([\w./]+)`", line.split("|")[1]):
+                path = folder / name if "/" in name else beside / name
+                listed.add(path.as_posix())
+                beside = path.parent
+    files = [file.relative_to(ROOT) for _, file in modules() if file.name != "__init__.py"]
+    assert files and [str(file) for file in files if file.as_posix() not in listed] == []
 
 
 def test_every_folder_is_packaged() -> None:

@@ -56,7 +56,7 @@ def order(start: Index, neighbours: Index, method: str = "auto") -> tuple[Index,
     degree = np.diff(start)
     alone, joined = np.flatnonzero(degree == 0), np.flatnonzero(degree)
     if not len(joined):
-        return alone, method
+        return alone, "natural" if method == "auto" else method
     if len(alone):
         place = np.full(len(degree), -1)
         place[joined] = np.arange(len(joined))

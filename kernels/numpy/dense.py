@@ -202,15 +202,16 @@ class ArrayKernel(ArrayBlocks):
 
     def multiply_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         """C[s] ← A[s] ⊗ B[s] for every s; A and B may repeat a matrix by a zero stride."""
-        _check_shapes(C, A, B)
         self._product(C, A, B, False)
 
     def multiply_add_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         """C[s] ← C[s] ⊕ A[s] ⊗ B[s] for every s; A and B may repeat a matrix by a zero stride."""
-        _check_shapes(C, A, B)
         self._product(C, A, B, True)
 
     def _product(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool) -> None:
+        (batch, m, n), k = C.shape, A.shape[2]
+        if A.shape != (batch, m, k) or B.shape != (batch, k, n):
+            library.check_shapes(C, A, B)  # refuses them; a call to find that they fit would take a microsecond
         if self._log_sums:
             self._log_sums(C, A, B, accumulate, self._by_terms)
         elif not (self._blas and library.product(C, A, B, accumulate)):
@@ -294,12 +295,6 @@ class ArrayKernel(ArrayBlocks):
     def closes_whole(self, n: int) -> bool:
         """Whether `close` is the best way to close a whole matrix of this order."""
         return n <= self.tile
-
-
-def _check_shapes(C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
-    batch, m, n = C.shape
-    if A.shape != (batch, m, A.shape[2]) or B.shape != (batch, A.shape[2], n):
-        raise ValueError(f"shapes {C.shape}, {A.shape} and {B.shape} do not fit")
 
 
 def seconds(lowering: Lowering, rounds: float, terms: float) -> float:

@@ -70,24 +70,43 @@ def _spans(batch: int, terms: int) -> list[slice]:
 
 
 def _multiply(c: np.ndarray, a: np.ndarray, b: np.ndarray, accumulate: bool) -> None:
-    m, k, n = *a.shape[1:], b.shape[2]
-    longest = max(m, k, n)
-    if len(c) != 1 or m * k * n <= MOST or longest <= STEP:
-        if accumulate:
-            c += a @ b
-        else:
-            np.matmul(a, b, out=c)
-        return
-    h = -(-longest // (2 * STEP)) * STEP
-    if m == longest:
-        _multiply(c[:, :h], a[:, :h], b, accumulate)
-        _multiply(c[:, h:], a[:, h:], b, accumulate)
-    elif n == longest:
-        _multiply(c[:, :, :h], a, b[:, :, :h], accumulate)
-        _multiply(c[:, :, h:], a, b[:, :, h:], accumulate)
+    longest = max(*a.shape[1:], b.shape[2])
+    if len(c) == 1 and c.size * a.shape[2] > MOST and longest > STEP:
+        for part in halves(c, a, b, accumulate, STEP):
+            _multiply(*part)
+    elif accumulate:
+        c += a @ b
     else:
-        _multiply(c, a[:, :, :h], b[:, :h], accumulate)
-        _multiply(c, a[:, :, h:], b[:, h:], True)
+        np.matmul(a, b, out=c)
+
+
+Product = tuple[np.ndarray, np.ndarray, np.ndarray, bool]
+
+
+def halves(
+    C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool, step: int
+) -> tuple[Product, Product]:
+    """A stack of products C ← A ⊗ B, or C ⊕ A ⊗ B, as two, to be done in this order.
+
+    Single matrices are cut at a multiple of `step`, where they are longest.
+
+    Raises
+    ------
+    ValueError
+        When shapes do not fit.
+    """
+    check_shapes(C, A, B)
+    (batch, m, n), k = C.shape, A.shape[2]
+    if batch > 1:
+        h = batch // 2
+        return (C[:h], A[:h], B[:h], accumulate), (C[h:], A[h:], B[h:], accumulate)
+    longest = max(m, n, k)
+    h = -(-longest // (2 * step)) * step
+    if m == longest:
+        return (C[:, :h], A[:, :h], B, accumulate), (C[:, h:], A[:, h:], B, accumulate)
+    if n == longest:
+        return (C[:, :, :h], A, B[:, :, :h], accumulate), (C[:, :, h:], A, B[:, :, h:], accumulate)
+    return (C, A[:, :, :h], B[:, :h], accumulate), (C, A[:, :, h:], B[:, h:], True)
 
 
 def close(D: np.ndarray) -> bool:

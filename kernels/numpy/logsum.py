@@ -30,6 +30,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.logsum import LogSum
 
 from . import library
@@ -38,6 +39,7 @@ General: TypeAlias = Callable[[Any, Any, Any, bool], None]  # C ← A ⊗ B, or 
 Strip: TypeAlias = Callable[[slice, slice], None]  # work on some rows of some matrices
 FEW = 1 / 4  # share of a row's entries beyond which the whole row is computed anew, and of rows beyond which all are
 DOUBLE = np.dtype("f8")
+SIDE_ON_GPU = 8192  # rows, columns and terms of one product there: powers take 768 MB at most, or twice as much
 
 
 @dataclass(frozen=True)
@@ -234,3 +236,12 @@ def in_turn(work: Strip, strips: Iterable[tuple[slice, slice]]) -> None:
 
 #: The BLAS that NumPy links. Powers of a product fit in 192 MB, or 384 MB for doubles; strips stay in the cache.
 HOST = Library(np, library.multiply, side=4096, strip=1 << 15, least_depth=4, least_terms=1 << 13, each=in_turn)
+
+
+def memory(lowering: Lowering, batch: int, m: int, k: int, n: int) -> int:
+    """Bytes that a product takes beside its operands and its result: E, F and G in each precision, and the doubts."""
+    side = SIDE_ON_GPU if lowering.on_gpu else HOST.side
+    m, k, n = (min(length, side) for length in (m, k, n))
+    most = min(batch, max(side * side // max(m * k, k * n, m * n, 1), 1))
+    size = 8 if lowering.storage == DOUBLE else 4 + 8
+    return most * (size * (m * k + k * n + m * n) + 2 * m * n)

@@ -10,9 +10,9 @@ import numpy as np
 from semiring.kernels.cpu.compile.rounds import Pace
 from semiring.kernels.interface import Kernel, StackKernel
 from semiring.kernels.lowering.base import Lowering
-from semiring.kernels.numpy.library import check_shapes
+from semiring.kernels.numpy.library import halves
 
-SHORT = 10_000_000  # terms that are never cut, nor timed
+SHORT = 10_000_000  # terms that are never cut
 STEP = 64  # halves are a multiple of so many rows, columns or steps of k
 
 
@@ -50,6 +50,7 @@ class Paced:
         batch, n = D.shape[0], D.shape[1]
         if batch * n**3 <= SHORT:
             return self._kernel.close_stack(D)
+        self._kernel.close_stack(D[:0])  # compiles before anything is timed
         failed = np.empty(batch, np.int64)
         for first, last in self._closures.rounds(np.arange(batch + 1), n**3):
             failed[first:last] = self._kernel.close_stack(D[first:last])
@@ -57,40 +58,24 @@ class Paced:
 
     def product(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool) -> None:
         """C ⊕ A ⊗ B if `accumulate`, else A ⊗ B, for stacks of matrices."""
+        if C.size * A.shape[2] > SHORT:
+            self._whole(C[:0], A[:0], B[:0], accumulate)  # compiles before anything is timed
+            self._in_pieces(C, A, B, accumulate)
+        else:
+            self._whole(C, A, B, accumulate)
+
+    def _in_pieces(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool) -> None:
         terms = C.size * A.shape[2]
         if terms > max(SHORT, self._products.most) and (len(C) > 1 or max(*A.shape, C.shape[2]) > STEP):
-            for part in halves(C, A, B, accumulate):
-                self.product(*part)
+            for part in halves(C, A, B, accumulate, STEP):
+                self._in_pieces(*part)
             return
         began = perf_counter()
+        self._whole(C, A, B, accumulate)
+        self._products.learn(terms, perf_counter() - began)
+
+    def _whole(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool) -> None:
         (self._kernel.multiply_add_stack if accumulate else self._kernel.multiply_stack)(C, A, B)
-        if terms > SHORT:
-            self._products.learn(terms, perf_counter() - began)
-
-
-Product = tuple[np.ndarray, np.ndarray, np.ndarray, bool]
-
-
-def halves(C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: bool) -> tuple[Product, Product]:
-    """A stack of products C ← A ⊗ B, or C ⊕ A ⊗ B, as two, to be done in this order.
-
-    Raises
-    ------
-    ValueError
-        When shapes do not fit.
-    """
-    check_shapes(C, A, B)
-    (batch, m, n), k = C.shape, A.shape[2]
-    if batch > 1:
-        h = batch // 2
-        return (C[:h], A[:h], B[:h], accumulate), (C[h:], A[h:], B[h:], accumulate)
-    longest = max(m, n, k)
-    h = -(-longest // (2 * STEP)) * STEP
-    if m == longest:
-        return (C[:, :h], A[:, :h], B, accumulate), (C[:, h:], A[:, h:], B, accumulate)
-    if n == longest:
-        return (C[:, :, :h], A, B[:, :, :h], accumulate), (C[:, :, h:], A, B[:, :, h:], accumulate)
-    return (C, A[:, :, :h], B[:, :h], accumulate), (C, A[:, :, h:], B[:, h:], True)
 
 
 def paced(kernel: Kernel[Any], lowering: Lowering, terms: float) -> Kernel[Any]:

@@ -15,7 +15,7 @@ from .device import Device, DeviceSparse
 from .devices import to_host, upload
 from .operand import Operand
 from .packed import Packed, check_boolean
-from .read import read
+from .read import operand
 from .sparse import Sparse, compressed_rows, entries_of, read_scipy
 
 
@@ -80,7 +80,7 @@ def as_packed(given: Operand) -> Packed:
 def as_bits(A: Any, S: Semiring, what: str = "A") -> Operand:
     """An operand of a Boolean algebra one bit an element, or still by its entries."""
     check_boolean(S)
-    given = read(A, S, what)
+    given = operand(A, S, what)
     return given if isinstance(given, Sparse) else as_packed(given)
 
 

@@ -13,7 +13,7 @@ from semiring.errors import SemiringError
 from semiring.graphs.masks import unmasked
 from semiring.graphs.matrix import Matrix
 from semiring.kernels.choose import only_form
-from semiring.kernels.facts import Facts
+from semiring.kernels.facts import Facts, together
 from semiring.kernels.lowering.base import Lowering
 
 from .examine import examine
@@ -60,10 +60,13 @@ class Dense(Operand):
         return facts, low or self.lowering(facts, length, in_place=in_place, packed=packed)
 
     def _facts_with(self, beside: Sequence[Operand]) -> Facts:
-        """What is known of all elements together."""
+        """What is known of all elements together; those of what was prepared are not looked at again."""
         if not beside:
             return self.facts
-        return examine(self.S, self.dtype, [(x.what, x.array) for x in (self, *beside)])  # type: ignore[attr-defined]
+        known = [x.facts for x in (self, *beside) if "facts" in vars(x)]
+        new = [(x.what, x.array) for x in (self, *beside) if "facts" not in vars(x)]  # type: ignore[attr-defined]
+        found = [examine(self.S, self.dtype, new)] if new else []
+        return together([*known, *found]) if known else found[0]
 
     def wrap(self, answer: Any) -> Any:
         """An answer as the caller's own type, with the names of the vertices."""

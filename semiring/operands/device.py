@@ -14,6 +14,7 @@ from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 
 from .dense import Dense, Wrap, as_is, carried_by
+from .examine import examine
 from .operand import Operand
 
 PACKED = 512  # least side of matrices of truth values that repays packing them on a GPU
@@ -43,6 +44,12 @@ class Device(Dense):
             return Facts(), self.unchecked_lowering(packed)
         facts = self._facts_with(beside)
         return facts, self.lowering(facts, length, in_place=in_place, packed=packed)
+
+    def _facts_with(self, beside: Sequence[Operand]) -> Facts:
+        """What is known of all elements together; a look at some gathers more than can be put together from two."""
+        if not beside:
+            return self.facts
+        return examine(self.S, self.dtype, [(x.what, x.array) for x in (self, *beside)])  # type: ignore[attr-defined]
 
     def unchecked_lowering(self, packed: bool) -> Lowering:
         """The form that is right for data that nobody has looked at."""

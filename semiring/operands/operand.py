@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -51,6 +52,9 @@ class Operand:
         self.S, self.what, self.shape, self.dtype, self.names = S, what, shape, dtype, names
         self.callers_dtype = dtype
 
+    def __repr__(self) -> str:
+        return f"{' × '.join(map(str, self.shape)) or 'one number'} prepared for {self.S.name}, {self.dtype}"
+
     @property
     def nbytes(self) -> int:
         """Bytes of the elements."""
@@ -67,6 +71,16 @@ class Operand:
     def wrap(self, answer: Any) -> Any:
         """An answer as the caller's own type, with the names of the vertices."""
         return answer
+
+    def changed(self, **attributes: Any) -> Self:
+        """A copy with other attributes, of which as much is known; what was prepared is used by several calls."""
+        made = copy(self)
+        vars(made).update(attributes)
+        return made
+
+    def answering_in(self, dtype: np.dtype) -> Self:
+        """The same for answers in another byte order or layout of records."""
+        return self if self.callers_dtype == dtype else self.changed(callers_dtype=dtype)
 
     def in_callers_dtype(self, answer: Any) -> Any:
         """An answer in the byte order, and the layout of records, in which the elements came in."""

@@ -16,9 +16,13 @@ from semiring.graphs.matrix import Matrix
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.kernels.lowering.base import chunks
 
+from .convert import as_dense, on_host
 from .dense import read_matrix
 from .device import read_dlpack
 from .devices import is_on_gpu
+from .operand import Operand
+from .packed import Packed
+from .sparse import Sparse
 
 
 def pack(A: Any, n: int | None = None, *, directed: bool = True) -> PackedMatrix:
@@ -61,6 +65,7 @@ def pack(A: Any, n: int | None = None, *, directed: bool = True) -> PackedMatrix
     >>> sr.pack([(0, 1), (1, 2), (2, 0)]).to_dense(int).tolist()
     [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
     """
+    A = before_preparing(A)
     matrix = _packed(A) if is_matrix(A) else None
     if matrix is None:
         return _edges(as_graph(A, n, directed=directed))
@@ -75,10 +80,28 @@ def pack(A: Any, n: int | None = None, *, directed: bool = True) -> PackedMatrix
 
 def pack_named(A: Any) -> tuple[PackedMatrix, Sequence[Any] | None]:
     """`pack`, and the names of the vertices."""
+    A = before_preparing(A)
     if is_matrix(A):
         return pack(A), A.names if isinstance(A, Matrix) else None
     graph = as_graph(A)
     return _edges(graph), graph.names
+
+
+def before_preparing(A: Any) -> Any:
+    """What was prepared as a graph, a matrix or truth values again, with its names; anything else as it is."""
+    if not isinstance(A, Operand):
+        return A
+    given = on_host(A)
+    if isinstance(given, Packed):
+        return given.matrix
+    if not isinstance(given, Sparse):
+        array = as_dense(given).array
+        return Matrix(array, given.S, given.names) if given.of_graph else array != given.S.zero_in(given.dtype)
+    if given.of_graph:
+        return given.graph_of(given.rows)
+    from scipy.sparse import csr_array
+
+    return csr_array((given.values, given.rows.columns, given.rows.offsets), shape=given.shape)
 
 
 def is_matrix(A: Any) -> bool:

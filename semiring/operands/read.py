@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.semiring import Semiring
+from semiring.errors import SemiringError
 from semiring.graphs.matrix import Matrix
 
 from .dense import read_array, read_matrix, read_nested
@@ -36,6 +37,21 @@ READERS: tuple[tuple[str, str, Reader], ...] = (
     ("polars", "DataFrame", read_graph),
     ("pyarrow", "Table", read_graph),
 )
+
+
+def operand(A: Any, S: Semiring, what: str = "A") -> Operand:
+    """What a caller passed, as an operand that messages call `what`: read, or as it was prepared.
+
+    Raises
+    ------
+    SemiringError
+        When it is no matrix over S, or was prepared for another algebra.
+    """
+    if not isinstance(A, Operand):
+        return read(A, S, what)
+    if A.S is not S:
+        raise SemiringError(f"{what} was prepared for {A.S.name}, and is used with {S.name}; prepare it anew")
+    return A if A.what == what else A.changed(what=what)
 
 
 def read(A: Any, S: Semiring, what: str = "A") -> Operand:

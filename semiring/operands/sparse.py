@@ -149,6 +149,11 @@ class Sparse(Operand):
         array[np.repeat(np.arange(height), np.diff(self.indptr)), self.rows.columns] = self.values
         return array
 
+    def copy(self) -> Sparse:
+        """The same in memory of its own."""
+        rows = Rows(self.rows.offsets.copy(), self.rows.columns.copy(), self.rows.values.copy(), self.rows.width)
+        return self.changed(rows=rows, indptr=rows.offsets, values=rows.values)
+
     def with_values(self, values: np.ndarray) -> Sparse:
         """Other weights on the same edges, row by row."""
         rows = np.repeat(np.arange(self.n), np.diff(self.indptr))

@@ -16,7 +16,7 @@ from semiring.graphs.graph import as_graph
 from semiring.graphs.texts import shown
 from semiring.kernels.blocks.bits import WORD
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
-from semiring.operands.pack import is_matrix, pack, pack_named
+from semiring.operands.pack import before_preparing, is_matrix, pack, pack_named
 from semiring.solvers.task import Task, compute, options
 
 from .reachability import Reachability, check_square, transitive_closure
@@ -59,6 +59,7 @@ def transitive_reduction(A: Any) -> Any:
     >>> [(G.names[i], G.names[j]) for i, j in zip(G.sources, G.targets)]
     [('a', 'b'), ('b', 'c')]
     """
+    A = before_preparing(A)
     if is_matrix(A):
         matrix, names = pack_named(A)
         check_square(matrix)

@@ -17,7 +17,7 @@ from semiring.graphs.texts import clip_repr
 from semiring.kernels.blocks.bits import WORD
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.operands.devices import is_on_gpu
-from semiring.operands.pack import is_matrix, pack_named
+from semiring.operands.pack import before_preparing, is_matrix, pack_named
 from semiring.solvers.components import A_ROW_A_COMPONENT
 from semiring.solvers.task import Task, compute, options
 
@@ -336,6 +336,7 @@ def reach(A: Any) -> Reachability:
     >>> sr.reach([("a", "b"), ("b", "c")])
     Reachability(3 vertices, 6 pairs, named)
     """
+    A = before_preparing(A)
     if not is_matrix(A):
         graph = as_graph(A)
         return _of_entries(graph, graph.names)

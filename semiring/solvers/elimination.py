@@ -89,6 +89,8 @@ def _factors(task: Task, given: Sparse) -> Plan:
 
 def _factor(task: Task, given: Sparse, analysis: Analysis, plan: SparsePlan) -> SparseFactors:
     o = task.options
+    if task.verb == "factor":  # what is kept may be eliminated anew, and the caller's arrays may change till then
+        given = given.copy()
     with nullcontext() if o.progress is False else told(o.progress, f"{task.S.name} {task.verb}") as report:
         return SparseFactors(given, analysis, check=o.check, plan=plan, report=report)
 

@@ -28,7 +28,7 @@ from .methods import choose_method
 from .plan import Plan
 from .task import Options, Task
 
-AT_ONCE = 4096  # order of a matrix that LAPACK decomposes in one call, which no interrupt ends: a second
+AT_ONCE = 4096  # order of a matrix of doubles that LAPACK decomposes in one call, which no interrupt ends: a second
 
 
 def offer(task: Task) -> Plan:
@@ -47,11 +47,25 @@ def offer(task: Task) -> Plan:
     right = right_of(task, low.dtype)
     engine = build_kernel(low)
     _, tile, reasons = choose_method("elimination", low, n, engine, o.tile)
+    by_lapack = is_for_lapack(low, n)
+    reasons["method"] = "by LAPACK where it exchanges no rows" if by_lapack else "an LU decomposition"
+    kept = low.matrix_bytes(n) if given.kind == "sparse" or (by_lapack and task.verb == "factor") else 0
     return Plan(
         task.verb, task.S, given.shape, "elimination", low, "", n**3 // 3,
-        schedules.closure_memory("elimination", low, n, 1, 1), partial(_run, task, right),
+        schedules.closure_memory("elimination", low, n, 1, 1) + kept, partial(_run, task, right),
         (f"factoring {n} × {n} {given.dtype}", "use a narrower dtype or fewer vertices"), reasons, tile,
     )
+
+
+def is_for_lapack(low: Lowering, n: int) -> bool:
+    """Whether LAPACK is asked first: on the host, where its one call takes a second at most."""
+    by_lapack = low.inverts and not low.on_gpu and n >= library.LEAST
+    return by_lapack and relative_cost(low.dtype) * n**3 <= AT_ONCE**3
+
+
+def relative_cost(dtype: np.dtype) -> float:
+    """What a multiply-add of real or complex numbers costs beside one of doubles."""
+    return dtype.itemsize / 8 * (2 if dtype.kind == "c" else 1)
 
 
 def right_of(task: Task, dtype: np.dtype) -> Dense | None:
@@ -107,10 +121,13 @@ class Factors:
     def _by_library(self, progress: bool | Callable[[float], None]) -> library.Decomposition | None:
         """The decomposition that LAPACK finds on the host, where it is that of elimination."""
         low, n = self.plan.lowering, self.shape[0]
-        if not low.inverts or low.on_gpu or n > AT_ONCE:
+        if not is_for_lapack(low, n):
             return None
         found = library.decomposed(self._given.stored(low, False))
         if found is not None:
+            if self.plan.operation == "factor":  # where numbers overflow A is eliminated later; it may change till then
+                given = as_dense(self._given)
+                self._given = given.changed(array=given.array.copy())
             with schedules.reporting(self.plan, progress, self._check):
                 pass
         return found

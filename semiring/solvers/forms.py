@@ -24,7 +24,7 @@ from semiring.operands.convert import as_dense, on_device, on_host
 from semiring.operands.dense import Dense
 from semiring.operands.devices import is_on_gpu, to_host
 from semiring.operands.operand import Operand, convert
-from semiring.operands.read import read
+from semiring.operands.read import operand
 
 
 def plain_form(S: Semiring, dtype: np.dtype, facts: Facts, length: int) -> Lowering:
@@ -124,14 +124,13 @@ def right_hand_side(B: Any, A: Operand, dtype: np.dtype, placed: Operand | None 
     A is as it came in, and so is B; `placed` is B where it will be computed on. What the right-hand side wraps is the
     answer as the caller gets it: of B's kind, in A's byte order.
     """
-    came = B if isinstance(B, Operand) else read(B, A.S, "B")
+    came = operand(B, A.S, "B").answering_in(A.callers_dtype)
     given = as_dense(placed or came)
     if given.dtype != dtype:
         raise SemiringError(f"A is {dtype} and B is {given.dtype}; convert one with .astype(…)")
     n = A.shape[-1]
     if len(given.shape) not in (1, 2) or given.shape[0] != n:
         raise SemiringError(f"B must have shape ({n},) or ({n}, m), and has {given.shape}")
-    came.callers_dtype = A.callers_dtype
     if came.of_graph and not alike(A, came):  # names are in the host's memory, and so was B
         given = type(given)(given.array, A.S, given.what, lambda answer: came.in_callers_dtype(to_host(answer)))
     _ = given.facts  # refuses what is not an element

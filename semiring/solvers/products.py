@@ -15,6 +15,7 @@ from semiring.kernels.build import affordable, code_of
 from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.interface import StackKernel
 from semiring.kernels.lowering.base import Lowering, chunks
+from semiring.kernels.numpy import logsum
 from semiring.kernels.wrappers.paced import SHORT, paced
 from semiring.operands.convert import as_packed
 from semiring.operands.devices import is_on_gpu, to_host, upload
@@ -51,8 +52,11 @@ def _dense(task: Task) -> Plan:
         low = spared(low, terms)
     if not code_of(low).bought:
         low = affordable(low, shape.depth, terms)
+    powers = 0
+    if low.log_sum:
+        powers = logsum.memory(low, prod(shape.full[:-2]), shape.full[-2], shape.depth, shape.full[-1])
     return Plan(
-        "matmul", task.S, shape.final, "tiled product", low, "", terms, entries * dtype.itemsize,
+        "matmul", task.S, shape.final, "tiled product", low, "", terms, entries * dtype.itemsize + powers,
         partial(_nothing if nothing else _multiply, task, shape),
     )
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from semiring.errors import LawError, SemiringError
 from semiring.graphs.texts import clip_repr
-from semiring.kernels.cpu.compile import threads
+from semiring.kernels.cpu.compile.pieces import ranges, share
 
 if TYPE_CHECKING:
     from .sparse_factors import SparseFactors
@@ -208,14 +208,12 @@ def by_vertex(F: SparseFactors, function: Reduction, dtype: Any = None) -> np.nd
 def each_block(F: SparseFactors, function: Reduction) -> None:
     """Call a function with vertices and their rows, block by block, on all threads; it may write to the rows."""
     order = F.analysis.order
-    starts = iter(range(0, F.n, CHUNK))  # its steps hold the GIL: nothing is lost
 
-    def share() -> None:
-        for begin in starts:
-            some = order[begin : begin + CHUNK]
-            function(some, F._decoded(some, thread_count=1))
+    def block(begin: int, end: int) -> None:
+        some = order[begin:end]
+        function(some, F._decoded(some, thread_count=1))
 
-    threads.pool.run(share, min(F._fronts.threads, -(-F.n // CHUNK)) - 1)
+    share(block, ranges(F.n, -(-F.n // CHUNK)), F._fronts.threads)
 
 
 def _summaries(F: SparseFactors) -> np.ndarray | None:

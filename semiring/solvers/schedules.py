@@ -18,6 +18,7 @@ from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.facts import Facts
 from semiring.kernels.interface import BitKernel, Kernel, StackKernel
 from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.numpy import logsum
 from semiring.kernels.wrappers.counting import Counting
 from semiring.kernels.wrappers.paced import SHORT, paced
 from semiring.operands.convert import as_dense, as_packed
@@ -201,4 +202,8 @@ def closure_memory(method: str, low: Lowering, n: int, batch: int, copies: int) 
     """Bytes that a closure takes beyond its operand: working matrices and panels."""
     one = low.matrix_bytes(n)
     extra = {"floyd-warshall": one if low.kind == "numba" else 0, "squaring": one}.get(method, 0)
+    if low.log_sum and method == "r-kleene":  # of halves, of which one is copied to be multiplied by its pivot block
+        extra += low.matrix_bytes(-(-n // 2)) + logsum.memory(low, 1, *[-(-n // 2)] * 3)
+    elif low.log_sum:
+        extra += logsum.memory(low, 1, n, n, n)
     return copies * batch * one + extra + min(one, max(2 << 20, one // 20))

@@ -72,14 +72,26 @@ def offer(task: Task) -> Plan:
     on_gpu = _on_gpu(matrix, form, len(starts), o)
     search = Search(S, matrix, form if on_gpu else on_the_host(matrix, form, len(starts), o.predecessors))
     low = search.form.low
+    method, why = way_of(search.form, o.predecessors)
     size = len(starts) * n * (given.dtype.itemsize + (4 if o.predecessors else 0))
     return Plan(
-        "rows", S, (len(starts), n), "label setting" if search.form.bounded else "label correcting", low,
+        "rows", S, (len(starts), n), method, low,
         gpu_name() or "GPU" if on_gpu else place_of(low), float(matrix.nnz) * len(starts), size,
         partial(_rows, search, starts, single, on_gpu, o, given),
         (f"{len(starts)} rows of the closure of {n} vertices", "pass fewer sources at a time"),
-        {"method": "no edge is better than 1" if search.form.bounded else "an edge may be better than 1"},
+        {"method": why},
     )
+
+
+def way_of(form: Form, predecessors: bool = False) -> tuple[str, str]:
+    """What the search is called, and why it can be done."""
+    if not form.bounded:
+        return "label correcting", "an edge may be better than 1"
+    if form.alike:
+        return "breadth-first search", "all edges have one value, none better than 1"
+    if form.together and not predecessors:
+        return "sweeps over the edges, of many sources at once", "no edge is better than 1, and it is predicted faster"
+    return "label setting", "no edge is better than 1"
 
 
 def place_of(low: Lowering) -> str:

@@ -22,7 +22,7 @@ from .forms import told
 from .fronts import analysis_of, lowering_of
 from .methods import SEARCH, resolve_method
 from .plan import Plan
-from .search import Form, Search, form_of, on_the_host, place_of
+from .search import Form, Search, form_of, on_the_host, place_of, way_of
 from .task import Task
 
 STEPS = 50  # parts of a closure after which progress is reported
@@ -91,7 +91,7 @@ def _plan(task: Task, given: Sparse, form: Form, seconds: dict[str, float], why:
         n * n * (low.storage.itemsize + decoded), partial(_run, task, given, form),
         (f"the closure of {n} × {n} {low.dtype}",
          "use a narrower dtype, fewer vertices, or closure_rows for some sources at a time"),
-        {"method": why}, 0, given.nnz, seconds,
+        {"method": f"{way_of(form)[0]}, {why}"}, 0, given.nnz, seconds,
     )
 
 

@@ -24,7 +24,7 @@ from semiring.kernels.numpy.fronts import TOGETHER
 from semiring.machine.memory import in_words, require
 from semiring.operands.convert import as_dense
 from semiring.operands.dense import Dense
-from semiring.operands.read import read
+from semiring.operands.read import operand
 from semiring.operands.sparse import Sparse
 
 from . import costs, reductions, schedules
@@ -170,7 +170,7 @@ class SparseFactors(Named):
                 raise SemiringError(f"{len(A)} weights for {old.nnz} edges: give one for each")
             new = old.with_values(A)
         else:
-            given = read(A, self._S)
+            given = operand(A, self._S)
             if not isinstance(given, Sparse):
                 raise SemiringError("refactor takes weights, or a sparse matrix or graph with the same edges")
             given.look()
@@ -178,7 +178,7 @@ class SparseFactors(Named):
             same = new.n == old.n and np.array_equal(new.indptr, old.indptr)
             if not (same and np.array_equal(new.indices, old.indices)):
                 raise SemiringError("refactor needs a matrix with the same edges; factor this one anew")
-        return SparseFactors(new, self.analysis, check=self._check)
+        return SparseFactors(new.copy(), self.analysis, check=self._check)
 
     def row(self, vertex: Hashable) -> np.ndarray:
         """The row of A* of one vertex: with min_plus the distances from it.

@@ -27,7 +27,7 @@ from semiring.operands.convert import as_bits, as_dense
 from semiring.operands.devices import LEAST_WORK
 from semiring.operands.operand import Operand
 from semiring.operands.place import place
-from semiring.operands.read import read
+from semiring.operands.read import operand as as_operand
 
 from .plan import Plan
 
@@ -207,16 +207,16 @@ class Task:
             S = algebra(S)
         if S.product_only and verb != "matmul":
             refuse_closures(S)
-        reader = as_bits if options.packed else read
+        reader = as_bits if options.packed else as_operand
         operands: list[Operand] = []
         kinds, on_gpu = set(), 0
         for what, A in zip(NAMES, given, strict=False):
-            operand = A if isinstance(A, Operand) else reader(A, S, what)
+            if options.overwrite and isinstance(A, Operand):
+                raise SemiringError(f"{what} was prepared, and what is prepared must not change: pass the matrix "
+                                    "itself, or leave out overwrite=True")
+            operand = reader(A, S, what)
             if what == "accumulate" and operand.kind == "sparse" and "packed" not in kinds:
                 operand = as_dense(operand)  # the answer is, and the factors decide how it is computed
-            if operand.S is not S:
-                raise SemiringError(f"{what} was prepared for {operand.S.name}, and is used with {S.name}; prepare it "
-                                    "anew")
             operands.append(operand)
             kinds.add(operand.kind)
             on_gpu += operand.on_gpu
@@ -224,6 +224,8 @@ class Task:
             for operand in operands:
                 if not operand.examined:
                     operand.look()
+        if verb == "solve":  # the answer is of B's kind, in A's byte order
+            operands[1] = operands[1].answering_in(operands[0].callers_dtype)
         self.verb, self.S, self.options, self.arguments = verb, S, options, arguments
         self.observers: list[Callable[[Plan], None]] = []
         self.given = self.operands = operands

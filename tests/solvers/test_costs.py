@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sparse_patterns import Edges, patterns
 
 import semiring as sr
 from semiring.algorithms.sparse.analysis import Analysis, analyse
@@ -50,6 +53,28 @@ def analysed(A: Any, method: str = "natural") -> Analysis:
 
 def low_of(name: str, dtype: str) -> Lowering:
     return general(sr.catalogue[name], np.dtype(dtype))
+
+
+@settings(max_examples=60, deadline=None)
+@given(patterns(6), st.sampled_from(["closure", "sparse", "search", "factor", "solve", "rows"]), st.sampled_from(
+    [sr.min_plus, sr.plus_times]), st.booleans())
+def test_every_plan_of_a_sparse_matrix_can_be_printed(
+    pattern: tuple[int, Edges], way: str, S: sr.Semiring, loops: bool
+) -> None:
+    n, edges = pattern
+    edges = [(v, v) for v in range(n)] if loops else edges
+    A = sp.csr_array((np.full(len(edges), 0.125), np.array(edges, int).reshape(-1, 2).T), (n, n))
+    if S is sr.plus_times and way in ("search", "rows"):
+        return
+    more: dict[str, Any] = {"method": way} if way in ("sparse", "search") else {} if way == "closure" else {"verb": way}
+    more |= {"B": np.zeros(n)} if way == "solve" else {"sources": list(range(n))} if way == "rows" else {}
+    plan = sr.plan(A, S, **more)
+    assert f"{n} × {n}" in str(plan) or way == "rows"
+    if way == "factor":
+        factors = plan.run()
+        assert f"{n} × {n}" in str(factors.plan) and f"{n} × {n}" in str(factors.predict())
+    else:
+        plan.run()
 
 
 def test_a_plan_says_what_it_would_do() -> None:

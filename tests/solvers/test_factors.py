@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.algorithms import elimination
+from semiring.kernels.lowering.general import general
 from semiring.solvers import sparse_factors
+from semiring.solvers.factors import is_for_lapack
 
 inf = np.inf
 quick = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
@@ -315,6 +317,51 @@ def test_numbers_that_overflow_spread_to_nothing_that_they_do_not_lead_to() -> N
     b[1] = 1.7e308
     found = sr.factor(A, sr.plus_times, check=False).solve(b)
     assert found[0] == np.inf and np.array_equal(found[1:], b[1:])
+
+
+@given(st.integers(32, 48), st.sampled_from(["f4", "f8", "c8", "c16"]), st.integers(0, 2**32 - 1))
+@quick
+def test_factors_of_a_matrix_that_changes_stay_its_factors(n: int, dtype: str, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    A = (np.diag(random.random(n) / 4) + np.triu(random.random((n, n)) / n, 1) * (random.random((n, n)) < 0.1))
+    A = A.astype(dtype)
+    big = np.ones(n, dtype)
+    big[n // 2] = np.finfo(dtype).max * 0.9
+    kept = A.copy()
+    for check in (True, False):
+        F, G = sr.factor(A, sr.plus_times, check=False), sr.factor(kept, sr.plus_times, check=False)
+        A[:] = np.eye(n) * 0.9 if check else np.nan
+        np.testing.assert_array_equal(F.solve(big), G.solve(big))
+        np.testing.assert_array_equal(F.closure(), G.closure())
+        A[:] = kept
+
+
+def test_factors_after_their_matrix_changed_where_numbers_overflow() -> None:
+    n = 40
+    A = np.diag(np.r_[0.5, np.full(n - 1, 0.25)])
+    F = sr.factor(A, sr.plus_times)
+    A[:] = np.eye(n) * 0.9
+    b = np.ones(n)
+    b[0] = 1.7e308
+    np.testing.assert_allclose(F.solve(b), np.r_[inf, np.full(n - 1, 4 / 3)])
+
+
+@pytest.mark.parametrize(("dtype", "n", "lapack"), [
+    ("f8", 31, False), ("f8", 32, True), ("f8", 4096, True), ("f8", 4097, False), ("f4", 5160, True),
+    ("f4", 5161, False), ("c16", 2580, True), ("c16", 2581, False), ("c8", 3250, True), ("c8", 3252, False),
+])
+def test_lapack_is_asked_where_its_call_is_short(dtype: str, n: int, lapack: bool) -> None:
+    """An interrupt waits for the end of that call, and complex numbers take four times as long as real ones."""
+    assert is_for_lapack(general(sr.plus_times, np.dtype(dtype)), n) == lapack
+    assert not is_for_lapack(general(sr.min_plus, np.dtype("f8")), n)
+
+
+@pytest.mark.parametrize("verb", ["factor", "solve"])
+def test_plans_say_who_eliminates(verb: str) -> None:
+    B = {"B": np.ones(40)} if verb == "solve" else {}
+    A = np.full((40, 40), 0.01)
+    assert "(by LAPACK where it exchanges no rows)" in str(sr.plan(A, sr.plus_times, verb=verb, **B))
+    assert "(an LU decomposition)" in str(sr.plan(A, sr.min_plus, verb=verb, **B))
 
 
 def test_a_pivot_of_one_is_refused_at_every_size() -> None:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from typing import Any
 
 import numpy as np
@@ -178,3 +183,85 @@ def test_a_matrix_without_vertices_or_edges() -> None:
     for n in (0, 1, 4):
         found = sr.closure(sp.csr_array((n, n)), sr.min_plus, method="search", reflexive=False)
         assert found.shape == (n, n) and (found == np.inf).all()
+
+
+WAYS = {
+    "settle": (CpuSearchKernel, "label setting"), "correct": (CpuSearchKernel, "label correcting"),
+    "sweep": (CpuSweepKernel, "sweeps over the edges, of many sources at once"),
+    "levels": (CpuLevelKernel, "breadth-first search"),
+}
+
+
+@pytest.mark.usefixtures("machine_code")
+@pytest.mark.parametrize(("name", "predecessors"), [
+    ("settle", True), ("sweep", False), ("levels", True), ("levels", False), ("correct", False), ("correct", True),
+])
+def test_plans_name_the_way_that_runs(name: str, predecessors: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    A = random_graph(800, 8)
+    if name == "levels":
+        A.data[:] = 1
+    elif name == "correct":
+        A = sp.triu(A, 1).tocsr()
+        A.data -= 0.5
+    ran: list[str] = []
+
+    def recording(way: str, kernel: type) -> None:
+        run = getattr(kernel, way)
+
+        def record(*arguments: Any) -> Any:
+            ran.append(way)
+            return run(*arguments)
+
+        monkeypatch.setattr(kernel, way, record)
+
+    for way, (kernel, _) in WAYS.items():
+        recording(way, kernel)
+    plan = sr.plan(A, sr.min_plus, verb="rows", sources=range(400), predecessors=predecessors)
+    plan.run()
+    assert ran[0] == name and plan.method == WAYS[name][1]
+    ran.clear()
+    if not predecessors:
+        plan = sr.plan(A, sr.min_plus, method="search")
+        plan.run()
+        assert plan.method == "search" and plan.reasons["method"] == f"{WAYS[ran[0]][1]}, as asked"
+
+
+LONG = {
+    "settle": "sr.closure_rows(A, sr.min_plus, range(n), predecessors=True)",
+    "sweep": "sr.closure_rows(A, sr.min_plus, range(n))",
+    "levels": "sr.closure_rows(ONES, sr.min_plus, range(n), predecessors=True)",
+    "correct": "sr.closure_rows(LESS, sr.min_plus, range(n))",
+    "mean": "F.reduce('mean')",
+}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+@pytest.mark.parametrize("name", LONG)
+def test_an_interrupt_ends_a_long_search(name: str) -> None:
+    """It would take many seconds more. How soon it ends is for people to measure: it ends before it is done."""
+    code = f"""
+import numpy as np, semiring as sr, scipy.sparse as sp
+if {name!r} == "mean":
+    side = sp.diags_array(np.ones(399), offsets=1)
+    grid = sp.kron(side, sp.eye_array(400)) + sp.kron(sp.eye_array(400), side)
+    grid = (grid + grid.T).tocsr()
+    grid.data = np.random.default_rng(0).random(grid.nnz)
+    F = sr.factor(grid, sr.min_plus)
+else:
+    n = 6000
+    A = sp.random_array((n, n), density=0.1, rng=np.random.default_rng(0)).tocsr()
+    ONES = sp.csr_array((np.ones(A.nnz), A.indices, A.indptr))
+    potential = np.random.default_rng(1).random(n)
+    rows = np.repeat(np.arange(n), np.diff(A.indptr))
+    LESS = sp.csr_array((A.data + potential[rows] - potential[A.indices], A.indices, A.indptr))
+print("begin", flush=True)
+{LONG[name]}
+print("done", flush=True)
+"""
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "begin\n"
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    out, error = process.communicate()
+    assert (out, error.strip().splitlines()[-1:]) == ("", ["KeyboardInterrupt"])

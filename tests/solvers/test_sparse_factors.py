@@ -206,6 +206,22 @@ def test_operands_of_a_product_that_does_not_commute_keep_their_sides(whole: boo
     np.testing.assert_array_equal(np.asarray(F.closure(reflexive=False)), sr.closure(dense, T, reflexive=False))
 
 
+@quick
+@given(st.integers(1, 12), st.integers(0, 2**32 - 1), st.booleans())
+def test_factors_of_a_matrix_that_changes_stay_its_factors(n: int, seed: int, wide: bool) -> None:
+    """Also where they are eliminated anew: in Python's integers, or in compiled code."""
+    random = np.random.default_rng(seed)
+    edges = np.nonzero(random.random((n, n)) < 0.3)
+    A = sp.csr_array((random.integers(1, 9, len(edges[0])), edges), (n, n))
+    B = random.integers(0, 9, (n, 2)) + (2**62 if wide else 0)
+    F, G = sr.factor(A, sr.min_plus), sr.factor(A.copy(), sr.min_plus)
+    A.data[:], A.indices[:] = 0, 0
+    np.testing.assert_array_equal(F.solve(B), G.solve(B))
+    np.testing.assert_array_equal(F.closure(reflexive=False), G.closure(reflexive=False))
+    weights = np.arange(1, len(edges[0]) + 1)
+    np.testing.assert_array_equal(F.refactor(weights).closure(), G.refactor(weights).closure())
+
+
 def test_commutativity_is_read_off_the_expression() -> None:
     from semiring.algebra.proofs import commutes
 

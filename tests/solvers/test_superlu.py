@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sparse_patterns import Edges, patterns, touched
 
 import semiring as sr
 from semiring.operands.read import read
-from semiring.solvers.superlu import decomposed
+from semiring.solvers import superlu
+from semiring.solvers.fronts import analysis_of
+from semiring.solvers.superlu import decomposed, envelope, filled
 from semiring.solvers.task import Declined
 
 
@@ -100,3 +105,69 @@ def test_other_stars_and_algebras_are_not_for_it() -> None:
                         samples=[0, 0.5, 0.25, 2])
     for S in (rates, sr.min_plus):
         assert sr.plan(ring(50), S, verb="solve", B=np.ones(50)).method != "SuperLU"
+
+
+def eliminated(n: int, edges: Edges, order: np.ndarray) -> tuple[int, int]:
+    """Entries of both factors, and multiply-adds, counted vertex by vertex."""
+    later = [len(some) for some in touched(n, edges, order)]
+    return sum(2 * count + 2 for count in later), sum(count * count for count in later)
+
+
+@settings(max_examples=60, deadline=None)
+@given(patterns(30))
+def test_predicted_fill_is_no_less_than_what_elimination_fills_in(pattern: tuple[int, Edges]) -> None:
+    n, edges = pattern
+    if not n:
+        return
+    A = read(sp.csr_array((np.full(len(edges), 0.01), np.array(edges, int).reshape(-1, 2).T), (n, n)), sr.plus_times)
+    analysis = analysis_of(A)
+    found, bound = filled(analysis), envelope(A)
+    entries, terms = eliminated(n, edges, analysis.order)
+    assert entries <= found.entries <= n * (n + 1) and terms <= found.terms <= n**3
+    assert 2 * n <= bound.entries <= n * (n + 1) and bound.terms <= n**3
+    band = list(range(n))  # of a band matrix as it is numbered the bound is what elimination fills in
+    path = read(sp.csr_array((np.ones(n - 1), (band[:-1], band[1:])), (n, n)), sr.plus_times)
+    assert envelope(path).entries == 2 * n + 2 * (n - 1) and envelope(path).terms == 2 * (n - 1)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(2, 60), st.integers(0, 2**32 - 1), st.sampled_from(["f4", "f8", "c16"]))
+def test_the_factors_fit_the_memory_that_the_plan_states(n: int, seed: int, dtype: str) -> None:
+    A = sp.random_array((n, n), density=0.1, rng=np.random.default_rng(seed)).tocsr()
+    A = (A * (0.5 / n)).astype(dtype)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(superlu, "is_analysed", lambda A: False)  # by another test
+        plan = sr.plan(A, sr.plus_times, verb="solve", B=np.ones(n, dtype))
+    lu = decomposed(read(A, sr.plus_times))
+    assert plan.method == "SuperLU"
+    assert plan.memory >= sum(part.data.nbytes + part.indices.nbytes for part in (lu.L, lu.U))
+
+
+@pytest.mark.parametrize("columns", [1, 300])
+def test_what_fills_in_is_solved_as_a_dense_matrix(columns: int) -> None:
+    """Random graphs fill in, and LAPACK uses the processor better; what has small separators stays sparse."""
+    random, n = np.random.default_rng(columns), 2500
+    filling = sp.random_array((n, n), density=16 / n, rng=random).tocsr() * (1 / 32)
+    B = random.normal(size=(n, columns))
+    plan = sr.plan(filling, sr.plus_times, verb="solve", B=B)
+    assert plan.method == "elimination" and "of the dense matrix" in str(plan)
+    assert plan.memory >= 2 * n * n * 8
+    found = sr.solve(filling, B, sr.plus_times)
+    np.testing.assert_allclose(found, np.linalg.solve(np.eye(n) - filling.toarray(), B), atol=1e-9)
+    street = sp.diags_array(np.full(n - 1, 0.25), offsets=1, format="csr")
+    assert sr.plan(street, sr.plus_times, verb="solve", B=B).method == "SuperLU"
+
+
+def test_long_calls_of_the_library_are_interruptible(monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[object] = []
+
+    def see(function: Callable[[], Any]) -> Any:
+        called.append(function)
+        return function()
+
+    monkeypatch.setattr(superlu, "interruptible", see)
+    A, b = ring(300), np.ones(300)
+    expected = sr.solve(A, b, sr.plus_times)
+    assert called == []
+    monkeypatch.setattr(superlu, "WAIT", 0.0)
+    assert np.array_equal(sr.solve(A, b, sr.plus_times), expected) and len(called) == 2

@@ -149,6 +149,9 @@ def test_bits_are_read_where_bits_are_wanted() -> None:
 
 def test_an_operand_is_taken_as_it_is() -> None:
     given = read(A, sr.min_plus, "Q")
+    named = Task("closure", sr.min_plus, (given,), options()).given[0]
+    assert given.what == "Q" and named.what == "A" and named.array is given.array, "messages call it by its place"
+    given = read(A, sr.min_plus)
     task = Task("closure", sr.min_plus, (given,), options())
     assert task.given[0] is task.operands[0] is given and task.names is None and task.observers == []
     named = Task("closure", sr.min_plus, (sr.Matrix(A, sr.min_plus, ["a", "b"]),), options())

@@ -56,6 +56,7 @@ def njit(signatures: Sequence[Any] = (), *, cache: bool = False, **options: Any)
             dispatcher._cache = MachineCode(function)
         if signatures:
             dispatcher.declared = signatures
+            dispatcher.made = functools.partial(_made, dispatcher)
             dispatcher._compile_for_args = functools.partial(_first_call, dispatcher)
         return dispatcher
 
@@ -64,6 +65,12 @@ def njit(signatures: Sequence[Any] = (), *, cache: bool = False, **options: Any)
 
 def _first_call(dispatcher: Any, *arguments: Any) -> Any:
     """What a dispatcher asks for when it has no code for a call: itself, compiled for what was declared."""
+    _compile_declared(dispatcher)
+    return dispatcher
+
+
+def _made(dispatcher: Any) -> Any:
+    """The function, compiled now: whoever times its calls would time compiling too."""
     _compile_declared(dispatcher)
     return dispatcher
 

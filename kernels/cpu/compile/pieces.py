@@ -58,7 +58,7 @@ def equal_shares(before: np.ndarray, parts: int) -> list[tuple[int, int]]:
 
 
 def share(function: Callable[..., object], pieces: Sequence[tuple[int, ...]], threads: int | None) -> None:
-    """Call a function with each of the pieces, on so many threads."""
+    """Call a function with each of the pieces, on so many threads; after an error nobody begins another."""
     if len(pieces) <= 1:
         for piece in pieces:
             function(*piece)
@@ -66,11 +66,15 @@ def share(function: Callable[..., object], pieces: Sequence[tuple[int, ...]], th
     remaining = deque(pieces)
 
     def work() -> None:
-        while True:
-            try:
-                piece = remaining.popleft()
-            except IndexError:  # asking first whether any is left would let another thread take it in between
-                return
-            function(*piece)
+        try:
+            while True:
+                try:
+                    piece = remaining.popleft()
+                except IndexError:  # asking first whether any is left would let another thread take it in between
+                    return
+                function(*piece)
+        except BaseException:
+            remaining.clear()
+            raise
 
     pool.run(work, min(thread_count(threads), len(pieces)) - 1)

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from threading import Lock
 from time import perf_counter
 
 import numpy as np
 
 from .pieces import share
-from .threads import thread_count
+from .threads import pool, thread_count
 
 ROUND = 0.3  # seconds that a round should take
 FIRST = 1e8  # steps a second, as long as nothing has been measured
 TELLING = 1e6  # steps whose time tells how many fit into a round
 PIECES = 4  # for each thread, in a round of pieces that take some hundredths of a second
+LEAST = 1 << 14  # steps that repay handing them to another thread
 
 
 class Pace:
     """How many steps of some kind fit into a round; each round that was timed tells for the next.
 
-    Results must not depend on where work is cut, since that depends on the clock.
+    Compiled functions are `made` before: compiling would look like slow steps. Results must not depend on where work is
+    cut, since that depends on the clock.
 
     Examples
     --------
@@ -38,11 +41,11 @@ class Pace:
         return self._rate * ROUND
 
     def learn(self, steps: float, seconds: float) -> None:
-        """So many steps took so many seconds."""
-        if steps >= TELLING:
+        """So many steps took so many seconds; few steps tell nothing, unless a round has no more."""
+        if steps >= min(TELLING, self.most / 2):
             self._rate = steps / max(seconds, 1e-9)
 
-    def rounds(self, before: np.ndarray, each: int = 1) -> Iterator[tuple[int, int]]:
+    def rounds(self, before: np.ndarray, each: int = 1, least: int = 1) -> Iterator[tuple[int, int]]:
         """Ranges of rows, none empty, each for one round: what the caller does before it asks for the next is timed.
 
         Parameters
@@ -51,6 +54,8 @@ class Pace:
             The work in all rows before each, ascending.
         each : int
             Steps for each unit of work.
+        least : int
+            Rows that a round has at least, where threads would have nothing to do otherwise.
 
         Examples
         --------
@@ -59,12 +64,55 @@ class Pace:
         """
         first, rows = 0, len(before) - 1
         while first < rows:
-            last = int(np.searchsorted(before, before[first] + self.most / each, "right")) - 1
-            last = min(max(last, first + 1), rows)
+            last = int(np.searchsorted(before, before[first] + self.most / max(each, 1), "right")) - 1
+            last = min(max(last, first + least), rows)
             began = perf_counter()
             yield first, last
             self.learn(float(before[last] - before[first]) * each, perf_counter() - began)
             first = last
+
+
+def share_by_pace(
+    function: Callable[[int, int], object], count: int, each: float, pace: Pace, threads: int | None
+) -> None:
+    """Call a function with ranges that cover ``range(count)``, on so many threads.
+
+    A range takes about a round at most, and is as much shorter as threads need to finish together. Nobody waits
+    between two of them. After an interrupt or another error nobody begins another.
+
+    Parameters
+    ----------
+    function : callable
+    count : int
+    each : float
+        Steps for each of them, of which `pace` says how many a thread does.
+    pace : Pace
+    threads : int, optional
+    """
+    if not count:
+        return
+    helpers = min(thread_count(threads), count, int(count * each / LEAST) + 1) - 1
+    least, lock, left = max(int(LEAST / max(each, 1)), 1), Lock(), count
+
+    def work() -> None:
+        nonlocal left
+        try:
+            while True:
+                with lock:
+                    fair = left // (PIECES * (helpers + 1)) if helpers else left
+                    length = min(max(min(fair, int(pace.most / max(each, 1))), least), left)
+                    first, left = count - left, left - length
+                if not length:
+                    return
+                began = perf_counter()
+                function(first, first + length)
+                pace.learn(length * each, perf_counter() - began)
+        except BaseException:
+            with lock:
+                left = 0
+            raise
+
+    pool.run(work, helpers)
 
 
 def share_in_rounds(function: Callable[..., object], pieces: Sequence[tuple[int, ...]], threads: int | None) -> None:

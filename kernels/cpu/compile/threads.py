@@ -11,6 +11,7 @@ import os
 import threading
 from collections.abc import Callable
 from queue import SimpleQueue
+from typing import Any
 
 import numpy as np
 
@@ -110,6 +111,26 @@ class Pool:
 def _serve(calls: SimpleQueue[_Call]) -> None:
     while True:
         calls.get().help()
+
+
+def interruptible(function: Callable[[], Any]) -> Any:
+    """What a function of a library returns that hears no interrupt: another thread calls it, and this one hears.
+
+    After an interrupt the other thread goes on to the end, and nobody waits for it.
+    """
+    answers: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
+
+    def call() -> None:
+        try:
+            answers.put((function(), None))
+        except BaseException as error:  # handed to the caller, who raises it
+            answers.put((None, error))
+
+    threading.Thread(target=call, name="semiring-library", daemon=True).start()
+    answer, error = answers.get()
+    if error is not None:
+        raise error
+    return answer
 
 
 pool = Pool()

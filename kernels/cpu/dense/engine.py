@@ -30,6 +30,7 @@ from semiring.kernels.cpu.compile.program import (
 )
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.dense import ArrayBlocks
+from semiring.kernels.numpy.library import check_shapes
 
 from .operations import Operations, operations
 
@@ -202,10 +203,9 @@ class CpuKernel:
         return out
 
     def _product(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: int) -> None:
-        batch, m, n = C.shape
-        k = A.shape[2]
+        (batch, m, n), k = C.shape, A.shape[2]
         if A.shape != (batch, m, k) or B.shape != (batch, k, n):
-            raise ValueError(f"shapes {C.shape}, {A.shape} and {B.shape} do not fit")
+            check_shapes(C, A, B)  # refuses them; a call to find that they fit would take a microsecond
         C, A, B = self._words(C), self._words(A), self._words(B)
         plan = tiling(self.geometry, batch, m, n, k, self.threads)
         product, by = self.module.product, self.operations

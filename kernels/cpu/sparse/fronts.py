@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from semiring.algebra.proofs import commutes
 from semiring.kernels.cpu.compile import cache, threads
 from semiring.kernels.cpu.compile.program import Geometry, geometry, name_of, shared_source, text_of, unroll, words_of
+from semiring.kernels.cpu.compile.rounds import Pace
 from semiring.kernels.cpu.dense.choose import dense_kernel
 from semiring.kernels.cpu.dense.engine import TEMPLATE as BLOCKS
 from semiring.kernels.cpu.dense.operations import Operations, exchanged, operations
@@ -33,6 +34,7 @@ BATCH = 4  # vertices whose weights are written together, in every row of the an
 KEEP = 32 << 20  # bytes that the memory of a solve may have to be kept for the next
 LARGE = 320  # order of a front that the dense engine closes, with all threads
 LARGE_PIVOTS = 64  # and the pivots that it must have
+SHORT = 1 << 28  # terms of solutions that are done at once: some hundredths of a second, or one if ⊗ takes long
 REPORTS = 50  # parts of the elimination that are reported, if anybody wants to know
 
 
@@ -163,6 +165,11 @@ class Fronts:
         self._free: list[np.ndarray] = []  # memory of solves, kept for the next
         self._turned: Planes | None = None  # the panels to solve by columns, once they were needed
 
+    @functools.cached_property
+    def _pace(self) -> Pace:
+        """Of the terms of solutions."""
+        return Pace()
+
     @property
     def nbytes(self) -> int:
         """What the factors take."""
@@ -270,16 +277,16 @@ class Fronts:
         by = _by_rows(self.lowering)
         combine_entries = 0 if reflexive else by.combine_entries
 
-        def work(counter: int) -> None:
+        def work(begin: int, end: int, counter: int) -> None:
             with self._buffers(width) as (W, buffers):
                 solve_rows(
-                    a.first, a.pointer, a.boundary, a.parent, a.owner, a.lowest, a.place, self._panel_at, places, where,
-                    *columns, first, self._panels.address, self._panels.plane, self._weights.address,
-                    self._weights.plane, *W, *buffers, width, int(settled), np.empty(m, np.int64), int(reflexive),
-                    counter, by.multiply, combine_entries, by.constants, 1,
+                    a.first, a.pointer, a.boundary, a.parent, a.owner, a.lowest, a.place, self._panel_at,
+                    places[begin:end], where[begin:end], *columns, first, self._panels.address, self._panels.plane,
+                    self._weights.address, self._weights.plane, *W, *buffers, width, int(settled),
+                    np.empty(m, np.int64), int(reflexive), counter, by.multiply, combine_entries, by.constants, 1,
                 )
 
-        self._share(work, -(-len(sources) // width), thread_count)
+        self._share(work, len(sources), width, thread_count)
 
     def summaries(self) -> np.ndarray | None:
         """For every vertex the total, number, least and most of its row of A*, but for the diagonal and zeros.
@@ -296,15 +303,16 @@ class Fronts:
         m, summarise = len(a.parent), _module(self._components, "Summaries").summarise
         by = _by_rows(self.lowering)
 
-        def work(counter: int) -> None:
+        def work(begin: int, end: int, counter: int) -> None:
             with self._buffers(width) as (W, buffers):
                 summarise(
-                    a.first, a.pointer, a.boundary, a.parent, a.owner, a.lowest, a.children[0], self._panel_at, places,
-                    np.empty((4, width)), found, self._panels.address, self._panels.plane, *W, *buffers, width,
-                    np.empty(m, np.int64), counter, by.multiply, by.constants, 1,
+                    a.first, a.pointer, a.boundary, a.parent, a.owner, a.lowest, a.children[0], self._panel_at,
+                    places[begin:end], np.empty((4, width)), found[begin:end], self._panels.address,
+                    self._panels.plane, *W, *buffers, width, np.empty(m, np.int64), counter, by.multiply,
+                    by.constants, 1,
                 )
 
-        self._share(work, -(-a.n // width), None)
+        self._share(work, a.n, width, None)
         return found[a.place]
 
     def _by_columns(self) -> Planes:
@@ -327,14 +335,14 @@ class Fronts:
         first, solve_columns = fields(B)[0][None].view(self._words[0]), _module(self._words, "Columns").solve_columns
         by = self._operations
 
-        def work(counter: int) -> None:
+        def work(begin: int, end: int, counter: int) -> None:
             with self._buffers(width) as (W, buffers):
                 solve_columns(
-                    a.first, a.pointer, a.boundary, a.order, self._panel_at, first, panels.address, panels.plane,
-                    *W, *buffers, width, counter, by.multiply, by.constants, 1,
+                    a.first, a.pointer, a.boundary, a.order, self._panel_at, first[:, :, begin:end], panels.address,
+                    panels.plane, *W, *buffers, width, counter, by.multiply, by.constants, 1,
                 )
 
-        self._share(work, -(-B.shape[1] // width), thread_count)
+        self._share(work, B.shape[1], width, thread_count)
 
     def _width(self, count: int, thread_count: int | None) -> int:
         """Right-hand sides of a chunk: few are shared out among the threads."""
@@ -362,13 +370,26 @@ class Fronts:
         if memory.size <= KEEP:
             self._free.append(memory)
 
-    def _share(self, work: Any, chunks: int, thread_count: int | None) -> None:
-        helpers = min(thread_count or self.threads, chunks) - 1
-        if helpers < 1:
-            work(0)
-            return
-        counter = np.zeros(1, np.int64)
-        threads.pool.run(lambda: work(counter.ctypes.data), helpers)
+    def _share(
+        self, work: Callable[[int, int, int], None], count: int, width: int, thread_count: int | None
+    ) -> None:
+        """Call a function with ranges of so many right-hand sides, on the threads, which share the chunks of a range.
+
+        There is one range where that is short work. Else threads wait for each other between two ranges, each of which
+        takes a fraction of a second.
+        """
+        chunks, terms, most = -(-count // width), int(self._panel_at[-1]) * width, thread_count or self.threads
+        ranges: Iterable[tuple[int, int]] = [(0, chunks)]
+        if chunks * terms > SHORT:
+            work(0, 0, 0)  # compiles before anything is timed
+            ranges = self._pace.rounds(np.arange(chunks + 1), terms, least=most)
+        for first, last in ranges:
+            helpers, counter = min(most, last - first) - 1, np.zeros(1, np.int64)
+            begin, end = first * width, min(last * width, count)
+            if helpers < 1:
+                work(begin, end, 0)
+            else:
+                threads.pool.run(functools.partial(work, begin, end, counter.ctypes.data), helpers)
 
 
 _NONE = np.zeros(0, np.int64)

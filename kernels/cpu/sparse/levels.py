@@ -16,7 +16,6 @@ import numpy as np
 
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile import cache
-from semiring.kernels.cpu.compile.pieces import share
 from semiring.kernels.cpu.compile.program import Program, program
 from semiring.kernels.cpu.compile.threads import scratch
 from semiring.kernels.lowering.base import Lowering
@@ -31,7 +30,7 @@ class CpuLevelKernel(CpuSearchKernel):
         """What `settle` finds, where all edges have the same value; ties between predecessors may break otherwise."""
         n = A.shape[0]
         X, P = self._results(A, sources, predecessors)
-        pass_levels = self.module.pass_levels
+        pass_levels = self.module.pass_levels.made()
         shared = [array.ctypes.data for array in (sources, A.offsets, A.columns, A.values)]
 
         def rows(first: int, last: int) -> None:
@@ -39,7 +38,7 @@ class CpuLevelKernel(CpuSearchKernel):
             predecessor, step = (0, 0) if P is None else (P.ctypes.data, n * INDEX.itemsize)
             pass_levels(X.ctypes.data, predecessor, step, *shared, n, first, last, place, 1)
 
-        share(rows, self._pieces(A, len(sources)), self.threads)
+        self._share("pass_levels", rows, len(sources), len(A.columns) + n)
         return X, P
 
 

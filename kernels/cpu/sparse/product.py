@@ -53,6 +53,7 @@ class SparseKernel:
         if B.shape[1] == 1:
             self._times_vector(C[:, 0], A, np.ascontiguousarray(B[:, 0]), accumulate, False)
             return
+        self.module.times_dense.made()
         if B.strides[1] == B.itemsize or not B.size:
             for left, right in ranges(B.shape[1], -(-B.shape[1] // PANEL)):
                 to, panel = C[:, left:right], B[:, left:right]
@@ -95,6 +96,8 @@ class SparseKernel:
             self._times_vector(C[0], T, np.ascontiguousarray(A[0]), accumulate, True)
             return
 
+        self.module.times_dense.made()
+
         def strip(top: int, bottom: int) -> None:
             part = np.ascontiguousarray(A[top:bottom].T)
             self._dense(C[top:bottom].T, T, part, accumulate, True, 0, T.shape[0])
@@ -112,10 +115,11 @@ class SparseKernel:
         offsets, columns = product_structure((A.offsets, A.columns), (B.offsets, B.columns), B.width, self.threads)
         C = Rows(offsets, columns, np.empty(len(columns), A.values.dtype), B.width)
         addresses = [array.ctypes.data for X in (C, A, B) for array in (X.offsets, X.columns, X.values)]
+        times_sparse = self.module.times_sparse.made()
 
         def values(first: int, last: int) -> None:
             _memory, sums = scratch(B.width * self.dtype.itemsize)
-            self.module.times_sparse(*addresses, first, last, sums, 1)
+            times_sparse(*addresses, first, last, sums, 1)
 
         work = product_work(A.offsets, A.columns, B.offsets)
         for first, last in self._sparse_pace.rounds(work):
@@ -135,7 +139,8 @@ class SparseKernel:
     def _times_vector(self, c: np.ndarray, A: Rows, b: np.ndarray, accumulate: bool, mirrored: bool) -> None:
         out = np.ascontiguousarray(c)
         addresses = [array.ctypes.data for array in (out, A.offsets, A.columns, A.values, b)]
-        self._share(A, 1, lambda first, last: self.module.times_vector(
+        times_vector = self.module.times_vector.made()
+        self._share(A, 1, lambda first, last: times_vector(
             *addresses, int(accumulate), int(mirrored), first, last, 1
         ))
         if out is not c:

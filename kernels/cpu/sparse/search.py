@@ -7,6 +7,8 @@ many sources at once.
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -16,14 +18,14 @@ import numpy as np
 
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile import cache
-from semiring.kernels.cpu.compile.pieces import PIECES, ranges, share
 from semiring.kernels.cpu.compile.program import Program, program, source
+from semiring.kernels.cpu.compile.rounds import Pace, share_by_pace
 from semiring.kernels.cpu.compile.threads import scratch, thread_count
 from semiring.kernels.lowering.base import Lowering
 
 TEMPLATE = Path(__file__).with_name("search_template.py")
 INDEX = np.dtype(np.int32)  # of predecessors
-WORK = 1 << 14  # edges and vertices that repay handing sources to another thread
+PASSES = 8  # times that an edge is looked at where labels are corrected, about
 
 
 class CpuSearchKernel:
@@ -38,6 +40,7 @@ class CpuSearchKernel:
 
     def __init__(self, program: Program, threads: int | None = None):
         self.program, self.dtype, self.threads = program, program.dtype, thread_count(threads)
+        self._paces: defaultdict[str, Pace] = defaultdict(Pace)  # by the compiled function
 
     @cached_property
     def module(self) -> ModuleType:
@@ -62,7 +65,7 @@ class CpuSearchKernel:
         """
         n = A.shape[0]
         X, P = self._results(A, sources, predecessors)
-        settle = self.module.settle
+        settle = self.module.settle.made()
         shared = [array.ctypes.data for array in (sources, A.offsets, A.columns, A.values)]
 
         def rows(first: int, last: int) -> None:
@@ -71,7 +74,7 @@ class CpuSearchKernel:
             predecessor, step = (0, 0) if P is None else (P.ctypes.data, spare)
             settle(X.ctypes.data, predecessor, step, *shared, n, first, last, 0, place, 1)
 
-        share(rows, self._pieces(A, len(sources)), self.threads)
+        self._share("settle", rows, len(sources), len(A.columns) + n)
         return X, P
 
     def correct(
@@ -81,7 +84,7 @@ class CpuSearchKernel:
         n = A.shape[0]
         X, P = self._results(A, sources, predecessors)
         failed = np.empty(len(sources), np.int64)
-        correct = self.module.correct
+        correct = self.module.correct.made()
         shared = [array.ctypes.data for array in (sources, A.offsets, A.columns, A.values)]
 
         def rows(first: int, last: int) -> None:
@@ -93,17 +96,16 @@ class CpuSearchKernel:
                 place + aligned(spare), 1,
             )
 
-        share(rows, self._pieces(A, len(sources)), self.threads)
+        self._share("correct", rows, len(sources), PASSES * (len(A.columns) + n))
         return X, P, failed
 
     def _results(self, A: Rows, sources: np.ndarray, predecessors: bool) -> tuple[np.ndarray, np.ndarray | None]:
         shape = len(sources), A.shape[0]
         return np.empty(shape, A.values.dtype), np.empty(shape, INDEX) if predecessors else None
 
-    def _pieces(self, A: Rows, count: int) -> list[tuple[int, int]]:
-        """Ranges of sources for the threads; small ones together."""
-        work = count * (len(A.columns) + A.shape[0])
-        return ranges(count, min(PIECES * self.threads, work // WORK + 1))
+    def _share(self, name: str, function: Callable[[int, int], None], count: int, each: int) -> None:
+        """Call a function with ranges of so many sources, or groups of them, that take so many steps each."""
+        share_by_pace(function, count, each, self._paces[name], self.threads)
 
 
 def text_of(text: Program, template: Path = TEMPLATE) -> tuple[str, str]:

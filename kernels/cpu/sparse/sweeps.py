@@ -22,12 +22,11 @@ import numpy as np
 
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile import cache
-from semiring.kernels.cpu.compile.pieces import PIECES, ranges, share
 from semiring.kernels.cpu.compile.program import Program, program
 from semiring.kernels.cpu.compile.threads import scratch
 from semiring.kernels.lowering.base import Lowering
 
-from .search import INDEX, CpuSearchKernel, text_of
+from .search import INDEX, PASSES, CpuSearchKernel, text_of
 
 LANES = 256  # bytes of the labels of a vertex that stand side by side
 NARROWEST = 8  # sources that are searched from together, though threads could share them
@@ -49,7 +48,7 @@ class CpuSweepKernel(CpuSearchKernel):
             places, edges = self._renumbered(A)
         starts = places[sources].astype(np.int64)
         targets = np.argsort(starts, kind="stable")  # sources near each other are searched from together
-        starts, most, sweep = starts[targets], MOST * len(A.columns), self.module.sweep
+        starts, most, sweep = starts[targets], MOST * len(A.columns), self.module.sweep.made()
         shared = [a.ctypes.data for a in (places, targets, starts, edges.offsets, edges.columns, edges.values)]
 
         def rows(first: int, last: int) -> None:
@@ -58,8 +57,7 @@ class CpuSweepKernel(CpuSearchKernel):
             begin, end = first * width, min(last * width, count)
             sweep(X.ctypes.data, *shared, n, begin, end, width, most, finished.ctypes.data, place, 1)
 
-        groups = -(-count // width)
-        share(rows, ranges(groups, PIECES * self.threads), self.threads)
+        self._share("sweep", rows, -(-count // width), PASSES * (len(A.columns) + n))
         left = targets[finished == 0]
         if len(left):
             X[left] = self.settle(A, sources[left], False)[0]

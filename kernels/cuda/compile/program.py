@@ -216,7 +216,8 @@ def program(low: CudaLowering) -> Program:
     components = low.components
     fuses = partial(hides_no_infinity, operand_ranges(low))
     rules = replace(NON_NEGATIVE if low.non_negative else CUDA, fuses=fuses)
-    rough = rules if low.drops_nan else replace(ROUNDED, fuses=fuses)
+    exact = low.drops_nan or low.algebra.idempotent  # x ⊕ x = x for every x: ⊕ rounds nothing
+    rough = rules if exact else replace(ROUNDED, fuses=fuses)
     if len(components) == 1:
         value = f"using Value = {memory_type(components[0])};\n"
     else:

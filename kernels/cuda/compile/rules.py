@@ -70,7 +70,7 @@ CUDA = Rules(
     },
 )
 
-# Where ⊕ rounds anyhow: roots and powers of single precision by the hardware's approximations.
+# Where ⊕ rounds anyhow, as no idempotent one does: roots and powers of single precision, approximated by the hardware.
 ROUNDED = replace(CUDA, floating={"sqrt": "ops::near_sqrt({0})", "power": "ops::near_power({0}, {1})"})
 
 # For algebras and data in which no float is negative: the order of the bits, with three-operand instructions.

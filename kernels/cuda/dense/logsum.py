@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from semiring.kernels.lowering.logsum import LogSum
-from semiring.kernels.numpy.logsum import Library, LogSumProduct, in_turn
+from semiring.kernels.numpy.logsum import SIDE_ON_GPU, Library, LogSumProduct, in_turn
 
 LEAST_TERMS = 100_000_000  # terms from which the thirty launches and the one wait of a product by powers repay
 
@@ -17,5 +17,5 @@ def log_sum_product(form: LogSum) -> LogSumProduct:
     def multiply(c: Any, a: Any, b: Any) -> None:
         cupy.matmul(a, b, out=c)
 
-    # Powers of a product take 768 MB at most, or twice as much; there is no cache for strips to stay in.
-    return LogSumProduct(form, Library(cupy, multiply, 8192, 1 << 62, 4, LEAST_TERMS, in_turn))
+    # There is no cache for strips to stay in.
+    return LogSumProduct(form, Library(cupy, multiply, SIDE_ON_GPU, 1 << 62, 4, LEAST_TERMS, in_turn))

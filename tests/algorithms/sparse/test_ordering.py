@@ -23,6 +23,14 @@ def test_every_vertex_has_one_place(method: str, given_pattern: tuple) -> None:
     assert sorted(order.tolist()) == list(range(n)) and name == method
 
 
+@settings(max_examples=60, deadline=None)
+@given(given_pattern=patterns(12))
+def test_what_found_an_order_has_a_name(given_pattern: tuple) -> None:
+    n, edges = given_pattern
+    order, name = ordering.order(*pattern.symmetric(*rows(n, edges)))
+    assert sorted(order.tolist()) == list(range(n)) and name in ("amd", "levels", "natural")
+
+
 def grid(side: int) -> tuple[int, list]:
     across = [(v, v + 1) for v in range(side**2) if v % side != side - 1]
     return side**2, across + [(v, v + side) for v in range(side**2 - side)]

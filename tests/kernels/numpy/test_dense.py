@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.algebra.expression import Traced, operand
-from semiring.kernels.build import kernel, stack_kernel
+from semiring.kernels.build import kernel
 from semiring.kernels.choose import choose
 from semiring.kernels.cpu.compile.price import Code
 from semiring.kernels.facts import Facts
@@ -553,7 +553,7 @@ def test_algebras_whose_fields_have_other_names_share_an_engine() -> None:
     for S in (trip("price", "changes"), trip("metres", "turns")):
         A = np.array([[(0, 0), (2, 1)], [(np.inf, np.inf), (0, 3)]], S.default_dtype)
         low = general(S, A.dtype).interpreted
-        engine = stack_kernel(low)
+        engine = kernel(low)
         C, D = np.empty_like(A), A.copy()
         engine.multiply(C, A, A)
         assert engine.close(D) == -1

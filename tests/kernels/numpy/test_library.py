@@ -167,3 +167,9 @@ def test_a_large_dominant_matrix_of_single_precision_is_closed() -> None:
     assert library.decomposed(A) is not None
     A[:, ::2] *= -3  # of which pivots are as far from 1, but n entries outweigh the diagonal
     assert not library.is_dominant(A) and library.decomposed(A) is None
+
+
+def test_shapes_that_do_not_fit_are_refused_before_anything_is_cut() -> None:
+    A = np.zeros((1, 200, 300))
+    with pytest.raises(ValueError, match=r"shapes \(1, 200, 200\), \(1, 200, 300\) and \(1, 200, 300\) do not fit"):
+        library.halves(np.zeros((1, 200, 200)), A, A, False, 64)

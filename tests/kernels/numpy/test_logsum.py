@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import semiring as sr
 from semiring.kernels.lowering.logsum import LogSum
 from semiring.kernels.numpy.logsum import HOST, Library, LogSumProduct
 
@@ -262,3 +264,25 @@ def test_the_bound_would_be_broken_without_the_certificate(monkeypatch: pytest.M
     found, _ = run(NATURAL, A, B, None)
     with pytest.raises(AssertionError):
         assert_right(NATURAL, found, A, B, None)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("scale", [1, 30])
+@pytest.mark.parametrize("verb", ["matmul", "closure", "factor"])
+def test_plans_state_the_memory_of_the_powers(verb: str, scale: int, dtype: str) -> None:
+    """Of both precisions, where the first is doubted."""
+    n = 400
+    A = (np.random.default_rng(0).normal(size=(n, n)) * scale - 3 * scale - 8).astype(dtype)
+    if verb != "matmul":
+        A[np.tril_indices(n)] = -np.inf
+    B = {"B": A} if verb == "matmul" else {}
+
+    def call() -> object:
+        return sr.matmul(A, A, sr.log) if verb == "matmul" else getattr(sr, verb)(A, sr.log)
+
+    call()  # which may compile
+    tracemalloc.start()
+    call()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak <= sr.plan(A, sr.log, verb=verb, **B).memory + (1 << 20), "a MiB for Python, and for scratch"

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,10 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
+from semiring.kernels.cpu.compile import rounds
+from semiring.kernels.cpu.compile.rounds import ROUND
 from semiring.kernels.cpu.dense.engine import DenseKernel
 from semiring.kernels.lowering.general import general
 from semiring.kernels.wrappers import paced
-from semiring.kernels.wrappers.paced import Paced, halves
+from semiring.kernels.wrappers.paced import Paced
 
 LOW = general(sr.log, np.dtype("f8"))  # whose ⊕ rounds
 
@@ -50,6 +53,45 @@ def test_results_do_not_depend_on_where_a_product_is_cut(
     assert all(size <= max(most, 4**3) for size in sizes)
 
 
+class Slow:
+    """An engine whose first call takes a second longer, as compiling does; a term takes as long as it is told."""
+
+    def __init__(self, rate: float) -> None:
+        self.rate, self.clock, self.calls = rate, 0.0, list[int]()
+
+    def multiply_stack(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
+        self.clock += C.size * A.shape[2] / self.rate + (0 if self.calls else 1.0)
+        self.calls.append(C.size * A.shape[2])
+
+    multiply_add_stack = multiply_stack
+
+    def close_stack(self, D: np.ndarray) -> np.ndarray:
+        self.clock += D.size * D.shape[1] / self.rate + (0 if self.calls else 1.0)
+        self.calls.append(D.size * D.shape[1])
+        return np.full(len(D), -1)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.floats(1e6, 1e11), st.booleans())
+def test_compiling_does_not_count_as_work(rate: float, closures: bool) -> None:
+    engine = Slow(rate)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (paced, rounds):
+            patch.setattr(module, "perf_counter", lambda: engine.clock)
+        kernel: Any = Paced(engine)  # type: ignore[arg-type]
+        if closures:
+            D = np.broadcast_to(np.float64(0), (200_000, 64, 64))
+            kernel.close_stack(D)
+        else:
+            A = np.broadcast_to(np.float64(0), (1, 4096, 4096))
+            kernel.multiply_stack(A, A, A)
+    pace = kernel._closures if closures else kernel._products
+    assert sum(engine.calls) == (200_000 * 64**3 if closures else 4096**3) and engine.calls[0] == 0
+    assert pace.most == pytest.approx(rate * ROUND, rel=1e-3), engine.calls
+    sizes = sorted(engine.calls)[len(engine.calls) // 2 :]  # more than half are as large as they may be
+    assert sizes[0] >= min(rate * ROUND, 4096**3) / 20 or sizes[0] > paced.SHORT / 3
+
+
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 9), st.integers(0, 6), st.integers(0, 2**32 - 1))
 def test_stacks_are_closed_in_rounds(batch: int, n: int, seed: int) -> None:
@@ -63,12 +105,6 @@ def test_stacks_are_closed_in_rounds(batch: int, n: int, seed: int) -> None:
         patch.setattr(type(kernel._closures), "most", property(lambda self: 2 * n**3))
         assert np.array_equal(kernel.close_stack(cut), expected)
     assert np.array_equal(whole, cut, equal_nan=True)
-
-
-def test_shapes_that_do_not_fit_are_refused_before_anything_is_cut() -> None:
-    A = np.zeros((1, 200, 300))
-    with pytest.raises(ValueError, match=r"shapes \(1, 200, 200\), \(1, 200, 300\) and \(1, 200, 300\) do not fit"):
-        halves(np.zeros((1, 200, 200)), A, A, False)
 
 
 PRODUCTS = {

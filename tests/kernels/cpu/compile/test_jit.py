@@ -155,6 +155,15 @@ def test_a_signature_waits_for_the_first_call_of_any_thread() -> None:
     assert len(double.signatures) == 1
 
 
+def test_what_is_made_is_compiled_before_its_first_call() -> None:
+    @njit([int64(int64)])
+    def double(x: int) -> int:
+        return 2 * x
+
+    assert not double.signatures and double.made() is double
+    assert double.signatures == [(int64,)] and double.made()(4) == 8
+
+
 def test_machine_code_that_was_kept_runs_without_numbas_library(tmp_path: Path) -> None:
     """What Numba compiles with takes longer to import than all the rest."""
     code = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 
 import pytest
@@ -145,3 +146,25 @@ def test_scratch_memory_is_aligned_and_one_for_each_thread() -> None:
     assert found != [address]
     threads.scratch(threads.KEEP + 1)
     assert threads.scratch(10)[0].size <= threads.KEEP + threads.ALIGNMENT
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+def test_an_interrupt_is_heard_while_a_library_works() -> None:
+    may_end, ended = threading.Event(), threading.Event()
+
+    def library() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        may_end.wait()
+        ended.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        threads.interruptible(library)
+    assert not ended.is_set()
+    may_end.set()
+    ended.wait()
+
+
+def test_what_a_library_returns_or_raises() -> None:
+    assert threads.interruptible(lambda: 3) == 3
+    with pytest.raises(ZeroDivisionError):
+        threads.interruptible(lambda: 1 // 0)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import semiring as sr
 from semiring.algorithms.sparse.analysis import Analysis, analyse
 from semiring.algorithms.sparse.elimination import close_front
-from semiring.kernels.cpu.compile import threads
+from semiring.kernels.cpu.compile import rounds, threads
 from semiring.kernels.cpu.compile.program import Program
 from semiring.kernels.cpu.sparse import fronts as module
 from semiring.kernels.cpu.sparse.fronts import Fronts, Planes, exchanged, fields, layout_of
@@ -97,6 +97,28 @@ def test_summaries_are_of_the_rows(n: int, seed: int) -> None:
         assert (total, number) == (reached.sum(), len(reached))
         if len(reached):
             assert (least, most) == (reached.min(), reached.max())
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_rounds_change_no_bit(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Right-hand sides are solved in rounds, so that an interrupt is heard between two of them."""
+    A = graph(np.random.default_rng(2), 150, 2)
+    A += np.where(np.isfinite(A), 0.1, 0)  # sums round
+    sources, found = np.random.default_rng(3).permutation(150), []
+    for seconds in (rounds.ROUND, 1e-9):  # of all at once, and of a chunk for each thread
+        monkeypatch.setattr(rounds, "ROUND", seconds)
+        monkeypatch.setattr(module, "WIDTH", 8)
+        monkeypatch.setattr(module, "SHORT", 0)
+        F, seen = factored(A, "levels", count=count), []
+        monkeypatch.setattr(F._pace, "learn", lambda steps, seconds, seen=seen: seen.append(steps))
+        rows, plus, B = np.empty((150, 150)), np.empty((150, 150)), A.copy()
+        F.rows(sources, rows)
+        F.rows(sources, plus, reflexive=False, targets=sources)
+        F.columns(B)
+        found.append((rows, plus, B, F.summaries()))
+        assert len(seen) == 4 if seconds > 1e-9 else len(seen) > 20
+    for whole, cut in zip(*found, strict=True):
+        assert np.array_equal(whole, cut)
 
 
 def test_many_sources_on_threads() -> None:

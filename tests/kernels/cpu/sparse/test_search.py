@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.kernels.blocks.rows import Rows
+from semiring.kernels.cpu.compile import rounds
 from semiring.kernels.cpu.compile.program import program
-from semiring.kernels.cpu.sparse import search as module
 from semiring.kernels.cpu.sparse.search import CpuSearchKernel, names_of, search_kernel
 from semiring.kernels.lowering.general import general
 
@@ -117,7 +117,8 @@ def test_correcting_where_edges_improve(
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_sources_are_shared_out(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "WORK", 100)
+    monkeypatch.setattr(rounds, "LEAST", 100)
+    monkeypatch.setattr(rounds, "ROUND", 1e-6)  # seconds: a thread takes one source after the other
     random, n = np.random.default_rng(3), 60
     dense = np.where(random.random((n, n)) < 0.1, random.integers(0, 20, (n, n)).astype(float), inf)
     edges = {(int(u), int(v)): float(dense[u, v]) for u, v in np.argwhere(dense < inf)}

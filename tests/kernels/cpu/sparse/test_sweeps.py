@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.kernels.blocks.rows import Rows
+from semiring.kernels.cpu.compile import rounds
 from semiring.kernels.cpu.compile.program import program
 from semiring.kernels.cpu.sparse import sweeps as module
 from semiring.kernels.cpu.sparse.sweeps import CpuSweepKernel, names_of, sweep_kernel
@@ -54,7 +55,8 @@ def test_rows_are_those_of_settling(
 
 @pytest.mark.parametrize("threads", [1, 4])
 @pytest.mark.parametrize("count", [1, 7, 8, 33, 300])
-def test_groups_of_any_size(count: int, threads: int) -> None:
+def test_groups_of_any_size(count: int, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rounds, "ROUND", 1e-6)  # seconds: a thread takes one group after the other
     A = random_rows(300, 1500)
     sources = np.random.default_rng(1).permutation(300)[:count]
     assert np.array_equal(kernel(threads).sweep(A, sources), kernel().settle(A, sources, False)[0])

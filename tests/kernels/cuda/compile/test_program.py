@@ -237,6 +237,25 @@ def test_a_product_joins_a_sum_unrounded_where_it_has_its_sign(S: sr.Semiring, j
     assert ("ops::multiply_add(" in program(form(S, "f4")).prelude) is joins
 
 
+def test_roots_and_powers_are_approximate_only_where_the_sum_rounds() -> None:
+    def power(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.abs(x * y) ** 0.7
+
+    def better(x: tuple, y: tuple) -> tuple:
+        first = (x[0] < y[0]) | ((x[0] == y[0]) & (x[1] <= y[1]))
+        return np.where(first, x[0], y[0]), np.where(first, x[1], y[1])
+
+    record = sr.Semiring(
+        "least power", fields={"cost": "f4", "edges": "f4"}, zero=(np.inf, np.inf), one=(1, 0), add=better,
+        mul=lambda a, b: (power(a[0], b[0]), a[1] + b[1]), product_only=True, samples=[(1, 1), (2, 1), (3, 2)],
+    )
+    low = form(record, record.default_dtype)
+    assert record.selective and not low.drops_nan and "ops::near_" not in program(low).prelude
+    least = sr.Semiring("least", add=np.minimum, mul=power, zero=np.inf, one=1, product_only=True)
+    assert "ops::near_" not in program(form(least, "f4")).prelude
+    assert "ops::near_power" in program(form(summed(power), "f4")).prelude
+
+
 @needs_compiler
 def test_forms_of_products_compile() -> None:
     """With and without a test for zero, in both precisions."""
