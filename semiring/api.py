@@ -110,6 +110,9 @@ def closure(
            [inf, inf,  0.]])
     """
     asked = options(method, reflexive, overwrite, device, tile, check, packed, progress)
+    if asked.overwrite and isinstance(A, Operand):
+        raise SemiringError("A was prepared, and what is prepared must not change: pass the matrix itself, or leave "
+                            "out overwrite=True")
     return compute(Task("closure", S, (A,), asked))
 
 
@@ -517,12 +520,12 @@ def plan(
     A : array_like, sparse matrix, graph or packed matrix, shape (n, n)
         As for the verb.
     S : Semiring or str
-    verb : {"closure", "matmul", "factor", "solve", "rows", "path"}
+    verb : {"closure", "matmul", "factor", "solve", "rows", "path", "paths"}
         ``"rows"`` is `closure_rows`.
     B : array_like, optional
         Of the shape that the verb takes: the other operand of ``"matmul"`` and ``"solve"``.
     sources : vertex or sequence of vertices, optional
-        Of ``"rows"``; for ``"path"`` the pair (source, target).
+        Of ``"rows"``, and of ``"paths"`` where there are some; for ``"path"`` the pair (source, target).
     method, reflexive, overwrite, device, tile, check, packed, order, predecessors
         As for the verb.
 
@@ -554,7 +557,7 @@ def plan(
         "check": check, "packed": packed, "order": order, "predecessors": predecessors,
     }
     refuse_what_has_no_meaning(verb, given_options, B, sources)
-    arguments = {"matmul": (None,), "rows": (sources,), "path": sources}.get(verb, ())
+    arguments = {"matmul": (None,), "rows": (sources,), "path": sources, "paths": (sources, None)}.get(verb, ())
     given = (A,) if B is None else (A, B)
     return first_offer(Task(verb, S, given, options(**given_options), tuple(arguments)))
 

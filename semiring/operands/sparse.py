@@ -151,8 +151,8 @@ class Sparse(Operand):
 
     def copy(self) -> Sparse:
         """The same in memory of its own."""
-        rows = Rows(self.rows.offsets.copy(), self.rows.columns.copy(), self.rows.values.copy(), self.rows.width)
-        return self.changed(rows=rows, indptr=rows.offsets, values=rows.values)
+        rows = self.rows
+        return self.changed(given=Rows(rows.offsets.copy(), rows.columns.copy(), rows.values.copy(), rows.width))
 
     def with_values(self, values: np.ndarray) -> Sparse:
         """Other weights on the same edges, row by row."""

@@ -88,6 +88,8 @@ def cut_off(given: Operand, values: np.ndarray, tree: np.ndarray, limit: Any) ->
         bound = S.array([limit], values.dtype)
     except (TypeError, ValueError, OverflowError) as e:
         raise SemiringError(f"limit must be an element of {S.name}, and is {clip_repr(limit)}: {e}") from None
+    if bound.shape != (1,):
+        raise SemiringError(f"limit must be one element of {S.name}, and is {clip_repr(limit)}")
     if not np.all(T.contains(bound)):
         raise SemiringError(f"limit is {show(bound[0])}, outside the carrier of {S.name}")
     weights = given.array if isinstance(given, Dense) else as_sparse(given).values

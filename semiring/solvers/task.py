@@ -141,7 +141,7 @@ TAKES = {
     "solve": "device check B",
     "rows": "device predecessors sources",
     "path": "sources",
-    "paths": "method device tile",
+    "paths": "method device sources",
 }
 
 
@@ -155,7 +155,7 @@ def refuse_what_has_no_meaning(verb: str, given: dict[str, Any], B: Any, sources
         if name not in takes and not (isinstance(value, type(usual)) and value == usual):
             raise SemiringError(f"{verb} has no option {name!r}; it has {', '.join(takes)}")
     for name, value in (("B", B), ("sources", sources)):
-        if (value is not None) != (name in takes):
+        if (value is not None) != (name in takes) and not (verb == "paths" and value is None):
             raise SemiringError(f"a plan for {verb} {'needs' if name in takes else 'has no'} {name}")
     if verb == "path" and not (isinstance(sources, (tuple, list, np.ndarray)) and len(sources) == 2):
         raise SemiringError(f"a plan for a path needs sources=(source, target), not {sources!r}")
@@ -211,9 +211,6 @@ class Task:
         operands: list[Operand] = []
         kinds, on_gpu = set(), 0
         for what, A in zip(NAMES, given, strict=False):
-            if options.overwrite and isinstance(A, Operand):
-                raise SemiringError(f"{what} was prepared, and what is prepared must not change: pass the matrix "
-                                    "itself, or leave out overwrite=True")
             operand = reader(A, S, what)
             if what == "accumulate" and operand.kind == "sparse" and "packed" not in kinds:
                 operand = as_dense(operand)  # the answer is, and the factors decide how it is computed

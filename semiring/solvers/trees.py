@@ -111,7 +111,7 @@ def _edges(given: Operand, X: np.ndarray, bounded: bool, backwards: bool, whole:
     """
     S = given.S
     direction = least_or_greatest(S)
-    if not isinstance(given, Dense) or direction == 0 or not bounded:
+    if not isinstance(given, Dense) or direction == 0 or not bounded or not X.size:
         return as_sparse(given)
     A, zero = given.array, S.zero_in(given.dtype)
     no_worse = np.less_equal if direction < 0 else np.greater_equal

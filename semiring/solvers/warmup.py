@@ -24,6 +24,7 @@ from semiring.operands.sparse import Sparse
 from .fronts import analysis_of
 from .search import Search, form_of
 from .sparse_factors import SparseFactors
+from .trees import best_trees
 
 
 def warmup(*algebras: Semiring | str, dtypes: Any = None, sparse: bool = False) -> None:
@@ -118,3 +119,6 @@ def _run_rows(S: Semiring, dtype: np.dtype) -> None:
             if purpose == "search" or form.bounded:
                 code_of(form.low, purpose).repays(0.0)
                 Search(S, given, replace(form, **way)).rows(np.array([0]), False)
+        row = _elements(S, dtype, (1, 2))
+        row[0, 0] = S.one_in(dtype)
+        best_trees(given, row, np.array([0]))

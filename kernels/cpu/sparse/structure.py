@@ -25,7 +25,7 @@ MOST = int(np.iinfo(COLUMN).max)  # rows and columns of a matrix
 MANY = 1 << 20  # rows and entries that repay looking at them on several threads
 PART = 1 << 16  # indices that are looked at, and then narrowed, while they are in the cache
 WORK = 1 << 15  # steps that repay handing a part of the work to another thread
-TYPICAL = "inspect", "all_equal", "scatter", "union_of_rows"  # what most work with compressed rows needs
+TYPICAL = "inspect", "scatter", "union_of_rows"  # what most work with compressed rows needs
 
 
 def _names() -> list[str]:

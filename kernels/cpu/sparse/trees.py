@@ -14,8 +14,8 @@ import numpy as np
 
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile import cache
-from semiring.kernels.cpu.compile.pieces import PIECES, ranges, share
 from semiring.kernels.cpu.compile.program import Program, program
+from semiring.kernels.cpu.compile.rounds import Pace, share_by_pace
 from semiring.kernels.cpu.compile.threads import scratch, thread_count
 from semiring.kernels.cpu.dense.operations import exchanged
 from semiring.kernels.lowering.base import Lowering
@@ -40,7 +40,7 @@ class TreeKernel:
 
     def __init__(self, program: Program, threads: int | None = None):
         self.program, self.threads = program, thread_count(threads)
-        self._size = sum(component.itemsize for component in program.components)
+        self._size, self._pace = sum(component.itemsize for component in program.components), Pace()
 
     @cached_property
     def module(self) -> ModuleType:
@@ -80,14 +80,15 @@ class TreeKernel:
                                           leaving.offsets, leaving.columns)]
         room = aligned(n * width * self._size) + 2 * aligned(width * self._size) + aligned(4 * width) + 8 * width
         room += 4 * n * (width + 4)
-        grow = self.module.grow
+        grow = self.module.grow.made()
 
         def lines(first: int, last: int) -> None:
             _memory, place = scratch(room)
             grow(X.ctypes.data, *X.strides, P.ctypes.data, *P.strides, *shared, n, first * width,
                  min(last * width, count), width, bounded, place, 1)
 
-        share(lines, ranges(-(-count // width), PIECES * self.threads), self.threads)
+        edges = len(entering.columns) + n
+        share_by_pace(lines, -(-count // width), float(width * edges), self._pace, self.threads)
         return P, lost
 
 

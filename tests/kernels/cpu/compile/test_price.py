@@ -285,6 +285,7 @@ WORK: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
     "fronts": (lambda: sr.factor(ROADS, sr.max_times), {"A": ROADS, "verb": "factor"}),
     "search": (lambda: sr.closure_rows(ROADS, sr.max_times, [0]), {"A": ROADS, "verb": "rows", "sources": [0]}),
     "levels": (lambda: sr.closure_rows(HALVES, sr.max_times, [0]), {"A": HALVES, "verb": "rows", "sources": [0]}),
+    "trees": (lambda: sr.paths(ROADS, sr.max_times), {"A": ROADS, "verb": "paths"}),
     "sweep": (lambda: sr.closure_rows(ROADS, sr.max_times, [0, 1]), {"A": ROADS, "verb": "rows", "sources": [0, 1]}),
 }
 
