@@ -246,6 +246,34 @@ def from_sources(name: str, A: Any, need: str) -> list[Row]:
     return found
 
 
+def best_paths(side: int) -> list[Row]:
+    """All pairs of the roads of Minnesota with next hops, and one pair of a grid."""
+    import numpy as np
+    from scipy.sparse.csgraph import dijkstra, shortest_path
+
+    import semiring as sr
+
+    A, found = minnesota(), []
+    theirs: list[Any] = []
+    peer = once(lambda: theirs.append(shortest_path(A, return_predecessors=True)))
+    for dtype in ("f4", "f8"):
+        B = A.astype(dtype)
+        R = sr.paths(B, sr.min_plus)
+        assert np.allclose(R.weights, theirs[0][0], rtol=1e-4)
+        ours = median(lambda B=B: sr.paths(B, sr.min_plus))
+        what = f"Minnesota roads, all pairs with next hops, {B.dtype}"
+        found += [Row(what, ours, "SciPy shortest_path with predecessors", peer, "10×"),
+                  Row(what, ours, "our closure alone", median(lambda B=B: sr.closure(B, sr.min_plus)), "0.67×")]
+    G = grid(side)
+    n = G.shape[0]
+    weight, vertices = sr.path(G, sr.min_plus, 0, n - 1)
+    assert vertices is not None and np.isclose(weight, dijkstra(G, indices=0)[-1])
+    found.append(Row(f"one path across a grid of {n:,}", median(lambda: sr.path(G, sr.min_plus, 0, n - 1)),
+                     "SciPy dijkstra with predecessors",
+                     median(lambda: dijkstra(G, indices=0, return_predecessors=True)), "15 ms"))
+    return found
+
+
 def streamed(side: int, need: str) -> list[Row]:
     """The mean distance of all pairs, of which there are too many to hold."""
     import numpy as np
@@ -466,6 +494,7 @@ def rows(quick: bool) -> list[Row]:
         (f"R-MAT, {2**14 // small:,}, degree 16", lambda: rmat(14 - small // 2, 16)),
     ):
         found += searched(name, make())
+    found += best_paths(100 // small)
     found += from_sources(f"grid of {(1000 // small) ** 2:,}", grid(1000 // small), "1×")
     found += from_sources(f"R-MAT, {2 ** (18 - small // 2):,}, degree 16", rmat(18 - small // 2, 16), "1×")
     found += few_sources(150 // small, "30×") + streamed(316 // small, "25 s")
