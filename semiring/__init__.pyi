@@ -64,6 +64,7 @@ from .kernels.cpu.compile.cache import clear_cache as clear_cache
 from .operands.pack import pack as pack
 from .results.acyclic import condensation as condensation
 from .results.acyclic import transitive_reduction as transitive_reduction
+from .results.nearest import nearest as nearest
 from .results.paths import Paths as Paths
 from .results.reachability import Reachability as Reachability
 from .results.reachability import reach as reach

@@ -85,6 +85,8 @@ def cut_off(given: Operand, values: np.ndarray, tree: np.ndarray, limit: Any) ->
     S = given.S
     T = S.over(values.dtype)
     try:
+        if np.iscomplexobj(limit) and values.dtype.kind != "c":
+            raise TypeError("a complex number")
         bound = S.array([limit], values.dtype)
     except (TypeError, ValueError, OverflowError) as e:
         raise SemiringError(f"limit must be an element of {S.name}, and is {clip_repr(limit)}: {e}") from None
