@@ -20,6 +20,7 @@ from semiring.kernels.interface import Report
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.general import general
 from semiring.machine.progress import bar
+from semiring.operands.align import aligned
 from semiring.operands.convert import as_dense, on_device, on_host
 from semiring.operands.dense import Dense
 from semiring.operands.devices import is_on_gpu, to_host
@@ -125,6 +126,7 @@ def right_hand_side(B: Any, A: Operand, dtype: np.dtype, placed: Operand | None 
     answer as the caller gets it: of B's kind, in A's byte order.
     """
     came = B if isinstance(B, Operand) else read(B, A.S, "B")
+    came = aligned(came, A, "B") if came.of_graph and A.of_graph else came
     given = as_dense(placed or came)
     if given.dtype != dtype:
         raise SemiringError(f"A is {dtype} and B is {given.dtype}; convert one with .astype(…)")
