@@ -11,6 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from .graphs import verbs as _verbs
+
 __version__ = "0.1.0"
 
 _STUB = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")
@@ -34,4 +36,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted([*__all__, "__version__"])
+
+
+_verbs.lend(lambda name: globals()[name] if name in globals() else __getattr__(name))

@@ -281,7 +281,7 @@ def test_public_names_exist_and_are_declared_for_type_checkers() -> None:
     assert set(declared) == set(sr.__all__)
     for name, module in declared.items():
         assert getattr(sr, name) is getattr(sys.modules[module], name)
-    assert set(sr.__all__) <= set(dir(sr))
+    assert set(dir(sr)) == {*sr.__all__, "__version__"}, "what users may use, and nothing else"
 
 
 def test_an_unknown_name_suggests_the_near_one() -> None:
