@@ -28,11 +28,9 @@ def __getattr__(name: str) -> Any:
     if name in _MODULE_OF:
         globals()[name] = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
         return globals()[name]
-    from difflib import get_close_matches
+    from .suggestions import suggestion
 
-    near = get_close_matches(name, __all__, 1)
-    hint = f"; did you mean {near[0]}?" if near else ""
-    raise AttributeError(f"module 'semiring' has no attribute {name!r}{hint}")
+    raise AttributeError(f"module 'semiring' has no attribute {name!r}{suggestion(name, __all__)}")
 
 
 def __dir__() -> list[str]:

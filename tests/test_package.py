@@ -21,7 +21,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 # A module may import from its own layer and from those before it; a longer name goes before a shorter one.
 LAYERS = """
-errors data
+errors data suggestions
 machine
 algebra
 kernels.interface kernels.facts

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ from numpy.typing import DTypeLike
 
 from semiring.algebra.arguments import whole_number
 from semiring.algebra.by_name import algebra
+from semiring.algebra.tables import html_table
 from semiring.errors import GraphError, SemiringError
 from semiring.graphs.exports import networkx_of, sparse_of
 from semiring.graphs.frames import frame_of, has_labels, matrix_of
@@ -340,12 +340,8 @@ class Matrix(Named):
         return "\n".join([self._title(), *lines] if self.n else [self._title()])
 
     def _repr_html_(self) -> str:
-        head, *rows = [[html.escape(text) for text in row] for row in self._table()]
-        body = "".join(f"<tr><th>{row[0]}</th>{''.join(f'<td>{t}</td>' for t in row[1:])}</tr>" for row in rows)
-        return (
-            f"<table><caption>{html.escape(self._title())}</caption>"
-            f"<thead><tr>{''.join(f'<th>{t}</th>' for t in head)}</tr></thead><tbody>{body}</tbody></table>"
-        )
+        head, *rows = self._table()
+        return html_table(self._title(), rows, head)
 
     def _title(self) -> str:
         return f"Matrix {self.n} × {self.n} over {self.semiring.name}, {dtype_text(self.dtype)}"
