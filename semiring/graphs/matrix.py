@@ -16,7 +16,7 @@ from semiring.graphs.exports import networkx_of, sparse_of
 from semiring.graphs.frames import frame_of, has_labels, matrix_of
 from semiring.graphs.masks import unmasked
 from semiring.graphs.names import Named, alignment, as_names, is_hashable
-from semiring.graphs.texts import clip, dtype_text, element_text, shown
+from semiring.graphs.texts import aligned, clip, dtype_text, element_text, infinities, shown
 from semiring.graphs.verbs import verb
 
 if TYPE_CHECKING:
@@ -335,8 +335,11 @@ class Matrix(Named):
 
     def __repr__(self) -> str:
         rows = self._table()
+        if self.dtype.kind == "f":
+            columns = [[head, *aligned(cells)] for head, *cells in zip(*rows, strict=True)][1:]
+            rows = [list(row) for row in zip([row[0] for row in rows], *columns, strict=True)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ["  ".join(text.rjust(w) for text, w in zip(row, widths, strict=True)) for row in rows]
+        lines = ["  ".join(text.rjust(w) for text, w in zip(row, widths, strict=True)).rstrip() for row in rows]
         return "\n".join([self._title(), *lines] if self.n else [self._title()])
 
     def _repr_html_(self) -> str:
@@ -353,11 +356,11 @@ class Matrix(Named):
         if self.n > SHOWN:
             chosen = [*range(half), None, *range(self.n - half, self.n)]
         labels = ["…" if i is None else clip(shown(i if self.names is None else self.names[i])) for i in chosen]
-        zero = self.semiring.zero_in(self.dtype)
+        zero, infinite = self.semiring.zero_in(self.dtype), infinities(self.semiring, self.dtype)
         table = [["", *labels]]
         for label, i in zip(labels, chosen, strict=True):
             row = None if i is None else self.array[i]
-            cells = ["…" if row is None or j is None else element_text(row[j], zero, absent="·") for j in chosen]
+            cells = ["…" if row is None or j is None else element_text(row[j], zero, "·", infinite) for j in chosen]
             table.append([label, *cells])
         return table
 

@@ -61,10 +61,10 @@ def test_repr_of_a_matrix():
     array = np.array([[0.0, 2.5, -INF], [INF, 0.0, 1 / 3], [INF, INF, 1e6]])
     assert repr(Matrix(array, sr.min_plus, ["a", "bb", "c"])).splitlines() == [
         "Matrix 3 × 3 over min-plus, float64",
-        "    a   bb         c",
-        " a  0  2.5        -∞",
-        "bb  ·    0  0.333333",
-        " c  ·    ·     1e+06",
+        "    a   bb          c",
+        " a  0  2.5  -∞",
+        "bb  ·  0     0.333333",
+        " c  ·  ·     1e+06",
     ]
     assert repr(Matrix(np.array([[INF]]), sr.max_min)).splitlines()[-1] == "0  ∞"
     assert repr(Matrix(np.array([[True, False]] * 2), sr.boolean)).splitlines()[-1] == "1  1  ·"
@@ -250,3 +250,31 @@ def test_a_data_frame_brings_its_names():
     frame = pd.DataFrame([[1.0, 0.0], [3.0, 2.0]], index=["a", "b"], columns=["b", "a"])
     M = Matrix(frame, sr.min_plus)
     assert M.names == ["a", "b"] and M.array.tolist() == [[0.0, 1.0], [2.0, 3.0]]
+
+
+@pytest.mark.parametrize(("S", "dtype", "array", "rows"), [
+    (sr.min_plus, "i8", [[0, 2**63 - 1], [-(2**63), 7]], ["0  ·", "-∞  7"]),
+    (sr.max_min, "i4", [[2**31 - 1, 3], [-(2**31), 5]], ["∞  3", "·  5"]),
+    (sr.min_max, "u1", [[0, 255], [254, 1]], ["-∞  ·", "254  1"]),
+    (sr.counting, "u4", [[0, 2**32 - 1], [2**31, 1]], ["·  ∞", f"{2**31} 1"]),
+    (sr.mod_p(7), "i1", [[0, 6], [5, 1]], ["·  6", "5  1"]),
+], ids=lambda x: getattr(x, "name", None))
+def test_infinities_of_integers_are_shown_as_such(S, dtype, array, rows):
+    M = Matrix(np.array(array, dtype), S)
+    found = [" ".join(line.split()[1:]) for line in repr(M).splitlines()[2:]]
+    assert found == [" ".join(row.split()) for row in rows]
+    assert ("∞" in M._repr_html_()) is ("∞" in "".join(rows))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.floats(allow_nan=False) | st.sampled_from([0.0, 1.5, 22.25, INF]), min_size=9, max_size=9))
+def test_floats_stand_below_each_other_by_their_points(values):
+    """The last whole digit of each number of a column is at one place."""
+    lines = repr(Matrix(np.array(values).reshape(3, 3), sr.plus_times)).splitlines()[2:]
+    for column in range(1, 4):
+        ends = set()
+        for line in lines:
+            number = list(re.finditer(r"\S+", line))[column]
+            whole = re.match(r"[^.e]*", number[0])
+            ends.add(number.start() + len(whole[0]))
+        assert len(ends) == 1, lines
