@@ -11,6 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from .graphs import verbs as _verbs
+
 __version__ = "0.1.0"
 
 _STUB = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")
@@ -26,12 +28,13 @@ def __getattr__(name: str) -> Any:
     if name in _MODULE_OF:
         globals()[name] = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
         return globals()[name]
-    from difflib import get_close_matches
+    from .suggestions import suggestion
 
-    near = get_close_matches(name, __all__, 1)
-    hint = f"; did you mean {near[0]}?" if near else ""
-    raise AttributeError(f"module 'semiring' has no attribute {name!r}{hint}")
+    raise AttributeError(f"module 'semiring' has no attribute {name!r}{suggestion(name, __all__)}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted([*__all__, "__version__"])
+
+
+_verbs.lend(lambda name: globals()[name] if name in globals() else __getattr__(name))

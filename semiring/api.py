@@ -18,7 +18,7 @@ from .operands.read import operand
 from .results.paths import Paths
 from .solvers.plan import Plan
 from .solvers.search import positions
-from .solvers.task import Task, compute, first_offer, options, refuse_what_has_no_meaning
+from .solvers.task import Task, compute, first_offer, options, own_algebra, refuse_what_has_no_meaning
 
 if TYPE_CHECKING:
     from .solvers.factors import Factors
@@ -29,7 +29,7 @@ Progress = bool | Callable[[float], None]
 
 def closure(
     A: Any,
-    S: Semiring | str,
+    S: Semiring | str | None = None,
     *,
     method: str = "auto",
     reflexive: bool = True,
@@ -49,7 +49,8 @@ def closure(
         NetworkX graph, or anything with DLPack. An absent edge is the algebra's zero; dense arrays are taken literally,
         but what a masked array masks is not an edge.
         A stack is closed matrix by matrix.
-    S : Semiring or str
+    S : Semiring or str, optional
+        Default: that of A, which a `Matrix` or what `prepare` gives has; another one than A's is refused.
         With min_plus the answer holds shortest distances, with boolean reachability, with max_min widest paths.
     method : {"auto", "floyd-warshall", "blocked", "r-kleene", "squaring", "elimination", "sparse", "search"}
         The schedule. All give the same answer, up to rounding where ⊗ rounds. Sparse matrices and graphs are eliminated
@@ -119,7 +120,7 @@ def closure(
 def matmul(
     A: Any,
     B: Any,
-    S: Semiring | str,
+    S: Semiring | str | None = None,
     *,
     accumulate: Any = None,
     out: Any = None,
@@ -133,8 +134,11 @@ def matmul(
     A, B : array_like, shape (…, m, k) and (…, k, n)
         NumPy or CuPy arrays of any strides, SciPy sparse matrices, `Matrix`, graphs as for `closure`, or anything with
         DLPack; vectors and leading axes as in `numpy.matmul`. Of the same dtype, in any byte order. Where one is
-        sparse, it stays so.
-    S : Semiring or str
+        sparse, it stays so. Where the vertices of two have names, they
+        are the same names: those of B are put in the order of A's. Arrays, and vertices without names, are taken by
+        position.
+    S : Semiring or str, optional
+        Default: that of a `Matrix`, or of what `prepare` gives.
     accumulate : array_like, optional
         C of the answer's shape; the answer is then C ⊕ A ⊗ B. It is not changed unless it is `out`.
     out : ndarray, optional
@@ -155,7 +159,10 @@ def matmul(
     Raises
     ------
     SemiringError
-        When shapes do not fit, the dtype cannot carry the algebra, an entry is not an element, or memory is short.
+        When shapes do not fit, the dtype cannot carry the algebra, an entry is not an element, no algebra is given and
+        no operand has one, an operand has another one, or memory is short.
+    GraphError
+        When the vertices of A and B have names, and not the same ones.
 
     Notes
     -----
@@ -176,7 +183,7 @@ def matmul(
     return compute(Task("matmul", S, given, options(device=device, check=check), (out,)))
 
 
-def prepare(A: Any, S: Semiring | str) -> Operand:
+def prepare(A: Any, S: Semiring | str | None = None) -> Operand:
     """A matrix, read and examined once, to be used in many calls.
 
     What is prepared stands for A in every verb, and in `pack`, `reach` and what is built on them: it is not read again,
@@ -186,7 +193,8 @@ def prepare(A: Any, S: Semiring | str) -> Operand:
     ----------
     A : array_like, sparse matrix, graph or packed matrix, shape (…, m, n)
         As for the verb. It must not change as long as what is prepared from it is in use: arrays are not copied.
-    S : Semiring or str
+    S : Semiring or str, optional
+        Default: that of A, if it is a `Matrix`.
 
     Returns
     -------
@@ -206,14 +214,14 @@ def prepare(A: Any, S: Semiring | str) -> Operand:
     >>> sr.matmul(A, np.array([0.0, 1.0]), sr.min_plus)
     array([4., 5.])
     """
-    given = operand(A, algebra(S))
+    given = operand(A, own_algebra("prepare", (A,)) if S is None else algebra(S))
     _ = given.facts
     given.look()
     return given
 
 
 def factor(
-    A: Any, S: Semiring | str, *, device: str | None = None, check: bool = True, order: str = "auto",
+    A: Any, S: Semiring | str | None = None, *, device: str | None = None, check: bool = True, order: str = "auto",
     progress: Progress = False,
 ) -> Factors | SparseFactors:
     """Eliminate a square matrix once (LU decomposition), a third of the closure's work.
@@ -222,7 +230,8 @@ def factor(
     ----------
     A : array_like, sparse matrix or graph, shape (n, n)
         As for `closure`.
-    S : Semiring or str
+    S : Semiring or str, optional
+        Default: that of A, if it is a `Matrix` or was prepared.
     device : {None, "cpu", "gpu"}
         Where to compute; ``None``: where A is.
     check : bool
@@ -267,7 +276,8 @@ def factor(
 
 
 def solve(
-    A: Any, B: Any, S: Semiring | str, *, device: str | None = None, check: bool = True, progress: Progress = False
+    A: Any, B: Any, S: Semiring | str | None = None, *, device: str | None = None, check: bool = True,
+    progress: Progress = False,
 ) -> Any:
     """The least solution of X = A ⊗ X ⊕ B, which is A* B, without forming A*.
 
@@ -276,8 +286,9 @@ def solve(
     A : array_like, sparse matrix, graph or packed matrix, shape (n, n)
         As for `closure`.
     B : array_like, shape (n,) or (n, m)
-        Of A's dtype.
-    S : Semiring or str
+        Of A's dtype. Where the vertices of both have names, they are put in the order of A's.
+    S : Semiring or str, optional
+        Default: that of a `Matrix`, or of what `prepare` gives.
     device : {None, "cpu", "gpu"}
         Where to compute; ``None``: where the data are.
     check : bool
@@ -318,7 +329,8 @@ def solve(
 
 
 def closure_rows(
-    A: Any, S: Semiring | str, sources: Any, *, predecessors: bool = False, device: str | None = None
+    A: Any, S: Semiring | str | None = None, sources: Any = ..., *, predecessors: bool = False,
+    device: str | None = None,
 ) -> Any:
     """The rows of the closure A* for some sources, of a sparse graph over an algebra whose ⊕ selects.
 
@@ -330,10 +342,10 @@ def closure_rows(
     ----------
     A : sparse matrix, Graph, NetworkX graph, or what `closure` takes
         Square. Every stored entry is an edge, also if it is the number 0; entries of one place combine with ⊕.
-    S : Semiring or str
-        With a selective ⊕.
+    S : Semiring or str, optional
+        With a selective ⊕. Default: that of A, if it is a `Matrix` or was prepared: ``closure_rows(A, sources=…)``.
     sources : vertex, or sequence of vertices
-        By name where A has names, else by position.
+        By name where A has names, else by position. They cannot be left out.
     predecessors : bool
         Whether to return the vertex before each on a best walk, too.
     device : {None, "cpu", "gpu"}
@@ -375,12 +387,15 @@ def closure_rows(
     >>> before
     array([-1,  0,  1], dtype=int32)
     """
+    if sources is ...:
+        raise SemiringError("closure_rows needs sources: closure_rows(A, S, sources), or closure_rows(A, sources=…) of "
+                            "a Matrix, which has its algebra")
     return compute(Task("rows", S, (A,), options(device=device, predecessors=predecessors), (sources,)))
 
 
 def paths(
     A: Any,
-    S: Semiring | str,
+    S: Semiring | str | None = None,
     *,
     sources: Any = None,
     targets: Any = None,
@@ -395,8 +410,8 @@ def paths(
     ----------
     A : array_like, sparse matrix or graph, shape (n, n)
         As for `closure`; where vertices have names, paths are asked for and given by name.
-    S : Semiring or str
-        With a selective ⊕.
+    S : Semiring or str, optional
+        With a selective ⊕. Not needed where A has its algebra: a `Matrix`, or what was prepared.
     sources : vertex or sequence of vertices, optional
         Where paths begin. Default: in every vertex.
     targets : vertex or sequence of vertices, optional
@@ -450,17 +465,19 @@ def paths(
     return Paths(given, weights, tree, starts, ends)
 
 
-def path(A: Any, S: Semiring | str, source: Any, target: Any) -> tuple[Any, list[Any] | None]:
+def path(
+    A: Any, S: Semiring | str | None = None, source: Any = ..., target: Any = ...
+) -> tuple[Any, list[Any] | None]:
     """One best path between two vertices, where ⊕ selects.
 
     Parameters
     ----------
     A : array_like, shape (n, n)
         As for `closure`; with a `Matrix` or a graph, vertices are given and returned by name.
-    S : Semiring or str
-        With a selective ⊕.
+    S : Semiring or str, optional
+        With a selective ⊕. Default: that of A, if it is a `Matrix` or was prepared: ``path(A, source=…, target=…)``.
     source, target : int or hashable
-        Vertices by name where A has names, else by position.
+        Vertices by name where A has names, else by position. They cannot be left out.
 
     Returns
     -------
@@ -492,13 +509,16 @@ def path(A: Any, S: Semiring | str, source: Any, target: Any) -> tuple[Any, list
     >>> sr.path(roads, sr.min_plus, "a", "c")
     (7.0, ['a', 'b', 'c'])
     """
+    if source is ... or target is ...:
+        raise SemiringError("a path needs a source and a target: path(A, S, source, target), or path(A, source=…, "
+                            "target=…) of a Matrix, which has its algebra")
     found: tuple[Any, list[Any] | None] = compute(Task("path", S, (A,), options(), (source, target)))
     return found
 
 
 def plan(
     A: Any,
-    S: Semiring | str,
+    S: Semiring | str | None = None,
     *,
     verb: str = "closure",
     B: Any = None,
@@ -519,7 +539,8 @@ def plan(
     ----------
     A : array_like, sparse matrix, graph or packed matrix, shape (n, n)
         As for the verb.
-    S : Semiring or str
+    S : Semiring or str, optional
+        As for the verb.
     verb : {"closure", "matmul", "factor", "solve", "rows", "path", "paths"}
         ``"rows"`` is `closure_rows`.
     B : array_like, optional

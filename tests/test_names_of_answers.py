@@ -78,6 +78,10 @@ def array_of(answer: Any) -> np.ndarray:
 @pytest.mark.parametrize("left", MAKE)
 def test_products(left: str, right: str, n: int) -> None:
     A, B = MAKE[left](n), MAKE[right](n)
+    if {left, right} & NAMED and "other names" in (left, right):
+        with pytest.raises(sr.GraphError, match="A and B have different vertices"):
+            sr.matmul(A, B, sr.min_plus)
+        return
     product = sr.matmul(A, B, sr.min_plus)
     assert type(product) is kind_of_product(left, right)
     assert getattr(product, "names", None) == (names(n) if {left, right} <= NAMED else
@@ -95,6 +99,11 @@ def test_closures_factors_and_solutions(given: str, n: int) -> None:
         assert getattr(answer, "names", None) == (names(n) if given in NAMED else None)
     for right in ("named Matrix", "other names"):
         B = MAKE[right](n)
+        if given in NAMED and right == "other names":
+            for call in (lambda B: sr.solve(A, B, sr.min_plus), sr.factor(A, sr.min_plus).solve):
+                with pytest.raises(sr.GraphError, match="A and B have different vertices"):
+                    call(B)
+            continue
         for answer in (sr.solve(A, B, sr.min_plus), sr.factor(A, sr.min_plus).solve(B)):
             assert type(answer) is (sr.Matrix if {given, right} <= NAMED else np.ndarray)
 
@@ -125,8 +134,10 @@ def test_graphs_carry_elements_that_scipy_does_not_know() -> None:
     words = sr.as_graph([("a", "b", sr.letter("x")), ("b", "c", sr.letter("y"))])
     assert [str(word) for word in sr.matmul(words, words, sr.regex).weights] == ["xy"]
     other = sr.as_graph([("a", "b", sr.letter("x")), ("b", "d", sr.letter("y"))])
-    with pytest.raises(sr.SemiringError, match="or both as graphs on the same vertices"):
+    with pytest.raises(sr.SemiringError, match="A and B have different vertices: 'c' is in A and not in B"):
         sr.matmul(words, other, sr.regex)
+    with pytest.raises(sr.SemiringError, match="or both as graphs on the same vertices"):
+        sr.matmul(words, sr.Graph(other.sources, other.targets, 3, other.weights), sr.regex)
 
 
 class Exported:

@@ -22,7 +22,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 # A module may import from its own layer and from those before it; a longer name goes before a shorter one.
 LAYERS = """
-errors data
+errors data suggestions
 machine
 algebra
 kernels.interface kernels.facts
@@ -298,7 +298,7 @@ def test_public_names_exist_and_are_declared_for_type_checkers() -> None:
     assert set(declared) == set(sr.__all__)
     for name, module in declared.items():
         assert getattr(sr, name) is getattr(sys.modules[module], name)
-    assert set(sr.__all__) <= set(dir(sr))
+    assert set(dir(sr)) == {*sr.__all__, "__version__"}, "what users may use, and nothing else"
 
 
 def test_an_unknown_name_suggests_the_near_one() -> None:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from .tables import html_table
+
 if TYPE_CHECKING:
     from .samples import Elements
 
@@ -181,6 +183,15 @@ class LawReport:
         return "\n".join([head, *rows])
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        head = f"{self.name}: {'a semiring' if self.ok else 'not a semiring'} on {self.samples} samples"
+        marks = {True: "✓", False: "✗"}
+        rows = [(v.law.name, marks[v.holds], v.law.formula if v.holds else str(v)) for v in (*self.axioms, *self.star)]
+        for flag, v in self.flags.items():
+            sure = v.holds and v.proven
+            rows.append((flag, "+" if sure else "?" if v.holds else "−", v.law.formula if sure else str(v)))
+        return html_table(head, rows)
 
 
 def check(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -21,6 +20,7 @@ from .dtypes import SCALAR_DTYPES, check_neutral, checked_fields, refusal, refus
 from .expression import Expression, Traced, apply, constant, equals, split_undefined, without_minus_infinity
 from .proofs import proven_flags
 from .samples import Elements, elements, notable_elements
+from .tables import html_table
 from .tracing import TooManyBranches, trace
 from .vectors import flat_element, flattened
 
@@ -854,5 +854,4 @@ class Semiring:
     def _repr_html_(self) -> str:
         rows = {"(S, ⊕, ⊗, 0, 1)": self.notation, "flags": ", ".join(self.flags) or "none",
                 "closure": self.description or "—", "dtypes": ", ".join(map(str, self.dtypes))}
-        cells = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in rows.items())
-        return f"<table><caption>{html.escape(self.name)}</caption>{cells}</table>"
+        return html_table(self.name, rows.items())

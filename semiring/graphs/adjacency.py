@@ -11,6 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 from semiring.algebra.by_name import algebra
 from semiring.errors import GraphError
 from semiring.graphs.edges import FEW
+from semiring.graphs.frames import has_labels, matrix_of
 from semiring.graphs.graph import as_graph
 from semiring.graphs.masks import mask_of
 from semiring.graphs.matrix import Matrix, as_array
@@ -109,7 +110,7 @@ def from_dense(
     Parameters
     ----------
     array : array_like, shape (n, n)
-        It is copied. A masked entry is not an edge.
+        It is copied. A masked entry is not an edge. Of a pandas data frame the index and the columns are the names.
     S : Semiring or str
     absent : optional
         The value that means no edge; `float("nan")` for NaN.
@@ -140,6 +141,8 @@ def from_dense(
     [[inf, 5.0], [inf, inf]]
     """
     S = algebra(S)
+    if has_labels(array):
+        array, names = matrix_of(array, names)
     data = as_array(array)
     if data.dtype.kind not in "biufcO" and not (data.dtype.names and S.is_record):
         raise GraphError(f"the entries are {data.dtype}, which are not numbers; convert them with .astype(…)")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from semiring.errors import GraphError
 
+from .frames import is_square
 from .names import as_names, is_hashable, is_integer, is_missing, near, span_text
 from .texts import quoted
 
@@ -156,6 +157,9 @@ def attribute_weights(
 
 
 def _from_frame(frame: Any, weight: str | int | None) -> Columns:
+    if is_square(frame):
+        raise GraphError("this data frame is a matrix, whose index and columns are vertices: give it to from_dense or "
+                         "Matrix, and edges with columns from, to and weight")
     header = list(frame.columns)
     chosen = pick_columns(header, weight)
     return Columns(*_pad([frame[header[k]].to_numpy() for k in chosen if k is not None]))

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import dataclasses
 import operator
-from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semiring.algebra.arguments import whole_number
+from semiring.algebra.tables import html_table
 from semiring.errors import GraphError
 
 from .edges import Columns, as_positions, bad_vertex, columns_of, numbered
 from .names import Named, as_names
-from .texts import clip_repr, count_text, dtype_text, quoted
+from .texts import clip, clip_repr, count_text, dtype_text, quoted, shown
 from .weights import as_weights, refuse_nan
+
+SHOWN = 10  # edges that a notebook shows
+TOGETHER = 1 << 14  # edges that are taken out of the arrays at a time
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,10 +106,96 @@ class Graph(Named):
             facts.append("names " + ", ".join(map(clip_repr, self.names[:3])) + ", …" * (self.n > 3))
         return f"Graph({', '.join(facts)})"
 
+    def _repr_html_(self) -> str:
+        head = ["from", "to"] if self.weights is None else ["from", "to", "weight"]
+        rows = [[clip(shown(part)) for part in edge] for edge in islice(self.edges(), SHOWN)]
+        if len(self) > SHOWN:
+            rows.append(["…"] * len(head))
+        return html_table(repr(self), rows, head)
+
     def _edge(self, i: int) -> str:
         ends = self.sources[i], self.targets[i]
         a, b = ends if self.names is None else (quoted(self.names[v]) for v in ends)
         return f"edge {i} ({a} → {b})"
+
+    def edges(self) -> Iterator[tuple[Any, ...]]:
+        """The edges one by one, in the order that they have.
+
+        Yields
+        ------
+        tuple
+            (from, to, weight), or (from, to) where the edges have no weights; vertices by name where they have names,
+            else by position. Weights are Python's numbers, records tuples. An undirected edge comes once.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> list(sr.as_graph([("home", "mill", 3), ("mill", "shop", 0)]).edges())
+        [('home', 'mill', 3), ('mill', 'shop', 0)]
+        """
+        for start in range(0, len(self), TOGETHER):
+            part = slice(start, start + TOGETHER)
+            columns: list[list[Any]] = [self.sources[part].tolist(), self.targets[part].tolist()]
+            if self.names is not None:
+                columns = [[self.names[v] for v in end] for end in columns]
+            if self.weights is not None:
+                columns.append(self.weights[part].tolist())
+            yield from zip(*columns, strict=True)
+
+    def reverse(self) -> Graph:
+        """Every edge turned round.
+
+        Returns
+        -------
+        Graph
+            On the same vertices, edges in the same order. Of an undirected graph the same edges.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> list(sr.as_graph([("home", "mill", 3)]).reverse().edges())
+        [('mill', 'home', 3)]
+        """
+        return replace(self, sources=self.targets, targets=self.sources)
+
+    def subgraph(self, vertices: Iterable[Hashable]) -> Graph:
+        """Some vertices, and the edges between them.
+
+        Parameters
+        ----------
+        vertices : sequence of vertices
+            All different, by name where they have names, else by position; the order that they will have.
+
+        Returns
+        -------
+        Graph
+            Names keep what the vertices were called; edges stay in their order.
+
+        Raises
+        ------
+        GraphError
+            When this is no sequence, a vertex is none, or one comes twice.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> roads = sr.as_graph([("home", "mill", 3), ("mill", "shop", 0), ("shop", "home", 5)])
+        >>> list(roads.subgraph(["shop", "mill"]).edges())
+        [('mill', 'shop', 0)]
+        """
+        if isinstance(vertices, (str, bytes)) or not isinstance(vertices, Iterable):
+            raise GraphError(f"vertices must be a sequence of them, and are {quoted(vertices)}")
+        chosen = np.array([self.index(vertex) for vertex in vertices], np.int64)
+        names: list[Any] | None = chosen.tolist() if self.names is None else [self.names[v] for v in chosen]
+        if self.names is None and names == list(range(len(chosen))):
+            names = None
+        place = np.full(self.n, -1)
+        place[chosen] = np.arange(len(chosen))
+        kept = (place[self.sources] >= 0) & (place[self.targets] >= 0)
+        return Graph(
+            place[self.sources[kept]], place[self.targets[kept]], len(chosen),
+            None if self.weights is None else self.weights[kept], names, self.directed,
+        )
 
     def compact(self) -> Graph:
         """The same edges without the vertices that no edge touches; names keep what the vertices were called.
@@ -131,7 +221,7 @@ class Graph(Named):
             names: list[Any] | None = [self.names[v] for v in touched]
         else:
             names = touched.tolist() if n and touched[-1] >= n else None
-        return dataclasses.replace(self, sources=ends[:m], targets=ends[m:], n=n, names=names)
+        return replace(self, sources=ends[:m], targets=ends[m:], n=n, names=names)
 
 
 def as_graph(
@@ -195,7 +285,7 @@ def as_graph(
     """
     if isinstance(edges, Graph) and n is None and names is None:
         dropped = edges.weights if weight is not None else None
-        return dataclasses.replace(edges, weights=dropped, directed=edges.directed and directed)
+        return replace(edges, weights=dropped, directed=edges.directed and directed)
     for part in edges if isinstance(edges, tuple) else (edges,):
         if isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part):
             raise GraphError("edges have no mask: leave out those that are masked, or use from_dense for a matrix")

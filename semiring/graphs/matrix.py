@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
+from semiring.algebra.arguments import whole_number
 from semiring.algebra.by_name import algebra
-from semiring.errors import GraphError
+from semiring.algebra.tables import html_table
+from semiring.errors import GraphError, SemiringError
+from semiring.graphs.exports import networkx_of, sparse_of
+from semiring.graphs.frames import frame_of, has_labels, matrix_of
 from semiring.graphs.masks import unmasked
-from semiring.graphs.names import Named, as_names, is_hashable
-from semiring.graphs.texts import clip, dtype_text, element_text, shown
+from semiring.graphs.names import Named, alignment, as_names, is_hashable
+from semiring.graphs.texts import aligned, clip, dtype_text, element_text, infinities, shown
+from semiring.graphs.verbs import verb
 
 if TYPE_CHECKING:
     from semiring.algebra.semiring import Semiring
@@ -27,13 +31,22 @@ class Matrix(Named):
 
     `M[a, b]` is the element from vertex a to vertex b, `M[a]` a row, `M[:, b]` a column; vertices are called by
     name where they have names, else by position. (A tuple that is itself a name selects that vertex's row.)
-    NumPy takes it as an array.
+    `M[[a, b]]` is the matrix of these vertices alone.
+
+    Operators compute over the matrix's algebra: `A @ B` is the product, `A ** k` a power, `A | B` the sum ⊕ element by
+    element. `A == B` compares element by element, as arrays do, and gives an array of bool; `(A == B).all()` says
+    whether all are equal. Two matrices with names have the same ones, and B is put in the order of A; what has no
+    names, as arrays have none, is taken by position. The answer has the names. A matrix over another algebra is
+    refused.
+
+    NumPy takes it as an array, but `numpy.matmul`, `numpy.equal` and what NumPy has for the operators above do as they.
 
     Parameters
     ----------
     array : array_like, shape (n, n)
         Elements of the algebra, taken literally; an array is held, not copied. What a masked array masks becomes the
-        algebra's zero.
+        algebra's zero. Of a pandas data frame the index and the columns are the names; they are put in the order of
+        the index.
     semiring : Semiring or str
     names : sequence of hashable, optional
         One for each vertex, all different.
@@ -50,7 +63,7 @@ class Matrix(Named):
     ------
     GraphError
         When the array is not square, or the names are no sequence with one for each vertex, all different and
-        hashable.
+        hashable, or the index and the columns of a data frame are different names.
     SemiringError
         For an unknown algebra.
 
@@ -61,16 +74,22 @@ class Matrix(Named):
     >>> M = sr.Matrix(np.array([[0.0, 2.5], [np.inf, 0.0]]), sr.min_plus, names=["a", "b"])
     >>> float(M["a", "b"])
     2.5
+    >>> (M @ M)["a", "b"] == M["a", "b"]
+    np.True_
     >>> np.asarray(M).shape
     (2, 2)
     """
 
-    def __init__(self, array: np.ndarray, semiring: Semiring | str, names: Sequence[Hashable] | None = None) -> None:
+    __hash__ = None  # type: ignore[assignment]  # as of arrays: `==` is element by element
+
+    def __init__(self, array: Any, semiring: Semiring | str, names: Sequence[Hashable] | None = None) -> None:
         semiring = algebra(semiring)
+        if has_labels(array):
+            array, names = matrix_of(array, names)
         array = unmasked(array, semiring) if isinstance(array, np.ma.MaskedArray) else as_array(array)
         if array.ndim != 2 or array.shape[0] != array.shape[1]:
             raise GraphError(f"a matrix over vertices is square, this array has shape {array.shape}")
-        self.array = array
+        self.array: np.ndarray = array
         self.semiring = semiring
         self.n = array.shape[0]
         self.names = as_names(names)
@@ -97,27 +116,235 @@ class Matrix(Named):
             if len(key) != 2:
                 raise GraphError(f"a matrix takes a row, or a row and a column, not {len(key)} vertices")
             return self.array[self._place(key[0]), self._place(key[1])]
+        if isinstance(key, list):
+            return self._part(key)
         return self.array[self._place(key)]
 
     def _place(self, key: Any) -> int | slice:
         return key if isinstance(key, slice) else self.index(key)
+
+    def _part(self, vertices: list[Any]) -> Matrix:
+        """The matrix of some vertices, which are called as they were."""
+        places = [self.index(vertex) for vertex in vertices]
+        names = places if self.names is None else [self.names[i] for i in places]
+        plain = self.names is None and names == list(range(len(names)))
+        places_ = np.array(places, np.int64)
+        return Matrix(self.array[np.ix_(places_, places_)], self.semiring, None if plain else names)
+
+    def __matmul__(self, other: Any) -> Any:
+        return verb("matmul")(self, self._named(other))
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return verb("matmul")(self._named(other), self)
+
+    def __pow__(self, exponent: Any) -> Matrix:
+        k = whole_number(exponent, "the exponent of a power", 0)
+        square, power = self, None
+        while k:
+            if k % 2:
+                power = square if power is None else power @ square
+            k //= 2
+            if k:
+                square = square @ square
+        if power is None:
+            one, identity = self.semiring.eye(self.n, self.dtype), np.empty(self.shape, self.dtype)
+            for field in self.dtype.names or (...,):  # by name: they may stand in another order
+                identity[field] = one[field]
+            return Matrix(identity, self.semiring, self.names)
+        return Matrix(power.array.copy(), self.semiring, self.names) if power is self else power
+
+    def __or__(self, other: Any) -> Matrix:
+        names, mine, others = self._beside(other)
+        if others.dtype != mine.dtype:
+            raise GraphError(f"A is {mine.dtype} and B is {others.dtype}; convert one with .astype(…)")
+        S = self.semiring
+        sums = S.over(mine.dtype)
+        for what, elements in (("A", mine), ("B", others)):
+            if not np.all(sums.contains(elements)):
+                raise GraphError(f"{what} has entries outside the carrier of {S.name}, {S.notation}")
+        return Matrix(np.asarray(sums.add(mine, others)), S, names)
+
+    __ror__ = __or__  # ⊕ commutes
+
+    def __eq__(self, other: object) -> Any:
+        _, mine, others = self._beside(other)
+        return mine == others
+
+    def __ne__(self, other: object) -> Any:
+        return ~np.asarray(self == other, bool)
+
+    def _named(self, other: Any) -> Any:
+        """The other operand of a product; a matrix without names has those of this one."""
+        if isinstance(other, Matrix) and other.names is None and self.names is not None and other.n == self.n:
+            return Matrix(other.array, other.semiring, self.names)
+        return other
+
+    def _beside(self, other: Any) -> tuple[list[Any] | None, np.ndarray, np.ndarray]:
+        """The names of both, and the elements of both in one order."""
+        names = self.names
+        if not isinstance(other, Matrix):
+            others = unmasked(other, self.semiring) if isinstance(other, np.ma.MaskedArray) else as_array(other)
+        else:
+            if other.semiring is not self.semiring:
+                raise SemiringError(f"A is a matrix over {self.semiring.name} and B one over {other.semiring.name}: "
+                                    "their elements mean different things")
+            order = None if names is None or other.names is None else alignment(names, other.names)
+            others = other.array if order is None else other.array[np.ix_(order, order)]
+            names = other.names if names is None else names
+        if others.shape not in (self.shape, ()):
+            raise GraphError(f"A has shape {self.shape} and B has shape {others.shape}")
+        return names, self.array, others
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
+        by_algebra = BY_ALGEBRA.get(ufunc)
+        if by_algebra is not None and method == "__call__" and not keywords:
+            left, right = inputs
+            return by_algebra(left, right) if isinstance(left, Matrix) else by_algebra(right, left, turned=True)
+        if "out" in keywords:
+            keywords["out"] = tuple(array_of(x) for x in keywords["out"])
+        return getattr(ufunc, method)(*map(array_of, inputs), **keywords)
+
+    @property
+    def T(self) -> Matrix:
+        """The transpose: every edge turned round. It shows the same elements."""
+        return Matrix(self.array.T, self.semiring, self.names)
+
+    def closure(self, **options: Any) -> Any:
+        """The closure A* over the matrix's algebra.
+
+        Parameters
+        ----------
+        options
+            As for `semiring.closure`.
+
+        Returns
+        -------
+        Matrix or PackedMatrix
+            With the same names.
+
+        Raises
+        ------
+        NoClosureError
+            When it does not exist.
+        SemiringError
+            As `semiring.closure` does.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> roads = sr.adjacency([("a", "b", 3.0), ("b", "c", 4.0), ("a", "c", 9.0)], sr.min_plus)
+        >>> float(roads.closure()["a", "c"])
+        7.0
+        """
+        return verb("closure")(self, self.semiring, **options)
+
+    def to_numpy(self) -> np.ndarray:
+        """The elements as an array, which is the matrix's own.
+
+        Returns
+        -------
+        ndarray, shape (n, n)
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.adjacency([(0, 1, 3.0)], sr.min_plus).to_numpy()
+        array([[inf,  3.],
+               [inf, inf]])
+        """
+        return self.array
+
+    def to_sparse(self) -> Any:
+        """What is not the algebra's zero as a SciPy sparse array.
+
+        Returns
+        -------
+        csr_array, shape (n, n)
+            An element that is the number 0 is stored, where that is not the algebra's zero.
+
+        Raises
+        ------
+        GraphError
+            For records and objects, which SciPy does not hold.
+        ImportError
+            Without SciPy.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.adjacency([(0, 1, 3.0), (1, 0, 0.0)], sr.min_plus).to_sparse().data
+        array([3., 0.])
+        """
+        return sparse_of(self)
+
+    def to_networkx(self) -> Any:
+        """The graph of the matrix: an edge with a weight wherever an element is not the algebra's zero.
+
+        Returns
+        -------
+        networkx.DiGraph
+            Of all vertices; weights are Python's numbers, tuples of records, and objects.
+
+        Raises
+        ------
+        ImportError
+            Without NetworkX.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.adjacency([("a", "b", 3.0)], sr.min_plus).to_networkx().edges(data="weight")
+        OutEdgeDataView([('a', 'b', 3.0)])
+        """
+        return networkx_of(self)
+
+    def to_frame(self, long: bool = True, library: str = "pandas") -> Any:
+        """The matrix as a data frame.
+
+        Parameters
+        ----------
+        long : bool
+            True: columns from, to and weight, a row for each element that is not the algebra's zero. False: a square
+            one, all elements below and beside the vertices; of Polars, which has no index, the vertices are the column
+            "from".
+        library : {"pandas", "polars"}
+
+        Returns
+        -------
+        DataFrame
+            Records are tuples in it.
+
+        Raises
+        ------
+        GraphError
+            For another library, and where Polars cannot call columns by the names.
+        ImportError
+            Without the library.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> roads = sr.adjacency([("a", "b", 3.0), ("b", "c", 4.0)], sr.min_plus)
+        >>> roads.to_frame().values.tolist()
+        [['a', 'b', 3.0], ['b', 'c', 4.0]]
+        """
+        return frame_of(self, bool(long), library)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.array, dtype=dtype, copy=copy)
 
     def __repr__(self) -> str:
         rows = self._table()
+        if self.dtype.kind == "f":
+            columns = [[head, *aligned(cells)] for head, *cells in zip(*rows, strict=True)][1:]
+            rows = [list(row) for row in zip([row[0] for row in rows], *columns, strict=True)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ["  ".join(text.rjust(w) for text, w in zip(row, widths, strict=True)) for row in rows]
+        lines = ["  ".join(text.rjust(w) for text, w in zip(row, widths, strict=True)).rstrip() for row in rows]
         return "\n".join([self._title(), *lines] if self.n else [self._title()])
 
     def _repr_html_(self) -> str:
-        head, *rows = [[html.escape(text) for text in row] for row in self._table()]
-        body = "".join(f"<tr><th>{row[0]}</th>{''.join(f'<td>{t}</td>' for t in row[1:])}</tr>" for row in rows)
-        return (
-            f"<table><caption>{html.escape(self._title())}</caption>"
-            f"<thead><tr>{''.join(f'<th>{t}</th>' for t in head)}</tr></thead><tbody>{body}</tbody></table>"
-        )
+        head, *rows = self._table()
+        return html_table(self._title(), rows, head)
 
     def _title(self) -> str:
         return f"Matrix {self.n} × {self.n} over {self.semiring.name}, {dtype_text(self.dtype)}"
@@ -129,11 +356,11 @@ class Matrix(Named):
         if self.n > SHOWN:
             chosen = [*range(half), None, *range(self.n - half, self.n)]
         labels = ["…" if i is None else clip(shown(i if self.names is None else self.names[i])) for i in chosen]
-        zero = self.semiring.zero_in(self.dtype)
+        zero, infinite = self.semiring.zero_in(self.dtype), infinities(self.semiring, self.dtype)
         table = [["", *labels]]
         for label, i in zip(labels, chosen, strict=True):
             row = None if i is None else self.array[i]
-            cells = ["…" if row is None or j is None else element_text(row[j], zero, absent="·") for j in chosen]
+            cells = ["…" if row is None or j is None else element_text(row[j], zero, "·", infinite) for j in chosen]
             table.append([label, *cells])
         return table
 
@@ -143,3 +370,28 @@ def as_array(array: Any) -> np.ndarray:
         return np.asarray(array)
     except (ValueError, TypeError, OverflowError) as e:
         raise GraphError(f"this is not a matrix: {e}; give rows of one length") from None
+
+
+def array_of(value: Any) -> Any:
+    """The array of a matrix; what is none as it is."""
+    return value.array if isinstance(value, Matrix) else value
+
+
+def product(matrix: Matrix, other: Any, turned: bool = False) -> Any:
+    return matrix.__rmatmul__(other) if turned else matrix @ other
+
+
+def union(matrix: Matrix, other: Any, turned: bool = False) -> Any:
+    return matrix | other
+
+
+def equal(matrix: Matrix, other: Any, turned: bool = False) -> Any:
+    return matrix == other
+
+
+def different(matrix: Matrix, other: Any, turned: bool = False) -> Any:
+    return matrix != other
+
+
+# What NumPy calls where an array stands on the left of an operator, and a matrix on its right.
+BY_ALGEBRA = {np.matmul: product, np.bitwise_or: union, np.equal: equal, np.not_equal: different}

@@ -115,6 +115,44 @@ def position_of(name: Any, n: int, names: Sequence[Any] | None, positions: Mappi
     return position
 
 
+def alignment(wanted: Sequence[Any], given: Sequence[Any], first: str = "A", what: str = "B") -> np.ndarray | None:
+    """Where vertices stand in another matrix on the same vertices.
+
+    Parameters
+    ----------
+    wanted, given : sequence of names
+        Of the first matrix, and of the other one.
+    first, what : str
+        What the two are called in a message.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,), or None
+        The position in the other one of each vertex of the first; None where all stand alike.
+
+    Raises
+    ------
+    GraphError
+        When a vertex is in one of them only.
+
+    Examples
+    --------
+    >>> alignment(["a", "b", "c"], ["c", "a", "b"]).tolist()
+    [1, 2, 0]
+    """
+    if wanted is given or wanted == given:
+        return None
+    here, there = ({name: i for i, name in enumerate(names)} for names in (wanted, given))
+    for vertices, others, one, other in ((here, there, first, what), (there, here, what, first)):
+        missing = [name for name in vertices if name not in others][:1]
+        if missing:
+            raise GraphError(
+                f"{first} and {what} have different vertices: {quoted(missing[0])} is in {one} and not in {other}; "
+                "give both the same ones, or pass an array, whose rows and columns are taken by position"
+            )
+    return np.array([there[name] for name in wanted], np.int64)
+
+
 def span_text(n: int) -> str:
     """The positions of n vertices in words."""
     return f"0 to {n - 1}" if n else "of a graph without vertices"

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from semiring.algebra.semiring import Semiring
 
 QUOTED = 120  # characters of what a file holds that a message repeats
 LABEL = 16  # characters of a name or an element that a table shows
@@ -24,9 +29,47 @@ def shown(name: Any) -> str:
     return OBEYED.sub(lambda found: repr(found[0])[1:-1], str(name))
 
 
-def element_text(value: Any, zero: Any, absent: str) -> str:
-    """An element for a table: `absent` if it is the algebra's zero, ∞ for infinities, long ones cut."""
-    return absent if is_same(value, zero) else clip(_plain(value))
+def infinities(S: Semiring, dtype: np.dtype) -> dict[int, float]:
+    """The integers that stand for infinities of an algebra: limits of the dtype; none where it has no infinity.
+
+    >>> import semiring as sr
+    >>> infinities(sr.min_plus, np.dtype("i2")), infinities(sr.mod_p(7), np.dtype("i2"))
+    ({32767: inf, -32768: -inf}, {})
+    """
+    if dtype.kind not in "iu":
+        return {}
+    floats = [d for d in S.dtypes if d.kind == "f"]
+    has = {x for x in (np.inf, -np.inf) for d in floats[:1] if S.over(d).contains(np.array([x], d))[0]}
+    if dtype.kind == "u":
+        has.discard(-np.inf)  # 0 is a number
+    if "∞" in S.notation:  # of sets of bits all are called ∞ in declarations only
+        has |= {x for x in (S.zero, S.one) if x in (np.inf, -np.inf)}
+    return {int(S.over(dtype).element(x)): x for x in (np.inf, -np.inf) if x in has}
+
+
+def element_text(value: Any, zero: Any, absent: str, infinite: Mapping[int, float] = MappingProxyType({})) -> str:
+    """An element for a table: `absent` if it is the algebra's zero, ∞ for infinities, long ones cut.
+
+    `infinite` says which integers stand for infinities.
+    """
+    if is_same(value, zero):
+        return absent
+    if infinite and int(value) in infinite:
+        value = infinite[int(value)]
+    return clip(_plain(value))
+
+
+def aligned(texts: Sequence[str]) -> list[str]:
+    """Numbers below each other by their decimal points, and all of one width.
+
+    >>> aligned(["2.5", "10", "∞", "0.125"])
+    [' 2.5  ', '10    ', ' ∞    ', ' 0.125']
+    """
+    points = [min((at for mark in ".e" if (at := text.find(mark)) >= 0), default=len(text)) for text in texts]
+    before = max(points, default=0)
+    placed = [" " * (before - point) + text for text, point in zip(texts, points, strict=True)]
+    width = max(map(len, placed), default=0)
+    return [text.ljust(width) for text in placed]
 
 
 def is_same(value: Any, other: Any) -> bool:

@@ -91,7 +91,19 @@ def read_array(A: np.ndarray, S: Semiring, what: str) -> Dense:
 
 
 def read_matrix(A: Matrix, S: Semiring, what: str) -> Dense:
-    """A `Matrix`, whose names answers keep."""
+    """A `Matrix`, whose names answers keep.
+
+    Raises
+    ------
+    SemiringError
+        For a matrix over another algebra, in which other elements mean that there is no edge.
+    """
+    if A.semiring is not S:
+        raise SemiringError(
+            f"{what} is a matrix over {A.semiring.name}, and {S.name} is asked for: its elements mean something else "
+            f"there. Leave S out to stay in {A.semiring.name}; sr.from_dense(M, S, absent=M.semiring.zero_in(M.dtype)) "
+            "is a matrix of the same edges over S"
+        )
     names = A.names
     return Dense(carried_by(A.array, S), S, what, lambda a: Matrix(a, S, names), names, True, A.dtype)
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
+from semiring.graphs.frames import is_square
 from semiring.graphs.matrix import Matrix
 
 from .dense import read_array, read_matrix, read_nested
@@ -24,6 +25,12 @@ from .sparse import read_graph, read_scipy
 
 Reader = Callable[[Any, Semiring, str], Operand]
 
+
+def read_frame(A: Any, S: Semiring, what: str) -> Operand:
+    """A data frame of pandas: a matrix where its index and its columns are vertices, else edges."""
+    return read_matrix(Matrix(A, S), S, what) if is_square(A) else read_graph(A, S, what)
+
+
 READERS: tuple[tuple[str, str, Reader], ...] = (
     ("cupy", "ndarray", read_cupy),
     ("semiring.kernels.cpu.bits.matrix", "PackedMatrix", read_packed),
@@ -33,7 +40,7 @@ READERS: tuple[tuple[str, str, Reader], ...] = (
     ("scipy.sparse", "spmatrix", read_scipy),
     ("cupyx.scipy.sparse", "spmatrix", read_cupyx),
     ("networkx", "Graph", read_graph),
-    ("pandas", "DataFrame", read_graph),
+    ("pandas", "DataFrame", read_frame),
     ("polars", "DataFrame", read_graph),
     ("pyarrow", "Table", read_graph),
 )

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from semiring.algebra.tables import html_table
 from semiring.algorithms import elimination
 from semiring.algorithms.blocks import UndefinedStar
 from semiring.errors import SemiringError
@@ -248,3 +249,6 @@ class Factors:
     def __repr__(self) -> str:
         n = self.shape[0]
         return f"Factors of a {n} × {n} matrix over {self._S.name}, {self.plan.lowering.dtype}"
+
+    def _repr_html_(self) -> str:
+        return html_table(repr(self), self.plan.rows().items())

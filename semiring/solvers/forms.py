@@ -20,6 +20,7 @@ from semiring.kernels.interface import Report
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.general import general
 from semiring.machine.progress import bar
+from semiring.operands.align import aligned
 from semiring.operands.convert import as_dense, on_device, on_host
 from semiring.operands.dense import Dense
 from semiring.operands.devices import is_on_gpu, to_host
@@ -124,7 +125,9 @@ def right_hand_side(B: Any, A: Operand, dtype: np.dtype, placed: Operand | None 
     A is as it came in, and so is B; `placed` is B where it will be computed on. What the right-hand side wraps is the
     answer as the caller gets it: of B's kind, in A's byte order.
     """
-    came = operand(B, A.S, "B").answering_in(A.callers_dtype)
+    came = operand(B, A.S, "B")
+    came = aligned(came, A, "B") if came.of_graph and A.of_graph else came
+    came = came.answering_in(A.callers_dtype)
     given = as_dense(placed or came)
     if given.dtype != dtype:
         raise SemiringError(f"A is {dtype} and B is {given.dtype}; convert one with .astype(…)")

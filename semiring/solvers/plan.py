@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from semiring.algebra.semiring import Semiring
+from semiring.algebra.tables import html_table
 from semiring.kernels.build import kernel
 from semiring.kernels.cpu.compile.price import has_numba
 from semiring.kernels.lowering.base import Lowering
@@ -127,16 +128,21 @@ class Plan:
         }
         return {name: text for name, text in rows.items() if name != "tile" or self.tile}
 
-    def __str__(self) -> str:
+    def _explained(self) -> list[tuple[str, str]]:
+        """The rows with their reasons."""
         reasons = {"lowering": self.lowering.reason, **self.reasons}
         if not self.lowering.compiled:
             reasons["device"] = "compiling takes longer than this work" if has_numba() else "there is no Numba"
-        return "\n".join(
-            f"{name:<10} {text}" + (f"  ({reasons[name]})" if reasons.get(name) else "")
-            for name, text in self.rows().items()
-        )
+        rows = self.rows().items()
+        return [(name, text + (f"  ({reasons[name]})" if reasons.get(name) else "")) for name, text in rows]
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name:<10} {text}" for name, text in self._explained())
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_table(f"Plan of a {self.operation}", self._explained())
 
 
 def nothing(plan: Any) -> None:

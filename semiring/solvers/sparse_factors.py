@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from semiring.algebra.tables import html_table
 from semiring.algorithms.blocks import UndefinedStar
 from semiring.algorithms.sparse.analysis import Analysis
 from semiring.algorithms.sparse.elimination import factor as eliminate
@@ -101,6 +102,9 @@ class SparseFactors(Named):
             f"SparseFactors of a {self.n} × {self.n} matrix with {self._A.nnz} edges over {self._S.name}, "
             f"{self._A.dtype}: {len(self.analysis.pivots)} fronts, {self.plan.fill} pairs joined"
         )
+
+    def _repr_html_(self) -> str:
+        return html_table(repr(self), [("edges", str(self._A.nnz)), *self.plan.rows().items()])
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -21,8 +21,10 @@ from semiring.algebra.by_name import algebra
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.blocks import UndefinedStar
 from semiring.errors import LawError, NoClosureError, SemiringError
+from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import clip_repr
 from semiring.machine.memory import require
+from semiring.operands.align import aligned
 from semiring.operands.convert import as_bits, as_dense
 from semiring.operands.devices import LEAST_WORK
 from semiring.operands.operand import Operand
@@ -172,7 +174,8 @@ class Task:
     ----------
     verb : str
         A row of `SOLVERS`.
-    S : Semiring or str
+    S : Semiring, str or None
+        None: that of an operand, a `Matrix` or one that was prepared.
     given : sequence
         The operands as they came in: whatever `semiring.operands.read.read` takes, or operands.
     options : Options
@@ -195,23 +198,30 @@ class Task:
     LawError
         For an algebra that was declared with ``product_only=True``, unless the verb is "matmul".
     SemiringError
-        For an unknown algebra, what is no matrix over it, or a GPU that is not there.
+        For an unknown algebra, or none, what is no matrix over it, or a GPU that is not there.
+    GraphError
+        When the vertices of two operands have names, and not the same ones.
     """
 
     __slots__ = ("S", "arguments", "given", "kind", "observers", "operands", "options", "verb")
 
     def __init__(
-        self, verb: str, S: Semiring | str, given: Sequence[Any], options: Options, arguments: tuple[Any, ...] = ()
+        self, verb: str, S: Semiring | str | None, given: Sequence[Any], options: Options,
+        arguments: tuple[Any, ...] = (),
     ):
         if not isinstance(S, Semiring):
-            S = algebra(S)
+            S = own_algebra(verb, given) if S is None else algebra(S)
         if S.product_only and verb != "matmul":
             refuse_closures(S)
         reader = as_bits if options.packed else as_operand
         operands: list[Operand] = []
         kinds, on_gpu = set(), 0
+        first: Operand | None = None  # of those whose rows and columns are vertices
         for what, A in zip(NAMES, given, strict=False):
             operand = reader(A, S, what)
+            if operand.names is not None and operand.of_graph:
+                first = operand if first is None else first
+                operand = aligned(operand, first, what)
             if what == "accumulate" and operand.kind == "sparse" and "packed" not in kinds:
                 operand = as_dense(operand)  # the answer is, and the factors decide how it is computed
             operands.append(operand)
@@ -251,6 +261,24 @@ class Task:
     def names(self) -> Any:
         """Of the vertices."""
         return self.operands[0].names
+
+
+def own_algebra(verb: str, given: Sequence[Any]) -> Semiring:
+    """The algebra of the first operand that has one, where the caller gives none.
+
+    Raises
+    ------
+    SemiringError
+        When no operand has one.
+    """
+    for A in given:
+        if isinstance(A, Operand):
+            return A.S
+        if isinstance(A, Matrix):
+            return A.semiring
+    kinds = " and ".join(type(A).__name__ for A in given)
+    raise SemiringError(f"{verb} of {kinds} needs an algebra, which only a Matrix has: give one as S, such as "
+                        "sr.min_plus")
 
 
 def refuse_closures(S: Semiring) -> None:

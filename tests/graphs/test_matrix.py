@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from graphs.listing import NAMED, refused
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.graphs.adjacency import adjacency
@@ -58,10 +61,10 @@ def test_repr_of_a_matrix():
     array = np.array([[0.0, 2.5, -INF], [INF, 0.0, 1 / 3], [INF, INF, 1e6]])
     assert repr(Matrix(array, sr.min_plus, ["a", "bb", "c"])).splitlines() == [
         "Matrix 3 × 3 over min-plus, float64",
-        "    a   bb         c",
-        " a  0  2.5        -∞",
-        "bb  ·    0  0.333333",
-        " c  ·    ·     1e+06",
+        "    a   bb          c",
+        " a  0  2.5  -∞",
+        "bb  ·  0     0.333333",
+        " c  ·  ·     1e+06",
     ]
     assert repr(Matrix(np.array([[INF]]), sr.max_min)).splitlines()[-1] == "0  ∞"
     assert repr(Matrix(np.array([[True, False]] * 2), sr.boolean)).splitlines()[-1] == "1  1  ·"
@@ -126,3 +129,152 @@ def test_all_rows_are_shown_or_the_corners(n):
 def test_objects_without_an_order_are_compared_with_the_zero():
     M = adjacency([("p", "q", sr.letter("x"))], sr.regex)
     assert repr(M).splitlines()[1:] == ["   p  q", "p  ·  x", "q  ·  ·"]
+
+
+# Operators.
+
+WEIGHTS = {"min-plus": [0.0, 1.0, 2.5, INF], "max-min": [0.0, 1.0, INF, -INF], "boolean": [False, True],
+           "plus-times": [0.0, 1.0, -2.0], "counting": [0, 1, 3]}
+ALGEBRAS = {"min-plus": sr.min_plus, "max-min": sr.max_min, "boolean": sr.boolean, "plus-times": sr.plus_times,
+            "counting": sr.counting}
+
+
+@st.composite
+def pairs(draw):
+    """Two matrices over one algebra on the same vertices, in two orders where they have names."""
+    name = draw(st.sampled_from(sorted(WEIGHTS)))
+    n = draw(st.integers(0, 4))
+    cells = st.lists(st.sampled_from(WEIGHTS[name]), min_size=n * n, max_size=n * n)
+    S = ALGEBRAS[name]
+    A, B = (np.array(draw(cells), S.default_dtype).reshape(n, n) for _ in range(2))
+    named, order = draw(st.booleans()), draw(st.permutations(range(n)))
+    if not named:
+        return A, B, Matrix(A, S), Matrix(B, S)
+    names = [f"v{i}" for i in range(n)]
+    return A, B, Matrix(A, S, names), Matrix(B[np.ix_(order, order)], S, [names[i] for i in order])
+
+
+@settings(max_examples=60, deadline=None)
+@given(pairs(), st.integers(0, 6))
+def test_operators_are_the_verbs_over_the_matrix_s_own_algebra(made, k):
+    A, B, M, N = made
+    S, names = M.semiring, M.names
+    power = S.eye(len(A), A.dtype)
+    for _ in range(k):
+        power = sr.matmul(power, A, S)
+    expected = {"@": sr.matmul(A, B, S), "|": S.over(A.dtype).add(A, B), "**": power, "T": A.T}
+    for what, found in {"@": M @ N, "|": M | N, "**": M ** k, "T": M.T}.items():
+        assert type(found) is Matrix and found.semiring is S and found.names == names and found.dtype == A.dtype
+        np.testing.assert_array_equal(found.array, expected[what], err_msg=what)
+    np.testing.assert_array_equal(M == N, A == B)
+    np.testing.assert_array_equal(M != N, A != B)
+    for left, right in ((M, B), (A, Matrix(B, S, names))):  # an array is taken by position
+        np.testing.assert_array_equal(np.asarray(left @ right), expected["@"])
+        np.testing.assert_array_equal(np.asarray(np.matmul(left, right)), expected["@"])
+        assert type(left | right) is Matrix
+        np.testing.assert_array_equal((left | right).array, expected["|"])
+        np.testing.assert_array_equal(left == right, A == B)
+        np.testing.assert_array_equal(left != right, A != B)
+
+
+@pytest.mark.parametrize("S", [*sr.catalogue.values()], ids=lambda S: S.name)
+def test_powers_over_every_algebra(S):
+    sample = S.samples()[[1, 0, 1, 1]].reshape(2, 2)
+    M = Matrix(sample, S, ["a", "b"])
+    one = M ** 0
+    assert one.dtype == M.dtype and one.names == M.names and np.all(one @ M == M) and np.all(M @ one == M)
+    assert np.all(M ** 3 == M @ M @ M) and np.all((M | one) == (one | M)) and np.all(M.T.T == M)
+
+
+def test_fields_of_records_in_another_order():
+    layout = np.dtype([("hops", "f4"), ("cost", "f8")])
+    array = np.zeros((2, 2), layout)
+    array["cost"] = [[INF, 2.0], [1.0, INF]]
+    one = Matrix(array, sr.shortest_hops) ** 0
+    assert one.dtype == layout and one[0, 0]["cost"] == 0 and one[0, 1]["cost"] == INF
+
+
+def test_what_operators_refuse():
+    A = np.array([[0.0, 2.0], [INF, 0.0]])
+    M = Matrix(A, sr.min_plus, ["a", "b"])
+    for call in (lambda N: M @ N, lambda N: M | N, lambda N: M == N, lambda N: M != N, lambda N: N @ M):
+        with refused("have different vertices: "):
+            call(Matrix(A, sr.min_plus, ["a", "x"]))
+        with refused("over m", sr.SemiringError):
+            call(Matrix(A, sr.max_min, ["a", "b"]))
+    for exponent in (-1, 0.5, "2", True):
+        with refused("the exponent of a power", sr.SemiringError):
+            _ = M ** exponent
+    with refused("A is float64 and B is float32"):
+        _ = M | A.astype("f4")
+    for shape in ((3, 3), (2,), (2, 1)):
+        with refused(f"A has shape (2, 2) and B has shape {shape}"):
+            _ = M | np.zeros(shape)
+    with refused("B has entries outside the carrier of min-plus"):
+        _ = M | np.full((2, 2), np.nan)
+    with pytest.raises(TypeError):
+        hash(M)
+
+
+def test_without_names_vertices_are_taken_by_position():
+    A = np.array([[0.0, 2.0], [INF, 0.0]])
+    named, plain = Matrix(A, sr.min_plus, ["a", "b"]), Matrix(A, sr.min_plus)
+    for found in (named @ plain, plain | named, named | plain):
+        assert type(found) is Matrix and found.names == ["a", "b"]
+    assert np.all(named == plain)
+
+
+def test_the_matrix_of_some_vertices():
+    M = adjacency(NAMED, sr.min_plus)
+    part = M[["c", "a"]]
+    assert part.names == ["c", "a"] and part["c", "c"] == 1.5 and part["a", "c"] == INF and part.semiring is sr.min_plus
+    plain = Matrix(np.arange(9).reshape(3, 3), sr.min_plus)
+    assert plain[[0, 1]].names is None and plain[[2, 0]].names == [2, 0] and plain[[2, 0]][2, 0] == 6
+    assert M[[]].shape == (0, 0)
+    with refused("no vertex is called 'd'"):
+        M[["a", "d"]]
+    with refused("two vertices are called 'a'"):
+        M[["a", "a"]]
+
+
+def test_closure_and_numpy():
+    M = adjacency(NAMED, sr.min_plus)
+    closed = M.closure()
+    assert closed.names == M.names and np.all(closed == sr.closure(M)) and M.to_numpy() is M.array
+    assert np.all(M.closure(reflexive=False) == sr.closure(M, reflexive=False))
+    total = np.zeros((3, 3))
+    assert np.add(M, 1.0, out=total) is total and np.add.reduce(M, axis=None) == INF
+
+
+def test_a_data_frame_brings_its_names():
+    frame = pd.DataFrame([[1.0, 0.0], [3.0, 2.0]], index=["a", "b"], columns=["b", "a"])
+    M = Matrix(frame, sr.min_plus)
+    assert M.names == ["a", "b"] and M.array.tolist() == [[0.0, 1.0], [2.0, 3.0]]
+
+
+@pytest.mark.parametrize(("S", "dtype", "array", "rows"), [
+    (sr.min_plus, "i8", [[0, 2**63 - 1], [-(2**63), 7]], ["0  ·", "-∞  7"]),
+    (sr.max_min, "i4", [[2**31 - 1, 3], [-(2**31), 5]], ["∞  3", "·  5"]),
+    (sr.min_max, "u1", [[0, 255], [254, 1]], ["-∞  ·", "254  1"]),
+    (sr.counting, "u4", [[0, 2**32 - 1], [2**31, 1]], ["·  ∞", f"{2**31} 1"]),
+    (sr.mod_p(7), "i1", [[0, 6], [5, 1]], ["·  6", "5  1"]),
+], ids=lambda x: getattr(x, "name", None))
+def test_infinities_of_integers_are_shown_as_such(S, dtype, array, rows):
+    M = Matrix(np.array(array, dtype), S)
+    found = [" ".join(line.split()[1:]) for line in repr(M).splitlines()[2:]]
+    assert found == [" ".join(row.split()) for row in rows]
+    assert ("∞" in M._repr_html_()) is ("∞" in "".join(rows))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.floats(allow_nan=False) | st.sampled_from([0.0, 1.5, 22.25, INF]), min_size=9, max_size=9))
+def test_floats_stand_below_each_other_by_their_points(values):
+    """The last whole digit of each number of a column is at one place."""
+    lines = repr(Matrix(np.array(values).reshape(3, 3), sr.plus_times)).splitlines()[2:]
+    for column in range(1, 4):
+        ends = set()
+        for line in lines:
+            number = list(re.finditer(r"\S+", line))[column]
+            whole = re.match(r"[^.e]*", number[0])
+            ends.add(number.start() + len(whole[0]))
+        assert len(ends) == 1, lines

@@ -16,11 +16,13 @@ import semiring as sr
 from semiring.graphs.texts import (
     LABEL,
     QUOTED,
+    aligned,
     clip,
     clip_repr,
     count_text,
     dtype_text,
     element_text,
+    infinities,
     is_same,
     quoted,
     shown,
@@ -105,3 +107,21 @@ def test_counts_and_dtypes() -> None:
     assert dtype_text(np.dtype(">i4")) in (">i4", "int32") and dtype_text(np.dtype("U3")) == "<U3"
     nested = np.dtype([("at\x1b", [("x", "f4"), ("y", "f4")]), ("d", "f8", 2)])
     assert dtype_text(nested) == r"(at\x1b (x float32, y float32), d ('<f8', (2,)))"
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.floats(allow_nan=False).map("{:.6g}".format) | st.sampled_from(["∞", "·", "-∞", "…"])))
+def test_columns_of_numbers(texts: list[str]) -> None:
+    found = aligned(texts)
+    assert [text.strip() for text in found] == texts and len({len(text) for text in found}) <= 1
+
+
+def test_integers_that_are_infinities() -> None:
+    top, bottom = 2**63 - 1, -(2**63)
+    assert infinities(sr.min_plus, np.dtype("i8")) == {top: inf, bottom: -inf}
+    assert infinities(sr.counting, np.dtype("i8")) == {top: inf}
+    assert infinities(sr.max_min, np.dtype("u1")) == {255: inf, 0: -inf}
+    assert infinities(sr.min_plus, np.dtype("u1")) == {255: inf}
+    for S in (sr.boolean, sr.gcd_lcm, sr.saturating_min_plus(8), sr.bitset_may, sr.gf2):
+        assert infinities(S, np.dtype("u1")) == {}
+    assert infinities(sr.min_plus, np.dtype("f8")) == {}

@@ -274,7 +274,11 @@ def test_names_are_those_that_both_have() -> None:
     graph = sr.as_graph([("a", "b", 3.0), ("a", "c", 9.0), ("b", "c", 4.0), ("c", "a", 1.0)])
     expected = sr.solve(W, W, sr.min_plus)
     for A in (M, W, none, graph, sp.csr_array(np.where(np.isinf(W), 0, W))):
-        for B in (N, X, none, W):
+        if getattr(A, "names", None) is not None:
+            for call in (sr.solve, sr.matmul, lambda A, B, S: sr.factor(A, S).solve(B)):
+                with pytest.raises(sr.GraphError, match="A and B have different vertices: 'a' is in A and not in B"):
+                    call(A, X, sr.min_plus)
+        for B in (N, none, W) if getattr(A, "names", None) is not None else (N, X, none, W):
             solved, product = sr.solve(A, B, sr.min_plus), sr.matmul(A, B, sr.min_plus)
             later = sr.factor(A, sr.min_plus).solve(B)
             for found in (solved, later):

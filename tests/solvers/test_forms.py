@@ -135,10 +135,15 @@ def test_right_hand_sides_that_do_not_fit(B: Any, text: str) -> None:
 
 def test_a_solution_has_the_names_that_both_have() -> None:
     for left, right, kept in (
-        (["a", "b"], ["a", "b"], True), (["a", "b"], ["x", "y"], False), (None, None, True), (None, ["a", "b"], False),
+        (["a", "b"], ["a", "b"], True), (["b", "a"], ["b", "a"], True), (None, None, True), (None, ["a", "b"], False),
+        (["a", "b"], None, False),
     ):
         found = right_hand_side(sr.Matrix(A, sr.min_plus, right), named(left), np.dtype("f8")).wrap(A.copy())
         assert isinstance(found, sr.Matrix) is kept and (not kept or found.names == right)
+    moved = right_hand_side(sr.Matrix(A, sr.min_plus, ["b", "a"]), named(["a", "b"]), np.dtype("f8"))
+    assert moved.array.tolist() == A[::-1, ::-1].tolist() and moved.wrap(A.copy()).names == ["a", "b"]
+    with pytest.raises(sr.GraphError, match="A and B have different vertices: 'a' is in A and not in B"):
+        right_hand_side(sr.Matrix(A, sr.min_plus, ["x", "y"]), named(["a", "b"]), np.dtype("f8"))
     array = right_hand_side(sr.Matrix(A, sr.min_plus, ["a", "b"]), read(A, sr.min_plus), np.dtype("f8"))
     assert type(array.wrap(A.copy())) is np.ndarray
 

@@ -290,3 +290,46 @@ def test_path_of_what_is_no_semiring() -> None:
         for verb in verbs:
             with pytest.raises(sr.LawError, match="is not a semiring, so it has products but no closure"):
                 verb()
+
+
+M = sr.Matrix(np.array([[inf, 3.0], [1.0, inf]]), sr.min_plus, ["a", "b"])
+B = np.array([0.0, inf])
+OF_A_MATRIX: dict[str, Callable[..., Any]] = {
+    "closure": lambda A, *S: sr.closure(A, *S),
+    "matmul": lambda A, *S: sr.matmul(A, A, *S),
+    "matmul of an array": lambda A, *S: sr.matmul(B, A, *S),
+    "accumulate": lambda A, *S: sr.matmul(M.array, M.array, *S, accumulate=A),
+    "solve": lambda A, *S: sr.solve(A, B, *S),
+    "solve for a matrix": lambda A, *S: sr.solve(M.array, A, *S),
+    "factor": lambda A, *S: sr.factor(A, *S).closure(),
+    "prepare": lambda A, *S: sr.closure(sr.prepare(A, *S)),
+    "plan": lambda A, *S: sr.plan(A, *S).run(),
+    "rows": lambda A, *S: sr.closure_rows(A, *S, sources=["b"]),
+    "path": lambda A, *S: sr.path(A, *S, source="a", target="b")[0],
+}
+
+
+@pytest.mark.parametrize("verb", OF_A_MATRIX)
+def test_a_matrix_brings_its_algebra_and_takes_no_other(verb: str) -> None:
+    call = OF_A_MATRIX[verb]
+    for A in (M, sr.prepare(M)):
+        found = call(A)
+        assert getattr(found, "names", None) == getattr(call(A, sr.min_plus), "names", None)
+        np.testing.assert_array_equal(np.asarray(found), np.asarray(call(A, "min-plus")))
+    for S in (sr.max_min, "max-min"):
+        with pytest.raises(sr.SemiringError, match=r"^(A|B|accumulate) is a matrix over min-plus, and max-min is"):
+            call(M, S)
+        with pytest.raises(sr.SemiringError, match="was prepared for min-plus"):
+            call(sr.prepare(M), S)
+
+
+@pytest.mark.parametrize("verb", [v for v in OF_A_MATRIX if v not in ("accumulate", "solve for a matrix")])
+def test_without_an_algebra_nothing_is_done(verb: str) -> None:
+    with pytest.raises(sr.SemiringError, match=r"^\w+ of ndarray( and ndarray)? needs an algebra, which only a Matrix"):
+        OF_A_MATRIX[verb](M.array)
+
+
+def test_what_cannot_be_left_out_is_asked_for() -> None:
+    for call in (lambda: sr.closure_rows(M), lambda: sr.path(M), lambda: sr.path(M, sr.min_plus, "a")):
+        with pytest.raises(sr.SemiringError, match=r"needs (sources|a source and a target): "):
+            call()

@@ -1,0 +1,46 @@
+"""Matrices as what other packages work on: compressed rows of SciPy, graphs of NetworkX."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semiring.errors import GraphError
+
+if TYPE_CHECKING:
+    from .matrix import Matrix
+
+
+def entries_of(M: Matrix) -> tuple[NDArray[np.int64], NDArray[np.int64], np.ndarray]:
+    """Rows, columns and elements of what is not the algebra's zero, row by row."""
+    zero = M.semiring.zero_in(M.dtype)
+    rows, columns = np.nonzero(np.asarray(M.array != zero, bool))
+    return rows, columns, M.array[rows, columns]
+
+
+def sparse_of(M: Matrix) -> Any:
+    """See `Matrix.to_sparse`."""
+    if M.dtype.names or M.dtype.kind == "O":
+        raise GraphError(f"SciPy's sparse matrices hold numbers, and the elements of {M.semiring.name} are none: use "
+                         "to_frame or to_networkx")
+    from scipy.sparse import csr_array
+
+    rows, columns, values = entries_of(M)
+    offsets = np.zeros(M.n + 1, np.int64)
+    np.cumsum(np.bincount(rows, minlength=M.n), out=offsets[1:])
+    return csr_array((values, columns, offsets), shape=M.shape)
+
+
+def networkx_of(M: Matrix) -> Any:
+    """See `Matrix.to_networkx`."""
+    from networkx import DiGraph
+
+    rows, columns, values = entries_of(M)
+    names = range(M.n) if M.names is None else M.names
+    graph = DiGraph()
+    graph.add_nodes_from(names)
+    ends = zip(rows.tolist(), columns.tolist(), values.tolist(), strict=True)
+    graph.add_edges_from((names[i], names[j], {"weight": weight}) for i, j, weight in ends)
+    return graph

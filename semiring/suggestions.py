@@ -1,0 +1,61 @@
+"""What callers may mean by a name that the package does not have: by meaning first, then by letters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+# By a name in use elsewhere: what does that here. Public names stand behind `sr.`, which a test looks up.
+MEANT = {
+    "sr.closure(A, sr.min_plus), or another algebra": (
+        "floyd_warshall all_pairs apsp johnson distances kleene_star kleene algebraic_path"),
+    "sr.paths(A, sr.min_plus), all best paths as one object": (
+        "all_pairs_shortest_path all_shortest_paths shortest_paths all_paths predecessors next_hops routes"),
+    "sr.nearest": "voronoi voronoi_cells multi_source closest nearest_place",
+    "sr.path(A, sr.min_plus, source, target), or sr.closure_rows for the distances from a source": (
+        "shortest_path best_path dijkstra bellman_ford astar_path single_source shortest_path_length distance"),
+    "sr.path(A, sr.max_min, source, target), or sr.closure(A, sr.max_min)": "widest_path bottleneck widest_paths",
+    "sr.closure(A, sr.boolean), or sr.reach to ask which vertices a vertex reaches": (
+        "transitive_closure reachable descendants ancestors has_path warshall"),
+    "sr.closure of a matrix, and S.star(x), such as sr.min_plus.star(x), of elements": "star asteration",
+    "S.eye(n), such as sr.min_plus.eye(3)": "eye identity one ones",
+    "A ** k, where A is a sr.Matrix, by repeated squaring with sr.matmul": "power matrix_power mpow pow",
+    "A | B, where A is a sr.Matrix, and S.add(x, y) of elements": "add union ewise_add plus",
+    "A @ B, where A is a sr.Matrix, or sr.matmul(A, B, S)": "mxm mxv vxm dot multiply mul product mm spgemm spmm",
+    "sr.as_graph or sr.adjacency, which read NetworkX, SciPy and data frames, as every verb does": (
+        "from_networkx from_scipy from_pandas from_polars from_edges from_edgelist from_graph from_sparse"),
+    "sr.Matrix.to_networkx": "to_networkx",
+    "sr.Matrix.to_frame": "to_frame to_pandas to_polars",
+    "sr.Matrix.to_sparse": "to_sparse to_scipy to_csr",
+    "sr.condensation, whose vertices are the strongly connected components": (
+        "components connected_components strongly_connected_components scc"),
+    "sr.factor, whose factors solve equations": "lu lu_factor splu inverse inv decompose",
+    "sr.solve": "spsolve linsolve lstsq",
+    "sr.read_graph": "read load open read_edges read_edgelist read_csv loadtxt",
+    "sr.write_matrix": "write save to_csv savetxt",
+    "sr.catalogue, a dict of all algebras": "algebras semirings list_semirings names",
+    "sr.min_plus": "tropical minplus distance_semiring",
+    "sr.max_min": "maxmin fuzzy",
+    "sr.max_plus": "maxplus arctic",
+    "sr.plus_times": "real arithmetic field",
+    "sr.boolean": "bool logical",
+    "sr.check_laws": "verify laws check test_laws",
+    "sr.plan": "explain cost",
+}
+BY_NAME = {name: meant for meant, names in MEANT.items() for name in names.split()}
+
+
+def suggestion(name: str, known: Sequence[str]) -> str:
+    """The end of a message about an unknown name; empty where nothing is near.
+
+    >>> suggestion("eye", ["closure"]), suggestion("closur", ["closure"]), suggestion("qqq", ["closure"])
+    ('; use S.eye(n), such as sr.min_plus.eye(3)', '; did you mean closure?', '')
+    """
+    plain = name.strip("_").lower()
+    if plain in BY_NAME:
+        return f"; use {BY_NAME[plain]}"
+    near = get_close_matches(name, known, 1) or get_close_matches(plain, [k.lower() for k in known], 1)
+    if near:
+        return f"; did you mean {next(k for k in known if k.lower() == near[0].lower())}?"
+    meant = get_close_matches(plain, BY_NAME, 1, cutoff=0.8)
+    return f"; use {BY_NAME[meant[0]]}" if meant else ""

@@ -1,0 +1,43 @@
+"""Tables for notebooks: rows and headings, every text escaped, and who has one."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import semiring as sr
+from semiring.algebra.tables import html_table
+
+A = np.array([[np.inf, 3.0], [1.0, np.inf]])
+SHOWN = {
+    "Semiring": sr.min_plus, "LawReport": sr.check_laws(sr.plus_min), "Plan": sr.plan(A, sr.min_plus),
+    "SparsePlan": sr.plan(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus, verb="factor"),
+    "Factors": sr.factor(A, sr.min_plus), "SparseFactors": sr.factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus),
+    "Graph": sr.as_graph([("<a>", "b", 2.0)]), "Matrix": sr.Matrix(A, sr.min_plus, ["<a>", "b"]),
+}
+
+
+def test_head_and_rows():
+    page = html_table("&", [("a", "<b>")], ["x", "y"])
+    assert page == ("<table><caption>&amp;</caption><thead><tr><th>x</th><th>y</th></tr></thead>"
+                    "<tbody><tr><th>a</th><td>&lt;b&gt;</td></tr></tbody></table>")
+
+
+@pytest.mark.parametrize("kind", SHOWN)
+def test_notebooks_show_a_table(kind):
+    page = ElementTree.fromstring(SHOWN[kind]._repr_html_())  # it is well formed
+    assert page.tag == "table" and type(SHOWN[kind]).__name__ == kind
+    rows = page.findall("./tbody/tr")
+    assert page.findtext("caption") and rows and all(len(row) == len(rows[0]) for row in rows)
+
+
+def test_what_is_told():
+    laws = sr.check_laws(sr.plus_min)._repr_html_()
+    assert "<caption>plus-min: not a semiring on" in laws and "<th>⊗ distributes on the left</th><td>✗</td>" in laws
+    assert "at a = 1, b = ∞, c = ∞: 1 ≠ 2" in laws and "<th>⊕ is associative</th><td>✓</td>" in laws
+    plan = SHOWN["Plan"]._repr_html_()
+    assert all(f"<th>{row}</th>" in plan for row in SHOWN["Plan"].rows())
+    assert "<th>edges</th><td>2</td>" in SHOWN["SparseFactors"]._repr_html_()

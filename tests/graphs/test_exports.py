@@ -1,0 +1,59 @@
+"""Matrices as SciPy's and NetworkX's: the same edges, and back again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from graphs.listing import refused
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import semiring as sr
+from semiring.graphs.exports import entries_of
+
+INF = np.inf
+
+
+@st.composite
+def matrices(draw):
+    n = draw(st.integers(1, 5))
+    cells = draw(st.lists(st.sampled_from([0.0, 1.5, -2.0, INF]), min_size=n * n, max_size=n * n))
+    texts, pairs, numbers = [f"v{i}" for i in range(n)], [(i, i) for i in range(n)], list(range(9, 9 + n))
+    names = draw(st.sampled_from([None, texts, pairs, numbers]))
+    return sr.Matrix(np.array(cells).reshape(n, n), sr.min_plus, names)
+
+
+@settings(max_examples=60, deadline=None)
+@given(matrices())
+def test_there_and_back(M):
+    graph = M.to_networkx()
+    assert list(graph) == (list(range(M.n)) if M.names is None else M.names)
+    assert np.all(sr.adjacency(graph, sr.min_plus, names=M.names) == M)
+    sparse = M.to_sparse()
+    assert np.all(sr.adjacency(sparse, sr.min_plus).array == M) and sparse.shape == M.shape
+    assert sparse.has_sorted_indices and sparse.nnz == len(graph.edges)
+    np.testing.assert_array_equal(sr.closure_rows(abs(sparse), sr.min_plus, [0]),
+                                  sr.closure_rows(abs(M.array), sr.min_plus, [0]))
+
+
+def test_zeros_of_the_algebra_are_left_out_and_numbers_0_are_not():
+    M = sr.Matrix(np.array([[0.0, INF], [3.0, INF]]), sr.min_plus)
+    rows, columns, values = entries_of(M)
+    assert (rows.tolist(), columns.tolist(), values.tolist()) == ([0, 1], [0, 0], [0.0, 3.0])
+    assert sr.Matrix(np.eye(2), sr.plus_times).to_sparse().nnz == 2
+
+
+def test_records_and_objects():
+    M = sr.adjacency([("a", "b", (2.0, 3))], sr.shortest_count)
+    assert list(M.to_networkx().edges(data="weight")) == [("a", "b", (2.0, 3.0))]
+    words = sr.adjacency([("a", "b", sr.letter("x"))], sr.regex)
+    assert [str(w) for *_, w in words.to_networkx().edges(data="weight")] == ["x"]
+    for given_ in (M, words):
+        with refused("SciPy's sparse matrices hold numbers"):
+            given_.to_sparse()
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_small(n):
+    M = sr.Matrix(np.full((n, n), INF), sr.min_plus)
+    assert M.to_sparse().shape == (n, n) and len(M.to_networkx()) == n

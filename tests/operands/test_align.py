@@ -1,0 +1,82 @@
+"""Operands whose vertices have names stand in one order, whatever order they came in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import semiring as sr
+from semiring.operands.align import aligned
+from semiring.operands.read import read
+
+VERTICES = ["a", "b", "c", "d"]
+MAKES: dict[str, Callable[[sr.Matrix], Any]] = {
+    "Matrix": lambda M: M,
+    "prepared": lambda M: sr.prepare(M),
+    "Graph": lambda M: sr.as_graph(
+        [(M.names[i], M.names[j], M.array[i, j]) for i in range(M.n) for j in range(M.n) if M.array[i, j] < np.inf],
+        names=M.names,
+    ),
+}
+TWO: dict[str, Callable[[Any, Any], Any]] = {
+    "matmul": lambda A, B: sr.matmul(A, B, sr.min_plus),
+    "accumulate": lambda A, B: sr.matmul(np.full((len(VERTICES),) * 2, np.inf), A, sr.min_plus, accumulate=B),
+    "solve": lambda A, B: sr.solve(A, B, sr.min_plus),
+    "Factors.solve": lambda A, B: sr.factor(A, sr.min_plus).solve(B),
+    "plan": lambda A, B: sr.plan(A, sr.min_plus, verb="matmul", B=B).run(),
+}
+
+
+def elements(answer: Any) -> np.ndarray:
+    return np.asarray(sr.adjacency(answer, sr.min_plus) if isinstance(answer, sr.Graph) else answer)
+
+
+@pytest.mark.parametrize("verb", TWO)
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.sampled_from([0.0, 1.0, 2.5, np.inf]), min_size=32, max_size=32), st.permutations(range(4)),
+    st.sampled_from(sorted(MAKES)), st.sampled_from(sorted(MAKES)),
+)
+def test_another_order_of_the_same_names_changes_nothing(
+    verb: str, weights: list[float], order: list[int], left: str, right: str
+) -> None:
+    A, B = np.array(weights).reshape(2, 4, 4)
+    first = sr.Matrix(A, sr.min_plus, VERTICES)
+    moved = sr.Matrix(B[np.ix_(order, order)], sr.min_plus, [VERTICES[i] for i in order])
+    found = TWO[verb](MAKES[left](first), MAKES[right](moved))
+    if verb != "accumulate":  # there the first operand is an array, and so is the answer
+        assert found.names == VERTICES
+    np.testing.assert_array_equal(elements(found), np.asarray(TWO[verb](A, B)))
+
+
+@pytest.mark.parametrize("verb", TWO)
+@pytest.mark.parametrize("make", MAKES)
+def test_other_names_are_refused(verb: str, make: str) -> None:
+    A = np.array([[0.0, 1.0], [2.0, 0.0]])
+    one, other = (MAKES[make](sr.Matrix(A, sr.min_plus, names)) for names in (["a", "b"], ["a", "x"]))
+    if verb == "accumulate":
+        one, other = (sr.Matrix(np.zeros((4, 4)), sr.min_plus, [*VERTICES[:3], last]) for last in "dx")
+    with pytest.raises(sr.GraphError, match=r"have different vertices: '[bd]' is in [AB] and not in [Ba]"):
+        TWO[verb](one, other)
+
+
+def test_what_stands_alike_is_itself() -> None:
+    A = np.array([[0.0, 1.0], [2.0, 0.0]])
+    names = ["a", "b"]
+    first, other, plain = (read(sr.Matrix(A, sr.min_plus, n), sr.min_plus) for n in (names, list(names), None))
+    assert aligned(other, first, "B") is other
+    assert aligned(plain, first, "B") is plain and aligned(first, plain, "B") is first
+
+
+def test_byte_order_and_kind_stay() -> None:
+    first = read(sr.Matrix(np.eye(2), sr.plus_times, ["a", "b"]), sr.plus_times)
+    given_ = read(sr.Matrix(np.array([[1, 2], [3, 4]], ">f8"), sr.plus_times, ["b", "a"]), sr.plus_times, "B")
+    moved = aligned(given_, first, "B")
+    assert moved.callers_dtype == np.dtype(">f8") and moved.what == "B" and moved.of_graph
+    wrapped = moved.wrap(moved.array)
+    assert wrapped.names == ["a", "b"] and wrapped.array.tolist() == [[4, 3], [2, 1]]

@@ -1,0 +1,43 @@
+"""Names that the package does not have lead to what does the same."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+import semiring as sr
+from semiring.suggestions import BY_NAME, MEANT, suggestion
+
+LEADS = {
+    "shortest_path": "sr.path(A, sr.min_plus", "transitive_closure": "sr.closure(A, sr.boolean)", "star": "sr.closure",
+    "eye": "sr.min_plus.eye(3)", "from_networkx": "sr.as_graph", "components": "sr.condensation",
+    "matrix_power": "A ** k", "floyd_warshall": "sr.closure(A, sr.min_plus)", "clossure": "did you mean closure?",
+    "all_pairs_shortest_path": "sr.closure(A, sr.min_plus)", "floyd_warshal": "sr.closure(A, sr.min_plus)",
+    "Dijkstra": "sr.closure_rows", "min_pluss": "did you mean min_plus?", "matrix": "did you mean Matrix?",
+}
+
+
+@pytest.mark.parametrize("name", LEADS)
+def test_a_name_leads_somewhere(name: str) -> None:
+    with pytest.raises(AttributeError) as caught:
+        getattr(sr, name)
+    assert str(caught.value).startswith(f"module 'semiring' has no attribute {name!r}; ")
+    assert LEADS[name] in str(caught.value)
+
+
+def test_what_is_suggested_is_there_and_what_is_there_is_not_explained() -> None:
+    for meant in MEANT:
+        for path in re.findall(r"sr((?:\.\w+)+)", meant):
+            thing: Any = sr
+            for part in path.strip(".").split("."):
+                thing = getattr(thing, part)
+    assert sum(len(names.split()) for names in MEANT.values()) == len(BY_NAME), "each name stands once"
+    assert not {"closure", "matmul", "Matrix", "path"} & set(BY_NAME)
+
+
+def test_what_is_near_to_nothing_gets_no_suggestion() -> None:
+    assert suggestion("qqqqqqqq", sr.__all__) == ""
+    with pytest.raises(AttributeError, match=r"^module 'semiring' has no attribute 'qqqqqqqq'$"):
+        _ = sr.qqqqqqqq
