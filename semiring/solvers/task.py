@@ -147,6 +147,9 @@ TAKES = {
 }
 
 
+CAN_LACK = {("paths", "sources")}  # and what it can do without
+
+
 def refuse_what_has_no_meaning(verb: str, given: dict[str, Any], B: Any, sources: Any) -> None:
     """An option that a verb does not have, or what it lacks, is named."""
     if not isinstance(verb, str) or verb not in TAKES:
@@ -157,7 +160,7 @@ def refuse_what_has_no_meaning(verb: str, given: dict[str, Any], B: Any, sources
         if name not in takes and not (isinstance(value, type(usual)) and value == usual):
             raise SemiringError(f"{verb} has no option {name!r}; it has {', '.join(takes)}")
     for name, value in (("B", B), ("sources", sources)):
-        if (value is not None) != (name in takes) and not (verb == "paths" and value is None):
+        if (value is not None) != (name in takes) and not (value is None and (verb, name) in CAN_LACK):
             raise SemiringError(f"a plan for {verb} {'needs' if name in takes else 'has no'} {name}")
     if verb == "path" and not (isinstance(sources, (tuple, list, np.ndarray)) and len(sources) == 2):
         raise SemiringError(f"a plan for a path needs sources=(source, target), not {sources!r}")
