@@ -65,6 +65,11 @@ from .results.acyclic import condensation as condensation
 from .results.acyclic import transitive_reduction as transitive_reduction
 from .results.reachability import Reachability as Reachability
 from .results.reachability import reach as reach
+from .results.structure import bridges as bridges
+from .results.structure import components as components
+from .results.structure import find_cycle as find_cycle
+from .results.structure import longest_path as longest_path
+from .results.structure import topological_order as topological_order
 from .solvers.costs import SparsePlan as SparsePlan
 from .solvers.factors import Factors as Factors
 from .solvers.plan import Plan as Plan

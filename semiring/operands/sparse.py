@@ -149,6 +149,15 @@ class Sparse(Operand):
         array[np.repeat(np.arange(height), np.diff(self.indptr)), self.rows.columns] = self.values
         return array
 
+    def without_zeros(self) -> Sparse:
+        """The same without the entries that are zero; itself where there are none."""
+        kept = np.asarray(self.values != self.S.zero_in(self.dtype))
+        if kept.all():
+            return self
+        before = np.concatenate([[0], np.cumsum(kept)])
+        made = Rows(before[self.rows.offsets], self.rows.columns[kept], self.values[kept], self.rows.width)
+        return Sparse(made, self.S, self.what, self.names, self.of_graph, self.examined)
+
     def with_values(self, values: np.ndarray) -> Sparse:
         """Other weights on the same edges, row by row."""
         rows = np.repeat(np.arange(self.n), np.diff(self.indptr))
