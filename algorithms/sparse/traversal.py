@@ -44,6 +44,19 @@ def topological_order(start: Any, heads: Any) -> Any:
 
 
 @compiled
+def heights(start: Any, heads: Any, order: Any) -> Any:
+    """The most edges of a walk from each vertex of an acyclic graph; `order` is topological."""
+    n = len(start) - 1
+    height = np.zeros(n, np.int64)
+    for i in range(n - 1, -1, -1):
+        u = order[i]
+        for p in range(start[u], start[u + 1]):
+            if height[heads[p]] >= height[u]:
+                height[u] = height[heads[p]] + 1
+    return height
+
+
+@compiled
 def strong_components(start: Any, heads: Any) -> Any:
     """The strongly connected component of every vertex, numbered so that edges lead to the same or a lower number.
 

@@ -60,10 +60,15 @@ SOLVERS: dict[str, dict[str, tuple[str, ...]]] = {
     "solve": {
         "dense": ("factors",),
         "device": ("factors",),
-        "sparse": ("superlu", "elimination", "factors"),
+        "sparse": ("acyclic", "superlu", "elimination", "factors"),
         "packed": ("factors",),
     },
-    "rows": dict.fromkeys(("dense", "device", "sparse", "packed"), ("search",)),
+    "rows": {
+        "dense": ("search",),
+        "device": ("search",),
+        "sparse": ("acyclic", "search"),
+        "packed": ("search",),
+    },
     "path": dict.fromkeys(("dense", "device", "sparse", "packed"), ("search",)),
 }
 

@@ -47,6 +47,18 @@ def test_every_vertex_comes_before_its_successors(given_pattern: tuple[int, Edge
 
 
 @quick
+@given(patterns(10))
+def test_heights(given_pattern: tuple[int, Edges]) -> None:
+    n, edges = given_pattern
+    edges = [(u, v) for u, v in edges if u < v]
+    expected = [0] * n
+    for u, v in reversed(edges):  # tails ascend
+        expected[u] = max(expected[u], expected[v] + 1)
+    start, heads = rows(n, edges)
+    assert traversal.heights(start, heads, traversal.topological_order(start, heads)).tolist() == expected
+
+
+@quick
 @given(patterns())
 def test_vertices_of_one_component_reach_one_another(given_pattern: tuple[int, Edges]) -> None:
     n, edges = given_pattern
