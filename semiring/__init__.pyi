@@ -43,6 +43,7 @@ from .api import factor as factor
 from .api import matmul as matmul
 from .api import path as path
 from .api import plan as plan
+from .api import power as power
 from .api import prepare as prepare
 from .api import solve as solve
 from .errors import GraphError as GraphError

@@ -20,7 +20,7 @@ class Plan:
     Attributes
     ----------
     operation : str
-        "closure", "matmul", "factor", "solve", "rows" or "path".
+        "closure", "matmul", "factor", "solve", "rows", "path" or "power".
     algebra : Semiring
     shape : tuple of int
         Of the answer.

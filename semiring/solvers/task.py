@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from semiring.algebra.arguments import whole_number
 from semiring.algebra.by_name import algebra
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.blocks import UndefinedStar
@@ -70,6 +71,10 @@ SOLVERS: dict[str, dict[str, tuple[str, ...]]] = {
         "packed": ("search",),
     },
     "path": dict.fromkeys(("dense", "device", "sparse", "packed"), ("search",)),
+    "power": dict.fromkeys(("dense", "device", "sparse", "packed"), ("powers",)),
+    # Of verbs with an option that asks for something else.
+    "closure, max_edges": dict.fromkeys(("dense", "device", "sparse", "packed"), ("powers",)),
+    "solve, left": dict.fromkeys(("dense", "device", "sparse", "packed"), ("left",)),
 }
 
 
@@ -87,6 +92,8 @@ class Options:
     progress: bool | Callable[[float], None] = False
     order: str = "auto"
     predecessors: bool = False
+    max_edges: int | None = None
+    left: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.method, str):
@@ -103,7 +110,9 @@ class Options:
         if self.progress is not False and self.progress is not True and not callable(self.progress):
             raise SemiringError(f"progress must be True, False or a function of a number, and is "
                                 f"{clip_repr(self.progress)}")
-        for name in ("reflexive", "overwrite", "check", "packed", "predecessors"):
+        if self.max_edges is not None:
+            whole_number(self.max_edges, "max_edges", 0)
+        for name in ("reflexive", "overwrite", "check", "packed", "predecessors", "left"):
             value = getattr(self, name)
             if value is not True and value is not False and not isinstance(value, (np.bool_, int)):
                 raise SemiringError(f"{name} must be True or False, and is {clip_repr(value)}")
@@ -126,9 +135,11 @@ def options(
     method: str = "auto", reflexive: bool = True, overwrite: bool = False, device: str | None = None,
     tile: int | None = None, check: bool = True, packed: bool = False,
     progress: bool | Callable[[float], None] = False, order: str = "auto", predecessors: bool = False,
+    max_edges: int | None = None, left: bool = False,
 ) -> Options:
     """Checked options; those of an earlier call again."""
-    given = (method, reflexive, overwrite, device, tile, check, packed, progress, order, predecessors)
+    given = (method, reflexive, overwrite, device, tile, check, packed, progress, order, predecessors, max_edges,
+             left)
     if callable(progress):  # which nobody holds longer than the call
         return Options(*given)
     try:
@@ -139,16 +150,17 @@ def options(
 
 # What each verb has of the options that a plan takes, and what it needs besides.
 TAKES = {
-    "closure": "method reflexive overwrite device tile check packed",
+    "closure": "method reflexive overwrite device tile check packed max_edges",
     "matmul": "device check B",
     "factor": "device check order",
-    "solve": "device check B",
+    "solve": "device check left B",
     "rows": "device predecessors sources",
     "path": "sources",
+    "power": "device check k",
 }
 
 
-def refuse_what_has_no_meaning(verb: str, given: dict[str, Any], B: Any, sources: Any) -> None:
+def refuse_what_has_no_meaning(verb: str, given: dict[str, Any], B: Any, sources: Any, k: Any = None) -> None:
     """An option that a verb does not have, or what it lacks, is named."""
     if not isinstance(verb, str) or verb not in TAKES:
         raise SemiringError(f"unknown verb {verb!r}: it is {', '.join(TAKES)}")
@@ -157,7 +169,7 @@ def refuse_what_has_no_meaning(verb: str, given: dict[str, Any], B: Any, sources
         usual = getattr(DEFAULTS, name)
         if name not in takes and not (isinstance(value, type(usual)) and value == usual):
             raise SemiringError(f"{verb} has no option {name!r}; it has {', '.join(takes)}")
-    for name, value in (("B", B), ("sources", sources)):
+    for name, value in (("B", B), ("sources", sources), ("k", k)):
         if (value is not None) != (name in takes):
             raise SemiringError(f"a plan for {verb} {'needs' if name in takes else 'has no'} {name}")
     if verb == "path" and not (isinstance(sources, (tuple, list, np.ndarray)) and len(sources) == 2):
@@ -174,13 +186,12 @@ class Task:
     Parameters
     ----------
     verb : str
-        A row of `SOLVERS`.
     S : Semiring or str
     given : sequence
         The operands as they came in: whatever `semiring.operands.read.read` takes, or operands.
     options : Options
     arguments : tuple
-        Of the verb, besides: `out`, or sources and targets.
+        Of the verb, besides: `out`, sources and targets, or an exponent.
 
     Attributes
     ----------
@@ -188,8 +199,8 @@ class Task:
         As they came in.
     operands : list of Operand
         Where they will be computed on.
-    kind : str
-        Of the operands, as in `SOLVERS`.
+    row, kind : str
+        Whose solvers are asked, in `SOLVERS`: those of the verb with such options, and such operands.
     observers : list of callable
         Who wants to know which plan was run.
 
@@ -201,7 +212,7 @@ class Task:
         For an unknown algebra, what is no matrix over it, or a GPU that is not there.
     """
 
-    __slots__ = ("S", "arguments", "given", "kind", "observers", "operands", "options", "verb")
+    __slots__ = ("S", "arguments", "given", "kind", "observers", "operands", "options", "row", "verb")
 
     def __init__(
         self, verb: str, S: Semiring | str, given: Sequence[Any], options: Options, arguments: tuple[Any, ...] = ()
@@ -228,6 +239,11 @@ class Task:
                 if not operand.examined:
                     operand.look()
         self.verb, self.S, self.options, self.arguments = verb, S, options, arguments
+        self.row = verb
+        if options.max_edges is not None:
+            self.row = "closure, max_edges"
+        elif options.left:
+            self.row = "solve, left"
         self.observers: list[Callable[[Plan], None]] = []
         self.given = self.operands = operands
         device, work = options.device, 0.0  # multiply-adds, for verbs that may take the host's arrays to a GPU
@@ -265,14 +281,14 @@ def refuse_closures(S: Semiring) -> None:
 
 
 @cache
-def solvers(verb: str, kind: str) -> tuple[Callable[[Task], Plan | None], ...]:
+def solvers(row: str, kind: str) -> tuple[Callable[[Task], Plan | None], ...]:
     """The functions that make offers, best first; their modules are loaded when they are first asked."""
-    return tuple(import_module(f"semiring.solvers.{name}").offer for name in SOLVERS[verb][kind])
+    return tuple(import_module(f"semiring.solvers.{name}").offer for name in SOLVERS[row][kind])
 
 
 def first_offer(task: Task) -> Plan:
     """The plan that a task begins with; to run it is to do all that the verb does."""
-    plan = next(plan for offer in solvers(task.verb, task.kind) if (plan := offer(task)) is not None)
+    plan = next(plan for offer in solvers(task.row, task.kind) if (plan := offer(task)) is not None)
     plan.runner = lambda _: compute(task)
     return plan
 
@@ -280,7 +296,7 @@ def first_offer(task: Task) -> Plan:
 def compute(task: Task) -> Any:
     """The answer to a task; every verb ends here."""
     refused: Exception | None = None
-    for offer in solvers(task.verb, task.kind):
+    for offer in solvers(task.row, task.kind):
         plan = offer(task)
         if plan is None:
             continue
