@@ -479,6 +479,53 @@ def path(A: Any, S: Semiring | str, source: Any, target: Any) -> tuple[Any, list
     return found
 
 
+def cycle_mean(A: Any, S: Semiring | str) -> tuple[Any, list[Any] | None]:
+    """The best mean weight of a cycle, the least in min-plus and the greatest in max-plus, and a cycle that has it.
+
+    Of a strongly connected graph the mean is the one eigenvalue of the matrix, A ⊗ x = λ ⊗ x: the time that each round
+    of a schedule takes in the long run. The cycle is called critical.
+
+    Parameters
+    ----------
+    A : array_like, sparse matrix or graph, shape (n, n)
+        As for `closure`.
+    S : Semiring or str
+        Whose ⊕ is min or max, and whose ⊗ is +.
+
+    Returns
+    -------
+    mean : scalar
+        The weight of the cycle by its number of edges: of A's dtype where that is of floats, else a float64. The
+        algebra's zero where there is no cycle.
+    vertices : list or None
+        The cycle in the direction of its edges, by name or by position; the first vertex is also the last. None where
+        there is none.
+
+    Raises
+    ------
+    LawError
+        When ⊕ is not min or max, or ⊗ is not +.
+    SemiringError
+        When A is not a square matrix over S.
+
+    Notes
+    -----
+    Policy iteration, then a search for a better cycle, which is exact for whole numbers; of floats, a cycle that is
+    better by no more than rounding may be missed. R. A. Howard, Dynamic programming and Markov processes (1960);
+    J. Cochet-Terrasson, G. Cohen, S. Gaubert, M. McGettrick, J.-P. Quadrat, Numerical computation of spectral elements
+    in max-plus algebra (1998).
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> trains = sr.adjacency([("a", "b", 3.0), ("b", "a", 5.0), ("b", "b", 2.0)], sr.max_plus)
+    >>> sr.cycle_mean(trains, sr.max_plus)
+    (np.float64(4.0), ['a', 'b', 'a'])
+    """
+    found: tuple[Any, list[Any] | None] = compute(Task("cycle_mean", S, (A,), options()))
+    return found
+
+
 def plan(
     A: Any,
     S: Semiring | str,
@@ -506,7 +553,7 @@ def plan(
     A : array_like, sparse matrix, graph or packed matrix, shape (n, n)
         As for the verb.
     S : Semiring or str
-    verb : {"closure", "matmul", "factor", "solve", "rows", "path", "power"}
+    verb : {"closure", "matmul", "factor", "solve", "rows", "path", "power", "cycle_mean"}
         ``"rows"`` is `closure_rows`.
     B : array_like, optional
         Of the shape that the verb takes: the other operand of ``"matmul"`` and ``"solve"``.

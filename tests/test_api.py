@@ -20,7 +20,7 @@ A = np.array([[inf, 3.0], [1.0, inf]])
 B = np.array([[1.0], [2.0]])
 VERBS: dict[str, Callable[..., Any]] = {
     "closure": api.closure, "matmul": api.matmul, "factor": api.factor, "solve": api.solve, "rows": api.closure_rows,
-    "path": api.path, "power": api.power,
+    "path": api.path, "power": api.power, "cycle_mean": api.cycle_mean,
 }
 ARGUMENTS: dict[str, tuple[Any, ...]] = {"rows": ([0],), "path": (0, 1), "power": (2,)}  # behind the algebra
 OTHER: dict[str, Any] = {
@@ -195,6 +195,7 @@ CALLS = {
     "closure_rows": lambda A: sr.closure_rows(A, sr.min_plus, [0, 2]),
     "path": lambda A: sr.path(A, sr.min_plus, 0, 2),
     "power": lambda A: sr.power(A, sr.min_plus, 2),
+    "cycle_mean": lambda A: sr.cycle_mean(A, sr.min_plus),
     "solve from the left": lambda A: sr.solve(A, np.eye(3), sr.min_plus, left=True),
 }
 

@@ -20,7 +20,7 @@ class Plan:
     Attributes
     ----------
     operation : str
-        "closure", "matmul", "factor", "solve", "rows", "path" or "power".
+        "closure", "matmul", "factor", "solve", "rows", "path", "power" or "cycle_mean".
     algebra : Semiring
     shape : tuple of int
         Of the answer.

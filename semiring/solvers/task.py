@@ -72,6 +72,7 @@ SOLVERS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "path": dict.fromkeys(("dense", "device", "sparse", "packed"), ("search",)),
     "power": dict.fromkeys(("dense", "device", "sparse", "packed"), ("powers",)),
+    "cycle_mean": dict.fromkeys(("dense", "device", "sparse", "packed"), ("cycle_means",)),
     # Of verbs with an option that asks for something else.
     "closure, max_edges": dict.fromkeys(("dense", "device", "sparse", "packed"), ("powers",)),
     "solve, left": dict.fromkeys(("dense", "device", "sparse", "packed"), ("left",)),
@@ -157,6 +158,7 @@ TAKES = {
     "rows": "device predecessors sources",
     "path": "sources",
     "power": "device check k",
+    "cycle_mean": "",
 }
 
 
@@ -168,7 +170,7 @@ def refuse_what_has_no_meaning(verb: str, given: dict[str, Any], B: Any, sources
     for name, value in given.items():
         usual = getattr(DEFAULTS, name)
         if name not in takes and not (isinstance(value, type(usual)) and value == usual):
-            raise SemiringError(f"{verb} has no option {name!r}; it has {', '.join(takes)}")
+            raise SemiringError(f"{verb} has no option {name!r}; it has {', '.join(takes) or 'none'}")
     for name, value in (("B", B), ("sources", sources), ("k", k)):
         if (value is not None) != (name in takes):
             raise SemiringError(f"a plan for {verb} {'needs' if name in takes else 'has no'} {name}")
@@ -258,7 +260,8 @@ class Task:
         else:
             stays = device == "cpu" or (device is None and (work < LEAST_WORK or kinds != {"dense"}))
         # These solvers place their operands.
-        stays |= verb in ("rows", "path") or (verb == "matmul" and "sparse" in kinds and "packed" not in kinds)
+        stays |= verb in ("rows", "path", "cycle_mean")
+        stays |= verb == "matmul" and "sparse" in kinds and "packed" not in kinds
         if not stays:
             self.operands = place(operands, device, work)
             kinds = {operand.kind for operand in self.operands}
