@@ -506,7 +506,7 @@ def cycle_mean(A: Any, S: Semiring | str) -> tuple[Any, list[Any] | None]:
     LawError
         When ⊕ is not min or max, or ⊗ is not +.
     SemiringError
-        When A is not a square matrix over S.
+        When A is not a square matrix over S, or holds Python objects.
 
     Notes
     -----

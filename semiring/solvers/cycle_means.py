@@ -19,7 +19,7 @@ from semiring.algorithms.sparse import traversal
 from semiring.algorithms.sparse.cycle_mean import least_means
 from semiring.algorithms.sparse.pattern import Index
 from semiring.algorithms.sparse.relaxation import CompressedRows
-from semiring.errors import LawError
+from semiring.errors import LawError, SemiringError
 from semiring.kernels.choose import choose
 from semiring.kernels.lowering.sums import widen
 from semiring.operands.convert import as_sparse, on_host
@@ -43,6 +43,9 @@ def offer(task: Task) -> Plan:
         )
     order_of_one(task.operands[0].shape)
     given = as_sparse(on_host(task.operands[0]))
+    if given.dtype.kind == "O":
+        raise SemiringError(f"{given.what} holds Python objects, and the mean weight of a cycle is of numbers: convert "
+                            "it with .astype(…), to float64 or int64")
     low = choose(S, given.dtype, given.facts, given.n, in_place=False, packed=False)
     return Plan(
         "cycle_mean", S, (), "policy iteration", low, "CPU, 1 thread", float(given.nnz), 8 * given.nbytes,

@@ -80,5 +80,7 @@ def test_what_has_no_mean() -> None:
     for S in (sr.max_min, sr.plus_times, sr.boolean):
         with pytest.raises(sr.LawError, match=r"needs sums under min or max, as in min_plus and max_plus; "):
             sr.cycle_mean(np.zeros((2, 2)), S)
+    with pytest.raises(sr.SemiringError, match="A holds Python objects"):
+        sr.cycle_mean(np.array([[Fraction(1, 3)]], object), sr.min_plus)
     with pytest.raises(sr.SemiringError, match="one square matrix"):
         sr.cycle_mean(np.zeros((2, 2, 2)), sr.min_plus)
