@@ -31,14 +31,14 @@ def kernel(lowering: Lowering) -> Kernel[Any]:
 
 
 @lru_cache(1024)
-def sparse_kernel(lowering: Lowering) -> SparseKernel | SparseObjectKernel | rows.RowsKernel:
-    """The engine of compressed rows of a lowering."""
+def sparse_kernel(lowering: Lowering, purpose: str = "rows") -> SparseKernel | SparseObjectKernel | rows.RowsKernel:
+    """The engine of compressed rows of a lowering; without compiled code it saves that for the purpose."""
     if lowering.kind == "objects":
         from .cpu.sparse.objects import SparseObjectKernel
 
         return SparseObjectKernel(lowering)
     if not lowering.compiled:
-        return rows.RowsKernel(lowering, code_of(lowering, "rows"))
+        return rows.RowsKernel(lowering, code_of(lowering, purpose))
     from .cpu.sparse.product import sparse_kernel
 
     return sparse_kernel(lowering)
@@ -55,6 +55,7 @@ def element_kernel(lowering: Lowering, purpose: str) -> ElementKernel:
 PURPOSES: dict[str, tuple[str, Callable[[Lowering, float, float], float]]] = {
     "blocks": ("dense.engine", dense.seconds),
     "rows": ("sparse.product", rows.seconds),
+    "substitution": ("sparse.substitution", rows.seconds),
     "fronts": ("sparse.fronts", fronts.seconds),
     "search": ("sparse.search", lambda lowering, rounds, terms: rounds * SETTLE + terms * LABEL),
     "levels": ("sparse.levels", lambda lowering, rounds, terms: rounds * SETTLE + terms * LABEL),

@@ -39,11 +39,13 @@ from .algebra.tracing import saturating_multiply as saturating_multiply
 from .api import check_laws as check_laws
 from .api import closure as closure
 from .api import closure_rows as closure_rows
+from .api import cycle_mean as cycle_mean
 from .api import factor as factor
 from .api import matmul as matmul
 from .api import path as path
 from .api import paths as paths
 from .api import plan as plan
+from .api import power as power
 from .api import prepare as prepare
 from .api import solve as solve
 from .errors import GraphError as GraphError
@@ -68,6 +70,11 @@ from .results.nearest import nearest as nearest
 from .results.paths import Paths as Paths
 from .results.reachability import Reachability as Reachability
 from .results.reachability import reach as reach
+from .results.structure import bridges as bridges
+from .results.structure import components as components
+from .results.structure import find_cycle as find_cycle
+from .results.structure import longest_path as longest_path
+from .results.structure import topological_order as topological_order
 from .solvers.costs import SparsePlan as SparsePlan
 from .solvers.factors import Factors as Factors
 from .solvers.plan import Plan as Plan

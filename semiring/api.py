@@ -39,6 +39,7 @@ def closure(
     check: bool = True,
     packed: bool = False,
     progress: Progress = False,
+    max_edges: int | None = None,
 ) -> Any:
     """The closure A* = 1 ⊕ A ⊕ A² ⊕ … of a square matrix: the ⊕ over all walks of the ⊗ along each.
 
@@ -73,6 +74,9 @@ def closure(
         is closed so in any case.
     progress : bool or callable
         ``True`` shows a bar on stderr; a callable is given the fraction done.
+    max_edges : int, optional
+        Only walks of at most so many edges count: 1 ⊕ A ⊕ … ⊕ A^max_edges, which exists where A* does not, too. By
+        products, so that `method` and `tile` have no meaning.
 
     Returns
     -------
@@ -110,7 +114,7 @@ def closure(
            [inf,  0.,  4.],
            [inf, inf,  0.]])
     """
-    asked = options(method, reflexive, overwrite, device, tile, check, packed, progress)
+    asked = options(method, reflexive, overwrite, device, tile, check, packed, progress, max_edges=max_edges)
     if asked.overwrite and isinstance(A, Operand):
         raise SemiringError("A was prepared, and what is prepared must not change: pass the matrix itself, or leave "
                             "out overwrite=True")
@@ -277,7 +281,7 @@ def factor(
 
 def solve(
     A: Any, B: Any, S: Semiring | str | None = None, *, device: str | None = None, check: bool = True,
-    progress: Progress = False,
+    progress: Progress = False, left: bool = False,
 ) -> Any:
     """The least solution of X = A ⊗ X ⊕ B, which is A* B, without forming A*.
 
@@ -286,7 +290,8 @@ def solve(
     A : array_like, sparse matrix, graph or packed matrix, shape (n, n)
         As for `closure`.
     B : array_like, shape (n,) or (n, m)
-        Of A's dtype. Where the vertices of both have names, they are put in the order of A's.
+        Of A's dtype; of shape (n,) or (m, n) from the left. Where the vertices of both have names, they are put in the
+        order of A's.
     S : Semiring or str, optional
         Default: that of a `Matrix`, or of what `prepare` gives.
     device : {None, "cpu", "gpu"}
@@ -295,6 +300,8 @@ def solve(
         Whether to refuse a closure that does not exist, and results without a value; see `closure`.
     progress : bool or callable
         As in `closure`.
+    left : bool
+        Whether unknowns stand on the left: X = X ⊗ A ⊕ B, which B A* solves.
 
     Returns
     -------
@@ -312,8 +319,9 @@ def solve(
 
     Notes
     -----
-    Elimination, then substitution forwards and backwards; B. Carré, Graphs and networks (1979). Floats are rounded as
-    in `closure`.
+    Elimination, then substitution forwards and backwards; B. Carré, Graphs and networks (1979). Of acyclic graphs
+    substitution alone, in topological order. From the left the transposed equations are solved where ⊗ commutes, and
+    elsewhere A* is formed. Floats are rounded as in `closure`.
 
     Examples
     --------
@@ -324,8 +332,57 @@ def solve(
     >>> A = np.array([[np.inf, 3, 10], [np.inf, np.inf, 4], [np.inf, np.inf, np.inf]])
     >>> sr.solve(A, np.array([np.inf, np.inf, 0.0]), sr.min_plus)
     array([7., 4., 0.])
+
+    And from one vertex:
+
+    >>> sr.solve(A, np.array([0.0, np.inf, np.inf]), sr.min_plus, left=True)
+    array([0., 3., 7.])
     """
-    return compute(Task("solve", S, (A, B), options(device=device, check=check, progress=progress)))
+    return compute(Task("solve", S, (A, B), options(device=device, check=check, progress=progress, left=left)))
+
+
+def power(A: Any, S: Semiring | str, k: int, *, device: str | None = None, check: bool = True) -> Any:
+    """The power A^k = A ⊗ A ⊗ … ⊗ A: the ⊕ over all walks of exactly k edges of the ⊗ along each.
+
+    Parameters
+    ----------
+    A : array_like, shape (n, n) or (…, n, n)
+        As for `matmul`.
+    S : Semiring or str
+    k : int
+        The number of edges, from 0 on; A⁰ is the identity.
+    device : {None, "cpu", "gpu"}
+        As in `matmul`.
+    check : bool
+        As in `matmul`.
+
+    Returns
+    -------
+    ndarray, csr_array, Matrix, Graph or PackedMatrix, of A's shape
+        What `matmul` gives for A and A: what is sparse stays so, and vertices keep their names.
+
+    Raises
+    ------
+    LawError
+        When the algebra has products only.
+    SemiringError
+        When A is not a square matrix over S, k is no whole number from 0 on, or memory is short.
+
+    Notes
+    -----
+    Repeated squaring, at most 2 log₂ k products; D. E. Knuth, The art of computer programming, volume 2, section 4.6.3
+    (1997). Floats are rounded as in `matmul`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import semiring as sr
+    >>> A = np.array([[np.inf, 3.0], [1.0, np.inf]])
+    >>> sr.power(A, sr.min_plus, 3)
+    array([[inf,  7.],
+           [ 5., inf]])
+    """
+    return compute(Task("power", S, (A,), options(device=device, check=check), (k,)))
 
 
 def closure_rows(
@@ -516,6 +573,53 @@ def path(
     return found
 
 
+def cycle_mean(A: Any, S: Semiring | str) -> tuple[Any, list[Any] | None]:
+    """The best mean weight of a cycle, the least in min-plus and the greatest in max-plus, and a cycle that has it.
+
+    Of a strongly connected graph the mean is the one eigenvalue of the matrix, A ⊗ x = λ ⊗ x: the time that each round
+    of a schedule takes in the long run. The cycle is called critical.
+
+    Parameters
+    ----------
+    A : array_like, sparse matrix or graph, shape (n, n)
+        As for `closure`.
+    S : Semiring or str
+        Whose ⊕ is min or max, and whose ⊗ is +.
+
+    Returns
+    -------
+    mean : scalar
+        The weight of the cycle by its number of edges: of A's dtype where that is of floats, else a float64. The
+        algebra's zero where there is no cycle.
+    vertices : list or None
+        The cycle in the direction of its edges, by name or by position; the first vertex is also the last. None where
+        there is none.
+
+    Raises
+    ------
+    LawError
+        When ⊕ is not min or max, or ⊗ is not +.
+    SemiringError
+        When A is not a square matrix over S, or holds Python objects.
+
+    Notes
+    -----
+    Policy iteration, then a search for a better cycle, which is exact for whole numbers; of floats, a cycle that is
+    better by no more than rounding may be missed. R. A. Howard, Dynamic programming and Markov processes (1960);
+    J. Cochet-Terrasson, G. Cohen, S. Gaubert, M. McGettrick, J.-P. Quadrat, Numerical computation of spectral elements
+    in max-plus algebra (1998).
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> trains = sr.adjacency([("a", "b", 3.0), ("b", "a", 5.0), ("b", "b", 2.0)], sr.max_plus)
+    >>> sr.cycle_mean(trains, sr.max_plus)
+    (np.float64(4.0), ['a', 'b', 'a'])
+    """
+    found: tuple[Any, list[Any] | None] = compute(Task("cycle_mean", S, (A,), options()))
+    return found
+
+
 def plan(
     A: Any,
     S: Semiring | str | None = None,
@@ -523,6 +627,7 @@ def plan(
     verb: str = "closure",
     B: Any = None,
     sources: Any = None,
+    k: int | None = None,
     method: str = "auto",
     reflexive: bool = True,
     overwrite: bool = False,
@@ -532,6 +637,8 @@ def plan(
     packed: bool = False,
     order: str = "auto",
     predecessors: bool = False,
+    max_edges: int | None = None,
+    left: bool = False,
 ) -> Plan:
     """What a verb would do with the same arguments, without doing it: the plan that it would run.
 
@@ -541,13 +648,15 @@ def plan(
         As for the verb.
     S : Semiring or str, optional
         As for the verb.
-    verb : {"closure", "matmul", "factor", "solve", "rows", "path", "paths"}
+    verb : {"closure", "matmul", "factor", "solve", "rows", "path", "paths", "power", "cycle_mean"}
         ``"rows"`` is `closure_rows`.
     B : array_like, optional
         Of the shape that the verb takes: the other operand of ``"matmul"`` and ``"solve"``.
     sources : vertex or sequence of vertices, optional
         Of ``"rows"``, and of ``"paths"`` where there are some; for ``"path"`` the pair (source, target).
-    method, reflexive, overwrite, device, tile, check, packed, order, predecessors
+    k : int, optional
+        Of ``"power"``.
+    method, reflexive, overwrite, device, tile, check, packed, order, predecessors, max_edges, left
         As for the verb.
 
     Returns
@@ -576,9 +685,12 @@ def plan(
     given_options: dict[str, Any] = {
         "method": method, "reflexive": reflexive, "overwrite": overwrite, "device": device, "tile": tile,
         "check": check, "packed": packed, "order": order, "predecessors": predecessors,
+        "max_edges": max_edges, "left": left,
     }
-    refuse_what_has_no_meaning(verb, given_options, B, sources)
-    arguments = {"matmul": (None,), "rows": (sources,), "path": sources, "paths": (sources, None)}.get(verb, ())
+    refuse_what_has_no_meaning(verb, given_options, B, sources, k)
+    arguments = {
+        "matmul": (None,), "rows": (sources,), "path": sources, "paths": (sources, None), "power": (k,),
+    }.get(verb, ())
     given = (A,) if B is None else (A, B)
     return first_offer(Task(verb, S, given, options(**given_options), tuple(arguments)))
 

@@ -25,11 +25,12 @@ A = np.array([[inf, 3.0], [1.0, inf]])
 B = np.array([[1.0], [2.0]])
 VERBS: dict[str, Callable[..., Any]] = {
     "closure": api.closure, "matmul": api.matmul, "factor": api.factor, "solve": api.solve, "rows": api.closure_rows,
-    "path": api.path,
+    "path": api.path, "power": api.power, "cycle_mean": api.cycle_mean,
 }
+ARGUMENTS: dict[str, tuple[Any, ...]] = {"rows": ([0],), "path": (0, 1), "power": (2,)}  # behind the algebra
 OTHER: dict[str, Any] = {
     "method": "blocked", "reflexive": False, "overwrite": True, "device": "cpu", "tile": 7, "check": False,
-    "packed": True, "order": "natural", "predecessors": True, "progress": print,
+    "packed": True, "order": "natural", "predecessors": True, "progress": print, "max_edges": 3, "left": True,
 }
 
 
@@ -56,7 +57,7 @@ def called(verb: str, **more: Any) -> Any:
     S: Any = sr.boolean if more.get("packed") else sr.min_plus
     given: tuple[Any, ...] = (np.eye(2, dtype=bool) if more.get("packed") else A,)
     given += {"matmul": (B,), "solve": (B,)}.get(verb, ())
-    return VERBS[verb](*given, S, *{"rows": ([0],), "path": (0, 1)}.get(verb, ()), **more)
+    return VERBS[verb](*given, S, *ARGUMENTS.get(verb, ()), **more)
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -74,7 +75,7 @@ def test_a_verb_hands_on_each_of_its_options(verb: str, tasks: list[Task]) -> No
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_plan_takes_what_its_verb_takes(verb: str) -> None:
     """But for what a plan does not depend on."""
-    listed = [name for name in TAKES[verb].split() if name not in ("B", "sources")]
+    listed = [name for name in TAKES[verb].split() if name not in ("B", "sources", "k")]
     assert sorted(listed) == sorted(set(options_of(verb)) - {"progress"})
     planned, own = (inspect.signature(f).parameters for f in (api.plan, VERBS[verb]))
     for name in listed:
@@ -98,19 +99,19 @@ def test_arguments_besides_the_options(tasks: list[Task]) -> None:
 def test_a_plan_is_of_the_task_that_the_verb_would_compute(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api, "first_offer", lambda task: task)
     for verb, more in (("closure", {}), ("matmul", {"B": B}), ("factor", {}), ("solve", {"B": B}),
-                       ("rows", {"sources": [1]}), ("path", {"sources": [0, 1]})):
+                       ("rows", {"sources": [1]}), ("path", {"sources": [0, 1]}), ("power", {"k": 2})):
         task: Any = api.plan(A, "min-plus", verb=verb, **more)
         assert (task.verb, task.S, task.options) == (verb, sr.min_plus, DEFAULTS)
         assert len(task.operands) == 1 + ("B" in more)
-        assert task.arguments == {"matmul": (None,), "rows": ([1],), "path": (0, 1)}.get(verb, ())
-        for name in set(TAKES[verb].split()) - {"B", "sources", "packed"}:
+        assert task.arguments == {"matmul": (None,), "rows": ([1],), "path": (0, 1), "power": (2,)}.get(verb, ())
+        for name in set(TAKES[verb].split()) - {"B", "sources", "packed", "k"}:
             asked: Any = api.plan(A, sr.min_plus, verb=verb, **more, **{name: OTHER[name]})
             assert getattr(asked.options, name) == OTHER[name]
 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_what_is_no_algebra_or_no_matrix_is_refused_by_each(verb: str) -> None:
-    given, more = ((A, B) if verb in ("matmul", "solve") else (A,)), {"rows": ([0],), "path": (0, 1)}.get(verb, ())
+    given, more = ((A, B) if verb in ("matmul", "solve") else (A,)), ARGUMENTS.get(verb, ())
     with pytest.raises(sr.SemiringError, match="unknown algebra 'min-pluss': did you mean 'min_plus'"):
         VERBS[verb](*given, "min-pluss", *more)
     with pytest.raises(sr.SemiringError, match=r"^3 is not a semiring; pass one, such as sr\.min_plus, or its name"):
@@ -131,6 +132,8 @@ def test_answers() -> None:
     assert api.solve(A, B, sr.min_plus).tolist() == [[1], [2]]
     assert api.closure_rows(A, sr.min_plus, 1).tolist() == [1, 0]
     assert api.path(A, sr.min_plus, 1, 0) == (1, [1, 0])
+    assert api.power(A, sr.min_plus, 3).tolist() == [[inf, 7], [5, inf]]
+    assert api.solve(A, B.T, sr.min_plus, left=True).tolist() == [[1, 2]]
     assert api.plan(A, sr.min_plus).run().tolist() == star
 
 
@@ -196,6 +199,9 @@ CALLS = {
     "solve": lambda A: sr.solve(A, np.eye(3), sr.min_plus),
     "closure_rows": lambda A: sr.closure_rows(A, sr.min_plus, [0, 2]),
     "path": lambda A: sr.path(A, sr.min_plus, 0, 2),
+    "power": lambda A: sr.power(A, sr.min_plus, 2),
+    "cycle_mean": lambda A: sr.cycle_mean(A, sr.min_plus),
+    "solve from the left": lambda A: sr.solve(A, np.eye(3), sr.min_plus, left=True),
 }
 BY_ENTRIES = {
     "refactor": lambda A: sr.factor(sp.csr_array(TRIPLES, (3, 3)), sr.min_plus).refactor(A).closure(),

@@ -164,6 +164,7 @@ LATE = {
     "semiring.kernels.cpu.sparse.search": "an engine, made when it first runs",
     "semiring.kernels.cpu.sparse.fronts": "an engine, made when it first runs",
     "semiring.kernels.cpu.sparse.product": "an engine, made when it first runs",
+    "semiring.kernels.cpu.sparse.substitution": "an engine, made when it first runs",
     "semiring.kernels.cpu.sparse.objects": "an engine, made when it first runs",
     "semiring.algebra.objects": "algebras over Python objects, whose laws take long to try",
     "semiring.solvers.warmup": "a command that few give",

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from semiring.kernels.cpu.compile.plain import compiled
 
 from .pattern import Index, inverse
+from .traversal import topological_order
 
 BLOCK = 4096  # targets of a block, at most: 512 bytes a row
 LEAST = 512  # and at least: a cache line
@@ -62,33 +63,6 @@ def transitive_reduction(start: Index, heads: Index) -> NDArray[np.bool_] | None
     result = np.empty(len(heads), bool)
     result[sequence] = kept
     return result
-
-
-@compiled
-def topological_order(start: Any, heads: Any) -> Any:
-    """The vertices, each before its successors; those that are on a cycle, or come after one, are left out.
-
-    A. B. Kahn, Topological sorting of large networks (1962).
-    """
-    n = len(start) - 1
-    waiting = np.zeros(n, np.int64)
-    for p in range(len(heads)):
-        waiting[heads[p]] += 1
-    order, size, taken = np.empty(n, np.int64), 0, 0
-    for v in range(n):
-        if waiting[v] == 0:
-            order[size] = v
-            size += 1
-    while taken < size:
-        u = order[taken]
-        taken += 1
-        for p in range(start[u], start[u + 1]):
-            v = heads[p]
-            waiting[v] -= 1
-            if waiting[v] == 0:
-                order[size] = v
-                size += 1
-    return order[:size]
 
 
 @compiled

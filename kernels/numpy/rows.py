@@ -34,14 +34,16 @@ class RowsKernel:
     def _operations(self) -> Operations:
         return operations(self._lowering)
 
-    def times_dense(self, C: np.ndarray, A: Rows, B: np.ndarray, *, accumulate: bool = False) -> None:
-        """C ← A ⊗ B, or C ⊕ A ⊗ B; C does not overlap B."""
+    def times_dense(
+        self, C: np.ndarray, A: Rows, B: np.ndarray, *, accumulate: bool = False, mirrored: bool = False
+    ) -> None:
+        """C ← A ⊗ B, or C ⊕ A ⊗ B; C does not overlap B. Mirrored, each term is b ⊗ a."""
         if not accumulate:
             self._operations.clear(C)
         began = perf_counter()
         for rows, entries in by_rank(A.offsets):
-            some = C[rows]
-            self._operations.accumulate(some, A.values[entries, None], B[A.columns[entries]])
+            some, factors = C[rows], (A.values[entries, None], B[A.columns[entries]])
+            self._operations.accumulate(some, *(factors[::-1] if mirrored else factors))
             C[rows] = some
         self._code.spent += perf_counter() - began
 

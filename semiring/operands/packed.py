@@ -74,6 +74,10 @@ class Packed(Operand):
 
     def unstored(self, low: Lowering, work: Any) -> Any:
         """The packed matrix, where the operand came from."""
+        return self.wrap(work)
+
+    def wrap(self, work: Any) -> Any:
+        """The same; bits have one form."""
         return work if self._wrap is None else self._wrap(work)
 
 

@@ -154,6 +154,15 @@ class Sparse(Operand):
         rows = self.rows
         return self.changed(given=Rows(rows.offsets.copy(), rows.columns.copy(), rows.values.copy(), rows.width))
 
+    def without_zeros(self) -> Sparse:
+        """The same without the entries that are zero; itself where there are none."""
+        kept = np.asarray(self.values != self.S.zero_in(self.dtype))
+        if kept.all():
+            return self
+        before = np.concatenate([[0], np.cumsum(kept)])
+        made = Rows(before[self.rows.offsets], self.rows.columns[kept], self.values[kept], self.rows.width)
+        return Sparse(made, self.S, self.what, self.names, self.of_graph, self.examined)
+
     def with_values(self, values: np.ndarray) -> Sparse:
         """Other weights on the same edges, row by row."""
         rows = np.repeat(np.arange(self.n), np.diff(self.indptr))

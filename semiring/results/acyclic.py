@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,15 +12,15 @@ from semiring.algebra.catalogue import boolean
 from semiring.algorithms.sparse import reduction
 from semiring.errors import GraphError
 from semiring.graphs.graph import as_graph
-from semiring.graphs.texts import shown
 from semiring.kernels.blocks.bits import WORD
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.operands.pack import before_preparing, is_matrix, pack, pack_named
 from semiring.solvers.task import Task, compute, options
 
 from .reachability import Reachability, check_square, transitive_closure
+from .structure import cycle_error, entries_of_packed
 
-SHOWN = 12  # vertices of a cycle that a message lists
+ADVICE = "reduce its condensation, or leave an edge of the cycle out"  # where a graph has a cycle
 
 
 def transitive_reduction(A: Any) -> Any:
@@ -138,11 +137,7 @@ def _reduced(A: PackedMatrix, names: Sequence[Any] | None) -> PackedMatrix:
     n = A.shape[0]
     if _is_dense(n, A.count()):
         return _reduced_by_product(A, names)
-    rows, columns = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for first, offsets, found in A.neighbours():
-        rows.append(np.repeat(np.arange(first, first + len(offsets) - 1), np.diff(offsets)))
-        columns.append(found)
-    sources, targets = np.concatenate(rows), np.concatenate(columns)
+    sources, targets = entries_of_packed(A)
     kept = _kept(*_compressed(n, sources, targets), names)
     return PackedMatrix.from_edges(sources[kept], targets[kept], n)
 
@@ -156,56 +151,17 @@ def _kept(start: np.ndarray, heads: np.ndarray, names: Sequence[Any] | None) -> 
     """Which edges of compressed rows stay."""
     kept = reduction.transitive_reduction(start, heads)
     if kept is None:
-        v = _first_on_a_cycle(start, heads)
-        raise _cycle_error(_cycle(lambda u: heads[start[u] : start[u + 1]], len(start) - 1, v), names)
+        raise cycle_error(start, heads, names, ADVICE)
     return kept
-
-
-def _first_on_a_cycle(start: np.ndarray, heads: np.ndarray) -> int:
-    """The first vertex whose strongly connected component holds an edge."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    n = len(start) - 1
-    matrix = csr_array((np.ones(len(heads), np.int8), heads, start), (n, n))
-    labels = connected_components(matrix, connection="strong")[1]
-    tails = np.repeat(np.arange(n), np.diff(start))
-    return int(tails[labels[tails] == labels[heads]].min())
 
 
 def _reduced_by_product(A: PackedMatrix, names: Sequence[Any] | None) -> PackedMatrix:
     """A ∧ ¬(A A⁺)."""
     closure = transitive_closure(A, reflexive=False)
     vertices = np.arange(A.shape[0])
-    on_cycle = np.flatnonzero(closure[vertices, vertices])
-    if len(on_cycle):
-        raise _cycle_error(_cycle(lambda u: np.flatnonzero(A[u]), A.shape[0], int(on_cycle[0])), names)
+    if closure[vertices, vertices].any():
+        raise cycle_error(*_compressed(A.shape[0], *entries_of_packed(A)), names, ADVICE)
     longer = compute(Task("matmul", boolean, (A, closure), options(), (None,)))
     kept: PackedMatrix = ~longer
     kept &= A
     return kept
-
-
-def _cycle_error(vertices: list[int], names: Sequence[Any] | None) -> GraphError:
-    cycle = [v if names is None else names[v] for v in vertices]
-    listed = cycle if len(cycle) <= SHOWN else [*cycle[:SHOWN], f"… ({len(cycle) - 1} edges)"]
-    route = " → ".join(map(shown, listed))
-    return GraphError(f"the graph has a cycle, {route}: reduce its condensation, or leave an edge of the cycle out")
-
-
-def _cycle(successors: Callable[[int], np.ndarray], n: int, v: int) -> list[int]:
-    """A shortest cycle through a vertex that is on one, by breadth-first search; its first vertex ends it too."""
-    before = np.full(n, -1)
-    unseen = np.ones(n, bool)
-    queue = deque([v])
-    while unseen[v]:
-        u = queue.popleft()
-        new = successors(u)
-        new = new[unseen[new]]
-        before[new] = u
-        unseen[new] = False
-        queue.extend(new.tolist())
-    cycle = [v]
-    while len(cycle) == 1 or cycle[-1] != v:
-        cycle.append(int(before[cycle[-1]]))
-    return cycle[::-1]

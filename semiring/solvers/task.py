@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from semiring.algebra.arguments import whole_number
 from semiring.algebra.by_name import algebra
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.blocks import UndefinedStar
@@ -62,12 +63,22 @@ SOLVERS: dict[str, dict[str, tuple[str, ...]]] = {
     "solve": {
         "dense": ("factors",),
         "device": ("factors",),
-        "sparse": ("superlu", "elimination", "factors"),
+        "sparse": ("acyclic", "superlu", "elimination", "factors"),
         "packed": ("factors",),
     },
-    "rows": dict.fromkeys(("dense", "device", "sparse", "packed"), ("search",)),
+    "rows": {
+        "dense": ("search",),
+        "device": ("search",),
+        "sparse": ("acyclic", "search"),
+        "packed": ("search",),
+    },
     "path": dict.fromkeys(("dense", "device", "sparse", "packed"), ("search",)),
     "paths": dict.fromkeys(("dense", "device", "sparse", "packed"), ("paths",)),
+    "power": dict.fromkeys(("dense", "device", "sparse", "packed"), ("powers",)),
+    "cycle_mean": dict.fromkeys(("dense", "device", "sparse", "packed"), ("cycle_means",)),
+    # Of verbs with an option that asks for something else.
+    "closure, max_edges": dict.fromkeys(("dense", "device", "sparse", "packed"), ("powers",)),
+    "solve, left": dict.fromkeys(("dense", "device", "sparse", "packed"), ("left",)),
 }
 
 
@@ -85,6 +96,8 @@ class Options:
     progress: bool | Callable[[float], None] = False
     order: str = "auto"
     predecessors: bool = False
+    max_edges: int | None = None
+    left: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.method, str):
@@ -101,7 +114,9 @@ class Options:
         if self.progress is not False and self.progress is not True and not callable(self.progress):
             raise SemiringError(f"progress must be True, False or a function of a number, and is "
                                 f"{clip_repr(self.progress)}")
-        for name in ("reflexive", "overwrite", "check", "packed", "predecessors"):
+        if self.max_edges is not None:
+            whole_number(self.max_edges, "max_edges", 0)
+        for name in ("reflexive", "overwrite", "check", "packed", "predecessors", "left"):
             value = getattr(self, name)
             if value is not True and value is not False and not isinstance(value, (np.bool_, int)):
                 raise SemiringError(f"{name} must be True or False, and is {clip_repr(value)}")
@@ -124,9 +139,11 @@ def options(
     method: str = "auto", reflexive: bool = True, overwrite: bool = False, device: str | None = None,
     tile: int | None = None, check: bool = True, packed: bool = False,
     progress: bool | Callable[[float], None] = False, order: str = "auto", predecessors: bool = False,
+    max_edges: int | None = None, left: bool = False,
 ) -> Options:
     """Checked options; those of an earlier call again."""
-    given = (method, reflexive, overwrite, device, tile, check, packed, progress, order, predecessors)
+    given = (method, reflexive, overwrite, device, tile, check, packed, progress, order, predecessors, max_edges,
+             left)
     if callable(progress):  # which nobody holds longer than the call
         return Options(*given)
     try:
@@ -137,20 +154,22 @@ def options(
 
 # What each verb has of the options that a plan takes, and what it needs besides.
 TAKES = {
-    "closure": "method reflexive overwrite device tile check packed",
+    "closure": "method reflexive overwrite device tile check packed max_edges",
     "matmul": "device check B",
     "factor": "device check order",
-    "solve": "device check B",
+    "solve": "device check left B",
     "rows": "device predecessors sources",
     "path": "sources",
     "paths": "method device sources",
+    "power": "device check k",
+    "cycle_mean": "",
 }
 
 
 CAN_LACK = {("paths", "sources")}  # and what it can do without
 
 
-def refuse_what_has_no_meaning(verb: str, given: dict[str, Any], B: Any, sources: Any) -> None:
+def refuse_what_has_no_meaning(verb: str, given: dict[str, Any], B: Any, sources: Any, k: Any = None) -> None:
     """An option that a verb does not have, or what it lacks, is named."""
     if not isinstance(verb, str) or verb not in TAKES:
         raise SemiringError(f"unknown verb {verb!r}: it is {', '.join(TAKES)}")
@@ -158,8 +177,8 @@ def refuse_what_has_no_meaning(verb: str, given: dict[str, Any], B: Any, sources
     for name, value in given.items():
         usual = getattr(DEFAULTS, name)
         if name not in takes and not (isinstance(value, type(usual)) and value == usual):
-            raise SemiringError(f"{verb} has no option {name!r}; it has {', '.join(takes)}")
-    for name, value in (("B", B), ("sources", sources)):
+            raise SemiringError(f"{verb} has no option {name!r}; it has {', '.join(takes) or 'none'}")
+    for name, value in (("B", B), ("sources", sources), ("k", k)):
         if (value is not None) != (name in takes) and not (value is None and (verb, name) in CAN_LACK):
             raise SemiringError(f"a plan for {verb} {'needs' if name in takes else 'has no'} {name}")
     if verb == "path" and not (isinstance(sources, (tuple, list, np.ndarray)) and len(sources) == 2):
@@ -183,7 +202,7 @@ class Task:
         The operands as they came in: whatever `semiring.operands.read.read` takes, or operands.
     options : Options
     arguments : tuple
-        Of the verb, besides: `out`, or sources and targets.
+        Of the verb, besides: `out`, sources and targets, or an exponent.
 
     Attributes
     ----------
@@ -191,8 +210,8 @@ class Task:
         As they came in.
     operands : list of Operand
         Where they will be computed on.
-    kind : str
-        Of the operands, as in `SOLVERS`.
+    row, kind : str
+        Whose solvers are asked, in `SOLVERS`: those of the verb with such options, and such operands.
     observers : list of callable
         Who wants to know which plan was run.
 
@@ -206,7 +225,7 @@ class Task:
         When the vertices of two operands have names, and not the same ones.
     """
 
-    __slots__ = ("S", "arguments", "given", "kind", "observers", "operands", "options", "verb")
+    __slots__ = ("S", "arguments", "given", "kind", "observers", "operands", "options", "row", "verb")
 
     def __init__(
         self, verb: str, S: Semiring | str | None, given: Sequence[Any], options: Options,
@@ -237,6 +256,11 @@ class Task:
         if verb == "solve":  # the answer is of B's kind, in A's byte order
             operands[1] = operands[1].answering_in(operands[0].callers_dtype)
         self.verb, self.S, self.options, self.arguments = verb, S, options, arguments
+        self.row = verb
+        if options.max_edges is not None:
+            self.row = "closure, max_edges"
+        elif options.left:
+            self.row = "solve, left"
         self.observers: list[Callable[[Plan], None]] = []
         self.given = self.operands = operands
         device, work = options.device, 0.0  # multiply-adds, for verbs that may take the host's arrays to a GPU
@@ -251,7 +275,8 @@ class Task:
         else:
             stays = device == "cpu" or (device is None and (work < LEAST_WORK or kinds != {"dense"}))
         # These solvers place their operands.
-        stays |= verb in ("rows", "path", "paths") or (verb == "matmul" and "sparse" in kinds and "packed" not in kinds)
+        stays |= verb in ("rows", "path", "paths", "cycle_mean")
+        stays |= verb == "matmul" and "sparse" in kinds and "packed" not in kinds
         if not stays:
             self.operands = place(operands, device, work)
             kinds = {operand.kind for operand in self.operands}
@@ -292,14 +317,14 @@ def refuse_closures(S: Semiring) -> None:
 
 
 @cache
-def solvers(verb: str, kind: str) -> tuple[Callable[[Task], Plan | None], ...]:
+def solvers(row: str, kind: str) -> tuple[Callable[[Task], Plan | None], ...]:
     """The functions that make offers, best first; their modules are loaded when they are first asked."""
-    return tuple(import_module(f"semiring.solvers.{name}").offer for name in SOLVERS[verb][kind])
+    return tuple(import_module(f"semiring.solvers.{name}").offer for name in SOLVERS[row][kind])
 
 
 def first_offer(task: Task) -> Plan:
     """The plan that a task begins with; to run it is to do all that the verb does."""
-    plan = next(plan for offer in solvers(task.verb, task.kind) if (plan := offer(task)) is not None)
+    plan = next(plan for offer in solvers(task.row, task.kind) if (plan := offer(task)) is not None)
     plan.runner = lambda _: compute(task)
     return plan
 
@@ -307,7 +332,7 @@ def first_offer(task: Task) -> Plan:
 def compute(task: Task) -> Any:
     """The answer to a task; every verb ends here."""
     refused: Exception | None = None
-    for offer in solvers(task.verb, task.kind):
+    for offer in solvers(task.row, task.kind):
         plan = offer(task)
         if plan is None:
             continue

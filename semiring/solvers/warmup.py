@@ -21,6 +21,7 @@ from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.operands.sparse import Sparse
 
+from .acyclic import levels_of
 from .fronts import analysis_of
 from .search import Search, form_of
 from .sparse_factors import SparseFactors
@@ -112,6 +113,7 @@ def _run_rows(S: Semiring, dtype: np.dtype) -> None:
     if S.product_only:
         return
     SparseFactors(given, analysis_of(given, "natural"), check=False).rows([0])
+    levels_of(given.rows, np.array([1, 0])).substitute(low, B, False)
     if S.selective:
         form = form_of(given)
         ways: dict[str, dict[str, Any]] = {"search": {}, "sweep": {"together": True}, "levels": {"alike": True}}

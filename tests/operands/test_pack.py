@@ -446,6 +446,7 @@ BOOLEAN_VERBS = {
     "closure": lambda A: sr.closure(A, sr.boolean), "packed closure": lambda A: packed_closure(A, sr.boolean),
     "product": lambda A: sr.matmul(P, A, sr.boolean), "pack": pack, "reach": sr.reach,
     "transitive_reduction": sr.transitive_reduction, "condensation": sr.condensation,
+    "components": sr.components, "find_cycle": sr.find_cycle, "bridges": sr.bridges,
 }
 
 

@@ -93,17 +93,21 @@ def test_options_are_checked_once_and_functions_are_let_go() -> None:
 def test_a_verb_has_the_options_that_are_listed_and_no_others(verb: str) -> None:
     takes = TAKES[verb].split()
     B, sources = (A if "B" in takes else None), ((0, 1) if "sources" in takes else None)
+    k = 2 if "k" in takes else None
     other: dict[str, Any] = {"method": "blocked", "reflexive": False, "overwrite": True, "device": "cpu", "tile": 3,
-                             "check": False, "packed": True, "order": "natural", "predecessors": True}
-    refuse_what_has_no_meaning(verb, {name: getattr(DEFAULTS, name) for name in other}, B, sources)
+                             "check": False, "packed": True, "order": "natural", "predecessors": True,
+                             "max_edges": 3, "left": True}
+    refuse_what_has_no_meaning(verb, {name: getattr(DEFAULTS, name) for name in other}, B, sources, k)
     for name, value in other.items():
         if name in takes:
-            refuse_what_has_no_meaning(verb, {name: value}, B, sources)
+            refuse_what_has_no_meaning(verb, {name: value}, B, sources, k)
         else:
-            with pytest.raises(sr.SemiringError, match=f"^{verb} has no option '{name}'; it has {', '.join(takes)}$"):
-                refuse_what_has_no_meaning(verb, {name: value}, B, sources)
-    for name, mine, theirs in (("B", (None if B is not None else A, sources), B),
-                               ("sources", (B, None if sources else (0, 1)), sources)):
+            known = ", ".join(takes) or "none"
+            with pytest.raises(sr.SemiringError, match=f"^{verb} has no option '{name}'; it has {known}$"):
+                refuse_what_has_no_meaning(verb, {name: value}, B, sources, k)
+    for name, mine, theirs in (("B", (None if B is not None else A, sources, k), B),
+                               ("sources", (B, None if sources else (0, 1), k), sources),
+                               ("k", (B, sources, None if k else 2), k)):
         if (verb, name) in CAN_LACK:
             refuse_what_has_no_meaning(verb, {}, *mine)
             continue
@@ -190,12 +194,12 @@ def test_whether_it_is_asked_where_to_compute(
 
 
 def test_every_verb_has_solvers_for_every_kind() -> None:
-    assert set(SOLVERS) == set(TAKES)
-    for verb, rows in SOLVERS.items():
+    assert {row.partition(",")[0] for row in SOLVERS} == set(TAKES), "of each verb, and of some with an option"
+    for row, rows in SOLVERS.items():
         assert set(rows) == {"dense", "device", "sparse", "packed"}
         for kind in rows:
             if kind != "device":  # some of those import CuPy
-                found = solvers(verb, kind)
+                found = solvers(row, kind)
                 assert len(found) == len(rows[kind]) and all(offer.__name__ == "offer" for offer in found)
                 assert [offer.__module__.rpartition(".")[2] for offer in found] == list(rows[kind])
 

@@ -16,11 +16,17 @@ STEP = 1e-6  # seconds a step of such a loop takes in Python, a step an element 
 
 
 class Loop:
-    """A function that compiles when that repays; made by `compiled`."""
+    """A function that compiles when that repays; made by `compiled`.
+
+    Attributes
+    ----------
+    function : function
+        As it stands.
+    """
 
     def __init__(self, function: FunctionType):
         update_wrapper(self, function)
-        self._function = function
+        self.function = function
         self._code = Code(lambda: [f"{stem_of(function.__module__)}.{function.__name__}"], shared=True)
         self._machine_code: Any = None
 
@@ -28,7 +34,7 @@ class Loop:
         if self._machine_code is None:
             size = sum(a.size for a in arguments if isinstance(a, np.ndarray))
             if not self._code.repays(size * STEP):
-                return self._code.rent(self._function, *arguments)
+                return self._code.rent(self.function, *arguments)
         return self.machine_code(*arguments)
 
     @property
@@ -37,7 +43,7 @@ class Loop:
         if self._machine_code is None:
             from .jit import njit  # it loads Numba
 
-            f = self._function
+            f = self.function
             names = {name: f.__globals__[name] for name in f.__code__.co_names if name in f.__globals__}
             known = {name: value.machine_code if isinstance(value, Loop) else value for name, value in names.items()}
             known |= {"__name__": f.__module__, "__builtins__": f.__globals__["__builtins__"]}

@@ -17,14 +17,18 @@ class SparseObjectKernel:
         arithmetic = lowering.algebra.over(object)
         self._add, self._mul, self._zero = arithmetic.scalar["add"], arithmetic.scalar["mul"], arithmetic.zero
 
-    def times_dense(self, C: np.ndarray, A: Rows, B: np.ndarray, *, accumulate: bool = False) -> None:
-        """C ← A ⊗ B, or C ⊕ A ⊗ B."""
+    def times_dense(
+        self, C: np.ndarray, A: Rows, B: np.ndarray, *, accumulate: bool = False, mirrored: bool = False
+    ) -> None:
+        """C ← A ⊗ B, or C ⊕ A ⊗ B. Mirrored, each term is b ⊗ a."""
         if not accumulate:
             C.fill(self._zero)
         for i in range(A.shape[0]):
             for p in range(A.offsets[i], A.offsets[i + 1]):
+                a = A.values[p]
                 for j in range(B.shape[1]):
-                    C[i, j] = self._add(C[i, j], self._mul(A.values[p], B[A.columns[p], j]))
+                    b = B[A.columns[p], j]
+                    C[i, j] = self._add(C[i, j], self._mul(b, a) if mirrored else self._mul(a, b))
 
     def dense_times(self, C: np.ndarray, A: np.ndarray, B: Rows, *, accumulate: bool = False) -> None:
         """C ← A ⊗ B, or C ⊕ A ⊗ B, with a dense A."""

@@ -46,21 +46,24 @@ class SparseKernel:
     @cached_property
     def module(self) -> ModuleType:
         """The compiled module: ``times_dense``, ``times_vector``, ``times_vector_looking``, ``times_sparse``."""
-        return cache.load(*_source(self.program))
+        return cache.load(*source_of(self.program))
 
-    def times_dense(self, C: np.ndarray, A: Rows, B: np.ndarray, *, accumulate: bool = False) -> None:
-        """C ← A ⊗ B, or C ⊕ A ⊗ B; C does not overlap B, both are of any strides."""
+    def times_dense(
+        self, C: np.ndarray, A: Rows, B: np.ndarray, *, accumulate: bool = False, mirrored: bool = False
+    ) -> None:
+        """C ← A ⊗ B, or C ⊕ A ⊗ B; C does not overlap B, both are of any strides. Mirrored, each term is b ⊗ a."""
         if B.shape[1] == 1:
-            self._times_vector(C[:, 0], A, np.ascontiguousarray(B[:, 0]), accumulate, False)
+            self._times_vector(C[:, 0], A, np.ascontiguousarray(B[:, 0]), accumulate, mirrored)
             return
         self.module.times_dense.made()
         if B.strides[1] == B.itemsize or not B.size:
             for left, right in ranges(B.shape[1], -(-B.shape[1] // PANEL)):
                 to, panel = C[:, left:right], B[:, left:right]
-                self._share(A, right - left, partial(self._dense, to, A, panel, accumulate, False))
+                self._share(A, right - left, partial(self._dense, to, A, panel, accumulate, mirrored))
             return
         for left, right in ranges(B.shape[1], -(-B.shape[1] // STRIP)):
-            self.times_dense(C[:, left:right], A, np.ascontiguousarray(B[:, left:right]), accumulate=accumulate)
+            strip = np.ascontiguousarray(B[:, left:right])
+            self.times_dense(C[:, left:right], A, strip, accumulate=accumulate, mirrored=mirrored)
 
     def times_vector(self, c: np.ndarray, A: Rows, b: np.ndarray, *, accumulate: bool = False) -> bool:
         """c ← A ⊗ b, or c ⊕ A ⊗ b, of rows at which nobody has looked; for numbers, not for records.
@@ -159,14 +162,14 @@ def _work(A: Rows) -> np.ndarray:
     return A.offsets if A.offsets[-1] >= 2 * rows else A.offsets + np.arange(rows + 1)
 
 
-def _source(text: Program) -> tuple[str, str]:
+def source_of(text: Program) -> tuple[str, str]:
     """Name and text of the generated module."""
     return f"sparse_{text.name}", source(text, TEMPLATE)
 
 
 def names_of(lowering: Lowering) -> list[str]:
     """The name under which the compiled function that most products need is kept on disk."""
-    return [f"{cache.stem(*_source(program(lowering)))}.times_dense"]
+    return [f"{cache.stem(*source_of(program(lowering)))}.times_dense"]
 
 
 @lru_cache(1024)

@@ -123,6 +123,31 @@ def times_dense(
 
 
 @entry(*[int64] * 10)
+def substitute(
+    X: int, X_row: int, offsets: int, columns: int, values: int, width: int, mirrored: int, rows: int, sums: int,
+    one: int,
+) -> None:
+    """X ← X ⊕ A ⊗ X row after row, where each row of A has entries in columns before its own only.
+
+    `width` columns of X, of unit stride. `mirrored`: the element of X comes first in every ⊗. `sums` is room for a row.
+    """
+    unit = first_component(ELEMENT, one)
+    for i in range(rows):
+        row = X + i * X_row
+        begin, end = fetch(np.int64, offsets, i), fetch(np.int64, offsets, i + 1)
+        if begin == end:
+            continue
+        for j in range(width):
+            store(ELEMENT, sums, width, j, ROW_0, fetch(ELEMENT, row, j))
+        if mirrored:
+            add_rows_mirrored(sums, width, columns, values, begin, end, X, X_row, unit)
+        else:
+            add_rows(sums, width, columns, values, begin, end, X, X_row, unit)
+        for j in range(width):
+            put(ELEMENT, row, j, load(ELEMENT, sums, width, j, ROW_0))
+
+
+@entry(*[int64] * 10)
 def times_vector(
     c: int, offsets: int, columns: int, values: int, b: int, accumulate: int, mirrored: int, first: int, last: int,
     one: int,

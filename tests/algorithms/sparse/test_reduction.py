@@ -46,17 +46,6 @@ def test_a_graph_with_a_cycle_has_none(given_pattern: tuple) -> None:
     assert (reduction.transitive_reduction(*rows(n, edges)) is None) == on_cycle
 
 
-@quick
-@given(patterns())
-def test_every_vertex_comes_before_its_successors(given_pattern: tuple) -> None:
-    n, edges = given_pattern
-    R = walks(n, edges)
-    cyclic = R.diagonal()
-    order = reduction.topological_order(*rows(n, edges)).tolist()
-    assert sorted(order) == [v for v in range(n) if not (cyclic[v] or R[cyclic, v].any())]
-    assert all(order.index(u) < order.index(v) for u, v in edges if v in order)
-
-
 def test_many_vertices_take_narrow_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reduction, "ROOM", 1000)
     n = 3000

@@ -9,7 +9,7 @@ import bases
 import numpy as np
 import oracle
 import strategies
-from bridge import CASES, ours
+from bridge import CASES, ours, same_bits
 from families import families
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -89,6 +89,9 @@ def products(
     one.times_dense(more, a, right, accumulate=True)
     one.dense_times(other, left, b)
     one.dense_times(again, left, b, accumulate=True)
+    turned = strategies.views_of(C)[second].T
+    one.times_dense(turned, compressed(B.T, in_B.T), left.T, accumulate=True, mirrored=True)
+    assert same_bits(turned.T, again)
     return [fresh, more, other, again, spread(one.times_sparse(a, b), operations(low).zero)]
 
 

@@ -79,7 +79,7 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[str]]:
         called.add(f"{loop.__module__.rpartition('.')[2]}.{loop.__name__}")
         others = copied(arguments)
         wanted = loop.machine_code(*others)
-        found = loop._function(*arguments)
+        found = loop.function(*arguments)
         if loop.__name__ == "_merge":  # behind the last neighbour there is room that means nothing
             assert_same((found[0], found[1][: found[0][-1]]), (wanted[0], wanted[1][: found[0][-1]]))
         else:
@@ -152,17 +152,17 @@ def test_a_loop_is_rented_until_it_repays(monkeypatch: pytest.MonkeyPatch) -> No
         return lambda function: called
 
     monkeypatch.setattr("semiring.kernels.cpu.compile.jit.njit", njit)
-    loop, code = compiled(scaled._function), Fake(False)
+    loop, code = compiled(scaled.function), Fake(False)
     monkeypatch.setattr(loop, "_code", code)
     for n in (0, 2, 5):
         values, total = loop(np.ones(n, np.int64), 2, n)
         assert values.tolist() == [6] * n and total == 6 * n
     assert code.asked == pytest.approx([0, 2 * STEP, 5 * STEP])
-    assert code.rented == [scaled._function] * 3 and not machine_code.calls
-    other = compiled(sum_of._function)
+    assert code.rented == [scaled.function] * 3 and not machine_code.calls
+    other = compiled(sum_of.function)
     monkeypatch.setattr(other, "_code", code)
     assert other(1000, np.ones(2), np.ones((3, 4))) == 14
-    assert code.asked.pop() == pytest.approx(14 * STEP) and code.rented.pop() is sum_of._function
+    assert code.asked.pop() == pytest.approx(14 * STEP) and code.rented.pop() is sum_of.function
     code.answer = True
     for _ in range(3):
         assert loop(np.ones(2), 1, 2) == "by machine code"
@@ -199,7 +199,7 @@ def test_a_loop_looks_like_its_function() -> None:
 @pytest.mark.parametrize("said", ["always", "never"])
 def test_what_is_said_is_done(said: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEMIRING_COMPILE", said)
-    loop = plain.Loop(pattern.transposed._function)
+    loop = plain.Loop(pattern.transposed.function)
     found = loop(np.array([0, 1, 1]), np.array([1]), 2)
     assert [x.tolist() for x in found] == [[0, 0, 1], [0], [0]]
     assert (loop._machine_code is not None) == (said == "always")

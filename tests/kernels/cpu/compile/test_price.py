@@ -278,11 +278,14 @@ def test_what_is_looked_for_on_disk_is_what_compiling_leaves_there() -> None:
 
 RELIABLE = np.array([[0, 0.5, 0], [0, 0, 0.25], [0.75, 0, 0]])
 ROADS, VECTOR = sp.csr_array(RELIABLE), np.ones((3, 2))
+CHAIN = sp.csr_array((np.full(149, 0.5), (np.arange(149), np.arange(1, 150))), shape=(150, 150))
 HALVES = sp.csr_array(np.where(RELIABLE > 0, 0.5, 0))
 WORK: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
     "blocks": (lambda: sr.closure(RELIABLE, sr.max_times), {"A": RELIABLE}),
     "rows": (lambda: sr.matmul(ROADS, VECTOR, sr.max_times), {"A": ROADS, "verb": "matmul", "B": VECTOR}),
     "fronts": (lambda: sr.factor(ROADS, sr.max_times), {"A": ROADS, "verb": "factor"}),
+    "substitution": (lambda: sr.solve(CHAIN, np.ones(150), sr.max_times),
+                     {"A": CHAIN, "verb": "solve", "B": np.ones(150)}),
     "search": (lambda: sr.closure_rows(ROADS, sr.max_times, [0]), {"A": ROADS, "verb": "rows", "sources": [0]}),
     "levels": (lambda: sr.closure_rows(HALVES, sr.max_times, [0]), {"A": HALVES, "verb": "rows", "sources": [0]}),
     "trees": (lambda: sr.paths(ROADS, sr.max_times), {"A": ROADS, "verb": "paths"}),

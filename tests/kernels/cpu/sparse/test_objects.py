@@ -76,6 +76,10 @@ def test_products(name: str) -> None:
             D = C.copy()
             kernel.times_dense(D, a, B, accumulate=accumulate)
             assert D.tolist() == product(sparse_A, B, start).tolist()
+            turned, wanted = array([[zero] * m] * n, m), array([[zero] * m] * n, m)
+            kernel.times_dense(turned, compressed(B.T, right.T), A.T, mirrored=True)
+            kernel.dense_times(wanted.T, A, b)
+            assert turned.tolist() == wanted.tolist()
             D = C.copy()[::-1]
             D[...] = C
             kernel.dense_times(D, A, b, accumulate=accumulate)

@@ -99,6 +99,11 @@ def test_products(name: str) -> None:
         D = strided(C.copy(), layouts[0])
         engine.dense_times(D, strided(A, layouts[2]), compressed(B, right), accumulate=accumulate)
         assert np.array_equal(D, product(name, A, B, right[None], start))
+        D = strided(C.T.copy(), layouts[0])  # the transposed product, each term with the dense factor first
+        engine.times_dense(
+            D, compressed(B.T, right.T), strided(A.T, layouts[2]), accumulate=accumulate, mirrored=True
+        )
+        assert np.array_equal(D.T, product(name, A, B, right[None], start))
         found = engine.times_sparse(compressed(A, left), compressed(B, right))
         terms = left[:, :, None] & right[None]
         expected = product(name, A, B, terms, np.full((m, n), float(CASES[name][0].zero)))

@@ -1,0 +1,66 @@
+"""Substitution in a triangular matrix in compressed rows, on the CPU: X ← A* X where A is strictly lower triangular.
+
+Rows are passed once, in their order, and each takes what the rows before it have become. Threads share X's columns.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from semiring.kernels.blocks.rows import Rows
+from semiring.kernels.cpu.compile import cache
+from semiring.kernels.cpu.compile.pieces import ranges, share
+from semiring.kernels.cpu.compile.program import Program, program
+from semiring.kernels.cpu.compile.threads import scratch
+from semiring.kernels.lowering.base import Lowering
+
+from .product import PANEL, SparseKernel, source_of
+
+LEAST = 16  # columns that repay a pass over the matrix by a thread of its own
+
+
+class SubstitutionKernel(SparseKernel):
+    """Substitution, for one semiring in one storage type; see `SparseKernel`."""
+
+    def substitute(self, X: np.ndarray, A: Rows, mirrored: bool = False) -> None:
+        """X ← X ⊕ A ⊗ X row after row; each row of A has entries in columns before its own only.
+
+        Parameters
+        ----------
+        X : ndarray, shape (n, m)
+            C-contiguous.
+        A : Rows
+            Square, in storage.
+        mirrored : bool
+            Whether each term is x ⊗ a.
+        """
+        rows, columns = X.shape
+        substitute, step = self.module.substitute, X.strides[0]
+        addresses = [array.ctypes.data for array in (A.offsets, A.columns, A.values)]
+
+        def panel(left: int, right: int) -> None:
+            width = right - left
+            _memory, sums = scratch(width * self.dtype.itemsize)
+            first = X.ctypes.data + left * X.itemsize
+            substitute(first, step, *addresses, width, int(mirrored), rows, sums, 1)
+
+        parts = min(self.threads, -(-columns // LEAST))
+        share(panel, ranges(columns, max(parts, -(-columns // PANEL))), self.threads)
+
+
+def names_of(lowering: Lowering) -> list[str]:
+    """The name under which the compiled function is kept on disk."""
+    return [f"{cache.stem(*source_of(program(lowering)))}.substitute"]
+
+
+@lru_cache(1024)
+def substitution_kernel(lowering: Lowering) -> SubstitutionKernel:
+    """The kernel of a lowering of machine numbers."""
+    return _kernel(program(lowering))
+
+
+@lru_cache(256)
+def _kernel(text: Program) -> SubstitutionKernel:
+    return SubstitutionKernel(text)

@@ -1,0 +1,146 @@
+"""The best mean weight of a cycle, over algebras of sums under min or max: the eigenvalue of an irreducible matrix.
+
+Policy iteration in floats finds a cycle and potentials of the vertices. Whether another cycle is better is then asked
+of weights from which the mean was taken, exactly where they are whole, and each answer is a better cycle or none.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import partial
+from math import fsum
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra.catalogue import min_plus
+from semiring.algorithms.labels import improving_cycle
+from semiring.algorithms.sparse import traversal
+from semiring.algorithms.sparse.cycle_mean import least_means
+from semiring.algorithms.sparse.pattern import Index
+from semiring.algorithms.sparse.relaxation import CompressedRows
+from semiring.errors import LawError, SemiringError
+from semiring.kernels.choose import choose
+from semiring.kernels.lowering.sums import widen
+from semiring.operands.convert import as_sparse, on_host
+from semiring.operands.operand import order_of_one
+from semiring.operands.sparse import Sparse
+
+from .plan import Plan
+from .task import Task
+
+SLACK = 16  # machine epsilons of the largest weight by which a policy has to be better
+ROUNDS = 1000  # of policy iteration, which takes some tens
+
+
+def offer(task: Task) -> Plan:
+    """Policy iteration, whatever the matrix."""
+    S = task.S
+    if not S.is_tropical:
+        raise LawError(
+            "the mean weight of a cycle needs sums under min or max, as in min_plus and max_plus; "
+            f"{S.name} is {S.notation}"
+        )
+    order_of_one(task.operands[0].shape)
+    given = as_sparse(on_host(task.operands[0]))
+    if given.dtype.kind == "O":
+        raise SemiringError(f"{given.what} holds Python objects, and the mean weight of a cycle is of numbers: convert "
+                            "it with .astype(…), to float64 or int64")
+    low = choose(S, given.dtype, given.facts, given.n, in_place=False, packed=False)
+    return Plan(
+        "cycle_mean", S, (), "policy iteration", low, "CPU, 1 thread", float(given.nnz), 8 * given.nbytes,
+        partial(_run, given), reasons={"method": "and an exact search for a better cycle"},
+    )
+
+
+def _run(given: Sparse, plan: Plan) -> tuple[Any, list[Any] | None]:
+    S, dtype = given.S, given.dtype
+    given = given.without_zeros()
+    start, heads = given.indptr, given.indices
+    label = traversal.strong_components(start, heads)
+    tails = np.repeat(np.arange(given.n), np.diff(start))
+    inside = label[tails] == label[heads]
+    if not inside.any():
+        return S.zero_in(dtype), None
+    values = widen(S, given.values, given.facts)[inside]
+    values = values if S.zero == np.inf else -values  # the least mean is looked for
+    vertices, places = np.unique(tails[inside], return_inverse=True)
+    place = np.full(given.n, -1)
+    place[vertices] = np.arange(len(vertices))
+    start = np.concatenate([[0], np.cumsum(np.bincount(places.reshape(-1), minlength=len(vertices)))])
+    mean, cycle = least_mean(CompressedRows(start, place[heads[inside]], values))
+    weight: Any = mean if S.zero == np.inf else -mean
+    weight = dtype.type(weight) if dtype.kind == "f" else np.float64(weight)
+    return weight, [given.position(v) for v in vertices[cycle].tolist()]
+
+
+def least_mean(G: CompressedRows) -> tuple[Any, list[int]]:
+    """The least mean of a cycle of a graph in which an edge leads on from every vertex, and the cycle, closed.
+
+    Weights are finite or −∞; the mean is a `Fraction` of integers, exact, and else a float.
+
+    Examples
+    --------
+    >>> least_mean(CompressedRows(np.array([0, 2, 3]), np.array([0, 1, 0]), np.array([3.0, 1.0, 2.0])))
+    (Fraction(3, 2), [0, 1, 0])
+    """
+    w, tails = G.values, np.repeat(np.arange(G.n), np.diff(G.indptr))
+    endless = np.flatnonzero(w == -np.inf)
+    if len(endless):
+        return -np.inf, _cycle_along(G.indptr, G.indices, tails, int(endless[0]))
+    rough = w.astype(np.float64)
+    slack = SLACK * np.finfo(np.float64).eps * float(np.abs(rough).max())
+    means, potential, follows = least_means(G.indptr, G.indices, rough, slack, ROUNDS)
+    exact = w.dtype == object or bool((w == np.floor(w)).all())
+    cycle = _followed(G.indices, follows, int(means.argmin()))
+    mean, potential = _mean(G, cycle, exact), potential - potential[cycle[0]]  # multiples of 1 / len(cycle), if exact
+    rounded = 0.0 if exact else slack + 4 * np.finfo(np.float64).eps * float(np.abs(potential).max())
+    while True:
+        shifted = _shifted(G, tails, mean, potential)
+        if (shifted >= -rounded).all():
+            return mean, cycle
+        better, _ = improving_cycle(G.with_values(shifted), min_plus, list(range(G.n)))
+        if better is None or not _mean(G, better, exact) < mean:
+            return mean, cycle
+        cycle, mean = better, _mean(G, better, exact)
+
+
+def _mean(G: CompressedRows, cycle: list[int], exact: bool) -> Any:
+    weights = G.along(cycle[:-1], cycle[1:]).tolist()
+    return Fraction(sum(map(int, weights)), len(weights)) if exact else fsum(weights) / len(weights)
+
+
+def _shifted(G: CompressedRows, tails: np.ndarray, mean: Any, potential: np.ndarray) -> np.ndarray:
+    """w(u, v) − mean + h(v) − h(u), of integers times the mean's denominator: cycles keep the sign of their sum."""
+    w, heads = G.values, G.indices
+    if not isinstance(mean, Fraction):
+        return np.asarray(w - mean + potential[heads] - potential[tails])
+    p, q = mean.numerator, mean.denominator
+    h = np.rint(potential * q)
+    largest = (float(np.abs(w).max()) + abs(p / q)) * q + 2 * float(np.abs(h).max())
+    if largest * max(G.n, 1) < 2**53:  # sums along walks are exact in floats
+        return np.asarray(w.astype(np.float64) * q - p + h[heads] - h[tails])
+    whole = np.array([int(x) for x in h.tolist()], object)
+    return np.asarray(np.array([int(x) for x in w.tolist()], object) * q - p + whole[heads] - whole[tails])
+
+
+def _followed(heads: Index, follows: Index, v: int) -> list[int]:
+    """The cycle that following leads to from a vertex, from its least vertex on."""
+    seen: dict[int, None] = {}
+    while v not in seen:
+        seen[v] = None
+        v = int(heads[follows[v]])
+    walk = list(seen)
+    cycle = walk[walk.index(v) :]
+    first = cycle.index(min(cycle))
+    return [*cycle[first:], *cycle[: first + 1]]
+
+
+def _cycle_along(start: Index, heads: Index, tails: np.ndarray, edge: int) -> list[int]:
+    """A shortest cycle along an edge that is on one."""
+    u = int(tails[edge])
+    kept = tails != u
+    kept[edge] = True
+    before = np.concatenate([[0], np.cumsum(kept)])
+    found: list[int] = traversal.shortest_cycle(before[start], heads[kept], u).tolist()
+    return found

@@ -1,0 +1,88 @@
+"""Equations whose unknowns stand on the left: X = X ⊗ A ⊕ B, which B A* solves.
+
+    Xᵀ = Aᵀ ⊗ Xᵀ ⊕ Bᵀ      where ⊗ commutes: the transposed equations, by whatever solver takes them
+    X = B A*               elsewhere: the closure, and a product
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from semiring.errors import NoClosureError, SemiringError
+from semiring.kernels.cpu.sparse.structure import transpose
+from semiring.operands.convert import as_dense
+from semiring.operands.dense import Dense
+from semiring.operands.operand import Operand, order_of_one
+from semiring.operands.packed import Packed
+from semiring.operands.sparse import Sparse
+
+from .cycles import improving
+from .forms import alike
+from .plan import Plan
+from .task import DEFAULTS, Task, compute, first_offer
+
+
+def offer(task: Task) -> Plan:
+    """The plan of the transposed equations, or of the closure."""
+    A, B = task.operands
+    n = order_of_one(A.shape)
+    right = as_dense(B)
+    if len(right.shape) not in (1, 2) or right.shape[-1] != n:
+        raise SemiringError(f"B must have shape ({n},) or (m, {n}), and has {right.shape}")
+    if right.dtype != A.dtype:
+        raise SemiringError(f"A is {A.dtype} and B is {right.dtype}; convert one with .astype(…)")
+    if not task.S.commutative:
+        inner = Task("closure", task.S, (_plain(A),), replace(task.options, left=False))
+        plan, run = first_offer(inner), partial(_by_closure, task, inner, right)
+        plan.reasons["method"] = "⊗ does not commute: A*, and a product with B"
+    else:
+        transposed = (_transposed(A), type(right)(right.array.T, task.S, right.what))
+        inner = Task("solve", task.S, transposed, replace(task.options, left=False))
+        plan, run = first_offer(inner), partial(_by_transposes, task, inner)
+    plan.operation, plan.runner = "solve", run
+    return plan
+
+
+def _by_transposes(task: Task, inner: Task, plan: Plan) -> Any:
+    try:
+        X = compute(inner)
+    except NoClosureError as e:
+        if e.cycle is None:
+            raise
+        raise improving(task.S, None, e.vertex, e.cycle[::-1], e.weight, None) from None  # names are in it already
+    return _wrapped(task, X.T)
+
+
+def _by_closure(task: Task, inner: Task, right: Dense, plan: Plan) -> Any:
+    star = compute(inner)
+    asked = replace(DEFAULTS, device=task.options.device, check=task.options.check)
+    B = type(right)(right.array, task.S, right.what)
+    return _wrapped(task, compute(Task("matmul", task.S, (B, star), asked, (None,))))
+
+
+def _wrapped(task: Task, X: Any) -> Any:
+    """The answer of B's kind, in A's byte order."""
+    A, B = task.given
+    return B.in_callers_dtype(X) if B.of_graph and not alike(A, B) else B.wrap(X)
+
+
+def _transposed(A: Operand) -> Operand:
+    """Aᵀ, with the names that A has."""
+    if isinstance(A, Sparse):
+        return Sparse(transpose(A.rows), A.S, A.what, A.names)
+    if isinstance(A, Packed):
+        return Packed(A.matrix.transpose(), A.S, A.what, mine=True, on_gpu=A.on_gpu)
+    assert isinstance(A, Dense)
+    return type(A)(A.array.T, A.S, A.what, names=A.names)
+
+
+def _plain(A: Operand) -> Operand:
+    """The same, of which answers are arrays."""
+    if isinstance(A, Sparse):
+        return Sparse(A.rows, A.S, A.what, A.names)
+    if isinstance(A, Packed):
+        return A
+    assert isinstance(A, Dense)
+    return type(A)(A.array, A.S, A.what, names=A.names)
