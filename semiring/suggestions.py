@@ -19,7 +19,7 @@ MEANT = {
         "transitive_closure reachable descendants ancestors has_path warshall"),
     "sr.closure of a matrix, and S.star(x), such as sr.min_plus.star(x), of elements": "star asteration",
     "S.eye(n), such as sr.min_plus.eye(3)": "eye identity one ones",
-    "A ** k, where A is a sr.Matrix, by repeated squaring with sr.matmul": "power matrix_power mpow pow",
+    "A ** k, where A is a sr.Matrix, or sr.power(A, S, k)": "matrix_power mpow pow",
     "A | B, where A is a sr.Matrix, and S.add(x, y) of elements": "add union ewise_add plus",
     "A @ B, where A is a sr.Matrix, or sr.matmul(A, B, S)": "mxm mxv vxm dot multiply mul product mm spgemm spmm",
     "sr.as_graph or sr.adjacency, which read NetworkX, SciPy and data frames, as every verb does": (
@@ -27,8 +27,12 @@ MEANT = {
     "sr.Matrix.to_networkx": "to_networkx",
     "sr.Matrix.to_frame": "to_frame to_pandas to_polars",
     "sr.Matrix.to_sparse": "to_sparse to_scipy to_csr",
-    "sr.condensation, whose vertices are the strongly connected components": (
-        "components connected_components strongly_connected_components scc"),
+    "sr.components, of strong connection unless weak=True": (
+        "connected_components strongly_connected_components weakly_connected_components scc"),
+    "sr.longest_path": "dag_longest_path critical_path",
+    "sr.cycle_mean": "eigenvalue max_cycle_mean karp howard",
+    "sr.find_cycle": "has_cycle is_acyclic is_dag simple_cycles",
+    "sr.topological_order": "topological_sort toposort",
     "sr.factor, whose factors solve equations": "lu lu_factor splu inverse inv decompose",
     "sr.solve": "spsolve linsolve lstsq",
     "sr.read_graph": "read load open read_edges read_edgelist read_csv loadtxt",

@@ -139,19 +139,8 @@ class Matrix(Named):
 
     def __pow__(self, exponent: Any) -> Matrix:
         k = whole_number(exponent, "the exponent of a power", 0)
-        square, power = self, None
-        while k:
-            if k % 2:
-                power = square if power is None else power @ square
-            k //= 2
-            if k:
-                square = square @ square
-        if power is None:
-            one, identity = self.semiring.eye(self.n, self.dtype), np.empty(self.shape, self.dtype)
-            for field in self.dtype.names or (...,):  # by name: they may stand in another order
-                identity[field] = one[field]
-            return Matrix(identity, self.semiring, self.names)
-        return Matrix(power.array.copy(), self.semiring, self.names) if power is self else power
+        found: Matrix = verb("power")(self, self.semiring, k)
+        return found
 
     def __or__(self, other: Any) -> Matrix:
         names, mine, others = self._beside(other)

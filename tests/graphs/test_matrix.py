@@ -190,6 +190,7 @@ def test_fields_of_records_in_another_order():
     layout = np.dtype([("hops", "f4"), ("cost", "f8")])
     array = np.zeros((2, 2), layout)
     array["cost"] = [[INF, 2.0], [1.0, INF]]
+    array["hops"] = [[INF, 1.0], [1.0, INF]]
     one = Matrix(array, sr.shortest_hops) ** 0
     assert one.dtype == layout and one[0, 0]["cost"] == 0 and one[0, 1]["cost"] == INF
 

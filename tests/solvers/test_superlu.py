@@ -154,7 +154,7 @@ def test_what_fills_in_is_solved_as_a_dense_matrix(columns: int) -> None:
     assert plan.memory >= 2 * n * n * 8
     found = sr.solve(filling, B, sr.plus_times)
     np.testing.assert_allclose(found, np.linalg.solve(np.eye(n) - filling.toarray(), B), atol=1e-9)
-    street = sp.diags_array(np.full(n - 1, 0.25), offsets=1, format="csr")
+    street = sp.diags_array([np.full(n - 1, 0.25)] * 2, offsets=[-1, 1], format="csr")
     assert sr.plan(street, sr.plus_times, verb="solve", B=B).method == "SuperLU"
 
 
