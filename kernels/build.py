@@ -65,7 +65,7 @@ PURPOSES: dict[str, tuple[str, Callable[[Lowering, float, float], float]]] = {
 FUNCTIONS = {"blocks": 4, "fronts": 5}  # that such work needs, where it is more than one
 SETTLE = 2.5e-4  # seconds in which `semiring.algorithms.labels` settles a vertex
 LABEL = 2e-8  # and looks at a label
-TREE_EDGE = 1e-7  # seconds in which `semiring.algorithms.trees` looks at an edge for one line
+TREE_EDGE = 3e-7  # seconds in which `semiring.algorithms.trees` looks at an edge for one line
 
 
 def affordable(lowering: Lowering, rounds: float, terms: float, purpose: str = "blocks") -> Lowering:

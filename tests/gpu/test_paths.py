@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import cupy
 import numpy as np
 import pytest
 
 import semiring as sr
+
+cupy = pytest.importorskip("cupy")
 
 
 @pytest.mark.parametrize(

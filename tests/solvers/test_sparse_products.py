@@ -339,6 +339,8 @@ def test_a_product_with_a_vector_is_that_with_columns(
             return str(error)
 
     expected, found = outcome(np.stack([b, b], axis=1), **both), outcome(b, **more)
+    if not check and np.isnan(data).any():  # what comes of that is not defined
+        return
     if isinstance(expected, str):
         assert isinstance(found, str) and found.split("[")[0] == expected.split("[")[0]
         return
