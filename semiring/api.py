@@ -15,12 +15,11 @@ from .operands.dense import read_array
 from .operands.examine import examine
 from .operands.operand import Operand
 from .operands.read import operand
-from .results.paths import Paths
 from .solvers.plan import Plan
-from .solvers.search import positions
 from .solvers.task import Task, compute, first_offer, options, own_algebra, refuse_what_has_no_meaning
 
 if TYPE_CHECKING:
+    from .results.paths import Paths
     from .solvers.factors import Factors
     from .solvers.sparse_factors import SparseFactors
 
@@ -515,6 +514,9 @@ def paths(
     >>> R["Dale", "Ayr"]
     Path(weight=inf, vertices=None)
     """
+    from .results.paths import Paths  # the other verbs do without searches, which take a while to import
+    from .solvers.search import positions
+
     task = Task("paths", S, (A,), options(method=method, device=device, progress=progress), (sources, limit))
     given = task.given[0]
     ends = None if targets is None else positions(targets, given.names, given.shape[0])[1]
