@@ -203,7 +203,7 @@ def run(picture: Path | None = None, out: TextIO | None = None) -> bool:
     assert roads.weights is not None
     short = int(np.sum(roads.weights == 0))
     print(f"Roads of Minnesota: {roads.n:,} junctions, {len(roads):,} roads, {short} of length 0.", file=out)
-    print("Each answer is read from closure(roads, algebra). The first run also compiles.\n", file=out, flush=True)
+    print("Each answer is read from closure(roads, algebra).\n", file=out, flush=True)
     answers = ask(roads)
     a, b = answers.ends
     times = answers.seconds

@@ -11,33 +11,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import int64, void
+from numba import int64
 
-from semiring.kernels.cpu.compile.jit import njit
 from semiring.kernels.cpu.compile.raw import ROW_0, as_element, fetch, first_component, load, put, stay_apart, store
+from semiring.kernels.cpu.dense.operations_template import ZERO, plus, times
+from semiring.kernels.cpu.dense.template import DEPTH, ELEMENT, ITEM, compiled, entry, inline
 
-ELEMENT = np.float32  # or a tuple of scalar classes
-ZERO = np.float32(np.inf)
-ITEM = 4  # bytes of an element in a matrix
 K = 0  # replaced by each step
-DEPTH = 1  # entries of A that are taken at once
-compiled = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-inline = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
-
-
-def entry(*arguments: Any) -> Any:
-    return njit([void(*arguments)], error_model="numpy", no_cfunc_wrapper=True, nogil=True, cache=True)
-
-
-@inline
-def times(a: Any, b: Any, unit: Any) -> Any:
-    return a + b
-
-
-@inline
-def plus(x: Any, t: Any) -> Any:
-    return t if t < x else x
-
 
 # Template
 

@@ -24,6 +24,25 @@ from semiring.kernels.cpu.compile.threads import scratch, thread_count
 from semiring.kernels.lowering.base import Lowering
 
 TEMPLATE = Path(__file__).with_name("search_template.py")
+COMPARING = '''\
+@inline
+def differs(x, y):
+    return DIFFERS
+
+
+@inline
+def better(t, x):
+    """Whether t improves x: x ⊕ t ≠ x."""
+    return differs(as_element(ELEMENT, plus(x, t)), x)
+
+
+@inline
+def extend(x, a, unit):
+    """x ⊗ a in the element's own types."""
+    return as_element(ELEMENT, times(x, a, unit))
+
+
+'''
 INDEX = np.dtype(np.int32)  # of predecessors
 PASSES = 8  # times that an edge is looked at where labels are corrected, about
 
@@ -111,8 +130,7 @@ class CpuSearchKernel:
 def text_of(text: Program, template: Path = TEMPLATE) -> tuple[str, str]:
     """Name and text of the generated module of a template that compares elements."""
     parts = [f"(x[{i}] != y[{i}])" for i in range(len(text.components))]
-    differs = " | ".join(parts) if len(parts) > 1 else "x != y"
-    prelude = f"{text.prelude}@inline\ndef differs(x, y):\n    return {differs}\n\n\n"
+    prelude = text.prelude + COMPARING.replace("DIFFERS", " | ".join(parts) if len(parts) > 1 else "x != y")
     return f"{template.stem.removesuffix('_template')}_{text.name}", source(replace(text, prelude=prelude), template)
 
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import int64, void
+from numba import int64
 
-from semiring.kernels.cpu.compile.jit import njit
 from semiring.kernels.cpu.compile.raw import (
     ANY,
     PANEL,
@@ -23,40 +22,15 @@ from semiring.kernels.cpu.compile.raw import (
     stay_apart,
     store,
 )
+from semiring.kernels.cpu.dense.operations_template import ZERO, plus, times
+from semiring.kernels.cpu.dense.template import ELEMENT, ITEM, SIZE, compiled, entry, inline
 
-ELEMENT = np.float32  # or a tuple of scalar classes
-ZERO, ONE = np.float32(np.inf), np.float32(0)
-ITEM = 4  # bytes of an element in a matrix
-SIZE = 4  # and in planes
-compiled = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-inline = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
-
-
-def entry(*arguments: Any) -> Any:
-    return njit([void(*arguments)], error_model="numpy", no_cfunc_wrapper=True, nogil=True, cache=True)
-
-
-@inline
-def times(a: Any, b: Any, unit: Any) -> Any:
-    return a + b
-
-
-@inline
-def plus(x: Any, t: Any) -> Any:
-    return t if t < x else x
+ONE = np.float32(0)
 
 
 @inline
 def differs(x: Any, y: Any) -> Any:
     return x != y
-
-
-# Template
-
-ARITY = 4  # children of a node of the heap, as `sink` compares them
-NONE = np.int32(-1)
-SETTLED = np.int32(-2)  # in place of a position in the heap
-WIDE = 4  # where a level has an edge for so many vertices of the graph, it is wide
 
 
 @inline
@@ -69,6 +43,14 @@ def better(t: Any, x: Any) -> Any:
 def extend(x: Any, a: Any, unit: Any) -> Any:
     """x ⊗ a in the element's own types."""
     return as_element(ELEMENT, times(x, a, unit))
+
+
+# Template
+
+ARITY = 4  # children of a node of the heap, as `sink` compares them
+NONE = np.int32(-1)
+SETTLED = np.int32(-2)  # in place of a position in the heap
+WIDE = 4  # where a level has an edge for so many vertices of the graph, it is wide
 
 
 @compiled

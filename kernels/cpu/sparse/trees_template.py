@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import int64, void
+from numba import int64
 
-from semiring.kernels.cpu.compile.jit import njit
 from semiring.kernels.cpu.compile.raw import (
     ANY,
     PANEL,
@@ -29,33 +28,10 @@ from semiring.kernels.cpu.compile.raw import (
     store,
     wide_vectors,
 )
+from semiring.kernels.cpu.dense.operations_template import ZERO
+from semiring.kernels.cpu.dense.template import ELEMENT, ITEM, SIZE, compiled, entry, inline
 
-ELEMENT = np.float32  # or a tuple of scalar classes
-ZERO, ONE = np.float32(np.inf), np.float32(0)
-ITEM = 4  # bytes of an element in a matrix
-SIZE = 4  # and in planes
-compiled = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-inline = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
-
-
-def entry(*arguments: Any) -> Any:
-    return njit([void(*arguments)], error_model="numpy", no_cfunc_wrapper=True, nogil=True, cache=True)
-
-
-@inline
-def times(a: Any, b: Any, unit: Any) -> Any:
-    return a + b
-
-
-@inline
-def plus(x: Any, t: Any) -> Any:
-    return t if t < x else x
-
-
-@inline
-def differs(x: Any, y: Any) -> Any:
-    return x != y
-
+from .search_template import better, differs, extend
 
 # Template
 
@@ -63,18 +39,6 @@ NONE = np.int32(-1)
 OPEN = np.int32(-2)  # in place of a predecessor that is still looked for
 LOST = np.int32(-3)  # and of one that there is none of: the value is zero, that before it is not
 WAITS = np.int32(-4)  # open, and will be looked at in the next round
-
-
-@inline
-def better(t: Any, x: Any) -> Any:
-    """Whether t improves x: x ⊕ t ≠ x."""
-    return differs(as_element(ELEMENT, plus(x, t)), x)
-
-
-@inline
-def extend(x: Any, a: Any, unit: Any) -> Any:
-    """x ⊗ a in the element's own types."""
-    return as_element(ELEMENT, times(x, a, unit))
 
 
 @inline
