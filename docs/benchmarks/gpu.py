@@ -153,13 +153,15 @@ def log_sums_by_terms(sizes: list[int]) -> tuple[str, ...]:
 
 
 def closures(sizes: list[int]) -> list[tuple[str, ...]]:
-    """`sr.closure` of f32 distances, on the device and from host to host, and of short integer distances."""
-    device, host, short, wide = [], [], [], []
+    """`sr.closure` of f32 distances, alone, with next hops and from host to host, and of short integer distances."""
+    device, hops, host, short, wide = [], [], [], [], []
     for n in sizes:
         A = data(PRODUCTS[0], (n, n), 3)
         ms = milliseconds(lambda A=A: sr.closure(A, sr.min_plus), repeats(n))
         rate = n**3 / ms * 1e-9
         device.append(f"{ms:.3f} ms ({rate:.1f} T, {rate / PRODUCTS[0].limit:.0%})")
+        both = milliseconds(lambda A=A: sr.paths(A, sr.min_plus), min(repeats(n), 3))
+        hops.append(f"{both:.3f} ms ({both / ms:.2f} × the distances alone)")
         H = A.get()
         del A
         ms = milliseconds(lambda H=H: sr.closure(H, sr.min_plus, device="gpu"), min(repeats(n), 3))
@@ -175,7 +177,8 @@ def closures(sizes: list[int]) -> list[tuple[str, ...]]:
             del B
     return [
         ("f32 all-pairs shortest paths, no edge below 0", *device),
-        ("the same from a host array to a host array", *host),
+        ("the same with next hops, `sr.paths`", *hops),
+        ("the distances from a host array to a host array", *host),
         ("s32 all-pairs shortest paths, distances below 32,767", *short),
         ("f64 max-min closure, by the ranks of the values", *wide),
     ]

@@ -17,7 +17,7 @@ from semiring.graphs.names import position_of
 from semiring.graphs.texts import clip_repr, count_text
 from semiring.operands.convert import as_sparse, on_host
 from semiring.operands.dense import Dense
-from semiring.operands.devices import to_host
+from semiring.operands.devices import is_on_gpu, to_host, upload
 from semiring.operands.operand import Operand
 from semiring.solvers.forms import as_python, nothing_in
 from semiring.solvers.search import positions
@@ -43,10 +43,10 @@ class Paths:
     ----------
     given : Operand
         The graph.
-    weights : ndarray, shape (k, n)
+    weights : array, shape (k, n)
         Rows of the closure.
-    tree : ndarray of int32, shape (k, n)
-        Next hops where k = n and no sources were given, else predecessors.
+    tree : array of int32, shape (k, n)
+        Where the weights are: next hops where k = n and no sources were given, else predecessors.
     sources, targets : ndarray of int64, shape (k,), optional
         Positions; None: all vertices.
 
@@ -69,7 +69,7 @@ class Paths:
     """
 
     def __init__(
-        self, given: Operand, weights: Any, tree: np.ndarray, sources: np.ndarray | None = None,
+        self, given: Operand, weights: Any, tree: Any, sources: np.ndarray | None = None,
         targets: np.ndarray | None = None,
     ):
         self._given, self._values, self._tree = given, weights, tree
@@ -100,29 +100,31 @@ class Paths:
         return self._called(self._ends)
 
     @cached_property
-    def next_hop(self) -> np.ndarray:
+    def next_hop(self) -> Any:
         """The vertex after the source on the path to each vertex, by position: int32, shape (k, n).
 
-        −1 at the source itself, and where no path leads.
+        −1 at the source itself, and where no path leads. On a GPU if the weights are there.
         """
         if self._starts is None:
             return self._tree
         rows = np.arange(len(self._starts))[:, None]
-        first = np.where(self._tree == self._starts[:, None], np.arange(self.n, dtype=np.int32), np.int32(-1))
-        before = np.where(first >= 0, np.arange(self.n, dtype=np.int32), self._tree)
+        tree, own = self._host_tree, np.arange(self.n, dtype=np.int32)
+        before = np.where(tree == self._starts[:, None], own, tree)
         for _ in range(self.n.bit_length()):  # twice as far at each step, until all are a source's neighbours
             before = np.where(before >= 0, before[rows, before], before)
-        return before
+        return upload(before) if is_on_gpu(self._tree) else before
 
     @cached_property
-    def predecessors(self) -> np.ndarray:
+    def predecessors(self) -> Any:
         """The vertex before each vertex on the path from each source, by position: int32, shape (k, n).
 
-        −1 at the source itself, and where no path leads. A row makes a tree: see `tree`.
+        −1 at the source itself, and where no path leads. A row makes a tree: see `tree`. On a GPU if the weights are
+        there.
         """
         if self._starts is not None:
             return self._tree
-        return best_trees(self._graph, self._host, np.arange(self.n))
+        there = is_on_gpu(self._values)
+        return best_trees(self._given if there else self._graph, self._values, np.arange(self.n))
 
     def __getitem__(self, ends: tuple[Hashable, Hashable]) -> Path:
         if not isinstance(ends, tuple) or len(ends) != 2:
@@ -227,7 +229,7 @@ class Paths:
         if self._starts is None and "predecessors" not in self.__dict__:
             before = best_trees(self._graph, self._host[row : row + 1], np.array([start]))[0]
         else:
-            before = self.predecessors[row]
+            before = to_host(self.predecessors)[row]
         heads = np.flatnonzero(before >= 0)
         tails = before[heads].astype(np.int64)
         return Graph(tails, heads, self.n, self._weights_along(tails, heads), self.names)
@@ -267,7 +269,7 @@ class Paths:
         values = self._given.in_callers_dtype(self._host)
         for row in range(len(values)):
             start = row if self._starts is None else int(self._starts[row])
-            there = ends[self._tree[row, ends] >= 0]
+            there = ends[self._host_tree[row, ends] >= 0]
             walks = self._walks(np.full(len(there), row), np.full(len(there), start), there)
             for target, walk in zip(there.tolist(), walks, strict=True):
                 called = self._by_name(walk)
@@ -276,7 +278,7 @@ class Paths:
 
     def __len__(self) -> int:
         ends = slice(None) if self._ends is None else self._ends
-        return int(np.count_nonzero(self._tree[:, ends] >= 0))
+        return int(np.count_nonzero(self._host_tree[:, ends] >= 0))
 
     def __repr__(self) -> str:
         lines, ends = len(self._values), self.n if self._ends is None else len(self._ends)
@@ -289,6 +291,10 @@ class Paths:
     @cached_property
     def _host(self) -> np.ndarray:
         return np.asarray(to_host(self._values))
+
+    @cached_property
+    def _host_tree(self) -> np.ndarray:
+        return np.asarray(to_host(self._tree))
 
     @cached_property
     def _graph(self) -> Operand:
@@ -333,7 +339,7 @@ class Paths:
             going = (here >= 0) & (here != goal)
             if not going.any():
                 break
-            ahead = self._tree[here, goal] if forwards else self._tree[rows, here]
+            ahead = self._host_tree[here, goal] if forwards else self._host_tree[rows, here]
             steps.append(np.where(going, ahead, -1))
         table = np.stack(steps, axis=1)
         arrived = (table == goal[:, None]).any(axis=1)

@@ -10,12 +10,13 @@ import numpy as np
 
 from semiring.algebra.laws import full, show
 from semiring.algebra.rounding import nothing_improves
+from semiring.algebra.semiring import Semiring
 from semiring.algorithms.trees import better
 from semiring.errors import LawError, SemiringError
 from semiring.graphs.texts import clip_repr
-from semiring.operands.convert import as_sparse, on_host
+from semiring.operands.convert import as_sparse, on_device, on_host
 from semiring.operands.dense import Dense, as_is
-from semiring.operands.devices import to_host, upload
+from semiring.operands.devices import is_on_gpu, to_host, upload
 from semiring.operands.operand import Operand, order_of_one
 from semiring.operands.sparse import Sparse
 
@@ -23,6 +24,7 @@ from .plan import Plan
 from .search import positions
 from .task import Options, Task, compute, first_offer
 from .trees import best_trees
+from .trees_gpu import cut_off_on_gpu, improves_on_gpu
 
 
 def offer(task: Task) -> Plan:
@@ -58,22 +60,39 @@ def unnamed(given: Operand) -> Operand:
 
 def _run(
     given: Operand, values: Task, starts: np.ndarray | None, limit: Any, plan: Plan
-) -> tuple[Any, np.ndarray, np.ndarray | None]:
+) -> tuple[Any, Any, np.ndarray | None]:
     """The values; next hops of all pairs, or predecessors of the rows; and the vertices of the rows."""
+    taken_there = isinstance(given, Dense) and not given.on_gpu and plan.lowering.on_gpu and starts is None
+    if taken_there:
+        given = unnamed(on_device(given))
+        values = Task("closure", given.S, (given,), values.options)
     X = compute(values)
-    host, here = on_host(given), np.asarray(to_host(X))
+    X = upload(X) if given.on_gpu and not is_on_gpu(X) else X  # rows come to the host
     if starts is None:
-        tree = best_trees(host, here.T, np.arange(len(here)), backwards=True).T
+        tree = best_trees(given, X.T, np.arange(len(X)), backwards=True).T
     else:
-        tree = best_trees(host, here, starts)
-    if limit is None:
-        return X, tree, starts
-    cut_off(host, here, tree, limit)
-    return upload(here) if values.given[0].on_gpu else here, tree, starts
+        tree = best_trees(given, X, starts)
+    if limit is not None:
+        X = cut_off(given, X, tree, limit)
+    return (to_host(X), to_host(tree), starts) if taken_there else (X, tree, starts)
 
 
-def cut_off(given: Operand, values: np.ndarray, tree: np.ndarray, limit: Any) -> None:
+def cut_off(given: Operand, values: Any, tree: Any, limit: Any) -> Any:
     """Leave out the walks that are worse than a limit: their values become zero, and nothing comes before them.
+
+    Parameters
+    ----------
+    given : Operand
+    values : array, shape (k, n)
+        May be overwritten.
+    tree : array of int32, shape (k, n)
+        Is overwritten.
+    limit : element
+
+    Returns
+    -------
+    array, shape (k, n)
+        The values that are left.
 
     Raises
     ------
@@ -83,22 +102,34 @@ def cut_off(given: Operand, values: np.ndarray, tree: np.ndarray, limit: Any) ->
         When the limit is not an element.
     """
     S = given.S
-    T = S.over(values.dtype)
-    try:
-        if np.iscomplexobj(limit) and values.dtype.kind != "c":
-            raise TypeError("a complex number")
-        bound = S.array([limit], values.dtype)
-    except (TypeError, ValueError, OverflowError) as e:
-        raise SemiringError(f"limit must be an element of {S.name}, and is {clip_repr(limit)}: {e}") from None
-    if bound.shape != (1,):
-        raise SemiringError(f"limit must be one element of {S.name}, and is {clip_repr(limit)}")
-    if not np.all(T.contains(bound)):
-        raise SemiringError(f"limit is {show(bound[0])}, outside the carrier of {S.name}")
-    weights = given.array if isinstance(given, Dense) else as_sparse(given).values
-    if not nothing_improves(T, weights):
+    T, bound = S.over(given.dtype), _element(S, limit, given.dtype)
+    if is_on_gpu(values):
+        assert isinstance(given, Dense)
+        improves = improves_on_gpu(given)
+    else:
+        improves = not nothing_improves(T, given.array if isinstance(given, Dense) else as_sparse(given).values)
+    if improves:
         raise LawError(f"a limit needs that no edge is better than {show(T.one)} in {S.name}, for else a walk within "
                        "it may begin with one beyond it; compare the weights with it instead")
+    if is_on_gpu(values):
+        return cut_off_on_gpu(given, values, tree, bound)  # type: ignore[arg-type]
     for row, before in zip(values, tree, strict=True):
         far = better(T, row, full(row, bound[0]))[0]
         row[far] = T.zero
         before[far] = -1
+    return values
+
+
+def _element(S: Semiring, limit: Any, dtype: np.dtype) -> np.ndarray:
+    """A limit as an array of one element."""
+    try:
+        if np.iscomplexobj(limit) and dtype.kind != "c":
+            raise TypeError("a complex number")
+        bound = S.array([limit], dtype)
+    except (TypeError, ValueError, OverflowError) as e:
+        raise SemiringError(f"limit must be an element of {S.name}, and is {clip_repr(limit)}: {e}") from None
+    if bound.shape != (1,):
+        raise SemiringError(f"limit must be one element of {S.name}, and is {clip_repr(limit)}")
+    if not np.all(S.over(dtype).contains(bound)):
+        raise SemiringError(f"limit is {show(bound[0])}, outside the carrier of {S.name}")
+    return bound

@@ -1,4 +1,4 @@
-"""Trees of best walks for values that are there: by compiled code, by NumPy where that is faster, or on objects."""
+"""Trees of best walks for values that are there: where these are, by compiled code or by NumPy; or on objects."""
 
 from __future__ import annotations
 
@@ -18,24 +18,26 @@ from semiring.kernels.build import affordable, code_of
 from semiring.kernels.cpu.sparse.structure import transpose
 from semiring.kernels.cpu.sparse.trees import tree_kernel
 from semiring.kernels.lowering.objects import python_integers
-from semiring.operands.convert import as_sparse
+from semiring.operands.convert import as_sparse, on_host
 from semiring.operands.dense import Dense
+from semiring.operands.devices import is_on_gpu, to_host, upload
 from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse
 
 from .forms import plain_form
+from .trees_gpu import trees_on_gpu
 
 ALL = 1 << 22  # values that NumPy looks at together
 
 
-def best_trees(given: Operand, X: np.ndarray, roots: np.ndarray, *, backwards: bool = False) -> np.ndarray:
+def best_trees(given: Operand, X: Any, roots: np.ndarray, *, backwards: bool = False) -> Any:
     """The vertex before each on a best walk from each root; the vertex after it on one to the root, if `backwards`.
 
     Parameters
     ----------
     given : Operand
-        The graph, on the host.
-    X : ndarray, shape (k, n)
+        The graph, on the host; on a GPU if X is there.
+    X : array, shape (k, n)
         The values of the best walks from each root, or to it.
     roots : ndarray of int64, shape (k,)
     backwards : bool
@@ -43,8 +45,8 @@ def best_trees(given: Operand, X: np.ndarray, roots: np.ndarray, *, backwards: b
 
     Returns
     -------
-    ndarray of int32, shape (k, n)
-        −1 at the root, and where there is no walk. In the order of X in memory.
+    array of int32, shape (k, n)
+        −1 at the root, and where there is no walk. Where X is; on the host in its order in memory too.
 
     Raises
     ------
@@ -54,13 +56,19 @@ def best_trees(given: Operand, X: np.ndarray, roots: np.ndarray, *, backwards: b
         Where a walk has a value that the dtype cannot hold.
     """
     S, n = given.S, given.shape[0]
-    T = S.over(given.dtype)
-    own = X[np.arange(len(roots)), roots]
+    T, on_gpu = S.over(given.dtype), is_on_gpu(X)
+    own = X[np.arange(len(roots)), roots] if not on_gpu else to_host(X[upload(np.arange(len(roots))), upload(roots)])
     if not np.all(own == full(own, T.one)):
         raise LawError(
             f"{S.name}: best walks go round a cycle here before that stops improving, which no tree of walks can tell; "
             "ask sr.path for one walk at a time"
         )
+    if on_gpu:
+        assert isinstance(given, Dense)
+        P, lost_at = trees_on_gpu(given, X, roots, backwards, least_or_greatest(S) != 0)
+        for i in np.flatnonzero(lost_at >= 0).tolist():  # it is refused there, or was rightly zero
+            best_trees(on_host(given), to_host(X[i : i + 1]), roots[i : i + 1], backwards=backwards)
+        return P
     bounded = nothing_improves(T, given.array if isinstance(given, Dense) else as_sparse(given).values)
     graph = _edges(given, X, bounded, backwards, np.array_equal(roots, np.arange(n)))
     low = plain_form(S, given.dtype, given.facts, 3 * n + 3)
@@ -106,8 +114,8 @@ def _by_numpy(
 def _edges(given: Operand, X: np.ndarray, bounded: bool, backwards: bool, whole: bool) -> Sparse:
     """The edges that best walks can have: of an array those that are no worse than every walk to their heads.
 
-    `whole`: line i is that of vertex i, for all of them. A walk is no better than any of its edges where no edge is better than one. And where ⊗ is a sum, an edge of a
-    best walk is itself the best walk between its ends.
+    `whole`: line i is that of vertex i, for all of them. A walk is no better than any of its edges where no edge is
+    better than one. And where ⊗ is a sum, an edge of a best walk is itself the best walk between its ends.
     """
     S = given.S
     direction = least_or_greatest(S)

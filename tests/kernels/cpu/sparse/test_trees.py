@@ -23,14 +23,19 @@ inf = float("inf")
 ALGEBRAS: list[tuple[str, str, list[Any]]] = [
     ("min_plus", "f8", [0.0, 0.0, 0.1, 0.3, 1e-20, 2.0]), ("min_plus", "f4", [-1.0, 0.0, 1.5, 3.0]),
     ("max_min", "f4", [1.0, 2.0, 3.0]), ("viterbi", "f8", [1.0, 0.5, 0.3]),
+    ("shortest_hops", "home", [(0.0, 1.0), (0.0, 0.0), (1.0, 1.0), (1.0, 2.0), (0.3, 1.0)]),
 ]
 
 
-def drawn(seed: int, n: int, S: sr.Semiring, dtype: str, weights: list[Any]) -> np.ndarray:
-    rng = np.random.default_rng(seed)
+def dtype_of(S: sr.Semiring, name: str) -> np.dtype:
+    return S.dtypes[0] if name == "home" else np.dtype(name)
+
+
+def drawn(seed: int, n: int, S: sr.Semiring, name: str, weights: list[Any]) -> np.ndarray:
+    rng, dtype = np.random.default_rng(seed), dtype_of(S, name)
     A = rng.choice(np.array(weights, dtype), (n, n))
-    A[rng.random((n, n)) < 1 - 2.5 / n] = S.zero
-    if min(weights) < 0:  # no cycle
+    A[rng.random((n, n)) < 1 - 2.5 / n] = S.zero_in(dtype)
+    if np.min(weights) < 0:  # no cycle
         A = np.where(np.tri(n, dtype=bool), S.zero_in(dtype), A)
     return A
 
@@ -44,7 +49,7 @@ def compressed(A: np.ndarray, zero: Any) -> Rows:
 @pytest.mark.parametrize(("name", "dtype", "weights"), ALGEBRAS)
 def test_they_are_those_of_numpy(name: str, dtype: str, weights: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     S = sr.catalogue[name]
-    low = general(S, np.dtype(dtype))
+    low = general(S, dtype_of(S, dtype))
 
     @settings(max_examples=40, deadline=None)
     @given(st.integers(0, 10**6), st.sampled_from([1, 2, 9, 40, 70]), st.sampled_from([1, 3]),
@@ -52,10 +57,10 @@ def test_they_are_those_of_numpy(name: str, dtype: str, weights: list[Any], monk
     def check(seed: int, n: int, threads: int, lanes: int, across: bool) -> None:
         monkeypatch.setattr(trees, "LANES", lanes)
         A = drawn(seed, n, S, dtype, weights)
-        X, T = np.asarray(sr.closure(A, S)), S.over(dtype)
-        leaving = compressed(A, S.zero)
+        X, T = np.asarray(sr.closure(A, S)), S.over(A.dtype)
+        leaving = compressed(A, S.zero_in(A.dtype))
         entering = transpose(leaving)
-        bounded = min(weights) >= 0
+        bounded = np.min(weights) >= 0
         X = np.asfortranarray(X) if across else X
         P, lost = TreeKernel(program(low), threads).predecessors(entering, leaving, X, np.arange(n), bounded)
         edges = Edges(entering.offsets, entering.columns, entering.values, (leaving.offsets, leaving.columns))

@@ -1,0 +1,86 @@
+"""Which way round matrices and values go to the kernels of trees: an engine in NumPy stands in for that of the GPU."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import semiring as sr
+from semiring.algorithms import trees as rule
+from semiring.kernels.cuda.sparse import trees
+from semiring.operands.read import read
+from semiring.solvers.trees import best_trees
+from semiring.solvers.trees_gpu import cut_off_on_gpu, improves_on_gpu, trees_on_gpu
+
+inf = np.inf
+
+
+class Engine:
+    """The rule of trees on edges by their heads, for min-plus."""
+
+    def __init__(self, low: Any, backwards: bool):
+        self.backwards, self.T = backwards, sr.min_plus.over("f8")
+
+    def improves(self, values: np.ndarray) -> bool:
+        return bool((values < 0).any())
+
+    def edges(self, A: np.ndarray, x: np.ndarray, bounded: bool, all_pairs: bool) -> np.ndarray:
+        assert A.flags.c_contiguous and x.flags.c_contiguous
+        kept = np.where(np.isfinite(A) & ~np.eye(len(A), dtype=bool), A, inf)
+        kept[bounded & (x.max(axis=1, keepdims=True) < A)] = inf
+        return np.where(x < A, inf, kept) if all_pairs else kept
+
+    def predecessors(self, A: np.ndarray, x: np.ndarray, roots: np.ndarray, bounded: bool) -> tuple[Any, Any]:
+        heads, tails = np.nonzero(np.isfinite(A))
+        leaving = np.nonzero(np.isfinite(A.T))
+        offsets, out = (np.searchsorted(part, np.arange(len(A) + 1)) for part in (heads, leaving[0]))
+        edges = rule.Edges(offsets, tails.astype(np.int32), A[heads, tails], (out, leaving[1]))
+        P, lost = rule.predecessors(edges, self.T, x.T, roots, bounded, self.backwards)
+        assert not lost
+        return np.ascontiguousarray(P.T), np.full(len(roots), -1)
+
+    def cut_off(self, x: np.ndarray, p: np.ndarray, limit: np.ndarray) -> None:
+        far = x > limit[0]
+        x[far], p[far] = inf, -1
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    cupy = ModuleType("cupy")
+    vars(cupy).update(empty=np.empty, ascontiguousarray=np.ascontiguousarray, asarray=np.asarray)
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    monkeypatch.setattr(trees, "CudaTreeKernel", Engine)
+    monkeypatch.setattr(trees, "lowering_for", lambda *_: read(np.eye(2), sr.min_plus).form(2)[1])
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize("least", [0.0, -1.0])
+@pytest.mark.parametrize("backwards", [False, True])
+def test_trees_are_those_of_the_host(backwards: bool, least: float) -> None:
+    rng = np.random.default_rng(3)
+    for n in (1, 2, 9):
+        A = rng.integers(0, 5, (n, n)).astype(float)
+        A[rng.random((n, n)) < 0.5] = inf
+        if least < 0:
+            A = np.where(np.triu(np.ones((n, n), bool)), A - 2, inf)
+            np.fill_diagonal(A, 0)
+        X = sr.closure(A, sr.min_plus)
+        X = X.T if backwards else X
+        for roots in (np.arange(n), rng.permutation(n), np.arange(n // 2)):
+            P, lost = trees_on_gpu(read(A, sr.min_plus), X[roots], roots, backwards, True)
+            expected = best_trees(read(A, sr.min_plus), X[roots], roots, backwards=backwards)
+            assert P.shape == expected.shape and (expected == P).all()
+            assert lost.tolist() == [-1] * len(roots)
+
+
+@pytest.mark.usefixtures("engine")
+def test_limits_and_edges_that_improve() -> None:
+    A = read(np.array([[inf, 2.0], [-1.0, inf]]), sr.min_plus)
+    assert improves_on_gpu(A) and not improves_on_gpu(read(np.array([[0.0]]), sr.min_plus))
+    X, tree = np.array([[0.0, 2.0, 5.0]]).T, np.array([[-1, 0, 1]], np.int32).T
+    left = cut_off_on_gpu(A, X.T, tree.T, np.array([2.0]))
+    assert left.tolist() == [[0.0, 2.0, inf]] and tree.T.tolist() == [[-1, 0, -1]] and X[2, 0] == 5
