@@ -58,6 +58,7 @@ PURPOSES: dict[str, tuple[str, Callable[[Lowering, float, float], float]]] = {
     "substitution": ("sparse.substitution", rows.seconds),
     "fronts": ("sparse.fronts", fronts.seconds),
     "search": ("sparse.search", lambda lowering, rounds, terms: rounds * SETTLE + terms * LABEL),
+    "buckets": ("sparse.buckets", lambda lowering, rounds, terms: rounds * SETTLE + terms * LABEL),
     "levels": ("sparse.levels", lambda lowering, rounds, terms: rounds * SETTLE + terms * LABEL),
     "trees": ("sparse.trees", lambda lowering, rounds, terms: terms * TREE_EDGE),
     "sweep": ("sparse.sweeps", lambda lowering, rounds, terms: rounds * SETTLE + terms * LABEL),

@@ -650,7 +650,7 @@ def plan(
         As for the verb.
     S : Semiring or str, optional
         As for the verb.
-    verb : {"closure", "matmul", "factor", "solve", "rows", "path", "paths", "power", "cycle_mean"}
+    verb : {"closure", "matmul", "factor", "solve", "rows", "path", "paths", "nearest", "power", "cycle_mean"}
         ``"rows"`` is `closure_rows`.
     B : array_like, optional
         Of the shape that the verb takes: the other operand of ``"matmul"`` and ``"solve"``.
@@ -691,7 +691,8 @@ def plan(
     }
     refuse_what_has_no_meaning(verb, given_options, B, sources, k)
     arguments = {
-        "matmul": (None,), "rows": (sources,), "path": sources, "paths": (sources, None), "power": (k,),
+        "matmul": (None,), "rows": (sources,), "path": sources, "paths": (sources, None), "nearest": (sources,),
+        "power": (k,),
     }.get(verb, ())
     given = (A,) if B is None else (A, B)
     return first_offer(Task(verb, S, given, options(**given_options), tuple(arguments)))

@@ -26,6 +26,7 @@ BIG = 320  # order of a front that is eliminated by the dense engine
 TOUCH = 10  # terms that take as long as to gather, fill and store one element of a right-hand side
 SETUP = 0.5e-3  # seconds for a call, whatever the size
 VERTEX, EDGE = 1.2e-6, 0.4e-6  # seconds that the analysis takes for each
+EMPTY, GLANCE = 6.5e-8, 2e-9  # seconds to take one of n vertices from its bucket, and to look at an edge of it
 SETTLE, LOOK = 8.5e-9, 5e-9  # seconds to settle one of n vertices, over log2 n, and to look at an edge of it
 PASS = 2.8e-9  # seconds to pass an edge where all have one value
 SHORTEST, SHORT = 5, 10  # levels of a graph between which labels pass each edge about once for every level
@@ -177,6 +178,11 @@ def dense_seconds(n: int, rate: Rates) -> float:
 def settle_seconds(n: int, nnz: int, count: int, rate: Rates) -> float:
     """For `count` runs of Dijkstra's algorithm with a heap, each on one core."""
     return max(count / rate.threads, min(count, 1)) * (SETTLE * n * log2(max(n, 2)) + LOOK * nnz)
+
+
+def bucket_seconds(n: int, nnz: int, count: int, rate: Rates) -> float:
+    """For `count` searches by labels in buckets, each on one core."""
+    return max(count / rate.threads, min(count, 1)) * (EMPTY * n + GLANCE * nnz)
 
 
 def level_seconds(nnz: int, count: int, rate: Rates) -> float:

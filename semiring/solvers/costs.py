@@ -17,6 +17,7 @@ from semiring.algorithms.sparse.costs import (
     Rates,
     Work,
     analysis_seconds,
+    bucket_seconds,
     dense_seconds,
     level_seconds,
     rates,
@@ -27,6 +28,7 @@ from semiring.algorithms.sparse.costs import (
 from semiring.algorithms.sparse.ordering import NARROW
 from semiring.kernels.build import affordable, code_of
 from semiring.kernels.cpu.compile.threads import thread_count
+from semiring.kernels.cpu.sparse.buckets import suits
 from semiring.kernels.cpu.sparse.sweeps import LANES
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.fronts import TOGETHER
@@ -238,7 +240,8 @@ def factoring_share(plan: SparsePlan) -> float:
 class Searches(NamedTuple):
     """What searches from many vertices are predicted to take."""
 
-    settle: float  # seconds, one after the other
+    settle: float  # seconds, one after the other with a heap
+    buckets: float  # with labels in buckets
     sweep: float  # and many at once
     levels: float  # and breadth first, where all edges have one value
 
@@ -250,7 +253,7 @@ class Searches(NamedTuple):
     @property
     def way(self) -> str:
         """The purpose of the code for it, in `semiring.kernels.build`."""
-        return ("search", "sweep", "levels")[self.index(min(self))]
+        return ("search", "buckets", "sweep", "levels")[self.index(min(self))]
 
 
 def search_times(low: Lowering, A: Sparse | Analysis, count: int, alike: bool) -> Searches:
@@ -260,7 +263,8 @@ def search_times(low: Lowering, A: Sparse | Analysis, count: int, alike: bool) -
     going = -(-count * int(np.count_nonzero(np.diff(A.indptr))) // max(A.n, 1))  # others end where they begin
     sweep = sweep_seconds(A.n, A.spread, going, max(LANES // size, 1), rate, size)
     return Searches(
-        settle_seconds(A.n, A.nnz, going, rate) + written, sweep + written,
+        settle_seconds(A.n, A.nnz, going, rate) + written,
+        bucket_seconds(A.n, A.nnz, going, rate) + written if suits(low) else np.inf, sweep + written,
         level_seconds(A.nnz, going, rate) + written if alike else np.inf,
     )
 

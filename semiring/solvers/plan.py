@@ -21,7 +21,7 @@ class Plan:
     Attributes
     ----------
     operation : str
-        "closure", "matmul", "factor", "solve", "rows", "path", "power" or "cycle_mean".
+        "closure", "matmul", "factor", "solve", "rows", "path", "paths", "nearest", "power" or "cycle_mean".
     algebra : Semiring
     shape : tuple of int
         Of the answer.

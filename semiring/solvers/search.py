@@ -31,6 +31,7 @@ from semiring.kernels.build import affordable, code_of
 from semiring.kernels.choose import choose
 from semiring.kernels.cpu.compile.price import Code
 from semiring.kernels.cpu.compile.threads import thread_count
+from semiring.kernels.cpu.sparse.buckets import bucket_kernel, suits
 from semiring.kernels.cpu.sparse.levels import level_kernel
 from semiring.kernels.cpu.sparse.sweeps import sweep_kernel
 from semiring.kernels.facts import Facts
@@ -56,12 +57,9 @@ WORTH = 1 << 28  # edges times sources from which a GPU is faster, the copies in
 def offer(task: Task) -> Plan:
     """Rows of a closure, or one best path, by searching from their sources."""
     S = task.S
-    if not S.selective:
-        if task.verb == "path":
-            raise LawError(f"a best path needs a selective ⊕, and in {S.name} {S._law_report.flags['selective']}")
-        raise LawError(
-            f"{S.name}: ⊕ does not select, so that no single walk is best; use factor(A, S).solve(B), or closure(A, S)"
-        )
+    if not S.selective and task.verb == "path":
+        raise LawError(f"a best path needs a selective ⊕, and in {S.name} {S._law_report.flags['selective']}")
+    refuse_sums(S)
     given = task.operands[0]
     n = order_of_one(given.shape)
     if task.verb == "path":
@@ -83,6 +81,14 @@ def offer(task: Task) -> Plan:
     )
 
 
+def refuse_sums(S: Semiring) -> None:
+    """An algebra in which a value belongs to no single walk."""
+    if not S.selective:
+        raise LawError(
+            f"{S.name}: ⊕ does not select, so that no single walk is best; use factor(A, S).solve(B), or closure(A, S)"
+        )
+
+
 def way_of(form: Form, predecessors: bool = False) -> tuple[str, str]:
     """What the search is called, and why it can be done."""
     if not form.bounded:
@@ -91,6 +97,8 @@ def way_of(form: Form, predecessors: bool = False) -> tuple[str, str]:
         return "breadth-first search", "all edges have one value, none better than 1"
     if form.together and not predecessors:
         return "sweeps over the edges, of many sources at once", "no edge is better than 1, and it is predicted faster"
+    if form.buckets:
+        return "labels in buckets", "no edge is better than 1, and ⊗ is a sum"
     return "label setting", "no edge is better than 1"
 
 
@@ -181,6 +189,7 @@ class Form:
     bounded: bool  # no edge is better than 1, so that vertices settle best first
     alike: bool = False  # all edges have one value, and are searched breadth first
     together: bool = False  # several sources are searched from at once
+    buckets: bool = False  # or one after the other by labels in buckets, not with a heap
     codes: tuple[Code, ...] = ()  # what is told how long the search took that could be compiled, and is not
 
 
@@ -210,6 +219,10 @@ class Search:
             return low.decode(X), P
         if self.form.together and not predecessors:
             return low.decode(sweep_kernel(low).sweep(self.stored, starts)), None
+        if self.form.buckets:
+            largest = float(self.form.facts.largest)
+            X, P = bucket_kernel(low).rows(self.stored, starts, predecessors, largest)
+            return low.decode(X), P
         kernel = search_kernel(low)
         if self.form.bounded:
             X, P = kernel.settle(self.stored, starts, predecessors)
@@ -282,15 +295,17 @@ def on_the_host(given: Sparse, form: Form, sources: int, predecessors: bool = Fa
     """How so many searches run on the CPU: in which way, and whether compiled."""
     machine = form.low.kind == "numba" and form.bounded
     alike = machine and given.alike
-    purpose = "levels" if alike else "search"
+    buckets = machine and not alike and suits(form.low)
+    purpose = "levels" if alike else "buckets" if buckets else "search"
     low = affordable(form.low, float(sources) * given.n, float(sources) * given.n**2, purpose)
     sweep = code_of(form.low, "sweep") if machine and not alike and sources > 1 and not predecessors else None
     if low.compiled:
         together = False
         if sweep is not None:
             times = search_times(low, given, sources, given.alike)
-            together = times.sweep < times.settle and sweep.repays(times.settle)
-        return replace(form, low=low, alike=alike, together=together)
+            one_by_one = times.buckets if buckets else times.settle
+            together = times.sweep < one_by_one and sweep.repays(one_by_one)
+        return replace(form, low=low, alike=alike, together=together, buckets=buckets)
     codes = [code_of(form.low, purpose)] + ([] if sweep is None else [sweep])
     if given.dtype.kind in "iu" and given.S.is_tropical:
         low = python_integers(given.S, given.dtype, low.reason)  # in which no sum leaves the dtype on the way

@@ -74,6 +74,7 @@ SOLVERS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "path": dict.fromkeys(("dense", "device", "sparse", "packed"), ("search",)),
     "paths": dict.fromkeys(("dense", "device", "sparse", "packed"), ("paths",)),
+    "nearest": dict.fromkeys(("dense", "device", "sparse", "packed"), ("nearest",)),
     "power": dict.fromkeys(("dense", "device", "sparse", "packed"), ("powers",)),
     "cycle_mean": dict.fromkeys(("dense", "device", "sparse", "packed"), ("cycle_means",)),
     # Of verbs with an option that asks for something else.
@@ -161,6 +162,7 @@ TAKES = {
     "rows": "device predecessors sources",
     "path": "sources",
     "paths": "method device sources",
+    "nearest": "sources",
     "power": "device check k",
     "cycle_mean": "",
 }
@@ -275,7 +277,7 @@ class Task:
         else:
             stays = device == "cpu" or (device is None and (work < LEAST_WORK or kinds != {"dense"}))
         # These solvers place their operands.
-        stays |= verb in ("rows", "path", "paths", "cycle_mean")
+        stays |= verb in ("rows", "path", "paths", "nearest", "cycle_mean")
         stays |= verb == "matmul" and "sparse" in kinds and "packed" not in kinds
         if not stays:
             self.operands = place(operands, device, work)

@@ -17,6 +17,7 @@ from semiring.kernels.build import code_of, kernel, sparse_kernel
 from semiring.kernels.choose import choose
 from semiring.kernels.cpu.compile.price import always, has_numba, loads_numba
 from semiring.kernels.cpu.dense.scan import SCANNED, scan
+from semiring.kernels.cpu.sparse.buckets import suits
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.operands.sparse import Sparse
@@ -116,9 +117,12 @@ def _run_rows(S: Semiring, dtype: np.dtype) -> None:
     levels_of(given.rows, np.array([1, 0])).substitute(low, B, False)
     if S.selective:
         form = form_of(given)
-        ways: dict[str, dict[str, Any]] = {"search": {}, "sweep": {"together": True}, "levels": {"alike": True}}
+        one_by_one = "buckets" if form.bounded and suits(form.low) else "search"
+        ways: dict[str, dict[str, Any]] = {
+            one_by_one: {"buckets": one_by_one == "buckets"}, "sweep": {"together": True}, "levels": {"alike": True},
+        }
         for purpose, way in ways.items():
-            if purpose == "search" or form.bounded:
+            if purpose == one_by_one or form.bounded:
                 code_of(form.low, purpose).repays(0.0)
                 Search(S, given, replace(form, **way)).rows(np.array([0]), False)
         row = _elements(S, dtype, (1, 2))

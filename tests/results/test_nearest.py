@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csgraph
 
 import semiring as sr
-from semiring.results.nearest import origins
+from semiring.solvers.nearest import origins
 
 inf = np.inf
 

@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
+from semiring.kernels.cpu.sparse.buckets import CpuBucketKernel
 from semiring.kernels.cpu.sparse.levels import CpuLevelKernel
 from semiring.kernels.cpu.sparse.search import CpuSearchKernel
 from semiring.kernels.cpu.sparse.sweeps import CpuSweepKernel
@@ -141,7 +142,7 @@ def test_large_closures_are_those_of_elimination(S: sr.Semiring, reflexive: bool
 @pytest.mark.usefixtures("machine_code")
 def test_all_edges_at_once_or_one_source_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
-    for kind, name in ((CpuSearchKernel, "settle"), (CpuSweepKernel, "sweep"), (CpuLevelKernel, "levels")):
+    for name, (kind, _) in WAYS.items():
         do = getattr(kind, name)
 
         def watched(self: Any, *given: Any, do: Any = do, name: str = name) -> Any:
@@ -151,10 +152,13 @@ def test_all_edges_at_once_or_one_source_after_the_other(monkeypatch: pytest.Mon
         monkeypatch.setattr(kind, name, watched)
     path = sp.diags_array([np.arange(1.0, 3000)], offsets=[1], format="csr")
     steps = sp.diags_array([np.ones(2999)], offsets=[1], format="csr")
-    for A, wanted in ((random_graph(400, 12), "sweep"), (path, "settle"), (steps, "levels")):
+    for A, S, wanted in (
+        (random_graph(400, 12), sr.min_plus, "sweep"), (path, sr.min_plus, "rows"), (path, sr.min_max, "settle"),
+        (steps, sr.min_plus, "levels"),
+    ):
         calls.clear()
-        found = sr.closure(A, sr.min_plus, method="search")
-        assert calls == [wanted] and np.array_equal(found, sr.closure(A, sr.min_plus, method="sparse"))
+        found = sr.closure(A, S, method="search")
+        assert calls == [wanted] and np.array_equal(found, sr.closure(A, S, method="sparse"))
 
 
 @pytest.mark.usefixtures("machine_code")
@@ -188,16 +192,17 @@ def test_a_matrix_without_vertices_or_edges() -> None:
 WAYS = {
     "settle": (CpuSearchKernel, "label setting"), "correct": (CpuSearchKernel, "label correcting"),
     "sweep": (CpuSweepKernel, "sweeps over the edges, of many sources at once"),
-    "levels": (CpuLevelKernel, "breadth-first search"),
+    "levels": (CpuLevelKernel, "breadth-first search"), "rows": (CpuBucketKernel, "labels in buckets"),
 }
 
 
 @pytest.mark.usefixtures("machine_code")
 @pytest.mark.parametrize(("name", "predecessors"), [
-    ("settle", True), ("sweep", False), ("levels", True), ("levels", False), ("correct", False), ("correct", True),
+    ("settle", True), ("rows", True), ("sweep", False), ("levels", True), ("levels", False), ("correct", False),
+    ("correct", True),
 ])
 def test_plans_name_the_way_that_runs(name: str, predecessors: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    A = random_graph(800, 8)
+    A, S = random_graph(800, 8), sr.max_min if name == "settle" else sr.min_plus
     if name == "levels":
         A.data[:] = 1
     elif name == "correct":
@@ -216,12 +221,12 @@ def test_plans_name_the_way_that_runs(name: str, predecessors: bool, monkeypatch
 
     for way, (kernel, _) in WAYS.items():
         recording(way, kernel)
-    plan = sr.plan(A, sr.min_plus, verb="rows", sources=range(400), predecessors=predecessors)
+    plan = sr.plan(A, S, verb="rows", sources=range(400), predecessors=predecessors)
     plan.run()
     assert ran[0] == name and plan.method == WAYS[name][1]
     ran.clear()
     if not predecessors:
-        plan = sr.plan(A, sr.min_plus, method="search")
+        plan = sr.plan(A, S, method="search")
         plan.run()
         assert plan.method == "search" and plan.reasons["method"] == f"{WAYS[ran[0]][1]}, as asked"
 

@@ -24,9 +24,10 @@ def test_everything_that_is_said_to_be_compiled_is(monkeypatch: pytest.MonkeyPat
     sr.warmup(sr.min_plus, "max_min", dtypes=["f8"], sparse=True)
     for S in (sr.min_plus, sr.max_min):
         searches = general(S, np.dtype("f8"))
-        wanted = {code_of(form(S, "f8"), "fronts"), *(code_of(searches, p) for p in ("search", "levels", "sweep"))}
+        purposes = ("buckets" if S is sr.min_plus else "search", "levels", "sweep")
+        wanted = {code_of(form(S, "f8"), "fronts"), *(code_of(searches, p) for p in purposes)}
         assert wanted <= set(compiled)
-    assert {"fronts", "search", "levels", "sweep"} < set(PURPOSES)
+    assert {"fronts", "search", "buckets", "levels", "sweep"} < set(PURPOSES)
 
 
 def test_blocks_are_closed_and_multiplied_by_the_engine_that_compiles(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from semiring.kernels.blocks.bits import WORD
+from semiring.kernels.cpu.compile import raw
 
 from .vectors import (
     PIVOTS,
@@ -27,11 +28,11 @@ from .vectors import (
     remove,
     store,
     store_byte,
-    trailing_zeros,
     transpose_tile,
     unpack_bytes,
 )
 
+trailing_zeros: Any = raw.trailing_zeros  # a type checker would ask the callers for the typing context
 PANEL = WORD * VECTOR  # pivots whose columns fill one vector: the diagonal block of the closure
 CHUNK = 1024  # rows of C that share a set of tables: enough to repay building them, few enough for the cache
 

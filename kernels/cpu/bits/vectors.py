@@ -113,16 +113,6 @@ def lookup(typingctx: Any, target: Any, tables: Any, word: Any) -> Any:
 
 
 @instruction
-def trailing_zeros(typingctx: Any, word: Any) -> Any:
-    """Position of the lowest bit of a word that is not zero."""
-
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.cttz(arguments[0], ir.IntType(1)(1))
-
-    return types.int64(types.uint64), emit
-
-
-@instruction
 def pack_bytes(typingctx: Any, address: Any) -> Any:
     """64 bytes as a word: a bit is set where the byte is not zero."""
 

@@ -159,7 +159,7 @@ from numba.np.numpy_support import from_dtype
 from semiring.kernels.cpu.compile.jit import njit
 from semiring.kernels.cpu.compile.raw import (
     ANY, PANEL, ROW_0, ROW_1, ROW_2, ROW_3, as_element, call, fetch, first_component, floor, fma, load, put,
-    select, stay_apart, store, take, wide_vectors
+    select, stay_apart, store, take, trailing_zeros, wide_vectors
 )
 
 '''

@@ -224,6 +224,16 @@ def select(typing: Any, condition: Any, x: Any, y: Any) -> Any:
 
 
 @intrinsic
+def trailing_zeros(typing: Any, word: Any) -> Any:
+    """Position of the lowest bit of a word that is not zero."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic
 def take(typing: Any, address: Any) -> Any:
     """The 64-bit integer at `address`, which it increments; atomic."""
 

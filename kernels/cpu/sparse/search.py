@@ -1,8 +1,8 @@
 """Rows of a closure for a few sources over compressed rows, on the CPU, for semirings whose ⊕ selects.
 
 The compiled loops are generated for each semiring, from search_template.py. A thread takes one source after the
-other: where no edge is better than 1 vertices settle best first, elsewhere labels are corrected. See sweeps.py for
-many sources at once.
+other: where no edge is better than 1 vertices settle best first, elsewhere labels are corrected. See buckets.py
+for sums, levels.py for edges of one value, and sweeps.py for many sources at once.
 """
 
 from __future__ import annotations

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from semiring.kernels.cpu.bits.vectors import compiled, trailing_zeros
+from semiring.kernels.cpu.bits.vectors import compiled
 from semiring.kernels.cpu.compile import raw
 from semiring.kernels.numpy.structure import BROKEN, FINE, SORTED, UNSORTED
 
 fetch: Any = raw.fetch  # a type checker would ask the callers for the typing context
 put: Any = raw.put
 select: Any = raw.select
+trailing_zeros: Any = raw.trailing_zeros
 BLOCK = 1 << 9  # rows that are looked at together: their columns stay in the cache
 BATCH = 1 << 20  # entries that are counted in 32 bits
 

@@ -27,10 +27,10 @@ from semiring.kernels.cpu.bits.vectors import (
     remove,
     store,
     store_byte,
-    trailing_zeros,
     transpose_tile,
     unpack_bytes,
 )
+from semiring.kernels.cpu.compile.raw import trailing_zeros
 
 quick = settings(max_examples=80, deadline=None)
 WORDS = st.integers(0, 2**64 - 1) | st.sampled_from([0, 1, 2**63, 2**64 - 1]) | st.integers(0, 63).map(lambda b: 1 << b)

@@ -1,0 +1,146 @@
+"""Rows of a closure from few sources over compressed rows, on the CPU, where ⊗ is a sum and no edge is better than 1.
+
+Labels lie in buckets by their size, which are emptied in turn, and in which they may still improve: no heap is sorted.
+The width of a bucket is a weight that about every second vertex has an edge below, so that few vertices leave their
+bucket twice. A vertex that improves moves to another bucket at once. Rows are those of `settle` to the bit: sums,
+rounded, keep the order of labels, so that the best of all walks does not depend on the order in which they are looked
+at; between walks of one weight predecessors may be others.
+
+E. V. Denardo, B. L. Fox, Shortest-route methods 1: reaching, pruning, and buckets (1979); U. Meyer, P. Sanders,
+Δ-stepping: a parallelizable shortest path algorithm (2003).
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+
+from semiring.kernels.blocks.rows import Rows
+from semiring.kernels.cpu.compile import cache
+from semiring.kernels.cpu.compile.program import Program, program
+from semiring.kernels.cpu.compile.threads import scratch
+from semiring.kernels.lowering.base import Lowering
+
+from .search import INDEX, CpuSearchKernel, text_of
+
+TEMPLATE = Path(__file__).with_name("buckets_template.py")
+VERTEX = 16  # bytes, as in the template
+LARGEST_RING = 1 << 16  # buckets
+SAMPLE = 4096  # weights that are looked at for the width of a bucket
+TIMES = 3  # a vertex may leave its bucket, on average; by then a heap would have taken no longer
+
+
+class CpuBucketKernel(CpuSearchKernel):
+    """Best walks by labels in buckets, for one tropical semiring in one storage type; see `CpuSearchKernel`."""
+
+    @cached_property
+    def in_buckets(self) -> ModuleType:
+        """The compiled module: ``pass_buckets``."""
+        return cache.load(*text_of(self.program, TEMPLATE))
+
+    def rows(
+        self, A: Rows, sources: np.ndarray, predecessors: bool, largest: float
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """What `settle` finds; rows for which buckets take long are settled.
+
+        Parameters
+        ----------
+        A : Rows
+            Square, in storage, of one component.
+        sources : ndarray of int64, shape (k,)
+        predecessors : bool
+        largest : float
+            No weight but an infinite one is larger.
+        """
+        starts, P = np.arange(len(sources) + 1), self._results(A, sources, predecessors)[1]
+        X, finished = self._pass(A, starts, sources, P, False, largest)
+        left = np.flatnonzero(finished == 0)
+        if len(left):
+            found, before = self.settle(A, sources[left], predecessors)
+            X[left] = found
+            if P is not None:
+                P[left] = before
+        return X, P
+
+    def nearest(self, A: Rows, sources: np.ndarray, largest: float) -> tuple[np.ndarray, np.ndarray] | None:
+        """Of every vertex the best of the rows of different sources, and the source that it comes from.
+
+        Parameters
+        ----------
+        A, sources, largest
+            As for `rows`.
+
+        Returns
+        -------
+        x : ndarray, shape (n,)
+        origins : ndarray of int32, shape (n,)
+            −1 where no walk leads. None instead of both where buckets take long.
+        """
+        origins = np.empty((1, A.shape[0]), INDEX)
+        X, finished = self._pass(A, np.array([0, len(sources)]), sources, origins, True, largest)
+        return (X[0], origins[0]) if finished[0] else None
+
+    def _pass(
+        self, A: Rows, starts: np.ndarray, sources: np.ndarray, P: np.ndarray | None, origins: bool, largest: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """A row for each of the groups of sources that begin at `starts`, and which of them were finished."""
+        n, count, width = A.shape[0], len(starts) - 1, width_of(A, largest)
+        X, finished = np.empty((count, n), A.values.dtype), np.zeros(count, np.uint8)
+        if not width:
+            return X, finished
+        scale, ring = np.array([1 / width]), 1 << max(int(largest / width) + 4, 63).bit_length()
+        pass_buckets = self.in_buckets.pass_buckets.made()
+        shared = [a.ctypes.data for a in (starts, sources, A.offsets, A.columns, A.values)]
+
+        def rows(first: int, last: int) -> None:
+            _memory, place = scratch(VERTEX * n + 4 * ring + ring // 8)
+            predecessor, step = (0, 0) if P is None else (P.ctypes.data, n * INDEX.itemsize)
+            pass_buckets(
+                X.ctypes.data, predecessor, step, origins, *shared, n, scale.ctypes.data, ring, first, last, TIMES * n,
+                finished.ctypes.data, place, 1,
+            )
+
+        self._share("pass_buckets", rows, count, len(A.columns) + n)
+        return X, finished
+
+
+def suits(low: Lowering) -> bool:
+    """Whether labels are single numbers, and ⊗ a sum under min or max."""
+    return low.kind == "numba" and low.algebra.is_tropical and len(low.components) == 1
+
+
+def width_of(A: Rows, largest: float) -> float:
+    """How much labels in a bucket may differ by; 0 where buckets do not suit the weights.
+
+    Examples
+    --------
+    >>> ring = Rows(np.arange(5), np.array([1, 2, 3, 0], np.int32), np.array([1.0, 2.0, 3.0, 4.0]), 4)
+    >>> width_of(ring, 4.0)
+    2.0
+    """
+    sizes = np.abs(A.values[:: max(len(A.values) // SAMPLE, 1)].astype(float))
+    sizes = np.sort(sizes[(sizes > 0) & (sizes <= largest)])
+    if not len(sizes):
+        return 0.0
+    light = len(sizes) * A.shape[0] // (2 * max(len(A.values), 1))  # one edge for every second vertex
+    width = max(float(sizes[min(light, len(sizes) // 2)]), float(largest) / (LARGEST_RING // 2))
+    return width if np.isfinite(1 / width) else 0.0
+
+
+def names_of(lowering: Lowering) -> list[str]:
+    """The name under which the compiled function is kept on disk."""
+    return [f"{cache.stem(*text_of(program(lowering), TEMPLATE))}.pass_buckets"]
+
+
+@lru_cache(1024)
+def bucket_kernel(lowering: Lowering) -> CpuBucketKernel:
+    """The kernel of a lowering of machine numbers."""
+    return _kernel(program(lowering))
+
+
+@lru_cache(256)
+def _kernel(text: Program) -> CpuBucketKernel:
+    return CpuBucketKernel(text)

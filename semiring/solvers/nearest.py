@@ -1,0 +1,90 @@
+"""Solver: for every vertex the best of some sources, by one search from all of them."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from semiring.errors import GraphError
+from semiring.kernels.blocks.rows import Rows
+from semiring.kernels.build import affordable
+from semiring.kernels.cpu.sparse.buckets import bucket_kernel, suits
+from semiring.kernels.lowering.base import Lowering
+from semiring.operands.convert import as_sparse, on_host
+from semiring.operands.operand import Operand, order_of_one
+from semiring.operands.sparse import Sparse
+
+from .plan import Plan
+from .search import Search, form_of, place_of, positions, refuse_sums
+from .task import Task, compute, first_offer, options
+
+ROOT = object()  # what the vertex with an edge to every source is called, where vertices have names
+
+
+def offer(task: Task) -> Plan:
+    """Labels in buckets from all sources at once; elsewhere a search from a vertex with an edge of weight 1 to each."""
+    S, given = task.S, task.operands[0]
+    refuse_sums(S)
+    n = order_of_one(given.shape)
+    starts = np.unique(positions(task.arguments[0], given.names, n)[1])
+    if not starts.size:
+        raise GraphError("nearest needs at least one place")
+    matrix = as_sparse(on_host(given))
+    form = form_of(matrix)
+    if form.bounded and suits(form.low):
+        low = affordable(form.low, float(n), float(n) ** 2, "buckets")
+        if low.compiled:
+            run = partial(_in_buckets, matrix, starts)
+            return _plan(task, "labels in buckets", low, place_of(low), float(matrix.nnz), run)
+    found = first_offer(_from_a_root(matrix, starts))
+    return _plan(task, found.method, found.lowering, found.place, found.work, partial(_by_predecessors, matrix, starts))
+
+
+def _plan(task: Task, method: str, low: Lowering, place: str, work: float, run: Any) -> Plan:
+    given = task.operands[0]
+    n = given.shape[0]
+    return Plan("nearest", task.S, (n,), method, low, place, work, n * (given.dtype.itemsize + 4), run,
+                reasons={"method": "one search from all places"})
+
+
+def _in_buckets(given: Sparse, starts: np.ndarray, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
+    low, form = plan.lowering, form_of(given)
+    stored = Search(given.S, given, form).stored
+    found = bucket_kernel(low).nearest(stored, starts, float(form.facts.largest))
+    if found is None:
+        return _by_predecessors(given, starts, plan)
+    return low.decode(found[0]), found[1]
+
+
+def _by_predecessors(given: Sparse, starts: np.ndarray, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
+    x, before = compute(_from_a_root(given, starts))
+    return np.ascontiguousarray(x[: given.n]), origins(before, starts)
+
+
+def _from_a_root(given: Sparse, starts: np.ndarray) -> Task:
+    root = given.n if given.names is None else ROOT
+    return Task("rows", given.S, (with_a_root(given, starts),), options(predecessors=True), (root,))
+
+
+def with_a_root(given: Operand, starts: np.ndarray) -> Sparse:
+    """The graph and one vertex more, with an edge of weight one to each of some."""
+    rows = as_sparse(on_host(given)).rows
+    ones = np.full(len(starts), given.S.one_in(given.dtype), given.dtype)
+    offsets = np.append(rows.offsets, rows.offsets[-1] + len(starts))
+    made = Rows(offsets, np.append(rows.columns, starts.astype(np.int32)), np.append(rows.values, ones), rows.width + 1)
+    names = None if given.names is None else [*given.names, ROOT]
+    return Sparse(made, given.S, given.what, names)
+
+
+def origins(before: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """The place at which the way back from each vertex ends; −1 where there is none."""
+    n = len(before) - 1
+    here = np.append(before[:n], np.int32(-1))
+    here[starts] = np.where(here[starts] == n, starts, here[starts])  # a place that is no way of another ends its own
+    while True:
+        ahead = np.where(here < 0, here, here[here])
+        if np.array_equal(ahead, here):
+            return here[:n]
+        here = ahead
