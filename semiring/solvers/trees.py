@@ -62,7 +62,7 @@ def best_trees(given: Operand, X: np.ndarray, roots: np.ndarray, *, backwards: b
             "ask sr.path for one walk at a time"
         )
     bounded = nothing_improves(T, given.array if isinstance(given, Dense) else as_sparse(given).values)
-    graph = _edges(given, X, bounded, backwards, len(roots) == n)
+    graph = _edges(given, X, bounded, backwards, np.array_equal(roots, np.arange(n)))
     low = plain_form(S, given.dtype, given.facts, 3 * n + 3)
     low = affordable(low, float(len(roots)), float(graph.nnz) * len(roots), "trees")
     leaving, entering = graph.rows, transpose(graph.rows)
@@ -107,7 +107,7 @@ def _edges(given: Operand, X: np.ndarray, bounded: bool, backwards: bool, whole:
     """The edges that best walks can have: of an array those that are no worse than every walk to their heads.
 
     A walk is no better than any of its edges where no edge is better than one. And where ⊗ is a sum, an edge of a
-    best walk is itself the best walk between its ends.
+    best walk is itself the best walk between its ends, which X tells where its rows are the vertices in their order.
     """
     S = given.S
     direction = least_or_greatest(S)

@@ -159,6 +159,13 @@ def test_some_sources_and_targets() -> None:
         R["Ayr", "Dale"]
 
 
+def test_all_sources_in_another_order() -> None:
+    A = np.array([[inf, 1.0, 4.0], [inf, inf, 2.0], [0.5, inf, inf]])
+    R, every = sr.paths(A, sr.min_plus, sources=[2, 0, 1]), sr.paths(A, sr.min_plus)
+    for ends in product(range(3), repeat=2):
+        assert R[ends] == every[ends] and R[ends].vertices is not None
+
+
 def test_a_limit() -> None:
     R = sr.paths(sr.as_graph(ROADS), sr.min_plus, limit=4.0)
     assert {row[:3] for row in R} == {

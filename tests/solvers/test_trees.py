@@ -37,6 +37,8 @@ def test_edges_that_are_left_out_are_of_no_best_walk(
             assert (best_trees(operand, X, roots, backwards=backwards) == found).all()
         some = roots[: n // 2 + 1]
         assert (best_trees(operand, X[some], some, backwards=backwards) == found[some]).all()
+        some = rng.integers(0, n, n)  # as many as there are vertices, in another order, some of them twice
+        assert (best_trees(operand, X[some], some, backwards=backwards) == found[some]).all()
 
     check()
 
