@@ -48,6 +48,26 @@ def test_means_are_those_of_all_cycles(
     assert own == best or (dtype == "tenths" and abs(own - best) < 1e-14)
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.integers(2, 5), st.integers(0, 10**6), st.sampled_from([1e9, 1e17, 1e40, 1e304]))
+def test_heavy_edges_do_not_cost_the_others_their_digits(n: int, seed: int, heavy: float) -> None:
+    rng = np.random.default_rng(seed)
+    A = rng.integers(0, 100, (n, n)) / 10
+    A[rng.random((n, n)) < 0.4] = heavy
+    best = min(means_of({(i, j): Fraction(A[i, j]) for i in range(n) for j in range(n)}))
+    for mean, cycle in (sr.cycle_mean(A, sr.min_plus), sr.cycle_mean(-A, sr.max_plus)):
+        assert abs(mean) == pytest.approx(float(best), rel=1e-12, abs=1e-13) and cycle is not None
+        assert sum(Fraction(A[e]) for e in pairwise(cycle)) / (len(cycle) - 1) == pytest.approx(float(best), rel=1e-12)
+
+
+def test_sums_that_leave_the_range_are_refused() -> None:
+    A = np.array([[inf, 1e308], [1.5e308, inf]])
+    with pytest.raises(sr.SemiringError, match=r"sums leave the range of floats, up to 1.5e\+308: divide all weights"):
+        sr.cycle_mean(A, sr.min_plus)
+    A[0, 0] = 2.5
+    assert sr.cycle_mean(A, sr.min_plus) == (2.5, [0, 0])
+
+
 def test_means_that_differ_by_less_than_floats_tell() -> None:
     """Of integers the answer is exact: 2⁵⁵ and 2⁵⁵ + 1 are one float."""
     A = np.array([[2**55 + 1, 2**61], [2**61, 2**55]])
