@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.laws import full, show
-from semiring.algebra.rounding import fractions, nothing_improves, over_fractions, rounds
+from semiring.algebra.rounding import fractions, nothing_improves, over_fractions
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms import trees
 from semiring.errors import LawError, SemiringError
@@ -28,7 +28,9 @@ from .forms import plain_form
 ALL = 1 << 22  # values that NumPy looks at together
 
 
-def best_trees(given: Operand, X: np.ndarray, roots: np.ndarray, *, backwards: bool = False) -> np.ndarray:
+def best_trees(
+    given: Operand, X: np.ndarray, roots: np.ndarray, *, backwards: bool = False, end: int | None = None
+) -> np.ndarray:
     """The vertex before each on a best walk from each root; the vertex after it on one to the root, if `backwards`.
 
     Parameters
@@ -40,6 +42,8 @@ def best_trees(given: Operand, X: np.ndarray, roots: np.ndarray, *, backwards: b
     roots : ndarray of int64, shape (k,)
     backwards : bool
         Whether X holds columns of the closure, and walks lead to the roots.
+    end : int, optional
+        The one vertex to which walks from the roots are wanted: what is lost elsewhere is no error.
 
     Returns
     -------
@@ -77,7 +81,10 @@ def best_trees(given: Operand, X: np.ndarray, roots: np.ndarray, *, backwards: b
         P, where = kernel.predecessors(stored, leaving, values, roots, bounded)
         lost = [(int(i), int(where[i])) for i in np.flatnonzero(where >= 0)]
     for i, v in lost:
-        _refuse_lost(given, entering, X[i], int(roots[i]), v, backwards)
+        root, edges = int(roots[i]), graph.without_zeros().rows
+        if end is not None and (end == root or P[i, end] >= 0 or not _is_reached(edges, root, end)):
+            continue
+        _refuse_lost(given, entering, X[i], root, v, backwards)
     return P
 
 
@@ -125,6 +132,17 @@ def _edges(given: Operand, X: np.ndarray, bounded: bool, backwards: bool, whole:
     return Sparse(Rows(offsets, columns, A[kept], len(A)), S, given.what, given.names)
 
 
+def _is_reached(A: Rows, source: int, target: int) -> bool:
+    """Whether some walk leads from one vertex to another."""
+    seen, waiting = {source}, [source]
+    while waiting and target not in seen:
+        u = waiting.pop()
+        heads = set(A.columns[A.offsets[u] : A.offsets[u + 1]].tolist()) - seen
+        seen |= heads
+        waiting.extend(heads)
+    return target in seen
+
+
 def least_or_greatest(S: Semiring) -> int:
     """−1 where ⊕ is the lesser of two numbers, 1 where it is the greater, else 0."""
     add = S.traced.add if S.traced is not None and not S.fields else None
@@ -134,15 +152,13 @@ def least_or_greatest(S: Semiring) -> int:
 
 
 def _refuse_lost(given: Operand, entering: Rows, x: np.ndarray, root: int, v: int, backwards: bool) -> None:
-    """Raise unless the product that is zero is so without rounding too."""
+    """Raise unless the products that are zero are so without rounding, and without a limit of integers, too."""
     S = given.S
     T = S.over(given.dtype)
     edges = slice(entering.offsets[v], entering.offsets[v + 1])
     tails, weights = entering.columns[edges], entering.values[edges]
-    reached = x[tails] != full(x[tails], T.zero)
-    factors = [x[tails][reached][:1], weights[reached][:1]]
-    if not rounds(factors[0]) or over_fractions(S) is None:
-        return
+    real = (x[tails] != full(x[tails], T.zero)) & (weights != full(weights, T.zero))
+    factors = [x[tails][real], weights[real]]
     exact, numbers = over_fractions(S), [fractions(part) for part in factors]
     if exact is None or any(part is None for part in numbers):
         return
