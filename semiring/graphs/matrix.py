@@ -173,6 +173,9 @@ class Matrix(Named):
         names = self.names
         if has_labels(other):
             other = Matrix(other, self.semiring)
+        elif (isinstance(other, Named) and not isinstance(other, Matrix)) or hasattr(other, "tocoo"):
+            raise GraphError(f"a Matrix is added to and compared with matrices and arrays, and B is a "
+                             f"{type(other).__name__}: adjacency(B, S) makes a Matrix of it")
         if not isinstance(other, Matrix):
             others = unmasked(other, self.semiring) if isinstance(other, np.ma.MaskedArray) else as_array(other)
         else:

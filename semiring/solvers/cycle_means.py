@@ -50,7 +50,7 @@ def offer(task: Task) -> Plan:
                             "it with .astype(…), to float64 or int64")
     low = choose(S, given.dtype, given.facts, given.n, in_place=False, packed=False)
     return Plan(
-        "cycle_mean", S, (), "policy iteration", low, "CPU, 1 thread", float(given.nnz), 8 * given.nbytes,
+        "cycle_mean", S, given.shape, "policy iteration", low, "CPU, 1 thread", float(given.nnz), 8 * given.nbytes,
         partial(_run, given), reasons={"method": "and an exact search for a better cycle"},
     )
 
@@ -63,7 +63,7 @@ def _run(given: Sparse, plan: Plan) -> tuple[Any, list[Any] | None]:
     values = values if S.zero == np.inf else -values  # the least mean is looked for
     edges = np.flatnonzero(_on_cycles(given.n, tails, heads))
     if not len(edges):
-        return S.zero_in(dtype), None
+        return _mean_in(dtype, S.zero), None
     if values.dtype.kind == "f" and values[edges].min() != -np.inf:
         edges = edges[light_enough(given.n, tails[edges], heads[edges], values[edges])]
         edges = edges[_on_cycles(given.n, tails[edges], heads[edges])]
@@ -76,9 +76,13 @@ def _run(given: Sparse, plan: Plan) -> tuple[Any, list[Any] | None]:
     place[vertices] = np.arange(len(vertices))
     start = np.concatenate([[0], np.cumsum(np.bincount(places.reshape(-1), minlength=len(vertices)))])
     mean, cycle = least_mean(CompressedRows(start, place[heads[edges]], values))
-    weight: Any = mean if S.zero == np.inf else -mean
-    weight = dtype.type(weight) if dtype.kind == "f" else np.float64(weight)
+    weight = _mean_in(dtype, mean if S.zero == np.inf else -mean)
     return weight, [given.position(v) for v in vertices[cycle].tolist()]
+
+
+def _mean_in(dtype: np.dtype, mean: Any) -> Any:
+    """A mean of weights of a dtype, as a float; of integers none stands for an infinity."""
+    return dtype.type(mean) if dtype.kind == "f" else np.float64(mean)
 
 
 def light_enough(n: int, tails: np.ndarray, heads: Index, weights: np.ndarray) -> np.ndarray:

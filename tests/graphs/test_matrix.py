@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from graphs.listing import NAMED, refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -217,6 +218,10 @@ def test_what_operators_refuse():
     for shape in ((3, 3), (2,), (2, 1)):
         with refused(f"A has shape (2, 2) and B has shape {shape}"):
             _ = M | np.zeros(shape)
+    for other in (sr.as_graph([("a", "b", 1.0)]), sp.csr_array(A)):
+        for call in (lambda N: M | N, lambda N: M == N, lambda N: M != N):
+            with refused(f"B is a {type(other).__name__}: adjacency(B, S) makes a Matrix of it"):
+                call(other)
     with refused("B has entries outside the carrier of min-plus"):
         _ = M | np.full((2, 2), np.nan)
     with pytest.raises(TypeError):

@@ -38,7 +38,7 @@ def test_means_are_those_of_all_cycles(
     means = means_of(weight)
     mean, cycle = sr.cycle_mean(A, S)
     if not means:
-        assert cycle is None and mean == S.zero_in(numbers.dtype)
+        assert cycle is None and mean == S.zero  # of integers, too: the mean is a float, and no limit of the dtype
         return
     best = (min if S is sr.min_plus else max)(means)
     assert mean == pytest.approx(float(best), rel=1e-6 if dtype == "f4" else 1e-12, abs=1e-13)
@@ -87,6 +87,9 @@ def test_kinds_and_names() -> None:
     assert type(sr.cycle_mean(stored.astype(np.float32), sr.min_plus)[0]) is np.float32
     plan = sr.plan(stored, sr.min_plus, verb="cycle_mean")
     assert plan.method == "policy iteration" and plan.run() == (2, [1, 1])
+    assert plan.rows()["operation"] == "cycle_mean over min-plus, 2 × 2, int64"
+    nothing = sr.cycle_mean(sp.coo_array(([3], ([0], [1])), shape=(2, 2)), sr.min_plus)
+    assert nothing == (inf, None) and type(nothing[0]) is np.float64
 
 
 def test_infinite_weights() -> None:
