@@ -116,9 +116,10 @@ class Paths:
 
     @cached_property
     def predecessors(self) -> np.ndarray:
-        """The vertex before each vertex on the path from each source, by position: int32, shape (k, n).
+        """The vertex before each vertex on a best path from each source, by position: int32, shape (k, n).
 
-        −1 at the source itself, and where no path leads. A row makes a tree: see `tree`.
+        −1 at the source itself, and where no path leads. A row makes a tree: see `tree`. Where no sources were given and
+        several paths are best, next hops, which `R[source, target]` follows, may lead along another one of them.
         """
         if self._starts is not None:
             return self._tree
@@ -201,7 +202,7 @@ class Paths:
         return [(a, b, as_python(w)) for a, b, w in zip(called, called[1:], weights, strict=False)]
 
     def tree(self, source: Hashable) -> Graph:
-        """The best paths from one source to all vertices, as a graph.
+        """Best paths from one source to all vertices, as a graph: those of `predecessors`.
 
         Parameters
         ----------
