@@ -118,8 +118,8 @@ class Paths:
     def predecessors(self) -> np.ndarray:
         """The vertex before each vertex on a best path from each source, by position: int32, shape (k, n).
 
-        −1 at the source itself, and where no path leads. A row makes a tree: see `tree`. Where no sources were given and
-        several paths are best, next hops, which `R[source, target]` follows, may lead along another one of them.
+        −1 at the source itself, and where no path leads. A row makes a tree: see `tree`. Where no sources were given
+        and several paths are best, next hops, which `R[source, target]` follows, may lead along another one of them.
         """
         if self._starts is not None:
             return self._tree

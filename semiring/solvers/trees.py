@@ -113,12 +113,13 @@ def _by_numpy(
 def _edges(given: Operand, X: np.ndarray, bounded: bool, backwards: bool, whole: bool) -> Sparse:
     """The edges that best walks can have: of an array those that are no worse than every walk to their heads.
 
-    A walk is no better than any of its edges where no edge is better than one. And where ⊗ is a sum, an edge of a
-    best walk is itself the best walk between its ends, which X tells where its rows are the vertices in their order.
+    A walk is no better than any of its edges where no edge is better than one, and ⊗ rounds at most once: 1 + a − 1 may
+    be more than a. And where ⊗ is a sum, an edge of a best walk is itself the best walk between its ends, which X tells
+    where its rows are the vertices in their order.
     """
     S = given.S
     direction = least_or_greatest(S)
-    if not isinstance(given, Dense) or direction == 0 or not bounded or not X.size:
+    if not isinstance(given, Dense) or direction == 0 or not bounded or not X.size or not rounds_once(S, given.dtype):
         return as_sparse(given)
     A, zero = given.array, S.zero_in(given.dtype)
     no_worse = np.less_equal if direction < 0 else np.greater_equal
@@ -151,8 +152,27 @@ def least_or_greatest(S: Semiring) -> int:
     return -1 if add.is_plain("minimum") else 1 if add.is_plain("maximum") else 0
 
 
+def _is_held(value: Any, dtype: np.dtype, zero: Any) -> bool:
+    """Whether a number is told from zero in a dtype."""
+    try:
+        with np.errstate(all="ignore"):
+            found = dtype.type(int(value)) if dtype.kind in "iu" else np.asarray(float(value)).astype(dtype)
+    except OverflowError:
+        return False
+    return bool(found != zero)
+
+
+def rounds_once(S: Semiring, dtype: np.dtype) -> bool:
+    """Whether ⊗ of elements of a dtype is exact, or one operation whose result is rounded."""
+    mul = S.traced.raw_mul if S.traced is not None else None
+    return dtype.kind != "f" or (mul is not None and any(map(mul.is_plain, ("add", "multiply", "minimum", "maximum"))))
+
+
 def _refuse_lost(given: Operand, entering: Rows, x: np.ndarray, root: int, v: int, backwards: bool) -> None:
-    """Raise unless the products that are zero are so without rounding, and without a limit of integers, too."""
+    """Raise where a product is zero only because its dtype ends before the number that it is.
+
+    Other numbers that differ from zero by the rounding of sums, as 0.4 + 0.6 − 1 may, are what rounding makes of them.
+    """
     S = given.S
     T = S.over(given.dtype)
     edges = slice(entering.offsets[v], entering.offsets[v + 1])
@@ -164,7 +184,8 @@ def _refuse_lost(given: Operand, entering: Rows, x: np.ndarray, root: int, v: in
         return
     if backwards:
         numbers.reverse()
-    if np.any(exact.mul(*numbers) != exact.zero):
+    products = exact.mul(*numbers)
+    if any(not _is_held(value, given.dtype, T.zero) for value in products[products != exact.zero].tolist()):
         ends = [v, root] if backwards else [root, v]
         a, b = (quoted(given.position(u)) for u in ends)
         raise SemiringError(

@@ -198,6 +198,8 @@ def test_what_a_dtype_cannot_hold_is_not_called_unreachable() -> None:
     doubling = sp.csr_array((np.array([2, 3, most]), ([0, 0, 1], [0, 1, 2])), shape=(3, 3))
     for S in (sr.min_plus, sr.min_times):
         assert sr.paths(doubling, S)[0, 2].vertices is sr.path(doubling, S, 0, 2)[1] is None
+    tenths = np.array([[0.0, 0.4, 0.0], [0.0, 0.0, 0.6], [0.0, 0.0, 0.0]], np.float32)
+    assert sr.paths(tenths, sr.lukasiewicz)[0, 2] == sr.path(tenths, sr.lukasiewicz, 0, 2) == (0.0, None)
     weak = np.array([[0.0, 0.25, 0.0], [0.0, 0.0, 0.25], [0.0, 0.0, 0.0]])
     assert sr.paths(weak, sr.lukasiewicz)[0, 2] == (0.0, None)  # max(0, 0.25 + 0.25 − 1) is 0 without rounding
 
