@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from semiring.algebra.laws import full
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.sparse.relaxation import CompressedRows
 from semiring.errors import GraphError, SemiringError
@@ -337,7 +338,8 @@ class Paths:
             ahead = self._tree[here, goal] if forwards else self._tree[rows, here]
             steps.append(np.where(going, ahead, -1))
         table = np.stack(steps, axis=1)
-        arrived = (table == goal[:, None]).any(axis=1)
+        values = self._host[rows, ends]  # that of no edge may be left out, too, by a limit
+        arrived = (table == goal[:, None]).any(axis=1) & (values != full(values, self.semiring.zero_in(values.dtype)))
         walks: list[list[int] | None] = []
         for line, there in zip(table.tolist(), arrived.tolist(), strict=True):
             walk = [v for v in line if v >= 0]

@@ -172,6 +172,9 @@ def test_a_limit() -> None:
         ("Ayr", "Bo", 3.0), ("Bo", "Dale", 4.0), ("Bo", "Ayr", 4.0), ("Dale", "Ayr", 0.0), ("Dale", "Bo", 3.0)
     }
     assert R["Ayr", "Dale"] == (inf, None)
+    for sources in (None, ["Ayr"]):  # the path of no edge is worse than this
+        R = sr.paths(sr.as_graph(ROADS), sr.min_plus, sources=sources, limit=-1.0)
+        assert len(R) == 0 and R["Ayr", "Ayr"] == (inf, None) and R.walk("Ayr", ["Ayr", "Bo"]) == [None, None]
     with pytest.raises(sr.SemiringError, match="limit must be an element"):
         sr.paths(sr.as_graph(ROADS), sr.min_plus, limit="far")
     with pytest.raises(sr.SemiringError, match="outside the carrier"):
