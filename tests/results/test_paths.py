@@ -93,8 +93,10 @@ def test_every_walk_of_every_pair(name: str, dtype: str, compile: str, monkeypat
     check()
 
 
+@pytest.mark.parametrize("compile", ["always", "never"])
 @pytest.mark.parametrize(("name", "which"), RECORDS)
-def test_walks_of_records(name: str, which: int) -> None:
+def test_walks_of_records(name: str, which: int, compile: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEMIRING_COMPILE", compile)
     S = oracle.ALGEBRAS[name]
     T = ours(S)
     dtype = strategies.dtypes(S)[which]
