@@ -207,6 +207,8 @@ BY_ENTRIES = {
     "refactor": lambda A: sr.factor(sp.csr_array(TRIPLES, (3, 3)), sr.min_plus).refactor(A).closure(),
     "pack": lambda A: sr.pack(A).to_dense(), "reach": lambda A: sr.reach(A).closure.to_dense(),
     "reduction": sr.transitive_reduction, "condensation": lambda A: sr.condensation(A)[1],
+    "topological_order": sr.topological_order, "find_cycle": sr.find_cycle, "components": sr.components,
+    "bridges": sr.bridges,
 }
 TRIPLES = ([3.0, 10.0, 4.0], ([0, 0, 1], [1, 2, 2]))
 
@@ -259,6 +261,14 @@ def test_what_is_prepared_is_packed_by_the_zero_of_its_algebra() -> None:
     assert sr.pack(P) == sr.pack(M) == sr.pack(sr.prepare(M.array, sr.min_plus))
     assert sr.reach(P).names == ["a", "b", "c"] and sr.condensation(P)[1] == [["a"], ["b"], ["c"]]
     assert sr.pack(sr.prepare(np.full((2, 3), inf), sr.min_plus)).count() == 0
+    values, ends = np.array([inf, 0.0, inf, 2.0]), np.array([[0, 0, 1, 1], [0, 1, 0, 2]])
+    for A in (sp.csr_array((values, ends), (3, 3)), sr.Graph(*ends, 3, values)):
+        Q = sr.prepare(A, sr.min_plus)
+        assert sr.pack(Q).count() == 2 and repr(sr.reach(Q)) == "Reachability(3 vertices, 6 pairs)"
+        assert sr.find_cycle(Q) is None and sr.topological_order(Q).tolist() == [0, 1, 2]
+    assert sr.longest_path(sr.prepare(sp.csr_array(TRIPLES, (3, 3)), sr.max_plus)) == (10.0, [0, 2])
+    with pytest.raises(sr.SemiringError, match="A was prepared for min-plus, and is used with max-plus"):
+        sr.longest_path(P)
     edges = sr.as_graph([("a", "b"), ("b", "c"), ("a", "c")])
     assert sr.transitive_reduction(sr.prepare(edges, "boolean")).names == ["a", "b", "c"]
     bits = sr.pack(edges)

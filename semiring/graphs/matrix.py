@@ -171,6 +171,11 @@ class Matrix(Named):
     def _beside(self, other: Any) -> tuple[list[Any] | None, np.ndarray, np.ndarray]:
         """The names of both, and the elements of both in one order."""
         names = self.names
+        if has_labels(other):
+            other = Matrix(other, self.semiring)
+        elif (isinstance(other, Named) and not isinstance(other, Matrix)) or hasattr(other, "tocoo"):
+            raise GraphError(f"a Matrix is added to and compared with matrices and arrays, and B is a "
+                             f"{type(other).__name__}: adjacency(B, S) makes a Matrix of it")
         if not isinstance(other, Matrix):
             others = unmasked(other, self.semiring) if isinstance(other, np.ma.MaskedArray) else as_array(other)
         else:
@@ -186,9 +191,10 @@ class Matrix(Named):
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
         by_algebra = BY_ALGEBRA.get(ufunc)
-        if by_algebra is not None and method == "__call__" and not keywords:
+        if by_algebra is not None and method == "__call__" and any(isinstance(x, Matrix) for x in inputs):
             left, right = inputs
-            return by_algebra(left, right) if isinstance(left, Matrix) else by_algebra(right, left, turned=True)
+            found = by_algebra(left, right) if isinstance(left, Matrix) else by_algebra(right, left, turned=True)
+            return written(found, ufunc, **keywords)
         if "out" in keywords:
             keywords["out"] = tuple(array_of(x) for x in keywords["out"])
         return getattr(ufunc, method)(*map(array_of, inputs), **keywords)
@@ -364,6 +370,25 @@ def as_array(array: Any) -> np.ndarray:
 def array_of(value: Any) -> Any:
     """The array of a matrix; what is none as it is."""
     return value.array if isinstance(value, Matrix) else value
+
+
+def written(found: Any, ufunc: np.ufunc, out: tuple[Any] | None = None, axes: Any = None, **others: Any) -> Any:
+    """What an operator found, in `out` where there is one, as an array on its left has it: ``array @= M``.
+
+    Raises
+    ------
+    SemiringError
+        For what NumPy's own function takes besides, which means nothing over an algebra.
+    """
+    if axes is not None and any(axis not in ((-2, -1), (-1,)) for axis in axes):  # which ``@=`` gives
+        others["axes"] = axes
+    if others:
+        raise SemiringError(f"numpy.{ufunc.__name__} of a Matrix computes over its algebra and takes out, not "
+                            f"{', '.join(others)}; give it the elements, M.to_numpy(), to compute without the algebra")
+    if out is None:
+        return found
+    np.copyto(array_of(out[0]), array_of(found), casting="equiv")
+    return out[0]
 
 
 def product(matrix: Matrix, other: Any, turned: bool = False) -> Any:

@@ -97,11 +97,12 @@ def before_preparing(A: Any) -> Any:
     if not isinstance(given, Sparse):
         array = as_dense(given).array
         return Matrix(array, given.S, given.names) if given.of_graph else array != given.S.zero_in(given.dtype)
-    if given.of_graph:
-        return given.graph_of(given.rows)
+    edges = given.without_zeros()
+    if edges.of_graph:
+        return edges.graph_of(edges.rows)
     from scipy.sparse import csr_array
 
-    return csr_array((given.values, given.rows.columns, given.rows.offsets), shape=given.shape)
+    return csr_array((np.ones(edges.nnz, bool), edges.rows.columns, edges.indptr), shape=edges.shape)
 
 
 def is_matrix(A: Any) -> bool:

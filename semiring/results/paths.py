@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from semiring.algebra.laws import full
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.sparse.relaxation import CompressedRows
 from semiring.errors import GraphError, SemiringError
@@ -116,10 +117,11 @@ class Paths:
 
     @cached_property
     def predecessors(self) -> Any:
-        """The vertex before each vertex on the path from each source, by position: int32, shape (k, n).
+        """The vertex before each vertex on a best path from each source, by position: int32, shape (k, n).
 
-        −1 at the source itself, and where no path leads. A row makes a tree: see `tree`. On a GPU if the weights are
-        there.
+        −1 at the source itself, and where no path leads. A row makes a tree: see `tree`. Where no sources were given
+        and several paths are best, next hops, which `R[source, target]` follows, may lead along another one of them.
+        On a GPU if the weights are there.
         """
         if self._starts is not None:
             return self._tree
@@ -203,7 +205,7 @@ class Paths:
         return [(a, b, as_python(w)) for a, b, w in zip(called, called[1:], weights, strict=False)]
 
     def tree(self, source: Hashable) -> Graph:
-        """The best paths from one source to all vertices, as a graph.
+        """Best paths from one source to all vertices, as a graph: those of `predecessors`.
 
         Parameters
         ----------
@@ -342,7 +344,8 @@ class Paths:
             ahead = self._host_tree[here, goal] if forwards else self._host_tree[rows, here]
             steps.append(np.where(going, ahead, -1))
         table = np.stack(steps, axis=1)
-        arrived = (table == goal[:, None]).any(axis=1)
+        values = self._host[rows, ends]  # that of no edge may be left out, too, by a limit
+        arrived = (table == goal[:, None]).any(axis=1) & (values != full(values, self.semiring.zero_in(values.dtype)))
         walks: list[list[int] | None] = []
         for line, there in zip(table.tolist(), arrived.tolist(), strict=True):
             walk = [v for v in line if v >= 0]

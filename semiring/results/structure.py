@@ -21,9 +21,9 @@ from semiring.graphs.texts import shown
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.kernels.lowering.sums import narrow, widen
 from semiring.operands.convert import as_sparse, on_host
-from semiring.operands.operand import order_of_one
-from semiring.operands.pack import is_matrix, pack_named
-from semiring.operands.read import read
+from semiring.operands.operand import Operand, order_of_one
+from semiring.operands.pack import before_preparing, is_matrix, pack_named
+from semiring.operands.read import operand, read
 
 from .reachability import check_square, is_by_entries
 
@@ -245,11 +245,11 @@ def longest_path(A: Any, source: Any = None, target: Any = None) -> tuple[Any, l
     >>> sr.longest_path(tasks, source="pipes")
     (np.float64(1.0), ['pipes', 'roof'])
     """
-    if not is_matrix(A):
+    if not (isinstance(A, Operand) or is_matrix(A)):
         A = as_graph(A)
         if not A.directed:
             raise GraphError("an undirected graph has no longest path: each edge is a cycle of two")
-    given = as_sparse(on_host(read(A, max_plus)))
+    given = as_sparse(on_host(operand(A, max_plus)))
     n = order_of_one(given.shape)
     index = {name: i for i, name in enumerate(given.names or ())}
     begin, end = (-1 if v is None else position_of(v, n, given.names, index) for v in (source, target))
@@ -319,6 +319,7 @@ def edges_of(A: Any) -> Edges:
     SemiringError
         For NaN.
     """
+    A = before_preparing(A)
     if not is_matrix(A):
         graph = as_graph(A)
         sources, targets = graph.sources, graph.targets

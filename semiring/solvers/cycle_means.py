@@ -2,6 +2,7 @@
 
 Policy iteration in floats finds a cycle and potentials of the vertices. Whether another cycle is better is then asked
 of weights from which the mean was taken, exactly where they are whole, and each answer is a better cycle or none.
+Edges too heavy for any cycle of least mean are left out before: the digits of floats go as far as the heaviest.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from semiring.algorithms.sparse.cycle_mean import least_means
 from semiring.algorithms.sparse.pattern import Index
 from semiring.algorithms.sparse.relaxation import CompressedRows
 from semiring.errors import LawError, SemiringError
+from semiring.graphs.texts import shown
 from semiring.kernels.choose import choose
 from semiring.kernels.lowering.sums import widen
 from semiring.operands.convert import as_sparse, on_host
@@ -48,7 +50,7 @@ def offer(task: Task) -> Plan:
                             "it with .astype(…), to float64 or int64")
     low = choose(S, given.dtype, given.facts, given.n, in_place=False, packed=False)
     return Plan(
-        "cycle_mean", S, (), "policy iteration", low, "CPU, 1 thread", float(given.nnz), 8 * given.nbytes,
+        "cycle_mean", S, given.shape, "policy iteration", low, "CPU, 1 thread", float(given.nnz), 8 * given.nbytes,
         partial(_run, given), reasons={"method": "and an exact search for a better cycle"},
     )
 
@@ -56,22 +58,75 @@ def offer(task: Task) -> Plan:
 def _run(given: Sparse, plan: Plan) -> tuple[Any, list[Any] | None]:
     S, dtype = given.S, given.dtype
     given = given.without_zeros()
-    start, heads = given.indptr, given.indices
-    label = traversal.strong_components(start, heads)
-    tails = np.repeat(np.arange(given.n), np.diff(start))
-    inside = label[tails] == label[heads]
-    if not inside.any():
-        return S.zero_in(dtype), None
-    values = widen(S, given.values, given.facts)[inside]
+    heads, tails = given.indices, np.repeat(np.arange(given.n), np.diff(given.indptr))
+    values = widen(S, given.values, given.facts)
     values = values if S.zero == np.inf else -values  # the least mean is looked for
-    vertices, places = np.unique(tails[inside], return_inverse=True)
+    edges = np.flatnonzero(_on_cycles(given.n, tails, heads))
+    if not len(edges):
+        return _mean_in(dtype, S.zero), None
+    if values.dtype.kind == "f" and values[edges].min() != -np.inf:
+        edges = edges[light_enough(given.n, tails[edges], heads[edges], values[edges])]
+        edges = edges[_on_cycles(given.n, tails[edges], heads[edges])]
+    values = values[edges]
+    if values.min() != -np.inf and 4.0 * given.n * float(np.abs(values).max()) == np.inf:
+        raise SemiringError(f"{given.what} has weights on cycles of which sums leave the range of floats, up to "
+                            f"{shown(np.abs(values).max())}: divide all weights by one number")
+    vertices, places = np.unique(tails[edges], return_inverse=True)
     place = np.full(given.n, -1)
     place[vertices] = np.arange(len(vertices))
     start = np.concatenate([[0], np.cumsum(np.bincount(places.reshape(-1), minlength=len(vertices)))])
-    mean, cycle = least_mean(CompressedRows(start, place[heads[inside]], values))
-    weight: Any = mean if S.zero == np.inf else -mean
-    weight = dtype.type(weight) if dtype.kind == "f" else np.float64(weight)
+    mean, cycle = least_mean(CompressedRows(start, place[heads[edges]], values))
+    weight = _mean_in(dtype, mean if S.zero == np.inf else -mean)
     return weight, [given.position(v) for v in vertices[cycle].tolist()]
+
+
+def _mean_in(dtype: np.dtype, mean: Any) -> Any:
+    """A mean of weights of a dtype, as a float; of integers none stands for an infinity."""
+    return dtype.type(mean) if dtype.kind == "f" else np.float64(mean)
+
+
+def light_enough(n: int, tails: np.ndarray, heads: Index, weights: np.ndarray) -> np.ndarray:
+    """Which edges a cycle of least mean can have; the others, however heavy, are to spoil no digits.
+
+        d = w − min w,   t: a power of 2 for which the edges with d ≤ t have a cycle, so that the least mean of d is ≤ t
+        a cycle of k ≤ n edges, one of which has d > n t, has a mean above t, since no d is negative
+
+    Parameters
+    ----------
+    n : int
+    tails, heads : ndarray of int64
+        Ends of edges, some of which make a cycle; tails ascend.
+    weights : ndarray of floats
+        Finite.
+
+    Examples
+    --------
+    >>> light_enough(2, np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([2.5, 1e20, 2.0]))
+    array([ True, False,  True])
+    """
+    d = weights / 2 - weights.min() / 2  # halves do not overflow
+    size = np.where(d > 0, np.frexp(d)[1], np.iinfo(np.int32).min)
+    sizes = np.unique(size)
+    low, high = 0, len(sizes) - 1
+    while low < high:
+        middle = (low + high) // 2
+        some = size <= sizes[middle]
+        if len(traversal.topological_order(_starts(n, tails[some]), heads[some])) < n:
+            high = middle
+        else:
+            low = middle + 1
+    few = int(2 * n).bit_length()  # n t, and room for rounding
+    return np.asarray(size <= int(sizes[low]) + few)
+
+
+def _on_cycles(n: int, tails: np.ndarray, heads: Index) -> np.ndarray:
+    """Which edges are on a cycle; tails ascend."""
+    label = traversal.strong_components(_starts(n, tails), heads)
+    return np.asarray(label[tails] == label[heads])
+
+
+def _starts(n: int, tails: np.ndarray) -> Index:
+    return np.concatenate([[0], np.cumsum(np.bincount(tails, minlength=n))])
 
 
 def least_mean(G: CompressedRows) -> tuple[Any, list[int]]:

@@ -99,12 +99,12 @@ def _as_product(given: Operand) -> Any:
     if isinstance(given, Dense):
         return given.wrap(given.array.copy())
     assert isinstance(given, Sparse)
-    rows = given.rows
+    rows = given.copy().rows
     if given.of_graph:
         return given.graph_of(rows)
     from scipy.sparse import csr_array
 
-    return csr_array((rows.values.copy(), rows.columns.copy(), rows.offsets.copy()), shape=given.shape)
+    return csr_array((rows.values, rows.columns, rows.offsets), shape=given.shape)
 
 
 def _identity(given: Operand) -> Operand:

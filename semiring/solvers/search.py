@@ -170,7 +170,7 @@ def _walk_by_values(given: Operand, start: int, end: int) -> list[int] | None:
     matrix = as_sparse(given)
     form = on_the_host(matrix, form_of(matrix), 1, True)
     x = Search(given.S, matrix, form).rows(np.array([start]), False)[0]
-    before = best_trees(matrix, x, np.array([start]))[0]
+    before = best_trees(matrix, x, np.array([start]), end=end)[0]
     return path_to(before, start, end) if start == end or before[end] >= 0 else None
 
 

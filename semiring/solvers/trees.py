@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.laws import full, show
-from semiring.algebra.rounding import fractions, nothing_improves, over_fractions, rounds
+from semiring.algebra.rounding import fractions, nothing_improves, over_fractions
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms import trees
 from semiring.errors import LawError, SemiringError
@@ -30,7 +30,9 @@ from .trees_gpu import trees_on_gpu
 ALL = 1 << 22  # values that NumPy looks at together
 
 
-def best_trees(given: Operand, X: Any, roots: np.ndarray, *, backwards: bool = False) -> Any:
+def best_trees(
+    given: Operand, X: Any, roots: np.ndarray, *, backwards: bool = False, end: int | None = None
+) -> Any:
     """The vertex before each on a best walk from each root; the vertex after it on one to the root, if `backwards`.
 
     Parameters
@@ -42,6 +44,8 @@ def best_trees(given: Operand, X: Any, roots: np.ndarray, *, backwards: bool = F
     roots : ndarray of int64, shape (k,)
     backwards : bool
         Whether X holds columns of the closure, and walks lead to the roots.
+    end : int, optional
+        The one vertex to which walks from the roots are wanted: what is lost elsewhere is no error.
 
     Returns
     -------
@@ -65,7 +69,7 @@ def best_trees(given: Operand, X: Any, roots: np.ndarray, *, backwards: bool = F
         )
     if on_gpu:
         assert isinstance(given, Dense)
-        P, lost_at = trees_on_gpu(given, X, roots, backwards, least_or_greatest(S) != 0)
+        P, lost_at = trees_on_gpu(given, X, roots, backwards, least_or_greatest(S) != 0 and rounds_once(S, given.dtype))
         for i in np.flatnonzero(lost_at >= 0).tolist():  # it is refused there, or was rightly zero
             best_trees(on_host(given), to_host(X[i : i + 1]), roots[i : i + 1], backwards=backwards)
         return P
@@ -85,7 +89,10 @@ def best_trees(given: Operand, X: Any, roots: np.ndarray, *, backwards: bool = F
         P, where = kernel.predecessors(stored, leaving, values, roots, bounded)
         lost = [(int(i), int(where[i])) for i in np.flatnonzero(where >= 0)]
     for i, v in lost:
-        _refuse_lost(given, entering, X[i], int(roots[i]), v, backwards)
+        root, edges = int(roots[i]), graph.without_zeros().rows
+        if end is not None and (end == root or P[i, end] >= 0 or not _is_reached(edges, root, end)):
+            continue
+        _refuse_lost(given, entering, X[i], root, v, backwards)
     return P
 
 
@@ -115,11 +122,12 @@ def _edges(given: Operand, X: np.ndarray, bounded: bool, backwards: bool, whole:
     """The edges that best walks can have: of an array those that are no worse than every walk to their heads.
 
     `whole`: line i is that of vertex i, for all of them. A walk is no better than any of its edges where no edge is
-    better than one. And where ⊗ is a sum, an edge of a best walk is itself the best walk between its ends.
+    better than one, and ⊗ rounds at most once: 1 + a − 1 may be more than a. And where ⊗ is a sum, an edge of a best
+    walk is itself the best walk between its ends.
     """
     S = given.S
     direction = least_or_greatest(S)
-    if not isinstance(given, Dense) or direction == 0 or not bounded or not X.size:
+    if not isinstance(given, Dense) or direction == 0 or not bounded or not X.size or not rounds_once(S, given.dtype):
         return as_sparse(given)
     A, zero = given.array, S.zero_in(given.dtype)
     no_worse = np.less_equal if direction < 0 else np.greater_equal
@@ -133,6 +141,17 @@ def _edges(given: Operand, X: np.ndarray, bounded: bool, backwards: bool, whole:
     return Sparse(Rows(offsets, columns, A[kept], len(A)), S, given.what, given.names)
 
 
+def _is_reached(A: Rows, source: int, target: int) -> bool:
+    """Whether some walk leads from one vertex to another."""
+    seen, waiting = {source}, [source]
+    while waiting and target not in seen:
+        u = waiting.pop()
+        heads = set(A.columns[A.offsets[u] : A.offsets[u + 1]].tolist()) - seen
+        seen |= heads
+        waiting.extend(heads)
+    return target in seen
+
+
 def least_or_greatest(S: Semiring) -> int:
     """−1 where ⊕ is the lesser of two numbers, 1 where it is the greater, else 0."""
     add = S.traced.add if S.traced is not None and not S.fields else None
@@ -141,22 +160,40 @@ def least_or_greatest(S: Semiring) -> int:
     return -1 if add.is_plain("minimum") else 1 if add.is_plain("maximum") else 0
 
 
+def _is_held(value: Any, dtype: np.dtype, zero: Any) -> bool:
+    """Whether a number is told from zero in a dtype."""
+    try:
+        with np.errstate(all="ignore"):
+            found = dtype.type(int(value)) if dtype.kind in "iu" else np.asarray(float(value)).astype(dtype)
+    except OverflowError:
+        return False
+    return bool(found != zero)
+
+
+def rounds_once(S: Semiring, dtype: np.dtype) -> bool:
+    """Whether ⊗ of elements of a dtype is exact, or one operation whose result is rounded."""
+    mul = S.traced.raw_mul if S.traced is not None else None
+    return dtype.kind != "f" or (mul is not None and any(map(mul.is_plain, ("add", "multiply", "minimum", "maximum"))))
+
+
 def _refuse_lost(given: Operand, entering: Rows, x: np.ndarray, root: int, v: int, backwards: bool) -> None:
-    """Raise unless the product that is zero is so without rounding too."""
+    """Raise where a product is zero only because its dtype ends before the number that it is.
+
+    Other numbers that differ from zero by the rounding of sums, as 0.4 + 0.6 − 1 may, are what rounding makes of them.
+    """
     S = given.S
     T = S.over(given.dtype)
     edges = slice(entering.offsets[v], entering.offsets[v + 1])
     tails, weights = entering.columns[edges], entering.values[edges]
-    reached = x[tails] != full(x[tails], T.zero)
-    factors = [x[tails][reached][:1], weights[reached][:1]]
-    if not rounds(factors[0]) or over_fractions(S) is None:
-        return
+    real = (x[tails] != full(x[tails], T.zero)) & (weights != full(weights, T.zero))
+    factors = [x[tails][real], weights[real]]
     exact, numbers = over_fractions(S), [fractions(part) for part in factors]
     if exact is None or any(part is None for part in numbers):
         return
     if backwards:
         numbers.reverse()
-    if np.any(exact.mul(*numbers) != exact.zero):
+    products = exact.mul(*numbers)
+    if any(not _is_held(value, given.dtype, T.zero) for value in products[products != exact.zero].tolist()):
         ends = [v, root] if backwards else [root, v]
         a, b = (quoted(given.position(u)) for u in ends)
         raise SemiringError(

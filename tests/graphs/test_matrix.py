@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from graphs.listing import NAMED, refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -175,6 +176,12 @@ def test_operators_are_the_verbs_over_the_matrix_s_own_algebra(made, k):
         np.testing.assert_array_equal((left | right).array, expected["|"])
         np.testing.assert_array_equal(left == right, A == B)
         np.testing.assert_array_equal(left != right, A != B)
+    product, total = A.copy(), A.copy()  # an array on the left of ``@=`` and ``|=`` holds what they find
+    product @= Matrix(B, S, names)
+    total |= Matrix(B, S, names)
+    assert type(product) is type(total) is np.ndarray
+    np.testing.assert_array_equal(product, expected["@"])
+    np.testing.assert_array_equal(total, expected["|"])
 
 
 @pytest.mark.parametrize("S", [*sr.catalogue.values()], ids=lambda S: S.name)
@@ -211,10 +218,28 @@ def test_what_operators_refuse():
     for shape in ((3, 3), (2,), (2, 1)):
         with refused(f"A has shape (2, 2) and B has shape {shape}"):
             _ = M | np.zeros(shape)
+    for other in (sr.as_graph([("a", "b", 1.0)]), sp.csr_array(A)):
+        for call in (lambda N: M | N, lambda N: M == N, lambda N: M != N):
+            with refused(f"B is a {type(other).__name__}: adjacency(B, S) makes a Matrix of it"):
+                call(other)
     with refused("B has entries outside the carrier of min-plus"):
         _ = M | np.full((2, 2), np.nan)
     with pytest.raises(TypeError):
         hash(M)
+
+
+def test_what_numpy_s_functions_take_besides():
+    A = np.array([[0.0, 2.0], [INF, 0.0]])
+    M, out, same = Matrix(A, sr.min_plus), np.empty((2, 2)), np.empty((2, 2), bool)
+    assert np.matmul(A, M, out=out) is out and np.all(out == A) and np.equal(A, M, out=same) is same and same.all()
+    row = np.array([1.0, 5.0])
+    row @= M
+    assert row.tolist() == [1.0, 3.0]
+    for keywords, word in (({"dtype": np.float32}, "dtype"), ({"axes": [(0, 1), (-2, -1), (-2, -1)]}, "axes")):
+        with refused(f"numpy.matmul of a Matrix computes over its algebra and takes out, not {word}", sr.SemiringError):
+            np.matmul(A, M, **keywords)
+    with pytest.raises(TypeError, match="Cannot cast"):
+        np.matmul(A, M, out=np.empty((2, 2), np.int64))
 
 
 def test_without_names_vertices_are_taken_by_position():
@@ -251,6 +276,13 @@ def test_a_data_frame_brings_its_names():
     frame = pd.DataFrame([[1.0, 0.0], [3.0, 2.0]], index=["a", "b"], columns=["b", "a"])
     M = Matrix(frame, sr.min_plus)
     assert M.names == ["a", "b"] and M.array.tolist() == [[0.0, 1.0], [2.0, 3.0]]
+    other = Matrix(np.array([[9.0, 0.5], [0.5, 9.0]]), sr.min_plus, ["a", "b"])
+    assert np.all(other | frame == other | M) and np.all(other @ frame == other @ M)
+    other.array[0, 1] = 1.0
+    assert np.asarray(other == frame).tolist() == [[False, True], [False, False]]
+    assert np.asarray(other != frame).tolist() == [[True, False], [True, True]]
+    with refused("have different vertices: "):
+        _ = other | frame.rename(index={"a": "x"}, columns={"a": "x"})
 
 
 @pytest.mark.parametrize(("S", "dtype", "array", "rows"), [

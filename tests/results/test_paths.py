@@ -93,8 +93,10 @@ def test_every_walk_of_every_pair(name: str, dtype: str, compile: str, monkeypat
     check()
 
 
+@pytest.mark.parametrize("compile", ["always", "never"])
 @pytest.mark.parametrize(("name", "which"), RECORDS)
-def test_walks_of_records(name: str, which: int) -> None:
+def test_walks_of_records(name: str, which: int, compile: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEMIRING_COMPILE", compile)
     S = oracle.ALGEBRAS[name]
     T = ours(S)
     dtype = strategies.dtypes(S)[which]
@@ -159,12 +161,22 @@ def test_some_sources_and_targets() -> None:
         R["Ayr", "Dale"]
 
 
+def test_all_sources_in_another_order() -> None:
+    A = np.array([[inf, 1.0, 4.0], [inf, inf, 2.0], [0.5, inf, inf]])
+    R, every = sr.paths(A, sr.min_plus, sources=[2, 0, 1]), sr.paths(A, sr.min_plus)
+    for ends in product(range(3), repeat=2):
+        assert R[ends] == every[ends] and R[ends].vertices is not None
+
+
 def test_a_limit() -> None:
     R = sr.paths(sr.as_graph(ROADS), sr.min_plus, limit=4.0)
     assert {row[:3] for row in R} == {
         ("Ayr", "Bo", 3.0), ("Bo", "Dale", 4.0), ("Bo", "Ayr", 4.0), ("Dale", "Ayr", 0.0), ("Dale", "Bo", 3.0)
     }
     assert R["Ayr", "Dale"] == (inf, None)
+    for sources in (None, ["Ayr"]):  # the path of no edge is worse than this
+        R = sr.paths(sr.as_graph(ROADS), sr.min_plus, sources=sources, limit=-1.0)
+        assert len(R) == 0 and R["Ayr", "Ayr"] == (inf, None) and R.walk("Ayr", ["Ayr", "Bo"]) == [None, None]
     with pytest.raises(sr.SemiringError, match="limit must be an element"):
         sr.paths(sr.as_graph(ROADS), sr.min_plus, limit="far")
     with pytest.raises(sr.SemiringError, match="outside the carrier"):
@@ -184,6 +196,15 @@ def test_what_a_dtype_cannot_hold_is_not_called_unreachable() -> None:
     chain = sp.diags_array([np.full(n - 1, 0.1)], offsets=[1], format="csr")
     with pytest.raises(sr.SemiringError, match="float64 cannot hold"):
         sr.paths(chain, sr.viterbi, sources=0)
+    doubling = sp.coo_array((np.full(69, 2), (np.arange(69), np.arange(1, 70))), shape=(70, 70))
+    with pytest.raises(sr.SemiringError, match="int64 cannot hold"):
+        sr.paths(doubling, sr.min_times)
+    most = np.iinfo(np.int64).max  # an entry that is the algebra's zero is no edge
+    doubling = sp.csr_array((np.array([2, 3, most]), ([0, 0, 1], [0, 1, 2])), shape=(3, 3))
+    for S in (sr.min_plus, sr.min_times):
+        assert sr.paths(doubling, S)[0, 2].vertices is sr.path(doubling, S, 0, 2)[1] is None
+    tenths = np.array([[0.0, 0.4, 0.0], [0.0, 0.0, 0.6], [0.0, 0.0, 0.0]], np.float32)
+    assert sr.paths(tenths, sr.lukasiewicz)[0, 2] == sr.path(tenths, sr.lukasiewicz, 0, 2) == (0.0, None)
     weak = np.array([[0.0, 0.25, 0.0], [0.0, 0.0, 0.25], [0.0, 0.0, 0.0]])
     assert sr.paths(weak, sr.lukasiewicz)[0, 2] == (0.0, None)  # max(0, 0.25 + 0.25 − 1) is 0 without rounding
 

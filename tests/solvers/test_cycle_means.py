@@ -38,7 +38,7 @@ def test_means_are_those_of_all_cycles(
     means = means_of(weight)
     mean, cycle = sr.cycle_mean(A, S)
     if not means:
-        assert cycle is None and mean == S.zero_in(numbers.dtype)
+        assert cycle is None and mean == S.zero  # of integers, too: the mean is a float, and no limit of the dtype
         return
     best = (min if S is sr.min_plus else max)(means)
     assert mean == pytest.approx(float(best), rel=1e-6 if dtype == "f4" else 1e-12, abs=1e-13)
@@ -46,6 +46,26 @@ def test_means_are_those_of_all_cycles(
     along = [weight[e] for e in pairwise(cycle)]
     own = sum(along) / len(along)
     assert own == best or (dtype == "tenths" and abs(own - best) < 1e-14)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(2, 5), st.integers(0, 10**6), st.sampled_from([1e9, 1e17, 1e40, 1e304]))
+def test_heavy_edges_do_not_cost_the_others_their_digits(n: int, seed: int, heavy: float) -> None:
+    rng = np.random.default_rng(seed)
+    A = rng.integers(0, 100, (n, n)) / 10
+    A[rng.random((n, n)) < 0.4] = heavy
+    best = min(means_of({(i, j): Fraction(A[i, j]) for i in range(n) for j in range(n)}))
+    for mean, cycle in (sr.cycle_mean(A, sr.min_plus), sr.cycle_mean(-A, sr.max_plus)):
+        assert abs(mean) == pytest.approx(float(best), rel=1e-12, abs=1e-13) and cycle is not None
+        assert sum(Fraction(A[e]) for e in pairwise(cycle)) / (len(cycle) - 1) == pytest.approx(float(best), rel=1e-12)
+
+
+def test_sums_that_leave_the_range_are_refused() -> None:
+    A = np.array([[inf, 1e308], [1.5e308, inf]])
+    with pytest.raises(sr.SemiringError, match=r"sums leave the range of floats, up to 1.5e\+308: divide all weights"):
+        sr.cycle_mean(A, sr.min_plus)
+    A[0, 0] = 2.5
+    assert sr.cycle_mean(A, sr.min_plus) == (2.5, [0, 0])
 
 
 def test_means_that_differ_by_less_than_floats_tell() -> None:
@@ -67,6 +87,9 @@ def test_kinds_and_names() -> None:
     assert type(sr.cycle_mean(stored.astype(np.float32), sr.min_plus)[0]) is np.float32
     plan = sr.plan(stored, sr.min_plus, verb="cycle_mean")
     assert plan.method == "policy iteration" and plan.run() == (2, [1, 1])
+    assert plan.rows()["operation"] == "cycle_mean over min-plus, 2 × 2, int64"
+    nothing = sr.cycle_mean(sp.coo_array(([3], ([0], [1])), shape=(2, 2)), sr.min_plus)
+    assert nothing == (inf, None) and type(nothing[0]) is np.float64
 
 
 def test_infinite_weights() -> None:

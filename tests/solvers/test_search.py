@@ -374,6 +374,18 @@ def test_a_gpu_that_is_not_there() -> None:
         closure_rows(sp.csr_array(np.eye(2)), sr.min_plus, 0, device="gpu")
 
 
+@pytest.mark.parametrize(("S", "weight", "n"), [(sr.viterbi, 0.1, 401), (sr.min_times, 2, 70)])
+def test_a_path_is_refused_where_its_own_weight_has_no_value(S: sr.Semiring, weight: Any, n: int) -> None:
+    """A chain whose far end is out of reach of the dtype, and a vertex that no edge leads to."""
+    ends = np.arange(n - 2), np.arange(1, n - 1)
+    chain = sp.coo_array((np.full(n - 2, weight), ends), shape=(n, n)).tocsr()
+    for A in (chain, sr.prepare(chain, S)):
+        assert sr.path(A, S, 0, 0) == (1, [0]) and sr.path(A, S, 0, 3)[1] == [0, 1, 2, 3]
+        assert sr.path(A, S, 0, n - 1) == (S.zero, None)
+        with pytest.raises(sr.SemiringError, match=r"has a weight that .* cannot hold"):
+            sr.path(A, S, 0, n - 2)
+
+
 def test_integers_beyond_the_machine() -> None:
     big = 2**62
     A = sp.csr_array((np.array([big, -big, 5]), ([0, 1, 2], [1, 2, 3])), shape=(4, 4))

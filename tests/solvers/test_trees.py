@@ -16,7 +16,7 @@ inf = np.inf
 
 
 @pytest.mark.parametrize("backwards", [False, True])
-@pytest.mark.parametrize("name", ["min_plus", "max_min", "min_max", "viterbi"])
+@pytest.mark.parametrize("name", ["min_plus", "max_min", "min_max", "viterbi", "lukasiewicz"])
 def test_edges_that_are_left_out_are_of_no_best_walk(
     name: str, backwards: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -27,6 +27,7 @@ def test_edges_that_are_left_out_are_of_no_best_walk(
     def check(seed: int, n: int, filled: float) -> None:
         rng = np.random.default_rng(seed)
         A = rng.choice([0.5, 1.0, 0.25], (n, n)) if name == "viterbi" else rng.integers(0, 9, (n, n)).astype(float)
+        A = rng.integers(6, 11, (n, n)) / 10 if name == "lukasiewicz" else A  # 1 + a − 1 may be more than a
         A[rng.random((n, n)) > filled] = S.zero
         X = sr.closure(A, S)
         X = X.T if backwards else X
@@ -35,7 +36,7 @@ def test_edges_that_are_left_out_are_of_no_best_walk(
         with monkeypatch.context() as patch:
             patch.setattr(trees, "least_or_greatest", lambda S: 0)
             assert (best_trees(operand, X, roots, backwards=backwards) == found).all()
-        for some in (roots[: n // 2 + 1], rng.permutation(n)):
+        for some in (roots[: n // 2 + 1], rng.permutation(n), rng.integers(0, n, n)):
             assert (best_trees(operand, X[some], some, backwards=backwards) == found[some]).all()
 
     check()

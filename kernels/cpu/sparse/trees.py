@@ -70,11 +70,12 @@ class TreeKernel:
             Of each line the first vertex whose value is zero though one before it is not; −1 where there is none.
         """
         count, n = X.shape
-        scalar, across = len(self.program.components) == 1, X.strides[0] == X.itemsize < X.strides[1]
+        plain = len(self.program.components) == 1 and X.itemsize == self._size  # fields of records lie in turn
+        across = plain and X.strides[0] == X.itemsize < X.strides[1]
         P = np.empty((n, count), INDEX).T if across else np.empty((count, n), INDEX)
         lost = np.empty(count, np.int64)
         parts = 2 * self.threads if count >= 2 * LANES * self.threads else 1
-        most = WIDE if across and scalar else min(LANES, ROOM // max(n * self._size, 1))
+        most = WIDE if across else min(LANES, ROOM // max(n * self._size, 1))
         width = max(min(most, -(-count // parts)), 1)
         shared = [a.ctypes.data for a in (lost, roots, entering.offsets, entering.columns, entering.values,
                                           leaving.offsets, leaving.columns)]
@@ -85,7 +86,7 @@ class TreeKernel:
         def lines(first: int, last: int) -> None:
             _memory, place = scratch(room)
             grow(X.ctypes.data, *X.strides, P.ctypes.data, *P.strides, *shared, n, first * width,
-                 min(last * width, count), width, bounded, scalar, place, 1)
+                 min(last * width, count), width, bounded, across, place, 1)
 
         edges = len(entering.columns) + n
         share_by_pace(lines, -(-count // width), float(width * edges), self._pace, self.threads)
