@@ -62,6 +62,8 @@ def unweighted(S: Semiring, dtype: DTypeLike | None, default: Any) -> np.ndarray
     """The weight of edges that have none, an array of one element."""
     if default is not None:
         return elements(S, as_weights([default]), dtype, lambda i: "default")
+    if S.lift is not None:
+        return elements(S, np.ones(1), dtype, lambda i: "default")
     if S.is_record or S.is_object:
         raise GraphError(
             f"the edges have no weights, and {S.name} has no natural one: give default=, the weight of an edge"
@@ -177,6 +179,8 @@ def _records(S: Semiring, values: np.ndarray, wanted: np.dtype | None, place: Ca
     """Weights that are records, component by component."""
     fields = S.element_dtype.names or ()
     shape = f"an element of {S.name} is a tuple ({', '.join(fields)})"
+    if S.lift is not None and S.lift.takes(values.dtype):
+        values = S.lift(values)
     if values.dtype.names:
         if set(values.dtype.names) != set(fields):
             raise GraphError(f"weights have the components ({shown(', '.join(values.dtype.names))}), and {shape}")
