@@ -72,9 +72,10 @@ class TreeKernel:
         count, n = X.shape
         across = X.strides[0] == X.itemsize < X.strides[1]
         P = np.empty((n, count), INDEX).T if across else np.empty((count, n), INDEX)
+        in_place = across and len(self.program.components) == 1 and self._size == X.itemsize
         lost = np.empty(count, np.int64)
         parts = 2 * self.threads if count >= 2 * LANES * self.threads else 1
-        most = WIDE if across else min(LANES, ROOM // max(n * self._size, 1))
+        most = WIDE if in_place else min(LANES, ROOM // max(n * self._size, 1))
         width = max(min(most, -(-count // parts)), 1)
         shared = [a.ctypes.data for a in (lost, roots, entering.offsets, entering.columns, entering.values,
                                           leaving.offsets, leaving.columns)]
@@ -85,7 +86,7 @@ class TreeKernel:
         def lines(first: int, last: int) -> None:
             _memory, place = scratch(room)
             grow(X.ctypes.data, *X.strides, P.ctypes.data, *P.strides, *shared, n, first * width,
-                 min(last * width, count), width, bounded, place, 1)
+                 min(last * width, count), width, bounded, place, in_place, 1)
 
         edges = len(entering.columns) + n
         share_by_pace(lines, -(-count // width), float(width * edges), self._pace, self.threads)

@@ -192,22 +192,22 @@ def reach(
                     count += 1
 
 
-@entry(*[int64] * 20)
+@entry(*[int64] * 21)
 def grow(
     X: int, x_line: int, x_step: int, P: int, p_line: int, p_step: int, lost: int, roots: int, offsets: int, tails: int,
     weights: int, leaving: int, heads: int, n: int, first: int, last: int, width: int, bounded: int, workspace: int,
-    one: int,
+    in_place: int, one: int,
 ) -> None:
     """Lines ``first:last`` of the predecessors of the walks whose values are X, `width` lines at a time.
 
     The value of vertex v in line i lies ``i · x_line + v · x_step`` bytes after X. Lines stand side by side, a lane
-    each, and every edge is looked at once for all of them; where neighbours lie so already they are not copied. `lost`
-    takes of each line the first vertex whose value is zero though one before it is not, or −1. Workspace: n elements of
-    every lane in planes, then two elements and a vertex of every lane, each up to a multiple of 64 bytes, a number of
-    every lane, n vertices of every lane, 3 n vertices, and n numbers of four bytes.
+    each, and every edge is looked at once for all of them; with `in_place` numbers of neighbouring lines lie so already
+    and are not copied: those of records do not, whose components stand in planes. `lost` takes of each line the first
+    vertex whose value is zero though one before it is not, or −1. Workspace: n elements of every lane in planes, then
+    two elements and a vertex of every lane, each up to a multiple of 64 bytes, a number of every lane, n vertices of
+    every lane, 3 n vertices, and n numbers of four bytes.
     """
     unit = first_component(ELEMENT, one)
-    in_place = (SIZE == ITEM) & (x_line == ITEM) & (p_line == 4)
     for begin in range(first, last, width):
         lanes = min(width, last - begin)
         x, plane, pitch = workspace, n * lanes, lanes
