@@ -117,6 +117,7 @@ class Semiring:
     """
 
     name = notation = ""
+    stages: tuple[Semiring, Semiring] | None = None  # of which one decides, and one breaks ties; see lexicographic.py
     idempotent = selective = bounded = commutative = False
 
     def __init__(

@@ -10,6 +10,7 @@ import numpy as np
 
 from semiring.algebra.laws import full, show
 from semiring.algebra.rounding import nothing_improves
+from semiring.algebra.semiring import Semiring
 from semiring.algorithms.trees import better
 from semiring.errors import LawError, SemiringError
 from semiring.graphs.texts import clip_repr
@@ -30,7 +31,7 @@ def offer(task: Task) -> Plan:
     S, o, given = task.S, task.options, task.given[0]
     if not S.selective:
         raise LawError(f"best paths need a selective ⊕, and in {S.name} {S._law_report.flags['selective']}")
-    n, (sources, limit) = order_of_one(given.shape), task.arguments
+    n, (sources, limit, _) = order_of_one(given.shape), task.arguments
     plain = unnamed(given)
     if sources is None:
         starts = None
@@ -83,10 +84,28 @@ def cut_off(given: Operand, values: np.ndarray, tree: np.ndarray, limit: Any) ->
         When the limit is not an element.
     """
     S = given.S
+    T, far = S.over(values.dtype), beyond(S, values, limit)
+    weights = given.array if isinstance(given, Dense) else as_sparse(given).values
+    if not nothing_improves(T, weights):
+        raise LawError(f"a limit needs that no edge is better than {show(T.one)} in {S.name}, for else a walk within "
+                       "it may begin with one beyond it; compare the weights with it instead")
+    values[far], tree[far] = T.zero, -1
+
+
+def beyond(S: Semiring, values: np.ndarray, limit: Any) -> np.ndarray:
+    """Which values are worse than a limit.
+
+    Raises
+    ------
+    SemiringError
+        When the limit is not an element.
+    """
     T = S.over(values.dtype)
     try:
         if np.iscomplexobj(limit) and values.dtype.kind != "c":
             raise TypeError("a complex number")
+        if S.is_record and np.isscalar(limit):
+            raise TypeError(f"it has the components {', '.join(S.default_dtype.names or ())}")
         bound = S.array([limit], values.dtype)
     except (TypeError, ValueError, OverflowError) as e:
         raise SemiringError(f"limit must be an element of {S.name}, and is {clip_repr(limit)}: {e}") from None
@@ -94,11 +113,4 @@ def cut_off(given: Operand, values: np.ndarray, tree: np.ndarray, limit: Any) ->
         raise SemiringError(f"limit must be one element of {S.name}, and is {clip_repr(limit)}")
     if not np.all(T.contains(bound)):
         raise SemiringError(f"limit is {show(bound[0])}, outside the carrier of {S.name}")
-    weights = given.array if isinstance(given, Dense) else as_sparse(given).values
-    if not nothing_improves(T, weights):
-        raise LawError(f"a limit needs that no edge is better than {show(T.one)} in {S.name}, for else a walk within "
-                       "it may begin with one beyond it; compare the weights with it instead")
-    for row, before in zip(values, tree, strict=True):
-        far = better(T, row, full(row, bound[0]))[0]
-        row[far] = T.zero
-        before[far] = -1
+    return np.stack([better(T, row, full(row, bound[0]))[0] for row in values]) if len(values) else values == T.zero

@@ -129,6 +129,14 @@ def test_records():
         adjacency([(0, 1, (1.0, 1, 2))], S)
     with refused("weights are numbers (float64), and an element of widest-shortest is a tuple (dist, width)"):
         adjacency([(0, 1, 1.0)], sr.widest_shortest)
+    columns = np.array([(2.0, 4)], dtype=[("length", "f4"), ("ways", "i8")])  # names that it does not know: in order
+    assert adjacency((np.array([0]), np.array([1]), columns), S)[0, 1].tolist() == (2.0, 4)
+    half = np.array([(2.0, 4)], dtype=[("dist", "f4"), ("ways", "i8")])
+    assert adjacency((np.array([0]), np.array([1]), half), S)[0, 1].tolist() == (2.0, 4)
+    with refused("(ways, dist), and an element of shortest-count is a tuple (dist, count): dist stands elsewhere"):
+        adjacency((np.array([0]), np.array([1]), np.zeros(1, [("ways", "f8"), ("dist", "f8")])), S)
+    with refused("weights have the components (a, b, c), and an element of shortest-count is a tuple (dist, count)"):
+        adjacency((np.array([0]), np.array([1]), np.zeros(1, [("a", "f8"), ("b", "f8"), ("c", "f8")])), S)
     with refused("weights have the components (x), and an element of shortest-count is a tuple (dist, count)"):
         adjacency((np.array([0]), np.array([1]), np.zeros(1, [("x", "f8")])), S)
     with refused("edge 0 (0 → 1): the weight, component 'count', is NaN"):
