@@ -32,7 +32,7 @@ from .by_name import algebra
 from .expression import Expression, Traced, apply, constant, operand, postorder, rebuild, substitute
 from .laws import Law, Verdict, choose, equal, full, judge, show
 from .semiring import Semiring
-from .tracing import Symbol
+from .tracing import Symbol, where
 
 NOTABLE = 7  # elements of each algebra of which pairs are made, to try laws on
 STOPPING = {"add": "saturating_add", "multiply": "saturating_multiply"}  # the same for floats
@@ -271,8 +271,8 @@ class _Pair:
         (p, q), (r, s) = self.halves(x), self.halves(y)
         mine, others = self.wins(p, r), self.wins(r, p)
         both = _called(self.other.add, q, s)
-        return (*(np.where(mine, a, b) for a, b in zip(p, r, strict=True)),
-                *(np.where(mine & others, t, np.where(mine, a, b)) for t, a, b in zip(both, q, s, strict=True)))
+        return (*(where(mine, a, b) for a, b in zip(p, r, strict=True)),
+                *(where(mine & others, t, where(mine, a, b)) for t, a, b in zip(both, q, s, strict=True)))
 
     def wins(self, p: tuple[Any, ...], r: tuple[Any, ...]) -> Any:
         """Whether p ⊕ r = p."""
@@ -287,7 +287,7 @@ class _Pair:
         (p, q), (r, s) = self.halves(x), self.halves(y)
         decided, tied = _called(_stopping(self.one_of.mul), p, r), _called(_stopping(self.other.mul), q, s)
         empty = _same(decided, self.zeros[0])
-        return (*decided, *(np.where(empty, z, t) for z, t in zip(self.zeros[1], tied, strict=True)))
+        return (*decided, *(where(empty, z, t) for z, t in zip(self.zeros[1], tied, strict=True)))
 
     def star(self, a: Any) -> Any:
         """One where the first component is worse than one; if it is one, the star of the second."""
@@ -296,8 +296,8 @@ class _Pair:
         (defined,) = substitute((self.other.defined,), {operand(0, c): e.expression for c, e in enumerate(q)})
         tied = _same(p, self.ones[0])
         better = tied & ~tied if self.first.bounded else ~_same(_called(self.one_of.add, self.ones[0], p), self.ones[0])
-        return (*(np.where(better, np.nan, one) for one in self.ones[0]),
-                *(np.where(tied, np.where(Symbol(defined), Symbol(e), np.nan), one)
+        return (*(where(better, np.nan, one) for one in self.ones[0]),
+                *(where(tied, where(Symbol(defined), Symbol(e), np.nan), one)
                   for e, one in zip(star, self.ones[1], strict=True)))
 
     def carrier(self, a: Any) -> Any:
@@ -321,10 +321,10 @@ class _Pair:
     def inside(self, p: tuple[Any, ...], q: tuple[Any, ...]) -> Any:
         """Whether both are elements."""
         conditions = [
-            Symbol(e) for traced, x in ((self.one_of, p), (self.other, q))
+            e for traced, x in ((self.one_of, p), (self.other, q))
             for e in substitute((traced.carrier,), {operand(0, c): part.expression for c, part in enumerate(x)})
         ]
-        return conditions[0] & conditions[1]
+        return Symbol(apply("logical_and", *conditions))
 
     def samples(self) -> list[tuple[Any, ...]]:
         """Pairs of notable elements."""
@@ -342,7 +342,7 @@ def cancellable(S: Semiring, elements: np.ndarray) -> np.ndarray:
     return np.asarray(finite | equal(elements, full(elements, A.zero)) | equal(elements, full(elements, A.one)), bool)
 
 
-def _called(traced: Traced, *operands: tuple[Any, ...]) -> tuple[Symbol, ...]:
+def _called(traced: Traced, *operands: tuple[Any, ...]) -> tuple[Any, ...]:
     """What traced operations make of symbols, and of numbers."""
     parts = {
         operand(k, c): part.expression if isinstance(part, Symbol) else constant(part)
@@ -353,7 +353,7 @@ def _called(traced: Traced, *operands: tuple[Any, ...]) -> tuple[Symbol, ...]:
 
 def _same(x: tuple[Any, ...], y: tuple[Any, ...]) -> Any:
     """Whether elements are equal in all components."""
-    result = x[0] == y[0]
+    result: Any = x[0] == y[0]
     for p, q in zip(x[1:], y[1:], strict=True):
         result = result & (p == q)
     return result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -42,7 +42,7 @@ class StagedPaths(Paths):
         super().__init__(given, weights, np.empty((0, 0), np.int32), sources, targets)
 
     @property
-    def next_hop(self) -> np.ndarray:  # type: ignore[override]
+    def next_hop(self) -> np.ndarray:
         """Not there.
 
         Raises
@@ -53,7 +53,7 @@ class StagedPaths(Paths):
         raise LawError(self._no("next hops"))
 
     @property
-    def predecessors(self) -> np.ndarray:  # type: ignore[override]
+    def predecessors(self) -> np.ndarray:
         """Not there.
 
         Raises
@@ -101,7 +101,12 @@ class StagedPaths(Paths):
             graph = self._stages.within(value)
             roots, row = np.unique(starts[here], return_inverse=True)
             before = best_trees(graph, self._stages.from_sources(graph, roots), roots)
-            found = followed(lambda v, row=row, before=before: before[row, v], ends[here], starts[here])
+            found = followed(partial(_before, before, row), ends[here], starts[here])
             for i, walk in zip(here.tolist(), found, strict=True):
                 walks[i] = None if walk is None else walk[::-1]
         return walks
+
+
+def _before(tree: np.ndarray, rows: np.ndarray, vertices: np.ndarray) -> np.ndarray:
+    """The vertex before each in a row of its own."""
+    return np.asarray(tree[rows, vertices])
