@@ -213,19 +213,17 @@ def _not_distributive(first: Semiring, second: Semiring, broken: Verdict) -> str
         a, b = b, a
     elements = [e for e in second.elements_in(B.dtype)[0] if not np.any(equal(np.array([e]), np.array([B.zero])))]
     pairs = [(np.array([x]), np.array([y])) for x, y in product(elements, repeat=2)]
-    worse, better = next(
-        ((x, y) for x, y in pairs if not equal(B.add(x, y), x)[0]), (np.array([B.zero]), np.array([B.one]))
-    )
+    x, y = next(((x, y) for x, y in pairs if not equal(B.add(x, y), x)[0]), (np.array([B.zero]), np.array([B.one])))
     left = "left" in broken.law.name
     p = A.mul(c, a) if left else A.mul(a, c)
-    ab, ca, cb = ((show(x[0]), show(y[0])) for x, y in ((a, worse), (p, worse), (p, better)))
-    one, other = ("c ⊗ a", "c ⊗ b") if left else ("a ⊗ c", "b ⊗ c")
+    whole, parts = ("c ⊗ (a ⊕ b)", "(c ⊗ a) ⊕ (c ⊗ b)") if left else ("(a ⊕ b) ⊗ c", "(a ⊗ c) ⊕ (b ⊗ c)")
+    told = {"a": (a, x), "b": (b, y), "c": (c, np.array([B.one])), whole: (p, x), parts: (p, B.add(x, y))}
+    *given, once, apart = (f"{name} = ({show(v[0])}, {show(w[0])})" for name, (v, w) in told.items())
     stages = "" if _no_stages(first, second) else "; sr.paths(A, (first, second)) finds best paths in two stages"
     return (
         f"{first.name}, then {second.name}: ⊗ of pairs does not distribute over ⊕, for ⊗ of {first.name} does not "
-        f"cancel. With a = ({ab[0]}, {ab[1]}), b = ({show(b[0])}, {show(better[0])}) and c = ({show(c[0])}, "
-        f"{show(B.one)}) the better of a and b is a, but {one} = ({ca[0]}, {ca[1]}) is worse than {other} = "
-        f"({cb[0]}, {cb[1]}): what is better so far may end worse{stages}"
+        f"cancel. With {', '.join(given)} is a ⊕ b = a and {once}, but {apart}: what is worse so far may be missed "
+        f"later{stages}"
     )
 
 

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.algebra.laws import choose, equal, full
+from semiring.algebra.laws import equal, full
 from semiring.algebra.semiring import Semiring
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.sparse.structure import transpose
@@ -132,32 +132,39 @@ class Stages:
         """Pairs of both values, zero where no path leads, and for targets that are not asked for."""
         T = self.second.over(self.part(self.edges.values, 1).dtype)
         D = full(np.empty(W.shape, T.dtype), T.zero)
-        for value, here in self._values(W, ends):
+        for value, (i, j) in self._places(W, ends):
             graph = self.within(value)
-            forwards = here
+            forwards = np.full(len(i), True)
             if self.second.commutative:  # a search serves all pairs of its source, or of its target
-                forwards = here & (here.sum(axis=1)[:, None] >= here.sum(axis=0))
-            rows = np.flatnonzero(forwards.any(axis=1))
-            if rows.size:
-                D[rows] = choose(forwards[rows], self.from_sources(graph, starts[rows], device), D[rows])
-            backwards = here & ~forwards
-            columns = np.flatnonzero(backwards.any(axis=0))
-            if columns.size:
-                found = self.from_sources(self._turned(graph), columns, device)[:, starts].T
-                D[:, columns] = choose(backwards[:, columns], found, D[:, columns])
+                forwards = np.bincount(i, minlength=len(starts))[i] >= np.bincount(j, minlength=W.shape[1])[j]
+            s, t = i[forwards], j[forwards]
+            D[s, t] = self._between(graph, starts[s], t, device)
+            if not forwards.all():
+                s, t = i[~forwards], j[~forwards]
+                D[s, t] = self._between(self._turned(graph), t, starts[s], device)
         X = self.paired(W, D)
         X[equal(D, full(D, T.zero))] = self.edges.S.zero_in(X.dtype)
         return X
 
-    def _values(self, W: np.ndarray, ends: np.ndarray | None) -> Iterator[tuple[Any, np.ndarray]]:
-        """Each value that is not zero, and where it is."""
+    def _between(self, graph: Sparse, tails: np.ndarray, heads: np.ndarray, device: str | None) -> np.ndarray:
+        """The best values of pairs, by one search from each vertex that stands first in some."""
+        roots, row = np.unique(tails, return_inverse=True)
+        return self.from_sources(graph, roots, device)[row, heads] if roots.size else graph.values[:0]
+
+    def _places(self, W: np.ndarray, ends: np.ndarray | None) -> Iterator[tuple[Any, tuple[np.ndarray, np.ndarray]]]:
+        """Each value that is not zero, and the rows and columns where it is."""
         wanted = ~np.asarray(equal(W, full(W, self.first.zero_in(W.dtype))), bool)
         if ends is not None:
             others = np.full(W.shape[1], True)
             others[ends] = False
             wanted[:, others] = False
-        for value in np.unique(W[wanted]):
-            yield value, wanted & np.asarray(equal(W, full(W, value)), bool)
+        places = np.flatnonzero(wanted)
+        values, which = np.unique(W.reshape(-1)[places], return_inverse=True)
+        order = np.argsort(which, kind="stable")
+        bounds = np.concatenate([[0], np.cumsum(np.bincount(which, minlength=len(values)))])
+        for k, value in enumerate(values):
+            rows, columns = np.divmod(places[order[bounds[k] : bounds[k + 1]]], W.shape[1])
+            yield value, (rows, columns)
 
     def _graph(self, rows: Rows, values: np.ndarray, S: Semiring) -> Sparse:
         stored = values.astype(S.resolve_dtype(values.dtype), copy=False)
