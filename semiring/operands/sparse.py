@@ -272,7 +272,8 @@ def _carried(S: Semiring, dtype: np.dtype) -> np.dtype | None:
     if S.is_object:
         raise SemiringError(f"{S.name} works on Python objects, which no SciPy sparse matrix holds; use a dense array")
     if S.is_record:
-        raise SemiringError(f"{S.name} works on records, which no SciPy sparse matrix holds; use a Graph or an array")
+        raise SemiringError(f"{S.name} works on records, which no SciPy sparse matrix holds; use a Graph, an "
+                            "array, or a tuple of sparse matrices, one for each component")
     if S.default_dtype.kind == "b" and dtype.kind in "iuf" and S.idempotent:
         return None
     return S.resolve_dtype(dtype)
