@@ -31,6 +31,7 @@ from .algebra.catalogue import viterbi as viterbi
 from .algebra.catalogue import why as why
 from .algebra.catalogue import widest_shortest as widest_shortest
 from .algebra.laws import LawReport as LawReport
+from .algebra.lexicographic import lexicographic as lexicographic
 from .algebra.objects import Regex as Regex
 from .algebra.objects import letter as letter
 from .algebra.semiring import Semiring as Semiring

@@ -9,6 +9,7 @@ import numpy as np
 
 from .algebra import laws
 from .algebra.by_name import algebra
+from .algebra.lexicographic import in_order
 from .algebra.semiring import Semiring
 from .errors import SemiringError
 from .operands.dense import read_array
@@ -217,7 +218,7 @@ def prepare(A: Any, S: Semiring | str | None = None) -> Operand:
     >>> sr.matmul(A, np.array([0.0, 1.0]), sr.min_plus)
     array([4., 5.])
     """
-    given = operand(A, own_algebra("prepare", (A,)) if S is None else algebra(S))
+    given = operand(A, own_algebra("prepare", (A,)) if S is None else in_order(S))
     _ = given.facts
     given.look()
     return given
@@ -466,8 +467,11 @@ def paths(
     ----------
     A : array_like, sparse matrix or graph, shape (n, n)
         As for `closure`; where vertices have names, paths are asked for and given by name.
-    S : Semiring or str, optional
-        With a selective ⊕. Not needed where A has its algebra: a `Matrix`, or what was prepared.
+    S : Semiring or str, or a pair of them, optional
+        With a selective ⊕. Not needed where A has its algebra: a `Matrix`, or what was prepared. Of a pair
+        (first, second) the first one decides, and the second one breaks ties: ``(sr.max_min, sr.min_plus)`` asks for
+        the widest paths, and of these for the shortest. The weights of edges are then records of both, or A is a tuple
+        of two matrices.
     sources : vertex or sequence of vertices, optional
         Where paths begin. Default: in every vertex.
     targets : vertex or sequence of vertices, optional
@@ -491,7 +495,8 @@ def paths(
     ------
     LawError
         When ⊕ does not select, the algebra is not a semiring, or best walks go round a cycle; when there is a limit
-        and an edge is better than 1.
+        and an edge is better than 1; for a pair, when neither `lexicographic` makes an algebra of it nor the first one
+        has paths that are as good as their worst edge.
     NoClosureError
         When there is an improving cycle.
     SemiringError
@@ -504,6 +509,13 @@ def paths(
     the one with the least next vertex, where sources are given the one with the least vertex before. The ⊗ of a path's
     edges is its weight exactly where ⊗ is exact, and within the rounding of `closure` elsewhere.
 
+    Pairs of algebras are `lexicographic` ones where these exist. They do not exist for the widest path and then the
+    shortest: of two ways to a place the wider one may be longer, and if a narrow edge follows, both are as wide as
+    that, and the shorter one should have been kept. Then there are two stages. First the best values by the first
+    algebra; then, for each of them, the best paths by the second among edges that are no worse. A part of such a path
+    need not be a best path, so that there are no next hops, predecessors and trees, and paths are searched for when
+    they are asked for. Z. Wang, J. Crowcroft, Quality-of-service routing for supporting multimedia applications (1996).
+
     Examples
     --------
     >>> import semiring as sr
@@ -513,15 +525,26 @@ def paths(
     Path(weight=7.0, vertices=['Ayr', 'Bo', 'Dale'])
     >>> R["Dale", "Ayr"]
     Path(weight=inf, vertices=None)
+
+    The widest way to b goes by x. But an edge of width 5 follows, and then the narrow one to b is as good, and shorter:
+
+    >>> links = [("a", "x", (9, 4)), ("x", "b", (9, 6)), ("a", "b", (5, 1)), ("b", "c", (5, 1))]
+    >>> R = sr.paths(sr.as_graph(links), (sr.max_min, sr.min_plus))
+    >>> R["a", "b"].vertices, R["a", "c"].vertices
+    (['a', 'x', 'b'], ['a', 'b', 'c'])
+    >>> print(R["a", "c"].weight)
+    (5.0, 2.0)
     """
     from .results.paths import Paths  # the other verbs do without searches, which take a while to import
+    from .results.staged_paths import StagedPaths
     from .solvers.search import positions
 
-    task = Task("paths", S, (A,), options(method=method, device=device, progress=progress), (sources, limit))
+    task = Task("paths", S, (A,), options(method=method, device=device, progress=progress), (sources, limit, None))
     given = task.given[0]
     ends = None if targets is None else positions(targets, given.names, given.shape[0])[1]
+    task.arguments = sources, limit, ends
     weights, tree, starts = compute(task)
-    return Paths(given, weights, tree, starts, ends)
+    return (Paths if task.S.stages is None else StagedPaths)(given, weights, tree, starts, ends)
 
 
 def path(
@@ -691,7 +714,7 @@ def plan(
     }
     refuse_what_has_no_meaning(verb, given_options, B, sources, k)
     arguments = {
-        "matmul": (None,), "rows": (sources,), "path": sources, "paths": (sources, None), "nearest": (sources,),
+        "matmul": (None,), "rows": (sources,), "path": sources, "paths": (sources, None, None), "nearest": (sources,),
         "power": (k,),
     }.get(verb, ())
     given = (A,) if B is None else (A, B)

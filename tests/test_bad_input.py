@@ -182,9 +182,9 @@ def test_shapes_that_do_not_fit() -> None:
         (sr.min_plus, "U3", "min-plus cannot live in str"),
         (sr.min_plus, "?", "min-plus cannot live in bool"),
         (
-            sr.shortest_hops,
+            sr.widest_shortest,
             "f8",
-            r"works on records \(cost float64, hops float64\), not on float64; build them with S.array",
+            r"works on records \(dist float64, width float64\), not on float64; build them with S.array",
         ),
     ],
     ids=str,

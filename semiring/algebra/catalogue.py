@@ -197,7 +197,7 @@ def _k_best(k: int) -> Semiring:
     return Semiring(
         f"{k}-best", "(ascending k-tuples ≥ 0, k least of both, k least sums, (∞, …), (0, ∞, …))",
         fields=dict.fromkeys(fields, "f8"), add=add, mul=mul, zero=zero, one=one, star=star, carrier=ascending,
-        samples=samples, description=f"lengths of the {k} shortest walks",
+        lift=lambda w: (w, *[inf] * (k - 1)), samples=samples, description=f"lengths of the {k} shortest walks",
     )
 
 
@@ -342,6 +342,7 @@ catalogue: Mapping[str, Semiring] = Catalogue({
         mul=lambda x, y: (saturating_add(x.dist, y.dist), saturating_multiply(x.count, y.count)),
         star=lambda a: (0, np.where((a.dist == 0) & (a.count > 0), inf, 1)),
         carrier=lambda a: ((a.dist >= 0) & (a.dist < inf) & (a.count >= 1)) | ((a.dist == inf) & (a.count == 0)),
+        lift=lambda w: (w, np.where(w == inf, 0, 1)),
         description="length and number of shortest paths, betweenness",
     ),
     "shortest_hops": lambda: Semiring(
@@ -350,6 +351,7 @@ catalogue: Mapping[str, Semiring] = Catalogue({
         add=_lexicographic(lambda p, q: p <= q),
         mul=lambda x, y: (saturating_add(x.cost, y.cost), saturating_add(x.hops, y.hops)),
         star=lambda a: (0, 0), carrier=lambda a: (a.cost >= 0) & (a.hops >= 0) & ((a.cost < inf) | (a.hops == inf)),
+        lift=lambda w: (w, np.where(w == inf, inf, 1)),
         description="shortest paths with fewest hops",
     ),
     "widest_shortest": lambda: Semiring(

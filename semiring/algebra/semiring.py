@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from semiring.errors import LawError, SemiringError, SemiringWarning, TraceError
+from semiring.errors import LawError, SemiringError
 from semiring.machine.memory import require
 
 from . import laws, stars
 from .arguments import whole_number
 from .arithmetic import Arithmetic, Operations
 from .constants import cast_constant
+from .declaration import runs_on_objects, traced_operations
 from .dtypes import SCALAR_DTYPES, check_neutral, checked_fields, refusal, refuse, safe_kinds, working_dtype
-from .expression import Expression, Traced, apply, constant, equals, split_undefined, without_minus_infinity
+from .expression import Expression, without_minus_infinity
+from .lifts import Lift
 from .proofs import proven_flags
 from .samples import Elements, elements, notable_elements
 from .tables import html_table
-from .tracing import TooManyBranches, trace
 from .vectors import flat_element, flattened
 
 _LARGE = 1 << 26  # bytes; larger allocations are checked against free memory
@@ -45,6 +45,10 @@ class Semiring:
         a* = 1 ⊕ a ⊕ a² ⊕ …, the least solution of x = 1 ⊕ a ⊗ x; NaN where it does not exist. When absent, a* is the
         sum of the powers where that is reached after finitely many steps (1 where 1 ⊕ a = 1), and does not exist
         elsewhere.
+    lift : callable, optional
+        The records that plain numbers stand for, so that weights may be numbers wherever a matrix or a graph comes in:
+        ``lambda w: (w, np.where(w == np.inf, 0, 1))``. Takes an array of float64 and gives the components. One of the
+        numbers in zero has to become zero: the weight of an edge that is not there. When absent, numbers are refused.
     fields : mapping of str to dtype, or sequence of pairs, optional
         Components of an element that is a record, in order.
     dtype : ``object``, optional
@@ -75,6 +79,8 @@ class Semiring:
     fields : dict of str to dtype, or None
         As they were given, in native byte order.
     product_only : bool
+    lift : Lift or None
+        As a function of arrays of numbers; `lift.absent` is the weight of an edge that is not there.
     idempotent, selective, bounded, commutative : bool
         Whether the algebra has the law, as far as is proven or was declared.
 
@@ -85,8 +91,8 @@ class Semiring:
     TraceError
         When an operation has no expression.
     SemiringError
-        When `one` is missing, 0 or 1 is outside the carrier, no dtype holds both, or `fields` or `dtype` is none that
-        elements may have.
+        When `one` is missing, 0 or 1 is outside the carrier, no dtype holds both, `fields` or `dtype` is none that
+        elements may have, or `lift` does not make elements of numbers, and zero of one of them.
 
     Warns
     -----
@@ -111,6 +117,7 @@ class Semiring:
     """
 
     name = notation = ""
+    stages: tuple[Semiring, Semiring] | None = None  # of which one decides, and one breaks ties; see lexicographic.py
     idempotent = selective = bounded = commutative = False
 
     def __init__(
@@ -123,6 +130,7 @@ class Semiring:
         zero: Any,
         one: Any = None,
         star: Callable[..., Any] | None = None,
+        lift: Callable[..., Any] | None = None,
         fields: Mapping[str, Any] | Sequence[tuple[str, Any]] | None = None,
         dtype: Any = None,
         dtypes: str | None = None,
@@ -147,7 +155,8 @@ class Semiring:
         self._arithmetic: dict[np.dtype, Arithmetic] = {}
         self._resolved: dict[np.dtype, np.dtype] = {}
         self._working: dict[np.dtype, np.dtype] = {}
-        self.traced = None if self._on_objects(dtype, add, mul, star) else self._trace(add, mul, star, carrier)
+        on_objects = runs_on_objects(name, self._callables, zero, one, self.fields, dtype)
+        self.traced = None if on_objects else traced_operations(self, self._callables)
         self.kinds = dtypes or (safe_kinds(self.traced, self.is_tropical) if self.traced and not fields else "")
         self.notation = notation or self._notation()
         home = self.default_dtype
@@ -166,57 +175,9 @@ class Semiring:
         self.has_reached_star = not product_only and not self.bounded and (
             self._reach_star(A, tried) if star is None else self.selective and self._reaches_its_star(A, tried)
         )
+        self.lift = None if lift is None else Lift(self, lift)
 
     # Declaration
-
-    def _on_objects(
-        self, dtype: Any, add: Callable[..., Any], mul: Callable[..., Any], star: Callable[..., Any] | None
-    ) -> bool:
-        if dtype is not None:
-            if np.dtype(dtype).kind != "O":
-                raise SemiringError(f"{self.name}: dtype may only be object; data bring their own dtype ({dtype!r})")
-            return True
-        numeric = (bool, int, float, complex, np.generic, tuple, type(None))
-        if not self.fields and (not isinstance(self.zero, numeric) or not isinstance(self.one, numeric)):
-            return True
-        try:
-            for function, arity in ((add, 2), (mul, 2), (star, 1)):
-                if function is not None:
-                    trace(function, arity, self.fields)
-        except (TooManyBranches, TypeError, AttributeError) as e:
-            if self.fields:
-                raise TraceError(f"{self.name}: {e}") from None
-            warnings.warn(
-                f"{self.name}: the operations cannot be traced ({e}); they run on Python objects, one by one, on "
-                "the CPU. Write them with NumPy ufuncs for speed, or pass dtype=object to say that this is meant",
-                SemiringWarning,
-                stacklevel=4,
-            )
-            return True
-        except TraceError as e:
-            raise TraceError(f"{self.name}: {e}") from None
-        return False
-
-    def _trace(
-        self, add: Callable[..., Any], mul: Callable[..., Any], star: Callable[..., Any] | None,
-        carrier: Callable[..., Any] | None,
-    ) -> Operations:
-        names = self.fields
-        try:
-            plus, raw = trace(add, 2, names), trace(mul, 2, names)
-            zero = stars.as_constants(self.components_of(self.zero))
-            belongs = constant(True) if carrier is None else trace(carrier, 1, names, predicate=True).outputs[0]
-            if self.one is None:
-                total, domain = Traced(zero, 1, raw.width), constant(False)
-            elif star is not None:
-                total, domain = split_undefined(trace(star, 1, names))
-            else:
-                total, domain = stars.bounded_star(plus, stars.as_constants(self.components_of(self.one)))
-        except TraceError as e:
-            raise TraceError(f"{self.name}: {e}") from None
-        absorbed = apply("logical_or", equals(raw.operand(0), zero), equals(raw.operand(1), zero))
-        times = tuple(apply("where", absorbed, z, e) for z, e in zip(zero, raw.outputs, strict=True))
-        return Operations(plus, raw, Traced(times, 2, raw.width), total, domain, belongs)
 
     def components_of(self, element: Any) -> tuple[Any, ...]:
         """The components of an element: one, unless it is a record.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from semiring import __version__
 from semiring.solvers.methods import SCHEDULES
@@ -21,6 +21,15 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Say what is wrong, and end."""
         self.exit(BAD_INPUT, f"semiring: {message}; see {self.prog} --help\n")
+
+
+class _Columns(argparse.Action):
+    """One column; a list of them where the option is given again."""
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, value: Any, option: str | None = None) -> None:
+        columns = [*getattr(namespace, "columns", []), value]
+        namespace.columns = columns
+        setattr(namespace, self.dest, columns[0] if len(columns) == 1 else columns)
 
 
 def parser() -> Parser:
@@ -92,7 +101,8 @@ def _graph_arguments(p: Parser) -> None:
     direction.add_argument("--directed", action="store_true", default=None, help="every edge goes one way")
     direction.add_argument("--undirected", action="store_false", dest="directed", help="every edge goes both ways")
     weights = p.add_mutually_exclusive_group()
-    weights.add_argument("--weight", metavar="COLUMN", default="weight", help="the column or attribute of weights")
+    weights.add_argument("--weight", metavar="COLUMN", default="weight", action=_Columns,
+                         help="the column or attribute of weights; may be given again, for records")
     weights.add_argument("--unweighted", action="store_const", const=None, dest="weight", help="every edge weighs 1")
     p.add_argument("--format", metavar="FORMAT", help="what FILE is, where its ending does not say: csv, mtx, …")
     header = p.add_mutually_exclusive_group()

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from semiring.errors import GraphError, SemiringError
+from semiring.graphs.edges import WeightColumns
 from semiring.graphs.graph import Graph
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import near
@@ -41,9 +42,11 @@ def read_graph(
     *,
     format: str | None = None,
     directed: bool | None = None,
-    weight: str | int | None = "weight",
+    weight: WeightColumns = "weight",
     header: bool | None = None,
     names: type[str] | None = None,
+    source: str | int | None = None,
+    target: str | int | None = None,
 ) -> Graph:
     """Read a graph from a file.
 
@@ -71,14 +74,19 @@ def read_graph(
     directed : bool, optional
         Whether edges go one way. Default: what the file says, directed if it says nothing. True does not make a
         symmetric matrix or an undirected GraphML graph directed.
-    weight : str, int or None
+    weight : str, int, sequence of them or None
         The column (counted from 0 where columns have no names) or edge attribute that holds the weights. Default:
-        the one called weight, else the only one there is. None: leave the weights out.
+        the one called weight, else the only one there is. Several columns of a list of edges, or attributes in
+        GraphML, make records, whose components are called as they are: for algebras with as many components, which take
+        them in their order (by name, where these are the names of the components). None: leave the weights out.
     header : bool, optional
         Whether the first line of a list of edges names its columns. Default: it does if it has names that are known
         (from and to, source and target, src and dst, u and v), or no number where the next line has one.
     names : str, optional
         ``names=str``: vertices of lists of edges and of GraphML are names, whatever they look like.
+    source, target : str or int, optional
+        The columns of a list of edges that hold the ends. Default: those with names that are known, else the first two
+        that hold no weights.
 
     Returns
     -------
@@ -107,7 +115,7 @@ def read_graph(
     """
     path = Path(path)
     kind = _kind(path, format)
-    options = _options(path, kind, Options(directed, weight, header, names))
+    options = _options(path, kind, Options(directed, weight, header, names, source, target))
     return READERS[kind](path, read_file(path), options)
 
 
@@ -131,6 +139,13 @@ def _options(path: Path, kind: str, options: Options) -> Options:
     """What the caller says, if the format has a meaning for it."""
     if options.header is not None and kind not in LISTS:
         raise GraphError(f"{shown(path)}: header= is for lists of edges ({', '.join(LISTS)}), not for {kind}")
+    for what, given in (("source= and target= are", (options.source, options.target) != (None, None)),
+                        ("several weights are", isinstance(options.weight, (list, tuple)))):
+        kinds = (*LISTS, "graphml") if what == "several weights are" else LISTS
+        if given and kind not in kinds:
+            raise GraphError(f"{shown(path)}: {what} for lists of edges ({', '.join(kinds)}), not for {kind}")
+    if isinstance(options.weight, (list, tuple)) and not options.weight:
+        raise GraphError("weight=[] names no column: pass weight=None to leave the weights out")
     if options.names not in (None, str):
         raise GraphError(f"names={quoted(options.names)}: pass names=str to read all vertices as names")
     if options.names is str and kind not in (*LISTS, "graphml"):

@@ -14,9 +14,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from semiring.errors import GraphError
-from semiring.graphs.edges import MISSING, Columns, attribute_weights
+from semiring.graphs.edges import MISSING, Columns, attribute_weights, in_records
 from semiring.graphs.graph import Graph, as_graph
 from semiring.graphs.texts import quoted, shown
+from semiring.graphs.weights import as_weights
 
 from .numerals import CANONICAL, integer, number
 from .streams import about, fail
@@ -48,13 +49,18 @@ class _Parser:
     nodes: dict[str, int] = field(default_factory=dict)
     ends: list[tuple[str, str]] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
-    weights: list[Any] = field(default_factory=list[Any])
+    weights: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])  # of each edge, by attribute
     attributes: set[str] = field(default_factory=set)
     directed: bool | None = None
     open: list[str] = field(default_factory=list)  # the elements that one is in
     key: _Key | None = None  # that a <key> declares, or whose value a <data> holds
     parts: list[str] | None = None  # of the text that is wanted
-    seen: bool = False  # whether the edge had the weight already
+
+    @property
+    def wanted(self) -> tuple[Any, ...]:
+        """The attributes that hold weights."""
+        weight = self.options.weight
+        return tuple(weight) if isinstance(weight, (list, tuple)) else (weight,)
 
     def fail(self, found: str, expected: str) -> NoReturn:
         fail(self.path, self.line(), found, expected)
@@ -89,8 +95,7 @@ class _Parser:
             if name == "default":
                 self.key.default = self._value(text, self.key)
             else:
-                self.weights[-1] = self._value(text, self.key)
-                self.seen = True
+                self.weights[-1][self.key.name] = self._value(text, self.key)
             self.parts = None
         if name in ("key", "data") and self.parts is None and name != "default":
             self.key = None
@@ -111,11 +116,11 @@ class _Parser:
         if label in self.keys:
             self.fail(f"a second key {quoted(label)}", "another id=")
         key = _Key(attributes.get("attr.name", label), attributes.get("attr.type", "string"))
-        if key.name in (known.name for known in self.keys.values()) and key.name == self.options.weight:
+        if key.name in (known.name for known in self.keys.values()) and key.name in self.wanted:
             self.fail(f"a second attribute {quoted(key.name)}", "one attribute of weights")
         self.keys[label] = key
         self.attributes.add(key.name)
-        self.key = key if key.name == self.options.weight else None
+        self.key = key if key.name in self.wanted else None
 
     def _graph(self, attributes: dict[str, str]) -> None:
         if self.open[-2:] != ["graphml", "graph"] or len(self.open) > 2:
@@ -141,17 +146,16 @@ class _Parser:
             self.fail(f"an edge with directed={quoted(way)}", f"{both}, as edgedefault= says")
         self.ends.append((source, target))
         self.lines.append(self.line())
-        self.weights.append(MISSING)
-        self.seen = False
+        self.weights.append({})
 
     def _data(self, attributes: dict[str, str]) -> None:
         label = self._attribute(attributes, "key", "data")
         if label not in self.keys:
             self.fail(f"a value of {quoted(label)}", "the id of a <key> for edges above the graph")
         key = self.keys[label]
-        if key.name != self.options.weight:
+        if key.name not in self.wanted:
             return
-        if self.seen:
+        if key.name in self.weights[-1]:
             self.fail(f"a second {quoted(key.name)} of an edge", "one")
         self.key, self.parts = key, []
 
@@ -176,17 +180,26 @@ def read_graphml(path: Path, data: bytes, options: Options) -> Graph:
         for name in (source, target):
             if name not in found.nodes:
                 fail(path, line, f"an edge of {quoted(name)}", "the id of a <node>")
-    for key in found.keys.values():
-        if key.name == options.weight and key.default is not MISSING:
-            found.weights = [key.default if w is MISSING else w for w in found.weights]
     sources, targets = [a for a, _ in found.ends], [b for _, b in found.ends]
-    columns = Columns(sources, targets, found.weights, len(found.nodes), list(found.nodes), found.directed)
     with about(str(path)):
-        columns = attribute_weights(columns, options.weight, None, lambda: sorted(found.attributes))
+        columns = [_weights(found, sources, targets, name) for name in found.wanted]
         ends = (np.array(end, dtype=object) for end in (sources, targets))
-        weights = () if columns.weights is None else (columns.weights,)
+        weights: tuple[Any, ...] = tuple(column for column in columns if column is not None)
+        if isinstance(options.weight, (list, tuple)):
+            if len(weights) < len(columns):
+                raise GraphError("no edge has the attribute 'weight'; several weights are named one by one")
+            weights = (in_records(options.weight, list(map(as_weights, weights))),)
         graph = as_graph((*ends, *weights), directed=found.directed and options.one_way, names=list(found.nodes))
     return graph if options.names is str else _with_integer_names(graph)
+
+
+def _weights(found: _Parser, sources: list[str], targets: list[str], name: Any) -> list[Any] | None:
+    """An attribute of all edges; None where they have no weights."""
+    default = next((key.default for key in found.keys.values() if key.name == name), MISSING)
+    weights = [edge.get(name, default) for edge in found.weights]
+    columns = Columns(sources, targets, weights, len(found.nodes), list(found.nodes))
+    made: list[Any] | None = attribute_weights(columns, name, None, lambda: sorted(found.attributes)).weights
+    return made
 
 
 def _parsed(path: Path, data: bytes, options: Options) -> _Parser:

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from semiring.errors import GraphError, SemiringWarning
-from semiring.graphs.edges import ENDS, pick_columns
+from semiring.graphs.edges import ENDS, WeightColumns, in_records, table_columns
 from semiring.graphs.graph import Graph, as_graph
 from semiring.graphs.texts import quoted, shown
 
@@ -33,9 +33,11 @@ class Options:
     """What the caller of `read_graph` says of a file."""
 
     directed: bool | None = None
-    weight: str | int | None = "weight"
+    weight: WeightColumns = "weight"
     header: bool | None = None
     names: type[str] | None = None
+    source: str | int | None = None
+    target: str | int | None = None
 
     @property
     def one_way(self) -> bool:
@@ -52,7 +54,8 @@ class _Layout:
     header: list[str] | None  # names of the columns
     row: list[str]  # the first edge
     separator: str | None  # None: any run of blanks
-    columns: tuple[int, int, int | None]  # of the source, the target, the weight
+    ends: tuple[int, int]  # columns of the source and the target
+    weights: tuple[int, ...]  # of the weights: none, one, or several that make records
     undirected: bool
 
     @property
@@ -67,6 +70,9 @@ def read_edges(path: Path, data: bytes, options: Options) -> Graph:
     if columns is None:
         columns = _careful_columns(path, text, layout, options)
     with about(str(path)):
+        if isinstance(options.weight, (list, tuple)):
+            labels = [k if layout.header is None else layout.header[k] for k in layout.weights]
+            columns[2:] = [in_records(labels, columns[2:])]
         graph = as_graph(tuple(columns))
     return dataclasses.replace(graph, directed=not layout.undirected if options.directed is None else options.directed)
 
@@ -94,10 +100,11 @@ def _layout(path: Path, text: str, options: Options) -> _Layout:
     if header is not None and len(rows) == 1:
         raise GraphError(f"{shown(path)} holds no edges, only the line of column names {quoted(header)}")
     with about(f"{path}, line {line}"):
-        columns = pick_columns(list(range(len(rows[0]))) if header is None else header, options.weight)
+        labels = list(range(len(rows[0]))) if header is None else header
+        *ends, weights = table_columns(labels, options.weight, options.source, options.target)
     first = 0 if header is None else 1
     start = sum(len(above) for _, above in takewhile(lambda found: found[0] < lines[first], numbered_lines(text)))
-    return _Layout(lines[first], start, header, rows[first], separator, columns, undirected)
+    return _Layout(lines[first], start, header, rows[first], separator, (ends[0], ends[1]), weights, undirected)
 
 
 def _first_record(text: str, line: int, raw: str) -> str:
@@ -169,16 +176,18 @@ def rows_of(path: Path, lines: Iterable[tuple[int, str]], separator: str | None)
 
 def _fast_columns(text: str, layout: _Layout) -> list[np.ndarray] | None:
     """The columns of a file of numbers without any fault; None for all others."""
-    source, target, weight = layout.columns
     body = text[layout.start :]
-    whole = weight is not None and weight < len(layout.row) and INTEGER.fullmatch(layout.row[weight])
-    for kind in ("i8", "f8") if whole else ("f8",):
+    first = {k: "i8" if k < len(layout.row) and INTEGER.fullmatch(layout.row[k]) else "f8" for k in layout.weights}
+    tried = [first]
+    if len(first) == 1 and "i8" in first.values():  # of several each is looked at by itself
+        tried.append(dict.fromkeys(first, "f8"))
+    for weights in tried:
         # columns that nobody asked for are read as one character
-        kinds = {source: "i8", target: "i8", weight: kind}
+        kinds = dict.fromkeys(layout.ends, "i8") | weights
         dtype = np.dtype([(f"c{k}", kinds.get(k, "S1")) for k in range(layout.width)])
         found = table(body, dtype, layout.separator, canonical=True)
         if found is not None:
-            columns = [found[f"c{k}"].copy() for k in layout.columns if k is not None]
+            columns = [found[f"c{k}"].copy() for k in (*layout.ends, *layout.weights)]
             sound = columns[0].min() >= 0 and columns[1].min() >= 0
             return columns if sound else None
     return None
@@ -186,21 +195,20 @@ def _fast_columns(text: str, layout: _Layout) -> list[np.ndarray] | None:
 
 def _careful_columns(path: Path, text: str, layout: _Layout, options: Options) -> list[np.ndarray]:
     """The columns, line by line, of a file with names; errors say which line is wrong."""
-    texts: list[list[str]] = [[], [], []]
+    taken = (*layout.ends, *layout.weights)
+    texts: list[list[str]] = [[] for _ in taken]
     lines: list[int] = []
     wanted = f"{layout.width} fields" + ("" if layout.separator is None else f" separated by {layout.separator!r}")
     for line, row in rows_of(path, numbered_lines(text, layout.first), layout.separator):
         if len(row) != layout.width:
             fail(path, line, f"{len(row)} fields", wanted)
-        for column, k in zip(texts, layout.columns, strict=True):
-            column.append("" if k is None else row[k])
+        for column, k in zip(texts, taken, strict=True):
+            column.append(row[k])
         lines.append(line)
     columns = _careful_vertices(path, texts[:2], lines, options)
     if columns[0].dtype.kind == "O":
         _doubt(path, texts[:2], lines, layout, options)
-    if layout.columns[2] is not None:
-        columns.append(_careful_weights(path, texts[2], lines))
-    return columns
+    return [*columns, *(_careful_weights(path, column, lines) for column in texts[2:])]
 
 
 def _careful_vertices(path: Path, ends: list[list[str]], lines: list[int], options: Options) -> list[np.ndarray]:
@@ -222,7 +230,7 @@ def _doubt(path: Path, ends: list[list[str]], lines: list[int], layout: _Layout,
     if options.header is not None:
         return
     if layout.header is not None:
-        taken = [layout.header[k] for k in layout.columns[:2]]
+        taken = [layout.header[k] for k in layout.ends]
         both = next((name for name in taken if name in ends[0] or name in ends[1]), None)
         if both is not None:
             line = min(lines[column.index(both)] for column in ends if both in column)

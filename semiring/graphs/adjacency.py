@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from semiring.algebra.by_name import algebra
 from semiring.errors import GraphError
-from semiring.graphs.edges import FEW
+from semiring.graphs.edges import FEW, WeightColumns
 from semiring.graphs.frames import has_labels, matrix_of
 from semiring.graphs.graph import as_graph
 from semiring.graphs.masks import mask_of
@@ -29,7 +29,7 @@ def adjacency(
     *,
     dtype: DTypeLike | None = None,
     directed: bool = True,
-    weight: str | int | None = "weight",
+    weight: WeightColumns = "weight",
     default: Any = None,
     names: Sequence[Hashable] | None = None,
 ) -> Matrix:

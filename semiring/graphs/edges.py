@@ -21,6 +21,8 @@ from .texts import quoted
 FEW = 1 << 20
 SPREAD = 64
 
+WeightColumns = str | int | list[Any] | tuple[Any, ...] | None  # one column, several that make records, or none
+
 # column names of an edge's two ends
 ENDS = (("from", "to"), ("source", "target"), ("src", "dst"), ("u", "v"))
 
@@ -36,8 +38,13 @@ class Columns(NamedTuple):
     directed: bool = True
 
 
-def columns_of(edges: Any, weight: str | int | None, default: Any) -> Columns:
+def columns_of(edges: Any, weight: WeightColumns, default: Any) -> Columns:
     """The columns of edges of any make but a `Graph`; see `semiring.graphs.graph.as_graph` for what they may be."""
+    if isinstance(weight, (list, tuple)):
+        if not (hasattr(edges, "columns") and hasattr(edges, "to_numpy")):
+            raise GraphError("several weights are columns of a data frame or of a file; of other edges a weight is a "
+                             "tuple or a record")
+        return _from_frame(edges, weight)
     if hasattr(edges, "tocoo"):
         return _from_sparse(edges)
     if hasattr(edges, "is_multigraph") and hasattr(edges, "adj"):
@@ -156,13 +163,16 @@ def attribute_weights(
     return found._replace(weights=[default if w is MISSING else w for w in weights])
 
 
-def _from_frame(frame: Any, weight: str | int | None) -> Columns:
+def _from_frame(frame: Any, weight: WeightColumns) -> Columns:
     if is_square(frame):
         raise GraphError("this data frame is a matrix, whose index and columns are vertices: give it to from_dense or "
                          "Matrix, and edges with columns from, to and weight")
     header = list(frame.columns)
-    chosen = pick_columns(header, weight)
-    return Columns(*_pad([frame[header[k]].to_numpy() for k in chosen if k is not None]))
+    first, second, heavy = table_columns(header, weight)
+    ends, weights = ([frame[header[k]].to_numpy() for k in chosen] for chosen in ((first, second), heavy))
+    if isinstance(weight, (list, tuple)):
+        weights = [in_records([header[k] for k in heavy], weights)]
+    return Columns(*_pad([*ends, *weights]))
 
 
 def pick_columns(header: Sequence[Any], weight: str | int | None) -> tuple[int, int, int | None]:
@@ -198,6 +208,80 @@ def pick_columns(header: Sequence[Any], weight: str | int | None) -> tuple[int, 
             "for none"
         )
     return *ends, (others[0] if others else None)
+
+
+def table_columns(
+    header: Sequence[Any], weight: WeightColumns, source: str | int | None = None,
+    target: str | int | None = None,
+) -> tuple[int, int, tuple[int, ...]]:
+    """Which columns of a table hold the source, the target, and the weights: none, one, or those of several.
+
+    Raises
+    ------
+    GraphError
+        For a column that there is not, or that is taken twice, and where it is not known which one is meant.
+    """
+    several = weight if isinstance(weight, (list, tuple)) else ()
+    single = None if isinstance(weight, (list, tuple)) else weight
+    heavy = [_column(header, name, "weight") for name in several]
+    if (source is None) != (target is None):
+        raise GraphError("source= and target= name the two ends of an edge: pass both, or none of them")
+    if source is None or target is None:
+        left = [k for k in range(len(header)) if k not in heavy]
+        first, second, light = pick_columns([header[k] for k in left], single)
+        ends, found = (left[first], left[second]), [] if light is None else [left[light]]
+    else:
+        ends = _column(header, source, "source"), _column(header, target, "target")
+        _refuse_twice(header, ends)
+        left = [*ends, *(k for k in range(len(header)) if k not in ends)]
+        named = ["from", "to", *(header[k] for k in left[2:])]
+        light = pick_columns(named, single)[2]
+        found = [] if light is None else [left[light]]
+    _refuse_twice(header, (*ends, *(heavy or found)))
+    return *ends, tuple(heavy or found)
+
+
+def _refuse_twice(header: Sequence[Any], chosen: Sequence[int]) -> None:
+    twice = next((k for i, k in enumerate(chosen) if k in chosen[:i]), None)
+    if twice is not None:
+        raise GraphError(f"the column {quoted(header[twice])} is asked for twice: name different ones as source, "
+                         "target and weights")
+
+
+def _column(header: Sequence[Any], name: Any, what: str) -> int:
+    """The place of a column.
+
+    Raises
+    ------
+    GraphError
+        When there is none, or two in different spelling.
+    """
+    if is_hashable(name) and name in header:
+        return list(header).index(name)
+    plain = [str(column).strip().lower() for column in header]
+    if isinstance(name, str) and plain.count(name.strip().lower()) == 1:
+        return plain.index(name.strip().lower())
+    raise GraphError(f"no column is called {quoted(name)}{near(name, list(header))}, which is to be the {what}; the "
+                     f"columns are {quoted(list(header))}")
+
+
+def in_records(names: Sequence[Any], columns: Sequence[Any]) -> np.ndarray:
+    """Columns of numbers side by side, as records with their names.
+
+    Raises
+    ------
+    GraphError
+        For a column of something else.
+    """
+    parts = [np.asarray(column) for column in columns]
+    called = [str(name) or f"column {k}" for k, name in enumerate(names)]
+    for name, part in zip(called, parts, strict=True):
+        if part.dtype.kind not in "biuf":
+            raise GraphError(f"the column {quoted(name)} holds {part.dtype}, and a component of a weight is a number")
+    made = np.empty(len(parts[0]), [(name, part.dtype) for name, part in zip(called, parts, strict=True)])
+    for name, part in zip(called, parts, strict=True):
+        made[name] = part
+    return made
 
 
 # Vertices

@@ -15,7 +15,7 @@ from semiring.algebra.arguments import whole_number
 from semiring.algebra.tables import html_table
 from semiring.errors import GraphError
 
-from .edges import Columns, as_positions, bad_vertex, columns_of, numbered
+from .edges import Columns, WeightColumns, as_positions, bad_vertex, columns_of, numbered
 from .names import Named, as_names
 from .texts import clip, clip_repr, count_text, dtype_text, quoted, shown
 from .weights import as_weights, refuse_nan
@@ -229,7 +229,7 @@ def as_graph(
     n: int | None = None,
     *,
     directed: bool = True,
-    weight: str | int | None = "weight",
+    weight: WeightColumns = "weight",
     default: Any = None,
     names: Sequence[Hashable] | None = None,
 ) -> Graph:
@@ -254,8 +254,9 @@ def as_graph(
         positions, however far apart.
     directed : bool
         False: every edge, listed once, goes both ways.
-    weight : str, int or None
-        Edge attribute or column that holds the weights. None: leave the weights out.
+    weight : str, int, sequence of them or None
+        Edge attribute or column that holds the weights. Several columns of a data frame make records, for algebras
+        whose elements have as many components. None: leave the weights out.
     default : optional
         Weight of the edges of a NetworkX graph that lack the attribute which others have, 1 if left out.
     names : sequence of hashable, optional

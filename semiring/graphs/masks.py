@@ -48,8 +48,11 @@ def unmasked(A: np.ma.MaskedArray, S: Semiring, what: str = "A") -> np.ndarray:
     >>> unmasked(np.ma.array([1.0, 2.0], mask=[False, True]), sr.min_plus).tolist()
     [1.0, inf]
     """
-    dtype, mask = S.resolve_dtype(A.dtype), mask_of(A, what)
+    mask = mask_of(A, what)
     assert mask is not None
+    if S.lift is not None and S.lift.takes(A.dtype):
+        A = np.ma.array(S.lift(np.where(mask, S.lift.absent, A.data)))  # what is masked may be no weight
+    dtype = S.resolve_dtype(A.dtype)
     data = np.empty(A.shape, dtype)
     for f in dtype.names or (...,):  # fields by name: they may stand in another order
         data[f] = A.data[f]

@@ -87,6 +87,8 @@ class Matrix(Named):
         if has_labels(array):
             array, names = matrix_of(array, names)
         array = unmasked(array, semiring) if isinstance(array, np.ma.MaskedArray) else as_array(array)
+        if semiring.lift is not None and semiring.lift.takes(array.dtype):
+            array = semiring.lift(array)
         if array.ndim != 2 or array.shape[0] != array.shape[1]:
             raise GraphError(f"a matrix over vertices is square, this array has shape {array.shape}")
         self.array: np.ndarray = array

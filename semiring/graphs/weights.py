@@ -62,6 +62,8 @@ def unweighted(S: Semiring, dtype: DTypeLike | None, default: Any) -> np.ndarray
     """The weight of edges that have none, an array of one element."""
     if default is not None:
         return elements(S, as_weights([default]), dtype, lambda i: "default")
+    if S.lift is not None:
+        return elements(S, np.ones(1), dtype, lambda i: "default")
     if S.is_record or S.is_object:
         raise GraphError(
             f"the edges have no weights, and {S.name} has no natural one: give default=, the weight of an edge"
@@ -173,13 +175,38 @@ def _columns_of(field: str, values: np.ndarray) -> list[tuple[str, np.ndarray]]:
     return [(f"{field}.{k}", values[:, k]) for k in range(values.shape[1])]
 
 
+def _in_order(S: Semiring, values: np.ndarray, shape: str) -> np.ndarray:
+    """Records with the algebra's names: as they are called, or in their order where they are called otherwise.
+
+    Raises
+    ------
+    GraphError
+        For another number of components, and where some of the algebra's names stand elsewhere.
+    """
+    given, fields = values.dtype.names or (), S.element_dtype.names or ()
+    if set(given) == set(fields):
+        return values
+    numbers = S.default_dtype.names or ()  # vectors one by one
+    if len(given) != len(numbers) or any(values.dtype[f].shape for f in given):
+        raise GraphError(f"weights have the components ({shown(', '.join(given))}), and {shape}")
+    moved = [f for f, own in zip(given, numbers, strict=True) if f in numbers and f != own]
+    if moved:
+        raise GraphError(f"weights have the components ({shown(', '.join(given))}), and {shape}: {shown(moved[0])} "
+                         "stands elsewhere, so that they are taken neither by name nor in order; rename them")
+    made = np.empty(len(values), [(own, values.dtype[f]) for f, own in zip(given, numbers, strict=True)])
+    for f, own in zip(given, numbers, strict=True):
+        made[own] = values[f]
+    return made
+
+
 def _records(S: Semiring, values: np.ndarray, wanted: np.dtype | None, place: Callable[[int], str]) -> np.ndarray:
     """Weights that are records, component by component."""
     fields = S.element_dtype.names or ()
     shape = f"an element of {S.name} is a tuple ({', '.join(fields)})"
+    if S.lift is not None and S.lift.takes(values.dtype):
+        values = S.lift(values)
     if values.dtype.names:
-        if set(values.dtype.names) != set(fields):
-            raise GraphError(f"weights have the components ({shown(', '.join(values.dtype.names))}), and {shape}")
+        values = _in_order(S, values, shape)
         columns = dict(chain.from_iterable(_columns_of(field, values[field]) for field in fields))
         target = S.resolve_dtype(values.dtype) if wanted is None else wanted
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -82,11 +83,13 @@ def read_array(A: np.ndarray, S: Semiring, what: str) -> Dense:
     if A.dtype.kind not in "biufcO":
         refuse_dtype(A.dtype, S, what)
     if isinstance(A, np.ma.MaskedArray):
-        return Dense(unmasked(A, S, what), S, what, callers_dtype=A.dtype)
+        array = unmasked(A, S, what)
+        lifted = array.dtype.names and not A.dtype.names
+        return Dense(array, S, what, callers_dtype=S.element_dtype if lifted else A.dtype)
     if isinstance(A, np.matrix):
         A = np.asarray(A)
-    if isinstance(A, np.matrix):
-        A = np.asarray(A)
+    if S.lift is not None and S.lift.takes(A.dtype):
+        A = S.lift(A)
     return Dense(carried_by(A, S), S, what, callers_dtype=A.dtype)
 
 
@@ -111,12 +114,21 @@ def read_matrix(A: Matrix, S: Semiring, what: str) -> Dense:
 def read_nested(A: Any, S: Semiring, what: str) -> Dense:
     """Nested lists, and whatever else NumPy makes an array of."""
     try:
-        array = S.array(A) if S.is_record or S.is_object else np.asarray(A)
+        array = S.array(A) if (S.is_record and not _of_numbers(A)) or S.is_object else np.asarray(A)
     except (ValueError, TypeError, OverflowError) as e:
         raise SemiringError(f"{what} is not a matrix: {e}; pass a NumPy array, a sparse matrix or a graph") from None
     if array.dtype.kind not in "biufcO":
         refuse_dtype(array.dtype, S, what)
+    if S.is_record:
+        return read_array(array, S, what)
     return Dense(carried_by(array, S, literal=True), S, what)
+
+
+def _of_numbers(A: Any) -> bool:
+    """Whether nested lists hold plain numbers, of which NumPy would make records by repeating them."""
+    while isinstance(A, list) and A:
+        A = A[0]
+    return isinstance(A, Number) or (isinstance(A, np.ndarray) and A.dtype.kind in "biufc")
 
 
 def refuse_dtype(dtype: np.dtype, S: Semiring, what: str) -> None:

@@ -17,6 +17,7 @@ from semiring.errors import SemiringError
 from semiring.graphs.frames import is_square
 from semiring.graphs.matrix import Matrix
 
+from .components import is_components, read_components
 from .dense import read_array, read_matrix, read_nested
 from .device import read_cupy, read_cupyx, read_dlpack
 from .operand import Operand
@@ -73,6 +74,8 @@ def read(A: Any, S: Semiring, what: str = "A") -> Operand:
         return read_array(A, S, what)
     if isinstance(A, Matrix):
         return read_matrix(A, S, what)
+    if is_components(A, S):
+        return read_components(A, S, what)
     for module, name, reader in READERS:
         kind = getattr(sys.modules.get(module), name, None)
         if kind is not None and isinstance(A, kind):

@@ -256,6 +256,8 @@ def _lives_in_bool(S: Semiring) -> bool:
 
 def elements_of(S: Semiring, data: np.ndarray) -> np.ndarray:
     """Stored numbers in the dtype of the elements; under a Boolean algebra every number is an edge."""
+    if S.lift is not None and S.lift.takes(data.dtype):
+        return S.lift(data).view(S.default_dtype)
     wanted = _carried(S, data.dtype)
     if wanted is None:
         if data.dtype.kind != "f" or not np.isnan(data).any():
@@ -270,7 +272,8 @@ def _carried(S: Semiring, dtype: np.dtype) -> np.dtype | None:
     if S.is_object:
         raise SemiringError(f"{S.name} works on Python objects, which no SciPy sparse matrix holds; use a dense array")
     if S.is_record:
-        raise SemiringError(f"{S.name} works on records, which no SciPy sparse matrix holds; use a Graph or an array")
+        raise SemiringError(f"{S.name} works on records, which no SciPy sparse matrix holds; use a Graph, an "
+                            "array, or a tuple of sparse matrices, one for each component")
     if S.default_dtype.kind == "b" and dtype.kind in "iuf" and S.idempotent:
         return None
     return S.resolve_dtype(dtype)

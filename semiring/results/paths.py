@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cached_property
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -271,7 +271,7 @@ class Paths:
         values = self._given.in_callers_dtype(self._host)
         for row in range(len(values)):
             start = row if self._starts is None else int(self._starts[row])
-            there = ends[self._host_tree[row, ends] >= 0]
+            there = ends[self._led[row, ends]]
             walks = self._walks(np.full(len(there), row), np.full(len(there), start), there)
             for target, walk in zip(there.tolist(), walks, strict=True):
                 called = self._by_name(walk)
@@ -280,7 +280,7 @@ class Paths:
 
     def __len__(self) -> int:
         ends = slice(None) if self._ends is None else self._ends
-        return int(np.count_nonzero(self._host_tree[:, ends] >= 0))
+        return int(np.count_nonzero(self._led[:, ends]))
 
     def __repr__(self) -> str:
         lines, ends = len(self._values), self.n if self._ends is None else len(self._ends)
@@ -289,6 +289,11 @@ class Paths:
                 f"{count_text(ends, 'target', 'targets')} over {self.semiring.name}, {kind})")
 
     # What walks are made of
+
+    @property
+    def _led(self) -> np.ndarray:
+        """Where a path of at least one edge leads: (k, n)."""
+        return np.asarray(self._host_tree >= 0)
 
     @cached_property
     def _host(self) -> np.ndarray:
@@ -333,24 +338,14 @@ class Paths:
 
     def _walks(self, rows: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> list[list[int] | None]:
         """The positions along many walks: all go one step at a time."""
-        forwards = self._starts is None
-        here, goal = (starts, ends) if forwards else (ends, starts)
-        steps = [here.astype(np.int64)]
-        while True:
-            here = steps[-1]
-            going = (here >= 0) & (here != goal)
-            if not going.any():
-                break
-            ahead = self._host_tree[here, goal] if forwards else self._host_tree[rows, here]
-            steps.append(np.where(going, ahead, -1))
-        table = np.stack(steps, axis=1)
+        if self._starts is None:
+            walks = followed(lambda here: self._host_tree[here, ends], starts, ends)
+        else:
+            back = followed(lambda here: self._host_tree[rows, here], ends, starts)
+            walks = [None if walk is None else walk[::-1] for walk in back]
         values = self._host[rows, ends]  # that of no edge may be left out, too, by a limit
-        arrived = (table == goal[:, None]).any(axis=1) & (values != full(values, self.semiring.zero_in(values.dtype)))
-        walks: list[list[int] | None] = []
-        for line, there in zip(table.tolist(), arrived.tolist(), strict=True):
-            walk = [v for v in line if v >= 0]
-            walks.append((walk if forwards else walk[::-1]) if there else None)
-        return walks
+        nothing = values == full(values, self.semiring.zero_in(values.dtype))
+        return [None if none else walk for walk, none in zip(walks, nothing.tolist(), strict=True)]
 
     def _weights_along(self, tails: Any, heads: Any) -> np.ndarray:
         graph = self._graph
@@ -360,6 +355,21 @@ class Paths:
             rows = as_sparse(graph).rows
             found = CompressedRows(rows.offsets, rows.columns, rows.values).along(tails, heads)
         return np.asarray(self._given.in_callers_dtype(np.asarray(found)))
+
+
+def followed(ahead: Callable[[np.ndarray], np.ndarray], here: np.ndarray, goal: np.ndarray) -> list[list[int] | None]:
+    """The vertices on the ways from some to as many others, one step at a time; None where a way ends before."""
+    steps = [here.astype(np.int64)]
+    while True:
+        here = steps[-1]
+        going = (here >= 0) & (here != goal)
+        if not going.any():
+            break
+        steps.append(np.where(going, ahead(here), -1))
+    table = np.stack(steps, axis=1)
+    arrived = (table == goal[:, None]).any(axis=1)
+    lines = zip(table.tolist(), arrived.tolist(), strict=True)
+    return [[v for v in line if v >= 0] if there else None for line, there in lines]
 
 
 def frame_library(name: str | None) -> Any:

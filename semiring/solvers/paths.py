@@ -32,7 +32,7 @@ def offer(task: Task) -> Plan:
     S, o, given = task.S, task.options, task.given[0]
     if not S.selective:
         raise LawError(f"best paths need a selective ⊕, and in {S.name} {S._law_report.flags['selective']}")
-    n, (sources, limit) = order_of_one(given.shape), task.arguments
+    n, (sources, limit, _) = order_of_one(given.shape), task.arguments
     plain = unnamed(given)
     if sources is None:
         starts = None
@@ -102,22 +102,34 @@ def cut_off(given: Operand, values: Any, tree: Any, limit: Any) -> Any:
         When the limit is not an element.
     """
     S = given.S
-    T, bound = S.over(given.dtype), _element(S, limit, given.dtype)
+    S = given.S
     if is_on_gpu(values):
         assert isinstance(given, Dense)
         improves = improves_on_gpu(given)
     else:
-        improves = not nothing_improves(T, given.array if isinstance(given, Dense) else as_sparse(given).values)
+        weights = given.array if isinstance(given, Dense) else as_sparse(given).values
+        improves = not nothing_improves(S.over(given.dtype), weights)
+    bound = _element(S, limit, given.dtype)
     if improves:
-        raise LawError(f"a limit needs that no edge is better than {show(T.one)} in {S.name}, for else a walk within "
-                       "it may begin with one beyond it; compare the weights with it instead")
+        raise LawError(f"a limit needs that no edge is better than {show(S.over(given.dtype).one)} in {S.name}, for "
+                       "else a walk within it may begin with one beyond it; compare the weights with it instead")
     if is_on_gpu(values):
         return cut_off_on_gpu(given, values, tree, bound)  # type: ignore[arg-type]
-    for row, before in zip(values, tree, strict=True):
-        far = better(T, row, full(row, bound[0]))[0]
-        row[far] = T.zero
-        before[far] = -1
+    far = beyond(S, values, limit)
+    values[far], tree[far] = S.zero_in(values.dtype), -1
     return values
+
+
+def beyond(S: Semiring, values: np.ndarray, limit: Any) -> np.ndarray:
+    """Which values are worse than a limit.
+
+    Raises
+    ------
+    SemiringError
+        When the limit is not an element.
+    """
+    T, bound = S.over(values.dtype), _element(S, limit, values.dtype)
+    return np.stack([better(T, row, full(row, bound[0]))[0] for row in values]) if len(values) else values == T.zero
 
 
 def _element(S: Semiring, limit: Any, dtype: np.dtype) -> np.ndarray:
@@ -125,6 +137,8 @@ def _element(S: Semiring, limit: Any, dtype: np.dtype) -> np.ndarray:
     try:
         if np.iscomplexobj(limit) and dtype.kind != "c":
             raise TypeError("a complex number")
+        if S.is_record and np.isscalar(limit):
+            raise TypeError(f"it has the components {', '.join(S.default_dtype.names or ())}")
         bound = S.array([limit], dtype)
     except (TypeError, ValueError, OverflowError) as e:
         raise SemiringError(f"limit must be an element of {S.name}, and is {clip_repr(limit)}: {e}") from None

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.arguments import whole_number
-from semiring.algebra.by_name import algebra
+from semiring.algebra.lexicographic import in_order
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.blocks import UndefinedStar
 from semiring.errors import LawError, NoClosureError, SemiringError
@@ -73,7 +73,7 @@ SOLVERS: dict[str, dict[str, tuple[str, ...]]] = {
         "packed": ("search",),
     },
     "path": dict.fromkeys(("dense", "device", "sparse", "packed"), ("search",)),
-    "paths": dict.fromkeys(("dense", "device", "sparse", "packed"), ("paths",)),
+    "paths": dict.fromkeys(("dense", "device", "sparse", "packed"), ("stages", "paths")),
     "nearest": dict.fromkeys(("dense", "device", "sparse", "packed"), ("nearest",)),
     "power": dict.fromkeys(("dense", "device", "sparse", "packed"), ("powers",)),
     "cycle_mean": dict.fromkeys(("dense", "device", "sparse", "packed"), ("cycle_means",)),
@@ -234,8 +234,8 @@ class Task:
         arguments: tuple[Any, ...] = (),
     ):
         if not isinstance(S, Semiring):
-            S = own_algebra(verb, given) if S is None else algebra(S)
-        if S.product_only and verb != "matmul":
+            S = own_algebra(verb, given) if S is None else in_order(S)
+        if S.product_only and verb != "matmul" and not (S.stages and verb == "paths"):
             refuse_closures(S)
         reader = as_bits if options.packed else as_operand
         operands: list[Operand] = []
@@ -315,7 +315,8 @@ def refuse_closures(S: Semiring) -> None:
     """An algebra that is good for bare products only."""
     broken = S._law_report.failures
     why = broken[0] if broken else "it was declared with product_only=True"
-    raise LawError(f"{S.name} is not a semiring, so it has products but no closure: {why}")
+    stages = "; sr.paths(A, (first, second)) finds best paths in two stages" if S.stages else ""
+    raise LawError(f"{S.name} is not a semiring, so it has products but no closure: {why}{stages}")
 
 
 @cache

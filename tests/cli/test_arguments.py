@@ -50,7 +50,8 @@ def test_what_is_not_said_is_left_to_the_file(name: str) -> None:
 
 @pytest.mark.parametrize(("option", "name", "value"), [
     (["--directed"], "directed", True), (["--undirected"], "directed", False), (["--unweighted"], "weight", None),
-    (["--weight", "km"], "weight", "km"), (["--header"], "header", True), (["--no-header"], "header", False),
+    (["--weight", "weight", "--weight", "km"], "weight", ["weight", "km"]), (["--weight", "km"], "weight", "km"),
+    (["--header"], "header", True), (["--no-header"], "header", False),
     (["--text-names"], "names", str), (["-o", "c.npy"], "output", Path("c.npy")), (["--compact"], "compact", True),
     (["--append=-1,inf"], "append", "-1,inf"), (["--from", "A"], "source", "A"), (["--to", "B"], "target", "B"),
     (["--not-reflexive"], "not_reflexive", True), (["--plot", "p.png"], "plot", Path("p.png")),

@@ -25,6 +25,12 @@ def test_records(call, roads: Path) -> None:
     common = ["closure", roads, "--algebra", "shortest-hops"]
     assert call(*common, "--append", 1, *ends, "--path").rows == [["Ayr", "Dale", "(7.0, 2.0)", "Ayr", "Bute", "Dale"]]
     assert call(*common, "--unweighted", "--append", 1, *ends).rows == [["Ayr", "Dale", "(2.0, 2.0)"]]
+    assert call(*common, *ends).rows == [["Ayr", "Dale", "(7.0, 2.0)"]]  # an edge is one hop
+    links = roads.with_name("links.csv")
+    links.write_text("from,to,capacity,latency\na,b,9,4\nb,c,5,1\na,c,2,1\n")
+    both = "--algebra", "widest-shortest", "--weight", "latency", "--weight", "capacity"
+    assert call("closure", links, *both, "--from", "a", "--to", "b").rows == [["a", "b", "(4, 9)"]]
+    assert "an element of widest-shortest is a tuple" in refused(call("closure", roads, "--algebra", "widest-shortest"))
     assert "--append 1,2 makes 3 components" in refused(call(*common, "--append", "1,2", *ends))
     assert "'x' is not a number" in refused(call(*common, "--append", "x", *ends))
     assert "min-plus has one" in refused(call("closure", roads, "--algebra", "min-plus", "--append", 1))

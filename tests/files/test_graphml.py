@@ -131,3 +131,20 @@ def test_keys_of_other_elements_and_nested_data_are_passed_over(tmp_path):
         read(tmp_path, "g.graphml", text.replace('<data key="n">old</data>', ""), weight="not")
     with refused("found a second attribute 'weight', expected one attribute of weights"):
         read(tmp_path, "g.graphml", text.replace('for="node"', 'for="edge"'))
+
+
+def test_several_attributes_are_records(tmp_path):
+    G = nx.DiGraph()
+    G.add_edge("a", "b", capacity=9, latency=4.5)
+    G.add_edge("b", "c", latency=1.0, capacity=5)
+    G.add_edge("a", "c", capacity=2)
+    file = tmp_path / "links.graphml"
+    nx.write_graphml(G, file)
+    graph = sr.read_graph(file, weight=["capacity", "latency"])
+    assert sorted(graph.edges()) == [("a", "b", (9, 4.5)), ("a", "c", (2, 1.0)), ("b", "c", (5, 1.0))]
+    assert graph.weights.dtype == [("capacity", "i8"), ("latency", "f8")]
+    assert sr.read_graph(file, weight=["latency"]).weights.dtype.names == ("latency",)
+    for weight, message in ((["capacity", "delay"], "no edge has the attribute 'delay'"),
+                            (["capacity", "weight"], "no edge has the attribute 'weight'")):
+        with pytest.raises(sr.GraphError, match=message):
+            sr.read_graph(file, weight=weight)

@@ -6,6 +6,7 @@ import csv
 import io
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -321,3 +322,75 @@ def test_marks_within_quotations_separate_nothing(tmp_path: Path) -> None:
     file = tmp_path / "quoted.csv"
     file.write_text('"a;b;c",d\n"e;f;g","h ""i;"""\n')
     assert list(sr.read_graph(file).names) == ["a;b;c", "d", "e;f;g", 'h "i;"']
+
+
+TABLE = "id,to,latency,from,capacity\n1,b,4,a,9.5\n2,c,6,b,9\n3,c,1,a,5\n"
+
+
+def test_several_columns_of_weights_are_records(tmp_path: Path) -> None:
+    file = tmp_path / "links.csv"
+    file.write_text(TABLE)
+    graph = sr.read_graph(file, weight=["capacity", "latency"])
+    assert list(graph.edges()) == [("a", "b", (9.5, 4)), ("b", "c", (9.0, 6)), ("a", "c", (5.0, 1))]
+    assert graph.weights is not None and graph.weights.dtype == [("capacity", "f8"), ("latency", "i8")]
+    R = sr.paths(graph, (sr.max_min, sr.min_plus))  # the components in the order of the columns
+    assert tuple(R["a", "c"].weight) == (9.0, 10.0)
+    turned = sr.read_graph(file, weight=["latency", "capacity"])
+    assert sr.closure(turned, sr.widest_shortest)["a", "c"].tolist() == (1, 5)
+    same = sr.read_graph(file, source="to", target="from", weight=("Latency",), header=True)
+    assert list(same.reverse().edges()) == [("a", "b", (4,)), ("b", "c", (6,)), ("a", "c", (1,))]
+    assert ("a", "1") in sr.read_graph(file, source="from", target="id", weight=None, names=str).edges()
+    assert sr.read_graph(file, source="from", target="to", weight="capacity").weights.tolist() == [9.5, 9, 5]
+    for S, message in ((sr.min_plus, "are records .capacity, latency. and the elements of"),
+                       (sr.k_best(3), "weights have the components .capacity, latency., and an element of 3-best")):
+        with pytest.raises(sr.GraphError, match=message):
+            sr.closure(graph, S)
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"weight": ["capacity", "latencies"]}, "no column is called 'latencies'; did you mean 'latency'?"),
+    ({"weight": ["capacity", "capacity"]}, "the column 'capacity' is asked for twice"),
+    ({"source": "from", "target": "from"}, "the column 'from' is asked for twice"),
+    ({"source": "from"}, "pass both, or none of them"), ({"weight": []}, "weight=.. names no column"),
+    ({"source": "from", "target": "too"}, "no column is called 'too'.*which is to be the target"),
+    ({"source": "from", "target": "to"}, "which of the columns .* is the weight"),
+    ({"source": "from", "target": "to", "weight": ["to"]}, "the column 'to' is asked for twice"),
+    ({"weight": ["capacity", ["latency"]]}, "no column is called"),
+])
+def test_columns_that_there_are_not(options: dict[str, Any], message: str, tmp_path: Path) -> None:
+    file = tmp_path / "links.csv"
+    file.write_text(TABLE)
+    with pytest.raises(sr.GraphError, match=message):
+        sr.read_graph(file, **options)
+
+
+def test_a_bad_weight_among_several_has_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "links.txt"
+    file.write_text("0 1 2 3\n1 2 x 4\n")
+    with pytest.raises(sr.GraphError, match="line 2: found the weight 'x'"):
+        sr.read_graph(file, weight=[2, 3])
+    file.write_text("0 1 2 3\n1 2 4 5.5\n")
+    graph = sr.read_graph(file, weight=[3, 2])
+    assert graph.weights.dtype == [("3", "f8"), ("2", "i8")] and graph.weights.tolist() == [(3.0, 2), (5.5, 4)]
+    assert graph.names is None
+    with pytest.raises(sr.GraphError, match=r"several weights are for lists of edges .*, not for mtx"):
+        sr.read_graph(file, format="mtx", weight=[2, 3])
+    with pytest.raises(sr.GraphError, match="source= and target= are for lists of edges"):
+        sr.read_graph(file, format="graphml", source=0, target=1)
+
+
+ROW = st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(-99, 99), st.sampled_from([0.5, 1.0, -3.25]))
+
+
+@given(st.lists(ROW, min_size=1, max_size=8), st.permutations(range(4)), st.booleans())
+def test_columns_in_any_order(rows: list[tuple[Any, ...]], order: list[int], header: bool) -> None:
+    """As they were written."""
+    labels = ["tail", "head", "cost", "width"]
+    lines = [[row[k] for k in order] for row in rows]
+    text = "".join(" ".join(map(str, line)) + "\n" for line in ([[labels[k] for k in order]] if header else []) + lines)
+    where = labels if header else [order.index(k) for k in range(4)]
+    options = Options(source=where[0], target=where[1], weight=[where[2], where[3]], header=header)
+    graph = text_readers.read_edges(Path("g.txt"), text.encode(), options)
+    assert list(zip(graph.sources, graph.targets, graph.weights.tolist(), strict=True)) == [
+        (a, b, (c, w)) for a, b, c, w in rows]
+    assert graph.weights.dtype[0] == np.int64 and graph.weights.dtype.names == tuple(map(str, where[2:]))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.graphs.adjacency import adjacency
-from semiring.graphs.edges import MISSING, Columns, attribute_weights, bad_vertex, pick_columns
+from semiring.graphs.edges import MISSING, Columns, attribute_weights, bad_vertex, pick_columns, table_columns
 from semiring.graphs.graph import as_graph
 
 INF = np.inf
@@ -327,3 +327,26 @@ def test_what_is_said_of_a_vertex_that_is_none():
     assert bad_vertex(3, "source", -2, 5) == "edge 3: source vertex -2 is negative; integer vertices count from 0"
     assert bad_vertex(0, "target", 5, 5) == "edge 0: target vertex 5 is outside 0 to 4; pass n = 6 or more"
     assert "outside of a graph without vertices" in bad_vertex(0, "target", 0, 0)
+
+
+def test_several_columns_of_a_frame_are_records():
+    frame = pd.DataFrame({"capacity": [9, 5], "to": ["b", "c"], "from": ["a", "b"], "latency": [0.5, 2]})
+    graph = as_graph(frame, weight=["capacity", "latency"])
+    assert listed(graph) == [("a", "b", (9, 0.5)), ("b", "c", (5, 2.0))]
+    assert sr.adjacency(frame, sr.max_min, weight="capacity")["a", "b"] == 9
+    with refused("several weights are columns of a data frame or of a file"):
+        as_graph([(0, 1, 2.0)], weight=["a", "b"])
+    frame["kind"] = ["fast", "slow"]
+    with refused("and a component of a weight is a number"):
+        as_graph(frame, weight=["capacity", "kind"])
+
+
+@pytest.mark.parametrize(("header", "weight", "ends", "columns"), [
+    (["from", "to"], "weight", (), (0, 1, ())), (["a", "b", "km"], "weight", (), (0, 1, (2,))),
+    (["w", "v", "a", "b"], ["w", "v"], (), (2, 3, (0, 1))), (["w", "v", "a", "b"], ["v", "w"], (), (2, 3, (1, 0))),
+    (["w", "to", "v", "from"], ["v", "w"], (), (3, 1, (2, 0))), ([0, 1, 2, 3], [3, 0], (), (1, 2, (3, 0))),
+    (["a", "b", "c"], "weight", ("c", "a"), (2, 0, (1,))), (["a", "b", "c"], None, ("c", "a"), (2, 0, ())),
+    (["from", "to", "via"], "weight", ("to", "via"), (1, 2, (0,))), ([0, 1, 2, 3], [0], (3, 1), (3, 1, (0,))),
+])
+def test_columns_of_tables(header, weight, ends, columns):
+    assert table_columns(header, weight, *ends) == columns

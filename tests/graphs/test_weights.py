@@ -62,7 +62,8 @@ def test_numbers_in_the_two_element_field_stay_what_they_are():
 
 @pytest.mark.parametrize(
     ("S", "value"),
-    [(sr.min_plus, 1.0), (sr.max_min, 1.0), (sr.boolean, True), (sr.viterbi, 1.0), (sr.counting, 1.0)],
+    [(sr.min_plus, 1.0), (sr.max_min, 1.0), (sr.boolean, True), (sr.viterbi, 1.0), (sr.counting, 1.0),
+     (sr.shortest_hops, np.array((1.0, 1.0), sr.shortest_hops.default_dtype))],
 )
 def test_an_edge_without_weight_counts_one(S, value):
     M = adjacency([(0, 1)], S)
@@ -70,8 +71,8 @@ def test_an_edge_without_weight_counts_one(S, value):
 
 
 def test_an_edge_without_weight_that_has_no_natural_one():
-    with refused("the edges have no weights, and shortest-hops has no natural one: give default="):
-        adjacency([(0, 1)], sr.shortest_hops)
+    with refused("the edges have no weights, and widest-shortest has no natural one: give default="):
+        adjacency([(0, 1)], sr.widest_shortest)
     with refused("the edges have no weights, and regex has no natural one"):
         adjacency([(0, 1)], sr.regex)
     with refused("in saturating-min-plus(1) on uint64 the weight 1 means no edge: give default="):
@@ -126,8 +127,16 @@ def test_records():
         adjacency([(0, 1, (1.0, 1)), (1, 0, 3.0)], S)
     with refused("edge 0 (0 → 1): the weight is (1.0, 1, 2), and an element of shortest-count is a tuple"):
         adjacency([(0, 1, (1.0, 1, 2))], S)
-    with refused("weights are numbers (float64), and an element of shortest-count is a tuple (dist, count)"):
-        adjacency([(0, 1, 1.0)], S)
+    with refused("weights are numbers (float64), and an element of widest-shortest is a tuple (dist, width)"):
+        adjacency([(0, 1, 1.0)], sr.widest_shortest)
+    columns = np.array([(2.0, 4)], dtype=[("length", "f4"), ("ways", "i8")])  # names that it does not know: in order
+    assert adjacency((np.array([0]), np.array([1]), columns), S)[0, 1].tolist() == (2.0, 4)
+    half = np.array([(2.0, 4)], dtype=[("dist", "f4"), ("ways", "i8")])
+    assert adjacency((np.array([0]), np.array([1]), half), S)[0, 1].tolist() == (2.0, 4)
+    with refused("(ways, dist), and an element of shortest-count is a tuple (dist, count): dist stands elsewhere"):
+        adjacency((np.array([0]), np.array([1]), np.zeros(1, [("ways", "f8"), ("dist", "f8")])), S)
+    with refused("weights have the components (a, b, c), and an element of shortest-count is a tuple (dist, count)"):
+        adjacency((np.array([0]), np.array([1]), np.zeros(1, [("a", "f8"), ("b", "f8"), ("c", "f8")])), S)
     with refused("weights have the components (x), and an element of shortest-count is a tuple (dist, count)"):
         adjacency((np.array([0]), np.array([1]), np.zeros(1, [("x", "f8")])), S)
     with refused("edge 0 (0 → 1): the weight, component 'count', is NaN"):

@@ -17,11 +17,11 @@ inf = np.inf
 def test_the_plan_is_that_of_the_values() -> None:
     A = np.random.default_rng(0).random((300, 300)).astype("f4")
     asked = options(method="blocked")
-    plan = offer(Task("paths", sr.min_plus, (A,), asked, (None, None)))
+    plan = offer(Task("paths", sr.min_plus, (A,), asked, (None, None, None)))
     values = sr.plan(A, sr.min_plus, method="blocked")
     assert plan.operation == "paths" and plan.method == values.method == "blocked"
     assert plan.memory == values.memory + 4 * 300**2
-    some = offer(Task("paths", sr.min_plus, (A,), options(), ([3, 5], None)))
+    some = offer(Task("paths", sr.min_plus, (A,), options(), ([3, 5], None, None)))
     assert some.shape == (2, 300) and some.method == sr.plan(A, sr.min_plus, verb="rows", sources=[3, 5]).method
 
 

@@ -1,0 +1,84 @@
+"""What was declared, as expressions; or as Python objects, where the operations have none."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semiring.errors import SemiringError, SemiringWarning, TraceError
+
+from . import stars
+from .arithmetic import Operations
+from .expression import Traced, apply, constant, equals, split_undefined
+from .tracing import TooManyBranches, trace
+
+if TYPE_CHECKING:
+    from .semiring import Semiring
+
+NUMERIC = (bool, int, float, complex, np.generic, tuple, type(None))
+
+
+def runs_on_objects(
+    name: str, callables: Mapping[str, Any], zero: Any, one: Any, fields: Mapping[str, np.dtype] | None, dtype: Any
+) -> bool:
+    """Whether elements are Python objects: because that was said, because 0 or 1 is one, or for want of expressions.
+
+    Raises
+    ------
+    SemiringError
+        For a dtype other than object.
+    TraceError
+        When an operation on numbers can have no expression.
+    """
+    if dtype is not None:
+        if np.dtype(dtype).kind != "O":
+            raise SemiringError(f"{name}: dtype may only be object; data bring their own dtype ({dtype!r})")
+        return True
+    if not fields and (not isinstance(zero, NUMERIC) or not isinstance(one, NUMERIC)):
+        return True
+    try:
+        for what, arity in (("add", 2), ("mul", 2), ("star", 1)):
+            if callables[what] is not None:
+                trace(callables[what], arity, fields)
+    except (TooManyBranches, TypeError, AttributeError) as e:
+        if fields:
+            raise TraceError(f"{name}: {e}") from None
+        warnings.warn(
+            f"{name}: the operations cannot be traced ({e}); they run on Python objects, one by one, on "
+            "the CPU. Write them with NumPy ufuncs for speed, or pass dtype=object to say that this is meant",
+            SemiringWarning,
+            stacklevel=4,
+        )
+        return True
+    except TraceError as e:
+        raise TraceError(f"{name}: {e}") from None
+    return False
+
+
+def traced_operations(S: Semiring, callables: Mapping[str, Any]) -> Operations:
+    """The operations as expressions, with zero made to absorb.
+
+    Raises
+    ------
+    TraceError
+        When an operation has no expression.
+    """
+    names, star, carrier = S.fields, callables["star"], callables["carrier"]
+    try:
+        plus, raw = trace(callables["add"], 2, names), trace(callables["mul"], 2, names)
+        zero = stars.as_constants(S.components_of(S.zero))
+        belongs = constant(True) if carrier is None else trace(carrier, 1, names, predicate=True).outputs[0]
+        if S.one is None:
+            total, domain = Traced(zero, 1, raw.width), constant(False)
+        elif star is not None:
+            total, domain = split_undefined(trace(star, 1, names))
+        else:
+            total, domain = stars.bounded_star(plus, stars.as_constants(S.components_of(S.one)))
+    except TraceError as e:
+        raise TraceError(f"{S.name}: {e}") from None
+    absorbed = apply("logical_or", equals(raw.operand(0), zero), equals(raw.operand(1), zero))
+    times = tuple(apply("where", absorbed, z, e) for z, e in zip(zero, raw.outputs, strict=True))
+    return Operations(plus, raw, Traced(times, 2, raw.width), total, domain, belongs)

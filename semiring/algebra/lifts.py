@@ -1,0 +1,129 @@
+"""Plain numbers as elements of an algebra of records: a weight w becomes (w, 1), say, where an edge counts once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semiring.errors import SemiringError
+
+from .constants import nearest_constant
+from .dtypes import SCALAR_DTYPES
+from .laws import equal, full, show
+
+if TYPE_CHECKING:
+    from .semiring import Semiring
+
+TRIED = np.array([0.0, 1.0, 2.0, 7.0])  # numbers that a lift is tried on, besides those that zero is made of
+EXAMPLE = "lift=lambda w: (w, np.where(w == np.inf, 0, 1))"
+
+
+class Lift:
+    """The elements that plain numbers stand for.
+
+    Parameters
+    ----------
+    S : Semiring
+        Of records.
+    declared : callable
+        Takes an array of float64 and gives the components of as many elements, as arrays or numbers.
+
+    Attributes
+    ----------
+    absent : float
+        The number that becomes zero: the weight of an edge that is not there.
+
+    Raises
+    ------
+    SemiringError
+        When the elements are no records; when what `declared` gives are not the components of an element, or no number
+        becomes zero.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> sr.shortest_hops.lift(np.array([2.5, np.inf])).tolist(), sr.shortest_hops.lift.absent
+    ([(2.5, 1.0), (inf, inf)], inf)
+    """
+
+    def __init__(self, S: Semiring, declared: Callable[[np.ndarray], Any]):
+        if not S.is_record:
+            raise SemiringError(f"{S.name}: lift= makes records of numbers, and its elements are none; fields= "
+                                "declares the components of one")
+        if not callable(declared):
+            raise SemiringError(f"{S.name}: lift must be a function of an array of numbers, such as {EXAMPLE}")
+        self._S, self._declared = S, declared
+        self(TRIED)
+        numbers = [float(x) for x in dict.fromkeys(S.components_of(S.zero))]
+        made, zero = self(np.array(numbers)).view(S.default_dtype), S.zero_in(S.default_dtype)
+        found = np.flatnonzero(equal(made, full(made, zero)))
+        if not found.size:
+            elements = " and ".join(f"{show(e)} of {show(x)}" for x, e in zip(numbers, made, strict=True))
+            raise SemiringError(
+                f"{S.name}: lift makes {elements}, and not zero, {show(zero)}, so that no number is the weight of an "
+                f"edge that is not there; write it as in {EXAMPLE}"
+            )
+        self.absent = numbers[int(found[0])]
+
+    @staticmethod
+    def takes(dtype: np.dtype) -> bool:
+        """Whether numbers of a dtype are weights: floats and integers."""
+        return dtype.kind in "iuf" and dtype.newbyteorder("=") in SCALAR_DTYPES
+
+    def __call__(self, weights: np.ndarray) -> np.ndarray:
+        """Elements for numbers, in an array of the same shape; NaN stays NaN, and an integer's limits are ±∞.
+
+        Raises
+        ------
+        SemiringError
+            When an element has no place in its dtype.
+        """
+        S, numbers = self._S, _as_floats(weights)
+        try:
+            with np.errstate(all="ignore"):
+                parts = S.components_of(self._declared(numbers))
+                columns = [np.broadcast_to(np.asarray(part, "f8"), numbers.shape) for part in parts]
+        except (TypeError, ValueError, KeyError) as e:
+            what = e if isinstance(e, SemiringError) else f"{type(e).__name__}: {e}"
+            raise SemiringError(f"{S.name}: lift does not make elements of numbers ({what}); write it with NumPy, for "
+                                f"all numbers at once: {EXAMPLE}") from None
+        made = np.empty(numbers.shape, S.default_dtype)
+        missing = np.isnan(numbers)
+        for f, column in zip(S.default_dtype.names or (), columns, strict=True):
+            made[f] = _placed(S, np.where(missing, np.nan, column), S.default_dtype[f])
+        return made.view(S.element_dtype)
+
+
+def _as_floats(weights: np.ndarray) -> np.ndarray:
+    """Numbers in float64; the limits of an integer dtype are the infinities, as in every algebra."""
+    numbers = weights.astype("f8")
+    if weights.dtype.kind in "iu":
+        numbers[weights == np.iinfo(weights.dtype).max] = np.inf
+        if weights.dtype.kind == "i":
+            numbers[weights == np.iinfo(weights.dtype).min] = -np.inf
+    return numbers
+
+
+def _placed(S: Semiring, column: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """A component in its dtype.
+
+    Raises
+    ------
+    SemiringError
+        When a number would become another one there.
+    """
+    with np.errstate(all="ignore"):
+        placed = column.astype(dtype)
+    if dtype.kind == "f":
+        lost = np.isinf(placed) & ~np.isinf(column)
+    else:
+        for infinity in (np.inf, -np.inf) if dtype.kind != "b" else ():
+            placed[column == infinity] = nearest_constant(infinity, dtype)
+        lost = (placed != column) & ~np.isinf(column)
+    if lost.any():
+        bad = column[lost].flat[0]
+        raise SemiringError(f"{S.name}: {show(bad)} has no place in the component {dtype} of an element" if bad == bad
+                            else f"{S.name}: NaN is not an element of any algebra; leave the edge out")
+    return placed
