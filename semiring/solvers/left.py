@@ -18,7 +18,7 @@ from semiring.operands.operand import Operand, order_of_one
 from semiring.operands.packed import Packed
 from semiring.operands.sparse import Sparse
 
-from .cycles import improving
+from .cycles import turned
 from .forms import alike
 from .plan import Plan
 from .task import DEFAULTS, Task, compute, first_offer
@@ -49,9 +49,7 @@ def _by_transposes(task: Task, inner: Task, plan: Plan) -> Any:
     try:
         X = compute(inner)
     except NoClosureError as e:
-        if e.cycle is None:
-            raise
-        raise improving(task.S, None, e.vertex, e.cycle[::-1], e.weight, None) from None  # names are in it already
+        raise turned(e) from None
     return _wrapped(task, X.T)
 
 

@@ -25,7 +25,7 @@ from semiring.operands.convert import as_dense, as_packed
 from semiring.operands.examine import stacked
 from semiring.operands.operand import Operand, order_of
 
-from .cycles import FINE, look_for_cycles, may_diverge, settle
+from .cycles import FINE, look_for_cycles, may_diverge, may_fail, settle, star_undefined
 from .forms import is_finite, refuse_overflow, told, without_library
 from .methods import SCHEDULES, SEARCH, SPARSE, choose_method, resolve_method
 from .plan import Plan
@@ -88,10 +88,14 @@ def _run(task: Task, given: Operand, facts: Facts, plan: Plan) -> Any:
         return given.unstored(low, given.stored(low, not in_place))
     kept = array
     if in_place and array is not None:  # what takes no room is kept, to tell cycles from rounding and to name them
-        kept = array.copy() if o.check and may_diverge(low) and array.nbytes <= KEPT else None
+        kept = array.copy() if may_fail(low) and o.check and array.nbytes <= KEPT else None
     by_engine = low.kind == "packed" and plan.method == "floyd-warshall"  # which closes with ones or without
     original = given.stored(low, not low.is_identity) if plus and not by_engine else None
-    work = closed(plan, given, original, plus, in_place=in_place, check=o.check, progress=o.progress)
+    try:
+        work = closed(plan, given, original, plus, in_place=in_place, check=o.check, progress=o.progress)
+    except UndefinedStar as e:
+        there = given if kept is None else given.changed(array=kept)
+        raise star_undefined(there, e, gone=in_place and kept is None) from None
     if o.check and may_diverge(low):
         verdict = look_for_cycles(low, work, kept, facts, given.names)
         if verdict.unstable and verdict.error is None and plan.method != "squaring":
@@ -164,11 +168,15 @@ def close_each(work: np.ndarray, original: np.ndarray | None, plus: bool, kernel
     if together:
         failed = cast("StackKernel[Any]", kernel).close_stack(stack)
         if (failed >= 0).any():
-            raise UndefinedStar(int(failed[failed >= 0][0]))
+            at = int(np.argmax(failed >= 0))
+            raise UndefinedStar(int(failed[at]), at)
     if not together or original is not None:
-        for D, A in zip(stack, originals, strict=True):
+        for i, (D, A) in enumerate(zip(stack, originals, strict=True)):
             if not together:
-                close_matrix(D, A, plus, kernel, plan)
+                try:
+                    close_matrix(D, A, plus, kernel, plan)
+                except UndefinedStar as e:
+                    raise UndefinedStar(e.pivot, i) from None
             else:
                 kernel.set_diagonal(D, kernel.diagonal(A, D))
     if isinstance(work, np.ndarray) and not np.shares_memory(stack, work):

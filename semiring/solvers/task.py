@@ -21,7 +21,7 @@ from semiring.algebra.arguments import whole_number
 from semiring.algebra.by_name import algebra
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.blocks import UndefinedStar
-from semiring.errors import LawError, NoClosureError, SemiringError
+from semiring.errors import LawError, SemiringError
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import clip_repr
 from semiring.machine.memory import require
@@ -32,6 +32,7 @@ from semiring.operands.operand import Operand
 from semiring.operands.place import place
 from semiring.operands.read import operand as as_operand
 
+from .cycles import star_undefined
 from .plan import Plan
 
 LARGE = 1 << 26  # bytes; larger allocations are checked against free memory
@@ -346,17 +347,6 @@ def compute(task: Task) -> Any:
         except Declined as e:
             refused = e.__cause__  # type: ignore[assignment]
         except UndefinedStar as e:
-            raise undefined_star(task.S, task.names, e.pivot) from None
+            raise star_undefined(task.given[0], e, gone=task.options.overwrite) from None
     assert refused is not None
     raise refused
-
-
-def undefined_star(S: Semiring, names: Any, pivot: int) -> NoClosureError:
-    """The refusal where a pivot has no star."""
-    vertex = names[pivot] if names is not None else pivot
-    return NoClosureError(
-        f"the closure over {S.name} does not exist: eliminating vertex {vertex!r} needs the star of an element that "
-        "has none (a cycle through it has no limit, or its weight leaves the dtype's range). The input is unchanged "
-        "unless overwrite=True",
-        vertex=vertex,
-    )

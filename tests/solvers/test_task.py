@@ -34,7 +34,6 @@ from semiring.solvers.task import (
     refuse_closures,
     refuse_what_has_no_meaning,
     solvers,
-    undefined_star,
 )
 
 inf = np.inf
@@ -264,9 +263,7 @@ def test_a_pivot_without_a_star_is_named(offered: Callable[..., Task]) -> None:
 
     with pytest.raises(sr.NoClosureError, match="over min-plus does not exist: eliminating vertex 'b' needs") as caught:
         compute(offered(plan(run)))
-    assert (caught.value.vertex, caught.value.cycle, caught.value.__cause__) == ("b", None, None)
-    error = undefined_star(sr.plus_times, None, 3)
-    assert error.vertex == 3 and "eliminating vertex 3 needs the star of an element that has none" in str(error)
+    assert (caught.value.vertex, caught.value.__cause__) == ("b", None)
 
 
 def test_an_algebra_with_products_only() -> None:
