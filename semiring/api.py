@@ -39,6 +39,7 @@ def closure(
     packed: bool = False,
     progress: Progress = False,
     max_edges: int | None = None,
+    on_divergence: str = "raise",
 ) -> Any:
     """The closure A* = 1 ⊕ A ⊕ A² ⊕ … of a square matrix: the ⊕ over all walks of the ⊗ along each.
 
@@ -76,18 +77,23 @@ def closure(
     max_edges : int, optional
         Only walks of at most so many edges count: 1 ⊕ A ⊕ … ⊕ A^max_edges, which exists where A* does not, too. By
         products, so that `method` and `tile` have no meaning.
+    on_divergence : {"raise", "mask"}
+        What happens where a closure does not exist: an error of the first one, or an answer that says of every matrix
+        whether it has one.
 
     Returns
     -------
     ndarray or Matrix or PackedMatrix, of A's shape
-        Of A's dtype and byte order, and of A's kind where that is another array type.
+        Of A's dtype and byte order, and of A's kind where that is another array type. With ``on_divergence="mask"`` a
+        pair of these: `values`, in which a matrix that has no closure is all zero, and `exists`, truth values of shape
+        (…) in the host's memory, a single one for one matrix.
 
     Raises
     ------
     NoClosureError
         When there is an improving cycle (in min-plus a negative one), by more than the rounding of its edges explains
         (floats are known to two machine epsilons of their size, whole numbers are exact), or a pivot's star does not
-        exist; it names a vertex and, where ⊕ selects, a cycle.
+        exist; it names a cycle with its weight, and which matrix of a stack it is in.
     LawError
         When the method needs a law that the algebra lacks, or the algebra has products only.
     SemiringError
@@ -112,8 +118,16 @@ def closure(
     array([[ 0.,  3.,  7.],
            [inf,  0.,  4.],
            [inf, inf,  0.]])
+
+    Of several graphs, one of which has a negative cycle:
+
+    >>> loops = np.array([[[1.0]], [[-1.0]]])
+    >>> found = sr.closure(loops, sr.min_plus, on_divergence="mask")
+    >>> found.exists, found.values.ravel()
+    (array([ True, False]), array([ 0., inf]))
     """
-    asked = options(method, reflexive, overwrite, device, tile, check, packed, progress, max_edges=max_edges)
+    asked = options(method, reflexive, overwrite, device, tile, check, packed, progress, max_edges=max_edges,
+                    on_divergence=on_divergence)
     if asked.overwrite and isinstance(A, Operand):
         raise SemiringError("A was prepared, and what is prepared must not change: pass the matrix itself, or leave "
                             "out overwrite=True")
@@ -254,7 +268,7 @@ def factor(
     Raises
     ------
     NoClosureError
-        When A* does not exist; it names a vertex and, where ⊕ selects, a cycle.
+        When A* does not exist; it names a cycle with its weight.
     LawError
         When the algebra has products only.
     SemiringError
@@ -641,6 +655,7 @@ def plan(
     predecessors: bool = False,
     max_edges: int | None = None,
     left: bool = False,
+    on_divergence: str = "raise",
 ) -> Plan:
     """What a verb would do with the same arguments, without doing it: the plan that it would run.
 
@@ -658,7 +673,7 @@ def plan(
         Of ``"rows"``, and of ``"paths"`` where there are some; for ``"path"`` the pair (source, target).
     k : int, optional
         Of ``"power"``.
-    method, reflexive, overwrite, device, tile, check, packed, order, predecessors, max_edges, left
+    method, reflexive, overwrite, device, tile, check, packed, order, predecessors, max_edges, left, on_divergence
         As for the verb.
 
     Returns
@@ -687,7 +702,7 @@ def plan(
     given_options: dict[str, Any] = {
         "method": method, "reflexive": reflexive, "overwrite": overwrite, "device": device, "tile": tile,
         "check": check, "packed": packed, "order": order, "predecessors": predecessors,
-        "max_edges": max_edges, "left": left,
+        "max_edges": max_edges, "left": left, "on_divergence": on_divergence,
     }
     refuse_what_has_no_meaning(verb, given_options, B, sources, k)
     arguments = {

@@ -63,7 +63,8 @@ def may_fail(low: Lowering) -> bool:
 
 
 def look_for_cycles(
-    low: Lowering, work: np.ndarray, array: np.ndarray | None, facts: Facts, names: Sequence[Any] | None
+    low: Lowering, work: np.ndarray, array: np.ndarray | None, facts: Facts, names: Sequence[Any] | None,
+    exists: np.ndarray | None = None, within: Index | None = None,
 ) -> Verdict:
     """Whether a closure, or factors, have an improving cycle (in min-plus a negative one): on the diagonal, 1 ⊕ a ≠ 1.
 
@@ -78,6 +79,10 @@ def look_for_cycles(
         The closure, or factors, in storage.
     array : ndarray or None
         The matrix, if it is still there to look for a cycle in.
+    exists : ndarray of bool, optional
+        Is told which matrices of a stack have an improving cycle, instead of an error of the first.
+    within : tuple of int, optional
+        Which matrix of a stack the one matrix is.
     """
     S = low.algebra
     if low.on_gpu and not _improves_on_gpu(low, work):
@@ -97,12 +102,15 @@ def look_for_cycles(
         vertices = improved[here] % n
         certain = vertices[~slack[here]]
         place = tuple(map(int, np.unravel_index(matrix, work.shape[:-2])))
-        where = place or None
+        where = place or within
         if array is not None:
             graph = labels.Dense(widen(S, to_host(array.reshape(-1, n, n)[matrix]), facts))
             error = improving_through(S, graph, vertices.tolist(), facts, names, array.dtype, where)
-            if error is not None:
+            if error is not None and exists is None:
                 return Verdict(error)
+            if error is not None and exists is not None:
+                exists[place] = False
+                continue
         if certain.size and (array is None or not inexact):
             return Verdict(improving(S, names, int(certain[0]), None, None, where, unsure=inexact))
         unstable |= bool(certain.size)

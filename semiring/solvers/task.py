@@ -37,6 +37,7 @@ from .plan import Plan
 
 LARGE = 1 << 26  # bytes; larger allocations are checked against free memory
 DEVICES = ("cpu", "gpu", "cuda")
+WHEN_DIVERGENT = ("raise", "mask")
 ORDERS = ("auto", "amd", "levels", "metis", "natural")
 NAMES = ("A", "B", "accumulate")  # of operands, in messages
 
@@ -78,6 +79,7 @@ SOLVERS: dict[str, dict[str, tuple[str, ...]]] = {
     "power": dict.fromkeys(("dense", "device", "sparse", "packed"), ("powers",)),
     "cycle_mean": dict.fromkeys(("dense", "device", "sparse", "packed"), ("cycle_means",)),
     # Of verbs with an option that asks for something else.
+    "closure, mask": dict.fromkeys(("dense", "device", "sparse", "packed"), ("existence",)),
     "closure, max_edges": dict.fromkeys(("dense", "device", "sparse", "packed"), ("powers",)),
     "solve, left": dict.fromkeys(("dense", "device", "sparse", "packed"), ("left",)),
 }
@@ -99,6 +101,7 @@ class Options:
     predecessors: bool = False
     max_edges: int | None = None
     left: bool = False
+    on_divergence: str = "raise"
 
     def __post_init__(self) -> None:
         if not isinstance(self.method, str):
@@ -109,6 +112,8 @@ class Options:
             )
         if self.order not in ORDERS:
             raise SemiringError(f"order must be 'auto', 'amd', 'levels', 'metis' or 'natural', and is {self.order!r}")
+        if not isinstance(self.on_divergence, str) or self.on_divergence not in WHEN_DIVERGENT:
+            raise SemiringError(f"on_divergence must be 'raise' or 'mask', and is {clip_repr(self.on_divergence)}")
         tile = self.tile
         if tile is not None and (not isinstance(tile, (int, np.integer)) or isinstance(tile, bool) or tile < 1):
             raise SemiringError(f"tile must be a positive whole number, and is {clip_repr(tile)}")
@@ -140,11 +145,11 @@ def options(
     method: str = "auto", reflexive: bool = True, overwrite: bool = False, device: str | None = None,
     tile: int | None = None, check: bool = True, packed: bool = False,
     progress: bool | Callable[[float], None] = False, order: str = "auto", predecessors: bool = False,
-    max_edges: int | None = None, left: bool = False,
+    max_edges: int | None = None, left: bool = False, on_divergence: str = "raise",
 ) -> Options:
     """Checked options; those of an earlier call again."""
     given = (method, reflexive, overwrite, device, tile, check, packed, progress, order, predecessors, max_edges,
-             left)
+             left, on_divergence)
     if callable(progress):  # which nobody holds longer than the call
         return Options(*given)
     try:
@@ -155,7 +160,7 @@ def options(
 
 # What each verb has of the options that a plan takes, and what it needs besides.
 TAKES = {
-    "closure": "method reflexive overwrite device tile check packed max_edges",
+    "closure": "method reflexive overwrite device tile check packed max_edges on_divergence",
     "matmul": "device check B",
     "factor": "device check order",
     "solve": "device check left B",
@@ -258,7 +263,9 @@ class Task:
             operands[1] = operands[1].answering_in(operands[0].callers_dtype)
         self.verb, self.S, self.options, self.arguments = verb, S, options, arguments
         self.row = verb
-        if options.max_edges is not None:
+        if options.on_divergence == "mask":
+            self.row = "closure, mask"
+        elif options.max_edges is not None:
             self.row = "closure, max_edges"
         elif options.left:
             self.row = "solve, left"
