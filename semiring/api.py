@@ -19,9 +19,11 @@ from .solvers.plan import Plan
 from .solvers.task import Task, compute, first_offer, options, own_algebra, refuse_what_has_no_meaning
 
 if TYPE_CHECKING:
+    from .results.path_stacks import StackedPaths
     from .results.paths import Paths
     from .solvers.factors import Factors
     from .solvers.sparse_factors import SparseFactors
+    from .solvers.stacks import StackedFactors
 
 Progress = bool | Callable[[float], None]
 
@@ -240,12 +242,12 @@ def prepare(A: Any, S: Semiring | str | None = None) -> Operand:
 def factor(
     A: Any, S: Semiring | str | None = None, *, device: str | None = None, check: bool = True, order: str = "auto",
     progress: Progress = False,
-) -> Factors | SparseFactors:
+) -> Factors | StackedFactors | SparseFactors:
     """Eliminate a square matrix once (LU decomposition), a third of the closure's work.
 
     Parameters
     ----------
-    A : array_like, sparse matrix or graph, shape (n, n)
+    A : array_like, sparse matrix or graph, shape (n, n) or (…, n, n)
         As for `closure`.
     S : Semiring or str, optional
         Default: that of A, if it is a `Matrix` or was prepared.
@@ -261,7 +263,7 @@ def factor(
 
     Returns
     -------
-    Factors or SparseFactors
+    Factors, StackedFactors or SparseFactors
         With `.solve(B)` and `.closure()`; of a sparse matrix or graph also rows, streams of rows, and reductions, with
         nothing of n × n ever held.
 
@@ -288,7 +290,7 @@ def factor(
     array([8., 2.])
     """
     asked = options(device=device, check=check, order=order, progress=progress)
-    made: Factors | SparseFactors = compute(Task("factor", S, (A,), asked))
+    made: Factors | StackedFactors | SparseFactors = compute(Task("factor", S, (A,), asked))
     return made
 
 
@@ -300,11 +302,11 @@ def solve(
 
     Parameters
     ----------
-    A : array_like, sparse matrix, graph or packed matrix, shape (n, n)
+    A : array_like, sparse matrix, graph or packed matrix, shape (n, n) or (…, n, n)
         As for `closure`.
     B : array_like, shape (n,) or (n, m)
         Of A's dtype; of shape (n,) or (m, n) from the left. Where the vertices of both have names, they are put in the
-        order of A's.
+        order of A's. Where A is a stack, (n,), a vector of all equations, or (…, n, m), whose leading axes broadcast.
     S : Semiring or str, optional
         Default: that of a `Matrix`, or of what `prepare` gives.
     device : {None, "cpu", "gpu"}
@@ -319,12 +321,12 @@ def solve(
     Returns
     -------
     array of B's shape and kind
-        In A's byte order.
+        In A's byte order; of a stack and a vector an answer for each matrix, shape (…, n).
 
     Raises
     ------
     NoClosureError
-        When A* does not exist.
+        When A* does not exist; it names a cycle with its weight, and which matrix of a stack it is in.
     LawError
         When the algebra has products only.
     SemiringError
@@ -473,12 +475,12 @@ def paths(
     method: str = "auto",
     device: str | None = None,
     progress: Progress = False,
-) -> Paths:
+) -> Paths | StackedPaths:
     """Best paths between all vertices, or from some to some, where ⊕ selects.
 
     Parameters
     ----------
-    A : array_like, sparse matrix or graph, shape (n, n)
+    A : array_like, sparse matrix or graph, shape (n, n) or (…, n, n)
         As for `closure`; where vertices have names, paths are asked for and given by name.
     S : Semiring or str, optional
         With a selective ⊕. Not needed where A has its algebra: a `Matrix`, or what was prepared.
@@ -497,9 +499,9 @@ def paths(
 
     Returns
     -------
-    Paths
+    Paths or StackedPaths
         With `weights`, `next_hop`, `predecessors`, `tree(source)`, `walk(sources, targets)`, `edges(source, target)`
-        and `to_frame()`; `R[source, target]` is one path.
+        and `to_frame()`; `R[source, target]` is one path. Of a stack `R[i]` are the paths in one of its matrices.
 
     Raises
     ------
@@ -528,14 +530,13 @@ def paths(
     >>> R["Dale", "Ayr"]
     Path(weight=inf, vertices=None)
     """
-    from .results.paths import Paths  # the other verbs do without searches, which take a while to import
+    from .results.path_stacks import paths_of  # the other verbs do without searches, which take a while to import
     from .solvers.search import positions
 
     task = Task("paths", S, (A,), options(method=method, device=device, progress=progress), (sources, limit))
     given = task.given[0]
-    ends = None if targets is None else positions(targets, given.names, given.shape[0])[1]
-    weights, tree, starts = compute(task)
-    return Paths(given, weights, tree, starts, ends)
+    ends = None if targets is None else positions(targets, given.names, given.shape[-1])[1]
+    return paths_of(given, compute(task), ends)
 
 
 def path(

@@ -64,7 +64,7 @@ def may_fail(low: Lowering) -> bool:
 
 def look_for_cycles(
     low: Lowering, work: np.ndarray, array: np.ndarray | None, facts: Facts, names: Sequence[Any] | None,
-    exists: np.ndarray | None = None, within: Index | None = None,
+    exists: np.ndarray | None = None,
 ) -> Verdict:
     """Whether a closure, or factors, have an improving cycle (in min-plus a negative one): on the diagonal, 1 ⊕ a ≠ 1.
 
@@ -81,8 +81,6 @@ def look_for_cycles(
         The matrix, if it is still there to look for a cycle in.
     exists : ndarray of bool, optional
         Is told which matrices of a stack have an improving cycle, instead of an error of the first.
-    within : tuple of int, optional
-        Which matrix of a stack the one matrix is.
     """
     S = low.algebra
     if low.on_gpu and not _improves_on_gpu(low, work):
@@ -102,7 +100,7 @@ def look_for_cycles(
         vertices = improved[here] % n
         certain = vertices[~slack[here]]
         place = tuple(map(int, np.unravel_index(matrix, work.shape[:-2])))
-        where = place or within
+        where = place or None
         if array is not None:
             graph = labels.Dense(widen(S, to_host(array.reshape(-1, n, n)[matrix]), facts))
             error = improving_through(S, graph, vertices.tolist(), facts, names, array.dtype, where)
@@ -263,6 +261,14 @@ def turned(error: NoClosureError) -> NoClosureError:
     return NoClosureError(
         str(error).replace(_route(error.cycle), _route(cycle)), vertex=error.vertex, cycle=cycle, weight=error.weight,
         index=error.index,
+    )
+
+
+def of_stack(error: NoClosureError, index: Index) -> NoClosureError:
+    """The refusal of one matrix, as that of a matrix of a stack."""
+    return NoClosureError(
+        f"in{_within(index).removeprefix(' of')}: {error}", vertex=error.vertex, cycle=error.cycle, weight=error.weight,
+        index=index,
     )
 
 

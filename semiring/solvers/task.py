@@ -57,14 +57,14 @@ SOLVERS: dict[str, dict[str, tuple[str, ...]]] = {
         "packed": ("products",),
     },
     "factor": {
-        "dense": ("factors",),
-        "device": ("factors",),
+        "dense": ("stacks", "factors"),
+        "device": ("stacks", "factors"),
         "sparse": ("elimination",),
         "packed": ("factors",),
     },
     "solve": {
-        "dense": ("factors",),
-        "device": ("factors",),
+        "dense": ("stacks", "factors"),
+        "device": ("stacks", "factors"),
         "sparse": ("acyclic", "superlu", "elimination", "factors"),
         "packed": ("factors",),
     },
