@@ -66,6 +66,7 @@ from .kernels.cpu.compile.cache import clear_cache as clear_cache
 from .operands.pack import pack as pack
 from .results.acyclic import condensation as condensation
 from .results.acyclic import transitive_reduction as transitive_reduction
+from .results.chain import chain as chain
 from .results.nearest import nearest as nearest
 from .results.path_stacks import StackedPaths as StackedPaths
 from .results.paths import Paths as Paths
