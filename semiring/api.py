@@ -145,6 +145,7 @@ def matmul(
     out: Any = None,
     device: str | None = None,
     check: bool = True,
+    argmax: bool = False,
 ) -> Any:
     """The matrix product A ⊗ B over a semiring: c_ij = ⊕_k a_ik ⊗ b_kj.
 
@@ -166,6 +167,9 @@ def matmul(
         Where to compute; ``None``: where the data are, and for large host arrays of floats the GPU if there is one.
     check : bool
         Whether to look at the entries; see `closure`.
+    argmax : bool
+        Whether to return also the k of the term that is c_ij, where ⊕ selects: the back-pointers of Viterbi's
+        algorithm. Found on the CPU.
 
     Returns
     -------
@@ -174,9 +178,13 @@ def matmul(
         A's dtype and byte order, or of A's kind where that is another array type. Where both are sparse it is a SciPy
         `csr_array`. Where the rows and columns of both are vertices, the same ones, they stay so: the answer is a
         `Graph` of two graphs, and otherwise a `Matrix`.
+    argmax : ndarray of int32, or csr_array, shape (…, m, n)
+        If wanted; the least k of several, −1 where c_ij is zero. Of two sparse matrices by the entries of the answer.
 
     Raises
     ------
+    LawError
+        When `argmax` is wanted and ⊕ does not select.
     SemiringError
         When shapes do not fit, the dtype cannot carry the algebra, an entry is not an element, no algebra is given and
         no operand has one, an operand has another one, or memory is short.
@@ -197,9 +205,15 @@ def matmul(
     >>> sr.matmul(A, A, sr.min_plus)
     array([[ 0.,  3.],
            [inf,  0.]])
+
+    The best way of two edges, and by which vertex it goes:
+
+    >>> C, middle = sr.matmul(np.array([[5.0, 1.0]]), np.array([[1.0, np.inf], [2.0, np.inf]]), "min-plus", argmax=True)
+    >>> C, middle
+    (array([[ 3., inf]]), array([[ 1, -1]], dtype=int32))
     """
     given = (A, B) if accumulate is None else (A, B, accumulate)
-    return compute(Task("matmul", S, given, options(device=device, check=check), (out,)))
+    return compute(Task("matmul", S, given, options(device=device, check=check, argmax=argmax), (out,)))
 
 
 def prepare(A: Any, S: Semiring | str | None = None) -> Operand:
@@ -657,6 +671,7 @@ def plan(
     max_edges: int | None = None,
     left: bool = False,
     on_divergence: str = "raise",
+    argmax: bool = False,
 ) -> Plan:
     """What a verb would do with the same arguments, without doing it: the plan that it would run.
 
@@ -674,7 +689,9 @@ def plan(
         Of ``"rows"``, and of ``"paths"`` where there are some; for ``"path"`` the pair (source, target).
     k : int, optional
         Of ``"power"``.
-    method, reflexive, overwrite, device, tile, check, packed, order, predecessors, max_edges, left, on_divergence
+    method, reflexive, overwrite, device, tile, check, packed, order, predecessors, max_edges, left
+        As for the verb.
+    on_divergence, argmax
         As for the verb.
 
     Returns
@@ -703,7 +720,7 @@ def plan(
     given_options: dict[str, Any] = {
         "method": method, "reflexive": reflexive, "overwrite": overwrite, "device": device, "tile": tile,
         "check": check, "packed": packed, "order": order, "predecessors": predecessors,
-        "max_edges": max_edges, "left": left, "on_divergence": on_divergence,
+        "max_edges": max_edges, "left": left, "on_divergence": on_divergence, "argmax": argmax,
     }
     refuse_what_has_no_meaning(verb, given_options, B, sources, k)
     arguments = {

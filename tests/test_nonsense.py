@@ -64,6 +64,7 @@ MATRICES: dict[str, Callable[[Any, sr.Semiring], Any]] = {
     "matmul, out": lambda x, S: sr.matmul(S.eye(2), S.eye(2), S, out=x),
     "chain": lambda x, S: sr.chain([S.eye(2), x, S.eye(2)], S),
     "chain, at its ends": lambda x, S: sr.chain([x, S.eye(2), x], S),
+    "matmul, argmax": lambda x, S: sr.matmul(S.eye(2), x, S, argmax=True),
     "matmul, sparse": lambda x, S: sr.matmul(SPARSE, x, S),
     "solve, a stack": lambda x, S: sr.solve(np.stack([S.eye(2)] * 2), x, S),
     "solve, left": lambda x, S: sr.solve(x, S.eye(2), S),

@@ -81,6 +81,7 @@ SOLVERS: dict[str, dict[str, tuple[str, ...]]] = {
     # Of verbs with an option that asks for something else.
     "closure, mask": dict.fromkeys(("dense", "device", "sparse", "packed"), ("existence",)),
     "closure, max_edges": dict.fromkeys(("dense", "device", "sparse", "packed"), ("powers",)),
+    "matmul, argmax": dict.fromkeys(("dense", "device", "sparse", "packed"), ("argmax",)),
     "solve, left": dict.fromkeys(("dense", "device", "sparse", "packed"), ("left",)),
 }
 
@@ -102,6 +103,7 @@ class Options:
     max_edges: int | None = None
     left: bool = False
     on_divergence: str = "raise"
+    argmax: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.method, str):
@@ -122,7 +124,7 @@ class Options:
                                 f"{clip_repr(self.progress)}")
         if self.max_edges is not None:
             whole_number(self.max_edges, "max_edges", 0)
-        for name in ("reflexive", "overwrite", "check", "packed", "predecessors", "left"):
+        for name in ("reflexive", "overwrite", "check", "packed", "predecessors", "left", "argmax"):
             value = getattr(self, name)
             if value is not True and value is not False and not isinstance(value, (np.bool_, int)):
                 raise SemiringError(f"{name} must be True or False, and is {clip_repr(value)}")
@@ -145,11 +147,11 @@ def options(
     method: str = "auto", reflexive: bool = True, overwrite: bool = False, device: str | None = None,
     tile: int | None = None, check: bool = True, packed: bool = False,
     progress: bool | Callable[[float], None] = False, order: str = "auto", predecessors: bool = False,
-    max_edges: int | None = None, left: bool = False, on_divergence: str = "raise",
+    max_edges: int | None = None, left: bool = False, on_divergence: str = "raise", argmax: bool = False,
 ) -> Options:
     """Checked options; those of an earlier call again."""
     given = (method, reflexive, overwrite, device, tile, check, packed, progress, order, predecessors, max_edges,
-             left, on_divergence)
+             left, on_divergence, argmax)
     if callable(progress):  # which nobody holds longer than the call
         return Options(*given)
     try:
@@ -161,7 +163,7 @@ def options(
 # What each verb has of the options that a plan takes, and what it needs besides.
 TAKES = {
     "closure": "method reflexive overwrite device tile check packed max_edges on_divergence",
-    "matmul": "device check B",
+    "matmul": "device check argmax B",
     "factor": "device check order",
     "solve": "device check left B",
     "rows": "device predecessors sources",
@@ -269,6 +271,8 @@ class Task:
             self.row = "closure, max_edges"
         elif options.left:
             self.row = "solve, left"
+        elif options.argmax:
+            self.row = "matmul, argmax"
         self.observers: list[Callable[[Plan], None]] = []
         self.given = self.operands = operands
         device, work = options.device, 0.0  # multiply-adds, for verbs that may take the host's arrays to a GPU
@@ -284,7 +288,7 @@ class Task:
             stays = device == "cpu" or (device is None and (work < LEAST_WORK or kinds != {"dense"}))
         # These solvers place their operands.
         stays |= verb in ("rows", "path", "paths", "cycle_mean")
-        stays |= verb == "matmul" and "sparse" in kinds and "packed" not in kinds
+        stays |= verb == "matmul" and (("sparse" in kinds and "packed" not in kinds) or options.argmax)
         if not stays:
             self.operands = place(operands, device, work)
             kinds = {operand.kind for operand in self.operands}
