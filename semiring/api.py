@@ -42,6 +42,7 @@ def closure(
     progress: Progress = False,
     max_edges: int | None = None,
     on_divergence: str = "raise",
+    tol: float | None = None,
 ) -> Any:
     """The closure A* = 1 ⊕ A ⊕ A² ⊕ … of a square matrix: the ⊕ over all walks of the ⊗ along each.
 
@@ -82,6 +83,11 @@ def closure(
     on_divergence : {"raise", "mask"}
         What happens where a closure does not exist: an error of the first one, or an answer that says of every matrix
         whether it has one.
+    tol : float, optional
+        How well weights are known, where ⊗ adds or multiplies floats: a cycle of k edges that is better than 1 by no
+        more than k tol, or by a factor of no more than (1 + tol)^k where ⊗ is ×, is not refused. Where there is one (in
+        a stack: in any of its matrices) the answer is that of edges that are all worse by tol, so that the value of a
+        walk of k edges is worse by k tol; elsewhere tol changes nothing.
 
     Returns
     -------
@@ -129,7 +135,7 @@ def closure(
     (array([ True, False]), array([ 0., inf]))
     """
     asked = options(method, reflexive, overwrite, device, tile, check, packed, progress, max_edges=max_edges,
-                    on_divergence=on_divergence)
+                    on_divergence=on_divergence, tol=tol)
     if asked.overwrite and isinstance(A, Operand):
         raise SemiringError("A was prepared, and what is prepared must not change: pass the matrix itself, or leave "
                             "out overwrite=True")
@@ -255,7 +261,7 @@ def prepare(A: Any, S: Semiring | str | None = None) -> Operand:
 
 def factor(
     A: Any, S: Semiring | str | None = None, *, device: str | None = None, check: bool = True, order: str = "auto",
-    progress: Progress = False,
+    progress: Progress = False, tol: float | None = None,
 ) -> Factors | StackedFactors | SparseFactors:
     """Eliminate a square matrix once (LU decomposition), a third of the closure's work.
 
@@ -274,6 +280,8 @@ def factor(
         by level sets, or by METIS (which needs `pymetis`); ``"auto"`` is the better one of the first two.
     progress : bool or callable
         As in `closure`.
+    tol : float, optional
+        How well weights are known; see `closure`.
 
     Returns
     -------
@@ -303,14 +311,14 @@ def factor(
     >>> F.solve(np.array([7.0, 0.0]))
     array([8., 2.])
     """
-    asked = options(device=device, check=check, order=order, progress=progress)
+    asked = options(device=device, check=check, order=order, progress=progress, tol=tol)
     made: Factors | StackedFactors | SparseFactors = compute(Task("factor", S, (A,), asked))
     return made
 
 
 def solve(
     A: Any, B: Any, S: Semiring | str | None = None, *, device: str | None = None, check: bool = True,
-    progress: Progress = False, left: bool = False,
+    progress: Progress = False, left: bool = False, tol: float | None = None,
 ) -> Any:
     """The least solution of X = A ⊗ X ⊕ B, which is A* B, without forming A*.
 
@@ -331,6 +339,8 @@ def solve(
         As in `closure`.
     left : bool
         Whether unknowns stand on the left: X = X ⊗ A ⊕ B, which B A* solves.
+    tol : float, optional
+        How well weights are known; see `closure`.
 
     Returns
     -------
@@ -367,7 +377,8 @@ def solve(
     >>> sr.solve(A, np.array([0.0, np.inf, np.inf]), sr.min_plus, left=True)
     array([0., 3., 7.])
     """
-    return compute(Task("solve", S, (A, B), options(device=device, check=check, progress=progress, left=left)))
+    asked = options(device=device, check=check, progress=progress, left=left, tol=tol)
+    return compute(Task("solve", S, (A, B), asked))
 
 
 def power(A: Any, S: Semiring | str, k: int, *, device: str | None = None, check: bool = True) -> Any:
@@ -416,7 +427,7 @@ def power(A: Any, S: Semiring | str, k: int, *, device: str | None = None, check
 
 def closure_rows(
     A: Any, S: Semiring | str | None = None, sources: Any = ..., *, predecessors: bool = False,
-    device: str | None = None,
+    device: str | None = None, tol: float | None = None,
 ) -> Any:
     """The rows of the closure A* for some sources, of a sparse graph over an algebra whose ⊕ selects.
 
@@ -436,6 +447,8 @@ def closure_rows(
         Whether to return the vertex before each on a best walk, too.
     device : {None, "cpu", "gpu"}
         Where to compute; ``None``: on the GPU, if there is one, where that repays the copies.
+    tol : float, optional
+        How well weights are known; see `closure`.
 
     Returns
     -------
@@ -476,7 +489,7 @@ def closure_rows(
     if sources is ...:
         raise SemiringError("closure_rows needs sources: closure_rows(A, S, sources), or closure_rows(A, sources=…) of "
                             "a Matrix, which has its algebra")
-    return compute(Task("rows", S, (A,), options(device=device, predecessors=predecessors), (sources,)))
+    return compute(Task("rows", S, (A,), options(device=device, predecessors=predecessors, tol=tol), (sources,)))
 
 
 def paths(
@@ -489,6 +502,7 @@ def paths(
     method: str = "auto",
     device: str | None = None,
     progress: Progress = False,
+    tol: float | None = None,
 ) -> Paths | StackedPaths:
     """Best paths between all vertices, or from some to some, where ⊕ selects.
 
@@ -510,6 +524,8 @@ def paths(
         Where the weights are computed; see `closure`.
     progress : bool or callable
         As in `closure`.
+    tol : float, optional
+        How well weights are known; see `closure`. Where edges are made worse by it the paths are those of such edges.
 
     Returns
     -------
@@ -547,14 +563,16 @@ def paths(
     from .results.path_stacks import paths_of  # the other verbs do without searches, which take a while to import
     from .solvers.search import positions
 
-    task = Task("paths", S, (A,), options(method=method, device=device, progress=progress), (sources, limit))
+    asked = options(method=method, device=device, progress=progress, tol=tol)
+    task = Task("paths", S, (A,), asked, (sources, limit))
     given = task.given[0]
     ends = None if targets is None else positions(targets, given.names, given.shape[-1])[1]
-    return paths_of(given, compute(task), ends)
+    found = compute(task)
+    return paths_of(task.given[0], found, ends)
 
 
 def path(
-    A: Any, S: Semiring | str | None = None, source: Any = ..., target: Any = ...
+    A: Any, S: Semiring | str | None = None, source: Any = ..., target: Any = ..., *, tol: float | None = None
 ) -> tuple[Any, list[Any] | None]:
     """One best path between two vertices, where ⊕ selects.
 
@@ -566,6 +584,8 @@ def path(
         With a selective ⊕. Default: that of A, if it is a `Matrix` or was prepared: ``path(A, source=…, target=…)``.
     source, target : int or hashable
         Vertices by name where A has names, else by position. They cannot be left out.
+    tol : float, optional
+        How well weights are known; see `closure`.
 
     Returns
     -------
@@ -600,7 +620,9 @@ def path(
     if source is ... or target is ...:
         raise SemiringError("a path needs a source and a target: path(A, S, source, target), or path(A, source=…, "
                             "target=…) of a Matrix, which has its algebra")
-    found: tuple[Any, list[Any] | None] = compute(Task("path", S, (A,), options(), (source, target)))
+    found: tuple[Any, list[Any] | None] = compute(
+        Task("path", S, (A,), options(tol=tol), (source, target))
+    )
     return found
 
 
@@ -672,6 +694,7 @@ def plan(
     left: bool = False,
     on_divergence: str = "raise",
     argmax: bool = False,
+    tol: float | None = None,
 ) -> Plan:
     """What a verb would do with the same arguments, without doing it: the plan that it would run.
 
@@ -691,7 +714,7 @@ def plan(
         Of ``"power"``.
     method, reflexive, overwrite, device, tile, check, packed, order, predecessors, max_edges, left
         As for the verb.
-    on_divergence, argmax
+    on_divergence, argmax, tol
         As for the verb.
 
     Returns
@@ -720,7 +743,7 @@ def plan(
     given_options: dict[str, Any] = {
         "method": method, "reflexive": reflexive, "overwrite": overwrite, "device": device, "tile": tile,
         "check": check, "packed": packed, "order": order, "predecessors": predecessors,
-        "max_edges": max_edges, "left": left, "on_divergence": on_divergence, "argmax": argmax,
+        "max_edges": max_edges, "left": left, "on_divergence": on_divergence, "argmax": argmax, "tol": tol,
     }
     refuse_what_has_no_meaning(verb, given_options, B, sources, k)
     arguments = {

@@ -122,6 +122,7 @@ OTHERS: dict[str, Callable[[Any], Any]] = {
     "on_divergence": lambda x: sr.closure(GOOD, sr.min_plus, on_divergence=x),
     "the matrices of chain": lambda x: sr.chain(x, sr.min_plus),
     "the algebra of chain": lambda x: sr.chain([GOOD, GOOD], x),
+    "tol": lambda x: sr.closure(GOOD, sr.min_plus, tol=x),
     "tile": lambda x: sr.closure(GOOD, sr.min_plus, tile=x),
     "reflexive": lambda x: sr.closure(GOOD, sr.min_plus, reflexive=x),
     "overwrite": lambda x: sr.closure(GOOD.copy(), sr.min_plus, overwrite=x),

@@ -103,8 +103,10 @@ def paths_of(given: Operand, found: Any, ends: np.ndarray | None) -> Paths | Sta
         The targets.
     """
     if not isinstance(found, list):
-        return Paths(given, *found, ends)
+        weights, tree, starts = found
+        return Paths(given, weights, tree, starts, ends)
     assert isinstance(given, Dense)
-    leading = given.shape[:-2]
-    places = np.ndindex(*leading)
-    return StackedPaths(leading, [Paths(given.matrix(p), *f, ends) for p, f in zip(places, found, strict=True)])
+    matrices = map(given.matrix, np.ndindex(*given.shape[:-2]))
+    each = [Paths(A, weights, tree, starts, ends)
+            for A, (weights, tree, starts) in zip(matrices, found, strict=True)]
+    return StackedPaths(given.shape[:-2], each)

@@ -56,7 +56,9 @@ def offer(task: Task) -> Plan:
                             "sparse matrices do not know; pass one of the factors as a dense array")
     shape = product_shape(A.shape, B.shape)
     low = plain_form(S, dtype, together([A.facts, B.facts]), 3).interpreted
-    run = partial(_sparse, task, A, B) if both else partial(_run, task, A, B, shape)
+    run: Callable[[Plan], Any] = partial(_run, task, A, B, shape)
+    if isinstance(A, Sparse) and isinstance(B, Sparse):
+        run = partial(_sparse, task, A, B)
     entries = prod(shape.full)
     return Plan(
         "matmul", S, shape.final, "terms in turn", low, "CPU, 1 thread", float(entries) * shape.depth,

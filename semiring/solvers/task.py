@@ -104,6 +104,7 @@ class Options:
     left: bool = False
     on_divergence: str = "raise"
     argmax: bool = False
+    tol: float | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.method, str):
@@ -116,6 +117,10 @@ class Options:
             raise SemiringError(f"order must be 'auto', 'amd', 'levels', 'metis' or 'natural', and is {self.order!r}")
         if not isinstance(self.on_divergence, str) or self.on_divergence not in WHEN_DIVERGENT:
             raise SemiringError(f"on_divergence must be 'raise' or 'mask', and is {clip_repr(self.on_divergence)}")
+        tol: Any = self.tol
+        number = isinstance(tol, (int, float, np.integer, np.floating)) and not isinstance(tol, bool)
+        if tol is not None and not (number and 0 <= tol < np.inf):
+            raise SemiringError(f"tol must be a number, 0 or more, and is {clip_repr(tol)}")
         tile = self.tile
         if tile is not None and (not isinstance(tile, (int, np.integer)) or isinstance(tile, bool) or tile < 1):
             raise SemiringError(f"tile must be a positive whole number, and is {clip_repr(tile)}")
@@ -148,10 +153,11 @@ def options(
     tile: int | None = None, check: bool = True, packed: bool = False,
     progress: bool | Callable[[float], None] = False, order: str = "auto", predecessors: bool = False,
     max_edges: int | None = None, left: bool = False, on_divergence: str = "raise", argmax: bool = False,
+    tol: float | None = None,
 ) -> Options:
     """Checked options; those of an earlier call again."""
     given = (method, reflexive, overwrite, device, tile, check, packed, progress, order, predecessors, max_edges,
-             left, on_divergence, argmax)
+             left, on_divergence, argmax, tol)
     if callable(progress):  # which nobody holds longer than the call
         return Options(*given)
     try:
@@ -160,15 +166,18 @@ def options(
         return Options(*given)
 
 
+SOLVERS |= {f"{verb}, tol": dict.fromkeys(("dense", "device", "sparse", "packed"), ("tolerance",))
+            for verb in ("closure", "factor", "solve", "rows", "path", "paths")}
+
 # What each verb has of the options that a plan takes, and what it needs besides.
 TAKES = {
-    "closure": "method reflexive overwrite device tile check packed max_edges on_divergence",
+    "closure": "method reflexive overwrite device tile check packed max_edges on_divergence tol",
     "matmul": "device check argmax B",
-    "factor": "device check order",
-    "solve": "device check left B",
-    "rows": "device predecessors sources",
-    "path": "sources",
-    "paths": "method device sources",
+    "factor": "device check order tol",
+    "solve": "device check left tol B",
+    "rows": "device predecessors tol sources",
+    "path": "tol sources",
+    "paths": "method device tol sources",
     "power": "device check k",
     "cycle_mean": "",
 }
@@ -265,7 +274,9 @@ class Task:
             operands[1] = operands[1].answering_in(operands[0].callers_dtype)
         self.verb, self.S, self.options, self.arguments = verb, S, options, arguments
         self.row = verb
-        if options.on_divergence == "mask":
+        if options.tol is not None:
+            self.row = f"{verb}, tol"
+        elif options.on_divergence == "mask":
             self.row = "closure, mask"
         elif options.max_edges is not None:
             self.row = "closure, max_edges"

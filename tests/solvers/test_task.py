@@ -96,7 +96,7 @@ def test_a_verb_has_the_options_that_are_listed_and_no_others(verb: str) -> None
     other: dict[str, Any] = {"method": "blocked", "reflexive": False, "overwrite": True, "device": "cpu", "tile": 3,
                              "check": False, "packed": True, "order": "natural", "predecessors": True,
                              "max_edges": 3, "left": True, "on_divergence": "mask",
-                             "argmax": True}
+                             "argmax": True, "tol": 0.5}
     refuse_what_has_no_meaning(verb, {name: getattr(DEFAULTS, name) for name in other}, B, sources, k)
     for name, value in other.items():
         if name in takes:
