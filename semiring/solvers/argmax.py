@@ -2,8 +2,8 @@
 
     c ← 0, p ← −1,   then for k = 0, 1, …:   where c ⊕ a_ik ⊗ b_kj ≠ c:   c ← a_ik ⊗ b_kj,  p ← k
 
-As ⊕ selects, a term that changes c is the new c. Terms are looked at as NumPy stores them, a step of k at a time; of
-compressed rows the first entries of all rows, then the second ones, and so on, which ascend too.
+As ⊕ selects, a term that changes c is the new c. Compiled code takes the rows of A one by one; NumPy a step of k at a
+time, and of compressed rows the first entries of all rows, then the second ones, and so on, which ascend too.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 from math import prod
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,10 @@ import numpy as np
 from semiring.algebra.laws import choose, full, is_nan
 from semiring.errors import LawError, SemiringError
 from semiring.kernels.blocks.rows import Rows
+from semiring.kernels.build import affordable, code_of
+from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.kernels.cpu.sparse.structure import product_structure, transpose
+from semiring.kernels.cpu.sparse.winners import winners_kernel
 from semiring.kernels.facts import together
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.dense import STRIP, operations
@@ -55,13 +59,21 @@ def offer(task: Task) -> Plan:
         raise SemiringError(f"a sparse product over {S.name} would have elements of dtype {dtype}, which SciPy's "
                             "sparse matrices do not know; pass one of the factors as a dense array")
     shape = product_shape(A.shape, B.shape)
-    low = plain_form(S, dtype, together([A.facts, B.facts]), 3).interpreted
+    low = plain_form(S, dtype, together([A.facts, B.facts]), 3)
+    terms = float(prod(shape.full)) * shape.depth
+    if isinstance(A, Sparse):
+        terms = float(A.nnz) * shape.full[-1]
+    # Records, and what is sparse on the right, are left to NumPy.
+    compiles = low.kind == "numba" and low.storage.names is None and not isinstance(B, Sparse)
+    steps = float(shape.depth) * max(prod(shape.full) // STRIP, 1)
+    low = affordable(low, steps, terms, "winners") if compiles else low.interpreted
     run: Callable[[Plan], Any] = partial(_run, task, A, B, shape)
     if isinstance(A, Sparse) and isinstance(B, Sparse):
         run = partial(_sparse, task, A, B)
     entries = prod(shape.full)
     return Plan(
-        "matmul", S, shape.final, "terms in turn", low, "CPU, 1 thread", float(entries) * shape.depth,
+        "matmul", S, shape.final, "terms in turn", low,
+        f"CPU, {thread_count() if low.compiled and low.kind == 'numba' else 1} threads", terms,
         entries * (dtype.itemsize + NONE.itemsize), run, reasons={"method": "which of them won is wanted"},
     )
 
@@ -97,24 +109,43 @@ class Best:
 def _run(task: Task, A: Operand, B: Operand, shape: Product, plan: Plan) -> tuple[Any, Any]:
     """The answers where the operands came from."""
     low = plan.lowering
-    best = Best(low, shape.full)
-    if isinstance(A, Sparse):
-        _sparse_dense(best, A.stored(low, True), low.encode(as_dense(B).array, True).reshape(shape.operands[1]))
-    elif isinstance(B, Sparse):
-        _dense_sparse(best, low.encode(as_dense(A).array, True).reshape(shape.operands[0]), B.stored(low, True))
+    a, b = (X.stored(low, True) if isinstance(X, Sparse) else low.encode(as_dense(X).array, True).reshape(s)
+            for X, s in zip((A, B), shape.operands, strict=True))
+    if low.compiled and low.kind == "numba":
+        values, found = _compiled(low, a, b, shape)
     else:
-        a, b = (low.encode(as_dense(X).array, True).reshape(s) for X, s in zip((A, B), shape.operands, strict=True))
-        _dense(best, a, b)
-    result = low.decode(best.values).reshape(shape.final)
+        began = perf_counter()
+        best = Best(low, shape.full)
+        (_sparse_dense if isinstance(A, Sparse) else _dense_sparse if isinstance(B, Sparse) else _dense)(best, a, b)
+        values, found = best.values, best.which
+        if low.kind == "numba" and low.storage.names is None and not isinstance(B, Sparse):
+            code_of(low.in_machine_code, "winners").spent += perf_counter() - began
+    result = low.decode(values).reshape(shape.final)
     if task.options.check:
         refuse_overflow(low, result)
     left, right = task.given
-    which: Any = best.which.reshape(shape.final)
+    which: Any = found.reshape(shape.final)
     if left.on_gpu or right.on_gpu:
         result, which = upload(result), upload(which)
     if not shape.final:
         return left.in_callers_dtype(result)[()], which[()]
     return product_of(left, right, result), which
+
+
+def _compiled(low: Lowering, a: Any, b: np.ndarray, shape: Product) -> tuple[np.ndarray, np.ndarray]:
+    """Of compressed rows and an array, or of two stacks, matrix by matrix."""
+    kernel = winners_kernel(low)
+    if isinstance(a, Rows):
+        return kernel.multiply(a, np.ascontiguousarray(b))
+    values, which = np.empty(shape.full, low.storage), np.empty(shape.full, NONE.dtype)
+    rows, depth = a.shape[-2:]
+    offsets = np.arange(rows + 1) * depth
+    columns = np.tile(np.arange(depth, dtype=NONE.dtype), rows)
+    lefts, rights = (np.broadcast_to(x, (*shape.full[:-2], *x.shape[-2:])) for x in (a, b))
+    for place in np.ndindex(shape.full[:-2]):
+        left = Rows(offsets, columns, np.ascontiguousarray(lefts[place]).reshape(-1), depth)
+        values[place], which[place] = kernel.multiply(left, np.ascontiguousarray(rights[place]))
+    return values, which
 
 
 def _dense(best: Best, a: np.ndarray, b: np.ndarray) -> None:
