@@ -85,9 +85,9 @@ def closure(
         whether it has one.
     tol : float, optional
         How well weights are known, where ⊗ adds or multiplies floats: a cycle of k edges that is better than 1 by no
-        more than k tol, or by a factor of no more than (1 + tol)^k where ⊗ is ×, is not refused. Where there is one (in
-        a stack: in any of its matrices) the answer is that of edges that are all worse by tol, so that the value of a
-        walk of k edges is worse by k tol; elsewhere tol changes nothing.
+        more than k tol, or by a factor of no more than (1 + tol)^k where ⊗ is ×, is not refused. Where there is one the
+        answer is that of edges that are all worse by tol, so that the value of a walk of k edges is worse by k tol;
+        elsewhere tol changes nothing.
 
     Returns
     -------
@@ -281,7 +281,7 @@ def factor(
     progress : bool or callable
         As in `closure`.
     tol : float, optional
-        How well weights are known; see `closure`.
+        How well weights are known; see `closure`. Of a stack all matrices are made worse if one has to be.
 
     Returns
     -------
@@ -340,7 +340,7 @@ def solve(
     left : bool
         Whether unknowns stand on the left: X = X ⊗ A ⊕ B, which B A* solves.
     tol : float, optional
-        How well weights are known; see `closure`.
+        How well weights are known; see `closure`. Of a stack all matrices are made worse if one has to be.
 
     Returns
     -------
@@ -525,7 +525,8 @@ def paths(
     progress : bool or callable
         As in `closure`.
     tol : float, optional
-        How well weights are known; see `closure`. Where edges are made worse by it the paths are those of such edges.
+        How well weights are known; see `closure`. Where edges are made worse by it, in all matrices of a stack if in
+        one, the paths are those of such edges.
 
     Returns
     -------

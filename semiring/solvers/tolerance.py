@@ -31,7 +31,7 @@ SUMS, PRODUCTS = ("add", "saturating_add"), ("multiply", "saturating_multiply") 
 def offer(task: Task) -> Plan:
     """The plan without a tolerance."""
     refuse_without_tolerance(task)
-    inner = _with(task, task.given[0])
+    inner = _with(task, task.given[0], task.options.on_divergence)
     plan = first_offer(inner)
     plan.runner = partial(_run, task, inner)
     return plan
@@ -57,26 +57,29 @@ def refuse_without_tolerance(task: Task) -> None:
                             "or convert A to floats")
 
 
-def _with(task: Task, given: Operand) -> Task:
+def _with(task: Task, given: Operand, on_divergence: str) -> Task:
     """The task without a tolerance, of another matrix."""
-    asked = replace(task.options, tol=None, overwrite=False)
+    asked = replace(task.options, tol=None, overwrite=False, on_divergence=on_divergence)
     return Task(task.verb, task.S, (given, *task.given[1:]), asked, task.arguments)
 
 
 def _run(task: Task, inner: Task, plan: Plan) -> Any:
+    given, wanted = task.given[0], task.options.on_divergence
     try:
         found = compute(inner)
     except NoClosureError:
-        found = None
-    if found is not None and not (isinstance(found, Closures) and not np.all(found.exists)):
+        # Of a stack the closures that exist are kept, so that none depends on the others.
+        found = compute(_with(task, given, "mask")) if task.verb == "closure" and len(given.shape) > 2 else None
+    if found is not None and (not isinstance(found, Closures) or np.all(found.exists)):
         return found
-    given = loosened(task.given[0], float(task.options.tol or 0))
-    second = compute(_with(task, given))
-    task.given[0] = given  # of which the answers are
-    if found is None or not np.ndim(found.exists):
-        return second
-    for place in np.argwhere(found.exists).tolist():
-        second.values[tuple(place)] = found.values[tuple(place)]
+    worse = loosened(given, float(task.options.tol or 0))
+    second = compute(_with(task, worse, wanted))
+    if task.verb == "paths":
+        task.given[0] = worse  # whose edges they consist of
+    if found is not None and len(given.shape) > 2:
+        values = second.values if isinstance(second, Closures) else second
+        for place in np.argwhere(found.exists).tolist():
+            values[tuple(place)] = found.values[tuple(place)]
     return second
 
 

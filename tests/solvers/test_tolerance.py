@@ -126,6 +126,12 @@ def test_only_matrices_that_need_it_are_changed_where_each_stands_for_itself() -
     assert same_bits(found.values[0], sr.closure(good, sr.min_plus))
     assert same_bits(found.values[1], sr.closure(bad + 0.25, sr.min_plus))
     assert np.isinf(found.values[2]).all()
+    with pytest.raises(sr.NoClosureError) as caught:
+        sr.closure(np.stack([good, bad, worst]), sr.min_plus, tol=0.25)
+    assert caught.value.index == (2,)
+    plan = sr.plan(np.stack([good, bad]), sr.min_plus, tol=0.25)
+    for _ in range(2):
+        assert same_bits(plan.run(), found.values[:2])
 
 
 def test_where_no_cycle_improves_nothing_changes() -> None:
