@@ -109,14 +109,14 @@ class Best:
 def _run(task: Task, A: Operand, B: Operand, shape: Product, plan: Plan) -> tuple[Any, Any]:
     """The answers where the operands came from."""
     low = plan.lowering
-    a, b = (X.stored(low, True) if isinstance(X, Sparse) else low.encode(as_dense(X).array, True).reshape(s)
-            for X, s in zip((A, B), shape.operands, strict=True))
+    a, b = (_in_storage(low, X, s) for X, s in zip((A, B), shape.operands, strict=True))
     if low.compiled and low.kind == "numba":
         values, found = _compiled(low, a, b, shape)
     else:
         began = perf_counter()
         best = Best(low, shape.full)
-        (_sparse_dense if isinstance(A, Sparse) else _dense_sparse if isinstance(B, Sparse) else _dense)(best, a, b)
+        fold: Any = _sparse_dense if isinstance(A, Sparse) else _dense_sparse if isinstance(B, Sparse) else _dense
+        fold(best, a, b)
         values, found = best.values, best.which
         if low.kind == "numba" and low.storage.names is None and not isinstance(B, Sparse):
             code_of(low.in_machine_code, "winners").spent += perf_counter() - began
@@ -130,6 +130,11 @@ def _run(task: Task, A: Operand, B: Operand, shape: Product, plan: Plan) -> tupl
     if not shape.final:
         return left.in_callers_dtype(result)[()], which[()]
     return product_of(left, right, result), which
+
+
+def _in_storage(low: Lowering, X: Operand, shape: tuple[int, ...]) -> Any:
+    """Compressed rows, or an array of matrices."""
+    return X.stored(low, True) if isinstance(X, Sparse) else low.encode(as_dense(X).array, True).reshape(shape)
 
 
 def _compiled(low: Lowering, a: Any, b: np.ndarray, shape: Product) -> tuple[np.ndarray, np.ndarray]:
