@@ -9,11 +9,11 @@ from semiring.kernels.interface import AnyBlock, Kernel
 
 
 class UndefinedStar(Exception):
-    """The star of a pivot does not exist; `pivot` is its position in the matrix."""
+    """The star of a pivot does not exist; `pivot` is its position in the matrix, and `matrix` which one of a stack."""
 
-    def __init__(self, pivot: int):
+    def __init__(self, pivot: int, matrix: int | None = None):
         super().__init__(f"the star at pivot {pivot} does not exist")
-        self.pivot = pivot
+        self.pivot, self.matrix = pivot, matrix
 
 
 def spans(n: int, tile: int) -> list[slice]:

@@ -61,11 +61,14 @@ PURPOSES: dict[str, tuple[str, Callable[[Lowering, float, float], float]]] = {
     "buckets": ("sparse.buckets", lambda lowering, rounds, terms: rounds * SETTLE + terms * LABEL),
     "levels": ("sparse.levels", lambda lowering, rounds, terms: rounds * SETTLE + terms * LABEL),
     "trees": ("sparse.trees", lambda lowering, rounds, terms: terms * TREE_EDGE),
+    "winners": ("sparse.winners", lambda lowering, rounds, terms: rounds * WINNER_STEP + terms * WINNER_TERM),
     "sweep": ("sparse.sweeps", lambda lowering, rounds, terms: rounds * SETTLE + terms * LABEL),
 }
 FUNCTIONS = {"blocks": 4, "fronts": 5}  # that such work needs, where it is more than one
 SETTLE = 2.5e-4  # seconds in which `semiring.algorithms.labels` settles a vertex
 LABEL = 2e-8  # and looks at a label
+WINNER_STEP = 2e-5  # seconds in which NumPy takes a step of k for a strip, and keeps which terms won
+WINNER_TERM = 6e-9  # and for each of the terms
 TREE_EDGE = 3e-7  # seconds in which `semiring.algorithms.trees` looks at an edge for one line
 
 

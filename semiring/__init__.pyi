@@ -67,7 +67,9 @@ from .kernels.cpu.compile.cache import clear_cache as clear_cache
 from .operands.pack import pack as pack
 from .results.acyclic import condensation as condensation
 from .results.acyclic import transitive_reduction as transitive_reduction
+from .results.chain import chain as chain
 from .results.nearest import nearest as nearest
+from .results.path_stacks import StackedPaths as StackedPaths
 from .results.paths import Paths as Paths
 from .results.reachability import Reachability as Reachability
 from .results.reachability import reach as reach
@@ -80,6 +82,7 @@ from .solvers.costs import SparsePlan as SparsePlan
 from .solvers.factors import Factors as Factors
 from .solvers.plan import Plan as Plan
 from .solvers.sparse_factors import SparseFactors as SparseFactors
+from .solvers.stacks import StackedFactors as StackedFactors
 from .solvers.warmup import warmup as warmup
 
 __version__: str

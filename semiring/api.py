@@ -20,9 +20,11 @@ from .solvers.plan import Plan
 from .solvers.task import Task, compute, first_offer, options, own_algebra, refuse_what_has_no_meaning
 
 if TYPE_CHECKING:
+    from .results.path_stacks import StackedPaths
     from .results.paths import Paths
     from .solvers.factors import Factors
     from .solvers.sparse_factors import SparseFactors
+    from .solvers.stacks import StackedFactors
 
 Progress = bool | Callable[[float], None]
 
@@ -40,6 +42,8 @@ def closure(
     packed: bool = False,
     progress: Progress = False,
     max_edges: int | None = None,
+    on_divergence: str = "raise",
+    tol: float | None = None,
 ) -> Any:
     """The closure A* = 1 ⊕ A ⊕ A² ⊕ … of a square matrix: the ⊕ over all walks of the ⊗ along each.
 
@@ -77,18 +81,28 @@ def closure(
     max_edges : int, optional
         Only walks of at most so many edges count: 1 ⊕ A ⊕ … ⊕ A^max_edges, which exists where A* does not, too. By
         products, so that `method` and `tile` have no meaning.
+    on_divergence : {"raise", "mask"}
+        What happens where a closure does not exist: an error of the first one, or an answer that says of every matrix
+        whether it has one.
+    tol : float, optional
+        How well weights are known, where ⊗ adds or multiplies floats: a cycle of k edges that is better than 1 by no
+        more than k tol, or by a factor of no more than (1 + tol)^k where ⊗ is ×, is not refused. Where there is one the
+        answer is that of edges that are all worse by tol, so that the value of a walk of k edges is worse by k tol;
+        elsewhere tol changes nothing.
 
     Returns
     -------
     ndarray or Matrix or PackedMatrix, of A's shape
-        Of A's dtype and byte order, and of A's kind where that is another array type.
+        Of A's dtype and byte order, and of A's kind where that is another array type. With ``on_divergence="mask"`` a
+        pair of these: `values`, in which a matrix that has no closure is all zero, and `exists`, truth values of shape
+        (…) in the host's memory, a single one for one matrix.
 
     Raises
     ------
     NoClosureError
         When there is an improving cycle (in min-plus a negative one), by more than the rounding of its edges explains
         (floats are known to two machine epsilons of their size, whole numbers are exact), or a pivot's star does not
-        exist; it names a vertex and, where ⊕ selects, a cycle.
+        exist; it names a cycle with its weight, and which matrix of a stack it is in.
     LawError
         When the method needs a law that the algebra lacks, or the algebra has products only.
     SemiringError
@@ -113,8 +127,16 @@ def closure(
     array([[ 0.,  3.,  7.],
            [inf,  0.,  4.],
            [inf, inf,  0.]])
+
+    Of several graphs, one of which has a negative cycle:
+
+    >>> loops = np.array([[[1.0]], [[-1.0]]])
+    >>> found = sr.closure(loops, sr.min_plus, on_divergence="mask")
+    >>> found.exists, found.values.ravel()
+    (array([ True, False]), array([ 0., inf]))
     """
-    asked = options(method, reflexive, overwrite, device, tile, check, packed, progress, max_edges=max_edges)
+    asked = options(method, reflexive, overwrite, device, tile, check, packed, progress, max_edges=max_edges,
+                    on_divergence=on_divergence, tol=tol)
     if asked.overwrite and isinstance(A, Operand):
         raise SemiringError("A was prepared, and what is prepared must not change: pass the matrix itself, or leave "
                             "out overwrite=True")
@@ -130,6 +152,7 @@ def matmul(
     out: Any = None,
     device: str | None = None,
     check: bool = True,
+    argmax: bool = False,
 ) -> Any:
     """The matrix product A ⊗ B over a semiring: c_ij = ⊕_k a_ik ⊗ b_kj.
 
@@ -151,6 +174,9 @@ def matmul(
         Where to compute; ``None``: where the data are, and for large host arrays of floats the GPU if there is one.
     check : bool
         Whether to look at the entries; see `closure`.
+    argmax : bool
+        Whether to return also the k of the term that is c_ij, where ⊕ selects: the back-pointers of Viterbi's
+        algorithm. Found on the CPU.
 
     Returns
     -------
@@ -159,9 +185,13 @@ def matmul(
         A's dtype and byte order, or of A's kind where that is another array type. Where both are sparse it is a SciPy
         `csr_array`. Where the rows and columns of both are vertices, the same ones, they stay so: the answer is a
         `Graph` of two graphs, and otherwise a `Matrix`.
+    argmax : ndarray of int32, or csr_array, shape (…, m, n)
+        If wanted; the least k of several, −1 where c_ij is zero. Of two sparse matrices by the entries of the answer.
 
     Raises
     ------
+    LawError
+        When `argmax` is wanted and ⊕ does not select.
     SemiringError
         When shapes do not fit, the dtype cannot carry the algebra, an entry is not an element, no algebra is given and
         no operand has one, an operand has another one, or memory is short.
@@ -182,9 +212,15 @@ def matmul(
     >>> sr.matmul(A, A, sr.min_plus)
     array([[ 0.,  3.],
            [inf,  0.]])
+
+    The best way of two edges, and by which vertex it goes:
+
+    >>> C, middle = sr.matmul(np.array([[5.0, 1.0]]), np.array([[1.0, np.inf], [2.0, np.inf]]), "min-plus", argmax=True)
+    >>> C, middle
+    (array([[ 3., inf]]), array([[ 1, -1]], dtype=int32))
     """
     given = (A, B) if accumulate is None else (A, B, accumulate)
-    return compute(Task("matmul", S, given, options(device=device, check=check), (out,)))
+    return compute(Task("matmul", S, given, options(device=device, check=check, argmax=argmax), (out,)))
 
 
 def prepare(A: Any, S: Semiring | str | None = None) -> Operand:
@@ -226,13 +262,13 @@ def prepare(A: Any, S: Semiring | str | None = None) -> Operand:
 
 def factor(
     A: Any, S: Semiring | str | None = None, *, device: str | None = None, check: bool = True, order: str = "auto",
-    progress: Progress = False,
-) -> Factors | SparseFactors:
+    progress: Progress = False, tol: float | None = None,
+) -> Factors | StackedFactors | SparseFactors:
     """Eliminate a square matrix once (LU decomposition), a third of the closure's work.
 
     Parameters
     ----------
-    A : array_like, sparse matrix or graph, shape (n, n)
+    A : array_like, sparse matrix or graph, shape (n, n) or (…, n, n)
         As for `closure`.
     S : Semiring or str, optional
         Default: that of A, if it is a `Matrix` or was prepared.
@@ -245,17 +281,19 @@ def factor(
         by level sets, or by METIS (which needs `pymetis`); ``"auto"`` is the better one of the first two.
     progress : bool or callable
         As in `closure`.
+    tol : float, optional
+        How well weights are known; see `closure`. Of a stack all matrices are made worse if one has to be.
 
     Returns
     -------
-    Factors or SparseFactors
+    Factors, StackedFactors or SparseFactors
         With `.solve(B)` and `.closure()`; of a sparse matrix or graph also rows, streams of rows, and reductions, with
         nothing of n × n ever held.
 
     Raises
     ------
     NoClosureError
-        When A* does not exist; it names a vertex and, where ⊕ selects, a cycle.
+        When A* does not exist; it names a cycle with its weight.
     LawError
         When the algebra has products only.
     SemiringError
@@ -274,24 +312,24 @@ def factor(
     >>> F.solve(np.array([7.0, 0.0]))
     array([8., 2.])
     """
-    asked = options(device=device, check=check, order=order, progress=progress)
-    made: Factors | SparseFactors = compute(Task("factor", S, (A,), asked))
+    asked = options(device=device, check=check, order=order, progress=progress, tol=tol)
+    made: Factors | StackedFactors | SparseFactors = compute(Task("factor", S, (A,), asked))
     return made
 
 
 def solve(
     A: Any, B: Any, S: Semiring | str | None = None, *, device: str | None = None, check: bool = True,
-    progress: Progress = False, left: bool = False,
+    progress: Progress = False, left: bool = False, tol: float | None = None,
 ) -> Any:
     """The least solution of X = A ⊗ X ⊕ B, which is A* B, without forming A*.
 
     Parameters
     ----------
-    A : array_like, sparse matrix, graph or packed matrix, shape (n, n)
+    A : array_like, sparse matrix, graph or packed matrix, shape (n, n) or (…, n, n)
         As for `closure`.
     B : array_like, shape (n,) or (n, m)
         Of A's dtype; of shape (n,) or (m, n) from the left. Where the vertices of both have names, they are put in the
-        order of A's.
+        order of A's. Where A is a stack, (n,), a vector of all equations, or (…, n, m), whose leading axes broadcast.
     S : Semiring or str, optional
         Default: that of a `Matrix`, or of what `prepare` gives.
     device : {None, "cpu", "gpu"}
@@ -302,16 +340,18 @@ def solve(
         As in `closure`.
     left : bool
         Whether unknowns stand on the left: X = X ⊗ A ⊕ B, which B A* solves.
+    tol : float, optional
+        How well weights are known; see `closure`. Of a stack all matrices are made worse if one has to be.
 
     Returns
     -------
     array of B's shape and kind
-        In A's byte order.
+        In A's byte order; of a stack and a vector an answer for each matrix, shape (…, n).
 
     Raises
     ------
     NoClosureError
-        When A* does not exist.
+        When A* does not exist; it names a cycle with its weight, and which matrix of a stack it is in.
     LawError
         When the algebra has products only.
     SemiringError
@@ -338,7 +378,8 @@ def solve(
     >>> sr.solve(A, np.array([0.0, np.inf, np.inf]), sr.min_plus, left=True)
     array([0., 3., 7.])
     """
-    return compute(Task("solve", S, (A, B), options(device=device, check=check, progress=progress, left=left)))
+    asked = options(device=device, check=check, progress=progress, left=left, tol=tol)
+    return compute(Task("solve", S, (A, B), asked))
 
 
 def power(A: Any, S: Semiring | str, k: int, *, device: str | None = None, check: bool = True) -> Any:
@@ -387,7 +428,7 @@ def power(A: Any, S: Semiring | str, k: int, *, device: str | None = None, check
 
 def closure_rows(
     A: Any, S: Semiring | str | None = None, sources: Any = ..., *, predecessors: bool = False,
-    device: str | None = None,
+    device: str | None = None, tol: float | None = None,
 ) -> Any:
     """The rows of the closure A* for some sources, of a sparse graph over an algebra whose ⊕ selects.
 
@@ -407,6 +448,8 @@ def closure_rows(
         Whether to return the vertex before each on a best walk, too.
     device : {None, "cpu", "gpu"}
         Where to compute; ``None``: on the GPU, if there is one, where that repays the copies.
+    tol : float, optional
+        How well weights are known; see `closure`.
 
     Returns
     -------
@@ -447,7 +490,7 @@ def closure_rows(
     if sources is ...:
         raise SemiringError("closure_rows needs sources: closure_rows(A, S, sources), or closure_rows(A, sources=…) of "
                             "a Matrix, which has its algebra")
-    return compute(Task("rows", S, (A,), options(device=device, predecessors=predecessors), (sources,)))
+    return compute(Task("rows", S, (A,), options(device=device, predecessors=predecessors, tol=tol), (sources,)))
 
 
 def paths(
@@ -460,12 +503,13 @@ def paths(
     method: str = "auto",
     device: str | None = None,
     progress: Progress = False,
-) -> Paths:
+    tol: float | None = None,
+) -> Paths | StackedPaths:
     """Best paths between all vertices, or from some to some, where ⊕ selects.
 
     Parameters
     ----------
-    A : array_like, sparse matrix or graph, shape (n, n)
+    A : array_like, sparse matrix or graph, shape (n, n) or (…, n, n)
         As for `closure`; where vertices have names, paths are asked for and given by name.
     S : Semiring or str, or a pair of them, optional
         With a selective ⊕. Not needed where A has its algebra: a `Matrix`, or what was prepared. Of a pair
@@ -484,12 +528,15 @@ def paths(
         Where the weights are computed; see `closure`.
     progress : bool or callable
         As in `closure`.
+    tol : float, optional
+        How well weights are known; see `closure`. Where edges are made worse by it, in all matrices of a stack if in
+        one, the paths are those of such edges.
 
     Returns
     -------
-    Paths
+    Paths or StackedPaths
         With `weights`, `next_hop`, `predecessors`, `tree(source)`, `walk(sources, targets)`, `edges(source, target)`
-        and `to_frame()`; `R[source, target]` is one path.
+        and `to_frame()`; `R[source, target]` is one path. Of a stack `R[i]` are the paths in one of its matrices.
 
     Raises
     ------
@@ -535,20 +582,20 @@ def paths(
     >>> print(R["a", "c"].weight)
     (5.0, 2.0)
     """
-    from .results.paths import Paths  # the other verbs do without searches, which take a while to import
-    from .results.staged_paths import StagedPaths
+    from .results.path_stacks import paths_of  # the other verbs do without searches, which take a while to import
     from .solvers.search import positions
 
-    task = Task("paths", S, (A,), options(method=method, device=device, progress=progress), (sources, limit, None))
+    asked = options(method=method, device=device, progress=progress, tol=tol)
+    task = Task("paths", S, (A,), asked, (sources, limit, None))
     given = task.given[0]
-    ends = None if targets is None else positions(targets, given.names, given.shape[0])[1]
+    ends = None if targets is None else positions(targets, given.names, given.shape[-1])[1]
     task.arguments = sources, limit, ends
-    weights, tree, starts = compute(task)
-    return (Paths if task.S.stages is None else StagedPaths)(given, weights, tree, starts, ends)
+    found = compute(task)
+    return paths_of(task.given[0], found, ends, limit is not None)
 
 
 def path(
-    A: Any, S: Semiring | str | None = None, source: Any = ..., target: Any = ...
+    A: Any, S: Semiring | str | None = None, source: Any = ..., target: Any = ..., *, tol: float | None = None
 ) -> tuple[Any, list[Any] | None]:
     """One best path between two vertices, where ⊕ selects.
 
@@ -560,6 +607,8 @@ def path(
         With a selective ⊕. Default: that of A, if it is a `Matrix` or was prepared: ``path(A, source=…, target=…)``.
     source, target : int or hashable
         Vertices by name where A has names, else by position. They cannot be left out.
+    tol : float, optional
+        How well weights are known; see `closure`.
 
     Returns
     -------
@@ -594,7 +643,9 @@ def path(
     if source is ... or target is ...:
         raise SemiringError("a path needs a source and a target: path(A, S, source, target), or path(A, source=…, "
                             "target=…) of a Matrix, which has its algebra")
-    found: tuple[Any, list[Any] | None] = compute(Task("path", S, (A,), options(), (source, target)))
+    found: tuple[Any, list[Any] | None] = compute(
+        Task("path", S, (A,), options(tol=tol), (source, target))
+    )
     return found
 
 
@@ -664,6 +715,9 @@ def plan(
     predecessors: bool = False,
     max_edges: int | None = None,
     left: bool = False,
+    on_divergence: str = "raise",
+    argmax: bool = False,
+    tol: float | None = None,
 ) -> Plan:
     """What a verb would do with the same arguments, without doing it: the plan that it would run.
 
@@ -682,6 +736,8 @@ def plan(
     k : int, optional
         Of ``"power"``.
     method, reflexive, overwrite, device, tile, check, packed, order, predecessors, max_edges, left
+        As for the verb.
+    on_divergence, argmax, tol
         As for the verb.
 
     Returns
@@ -710,7 +766,7 @@ def plan(
     given_options: dict[str, Any] = {
         "method": method, "reflexive": reflexive, "overwrite": overwrite, "device": device, "tile": tile,
         "check": check, "packed": packed, "order": order, "predecessors": predecessors,
-        "max_edges": max_edges, "left": left,
+        "max_edges": max_edges, "left": left, "on_divergence": on_divergence, "argmax": argmax, "tol": tol,
     }
     refuse_what_has_no_meaning(verb, given_options, B, sources, k)
     arguments = {

@@ -56,14 +56,17 @@ class NoClosureError(SemiringError):
     vertex : int or hashable
         A vertex at which the closure fails.
     cycle : list, optional
-        Vertices of an improving cycle through it, the first one repeated at the end; ``None`` where the algebra has no
-        best paths (⊕ is not selective).
+        Vertices of a cycle through it, the first one repeated at the end: an improving one, or where a star is
+        undefined one of those that it sums, if possible one that has no limit by itself. ``None`` where the matrix was
+        overwritten.
     weight : object, optional
-        The ⊗ along that cycle.
+        The ⊗ along that cycle; ``None`` where the dtype cannot hold it.
+    index : tuple of int, optional
+        Which matrix of a stack it is: ``A[index]``.
 
     Attributes
     ----------
-    vertex, cycle, weight
+    vertex, cycle, weight, index
         As the parameters.
 
     Examples
@@ -77,11 +80,15 @@ class NoClosureError(SemiringError):
     True -1.0
     """
 
-    def __init__(self, message: str, *, vertex: Any = None, cycle: list[Any] | None = None, weight: Any = None):
+    def __init__(
+        self, message: str, *, vertex: Any = None, cycle: list[Any] | None = None, weight: Any = None,
+        index: tuple[int, ...] | None = None,
+    ):
         super().__init__(message)
         self.vertex = vertex
         self.cycle = cycle
         self.weight = weight
+        self.index = index
 
 
 class GraphError(SemiringError):

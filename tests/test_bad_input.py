@@ -145,7 +145,7 @@ def test_not_square(shape: tuple) -> None:
 
 def test_one_matrix_where_one_is_needed() -> None:
     A = np.zeros((2, 3, 3))
-    refused(lambda: sr.factor(A, sr.min_plus), r"A must be one square matrix, and has shape \(2, 3, 3\)")
+    refused(lambda: sr.closure_rows(A, sr.min_plus, [0]), r"A must be one square matrix, and has shape \(2, 3, 3\)")
     refused(lambda: sr.path(A, sr.min_plus, 0, 1), r"A must be one square matrix")
 
 

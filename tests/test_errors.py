@@ -36,15 +36,17 @@ def test_whoever_knows_python_can_catch_it(error: type[Exception]) -> None:
 def test_no_closure_says_nothing_that_it_does_not_know() -> None:
     error = sr.NoClosureError("there is none")
     assert (str(error), error.vertex, error.cycle, error.weight) == ("there is none", None, None, None)
+    assert error.index is None
     with pytest.raises(TypeError):
         sr.NoClosureError("there is none", 3)  # which of the three it is has to be said
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda e: pickle.loads(pickle.dumps(e))])
 def test_no_closure_reaches_another_process_whole(copied) -> None:
-    error = copied(sr.NoClosureError("there is none", vertex="a", cycle=["a", "b", "a"], weight=-1.5))
+    error = copied(sr.NoClosureError("there is none", vertex="a", cycle=["a", "b", "a"], weight=-1.5, index=(2,)))
     assert type(error) is sr.NoClosureError
     assert (str(error), error.vertex, error.cycle, error.weight) == ("there is none", "a", ["a", "b", "a"], -1.5)
+    assert error.index == (2,)
 
 
 @pytest.mark.parametrize("names", [None, ["Ayr", "Bute", "Coll", "Dale"]])
@@ -61,7 +63,7 @@ def test_the_cycle_is_one_and_weighs_what_is_said(names: list[str] | None) -> No
     assert all(str(v) in str(error) for v in error.cycle)
 
 
-def test_without_best_paths_there_is_a_vertex_and_no_cycle() -> None:
+def test_without_best_paths_there_is_a_cycle_that_has_no_limit() -> None:
     with pytest.raises(sr.NoClosureError) as caught:
         sr.closure(np.array([[0.0, 0.0], [0.0, 1.0]]), sr.plus_times)
-    assert (caught.value.vertex, caught.value.cycle, caught.value.weight) == (1, None, None)
+    assert (caught.value.vertex, caught.value.cycle, caught.value.weight) == (1, [1, 1], 1)

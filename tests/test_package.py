@@ -155,8 +155,7 @@ def circles(imported: dict[str, set[str]]) -> list[str]:
 HEAVY = "numba llvmlite scipy rich networkx matplotlib cupy pymetis jax".split()
 # Modules of ours that are loaded where they are used although they need no other package: most calls do without them.
 LATE = {
-    "semiring.results.paths": "paths are asked for by one verb, and need the searches",
-    "semiring.results.staged_paths": "likewise",
+    "semiring.results.path_stacks": "paths are asked for by one verb, and need the searches",
     "semiring.solvers.search": "vertices by name, for the same verb",
     "semiring.cli.demo": "a command that few give", "semiring.cli.plot": "pictures", "semiring.files.formats": "files",
     "semiring.kernels.cpu.compile.cache": "what `info` says of the cache",

@@ -79,6 +79,37 @@ def worse(S: Arithmetic, values: np.ndarray, epsilons: float = KNOWN, *, whole: 
     return result
 
 
+def worse_by(S: Arithmetic, values: np.ndarray, tol: float, relative: bool) -> np.ndarray:
+    """Each float made worse by a tolerance; what is infinite, or would be no element, stays.
+
+    Parameters
+    ----------
+    S : Arithmetic
+        Of the elements' dtype, one of floats, with a selective ⊕.
+    values : ndarray
+    tol : float
+        What is added or taken away, or the part by which a number grows or shrinks.
+    relative : bool
+        Whether it is a part.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> worse_by(sr.min_plus.over("f8"), np.array([-0.5, np.inf]), 0.25, False)
+    array([-0.25,   inf])
+    >>> worse_by(sr.max_times.over("f8"), np.array([3.0, 0.0]), 0.5, True)
+    array([2., 0.])
+    """
+    amount = values.dtype.type(tol)
+    with np.errstate(all="ignore"):
+        ways = (values * (1 + amount), values / (1 + amount)) if relative else (values + amount, values - amount)
+    result = np.array(values)
+    for moved in ways:
+        fits = (S.add(values, moved) == values) & S.contains(moved) & np.isfinite(moved)
+        result = choose(fits, moved, result)
+    return result
+
+
 def _moved(values: np.ndarray, epsilons: float, whole: bool) -> np.ndarray:
     """Floats moved up, or down; what is infinite, or exact, stays."""
     if values.dtype.kind == "O":

@@ -73,6 +73,11 @@ class Dense(Operand):
         """An answer as the caller's own type, with the names of the vertices."""
         return self._wrap(answer if self.callers_dtype is self.dtype else self.in_callers_dtype(answer))
 
+    def matrix(self, place: tuple[int, ...]) -> Dense:
+        """One matrix of a stack; what is known of all elements is true of its own."""
+        array = self.array[place]
+        return self.changed(array=array, shape=array.shape)
+
     def stored(self, low: Lowering, copy: bool) -> Any:
         """The elements in a lowering's storage; their own memory may be used where `copy` is false."""
         return low.encode(self.array, copy)

@@ -50,6 +50,8 @@ class Paths:
         Where the weights are: next hops where k = n and no sources were given, else predecessors.
     sources, targets : ndarray of int64, shape (k,), optional
         Positions; None: all vertices.
+    limited : bool
+        Whether walks worse than a limit were left out.
 
     Attributes
     ----------
@@ -71,8 +73,9 @@ class Paths:
 
     def __init__(
         self, given: Operand, weights: Any, tree: Any, sources: np.ndarray | None = None,
-        targets: np.ndarray | None = None,
+        targets: np.ndarray | None = None, limited: bool = False,
     ):
+        self._limited = limited
         self._given, self._values, self._tree = given, weights, tree
         self._starts, self._ends = sources, targets
         self.semiring: Semiring = given.S
@@ -126,7 +129,7 @@ class Paths:
         if self._starts is not None:
             return self._tree
         there = is_on_gpu(self._values)
-        return best_trees(self._given if there else self._graph, self._values, np.arange(self.n))
+        return best_trees(self._given if there else self._graph, self._values, np.arange(self.n), limited=self._limited)
 
     def __getitem__(self, ends: tuple[Hashable, Hashable]) -> Path:
         if not isinstance(ends, tuple) or len(ends) != 2:
@@ -229,7 +232,7 @@ class Paths:
         """
         row, start = self._row(source)
         if self._starts is None and "predecessors" not in self.__dict__:
-            before = best_trees(self._graph, self._host[row : row + 1], np.array([start]))[0]
+            before = best_trees(self._graph, self._host[row : row + 1], np.array([start]), limited=self._limited)[0]
         else:
             before = to_host(self.predecessors)[row]
         heads = np.flatnonzero(before >= 0)

@@ -37,9 +37,9 @@ class StagedPaths(Paths):
 
     def __init__(
         self, given: Operand, weights: np.ndarray, tree: None, sources: np.ndarray | None = None,
-        targets: np.ndarray | None = None,
+        targets: np.ndarray | None = None, limited: bool = False,
     ):
-        super().__init__(given, weights, np.empty((0, 0), np.int32), sources, targets)
+        super().__init__(given, weights, np.empty((0, 0), np.int32), sources, targets, limited)
 
     @property
     def next_hop(self) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,16 +10,25 @@ import numpy as np
 from semiring.algebra.laws import show
 from semiring.algebra.rounding import rounds
 from semiring.algebra.semiring import Semiring
-from semiring.algorithms.labels import Dense, improving_cycle
+from semiring.algorithms import labels
+from semiring.algorithms.blocks import UndefinedStar
+from semiring.algorithms.cycle_through import cycles_through
+from semiring.algorithms.labels import cycle_weight, improving_cycle
 from semiring.algorithms.sparse.relaxation import CompressedRows
-from semiring.errors import NoClosureError
+from semiring.errors import NoClosureError, SemiringError
 from semiring.graphs.texts import shown
 from semiring.kernels.facts import Facts
 from semiring.kernels.interface import FrontEngine
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.sums import narrow, widen
+from semiring.operands.convert import as_sparse, on_host
+from semiring.operands.dense import Dense
 from semiring.operands.devices import to_host
+from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse
+
+Index = tuple[int, ...]  # of a matrix in a stack
+LONG = 12  # vertices of a cycle that a message lists
 
 
 class Verdict(NamedTuple):
@@ -48,8 +57,14 @@ def may_diverge(low: Lowering) -> bool:
     return low.algebra.may_diverge and low.kind != "packed"
 
 
+def may_fail(low: Lowering) -> bool:
+    """Whether there can be no closure: an improving cycle, or a star that is undefined."""
+    return may_diverge(low) or (low.kind != "packed" and not low.algebra.has_unit_stars)
+
+
 def look_for_cycles(
-    low: Lowering, work: np.ndarray, array: np.ndarray | None, facts: Facts, names: Sequence[Any] | None
+    low: Lowering, work: np.ndarray, array: np.ndarray | None, facts: Facts, names: Sequence[Any] | None,
+    exists: np.ndarray | None = None,
 ) -> Verdict:
     """Whether a closure, or factors, have an improving cycle (in min-plus a negative one): on the diagonal, 1 ⊕ a ≠ 1.
 
@@ -64,6 +79,8 @@ def look_for_cycles(
         The closure, or factors, in storage.
     array : ndarray or None
         The matrix, if it is still there to look for a cycle in.
+    exists : ndarray of bool, optional
+        Is told which matrices of a stack have an improving cycle, instead of an error of the first.
     """
     S = low.algebra
     if low.on_gpu and not _improves_on_gpu(low, work):
@@ -82,16 +99,19 @@ def look_for_cycles(
         here = improved // n == matrix
         vertices = improved[here] % n
         certain = vertices[~slack[here]]
-        where = int(matrix) if work.ndim > 2 else None
+        place = tuple(map(int, np.unravel_index(matrix, work.shape[:-2])))
+        where = place or None
         if array is not None:
-            graph = Dense(widen(S, to_host(array.reshape(-1, n, n)[matrix]), facts))
+            graph = labels.Dense(widen(S, to_host(array.reshape(-1, n, n)[matrix]), facts))
             error = improving_through(S, graph, vertices.tolist(), facts, names, array.dtype, where)
-            if error is not None:
+            if error is not None and exists is None:
                 return Verdict(error)
+            if error is not None and exists is not None:
+                exists[place] = False
+                continue
         if certain.size and (array is None or not inexact):
             return Verdict(improving(S, names, int(certain[0]), None, None, where, unsure=inexact))
         unstable |= bool(certain.size)
-        place = tuple(map(int, np.unravel_index(matrix, work.shape[:-2])))
         rounded += [(*place, v, v) for v in vertices.tolist()]
     return Verdict(None, rounded, unstable)
 
@@ -140,7 +160,7 @@ def _improves_on_gpu(low: Any, work: Any) -> bool:
 
 def improving_through(
     S: Semiring, graph: Any, vertices: list[int], facts: Facts, names: Sequence[Any] | None, dtype: np.dtype,
-    matrix: int | None,
+    index: Index | None,
 ) -> NoClosureError | None:
     """The refusal, if a cycle through one of the vertices improves by more than rounding."""
     # Beyond an infinitely good edge nothing improves any more, so that one source could hide the cycle of another.
@@ -148,7 +168,7 @@ def improving_through(
     for sources in [[v] for v in vertices] if endless else [vertices]:
         cycle, weight = improving_cycle(graph, S, sources)
         if cycle is not None:
-            return improving(S, names, cycle[0], cycle, narrow(S, weight, dtype), matrix)
+            return improving(S, names, cycle[0], cycle, narrow(S, weight, dtype), index)
     return None
 
 
@@ -162,21 +182,128 @@ def is_slack(low: Lowering, values: np.ndarray, facts: Facts, n: int) -> np.ndar
 
 
 def improving(
-    S: Semiring, names: Sequence[Any] | None, vertex: int, cycle: list[int] | None, weight: Any, matrix: int | None,
+    S: Semiring, names: Sequence[Any] | None, vertex: int, cycle: list[int] | None, weight: Any, index: Index | None,
     *, unsure: bool = False,
 ) -> NoClosureError:
     """The refusal; unsure where the matrix is gone, and with it the means to tell an improvement from rounding."""
-    label = (lambda v: names[v]) if names is not None else (lambda v: v)
-    where = "" if matrix is None else f" of matrix {matrix} of the stack"
+    called = _called(names)
     if cycle is None:
-        found = f"an improving cycle goes through vertex {label(vertex)!r}{where}"
+        found = f"an improving cycle goes through vertex {called(vertex)!r}{_within(index)}"
         found += ", or rounding errors grew: without overwrite=True one is told from the other" if unsure else ""
-        labels = None
     else:
-        labels = [label(v) for v in cycle]
-        route = " → ".join(map(shown, labels if len(labels) <= 12 else [*labels[:6], "…", *labels[-5:]]))
-        found = f"the cycle {route}{where} of weight {show(weight)} is improving: each further round is better"
+        found = (f"the cycle {_route(list(map(called, cycle)))}{_within(index)} of weight {show(weight)} is improving: "
+                 "each further round is better")
     return NoClosureError(
         f"the closure over {S.name} does not exist: {found}. Remove or mend one of its edges",
-        vertex=label(vertex), cycle=labels, weight=weight,
+        vertex=called(vertex), cycle=None if cycle is None else list(map(called, cycle)), weight=weight, index=index,
     )
+
+
+def undefined_star(
+    S: Semiring, graph: labels.Graph | None, names: Sequence[Any] | None, vertex: int,
+    before: np.ndarray | None = None, index: Index | None = None,
+) -> NoClosureError:
+    """The refusal where eliminating a vertex needs a star that does not exist.
+
+    Parameters
+    ----------
+    graph : Graph or None
+        The matrix, if it is still there to look for a cycle in.
+    names : sequence or None
+    vertex : int
+    before : ndarray of int, optional
+        The vertices that were eliminated before it, by which the cycles lead that its star sums.
+    index : tuple of int, optional
+        Which matrix of a stack it is.
+    """
+    called = _called(names)
+    found = f"eliminating vertex {called(vertex)!r}{_within(index)} needs the star of an element that has none"
+    cycle, weight, alone = None, None, False
+    if graph is not None and before is not None:
+        cycle, weight, alone = _endless_cycle(S, graph, vertex, before)
+    if cycle is None:
+        found += " (a cycle through it has no limit, or its weight leaves the dtype's range)"
+    else:
+        route = f"the cycle {_route(list(map(called, cycle)))}"
+        route += "" if weight is None else f" of weight {show(weight)}"
+        found += f": going round {route} has no limit" if alone else (
+            f": the walks round it, such as {route}, have no limit together, or a weight leaves the dtype's range")
+    return NoClosureError(
+        f"the closure over {S.name} does not exist: {found}. The input is unchanged unless overwrite=True",
+        vertex=called(vertex), cycle=None if cycle is None else list(map(called, cycle)), weight=weight, index=index,
+    )
+
+
+def star_undefined(given: Operand, e: UndefinedStar, *, gone: bool) -> NoClosureError:
+    """`undefined_star` for a pivot of a dense schedule, which eliminates vertices as they are numbered.
+
+    `gone` says that the elements were overwritten.
+    """
+    index = None if e.matrix is None else tuple(map(int, np.unravel_index(e.matrix, given.shape[:-2])))
+    graph = None if gone else graph_of(given, index)
+    return undefined_star(given.S, graph, given.names, e.pivot, np.arange(e.pivot), index)
+
+
+def graph_of(given: Operand, index: Index | None = None) -> labels.Graph:
+    """An operand, or a matrix of a stack, as a graph to be searched on the host."""
+    host = on_host(given)
+    if isinstance(host, Dense):
+        return labels.Dense(host.array if index is None else host.array[index])
+    rows = as_sparse(host).rows
+    return CompressedRows(rows.offsets, rows.columns, rows.values)
+
+
+def turned(error: NoClosureError) -> NoClosureError:
+    """The same refusal of the transposed matrix: the cycle the other way round."""
+    if error.cycle is None:
+        return error
+    cycle = error.cycle[::-1]
+    return NoClosureError(
+        str(error).replace(_route(error.cycle), _route(cycle)), vertex=error.vertex, cycle=cycle, weight=error.weight,
+        index=error.index,
+    )
+
+
+def of_stack(error: NoClosureError, index: Index) -> NoClosureError:
+    """The refusal of one matrix, as that of a matrix of a stack."""
+    return NoClosureError(
+        f"in{_within(index).removeprefix(' of')}: {error}", vertex=error.vertex, cycle=error.cycle, weight=error.weight,
+        index=index,
+    )
+
+
+def _endless_cycle(
+    S: Semiring, graph: labels.Graph, vertex: int, before: np.ndarray
+) -> tuple[list[int] | None, Any, bool]:
+    """A cycle through a vertex, its weight, and whether the star of that is undefined; else a shortest one."""
+    between, T = np.zeros(graph.n, bool), S.over(graph.values.dtype)
+    between[before] = True
+    shortest: tuple[list[int] | None, Any, bool] = (None, None, False)
+    for cycle in cycles_through(graph, T.zero, vertex, between):
+        try:
+            weight = cycle_weight(graph, S, cycle)
+        except SemiringError:  # it leaves the dtype, and cannot be told
+            weight = None
+        some = np.empty(1, graph.values.dtype)
+        if weight is not None:
+            some[0] = weight
+            if not np.all(T.defined(some)):
+                return cycle, weight, True
+        if shortest[0] is None:
+            shortest = cycle, weight, False
+    return shortest
+
+
+def _called(names: Sequence[Any] | None) -> Callable[[int], Any]:
+    """What a vertex is called."""
+    return (lambda v: v) if names is None else (lambda v: names[v])
+
+
+def _within(index: Index | None) -> str:
+    """Which matrix of a stack, in words."""
+    return "" if index is None else f" of matrix {index[0] if len(index) == 1 else index} of the stack"
+
+
+def _route(called: list[Any]) -> str:
+    """The vertices of a cycle; of a long one the first and the last."""
+    return " → ".join(map(shown, called if len(called) <= LONG else [*called[:6], "…", *called[-5:]]))

@@ -14,22 +14,24 @@ from semiring.errors import NoClosureError, SemiringError
 from semiring.kernels.cpu.sparse.structure import transpose
 from semiring.operands.convert import as_dense
 from semiring.operands.dense import Dense
-from semiring.operands.operand import Operand, order_of_one
+from semiring.operands.operand import Operand, order_of
 from semiring.operands.packed import Packed
 from semiring.operands.sparse import Sparse
 
-from .cycles import improving
+from .cycles import turned
 from .forms import alike
 from .plan import Plan
+from .shapes import product_shape
 from .task import DEFAULTS, Task, compute, first_offer
 
 
 def offer(task: Task) -> Plan:
     """The plan of the transposed equations, or of the closure."""
     A, B = task.operands
-    n = order_of_one(A.shape)
-    right = as_dense(B)
-    if len(right.shape) not in (1, 2) or right.shape[-1] != n:
+    n, right = order_of(A.shape), as_dense(B)
+    if len(A.shape) > 2:
+        product_shape(right.shape, A.shape)  # refused before anything is computed
+    elif len(right.shape) not in (1, 2) or right.shape[-1] != n:
         raise SemiringError(f"B must have shape ({n},) or (m, {n}), and has {right.shape}")
     if right.dtype != A.dtype:
         raise SemiringError(f"A is {A.dtype} and B is {right.dtype}; convert one with .astype(…)")
@@ -38,7 +40,7 @@ def offer(task: Task) -> Plan:
         plan, run = first_offer(inner), partial(_by_closure, task, inner, right)
         plan.reasons["method"] = "⊗ does not commute: A*, and a product with B"
     else:
-        transposed = (_transposed(A), type(right)(right.array.T, task.S, right.what))
+        transposed = (_transposed(A), type(right)(swapped(right.array), task.S, right.what))
         inner = Task("solve", task.S, transposed, replace(task.options, left=False))
         plan, run = first_offer(inner), partial(_by_transposes, task, inner)
     plan.operation, plan.runner = "solve", run
@@ -49,10 +51,9 @@ def _by_transposes(task: Task, inner: Task, plan: Plan) -> Any:
     try:
         X = compute(inner)
     except NoClosureError as e:
-        if e.cycle is None:
-            raise
-        raise improving(task.S, None, e.vertex, e.cycle[::-1], e.weight, None) from None  # names are in it already
-    return _wrapped(task, X.T)
+        raise turned(e) from None
+    # A vector is that of all equations: the answer is one vector for each matrix of a stack.
+    return _wrapped(task, X if len(task.given[1].shape) == 1 else swapped(X))
 
 
 def _by_closure(task: Task, inner: Task, right: Dense, plan: Plan) -> Any:
@@ -75,7 +76,12 @@ def _transposed(A: Operand) -> Operand:
     if isinstance(A, Packed):
         return Packed(A.matrix.transpose(), A.S, A.what, mine=True, on_gpu=A.on_gpu)
     assert isinstance(A, Dense)
-    return type(A)(A.array.T, A.S, A.what, names=A.names)
+    return type(A)(swapped(A.array), A.S, A.what, names=A.names)
+
+
+def swapped(array: Any) -> Any:
+    """Rows for columns in each matrix of a stack; a vector as it is."""
+    return array if array.ndim == 1 else array.swapaxes(-1, -2)
 
 
 def _plain(A: Operand) -> Operand:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,15 @@ from semiring.algebra.laws import full, show
 from semiring.algebra.rounding import nothing_improves
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.trees import better
-from semiring.errors import LawError, SemiringError
+from semiring.errors import LawError, NoClosureError, SemiringError
 from semiring.graphs.texts import clip_repr
 from semiring.operands.convert import as_sparse, on_device, on_host
 from semiring.operands.dense import Dense, as_is
 from semiring.operands.devices import is_on_gpu, to_host, upload
-from semiring.operands.operand import Operand, order_of_one
+from semiring.operands.operand import Operand, order_of, order_of_one
 from semiring.operands.sparse import Sparse
 
+from .cycles import of_stack
 from .plan import Plan
 from .search import positions
 from .task import Options, Task, compute, first_offer
@@ -32,6 +34,8 @@ def offer(task: Task) -> Plan:
     S, o, given = task.S, task.options, task.given[0]
     if not S.selective:
         raise LawError(f"best paths need a selective ⊕, and in {S.name} {S._law_report.flags['selective']}")
+    if len(given.shape) > 2 and isinstance(given, Dense):
+        return _stack(task, given)
     n, (sources, limit, _) = order_of_one(given.shape), task.arguments
     plain = unnamed(given)
     if sources is None:
@@ -49,6 +53,44 @@ def offer(task: Task) -> Plan:
     )
 
 
+Found = tuple[Any, Any, np.ndarray | None]  # values, trees, and the vertices of the rows
+
+
+def _stack(task: Task, given: Dense) -> Plan:
+    """Values of all matrices by one closure of the stack, or row by row; then the trees of each."""
+    sources, limit, _ = task.arguments
+    order_of(given.shape)
+    plain = unnamed(given)
+    assert isinstance(plain, Dense)
+    count = prod(given.shape[:-2])
+    if sources is None or not count:
+        values = Task("closure", task.S, (plain,), replace(task.options, predecessors=False))
+        plan = first_offer(values)
+        plan.runner = partial(_closed_stack, plain, values, limit)
+    else:
+        one = plain.matrix((0,) * (len(given.shape) - 2))
+        plan = first_offer(Task("paths", task.S, (one,), task.options, task.arguments))
+        plan.runner, plan.work = partial(_searched_stack, plain, task), plan.work * count
+    plan.operation, plan.shape = "paths", given.shape
+    return plan
+
+
+def _closed_stack(given: Dense, values: Task, limit: Any, plan: Plan) -> list[Found]:
+    X = compute(values)
+    return [_trees(given.matrix(place), X[place], None, limit)
+            for place in np.ndindex(given.shape[:-2])]
+
+
+def _searched_stack(given: Dense, task: Task, plan: Plan) -> list[Found]:
+    found = []
+    for place in np.ndindex(given.shape[:-2]):
+        try:
+            found.append(compute(Task("paths", task.S, (given.matrix(place),), task.options, task.arguments)))
+        except NoClosureError as e:
+            raise of_stack(e, place) from None
+    return found
+
+
 def unnamed(given: Operand) -> Operand:
     """The operand, to be answered by an array; its names serve in messages."""
     if isinstance(given, Sparse):
@@ -58,23 +100,23 @@ def unnamed(given: Operand) -> Operand:
     return as_sparse(on_host(given))
 
 
-def _run(
-    given: Operand, values: Task, starts: np.ndarray | None, limit: Any, plan: Plan
-) -> tuple[Any, Any, np.ndarray | None]:
-    """The values; next hops of all pairs, or predecessors of the rows; and the vertices of the rows."""
+def _run(given: Operand, values: Task, starts: np.ndarray | None, limit: Any, plan: Plan) -> Found:
     taken_there = isinstance(given, Dense) and not given.on_gpu and plan.lowering.on_gpu and starts is None
     if taken_there:
         given = unnamed(on_device(given))
         values = Task("closure", given.S, (given,), values.options)
-    X = compute(values)
+    X, tree, starts = _trees(given, compute(values), starts, limit)
+    return (to_host(X), to_host(tree), starts) if taken_there else (X, tree, starts)
+
+
+def _trees(given: Operand, X: Any, starts: np.ndarray | None, limit: Any) -> Found:
+    """The values; next hops of all pairs, or predecessors of the rows; and the vertices of the rows."""
     X = upload(X) if given.on_gpu and not is_on_gpu(X) else X  # rows come to the host
     if starts is None:
         tree = best_trees(given, X.T, np.arange(len(X)), backwards=True).T
     else:
         tree = best_trees(given, X, starts)
-    if limit is not None:
-        X = cut_off(given, X, tree, limit)
-    return (to_host(X), to_host(tree), starts) if taken_there else (X, tree, starts)
+    return X if limit is None else cut_off(given, X, tree, limit), tree, starts
 
 
 def cut_off(given: Operand, values: Any, tree: Any, limit: Any) -> Any:

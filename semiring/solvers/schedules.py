@@ -22,10 +22,11 @@ from semiring.kernels.numpy import logsum
 from semiring.kernels.wrappers.counting import Counting
 from semiring.kernels.wrappers.paced import SHORT, paced
 from semiring.operands.convert import as_dense, as_packed
+from semiring.operands.devices import upload
 from semiring.operands.examine import stacked
 from semiring.operands.operand import Operand, order_of
 
-from .cycles import FINE, look_for_cycles, may_diverge, settle
+from .cycles import FINE, look_for_cycles, may_diverge, may_fail, settle, star_undefined
 from .forms import is_finite, refuse_overflow, told, without_library
 from .methods import SCHEDULES, SEARCH, SPARSE, choose_method, resolve_method
 from .plan import Plan
@@ -36,8 +37,8 @@ STACKED = 128  # matrices up to this order are closed together in one call; on a
 KEPT = 1 << 20  # bytes up to which a matrix that may be overwritten is copied all the same
 
 
-def offer(task: Task) -> Plan:
-    """Any closure."""
+def offer(task: Task, exists: np.ndarray | None = None) -> Plan:
+    """Any closure; where `exists` is given it is told which matrices of a stack have none, and nothing is raised."""
     o, given = task.options, task.operands[0]
     n = order_of(given.shape)
     if o.packed:
@@ -54,7 +55,7 @@ def offer(task: Task) -> Plan:
         low = affordable(low, n, float(n) ** 2 * prod(given.shape[:-1]))
     method, tile, reasons, work, memory = schedule(low, given.shape, method, o.tile, o.overwrite, o.reflexive)
     return Plan(
-        "closure", task.S, given.shape, method, low, "", work, memory, partial(_run, task, given, facts), None,
+        "closure", task.S, given.shape, method, low, "", work, memory, partial(_run, task, given, facts, exists), None,
         reasons, tile,
     )
 
@@ -71,7 +72,7 @@ def schedule(
     return method, tile, reasons, rounds * batch * n**3, closure_memory(method, low, n, batch, copies)
 
 
-def _run(task: Task, given: Operand, facts: Facts, plan: Plan) -> Any:
+def _run(task: Task, given: Operand, facts: Facts, exists: np.ndarray | None, plan: Plan) -> Any:
     """The closure as its plan says."""
     o, low = task.options, plan.lowering
     if given.kind == "sparse":
@@ -88,29 +89,53 @@ def _run(task: Task, given: Operand, facts: Facts, plan: Plan) -> Any:
         return given.unstored(low, given.stored(low, not in_place))
     kept = array
     if in_place and array is not None:  # what takes no room is kept, to tell cycles from rounding and to name them
-        kept = array.copy() if o.check and may_diverge(low) and array.nbytes <= KEPT else None
+        needed = array.nbytes <= KEPT or exists is not None
+        kept = array.copy() if needed and may_fail(low) and o.check else None
     by_engine = low.kind == "packed" and plan.method == "floyd-warshall"  # which closes with ones or without
     original = given.stored(low, not low.is_identity) if plus and not by_engine else None
-    work = closed(plan, given, original, plus, in_place=in_place, check=o.check, progress=o.progress)
+    try:
+        work = closed(plan, given, original, plus, exists, in_place=in_place, check=o.check, progress=o.progress)
+    except UndefinedStar as e:
+        there = given if kept is None else given.changed(array=kept)
+        raise star_undefined(there, e, gone=in_place and kept is None) from None
     if o.check and may_diverge(low):
-        verdict = look_for_cycles(low, work, kept, facts, given.names)
+        verdict = look_for_cycles(low, work, kept, facts, given.names, exists)
         if verdict.unstable and verdict.error is None and plan.method != "squaring":
-            work = stable_closure(plan, kept, original, facts, given.names)
+            work = stable_closure(plan, kept, original, facts, given.names, exists)
             if in_place:
-                array[...] = low.decode(work)
+                array[...] = emptied(low.decode(work), low, exists)
                 return given.wrap(array)
         elif verdict is not FINE:
             settle(low, work, verdict)
     if given.kind == "packed":
         return given.unstored(low, work)
+    leave_out(low, work, exists)
     result = low.decode(work)
     if o.check and not low.drops_nan:
         refuse_overflow(low, result)
-    return given.wrap(result)
+    return given.wrap(emptied(result, low, exists))
+
+
+def leave_out(low: Lowering, work: Any, exists: np.ndarray | None) -> None:
+    """Put the identity in place of what is no closure, in storage: numbers that have no meaning overflow."""
+    if exists is None or exists.all():
+        return
+    identity = low.algebra.eye(work.shape[-1], low.dtype)
+    stored = low.encode(upload(identity) if low.on_gpu else identity, True)
+    for place in np.argwhere(~exists).tolist():
+        work[tuple(place)] = stored
+
+
+def emptied(result: Any, low: Lowering, exists: np.ndarray | None) -> Any:
+    """The closures, with zeros where there is none."""
+    if exists is not None:
+        for place in np.argwhere(~exists).tolist():
+            result[tuple(place)] = low.algebra.zero_in(low.dtype)
+    return result
 
 
 def closed(
-    plan: Plan, given: Operand, original: Any, plus: bool, *, in_place: bool, check: bool,
+    plan: Plan, given: Operand, original: Any, plus: bool, exists: np.ndarray | None, *, in_place: bool, check: bool,
     progress: bool | Callable[[float], None],
 ) -> Any:
     """The closure of an operand, in storage.
@@ -122,7 +147,7 @@ def closed(
     """
     low = plan.lowering
     work = given.stored(low, not in_place)
-    close = close_matrix if len(given.shape) == 2 else close_each
+    close = close_matrix if len(given.shape) == 2 else partial(close_each, exists=exists)
     by_library = low.on_gpu and low.blas and check  # to which 0 · ∞ is NaN
     try:
         with reporting(plan, progress, check) as kernel:
@@ -154,25 +179,44 @@ def close_matrix(work: Any, original: Any, plus: bool, kernel: Kernel[Any], plan
         kernel.set_diagonal(work, kernel.diagonal(original, work))
 
 
-def close_each(work: np.ndarray, original: np.ndarray | None, plus: bool, kernel: Kernel[Any], plan: Plan) -> None:
-    """`close_matrix` for each matrix; small ones together in one call."""
+def close_each(
+    work: np.ndarray, original: np.ndarray | None, plus: bool, kernel: Kernel[Any], plan: Plan,
+    exists: np.ndarray | None = None,
+) -> None:
+    """`close_matrix` for each matrix; small ones together in one call.
+
+    Raises
+    ------
+    UndefinedStar
+        Unless `exists` is there to be told.
+    """
     n = work.shape[-1]
     stack = stacked(work)
     originals = [None] * len(stack) if original is None else stacked(original)
     most = kernel.tile if plan.lowering.on_gpu else STACKED
     together = plan.method == "floyd-warshall" and n <= most
+    failed = np.full(len(stack), -1)
     if together:
         failed = cast("StackKernel[Any]", kernel).close_stack(stack)
-        if (failed >= 0).any():
-            raise UndefinedStar(int(failed[failed >= 0][0]))
-    if not together or original is not None:
-        for D, A in zip(stack, originals, strict=True):
-            if not together:
+    else:
+        for i, (D, A) in enumerate(zip(stack, originals, strict=True)):
+            try:
                 close_matrix(D, A, plus, kernel, plan)
-            else:
-                kernel.set_diagonal(D, kernel.diagonal(A, D))
+            except UndefinedStar as e:
+                failed[i] = e.pivot
+                if exists is None:
+                    break
+    if (failed >= 0).any():
+        at = int(np.argmax(failed >= 0))
+        if exists is None:
+            raise UndefinedStar(int(failed[at]), at)
+        exists &= (failed < 0).reshape(exists.shape)
+    if together and original is not None:
+        for D, A in zip(stack, originals, strict=True):
+            kernel.set_diagonal(D, kernel.diagonal(A, D))
     if isinstance(work, np.ndarray) and not np.shares_memory(stack, work):
         work[...] = stack.reshape(work.shape)
+    leave_out(plan.lowering, work, exists)
 
 
 def reporting(
@@ -189,12 +233,16 @@ def reporting(
     return Counting.under(told(progress, f"{plan.algebra.name} {plan.operation}"), kernel, int(plan.work))
 
 
-def stable_closure(plan: Plan, array: Any, original: Any, facts: Facts, names: Any) -> Any:
+def stable_closure(
+    plan: Plan, array: Any, original: Any, facts: Facts, names: Any, exists: np.ndarray | None = None
+) -> Any:
     """The closure in storage by squaring, in which rounding errors add up along a path but never grow."""
     low, plan = plan.lowering, replace(plan, method="squaring")
     work = low.encode(array, True)
-    (close_matrix if array.ndim == 2 else close_each)(work, original, original is not None, build_kernel(low), plan)
-    settle(low, work, look_for_cycles(low, work, array, facts, names))
+    close = close_matrix if array.ndim == 2 else partial(close_each, exists=exists)
+    close(work, original, original is not None, build_kernel(low), plan)
+    settle(low, work, look_for_cycles(low, work, array, facts, names, exists))
+    leave_out(low, work, exists)
     return work
 
 

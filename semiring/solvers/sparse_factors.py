@@ -30,10 +30,10 @@ from semiring.operands.sparse import Sparse
 
 from . import costs, reductions, schedules
 from .costs import SparsePlan
-from .cycles import look_at_fronts, may_diverge
+from .cycles import graph_of, look_at_fronts, may_diverge, undefined_star
 from .forms import Apply, refuse_overflow, right_hand_side, solution, told
 from .fronts import fronts_of, lowering_of
-from .task import LARGE, Task, options, undefined_star
+from .task import LARGE, Task, options
 
 BLOCK = 256  # rows that `blocks` and `save` take at once, unless told otherwise
 STEPS = 50  # parts of a closure after which progress is reported
@@ -85,7 +85,8 @@ class SparseFactors(Named):
         try:
             eliminate(self._fronts, low.encode(A.values, True), report)
         except UndefinedStar as e:
-            raise undefined_star(S, A.names, int(analysis.order[e.pivot])) from None
+            order = analysis.order
+            raise undefined_star(S, graph_of(A), A.names, int(order[e.pivot]), order[: e.pivot]) from None
         if check and may_diverge(low):
             verdict = look_at_fronts(low, self._fronts, A)
             if verdict.error is not None:

@@ -21,7 +21,7 @@ from semiring.algebra.arguments import whole_number
 from semiring.algebra.lexicographic import in_order
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.blocks import UndefinedStar
-from semiring.errors import LawError, NoClosureError, SemiringError
+from semiring.errors import LawError, SemiringError
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import clip_repr
 from semiring.machine.memory import require
@@ -32,10 +32,12 @@ from semiring.operands.operand import Operand
 from semiring.operands.place import place
 from semiring.operands.read import operand as as_operand
 
+from .cycles import star_undefined
 from .plan import Plan
 
 LARGE = 1 << 26  # bytes; larger allocations are checked against free memory
 DEVICES = ("cpu", "gpu", "cuda")
+WHEN_DIVERGENT = ("raise", "mask")
 ORDERS = ("auto", "amd", "levels", "metis", "natural")
 NAMES = ("A", "B", "accumulate")  # of operands, in messages
 
@@ -55,14 +57,14 @@ SOLVERS: dict[str, dict[str, tuple[str, ...]]] = {
         "packed": ("products",),
     },
     "factor": {
-        "dense": ("factors",),
-        "device": ("factors",),
+        "dense": ("stacks", "factors"),
+        "device": ("stacks", "factors"),
         "sparse": ("elimination",),
         "packed": ("factors",),
     },
     "solve": {
-        "dense": ("factors",),
-        "device": ("factors",),
+        "dense": ("stacks", "factors"),
+        "device": ("stacks", "factors"),
         "sparse": ("acyclic", "superlu", "elimination", "factors"),
         "packed": ("factors",),
     },
@@ -78,7 +80,9 @@ SOLVERS: dict[str, dict[str, tuple[str, ...]]] = {
     "power": dict.fromkeys(("dense", "device", "sparse", "packed"), ("powers",)),
     "cycle_mean": dict.fromkeys(("dense", "device", "sparse", "packed"), ("cycle_means",)),
     # Of verbs with an option that asks for something else.
+    "closure, mask": dict.fromkeys(("dense", "device", "sparse", "packed"), ("existence",)),
     "closure, max_edges": dict.fromkeys(("dense", "device", "sparse", "packed"), ("powers",)),
+    "matmul, argmax": dict.fromkeys(("dense", "device", "sparse", "packed"), ("argmax",)),
     "solve, left": dict.fromkeys(("dense", "device", "sparse", "packed"), ("left",)),
 }
 
@@ -99,6 +103,9 @@ class Options:
     predecessors: bool = False
     max_edges: int | None = None
     left: bool = False
+    on_divergence: str = "raise"
+    argmax: bool = False
+    tol: float | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.method, str):
@@ -109,6 +116,12 @@ class Options:
             )
         if self.order not in ORDERS:
             raise SemiringError(f"order must be 'auto', 'amd', 'levels', 'metis' or 'natural', and is {self.order!r}")
+        if not isinstance(self.on_divergence, str) or self.on_divergence not in WHEN_DIVERGENT:
+            raise SemiringError(f"on_divergence must be 'raise' or 'mask', and is {clip_repr(self.on_divergence)}")
+        tol: Any = self.tol
+        number = isinstance(tol, (int, float, np.integer, np.floating)) and not isinstance(tol, bool)
+        if tol is not None and not (number and 0 <= tol < np.inf):
+            raise SemiringError(f"tol must be a number, 0 or more, and is {clip_repr(tol)}")
         tile = self.tile
         if tile is not None and (not isinstance(tile, (int, np.integer)) or isinstance(tile, bool) or tile < 1):
             raise SemiringError(f"tile must be a positive whole number, and is {clip_repr(tile)}")
@@ -117,7 +130,7 @@ class Options:
                                 f"{clip_repr(self.progress)}")
         if self.max_edges is not None:
             whole_number(self.max_edges, "max_edges", 0)
-        for name in ("reflexive", "overwrite", "check", "packed", "predecessors", "left"):
+        for name in ("reflexive", "overwrite", "check", "packed", "predecessors", "left", "argmax"):
             value = getattr(self, name)
             if value is not True and value is not False and not isinstance(value, (np.bool_, int)):
                 raise SemiringError(f"{name} must be True or False, and is {clip_repr(value)}")
@@ -140,11 +153,12 @@ def options(
     method: str = "auto", reflexive: bool = True, overwrite: bool = False, device: str | None = None,
     tile: int | None = None, check: bool = True, packed: bool = False,
     progress: bool | Callable[[float], None] = False, order: str = "auto", predecessors: bool = False,
-    max_edges: int | None = None, left: bool = False,
+    max_edges: int | None = None, left: bool = False, on_divergence: str = "raise", argmax: bool = False,
+    tol: float | None = None,
 ) -> Options:
     """Checked options; those of an earlier call again."""
     given = (method, reflexive, overwrite, device, tile, check, packed, progress, order, predecessors, max_edges,
-             left)
+             left, on_divergence, argmax, tol)
     if callable(progress):  # which nobody holds longer than the call
         return Options(*given)
     try:
@@ -153,15 +167,18 @@ def options(
         return Options(*given)
 
 
+SOLVERS |= {f"{verb}, tol": dict.fromkeys(("dense", "device", "sparse", "packed"), ("tolerance",))
+            for verb in ("closure", "factor", "solve", "rows", "path", "paths")}
+
 # What each verb has of the options that a plan takes, and what it needs besides.
 TAKES = {
-    "closure": "method reflexive overwrite device tile check packed max_edges",
-    "matmul": "device check B",
-    "factor": "device check order",
-    "solve": "device check left B",
-    "rows": "device predecessors sources",
-    "path": "sources",
-    "paths": "method device sources",
+    "closure": "method reflexive overwrite device tile check packed max_edges on_divergence tol",
+    "matmul": "device check argmax B",
+    "factor": "device check order tol",
+    "solve": "device check left tol B",
+    "rows": "device predecessors tol sources",
+    "path": "tol sources",
+    "paths": "method device tol sources",
     "nearest": "sources",
     "power": "device check k",
     "cycle_mean": "",
@@ -259,10 +276,16 @@ class Task:
             operands[1] = operands[1].answering_in(operands[0].callers_dtype)
         self.verb, self.S, self.options, self.arguments = verb, S, options, arguments
         self.row = verb
-        if options.max_edges is not None:
+        if options.tol is not None:
+            self.row = f"{verb}, tol"
+        elif options.on_divergence == "mask":
+            self.row = "closure, mask"
+        elif options.max_edges is not None:
             self.row = "closure, max_edges"
         elif options.left:
             self.row = "solve, left"
+        elif options.argmax:
+            self.row = "matmul, argmax"
         self.observers: list[Callable[[Plan], None]] = []
         self.given = self.operands = operands
         device, work = options.device, 0.0  # multiply-adds, for verbs that may take the host's arrays to a GPU
@@ -278,7 +301,7 @@ class Task:
             stays = device == "cpu" or (device is None and (work < LEAST_WORK or kinds != {"dense"}))
         # These solvers place their operands.
         stays |= verb in ("rows", "path", "paths", "nearest", "cycle_mean")
-        stays |= verb == "matmul" and "sparse" in kinds and "packed" not in kinds
+        stays |= verb == "matmul" and (("sparse" in kinds and "packed" not in kinds) or options.argmax)
         if not stays:
             self.operands = place(operands, device, work)
             kinds = {operand.kind for operand in self.operands}
@@ -349,17 +372,6 @@ def compute(task: Task) -> Any:
         except Declined as e:
             refused = e.__cause__  # type: ignore[assignment]
         except UndefinedStar as e:
-            raise undefined_star(task.S, task.names, e.pivot) from None
+            raise star_undefined(task.given[0], e, gone=task.options.overwrite) from None
     assert refused is not None
     raise refused
-
-
-def undefined_star(S: Semiring, names: Any, pivot: int) -> NoClosureError:
-    """The refusal where a pivot has no star."""
-    vertex = names[pivot] if names is not None else pivot
-    return NoClosureError(
-        f"the closure over {S.name} does not exist: eliminating vertex {vertex!r} needs the star of an element that "
-        "has none (a cycle through it has no limit, or its weight leaves the dtype's range). The input is unchanged "
-        "unless overwrite=True",
-        vertex=vertex,
-    )

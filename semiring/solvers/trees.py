@@ -31,7 +31,7 @@ ALL = 1 << 22  # values that NumPy looks at together
 
 
 def best_trees(
-    given: Operand, X: Any, roots: np.ndarray, *, backwards: bool = False, end: int | None = None
+    given: Operand, X: Any, roots: np.ndarray, *, backwards: bool = False, end: int | None = None, limited: bool = False
 ) -> Any:
     """The vertex before each on a best walk from each root; the vertex after it on one to the root, if `backwards`.
 
@@ -46,6 +46,8 @@ def best_trees(
         Whether X holds columns of the closure, and walks lead to the roots.
     end : int, optional
         The one vertex to which walks from the roots are wanted: what is lost elsewhere is no error.
+    limited : bool
+        Whether the values of walks worse than a limit are zero, so that nothing is said of what is lost.
 
     Returns
     -------
@@ -62,7 +64,7 @@ def best_trees(
     S, n = given.S, given.shape[0]
     T, on_gpu = S.over(given.dtype), is_on_gpu(X)
     own = X[np.arange(len(roots)), roots] if not on_gpu else to_host(X[upload(np.arange(len(roots))), upload(roots)])
-    if not np.all(own == full(own, T.one)):
+    if not limited and not np.all(own == full(own, T.one)):
         raise LawError(
             f"{S.name}: best walks go round a cycle here before that stops improving, which no tree of walks can tell; "
             "ask sr.path for one walk at a time"
@@ -70,7 +72,7 @@ def best_trees(
     if on_gpu:
         assert isinstance(given, Dense)
         P, lost_at = trees_on_gpu(given, X, roots, backwards, least_or_greatest(S) != 0 and rounds_once(S, given.dtype))
-        for i in np.flatnonzero(lost_at >= 0).tolist():  # it is refused there, or was rightly zero
+        for i in () if limited else np.flatnonzero(lost_at >= 0).tolist():  # it is refused there, or was rightly zero
             best_trees(on_host(given), to_host(X[i : i + 1]), roots[i : i + 1], backwards=backwards)
         return P
     bounded = nothing_improves(T, given.array if isinstance(given, Dense) else as_sparse(given).values)
@@ -88,7 +90,7 @@ def best_trees(
         values = X if low.is_identity else low.encode(X, True)
         P, where = kernel.predecessors(stored, leaving, values, roots, bounded)
         lost = [(int(i), int(where[i])) for i in np.flatnonzero(where >= 0)]
-    for i, v in lost:
+    for i, v in () if limited else lost:
         root, edges = int(roots[i]), graph.without_zeros().rows
         if end is not None and (end == root or P[i, end] >= 0 or not _is_reached(edges, root, end)):
             continue

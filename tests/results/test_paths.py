@@ -177,6 +177,11 @@ def test_a_limit() -> None:
     for sources in (None, ["Ayr"]):  # the path of no edge is worse than this
         R = sr.paths(sr.as_graph(ROADS), sr.min_plus, sources=sources, limit=-1.0)
         assert len(R) == 0 and R["Ayr", "Ayr"] == (inf, None) and R.walk("Ayr", ["Ayr", "Bo"]) == [None, None]
+        assert (R.predecessors == -1).all() and not len(R.tree("Ayr"))
+    chain = np.array([[inf, 1.0, inf], [inf, inf, 2.0], [inf, inf, inf]])
+    for sources in (None, range(3)):
+        R = sr.paths(chain, sr.min_plus, limit=2.0, sources=sources)
+        assert R.predecessors.tolist() == [[-1, 0, -1], [-1, -1, 1], [-1, -1, -1]] and len(R.tree(0)) == 1
     with pytest.raises(sr.SemiringError, match="limit must be an element"):
         sr.paths(sr.as_graph(ROADS), sr.min_plus, limit="far")
     with pytest.raises(sr.SemiringError, match="outside the carrier"):

@@ -161,7 +161,11 @@ def test_stacks_say_which_matrix() -> None:
         ) as caught:
             sr.closure(A, sr.min_plus)
         assert caught.value.cycle == [0, 1, 0]
+        assert caught.value.index == (2,)
         assert caught.value.vertex in (0, 1)
+        with pytest.raises(sr.NoClosureError, match=r"of matrix \(1, 0\) of the stack") as caught:
+            sr.closure(A.reshape(2, 2, 3, 3), sr.min_plus)
+        assert caught.value.index == (1, 0)
         assert same_bits(A, before)
         with pytest.raises(sr.NoClosureError):
             sr.closure(A, sr.min_plus, overwrite=True)
@@ -220,17 +224,21 @@ def test_undefined_stars_name_the_vertex(name: str, dtype: str, n: int, at: tupl
             work = A.copy()
             with pytest.raises(sr.NoClosureError, match=rf"eliminating vertex {at[1]} needs the star") as caught:
                 sr.closure(work, S, method=method, overwrite=overwrite, tile=None if n > 5 else 2)
-            assert caught.value.vertex == at[1]
-            assert caught.value.cycle is None
+            cycle = [at[1], at[1]] if at[0] == at[1] else [at[1], at[0], at[1]]
+            assert (caught.value.vertex, caught.value.cycle, caught.value.weight) == (at[1], cycle, 1)
+            route = " → ".join(map(str, cycle))
+            weight = "True" if dtype == "?" else "1"
+            assert f"round the cycle {route} of weight {weight} has no limit" in str(caught.value)
             assert overwrite or same_bits(work, A)
-        with pytest.raises(sr.NoClosureError, match=rf"eliminating vertex 'v{at[1]}'"):
+        with pytest.raises(sr.NoClosureError, match=rf"eliminating vertex 'v{at[1]}'") as caught:
             sr.closure(sr.Matrix(A, S, names), S, method=method)
+        assert caught.value.cycle == [names[v] for v in cycle]
     with pytest.raises(sr.NoClosureError) as caught:
         sr.factor(A, S)
     assert caught.value.vertex == at[1]
     with pytest.raises(sr.NoClosureError) as caught:
         sr.closure(np.stack([np.zeros_like(A), A]), S)
-    assert caught.value.vertex == at[1]
+    assert (caught.value.vertex, caught.value.cycle, caught.value.index) == (at[1], cycle, (1,))
 
 
 def test_undefined_stars_of_records_and_objects() -> None:
@@ -240,12 +248,68 @@ def test_undefined_stars_of_records_and_objects() -> None:
     for method in GAUSSIAN:
         with pytest.raises(sr.NoClosureError) as caught:
             sr.closure(A, S, method=method)
-        assert caught.value.vertex == 2
+        assert (caught.value.vertex, caught.value.cycle) == (2, [2, 0, 2])
+        assert S.over(A.dtype).mul(A[2, 0], A[0, 2]) == caught.value.weight
     F = np.array([[Fraction(0), Fraction(1, 3)], [Fraction(3), Fraction(0)]], object)
     for method in GAUSSIAN:
         with pytest.raises(sr.NoClosureError) as caught:
             sr.closure(F, sr.plus_times, method=method)
-        assert caught.value.vertex == 1
+        assert (caught.value.vertex, caught.value.cycle, caught.value.weight) == (1, [1, 0, 1], 1)
+
+
+@quick
+@given(data=st.data())
+def test_an_undefined_star_names_a_cycle_that_it_sums(data: st.DataObject) -> None:
+    """Through vertices that were eliminated before; one without a limit of its own where a shortest one has none."""
+    n = data.draw(st.integers(1, 5))
+    entries = st.sampled_from([Fraction(0), Fraction(0), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(-1)])
+    rows = data.draw(st.lists(st.lists(entries, min_size=n, max_size=n), min_size=n, max_size=n))
+    A = np.array([[Fraction(0)] * n] * n, object)
+    A[...] = rows
+    graph = sp.csr_array(A.astype(float))
+    for call, order in (
+        (lambda: sr.closure(A, sr.plus_times), range(n)),
+        (lambda: sr.factor(A, sr.plus_times), range(n)),
+        (lambda: sr.solve(np.stack([np.zeros_like(A), A])[1], A, sr.plus_times), range(n)),
+        (lambda: sr.factor(graph, sr.plus_times), None),
+    ):
+        try:
+            call()
+        except sr.NoClosureError as error:
+            cycle, steps = error.cycle, list(itertools.pairwise(error.cycle))
+            weight = np.prod([A[i, j] for i, j in steps])
+            assert weight == Fraction(error.weight) != 0
+            assert cycle[0] == cycle[-1] == error.vertex and len(set(cycle)) == len(steps)
+            assert order is None or max(cycle) == error.vertex
+            assert ("together" in str(error)) == (weight != 1)
+            short = [(u,) for u in range(error.vertex) if A[error.vertex, u] * A[u, error.vertex] == 1]
+            assert order is None or weight == 1 or not short, "a cycle of two edges that has no limit"
+
+
+def test_a_cycle_of_the_transposed_equations_goes_the_right_way() -> None:
+    A = np.zeros((3, 3))
+    A[0, 1], A[1, 2], A[2, 0] = 0.5, 4, 0.5
+    for given_ in (sr.Matrix(A, sr.plus_times, list("abc")), sr.adjacency(
+        [("a", "b", 0.5), ("b", "c", 4.0), ("c", "a", 0.5)], sr.plus_times
+    )):
+        for left in (False, True):
+            with pytest.raises(sr.NoClosureError, match="c → a → b → c of weight 1 has no limit") as caught:
+                sr.solve(given_, np.ones(3), left=left)
+            assert caught.value.cycle == ["c", "a", "b", "c"]
+
+
+def test_sums_of_cycles_that_have_no_limit_together() -> None:
+    A = np.full((2, 2), 0.5)
+    with pytest.raises(sr.NoClosureError, match=r"such as the cycle 1 → 1 of weight 0\.5, have no limit together") as e:
+        sr.closure(A, sr.plus_times)
+    assert (e.value.vertex, e.value.cycle, e.value.weight) == (1, [1, 1], 0.5)
+
+
+def test_where_nothing_is_left_of_the_matrix_there_is_a_vertex_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("semiring.solvers.schedules.KEPT", 0)
+    with pytest.raises(sr.NoClosureError, match="a cycle through it has no limit") as caught:
+        sr.closure(np.eye(3)[None], sr.plus_times, overwrite=True)
+    assert (caught.value.vertex, caught.value.cycle, caught.value.index) == (0, None, (0,))
 
 
 def test_elements_whose_star_does_not_exist() -> None:

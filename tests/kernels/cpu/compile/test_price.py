@@ -291,6 +291,8 @@ WORK: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
                 {"A": ROADS, "verb": "rows", "sources": [0], "S": sr.min_plus}),
     "levels": (lambda: sr.closure_rows(HALVES, sr.max_times, [0]), {"A": HALVES, "verb": "rows", "sources": [0]}),
     "trees": (lambda: sr.paths(ROADS, sr.max_times), {"A": ROADS, "verb": "paths"}),
+    "winners": (lambda: sr.matmul(RELIABLE, VECTOR, sr.max_times, argmax=True),
+                {"A": RELIABLE, "verb": "matmul", "B": VECTOR, "argmax": True}),
     "sweep": (lambda: sr.closure_rows(ROADS, sr.max_times, [0, 1]), {"A": ROADS, "verb": "rows", "sources": [0, 1]}),
 }
 

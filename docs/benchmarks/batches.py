@@ -1,0 +1,65 @@
+"""Measure what is asked for at once beside the same one by one, on the CPU.
+
+    python docs/benchmarks/batches.py
+
+Every row is a ratio of medians within this run. Answers are compared.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+from report import grid_of, median, seconds
+
+
+def rows() -> Iterator[tuple[str, Callable[[], Any], Callable[[], Any], Callable[[Any, Any], bool]]]:
+    """What is measured, ours, the other way, and whether two answers are the same."""
+    import numpy as np
+
+    import semiring as sr
+
+    S, random = sr.min_plus, np.random.default_rng(0)
+    A, B, C = (random.random(shape) for shape in ((1000, 8, 8), (1000, 8, 2), (512, 512)))
+    some = A.copy()
+    some[::100, 0, 0] = -1
+    chain = [random.random(shape) for shape in ((1000, 10), (10, 1000), (1000, 5))]
+    same = np.allclose
+
+    def one_by_one() -> list[bool]:
+        exists = []
+        for matrix in some:
+            try:
+                sr.closure(matrix, S)
+                exists.append(True)
+            except sr.NoClosureError:
+                exists.append(False)
+        return exists
+
+    yield ("solve, 1000 matrices of order 8", lambda: sr.solve(A, B, S),
+           lambda: np.stack([sr.solve(a, b, S) for a, b in zip(A, B, strict=True)]), same)
+    yield ("paths, 1000 matrices of order 8", lambda: sr.paths(A, S).weights,
+           lambda: np.stack([sr.paths(a, S).weights for a in A]), same)
+    yield ("closure with on_divergence='mask', 10 of 1000 without one",
+           lambda: sr.closure(some, S, on_divergence="mask").exists.tolist(), one_by_one, lambda x, y: bool(x == y))
+    yield ("matmul with argmax, order 512, beside without", lambda: sr.matmul(C, C, S, argmax=True)[0],
+           lambda: sr.matmul(C, C, S), same)
+    yield ("chain of 1000 × 10, 10 × 1000, 1000 × 5, beside left to right", lambda: sr.chain(chain, S),
+           lambda: sr.matmul(sr.matmul(chain[0], chain[1], S), chain[2], S), same)
+
+
+def run() -> str:
+    """The table."""
+    cells = []
+    for what, ours, other, same in rows():
+        assert same(ours(), other()), what
+        mine, theirs = median(ours), median(other)
+        cells.append([what, seconds(mine), seconds(theirs), f"{theirs / mine:.2g} ×"])
+    return grid_of(["", "at once", "the other way", "ratio"], cells)
+
+
+if __name__ == "__main__":
+    print(run())

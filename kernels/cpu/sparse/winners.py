@@ -1,0 +1,90 @@
+"""Products of compressed rows and arrays that say which term won, on the CPU, for semirings whose ⊕ selects.
+
+An array is compressed rows without a gap. The compiled loops are generated for each semiring, from
+winners_template.py; elements are machine numbers, records of which are left to NumPy.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+
+from semiring.kernels.blocks.rows import Rows
+from semiring.kernels.cpu.compile import cache
+from semiring.kernels.cpu.compile.program import Program, program
+from semiring.kernels.cpu.compile.rounds import Pace, share_by_pace
+from semiring.kernels.cpu.compile.threads import thread_count
+from semiring.kernels.lowering.base import Lowering
+
+from .search import INDEX, text_of
+
+TEMPLATE = Path(__file__).with_name("winners_template.py")
+ROOM = 1 << 18  # bytes of B's columns that stay in a thread's cache
+NARROWEST = 64  # columns that are worth a pass over A's rows
+
+
+class WinnersKernel:
+    """Products and their winners for one semiring in one storage type.
+
+    Parameters
+    ----------
+    program : Program
+    threads : int, optional
+        As for `CpuKernel`. Results do not depend on it.
+    """
+
+    def __init__(self, program: Program, threads: int | None = None):
+        self.program, self.dtype, self.threads = program, program.dtype, thread_count(threads)
+        self._pace = Pace()
+
+    @cached_property
+    def module(self) -> ModuleType:
+        """The compiled module: ``multiply``."""
+        return cache.load(*text_of(self.program, TEMPLATE))
+
+    def multiply(self, A: Rows, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """A ⊗ B, and the least k of the terms that each entry is; −1 where it is zero.
+
+        Parameters
+        ----------
+        A : Rows
+            In storage.
+        B : ndarray, shape (A.width, n)
+            In storage, C-contiguous.
+
+        Returns
+        -------
+        C : ndarray, shape (m, n)
+        which : ndarray of int32, shape (m, n)
+        """
+        rows, width = A.shape[0], B.shape[1]
+        C, which = np.empty((rows, width), self.dtype), np.empty((rows, width), INDEX)
+        strip = min(max(ROOM // max(A.width * self.dtype.itemsize, 1), NARROWEST), max(width, 1))
+        shared = [a.ctypes.data for a in (C, which, A.offsets, A.columns, A.values, B)]
+        multiply = self.module.multiply
+
+        def part(first: int, last: int) -> None:
+            multiply(*shared, first, last, width, strip, 1)
+
+        each = float(len(A.columns)) / max(rows, 1) * width
+        share_by_pace(part, rows, each, self._pace, self.threads)
+        return C, which
+
+
+def names_of(lowering: Lowering) -> list[str]:
+    """The name under which the compiled function is kept on disk."""
+    return [f"{cache.stem(*text_of(program(lowering), TEMPLATE))}.multiply"]
+
+
+@lru_cache(1024)
+def winners_kernel(lowering: Lowering) -> WinnersKernel:
+    """The kernel of a lowering of machine numbers."""
+    return _kernel(program(lowering))
+
+
+@lru_cache(256)
+def _kernel(text: Program) -> WinnersKernel:
+    return WinnersKernel(text)

@@ -1,0 +1,161 @@
+"""Products of several matrices in a row, in the order that takes the fewest multiply-adds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra.by_name import algebra
+from semiring.algebra.semiring import Semiring
+from semiring.errors import SemiringError
+from semiring.graphs.texts import clip_repr
+from semiring.operands.dense import Dense
+from semiring.operands.operand import Operand
+from semiring.operands.read import operand
+from semiring.solvers.shapes import product_shape
+from semiring.solvers.task import DEFAULTS, Task, compute, options, own_algebra
+
+
+def chain(
+    matrices: Sequence[Any], S: Semiring | str | None = None, *, device: str | None = None, check: bool = True
+) -> Any:
+    """The product A₁ ⊗ A₂ ⊗ … ⊗ Aₖ of several matrices, multiplied in the order that takes the fewest multiply-adds.
+
+    Parameters
+    ----------
+    matrices : sequence of array_like, sparse matrices or graphs, each of shape (…, m, k)
+        Two or more, each as for `matmul`; the first one and the last one may be vectors.
+    S : Semiring or str, optional
+        Default: that of a `Matrix`, or of what `prepare` gives.
+    device : {None, "cpu", "gpu"}
+        As in `matmul`.
+    check : bool
+        As in `matmul`.
+
+    Returns
+    -------
+    ndarray, csr_array, Matrix, Graph or number, of shape (…, m, n)
+        What `matmul` gives for the factors.
+
+    Raises
+    ------
+    SemiringError
+        When there are fewer than two matrices, shapes or dtypes do not fit, or an entry is not an element.
+    GraphError
+        When vertices of two neighbours have names, and not the same ones.
+
+    Notes
+    -----
+    The order is that of the least m·k·n over all products of (m, k) and (k, n), of sparse matrices too; T. H. Cormen,
+    C. E. Leiserson, R. L. Rivest, C. Stein, Introduction to algorithms, section 14.2 (2022). Ties, and so matrices of
+    one shape, are multiplied from left to right. So are all over an algebra with products only, in which the order may
+    make a difference. Floats are rounded as in `matmul`, and by another order in another way.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import semiring as sr
+    >>> A, v = np.array([[0.0, 3.0], [np.inf, 0.0]]), np.array([1.0, 0.0])
+    >>> sr.chain([A, A, A, v], sr.min_plus)
+    array([1., 0.])
+    """
+    try:
+        given = list(matrices)
+    except TypeError:
+        given = []
+    if len(given) < 2 or isinstance(matrices, (str, bytes)):
+        raise SemiringError(f"chain needs a sequence of two or more matrices, and got {clip_repr(matrices)}")
+    asked = options(device=device, check=check)
+    S = own_algebra("chain", given) if S is None else algebra(S)
+    operands = [operand(A, S, f"matrices[{i}]") for i, A in enumerate(given)]
+    final = shape_of(operands)
+    lowest = max(len(A.shape) for A in operands) > 2
+    if lowest:  # a product of a vector and a stack is a stack of vectors, which is to be no matrix
+        operands = [_as_matrix(A, i == 0) for i, A in enumerate(operands)]
+    where = None if S.product_only else best_splits([A.shape for A in operands])
+
+    def product(first: int, last: int) -> Any:
+        if first == last:
+            return operands[first]
+        split = last - 1 if where is None else where[first, last]
+        pair = (product(first, split), product(split + 1, last))
+        return compute(Task("matmul", S, pair, replace(DEFAULTS, device=asked.device, check=asked.check), (None,)))
+
+    result = product(0, len(operands) - 1)
+    return result.reshape(final) if lowest and result.shape != final else result
+
+
+def shape_of(operands: Sequence[Operand]) -> tuple[int, ...]:
+    """The shape of the product; refuses neighbours that do not fit.
+
+    Raises
+    ------
+    SemiringError
+        With the places of the two.
+    """
+    for i, A in enumerate(operands):
+        if len(A.shape) < (1 if i in (0, len(operands) - 1) else 2):
+            raise SemiringError(f"matrices[{i}] has shape {A.shape}: it must be a matrix, and the first or the last "
+                                "one may be a vector")
+    for i, (A, B) in enumerate(pairwise(operands)):
+        if A.dtype != B.dtype:
+            raise SemiringError(f"matrices[{i}] is {A.dtype} and matrices[{i + 1}] is {B.dtype}; convert one with "
+                                ".astype(…)")
+        if A.shape[-1] != B.shape[max(len(B.shape) - 2, 0)]:
+            raise SemiringError(f"matrices[{i}] of shape {A.shape} and matrices[{i + 1}] of shape {B.shape} do not "
+                                f"fit: one has {A.shape[-1]} columns, the other {B.shape[max(len(B.shape) - 2, 0)]} "
+                                "rows")
+    leading: tuple[int, ...] = ()
+    for i, A in enumerate(operands):
+        try:
+            leading = np.broadcast_shapes(leading, A.shape[:-2])
+        except ValueError:
+            raise SemiringError(f"leading axes {A.shape[:-2]} of matrices[{i}] do not broadcast with {leading} of "
+                                "those before it") from None
+    first, last = operands[0].shape, operands[-1].shape
+    return (*leading, *first[-2:-1], *(last[-1:] if len(last) > 1 else ()))
+
+
+def best_splits(shapes: Sequence[tuple[int, ...]]) -> dict[tuple[int, int], int]:
+    """Where each run of matrices is split in two so that the products take the fewest multiply-adds.
+
+    Parameters
+    ----------
+    shapes : sequence of tuple of int
+        Of matrices that fit, or stacks of them; the first and the last may be vectors.
+
+    Returns
+    -------
+    dict
+        For the first and the last place of a run the last place of its left part; the largest of equally good ones.
+
+    Examples
+    --------
+    >>> best_splits([(100, 2), (2, 100), (100, 3)])[0, 2]
+    0
+    """
+    cost: dict[tuple[int, int], float] = {(i, i): 0.0 for i in range(len(shapes))}
+    whole = {(i, i): shape for i, shape in enumerate(shapes)}  # the shape of each run's product
+    splits: dict[tuple[int, int], int] = {}
+    for length in range(1, len(shapes)):
+        for i in range(len(shapes) - length):
+            j = i + length
+            for k in range(j - 1, i - 1, -1):
+                found = product_shape(whole[i, k], whole[k + 1, j])
+                total = cost[i, k] + cost[k + 1, j] + float(prod(found.full)) * found.depth
+                if (i, j) not in cost or total < cost[i, j]:
+                    cost[i, j], splits[i, j], whole[i, j] = total, k, found.final
+    return splits
+
+
+def _as_matrix(A: Operand, first: bool) -> Operand:
+    """A vector as a row where it comes first, else as a column."""
+    if len(A.shape) > 1 or not isinstance(A, Dense):
+        return A
+    array = A.array[None, :] if first else A.array[:, None]
+    return A.changed(array=array, shape=array.shape)

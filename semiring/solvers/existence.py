@@ -1,0 +1,54 @@
+"""Closures of which some may not exist: each matrix of a stack by itself, and which of them have one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from semiring.algebra.laws import full
+from semiring.errors import NoClosureError
+from semiring.operands.devices import upload
+from semiring.operands.operand import order_of
+
+from . import schedules
+from .plan import Plan
+from .task import Task, compute, first_offer
+
+
+class Closures(NamedTuple):
+    """Closures, and which of them exist; those that do not are filled with the algebra's zero."""
+
+    values: Any
+    exists: Any
+
+
+def offer(task: Task) -> Plan:
+    """A stack by a schedule, which goes on where a matrix has no closure; one matrix by whichever solver takes it."""
+    given, o = task.operands[0], task.options
+    order_of(given.shape)
+    if len(given.shape) > 2 and o.max_edges is None:
+        exists = np.ones(given.shape[:-2], bool)
+        plan = schedules.offer(task, exists)
+        plan.runner = partial(_stack, plan.runner, exists)
+        return plan
+    inner = Task("closure", task.S, (task.given[0],), replace(o, on_divergence="raise"))
+    plan = first_offer(inner)
+    plan.runner = partial(_whole, inner)
+    return plan
+
+
+def _stack(run: Any, exists: np.ndarray, plan: Plan) -> Closures:
+    exists[...] = True
+    return Closures(run(plan), exists)
+
+
+def _whole(inner: Task, plan: Plan) -> Closures:
+    given = inner.given[0]
+    try:
+        return Closures(compute(inner), np.ones(given.shape[:-2], bool)[()])
+    except NoClosureError:
+        values = full(np.empty(given.shape, given.dtype), given.S.zero_in(given.dtype))
+        return Closures(given.wrap(upload(values) if given.on_gpu else values), np.False_)

@@ -1,0 +1,97 @@
+"""Closures of data that are consistent up to a tolerance only: where a cycle improves, each edge is made worse by that.
+
+    A′ = A with each edge worse by tol:   w + tol (min-plus), w − tol (max-plus), w / (1 + tol) (max-times), …
+
+A cycle of k edges improves in A′ if it is better than one by more than k tol in A. So A is tried first, and A′ where
+that has no closure. Values, rows, solutions, paths and trees are then all those of one matrix that has one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra.rounding import worse_by
+from semiring.errors import LawError, NoClosureError, SemiringError
+from semiring.operands.convert import as_sparse, on_host
+from semiring.operands.dense import Dense
+from semiring.operands.devices import to_host, upload
+from semiring.operands.operand import Operand
+
+from .existence import Closures
+from .plan import Plan
+from .task import Task, compute, first_offer
+
+SUMS, PRODUCTS = ("add", "saturating_add"), ("multiply", "saturating_multiply")  # on floats there is no difference
+
+
+def offer(task: Task) -> Plan:
+    """The plan without a tolerance."""
+    refuse_without_tolerance(task)
+    inner = _with(task, task.given[0], task.options.on_divergence)
+    plan = first_offer(inner)
+    plan.runner = partial(_run, task, inner)
+    return plan
+
+
+def refuse_without_tolerance(task: Task) -> None:
+    """Refuse algebras and dtypes in which there is nothing to be a tolerance.
+
+    Raises
+    ------
+    LawError
+        Unless ⊕ selects, and ⊗ is + or × of numbers.
+    SemiringError
+        When weights are exact.
+    """
+    S, dtype = task.S, task.given[0].dtype
+    plain = S.traced is not None and not S.fields and S.traced.raw_mul.is_plain(*SUMS, *PRODUCTS)
+    if not (S.selective and plain):
+        raise LawError(f"tol needs that ⊕ selects and that ⊗ adds or multiplies numbers, so that a cycle is better by "
+                       f"some amount; {S.name} is {S.notation}")
+    if dtype.kind != "f":
+        raise SemiringError(f"tol is for weights that are rounded, and those of dtype {dtype} are exact: leave it out, "
+                            "or convert A to floats")
+
+
+def _with(task: Task, given: Operand, on_divergence: str) -> Task:
+    """The task without a tolerance, of another matrix."""
+    asked = replace(task.options, tol=None, overwrite=False, on_divergence=on_divergence)
+    return Task(task.verb, task.S, (given, *task.given[1:]), asked, task.arguments)
+
+
+def _run(task: Task, inner: Task, plan: Plan) -> Any:
+    given, wanted = task.given[0], task.options.on_divergence
+    try:
+        found = compute(inner)
+    except NoClosureError:
+        # Of a stack the closures that exist are kept, so that none depends on the others.
+        found = compute(_with(task, given, "mask")) if task.verb == "closure" and len(given.shape) > 2 else None
+    if found is not None and (not isinstance(found, Closures) or np.all(found.exists)):
+        return found
+    worse = loosened(given, float(task.options.tol or 0))
+    second = compute(_with(task, worse, wanted))
+    if task.verb == "paths":
+        task.given[0] = worse  # whose edges they consist of
+    if found is not None and len(given.shape) > 2:
+        values = second.values if isinstance(second, Closures) else second
+        for place in np.argwhere(found.exists).tolist():
+            values[tuple(place)] = found.values[tuple(place)]
+    return second
+
+
+def loosened(given: Operand, tol: float) -> Operand:
+    """The operand with each edge worse by a tolerance, where it was."""
+    S, T = given.S, given.S.over(given.dtype)
+    assert S.traced is not None
+    relative = S.traced.raw_mul.is_plain(*PRODUCTS)
+    if not isinstance(given, Dense):
+        matrix = as_sparse(on_host(given))
+        return matrix.with_values(worse_by(T, matrix.values, tol, relative))
+    array = worse_by(T, to_host(given.array), tol, relative)
+    made = given.changed(array=upload(array) if given.on_gpu else array)
+    vars(made).pop("facts", None)  # of other elements
+    return made

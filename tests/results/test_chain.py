@@ -1,0 +1,140 @@
+"""Products in a row: as from left to right, and in no more multiply-adds than any other order."""
+
+from __future__ import annotations
+
+from functools import reduce
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from bridge import same_bits
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import semiring as sr
+from semiring.results.chain import best_splits
+
+inf = np.inf
+quick = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def orders(first: int, last: int) -> list[Any]:
+    """All ways to set brackets, as nested pairs."""
+    if first == last:
+        return [first]
+    return [(a, b) for k in range(first, last) for a in orders(first, k) for b in orders(k + 1, last)]
+
+
+def cost(order: Any, sizes: list[int]) -> tuple[int, int, int]:
+    """Rows and columns of a product, and the multiply-adds that it takes."""
+    if isinstance(order, int):
+        return sizes[order], sizes[order + 1], 0
+    (m, k, a), (_, n, b) = (cost(part, sizes) for part in order)
+    return m, n, a + b + m * k * n
+
+
+def chosen(splits: dict[tuple[int, int], int], first: int, last: int) -> Any:
+    if first == last:
+        return first
+    k = splits[first, last]
+    return chosen(splits, first, k), chosen(splits, k + 1, last)
+
+
+@quick
+@given(st.lists(st.integers(0, 9), min_size=3, max_size=7))
+def test_no_order_takes_less(sizes: list[int]) -> None:
+    splits = best_splits(list(pairwise(sizes)))
+    count = len(sizes) - 1
+    best = min(cost(order, sizes)[2] for order in orders(0, count - 1))
+    assert cost(chosen(splits, 0, count - 1), sizes)[2] == best
+
+
+def test_equal_shapes_are_multiplied_from_left_to_right() -> None:
+    assert chosen(best_splits([(3, 3)] * 4), 0, 3) == (((0, 1), 2), 3)
+    assert chosen(best_splits([(3, 3), (3, 3), (3,)]), 0, 2) == (0, (1, 2))
+    assert chosen(best_splits([(3,), (3, 3), (3, 3)]), 0, 2) == ((0, 1), 2)
+
+
+@pytest.mark.parametrize("what", ["array", "stack", "sparse", "prepared", "ends"])
+@pytest.mark.parametrize("S", [sr.min_plus, sr.max_min, sr.plus_times, sr.shortest_hops], ids=lambda S: S.name)
+def test_the_product_is_that_from_left_to_right(S: sr.Semiring, what: str) -> None:
+    @quick
+    @given(data=st.data())
+    def check(data: st.DataObject) -> None:
+        sizes = data.draw(st.lists(st.integers(1, 4), min_size=3, max_size=6))
+        random = np.random.default_rng(data.draw(st.integers(0, 99)))
+        matrices: list[Any] = []
+        for i, shape in enumerate(pairwise(sizes)):
+            leading = data.draw(st.sampled_from([(), (2,), (3, 1)])) if what in ("stack", "ends") else ()
+            A = np.zeros((*leading, *shape), S.default_dtype)
+            for field in A.dtype.names or (None,):
+                numbers = random.integers(1, 5, A.shape)
+                if field is None:
+                    A = numbers.astype(A.dtype)
+                else:
+                    A[field] = numbers
+            if what == "ends" and i in (0, len(sizes) - 2):
+                A = A[(0,) * len(leading)][0] if i == 0 else A[(0,) * len(leading)][:, 0]
+            matrices.append(A)
+        # from left to right, of matrices: a vector and a stack make a stack of vectors
+        rows = [A[None, :] if A.ndim == 1 and i == 0 else A[:, None] if A.ndim == 1 else A
+                for i, A in enumerate(matrices)]
+        expected = reduce(lambda X, Y: sr.matmul(X, Y, S), rows)
+        if what == "ends":
+            expected = expected[..., 0, 0]
+        given_ = matrices
+        if what == "sparse" and not S.is_record:
+            given_ = [sp.csr_array(A) if i % 2 else A for i, A in enumerate(matrices)]
+        if what == "prepared":
+            given_ = [sr.prepare(A, S) for A in matrices]
+        found = sr.chain(given_, S)
+        found = found.toarray() if sp.issparse(found) else found
+        assert np.shape(found) == expected.shape and same_bits(np.asarray(found), np.asarray(expected))
+
+    check()
+
+
+def test_kinds_and_names() -> None:
+    M = sr.adjacency([("a", "b", 3.0), ("b", "c", 4.0), ("c", "a", 1.0)], sr.min_plus)
+    found = sr.chain([M, M, M])
+    assert isinstance(found, sr.Matrix) and found.names == M.names
+    assert same_bits(found.array, sr.power(M, sr.min_plus, 3).array)
+    G = sp.csr_array(([3.0, 4, 1], ([0, 1, 2], [1, 2, 0])), shape=(3, 3))
+    assert sp.issparse(sr.chain([G, G, G], sr.min_plus))
+    b = np.zeros(3)
+    assert same_bits(sr.chain([G, G, b], sr.min_plus), sr.matmul(G, sr.matmul(G, b, sr.min_plus), sr.min_plus))
+    with pytest.raises(sr.GraphError):
+        sr.chain([M, sr.adjacency([("x", "y", 1.0), ("y", "z", 1.0)], sr.min_plus)])
+
+
+def test_where_the_order_may_matter_it_is_from_left_to_right() -> None:
+    random = np.random.default_rng(0)
+    shapes = [(5, 1), (1, 5), (5, 1), (1, 4)]
+    matrices = [random.integers(0, 9, shape).astype(float) for shape in shapes]
+    assert sr.plus_min.product_only
+    expected = reduce(lambda X, Y: sr.matmul(X, Y, sr.plus_min), matrices)
+    assert same_bits(sr.chain(matrices, sr.plus_min), expected)
+    other = sr.matmul(matrices[0], sr.matmul(matrices[1], sr.matmul(*matrices[2:], sr.plus_min), sr.plus_min),
+                      sr.plus_min)
+    assert not np.array_equal(other, expected)
+
+
+def test_what_does_not_fit() -> None:
+    A = np.zeros((2, 3))
+    for wrong in ([], [A], "ab", 3):
+        with pytest.raises(sr.SemiringError, match="chain needs a sequence of two or more matrices"):
+            sr.chain(wrong, sr.min_plus)
+    for given_, message in (
+        ([A, A], r"matrices\[0\] of shape \(2, 3\) and matrices\[1\] of shape \(2, 3\) do not fit: one has 3 col"),
+        ([A, np.zeros(3), A], r"matrices\[1\] has shape \(3,\): it must be a matrix"),
+        ([A, np.zeros((3, 3)), np.zeros(3, "f4")], r"matrices\[1\] is float64 and matrices\[2\] is float32"),
+        ([np.zeros((2, 2, 3)), np.zeros((3, 3, 3))], r"leading axes \(3,\) of matrices\[1\] do not broadcast with"),
+        ([np.full((2, 2), np.nan), A], r"\[0, 0\] is NaN"),
+        ([A, 3], "must be a matrix"),
+    ):
+        with pytest.raises(sr.SemiringError, match=message):
+            sr.chain(given_, sr.min_plus)
+    with pytest.raises(sr.SemiringError, match="chain of ndarray and ndarray needs an algebra"):
+        sr.chain([A, A.T])
