@@ -11,6 +11,7 @@ from semiring.errors import SemiringError
 from semiring.kernels.blocks.rows import Rows
 
 from .dense import read_array
+from .devices import is_on_gpu, to_host
 from .operand import Operand
 from .sparse import COLUMN, OFFSET, Sparse
 
@@ -18,12 +19,12 @@ from .sparse import COLUMN, OFFSET, Sparse
 def is_components(A: Any, S: Semiring) -> bool:
     """Whether this is a tuple of arrays or of SciPy sparse matrices, for an algebra of records."""
     return isinstance(A, tuple) and S.is_record and len(A) > 0 and all(
-        (isinstance(part, np.ndarray) and part.ndim > 1) or hasattr(part, "tocsr") for part in A
+        ((isinstance(part, np.ndarray) or is_on_gpu(part)) and part.ndim > 1) or hasattr(part, "tocsr") for part in A
     )
 
 
 def read_components(A: tuple[Any, ...], S: Semiring, what: str) -> Operand:
-    """A matrix of records whose components are those matrices, in order.
+    """A matrix of records whose components are those matrices, in order, in the host's memory.
 
     Raises
     ------
@@ -39,8 +40,9 @@ def read_components(A: tuple[Any, ...], S: Semiring, what: str) -> Operand:
             raise SemiringError(f"{what}[{k}] has elements of dtype {part.dtype}, and a component is a real number")
         if part.shape != A[0].shape:
             raise SemiringError(f"{what}[0] has shape {A[0].shape} and {what}[{k}] {part.shape}: they must be alike")
-        if isinstance(part, np.ndarray) != isinstance(A[0], np.ndarray):
+        if hasattr(part, "tocsr") != hasattr(A[0], "tocsr"):
             raise SemiringError(f"{what} mixes arrays and sparse matrices: give matrices of one kind")
+    A = tuple(map(to_host, A))
     record = np.dtype([(f, part.dtype.newbyteorder("=")) for f, part in zip(names, A, strict=True)], align=True)
     if isinstance(A[0], np.ndarray):
         return read_array(_joined(list(A), record), S, what)

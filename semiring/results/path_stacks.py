@@ -11,6 +11,7 @@ import numpy as np
 from semiring.errors import GraphError
 from semiring.graphs.texts import clip_repr, count_text
 from semiring.operands.dense import Dense
+from semiring.operands.devices import is_on_gpu, to_host, upload
 from semiring.operands.operand import Operand
 
 from .paths import Paths
@@ -56,19 +57,19 @@ class StackedPaths:
         return self._stacked([R.weights for R in self._each])
 
     @property
-    def next_hop(self) -> np.ndarray:
+    def next_hop(self) -> Any:
         """The vertex after the source on each path, as in `Paths`: int32, shape (…, k, n)."""
-        return np.asarray(self._stacked([R.next_hop for R in self._each]))
+        return self._stacked([R.next_hop for R in self._each])
 
     @property
-    def predecessors(self) -> np.ndarray:
+    def predecessors(self) -> Any:
         """The vertex before each on the path to it, as in `Paths`: int32, shape (…, k, n)."""
-        return np.asarray(self._stacked([R.predecessors for R in self._each]))
+        return self._stacked([R.predecessors for R in self._each])
 
     def _stacked(self, parts: list[Any]) -> Any:
         if not parts:
             raise GraphError("there are no matrices in the stack, and no paths")
-        stack = np.stack(parts)
+        stack = np.stack(parts) if not is_on_gpu(parts[0]) else upload(np.stack([to_host(part) for part in parts]))
         return stack.reshape(*self.shape, *stack.shape[1:])
 
     def __getitem__(self, index: Any) -> Paths:

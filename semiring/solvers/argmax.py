@@ -56,8 +56,8 @@ def offer(task: Task) -> Plan:
         if (isinstance(A, Sparse) or isinstance(B, Sparse)) and len(given.shape) > 2:
             raise SemiringError(f"a sparse matrix times an array of shape {given.shape}: the array must be 1-D or 2-D")
     if both and dtype.kind in "OV" and not same_vertices(A, B):
-        raise SemiringError(f"a sparse product over {S.name} would have elements of dtype {dtype}, which SciPy's "
-                            "sparse matrices do not know; pass one of the factors as a dense array")
+        raise SemiringError(f"a sparse product over {S.name} would have {'records' if dtype.names else 'objects'} as "
+                            "elements, which no SciPy sparse matrix holds; pass one of the factors as a dense array")
     shape = product_shape(A.shape, B.shape)
     low = plain_form(S, dtype, together([A.facts, B.facts]), 3)
     terms = float(prod(shape.full)) * shape.depth
@@ -124,7 +124,9 @@ def _run(task: Task, A: Operand, B: Operand, shape: Product, plan: Plan) -> tupl
     if task.options.check:
         refuse_overflow(low, result)
     left, right = task.given
-    which: Any = found.reshape(shape.final)
+    # An infinity of integers may have moved on the way, and is still none.
+    nothing = np.asarray(result == full(result, task.S.zero_in(result.dtype)), bool)
+    which: Any = np.where(nothing, NONE, found.reshape(shape.final))
     if left.on_gpu or right.on_gpu:
         result, which = upload(result), upload(which)
     if not shape.final:
@@ -208,7 +210,8 @@ def _sparse(task: Task, A: Sparse, B: Sparse, plan: Plan) -> tuple[Any, Any]:
         terms = np.repeat(right.offsets[k] - begins[:-1], lengths) + np.arange(begins[-1])
         places = np.searchsorted(keys, np.repeat(rows, lengths) * right.width + right.columns[terms])
         best.join(places, np.repeat(left.values[e], lengths), right.values[terms], np.repeat(k, lengths))
-    values, there = low.decode(best.values), best.which >= 0
+    values = low.decode(best.values)
+    there = (best.which >= 0) & ~np.asarray(values == full(values, task.S.zero_in(values.dtype)), bool)
     if task.options.check:
         refuse_overflow(low, values, lambda i: (int(keys[i]) // right.width, int(columns[i])))
     before = np.concatenate([[0], np.cumsum(there)])

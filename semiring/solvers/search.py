@@ -197,8 +197,10 @@ class Search:
     """Best walks over one graph."""
 
     def __init__(self, S: Semiring, given: Sparse, form: Form):
-        self.S, self.given, self.form = S, given, form
         low = form.low
+        if low.storage.kind in "iu" and S.is_tropical and (form.facts.low_limit or form.facts.high_limit):
+            given = given.without_zeros()  # an infinity that is a number less another would be reached
+        self.S, self.given, self.form = S, given, form
         values = given.rows.values
         self.stored = given.rows if low.is_identity else replace(given.rows, values=low.encode(values, True))
 

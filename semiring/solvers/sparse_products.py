@@ -54,9 +54,9 @@ def offer(task: Task) -> Plan:
         )
     dtype = same_dtype(A, B, *C)
     if both and dtype.kind in "OV" and not same_vertices(A, B):
-        raise SemiringError(f"a sparse product over {S.name} would have elements of dtype {dtype}, which SciPy's "
-                            "sparse matrices do not know; pass one of the factors as a dense array, or both as "
-                            "graphs on the same vertices")
+        raise SemiringError(f"a sparse product over {S.name} would have {'records' if dtype.names else 'objects'} as "
+                            "elements, which no SciPy sparse matrix holds; pass one of the factors as a dense array, "
+                            "or both as graphs on the same vertices")
     for given in (A, B):
         if given.kind != "sparse" and len(given.shape) not in (1, 2):
             raise SemiringError(

@@ -537,3 +537,16 @@ def test_a_sum_that_leaves_the_dtype_is_told_as_an_integer(S: sr.Semiring, dtype
     assert type(part) is int and part == first
     nothing, walk = sr.path(A, S, 2, 0)
     assert type(nothing) is float and nothing == S.zero and walk is None  # an infinity, and no limit of the dtype
+
+
+@pytest.mark.parametrize("compile", ["always", "never"])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_an_explicit_infinity_is_no_edge(compile: str, sign: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also behind an edge below zero, where an infinity that is a number in storage would be a little less."""
+    monkeypatch.setenv("SEMIRING_COMPILE", compile)
+    S = sr.min_plus if sign > 0 else sr.max_plus
+    nothing = S.zero_in(np.int32)
+    A = sp.csr_array((np.array([-5 * sign, nothing, 3 * sign], np.int32), ([0, 1, 2], [1, 2, 3])), shape=(4, 4))
+    x, before = sr.closure_rows(A, S, 0, predecessors=True)
+    assert x.tolist() == [0, -5 * sign, nothing, nothing] and before.tolist() == [-1, 0, -1, -1]
+    assert sr.nearest(A, S, 0).places.tolist() == [0, 0, -1, -1]

@@ -45,6 +45,7 @@ F = sr.factor(street, sr.min_plus)
 print(F.row(3).sum(), sr.closure(street, sr.boolean).sum())
 print(sr.closure_rows(street, sr.min_plus, [5]).sum(), sr.matmul(street, street, sr.min_plus).sum())
 print(sr.reach(street).descendant_counts()[:3].tolist())
+print(sr.matmul(A, A, sr.min_plus, argmax=True)[1].tolist(), sr.nearest(street, sr.min_plus, [3]).weights.sum())
 """
 
 

@@ -263,6 +263,7 @@ def test_what_is_looked_for_on_disk_is_what_compiling_leaves_there() -> None:
     with always():
         A = sr.pack(np.eye(3, dtype=bool))
         A.to_dense()
+        sr.matmul(np.eye(2), np.eye(2), sr.min_plus, argmax=True)
         sr.closure(A, sr.boolean)
         sr.matmul(A, A, sr.boolean)
         rows = np.array([0, 2, 3]), np.array([0, 1, 1], np.int32)
