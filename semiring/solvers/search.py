@@ -150,28 +150,28 @@ def _path(
         rows = as_sparse(given).rows
         graph = CompressedRows(rows.offsets, rows.columns, widen(S, rows.values, facts))
     if _fits(given, facts) and nothing_improves(S.over(graph.values.dtype), graph.values):
-        walk = _walk_by_values(given, start, end)
+        weight, walk = _walk_by_values(given, start, end)
     else:
         found = best_walks(graph, S, start)
         if found.cycle is not None:
             raise improving(S, names, found.cycle[0], found.cycle, narrow(S, found.weight, dtype), None)
         walk = found.walk_to(start, end)
+        weight = None if walk is None else narrow(S, weight_of(graph, S, walk), dtype)
     if walk is None:
         return nothing_in(S, wanted), None
     vertices = walk if names is None else [names[v] for v in walk]
-    weight = narrow(S, weight_of(graph, S, walk), dtype)
     if wanted.names and wanted != dtype:  # a number has no byte order
         weight = convert(np.array([weight], dtype), wanted)[0]
     return as_python(weight), vertices
 
 
-def _walk_by_values(given: Operand, start: int, end: int) -> list[int] | None:
-    """The vertices of a best walk from the values of all walks from the source; None where there is none."""
+def _walk_by_values(given: Operand, start: int, end: int) -> tuple[Any, list[int] | None]:
+    """The value of the best walks between two vertices, and the vertices of one of them; None where there is none."""
     matrix = as_sparse(given)
     form = on_the_host(matrix, form_of(matrix), 1, True)
     x = Search(given.S, matrix, form).rows(np.array([start]), False)[0]
     before = best_trees(matrix, x, np.array([start]), end=end)[0]
-    return path_to(before, start, end) if start == end or before[end] >= 0 else None
+    return x[0, end], path_to(before, start, end) if start == end or before[end] >= 0 else None
 
 
 def _fits(given: Operand, facts: Facts) -> bool:
