@@ -73,6 +73,7 @@ from .results.path_stacks import StackedPaths as StackedPaths
 from .results.paths import Paths as Paths
 from .results.reachability import Reachability as Reachability
 from .results.reachability import reach as reach
+from .results.residual import residual as residual
 from .results.structure import bridges as bridges
 from .results.structure import components as components
 from .results.structure import find_cycle as find_cycle

@@ -1,0 +1,109 @@
+"""Residuals of the tropical algebras: the greatest X for which a product stays within bounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra.by_name import algebra
+from semiring.algebra.catalogue import max_plus, min_plus
+from semiring.algebra.semiring import Semiring
+from semiring.errors import LawError, SemiringError
+from semiring.operands.convert import as_dense
+from semiring.operands.dense import Dense
+from semiring.operands.devices import to_host
+from semiring.operands.operand import Operand
+from semiring.operands.read import operand
+from semiring.solvers.forms import same_dtype
+from semiring.solvers.task import Task, compute, options, own_algebra
+
+
+def residual(
+    A: Any, B: Any, S: Semiring | str | None = None, *, left: bool = False, device: str | None = None
+) -> Any:
+    """The greatest X with A ⊗ X ≤ B, or with X ⊗ A ≤ B, where a ≤ b means a ⊕ b = b.
+
+    In max-plus X has the largest numbers, so that no event of A ⊗ X is later than B allows: the latest starts of jobs
+    with deadlines. In min-plus a ≤ b says that the number a is not below b, and X has the smallest numbers.
+
+    Parameters
+    ----------
+    A : array_like, sparse matrix or graph, shape (…, m, k); with `left` (…, k, n)
+    B : array_like, sparse matrix or graph, shape (m,) or (…, m, n)
+        Of A's dtype. Where there is no edge nothing but "no way" is within the bound.
+    S : Semiring or str, optional
+        A tropical one: min or max, and +. Default: that of a `Matrix`, or of what `prepare` gives.
+    left : bool
+        Whether X stands on the left of A: the greatest X with X ⊗ A ≤ B.
+    device : {None, "cpu", "gpu"}
+        As in `matmul`.
+
+    Returns
+    -------
+    ndarray or Matrix, shape (k,) or (…, k, n); with `left` (…, m, k)
+        Where nothing bounds an entry it is the infinity that is not "no way": ∞ in max-plus.
+
+    Raises
+    ------
+    LawError
+        When S is no tropical algebra.
+    SemiringError
+        When shapes or dtypes do not fit, an entry is not an element, the dtype is unsigned or its numbers have no
+        negative.
+
+    Notes
+    -----
+    The entries are X_kj = min_i (B_ij − A_ik) in max-plus: a product with −Aᵀ over min-plus. In integers A ⊗ X ≤ B
+    holds exactly, in floats up to a rounding of each difference. R. A. Cuninghame-Green, Minimax algebra (1979); F.
+    Baccelli, G. Cohen, G. J. Olsder, J.-P. Quadrat, Synchronization and linearity, section 4.4 (1992).
+
+    Examples
+    --------
+    Two jobs need 3 and 5 hours before the first deadline, and the second one 2 before the other:
+
+    >>> import numpy as np
+    >>> import semiring as sr
+    >>> hours = np.array([[3.0, 5.0], [-np.inf, 2.0]])
+    >>> start = sr.residual(hours, np.array([10.0, 6.0]), sr.max_plus)
+    >>> start, sr.matmul(hours, start, sr.max_plus)
+    (array([7., 4.]), array([10.,  6.]))
+    """
+    S = own_algebra("residual", (A, B)) if S is None else algebra(S)
+    if not S.is_tropical:
+        raise LawError(f"residuals are of the tropical algebras, min or max and +; {S.name} is {S.notation}")
+    dual = max_plus if S.zero == np.inf else min_plus
+    a, b = (as_dense(operand(x, S, what)) for x, what in ((A, "A"), (B, "B")))
+    for given in (a, b):
+        _ = given.facts  # refuses what is not an element
+    same_dtype(a, b)
+    if len(a.shape) < 2:
+        raise SemiringError(f"A must be a matrix, and has shape {a.shape}")
+    negated, bound = _over(dual, a, np.swapaxes(_negative(a), -1, -2)), _over(dual, b, b.array)
+    pair = (bound, negated) if left else (negated, bound)
+    return compute(Task("matmul", dual, pair, options(device=device), (None,)))
+
+
+def _over(S: Semiring, given: Dense, array: Any) -> Operand:
+    """Other elements in place of an operand's, over another algebra; answers are still wrapped as its own."""
+    return type(given)(array, S, given.what, given.wrap, given.names, given.of_graph)
+
+
+def _negative(given: Dense) -> Any:
+    """−A, the infinities exchanged."""
+    array, dtype = given.array, given.dtype
+    if dtype.kind == "f":
+        return -array
+    if dtype.kind != "i":
+        raise SemiringError(f"residuals need numbers below zero, which {dtype} does not have; convert A and B to a "
+                            "signed dtype")
+    limits = np.iinfo(dtype)
+    if bool((array == -limits.max).any()):
+        place = np.argwhere(to_host(array) == -limits.max)[0].tolist()
+        raise SemiringError(f"A{place} is {-limits.max}, whose negative stands for infinity in {dtype}; convert A and "
+                            "B to a wider dtype")
+    highest = array == limits.max
+    result = -array  # the lowest is its own negative
+    result[array == limits.min] = limits.max
+    result[highest] = limits.min
+    return result

@@ -1,0 +1,71 @@
+"""Residuals: nothing greater fits, for every vector, in all forms of input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import semiring as sr
+
+inf = np.inf
+LOW, HIGH = np.iinfo(np.int8).min, np.iinfo(np.int8).max
+ELEMENTS = {"f8": [-inf, inf, 0.0, 1.0, -2.0, 3.0], "i1": [LOW, HIGH, 0, 1, -2, 3]}
+
+
+@pytest.mark.parametrize("left", [False, True])
+@pytest.mark.parametrize("dtype", ELEMENTS)
+@pytest.mark.parametrize("S", [sr.min_plus, sr.max_plus], ids=lambda S: S.name)
+def test_a_vector_fits_just_if_it_is_no_greater(S: sr.Semiring, dtype: str, left: bool) -> None:
+    elements = st.sampled_from(ELEMENTS[dtype])
+    T = S.over(dtype)
+
+    def at_most(x: np.ndarray, y: np.ndarray) -> bool:
+        return bool((T.add(x, y) == y).all())
+
+    @settings(max_examples=150, deadline=None)
+    @given(st.data(), st.integers(1, 3), st.integers(1, 3), st.integers(1, 2))
+    def check(data: st.DataObject, m: int, k: int, n: int) -> None:
+        def matrix(*shape: int) -> np.ndarray:
+            size = shape[0] * shape[1]
+            drawn = data.draw(st.lists(elements, min_size=size, max_size=size))
+            return np.array(drawn, dtype).reshape(shape)
+
+        A, B, Y = matrix(m, k), matrix(m, n), matrix(k, n)
+        X = sr.residual(A.T, B.T, S, left=True).T if left else sr.residual(A, B, S)
+        assert X.shape == (k, n) and X.dtype == np.dtype(dtype)
+        assert at_most(sr.matmul(A, X, S), B)
+        assert at_most(sr.matmul(A, Y, S), B) is at_most(Y, X)
+
+    check()
+
+
+def test_names_stacks_vectors_and_sparse_matrices() -> None:
+    M = sr.adjacency([("a", "b", 2.0), ("b", "a", 5.0)], sr.max_plus)
+    X = sr.residual(M, M)
+    assert isinstance(X, sr.Matrix) and X.semiring is sr.max_plus and X["a", "a"] == 0.0
+    A = np.array([[1.0, -inf], [2.0, 3.0]])
+    b = np.array([4.0, 9.0])
+    assert sr.residual(A, b, "max-plus").tolist() == [3.0, 6.0]
+    assert sr.residual(np.stack([A, A + 1]), np.stack([A, A]), sr.max_plus).shape == (2, 2, 2)
+    csr = sp.csr_array(np.array([[1.0, 0], [2.0, 3.0]]))  # what is not stored is no way
+    assert sr.residual(csr, b, sr.max_plus).tolist() == [3.0, 6.0]
+
+
+def test_what_is_refused() -> None:
+    with pytest.raises(sr.LawError, match="tropical"):
+        sr.residual(np.eye(2), np.eye(2), sr.plus_times)
+    with pytest.raises(sr.SemiringError, match="signed"):
+        sr.residual(np.eye(2, dtype="u1"), np.eye(2, dtype="u1"), sr.min_plus)
+    with pytest.raises(sr.SemiringError, match=r"A\[0, 1\] is -127"):
+        sr.residual(np.array([[0, -127]], np.int8), np.array([0], np.int8), sr.max_plus)
+    with pytest.raises(sr.SemiringError, match="do not fit"):
+        sr.residual(np.eye(2), np.ones(3), sr.max_plus)
+    with pytest.raises(sr.SemiringError, match="must be a matrix"):
+        sr.residual(np.ones(2), np.ones(2), sr.max_plus)
+    with pytest.raises(sr.SemiringError, match="NaN"):
+        sr.residual(np.eye(2), np.array([1.0, np.nan]), sr.max_plus)
+    with pytest.raises(sr.SemiringError, match="needs an algebra"):
+        sr.residual(np.eye(2), np.eye(2))
