@@ -49,6 +49,7 @@ operands
 solvers
 results
 api
+explain
 cli
 __main__
 """.split("\n")

@@ -1,0 +1,1 @@
+"""Algebras and schedules as pages that people step through."""
