@@ -102,8 +102,7 @@ def _draw(
     S = C.semiring
     title = f"{S.name} closure of {arguments.file.name}"
     if places is None:
-        zero = S.zero_in(C.dtype)
-        draw_heat_map(arguments.plot, C.array, zero, title=title, subtitle=S.description, names=C.names)
+        draw_heat_map(arguments.plot, C, title=title, subtitle=S.description)
         return
     value = show(C.array[route[0], route[-1]])
     label = f"from {label_of(C, route[0])} to {label_of(C, route[-1])}: {value}, {len(route) - 1} edges"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import warnings
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -13,7 +14,7 @@ import numpy as np
 from semiring.errors import SemiringError, SemiringWarning
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import is_integer
-from semiring.graphs.texts import is_same, quoted, shown
+from semiring.graphs.texts import infinities, is_same, quoted, readable, shown
 
 from .streams import created, suffix
 
@@ -73,15 +74,11 @@ def _names(path: Path, names: list[Any]) -> np.ndarray:
 
 
 def write_table(path: Path, M: Matrix) -> None:
-    zero = M.semiring.zero_in(M.dtype)
-    vertices = range(M.n) if M.names is None else M.names
     with created(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
         writer = csv.writer(text, delimiter="\t" if suffix(path) == ".tsv" else ",", lineterminator="\n")
         try:
-            writer.writerow(["", *vertices])
-            for vertex, row in zip(vertices, M.array, strict=True):
-                writer.writerow([vertex, *_cells(row, zero)])
+            writer.writerows(table_of(M))
         except UnicodeEncodeError as e:
             letter = quoted(e.object[e.start])
             raise SemiringError(f"{shown(path)}: {letter} is not a character that UTF-8 has") from None
@@ -89,16 +86,28 @@ def write_table(path: Path, M: Matrix) -> None:
             text.detach()
 
 
-def _cells(row: np.ndarray, zero: Any) -> list[Any]:
+def table_of(M: Matrix) -> Iterator[list[Any]]:
+    """The rows of a table with vertices in the first row and column, one by one; the zero is an empty cell."""
+    zero, infinite = M.semiring.zero_in(M.dtype), infinities(M.semiring, M.dtype)
+    vertices = range(M.n) if M.names is None else M.names
+    yield ["", *vertices]
+    for vertex, row in zip(vertices, M.array, strict=True):
+        yield [vertex, *_cells(row, zero, infinite)]
+
+
+def _cells(row: np.ndarray, zero: Any, infinite: Mapping[Any, Any]) -> list[Any]:
     """The elements of a row as a table shows them, the zero as an empty text."""
-    if row.dtype.hasobject:
-        return ["" if is_same(x, zero) else x for x in row]
+    if row.dtype.kind in "OV":
+        return ["" if is_same(x, zero) else readable(x, infinite) for x in row]
     if row.dtype.kind == "b":
         values = row.astype(np.uint8).tolist()
     elif row.dtype in (np.float16, np.float32):
         values = list(map(str, row))  # the shortest text of a short float, not its digits as a double
     else:
         values = row.tolist()
+    for limit, x in infinite.items():
+        for j in np.flatnonzero(row == limit):
+            values[j] = x
     return ["" if absent else value for value, absent in zip(values, (row == zero).tolist(), strict=True)]
 
 
