@@ -158,7 +158,7 @@ LATE = {
     "semiring.results.paths": "paths are asked for by one verb, and need the searches",
     "semiring.results.staged_paths": "likewise",
     "semiring.solvers.search": "vertices by name, for the same verb",
-    "semiring.cli.demo": "a command that few give", "semiring.cli.plot": "pictures", "semiring.files.formats": "files",
+    "semiring.cli.demo": "a command that few give", "semiring.cli.plot": "pictures",
     "semiring.kernels.cpu.compile.cache": "what `info` says of the cache",
     "semiring.kernels.cpu.compile.threads": "what `info` says of threads",
     "semiring.machine.memory": "what `info` says of memory",

@@ -6,14 +6,21 @@ import csv
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from semiring.algebra.semiring import Semiring
-from semiring.files.writers import table_of
+from semiring.errors import SemiringError
+from semiring.files.formats import FORMATS, WRITERS
+from semiring.files.streams import suffix
+from semiring.files.writers import table_of, write_lines
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import infinities, readable, shown
+
+MATRICES = tuple(ending for ending, kind in FORMATS.items() if kind in WRITERS)
+TABLES = (".csv", ".tsv")  # files of lines
 
 
 def element_text(S: Semiring, dtype: np.dtype) -> Callable[[Any], Any]:
@@ -25,6 +32,30 @@ def write_rows(rows: Iterable[Sequence[Any]]) -> None:
     """Tab-separated text on stdout, a row a line: control characters in names are escaped as in Python."""
     writer = csv.writer(sys.stdout, delimiter="\t", lineterminator="\n")
     writer.writerows([shown(x) if isinstance(x, str) else x for x in row] for row in rows)
+
+
+def check_output(path: Path | None, endings: Sequence[str], what: str) -> None:
+    """Refuse what cannot be written, before it is computed.
+
+    Raises
+    ------
+    SemiringError
+        When a file of this ending does not hold it, or is to lie in a folder that is not there.
+    """
+    if path is None:
+        return
+    if suffix(path) not in endings:
+        raise SemiringError(f"{shown(path)}: {what} is written as {', '.join(endings)}")
+    if not path.absolute().parent.is_dir():
+        raise SemiringError(f"{shown(path)}: there is no folder {shown(path.parent)}")
+
+
+def put_rows(path: Path | None, rows: Iterable[Sequence[Any]]) -> None:
+    """Rows to a .csv or .tsv file, or to stdout where there is no path, one after the other."""
+    if path is None:
+        write_rows(rows)
+    else:
+        write_lines(path, rows)
 
 
 def write_matrix(M: Matrix) -> None:

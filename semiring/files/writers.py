@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -74,11 +74,16 @@ def _names(path: Path, names: list[Any]) -> np.ndarray:
 
 
 def write_table(path: Path, M: Matrix) -> None:
+    write_lines(path, table_of(M))
+
+
+def write_lines(path: Path, rows: Iterable[Sequence[Any]]) -> None:
+    """A .csv or .tsv file of rows, one after the other."""
     with created(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
         writer = csv.writer(text, delimiter="\t" if suffix(path) == ".tsv" else ",", lineterminator="\n")
         try:
-            writer.writerows(table_of(M))
+            writer.writerows(rows)
         except UnicodeEncodeError as e:
             letter = quoted(e.object[e.start])
             raise SemiringError(f"{shown(path)}: {letter} is not a character that UTF-8 has") from None
