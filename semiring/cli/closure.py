@@ -8,15 +8,14 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from semiring.algebra.laws import show
 from semiring.api import closure
 from semiring.errors import SemiringError
 from semiring.files.formats import write_matrix as write_file
 from semiring.files.streams import suffix
 from semiring.files.writers import save_array
-from semiring.graphs.graph import Graph
 from semiring.graphs.matrix import Matrix
-from semiring.graphs.texts import shown
+from semiring.graphs.texts import count_text, infinities, shown
+from semiring.graphs.texts import element_text as one_text
 
 from .inputs import (
     NAMED,
@@ -147,16 +146,18 @@ def _draw_map(
 
     if len(found) > MOST_ROUTES:
         raise SemiringError(f"a map shows {MOST_ROUTES} paths at most, and --from and --to make {len(found)}")
-    graph: Graph = given.graph
+    graph, infinite = given.graph, infinities(given.S, given.A.callers_dtype)
     lost = next((pair for pair in found if not pair.walk), None)
     if lost is not None:
         raise SemiringError(f"there is no way from {shown(lost.source)} to {shown(lost.target)} to be drawn")
 
     def routes() -> Iterator[Route]:
-        for pair in found:
-            edges = len(pair.walk) - 1
-            label = f"from {shown(pair.source)} to {shown(pair.target)}: {show(pair.value)}, {edges} edges"
-            yield Route([graph.index(v) for v in pair.walk], label)
+        for k, pair in enumerate(found):
+            value = one_text(pair.value, None, "", infinite)
+            edges = count_text(len(pair.walk) - 1, "edge", "edges")
+            label = f"from {shown(pair.source)} to {shown(pair.target)}: {value}, {edges}"
+            width = 2.2 + 2 * (len(found) - 1 - k)  # what lies on top covers none that goes the same way
+            yield Route([graph.index(v) for v in pair.walk], label, width)
 
     points, unit = places
     draw_map(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -15,7 +14,7 @@ from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.files.formats import FORMATS, WRITERS
 from semiring.files.streams import suffix
-from semiring.files.writers import table_of, write_lines
+from semiring.files.writers import put_lines, table_of, write_lines
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import infinities, readable, shown
 
@@ -30,8 +29,7 @@ def element_text(S: Semiring, dtype: np.dtype) -> Callable[[Any], Any]:
 
 def write_rows(rows: Iterable[Sequence[Any]]) -> None:
     """Tab-separated text on stdout, a row a line: control characters in names are escaped as in Python."""
-    writer = csv.writer(sys.stdout, delimiter="\t", lineterminator="\n")
-    writer.writerows([shown(x) if isinstance(x, str) else x for x in row] for row in rows)
+    put_lines(sys.stdout, ([shown(x) if isinstance(x, str) else x for x in row] for row in rows), "\t")
 
 
 def check_output(path: Path | None, endings: Sequence[str], what: str) -> None:

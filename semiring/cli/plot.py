@@ -80,7 +80,7 @@ def draw_map(
     edges : str
         What the legend calls the edges.
     routes : sequence of Route
-        The ends of the first are marked and named; other vertices are named where there are few, and where their names
+        Their ends are marked and named; other vertices are named where there are few, and where their names
         do not cover others.
     circled : sequence of int
         Vertices within a ring, which the legend calls `circle`.
@@ -106,7 +106,10 @@ def draw_map(
             x, y, color=COLOURS[k % len(COLOURS)], linewidth=route.width, label=route.label,
             solid_capstyle="round", solid_joinstyle="round", zorder=3 + k,
         )
-    ends = list(dict.fromkeys([routes[0].vertices[0], routes[0].vertices[-1]])) if routes else []
+    ends: dict[int, str] = {}  # and the colour of the first route that ends there
+    for k, route in enumerate(routes):
+        for v in (route.vertices[0], route.vertices[-1]):
+            ends.setdefault(v, COLOURS[k % len(COLOURS)])
     others = [v for v in range(len(positions)) if v not in ends] if len(positions) <= NAMED else []
     _mark(axes, positions, ends, others)
     written = [_name(axes, positions, v, names, v in ends) for v in [*ends, *others]]
@@ -209,10 +212,10 @@ def _field(positions: NDArray[np.float64]) -> tuple[NDArray[np.float64], float, 
     return (low + high) / 2, wide, max(tall, wide * FLATTEST)
 
 
-def _mark(axes: Any, positions: NDArray[np.float64], ends: Sequence[int], others: Sequence[int]) -> None:
-    """The vertices that have names, and the ends of the first route larger."""
-    for v in ends:
-        axes.plot(*positions[v], "o", markersize=7.5, color=COLOURS[0], markeredgecolor="white", markeredgewidth=1.4,
+def _mark(axes: Any, positions: NDArray[np.float64], ends: dict[int, str], others: Sequence[int]) -> None:
+    """The vertices that have names, and the ends of routes larger."""
+    for v, colour in ends.items():
+        axes.plot(*positions[v], "o", markersize=7.5, color=colour, markeredgecolor="white", markeredgewidth=1.4,
                   zorder=9)
     for v in others:
         axes.plot(*positions[v], "o", markersize=4, color=FAINT, zorder=2)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TextIO
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from semiring.graphs.texts import infinities, is_same, quoted, readable, shown
 
 from .streams import created, suffix
 
+SEPARATORS = ",;\t"
 BLOCK = 1 << 16  # entries of a matrix that are text at a time
 
 
@@ -81,14 +83,26 @@ def write_lines(path: Path, rows: Iterable[Sequence[Any]]) -> None:
     """A .csv or .tsv file of rows, one after the other."""
     with created(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
-        writer = csv.writer(text, delimiter="\t" if suffix(path) == ".tsv" else ",", lineterminator="\n")
         try:
-            writer.writerows(rows)
+            put_lines(text, rows, "\t" if suffix(path) == ".tsv" else ",")
         except UnicodeEncodeError as e:
             letter = quoted(e.object[e.start])
             raise SemiringError(f"{shown(path)}: {letter} is not a character that UTF-8 has") from None
         finally:
             text.detach()
+
+
+def put_lines(text: TextIO, rows: Iterable[Sequence[Any]], separator: str) -> None:
+    """Rows as lines of text, which read as they were, whatever separates fields is guessed to be by who reads them.
+
+    So texts are in quotation marks in a row in which one holds another separator than that of the lines, or would begin
+    a comment.
+    """
+    plain = csv.writer(text, delimiter=separator, lineterminator="\n")
+    marked = csv.writer(text, delimiter=separator, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+    doubtful = re.compile(f"[{SEPARATORS.replace(separator, '')}]|^[#%]").search
+    for row in rows:
+        (marked if any(isinstance(x, str) and doubtful(x) for x in row) else plain).writerow(row)
 
 
 def table_of(M: Matrix) -> Iterator[list[Any]]:

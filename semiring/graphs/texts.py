@@ -29,7 +29,8 @@ def shown(name: Any) -> str:
     >>> print(shown("red\x1b[31m"))
     red\x1b[31m
     """
-    return OBEYED.sub(lambda found: repr(found[0])[1:-1], str(name))
+    text = str(name)
+    return text if text.isprintable() else OBEYED.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 def infinities(S: Semiring, dtype: np.dtype) -> dict[Any, Any]:
@@ -112,8 +113,8 @@ def _plain(value: Any, infinite: Mapping[Any, Any]) -> str:
         return "[" + ", ".join(_plain(part, infinite) for part in value) + "]"
     if isinstance(value, (bool, np.bool_)):
         return str(int(value))
-    if infinite and int(value) in infinite:
-        value = infinite[int(value)]
+    if isinstance(value, (int, np.integer)):
+        value = infinite.get(int(value), value)
     if isinstance(value, (float, np.floating)):
         if np.isinf(value):
             return "∞" if value > 0 else "-∞"

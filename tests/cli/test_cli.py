@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -181,6 +183,24 @@ def test_a_full_disk_is_one_line(roads: Path, arguments: tuple[str, ...]) -> Non
     with open("/dev/full", "w") as full:
         done = subprocess.run(called, stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 2 and done.stderr == "semiring: the answer: No space left on device\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_ctrl_c_leaves_the_file_that_was_there(tmp_path: Path) -> None:
+    (tmp_path / "g.csv").write_text("".join(f"{i},{(i + 1) % 2000},1\n" for i in range(2000)))
+    (tmp_path / "d.csv").write_text("before")
+    with subprocess.Popen(
+        [sys.executable, "-m", "semiring", "closure", "g.csv", "--algebra", "min-plus", "--path", "-o", "d.csv"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path,
+    ) as process:
+        while not list(tmp_path.glob(".d.csv.*")):  # what is being written
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        assert process.communicate() == (b"", b"")
+    assert process.returncode == cli.INTERRUPTED
+    assert (tmp_path / "d.csv").read_text() == "before"
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["d.csv", "g.csv"]
 
 
 def test_progress_is_told_when_it_is_asked_for(call, roads: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -12,9 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
+from semiring import cli
 from semiring.cli import pairs as module
 from semiring.cli.inputs import Given
 from semiring.cli.pairs import Asked, pairs
+from semiring.files.writers import write_lines
 from semiring.graphs.texts import is_same
 from semiring.machine import memory
 from semiring.operands.sparse import read_graph
@@ -22,6 +25,7 @@ from semiring.operands.sparse import read_graph
 N = 5
 EDGES = st.lists(st.tuples(st.integers(0, N - 1), st.integers(0, N - 1), st.integers(0, 6)), max_size=12)
 ENDS = st.none() | st.lists(st.integers(0, N - 1), min_size=1, max_size=N, unique=True)
+NAMES = st.text("ab ,;#\"'é木", min_size=1, max_size=6).filter(lambda name: name == name.strip())
 WEIGHTS = {"boolean": lambda w: w % 2, "shortest_hops": lambda w: (w, 1), "widest_shortest": lambda w: (w, 7 - w)}
 
 
@@ -121,6 +125,17 @@ def test_files_of_pairs(call, roads: Path, tmp_path: Path) -> None:
     back = sr.read_graph(tmp_path / "d.tsv")  # what was written is a graph, in which no way is no edge
     again = sr.closure(back, sr.min_plus)
     assert again["Bute", "Ayr"] == np.inf and again["Ayr", "Dale"] == 7
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(NAMES, min_size=2, max_size=4, unique=True), st.sampled_from([".csv", ".tsv"]))
+def test_names_that_are_written_are_read_back(names: list[str], ending: str) -> None:
+    with TemporaryDirectory() as folder:
+        given_file, out = Path(folder) / "g.csv", Path(folder) / f"d{ending}"
+        write_lines(given_file, [["from", "to", "km"], *([a, b, 1] for a, b in pairwise(names))])
+        assert cli.main(["closure", str(given_file), "--algebra", "min-plus", "--from", names[0], "-o", str(out)]) == 0
+        back = sr.read_graph(out, header=False)
+    assert list(back.edges()) == [(names[0], name, k) for k, name in enumerate(names)]
 
 
 def test_nothing_of_all_pairs_is_made_for_a_few(call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -109,7 +109,7 @@ def test_a_map_has_its_roads_routes_and_names(drawn: list[Any]) -> None:
     assert [float(v[0]) for v in ring.get_data()] == [10, 5]
     assert {"Ayr", "Bute", "Coll", "Dale", "roads", "of a square", "2 km"} == set(texts(axes))
     bold = {t.get_text() for t in axes.texts if t.get_fontweight() == "bold"}
-    assert bold == {"Ayr", "Coll", "roads"}, "the ends of the first route stand out"
+    assert bold == {"Ayr", "Coll", "Dale", "roads"}, "the ends of routes stand out"
 
 
 @pytest.mark.parametrize(
