@@ -158,7 +158,7 @@ HEAVY = "numba llvmlite scipy rich networkx matplotlib cupy pymetis jax".split()
 LATE = {
     "semiring.results.path_stacks": "paths are asked for by one verb, and need the searches",
     "semiring.solvers.search": "vertices by name, for the same verb",
-    "semiring.cli.demo": "a command that few give", "semiring.cli.plot": "pictures", "semiring.files.formats": "files",
+    "semiring.cli.demo": "a command that few give", "semiring.cli.plot": "pictures",
     "semiring.kernels.cpu.compile.cache": "what `info` says of the cache",
     "semiring.kernels.cpu.compile.threads": "what `info` says of threads",
     "semiring.machine.memory": "what `info` says of memory",

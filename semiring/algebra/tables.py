@@ -5,12 +5,17 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Sequence
 
+CAPTION = "white-space: nowrap; text-align: left"
+
 
 def html_table(caption: str, rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> str:
     """A table in HTML, in which every text is escaped; the first cell of a row is its heading.
 
-    >>> html_table("<a>", [("b", "c")])
-    '<table><caption>&lt;a&gt;</caption><tbody><tr><th>b</th><td>c</td></tr></tbody></table>'
+    The caption stays on one line, also above a narrow table.
+
+    >>> page = html_table("<a>", [("b", "c")])
+    >>> page.removeprefix(f'<table><caption style="{CAPTION}">')
+    '&lt;a&gt;</caption><tbody><tr><th>b</th><td>c</td></tr></tbody></table>'
     """
 
     def cells(row: Iterable[str], tag: str) -> str:
@@ -18,4 +23,4 @@ def html_table(caption: str, rows: Iterable[Sequence[str]], head: Sequence[str] 
 
     top = f"<thead><tr>{cells(head, 'th')}</tr></thead>" if head else ""
     body = "".join(f"<tr>{cells(row[:1], 'th')}{cells(row[1:], 'td')}</tr>" for row in rows)
-    return f"<table><caption>{html.escape(caption)}</caption>{top}<tbody>{body}</tbody></table>"
+    return f'<table><caption style="{CAPTION}">{html.escape(caption)}</caption>{top}<tbody>{body}</tbody></table>'

@@ -46,13 +46,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     except MemoryError as e:
         return _complain(f"there is not enough memory: {e or 'use a narrower dtype or a part of the graph'}")
     except BrokenPipeError:
-        # What is still buffered has no reader; Python would complain of it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_stdout()
         return BROKEN_PIPE
     except OSError as e:
+        _drop_stdout()
         return _complain(f"{e.filename or 'the answer'}: {e.strerror or e}")
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+def _drop_stdout() -> None:
+    """What is still buffered has no reader, or no room; Python would complain of it at exit."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _complain(problem: object) -> int:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
 from semiring import __version__
 from semiring.solvers.methods import SCHEDULES
 
-from . import closure, commands
+from . import closure, commands, questions
 
 BAD_INPUT = 2
 
@@ -39,7 +40,8 @@ def parser() -> Parser:
         description="Closures, equations and best paths of graphs, over any algebra.",
     )
     result.add_argument("--version", action="version", version=f"semiring {__version__}")
-    added = result.add_subparsers(title="commands", required=True, metavar="COMMAND", parser_class=Parser)
+    result.set_defaults(run=partial(_help, result))
+    added = result.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
 
     def command(name: str, run: Callable[[argparse.Namespace], int], summary: str, more: str = "") -> Parser:
         made: Parser = added.add_parser(
@@ -50,19 +52,22 @@ def parser() -> Parser:
 
     p = command(
         "closure", closure.run, "the closure A* of a graph's matrix",
-        "Prints the matrix as tab-separated text, empty where it holds the algebra's zero; or with --from, --to or "
-        "both a line for each pair: from, to, value.",
+        "Prints the matrix as tab-separated text, empty where it holds the algebra's zero; or with --from, --to, "
+        "--path or --limit a line for each pair: from, to, value. Only what these ask for is computed.",
     )
     _graph_arguments(p)
-    p.add_argument("--from", dest="source", metavar="A", help="only from this vertex")
-    p.add_argument("--to", dest="target", metavar="B", help="only to this vertex")
-    p.add_argument("--path", action="store_true", help="with --from and --to: a best path's vertices end the line")
+    p.add_argument("--from", dest="source", metavar="A", action="append",
+                   help="only from this vertex; may be given again")
+    p.add_argument("--to", dest="target", metavar="B", action="append", help="only to this vertex; may be given again")
+    p.add_argument("--path", action="store_true", help="a best path's vertices end each line")
+    p.add_argument("--limit", metavar="VALUE", help="only pairs whose value is not worse: 5, or 5,2 for records")
     p.add_argument("--not-reflexive", action="store_true", help="A⁺ = A ⊗ A*: without the way of no edges")
     p.add_argument("--packed", action="store_true",
                    help="a bit for each pair, for --algebra boolean: 262,144 vertices take 8 GiB")
-    p.add_argument("--method", default="auto", help=f"{', '.join(SCHEDULES)}; chosen when absent")
-    p.add_argument("--plot", type=Path, metavar="PNG", help="draw the matrix, or with --positions the best path")
+    p.add_argument("--method", default="auto", help=f"of the whole closure: {', '.join(SCHEDULES)}; chosen when absent")
+    p.add_argument("--plot", type=Path, metavar="PNG", help="draw the matrix, or with --positions the best paths")
     p.add_argument("--positions", type=Path, metavar="CSV", help="places: vertex, x, y, or longitude and latitude")
+    _progress_arguments(p)
 
     p = command(
         "solve", commands.run_solve, "the least solution of X = A ⊗ X ⊕ B",
@@ -71,6 +76,44 @@ def parser() -> Parser:
     _graph_arguments(p)
     p.add_argument("rhs", type=Path, metavar="RHS",
                    help="B: a .npy array, or text with a vertex and its values a line; others are zero")
+    _progress_arguments(p)
+
+    p = command(
+        "nearest", questions.run_nearest, "for every vertex the best of some places",
+        "Prints a line for each vertex: its name, the place (empty where no way leads), and the value.",
+    )
+    _graph_arguments(p)
+    places = p.add_mutually_exclusive_group(required=True)
+    places.add_argument("--from", dest="source", metavar="A", action="append",
+                        help="a place to come from; may be given again")
+    places.add_argument("--to", dest="target", metavar="B", action="append",
+                        help="a place to go to; may be given again")
+    p = command(
+        "power", questions.run_power, "the ⊕ over all walks of so many edges",
+        "Prints a line for each pair that such a walk joins: from, to, value.",
+    )
+    _graph_arguments(p)
+    p.add_argument("edges", type=int, metavar="K", help="the number of edges")
+    p = command(
+        "cycle-mean", questions.run_cycle_mean, "the best mean weight of a cycle, and the cycle",
+        "For algebras whose ⊕ is min or max and whose ⊗ is +.",
+    )
+    _graph_arguments(p)
+    p = command(
+        "longest-path", questions.run_longest_path, "the critical path of a graph without cycles",
+        "Prints its weight and its vertices.",
+    )
+    _file_arguments(p)
+    _weight_arguments(p)
+    p.add_argument("--from", dest="source", metavar="A", help="where it begins")
+    p.add_argument("--to", dest="target", metavar="B", help="where it ends")
+    p = command("components", questions.run_components, "the strongly connected components, one a line")
+    _file_arguments(p)
+    p.add_argument("--weak", action="store_true", help="take edges without their direction")
+    p.set_defaults(weight=None)
+    p = command("order", questions.run_order, "a topological order of a graph without cycles, a vertex a line")
+    _file_arguments(p)
+    p.set_defaults(weight=None)
 
     p = command(
         "laws", commands.run_laws, "try the laws of semirings on an algebra", "Ends with status 1 if one fails."
@@ -92,23 +135,45 @@ def parser() -> Parser:
 
 
 def _graph_arguments(p: Parser) -> None:
-    p.add_argument("file", type=Path, metavar="FILE",
-                   help="a graph: .csv .tsv .txt .mtx .gr .npy .npz .graphml, also compressed")
+    _file_arguments(p)
+    _weight_arguments(p)
     p.add_argument("--algebra", required=True, metavar="NAME", help="from the catalogue, or FILE.py:NAME")
-    p.add_argument("-o", "--output", type=Path, metavar="OUT", help="write to a file: .npy .npz .csv .tsv .mtx")
     p.add_argument("--dtype", metavar="TYPE", help="of the matrix, as NumPy names it: f4, int16, …")
+    p.add_argument("--append", metavar="VALUES", help="components after the weight, for records: 1 or 0,inf")
+
+
+def _file_arguments(p: Parser) -> None:
+    p.add_argument("file", type=Path, metavar="FILE",
+                   help="a graph: .csv .tsv .txt .mtx .gr .npy .npz .graphml, also compressed; - is standard input")
+    p.add_argument("-o", "--output", type=Path, metavar="OUT",
+                   help="write to a file, which is replaced when the new one is whole: .csv .tsv; matrices also .npy "
+                   ".npz .mtx")
     direction = p.add_mutually_exclusive_group()
     direction.add_argument("--directed", action="store_true", default=None, help="every edge goes one way")
     direction.add_argument("--undirected", action="store_false", dest="directed", help="every edge goes both ways")
-    weights = p.add_mutually_exclusive_group()
-    weights.add_argument("--weight", metavar="COLUMN", default="weight", action=_Columns,
-                         help="the column or attribute of weights; may be given again, for records")
-    weights.add_argument("--unweighted", action="store_const", const=None, dest="weight", help="every edge weighs 1")
-    p.add_argument("--format", metavar="FORMAT", help="what FILE is, where its ending does not say: csv, mtx, …")
+    p.add_argument("--format", metavar="FORMAT",
+                   help="what FILE is, where its ending does not say: csv, mtx, …; of standard input a list of edges")
     header = p.add_mutually_exclusive_group()
     header.add_argument("--header", action="store_true", default=None, help="the first line names the columns")
     header.add_argument("--no-header", action="store_false", dest="header", help="the first line is an edge")
     p.add_argument("--text-names", action="store_const", const=str, dest="names",
                    help="vertices are names, also where they look like numbers")
-    p.add_argument("--append", metavar="VALUES", help="components after the weight, for records: 1 or 0,inf")
     p.add_argument("--compact", action="store_true", help="leave out vertices without edges")
+
+
+def _weight_arguments(p: Parser) -> None:
+    weights = p.add_mutually_exclusive_group()
+    weights.add_argument("--weight", metavar="COLUMN", default="weight", action=_Columns,
+                         help="the column or attribute of weights; may be given again, for records")
+    weights.add_argument("--unweighted", action="store_const", const=None, dest="weight", help="every edge weighs 1")
+
+
+def _progress_arguments(p: Parser) -> None:
+    p.add_argument("--progress", action=argparse.BooleanOptionalAction, default=None,
+                   help="tell on stderr how far the work is, also where that is no terminal; or never")
+
+
+def _help(parser: Parser, arguments: argparse.Namespace) -> int:
+    """What there is to ask for, where nothing was asked."""
+    parser.print_help()
+    return 0

@@ -3,69 +3,111 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from semiring.algebra.laws import show
-from semiring.api import closure, path
+from semiring.api import closure
 from semiring.errors import SemiringError
-from semiring.graphs.graph import Graph
+from semiring.files.formats import write_matrix as write_file
+from semiring.files.streams import suffix
+from semiring.files.writers import save_array
 from semiring.graphs.matrix import Matrix
-from semiring.graphs.texts import shown
+from semiring.graphs.texts import count_text, infinities, shown
+from semiring.graphs.texts import element_text as one_text
 
-from .inputs import algebra_of, graph_of, label_of, matrix_of, vertex_of
-from .output import element_text, write_matrix, write_rows
+from .inputs import (
+    NAMED,
+    STDIN,
+    Given,
+    algebra_of,
+    element_of,
+    given_of,
+    graph_of,
+    label_of,
+    positions_of,
+    progress_of,
+)
+from .output import MATRICES, TABLES, check_output, element_text, put_rows, write_matrix
+from .pairs import Asked, Pair, pairs
 from .tables import positions
+
+MOST_ROUTES = 4  # that a map shows, each in its colour
 
 
 def run(arguments: argparse.Namespace) -> int:
     """The closure A* over any algebra."""
     if arguments.packed:
         return _packed(arguments)
-    for needs, given in (("--path", arguments.path), ("--positions", arguments.positions)):
-        if given and (arguments.source is None or arguments.target is None):
-            raise SemiringError(f"{needs} needs --from and --to, the ends of the path")
-    if arguments.positions and not arguments.plot:
-        raise SemiringError("--positions places vertices on a map: add --plot PNG")
+    some = arguments.source is not None or arguments.target is not None
+    some = some or arguments.path or arguments.limit is not None
+    _refuse(arguments, some)
     if arguments.plot:
         from .plot import require_matplotlib
 
         require_matplotlib()
-    graph, A = matrix_of(arguments)
-    S = A.semiring
-    source, target = _ends(arguments, A)
-    places = positions(arguments.positions, graph) if arguments.positions else None
-    C = closure(A, S, method=arguments.method, reflexive=not arguments.not_reflexive, progress=True)
-    route: list[int] = []
-    if source is not None and target is not None and (arguments.path or places is not None):
-        vertices = path(A, S, label_of(A, source), label_of(A, target))[1]
-        route = [A.index(v) for v in vertices or ()]
-        if places is not None and not route:
-            ends = f"from {shown(label_of(A, source))} to {shown(label_of(A, target))}"
-            raise SemiringError(f"there is no way {ends} to be drawn")
-
-    if source is not None or target is not None:
-        rows, columns = _chosen(A.n, source, target)
-        steps = [label_of(A, v) for v in route] if arguments.path else []
-        text = element_text(S, C.dtype)
-        write_rows([label_of(A, i), label_of(A, j), text(C.array[i, j]), *steps] for i in rows for j in columns)
-    elif arguments.output is None and arguments.plot is None:
-        write_matrix(C)
-    if arguments.output is not None:
-        from semiring.files.formats import write_matrix as write_file
-
-        write_file(arguments.output, C)
-    if arguments.plot:
-        _draw(arguments, graph, C, places, route)
+    given = given_of(arguments)
+    asked = _asked(arguments, given)
+    progress = progress_of(arguments, "closure")
+    places = positions(arguments.positions, given.graph) if arguments.positions else None
+    if some:
+        streaming = sys.stdout.isatty() and arguments.output is None  # a bar would stand between the lines
+        found: Iterable[Pair] = pairs(given, asked, False if streaming else progress)
+        if places is not None:
+            found = list(found)
+            _draw_map(arguments, given, found, places)
+        _write_pairs(arguments, given, asked, found)
+    if not some or (arguments.plot and places is None):
+        C = closure(given.A, given.S, method=arguments.method, reflexive=asked.reflexive, progress=progress)
+        if not some and arguments.output is not None:
+            write_file(arguments.output, C)
+        elif not some and not arguments.plot:
+            write_matrix(C)
+        if arguments.plot:
+            _draw_heat_map(arguments, C)
     return 0
+
+
+def _refuse(arguments: argparse.Namespace, some: bool) -> None:
+    """What does not go together, before anything is read or computed."""
+    if arguments.positions and (arguments.source is None or arguments.target is None):
+        raise SemiringError("--positions needs --from and --to, the ends of the path")
+    if arguments.positions and not arguments.plot:
+        raise SemiringError("--positions places vertices on a map: add --plot PNG")
+    if arguments.not_reflexive and (arguments.path or arguments.limit is not None or arguments.positions):
+        raise SemiringError("--not-reflexive is for values: leave out --path, --limit and --positions, whose paths may "
+                            "have no edge")
+    if not some:
+        check_output(arguments.output, MATRICES, "a matrix")
+    elif arguments.path or arguments.limit is not None:
+        check_output(arguments.output, TABLES, "a line for each pair")
+    else:
+        check_output(arguments.output, (*TABLES, ".npy"), "what is asked of pairs")
+
+
+def _asked(arguments: argparse.Namespace, given: Given) -> Asked:
+    limit = None if arguments.limit is None else element_of(given.S, arguments.limit, "--limit")
+    return Asked(positions_of(given.graph, arguments.source), positions_of(given.graph, arguments.target),
+                 arguments.path or arguments.positions is not None, limit, arguments.method,
+                 not arguments.not_reflexive)
+
+
+def _write_pairs(arguments: argparse.Namespace, given: Given, asked: Asked, found: Iterable[Pair]) -> None:
+    if arguments.output is not None and suffix(arguments.output) == ".npy":
+        values = [pair.value for pair in found]
+        shape = [given.graph.n if ends is None else len(ends) for ends in (asked.sources, asked.targets)]
+        save_array(arguments.output, np.array(values, given.A.callers_dtype).reshape(shape))
+        return
+    text = element_text(given.S, given.A.callers_dtype)
+    rows = ([pair.source, pair.target, text(pair.value), *(pair.walk if arguments.path else ())] for pair in found)
+    put_rows(arguments.output, rows)
 
 
 def _packed(arguments: argparse.Namespace) -> int:
     """The closure over a Boolean algebra, a bit for each pair of vertices; no matrix is ever held unpacked."""
-
     given = vars(arguments)
-    for option in ("path", "plot", "positions", "dtype", "append"):
+    for option in ("path", "plot", "positions", "dtype", "append", "limit"):
         if given[option]:
             raise SemiringError(f"--packed keeps a bit for each pair of vertices: leave out --{option}")
     if arguments.output is None and arguments.source is None and arguments.target is None:
@@ -74,41 +116,51 @@ def _packed(arguments: argparse.Namespace) -> int:
         raise SemiringError(f"{arguments.output}: a packed matrix is written as .npy")
     S = algebra_of(arguments.algebra)
     graph = graph_of(arguments)
-    source, target = _ends(arguments, graph)
-    R = closure(graph, S, method=arguments.method, reflexive=not arguments.not_reflexive, packed=True, progress=True)
-    if source is not None or target is not None:
-        rows, columns = _chosen(graph.n, source, target)
-        write_rows([label_of(graph, i), label_of(graph, j), int(R[i, j])] for i in rows for j in columns)
+    sources, targets = positions_of(graph, arguments.source), positions_of(graph, arguments.target)
+    R = closure(graph, S, method=arguments.method, reflexive=not arguments.not_reflexive, packed=True,
+                progress=progress_of(arguments, "closure"))
+    if sources is not None or targets is not None:
+        rows, columns = (range(graph.n) if ends is None else ends for ends in (sources, targets))
+        put_rows(None, ([label_of(graph, i), label_of(graph, j), int(R[i, j])] for i in rows for j in columns))
     if arguments.output is not None:
         R.save(arguments.output)
     return 0
 
 
-def _ends(arguments: argparse.Namespace, M: Graph | Matrix) -> tuple[int | None, int | None]:
-    """Positions of the vertices after --from and --to."""
-    source, target = (None if end is None else vertex_of(M, end) for end in (arguments.source, arguments.target))
-    return source, target
+def _title(arguments: argparse.Namespace, M: Given | Matrix) -> str:
+    S = M.semiring if isinstance(M, Matrix) else M.S
+    return f"{S.name} closure of {NAMED if arguments.file == STDIN else arguments.file.name}"
 
 
-def _chosen(n: int, source: int | None, target: int | None) -> tuple[Iterable[int], Iterable[int]]:
-    return range(n) if source is None else [source], range(n) if target is None else [target]
+def _draw_heat_map(arguments: argparse.Namespace, C: Matrix) -> None:
+    from .plot import draw_heat_map
+
+    draw_heat_map(arguments.plot, C, title=_title(arguments, C), subtitle=C.semiring.description)
 
 
-def _draw(
-    arguments: argparse.Namespace, graph: Graph, C: Matrix, places: tuple[np.ndarray, str] | None, route: list[int]
+def _draw_map(
+    arguments: argparse.Namespace, given: Given, found: list[Pair], places: tuple[np.ndarray, str]
 ) -> None:
-    from .plot import Route, draw_heat_map, draw_map
+    """The paths of some pairs of vertices, which must be there, on a map."""
+    from .plot import Route, draw_map
 
-    S = C.semiring
-    title = f"{S.name} closure of {arguments.file.name}"
-    if places is None:
-        zero = S.zero_in(C.dtype)
-        draw_heat_map(arguments.plot, C.array, zero, title=title, subtitle=S.description, names=C.names)
-        return
-    value = show(C.array[route[0], route[-1]])
-    label = f"from {label_of(C, route[0])} to {label_of(C, route[-1])}: {value}, {len(route) - 1} edges"
+    if len(found) > MOST_ROUTES:
+        raise SemiringError(f"a map shows {MOST_ROUTES} paths at most, and --from and --to make {len(found)}")
+    graph, infinite = given.graph, infinities(given.S, given.A.callers_dtype)
+    lost = next((pair for pair in found if not pair.walk), None)
+    if lost is not None:
+        raise SemiringError(f"there is no way from {shown(lost.source)} to {shown(lost.target)} to be drawn")
+
+    def routes() -> Iterator[Route]:
+        for k, pair in enumerate(found):
+            value = one_text(pair.value, None, "", infinite)
+            edges = count_text(len(pair.walk) - 1, "edge", "edges")
+            label = f"from {shown(pair.source)} to {shown(pair.target)}: {value}, {edges}"
+            width = 2.2 + 2 * (len(found) - 1 - k)  # what lies on top covers none that goes the same way
+            yield Route([graph.index(v) for v in pair.walk], label, width)
+
     points, unit = places
     draw_map(
-        arguments.plot, points, graph.sources, graph.targets, title=title, subtitle=S.description,
-        routes=[Route(route, label)], names=C.names, unit=unit,
+        arguments.plot, points, graph.sources, graph.targets, title=_title(arguments, given),
+        subtitle=given.S.description, routes=list(routes()), names=graph.names, unit=unit,
     )

@@ -15,12 +15,13 @@ from semiring.algebra.laws import FLAGS
 from semiring.algebra.semiring import Semiring
 from semiring.api import check_laws, plan, solve
 from semiring.errors import LawError, SemiringError
+from semiring.files.streams import suffix
 from semiring.files.writers import save_array
 from semiring.kernels.cpu.compile.price import has_numba
 from semiring.operands.devices import gpu_facts, gpu_name
 
-from .inputs import algebra_of, label_of, matrix_of
-from .output import element_text, write_rows, write_table
+from .inputs import algebra_of, given_of, label_of, progress_of
+from .output import TABLES, check_output, element_text, put_rows, write_table
 from .tables import right_hand_side
 
 VECTORS = ("sse4.2", "avx", "avx2", "fma", "avx512f", "avx512bw", "neon", "sve")
@@ -28,18 +29,17 @@ VECTORS = ("sse4.2", "avx", "avx2", "fma", "avx512f", "avx512bw", "neon", "sve")
 
 def run_solve(arguments: argparse.Namespace) -> int:
     """The least solution of X = A ⊗ X ⊕ B."""
-    _, A = matrix_of(arguments)
-    S = A.semiring
-    B = right_hand_side(arguments.rhs, A)
-    if arguments.output is not None and arguments.output.suffix != ".npy":
-        raise SemiringError(f"{arguments.output}: the solution is written as .npy; without -o it is printed")
-    X = np.asarray(solve(A.array, B, S, progress=True))
-    if arguments.output is not None:
+    check_output(arguments.output, (*TABLES, ".npy"), "the solution")
+    given = given_of(arguments)
+    graph, S = given.graph, given.S
+    B = right_hand_side(arguments.rhs, graph, S, given.A.dtype)
+    X = np.asarray(solve(given.A, B, S, progress=progress_of(arguments, "equations")))
+    if arguments.output is not None and suffix(arguments.output) == ".npy":
         save_array(arguments.output, X)
     else:
-        table = X.reshape(A.n, -1)
+        table = X.reshape(graph.n, -1)
         text = element_text(S, X.dtype)
-        write_rows([label_of(A, i), *map(text, table[i])] for i in range(A.n))
+        put_rows(arguments.output, ([label_of(graph, i), *map(text, table[i])] for i in range(graph.n)))
     return 0
 
 

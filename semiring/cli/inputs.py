@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +13,16 @@ import numpy as np
 
 from semiring.algebra.by_name import algebra
 from semiring.algebra.semiring import Semiring
-from semiring.errors import SemiringError
+from semiring.errors import GraphError, SemiringError
+from semiring.files.formats import parse_graph, read_file, read_graph
 from semiring.files.numerals import integer, number
-from semiring.graphs.adjacency import adjacency
+from semiring.files.text import Options
 from semiring.graphs.graph import Graph
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import near
 from semiring.graphs.texts import quoted
+from semiring.machine.progress import Lines
+from semiring.operands import sparse
 
 
 def algebra_of(text: str) -> Semiring:
@@ -50,19 +55,63 @@ def _is_algebra(x: object) -> bool:
     return isinstance(x, Semiring)
 
 
-def graph_of(arguments: argparse.Namespace) -> Graph:
-    """The graph of the file."""
-    from semiring.files.formats import read_graph
+STDIN = Path("-")  # what stands for it, as in other commands
+NAMED = Path("standard input")  # and what messages call it
 
-    graph = read_graph(
-        arguments.file, format=arguments.format, directed=arguments.directed, weight=arguments.weight,
-        header=arguments.header, names=arguments.names,
-    )
+
+@dataclass(frozen=True)
+class Given:
+    """The graph of the file, and its matrix over the algebra, which is sparse."""
+
+    graph: Graph
+    A: sparse.Sparse
+
+    @property
+    def S(self) -> Semiring:
+        """The algebra."""
+        return self.A.S
+
+    def reversed(self) -> sparse.Sparse:
+        """The matrix of the reversed graph."""
+        return sparse.read_graph(self.graph.reverse(), self.S, "A", self.A.dtype)
+
+    def units(self, positions: Sequence[int]) -> np.ndarray:
+        """The rows of the identity matrix at some positions."""
+        zero, one = self.S.zero_in(self.A.dtype), self.S.one_in(self.A.dtype)
+        rows = np.full((len(positions), self.graph.n), zero, self.A.dtype)
+        for row, v in zip(rows, positions, strict=True):
+            row[v] = one
+        return rows
+
+
+def read_named(file: Path) -> tuple[Path, bytes]:
+    """What a file holds, and what messages call it; - is standard input."""
+    if file != STDIN:
+        return file, read_file(file)
+    data = sys.stdin.buffer.read()
+    if not data:
+        raise GraphError(f"{NAMED} is empty")
+    return NAMED, data
+
+
+def graph_of(arguments: argparse.Namespace) -> Graph:
+    """The graph of the file; of standard input, where nothing says what it is, one of a list of edges."""
+    named = [file for option in ("file", "rhs", "positions") if (file := vars(arguments).get(option)) == STDIN]
+    if len(named) > 1:
+        raise SemiringError("standard input can be read once: give - for one of the files only")
+    if arguments.file == STDIN:
+        options = Options(arguments.directed, arguments.weight, arguments.header, arguments.names)
+        graph = parse_graph(NAMED, read_named(STDIN)[1], arguments.format or "edges", options)
+    else:
+        graph = read_graph(
+            arguments.file, format=arguments.format, directed=arguments.directed, weight=arguments.weight,
+            header=arguments.header, names=arguments.names,
+        )
     return graph.compact() if arguments.compact else graph
 
 
-def matrix_of(arguments: argparse.Namespace) -> tuple[Graph, Matrix]:
-    """The graph of the file, and its matrix over the algebra."""
+def given_of(arguments: argparse.Namespace) -> Given:
+    """The graph of the file, read over the algebra; no matrix of all pairs of vertices is made of it."""
     S = algebra_of(arguments.algebra)
     try:
         dtype = None if arguments.dtype is None else np.dtype(arguments.dtype)
@@ -75,7 +124,7 @@ def matrix_of(arguments: argparse.Namespace) -> tuple[Graph, Matrix]:
     graph = graph_of(arguments)
     if arguments.append is not None:
         graph = replace(graph, weights=_records(S, graph, arguments.append))
-    return graph, adjacency(graph, S, dtype=dtype)
+    return Given(graph, sparse.read_graph(graph, S, "A", dtype))
 
 
 def _records(S: Semiring, graph: Graph, text: str) -> np.ndarray:
@@ -105,6 +154,11 @@ def vertex_of(M: Graph | Matrix, text: str) -> int:
     return M.index(text)
 
 
+def positions_of(M: Graph | Matrix, texts: Sequence[str] | None) -> list[int] | None:
+    """Positions of vertices that were named, each once; None where none was."""
+    return None if texts is None else list(dict.fromkeys(vertex_of(M, text) for text in texts))
+
+
 def label_of(M: Graph | Matrix, position: int) -> Any:
     """What a vertex is called."""
     return position if M.names is None else M.names[position]
@@ -119,3 +173,23 @@ def number_of(text: str) -> float:
     if value != value:
         raise ValueError("NaN")
     return value
+
+
+def element_of(S: Semiring, text: str, option: str) -> Any:
+    """An element that was given for an option: a number, or the components of a record with commas between them."""
+    try:
+        values = [number_of(part) for part in text.split(",")]
+    except ValueError as e:
+        raise SemiringError(f"{option} {text}: {e} is not a number") from None
+    fields = tuple(S.fields or (S.name,))
+    if len(values) != len(fields):
+        wanted = f"{len(fields)} components: {', '.join(fields)}" if S.fields else "one number"
+        raise SemiringError(f"{option} {text}: an element of {S.name} has {wanted}")
+    return tuple(values) if S.fields else values[0]
+
+
+def progress_of(arguments: argparse.Namespace, what: str) -> bool | Callable[[float], None]:
+    """How a verb reports: on a terminal by a bar, elsewhere by lines if they are asked for."""
+    if arguments.progress is None:
+        return True
+    return bool(arguments.progress) and (sys.stderr.isatty() or Lines(what))

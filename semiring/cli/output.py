@@ -2,59 +2,66 @@
 
 from __future__ import annotations
 
-import csv
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from semiring.algebra.semiring import Semiring
+from semiring.errors import SemiringError
+from semiring.files.formats import FORMATS, WRITERS
+from semiring.files.streams import suffix
+from semiring.files.writers import put_lines, table_of, write_lines
 from semiring.graphs.matrix import Matrix
-from semiring.graphs.texts import is_same, shown
+from semiring.graphs.texts import infinities, readable, shown
 
-from .inputs import label_of
+MATRICES = tuple(ending for ending, kind in FORMATS.items() if kind in WRITERS)
+TABLES = (".csv", ".tsv")  # files of lines
 
 
 def element_text(S: Semiring, dtype: np.dtype) -> Callable[[Any], Any]:
     """How an element is written in a cell: digits enough to read it back, 0 and 1 for bool, inf for ∞ in integers."""
-    limits = {}
-    if dtype.kind in "iu":
-        limits = {int(S.over(dtype).element(x)): x for x in (S.zero, S.one) if x in (np.inf, -np.inf)}
-
-    def text(value: Any) -> Any:
-        if dtype.kind == "b":
-            return int(value)
-        plain = value.item() if isinstance(value, np.generic) else value
-        return limits.get(plain, plain) if limits else plain
-
-    return text
+    return partial(readable, infinite=infinities(S, dtype))
 
 
 def write_rows(rows: Iterable[Sequence[Any]]) -> None:
     """Tab-separated text on stdout, a row a line: control characters in names are escaped as in Python."""
-    writer = csv.writer(sys.stdout, delimiter="\t", lineterminator="\n")
-    writer.writerows([shown(x) if isinstance(x, str) else x for x in row] for row in rows)
+    put_lines(sys.stdout, ([shown(x) if isinstance(x, str) else x for x in row] for row in rows), "\t")
+
+
+def check_output(path: Path | None, endings: Sequence[str], what: str) -> None:
+    """Refuse what cannot be written, before it is computed.
+
+    Raises
+    ------
+    SemiringError
+        When a file of this ending does not hold it, or is to lie in a folder that is not there.
+    """
+    if path is None:
+        return
+    if suffix(path) not in endings:
+        raise SemiringError(f"{shown(path)}: {what} is written as {', '.join(endings)}")
+    if not path.absolute().parent.is_dir():
+        raise SemiringError(f"{shown(path)}: there is no folder {shown(path.parent)}")
+
+
+def put_rows(path: Path | None, rows: Iterable[Sequence[Any]]) -> None:
+    """Rows to a .csv or .tsv file, or to stdout where there is no path, one after the other."""
+    if path is None:
+        write_rows(rows)
+    else:
+        write_lines(path, rows)
 
 
 def write_matrix(M: Matrix) -> None:
     """The whole matrix for a pipe, as `semiring.write_matrix` writes it to a .tsv file; its corners for a terminal."""
     if sys.stdout.isatty():
         print(M)
-        return
-    zero = M.semiring.zero_in(M.dtype)
-    labels = [label_of(M, i) for i in range(M.n)]
-
-    def cells(row: np.ndarray) -> list[Any]:
-        if row.dtype.kind == "O":
-            return ["" if is_same(x, zero) else x for x in row]
-        texts = (row.astype(np.int8) if row.dtype.kind == "b" else row).tolist()
-        for j in np.flatnonzero(row == zero):
-            texts[j] = ""
-        return texts
-
-    write_rows([["", *labels]])
-    write_rows([label, *cells(row)] for label, row in zip(labels, M.array, strict=True))
+    else:
+        write_rows(table_of(M))
 
 
 def write_table(header: list[str], rows: Iterable[Sequence[str]]) -> None:

@@ -11,11 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semiring.errors import SemiringError
+from semiring.files.streams import created, suffix
+from semiring.graphs.matrix import Matrix
+from semiring.graphs.texts import clip, infinities, shown
+
+from .labels import free_places
 
 INK, FAINT, ROAD = "#23272f", "#7b828e", "#c3c8d0"
 COLOURS = ("#d1432b", "#1f5fa8", "#2f8f5b", "#8a4fa3")  # routes, in the order in which they are given
 EARTH = 6371.0088  # km, mean radius
 NAMED = 40  # vertices up to which a picture writes all their names
+WIDTH = 7.6  # of a map, in inches
+FLATTEST, TALLEST = 0.4, 1.8  # height by width of a map
+MARGIN = 0.06  # around a map, as a part of it
+CROSSED = 10_000  # edges that names keep off
 
 
 @dataclass(frozen=True)
@@ -71,7 +80,8 @@ def draw_map(
     edges : str
         What the legend calls the edges.
     routes : sequence of Route
-        The ends of the first are marked and named; other vertices are named where there are few.
+        Their ends are marked and named; other vertices are named where there are few, and where their names
+        do not cover others.
     circled : sequence of int
         Vertices within a ring, which the legend calls `circle`.
     names : sequence, optional
@@ -84,7 +94,8 @@ def draw_map(
     SemiringError
         When Matplotlib is missing.
     """
-    figure, axes = _canvas(_proportions(positions))
+    middle, wide, high = _field(positions)
+    figure, axes = _canvas((WIDTH, WIDTH * high / wide + 1.2))
     from matplotlib.collections import LineCollection
 
     lines = np.stack([positions[sources], positions[targets]], axis=1)
@@ -95,55 +106,59 @@ def draw_map(
             x, y, color=COLOURS[k % len(COLOURS)], linewidth=route.width, label=route.label,
             solid_capstyle="round", solid_joinstyle="round", zorder=3 + k,
         )
-    if len(positions) <= NAMED:
-        _write_names(axes, positions, [routes[0].vertices[0], routes[0].vertices[-1]] if routes else [], names)
-    if routes:
-        _mark_ends(axes, positions, routes[0], names)
+    ends: dict[int, str] = {}  # and the colour of the first route that ends there
+    for k, route in enumerate(routes):
+        for v in (route.vertices[0], route.vertices[-1]):
+            ends.setdefault(v, COLOURS[k % len(COLOURS)])
+    others = [v for v in range(len(positions)) if v not in ends] if len(positions) <= NAMED else []
+    _mark(axes, positions, ends, others)
+    written = [_name(axes, positions, v, names, v in ends) for v in [*ends, *others]]
     if len(circled):
         x, y = positions[list(circled)].mean(axis=0)
         axes.plot(x, y, "o", markersize=13, markerfacecolor="none", markeredgecolor=COLOURS[2], markeredgewidth=1.6,
                   label=circle, linestyle="none", zorder=8)
     axes.set_aspect("equal")
-    axes.margins(0.06)
-    axes.autoscale_view()
+    axes.set_xlim(middle[0] - wide / 2, middle[0] + wide / 2)
+    axes.set_ylim(middle[1] - high / 2, middle[1] + high / 2)
     axes.set_axis_off()
     if unit:
-        _scale_bar(axes, positions, unit)
+        _scale_bar(axes, positions, middle[1] - high / 2, unit)
     _head(axes, title, subtitle)
     axes.legend(loc="upper left", bbox_to_anchor=(0.0, -0.01), frameon=False, fontsize=9.5, labelcolor=INK,
                 handlelength=1.8, borderaxespad=0.0, labelspacing=0.45)
+    routed = [positions[list(route.vertices)] for route in routes]
+    steps = [np.stack([way[:-1], way[1:]], axis=1) for way in routed]
+    _place_names(figure, axes, written, [lines[:CROSSED], *steps], positions[[*ends, *others]])
     _save(figure, file)
 
 
-def draw_heat_map(
-    file: Path, matrix: np.ndarray, zero: Any, *, title: str, subtitle: str = "", names: Sequence[Any] | None = None
-) -> None:
-    """Draw a matrix of numbers as colours; white where it holds the algebra's zero.
+def draw_heat_map(file: Path, M: Matrix, *, title: str, subtitle: str = "") -> None:
+    """Draw a matrix as colours; white where it holds the algebra's zero, or an infinity.
 
     Parameters
     ----------
     file : path
-    matrix : array, shape (n, n)
-        Numbers, or records, of which the first component is drawn.
-    zero : scalar
-        The algebra's zero in the matrix's dtype.
+    M : Matrix
+        Of numbers, or of records, of which the first component is drawn. Names of vertices are written at the rows and
+        columns of a small one.
     title, subtitle : str
-    names : sequence, optional
-        Of the vertices; written at the rows and columns of a small matrix.
 
     Raises
     ------
     SemiringError
         When Matplotlib is missing, or the elements are Python objects.
     """
+    matrix, infinite = M.array, infinities(M.semiring, M.dtype)
     if matrix.dtype.kind == "O":
         raise SemiringError("elements that are Python objects have no colours: a heat map needs numbers or records")
     figure, axes = _canvas((6.4, 6.4))
-    absent = matrix == zero
+    absent = matrix == M.semiring.zero_in(M.dtype)
     label = ""
     if matrix.dtype.names:
         label = matrix.dtype.names[0]
-        matrix = matrix[label]
+        matrix, infinite = matrix[label], infinite.get(label, {})
+    for limit in infinite:  # an integer that stands for an infinity is no end of a scale
+        absent = absent | (matrix == limit)
     values = np.ma.masked_array(matrix.astype(np.float64), mask=absent)
     values = np.ma.masked_invalid(values)
     image = axes.imshow(values, cmap="viridis_r", interpolation="nearest" if len(matrix) <= 400 else "antialiased")
@@ -152,9 +167,10 @@ def draw_heat_map(
         bar.outline.set_visible(False)
         bar.ax.tick_params(colors=FAINT, labelcolor=INK)
     if len(matrix) <= NAMED:
-        labels = [str(v) for v in (names if names is not None else range(len(matrix)))]
-        axes.set_xticks(range(len(labels)), labels, rotation=90 if max(map(len, labels), default=0) > 2 else 0)
-        axes.set_yticks(range(len(labels)), labels)
+        labels = [_text(v, M.names) for v in range(M.n)]
+        turned = 90 if max(map(len, labels), default=0) > 2 else 0
+        axes.set_xticks(range(M.n), labels, rotation=turned, parse_math=False)
+        axes.set_yticks(range(M.n), labels, parse_math=False)
     axes.tick_params(colors=FAINT, labelcolor=INK, length=3)
     axes.set_xlabel("to", color=INK)
     axes.set_ylabel("from", color=INK)
@@ -186,44 +202,70 @@ def _canvas(size: tuple[float, float]) -> tuple[Any, Any]:
     return figure, figure.add_subplot()
 
 
-def _proportions(positions: NDArray[np.float64]) -> tuple[float, float]:
-    """Width and height in inches of a figure whose map fills it."""
-    wide, high = np.ptp(positions, axis=0) if len(positions) else (1.0, 1.0)
-    ratio = float(np.clip(high / wide if wide else 1.0, 0.4, 1.8))
-    return 7.6, 7.6 * ratio + 1.2
+def _field(positions: NDArray[np.float64]) -> tuple[NDArray[np.float64], float, float]:
+    """The middle, the width and the height of what a map shows: with a margin, and neither flat nor narrow."""
+    if not len(positions):
+        return np.zeros(2), 1.0, 1.0
+    low, high = positions.min(axis=0), positions.max(axis=0)
+    wide, tall = (1 + 2 * MARGIN) * (high - low)
+    wide = max(wide, tall / TALLEST) or 1.0
+    return (low + high) / 2, wide, max(tall, wide * FLATTEST)
 
 
-def _mark_ends(axes: Any, positions: NDArray[np.float64], route: Route, names: Sequence[Any] | None) -> None:
-    middle = (positions.min(axis=0) + positions.max(axis=0)) / 2
-    for end in (route.vertices[0], route.vertices[-1]):
-        x, y = positions[end]
-        axes.plot(x, y, "o", markersize=7.5, color=COLOURS[0], markeredgecolor="white", markeredgewidth=1.4, zorder=9)
-        # Sideways towards the middle, so that the text stays on the map; up or down away from it, to hide little.
-        left, high = x > middle[0], y > middle[1]
-        axes.annotate(
-            str(end if names is None else names[end]), (x, y), xytext=(-9 if left else 9, 7 if high else -7),
-            textcoords="offset points", ha="right" if left else "left", va="bottom" if high else "top",
-            color=INK, fontsize=10, fontweight="bold", zorder=10,
-            bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8},
-        )
+def _mark(axes: Any, positions: NDArray[np.float64], ends: dict[int, str], others: Sequence[int]) -> None:
+    """The vertices that have names, and the ends of routes larger."""
+    for v, colour in ends.items():
+        axes.plot(*positions[v], "o", markersize=7.5, color=colour, markeredgecolor="white", markeredgewidth=1.4,
+                  zorder=9)
+    for v in others:
+        axes.plot(*positions[v], "o", markersize=4, color=FAINT, zorder=2)
 
 
-def _write_names(axes: Any, positions: NDArray[np.float64], but: Sequence[int], names: Sequence[Any] | None) -> None:
-    for v, (x, y) in enumerate(positions):
-        if v not in but:
-            axes.plot(x, y, "o", markersize=4, color=FAINT, zorder=2)
-            axes.annotate(str(v if names is None else names[v]), (x, y), xytext=(6, 4), textcoords="offset points",
-                          color=FAINT, fontsize=9, zorder=10)
+def _name(axes: Any, positions: NDArray[np.float64], v: int, names: Sequence[Any] | None, end: bool) -> Any:
+    """The name of a vertex; `_place_names` puts it where it is to stand."""
+    style = {"color": INK, "fontsize": 10, "fontweight": "bold"} if end else {"color": FAINT, "fontsize": 9}
+    frame = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
+    return axes.annotate(_text(v, names), positions[v], xytext=(0, 0), textcoords="offset points", parse_math=False,
+                         ha="left", va="bottom", zorder=10, bbox=frame if end else None, **style)
 
 
-def _scale_bar(axes: Any, positions: NDArray[np.float64], unit: str) -> None:
-    """A bar of a round length, about a fifth of the map's width, below its right corner."""
+def _text(v: int, names: Sequence[Any] | None) -> str:
+    return clip(shown(v if names is None else names[v]))
+
+
+def _place_names(
+    figure: Any, axes: Any, written: Sequence[Any], lines: Sequence[NDArray[np.float64]], marked: NDArray[np.float64]
+) -> None:
+    """Move names to where they cover nothing; those that have no such place are left out, but for bold ones."""
+    if not written:
+        return
+    figure.draw_without_rendering()  # what is where is known after that
+    unit = figure.dpi / 72
+    others = [*(text for text in axes.texts if text not in written), axes.get_legend()]
+    boxes = [thing.get_window_extent().extents for thing in others]
+    dots = axes.transData.transform(marked)
+    boxes += [np.concatenate([dot - 3 * unit, dot + 3 * unit]) for dot in dots]
+    along = np.linspace(0, 1, 33)[:, None, None]
+    points = [(part[:, 0] * (1 - along) + part[:, 1] * along).reshape(-1, 2) for part in lines if len(part)]
+    crossed = axes.transData.transform(np.concatenate(points)) if points else ()
+    sizes = [(text.get_window_extent().width, text.get_window_extent().height) for text in written]
+    needed = [text.get_fontweight() == "bold" for text in written]
+    found = free_places(dots, sizes, 4.5 * unit, taken=boxes, lines=crossed, needed=needed)
+    for text, dot, corner in zip(written, dots, found, strict=True):
+        if corner is None:
+            text.remove()
+        else:
+            text.set_position((np.array(corner) - dot) / unit)
+
+
+def _scale_bar(axes: Any, positions: NDArray[np.float64], low: float, unit: str) -> None:
+    """A bar of a round length, about a fifth of the map's width, at its lower edge on the right."""
     fifth = max(np.ptp(positions[:, 0]), np.ptp(positions[:, 1])) / 5
     if not fifth > 0:
         return
     power = 10.0 ** np.floor(np.log10(fifth))
     length = power * max(m for m in (1, 2, 5) if m * power <= fifth)
-    right, low = positions[:, 0].max(), positions[:, 1].min() - 0.02 * np.ptp(positions[:, 1])
+    right = positions[:, 0].max()
     axes.plot([right - length, right], [low, low], color=INK, linewidth=2.0, solid_capstyle="butt", zorder=5)
     axes.annotate(f"{length:g} {unit}", (right - length / 2, low), xytext=(0, 4), textcoords="offset points",
                   ha="center", color=INK, fontsize=9)
@@ -231,15 +273,17 @@ def _scale_bar(axes: Any, positions: NDArray[np.float64], unit: str) -> None:
 
 def _head(axes: Any, title: str, subtitle: str) -> None:
     axes.annotate(title, (0, 1), xycoords="axes fraction", xytext=(0, 26 if subtitle else 10),
-                  textcoords="offset points", fontsize=14, fontweight="bold", color=INK)
+                  textcoords="offset points", fontsize=14, fontweight="bold", color=INK, parse_math=False)
     if subtitle:
         axes.annotate(subtitle, (0, 1), xycoords="axes fraction", xytext=(0, 9), textcoords="offset points",
-                      fontsize=10, color=FAINT)
+                      fontsize=10, color=FAINT, parse_math=False)
 
 
 def _save(figure: Any, file: Path) -> None:
+    """Write a picture in the format that the file ends in, whole or not at all."""
     try:
-        figure.savefig(file, bbox_inches="tight", pad_inches=0.25)
+        with created(file) as whole:
+            figure.savefig(whole, format=suffix(file)[1:] or None, bbox_inches="tight", pad_inches=0.25)
     except OSError as e:
         raise SemiringError(f"the picture cannot be written to {file}: {e.strerror or e}") from None
     except ValueError as e:  # Matplotlib lists the formats that it writes

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from semiring.algebra.semiring import Semiring
 from semiring.errors import GraphError, SemiringError
-from semiring.files.arrays import parse_npy
-from semiring.files.formats import read_file
+from semiring.files.arrays import MAGIC, parse_npy
 from semiring.files.streams import about, fail, numbered_lines, suffix, text_of
 from semiring.files.text import rows_of
 from semiring.graphs.graph import Graph
@@ -17,17 +17,18 @@ from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import quoted, shown
 from semiring.graphs.weights import as_weights, elements
 
-from .inputs import label_of, number_of, vertex_of
+from .inputs import label_of, number_of, read_named, vertex_of
 
 DEGREES = (("longitude", "latitude"), ("lon", "lat"), ("lng", "lat"))  # columns of places on the globe
 
 
-def _rows_of_numbers(file: Path) -> tuple[list[str] | None, list[tuple[int, str, list[float]]]]:
+def _rows_of_numbers(file: Path, data: bytes) -> tuple[list[str] | None, list[tuple[int, str, list[float]]]]:
     """The names of the columns, if the file has any, and for each line its number, its vertex and its numbers."""
     header: list[str] | None = None
     rows: list[tuple[int, str, list[float]]] = []
-    separator = "\t" if suffix(file) in (".tsv", ".txt") else ","
-    for line, fields in rows_of(file, numbered_lines(text_of(file, read_file(file))), separator):
+    text = text_of(file, data)
+    tabs = suffix(file) in (".tsv", ".txt") or (not suffix(file) and "\t" in text)
+    for line, fields in rows_of(file, numbered_lines(text), "\t" if tabs else ","):
         width = len(rows[0][2]) + 1 if rows else len(header or fields)
         if len(fields) != width or width < 2:
             fail(file, line, f"{len(fields)} fields", str(max(width, 2)))
@@ -61,7 +62,8 @@ def positions(file: Path, graph: Graph) -> tuple[np.ndarray, str]:
     """Places of all vertices, and their unit where it is known."""
     from .plot import to_km
 
-    header, rows = _rows_of_numbers(file)
+    file, data = read_named(file)
+    header, rows = _rows_of_numbers(file, data)
     found = _placed(file, rows, graph)
     if len(found) < graph.n:
         absent = next(v for v in range(graph.n) if v not in found)
@@ -77,22 +79,22 @@ def _line(lines: list[int], i: int) -> str:
     return f"line {lines[i]}"
 
 
-def right_hand_side(file: Path, A: Matrix) -> np.ndarray:
+def right_hand_side(file: Path, M: Graph | Matrix, S: Semiring, dtype: np.dtype) -> np.ndarray:
     """B of an equation: an array, or a table in which vertices without a line have the algebra's zero."""
-    S = A.semiring
-    if suffix(file) == ".npy":
-        return parse_npy(file, read_file(file))[0]
+    file, data = read_named(file)
+    if suffix(file) == ".npy" or (not suffix(file) and data.startswith(MAGIC)):
+        return parse_npy(file, data)[0]
     if S.is_record or S.is_object:
         raise SemiringError(f"{shown(file)}: elements of {S.name} are not numbers; give a .npy array of records")
-    _, rows = _rows_of_numbers(file)
-    found = _placed(file, rows, A)
+    _, rows = _rows_of_numbers(file, data)
+    found = _placed(file, rows, M)
     lines = {position: line for position, (line, *_) in zip(found, rows, strict=True)}
-    B = np.full((A.n, len(rows[0][2])), S.zero_in(A.dtype), A.dtype)
+    B = np.full((M.n, len(rows[0][2])), S.zero_in(dtype), dtype)
     for k, column in enumerate(B.T):
         # what is the algebra's zero is there already: no integer is ∞
         kept = {position: values[k] for position, values in found.items() if values[k] != S.zero}
         positions = np.array(list(kept), np.int64)
         place = partial(_line, [lines[position] for position in kept])
         with about(str(file)):
-            column[positions] = elements(S, as_weights(list(kept.values())), A.dtype, place)
+            column[positions] = elements(S, as_weights(list(kept.values())), dtype, place)
     return B[:, 0] if B.shape[1] == 1 else B

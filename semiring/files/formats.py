@@ -119,6 +119,12 @@ def read_graph(
     return READERS[kind](path, read_file(path), options)
 
 
+def parse_graph(name: Path, data: bytes, format: str, options: Options) -> Graph:
+    """The graph of what was read from elsewhere than a file, which has a name in messages."""
+    kind = _kind(name, format)
+    return READERS[kind](name, data, _options(name, kind, options))
+
+
 def read_file(path: Path) -> bytes:
     """All that a file holds, decompressed."""
     if path.is_dir():

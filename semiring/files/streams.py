@@ -102,8 +102,8 @@ def created(path: Path) -> Iterator[IO[bytes]]:
     """
     target = Path(os.path.realpath(path))
     try:
-        if target.exists() and not target.is_file():
-            with tempfile.TemporaryFile() as draft, open(target, "wb") as last:
+        if path.exists() and not path.is_file():  # by its own name: of a pipe in /dev/fd there is no other
+            with tempfile.TemporaryFile() as draft, open(path, "wb") as last:
                 yield draft
                 _finish(draft, last, path)
             return

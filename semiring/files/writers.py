@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TextIO
 
 import numpy as np
 
 from semiring.errors import SemiringError, SemiringWarning
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import is_integer
-from semiring.graphs.texts import is_same, quoted, shown
+from semiring.graphs.texts import infinities, is_same, quoted, readable, shown
 
 from .streams import created, suffix
 
+SEPARATORS = ",;\t"
 BLOCK = 1 << 16  # entries of a matrix that are text at a time
 
 
@@ -73,15 +76,15 @@ def _names(path: Path, names: list[Any]) -> np.ndarray:
 
 
 def write_table(path: Path, M: Matrix) -> None:
-    zero = M.semiring.zero_in(M.dtype)
-    vertices = range(M.n) if M.names is None else M.names
+    write_lines(path, table_of(M))
+
+
+def write_lines(path: Path, rows: Iterable[Sequence[Any]]) -> None:
+    """A .csv or .tsv file of rows, one after the other."""
     with created(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
-        writer = csv.writer(text, delimiter="\t" if suffix(path) == ".tsv" else ",", lineterminator="\n")
         try:
-            writer.writerow(["", *vertices])
-            for vertex, row in zip(vertices, M.array, strict=True):
-                writer.writerow([vertex, *_cells(row, zero)])
+            put_lines(text, rows, "\t" if suffix(path) == ".tsv" else ",")
         except UnicodeEncodeError as e:
             letter = quoted(e.object[e.start])
             raise SemiringError(f"{shown(path)}: {letter} is not a character that UTF-8 has") from None
@@ -89,16 +92,41 @@ def write_table(path: Path, M: Matrix) -> None:
             text.detach()
 
 
-def _cells(row: np.ndarray, zero: Any) -> list[Any]:
+def put_lines(text: TextIO, rows: Iterable[Sequence[Any]], separator: str) -> None:
+    """Rows as lines of text, which read as they were, whatever separates fields is guessed to be by who reads them.
+
+    So texts are in quotation marks in a row in which one holds another separator than that of the lines, or would begin
+    a comment.
+    """
+    plain = csv.writer(text, delimiter=separator, lineterminator="\n")
+    marked = csv.writer(text, delimiter=separator, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+    doubtful = re.compile(f"[{SEPARATORS.replace(separator, '')}]|^[#%]").search
+    for row in rows:
+        (marked if any(isinstance(x, str) and doubtful(x) for x in row) else plain).writerow(row)
+
+
+def table_of(M: Matrix) -> Iterator[list[Any]]:
+    """The rows of a table with vertices in the first row and column, one by one; the zero is an empty cell."""
+    zero, infinite = M.semiring.zero_in(M.dtype), infinities(M.semiring, M.dtype)
+    vertices = range(M.n) if M.names is None else M.names
+    yield ["", *vertices]
+    for vertex, row in zip(vertices, M.array, strict=True):
+        yield [vertex, *_cells(row, zero, infinite)]
+
+
+def _cells(row: np.ndarray, zero: Any, infinite: Mapping[Any, Any]) -> list[Any]:
     """The elements of a row as a table shows them, the zero as an empty text."""
-    if row.dtype.hasobject:
-        return ["" if is_same(x, zero) else x for x in row]
+    if row.dtype.kind in "OV":
+        return ["" if is_same(x, zero) else readable(x, infinite) for x in row]
     if row.dtype.kind == "b":
         values = row.astype(np.uint8).tolist()
     elif row.dtype in (np.float16, np.float32):
         values = list(map(str, row))  # the shortest text of a short float, not its digits as a double
     else:
         values = row.tolist()
+    for limit, x in infinite.items():
+        for j in np.flatnonzero(row == limit):
+            values[j] = x
     return ["" if absent else value for value, absent in zip(values, (row == zero).tolist(), strict=True)]
 
 

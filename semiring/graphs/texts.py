@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from semiring.algebra.constants import cast_constant
+
 if TYPE_CHECKING:
     from semiring.algebra.semiring import Semiring
 
 QUOTED = 120  # characters of what a file holds that a message repeats
 LABEL = 16  # characters of a name or an element that a table shows
+NONE: Mapping[Any, Any] = MappingProxyType({})  # no integers stand for infinities
 
 # What a terminal obeys, or what changes how its neighbours look: control characters, ends of lines, marks that turn the
 # direction of writing, halves of surrogate pairs. Joiners and wide blanks, which names of many languages hold, stay.
@@ -26,16 +29,24 @@ def shown(name: Any) -> str:
     >>> print(shown("red\x1b[31m"))
     red\x1b[31m
     """
-    return OBEYED.sub(lambda found: repr(found[0])[1:-1], str(name))
+    text = str(name)
+    return text if text.isprintable() else OBEYED.sub(lambda found: repr(found[0])[1:-1], text)
 
 
-def infinities(S: Semiring, dtype: np.dtype) -> dict[int, float]:
+def infinities(S: Semiring, dtype: np.dtype) -> dict[Any, Any]:
     """The integers that stand for infinities of an algebra: limits of the dtype; none where it has no infinity.
+
+    Of records those of each component that is of integers, by its name: what its zero and its one have there.
 
     >>> import semiring as sr
     >>> infinities(sr.min_plus, np.dtype("i2")), infinities(sr.mod_p(7), np.dtype("i2"))
     ({32767: inf, -32768: -inf}, {})
     """
+    if dtype.names is not None:
+        constants = dict(zip(dtype.names, zip(S.zero, S.one, strict=True), strict=True))
+        parts = {field: dtype[field].base for field in dtype.names}
+        return {field: {int(cast_constant(x, part)): x for x in constants[field] if x in (np.inf, -np.inf)}
+                for field, part in parts.items() if part.kind in "iu"}
     if dtype.kind not in "iu":
         return {}
     floats = [d for d in S.dtypes if d.kind == "f"]
@@ -47,16 +58,33 @@ def infinities(S: Semiring, dtype: np.dtype) -> dict[int, float]:
     return {int(S.over(dtype).element(x)): x for x in (np.inf, -np.inf) if x in has}
 
 
-def element_text(value: Any, zero: Any, absent: str, infinite: Mapping[int, float] = MappingProxyType({})) -> str:
+def element_text(value: Any, zero: Any, absent: str, infinite: Mapping[Any, Any] = NONE) -> str:
     """An element for a table: `absent` if it is the algebra's zero, ∞ for infinities, long ones cut.
 
-    `infinite` says which integers stand for infinities.
+    `infinite` says which integers stand for infinities; see `infinities`.
     """
-    if is_same(value, zero):
-        return absent
-    if infinite and int(value) in infinite:
-        value = infinite[int(value)]
-    return clip(_plain(value))
+    return absent if is_same(value, zero) else clip(_plain(value, infinite))
+
+
+def readable(value: Any, infinite: Mapping[Any, Any] = NONE) -> Any:
+    """An element for a file: the shortest text of a float that reads back as it was, inf for infinities, 0 and 1.
+
+    `infinite` says which integers stand for infinities; see `infinities`. Numbers that Python spells well stay numbers,
+    records become tuples, and objects stay as they are.
+
+    >>> readable(np.float32(0.1)), readable(np.int8(127), {127: np.inf}), readable(np.True_)
+    ('0.1', inf, 1)
+    """
+    if isinstance(value, np.void) and value.dtype.names:
+        return tuple(readable(value[field], infinite.get(field, NONE)) for field in value.dtype.names)
+    if isinstance(value, np.ndarray):
+        return [readable(part, infinite) for part in value]
+    if isinstance(value, (bool, np.bool_)):
+        return int(value)
+    if isinstance(value, (np.float16, np.float32)):
+        return str(value)
+    plain = value.item() if isinstance(value, np.generic) else value
+    return infinite.get(plain, plain) if infinite else plain
 
 
 def aligned(texts: Sequence[str]) -> list[str]:
@@ -77,13 +105,16 @@ def is_same(value: Any, other: Any) -> bool:
     return bool(np.all(value == other))
 
 
-def _plain(value: Any) -> str:
+def _plain(value: Any, infinite: Mapping[Any, Any]) -> str:
     if isinstance(value, np.void) and value.dtype.names:
-        return "(" + ", ".join(_plain(value[field]) for field in value.dtype.names) + ")"
+        parts = (_plain(value[field], infinite.get(field, NONE)) for field in value.dtype.names)
+        return "(" + ", ".join(parts) + ")"
     if isinstance(value, np.ndarray):
-        return "[" + ", ".join(map(_plain, value)) + "]"
+        return "[" + ", ".join(_plain(part, infinite) for part in value) + "]"
     if isinstance(value, (bool, np.bool_)):
         return str(int(value))
+    if isinstance(value, (int, np.integer)):
+        value = infinite.get(int(value), value)
     if isinstance(value, (float, np.floating)):
         if np.isinf(value):
             return "∞" if value > 0 else "-∞"

@@ -1,4 +1,4 @@
-"""A progress bar on stderr, for people who wait."""
+"""Progress on stderr: a bar for people who wait, lines for those who read a log."""
 
 from __future__ import annotations
 
@@ -59,3 +59,27 @@ def _rich_bar(description: str) -> Iterator[Callable[[float], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(description, total=1.0)
         yield lambda fraction: progress.update(task, completed=fraction)
+
+
+class Lines:
+    """Reports progress on stderr in a line for each tenth of the work that is done, for logs.
+
+    Parameters
+    ----------
+    description : str
+        What is being done, in a few words.
+
+    Examples
+    --------
+    >>> report = Lines("closing")
+    >>> report(0.05)
+    """
+
+    def __init__(self, description: str):
+        self._description, self._told = description, 0
+
+    def __call__(self, fraction: float) -> None:
+        tenth = int(10 * fraction + 1e-9)
+        if tenth > self._told:
+            self._told = tenth
+            print(f"semiring: {self._description}: {10 * tenth} %", file=sys.stderr, flush=True)

@@ -279,16 +279,16 @@ def _carried(S: Semiring, dtype: np.dtype) -> np.dtype | None:
     return S.resolve_dtype(dtype)
 
 
-def read_graph(A: Any, S: Semiring, what: str) -> Sparse:
+def read_graph(A: Any, S: Semiring, what: str, dtype: np.dtype | None = None) -> Sparse:
     """A `Graph`, a NetworkX graph or a data frame of edges: the matrix that `semiring.adjacency` would make."""
     graph = as_graph(A)
     require_rows(graph.n)
     if graph.weights is not None:
-        values = elements(S, graph.weights, None, graph._edge)
+        values = elements(S, graph.weights, dtype, graph._edge)
     elif len(graph):
-        values = np.repeat(unweighted(S, None, None), len(graph))
+        values = np.repeat(unweighted(S, dtype, None), len(graph))
     else:
-        values = np.empty(0, S.resolve_dtype(S.default_dtype))
+        values = np.empty(0, S.resolve_dtype(S.default_dtype if dtype is None else dtype))
     sources, targets = graph.sources, graph.targets
     if not graph.directed:
         back = sources != targets  # a self-loop already goes both ways

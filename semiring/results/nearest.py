@@ -2,20 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from semiring.algebra.semiring import Semiring
-from semiring.operands.operand import order_of_one
+from semiring.algebra.tables import html_table
+from semiring.graphs.texts import clip, count_text, dtype_text, element_text, infinities, is_same, shown
+from semiring.operands.operand import Operand, order_of_one
 from semiring.solvers.task import Task, compute, options
 
+SHOWN = 10  # vertices that a notebook shows
 
-class Nearest(NamedTuple):
-    """The value of a best walk from any of some places to each vertex, and the place that it comes from."""
 
+class _Pair(NamedTuple):
     weights: np.ndarray
     places: np.ndarray
+
+
+class Nearest(_Pair):
+    """The value of a best walk from any of some places to each vertex, and the place that it comes from."""
+
+    _over: str  # the algebra's name; it cannot be pickled itself
+    _zero: Any
+    _infinite: Mapping[Any, Any]
+    _names: Sequence[Any] | None  # of the vertices
+
+    @classmethod
+    def of(cls, weights: np.ndarray, places: np.ndarray, given: Operand) -> Nearest:
+        """What was found of a graph."""
+        found = cls(weights, places)
+        found._over, found._names = given.S.name, given.names
+        found._zero, found._infinite = given.S.zero_in(weights.dtype), infinities(given.S, weights.dtype)
+        return found
+
+    def __repr__(self) -> str:
+        n, kind = len(self.weights), dtype_text(self.weights.dtype)
+        return f"Nearest({count_text(n, 'vertex', 'vertices')} over {self._over}, {kind})"
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for v, (weight, place) in enumerate(zip(self.weights[:SHOWN], self.places[:SHOWN], strict=True)):
+            vertex = clip(shown(v if self._names is None else self._names[v]))
+            origin = "·" if is_same(weight, self._zero) else clip(shown(place))
+            rows.append([vertex, origin, element_text(weight, self._zero, "·", self._infinite)])
+        if len(self.weights) > SHOWN:
+            rows.append(["…"] * 3)
+        return html_table(repr(self), rows, ["vertex", "nearest", "weight"])
 
 
 def nearest(A: Any, S: Semiring | str, places: Any) -> Nearest:
@@ -68,7 +102,7 @@ def nearest(A: Any, S: Semiring | str, places: Any) -> Nearest:
     x, origin = compute(task)
     weights = given.in_callers_dtype(x)
     if given.names is None:
-        return Nearest(weights, origin)
+        return Nearest.of(weights, origin, given)
     named = np.empty(n + 1, object)
     named[:n] = given.names
-    return Nearest(weights, named[origin])
+    return Nearest.of(weights, named[origin], given)

@@ -11,11 +11,12 @@ import numpy as np
 
 from semiring.algebra.laws import full
 from semiring.algebra.semiring import Semiring
+from semiring.algebra.tables import html_table
 from semiring.algorithms.sparse.relaxation import CompressedRows
 from semiring.errors import GraphError, SemiringError
 from semiring.graphs.graph import Graph
 from semiring.graphs.names import position_of
-from semiring.graphs.texts import clip_repr, count_text
+from semiring.graphs.texts import clip, clip_repr, count_text, dtype_text, element_text, infinities, shown
 from semiring.operands.convert import as_sparse, on_host
 from semiring.operands.dense import Dense
 from semiring.operands.devices import is_on_gpu, to_host, upload
@@ -24,6 +25,7 @@ from semiring.solvers.forms import as_python, nothing_in
 from semiring.solvers.search import positions
 from semiring.solvers.trees import best_trees
 
+SHOWN = 10  # paths, and vertices of a path, that a notebook shows
 LIBRARIES = ("pandas", "polars")  # of data frames, the first that is there
 
 
@@ -270,16 +272,24 @@ class Paths:
         return frame_library(library).DataFrame(columns)
 
     def __iter__(self) -> Iterator[tuple[Any, Any, Any, list[Any]]]:
+        for weight, walk in self._found():
+            called = self._by_name(walk)
+            assert called is not None
+            yield called[0], called[-1], as_python(weight), called
+
+    def _found(self, most: int | None = None) -> Iterator[tuple[Any, list[int]]]:
+        """The weight and the positions of every path, or of the first ones."""
         ends = np.arange(self.n) if self._ends is None else self._ends
-        values = self._given.in_callers_dtype(self._host)
+        values, led = self._given.in_callers_dtype(self._host), self._led
         for row in range(len(values)):
             start = row if self._starts is None else int(self._starts[row])
-            there = ends[self._led[row, ends]]
+            there = ends[led[row, ends]][:most]
             walks = self._walks(np.full(len(there), row), np.full(len(there), start), there)
             for target, walk in zip(there.tolist(), walks, strict=True):
-                called = self._by_name(walk)
-                assert called is not None
-                yield called[0], called[-1], as_python(values[row, target]), called
+                assert walk is not None
+                yield values[row, target], walk
+            if most is not None and (most := most - len(there)) <= 0:
+                return
 
     def __len__(self) -> int:
         ends = slice(None) if self._ends is None else self._ends
@@ -287,9 +297,21 @@ class Paths:
 
     def __repr__(self) -> str:
         lines, ends = len(self._values), self.n if self._ends is None else len(self._ends)
-        kind = self._given.callers_dtype
+        kind = dtype_text(self._given.callers_dtype)
         return (f"Paths({count_text(len(self), 'path', 'paths')} from {count_text(lines, 'source', 'sources')} to "
                 f"{count_text(ends, 'target', 'targets')} over {self.semiring.name}, {kind})")
+
+    def _repr_html_(self) -> str:
+        kind = self._given.callers_dtype
+        zero, infinite = self.semiring.zero_in(kind), infinities(self.semiring, kind)
+        rows = []
+        for weight, walk in self._found(SHOWN):
+            called = [clip(shown(v)) for v in self._by_name(walk) or []]
+            passed = called if len(called) <= SHOWN else [*called[: SHOWN // 2], "…", *called[-SHOWN // 2 :]]
+            rows.append([called[0], called[-1], element_text(weight, zero, "·", infinite), " → ".join(passed)])
+        if len(self) > SHOWN:
+            rows.append(["…"] * 4)
+        return html_table(repr(self), rows, ["from", "to", "weight", "vertices"])
 
     # What walks are made of
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from semiring.algebra.arguments import array_of
 from semiring.algebra.catalogue import boolean
+from semiring.algebra.tables import html_table
 from semiring.errors import GraphError
 from semiring.graphs.graph import as_graph
 from semiring.graphs.names import Named, as_names
-from semiring.graphs.texts import clip_repr
+from semiring.graphs.texts import clip, clip_repr, shown
 from semiring.kernels.blocks.bits import WORD
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.operands.devices import is_on_gpu
@@ -24,6 +26,7 @@ from semiring.solvers.task import Task, compute, options
 if TYPE_CHECKING:
     from semiring.kernels.cpu.bits.components import Reach  # it loads Numba
 
+SHOWN = 10  # vertices that a notebook shows
 BAND = 1 << 28  # entries that are compared with their transposes at once
 
 
@@ -100,6 +103,14 @@ class Reachability(Named):
     def __repr__(self) -> str:
         pairs = int(self.descendant_counts().sum()) + self.n
         return f"Reachability({self.n:,} vertices, {pairs:,} pairs{', named' if self.names is not None else ''})"
+
+    def _repr_html_(self) -> str:
+        counts = zip(self.descendant_counts().tolist(), self.ancestor_counts().tolist(), strict=True)
+        rows = [[clip(shown(v if self.names is None else self.names[v])), f"{ahead:,}", f"{behind:,}"]
+                for v, (ahead, behind) in enumerate(islice(counts, SHOWN))]
+        if self.n > SHOWN:
+            rows.append(["…"] * 3)
+        return html_table(repr(self), rows, ["vertex", "reaches", "is reached by"])
 
     def reaches(self, source: Any, target: Any) -> bool:
         """Whether there is a path from one vertex to another.

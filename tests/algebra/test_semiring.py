@@ -186,7 +186,7 @@ def test_repr_shows_the_tuple_and_the_flags() -> None:
         for text in ("(S, ⊕, ⊗, 0, 1)", "flags", "closure", "dtypes"):
             assert f"<th>{text}</th>" in page
     odd = sr.Semiring("<b>&", add=np.minimum, mul=np.maximum, zero=inf, one=-inf)
-    assert "<caption>&lt;b&gt;&amp;</caption>" in odd._repr_html_()
+    assert ">&lt;b&gt;&amp;</caption>" in odd._repr_html_()
 
 
 def test_elements_from_python_numbers() -> None:

@@ -10,15 +10,21 @@ import pytest
 from methods import METHODS
 
 import semiring as sr
-from semiring.cli import closure, commands
+from semiring.cli import closure, commands, questions
 from semiring.cli.arguments import BAD_INPUT, parser
 
 
 def test_version_and_help(call) -> None:
     assert call("--version").out == f"semiring {sr.__version__}\n"
-    for arguments in ([], ["closure"], ["solve"], ["laws"], ["catalogue"], ["info"], ["demo"]):
+    for arguments in ([], ["closure"], ["solve"], ["laws"], ["catalogue"], ["info"], ["demo"], ["nearest"],
+                      ["power"], ["cycle-mean"], ["longest-path"], ["components"], ["order"]):
         answer = call(*arguments, "--help")
         assert answer.status == 0 and answer.out.startswith("usage: semiring")
+
+
+def test_alone_it_prints_the_help(call) -> None:
+    answer = call()
+    assert (answer.status, answer.err) == (0, "") and answer.out == call("--help").out
 
 
 def parsed(*arguments: str) -> Namespace:
@@ -30,6 +36,9 @@ COMMANDS = {
     "closure": (GRAPH, closure.run), "solve": ([*GRAPH, "b.csv"], commands.run_solve),
     "laws": (["boolean"], commands.run_laws), "catalogue": ([], commands.run_catalogue),
     "info": ([], commands.run_info), "demo": ([], commands.run_demo),
+    "nearest": ([*GRAPH, "--from", "A"], questions.run_nearest), "power": ([*GRAPH, "2"], questions.run_power),
+    "cycle-mean": (GRAPH, questions.run_cycle_mean), "longest-path": (["g.csv"], questions.run_longest_path),
+    "components": (["g.csv"], questions.run_components), "order": (["g.csv"], questions.run_order),
 }
 
 
@@ -53,7 +62,10 @@ def test_what_is_not_said_is_left_to_the_file(name: str) -> None:
     (["--weight", "weight", "--weight", "km"], "weight", ["weight", "km"]), (["--weight", "km"], "weight", "km"),
     (["--header"], "header", True), (["--no-header"], "header", False),
     (["--text-names"], "names", str), (["-o", "c.npy"], "output", Path("c.npy")), (["--compact"], "compact", True),
-    (["--append=-1,inf"], "append", "-1,inf"), (["--from", "A"], "source", "A"), (["--to", "B"], "target", "B"),
+    (["--append=-1,inf"], "append", "-1,inf"), (["--from", "A"], "source", ["A"]),
+    (["--to", "B", "--to", "C"], "target", ["B", "C"]),
+    (["--limit", "5,inf"], "limit", "5,inf"), (["--progress"], "progress", True),
+    (["--no-progress"], "progress", False),
     (["--not-reflexive"], "not_reflexive", True), (["--plot", "p.png"], "plot", Path("p.png")),
     (["--positions", "p.csv"], "positions", Path("p.csv")), (["--method", "blocked"], "method", "blocked"),
     (["--packed"], "packed", True), (["--path"], "path", True), (["--format", "mtx"], "format", "mtx"),
@@ -65,12 +77,15 @@ def test_options(option: list[str], name: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize(("arguments", "command", "words"), [
-    ([], "semiring", "required: COMMAND"), (["close"], "semiring", "invalid choice: 'close'"),
+    (["close"], "semiring", "invalid choice: 'close'"),
     (["closure", "g.csv"], "semiring closure", "required: --algebra"),
     (["closure", *GRAPH, "--alg", "x"], "semiring", "unrecognized arguments: --alg x"),
     (["closure", *GRAPH, "--unweighted", "--weight", "km"], "semiring closure", "not allowed with argument"),
     (["closure", *GRAPH, "--header", "--no-header"], "semiring closure", "not allowed with argument"),
     (["solve", *GRAPH], "semiring solve", "required: RHS"), (["laws"], "semiring laws", "required: ALGEBRA"),
+    (["nearest", *GRAPH], "semiring nearest", "one of the arguments --from --to is required"),
+    (["power", *GRAPH, "x"], "semiring power", "invalid int value: 'x'"),
+    (["components", "g.csv", "--algebra", "boolean"], "semiring", "unrecognized arguments"),
     (["laws", "a", "b"], "semiring", "unrecognized arguments: b"),
     (["info", "--plot", "p.png"], "semiring", "unrecognized arguments"),
     (["closure", *GRAPH, "--from"], "semiring closure", "expected one argument"),

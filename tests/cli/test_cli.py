@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import os
+import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from cli.calling import command, refused
 
@@ -18,7 +22,6 @@ from semiring.cli import commands
 
 
 @pytest.mark.parametrize("arguments, words", [
-    ([], "required: COMMAND"),
     (["closur"], "'closur'"),
     (["closure"], "required: FILE, --algebra"),
     (["closure", "ROADS", "--algebra", "min-pluss"], "did you mean 'min_plus'?"),
@@ -28,7 +31,15 @@ from semiring.cli import commands
     (["closure", "ROADS", "--algebra", "min-plus", "--dtype", "flaot32"], "did you mean 'float32'?"),
     (["closure", "ROADS", "--algebra", "viterbi", "--dtype", "int32"], "cannot live in int32"),
     (["closure", "ROADS", "--algebra", "min-plus", "--from", "Bude"], "did you mean 'Bute'?"),
-    (["closure", "ROADS", "--algebra", "min-plus", "--path"], "--path needs --from and --to"),
+    (["closure", "ROADS", "--algebra", "min-plus", "--path", "--not-reflexive"], "leave out --path"),
+    (["closure", "ROADS", "--algebra", "plus-times", "--path"], "need a selective ⊕"),
+    (["closure", "ROADS", "--algebra", "plus-times", "--path", "--from", "Ayr", "--to", "Dale"], "needs a selective ⊕"),
+    (["closure", "ROADS", "--algebra", "min-plus", "--limit", "far"], "--limit far: 'far' is not a number"),
+    (["closure", "ROADS", "--algebra", "min-plus", "--limit", "1,2"], "an element of min-plus has one number"),
+    (["closure", "ROADS", "--algebra", "min-plus", "--from", "Ayr", "-o", "c.mtx"], "written as .csv, .tsv, .npy"),
+    (["closure", "ROADS", "--algebra", "min-plus", "--path", "-o", "c.npy"], "c.npy: a line for each pair is written"),
+    (["solve", "-", "-", "--algebra", "min-plus"], "standard input can be read once"),
+    (["order", "ROADS", "-o", "nowhere/order.csv"], "there is no folder nowhere"),
     (["closure", "ROADS", "--algebra", "min-plus", "-o", "c.xyz"], "c.xyz"),
     (["closure", "ROADS", "--algebra", "min-plus", "-o", "nowhere/c.npy"], "nowhere"),
     (["closure", "roads.cvs", "--algebra", "min-plus"], "roads.cvs"),
@@ -109,6 +120,37 @@ def test_the_graph_may_come_through_a_pipe(tmp_path: Path) -> None:
     assert done.returncode == 2 and "no format is called 'cvs'; did you mean 'csv'?" in done.stderr
 
 
+@pytest.mark.parametrize(("name", "text", "rows"), [
+    ("edges", "a,b,1\nb,c,2\n", "a\tc\t3\n"), (None, "a b 1\nb c 2\n", "a\tc\t3\n"),
+    (None, "a\tb\t1\nb\tc\t2\n", "a\tc\t3\n"),
+])
+def test_standard_input_is_a_list_of_edges_or_what_is_said(
+    call, monkeypatch: pytest.MonkeyPatch, name: str | None, text: str, rows: str
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    more = ["--format", name] if name else []
+    answer = call("closure", "-", "--algebra", "min-plus", "--from", "a", "--to", "c", *more)
+    assert (answer.status, answer.out, answer.err) == (0, rows, "")
+
+
+def test_what_standard_input_may_hold(call, roads: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def given(data: bytes) -> None:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+
+    given(b"%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 4\n")
+    assert call("closure", "-", "--algebra", "min-plus", "--format", "mtx").rows[1] == ["0", "0.0", "4.0"]
+    expected = [["Ayr", "7"], ["Bute", "4"], ["Coll", "7"], ["Dale", "0"]]
+    array = io.BytesIO()
+    np.save(array, np.array([2**63 - 1] * 3 + [0]))
+    for goals in (b"Dale,0\n", b"vertex\tprice\nDale\t0\n", array.getvalue()):
+        given(goals)
+        assert call("solve", roads, "-", "--algebra", "min-plus").rows == expected
+    for wrong, words in ((b"", "standard input is empty"), (b"a,b,1\nb,c,x\n", "standard input, line 2"),
+                         (b"a,b,nan\n", "standard input, line 1")):
+        given(wrong)
+        assert words in refused(call("closure", "-", "--algebra", "min-plus"))
+
+
 # Streams, in processes of their own
 
 
@@ -132,6 +174,39 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait() == cli.BROKEN_PIPE
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no disk that is always full")
+@pytest.mark.parametrize("arguments", [("catalogue",), ("closure", "ROADS", "--algebra", "min-plus", "--path")])
+def test_a_full_disk_is_one_line(roads: Path, arguments: tuple[str, ...]) -> None:
+    called = [sys.executable, "-m", "semiring", *(str(roads) if a == "ROADS" else a for a in arguments)]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(called, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2 and done.stderr == "semiring: the answer: No space left on device\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_ctrl_c_leaves_the_file_that_was_there(tmp_path: Path) -> None:
+    (tmp_path / "g.csv").write_text("".join(f"{i},{(i + 1) % 2000},1\n" for i in range(2000)))
+    (tmp_path / "d.csv").write_text("before")
+    with subprocess.Popen(
+        [sys.executable, "-m", "semiring", "closure", "g.csv", "--algebra", "min-plus", "--path", "-o", "d.csv"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path,
+    ) as process:
+        while not list(tmp_path.glob(".d.csv.*")):  # what is being written
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        assert process.communicate() == (b"", b"")
+    assert process.returncode == cli.INTERRUPTED
+    assert (tmp_path / "d.csv").read_text() == "before"
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["d.csv", "g.csv"]
+
+
+def test_progress_is_told_when_it_is_asked_for(call, roads: Path) -> None:
+    asked = call("closure", roads, "--algebra", "min-plus", "--from", "Ayr", "--progress")
+    assert asked.err == "semiring: closure: 100 %\n" and asked.out
+    assert call("closure", roads, "--algebra", "min-plus", "--from", "Ayr", "--no-progress").err == ""
 
 
 def test_interrupt_is_quiet(call, monkeypatch: pytest.MonkeyPatch) -> None:

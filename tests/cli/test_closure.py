@@ -10,6 +10,7 @@ from cli.calling import refused
 from methods import METHODS
 
 import semiring as sr
+from semiring.cli import plot
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 
 
@@ -124,3 +125,23 @@ def test_a_negative_cycle_is_named(call, tmp_path: Path) -> None:
     (tmp_path / "g.csv").write_text("Ayr,Bute,1\nBute,Coll,-3\nColl,Ayr,1\nDale,Ayr,5\n")
     line = refused(call("closure", tmp_path / "g.csv", "--algebra", "min-plus"))
     assert all(name in line for name in ("Ayr", "Bute", "Coll")) and "Dale" not in line
+
+
+def test_a_map_of_several_paths_and_of_infinite_ones(
+    call, roads: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    labels: list[list[str]] = []
+    monkeypatch.setattr(plot, "_save", lambda figure, file: labels.append(
+        [text.get_text() for text in figure.axes[0].get_legend().get_texts()][1:]))
+    places = tmp_path / "places.csv"
+    places.write_text("Ayr,0,0\nBute,1,0\nColl,1,1\nDale,2,2\n")
+    common = "closure", roads, "--algebra", "max-min", "--positions", places, "--plot", tmp_path / "p.png"
+    some = call(*common, "--from", "Ayr", "--to", "Ayr", "--to", "Dale", "--to", "Bute")
+    assert some.rows == [["Ayr", "Ayr", "inf"], ["Ayr", "Dale", "3"], ["Ayr", "Bute", "3"]]
+    assert call(*common, "--from", "Ayr", "--to", "Ayr").out == "Ayr\tAyr\tinf\n"
+    assert labels == [["from Ayr to Ayr: ∞, 0 edges", "from Ayr to Dale: 3, 2 edges", "from Ayr to Bute: 3, 1 edge"],
+                      ["from Ayr to Ayr: ∞, 0 edges"]]
+    many = [option for v in ("Ayr", "Bute", "Coll") for option in ("--from", v, "--to", v)]
+    assert "a map shows 4 paths at most, and --from and --to make 9" in refused(call(*common, *many))
+    assert "no way from Dale to Ayr" in refused(call(*common, "--from", "Dale", "--to", "Dale", "--to", "Ayr"))

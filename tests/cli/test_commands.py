@@ -60,9 +60,11 @@ def test_info(call) -> None:
 def test_a_solution_is_an_array_or_printed(call, roads: Path, tmp_path: Path) -> None:
     (tmp_path / "b.csv").write_text("Dale,0\n")
     common = "solve", roads, tmp_path / "b.csv", "--algebra"
-    assert "x.csv: the solution is written as .npy; without -o it is printed" in refused(
-        call(*common, "min-plus", "-o", tmp_path / "x.csv"))
-    assert not (tmp_path / "x.csv").exists()
+    assert "x.mtx: the solution is written as .csv, .tsv, .npy" in refused(
+        call(*common, "min-plus", "-o", tmp_path / "x.mtx"))
+    assert not (tmp_path / "x.mtx").exists()
+    assert call(*common, "min-plus", "-o", tmp_path / "x.csv").out == ""
+    assert (tmp_path / "x.csv").read_text() == "Ayr,7\nBute,4\nColl,7\nDale,0\n"
     assert call(*common, "min-plus", "--undirected").rows == [["Ayr", "7"], ["Bute", "4"], ["Coll", "7"], ["Dale", "0"]]
 
 

@@ -109,7 +109,7 @@ def test_a_map_has_its_roads_routes_and_names(drawn: list[Any]) -> None:
     assert [float(v[0]) for v in ring.get_data()] == [10, 5]
     assert {"Ayr", "Bute", "Coll", "Dale", "roads", "of a square", "2 km"} == set(texts(axes))
     bold = {t.get_text() for t in axes.texts if t.get_fontweight() == "bold"}
-    assert bold == {"Ayr", "Coll", "roads"}, "the ends of the first route stand out"
+    assert bold == {"Ayr", "Coll", "Dale", "roads"}, "the ends of routes stand out"
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_maps_of_little(drawn: list[Any]) -> None:
 
 def test_a_heat_map_leaves_out_what_is_no_number_to_colour(drawn: list[Any]) -> None:
     matrix = np.array([[0.0, np.inf], [2.5, -np.inf]])
-    plot.draw_heat_map(Path("p.png"), matrix, np.inf, title="distances", names=["Ayr", "Bute"])
+    plot.draw_heat_map(Path("p.png"), sr.Matrix(matrix, sr.min_plus, ["Ayr", "Bute"]), title="distances")
     (axes,) = drawn
     image = axes.images[0].get_array()
     assert np.ma.getmaskarray(image).tolist() == [[False, True], [False, True]]
@@ -145,11 +145,13 @@ def test_a_heat_map_leaves_out_what_is_no_number_to_colour(drawn: list[Any]) -> 
 
 
 def test_heat_maps_of_records_truth_values_and_nothing(drawn: list[Any]) -> None:
-    record = np.array([[(0.0, 1.0), (np.inf, np.inf)]] * 2, sr.shortest_hops.default_dtype)
-    plot.draw_heat_map(Path("p.png"), record, np.array((np.inf, np.inf), record.dtype)[()], title="costs")
-    plot.draw_heat_map(Path("p.png"), np.eye(2, dtype=bool), False, title="reach")
-    plot.draw_heat_map(Path("p.png"), np.array([[np.inf, -np.inf]] * 2), np.inf, title="no way, or without end")
-    plot.draw_heat_map(Path("p.png"), np.zeros((60, 60)), np.inf, title="many")
+    record = np.array([[(0.0, 1.0), (np.inf, np.inf)]] * 2, sr.shortest_hops.element_dtype)
+    for M, title in (
+        (sr.Matrix(record, sr.shortest_hops), "costs"), (sr.Matrix(np.eye(2, dtype=bool), sr.boolean), "reach"),
+        (sr.Matrix(np.array([[np.inf, -np.inf]] * 2), sr.min_plus), "no way, or without end"),
+        (sr.Matrix(np.zeros((60, 60)), sr.min_plus), "many"),
+    ):
+        plot.draw_heat_map(Path("p.png"), M, title=title)
     costs, reach, no_way, many = drawn
     assert costs.images[0].get_array().compressed().tolist() == [0, 0]
     assert costs.figure.axes[1].get_ylabel() == "cost"
@@ -158,11 +160,57 @@ def test_heat_maps_of_records_truth_values_and_nothing(drawn: list[Any]) -> None
     assert not no_way.images[0].get_array().count()
     assert len(many.get_xticklabels()) != 60
     with pytest.raises(sr.SemiringError, match="elements that are Python objects have no colours"):
-        plot.draw_heat_map(Path("p.png"), np.full((2, 2), None, object), None, title="")
+        plot.draw_heat_map(Path("p.png"), sr.adjacency([("a", "b", sr.letter("x"))], sr.regex), title="")
+
+
+@pytest.mark.parametrize(("S", "dtype", "array"), [
+    (sr.max_min, "i8", [[2**63 - 1, 3], [-(2**63), 5]]), (sr.min_plus, "i4", [[3, 2**31 - 1], [-(2**31), 5]]),
+    (sr.counting, "u1", [[0, 255], [3, 5]]),
+])
+def test_no_scale_goes_up_to_the_integer_that_is_infinite(drawn: list[Any], S: sr.Semiring, dtype: str, array) -> None:
+    plot.draw_heat_map(Path("p.png"), sr.Matrix(np.array(array, dtype), S), title="")
+    assert drawn[0].images[0].get_array().compressed().tolist() == [3, 5]
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=2, max_size=25), st.booleans())
+def test_names_on_a_map_cover_no_other_text(places: list[tuple[int, int]], alike: bool) -> None:
+    pytest.importorskip("matplotlib")
+    kept: list[Any] = []
+    points = np.array(places, np.float64) * (1.0, 0.0 if alike else 1.0)
+    ends = np.arange(len(points) - 1)
+    names = [f"town of {v}" for v in range(len(points))]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plot, "_save", lambda figure, file: kept.append(figure))
+        plot.draw_map(Path("p.png"), points, ends, ends + 1, title="a long title of a map", subtitle="below it",
+                      routes=[plot.Route([0, 1], "the way")], names=names, unit="km")
+    figure, axes = kept[0], kept[0].axes[0]
+    figure.draw_without_rendering()
+    boxes = {t.get_text(): t.get_window_extent() for t in (*axes.texts, *axes.get_legend().get_texts())}
+    assert {names[0], names[1]} <= set(boxes), "the ends are always named"
+    for name, box in boxes.items():
+        for other, b in boxes.items():
+            over = min(box.x1, b.x1) - max(box.x0, b.x0), min(box.y1, b.y1) - max(box.y0, b.y0)
+            assert name == other or min(over) < 1, (name, other)
+
+
+def test_a_picture_that_fails_leaves_the_one_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    figure = pytest.importorskip("matplotlib.figure")
+    file = tmp_path / "p.png"
+    file.write_bytes(b"before")
+
+    def fail(self: Any, whole: Any, **options: Any) -> None:
+        whole.write(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(figure.Figure, "savefig", fail)
+    with pytest.raises(KeyboardInterrupt):
+        plot.draw_heat_map(file, sr.Matrix(np.eye(2), sr.plus_times), title="")
+    assert file.read_bytes() == b"before" and list(tmp_path.iterdir()) == [file]
 
 
 def test_pictures_are_written_in_the_format_of_their_ending(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     for ending, mark in ((".png", b"\x89PNG"), (".pdf", b"%PDF")):
-        plot.draw_heat_map(tmp_path / f"p{ending}", np.eye(2), 0, title="⊕")
+        plot.draw_heat_map(tmp_path / f"p{ending}", sr.Matrix(np.eye(2), sr.plus_times), title="⊕")
         assert (tmp_path / f"p{ending}").read_bytes().startswith(mark)

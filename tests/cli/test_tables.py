@@ -43,32 +43,32 @@ def table(folder: Path, text: str, name: str = "t.csv") -> Path:
 
 def test_a_right_hand_side_has_the_zero_where_no_line_is(tmp_path: Path) -> None:
     A = sr.adjacency(TOWNS, sr.min_plus, dtype="f8")
-    one = right_hand_side(table(tmp_path, "# goals\nColl,0\n\nAyr,2.5\n"), A)
+    one = right_hand_side(table(tmp_path, "# goals\nColl,0\n\nAyr,2.5\n"), A, A.semiring, A.dtype)
     assert one.tolist() == [2.5, np.inf, 0.0] and one.dtype == np.float64
-    two = right_hand_side(table(tmp_path, "vertex,here,there\nBute,1,inf\n"), A)
+    two = right_hand_side(table(tmp_path, "vertex,here,there\nBute,1,inf\n"), A, A.semiring, A.dtype)
     assert two.tolist() == [[np.inf, np.inf], [1.0, np.inf], [np.inf, np.inf]]
-    tabs = right_hand_side(table(tmp_path, "Bute\t-4\n", "t.tsv"), A)
+    tabs = right_hand_side(table(tmp_path, "Bute\t-4\n", "t.tsv"), A, A.semiring, A.dtype)
     assert tabs.tolist() == [np.inf, -4, np.inf]
 
 
 def test_integers_take_the_algebra_s_infinity_and_no_other(tmp_path: Path) -> None:
     A = sr.adjacency(TOWNS, sr.min_plus)
     assert A.dtype == np.int64
-    found = right_hand_side(table(tmp_path, f"Bute,inf\nColl,{2**60}\n"), A)
+    found = right_hand_side(table(tmp_path, f"Bute,inf\nColl,{2**60}\n"), A, A.semiring, A.dtype)
     assert found.tolist() == [2**63 - 1, 2**63 - 1, 2**60]
     with pytest.raises(sr.GraphError, match=r"t\.csv: line 2: the weight -inf does not fit int64"):
-        right_hand_side(table(tmp_path, "Bute,1\nColl,-inf\n"), A)
+        right_hand_side(table(tmp_path, "Bute,1\nColl,-inf\n"), A, A.semiring, A.dtype)
 
 
 def test_right_hand_sides_outside_the_carrier_or_of_no_numbers(tmp_path: Path) -> None:
     A = sr.adjacency([("Ayr", "Bute", 0.5)], sr.viterbi)
     with pytest.raises(sr.GraphError, match=r"t\.csv: line 3: the weight 1\.5 is outside the carrier of viterbi"):
-        right_hand_side(table(tmp_path, "town,chance\nAyr,0.5\nBute,1.5\n"), A)
+        right_hand_side(table(tmp_path, "town,chance\nAyr,0.5\nBute,1.5\n"), A, A.semiring, A.dtype)
     hops = sr.adjacency([("Ayr", "Bute", (1.0, 1))], sr.shortest_hops)
     with pytest.raises(sr.SemiringError, match=r"elements of shortest-hops are not numbers; give a \.npy array"):
-        right_hand_side(table(tmp_path, "Ayr,0\n"), hops)
+        right_hand_side(table(tmp_path, "Ayr,0\n"), hops, hops.semiring, hops.dtype)
     np.save(tmp_path / "b.npy", np.array([(0.0, 0.0), (1.0, 2.0)], hops.dtype))
-    assert right_hand_side(tmp_path / "b.npy", hops).tolist() == [(0.0, 0.0), (1.0, 2.0)]
+    assert right_hand_side(tmp_path / "b.npy", hops, hops.semiring, hops.dtype).tolist() == [(0.0, 0.0), (1.0, 2.0)]
 
 
 @pytest.mark.parametrize(("head", "unit"), [

@@ -163,3 +163,15 @@ def test_a_writer_that_fails_leaves_what_was_there(tmp_path: Path, ending: str, 
     assert path.read_bytes() == b"before" and [p.name for p in tmp_path.iterdir()] == [path.name]
     if error is OSError:
         assert caught.value.filename == str(path) and caught.value.strerror == "in the middle"
+
+
+@pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="pipes have no names here")
+def test_a_pipe_that_has_a_number_for_a_name_is_written():
+    reader, writer = os.pipe()
+    try:
+        with created(Path(f"/dev/fd/{writer}")) as file:
+            file.write(b"all of it")
+        assert os.read(reader, 100) == b"all of it"
+    finally:
+        os.close(reader)
+        os.close(writer)

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
+from semiring.algebra.constants import cast_constant
 from semiring.graphs.texts import (
     LABEL,
     QUOTED,
@@ -25,6 +26,7 @@ from semiring.graphs.texts import (
     infinities,
     is_same,
     quoted,
+    readable,
     shown,
 )
 
@@ -125,3 +127,43 @@ def test_integers_that_are_infinities() -> None:
     for S in (sr.boolean, sr.gcd_lcm, sr.saturating_min_plus(8), sr.bitset_may, sr.gf2):
         assert infinities(S, np.dtype("u1")) == {}
     assert infinities(sr.min_plus, np.dtype("f8")) == {}
+
+
+def fewest_hops() -> sr.Semiring:
+    """Least costs in integers, and of these the fewest hops."""
+    def add(x: Any, y: Any) -> tuple[Any, Any]:
+        first = (x[0] < y[0]) | ((x[0] == y[0]) & (x[1] <= y[1]))
+        return np.where(first, x[0], y[0]), np.where(first, x[1], y[1])
+
+    def mul(x: Any, y: Any) -> tuple[Any, Any]:
+        return sr.saturating_add(x[0], y[0]), sr.saturating_add(x[1], y[1])
+
+    return sr.Semiring("fewest hops", fields={"cost": "i4", "hops": "u1"}, add=add, mul=mul, zero=(inf, inf),
+                       one=(0, 0), carrier=lambda x: x[0] >= 0, star=lambda x: (0, 0))
+
+
+def test_components_of_records_that_are_infinities() -> None:
+    S = fewest_hops()
+    assert infinities(S, S.default_dtype) == {"cost": {2**31 - 1: inf}, "hops": {255: inf}}
+    assert infinities(sr.shortest_hops, sr.shortest_hops.default_dtype) == {}
+    x = np.array([(2**31 - 1, 7), (255, 255)], S.default_dtype)
+    found = infinities(S, x.dtype)
+    assert [element_text(v, None, "·", found) for v in x] == ["(∞, 7)", "(255, ∞)"]
+    assert [readable(v, found) for v in x] == [(inf, 7), (255, inf)]
+    M = sr.Matrix(np.array([[(0, 0), (2**31 - 1, 255)], [(2**31 - 1, 7), (0, 0)]], S.element_dtype), S)
+    assert "2147483647" not in f"{M} {M._repr_html_()}" and "(∞, 7)" in str(M)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(["f2", "f4", "f8", "i1", "u2", "i8", "u8"]), st.data())
+def test_what_is_readable_reads_back(name: str, data: st.DataObject) -> None:
+    dtype = np.dtype(name)
+    limits = np.iinfo(dtype) if dtype.kind != "f" else None
+    numbers = (st.floats(allow_nan=False, width=8 * dtype.itemsize) if limits is None  # type: ignore[arg-type]
+               else st.integers(int(limits.min), int(limits.max)))
+    value = dtype.type(data.draw(numbers))
+    text = str(readable(value, infinities(sr.min_plus, dtype)))
+    if dtype.kind == "f":
+        assert dtype.type(text) == value
+    else:
+        assert cast_constant(float(text) if "inf" in text else int(text), dtype) == value

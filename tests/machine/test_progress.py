@@ -90,3 +90,10 @@ def test_no_terminal_gets_nothing_and_loads_nothing(monkeypatch: pytest.MonkeyPa
     with progress.bar("closing") as report:
         assert report(0.5) is None
     assert stream.getvalue() == ""
+
+
+def test_lines_for_a_log(capsys: pytest.CaptureFixture[str]) -> None:
+    report = progress.Lines("closing")
+    for fraction in (0.0, 0.04, 0.1, 0.15, 0.3, 0.3, 1.0, 1.0):
+        report(fraction)
+    assert capsys.readouterr().err == "semiring: closing: 10 %\nsemiring: closing: 30 %\nsemiring: closing: 100 %\n"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -71,3 +73,17 @@ def test_names_and_refusals() -> None:
 def test_a_place_on_the_way_of_another_is_no_end() -> None:
     before = np.array([4, 0, 1, -1, -1], np.int32)  # the root is vertex 4
     assert origins(before, np.array([0, 2])).tolist() == [0, 0, 0, -1]
+
+
+def test_how_it_is_shown() -> None:
+    roads = sr.as_graph([("Ayr", "<Bo>", 3), ("<Bo>", "Cole", 1), ("Dale", "Ayr", 2)])
+    found = sr.nearest(roads, sr.min_plus, ["<Bo>"])
+    assert repr(found) == "Nearest(4 vertices over min-plus, int64)"
+    page = found._repr_html_()
+    assert "9223372036854775807" not in page and "<th>Ayr</th><td>·</td><td>·</td>" in page
+    assert "<th>Cole</th><td>&lt;Bo&gt;</td><td>1</td>" in page
+    weights, places = pickle.loads(pickle.dumps(found))
+    assert repr(pickle.loads(pickle.dumps(found))) == repr(found)
+    assert weights.tolist() == found.weights.tolist() and places.tolist() == [None, "<Bo>", "<Bo>", None]
+    many = sr.nearest(sp.csr_array(np.eye(20, k=1)), sr.min_plus, [1])
+    assert many._repr_html_().count("<tr>") == 12 and "<th>2</th><td>1</td><td>1</td>" in many._repr_html_()

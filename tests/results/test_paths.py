@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise, product
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import oracle
@@ -239,3 +240,25 @@ def test_frames(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_numbers_are_pythons() -> None:
     R = sr.paths(np.array([[0, 5], [100, 0]], np.int16), sr.min_plus)
     assert R[0, 1] == (5, [0, 1]) and type(R[0, 1].weight) is int
+
+
+def test_a_notebook_shows_the_first_paths() -> None:
+    page = ElementTree.fromstring(sr.paths(sr.as_graph(ROADS), sr.min_plus)._repr_html_())
+    rows = [[cell.text for cell in row] for row in page.findall("./tbody/tr")]
+    assert rows[1] == ["Ayr", "Dale", "7", "Ayr → Bo → Dale"] and len(rows) == 6
+    long = sr.paths(sr.as_graph([(i, i + 1, 2**62 if i == 0 else 1) for i in range(30)]), sr.min_plus, sources=[0, 3])
+    rows = [[cell.text for cell in row] for row in ElementTree.fromstring(long._repr_html_()).findall("./tbody/tr")]
+    assert len(rows) == 11 and rows[-1] == ["…"] * 4 and rows[9][:2] == ["0", "10"]
+    assert rows[9][3] == "0 → 1 → 2 → 3 → 4 → … → 6 → 7 → 8 → 9 → 10"
+    assert list(long)[9][3] == list(range(11)), "the paths themselves are whole"
+    nothing = sr.paths(np.full((2, 2), np.inf), sr.min_plus)
+    assert not ElementTree.fromstring(nothing._repr_html_()).findall("./tbody/tr")
+
+
+@quick
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(0, 9)), max_size=14), st.booleans())
+def test_a_notebook_shows_what_is_iterated_over(edges: list[tuple[int, int, int]], some: bool) -> None:
+    R = sr.paths(sr.as_graph(edges, 6), sr.min_plus, sources=[4, 1] if some else None)
+    rows = [[cell.text for cell in row] for row in ElementTree.fromstring(R._repr_html_()).findall("./tbody/tr")]
+    told = [[f"{a}", f"{b}", f"{w}", " → ".join(map(str, walk))] for a, b, w, walk in R]
+    assert rows[:10] == told[:10] and len(rows) == min(len(told), 11) == min(len(R), 11)

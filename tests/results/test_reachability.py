@@ -201,3 +201,9 @@ def test_the_example_on_a_known_environment(
     assert "These need one another: loop-a, loop-b" in out
     assert "1 requirements follow from others:\n  app needs tls\n" in out
     assert "app is needed by: nothing" in out
+
+
+def test_a_notebook_shows_how_much_vertices_reach():
+    page = sr.reach([("<a>", "b"), ("b", "c")])._repr_html_()
+    assert "<th>&lt;a&gt;</th><td>2</td><td>0</td>" in page and "<th>c</th><td>0</td><td>2</td>" in page
+    assert sr.reach([(i, i + 1) for i in range(20)])._repr_html_().count("<tr>") == 12

@@ -1,0 +1,85 @@
+"""Commands that ask one verb: `nearest`, `power`, `cycle-mean`, `longest-path`, `components` and `order`."""
+
+from __future__ import annotations
+
+import argparse
+
+from semiring.algebra.catalogue import max_plus
+from semiring.api import cycle_mean, power
+from semiring.errors import SemiringError
+from semiring.graphs.texts import is_same
+from semiring.results.nearest import nearest
+from semiring.results.structure import components, longest_path, topological_order
+
+from .inputs import given_of, graph_of, label_of, positions_of
+from .output import TABLES, check_output, element_text, put_rows
+
+
+def run_nearest(arguments: argparse.Namespace) -> int:
+    """For every vertex the best of some places to come from, or to go to."""
+    check_output(arguments.output, TABLES, "a line for each")
+    given = given_of(arguments)
+    S, graph, A = given.S, given.graph, given.A
+    if arguments.target is not None:
+        if "commutative" not in S.flags:
+            raise SemiringError(f"--to turns the edges round, and ⊗ of {S.name} does not commute: give --from")
+        A = given.reversed()
+    places = positions_of(graph, arguments.source or arguments.target) or []
+    found = nearest(A, S, [label_of(graph, v) for v in places])
+    text, zero = element_text(S, found.weights.dtype), S.zero_in(found.weights.dtype)
+    put_rows(arguments.output, (
+        [label_of(graph, v), "" if is_same(weight, zero) else place, text(weight)]
+        for v, (weight, place) in enumerate(zip(found.weights, found.places, strict=True))
+    ))
+    return 0
+
+
+def run_power(arguments: argparse.Namespace) -> int:
+    """The power A^k, a line for each element that is not zero."""
+    check_output(arguments.output, TABLES, "a line for each")
+    given = given_of(arguments)
+    found = power(given.A, given.S, arguments.edges)
+    weights = found.weights
+    text = element_text(given.S, weights.dtype)
+    put_rows(arguments.output, (
+        [label_of(given.graph, i), label_of(given.graph, j), text(weight)]
+        for i, j, weight in zip(found.sources.tolist(), found.targets.tolist(), weights, strict=True)
+    ))
+    return 0
+
+
+def run_cycle_mean(arguments: argparse.Namespace) -> int:
+    """The best mean weight of a cycle, and the cycle."""
+    check_output(arguments.output, TABLES, "a line for each")
+    given = given_of(arguments)
+    mean, vertices = cycle_mean(given.A, given.S)
+    put_rows(arguments.output, [[element_text(given.S, given.A.dtype)(mean), *(vertices or ())]])
+    return 0
+
+
+def run_longest_path(arguments: argparse.Namespace) -> int:
+    """A longest path of an acyclic graph."""
+    check_output(arguments.output, TABLES, "the path")
+    graph = graph_of(arguments)
+    ends = [None if end is None else label_of(graph, (positions_of(graph, [end]) or [0])[0])
+            for end in (arguments.source, arguments.target)]
+    weight, vertices = longest_path(graph, *ends)
+    dtype = getattr(weight, "dtype", None)
+    put_rows(arguments.output, [[weight if dtype is None else element_text(max_plus, dtype)(weight),
+                                 *(vertices or ())]])
+    return 0
+
+
+def run_components(arguments: argparse.Namespace) -> int:
+    """The components of a graph, one a line."""
+    check_output(arguments.output, TABLES, "a line for each")
+    found = components(graph_of(arguments), weak=arguments.weak)
+    put_rows(arguments.output, (list(component) for component in found))
+    return 0
+
+
+def run_order(arguments: argparse.Namespace) -> int:
+    """The vertices of an acyclic graph in topological order."""
+    check_output(arguments.output, TABLES, "a line for each")
+    put_rows(arguments.output, ([vertex] for vertex in topological_order(graph_of(arguments))))
+    return 0
