@@ -341,16 +341,20 @@ def solve(
     return compute(Task("solve", S, (A, B), options(device=device, check=check, progress=progress, left=left)))
 
 
-def power(A: Any, S: Semiring | str, k: int, *, device: str | None = None, check: bool = True) -> Any:
+def power(
+    A: Any, S: Semiring | str | None = None, k: int = ...,  # type: ignore[assignment]
+    *, device: str | None = None, check: bool = True,
+) -> Any:
     """The power A^k = A ⊗ A ⊗ … ⊗ A: the ⊕ over all walks of exactly k edges of the ⊗ along each.
 
     Parameters
     ----------
     A : array_like, shape (n, n) or (…, n, n)
         As for `matmul`.
-    S : Semiring or str
+    S : Semiring or str, optional
+        Default: that of A, if it is a `Matrix` or was prepared: ``power(A, k=…)``.
     k : int
-        The number of edges, from 0 on; A⁰ is the identity.
+        The number of edges, from 0 on; A⁰ is the identity. It cannot be left out.
     device : {None, "cpu", "gpu"}
         As in `matmul`.
     check : bool
@@ -382,6 +386,9 @@ def power(A: Any, S: Semiring | str, k: int, *, device: str | None = None, check
     array([[inf,  7.],
            [ 5., inf]])
     """
+    if k is ...:
+        raise SemiringError("a power needs an exponent: power(A, S, k), or power(A, k=…) of a Matrix, which has its "
+                            "algebra")
     return compute(Task("power", S, (A,), options(device=device, check=check), (k,)))
 
 
@@ -541,7 +548,7 @@ def paths(
 
     task = Task("paths", S, (A,), options(method=method, device=device, progress=progress), (sources, limit, None))
     given = task.given[0]
-    ends = None if targets is None else positions(targets, given.names, given.shape[0])[1]
+    ends = None if targets is None else positions(targets, given.names, given.shape[0], "targets")[1]
     task.arguments = sources, limit, ends
     weights, tree, starts = compute(task)
     return (Paths if task.S.stages is None else StagedPaths)(given, weights, tree, starts, ends)
@@ -598,7 +605,7 @@ def path(
     return found
 
 
-def cycle_mean(A: Any, S: Semiring | str) -> tuple[Any, list[Any] | None]:
+def cycle_mean(A: Any, S: Semiring | str | None = None) -> tuple[Any, list[Any] | None]:
     """The best mean weight of a cycle, the least in min-plus and the greatest in max-plus, and a cycle that has it.
 
     Of a strongly connected graph the mean is the one eigenvalue of the matrix, A ⊗ x = λ ⊗ x: the time that each round
@@ -608,8 +615,8 @@ def cycle_mean(A: Any, S: Semiring | str) -> tuple[Any, list[Any] | None]:
     ----------
     A : array_like, sparse matrix or graph, shape (n, n)
         As for `closure`.
-    S : Semiring or str
-        Whose ⊕ is min or max, and whose ⊗ is +.
+    S : Semiring or str, optional
+        Whose ⊕ is min or max, and whose ⊗ is +. Default: that of A, if it is a `Matrix` or was prepared.
 
     Returns
     -------

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from semiring.algebra.arguments import whole_number
 from semiring.algebra.by_name import algebra
 from semiring.algebra.tables import html_table
-from semiring.errors import GraphError, SemiringError
+from semiring.errors import GraphError
 from semiring.graphs.exports import networkx_of, sparse_of
 from semiring.graphs.frames import frame_of, has_labels, matrix_of
 from semiring.graphs.masks import unmasked
-from semiring.graphs.names import Named, alignment, as_names, is_hashable
+from semiring.graphs.names import as_names, is_hashable
+from semiring.graphs.operators import Operators, as_array
 from semiring.graphs.texts import aligned, clip, dtype_text, element_text, infinities, shown
 from semiring.graphs.verbs import verb
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SHOWN = 10  # rows and columns of a matrix that `repr` shows in full
 
 
-class Matrix(Named):
+class Matrix(Operators):
     """A square matrix over an algebra whose rows and columns are vertices.
 
     `M[a, b]` is the element from vertex a to vertex b, `M[a]` a row, `M[:, b]` a column; vertices are called by
@@ -39,7 +39,10 @@ class Matrix(Named):
     names, as arrays have none, is taken by position. The answer has the names. A matrix over another algebra is
     refused.
 
-    NumPy takes it as an array, but `numpy.matmul`, `numpy.equal` and what NumPy has for the operators above do as they.
+    NumPy takes it as an array, element by element, but `numpy.matmul`, `numpy.equal` and what NumPy has for the
+    operators above do as they, and what would multiply over the real numbers (`numpy.dot`, `numpy.einsum`,
+    `numpy.linalg`, …) is refused. A data frame on the left of ``@`` asks nobody: pandas multiplies over the reals.
+    Write ``sr.Matrix(frame, S) @ M``, or ``sr.matmul(frame, M)``.
 
     Parameters
     ----------
@@ -79,8 +82,6 @@ class Matrix(Named):
     >>> np.asarray(M).shape
     (2, 2)
     """
-
-    __hash__ = None  # type: ignore[assignment]  # as of arrays: `==` is element by element
 
     def __init__(self, array: Any, semiring: Semiring | str, names: Sequence[Hashable] | None = None) -> None:
         semiring = algebra(semiring)
@@ -125,6 +126,9 @@ class Matrix(Named):
     def _place(self, key: Any) -> int | slice:
         return key if isinstance(key, slice) else self.index(key)
 
+    def _like(self, array: Any, names: Sequence[Any] | None) -> Matrix:
+        return Matrix(array, self.semiring, names)
+
     def _part(self, vertices: list[Any]) -> Matrix:
         """The matrix of some vertices, which are called as they were."""
         places = [self.index(vertex) for vertex in vertices]
@@ -132,74 +136,6 @@ class Matrix(Named):
         plain = self.names is None and names == list(range(len(names)))
         places_ = np.array(places, np.int64)
         return Matrix(self.array[np.ix_(places_, places_)], self.semiring, None if plain else names)
-
-    def __matmul__(self, other: Any) -> Any:
-        return verb("matmul")(self, self._named(other))
-
-    def __rmatmul__(self, other: Any) -> Any:
-        return verb("matmul")(self._named(other), self)
-
-    def __pow__(self, exponent: Any) -> Matrix:
-        k = whole_number(exponent, "the exponent of a power", 0)
-        found: Matrix = verb("power")(self, self.semiring, k)
-        return found
-
-    def __or__(self, other: Any) -> Matrix:
-        names, mine, others = self._beside(other)
-        if others.dtype != mine.dtype:
-            raise GraphError(f"A is {mine.dtype} and B is {others.dtype}; convert one with .astype(…)")
-        S = self.semiring
-        sums = S.over(mine.dtype)
-        for what, elements in (("A", mine), ("B", others)):
-            if not np.all(sums.contains(elements)):
-                raise GraphError(f"{what} has entries outside the carrier of {S.name}, {S.notation}")
-        return Matrix(np.asarray(sums.add(mine, others)), S, names)
-
-    __ror__ = __or__  # ⊕ commutes
-
-    def __eq__(self, other: object) -> Any:
-        _, mine, others = self._beside(other)
-        return mine == others
-
-    def __ne__(self, other: object) -> Any:
-        return ~np.asarray(self == other, bool)
-
-    def _named(self, other: Any) -> Any:
-        """The other operand of a product; a matrix without names has those of this one."""
-        if isinstance(other, Matrix) and other.names is None and self.names is not None and other.n == self.n:
-            return Matrix(other.array, other.semiring, self.names)
-        return other
-
-    def _beside(self, other: Any) -> tuple[list[Any] | None, np.ndarray, np.ndarray]:
-        """The names of both, and the elements of both in one order."""
-        names = self.names
-        if has_labels(other):
-            other = Matrix(other, self.semiring)
-        elif (isinstance(other, Named) and not isinstance(other, Matrix)) or hasattr(other, "tocoo"):
-            raise GraphError(f"a Matrix is added to and compared with matrices and arrays, and B is a "
-                             f"{type(other).__name__}: adjacency(B, S) makes a Matrix of it")
-        if not isinstance(other, Matrix):
-            others = unmasked(other, self.semiring) if isinstance(other, np.ma.MaskedArray) else as_array(other)
-        else:
-            if other.semiring is not self.semiring:
-                raise SemiringError(f"A is a matrix over {self.semiring.name} and B one over {other.semiring.name}: "
-                                    "their elements mean different things")
-            order = None if names is None or other.names is None else alignment(names, other.names)
-            others = other.array if order is None else other.array[np.ix_(order, order)]
-            names = other.names if names is None else names
-        if others.shape not in (self.shape, ()):
-            raise GraphError(f"A has shape {self.shape} and B has shape {others.shape}")
-        return names, self.array, others
-
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
-        by_algebra = BY_ALGEBRA.get(ufunc)
-        if by_algebra is not None and method == "__call__" and any(isinstance(x, Matrix) for x in inputs):
-            left, right = inputs
-            found = by_algebra(left, right) if isinstance(left, Matrix) else by_algebra(right, left, turned=True)
-            return written(found, ufunc, **keywords)
-        if "out" in keywords:
-            keywords["out"] = tuple(array_of(x) for x in keywords["out"])
-        return getattr(ufunc, method)(*map(array_of, inputs), **keywords)
 
     @property
     def T(self) -> Matrix:
@@ -360,54 +296,3 @@ class Matrix(Named):
             cells = ["…" if row is None or j is None else element_text(row[j], zero, "·", infinite) for j in chosen]
             table.append([label, *cells])
         return table
-
-
-def as_array(array: Any) -> np.ndarray:
-    try:
-        return np.asarray(array)
-    except (ValueError, TypeError, OverflowError) as e:
-        raise GraphError(f"this is not a matrix: {e}; give rows of one length") from None
-
-
-def array_of(value: Any) -> Any:
-    """The array of a matrix; what is none as it is."""
-    return value.array if isinstance(value, Matrix) else value
-
-
-def written(found: Any, ufunc: np.ufunc, out: tuple[Any] | None = None, axes: Any = None, **others: Any) -> Any:
-    """What an operator found, in `out` where there is one, as an array on its left has it: ``array @= M``.
-
-    Raises
-    ------
-    SemiringError
-        For what NumPy's own function takes besides, which means nothing over an algebra.
-    """
-    if axes is not None and any(axis not in ((-2, -1), (-1,)) for axis in axes):  # which ``@=`` gives
-        others["axes"] = axes
-    if others:
-        raise SemiringError(f"numpy.{ufunc.__name__} of a Matrix computes over its algebra and takes out, not "
-                            f"{', '.join(others)}; give it the elements, M.to_numpy(), to compute without the algebra")
-    if out is None:
-        return found
-    np.copyto(array_of(out[0]), array_of(found), casting="equiv")
-    return out[0]
-
-
-def product(matrix: Matrix, other: Any, turned: bool = False) -> Any:
-    return matrix.__rmatmul__(other) if turned else matrix @ other
-
-
-def union(matrix: Matrix, other: Any, turned: bool = False) -> Any:
-    return matrix | other
-
-
-def equal(matrix: Matrix, other: Any, turned: bool = False) -> Any:
-    return matrix == other
-
-
-def different(matrix: Matrix, other: Any, turned: bool = False) -> Any:
-    return matrix != other
-
-
-# What NumPy calls where an array stands on the left of an operator, and a matrix on its right.
-BY_ALGEBRA = {np.matmul: product, np.bitwise_or: union, np.equal: equal, np.not_equal: different}

@@ -32,6 +32,13 @@ def read_frame(A: Any, S: Semiring, what: str) -> Operand:
     return read_matrix(Matrix(A, S), S, what) if is_square(A) else read_graph(A, S, what)
 
 
+def read_series(A: Any, S: Semiring, what: str) -> Operand:
+    """A series of pandas: a vector whose labels are vertices, where it meets a matrix over vertices."""
+    given = read(A.to_numpy(), S, what)
+    given.labels = A.index.tolist()
+    return given
+
+
 READERS: tuple[tuple[str, str, Reader], ...] = (
     ("cupy", "ndarray", read_cupy),
     ("semiring.kernels.cpu.bits.matrix", "PackedMatrix", read_packed),
@@ -42,6 +49,7 @@ READERS: tuple[tuple[str, str, Reader], ...] = (
     ("cupyx.scipy.sparse", "spmatrix", read_cupyx),
     ("networkx", "Graph", read_graph),
     ("pandas", "DataFrame", read_frame),
+    ("pandas", "Series", read_series),
     ("polars", "DataFrame", read_graph),
     ("pyarrow", "Table", read_graph),
 )

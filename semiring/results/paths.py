@@ -165,7 +165,7 @@ class Paths:
         [['a', 'b'], ['a', 'b', 'c'], ['a']]
         """
         one, starts = positions(sources, self.names, self.n)
-        single, ends = positions(targets, self.names, self.n)
+        single, ends = positions(targets, self.names, self.n, "targets")
         if len(starts) != len(ends) and not (one or single):
             raise GraphError(f"{len(starts)} sources and {len(ends)} targets: give one of each for every path")
         starts, ends = np.broadcast_arrays(starts, ends)

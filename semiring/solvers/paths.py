@@ -13,7 +13,7 @@ from semiring.algebra.rounding import nothing_improves
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.trees import better
 from semiring.errors import LawError, SemiringError
-from semiring.graphs.texts import clip_repr
+from semiring.graphs.texts import clip_repr, infinities
 from semiring.operands.convert import as_sparse, on_device, on_host
 from semiring.operands.dense import Dense, as_is
 from semiring.operands.devices import is_on_gpu, to_host, upload
@@ -102,7 +102,6 @@ def cut_off(given: Operand, values: Any, tree: Any, limit: Any) -> Any:
         When the limit is not an element.
     """
     S = given.S
-    S = given.S
     if is_on_gpu(values):
         assert isinstance(given, Dense)
         improves = improves_on_gpu(given)
@@ -139,7 +138,8 @@ def _element(S: Semiring, limit: Any, dtype: np.dtype) -> np.ndarray:
             raise TypeError("a complex number")
         if S.is_record and np.isscalar(limit):
             raise TypeError(f"it has the components {', '.join(S.default_dtype.names or ())}")
-        bound = S.array([limit], dtype)
+        limits = {x: i for i, x in infinities(S, dtype).items()}
+        bound = S.array([limits.get(limit, limit) if isinstance(limit, (float, np.floating)) else limit], dtype)
     except (TypeError, ValueError, OverflowError) as e:
         raise SemiringError(f"limit must be an element of {S.name}, and is {clip_repr(limit)}: {e}") from None
     if bound.shape != (1,):

@@ -323,21 +323,34 @@ def _stacked(
     return low.decode(X) if objects else X, P
 
 
-def positions(sources: Any, names: Sequence[Any] | None, n: int) -> tuple[bool, np.ndarray]:
+def positions(
+    sources: Any, names: Sequence[Any] | None, n: int, what: str = "sources"
+) -> tuple[bool, np.ndarray]:
     """Whether one vertex was given, and the positions of the vertices.
 
     Raises
     ------
     GraphError
         For an unknown vertex, with a near one.
+    SemiringError
+        For a set, which has no order in which answers could stand.
     """
     index = {name: i for i, name in enumerate(names or ())}
     single = isinstance(sources, (int, np.integer, str)) or (is_hashable(sources) and sources in index)
+    if not single:
+        refuse_sets(sources, what)
     try:
         wanted = [sources] if single else list(sources)
     except TypeError:
         single, wanted = True, [sources]
     return single, np.array([position_of(v, n, names, index) for v in wanted], np.int64)
+
+
+def refuse_sets(vertices: Any, what: str) -> None:
+    """Answers stand in the order of the vertices that were asked for, and sets have none."""
+    if isinstance(vertices, (set, frozenset)):
+        raise SemiringError(f"{what} are a set, which has no order for the answers to stand in: give a list, such as "
+                            f"sorted({what})")
 
 
 def _on_gpu(given: Sparse, form: Form, count: int, o: Options) -> bool:

@@ -33,6 +33,7 @@ from .costs import SparsePlan
 from .cycles import look_at_fronts, may_diverge
 from .forms import Apply, refuse_overflow, right_hand_side, solution, told
 from .fronts import fronts_of, lowering_of
+from .search import refuse_sets
 from .task import LARGE, Task, options, undefined_star
 
 BLOCK = 256  # rows that `blocks` and `save` take at once, unless told otherwise
@@ -250,6 +251,7 @@ class SparseFactors(Named):
             found = np.asarray(sources)
             if found.ndim == 1 and found.dtype.kind in "iu" and ((found >= 0) & (found < self.n)).all():
                 return found.astype(np.int64)
+        refuse_sets(sources, "sources")
         try:
             vertices = list(sources)
         except TypeError:

@@ -25,7 +25,7 @@ from semiring.errors import LawError, NoClosureError, SemiringError
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import clip_repr
 from semiring.machine.memory import require
-from semiring.operands.align import aligned
+from semiring.operands.align import aligned, by_label
 from semiring.operands.convert import as_bits, as_dense
 from semiring.operands.devices import LEAST_WORK
 from semiring.operands.operand import Operand
@@ -240,7 +240,8 @@ class Task:
         reader = as_bits if options.packed else as_operand
         operands: list[Operand] = []
         kinds, on_gpu = set(), 0
-        first: Operand | None = None  # of those whose rows and columns are vertices
+        first: Operand | None = None  # of those whose vertices have names
+        labelled = False
         for what, A in zip(NAMES, given, strict=False):
             operand = reader(A, S, what)
             if operand.names is not None and operand.of_graph:
@@ -248,9 +249,13 @@ class Task:
                 operand = aligned(operand, first, what)
             if what == "accumulate" and operand.kind == "sparse" and "packed" not in kinds:
                 operand = as_dense(operand)  # the answer is, and the factors decide how it is computed
+            labelled |= operand.labels is not None
             operands.append(operand)
             kinds.add(operand.kind)
             on_gpu += operand.on_gpu
+        graph = next((A for A in operands if A.of_graph), None) if labelled else None
+        if graph is not None:
+            operands = [A if A.labels is None else by_label(A, graph, A.what) for A in operands]
         if verb != "matmul" or (options.check and "packed" in kinds):  # sparse products look when it suits them
             for operand in operands:
                 if not operand.examined:

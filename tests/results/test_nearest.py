@@ -71,3 +71,14 @@ def test_names_and_refusals() -> None:
 def test_a_place_on_the_way_of_another_is_no_end() -> None:
     before = np.array([4, 0, 1, -1, -1], np.int32)  # the root is vertex 4
     assert origins(before, np.array([0, 2])).tolist() == [0, 0, 0, -1]
+
+
+def test_places_may_be_a_set_and_the_algebra_that_of_the_matrix() -> None:
+    M = sr.adjacency([("a", "b", 1.0), ("c", "b", 0.5)], sr.min_plus)
+    expected = sr.nearest(M, sr.min_plus, ["a", "c"])
+    for found in (sr.nearest(M, places={"c", "a"}), sr.nearest(M, places=["c", "a"])):
+        assert found.places.tolist() == expected.places.tolist() == ["a", "c", "c"]
+    with pytest.raises(sr.SemiringError, match="nearest needs places"):
+        sr.nearest(M)
+    sets = sr.adjacency([(frozenset("ab"), frozenset("c"), 1.0)], sr.min_plus)
+    assert sr.nearest(sets, places=frozenset("ab")).weights.tolist() == [0.0, 1.0]

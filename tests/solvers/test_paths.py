@@ -46,3 +46,12 @@ def test_packed_and_boolean_graphs() -> None:
     edges = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], bool)
     for A in (edges, sr.pack(edges), sp.csr_array(edges)):
         assert sr.paths(A, sr.boolean)[0, 2] == (True, [0, 1, 2])
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i4", "u2", "f4"])
+def test_an_infinite_limit_leaves_all_paths(dtype: str) -> None:
+    A = np.array([[0, 3], [5, 0]], dtype)
+    R = sr.paths(A, sr.min_plus, limit=np.inf)
+    assert R[0, 1].weight == 3 and len(R) == 2
+    with pytest.raises(sr.SemiringError, match="limit must be an element"):
+        sr.paths(A, sr.min_plus, limit="far")
