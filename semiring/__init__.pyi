@@ -62,6 +62,7 @@ from .graphs.adjacency import from_dense as from_dense
 from .graphs.graph import Graph as Graph
 from .graphs.graph import as_graph as as_graph
 from .graphs.matrix import Matrix as Matrix
+from .graphs.tables import Table as Table
 from .kernels.cpu.bits.matrix import PackedMatrix as PackedMatrix
 from .kernels.cpu.compile.cache import clear_cache as clear_cache
 from .operands.pack import pack as pack

@@ -393,8 +393,8 @@ def power(
 
 
 def closure_rows(
-    A: Any, S: Semiring | str | None = None, sources: Any = ..., *, predecessors: bool = False,
-    device: str | None = None,
+    A: Any, S: Semiring | str | None = None, sources: Any = ..., *, targets: Any = None, limit: Any = None,
+    predecessors: bool = False, device: str | None = None,
 ) -> Any:
     """The rows of the closure A* for some sources, of a sparse graph over an algebra whose ⊕ selects.
 
@@ -410,6 +410,11 @@ def closure_rows(
         With a selective ⊕. Default: that of A, if it is a `Matrix` or was prepared: ``closure_rows(A, sources=…)``.
     sources : vertex, or sequence of vertices
         By name where A has names, else by position. They cannot be left out.
+    targets : vertex, or sequence of vertices, optional
+        Whose columns are wanted: the answer is a `Table` by name, and no more is kept. Where they are far fewer than
+        the sources, searches go backwards from them; floats are then summed from the other end.
+    limit : element, optional
+        Walks that are worse are left out, and not searched for. Needs that no edge is better than 1.
     predecessors : bool
         Whether to return the vertex before each on a best walk, too.
     device : {None, "cpu", "gpu"}
@@ -418,6 +423,7 @@ def closure_rows(
     Returns
     -------
     rows : ndarray of A's dtype and byte order, shape (k, n), or (n,) for one vertex
+        With targets a `Table`, shape (k, t).
     predecessors : ndarray of int32, of the same shape
         If wanted; positions, −1 for the source and for what is not reached.
 
@@ -425,12 +431,13 @@ def closure_rows(
     ------
     LawError
         When ⊕ does not select, or the algebra has products only; when predecessors are wanted where best walks go round
-        a cycle, and how often is not known from them.
+        a cycle, and how often is not known from them; when there is a limit and an edge is better than 1.
     NoClosureError
         When an improving cycle can be reached from a source; it names the cycle. Beyond an infinitely good edge nothing
         improves any more, and cycles may stay unnoticed.
     SemiringError
-        For an unknown vertex, an entry that is not an element, or a result that A's dtype cannot hold.
+        For an unknown vertex, an entry that is not an element, a result that A's dtype cannot hold, or predecessors of
+        some targets only.
 
     Notes
     -----
@@ -454,7 +461,8 @@ def closure_rows(
     if sources is ...:
         raise SemiringError("closure_rows needs sources: closure_rows(A, S, sources), or closure_rows(A, sources=…) of "
                             "a Matrix, which has its algebra")
-    return compute(Task("rows", S, (A,), options(device=device, predecessors=predecessors), (sources,)))
+    asked = options(device=device, predecessors=predecessors)
+    return compute(Task("rows", S, (A,), asked, (sources, targets, limit)))
 
 
 def paths(
@@ -721,8 +729,8 @@ def plan(
     }
     refuse_what_has_no_meaning(verb, given_options, B, sources, k)
     arguments = {
-        "matmul": (None,), "rows": (sources,), "path": sources, "paths": (sources, None, None), "nearest": (sources,),
-        "power": (k,),
+        "matmul": (None,), "rows": (sources, None, None), "path": sources, "paths": (sources, None, None),
+        "nearest": (sources,), "power": (k,),
     }.get(verb, ())
     given = (A,) if B is None else (A, B)
     return first_offer(Task(verb, S, given, options(**given_options), tuple(arguments)))

@@ -16,14 +16,12 @@ from semiring.graphs.frames import frame_of, has_labels, matrix_of
 from semiring.graphs.masks import unmasked
 from semiring.graphs.names import as_names, is_hashable
 from semiring.graphs.operators import Operators, as_array
-from semiring.graphs.texts import aligned, clip, dtype_text, element_text, infinities, shown
+from semiring.graphs.tables import cells, lines
+from semiring.graphs.texts import dtype_text
 from semiring.graphs.verbs import verb
 
 if TYPE_CHECKING:
     from semiring.algebra.semiring import Semiring
-
-
-SHOWN = 10  # rows and columns of a matrix that `repr` shows in full
 
 
 class Matrix(Operators):
@@ -261,19 +259,13 @@ class Matrix(Operators):
         >>> roads.to_frame().values.tolist()
         [['a', 'b', 3.0], ['b', 'c', 4.0]]
         """
-        return frame_of(self, bool(long), library)
+        return frame_of(self, self._vertices, self._vertices, bool(long), library)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.array, dtype=dtype, copy=copy)
 
     def __repr__(self) -> str:
-        rows = self._table()
-        if self.dtype.kind == "f":
-            columns = [[head, *aligned(cells)] for head, *cells in zip(*rows, strict=True)][1:]
-            rows = [list(row) for row in zip([row[0] for row in rows], *columns, strict=True)]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ["  ".join(text.rjust(w) for text, w in zip(row, widths, strict=True)).rstrip() for row in rows]
-        return "\n".join([self._title(), *lines] if self.n else [self._title()])
+        return "\n".join([self._title(), *(lines(self._table(), self.dtype) if self.n else [])])
 
     def _repr_html_(self) -> str:
         head, *rows = self._table()
@@ -283,16 +275,8 @@ class Matrix(Operators):
         return f"Matrix {self.n} × {self.n} over {self.semiring.name}, {dtype_text(self.dtype)}"
 
     def _table(self) -> list[list[str]]:
-        """Texts of the heading row and of the rows shown, each led by its vertex."""
-        half = SHOWN // 2
-        chosen: list[int | None] = list(range(self.n))
-        if self.n > SHOWN:
-            chosen = [*range(half), None, *range(self.n - half, self.n)]
-        labels = ["…" if i is None else clip(shown(i if self.names is None else self.names[i])) for i in chosen]
-        zero, infinite = self.semiring.zero_in(self.dtype), infinities(self.semiring, self.dtype)
-        table = [["", *labels]]
-        for label, i in zip(labels, chosen, strict=True):
-            row = None if i is None else self.array[i]
-            cells = ["…" if row is None or j is None else element_text(row[j], zero, "·", infinite) for j in chosen]
-            table.append([label, *cells])
-        return table
+        return cells(self.array, self.semiring, self._vertices, self._vertices)
+
+    @property
+    def _vertices(self) -> Sequence[Any]:
+        return range(self.n) if self.names is None else self.names

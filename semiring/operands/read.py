@@ -39,11 +39,18 @@ def read_series(A: Any, S: Semiring, what: str) -> Operand:
     return given
 
 
+def read_factors(A: Any, S: Semiring, what: str) -> Operand:
+    """Factors: the matrix that was eliminated, and how."""
+    given: Operand = operand(A._edges, S, what)
+    return given.changed(factors=A)
+
+
 READERS: tuple[tuple[str, str, Reader], ...] = (
     ("cupy", "ndarray", read_cupy),
     ("semiring.kernels.cpu.bits.matrix", "PackedMatrix", read_packed),
     ("semiring.kernels.cuda.bits.matrix", "DevicePackedMatrix", read_packed_on_gpu),
     ("semiring.graphs.graph", "Graph", read_graph),
+    ("semiring.solvers.factored", "Factored", read_factors),
     ("scipy.sparse", "sparray", read_scipy),
     ("scipy.sparse", "spmatrix", read_scipy),
     ("cupyx.scipy.sparse", "spmatrix", read_cupyx),

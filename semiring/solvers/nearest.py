@@ -69,7 +69,7 @@ def _by_predecessors(given: Sparse, starts: np.ndarray, plan: Plan) -> tuple[np.
 
 def _from_a_root(given: Sparse, starts: np.ndarray) -> Task:
     root = given.n if given.names is None else ROOT
-    return Task("rows", given.S, (with_a_root(given, starts),), options(predecessors=True), (root,))
+    return Task("rows", given.S, (with_a_root(given, starts),), options(predecessors=True), (root, None, None))
 
 
 def with_a_root(given: Operand, starts: np.ndarray) -> Sparse:

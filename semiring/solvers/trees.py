@@ -31,7 +31,8 @@ ALL = 1 << 22  # values that NumPy looks at together
 
 
 def best_trees(
-    given: Operand, X: Any, roots: np.ndarray, *, backwards: bool = False, end: int | None = None
+    given: Operand, X: Any, roots: np.ndarray, *, backwards: bool = False, end: int | None = None,
+    within: bool = False,
 ) -> Any:
     """The vertex before each on a best walk from each root; the vertex after it on one to the root, if `backwards`.
 
@@ -46,6 +47,8 @@ def best_trees(
         Whether X holds columns of the closure, and walks lead to the roots.
     end : int, optional
         The one vertex to which walks from the roots are wanted: what is lost elsewhere is no error.
+    within : bool
+        Whether walks beyond a limit were left out of X, of which none is then lost.
 
     Returns
     -------
@@ -73,7 +76,7 @@ def best_trees(
         for i in np.flatnonzero(lost_at >= 0).tolist():  # it is refused there, or was rightly zero
             best_trees(on_host(given), to_host(X[i : i + 1]), roots[i : i + 1], backwards=backwards)
         return P
-    bounded = nothing_improves(T, given.array if isinstance(given, Dense) else as_sparse(given).values)
+    bounded = is_bounded(given)
     graph = _edges(given, X, bounded, backwards, np.array_equal(roots, np.arange(n)))
     low = plain_form(S, given.dtype, given.facts, 3 * n + 3)
     low = affordable(low, float(len(roots)), float(graph.nnz) * len(roots), "trees")
@@ -88,12 +91,19 @@ def best_trees(
         values = X if low.is_identity else low.encode(X, True)
         P, where = kernel.predecessors(stored, leaving, values, roots, bounded)
         lost = [(int(i), int(where[i])) for i in np.flatnonzero(where >= 0)]
-    for i, v in lost:
+    for i, v in () if within else lost:
         root, edges = int(roots[i]), graph.without_zeros().rows
         if end is not None and (end == root or P[i, end] >= 0 or not _is_reached(edges, root, end)):
             continue
         _refuse_lost(given, entering, X[i], root, v, backwards)
     return P
+
+
+def is_bounded(given: Operand) -> bool:
+    """Whether no edge is better than one."""
+    if isinstance(given, Dense):
+        return nothing_improves(given.S.over(given.dtype), given.array)
+    return as_sparse(given).bounded
 
 
 def _by_numpy(

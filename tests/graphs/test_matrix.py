@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.graphs.adjacency import adjacency
-from semiring.graphs.matrix import SHOWN, Matrix
+from semiring.graphs.matrix import Matrix
+from semiring.graphs.tables import SHOWN
 
 INF = np.inf
 

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import semiring as sr
 from semiring.operands.read import read
-from semiring.solvers.paths import cut_off, offer, unnamed
+from semiring.solvers.paths import offer, unnamed
 from semiring.solvers.task import Task, options
 
 inf = np.inf
@@ -33,13 +33,6 @@ def test_values_are_asked_for_without_names_and_cycles_named() -> None:
         sr.paths(G, sr.min_plus)
     M = sr.adjacency([("a", "b", 1.0)], sr.min_plus)
     assert isinstance(unnamed(read(M, sr.min_plus)).wrap(np.eye(2)), np.ndarray)
-
-
-def test_cutting_off() -> None:
-    X, tree = np.array([[0.0, 2.0, 5.0]]), np.array([[-1, 0, 1]], np.int32)
-    A = sp.csr_array(([2.0, 3.0], ([0, 1], [1, 2])), shape=(3, 3))
-    cut_off(read(A, sr.min_plus), X, tree, 2)
-    assert X.tolist() == [[0.0, 2.0, inf]] and tree.tolist() == [[-1, 0, -1]]
 
 
 def test_packed_and_boolean_graphs() -> None:
