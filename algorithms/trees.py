@@ -29,7 +29,8 @@ from semiring.algebra.laws import choose, full, is_nan
 from .labels import best_of
 
 NONE = -1
-PYTHON = {"add": operator.add, "minimum": min, "maximum": max}  # what ⊗ is in Python
+# What ⊗ is in Python.
+PYTHON: dict[str, Callable[[Any, Any], Any]] = {"add": operator.add, "minimum": min, "maximum": max}
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 
@@ -20,13 +21,72 @@ from .solvers.plan import Plan
 from .solvers.task import Task, compute, first_offer, options, own_algebra, refuse_what_has_no_meaning
 
 if TYPE_CHECKING:
+    from .graphs.graph import Graph
+    from .graphs.matrix import Matrix
+    from .graphs.tables import Table
+    from .kernels.cpu.bits.matrix import PackedMatrix
     from .results.paths import Paths
     from .solvers.factors import Factors
     from .solvers.sparse_factors import SparseFactors
 
 Progress = bool | Callable[[float], None]
+Over = Semiring | str | None
+Out = TypeVar("Out", bound="np.ndarray")
+Kept = TypeVar("Kept", "np.ndarray", "Matrix", "Graph", "PackedMatrix")
 
 
+class Placing(TypedDict, total=False):
+    """Options of `power`, and of `matmul` beside others."""
+
+    device: str | None
+    check: bool
+
+
+class Multiplying(Placing, total=False):
+    """Options of `matmul`, but for those that decide what comes out; likewise the others."""
+
+    accumulate: Any
+
+
+class Solving(Placing, total=False):
+    """Options of `solve`."""
+
+    progress: Progress
+    left: bool
+
+
+class Factoring(Placing, total=False):
+    """Options of `factor`."""
+
+    order: str
+    progress: Progress
+
+
+class Closing(Placing, total=False):
+    """Options of `closure`."""
+
+    method: str
+    reflexive: bool
+    overwrite: bool
+    tile: int | None
+    progress: Progress
+    max_edges: int | None
+
+
+@overload
+def closure(A: Any, S: Over = None, *, packed: Literal[True], **others: Unpack[Closing]) -> PackedMatrix: ...
+@overload
+def closure(A: PackedMatrix, S: Over = None, *, packed: bool = ..., **others: Unpack[Closing]) -> PackedMatrix: ...
+@overload
+def closure(
+    A: Matrix | Graph, S: Over = None, *, packed: Literal[False] = ..., **others: Unpack[Closing]
+) -> Matrix: ...
+@overload
+def closure(
+    A: np.ndarray | list[Any], S: Over = None, *, packed: Literal[False] = ..., **others: Unpack[Closing]
+) -> np.ndarray: ...
+@overload
+def closure(A: Any, S: Over = None, *, packed: bool = ..., **others: Unpack[Closing]) -> Any: ...
 def closure(
     A: Any,
     S: Semiring | str | None = None,
@@ -121,6 +181,15 @@ def closure(
     return compute(Task("closure", S, (A,), asked))
 
 
+# As NumPy does for its own, arrays are said to give an array; of two vectors that is a number.
+@overload
+def matmul(A: Any, B: Any, S: Over = None, *, out: Out, **others: Unpack[Multiplying]) -> Out: ...
+@overload
+def matmul(
+    A: np.ndarray, B: np.ndarray, S: Over = None, *, out: None = ..., **others: Unpack[Multiplying]
+) -> np.ndarray: ...
+@overload
+def matmul(A: Any, B: Any, S: Over = None, *, out: Any = ..., **others: Unpack[Multiplying]) -> Any: ...
 def matmul(
     A: Any,
     B: Any,
@@ -224,6 +293,14 @@ def prepare(A: Any, S: Semiring | str | None = None) -> Operand:
     return given
 
 
+@overload
+def factor(A: Graph, S: Over = None, **others: Unpack[Factoring]) -> SparseFactors: ...
+@overload
+def factor(
+    A: np.ndarray | list[Any] | Matrix | PackedMatrix, S: Over = None, **others: Unpack[Factoring]
+) -> Factors: ...
+@overload
+def factor(A: Any, S: Over = None, **others: Unpack[Factoring]) -> Factors | SparseFactors: ...
 def factor(
     A: Any, S: Semiring | str | None = None, *, device: str | None = None, check: bool = True, order: str = "auto",
     progress: Progress = False,
@@ -279,6 +356,10 @@ def factor(
     return made
 
 
+@overload
+def solve(A: Any, B: np.ndarray, S: Over = None, **others: Unpack[Solving]) -> np.ndarray: ...
+@overload
+def solve(A: Any, B: Any, S: Over = None, **others: Unpack[Solving]) -> Any: ...
 def solve(
     A: Any, B: Any, S: Semiring | str | None = None, *, device: str | None = None, check: bool = True,
     progress: Progress = False, left: bool = False,
@@ -341,9 +422,13 @@ def solve(
     return compute(Task("solve", S, (A, B), options(device=device, check=check, progress=progress, left=left)))
 
 
+@overload
+def power(A: Kept, S: Over = None, k: int = ..., **others: Unpack[Placing]) -> Kept: ...
+@overload
+def power(A: Any, S: Over = None, k: int = ..., **others: Unpack[Placing]) -> Any: ...
 def power(
-    A: Any, S: Semiring | str | None = None, k: int = ...,  # type: ignore[assignment]
-    *, device: str | None = None, check: bool = True,
+    A: Any, S: Semiring | str | None = None, k: int | EllipsisType = ..., *, device: str | None = None,
+    check: bool = True,
 ) -> Any:
     """The power A^k = A ⊗ A ⊗ … ⊗ A: the ⊕ over all walks of exactly k edges of the ⊗ along each.
 
@@ -392,6 +477,26 @@ def power(
     return compute(Task("power", S, (A,), options(device=device, check=check), (k,)))
 
 
+@overload
+def closure_rows(
+    A: Any, S: Over = None, sources: Any = ..., *, targets: None = ..., limit: Any = ...,
+    predecessors: Literal[False] = ..., device: str | None = ...,
+) -> np.ndarray: ...
+@overload
+def closure_rows(
+    A: Any, S: Over = None, sources: Any = ..., *, targets: None = ..., limit: Any = ...,
+    predecessors: Literal[True], device: str | None = ...,
+) -> tuple[np.ndarray, np.ndarray]: ...
+@overload
+def closure_rows(
+    A: Any, S: Over = None, sources: Any = ..., *, targets: Any, limit: Any = ...,
+    predecessors: Literal[False] = ..., device: str | None = ...,
+) -> Table: ...
+@overload
+def closure_rows(
+    A: Any, S: Over = None, sources: Any = ..., *, targets: Any = ..., limit: Any = ...,
+    predecessors: bool = ..., device: str | None = ...,
+) -> Any: ...
 def closure_rows(
     A: Any, S: Semiring | str | None = None, sources: Any = ..., *, targets: Any = None, limit: Any = None,
     predecessors: bool = False, device: str | None = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -21,7 +21,12 @@ from semiring.graphs.texts import dtype_text
 from semiring.graphs.verbs import verb
 
 if TYPE_CHECKING:
+    import pandas
+    from networkx import DiGraph
+    from scipy.sparse import csr_array
+
     from semiring.algebra.semiring import Semiring
+    from semiring.kernels.cpu.bits.matrix import PackedMatrix
 
 
 class Matrix(Operators):
@@ -112,6 +117,10 @@ class Matrix(Operators):
     def __iter__(self) -> Iterator[np.ndarray]:
         return iter(self.array)
 
+    @overload
+    def __getitem__(self, key: list[Any]) -> Matrix: ...
+    @overload
+    def __getitem__(self, key: Any) -> Any: ...
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, tuple) and not (is_hashable(key) and key in self._positions):
             if len(key) != 2:
@@ -140,6 +149,10 @@ class Matrix(Operators):
         """The transpose: every edge turned round. It shows the same elements."""
         return Matrix(self.array.T, self.semiring, self.names)
 
+    @overload
+    def closure(self, *, packed: Literal[True], **options: Any) -> PackedMatrix: ...
+    @overload
+    def closure(self, *, packed: Literal[False] = ..., **options: Any) -> Matrix: ...
     def closure(self, **options: Any) -> Any:
         """The closure A* over the matrix's algebra.
 
@@ -185,7 +198,7 @@ class Matrix(Operators):
         """
         return self.array
 
-    def to_sparse(self) -> Any:
+    def to_sparse(self) -> csr_array:
         """What is not the algebra's zero as a SciPy sparse array.
 
         Returns
@@ -208,7 +221,7 @@ class Matrix(Operators):
         """
         return sparse_of(self)
 
-    def to_networkx(self) -> Any:
+    def to_networkx(self) -> DiGraph:
         """The graph of the matrix: an edge with a weight wherever an element is not the algebra's zero.
 
         Returns
@@ -229,6 +242,10 @@ class Matrix(Operators):
         """
         return networkx_of(self)
 
+    @overload
+    def to_frame(self, long: bool = ..., library: Literal["pandas"] = ...) -> pandas.DataFrame: ...
+    @overload
+    def to_frame(self, long: bool = ..., library: str = ...) -> Any: ...
     def to_frame(self, long: bool = True, library: str = "pandas") -> Any:
         """The matrix as a data frame.
 

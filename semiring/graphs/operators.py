@@ -19,7 +19,6 @@ from .verbs import verb
 if TYPE_CHECKING:
     from semiring.algebra.semiring import Semiring
 
-    from .graph import Graph
     from .matrix import Matrix
 
 
@@ -42,13 +41,13 @@ class Operators(Named):
         raise NotImplementedError
 
     @overload
-    def __matmul__(self, other: Operators | Graph) -> Matrix: ...
+    def __matmul__(self, other: Operators) -> Matrix: ...
     @overload
     def __matmul__(self, other: np.ndarray) -> np.ndarray: ...
     @overload
     def __matmul__(self, other: Any) -> Any: ...
     def __matmul__(self, other: Any) -> Any:
-        return verb("matmul")(self, self._named(other))
+        return verb("matmul")(self._named_as(other), self._named(other))
 
     def __rmatmul__(self, other: Any) -> Any:
         return verb("matmul")(self._named(other), self)
@@ -71,11 +70,11 @@ class Operators(Named):
 
     __ror__ = __or__  # ⊕ commutes
 
-    def __eq__(self, other: object) -> Any:
+    def __eq__(self, other: object) -> np.ndarray:  # type: ignore[override]  # as of arrays
         _, mine, others = self._beside(other)
-        return mine == others
+        return np.asarray(mine == others)
 
-    def __ne__(self, other: object) -> Any:
+    def __ne__(self, other: object) -> np.ndarray:  # type: ignore[override]
         return ~np.asarray(self == other, bool)
 
     def _named(self, other: Any) -> Any:
@@ -83,6 +82,10 @@ class Operators(Named):
         if isinstance(other, Operators) and other.names is None and self.names is not None and other.n == self.n:
             return other._like(other.array, self.names)
         return other
+
+    def _named_as(self, other: Any) -> Any:
+        """This one as the operand of a product; without names it has those of another matrix."""
+        return other._named(self) if isinstance(other, Operators) else self
 
     def _beside(self, other: Any) -> tuple[list[Any] | None, np.ndarray, np.ndarray]:
         """The names of both, and the elements of both in one order."""

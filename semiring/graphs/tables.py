@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -18,6 +18,8 @@ from .operators import as_array
 from .texts import aligned, clip, dtype_text, element_text, infinities, quoted, shown
 
 if TYPE_CHECKING:
+    import pandas
+
     from semiring.algebra.semiring import Semiring
 
 SHOWN = 10  # rows and columns of a matrix that `repr` shows in full
@@ -115,6 +117,10 @@ class Table:
         """
         return self.array
 
+    @overload
+    def to_frame(self, long: bool = ..., library: Literal["pandas"] = ...) -> pandas.DataFrame: ...
+    @overload
+    def to_frame(self, long: bool = ..., library: str = ...) -> Any: ...
     def to_frame(self, long: bool = True, library: str = "pandas") -> Any:
         """The table as a data frame.
 

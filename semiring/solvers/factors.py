@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from .forms import Apply, is_finite, refuse_overflow, right_hand_side, solution,
 from .methods import choose_method
 from .plan import Plan
 from .task import Options, Task
+
+if TYPE_CHECKING:
+    from semiring.graphs.tables import Table
 
 AT_ONCE = 4096  # order of a matrix of doubles that LAPACK decomposes in one call, which no interrupt ends: a second
 
@@ -167,6 +170,10 @@ class Factors(Factored):
         elimination.factor(factors, build_kernel(self.plan.lowering), self.plan.tile)
         return factors
 
+    @overload
+    def solve(self, B: np.ndarray) -> np.ndarray: ...
+    @overload
+    def solve(self, B: Any) -> Any: ...
     def solve(self, B: Any) -> Any:
         """The least solution X = A* B of X = A ⊗ X ⊕ B.
 
@@ -257,7 +264,11 @@ class Factors(Factored):
             refuse_overflow(low, result)
         return self._given.wrap(result)
 
-    def rows(self, sources: Any, *, targets: Any = None) -> Any:
+    @overload
+    def rows(self, sources: Any, *, targets: None = ...) -> np.ndarray: ...
+    @overload
+    def rows(self, sources: Any, *, targets: Any) -> Table: ...
+    def rows(self, sources: Any, *, targets: Any = None) -> np.ndarray | Table:
         """Rows of A*, from the factors.
 
         Parameters
@@ -291,7 +302,8 @@ class Factors(Factored):
         array([[1.],
                [2.]])
         """
-        return part_by_name(self, sources, targets)
+        found: np.ndarray | Table = part_by_name(self, sources, targets)
+        return found
 
     def _part(self, starts: np.ndarray, ends: np.ndarray | None) -> np.ndarray:
         low, n = self.plan.lowering, self.shape[0]

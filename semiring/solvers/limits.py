@@ -136,7 +136,7 @@ def element_of(S: Semiring, limit: Any, dtype: np.dtype) -> np.ndarray:
             raise TypeError("a complex number")
         if S.is_record and np.isscalar(limit):
             raise TypeError(f"it has the components {', '.join(S.default_dtype.names or ())}")
-        limits = {x: i for i, x in infinities(S, dtype).items()}
+        limits: dict[Any, int] = {x: i for i, x in infinities(S, dtype).items()}
         bound = S.array([limits.get(limit, limit) if isinstance(limit, (float, np.floating)) else limit], dtype)
     except (TypeError, ValueError, OverflowError) as e:
         raise SemiringError(f"limit must be an element of {S.name}, and is {clip_repr(limit)}: {e}") from None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from shutil import disk_usage
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -36,6 +36,9 @@ from .forms import Apply, refuse_overflow, right_hand_side, solution, told
 from .fronts import fronts_of, lowering_of
 from .search import answered, positions, refuse_sets
 from .task import LARGE, Task, options, undefined_star
+
+if TYPE_CHECKING:
+    from semiring.graphs.tables import Table
 
 BLOCK = 256  # rows that `blocks` and `save` take at once, unless told otherwise
 STEPS = 50  # parts of a closure after which progress is reported
@@ -216,9 +219,17 @@ class SparseFactors(Factored, Named):
         """
         return self.rows([vertex])[0]
 
+    @overload
+    def rows(
+        self, sources: Sequence[Hashable] | np.ndarray, *, targets: None = ..., reflexive: bool = ...
+    ) -> np.ndarray: ...
+    @overload
+    def rows(
+        self, sources: Sequence[Hashable] | np.ndarray, *, targets: Any, reflexive: bool = ...
+    ) -> Table: ...
     def rows(
         self, sources: Sequence[Hashable] | np.ndarray, *, targets: Any = None, reflexive: bool = True
-    ) -> Any:
+    ) -> np.ndarray | Table:
         """Rows of A*, or of A⁺ = A A* if not `reflexive`.
 
         Parameters
@@ -256,7 +267,8 @@ class SparseFactors(Factored, Named):
             return self._decoded(starts, reflexive)
         ends = positions(targets, self.names, self.n, "targets")[1]
         found = self._part(starts, ends) if reflexive else self._by_rows(starts, ends, False)
-        return answered(self._A, found, starts, False, ends)
+        table: Table = answered(self._A, found, starts, False, ends)
+        return table
 
     def _part(self, starts: np.ndarray, ends: np.ndarray | None) -> np.ndarray:
         if ends is None:
@@ -344,6 +356,10 @@ class SparseFactors(Factored, Named):
         """Whether 1 ⊕ (cycles) = 1 whenever the closure exists."""
         return self._S.has_unit_stars
 
+    @overload
+    def solve(self, B: np.ndarray) -> np.ndarray: ...
+    @overload
+    def solve(self, B: Any) -> Any: ...
     def solve(self, B: Any) -> Any:
         """The least solution X = A* B of X = A ⊗ X ⊕ B.
 

@@ -127,7 +127,7 @@ def test_what_numpy_s_functions_take_besides():
 def test_without_names_vertices_are_taken_by_position():
     A = np.array([[0.0, 2.0], [INF, 0.0]])
     named, plain = Matrix(A, sr.min_plus, ["a", "b"]), Matrix(A, sr.min_plus)
-    for found in (named @ plain, plain | named, named | plain):
+    for found in (named @ plain, plain @ named, plain | named, named | plain):
         assert type(found) is Matrix and found.names == ["a", "b"]
     assert np.all(named == plain)
 
