@@ -509,8 +509,9 @@ def closure_rows(
 
     Parameters
     ----------
-    A : sparse matrix, Graph, NetworkX graph, or what `closure` takes
-        Square. Every stored entry is an edge, also if it is the number 0; entries of one place combine with ⊕.
+    A : sparse matrix, Graph, NetworkX graph, or what `closure` takes, or what `factor` gives
+        Square. Factors answer by substitution, over every algebra.
+        Every stored entry is an edge, also if it is the number 0; entries of one place combine with ⊕.
     S : Semiring or str, optional
         With a selective ⊕. Default: that of A, if it is a `Matrix` or was prepared: ``closure_rows(A, sources=…)``.
     sources : vertex, or sequence of vertices
@@ -674,8 +675,9 @@ def path(
 
     Parameters
     ----------
-    A : array_like, shape (n, n)
-        As for `closure`; with a `Matrix` or a graph, vertices are given and returned by name.
+    A : array_like, shape (n, n), or what `factor` gives
+        As for `closure`; with a `Matrix` or a graph, vertices are given and returned by name. Factors answer by
+        substitution, without a search.
     S : Semiring or str, optional
         With a selective ⊕. Default: that of A, if it is a `Matrix` or was prepared: ``path(A, source=…, target=…)``.
     source, target : int or hashable

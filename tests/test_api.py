@@ -94,8 +94,10 @@ def test_arguments_besides_the_options(tasks: list[Task]) -> None:
     api.closure_rows(A, sr.min_plus, [1, 0])
     api.path(A, sr.min_plus, 1, 0)
     api.solve(A, B, sr.min_plus)
+    api.closure_rows(A, sr.min_plus, [1, 0], targets=[1], limit=3.0)
     assert [task.arguments for task in tasks[:4]] == [(None,), (out,), ([1, 0], None, None), (1, 0)]
-    assert [len(task.operands) for task in tasks] == [2, 3, 1, 1, 2]
+    assert tasks[5].arguments == ([1, 0], [1], 3.0)
+    assert [len(task.operands) for task in tasks] == [2, 3, 1, 1, 2, 1]
     assert [given.what for given in tasks[1].operands] == ["A", "B", "accumulate"]
     assert all(task.S is sr.min_plus for task in tasks), "by name too"
 
@@ -107,7 +109,8 @@ def test_a_plan_is_of_the_task_that_the_verb_would_compute(monkeypatch: pytest.M
         task: Any = api.plan(A, "min-plus", verb=verb, **more)
         assert (task.verb, task.S, task.options) == (verb, sr.min_plus, DEFAULTS)
         assert len(task.operands) == 1 + ("B" in more)
-        assert task.arguments == {"matmul": (None,), "rows": ([1], None, None), "path": (0, 1), "power": (2,)}.get(verb, ())
+        arguments = {"matmul": (None,), "rows": ([1], None, None), "path": (0, 1), "power": (2,)}
+        assert task.arguments == arguments.get(verb, ())
         for name in set(TAKES[verb].split()) - {"B", "sources", "packed", "k"}:
             asked: Any = api.plan(A, sr.min_plus, verb=verb, **more, **{name: OTHER[name]})
             assert getattr(asked.options, name) == OTHER[name]
