@@ -122,7 +122,7 @@ def width_of(A: Rows, largest: float) -> float:
     --------
     >>> ring = Rows(np.arange(5), np.array([1, 2, 3, 0], np.int32), np.array([1.0, 2.0, 3.0, 4.0]), 4)
     >>> width_of(ring, 4.0)
-    2.0
+    3.0
     """
     sizes = np.abs(A.values[:: max(len(A.values) // SAMPLE, 1)].astype(float))
     sizes = np.sort(sizes[(sizes > 0) & (sizes <= largest)])
