@@ -89,7 +89,7 @@ def read(A: Any, S: Semiring, what: str = "A") -> Operand:
         return read_array(A, S, what)
     if isinstance(A, Matrix):
         return read_matrix(A, S, what)
-    if is_components(A, S):
+    if isinstance(A, tuple) and is_components(A, S):
         return read_components(A, S, what)
     for module, name, reader in READERS:
         kind = getattr(sys.modules.get(module), name, None)
