@@ -42,6 +42,7 @@ lint: $(VENV)/has-lint
 	cp -R semiring build/typed/semiring
 	cp -R algorithms kernels build/typed/semiring/
 	cd build/typed && ../../$(BIN)/mypy --config-file ../../pyproject.toml -p semiring
+	cd build/typed && ../../$(BIN)/mypy --config-file ../../pyproject.toml ../../tests/typed.py
 
 bench: $(VENV)/has-bench
 	$(BIN)/python docs/benchmarks/cpu.py --write

@@ -6,7 +6,8 @@
         [ C X ]
 
 `solve` then takes a right-hand side forward (Y_k ← D Y_k, Y_below ← Y_below ⊕ C Y_k) and backward
-(Y_k ← Y_k ⊕ R Y_after). `expand` turns the factors into A*, from the last pivot to the first, X* being known:
+(Y_k ← Y_k ⊕ R Y_after), and `solve_left` rows forward (Y_after ← Y_after ⊕ Y_k R) and backward
+(Y_k ← (Y_k ⊕ Y_after C) D). `expand` turns the factors into A*, from the last pivot to the first, X* being known:
 
     C ← X* C D,   D ← D ⊕ R C,   R ← R X*
 
@@ -63,3 +64,16 @@ def solve(A: AnyBlock, B: AnyBlock, kernel: Kernel[AnyBlock], tile: int) -> None
     for k in reversed(spans(n, tile)[:-1]):
         rest = slice(k.stop, n)
         kernel.multiply_add(B[k, every], A[k, rest], B[rest, every])
+
+
+def solve_left(A: AnyBlock, B: AnyBlock, kernel: Kernel[AnyBlock], tile: int) -> None:
+    """B ← B A*, the least solution of X = X A ⊕ B, from what `factor` left in A."""
+    n, rows = A.shape[0], B.shape[0]
+    every = slice(0, rows)
+    for k in spans(n, tile):
+        if k.stop < n:
+            kernel.multiply_add(B[every, k.stop : n], B[every, k], A[k, k.stop : n])
+    for k in reversed(spans(n, tile)):
+        if k.stop < n:
+            kernel.multiply_add(B[every, k], B[every, k.stop : n], A[k.stop : n, k])
+        kernel.right(B[every, k], A[k, k])

@@ -87,7 +87,7 @@ class Walks(NamedTuple):
         return path_to(self.predecessor, source, target) if source == target or self.predecessor[target] >= 0 else None
 
 
-def best_walks(G: Graph, S: Any, source: int) -> Walks:
+def best_walks(G: Graph, S: Any, source: int, limit: np.ndarray | None = None) -> Walks:
     """A best walk from one vertex to each, or an improving cycle that is reached from it.
 
     Parameters
@@ -96,6 +96,8 @@ def best_walks(G: Graph, S: Any, source: int) -> Walks:
     S : Semiring
         With a selective ⊕.
     source : int
+    limit : ndarray, shape (1,), optional
+        An element: walks that are worse may be left out, where no edge is better than one.
 
     Examples
     --------
@@ -106,7 +108,7 @@ def best_walks(G: Graph, S: Any, source: int) -> Walks:
     """
     T = S.over(G.values.dtype)
     if nothing_improves(T, G.values):
-        return settle(G, T, source)
+        return settle(G, T, source, limit)
     if S.may_diverge:
         return correct(G, S, [source])
     found = follow(G, T, [source])
@@ -121,7 +123,7 @@ def improving_cycle(G: Graph, S: Any, sources: list[int]) -> tuple[list[int] | N
     return found.cycle, found.weight
 
 
-def settle(G: Graph, T: Any, source: int) -> Walks:
+def settle(G: Graph, T: Any, source: int, limit: np.ndarray | None = None) -> Walks:
     """Label setting, for edges none of which is better than one; T is the arithmetic of their dtype."""
     x = full(np.empty(G.n, G.values.dtype), T.zero)
     x[source] = T.one
@@ -130,19 +132,22 @@ def settle(G: Graph, T: Any, source: int) -> Walks:
     open_[source] = True
     while open_.any():
         waiting = np.flatnonzero(open_)
-        u = int(waiting[_best(T, x[waiting])])
+        u = int(waiting[best_of(T, x[waiting])])
         open_[u], settled[u] = False, True
         heads, weights = G.edges(u)
         left = ~settled[heads]
         heads, weights = heads[left], weights[left]
-        better, best = _improved(T, x[heads], _extended(T, x, u, weights))
+        found = _extended(T, x, u, weights)
+        better, best = _improved(T, x[heads], found)
+        if limit is not None:
+            better &= ~_improved(T, found, full(found, limit[0]))[0]
         x[heads[better]] = best[better]
         predecessor[heads[better]] = u
         open_[heads[better]] = True
     return Walks(x, predecessor)
 
 
-def _best(T: Any, x: np.ndarray) -> int:
+def best_of(T: Any, x: np.ndarray) -> int:
     """Where the best of some elements is: pairs of them meet, and the better go on."""
     left = np.arange(len(x))
     while len(left) > 1:

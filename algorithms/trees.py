@@ -17,15 +17,20 @@ there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import operator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from semiring.algebra.laws import choose, full, is_nan
 
+from .labels import best_of
+
 NONE = -1
+# What ⊗ is in Python.
+PYTHON: dict[str, Callable[[Any, Any], Any]] = {"add": operator.add, "minimum": min, "maximum": max}
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +135,90 @@ def predecessors(
     for i in np.flatnonzero(open_.any(axis=1)).tolist():
         line.reach(X[i], P[i], open_[i], ~empty[i] & ~open_[i])
     return P, lost
+
+
+class Tails(Protocol):
+    """A graph that is asked for the edges to a vertex."""
+
+    def into(self, v: int) -> tuple[np.ndarray, np.ndarray]:
+        """Tails, ascending, and weights of the edges to a vertex, but for a loop."""
+
+
+class DenseTails:
+    """The edges of a square matrix."""
+
+    def __init__(self, A: np.ndarray):
+        self._A, self._all = A, np.arange(len(A))
+
+    def into(self, v: int) -> tuple[np.ndarray, np.ndarray]:
+        """See `Tails`."""
+        others = self._all != v
+        return self._all[others], self._A[others, v]
+
+
+def walk_back(edges: Tails, T: Any, x: np.ndarray, source: int, target: int) -> list[int] | None:
+    """A best walk to one vertex, from the values x of all walks from its source: back along the tree of `predecessors`.
+
+    None where a best edge comes from a vertex that is no better than its head, so that the whole tree is needed. Where
+    ⊕ is the lesser or the greater of two numbers, and Python's own operations are ⊗ to the bit, these do.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> A = np.array([[0.0, 1.0, 9.0], [np.inf, 0.0, 2.0], [np.inf, np.inf, 0.0]])
+    >>> walk_back(DenseTails(A), sr.min_plus.over("f8"), np.array([0.0, 1.0, 3.0]), 0, 2)
+    [0, 1, 2]
+    """
+    walk, plain = [target], plain_operations(T)
+    while walk[-1] != source:
+        v = walk[-1]
+        tails, weights = edges.into(v)
+        reached = (x[tails] != full(x[tails], T.zero)) & (weights != full(weights, T.zero))
+        tails, weights = tails[reached], weights[reached]
+        if not len(tails):
+            return None
+        u = _tail(T, x, v, tails, weights) if plain is None else _plain_tail(plain, x, v, tails, weights)
+        if u is None:
+            return None
+        walk.append(u)
+    return walk[::-1]
+
+
+def _tail(T: Any, x: np.ndarray, v: int, tails: np.ndarray, weights: np.ndarray) -> int | None:
+    """The least vertex that is better than v and from which a best edge leads to it."""
+    with np.errstate(all="ignore"):
+        c = np.asarray(T.mul(x[tails], weights))
+    taken = better(T, full(x[tails], x[v]), x[tails])[0] & ~better(T, c, full(c, c[best_of(T, c)]))[0]
+    return int(tails[taken.argmax()]) if taken.any() else None
+
+
+def _plain_tail(
+    plain: tuple[int, Callable[[Any, Any], Any]], x: np.ndarray, v: int, tails: np.ndarray, weights: np.ndarray
+) -> int | None:
+    sign, times = plain
+    here, values, last = sign * x[v].item(), x[tails].tolist(), tails.tolist()
+    c = [sign * times(a, w) for a, w in zip(values, weights.tolist(), strict=True)]
+    best = min(c)
+    return next((u for u, a, p in zip(last, values, c, strict=True) if p == best and sign * a < here), None)
+
+
+def plain_operations(T: Any) -> tuple[int, Callable[[Any, Any], Any]] | None:
+    """Where less is better 1, where more is −1, and ⊗ of Python's numbers; None where they are not the algebra's.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> plain_operations(sr.max_min.over("f8"))
+    (-1, <built-in function min>)
+    >>> plain_operations(sr.min_plus.over("f4")), plain_operations(sr.plus_times.over("f8"))
+    (None, None)
+    """
+    S = T.semiring
+    if S.traced is None or S.fields or not (T.dtype == np.float64 or T.dtype.kind in "iu"):
+        return None
+    signs = [sign for name, sign in (("minimum", 1), ("maximum", -1)) if S.traced.add.is_plain(name)]
+    products = [call for name, call in PYTHON.items() if S.traced.raw_mul.is_plain(name)]
+    return (signs[0], products[0]) if signs and products else None
 
 
 class Line:

@@ -62,6 +62,7 @@ from .graphs.adjacency import from_dense as from_dense
 from .graphs.graph import Graph as Graph
 from .graphs.graph import as_graph as as_graph
 from .graphs.matrix import Matrix as Matrix
+from .graphs.tables import Table as Table
 from .kernels.cpu.bits.matrix import PackedMatrix as PackedMatrix
 from .kernels.cpu.compile.cache import clear_cache as clear_cache
 from .operands.pack import pack as pack
@@ -80,6 +81,7 @@ from .results.structure import find_cycle as find_cycle
 from .results.structure import longest_path as longest_path
 from .results.structure import topological_order as topological_order
 from .solvers.costs import SparsePlan as SparsePlan
+from .solvers.existence import Closures as Closures
 from .solvers.factors import Factors as Factors
 from .solvers.plan import Plan as Plan
 from .solvers.sparse_factors import SparseFactors as SparseFactors

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 
@@ -20,15 +21,94 @@ from .solvers.plan import Plan
 from .solvers.task import Task, compute, first_offer, options, own_algebra, refuse_what_has_no_meaning
 
 if TYPE_CHECKING:
+    from .graphs.graph import Graph
+    from .graphs.matrix import Matrix
+    from .graphs.tables import Table
+    from .kernels.cpu.bits.matrix import PackedMatrix
     from .results.path_stacks import StackedPaths
     from .results.paths import Paths
+    from .solvers.existence import Closures
     from .solvers.factors import Factors
     from .solvers.sparse_factors import SparseFactors
     from .solvers.stacks import StackedFactors
 
 Progress = bool | Callable[[float], None]
+Over = Semiring | str | None
+Out = TypeVar("Out", bound="np.ndarray")
+Kept = TypeVar("Kept", "np.ndarray", "Matrix", "Graph", "PackedMatrix")
 
 
+class Placing(TypedDict, total=False):
+    """Options of `power`, and of `matmul` beside others."""
+
+    device: str | None
+    check: bool
+
+
+class Multiplying(Placing, total=False):
+    """Options of `matmul`, but for those that decide what comes out; likewise the others."""
+
+    accumulate: Any
+
+
+class Solving(Placing, total=False):
+    """Options of `solve`."""
+
+    progress: Progress
+    left: bool
+    tol: float | None
+
+
+class Factoring(Placing, total=False):
+    """Options of `factor`."""
+
+    order: str
+    progress: Progress
+    tol: float | None
+
+
+class Leading(TypedDict, total=False):
+    """Options of `paths`."""
+
+    sources: Any
+    targets: Any
+    limit: Any
+    method: str
+    device: str | None
+    progress: Progress
+    tol: float | None
+
+
+class Closing(Placing, total=False):
+    """Options of `closure`."""
+
+    method: str
+    reflexive: bool
+    overwrite: bool
+    tile: int | None
+    progress: Progress
+    max_edges: int | None
+    tol: float | None
+
+
+@overload
+def closure(A: Any, S: Over = None, *, on_divergence: Literal["mask"], **others: Unpack[Closing]) -> Closures: ...
+@overload
+def closure(A: Any, S: Over = None, *, packed: Literal[True], **others: Unpack[Closing]) -> PackedMatrix: ...
+@overload
+def closure(A: PackedMatrix, S: Over = None, *, packed: bool = ..., **others: Unpack[Closing]) -> PackedMatrix: ...
+@overload
+def closure(
+    A: Matrix | Graph, S: Over = None, *, packed: Literal[False] = ..., **others: Unpack[Closing]
+) -> Matrix: ...
+@overload
+def closure(
+    A: np.ndarray | list[Any], S: Over = None, *, packed: Literal[False] = ..., **others: Unpack[Closing]
+) -> np.ndarray: ...
+@overload
+def closure(
+    A: Any, S: Over = None, *, packed: bool = ..., on_divergence: str = ..., **others: Unpack[Closing]
+) -> Any: ...
 def closure(
     A: Any,
     S: Semiring | str | None = None,
@@ -143,6 +223,21 @@ def closure(
     return compute(Task("closure", S, (A,), asked))
 
 
+# As NumPy does for its own, arrays are said to give an array; of two vectors that is a number.
+@overload
+def matmul(
+    A: Any, B: Any, S: Over = None, *, argmax: Literal[True], out: None = ..., **others: Unpack[Placing]
+) -> tuple[Any, Any]: ...
+@overload
+def matmul(A: Any, B: Any, S: Over = None, *, out: Out, **others: Unpack[Multiplying]) -> Out: ...
+@overload
+def matmul(
+    A: np.ndarray, B: np.ndarray, S: Over = None, *, out: None = ..., **others: Unpack[Multiplying]
+) -> np.ndarray: ...
+@overload
+def matmul(
+    A: Any, B: Any, S: Over = None, *, argmax: bool = ..., out: Any = ..., **others: Unpack[Multiplying]
+) -> Any: ...
 def matmul(
     A: Any,
     B: Any,
@@ -260,6 +355,14 @@ def prepare(A: Any, S: Semiring | str | None = None) -> Operand:
     return given
 
 
+@overload
+def factor(A: Graph, S: Over = None, **others: Unpack[Factoring]) -> SparseFactors: ...
+@overload
+def factor(
+    A: np.ndarray[tuple[int, int], Any] | Matrix | PackedMatrix, S: Over = None, **others: Unpack[Factoring]
+) -> Factors: ...
+@overload
+def factor(A: Any, S: Over = None, **others: Unpack[Factoring]) -> Factors | StackedFactors | SparseFactors: ...
 def factor(
     A: Any, S: Semiring | str | None = None, *, device: str | None = None, check: bool = True, order: str = "auto",
     progress: Progress = False, tol: float | None = None,
@@ -317,6 +420,10 @@ def factor(
     return made
 
 
+@overload
+def solve(A: Any, B: np.ndarray, S: Over = None, **others: Unpack[Solving]) -> np.ndarray: ...
+@overload
+def solve(A: Any, B: Any, S: Over = None, **others: Unpack[Solving]) -> Any: ...
 def solve(
     A: Any, B: Any, S: Semiring | str | None = None, *, device: str | None = None, check: bool = True,
     progress: Progress = False, left: bool = False, tol: float | None = None,
@@ -382,16 +489,24 @@ def solve(
     return compute(Task("solve", S, (A, B), asked))
 
 
-def power(A: Any, S: Semiring | str, k: int, *, device: str | None = None, check: bool = True) -> Any:
+@overload
+def power(A: Kept, S: Over = None, k: int = ..., **others: Unpack[Placing]) -> Kept: ...
+@overload
+def power(A: Any, S: Over = None, k: int = ..., **others: Unpack[Placing]) -> Any: ...
+def power(
+    A: Any, S: Semiring | str | None = None, k: int | EllipsisType = ..., *, device: str | None = None,
+    check: bool = True,
+) -> Any:
     """The power A^k = A ⊗ A ⊗ … ⊗ A: the ⊕ over all walks of exactly k edges of the ⊗ along each.
 
     Parameters
     ----------
     A : array_like, shape (n, n) or (…, n, n)
         As for `matmul`.
-    S : Semiring or str
+    S : Semiring or str, optional
+        Default: that of A, if it is a `Matrix` or was prepared: ``power(A, k=…)``.
     k : int
-        The number of edges, from 0 on; A⁰ is the identity.
+        The number of edges, from 0 on; A⁰ is the identity. It cannot be left out.
     device : {None, "cpu", "gpu"}
         As in `matmul`.
     check : bool
@@ -423,12 +538,35 @@ def power(A: Any, S: Semiring | str, k: int, *, device: str | None = None, check
     array([[inf,  7.],
            [ 5., inf]])
     """
+    if k is ...:
+        raise SemiringError("a power needs an exponent: power(A, S, k), or power(A, k=…) of a Matrix, which has its "
+                            "algebra")
     return compute(Task("power", S, (A,), options(device=device, check=check), (k,)))
 
 
+@overload
 def closure_rows(
-    A: Any, S: Semiring | str | None = None, sources: Any = ..., *, predecessors: bool = False,
-    device: str | None = None, tol: float | None = None,
+    A: Any, S: Over = None, sources: Any = ..., *, targets: None = ..., limit: Any = ...,
+    predecessors: Literal[False] = ..., device: str | None = ..., tol: float | None = ...,
+) -> np.ndarray: ...
+@overload
+def closure_rows(
+    A: Any, S: Over = None, sources: Any = ..., *, targets: None = ..., limit: Any = ...,
+    predecessors: Literal[True], device: str | None = ..., tol: float | None = ...,
+) -> tuple[np.ndarray, np.ndarray]: ...
+@overload
+def closure_rows(
+    A: Any, S: Over = None, sources: Any = ..., *, targets: Any, limit: Any = ...,
+    predecessors: Literal[False] = ..., device: str | None = ..., tol: float | None = ...,
+) -> Table: ...
+@overload
+def closure_rows(
+    A: Any, S: Over = None, sources: Any = ..., *, targets: Any = ..., limit: Any = ...,
+    predecessors: bool = ..., device: str | None = ..., tol: float | None = ...,
+) -> Any: ...
+def closure_rows(
+    A: Any, S: Semiring | str | None = None, sources: Any = ..., *, targets: Any = None, limit: Any = None,
+    predecessors: bool = False, device: str | None = None, tol: float | None = None,
 ) -> Any:
     """The rows of the closure A* for some sources, of a sparse graph over an algebra whose ⊕ selects.
 
@@ -438,12 +576,18 @@ def closure_rows(
 
     Parameters
     ----------
-    A : sparse matrix, Graph, NetworkX graph, or what `closure` takes
-        Square. Every stored entry is an edge, also if it is the number 0; entries of one place combine with ⊕.
+    A : sparse matrix, Graph, NetworkX graph, or what `closure` takes, or what `factor` gives
+        Square. Factors answer by substitution, over every algebra.
+        Every stored entry is an edge, also if it is the number 0; entries of one place combine with ⊕.
     S : Semiring or str, optional
         With a selective ⊕. Default: that of A, if it is a `Matrix` or was prepared: ``closure_rows(A, sources=…)``.
     sources : vertex, or sequence of vertices
         By name where A has names, else by position. They cannot be left out.
+    targets : vertex, or sequence of vertices, optional
+        Whose columns are wanted: the answer is a `Table` by name, and no more is kept. Where they are far fewer than
+        the sources, searches go backwards from them; floats are then summed from the other end.
+    limit : element, optional
+        Walks that are worse are left out, and not searched for. Needs that no edge is better than 1.
     predecessors : bool
         Whether to return the vertex before each on a best walk, too.
     device : {None, "cpu", "gpu"}
@@ -454,6 +598,7 @@ def closure_rows(
     Returns
     -------
     rows : ndarray of A's dtype and byte order, shape (k, n), or (n,) for one vertex
+        With targets a `Table`, shape (k, t).
     predecessors : ndarray of int32, of the same shape
         If wanted; positions, −1 for the source and for what is not reached.
 
@@ -461,12 +606,13 @@ def closure_rows(
     ------
     LawError
         When ⊕ does not select, or the algebra has products only; when predecessors are wanted where best walks go round
-        a cycle, and how often is not known from them.
+        a cycle, and how often is not known from them; when there is a limit and an edge is better than 1.
     NoClosureError
         When an improving cycle can be reached from a source; it names the cycle. Beyond an infinitely good edge nothing
         improves any more, and cycles may stay unnoticed.
     SemiringError
-        For an unknown vertex, an entry that is not an element, or a result that A's dtype cannot hold.
+        For an unknown vertex, an entry that is not an element, a result that A's dtype cannot hold, or predecessors of
+        some targets only.
 
     Notes
     -----
@@ -490,9 +636,16 @@ def closure_rows(
     if sources is ...:
         raise SemiringError("closure_rows needs sources: closure_rows(A, S, sources), or closure_rows(A, sources=…) of "
                             "a Matrix, which has its algebra")
-    return compute(Task("rows", S, (A,), options(device=device, predecessors=predecessors, tol=tol), (sources,)))
+    asked = options(device=device, predecessors=predecessors, tol=tol)
+    return compute(Task("rows", S, (A,), asked, (sources, targets, limit)))
 
 
+@overload
+def paths(
+    A: np.ndarray[tuple[int, int], Any] | Matrix | Graph, S: Any = None, **others: Unpack[Leading]
+) -> Paths: ...
+@overload
+def paths(A: Any, S: Any = None, **others: Unpack[Leading]) -> Paths | StackedPaths: ...
 def paths(
     A: Any,
     S: Semiring | str | None = None,
@@ -588,7 +741,7 @@ def paths(
     asked = options(method=method, device=device, progress=progress, tol=tol)
     task = Task("paths", S, (A,), asked, (sources, limit, None))
     given = task.given[0]
-    ends = None if targets is None else positions(targets, given.names, given.shape[-1])[1]
+    ends = None if targets is None else positions(targets, given.names, given.shape[-1], "targets")[1]
     task.arguments = sources, limit, ends
     found = compute(task)
     return paths_of(task.given[0], found, ends, limit is not None)
@@ -601,8 +754,9 @@ def path(
 
     Parameters
     ----------
-    A : array_like, shape (n, n)
-        As for `closure`; with a `Matrix` or a graph, vertices are given and returned by name.
+    A : array_like, shape (n, n), or what `factor` gives
+        As for `closure`; with a `Matrix` or a graph, vertices are given and returned by name. Factors answer by
+        substitution, without a search.
     S : Semiring or str, optional
         With a selective ⊕. Default: that of A, if it is a `Matrix` or was prepared: ``path(A, source=…, target=…)``.
     source, target : int or hashable
@@ -649,7 +803,7 @@ def path(
     return found
 
 
-def cycle_mean(A: Any, S: Semiring | str) -> tuple[Any, list[Any] | None]:
+def cycle_mean(A: Any, S: Semiring | str | None = None) -> tuple[Any, list[Any] | None]:
     """The best mean weight of a cycle, the least in min-plus and the greatest in max-plus, and a cycle that has it.
 
     Of a strongly connected graph the mean is the one eigenvalue of the matrix, A ⊗ x = λ ⊗ x: the time that each round
@@ -659,8 +813,8 @@ def cycle_mean(A: Any, S: Semiring | str) -> tuple[Any, list[Any] | None]:
     ----------
     A : array_like, sparse matrix or graph, shape (n, n)
         As for `closure`.
-    S : Semiring or str
-        Whose ⊕ is min or max, and whose ⊗ is +.
+    S : Semiring or str, optional
+        Whose ⊕ is min or max, and whose ⊗ is +. Default: that of A, if it is a `Matrix` or was prepared.
 
     Returns
     -------
@@ -770,8 +924,8 @@ def plan(
     }
     refuse_what_has_no_meaning(verb, given_options, B, sources, k)
     arguments = {
-        "matmul": (None,), "rows": (sources,), "path": sources, "paths": (sources, None, None), "nearest": (sources,),
-        "power": (k,),
+        "matmul": (None,), "rows": (sources, None, None), "path": sources, "paths": (sources, None, None),
+        "nearest": (sources,), "power": (k,),
     }.get(verb, ())
     given = (A,) if B is None else (A, B)
     return first_offer(Task(verb, S, given, options(**given_options), tuple(arguments)))

@@ -11,6 +11,10 @@ MEANT = {
         "floyd_warshall all_pairs apsp johnson distances kleene_star kleene algebraic_path"),
     "sr.paths(A, sr.min_plus), all best paths as one object": (
         "all_pairs_shortest_path all_shortest_paths shortest_paths all_paths predecessors next_hops routes"),
+    "sr.closure_rows(A, sr.min_plus, sources, targets=…), a table by name": (
+        "distance_matrix many_to_many origin_destination od_matrix cost_matrix table"),
+    "sr.closure_rows(A, sr.min_plus, sources, limit=…), or sr.paths with a limit": (
+        "isochrone isochrones service_area within_distance ego_graph reachable_within cutoff"),
     "sr.nearest": "voronoi voronoi_cells multi_source closest nearest_place",
     "sr.path(A, sr.min_plus, source, target), or sr.closure_rows for the distances from a source": (
         "shortest_path best_path dijkstra bellman_ford astar_path single_source shortest_path_length distance"),

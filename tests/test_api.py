@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import runpy
+import typing
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
-from typing import Any
+from pathlib import Path
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
 
 import numpy as np
 import pytest
@@ -91,8 +95,10 @@ def test_arguments_besides_the_options(tasks: list[Task]) -> None:
     api.closure_rows(A, sr.min_plus, [1, 0])
     api.path(A, sr.min_plus, 1, 0)
     api.solve(A, B, sr.min_plus)
-    assert [task.arguments for task in tasks[:4]] == [(None,), (out,), ([1, 0],), (1, 0)]
-    assert [len(task.operands) for task in tasks] == [2, 3, 1, 1, 2]
+    api.closure_rows(A, sr.min_plus, [1, 0], targets=[1], limit=3.0)
+    assert [task.arguments for task in tasks[:4]] == [(None,), (out,), ([1, 0], None, None), (1, 0)]
+    assert tasks[5].arguments == ([1, 0], [1], 3.0)
+    assert [len(task.operands) for task in tasks] == [2, 3, 1, 1, 2, 1]
     assert [given.what for given in tasks[1].operands] == ["A", "B", "accumulate"]
     assert all(task.S is sr.min_plus for task in tasks), "by name too"
 
@@ -104,7 +110,8 @@ def test_a_plan_is_of_the_task_that_the_verb_would_compute(monkeypatch: pytest.M
         task: Any = api.plan(A, "min-plus", verb=verb, **more)
         assert (task.verb, task.S, task.options) == (verb, sr.min_plus, DEFAULTS)
         assert len(task.operands) == 1 + ("B" in more)
-        assert task.arguments == {"matmul": (None,), "rows": ([1],), "path": (0, 1), "power": (2,)}.get(verb, ())
+        arguments = {"matmul": (None,), "rows": ([1], None, None), "path": (0, 1), "power": (2,)}
+        assert task.arguments == arguments.get(verb, ())
         for name in set(TAKES[verb].split()) - {"B", "sources", "packed", "k"}:
             asked: Any = api.plan(A, sr.min_plus, verb=verb, **more, **{name: OTHER[name]})
             assert getattr(asked.options, name) == OTHER[name]
@@ -338,3 +345,32 @@ def test_to_solve_with_what_is_prepared_does_not_change_it(wanted: str, own: str
         assert np.asarray(solve()).dtype == np.dtype(wanted)
         after = sr.closure(B, sr.min_plus, device="cpu")
         assert repr(B) == before and np.asarray(after).dtype == np.asarray(dtype).dtype
+
+
+def is_of(value: Any, kind: Any) -> bool:
+    """Whether an answer is what type checkers were told."""
+    origin, parts = get_origin(kind), get_args(kind)
+    if kind is Any or kind is None:
+        return kind is Any or value is None
+    if origin in (Union, UnionType):
+        return any(is_of(value, part) for part in parts)
+    if origin is tuple:
+        return type(value) is tuple and len(value) == len(parts) and all(map(is_of, value, parts))
+    return isinstance(value, origin or kind)
+
+
+def test_answers_are_what_type_checkers_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def checked(value: Any, kind: Any) -> Any:
+        asked.append(kind)
+        assert is_of(value, type(None) if kind is None else kind), f"{value!r} is no {kind}"
+        return value
+
+    monkeypatch.setattr(typing, "assert_type", checked)
+    runpy.run_path(str(Path(__file__).with_name("typed.py")))
+    assert len(asked) > 40
+    with pytest.raises(AssertionError):
+        checked(np.zeros(2), tuple[np.ndarray, np.ndarray])
+    with pytest.raises(AssertionError):
+        checked(3, sr.Matrix)

@@ -13,7 +13,10 @@ from semiring.suggestions import BY_NAME, MEANT, suggestion
 LEADS = {
     "shortest_path": "sr.path(A, sr.min_plus", "transitive_closure": "sr.closure(A, sr.boolean)", "star": "sr.closure",
     "eye": "sr.min_plus.eye(3)", "from_networkx": "sr.as_graph", "connected_components": "sr.components",
-    "matrix_power": "A ** k", "floyd_warshall": "sr.closure(A, sr.min_plus)", "clossure": "did you mean closure?",
+    "matrix_power": "A ** k", "isochrones": "limit=…", "distance_matrix": "targets=…", "from_pandas": "sr.as_graph",
+    "identity": "S.eye(n)", "voronoi": "sr.nearest", "union": "A | B", "to_pandas": "sr.Matrix.to_frame",
+    "strongly_connected_components": "sr.components", "karp": "sr.cycle_mean",
+    "floyd_warshall": "sr.closure(A, sr.min_plus)", "clossure": "did you mean closure?",
     "all_pairs_shortest_path": "sr.paths(A, sr.min_plus)", "floyd_warshal": "sr.closure(A, sr.min_plus)",
     "Dijkstra": "sr.closure_rows", "min_pluss": "did you mean min_plus?", "matrix": "did you mean Matrix?",
 }

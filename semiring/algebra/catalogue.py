@@ -52,7 +52,8 @@ def saturating_min_plus(M: int) -> Semiring:
     >>> sr.saturating_min_plus(255).mul([200], [100])
     array([255])
     """
-    return _saturating_min_plus(whole_number(M, "the bound of saturating_min_plus", 1))
+    return _given_by(saturating_min_plus, _saturating_min_plus,
+                     whole_number(M, "the bound of saturating_min_plus", 1))
 
 
 @cache
@@ -95,7 +96,7 @@ def mod_p(p: int) -> Semiring:
     >>> S.star([3]), S.mul([3], [5])
     (array([3]), array([1]))
     """
-    return _mod_p(whole_number(p, "the modulus of mod_p", 2))
+    return _given_by(mod_p, _mod_p, whole_number(p, "the modulus of mod_p", 2))
 
 
 @cache
@@ -159,7 +160,7 @@ def k_best(k: int) -> Semiring:
     >>> print(S.mul((0.0, 2.0, 9.0), (1.0, 4.0, 5.0)))
     (1.0, 3.0, 4.0)
     """
-    return _k_best(whole_number(k, "k of k_best", 1, 8))
+    return _given_by(k_best, _k_best, whole_number(k, "k of k_best", 1, 8))
 
 
 @cache
@@ -201,6 +202,13 @@ def _k_best(k: int) -> Semiring:
     )
 
 
+def _given_by(public: Callable[[int], Semiring], make: Callable[[int], Semiring], parameter: int) -> Semiring:
+    """An algebra with a parameter, which knows what gives it."""
+    made = make(parameter)
+    made.origin = public, (parameter,)
+    return made
+
+
 def _least(x: list[Any], y: list[Any], k: int) -> list[Any]:
     """The k least of two ascending k-lists, ascending: x_i with y_(k−1−i) is bitonic; a bitonic merge sorts it."""
     width = 1 << (k - 1).bit_length()
@@ -235,7 +243,8 @@ class Catalogue(Mapping[str, Semiring]):
 
     def __getitem__(self, name: str) -> Semiring:
         if name not in self._made:
-            self._made.setdefault(name, self._declared[name]())
+            made = self._made.setdefault(name, self._declared[name]())
+            made.origin = made.origin or (named, (name,))
         return self._made[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -393,6 +402,15 @@ counter_examples: Mapping[str, Semiring] = Catalogue({
         product_only=True, description="nothing: neither distributive law holds",
     ),
 })
+
+
+def named(name: str) -> Semiring:
+    """The algebra, or the counter-example, with a name in Python.
+
+    >>> named("min_plus").name
+    'min-plus'
+    """
+    return catalogue[name] if name in catalogue else counter_examples[name]
 
 
 def __getattr__(name: str) -> Semiring:

@@ -161,13 +161,15 @@ def _pairs(first: Semiring, second: Semiring, fields: tuple[str, ...] | None) ->
     if broken is not None:
         raise LawError(_not_distributive(first, second, broken))
     pair = _Pair(first, second)
-    return Semiring(
+    made = Semiring(
         name, f"(pairs, {first.name} decides, {second.name} breaks ties)", fields=pair.fields(fields), add=pair.add,
         mul=pair.mul, zero=pair.zero, one=pair.one, star=pair.star, carrier=pair.carrier, samples=pair.samples(),
         selective=second.selective, idempotent=second.idempotent, commutative=first.commutative and second.commutative,
         bounded=first.bounded and (second.bounded or second.selective),
         description=f"best walks by {first.name}, of these the best by {second.name}",
     )
+    made.origin = _pairs, (first, second, fields)
+    return made
 
 
 @cache
@@ -183,7 +185,7 @@ def _two_stages(first: Semiring, second: Semiring) -> Semiring:
         samples=pair.samples(), product_only=True,
         description=f"paths in two stages: the best by {first.name}, of these the best by {second.name}",
     )
-    made.stages = first, second
+    made.stages, made.origin = (first, second), (_two_stages, (first, second))
     return made
 
 

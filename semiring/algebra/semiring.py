@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from pickle import PicklingError
 from typing import Any
 
 import numpy as np
@@ -117,6 +118,7 @@ class Semiring:
     """
 
     name = notation = ""
+    origin: tuple[Callable[..., Semiring], tuple[Any, ...]] | None = None  # what gives it, by name, in another process
     stages: tuple[Semiring, Semiring] | None = None  # of which one decides, and one breaks ties; see lexicographic.py
     idempotent = selective = bounded = commutative = False
 
@@ -801,6 +803,20 @@ class Semiring:
             if dtype in (np.dtype("i8"), np.dtype("f8"), np.dtype("?")):
                 return self.default_dtype
             raise
+
+    # Copies, which are the same algebra
+
+    def __copy__(self) -> Semiring:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Semiring:
+        return self
+
+    def __reduce__(self) -> tuple[Callable[..., Semiring], tuple[Any, ...]]:
+        if self.origin is None:
+            raise PicklingError(f"{self.name} is not of the catalogue, and functions cannot be pickled: pickle arrays, "
+                                "such as M.to_numpy(), and declare the algebra where they are read")
+        return self.origin
 
     # Showing
 

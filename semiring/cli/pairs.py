@@ -79,7 +79,7 @@ def _best_paths(given: Given, starts: list[int], ends: list[int], asked: Asked, 
         for begin in range(0, len(starts), step):
             part = [label_of(graph, v) for v in starts[begin : begin + step]]
             some = {"method": asked.method, "progress": progress} if whole else {"sources": part}
-            R = paths(A, S, targets=called, limit=asked.limit, **some)
+            R: Any = paths(A, S, targets=called, limit=asked.limit, **some)
             rows = R.weights[np.array(starts)] if whole else R.weights
             for source, row in zip(part, rows, strict=True):
                 walks = R.walk(source, called) if asked.walks else [None] * len(called)

@@ -14,7 +14,8 @@ from semiring.graphs.edges import FEW, WeightColumns
 from semiring.graphs.frames import has_labels, matrix_of
 from semiring.graphs.graph import as_graph
 from semiring.graphs.masks import mask_of
-from semiring.graphs.matrix import Matrix, as_array
+from semiring.graphs.matrix import Matrix
+from semiring.graphs.operators import as_array
 from semiring.graphs.texts import dtype_text
 from semiring.graphs.weights import elements, refuse_nan, unweighted
 from semiring.machine.memory import require

@@ -11,9 +11,10 @@ from semiring.errors import GraphError
 
 if TYPE_CHECKING:
     from .matrix import Matrix
+    from .tables import Table
 
 
-def entries_of(M: Matrix) -> tuple[NDArray[np.int64], NDArray[np.int64], np.ndarray]:
+def entries_of(M: Matrix | Table) -> tuple[NDArray[np.int64], NDArray[np.int64], np.ndarray]:
     """Rows, columns and elements of what is not the algebra's zero, row by row."""
     zero = M.semiring.zero_in(M.dtype)
     rows, columns = np.nonzero(np.asarray(M.array != zero, bool))

@@ -15,6 +15,7 @@ from .names import alignment
 
 if TYPE_CHECKING:
     from .matrix import Matrix
+    from .tables import Table
 
 
 def has_labels(data: Any) -> bool:
@@ -67,24 +68,23 @@ def matrix_of(frame: Any, names: Sequence[Any] | None) -> tuple[np.ndarray, list
     return array if order is None else array[np.ix_(order, order)], list(names)
 
 
-def frame_of(M: Matrix, long: bool, library: str) -> Any:
-    """A matrix as a data frame; see `Matrix.to_frame`."""
+def frame_of(M: Matrix | Table, down: Sequence[Any], across: Sequence[Any], long: bool, library: str) -> Any:
+    """A matrix or a table, whose rows and columns are some vertices, as a data frame; see `Matrix.to_frame`."""
     if library not in ("pandas", "polars"):
         raise GraphError(f"library must be 'pandas' or 'polars', and is {library!r}")
     module = import_module(library)
-    names = list(range(M.n)) if M.names is None else M.names
     if long:
         rows, columns, values = entries_of(M)
-        ends = {"from": [names[i] for i in rows], "to": [names[j] for j in columns]}
+        ends = {"from": [down[i] for i in rows], "to": [across[j] for j in columns]}
         return module.DataFrame({**ends, "weight": plain(values)})
     if library == "polars":
-        cells = {str(name): plain(M.array[:, j]) for j, name in enumerate(names)}
-        if len({"from", *cells}) <= M.n:
+        cells = {str(name): plain(M.array[:, j]) for j, name in enumerate(across)}
+        if len({"from", *cells}) <= len(across):
             raise GraphError("columns of Polars are called by texts, all different and none of them 'from'; the names "
                              "of these vertices are not so: use long=True")
-        return module.DataFrame({"from": names, **cells})
-    labels = module.Index(names, tupleize_cols=False)
-    return module.DataFrame(plain(M.array.reshape(-1)).reshape(M.shape), index=labels, columns=labels)
+        return module.DataFrame({"from": list(down), **cells})
+    index, columns = (module.Index(list(names), tupleize_cols=False) for names in (down, across))
+    return module.DataFrame(plain(M.array.reshape(-1)).reshape(M.shape), index=index, columns=columns)
 
 
 def plain(values: np.ndarray) -> np.ndarray:

@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from semiring.algebra.arguments import whole_number
 from semiring.algebra.by_name import algebra
 from semiring.algebra.tables import html_table
-from semiring.errors import GraphError, SemiringError
+from semiring.errors import GraphError
 from semiring.graphs.exports import networkx_of, sparse_of
 from semiring.graphs.frames import frame_of, has_labels, matrix_of
 from semiring.graphs.masks import unmasked
-from semiring.graphs.names import Named, alignment, as_names, is_hashable
-from semiring.graphs.texts import aligned, clip, dtype_text, element_text, infinities, shown
+from semiring.graphs.names import as_names, is_hashable
+from semiring.graphs.operators import Operators, as_array
+from semiring.graphs.tables import cells, lines
+from semiring.graphs.texts import dtype_text
 from semiring.graphs.verbs import verb
 
 if TYPE_CHECKING:
+    import pandas
+    from networkx import DiGraph
+    from scipy.sparse import csr_array
+
     from semiring.algebra.semiring import Semiring
+    from semiring.kernels.cpu.bits.matrix import PackedMatrix
 
 
-SHOWN = 10  # rows and columns of a matrix that `repr` shows in full
-
-
-class Matrix(Named):
+class Matrix(Operators):
     """A square matrix over an algebra whose rows and columns are vertices.
 
     `M[a, b]` is the element from vertex a to vertex b, `M[a]` a row, `M[:, b]` a column; vertices are called by
@@ -39,7 +42,10 @@ class Matrix(Named):
     names, as arrays have none, is taken by position. The answer has the names. A matrix over another algebra is
     refused.
 
-    NumPy takes it as an array, but `numpy.matmul`, `numpy.equal` and what NumPy has for the operators above do as they.
+    NumPy takes it as an array, element by element, but `numpy.matmul`, `numpy.equal` and what NumPy has for the
+    operators above do as they, and what would multiply over the real numbers (`numpy.dot`, `numpy.einsum`,
+    `numpy.linalg`, …) is refused. A data frame on the left of ``@`` asks nobody: pandas multiplies over the reals.
+    Write ``sr.Matrix(frame, S) @ M``, or ``sr.matmul(frame, M)``.
 
     Parameters
     ----------
@@ -80,8 +86,6 @@ class Matrix(Named):
     (2, 2)
     """
 
-    __hash__ = None  # type: ignore[assignment]  # as of arrays: `==` is element by element
-
     def __init__(self, array: Any, semiring: Semiring | str, names: Sequence[Hashable] | None = None) -> None:
         semiring = algebra(semiring)
         if has_labels(array):
@@ -113,6 +117,10 @@ class Matrix(Named):
     def __iter__(self) -> Iterator[np.ndarray]:
         return iter(self.array)
 
+    @overload
+    def __getitem__(self, key: list[Any]) -> Matrix: ...
+    @overload
+    def __getitem__(self, key: Any) -> Any: ...
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, tuple) and not (is_hashable(key) and key in self._positions):
             if len(key) != 2:
@@ -125,6 +133,9 @@ class Matrix(Named):
     def _place(self, key: Any) -> int | slice:
         return key if isinstance(key, slice) else self.index(key)
 
+    def _like(self, array: Any, names: Sequence[Any] | None) -> Matrix:
+        return Matrix(array, self.semiring, names)
+
     def _part(self, vertices: list[Any]) -> Matrix:
         """The matrix of some vertices, which are called as they were."""
         places = [self.index(vertex) for vertex in vertices]
@@ -133,79 +144,15 @@ class Matrix(Named):
         places_ = np.array(places, np.int64)
         return Matrix(self.array[np.ix_(places_, places_)], self.semiring, None if plain else names)
 
-    def __matmul__(self, other: Any) -> Any:
-        return verb("matmul")(self, self._named(other))
-
-    def __rmatmul__(self, other: Any) -> Any:
-        return verb("matmul")(self._named(other), self)
-
-    def __pow__(self, exponent: Any) -> Matrix:
-        k = whole_number(exponent, "the exponent of a power", 0)
-        found: Matrix = verb("power")(self, self.semiring, k)
-        return found
-
-    def __or__(self, other: Any) -> Matrix:
-        names, mine, others = self._beside(other)
-        if others.dtype != mine.dtype:
-            raise GraphError(f"A is {mine.dtype} and B is {others.dtype}; convert one with .astype(…)")
-        S = self.semiring
-        sums = S.over(mine.dtype)
-        for what, elements in (("A", mine), ("B", others)):
-            if not np.all(sums.contains(elements)):
-                raise GraphError(f"{what} has entries outside the carrier of {S.name}, {S.notation}")
-        return Matrix(np.asarray(sums.add(mine, others)), S, names)
-
-    __ror__ = __or__  # ⊕ commutes
-
-    def __eq__(self, other: object) -> Any:
-        _, mine, others = self._beside(other)
-        return mine == others
-
-    def __ne__(self, other: object) -> Any:
-        return ~np.asarray(self == other, bool)
-
-    def _named(self, other: Any) -> Any:
-        """The other operand of a product; a matrix without names has those of this one."""
-        if isinstance(other, Matrix) and other.names is None and self.names is not None and other.n == self.n:
-            return Matrix(other.array, other.semiring, self.names)
-        return other
-
-    def _beside(self, other: Any) -> tuple[list[Any] | None, np.ndarray, np.ndarray]:
-        """The names of both, and the elements of both in one order."""
-        names = self.names
-        if has_labels(other):
-            other = Matrix(other, self.semiring)
-        elif (isinstance(other, Named) and not isinstance(other, Matrix)) or hasattr(other, "tocoo"):
-            raise GraphError(f"a Matrix is added to and compared with matrices and arrays, and B is a "
-                             f"{type(other).__name__}: adjacency(B, S) makes a Matrix of it")
-        if not isinstance(other, Matrix):
-            others = unmasked(other, self.semiring) if isinstance(other, np.ma.MaskedArray) else as_array(other)
-        else:
-            if other.semiring is not self.semiring:
-                raise SemiringError(f"A is a matrix over {self.semiring.name} and B one over {other.semiring.name}: "
-                                    "their elements mean different things")
-            order = None if names is None or other.names is None else alignment(names, other.names)
-            others = other.array if order is None else other.array[np.ix_(order, order)]
-            names = other.names if names is None else names
-        if others.shape not in (self.shape, ()):
-            raise GraphError(f"A has shape {self.shape} and B has shape {others.shape}")
-        return names, self.array, others
-
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
-        by_algebra = BY_ALGEBRA.get(ufunc)
-        if by_algebra is not None and method == "__call__" and any(isinstance(x, Matrix) for x in inputs):
-            left, right = inputs
-            found = by_algebra(left, right) if isinstance(left, Matrix) else by_algebra(right, left, turned=True)
-            return written(found, ufunc, **keywords)
-        if "out" in keywords:
-            keywords["out"] = tuple(array_of(x) for x in keywords["out"])
-        return getattr(ufunc, method)(*map(array_of, inputs), **keywords)
-
     @property
     def T(self) -> Matrix:
         """The transpose: every edge turned round. It shows the same elements."""
         return Matrix(self.array.T, self.semiring, self.names)
 
+    @overload
+    def closure(self, *, packed: Literal[True], **options: Any) -> PackedMatrix: ...
+    @overload
+    def closure(self, *, packed: Literal[False] = ..., **options: Any) -> Matrix: ...
     def closure(self, **options: Any) -> Any:
         """The closure A* over the matrix's algebra.
 
@@ -251,7 +198,7 @@ class Matrix(Named):
         """
         return self.array
 
-    def to_sparse(self) -> Any:
+    def to_sparse(self) -> csr_array:
         """What is not the algebra's zero as a SciPy sparse array.
 
         Returns
@@ -274,7 +221,7 @@ class Matrix(Named):
         """
         return sparse_of(self)
 
-    def to_networkx(self) -> Any:
+    def to_networkx(self) -> DiGraph:
         """The graph of the matrix: an edge with a weight wherever an element is not the algebra's zero.
 
         Returns
@@ -295,6 +242,10 @@ class Matrix(Named):
         """
         return networkx_of(self)
 
+    @overload
+    def to_frame(self, long: bool = ..., library: Literal["pandas"] = ...) -> pandas.DataFrame: ...
+    @overload
+    def to_frame(self, long: bool = ..., library: str = ...) -> Any: ...
     def to_frame(self, long: bool = True, library: str = "pandas") -> Any:
         """The matrix as a data frame.
 
@@ -325,19 +276,13 @@ class Matrix(Named):
         >>> roads.to_frame().values.tolist()
         [['a', 'b', 3.0], ['b', 'c', 4.0]]
         """
-        return frame_of(self, bool(long), library)
+        return frame_of(self, self._vertices, self._vertices, bool(long), library)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.array, dtype=dtype, copy=copy)
 
     def __repr__(self) -> str:
-        rows = self._table()
-        if self.dtype.kind == "f":
-            columns = [[head, *aligned(cells)] for head, *cells in zip(*rows, strict=True)][1:]
-            rows = [list(row) for row in zip([row[0] for row in rows], *columns, strict=True)]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ["  ".join(text.rjust(w) for text, w in zip(row, widths, strict=True)).rstrip() for row in rows]
-        return "\n".join([self._title(), *lines] if self.n else [self._title()])
+        return "\n".join([self._title(), *(lines(self._table(), self.dtype) if self.n else [])])
 
     def _repr_html_(self) -> str:
         head, *rows = self._table()
@@ -347,67 +292,8 @@ class Matrix(Named):
         return f"Matrix {self.n} × {self.n} over {self.semiring.name}, {dtype_text(self.dtype)}"
 
     def _table(self) -> list[list[str]]:
-        """Texts of the heading row and of the rows shown, each led by its vertex."""
-        half = SHOWN // 2
-        chosen: list[int | None] = list(range(self.n))
-        if self.n > SHOWN:
-            chosen = [*range(half), None, *range(self.n - half, self.n)]
-        labels = ["…" if i is None else clip(shown(i if self.names is None else self.names[i])) for i in chosen]
-        zero, infinite = self.semiring.zero_in(self.dtype), infinities(self.semiring, self.dtype)
-        table = [["", *labels]]
-        for label, i in zip(labels, chosen, strict=True):
-            row = None if i is None else self.array[i]
-            cells = ["…" if row is None or j is None else element_text(row[j], zero, "·", infinite) for j in chosen]
-            table.append([label, *cells])
-        return table
+        return cells(self.array, self.semiring, self._vertices, self._vertices)
 
-
-def as_array(array: Any) -> np.ndarray:
-    try:
-        return np.asarray(array)
-    except (ValueError, TypeError, OverflowError) as e:
-        raise GraphError(f"this is not a matrix: {e}; give rows of one length") from None
-
-
-def array_of(value: Any) -> Any:
-    """The array of a matrix; what is none as it is."""
-    return value.array if isinstance(value, Matrix) else value
-
-
-def written(found: Any, ufunc: np.ufunc, out: tuple[Any] | None = None, axes: Any = None, **others: Any) -> Any:
-    """What an operator found, in `out` where there is one, as an array on its left has it: ``array @= M``.
-
-    Raises
-    ------
-    SemiringError
-        For what NumPy's own function takes besides, which means nothing over an algebra.
-    """
-    if axes is not None and any(axis not in ((-2, -1), (-1,)) for axis in axes):  # which ``@=`` gives
-        others["axes"] = axes
-    if others:
-        raise SemiringError(f"numpy.{ufunc.__name__} of a Matrix computes over its algebra and takes out, not "
-                            f"{', '.join(others)}; give it the elements, M.to_numpy(), to compute without the algebra")
-    if out is None:
-        return found
-    np.copyto(array_of(out[0]), array_of(found), casting="equiv")
-    return out[0]
-
-
-def product(matrix: Matrix, other: Any, turned: bool = False) -> Any:
-    return matrix.__rmatmul__(other) if turned else matrix @ other
-
-
-def union(matrix: Matrix, other: Any, turned: bool = False) -> Any:
-    return matrix | other
-
-
-def equal(matrix: Matrix, other: Any, turned: bool = False) -> Any:
-    return matrix == other
-
-
-def different(matrix: Matrix, other: Any, turned: bool = False) -> Any:
-    return matrix != other
-
-
-# What NumPy calls where an array stands on the left of an operator, and a matrix on its right.
-BY_ALGEBRA = {np.matmul: product, np.bitwise_or: union, np.equal: equal, np.not_equal: different}
+    @property
+    def _vertices(self) -> Sequence[Any]:
+        return range(self.n) if self.names is None else self.names

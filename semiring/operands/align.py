@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from semiring.graphs.matrix import Matrix
-from semiring.graphs.names import alignment
+from semiring.errors import GraphError
+from semiring.graphs.names import alignment, as_integer
+from semiring.graphs.texts import quoted
 
-from .dense import Dense
+from .dense import Dense, matrices
 from .operand import Operand
 from .sparse import Sparse, compressed_rows
 
@@ -35,8 +36,26 @@ def aligned(given: Operand, first: Operand, what: str) -> Operand:
         moved = compressed_rows(S, rows, place[given.rows.columns], given.values, given.rows.shape)
         return Sparse(moved, S, given.what, names, of_graph=True)
     assert isinstance(given, Dense) and not given.on_gpu  # what has names came from the host
+    array = given.array[np.ix_(order, order)]
+    return Dense(array, S, given.what, matrices(S, names), names, True, given.callers_dtype)
 
-    def wrap(answer: np.ndarray) -> Matrix:
-        return Matrix(answer, S, names)
 
-    return Dense(given.array[np.ix_(order, order)], S, given.what, wrap, names, True, given.callers_dtype)
+def by_label(given: Operand, first: Operand, what: str) -> Operand:
+    """A vector with labels as an array in the order of the vertices of a matrix.
+
+    Raises
+    ------
+    GraphError
+        When the labels are not the vertices, each once.
+    """
+    assert isinstance(given, Dense) and given.labels is not None
+    labels, n = list(given.labels), first.shape[-1]
+    plain = given.changed(labels=None)
+    if first.names is None and sorted(p for x in labels if (p := as_integer(x)) is not None) != list(range(n)):
+        raise GraphError(f"{what} has the label {quoted(next(iter(labels), None))} and others, and the vertices of "
+                         f"{first.what} are the integers 0 to {n - 1}: give {what}.to_numpy() to take it by position")
+    vertices = list(range(n)) if first.names is None else list(first.names)
+    if len(set(labels)) < len(labels):
+        raise GraphError(f"{what} has a label twice; the vertices of {first.what} have one entry each")
+    order = alignment(vertices, labels, first.what, what)
+    return plain if order is None else plain.changed(array=given.array[order])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Number
 from typing import Any
 
@@ -21,6 +21,11 @@ from .examine import examine
 from .operand import Operand, convert
 
 Wrap = Callable[[np.ndarray], Any]
+
+
+def matrices(S: Semiring, names: Sequence[Any] | None) -> Wrap:
+    """Arrays are given back as matrices on some vertices."""
+    return partial(Matrix, semiring=S, names=names)
 
 
 def as_is(array: Any) -> Any:
@@ -112,8 +117,7 @@ def read_matrix(A: Matrix, S: Semiring, what: str) -> Dense:
             f"there. Leave S out to stay in {A.semiring.name}; sr.from_dense(M, S, absent=M.semiring.zero_in(M.dtype)) "
             "is a matrix of the same edges over S"
         )
-    names = A.names
-    return Dense(carried_by(A.array, S), S, what, lambda a: Matrix(a, S, names), names, True, A.dtype)
+    return Dense(carried_by(A.array, S), S, what, matrices(S, A.names), A.names, True, A.dtype)
 
 
 def read_nested(A: Any, S: Semiring, what: str) -> Dense:

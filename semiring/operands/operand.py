@@ -39,12 +39,18 @@ class Operand:
         Of the vertices.
     of_graph : bool
         Whether rows and columns are vertices, so that square answers are a `Matrix`.
+    labels : sequence, optional
+        Of the entries of a vector: vertices, where it meets a matrix over vertices.
+    factors : Factors or SparseFactors, optional
+        Of the matrix, where those came in.
     """
 
     kind: ClassVar[str]
     on_gpu: bool = False
     examined: bool = True  # else `look` has to be called before anything is computed
     of_graph: bool = False
+    labels: Sequence[Any] | None = None
+    factors: Any = None
 
     def __init__(
         self, S: Semiring, what: str, shape: tuple[int, ...], dtype: np.dtype, names: Sequence[Any] | None = None

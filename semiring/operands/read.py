@@ -32,16 +32,31 @@ def read_frame(A: Any, S: Semiring, what: str) -> Operand:
     return read_matrix(Matrix(A, S), S, what) if is_square(A) else read_graph(A, S, what)
 
 
+def read_series(A: Any, S: Semiring, what: str) -> Operand:
+    """A series of pandas: a vector whose labels are vertices, where it meets a matrix over vertices."""
+    given = read(A.to_numpy(), S, what)
+    given.labels = A.index.tolist()
+    return given
+
+
+def read_factors(A: Any, S: Semiring, what: str) -> Operand:
+    """Factors: the matrix that was eliminated, and how."""
+    given: Operand = operand(A._edges, S, what)
+    return given.changed(factors=A)
+
+
 READERS: tuple[tuple[str, str, Reader], ...] = (
     ("cupy", "ndarray", read_cupy),
     ("semiring.kernels.cpu.bits.matrix", "PackedMatrix", read_packed),
     ("semiring.kernels.cuda.bits.matrix", "DevicePackedMatrix", read_packed_on_gpu),
     ("semiring.graphs.graph", "Graph", read_graph),
+    ("semiring.solvers.factored", "Factored", read_factors),
     ("scipy.sparse", "sparray", read_scipy),
     ("scipy.sparse", "spmatrix", read_scipy),
     ("cupyx.scipy.sparse", "spmatrix", read_cupyx),
     ("networkx", "Graph", read_graph),
     ("pandas", "DataFrame", read_frame),
+    ("pandas", "Series", read_series),
     ("polars", "DataFrame", read_graph),
     ("pyarrow", "Table", read_graph),
 )
@@ -74,7 +89,7 @@ def read(A: Any, S: Semiring, what: str = "A") -> Operand:
         return read_array(A, S, what)
     if isinstance(A, Matrix):
         return read_matrix(A, S, what)
-    if is_components(A, S):
+    if isinstance(A, tuple) and is_components(A, S):
         return read_components(A, S, what)
     for module, name, reader in READERS:
         kind = getattr(sys.modules.get(module), name, None)

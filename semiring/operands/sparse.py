@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semiring.algebra.laws import is_nan, show
+from semiring.algebra.rounding import nothing_improves
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.sparse.ordering import Spread, spread
 from semiring.errors import SemiringError
@@ -99,6 +100,11 @@ class Sparse(Operand):
     def alike(self) -> bool:
         """Whether all entries have one value."""
         return alike(self.values)
+
+    @cached_property
+    def bounded(self) -> bool:
+        """Whether no edge is better than one."""
+        return nothing_improves(self.S.over(self.dtype), self.values[:1] if self.alike else self.values)
 
     @cached_property
     def spread(self) -> Spread:

@@ -9,6 +9,7 @@ import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import html_table
+from semiring.errors import SemiringError
 from semiring.graphs.texts import clip, count_text, dtype_text, element_text, infinities, is_same, shown
 from semiring.operands.operand import Operand, order_of_one
 from semiring.solvers.task import Task, compute, options
@@ -52,7 +53,7 @@ class Nearest(_Pair):
         return html_table(repr(self), rows, ["vertex", "nearest", "weight"])
 
 
-def nearest(A: Any, S: Semiring | str, places: Any) -> Nearest:
+def nearest(A: Any, S: Semiring | str | None = None, places: Any = ...) -> Nearest:
     """For every vertex the best of some places to come from, and how good the way is, where ⊕ selects.
 
     One search from all places at once. For the nearest place to go to, pass the reversed graph, or A.T.
@@ -61,10 +62,10 @@ def nearest(A: Any, S: Semiring | str, places: Any) -> Nearest:
     ----------
     A : array_like, sparse matrix or graph, shape (n, n)
         As for `closure`.
-    S : Semiring or str
-        With a selective ⊕.
-    places : vertex or sequence of vertices
-        By name where A has names, else by position; at least one.
+    S : Semiring or str, optional
+        With a selective ⊕. Default: that of A, if it is a `Matrix` or was prepared: ``nearest(A, places=…)``.
+    places : vertex, or sequence or set of vertices
+        By name where A has names, else by position; at least one. They cannot be left out.
 
     Returns
     -------
@@ -96,6 +97,9 @@ def nearest(A: Any, S: Semiring | str, places: Any) -> Nearest:
     >>> found.weights, found.places.tolist()
     (array([0., 3., 2., 0.]), ['Ayr', 'Ayr', 'Dale', 'Dale'])
     """
+    if places is ...:
+        raise SemiringError("nearest needs places: nearest(A, S, places), or nearest(A, places=…) of a Matrix, which "
+                            "has its algebra")
     task = Task("nearest", S, (A,), options(), (places,))
     given = task.given[0]
     n = order_of_one(given.shape)

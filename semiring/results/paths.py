@@ -131,7 +131,7 @@ class Paths:
         if self._starts is not None:
             return self._tree
         there = is_on_gpu(self._values)
-        return best_trees(self._given if there else self._graph, self._values, np.arange(self.n), limited=self._limited)
+        return best_trees(self._given if there else self._graph, self._values, np.arange(self.n), within=self._limited)
 
     def __getitem__(self, ends: tuple[Hashable, Hashable]) -> Path:
         if not isinstance(ends, tuple) or len(ends) != 2:
@@ -170,7 +170,7 @@ class Paths:
         [['a', 'b'], ['a', 'b', 'c'], ['a']]
         """
         one, starts = positions(sources, self.names, self.n)
-        single, ends = positions(targets, self.names, self.n)
+        single, ends = positions(targets, self.names, self.n, "targets")
         if len(starts) != len(ends) and not (one or single):
             raise GraphError(f"{len(starts)} sources and {len(ends)} targets: give one of each for every path")
         starts, ends = np.broadcast_arrays(starts, ends)
@@ -234,7 +234,7 @@ class Paths:
         """
         row, start = self._row(source)
         if self._starts is None and "predecessors" not in self.__dict__:
-            before = best_trees(self._graph, self._host[row : row + 1], np.array([start]), limited=self._limited)[0]
+            before = best_trees(self._graph, self._host[row : row + 1], np.array([start]), within=self._limited)[0]
         else:
             before = to_host(self.predecessors)[row]
         heads = np.flatnonzero(before >= 0)

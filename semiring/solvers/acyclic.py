@@ -35,7 +35,7 @@ from .factors import right_of
 from .forms import Apply, refuse_overflow, solution, told
 from .fronts import lowering_of
 from .plan import Plan
-from .search import form_of, positions
+from .search import answered, ends_of, form_of, positions
 from .task import Task
 
 METHOD = PURPOSE = "substitution"
@@ -66,7 +66,8 @@ def _solve(task: Task, given: Sparse) -> Plan | None:
 
 
 def _rows(task: Task, given: Sparse) -> Plan | None:
-    if not given.S.selective or task.options.predecessors:
+    sources, _, limit = task.arguments
+    if not given.S.selective or task.options.predecessors or limit is not None:
         return None
     form = form_of(given)
     if form.bounded:
@@ -75,9 +76,10 @@ def _rows(task: Task, given: Sparse) -> Plan | None:
     if height is None or height.max(initial=0) < SHALLOW:
         return None
     levels = levels_of(transpose(given.rows), height.max(initial=0) - height)
-    single, starts = positions(task.arguments[0], given.names, given.n)
-    shape = len(starts), given.n
-    run = partial(_searched, given, starts, single, levels)
+    single, starts = positions(sources, given.names, given.n)
+    ends = ends_of(task)
+    shape = len(starts), given.n if ends is None else len(ends)
+    run = partial(_searched, given, starts, single, ends, levels)
     return _plan(task, given, form.low, levels, len(starts), shape, run)
 
 
@@ -158,7 +160,9 @@ def _solution(task: Task, given: Sparse, right: Dense, levels: Levels, plan: Pla
         return solution(given, right, low, engine, task.options.check)
 
 
-def _searched(given: Sparse, starts: np.ndarray, single: bool, levels: Levels, plan: Plan) -> Any:
+def _searched(
+    given: Sparse, starts: np.ndarray, single: bool, ends: np.ndarray | None, levels: Levels, plan: Plan
+) -> Any:
     low, T = plan.lowering, given.S.over(given.dtype)
     X = full(np.empty((given.n, len(starts)), given.dtype), T.zero)
     X[starts, np.arange(len(starts))] = T.one
@@ -166,5 +170,4 @@ def _searched(given: Sparse, starts: np.ndarray, single: bool, levels: Levels, p
     levels.substitute(low, X, True)
     rows = np.ascontiguousarray(low.decode(X).T)
     refuse_overflow(low, rows)
-    rows = given.in_callers_dtype(rows)
-    return rows[0] if single else rows
+    return answered(given, rows if ends is None else rows[:, ends], starts, single, ends)

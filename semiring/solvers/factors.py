@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -20,14 +20,19 @@ from semiring.kernels.lowering.objects import in_python_integers
 from semiring.kernels.numpy import library
 from semiring.operands.convert import as_dense
 from semiring.operands.dense import Dense
+from semiring.operands.devices import to_host
 from semiring.operands.operand import Operand, order_of_one
 
 from . import schedules
 from .cycles import look_for_cycles, may_diverge, settle
+from .factored import Factored, part_by_name, settled, units
 from .forms import Apply, is_finite, refuse_overflow, right_hand_side, solution, with_room, without_library
 from .methods import choose_method
 from .plan import Plan
 from .task import Options, Task
+
+if TYPE_CHECKING:
+    from semiring.graphs.tables import Table
 
 AT_ONCE = 4096  # order of a matrix of doubles that LAPACK decomposes in one call, which no interrupt ends: a second
 
@@ -50,12 +55,18 @@ def offer(task: Task) -> Plan:
     _, tile, reasons = choose_method("elimination", low, n, engine, o.tile)
     by_lapack = is_for_lapack(low, n)
     reasons["method"] = "by LAPACK where it exchanges no rows" if by_lapack else "an LU decomposition"
-    kept = low.matrix_bytes(n) if given.kind == "sparse" or (by_lapack and task.verb == "factor") else 0
+    edges = task.verb == "factor" and (by_lapack or keeps_edges(given))
+    kept = low.matrix_bytes(n) if given.kind == "sparse" or edges else 0
     return Plan(
         task.verb, task.S, given.shape, "elimination", low, "", n**3 // 3,
         schedules.closure_memory("elimination", low, n, 1, 1) + kept, partial(_run, task, right),
         (f"factoring {n} × {n} {given.dtype}", "use a narrower dtype or fewer vertices"), reasons, tile,
     )
+
+
+def keeps_edges(given: Operand) -> bool:
+    """Whether factors of an array keep its edges, for best paths: where ⊕ selects, on the host."""
+    return isinstance(given, Dense) and given.S.selective and not given.on_gpu
 
 
 def is_for_lapack(low: Lowering, n: int) -> bool:
@@ -82,7 +93,7 @@ def _run(task: Task, right: Dense | None, plan: Plan) -> Any:
     return made if right is None else made._solution(right)
 
 
-class Factors:
+class Factors(Factored):
     """A matrix eliminated once, to solve X = A ⊗ X ⊕ B for many B, or to expand into A*; made by `semiring.factor`.
 
     Attributes
@@ -104,6 +115,9 @@ class Factors:
         self.plan, self.shape = plan, given.shape
         self._S, self._given, self._check = given.S, given, options.check
         self._came = came  # as the caller gave it, with its names
+        self._edges = given if plan.operation == "factor" and keeps_edges(given) else came
+        if self._edges is given and isinstance(given, Dense):
+            self._edges = given.changed(array=given.array.copy())  # the caller's may change
         self._decomposition = self._by_library(options.progress)
         if self._decomposition is None:
             self._factors = self._eliminated(options.progress)
@@ -156,6 +170,10 @@ class Factors:
         elimination.factor(factors, build_kernel(self.plan.lowering), self.plan.tile)
         return factors
 
+    @overload
+    def solve(self, B: np.ndarray) -> np.ndarray: ...
+    @overload
+    def solve(self, B: Any) -> Any: ...
     def solve(self, B: Any) -> Any:
         """The least solution X = A* B of X = A ⊗ X ⊕ B.
 
@@ -245,6 +263,66 @@ class Factors:
         if self._check:
             refuse_overflow(low, result)
         return self._given.wrap(result)
+
+    @overload
+    def rows(self, sources: Any, *, targets: None = ...) -> np.ndarray: ...
+    @overload
+    def rows(self, sources: Any, *, targets: Any) -> Table: ...
+    def rows(self, sources: Any, *, targets: Any = None) -> np.ndarray | Table:
+        """Rows of A*, from the factors.
+
+        Parameters
+        ----------
+        sources : vertex or sequence of vertices
+            By name where the matrix had names, else by position.
+        targets : vertex or sequence of vertices, optional
+            Whose columns are wanted: the answer is a `Table` by name. No more rows or columns are computed than the
+            fewer of the two are.
+
+        Returns
+        -------
+        ndarray, shape (k, n), or Table, shape (k, t)
+            Of A's dtype.
+
+        Raises
+        ------
+        GraphError
+            For an unknown vertex.
+        SemiringError
+            When the vertices are a set, or a result has no place in the dtype.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import semiring as sr
+        >>> F = sr.factor(np.array([[0.0, 0.5], [1.0, 0.0]]), sr.plus_times)
+        >>> F.rows([1])
+        array([[2., 2.]])
+        >>> F.rows([0, 1], targets=[1]).to_numpy()
+        array([[1.],
+               [2.]])
+        """
+        found: np.ndarray | Table = part_by_name(self, sources, targets)
+        return found
+
+    def _part(self, starts: np.ndarray, ends: np.ndarray | None) -> np.ndarray:
+        low, n = self.plan.lowering, self.shape[0]
+        elsewhere = low.on_gpu or low.kind == "packed"
+        if elsewhere or (ends is not None and len(ends) < len(starts)):
+            B = units(self._edges, np.arange(n) if ends is None else ends)
+            found = np.asarray(to_host(self.solve(np.ascontiguousarray(B.T))))[starts]
+            return settled(self._S, found, starts, ends)
+        if self._closed is not None:
+            found = low.decode(np.ascontiguousarray(self._closed[starts]))
+        else:
+            low = affordable(low, 2 * n, float(n) ** 2 * len(starts))
+            work = low.encode(units(self._edges, starts), True)
+            elimination.solve_left(self._factors, work, build_kernel(low), self.plan.tile)
+            found = low.decode(work)
+            if self._check:
+                refuse_overflow(low, found)
+        found = settled(self._S, found, starts, None)
+        return found if ends is None else found[:, ends]
 
     def __repr__(self) -> str:
         n = self.shape[0]

@@ -20,7 +20,7 @@ from semiring.kernels.interface import Report
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.general import general
 from semiring.machine.progress import bar
-from semiring.operands.align import aligned
+from semiring.operands.align import aligned, by_label
 from semiring.operands.convert import as_dense, on_device, on_host
 from semiring.operands.dense import Dense
 from semiring.operands.devices import is_on_gpu, to_host
@@ -127,6 +127,7 @@ def right_hand_side(B: Any, A: Operand, dtype: np.dtype, placed: Operand | None 
     """
     came = operand(B, A.S, "B")
     came = aligned(came, A, "B") if came.of_graph and A.of_graph else came
+    came = by_label(came, A, "B") if came.labels is not None and A.of_graph else came
     came = came.answering_in(A.callers_dtype)
     given = as_dense(placed or came)
     if given.dtype != dtype:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from semiring.errors import GraphError
+from semiring.graphs.names import is_hashable
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.build import affordable
 from semiring.kernels.cpu.sparse.buckets import bucket_kernel, suits
@@ -28,7 +29,10 @@ def offer(task: Task) -> Plan:
     S, given = task.S, task.operands[0]
     refuse_sums(S)
     n = order_of_one(given.shape)
-    starts = np.unique(positions(task.arguments[0], given.names, n)[1])
+    places = task.arguments[0]
+    if isinstance(places, (set, frozenset)) and not (is_hashable(places) and places in (given.names or ())):
+        places = list(places)
+    starts = np.unique(positions(places, given.names, n, "places")[1])  # in which order they came is no matter
     if not starts.size:
         raise GraphError("nearest needs at least one place")
     matrix = as_sparse(on_host(given))
@@ -65,7 +69,7 @@ def _by_predecessors(given: Sparse, starts: np.ndarray, plan: Plan) -> tuple[np.
 
 def _from_a_root(given: Sparse, starts: np.ndarray) -> Task:
     root = given.n if given.names is None else ROOT
-    return Task("rows", given.S, (with_a_root(given, starts),), options(predecessors=True), (root,))
+    return Task("rows", given.S, (with_a_root(given, starts),), options(predecessors=True), (root, None, None))
 
 
 def with_a_root(given: Operand, starts: np.ndarray) -> Sparse:

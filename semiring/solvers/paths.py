@@ -9,12 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.algebra.laws import full, show
-from semiring.algebra.rounding import nothing_improves
-from semiring.algebra.semiring import Semiring
-from semiring.algorithms.trees import better
-from semiring.errors import LawError, NoClosureError, SemiringError
-from semiring.graphs.texts import clip_repr
+from semiring.errors import LawError, NoClosureError
 from semiring.operands.convert import as_sparse, on_device, on_host
 from semiring.operands.dense import Dense, as_is
 from semiring.operands.devices import is_on_gpu, to_host, upload
@@ -22,11 +17,11 @@ from semiring.operands.operand import Operand, order_of, order_of_one
 from semiring.operands.sparse import Sparse
 
 from .cycles import of_stack
+from .limits import cut_off, limit_of, trees_within
 from .plan import Plan
 from .search import positions
 from .task import Options, Task, compute, first_offer
 from .trees import best_trees
-from .trees_gpu import cut_off_on_gpu, improves_on_gpu
 
 
 def offer(task: Task) -> Plan:
@@ -43,7 +38,8 @@ def offer(task: Task) -> Plan:
         values = Task("closure", S, (plain,), replace(o, predecessors=False))
     else:
         starts = positions(sources, given.names, n)[1]
-        values = Task("rows", S, (plain,), Options(device=o.device), ([plain.position(v) for v in starts.tolist()],))
+        values = Task("rows", S, (plain,), Options(device=o.device),
+                      ([plain.position(v) for v in starts.tolist()], None, limit))
     found = first_offer(values)
     lines = n if starts is None else len(starts)
     run = partial(_run, plain, values, starts, limit)
@@ -77,8 +73,8 @@ def _stack(task: Task, given: Dense) -> Plan:
 
 def _closed_stack(given: Dense, values: Task, limit: Any, plan: Plan) -> list[Found]:
     X = compute(values)
-    return [_trees(given.matrix(place), X[place], None, limit)
-            for place in np.ndindex(given.shape[:-2])]
+    matrices = [(given.matrix(place), X[place]) for place in np.ndindex(given.shape[:-2])]
+    return [_trees(A, x, None, None if limit is None else limit_of(A, limit)) for A, x in matrices]
 
 
 def _searched_stack(given: Dense, task: Task, plan: Plan) -> list[Found]:
@@ -94,7 +90,8 @@ def _searched_stack(given: Dense, task: Task, plan: Plan) -> list[Found]:
 def unnamed(given: Operand) -> Operand:
     """The operand, to be answered by an array; its names serve in messages."""
     if isinstance(given, Sparse):
-        return Sparse(given.rows, given.S, given.what, given.names, examined=given.examined)
+        _ = given.rows, given.bounded  # which are known of the operand from now on
+        return given.changed(of_graph=False, callers_dtype=given.dtype)
     if isinstance(given, Dense):
         return type(given)(given.array, given.S, given.what, as_is, given.names)
     return as_sparse(on_host(given))
@@ -105,87 +102,18 @@ def _run(given: Operand, values: Task, starts: np.ndarray | None, limit: Any, pl
     if taken_there:
         given = unnamed(on_device(given))
         values = Task("closure", given.S, (given,), values.options)
-    X, tree, starts = _trees(given, compute(values), starts, limit)
+    bound = None if limit is None else limit_of(given, limit)
+    X, tree, starts = _trees(given, compute(values), starts, bound)
     return (to_host(X), to_host(tree), starts) if taken_there else (X, tree, starts)
 
 
-def _trees(given: Operand, X: Any, starts: np.ndarray | None, limit: Any) -> Found:
+def _trees(given: Operand, X: Any, starts: np.ndarray | None, bound: np.ndarray | None) -> Found:
     """The values; next hops of all pairs, or predecessors of the rows; and the vertices of the rows."""
     X = upload(X) if given.on_gpu and not is_on_gpu(X) else X  # rows come to the host
     if starts is None:
         tree = best_trees(given, X.T, np.arange(len(X)), backwards=True).T
+    elif bound is None or is_on_gpu(X):
+        tree = best_trees(given, X, starts, within=bound is not None)
     else:
-        tree = best_trees(given, X, starts)
-    return X if limit is None else cut_off(given, X, tree, limit), tree, starts
-
-
-def cut_off(given: Operand, values: Any, tree: Any, limit: Any) -> Any:
-    """Leave out the walks that are worse than a limit: their values become zero, and nothing comes before them.
-
-    Parameters
-    ----------
-    given : Operand
-    values : array, shape (k, n)
-        May be overwritten.
-    tree : array of int32, shape (k, n)
-        Is overwritten.
-    limit : element
-
-    Returns
-    -------
-    array, shape (k, n)
-        The values that are left.
-
-    Raises
-    ------
-    LawError
-        When an edge is better than one, so that a walk within the limit may begin with one beyond it.
-    SemiringError
-        When the limit is not an element.
-    """
-    S = given.S
-    S = given.S
-    if is_on_gpu(values):
-        assert isinstance(given, Dense)
-        improves = improves_on_gpu(given)
-    else:
-        weights = given.array if isinstance(given, Dense) else as_sparse(given).values
-        improves = not nothing_improves(S.over(given.dtype), weights)
-    bound = _element(S, limit, given.dtype)
-    if improves:
-        raise LawError(f"a limit needs that no edge is better than {show(S.over(given.dtype).one)} in {S.name}, for "
-                       "else a walk within it may begin with one beyond it; compare the weights with it instead")
-    if is_on_gpu(values):
-        return cut_off_on_gpu(given, values, tree, bound)  # type: ignore[arg-type]
-    far = beyond(S, values, limit)
-    values[far], tree[far] = S.zero_in(values.dtype), -1
-    return values
-
-
-def beyond(S: Semiring, values: np.ndarray, limit: Any) -> np.ndarray:
-    """Which values are worse than a limit.
-
-    Raises
-    ------
-    SemiringError
-        When the limit is not an element.
-    """
-    T, bound = S.over(values.dtype), _element(S, limit, values.dtype)
-    return np.stack([better(T, row, full(row, bound[0]))[0] for row in values]) if len(values) else values == T.zero
-
-
-def _element(S: Semiring, limit: Any, dtype: np.dtype) -> np.ndarray:
-    """A limit as an array of one element."""
-    try:
-        if np.iscomplexobj(limit) and dtype.kind != "c":
-            raise TypeError("a complex number")
-        if S.is_record and np.isscalar(limit):
-            raise TypeError(f"it has the components {', '.join(S.default_dtype.names or ())}")
-        bound = S.array([limit], dtype)
-    except (TypeError, ValueError, OverflowError) as e:
-        raise SemiringError(f"limit must be an element of {S.name}, and is {clip_repr(limit)}: {e}") from None
-    if bound.shape != (1,):
-        raise SemiringError(f"limit must be one element of {S.name}, and is {clip_repr(limit)}")
-    if not np.all(S.over(dtype).contains(bound)):
-        raise SemiringError(f"limit is {show(bound[0])}, outside the carrier of {S.name}")
-    return bound
+        return X, trees_within(given, X, starts), starts
+    return X if bound is None else cut_off(given, X, tree, bound), tree, starts

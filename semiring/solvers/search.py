@@ -10,74 +10,68 @@ from typing import Any
 
 import numpy as np
 
-from semiring.algebra.rounding import nothing_improves, worse
+from semiring.algebra.rounding import worse
 from semiring.algebra.semiring import Semiring
-from semiring.algorithms.labels import Dense as DenseGraph
-from semiring.algorithms.labels import (
-    Graph,
-    Walks,
-    along_tree,
-    best_walks,
-    cycle_of,
-    cycle_weight,
-    path_to,
-    truly_improves,
-    weight_of,
-)
+from semiring.algorithms.labels import Walks, along_tree, best_walks, cycle_of, cycle_weight, truly_improves
 from semiring.algorithms.sparse.relaxation import CompressedRows
 from semiring.errors import LawError, SemiringError
 from semiring.graphs.names import is_hashable, position_of
+from semiring.graphs.tables import Table
 from semiring.kernels.build import affordable, code_of
-from semiring.kernels.choose import choose
 from semiring.kernels.cpu.compile.price import Code
 from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.kernels.cpu.sparse.buckets import bucket_kernel, suits
 from semiring.kernels.cpu.sparse.levels import level_kernel
+from semiring.kernels.cpu.sparse.structure import transpose
 from semiring.kernels.cpu.sparse.sweeps import sweep_kernel
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.objects import in_python_integers, python_integers
-from semiring.kernels.lowering.sums import narrow, widen
 from semiring.operands.convert import as_sparse, on_host
-from semiring.operands.dense import Dense
 from semiring.operands.devices import gpu_name, require_gpu
-from semiring.operands.operand import Operand, convert, order_of_one
+from semiring.operands.operand import Operand, order_of_one
 from semiring.operands.sparse import Sparse
 
 from .costs import search_times
 from .cycles import improving
-from .forms import as_python, nothing_in, plain_form
+from .forms import plain_form
+from .limits import beyond, limit_of
 from .plan import Plan
 from .task import Options, Task
-from .trees import best_trees
 
+FEWER = 4  # sources for each target from which searches go backwards
+TOGETHER = 1 << 26  # bytes of rows of which some columns are kept
 WORTH = 1 << 28  # edges times sources from which a GPU is faster, the copies included
 
 
 def offer(task: Task) -> Plan:
-    """Rows of a closure, or one best path, by searching from their sources."""
+    """Rows of a closure by searching from their sources."""
     S = task.S
-    if not S.selective and task.verb == "path":
-        raise LawError(f"a best path needs a selective ⊕, and in {S.name} {S._law_report.flags['selective']}")
     refuse_sums(S)
     given = task.operands[0]
     n = order_of_one(given.shape)
-    if task.verb == "path":
-        return _one_path(task, given, n)
-    single, starts = positions(task.arguments[0], given.names, n)
+    sources, _, limit = task.arguments
+    ends = ends_of(task)
+    single, starts = positions(sources, given.names, n)
     matrix, o = as_sparse(on_host(given)), task.options
     form = form_of(matrix)
     on_gpu = _on_gpu(matrix, form, len(starts), o)
-    search = Search(S, matrix, form if on_gpu else on_the_host(matrix, form, len(starts), o.predecessors))
+    bound = None if limit is None else limit_of(matrix, limit)
+    if not on_gpu:
+        form = on_the_host(matrix, form, len(starts), o.predecessors, bound is not None)
+    search = Search(S, matrix, form)
+    turned = not on_gpu and ends is not None and len(starts) >= FEWER * len(ends) and S.commutative and form.bounded
     low = search.form.low
     method, why = way_of(search.form, o.predecessors)
-    size = len(starts) * n * (given.dtype.itemsize + (4 if o.predecessors else 0))
+    columns = n if ends is None else len(ends)
+    size = len(starts) * columns * (given.dtype.itemsize + (4 if o.predecessors else 0))
     return Plan(
-        "rows", S, (len(starts), n), method, low,
-        gpu_name() or "GPU" if on_gpu else place_of(low), float(matrix.nnz) * len(starts), size,
-        partial(_rows, search, starts, single, on_gpu, o, given),
+        "rows", S, (len(starts), columns), method, low, gpu_name() or "GPU" if on_gpu else place_of(low),
+        float(matrix.nnz) * (len(ends) if turned and ends is not None else len(starts)), size,
+        partial(_columns, search, starts, ends, bound, given) if turned and ends is not None else
+        partial(_rows, search, starts, ends, bound, single, on_gpu, o, given),
         (f"{len(starts)} rows of the closure of {n} vertices", "pass fewer sources at a time"),
-        {"method": why},
+        {"method": f"{why}; backwards from the targets, which are fewer" if turned else why},
     )
 
 
@@ -107,9 +101,61 @@ def place_of(low: Lowering) -> str:
     return f"CPU, {thread_count()} threads" if low.compiled and low.kind != "objects" else "CPU, 1 thread"
 
 
+def ends_of(task: Task) -> np.ndarray | None:
+    """The positions of the targets of rows; None where whole rows are wanted.
+
+    Raises
+    ------
+    SemiringError
+        When predecessors are wanted as well, which lead by way of other vertices.
+    """
+    given, targets = task.given[0], task.arguments[1]
+    if targets is None:
+        return None
+    if task.options.predecessors:
+        raise SemiringError("predecessors of targets may be other vertices: leave out targets= or predecessors=True, "
+                            "or ask sr.paths(A, S, sources=…, targets=…) for the paths")
+    return positions(targets, given.names, given.shape[0], "targets")[1]
+
+
+def answered(given: Operand, rows: np.ndarray, starts: np.ndarray, single: bool, ends: np.ndarray | None) -> Any:
+    """Rows of a closure, or of some columns of it, as the caller gets them."""
+    if ends is not None:
+        called = [[given.position(v) for v in vertices.tolist()] for vertices in (starts, ends)]
+        return Table(given.in_callers_dtype(rows), given.S, *called)
+    rows = given.in_callers_dtype(rows)
+    return rows[0] if single else rows
+
+
 def _rows(
-    search: Search, starts: np.ndarray, single: bool, on_gpu: bool, o: Options, given: Operand, plan: Plan
+    search: Search, starts: np.ndarray, ends: np.ndarray | None, limit: np.ndarray | None, single: bool, on_gpu: bool,
+    o: Options, given: Operand, plan: Plan,
 ) -> Any:
+    if ends is None:
+        X, P = _some_rows(search, starts, limit, on_gpu, o.predecessors)
+        rows = answered(given, X, starts, single, None)
+        return rows if P is None else (rows, P[0] if single else P)
+    step = max(TOGETHER // max(search.given.shape[0] * given.dtype.itemsize, 1), 1)
+    parts = [np.empty((0, len(ends)), given.dtype)]
+    for begin in range(0, len(starts), step):  # of which the wanted columns alone are kept
+        parts.append(_some_rows(search, starts[begin : begin + step], limit, on_gpu, False)[0][:, ends])
+    return answered(given, np.concatenate(parts), starts, single, ends)
+
+
+def _columns(
+    search: Search, starts: np.ndarray, ends: np.ndarray, limit: np.ndarray | None, given: Operand, plan: Plan
+) -> Any:
+    """Some columns, by searches backwards from their vertices: where ⊗ commutes, rows of the transposed matrix."""
+    matrix = search.given
+    turned = Sparse(transpose(matrix.rows), matrix.S, matrix.what, matrix.names)
+    form = on_the_host(turned, form_of(turned), len(ends), False, limit is not None)
+    X, _ = _some_rows(Search(search.S, turned, form), ends, limit, False, False)
+    return answered(given, np.ascontiguousarray(X.T[starts]), starts, False, ends)
+
+
+def _some_rows(
+    search: Search, starts: np.ndarray, limit: np.ndarray | None, on_gpu: bool, predecessors: bool
+) -> tuple[np.ndarray, np.ndarray | None]:
     P = None
     if on_gpu:
         from .search_gpu import rows_on_gpu  # it needs CuPy
@@ -119,65 +165,13 @@ def _rows(
         for i in unfinished:  # a cycle improves, or rounding keeps one going: the CPU says which
             X[i] = search.rows(starts[i : i + 1], False)[0][0]
     else:
-        X, P = search.rows(starts, o.predecessors)
-    X = given.in_callers_dtype(X)
-    rows = X[0] if single else X
-    return rows if P is None else (rows, P[0] if single else P)
-
-
-def _one_path(task: Task, given: Operand, n: int) -> Plan:
-    S, (source, target) = task.S, task.arguments
-    start, end = positions([source, target], given.names, n)[1].tolist()
-    wanted = given.callers_dtype
-    given = on_host(given)  # one source at a time is no work for a GPU
-    facts = given.facts
-    low = choose(S, given.dtype, facts, n, in_place=False, packed=False)
-    size = float(as_sparse(given).nnz) if given.kind != "dense" else float(n) * n
-    return Plan(
-        "path", S, (n,), "search", low, "CPU, 1 thread", size, 0,
-        partial(_path, given, facts, start, end, wanted),
-        reasons={"method": "from one source"},
-    )
-
-
-def _path(
-    given: Operand, facts: Facts, start: int, end: int, wanted: np.dtype, plan: Plan
-) -> tuple[Any, list[Any] | None]:
-    S, names, dtype = given.S, given.names, given.dtype
-    if isinstance(given, Dense):
-        graph: Graph = DenseGraph(widen(S, given.array, facts))
-    else:
-        rows = as_sparse(given).rows
-        graph = CompressedRows(rows.offsets, rows.columns, widen(S, rows.values, facts))
-    if _fits(given, facts) and nothing_improves(S.over(graph.values.dtype), graph.values):
-        weight, walk = _walk_by_values(given, start, end)
-    else:
-        found = best_walks(graph, S, start)
-        if found.cycle is not None:
-            raise improving(S, names, found.cycle[0], found.cycle, narrow(S, found.weight, dtype), None)
-        walk = found.walk_to(start, end)
-        weight = None if walk is None else narrow(S, weight_of(graph, S, walk), dtype)
-    if walk is None:
-        return nothing_in(S, wanted), None
-    vertices = walk if names is None else [names[v] for v in walk]
-    if wanted.names and wanted != dtype:  # a number has no byte order
-        weight = convert(np.array([weight], dtype), wanted)[0]
-    return as_python(weight), vertices
-
-
-def _walk_by_values(given: Operand, start: int, end: int) -> tuple[Any, list[int] | None]:
-    """The value of the best walks between two vertices, and the vertices of one of them; None where there is none."""
-    matrix = as_sparse(given)
-    form = on_the_host(matrix, form_of(matrix), 1, True)
-    x = Search(given.S, matrix, form).rows(np.array([start]), False)[0]
-    before = best_trees(matrix, x, np.array([start]), end=end)[0]
-    return x[0, end], path_to(before, start, end) if start == end or before[end] >= 0 else None
-
-
-def _fits(given: Operand, facts: Facts) -> bool:
-    """Whether no sum of integers along a walk leaves their dtype."""
-    dtype = given.dtype
-    return dtype.kind not in "iu" or int(facts.largest) * given.shape[0] < int(np.iinfo(dtype).max) // 2
+        X, P = search.rows(starts, predecessors, limit)
+    if limit is not None:
+        far = beyond(search.S, X, limit)  # at the least those of no edge
+        X[far] = search.S.zero_in(X.dtype)
+        if P is not None:
+            P[far] = -1
+    return X, P
 
 
 @dataclass(frozen=True)
@@ -204,30 +198,36 @@ class Search:
         values = given.rows.values
         self.stored = given.rows if low.is_identity else replace(given.rows, values=low.encode(values, True))
 
-    def rows(self, starts: np.ndarray, predecessors: bool) -> tuple[np.ndarray, np.ndarray | None]:
-        """The rows of the closure on the CPU, and predecessors if wanted."""
+    def rows(
+        self, starts: np.ndarray, predecessors: bool, limit: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """The rows of the closure on the CPU, and predecessors if wanted; walks beyond a limit may be left out."""
         low = self.form.low
+        stored = None if limit is None else low.encode(limit, True)
+        if stored is not None and low.decode(stored.copy())[0] != limit[0]:  # type: ignore[index]
+            stored = None  # it is larger than anything that the storage was chosen for
         if low.kind == "objects" or not low.compiled:
             values = self.stored.values if low.kind == "objects" else self.given.values
             began = perf_counter()
-            found = [self._searched(int(s), values, predecessors) for s in starts]
+            bound = stored if low.kind == "objects" else limit
+            found = [self._searched(int(s), values, predecessors, bound) for s in starts]
             for code in self.form.codes:
                 code.spent += perf_counter() - began
             return _stacked(found, low, self.given.shape[0], predecessors)
         from semiring.kernels.cpu.sparse.search import search_kernel
 
         if self.form.alike:
-            X, P = level_kernel(low).levels(self.stored, starts, predecessors)
+            X, P = level_kernel(low).levels(self.stored, starts, predecessors, stored)
             return low.decode(X), P
         if self.form.together and not predecessors:
             return low.decode(sweep_kernel(low).sweep(self.stored, starts)), None
         if self.form.buckets:
             largest = float(self.form.facts.largest)
-            X, P = bucket_kernel(low).rows(self.stored, starts, predecessors, largest)
+            X, P = bucket_kernel(low).rows(self.stored, starts, predecessors, largest, stored)
             return low.decode(X), P
         kernel = search_kernel(low)
         if self.form.bounded:
-            X, P = kernel.settle(self.stored, starts, predecessors)
+            X, P = kernel.settle(self.stored, starts, predecessors, stored)
             return low.decode(X), P
         X, P, failed = kernel.correct(self.stored, starts, predecessors)
         # A cycle improves, or rounding makes it look so.
@@ -269,8 +269,10 @@ class Search:
     def _graph(self, values: np.ndarray) -> CompressedRows:
         return CompressedRows(self.given.rows.offsets, self.given.rows.columns, values)
 
-    def _searched(self, source: int, values: np.ndarray, predecessors: bool) -> Walks:
-        found = best_walks(self._graph(values), self.S, source)
+    def _searched(
+        self, source: int, values: np.ndarray, predecessors: bool, limit: np.ndarray | None = None
+    ) -> Walks:
+        found = best_walks(self._graph(values), self.S, source, limit)
         if found.cycle is not None:
             raise self._improving(found.cycle, found.weight)
         if predecessors and found.rounds is not None:
@@ -289,18 +291,23 @@ def form_of(given: Sparse) -> Form:
     S, values, facts = given.S, given.values, given.facts
     # Between two looks for a cycle at most 2 n edges join a walk; see search_template.py.
     low = plain_form(S, values.dtype, facts, 3 * given.n + 3)
-    different = values[:1] if given.alike else values
-    return Form(low, facts, nothing_improves(S.over(values.dtype), different))
+    return Form(low, facts, given.bounded)
 
 
-def on_the_host(given: Sparse, form: Form, sources: int, predecessors: bool = False) -> Form:
-    """How so many searches run on the CPU: in which way, and whether compiled."""
+def on_the_host(
+    given: Sparse, form: Form, sources: int, predecessors: bool = False, limited: bool = False
+) -> Form:
+    """How so many searches run on the CPU: in which way, and whether compiled.
+
+    Those that a limit ends are not made together: where one of them ends, others go on.
+    """
     machine = form.low.kind == "numba" and form.bounded
     alike = machine and given.alike
     buckets = machine and not alike and suits(form.low)
     purpose = "levels" if alike else "buckets" if buckets else "search"
     low = affordable(form.low, float(sources) * given.n, float(sources) * given.n**2, purpose)
-    sweep = code_of(form.low, "sweep") if machine and not alike and sources > 1 and not predecessors else None
+    many = sources > 1 and not predecessors and not limited
+    sweep = code_of(form.low, "sweep") if machine and not alike and many else None
     if low.compiled:
         together = False
         if sweep is not None:
@@ -325,21 +332,34 @@ def _stacked(
     return low.decode(X) if objects else X, P
 
 
-def positions(sources: Any, names: Sequence[Any] | None, n: int) -> tuple[bool, np.ndarray]:
+def positions(
+    sources: Any, names: Sequence[Any] | None, n: int, what: str = "sources"
+) -> tuple[bool, np.ndarray]:
     """Whether one vertex was given, and the positions of the vertices.
 
     Raises
     ------
     GraphError
         For an unknown vertex, with a near one.
+    SemiringError
+        For a set, which has no order in which answers could stand.
     """
     index = {name: i for i, name in enumerate(names or ())}
     single = isinstance(sources, (int, np.integer, str)) or (is_hashable(sources) and sources in index)
+    if not single:
+        refuse_sets(sources, what)
     try:
         wanted = [sources] if single else list(sources)
     except TypeError:
         single, wanted = True, [sources]
     return single, np.array([position_of(v, n, names, index) for v in wanted], np.int64)
+
+
+def refuse_sets(vertices: Any, what: str) -> None:
+    """Answers stand in the order of the vertices that were asked for, and sets have none."""
+    if isinstance(vertices, (set, frozenset)):
+        raise SemiringError(f"{what} are a set, which has no order for the answers to stand in: give a list, such as "
+                            f"sorted({what})")
 
 
 def _on_gpu(given: Sparse, form: Form, count: int, o: Options) -> bool:

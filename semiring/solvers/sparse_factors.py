@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from shutil import disk_usage
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -31,16 +31,21 @@ from semiring.operands.sparse import Sparse
 from . import costs, reductions, schedules
 from .costs import SparsePlan
 from .cycles import graph_of, look_at_fronts, may_diverge, undefined_star
+from .factored import Factored, settled, units
 from .forms import Apply, refuse_overflow, right_hand_side, solution, told
 from .fronts import fronts_of, lowering_of
+from .search import answered, positions, refuse_sets
 from .task import LARGE, Task, options
+
+if TYPE_CHECKING:
+    from semiring.graphs.tables import Table
 
 BLOCK = 256  # rows that `blocks` and `save` take at once, unless told otherwise
 STEPS = 50  # parts of a closure after which progress is reported
 ADVICE = "use a narrower dtype, fewer vertices, or rows and blocks of rows instead of the whole"
 
 
-class SparseFactors(Named):
+class SparseFactors(Factored, Named):
     """A sparse matrix eliminated once in a fill-reducing order; made by `semiring.factor`.
 
     Vertices are called by name where the matrix had names, else by number.
@@ -72,6 +77,7 @@ class SparseFactors(Named):
     ) -> None:
         S = A.S
         self.n, self._S, self._A = A.n, S, A
+        self._edges = A
         self.names = None if A.names is None else list(A.names)
         self._check, self.analysis = check, analysis
         if plan is None:
@@ -214,19 +220,32 @@ class SparseFactors(Named):
         """
         return self.rows([vertex])[0]
 
-    def rows(self, sources: Sequence[Hashable] | np.ndarray, *, reflexive: bool = True) -> np.ndarray:
+    @overload
+    def rows(
+        self, sources: Sequence[Hashable] | np.ndarray, *, targets: None = ..., reflexive: bool = ...
+    ) -> np.ndarray: ...
+    @overload
+    def rows(
+        self, sources: Sequence[Hashable] | np.ndarray, *, targets: Any, reflexive: bool = ...
+    ) -> Table: ...
+    def rows(
+        self, sources: Sequence[Hashable] | np.ndarray, *, targets: Any = None, reflexive: bool = True
+    ) -> np.ndarray | Table:
         """Rows of A*, or of A⁺ = A A* if not `reflexive`.
 
         Parameters
         ----------
         sources : sequence of vertices
             By name, or by number where they have no names.
+        targets : vertex or sequence of vertices, optional
+            Whose columns are wanted: the answer is a `Table` by name, and no more is kept. Where they are fewer than
+            the sources, and the empty walk counts, columns are substituted instead of rows.
         reflexive : bool
             Whether the empty walk counts.
 
         Returns
         -------
-        ndarray, shape (k, n)
+        ndarray, shape (k, n), or Table, shape (k, t)
 
         Raises
         ------
@@ -244,13 +263,41 @@ class SparseFactors(Named):
         array([[3., 5.],
                [5., 2.]])
         """
-        return self._decoded(self._numbers(sources), reflexive)
+        starts = self._numbers(sources)
+        if targets is None:
+            return self._decoded(starts, reflexive)
+        ends = positions(targets, self.names, self.n, "targets")[1]
+        found = self._part(starts, ends) if reflexive else self._by_rows(starts, ends, False)
+        table: Table = answered(self._A, found, starts, False, ends)
+        return table
+
+    def _part(self, starts: np.ndarray, ends: np.ndarray | None) -> np.ndarray:
+        if ends is None:
+            return self._decoded(starts)
+        if len(ends) >= len(starts):
+            return self._by_rows(starts, ends)
+        parts = [np.empty((len(starts), 0), self._A.callers_dtype)]
+        for some in self._blocks_of(ends):
+            B = np.ascontiguousarray(units(self._A, some).T)
+            parts.append(np.asarray(self._solution(right_hand_side(B, self._A, self.lowering.dtype)))[starts])
+        return settled(self._S, np.concatenate(parts, axis=1), starts, ends)
+
+    def _by_rows(self, starts: np.ndarray, ends: np.ndarray, reflexive: bool = True) -> np.ndarray:
+        parts = [np.empty((0, len(ends)), self._A.dtype)]
+        return np.concatenate([*parts, *(self._decoded(some, reflexive)[:, ends] for some in self._blocks_of(starts))])
+
+    def _blocks_of(self, vertices: np.ndarray) -> Iterator[np.ndarray]:
+        """So many at once as rows or columns of the closure have room for."""
+        step = max(LARGE // max(self.n * self._A.dtype.itemsize, 1), 1)
+        for begin in range(0, len(vertices), step):
+            yield vertices[begin : begin + step]
 
     def _numbers(self, sources: Sequence[Hashable] | np.ndarray) -> np.ndarray:
         if self.names is None and isinstance(sources, (np.ndarray, range)):
             found = np.asarray(sources)
             if found.ndim == 1 and found.dtype.kind in "iu" and ((found >= 0) & (found < self.n)).all():
                 return found.astype(np.int64)
+        refuse_sets(sources, "sources")
         try:
             vertices = list(sources)
         except TypeError:
@@ -310,6 +357,10 @@ class SparseFactors(Named):
         """Whether 1 ⊕ (cycles) = 1 whenever the closure exists."""
         return self._S.has_unit_stars
 
+    @overload
+    def solve(self, B: np.ndarray) -> np.ndarray: ...
+    @overload
+    def solve(self, B: Any) -> Any: ...
     def solve(self, B: Any) -> Any:
         """The least solution X = A* B of X = A ⊗ X ⊕ B.
 

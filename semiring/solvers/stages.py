@@ -31,7 +31,7 @@ from semiring.operands.devices import to_host
 from semiring.operands.operand import Operand, order_of_one
 from semiring.operands.sparse import Sparse
 
-from .paths import beyond
+from .limits import beyond, element_of
 from .plan import Plan
 from .search import positions
 from .task import Options, Task, compute, first_offer
@@ -63,7 +63,8 @@ def _run(
     W = np.asarray(to_host(compute(values)))
     X = stages.both(W, np.arange(len(W)) if starts is None else starts, ends, values.options.device)
     if limit is not None:
-        X[beyond(stages.edges.S, X, limit)] = stages.edges.S.zero_in(X.dtype)
+        S = stages.edges.S
+        X[beyond(S, X, element_of(S, limit, X.dtype))] = stages.edges.S.zero_in(X.dtype)
     return X, None, starts
 
 
@@ -174,4 +175,5 @@ class Stages:
         return Sparse(transpose(graph.rows), graph.S, graph.what, graph.names)
 
     def _rows(self, graph: Sparse, starts: np.ndarray, device: str | None) -> Task:
-        return Task("rows", graph.S, (graph,), Options(device=device), ([graph.position(v) for v in starts.tolist()],))
+        return Task("rows", graph.S, (graph,), Options(device=device),
+                        ([graph.position(v) for v in starts.tolist()], None, None))

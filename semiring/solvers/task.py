@@ -22,10 +22,9 @@ from semiring.algebra.lexicographic import in_order
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.blocks import UndefinedStar
 from semiring.errors import LawError, SemiringError
-from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import clip_repr
 from semiring.machine.memory import require
-from semiring.operands.align import aligned
+from semiring.operands.align import aligned, by_label
 from semiring.operands.convert import as_bits, as_dense
 from semiring.operands.devices import LEAST_WORK
 from semiring.operands.operand import Operand
@@ -69,12 +68,12 @@ SOLVERS: dict[str, dict[str, tuple[str, ...]]] = {
         "packed": ("factors",),
     },
     "rows": {
-        "dense": ("search",),
-        "device": ("search",),
-        "sparse": ("acyclic", "search"),
-        "packed": ("search",),
+        "dense": ("factored", "search"),
+        "device": ("factored", "search"),
+        "sparse": ("factored", "acyclic", "search"),
+        "packed": ("factored", "search"),
     },
-    "path": dict.fromkeys(("dense", "device", "sparse", "packed"), ("search",)),
+    "path": dict.fromkeys(("dense", "device", "sparse", "packed"), ("factored", "one_path")),
     "paths": dict.fromkeys(("dense", "device", "sparse", "packed"), ("stages", "paths")),
     "nearest": dict.fromkeys(("dense", "device", "sparse", "packed"), ("nearest",)),
     "power": dict.fromkeys(("dense", "device", "sparse", "packed"), ("powers",)),
@@ -185,6 +184,7 @@ TAKES = {
 }
 
 
+BY_FACTORS = {"path", "rows"}  # verbs that take factors for their matrix
 CAN_LACK = {("paths", "sources")}  # and what it can do without
 
 
@@ -257,7 +257,8 @@ class Task:
         reader = as_bits if options.packed else as_operand
         operands: list[Operand] = []
         kinds, on_gpu = set(), 0
-        first: Operand | None = None  # of those whose rows and columns are vertices
+        first: Operand | None = None  # of those whose vertices have names
+        labelled = False
         for what, A in zip(NAMES, given, strict=False):
             operand = reader(A, S, what)
             if operand.names is not None and operand.of_graph:
@@ -265,9 +266,16 @@ class Task:
                 operand = aligned(operand, first, what)
             if what == "accumulate" and operand.kind == "sparse" and "packed" not in kinds:
                 operand = as_dense(operand)  # the answer is, and the factors decide how it is computed
+            if operand.factors is not None and verb not in BY_FACTORS:
+                raise SemiringError(f"{what} holds factors of a matrix, which are asked themselves, as F.solve(B), "
+                                    f"F.closure() and F.rows(…) do; give {verb} the matrix")
+            labelled |= operand.labels is not None
             operands.append(operand)
             kinds.add(operand.kind)
             on_gpu += operand.on_gpu
+        graph = next((A for A in operands if A.of_graph), None) if labelled else None
+        if graph is not None:
+            operands = [A if A.labels is None else by_label(A, graph, A.what) for A in operands]
         if verb != "matmul" or (options.check and "packed" in kinds):  # sparse products look when it suits them
             for operand in operands:
                 if not operand.examined:
@@ -327,8 +335,8 @@ def own_algebra(verb: str, given: Sequence[Any]) -> Semiring:
     for A in given:
         if isinstance(A, Operand):
             return A.S
-        if isinstance(A, Matrix):
-            return A.semiring
+        if isinstance(S := getattr(A, "semiring", None), Semiring):  # of a Matrix, or of factors
+            return S
     kinds = " and ".join(type(A).__name__ for A in given)
     raise SemiringError(f"{verb} of {kinds} needs an algebra, which only a Matrix has: give one as S, such as "
                         "sr.min_plus")

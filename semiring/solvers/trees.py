@@ -31,7 +31,8 @@ ALL = 1 << 22  # values that NumPy looks at together
 
 
 def best_trees(
-    given: Operand, X: Any, roots: np.ndarray, *, backwards: bool = False, end: int | None = None, limited: bool = False
+    given: Operand, X: Any, roots: np.ndarray, *, backwards: bool = False, end: int | None = None,
+    within: bool = False,
 ) -> Any:
     """The vertex before each on a best walk from each root; the vertex after it on one to the root, if `backwards`.
 
@@ -46,8 +47,8 @@ def best_trees(
         Whether X holds columns of the closure, and walks lead to the roots.
     end : int, optional
         The one vertex to which walks from the roots are wanted: what is lost elsewhere is no error.
-    limited : bool
-        Whether the values of walks worse than a limit are zero, so that nothing is said of what is lost.
+    within : bool
+        Whether walks beyond a limit were left out of X, of which none is then lost, and some rows may have none.
 
     Returns
     -------
@@ -64,7 +65,7 @@ def best_trees(
     S, n = given.S, given.shape[0]
     T, on_gpu = S.over(given.dtype), is_on_gpu(X)
     own = X[np.arange(len(roots)), roots] if not on_gpu else to_host(X[upload(np.arange(len(roots))), upload(roots)])
-    if not limited and not np.all(own == full(own, T.one)):
+    if not within and not np.all(own == full(own, T.one)):
         raise LawError(
             f"{S.name}: best walks go round a cycle here before that stops improving, which no tree of walks can tell; "
             "ask sr.path for one walk at a time"
@@ -72,10 +73,10 @@ def best_trees(
     if on_gpu:
         assert isinstance(given, Dense)
         P, lost_at = trees_on_gpu(given, X, roots, backwards, least_or_greatest(S) != 0 and rounds_once(S, given.dtype))
-        for i in () if limited else np.flatnonzero(lost_at >= 0).tolist():  # it is refused there, or was rightly zero
+        for i in () if within else np.flatnonzero(lost_at >= 0).tolist():  # it is refused there, or was rightly zero
             best_trees(on_host(given), to_host(X[i : i + 1]), roots[i : i + 1], backwards=backwards)
         return P
-    bounded = nothing_improves(T, given.array if isinstance(given, Dense) else as_sparse(given).values)
+    bounded = is_bounded(given)
     graph = _edges(given, X, bounded, backwards, np.array_equal(roots, np.arange(n)))
     low = plain_form(S, given.dtype, given.facts, 3 * n + 3)
     low = affordable(low, float(len(roots)), float(graph.nnz) * len(roots), "trees")
@@ -90,12 +91,19 @@ def best_trees(
         values = X if low.is_identity else low.encode(X, True)
         P, where = kernel.predecessors(stored, leaving, values, roots, bounded)
         lost = [(int(i), int(where[i])) for i in np.flatnonzero(where >= 0)]
-    for i, v in () if limited else lost:
+    for i, v in () if within else lost:
         root, edges = int(roots[i]), graph.without_zeros().rows
         if end is not None and (end == root or P[i, end] >= 0 or not _is_reached(edges, root, end)):
             continue
         _refuse_lost(given, entering, X[i], root, v, backwards)
     return P
+
+
+def is_bounded(given: Operand) -> bool:
+    """Whether no edge is better than one."""
+    if isinstance(given, Dense):
+        return nothing_improves(given.S.over(given.dtype), given.array)
+    return as_sparse(given).bounded
 
 
 def _by_numpy(

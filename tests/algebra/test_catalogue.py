@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 import random
 from typing import Any
 
@@ -171,3 +173,21 @@ def test_a_number_of_any_type_names_the_same_algebra() -> None:
     assert sr.k_best(np.int8(2)) is sr.k_best(2)
     assert sr.mod_p(np.int64(7)) is sr.mod_p(7)
     assert sr.saturating_min_plus(np.uint8(9)) is sr.saturating_min_plus(9)
+
+
+@pytest.mark.parametrize("name", [*sr.catalogue, *sr.counter_examples])
+def test_algebras_are_pickled_by_name(name: str) -> None:
+    S = getattr(sr, name, None) or sr.counter_examples[name]
+    S = S if isinstance(S, sr.Semiring) else sr.catalogue[name]
+    assert pickle.loads(pickle.dumps(S)) is S is copy.deepcopy(S) is copy.copy(S)
+
+
+def test_algebras_with_parameters_are_pickled_and_others_say_what_to_do() -> None:
+    made = [sr.mod_p(11), sr.k_best(5), sr.saturating_min_plus(99), sr.lexicographic(sr.min_plus, sr.max_min),
+            sr.lexicographic(sr.min_plus, sr.k_best(2), fields=["x", "y", "z"])]
+    for S in made:
+        assert pickle.loads(pickle.dumps(S)) is S
+    own = sr.Semiring("own", add=np.maximum, mul=np.minimum, zero=-np.inf, one=np.inf)
+    assert copy.deepcopy(own) is own
+    with pytest.raises(pickle.PicklingError, match="own is not of the catalogue"):
+        pickle.dumps(own)

@@ -164,3 +164,14 @@ def test_where_no_element_is_better_than_one() -> None:
     assert not is_better_than_one(sr.max_times.over(np.dtype("f8")), 1.0)
     record = np.array([(0.0, -1.0)], HOPS)
     assert is_better_than_one(sr.shortest_hops.over(HOPS), record[0])
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.sampled_from(["f4", "f8"]), st.lists(st.one_of(st.floats(-1e6, 1e6, width=32), st.sampled_from(
+    [np.inf, -np.inf, 0.1, 1e30])), min_size=1, max_size=40))
+def test_sums_along_a_walk_are_added_one_after_the_other(dtype: str, weights: list[float]) -> None:
+    values, S = np.array(weights, dtype), sr.min_plus.over(dtype)
+    total = values[:1]
+    for i in range(1, len(values)):
+        total = np.asarray(S.mul(total, values[i : i + 1]))
+    assert along(S, values) == total[0] and np.asarray(along(S, values)).dtype == dtype

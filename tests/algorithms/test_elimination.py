@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from semiring.algorithms.blocks import UndefinedStar
-from semiring.algorithms.elimination import elimination, expand, factor, solve
+from semiring.algorithms.elimination import elimination, expand, factor, solve, solve_left
 
 SIZES = [(0, 1), (1, 1), (1, 3), (2, 1), (3, 2), (4, 4), (5, 1), (5, 2), (5, 3), (5, 4), (5, 9)]
 LARGER = [(13, 4), (16, 4), (17, 5), (17, 16), (11, 1)]
@@ -51,6 +51,23 @@ def test_solutions_are_products_with_the_closure(n: int, tile: int, columns: int
     assert B.read() == expected
     expand(A, kernel, tile)
     assert A.read() == plain.all_walks(n)
+
+
+@pytest.mark.parametrize(("n", "tile"), SIZES)
+@pytest.mark.parametrize("rows", [0, 1, 2])
+def test_solutions_from_the_left(n: int, tile: int, rows: int, plain: SimpleNamespace) -> None:
+    A, kernel = plain.edges(n), plain.Kernel(plain.WALKS)
+    factor(A, kernel, tile)
+    before = A.read()
+    B = plain.Block([[{((n + j, i),): 1} for i in range(n)] for j in range(rows)], (0, rows, 0, n))
+    solve_left(A, B, kernel, tile)
+    assert A.read() == before, "factors stay"
+    # An edge from a row of B, and then a walk of at most two edges within A.
+    expected = [
+        [{((n + j, k), *w): 1 for k in range(n) for w in plain.walks(k, i, n, 2)} for i in range(n)]
+        for j in range(rows)
+    ]
+    assert B.read() == expected
 
 
 @pytest.mark.parametrize(("n", "tile"), LARGER)

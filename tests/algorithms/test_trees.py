@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import Any
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import semiring as sr
-from semiring.algorithms.trees import Edges, better, predecessors
+from semiring.algorithms.trees import DenseTails, Edges, better, predecessors, walk_back
 
 inf = np.inf
 
@@ -84,3 +89,31 @@ def test_walks_that_lead_to_the_root_are_extended_in_front() -> None:
 def test_better() -> None:
     improves, best = better(sr.min_plus.over("f8"), np.array([2.0, 2.0]), np.array([1.0, 3.0]))
     assert improves.tolist() == [True, False] and best.tolist() == [1.0, 2.0]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(["min-plus", "max-min", "min-max", "viterbi"]), st.sampled_from(["f8", "f4", "i4"]),
+       st.integers(1, 7), st.randoms(use_true_random=False))
+def test_a_walk_back_is_that_of_the_tree(name: str, dtype: str, n: int, random: Any) -> None:
+    """By Python's numbers where those are the algebra's, and by arrays elsewhere; or the whole tree is asked for."""
+    S, kind = sr.catalogue[name.replace("-", "_")], "f8" if name == "viterbi" else dtype
+    T = S.over(kind)
+    weights = [T.zero, T.one] + [T.element(w) for w in ((0.25, 0.5) if name == "viterbi" else (1, 2, 3, 7))]
+    A = np.array([random.choice(weights) for _ in range(n * n)], kind).reshape(n, n)
+    there = T.zero != A
+    rows, columns = np.nonzero(there.T)
+    turned = Edges(np.concatenate([[0], np.cumsum(there.sum(axis=0))]), columns.astype(np.int32), A.T[there.T],
+                   (np.concatenate([[0], np.cumsum(there.sum(axis=1))]), np.nonzero(there)[1].astype(np.int32)))
+    assert len(rows) == there.sum()
+    for source in range(n):
+        x = np.asarray(sr.closure(A, S))[source]
+        before = predecessors(turned, T, x[None], np.array([source]), True)[0][0]
+        for target in np.flatnonzero(x != T.zero).tolist():
+            expected = [target]
+            while expected[-1] != source:
+                expected.append(int(before[expected[-1]]))
+            for edges in (turned, DenseTails(A)):
+                found = walk_back(edges, T, x, source, target)
+                assert found is None or found == expected[::-1]
+                if all(bool(better(T, x[v : v + 1], x[u : u + 1])[0]) for v, u in pairwise(expected)):
+                    assert found is not None

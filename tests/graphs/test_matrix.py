@@ -7,14 +7,14 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse as sp
 from graphs.listing import NAMED, refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.graphs.adjacency import adjacency
-from semiring.graphs.matrix import SHOWN, Matrix
+from semiring.graphs.matrix import Matrix
+from semiring.graphs.tables import SHOWN
 
 INF = np.inf
 
@@ -130,124 +130,6 @@ def test_all_rows_are_shown_or_the_corners(n):
 def test_objects_without_an_order_are_compared_with_the_zero():
     M = adjacency([("p", "q", sr.letter("x"))], sr.regex)
     assert repr(M).splitlines()[1:] == ["   p  q", "p  ·  x", "q  ·  ·"]
-
-
-# Operators.
-
-WEIGHTS = {"min-plus": [0.0, 1.0, 2.5, INF], "max-min": [0.0, 1.0, INF, -INF], "boolean": [False, True],
-           "plus-times": [0.0, 1.0, -2.0], "counting": [0, 1, 3]}
-ALGEBRAS = {"min-plus": sr.min_plus, "max-min": sr.max_min, "boolean": sr.boolean, "plus-times": sr.plus_times,
-            "counting": sr.counting}
-
-
-@st.composite
-def pairs(draw):
-    """Two matrices over one algebra on the same vertices, in two orders where they have names."""
-    name = draw(st.sampled_from(sorted(WEIGHTS)))
-    n = draw(st.integers(0, 4))
-    cells = st.lists(st.sampled_from(WEIGHTS[name]), min_size=n * n, max_size=n * n)
-    S = ALGEBRAS[name]
-    A, B = (np.array(draw(cells), S.default_dtype).reshape(n, n) for _ in range(2))
-    named, order = draw(st.booleans()), draw(st.permutations(range(n)))
-    if not named:
-        return A, B, Matrix(A, S), Matrix(B, S)
-    names = [f"v{i}" for i in range(n)]
-    return A, B, Matrix(A, S, names), Matrix(B[np.ix_(order, order)], S, [names[i] for i in order])
-
-
-@settings(max_examples=60, deadline=None)
-@given(pairs(), st.integers(0, 6))
-def test_operators_are_the_verbs_over_the_matrix_s_own_algebra(made, k):
-    A, B, M, N = made
-    S, names = M.semiring, M.names
-    power = S.eye(len(A), A.dtype)
-    for _ in range(k):
-        power = sr.matmul(power, A, S)
-    expected = {"@": sr.matmul(A, B, S), "|": S.over(A.dtype).add(A, B), "**": power, "T": A.T}
-    for what, found in {"@": M @ N, "|": M | N, "**": M ** k, "T": M.T}.items():
-        assert type(found) is Matrix and found.semiring is S and found.names == names and found.dtype == A.dtype
-        np.testing.assert_array_equal(found.array, expected[what], err_msg=what)
-    np.testing.assert_array_equal(M == N, A == B)
-    np.testing.assert_array_equal(M != N, A != B)
-    for left, right in ((M, B), (A, Matrix(B, S, names))):  # an array is taken by position
-        np.testing.assert_array_equal(np.asarray(left @ right), expected["@"])
-        np.testing.assert_array_equal(np.asarray(np.matmul(left, right)), expected["@"])
-        assert type(left | right) is Matrix
-        np.testing.assert_array_equal((left | right).array, expected["|"])
-        np.testing.assert_array_equal(left == right, A == B)
-        np.testing.assert_array_equal(left != right, A != B)
-    product, total = A.copy(), A.copy()  # an array on the left of ``@=`` and ``|=`` holds what they find
-    product @= Matrix(B, S, names)
-    total |= Matrix(B, S, names)
-    assert type(product) is type(total) is np.ndarray
-    np.testing.assert_array_equal(product, expected["@"])
-    np.testing.assert_array_equal(total, expected["|"])
-
-
-@pytest.mark.parametrize("S", [*sr.catalogue.values()], ids=lambda S: S.name)
-def test_powers_over_every_algebra(S):
-    sample = S.samples()[[1, 0, 1, 1]].reshape(2, 2)
-    M = Matrix(sample, S, ["a", "b"])
-    one = M ** 0
-    assert one.dtype == M.dtype and one.names == M.names and np.all(one @ M == M) and np.all(M @ one == M)
-    assert np.all(M ** 3 == M @ M @ M) and np.all((M | one) == (one | M)) and np.all(M.T.T == M)
-
-
-def test_fields_of_records_in_another_order():
-    layout = np.dtype([("hops", "f4"), ("cost", "f8")])
-    array = np.zeros((2, 2), layout)
-    array["cost"] = [[INF, 2.0], [1.0, INF]]
-    array["hops"] = [[INF, 1.0], [1.0, INF]]
-    one = Matrix(array, sr.shortest_hops) ** 0
-    assert one.dtype == layout and one[0, 0]["cost"] == 0 and one[0, 1]["cost"] == INF
-
-
-def test_what_operators_refuse():
-    A = np.array([[0.0, 2.0], [INF, 0.0]])
-    M = Matrix(A, sr.min_plus, ["a", "b"])
-    for call in (lambda N: M @ N, lambda N: M | N, lambda N: M == N, lambda N: M != N, lambda N: N @ M):
-        with refused("have different vertices: "):
-            call(Matrix(A, sr.min_plus, ["a", "x"]))
-        with refused("over m", sr.SemiringError):
-            call(Matrix(A, sr.max_min, ["a", "b"]))
-    for exponent in (-1, 0.5, "2", True):
-        with refused("the exponent of a power", sr.SemiringError):
-            _ = M ** exponent
-    with refused("A is float64 and B is float32"):
-        _ = M | A.astype("f4")
-    for shape in ((3, 3), (2,), (2, 1)):
-        with refused(f"A has shape (2, 2) and B has shape {shape}"):
-            _ = M | np.zeros(shape)
-    for other in (sr.as_graph([("a", "b", 1.0)]), sp.csr_array(A)):
-        for call in (lambda N: M | N, lambda N: M == N, lambda N: M != N):
-            with refused(f"B is a {type(other).__name__}: adjacency(B, S) makes a Matrix of it"):
-                call(other)
-    with refused("B has entries outside the carrier of min-plus"):
-        _ = M | np.full((2, 2), np.nan)
-    with pytest.raises(TypeError):
-        hash(M)
-
-
-def test_what_numpy_s_functions_take_besides():
-    A = np.array([[0.0, 2.0], [INF, 0.0]])
-    M, out, same = Matrix(A, sr.min_plus), np.empty((2, 2)), np.empty((2, 2), bool)
-    assert np.matmul(A, M, out=out) is out and np.all(out == A) and np.equal(A, M, out=same) is same and same.all()
-    row = np.array([1.0, 5.0])
-    row @= M
-    assert row.tolist() == [1.0, 3.0]
-    for keywords, word in (({"dtype": np.float32}, "dtype"), ({"axes": [(0, 1), (-2, -1), (-2, -1)]}, "axes")):
-        with refused(f"numpy.matmul of a Matrix computes over its algebra and takes out, not {word}", sr.SemiringError):
-            np.matmul(A, M, **keywords)
-    with pytest.raises(TypeError, match="Cannot cast"):
-        np.matmul(A, M, out=np.empty((2, 2), np.int64))
-
-
-def test_without_names_vertices_are_taken_by_position():
-    A = np.array([[0.0, 2.0], [INF, 0.0]])
-    named, plain = Matrix(A, sr.min_plus, ["a", "b"]), Matrix(A, sr.min_plus)
-    for found in (named @ plain, plain | named, named | plain):
-        assert type(found) is Matrix and found.names == ["a", "b"]
-    assert np.all(named == plain)
 
 
 def test_the_matrix_of_some_vertices():

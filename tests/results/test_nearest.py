@@ -87,3 +87,14 @@ def test_how_it_is_shown() -> None:
     assert weights.tolist() == found.weights.tolist() and places.tolist() == [None, "<Bo>", "<Bo>", None]
     many = sr.nearest(sp.csr_array(np.eye(20, k=1)), sr.min_plus, [1])
     assert many._repr_html_().count("<tr>") == 12 and "<th>2</th><td>1</td><td>1</td>" in many._repr_html_()
+
+
+def test_places_may_be_a_set_and_the_algebra_that_of_the_matrix() -> None:
+    M = sr.adjacency([("a", "b", 1.0), ("c", "b", 0.5)], sr.min_plus)
+    expected = sr.nearest(M, sr.min_plus, ["a", "c"])
+    for found in (sr.nearest(M, places={"c", "a"}), sr.nearest(M, places=["c", "a"])):
+        assert found.places.tolist() == expected.places.tolist() == ["a", "c", "c"]
+    with pytest.raises(sr.SemiringError, match="nearest needs places"):
+        sr.nearest(M)
+    sets = sr.adjacency([(frozenset("ab"), frozenset("c"), 1.0)], sr.min_plus)
+    assert sr.nearest(sets, places=frozenset("ab")).weights.tolist() == [0.0, 1.0]

@@ -107,3 +107,8 @@ def test_what_has_no_mean() -> None:
         sr.cycle_mean(np.array([[Fraction(1, 3)]], object), sr.min_plus)
     with pytest.raises(sr.SemiringError, match="one square matrix"):
         sr.cycle_mean(np.zeros((2, 2, 2)), sr.min_plus)
+
+
+def test_the_algebra_is_that_of_the_matrix() -> None:
+    M = sr.adjacency([("a", "b", 1.0), ("b", "a", 2.0)], sr.min_plus)
+    assert sr.cycle_mean(M) == sr.cycle_mean(M, sr.min_plus) == (1.5, ["a", "b", "a"])

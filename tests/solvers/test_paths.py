@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import semiring as sr
 from semiring.operands.read import read
-from semiring.solvers.paths import cut_off, offer, unnamed
+from semiring.solvers.paths import offer, unnamed
 from semiring.solvers.task import Task, options
 
 inf = np.inf
@@ -35,14 +35,16 @@ def test_values_are_asked_for_without_names_and_cycles_named() -> None:
     assert isinstance(unnamed(read(M, sr.min_plus)).wrap(np.eye(2)), np.ndarray)
 
 
-def test_cutting_off() -> None:
-    X, tree = np.array([[0.0, 2.0, 5.0]]), np.array([[-1, 0, 1]], np.int32)
-    A = sp.csr_array(([2.0, 3.0], ([0, 1], [1, 2])), shape=(3, 3))
-    cut_off(read(A, sr.min_plus), X, tree, 2)
-    assert X.tolist() == [[0.0, 2.0, inf]] and tree.tolist() == [[-1, 0, -1]]
-
-
 def test_packed_and_boolean_graphs() -> None:
     edges = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], bool)
     for A in (edges, sr.pack(edges), sp.csr_array(edges)):
         assert sr.paths(A, sr.boolean)[0, 2] == (True, [0, 1, 2])
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i4", "u2", "f4"])
+def test_an_infinite_limit_leaves_all_paths(dtype: str) -> None:
+    A = np.array([[0, 3], [5, 0]], dtype)
+    R = sr.paths(A, sr.min_plus, limit=np.inf)
+    assert R[0, 1].weight == 3 and len(R) == 2
+    with pytest.raises(sr.SemiringError, match="limit must be an element"):
+        sr.paths(A, sr.min_plus, limit="far")

@@ -550,3 +550,17 @@ def test_an_explicit_infinity_is_no_edge(compile: str, sign: int, monkeypatch: p
     x, before = sr.closure_rows(A, S, 0, predecessors=True)
     assert x.tolist() == [0, -5 * sign, nothing, nothing] and before.tolist() == [-1, 0, -1, -1]
     assert sr.nearest(A, S, 0).places.tolist() == [0, 0, -1, -1]
+
+
+def test_sets_have_no_order_for_answers_to_stand_in() -> None:
+    A = np.array([[0.0, 2.0], [1.0, 0.0]])
+    for call in (lambda s: sr.closure_rows(A, sr.min_plus, s), lambda s: sr.paths(A, sr.min_plus, sources=s),
+                 lambda s: sr.factor(sp.csr_array(A), sr.min_plus).rows(s)):
+        for sources in ({0, 1}, frozenset([0])):
+            with pytest.raises(sr.SemiringError, match="sources are a set, which has no order"):
+                call(sources)
+    with pytest.raises(sr.SemiringError, match="targets are a set"):
+        sr.paths(A, sr.min_plus, targets={0, 1})
+    assert sr.closure_rows(A, sr.min_plus, {1: "x", 0: "y"}.keys()).tolist() == [[1.0, 0.0], [0.0, 2.0]]
+    named = sr.adjacency([(frozenset("a"), frozenset("b"), 1.0)], sr.min_plus)
+    assert sr.closure_rows(named, sources=frozenset("a")).tolist() == [0.0, 1.0], "a name that is a set"

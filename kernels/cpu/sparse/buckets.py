@@ -24,7 +24,7 @@ from semiring.kernels.cpu.compile.program import Program, program
 from semiring.kernels.cpu.compile.threads import scratch
 from semiring.kernels.lowering.base import Lowering
 
-from .search import INDEX, CpuSearchKernel, text_of
+from .search import INDEX, CpuSearchKernel, address, text_of
 
 TEMPLATE = Path(__file__).with_name("buckets_template.py")
 VERTEX = 16  # bytes, as in the template
@@ -42,7 +42,7 @@ class CpuBucketKernel(CpuSearchKernel):
         return cache.load(*text_of(self.program, TEMPLATE))
 
     def rows(
-        self, A: Rows, sources: np.ndarray, predecessors: bool, largest: float
+        self, A: Rows, sources: np.ndarray, predecessors: bool, largest: float, limit: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray | None]:
         """What `settle` finds; rows for which buckets take long are settled.
 
@@ -54,12 +54,14 @@ class CpuBucketKernel(CpuSearchKernel):
         predecessors : bool
         largest : float
             No weight but an infinite one is larger.
+        limit : ndarray, shape (1,), optional
+            An element in storage: walks that are worse are left out.
         """
         starts, P = np.arange(len(sources) + 1), self._results(A, sources, predecessors)[1]
-        X, finished = self._pass(A, starts, sources, P, False, largest)
+        X, finished = self._pass(A, starts, sources, P, False, largest, limit)
         left = np.flatnonzero(finished == 0)
         if len(left):
-            found, before = self.settle(A, sources[left], predecessors)
+            found, before = self.settle(A, sources[left], predecessors, limit)
             X[left] = found
             if P is not None:
                 P[left] = before
@@ -84,7 +86,8 @@ class CpuBucketKernel(CpuSearchKernel):
         return (X[0], origins[0]) if finished[0] else None
 
     def _pass(
-        self, A: Rows, starts: np.ndarray, sources: np.ndarray, P: np.ndarray | None, origins: bool, largest: float
+        self, A: Rows, starts: np.ndarray, sources: np.ndarray, P: np.ndarray | None, origins: bool, largest: float,
+        limit: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """A row for each of the groups of sources that begin at `starts`, and which of them were finished."""
         n, count, width = A.shape[0], len(starts) - 1, width_of(A, largest)
@@ -99,8 +102,8 @@ class CpuBucketKernel(CpuSearchKernel):
             _memory, place = scratch(VERTEX * n + 4 * ring + ring // 8)
             predecessor, step = (0, 0) if P is None else (P.ctypes.data, n * INDEX.itemsize)
             pass_buckets(
-                X.ctypes.data, predecessor, step, origins, *shared, n, scale.ctypes.data, ring, first, last, TIMES * n,
-                finished.ctypes.data, place, 1,
+                X.ctypes.data, predecessor, step, origins, *shared, n, scale.ctypes.data, ring, first, last,
+                address(limit), TIMES * n, finished.ctypes.data, place, 1,
             )
 
         self._share("pass_buckets", rows, count, len(A.columns) + n)

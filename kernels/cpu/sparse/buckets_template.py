@@ -15,7 +15,7 @@ from semiring.kernels.cpu.compile.raw import as_element, fetch, first_component,
 from semiring.kernels.cpu.dense.operations_template import ZERO
 from semiring.kernels.cpu.dense.template import ELEMENT, ITEM, compiled, entry
 
-from .search_template import ONE, better, extend
+from .search_template import ONE, better, bound_of, extend
 
 # Template
 
@@ -75,20 +75,22 @@ def occupied(marks: int, words: int, bucket: int) -> int:
     return bucket + trailing_zeros(bits)
 
 
-@entry(*[int64] * 18)
+@entry(*[int64] * 19)
 def pass_buckets(
     X: int, P: int, P_row: int, origins: int, starts: int, sources: int, offsets: int, columns: int, values: int,
-    n: int, scales: int, ring: int, first: int, last: int, most: int, finished: int, workspace: int, one: int,
+    n: int, scales: int, ring: int, first: int, last: int, limit: int, most: int, finished: int, workspace: int,
+    one: int,
 ) -> None:
     """Rows ``first:last`` of X and of predecessors, where no edge is better than 1: buckets are emptied in turn.
 
     Row s is that of the best of the sources ``starts[s]:starts[s + 1]``. `P_row` is 0 where predecessors are not
     wanted; with `origins` they are not the vertices before, but the sources that walks come from. `scales` holds how
     many buckets a label of size 1 is away from that of 1, and `ring`, a power of two from 64 on, is more than the
-    heaviest edge crosses. Where vertices leave their buckets more than `most` times, a row is given up: `finished` says
-    of each whether it was written. Workspace: n vertices of 16 bytes, a vertex and a bit of each bucket.
+    heaviest edge crosses. Walks that are worse than the element `limit`, where it is not 0, are left out. Where
+    vertices leave their buckets more than `most` times, a row is given up: `finished` says of each whether it was
+    written. Workspace: n vertices of 16 bytes, a vertex and a bit of each bucket.
     """
-    unit = first_component(ELEMENT, one)
+    unit, bound = first_component(ELEMENT, one), bound_of(limit)
     scale = fetch(np.float64, scales, 0)
     vertices, words = workspace, ring >> 6
     heads = vertices + VERTEX * n
@@ -123,7 +125,7 @@ def pass_buckets(
             for p in range(fetch(np.int64, offsets, u), fetch(np.int64, offsets, u + 1)):
                 v = int64(fetch(np.int32, columns, p))
                 t, x_v = extend(x_u, fetch(ELEMENT, values, p), unit), fetch(ELEMENT, vertices + VERTEX * v, 0)
-                if not better(t, x_v):
+                if not better(t, x_v) or better(bound, t):
                     continue
                 put(ELEMENT, vertices + VERTEX * v, 0, t)
                 if P_row:

@@ -42,6 +42,12 @@ def extend(x, a, unit):
     return as_element(ELEMENT, times(x, a, unit))
 
 
+@inline
+def bound_of(limit):
+    """The element at an address; without one zero, than which nothing is worse."""
+    return fetch(ELEMENT, limit, 0) if limit else as_element(ELEMENT, ZERO)
+
+
 '''
 INDEX = np.dtype(np.int32)  # of predecessors
 PASSES = 8  # times that an edge is looked at where labels are corrected, about
@@ -66,7 +72,9 @@ class CpuSearchKernel:
         """The compiled module: ``settle``, ``correct`` and ``sweep``."""
         return cache.load(*text_of(self.program))
 
-    def settle(self, A: Rows, sources: np.ndarray, predecessors: bool) -> tuple[np.ndarray, np.ndarray | None]:
+    def settle(
+        self, A: Rows, sources: np.ndarray, predecessors: bool, limit: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray | None]:
         """The rows of A* for the sources, and predecessors if wanted; no edge may be better than 1.
 
         Parameters
@@ -75,6 +83,8 @@ class CpuSearchKernel:
             Square, in storage.
         sources : ndarray of int64, shape (k,)
         predecessors : bool
+        limit : ndarray, shape (1,), optional
+            An element in storage: walks that are worse are left out.
 
         Returns
         -------
@@ -91,7 +101,7 @@ class CpuSearchKernel:
             spare = n * INDEX.itemsize
             _memory, place = scratch(n * self.dtype.itemsize + 2 * spare)
             predecessor, step = (0, 0) if P is None else (P.ctypes.data, spare)
-            settle(X.ctypes.data, predecessor, step, *shared, n, first, last, 0, place, 1)
+            settle(X.ctypes.data, predecessor, step, *shared, n, first, last, address(limit), 0, place, 1)
 
         self._share("settle", rows, len(sources), len(A.columns) + n)
         return X, P
@@ -137,6 +147,11 @@ def text_of(text: Program, template: Path = TEMPLATE) -> tuple[str, str]:
 def names_of(lowering: Lowering) -> list[str]:
     """The name under which the compiled function that most searches need is kept on disk."""
     return [f"{cache.stem(*text_of(program(lowering)))}.settle"]
+
+
+def address(limit: np.ndarray | None) -> int:
+    """Where an element lies; 0 where there is none."""
+    return 0 if limit is None else limit.ctypes.data
 
 
 def aligned(size: int) -> int:

@@ -45,6 +45,12 @@ def extend(x: Any, a: Any, unit: Any) -> Any:
     return as_element(ELEMENT, times(x, a, unit))
 
 
+@inline
+def bound_of(limit: int) -> Any:
+    """The element at an address; without one zero, than which nothing is worse."""
+    return fetch(ELEMENT, limit, 0) if limit else as_element(ELEMENT, ZERO)
+
+
 # Template
 
 ARITY = 4  # children of a node of the heap, as `sink` compares them
@@ -118,18 +124,18 @@ def sink(keys: int, heap: int, places: int, size: int, v: int, key: Any) -> None
     put(np.int32, places, v, np.int32(place))
 
 
-@entry(*[int64] * 13)
+@entry(*[int64] * 14)
 def settle(
     X: int, P: int, P_row: int, sources: int, offsets: int, columns: int, values: int, n: int, first: int, last: int,
-    order: int, workspace: int, one: int,
+    limit: int, order: int, workspace: int, one: int,
 ) -> None:
     """Rows ``first:last`` of X and of predecessors, where no edge is better than 1: vertices settle best first.
 
-    Dijkstra's algorithm with a heap. `P_row` is 0 where predecessors are not wanted. `order`, where it is not
-    0, takes the vertices that the last source reaches, as they settled, and −1 after them. Workspace: n vertices in the
-    heap, n places in it, n keys.
+    Dijkstra's algorithm with a heap. `P_row` is 0 where predecessors are not wanted. Walks that are worse than the
+    element `limit`, where it is not 0, are left out. `order`, where it is not 0, takes the vertices that the last
+    source reaches, as they settled, and −1 after them. Workspace: n vertices in the heap, n places in it, n keys.
     """
-    unit = first_component(ELEMENT, one)
+    unit, bound = first_component(ELEMENT, one), bound_of(limit)
     heap = workspace
     places = heap + 4 * n
     keys = places + 4 * n
@@ -161,7 +167,7 @@ def settle(
                 if place == SETTLED:
                     continue
                 t = extend(x_u, fetch(ELEMENT, values, p), unit)
-                if better(t, fetch(ELEMENT, x, v)):
+                if better(t, fetch(ELEMENT, x, v)) and not better(bound, t):
                     put(ELEMENT, x, v, t)
                     if P_row:
                         put(np.int32, predecessor, v, np.int32(u))
@@ -208,10 +214,10 @@ def collect_level(x: int, label: Any, reached: int, before: int, n: int, queue: 
     return tail
 
 
-@entry(*[int64] * 12)
+@entry(*[int64] * 13)
 def pass_levels(
     X: int, P: int, P_row: int, sources: int, offsets: int, columns: int, values: int, n: int, first: int, last: int,
-    workspace: int, one: int,
+    limit: int, workspace: int, one: int,
 ) -> None:
     """What `settle` does where all edges have the first one's value: vertices settle level by level, breadth first.
 
@@ -220,7 +226,7 @@ def pass_levels(
     collected in the order of the vertices: the rows of the next level are read as they lie in memory. Workspace: n + 1
     vertices, and n bits up to a multiple of 64, twice.
     """
-    unit = first_component(ELEMENT, one)
+    unit, bound = first_component(ELEMENT, one), bound_of(limit)
     words = (n + 63) // 64
     queue, reached = workspace, workspace + (n + 2) // 2 * 8
     before = reached + 8 * words
@@ -243,7 +249,7 @@ def pass_levels(
             level = tail
             if fetch(np.int64, offsets, n) > 0:
                 label = extend(label, fetch(ELEMENT, values, 0), unit)
-            if not better(label, as_element(ELEMENT, ZERO)):
+            if not better(label, as_element(ELEMENT, ZERO)) or better(bound, label):
                 break
             edges = int64(0)
             for i in range(head, level):

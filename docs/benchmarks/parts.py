@@ -1,0 +1,73 @@
+"""What a part costs beside the whole: paths within a limit, tables of some columns, one path from factors.
+
+    python docs/benchmarks/parts.py [--quick]
+
+On a grid whose edges have random lengths, prepared. Every line is a ratio of medians within this run, both sides in
+turn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+from report import seconds
+from stages import in_turn
+
+
+def grid(side: int) -> Any:
+    """Streets both ways between neighbours, of random lengths from 1 to 10."""
+    import numpy as np
+
+    import semiring as sr
+
+    i, rng = np.arange(side * side), np.random.default_rng(side)
+    right, down = i[i % side < side - 1], i[: -side]
+    tails = np.concatenate([right, right + 1, down, down + side])
+    heads = np.concatenate([right + 1, right, down + side, down])
+    return sr.prepare(sr.Graph(tails, heads, side * side, rng.uniform(1, 10, len(tails))), sr.min_plus)
+
+
+def measured(side: int) -> None:
+    """Print the lines of one grid."""
+    import numpy as np
+
+    import semiring as sr
+
+    G, n, middle = grid(side), side * side, side * side // 2 + side // 2
+    F = sr.factor(G)
+    many, few = np.arange(0, n, n // 500), np.arange(0, n, n // 5)
+    whole = sr.closure_rows(G, sources=middle)
+    lines: list[tuple[str, Any, str, Any]] = [
+        (f"paths within {limit:.0f}, {np.count_nonzero(whole <= limit)} of {n} vertices",
+         lambda limit=limit: sr.paths(G, sources=[middle], limit=limit), "all of them",
+         lambda: sr.paths(G, sources=[middle]))
+        for limit in np.quantile(whole, [0.001, 0.01, 0.1])
+    ]
+    lines += [
+        (f"{len(many)} × {len(few)} table", lambda: sr.closure_rows(G, sources=many, targets=few), "whole rows",
+         lambda: sr.closure_rows(G, sources=many)[:, few]),
+        (f"{len(many)} × {len(few)} table of factors", lambda: F.rows(many, targets=few), "whole rows",
+         lambda: F.rows(many)[:, few]),
+        ("one path from factors", lambda: F.path(0, n - 1), "by a search", lambda: sr.path(G, source=0, target=n - 1)),
+        ("a short one from factors", lambda: F.path(middle, middle + 3), "by a search",
+         lambda: sr.path(G, source=middle, target=middle + 3)),
+    ]
+    for what, ours, other, theirs in lines:
+        first, second = in_turn(ours, theirs)
+        print(f"n = {n}: {what} {seconds(first)}, {other} {seconds(second)}, {first / second:.2f}×")
+
+
+def main() -> None:
+    """Print the lines."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="a small grid only")
+    for side in (60,) if parser.parse_args().quick else (60, 300):
+        measured(side)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,257 @@
+"""Operators of a matrix over its algebra, and what NumPy's own functions do with one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from semiring.algebra.arguments import whole_number
+from semiring.errors import GraphError, SemiringError
+
+from .frames import has_labels
+from .masks import unmasked
+from .names import Named, alignment
+from .texts import infinities
+from .verbs import verb
+
+if TYPE_CHECKING:
+    from semiring.algebra.semiring import Semiring
+
+    from .matrix import Matrix
+
+
+class Operators(Named):
+    """What `Matrix` computes by operators, over its algebra.
+
+    Attributes
+    ----------
+    array : ndarray, shape (n, n)
+    semiring : Semiring
+    """
+
+    array: np.ndarray
+    semiring: Semiring
+
+    __hash__ = None  # type: ignore[assignment]  # as of arrays: `==` is element by element
+
+    def _like(self, array: Any, names: Sequence[Any] | None) -> Matrix:
+        """A matrix of other elements over the same algebra."""
+        raise NotImplementedError
+
+    @overload
+    def __matmul__(self, other: Operators) -> Matrix: ...
+    @overload
+    def __matmul__(self, other: np.ndarray) -> np.ndarray: ...
+    @overload
+    def __matmul__(self, other: Any) -> Any: ...
+    def __matmul__(self, other: Any) -> Any:
+        return verb("matmul")(self._named_as(other), self._named(other))
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return verb("matmul")(self._named(other), self)
+
+    def __pow__(self, exponent: int) -> Matrix:
+        k = whole_number(exponent, "the exponent of a power", 0)
+        found: Matrix = verb("power")(self, self.semiring, k)
+        return found
+
+    def __or__(self, other: Any) -> Matrix:
+        names, mine, others = self._beside(other)
+        if others.dtype != mine.dtype:
+            raise GraphError(f"A is {mine.dtype} and B is {others.dtype}; convert one with .astype(…)")
+        S = self.semiring
+        sums = S.over(mine.dtype)
+        for what, elements in (("A", mine), ("B", others)):
+            if not np.all(sums.contains(elements)):
+                raise GraphError(f"{what} has entries outside the carrier of {S.name}, {S.notation}")
+        return self._like(np.asarray(sums.add(mine, others)), names)
+
+    __ror__ = __or__  # ⊕ commutes
+
+    def __eq__(self, other: object) -> np.ndarray:  # type: ignore[override]  # as of arrays
+        _, mine, others = self._beside(other)
+        return np.asarray(mine == others)
+
+    def __ne__(self, other: object) -> np.ndarray:  # type: ignore[override]
+        return ~np.asarray(self == other, bool)
+
+    def _named(self, other: Any) -> Any:
+        """The other operand of a product; a matrix without names has those of this one."""
+        if isinstance(other, Operators) and other.names is None and self.names is not None and other.n == self.n:
+            return other._like(other.array, self.names)
+        return other
+
+    def _named_as(self, other: Any) -> Any:
+        """This one as the operand of a product; without names it has those of another matrix."""
+        return other._named(self) if isinstance(other, Operators) else self
+
+    def _beside(self, other: Any) -> tuple[list[Any] | None, np.ndarray, np.ndarray]:
+        """The names of both, and the elements of both in one order."""
+        names, S = self.names, self.semiring
+        if has_labels(other):
+            other = self._like(other, None)
+        elif (isinstance(other, Named) and not isinstance(other, Operators)) or hasattr(other, "tocoo"):
+            raise GraphError(f"a Matrix is added to and compared with matrices and arrays, and B is a "
+                             f"{type(other).__name__}: adjacency(B, S) makes a Matrix of it")
+        if not isinstance(other, Operators):
+            if isinstance(other, np.ma.MaskedArray):
+                others = unmasked(other, S)
+            elif isinstance(other, (int, float)) and not isinstance(other, bool):
+                others = number(S, other, self.array.dtype)
+            else:
+                others = as_array(other)
+        else:
+            if other.semiring is not S:
+                raise SemiringError(f"A is a matrix over {S.name} and B one over {other.semiring.name}: their elements "
+                                    "mean different things")
+            order = None if names is None or other.names is None else alignment(names, other.names)
+            others = other.array if order is None else other.array[np.ix_(order, order)]
+            names = other.names if names is None else names
+        if others.shape not in (self.array.shape, ()):
+            raise GraphError(f"A has shape {self.array.shape} and B has shape {others.shape}")
+        return names, self.array, others
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
+        by_algebra = BY_ALGEBRA.get(ufunc)
+        if by_algebra is not None and method == "__call__" and any(isinstance(x, Operators) for x in inputs):
+            left, right = inputs
+            found = by_algebra(left, right) if isinstance(left, Operators) else by_algebra(right, left, turned=True)
+            return written(found, ufunc, **keywords)
+        if ufunc.signature is not None:  # of whole rows or matrices
+            self._refuse_reals(ufunc)
+        if "out" in keywords:
+            keywords["out"] = tuple(array_of(x) for x in keywords["out"])
+        return getattr(ufunc, method)(*map(array_of, inputs), **keywords)
+
+    def __array_function__(
+        self, function: Callable[..., Any], types: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]
+    ) -> Any:
+        if function in OF_MATRICES or function.__module__ == np.linalg.__name__:
+            self._refuse_reals(function)
+        return function(*(arrays_in(x) for x in arguments), **{name: arrays_in(x) for name, x in keywords.items()})
+
+    def _refuse_reals(self, function: Any) -> None:
+        home = "numpy.linalg" if getattr(function, "__module__", None) == np.linalg.__name__ else "numpy"
+        name = function.__name__
+        raise SemiringError(
+            f"{home}.{name} of a Matrix would compute over the real numbers, and not over {self.semiring.name}: "
+            f"{INSTEAD.get(name, OTHERWISE)}. For real numbers give it the elements, M.to_numpy()"
+        )
+
+    @property
+    def ndim(self) -> int:
+        """Not there.
+
+        Raises
+        ------
+        AttributeError
+            Sparse matrices of SciPy ask for it when they stand on the left of ``@``, and would go on over the reals.
+        """
+        raise AttributeError("a Matrix has no ndim, so that SciPy does not multiply it over the real numbers: for a "
+                             f"product over {self.semiring.name} call sr.matmul(A, M), and for one over the reals use "
+                             "M.to_numpy()")
+
+
+def number(S: Semiring, value: float, dtype: np.dtype) -> np.ndarray:
+    """A number of Python's as an element of a dtype, which it does not change; infinite ones of integers, too.
+
+    Raises
+    ------
+    GraphError
+        When the dtype cannot hold it.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> number(sr.min_plus, 5, np.dtype("i4")), number(sr.min_plus, np.inf, np.dtype("i2"))
+    (array(5, dtype=int32), array(32767, dtype=int16))
+    """
+    limits = {x: i for i, x in infinities(S, dtype).items()}
+    value = limits.get(value, value)
+    if dtype.kind not in "biufc" or value != value:
+        return as_array(value)
+    if dtype.kind in "fc":
+        return np.asarray(value, dtype)
+    low, high = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    if value != np.floor(value) or not low <= value <= high:
+        raise GraphError(f"A is {dtype}, which cannot hold {value!r}; convert A with .astype(…)")
+    return np.asarray(int(value), dtype)
+
+
+def as_array(array: Any) -> np.ndarray:
+    """The array that nested lists and the like make.
+
+    Raises
+    ------
+    GraphError
+        When they make none.
+    """
+    try:
+        return np.asarray(array)
+    except (ValueError, TypeError, OverflowError) as e:
+        raise GraphError(f"this is not a matrix: {e}; give rows of one length") from None
+
+
+def array_of(value: Any) -> Any:
+    """The array of a matrix; what is none as it is."""
+    return value.array if isinstance(value, Operators) else value
+
+
+def arrays_in(value: Any) -> Any:
+    """The same with the arrays of matrices, also within lists and tuples."""
+    if type(value) in (list, tuple):
+        return type(value)(arrays_in(x) for x in value)
+    return array_of(value)
+
+
+def written(found: Any, ufunc: np.ufunc, out: tuple[Any] | None = None, axes: Any = None, **others: Any) -> Any:
+    """What an operator found, in `out` where there is one, as an array on its left has it: ``array @= M``.
+
+    Raises
+    ------
+    SemiringError
+        For what NumPy's own function takes besides, which means nothing over an algebra.
+    """
+    if axes is not None and any(axis not in ((-2, -1), (-1,)) for axis in axes):  # which ``@=`` gives
+        others["axes"] = axes
+    if others:
+        raise SemiringError(f"numpy.{ufunc.__name__} of a Matrix computes over its algebra and takes out, not "
+                            f"{', '.join(others)}; give it the elements, M.to_numpy(), to compute without the algebra")
+    if out is None:
+        return found
+    np.copyto(array_of(out[0]), array_of(found), casting="equiv")
+    return out[0]
+
+
+def product(matrix: Operators, other: Any, turned: bool = False) -> Any:
+    return matrix.__rmatmul__(other) if turned else matrix @ other
+
+
+def union(matrix: Operators, other: Any, turned: bool = False) -> Any:
+    return matrix | other
+
+
+def equal(matrix: Operators, other: Any, turned: bool = False) -> Any:
+    return matrix == other
+
+
+def different(matrix: Operators, other: Any, turned: bool = False) -> Any:
+    return matrix != other
+
+
+# What NumPy calls where an array stands on the left of an operator, and a matrix on its right.
+BY_ALGEBRA = {np.matmul: product, np.bitwise_or: union, np.equal: equal, np.not_equal: different}
+
+# NumPy's functions of matrices, besides numpy.linalg: sums of products, of which the reals would be silent.
+OF_MATRICES = {
+    np.dot, np.vdot, np.inner, np.outer, np.tensordot, np.einsum, np.einsum_path, np.kron, np.trace, np.cross,
+    np.convolve, np.correlate,
+}
+OTHERWISE = "A @ B is the product, A | B the sum and A ** k a power over its algebra"
+INSTEAD = {
+    "matrix_power": "M ** k is a power over its algebra",
+    "inv": "sr.closure(M) is A*, and sr.factor(M) solves equations, over its algebra",
+    "solve": "sr.solve(M, B) solves X = M ⊗ X ⊕ B over its algebra",
+}

@@ -1,0 +1,215 @@
+"""Elements from some vertices to others by name, and how matrices and tables are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from semiring.algebra.tables import html_table
+from semiring.errors import GraphError
+
+from .frames import frame_of
+from .names import as_names, near
+from .operators import as_array
+from .texts import aligned, clip, dtype_text, element_text, infinities, quoted, shown
+
+if TYPE_CHECKING:
+    import pandas
+
+    from semiring.algebra.semiring import Semiring
+
+SHOWN = 10  # rows and columns of a matrix that `repr` shows in full
+
+
+class Table:
+    """Elements from some vertices to some others: a part of a closure; `semiring.closure_rows` makes one.
+
+    `T[a, b]` is the element from a to b, vertices being called by name where the graph has names, else by position;
+    `T[a]` is the row of a. NumPy takes it as an array.
+
+    Parameters
+    ----------
+    array : ndarray, shape (k, t)
+        It is held, not copied.
+    semiring : Semiring
+    sources, targets : sequence of hashable
+        The k and the t vertices.
+
+    Attributes
+    ----------
+    array : ndarray, shape (k, t)
+    semiring : Semiring
+    sources, targets : list
+
+    Raises
+    ------
+    GraphError
+        When the vertices are not as many as rows and columns.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> roads = sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0), ("a", "c", 9.0)])
+    >>> T = sr.closure_rows(roads, sr.min_plus, ["a", "b"], targets=["c"])
+    >>> T
+    Table 2 × 1 over min-plus, float64
+       c
+    a  7
+    b  4
+    >>> float(T["a", "c"])
+    7.0
+    """
+
+    def __init__(
+        self, array: np.ndarray, semiring: Semiring, sources: Sequence[Hashable], targets: Sequence[Hashable]
+    ) -> None:
+        self.array, self.semiring = as_array(array), semiring
+        self.sources, self.targets = as_names(sources) or [], as_names(targets) or []
+        if self.array.shape != (len(self.sources), len(self.targets)):
+            raise GraphError(f"{len(self.sources)} sources and {len(self.targets)} targets for an array of shape "
+                             f"{self.array.shape}")
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(k, t)."""
+        return len(self.sources), len(self.targets)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Of the elements."""
+        return self.array.dtype
+
+    def __len__(self) -> int:
+        return len(self.sources)
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, tuple) and key not in self._rows:
+            if len(key) != 2:
+                raise GraphError(f"a table takes a source, or a source and a target, not {len(key)} vertices")
+            row, column = key
+            return self.array[place_of(row, self._rows, "sources"), place_of(column, self._columns, "targets")]
+        return self.array[place_of(key, self._rows, "sources")]
+
+    @cached_property
+    def _rows(self) -> dict[Hashable, int]:
+        return {vertex: i for i, vertex in reversed(list(enumerate(self.sources)))}
+
+    @cached_property
+    def _columns(self) -> dict[Hashable, int]:
+        return {vertex: i for i, vertex in reversed(list(enumerate(self.targets)))}
+
+    def to_numpy(self) -> np.ndarray:
+        """The elements as an array, which is the table's own.
+
+        Returns
+        -------
+        ndarray, shape (k, t)
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.closure_rows(sr.as_graph([("a", "b", 3.0)]), sr.min_plus, ["a"], targets=["b"]).to_numpy()
+        array([[3.]])
+        """
+        return self.array
+
+    @overload
+    def to_frame(self, long: bool = ..., library: Literal["pandas"] = ...) -> pandas.DataFrame: ...
+    @overload
+    def to_frame(self, long: bool = ..., library: str = ...) -> Any: ...
+    def to_frame(self, long: bool = True, library: str = "pandas") -> Any:
+        """The table as a data frame.
+
+        Parameters
+        ----------
+        long : bool
+            True: columns from, to and weight, a row for each element that is not the algebra's zero. False: all
+            elements, sources down and targets across; of Polars, which has no index, the sources are the column "from".
+        library : {"pandas", "polars"}
+
+        Returns
+        -------
+        DataFrame
+            Records are tuples in it.
+
+        Raises
+        ------
+        GraphError
+            For another library, and where Polars cannot call columns by the names.
+        ImportError
+            Without the library.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> roads = sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0)])
+        >>> sr.closure_rows(roads, sr.min_plus, ["a", "c"], targets=["b", "c"]).to_frame().values.tolist()
+        [['a', 'b', 3.0], ['a', 'c', 7.0], ['c', 'c', 0.0]]
+        """
+        return frame_of(self, self.sources, self.targets, bool(long), library)
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.array, dtype=dtype, copy=copy)
+
+    def __repr__(self) -> str:
+        rows = cells(self.array, self.semiring, self.sources, self.targets)
+        return "\n".join([self._title(), *(lines(rows, self.dtype) if self.array.size else [])])
+
+    def _repr_html_(self) -> str:
+        head, *rows = cells(self.array, self.semiring, self.sources, self.targets)
+        return html_table(self._title(), rows, head)
+
+    def _title(self) -> str:
+        rows, columns = self.shape
+        return f"Table {rows} × {columns} over {self.semiring.name}, {dtype_text(self.dtype)}"
+
+
+def place_of(vertex: Any, places: dict[Hashable, int], what: str) -> int:
+    """The row or the column of a vertex.
+
+    Raises
+    ------
+    GraphError
+        When it has none.
+    """
+    try:
+        return places[vertex]
+    except (KeyError, TypeError):
+        raise GraphError(f"{quoted(vertex)} is not among the {what} of the table{near(vertex, [*places])}") from None
+
+
+def cells(array: np.ndarray, S: Semiring, rows: Sequence[Any], columns: Sequence[Any]) -> list[list[str]]:
+    """Texts of the heading row and of the rows that are shown, each led by its vertex.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> cells(np.array([[1.0, np.inf]]), sr.min_plus, ["a"], ["b", "c"])
+    [['', 'b', 'c'], ['a', '1', '·']]
+    """
+    zero, infinite = S.zero_in(array.dtype), infinities(S, array.dtype)
+    down, across = some(len(rows)), some(len(columns))
+    table = [["", *("…" if j is None else clip(shown(columns[j])) for j in across)]]
+    for i in down:
+        row = None if i is None else array[i]
+        texts = ["…" if row is None or j is None else element_text(row[j], zero, "·", infinite) for j in across]
+        table.append(["…" if i is None else clip(shown(rows[i])), *texts])
+    return table
+
+
+def some(n: int) -> list[int | None]:
+    """The places that are shown of so many; None between them where some are left out."""
+    return list(range(n)) if n <= SHOWN else [*range(SHOWN // 2), None, *range(n - SHOWN // 2, n)]
+
+
+def lines(rows: list[list[str]], dtype: np.dtype) -> list[str]:
+    """The lines of a table of texts; floats stand below each other by their points."""
+    if dtype.kind == "f":
+        columns = [[head, *aligned(texts)] for head, *texts in zip(*rows, strict=True)][1:]
+        rows = [list(row) for row in zip([row[0] for row in rows], *columns, strict=True)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(text.rjust(w) for text, w in zip(row, widths, strict=True)).rstrip() for row in rows]

@@ -1,0 +1,171 @@
+"""Solver: rows of a closure and best paths from factors that are there, and what both kinds of factors share."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra.laws import full
+from semiring.algebra.semiring import Semiring
+from semiring.algorithms.labels import path_to, weight_of
+from semiring.algorithms.trees import DenseTails, Edges, Tails, walk_back
+from semiring.kernels.cpu.sparse.structure import transpose
+from semiring.kernels.lowering.sums import narrow
+from semiring.operands.convert import as_sparse
+from semiring.operands.dense import Dense
+from semiring.operands.operand import Operand
+
+from .one_path import fits, spelt, wide_graph
+from .plan import Plan
+from .search import answered, ends_of, positions
+from .task import Declined, Task, compute, options
+from .trees import best_trees, is_bounded
+
+
+class Factored:
+    """A matrix that was eliminated: `Factors`, or `SparseFactors`.
+
+    Attributes
+    ----------
+    plan : Plan
+    shape : tuple of int
+    semiring : Semiring
+    """
+
+    plan: Any
+    _edges: Operand  # the matrix, in memory of its own where best paths can be asked for
+
+    @property
+    def semiring(self) -> Semiring:
+        """Over which it was eliminated."""
+        return self._edges.S
+
+    def path(self, source: Hashable, target: Hashable) -> tuple[Any, list[Any] | None]:
+        """One best path between two vertices, where ⊕ selects: that of `semiring.path`, by the row of its source.
+
+        Parameters
+        ----------
+        source, target : vertex
+            By name where the matrix had names, else by position.
+
+        Returns
+        -------
+        weight : scalar
+            As of `semiring.path`: a number of Python's, zero where there is no path, or a record.
+        vertices : list or None
+
+        Raises
+        ------
+        LawError
+            When ⊕ does not select.
+        SemiringError
+            For an unknown vertex.
+
+        Notes
+        -----
+        The row is substituted from the factors; from the target each vertex is then the least one before it on a best
+        walk. Where best edges come from vertices that are no better than their heads, as edges of length 0 do, that is
+        asked of all vertices; see `semiring.algorithms.trees`.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> F = sr.factor(sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0), ("a", "c", 9.0)]), sr.min_plus)
+        >>> F.path("a", "c")
+        (7.0, ['a', 'b', 'c'])
+        """
+        found: tuple[Any, list[Any] | None] = compute(Task("path", None, (self,), options(), (source, target)))
+        return found
+
+    def _part(self, starts: np.ndarray, ends: np.ndarray | None) -> np.ndarray:
+        """Rows of the closure, or what of them lies in some columns."""
+        raise NotImplementedError
+
+    @cached_property
+    def _bounded(self) -> bool:
+        return is_bounded(self._edges)
+
+    @cached_property
+    def _tails(self) -> Tails:
+        """The edges by their heads."""
+        if isinstance(self._edges, Dense):
+            return DenseTails(self._edges.array)
+        rows = as_sparse(self._edges).rows
+        turned = transpose(rows)
+        return Edges(turned.offsets, turned.columns, turned.values, (rows.offsets, rows.columns))
+
+
+def offer(task: Task) -> Plan | None:
+    """Rows by substitution, and a path by the row of its source; None where nothing was eliminated."""
+    given, o = task.given[0], task.options
+    F = given.factors
+    if F is None or o.predecessors or o.device not in (None, "cpu"):
+        return None
+    n, low = given.shape[0], F.plan.lowering
+    if task.verb == "path":
+        if not task.S.selective or low.on_gpu or low.kind == "packed":
+            return None
+        start, end = positions(list(task.arguments), given.names, n)[1].tolist()
+        return _plan(task, F, (n,), n, partial(_path, F, start, end))
+    sources, _, limit = task.arguments
+    if limit is not None:
+        return None
+    single, starts = positions(sources, given.names, n)
+    ends = ends_of(task)
+    columns = n if ends is None else len(ends)
+    return _plan(task, F, (len(starts), columns), len(starts) * columns, partial(_rows, F, starts, single, ends))
+
+
+def _plan(task: Task, F: Factored, shape: tuple[int, ...], count: int, run: Any) -> Plan:
+    given = task.given[0]
+    return Plan(task.verb, task.S, shape, "substitution", F.plan.lowering, "CPU", float(given.nbytes), count *
+                given.dtype.itemsize, run, reasons={"method": "by factors that are there"})
+
+
+def _rows(F: Factored, starts: np.ndarray, single: bool, ends: np.ndarray | None, plan: Plan) -> Any:
+    return answered(F._edges, F._part(starts, ends), starts, single, ends)
+
+
+def part_by_name(F: Factored, sources: Any, targets: Any) -> Any:
+    """Rows of A* for a sequence of vertices; what of them lies in some columns as a `Table`."""
+    given = F._edges
+    starts = positions(sources, given.names, given.shape[0])[1]
+    ends = None if targets is None else positions(targets, given.names, given.shape[0], "targets")[1]
+    return answered(given, F._part(starts, ends), starts, False, ends)
+
+
+def units(given: Operand, vertices: np.ndarray) -> np.ndarray:
+    """Rows of the identity."""
+    T = given.S.over(given.dtype)
+    B = full(np.empty((len(vertices), given.shape[0]), given.dtype), T.zero)
+    B[np.arange(len(vertices)), vertices] = T.one
+    return B
+
+
+def settled(S: Semiring, X: np.ndarray, starts: np.ndarray, ends: np.ndarray | None) -> np.ndarray:
+    """The same with ones from each vertex to itself, where rounding alone can say otherwise."""
+    if S.has_unit_stars:
+        own = np.arange(X.shape[1]) if ends is None else ends
+        X[starts[:, None] == own] = S.one_in(X.dtype)
+    return X
+
+
+def _path(F: Factored, start: int, end: int, plan: Plan) -> tuple[Any, list[Any] | None]:
+    given = F._edges
+    S, facts = given.S, given.facts
+    if not fits(given, facts):
+        raise Declined
+    x = F._part(np.array([start]), None)[0]
+    T, zero = S.over(given.dtype), S.zero_in(given.dtype)
+    if x[start] != S.one_in(given.dtype):  # best walks go round a cycle
+        raise Declined
+    walk = None
+    if x[end] != zero:
+        walk = walk_back(F._tails, T, x, start, end) if F._bounded else None
+        walk = walk or path_to(best_trees(given, x[None], np.array([start]), end=end)[0], start, end)
+    # In the order of the walk, as a search adds it up: factors add in another one.
+    weight = None if walk is None else narrow(S, weight_of(wide_graph(given, facts), S, walk), given.dtype)
+    return spelt(given, weight, walk, given.callers_dtype)

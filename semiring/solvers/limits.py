@@ -1,0 +1,147 @@
+"""Limits of best walks: what is worse than an element is left out, and where that is known before, not searched for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra.laws import full, show
+from semiring.algebra.semiring import Semiring
+from semiring.algorithms.trees import better
+from semiring.errors import LawError, SemiringError
+from semiring.graphs.texts import clip_repr, infinities
+from semiring.kernels.blocks.rows import Rows
+from semiring.kernels.cpu.sparse.structure import COLUMN
+from semiring.operands.convert import as_sparse
+from semiring.operands.dense import Dense
+from semiring.operands.devices import is_on_gpu
+from semiring.operands.operand import Operand
+from semiring.operands.sparse import Sparse
+
+from .trees import best_trees, is_bounded
+from .trees_gpu import cut_off_on_gpu, improves_on_gpu
+
+
+def limit_of(given: Operand, limit: Any) -> np.ndarray:
+    """A limit of walks in a graph as an array of one element.
+
+    Raises
+    ------
+    LawError
+        When an edge is better than one, so that a walk within the limit may begin with one beyond it.
+    SemiringError
+        When the limit is not an element.
+    """
+    S = given.S
+    if given.on_gpu:
+        assert isinstance(given, Dense)
+        improves = improves_on_gpu(given)
+    else:
+        improves = not is_bounded(given)
+    bound = element_of(S, limit, given.dtype)
+    if improves:
+        raise LawError(f"a limit needs that no edge is better than {show(S.over(given.dtype).one)} in {S.name}, for "
+                       "else a walk within it may begin with one beyond it; compare the weights with it instead")
+    return bound
+
+
+def cut_off(given: Operand, values: Any, tree: Any, bound: np.ndarray) -> Any:
+    """Leave out the walks that are worse than a limit: their values become zero, and nothing comes before them.
+
+    Parameters
+    ----------
+    given : Operand
+    values : array, shape (k, n)
+        May be overwritten.
+    tree : array of int32, shape (k, n)
+        Is overwritten.
+    bound : ndarray, shape (1,)
+        What `limit_of` made of the limit.
+
+    Returns
+    -------
+    array, shape (k, n)
+        The values that are left.
+    """
+    if is_on_gpu(values):
+        return cut_off_on_gpu(given, values, tree, bound)  # type: ignore[arg-type]
+    far = beyond(given.S, values, bound)
+    values[far], tree[far] = given.S.zero_in(values.dtype), -1
+    return values
+
+
+def beyond(S: Semiring, values: np.ndarray, bound: np.ndarray) -> np.ndarray:
+    """Which values are worse than a limit, an array of one element."""
+    T = S.over(values.dtype)
+    return np.stack([better(T, row, full(row, bound[0]))[0] for row in values]) if len(values) else values == T.zero
+
+
+def trees_within(given: Operand, X: np.ndarray, roots: np.ndarray) -> np.ndarray:
+    """What `best_trees` finds for rows of which a search left out what is beyond a limit.
+
+    Only the edges between vertices that some root reaches are looked at. Vertices stay in order, so that ties break the
+    same way. No walk is lost: one whose value would be zero is beyond the limit.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> from semiring.operands.read import read
+    >>> G = read(sr.as_graph([(0, 1, 3.0), (1, 2, 4.0), (2, 3, 1.0)]), sr.min_plus)
+    >>> trees_within(G, np.array([[0.0, 3.0, np.inf, np.inf]]), np.array([0]))
+    array([[-1,  0, -1, -1]], dtype=int32)
+    """
+    reached = full(X, given.S.zero_in(X.dtype)) != X
+    found = np.full(X.shape, -1, np.int32)
+    alone = ~reached[np.arange(len(roots)), roots]  # even the walk of no edge is beyond the limit
+    rows, vertices = np.flatnonzero(~alone), np.flatnonzero(reached.any(axis=0))
+    if rows.size:
+        part = np.ix_(rows, vertices)
+        inside = best_trees(part_of(given, vertices), np.ascontiguousarray(X[part]),
+                            np.searchsorted(vertices, roots[rows]), within=True)
+        found[part] = np.where(inside >= 0, vertices[inside], -1)
+    return found
+
+
+def part_of(given: Operand, vertices: np.ndarray) -> Operand:
+    """The graph on some vertices, in ascending order.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> from semiring.operands.read import read
+    >>> G = read(sr.as_graph([(0, 1, 3.0), (1, 2, 4.0), (2, 0, 1.0)]), sr.min_plus)
+    >>> part_of(G, np.array([0, 2])).rows.columns, part_of(G, np.array([0, 2])).names
+    (array([0], dtype=int32), [0, 2])
+    """
+    names = [given.position(v) for v in vertices.tolist()]
+    if isinstance(given, Dense):
+        return Dense(given.array[np.ix_(vertices, vertices)], given.S, given.what, names=names)
+    rows = as_sparse(given).rows
+    begin, lengths = rows.offsets[vertices], rows.offsets[vertices + 1] - rows.offsets[vertices]
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    entries = np.repeat(begin - offsets[:-1], lengths) + np.arange(offsets[-1])
+    place = np.full(rows.width, -1, COLUMN)
+    place[vertices] = np.arange(len(vertices))
+    columns = place[rows.columns[entries]]
+    kept = columns >= 0
+    offsets = np.concatenate([[0], np.cumsum(kept)])[offsets]
+    return Sparse(Rows(offsets, columns[kept], rows.values[entries[kept]], len(vertices)), given.S, given.what, names)
+
+
+def element_of(S: Semiring, limit: Any, dtype: np.dtype) -> np.ndarray:
+    """A limit as an array of one element."""
+    try:
+        if np.iscomplexobj(limit) and dtype.kind != "c":
+            raise TypeError("a complex number")
+        if S.is_record and np.isscalar(limit):
+            raise TypeError(f"it has the components {', '.join(S.default_dtype.names or ())}")
+        limits: dict[Any, int] = {x: i for i, x in infinities(S, dtype).items()}
+        bound = S.array([limits.get(limit, limit) if isinstance(limit, (float, np.floating)) else limit], dtype)
+    except (TypeError, ValueError, OverflowError) as e:
+        raise SemiringError(f"limit must be an element of {S.name}, and is {clip_repr(limit)}: {e}") from None
+    if bound.shape != (1,):
+        raise SemiringError(f"limit must be one element of {S.name}, and is {clip_repr(limit)}")
+    if not np.all(S.over(dtype).contains(bound)):
+        raise SemiringError(f"limit is {show(bound[0])}, outside the carrier of {S.name}")
+    return bound

@@ -1,0 +1,96 @@
+"""Solver: one best path between two vertices, by a search from its source."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra.rounding import nothing_improves
+from semiring.algorithms.labels import Dense as DenseGraph
+from semiring.algorithms.labels import Graph, best_walks, path_to, weight_of
+from semiring.algorithms.sparse.relaxation import CompressedRows
+from semiring.errors import LawError
+from semiring.kernels.choose import choose
+from semiring.kernels.facts import Facts
+from semiring.kernels.lowering.sums import narrow, widen
+from semiring.operands.convert import as_sparse, on_host
+from semiring.operands.dense import Dense
+from semiring.operands.operand import Operand, convert, order_of_one
+
+from .cycles import improving
+from .forms import as_python, nothing_in
+from .plan import Plan
+from .search import Search, form_of, on_the_host, positions
+from .task import Task
+from .trees import best_trees
+
+
+def offer(task: Task) -> Plan:
+    """One best path, by searching from its source."""
+    S, (source, target), given = task.S, task.arguments, task.operands[0]
+    if not S.selective:
+        raise LawError(f"a best path needs a selective ⊕, and in {S.name} {S._law_report.flags['selective']}")
+    n = order_of_one(given.shape)
+    start, end = positions([source, target], given.names, n)[1].tolist()
+    wanted = given.callers_dtype
+    given = on_host(given)  # one source at a time is no work for a GPU
+    facts = given.facts
+    low = choose(S, given.dtype, facts, n, in_place=False, packed=False)
+    size = float(as_sparse(given).nnz) if given.kind != "dense" else float(n) * n
+    return Plan(
+        "path", S, (n,), "search", low, "CPU, 1 thread", size, 0,
+        partial(_path, given, facts, start, end, wanted),
+        reasons={"method": "from one source"},
+    )
+
+
+def _path(
+    given: Operand, facts: Facts, start: int, end: int, wanted: np.dtype, plan: Plan
+) -> tuple[Any, list[Any] | None]:
+    S, graph = given.S, wide_graph(given, facts)
+    if fits(given, facts) and nothing_improves(S.over(graph.values.dtype), graph.values):
+        weight, walk = _walk_by_values(given, start, end)
+    else:
+        found = best_walks(graph, S, start)
+        if found.cycle is not None:
+            weight = narrow(S, found.weight, given.dtype)
+            raise improving(S, given.names, found.cycle[0], found.cycle, weight, None)
+        walk = found.walk_to(start, end)
+        weight = None if walk is None else narrow(S, weight_of(graph, S, walk), given.dtype)
+    return spelt(given, weight, walk, wanted)
+
+
+def wide_graph(given: Operand, facts: Facts) -> Graph:
+    """The graph of a matrix, with weights of integers in Python's, where sums along walks are exact."""
+    if isinstance(given, Dense):
+        return DenseGraph(widen(given.S, given.array, facts))
+    rows = as_sparse(given).rows
+    return CompressedRows(rows.offsets, rows.columns, widen(given.S, rows.values, facts))
+
+
+def spelt(given: Operand, weight: Any, walk: list[int] | None, wanted: np.dtype) -> tuple[Any, list[Any] | None]:
+    """The weight of a walk and its vertices, as the caller gets them."""
+    S, names, dtype = given.S, given.names, given.dtype
+    if walk is None:
+        return nothing_in(S, wanted), None
+    vertices = walk if names is None else [names[v] for v in walk]
+    if wanted.names and wanted != dtype:  # a number has no byte order
+        weight = convert(np.array([weight], dtype), wanted)[0]
+    return as_python(weight), vertices
+
+
+def _walk_by_values(given: Operand, start: int, end: int) -> tuple[Any, list[int] | None]:
+    """The value of the best walks between two vertices, and the vertices of one of them; None where there is none."""
+    matrix = as_sparse(given)
+    form = on_the_host(matrix, form_of(matrix), 1, True)
+    x = Search(given.S, matrix, form).rows(np.array([start]), False)[0]
+    before = best_trees(matrix, x, np.array([start]), end=end)[0]
+    return x[0, end], path_to(before, start, end) if start == end or before[end] >= 0 else None
+
+
+def fits(given: Operand, facts: Facts) -> bool:
+    """Whether no sum of integers along a walk leaves their dtype."""
+    dtype = given.dtype
+    return dtype.kind not in "iu" or int(facts.largest) * given.shape[0] < int(np.iinfo(dtype).max) // 2

@@ -1,0 +1,215 @@
+"""Operators over the matrix's algebra, and NumPy's own functions, which compute over it or refuse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from graphs.listing import refused
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import semiring as sr
+from semiring.graphs.matrix import Matrix
+from semiring.graphs.operators import number
+
+INF = np.inf
+
+WEIGHTS = {"min-plus": [0.0, 1.0, 2.5, INF], "max-min": [0.0, 1.0, INF, -INF], "boolean": [False, True],
+           "plus-times": [0.0, 1.0, -2.0], "counting": [0, 1, 3]}
+ALGEBRAS = {"min-plus": sr.min_plus, "max-min": sr.max_min, "boolean": sr.boolean, "plus-times": sr.plus_times,
+            "counting": sr.counting}
+
+
+@st.composite
+def pairs(draw):
+    """Two matrices over one algebra on the same vertices, in two orders where they have names."""
+    name = draw(st.sampled_from(sorted(WEIGHTS)))
+    n = draw(st.integers(0, 4))
+    cells = st.lists(st.sampled_from(WEIGHTS[name]), min_size=n * n, max_size=n * n)
+    S = ALGEBRAS[name]
+    A, B = (np.array(draw(cells), S.default_dtype).reshape(n, n) for _ in range(2))
+    named, order = draw(st.booleans()), draw(st.permutations(range(n)))
+    if not named:
+        return A, B, Matrix(A, S), Matrix(B, S)
+    names = [f"v{i}" for i in range(n)]
+    return A, B, Matrix(A, S, names), Matrix(B[np.ix_(order, order)], S, [names[i] for i in order])
+
+
+@settings(max_examples=60, deadline=None)
+@given(pairs(), st.integers(0, 6))
+def test_operators_are_the_verbs_over_the_matrix_s_own_algebra(made, k):
+    A, B, M, N = made
+    S, names = M.semiring, M.names
+    power = S.eye(len(A), A.dtype)
+    for _ in range(k):
+        power = sr.matmul(power, A, S)
+    expected = {"@": sr.matmul(A, B, S), "|": S.over(A.dtype).add(A, B), "**": power, "T": A.T}
+    for what, found in {"@": M @ N, "|": M | N, "**": M ** k, "T": M.T}.items():
+        assert type(found) is Matrix and found.semiring is S and found.names == names and found.dtype == A.dtype
+        np.testing.assert_array_equal(found.array, expected[what], err_msg=what)
+    np.testing.assert_array_equal(M == N, A == B)
+    np.testing.assert_array_equal(M != N, A != B)
+    for left, right in ((M, B), (A, Matrix(B, S, names))):  # an array is taken by position
+        np.testing.assert_array_equal(np.asarray(left @ right), expected["@"])
+        np.testing.assert_array_equal(np.asarray(np.matmul(left, right)), expected["@"])
+        assert type(left | right) is Matrix
+        np.testing.assert_array_equal((left | right).array, expected["|"])
+        np.testing.assert_array_equal(left == right, A == B)
+        np.testing.assert_array_equal(left != right, A != B)
+    product, total = A.copy(), A.copy()  # an array on the left of ``@=`` and ``|=`` holds what they find
+    product @= Matrix(B, S, names)
+    total |= Matrix(B, S, names)
+    assert type(product) is type(total) is np.ndarray
+    np.testing.assert_array_equal(product, expected["@"])
+    np.testing.assert_array_equal(total, expected["|"])
+
+
+@pytest.mark.parametrize("S", [*sr.catalogue.values()], ids=lambda S: S.name)
+def test_powers_over_every_algebra(S):
+    sample = S.samples()[[1, 0, 1, 1]].reshape(2, 2)
+    M = Matrix(sample, S, ["a", "b"])
+    one = M ** 0
+    assert one.dtype == M.dtype and one.names == M.names and np.all(one @ M == M) and np.all(M @ one == M)
+    assert np.all(M ** 3 == M @ M @ M) and np.all((M | one) == (one | M)) and np.all(M.T.T == M)
+
+
+def test_fields_of_records_in_another_order():
+    layout = np.dtype([("hops", "f4"), ("cost", "f8")])
+    array = np.zeros((2, 2), layout)
+    array["cost"] = [[INF, 2.0], [1.0, INF]]
+    array["hops"] = [[INF, 1.0], [1.0, INF]]
+    one = Matrix(array, sr.shortest_hops) ** 0
+    assert one.dtype == layout and one[0, 0]["cost"] == 0 and one[0, 1]["cost"] == INF
+
+
+def test_what_operators_refuse():
+    A = np.array([[0.0, 2.0], [INF, 0.0]])
+    M = Matrix(A, sr.min_plus, ["a", "b"])
+    for call in (lambda N: M @ N, lambda N: M | N, lambda N: M == N, lambda N: M != N, lambda N: N @ M):
+        with refused("have different vertices: "):
+            call(Matrix(A, sr.min_plus, ["a", "x"]))
+        with refused("over m", sr.SemiringError):
+            call(Matrix(A, sr.max_min, ["a", "b"]))
+    for exponent in (-1, 0.5, "2", True):
+        with refused("the exponent of a power", sr.SemiringError):
+            _ = M ** exponent
+    with refused("A is float64 and B is float32"):
+        _ = M | A.astype("f4")
+    for shape in ((3, 3), (2,), (2, 1)):
+        with refused(f"A has shape (2, 2) and B has shape {shape}"):
+            _ = M | np.zeros(shape)
+    for other in (sr.as_graph([("a", "b", 1.0)]), sp.csr_array(A)):
+        for call in (lambda N: M | N, lambda N: M == N, lambda N: M != N):
+            with refused(f"B is a {type(other).__name__}: adjacency(B, S) makes a Matrix of it"):
+                call(other)
+    with refused("B has entries outside the carrier of min-plus"):
+        _ = M | np.full((2, 2), np.nan)
+    with pytest.raises(TypeError):
+        hash(M)
+
+
+def test_what_numpy_s_functions_take_besides():
+    A = np.array([[0.0, 2.0], [INF, 0.0]])
+    M, out, same = Matrix(A, sr.min_plus), np.empty((2, 2)), np.empty((2, 2), bool)
+    assert np.matmul(A, M, out=out) is out and np.all(out == A) and np.equal(A, M, out=same) is same and same.all()
+    row = np.array([1.0, 5.0])
+    row @= M
+    assert row.tolist() == [1.0, 3.0]
+    for keywords, word in (({"dtype": np.float32}, "dtype"), ({"axes": [(0, 1), (-2, -1), (-2, -1)]}, "axes")):
+        with refused(f"numpy.matmul of a Matrix computes over its algebra and takes out, not {word}", sr.SemiringError):
+            np.matmul(A, M, **keywords)
+    with pytest.raises(TypeError, match="Cannot cast"):
+        np.matmul(A, M, out=np.empty((2, 2), np.int64))
+
+
+def test_without_names_vertices_are_taken_by_position():
+    A = np.array([[0.0, 2.0], [INF, 0.0]])
+    named, plain = Matrix(A, sr.min_plus, ["a", "b"]), Matrix(A, sr.min_plus)
+    for found in (named @ plain, plain @ named, plain | named, named | plain):
+        assert type(found) is Matrix and found.names == ["a", "b"]
+    assert np.all(named == plain)
+
+
+REALS = {
+    "dot": lambda M: np.dot(M, M), "dot of an array": lambda M: np.dot(M.array, M),
+    "einsum": lambda M: np.einsum("ii", M),
+    "inner": lambda M: np.inner(M, M), "tensordot": lambda M: np.tensordot(M, M), "vdot": lambda M: np.vdot(M, M),
+    "kron": lambda M: np.kron(M, M), "outer": lambda M: np.outer(M, M), "trace": lambda M: np.trace(M),
+    "linalg.matrix_power": lambda M: np.linalg.matrix_power(M, 2), "linalg.inv": lambda M: np.linalg.inv(M),
+    "linalg.solve": lambda M: np.linalg.solve(M, M.array), "linalg.norm": lambda M: np.linalg.norm(M),
+    "linalg.multi_dot": lambda M: np.linalg.multi_dot([M, M, M]),
+}
+
+
+@pytest.mark.parametrize("what", REALS)
+def test_what_would_compute_over_the_reals_is_refused(what):
+    M = Matrix(np.array([[0.0, 2.0], [INF, 0.0]]), sr.min_plus, ["a", "b"])
+    name = what.partition(" ")[0]
+    with refused(f"numpy.{name} of a Matrix would compute over the real numbers, and not over min-plus: ",
+                 sr.SemiringError):
+        REALS[what](M)
+    if hasattr(np, "vecdot"):
+        with refused("numpy.vecdot of a Matrix would compute over the real numbers", sr.SemiringError):
+            np.vecdot(M, M)
+
+
+def test_numpy_s_other_functions_take_the_elements():
+    A = np.array([[0.0, 2.0], [INF, 0.0]])
+    M = Matrix(A, sr.min_plus, ["a", "b"])
+    assert np.concatenate([M, A]).tolist() == np.concatenate([A, A]).tolist() and np.max(M) == INF
+    assert np.where(M == INF, 9.0, M).tolist() == [[0.0, 2.0], [9.0, 0.0]] and np.ndim(M) == 2 and np.shape(M) == (2, 2)
+    assert np.array_equal(M, A) and np.isfinite(M).tolist() == [[True, True], [False, True]]
+
+
+@pytest.mark.parametrize("make", [sp.csr_array, sp.csr_matrix, sp.coo_array])
+def test_a_sparse_matrix_on_the_left_is_told_where_to_go(make):
+    A = make([[0.0, 2.0], [1.0, 0.0]])
+    M = Matrix(np.array([[0.0, 2.0], [INF, 0.0]]), sr.min_plus)
+    with refused("for a product over min-plus call sr.matmul(A, M)", AttributeError):
+        _ = A @ M
+    assert sr.matmul(A, M).tolist() == [[INF, 2.0], [1.0, 3.0]] and not hasattr(M, "ndim")
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.sampled_from(["i1", "i4", "u1", "f4", "f8", "c16"]), st.integers(-300, 300), st.booleans())
+def test_a_number_of_python_takes_the_dtype_of_the_matrix(dtype, value, whole):
+    S = sr.plus_times if dtype == "c16" else sr.min_plus
+    M = Matrix(np.arange(4).reshape(2, 2).astype(dtype), S)
+    held = np.dtype(dtype).kind in "fc" or np.iinfo(dtype).min <= value <= np.iinfo(dtype).max
+    if not held:
+        with refused(f"A is {M.dtype}, which cannot hold {value}"):
+            _ = M | value
+        return
+    found = M | (value if whole else float(value))
+    expected = S.over(dtype).add(M.array, np.full((2, 2), value, dtype))
+    assert found.dtype == M.dtype and np.array_equal(found.array, expected)
+    assert np.array_equal(value == M, M.array == value)
+
+
+def test_infinities_and_parts_of_integers():
+    M = Matrix(np.arange(4, dtype=np.int32).reshape(2, 2), sr.min_plus)
+    assert ((M | INF) == M).all() and number(sr.max_plus, -INF, M.dtype) == np.iinfo(np.int32).min
+    for value in (2.5, 2**40):
+        with refused(f"A is int32, which cannot hold {value}; convert A"):
+            _ = M | value
+    with refused("B has entries outside the carrier"):
+        _ = Matrix(np.eye(2), sr.min_plus) | np.full((2, 2), np.nan)
+
+
+def test_labels_of_a_series_are_vertices():
+    M = Matrix(np.array([[0.0, 2.0], [INF, 0.0]]), sr.min_plus, ["a", "b"])
+    x = pd.Series([7.0, 1.0], index=["b", "a"])
+    plain = Matrix(M.array, sr.min_plus)
+    assert (M @ x).tolist() == (M @ np.array([1.0, 7.0])).tolist() == [1.0, 7.0]
+    assert (plain @ pd.Series([7.0, 1.0], index=[1, 0])).tolist() == [1.0, 7.0]
+    assert sr.matmul(M.array, x, sr.min_plus).tolist() == [3.0, 1.0], "the columns of an array are no vertices"
+    for found in (sr.solve(M, x), sr.factor(M).solve(x)):
+        assert found.tolist() == sr.solve(M, np.array([1.0, 7.0])).tolist()
+    with refused("'b' is in A and not in B"):
+        M @ pd.Series([1.0, 2.0], index=["a", "c"])
+    with refused("give B.to_numpy() to take it by position"):
+        plain @ x
+    with refused("B has a label twice"):
+        M @ pd.Series([1.0, 2.0], index=["a", "a"])
