@@ -19,7 +19,7 @@ import semiring as sr
 # Classes that callers do not construct, and the function that makes them: they have attributes in place of parameters.
 MADE_BY = {
     "Factors": "factor", "SparseFactors": "factor", "Plan": "plan", "SparsePlan": "plan", "LawReport": "check_laws",
-    "Regex": "letter", "StackedFactors": "factor",
+    "Regex": "letter", "StackedFactors": "factor", "Closures": "closure",
 }
 RAISE_NOTHING = {"PackedMatrix.to_sparse": "chunks of less than one entry are refused, and it asks for larger ones"}
 SECTIONS = "Parameters|Attributes|Returns|Yields|Raises|Warns|Notes|Examples"

@@ -19,7 +19,22 @@ from .task import Task, compute, first_offer
 
 
 class Closures(NamedTuple):
-    """Closures, and which of them exist; those that do not are filled with the algebra's zero."""
+    """Closures, and which of them exist; `semiring.closure` gives both with ``on_divergence="mask"``.
+
+    Attributes
+    ----------
+    values : array, shape (…, n, n)
+        As the verb gives them; filled with the algebra's zero where there is none.
+    exists : ndarray of bool, shape (…)
+        Of every matrix whether it has a closure.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import semiring as sr
+    >>> sr.closure(np.array([[[1.0]], [[-1.0]]]), sr.min_plus, on_divergence="mask").exists
+    array([ True, False])
+    """
 
     values: Any
     exists: Any

@@ -17,7 +17,7 @@ from semiring.kernels.build import code_of, kernel, sparse_kernel
 from semiring.kernels.choose import choose
 from semiring.kernels.cpu.compile.price import always, has_numba, loads_numba
 from semiring.kernels.cpu.dense.scan import SCANNED, scan
-from semiring.kernels.cpu.sparse.buckets import suits
+from semiring.kernels.cpu.sparse.buckets import bucket_kernel, suits
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.operands.sparse import Sparse
@@ -125,6 +125,8 @@ def _run_rows(S: Semiring, dtype: np.dtype) -> None:
             if purpose == one_by_one or form.bounded:
                 code_of(form.low, purpose).repays(0.0)
                 Search(S, given, replace(form, **way)).rows(np.array([0]), False)
+        if one_by_one == "buckets":  # which edges as good as one, as this is, do without
+            _ = bucket_kernel(form.low).in_buckets.pass_buckets.made()
         row = _elements(S, dtype, (1, 2))
         row[0, 0] = S.one_in(dtype)
         best_trees(given, row, np.array([0]))

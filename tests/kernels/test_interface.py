@@ -22,6 +22,7 @@ from semiring.kernels.interface import BitKernel, ElementKernel, HostKernel, Ker
 from semiring.kernels.numpy.bits import BitsKernel
 from semiring.kernels.numpy.dense import ArrayKernel
 from semiring.kernels.wrappers.counting import Counting
+from semiring.kernels.wrappers.recording import Recording
 
 ROOT = Path(__file__).parents[2]
 PROTOCOLS = (Kernel, StackKernel, ElementKernel, BitKernel, HostKernel)
@@ -36,6 +37,7 @@ ENGINES: dict[type, tuple[type, ...]] = {
     PlanesKernel: (HostKernel,),
     CudaKernel: (StackKernel,),
     DeviceBooleanKernel: (BitKernel,),
+    Recording: (Kernel,),
 }
 PAIRS = [(engine, protocol) for engine, protocols in ENGINES.items() for protocol in protocols]
 

@@ -109,7 +109,8 @@ def test_where_it_runs() -> None:
     assert sr.plan(around.tocsr(), sr.min_plus, verb="solve", B=b).method != "substitution"
     assert sr.plan(chain(20), sr.min_plus, verb="solve", B=b[:20]).method != "substitution", "small"
     assert sr.plan(A, sr.max_plus, verb="rows", sources=0).method == "substitution"
-    assert sr.plan(A, sr.min_plus, verb="rows", sources=0).method == "breadth-first search", "no edge is better than 1"
+    best_first = ("breadth-first search", "label setting")  # as it is compiled or not
+    assert sr.plan(A, sr.min_plus, verb="rows", sources=0).method in best_first, "no edge is better than 1"
     assert sr.plan(A, sr.max_plus, verb="rows", sources=0, predecessors=True).method == "label correcting"
     assert sr.plan(chain(200)[:, ::-1].T[:, ::-1].tocsr(), sr.max_plus, verb="rows", sources=0).run()[0] == 0
     shallow = sp.csr_array((np.ones(n - 1), (np.arange(n - 1), np.full(n - 1, n - 1))), shape=(n, n))
