@@ -81,7 +81,13 @@ class RowsKernel:
 
 
 def by_rank(offsets: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The rows that have a first entry, and where it is; then those that have a second; and so on."""
+    """The rows that have a first entry, and where it is; then those that have a second; and so on.
+
+    Examples
+    --------
+    >>> [(rows.tolist(), places.tolist()) for rows, places in by_rank(np.array([0, 2, 2, 3]))]
+    [([0, 2], [0, 2]), ([0], [1])]
+    """
     lengths = np.diff(offsets)
     rows, rank = np.flatnonzero(lengths), 0
     while len(rows):

@@ -8,7 +8,7 @@ time, and of compressed rows the first entries of all rows, then the second ones
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from math import prod
 from time import perf_counter
@@ -26,6 +26,7 @@ from semiring.kernels.cpu.sparse.winners import winners_kernel
 from semiring.kernels.facts import together
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.dense import STRIP, operations
+from semiring.kernels.numpy.rows import by_rank
 from semiring.operands.convert import as_dense, on_host
 from semiring.operands.devices import upload
 from semiring.operands.operand import Operand
@@ -177,22 +178,6 @@ def _dense_sparse(best: Best, a: np.ndarray, B: Rows) -> None:
     for columns, e in by_rank(turned.offsets):
         k = turned.columns[e]
         best.join((slice(None), columns), a[:, k], turned.values[e][None, :], k[None, :])
-
-
-def by_rank(offsets: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The rows that have a first entry and those entries, the rows that have a second one, and so on.
-
-    Examples
-    --------
-    >>> [(rows.tolist(), e.tolist()) for rows, e in by_rank(np.array([0, 2, 2, 3]))]
-    [([0, 2], [0, 2]), ([0], [1])]
-    """
-    lengths = np.diff(offsets)
-    some, rank = np.flatnonzero(lengths), 0
-    while some.size:
-        yield some, offsets[some] + rank
-        rank += 1
-        some = some[lengths[some] > rank]
 
 
 def _sparse(task: Task, A: Sparse, B: Sparse, plan: Plan) -> tuple[Any, Any]:
