@@ -5,16 +5,18 @@ BIN := $(VENV)/bin
 LOWEST := .venv-lowest
 PICTURE ?= minnesota.png
 
-.PHONY: help demo test test-lowest test-gpu fuzz lint bench clean
+.PHONY: help demo test test-browser test-lowest test-gpu fuzz lint docs bench clean
 
 help:
 	@echo 'make demo    answer five questions about the roads of Minnesota, and draw $(PICTURE)'
 	@echo 'make test    run all tests'
+	@echo 'make test-browser  the pages in Chromium, which is installed if that is allowed and there is none'
 	@echo 'make test-lowest  the same with the lowest versions that pyproject.toml declares (Python 3.11 or 3.12)'
 	@echo 'make test-gpu  the tests that need a GPU and CuPy (pip install ".[cu13]" into $(VENV))'
 	@echo 'make fuzz    a million closures of generated algebras against an oracle; FUZZ="--count … --seed … --minutes …"'
 	@echo 'make lint    ruff and mypy'
-	@echo 'make bench   measure against other libraries, and write the tables of README.md'
+	@echo 'make docs    the site, with the course and the reference, into build/site'
+	@echo 'make bench   measure against other libraries, and write its tables of docs/site/benchmarks.md'
 	@echo 'make clean   remove what these commands made'
 	@echo 'PYTHON=…     the Python to use, 3.11 or later'
 
@@ -23,6 +25,10 @@ demo: $(VENV)/has-plot
 
 test: $(VENV)/has-test
 	$(BIN)/python -m pytest -n auto
+
+test-browser: $(VENV)/has-browser
+	browser=$$($(BIN)/python tests/browser/find.py) && \
+	  SEMIRING_BROWSER="$$browser" $(BIN)/python -m pytest tests/browser
 
 test-lowest: $(LOWEST)/has-test
 	$(LOWEST)/bin/python -m pytest -n auto
@@ -43,6 +49,9 @@ lint: $(VENV)/has-lint
 	cp -R algorithms kernels build/typed/semiring/
 	cd build/typed && ../../$(BIN)/mypy --config-file ../../pyproject.toml -p semiring
 	cd build/typed && ../../$(BIN)/mypy --config-file ../../pyproject.toml ../../tests/typed.py
+
+docs: $(VENV)/has-docs
+	$(BIN)/python docs/site/build.py
 
 bench: $(VENV)/has-bench
 	$(BIN)/python docs/benchmarks/cpu.py --write

@@ -24,7 +24,7 @@ def cycles_through(G: Graph, zero: Any, v: int, between: np.ndarray) -> Iterator
     ----------
     G : Graph
     zero : element
-        In place of an edge that is not there.
+        In place of a missing edge.
     v : int
     between : ndarray of bool, shape (n,)
         The vertices that a cycle may lead through.

@@ -180,7 +180,7 @@ def follow(G: Graph, T: Any, sources: list[int], epsilons: float = 0) -> Walks:
     predecessor = np.full(G.n, -1)
     queue, queued = deque(sources), np.zeros(G.n, bool)
     queued[sources] = True
-    count = 0  # of improvements since it was last asked whether predecessors close a cycle
+    count = 0  # of improvements since predecessors were last tested for a cycle
     while queue:
         u = queue.popleft()
         queued[u] = False
@@ -263,7 +263,7 @@ def correct(G: Graph, S: Any, sources: list[int]) -> Walks:
 def _on_fractions(G: Graph, S: Any, sources: list[int]) -> Walks | None:
     """The search on edges that are worse by what is unknown of them, in exact arithmetic; None where there is none.
 
-    It is done in floats, and once more on fractions if those find a cycle that is none.
+    It is done in floats, and once more on fractions if those find a cycle that does not improve.
     """
     exact = over_fractions(S)
     H = G.with_values(in_longer_floats(worse(S.over(G.values.dtype), G.values)))

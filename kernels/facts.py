@@ -40,4 +40,4 @@ class DeviceFacts(Facts):
 
     least: float = -np.inf  # least finite number (a Python int for integers), +∞ where there is none
     has_zero: bool = True  # the algebra's zero may occur
-    has_tiny: bool = True  # so may floats beside 0 so small that a product of two might be no normal number
+    has_tiny: bool = True  # so may floats beside 0 so small that a product of two might not be a normal number

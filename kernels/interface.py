@@ -155,12 +155,12 @@ class FrontEngine(Protocol):
 
     def rows(
         self, sources: np.ndarray, out: np.ndarray, *, reflexive: bool = True, settled: bool = False,
-        targets: np.ndarray | None = None, thread_count: int | None = None,
+        targets: np.ndarray | None = None, ends: np.ndarray | None = None, thread_count: int | None = None,
     ) -> None:
-        """Rows of A*, or of A⁺."""
+        """Rows of A*, or of A⁺; of some columns, if `ends` says which."""
 
     def columns(self, B: np.ndarray, thread_count: int | None = None) -> None:
         """B ← A* B."""
 
     def summaries(self) -> np.ndarray | None:
-        """For every vertex the total, number, least and most of its row of A*, or None where that is no short cut."""
+        """For every vertex the total, number, least and most of its row of A*; None where that is not a short cut."""

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from .graphs import verbs as _verbs
+from .algebra import verbs as _verbs
 
 __version__ = "0.1.0"
 

@@ -87,5 +87,12 @@ from .solvers.plan import Plan as Plan
 from .solvers.sparse_factors import SparseFactors as SparseFactors
 from .solvers.stacks import StackedFactors as StackedFactors
 from .solvers.warmup import warmup as warmup
+from .teach.comparison import Comparison as Comparison
+from .teach.comparison import compare as compare
+from .teach.explanation import Explanation as Explanation
+from .teach.explanation import explain as explain
+from .teach.hasse import HasseDiagram as HasseDiagram
+from .teach.tables import OperationTables as OperationTables
+from .teach.witness import LawGraph as LawGraph
 
 __version__: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from os import PathLike
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack, overload
 
@@ -13,10 +14,10 @@ from .algebra.by_name import algebra
 from .algebra.lexicographic import in_order
 from .algebra.semiring import Semiring
 from .errors import SemiringError
-from .operands.dense import read_array
-from .operands.examine import examine
+from .operands.elements import read_elements
 from .operands.operand import Operand
 from .operands.read import operand
+from .scale.storing import storing
 from .solvers.plan import Plan
 from .solvers.task import Task, compute, first_offer, options, own_algebra, refuse_what_has_no_meaning
 
@@ -92,6 +93,11 @@ class Closing(Placing, total=False):
 
 
 @overload
+def closure(
+    A: Any, S: Over = None, *, out: str | PathLike[str], memory: int | str | None = ..., checkpoint: float | None = ...,
+    resume: bool = ..., **others: Unpack[Closing]
+) -> Any: ...
+@overload
 def closure(A: Any, S: Over = None, *, on_divergence: Literal["mask"], **others: Unpack[Closing]) -> Closures: ...
 @overload
 def closure(A: Any, S: Over = None, *, packed: Literal[True], **others: Unpack[Closing]) -> PackedMatrix: ...
@@ -124,6 +130,10 @@ def closure(
     max_edges: int | None = None,
     on_divergence: str = "raise",
     tol: float | None = None,
+    out: Any = None,
+    memory: int | str | None = None,
+    checkpoint: float | None = None,
+    resume: bool = False,
 ) -> Any:
     """The closure A* = 1 ⊕ A ⊕ A² ⊕ … of a square matrix: the ⊕ over all walks of the ⊗ along each.
 
@@ -169,13 +179,24 @@ def closure(
         more than k tol, or by a factor of no more than (1 + tol)^k where ⊗ is ×, is not refused. Where there is one the
         answer is that of edges that are all worse by tol, so that the value of a walk of k edges is worse by k tol;
         elsewhere tol changes nothing.
+    out : path, optional
+        Ends in .npy or .zarr. The closure is computed tile by tile and written there, and A may be the path of a .npy
+        file or a zarr array, a zarr array or an HDF5 data set: neither needs to fit in memory. Until the closure is
+        whole it is in a folder ``out.partial`` beside its place.
+    memory : int or str, optional
+        Bytes for tiles in memory, or a text such as "8G"; half of what is free when absent.
+    checkpoint : float, optional
+        Seconds between commits: after a power cut the closure goes on from the last one. None when absent.
+    resume : bool
+        Go on with what an earlier call with the same arguments left in ``out.partial``; begin where there is nothing.
 
     Returns
     -------
     ndarray or Matrix or PackedMatrix, of A's shape
         Of A's dtype and byte order, and of A's kind where that is another array type. With ``on_divergence="mask"`` a
         pair of these: `values`, in which a matrix that has no closure is all zero, and `exists`, truth values of shape
-        (…) in the host's memory, a single one for one matrix.
+        (…) in the host's memory, a single one for one matrix. With ``out=`` the array in the file: a memory map, or a
+        zarr array.
 
     Raises
     ------
@@ -186,7 +207,7 @@ def closure(
     LawError
         When the method needs a law that the algebra lacks, or the algebra has products only.
     SemiringError
-        When A is not square, its dtype cannot carry the algebra, an entry is not an element, an option is none, or
+        When A is not square, its dtype cannot carry the algebra, an entry is not an element, an option is not known, or
         memory is short.
 
     Notes
@@ -215,8 +236,11 @@ def closure(
     >>> found.exists, found.values.ravel()
     (array([ True, False]), array([ 0., inf]))
     """
+    to_file = None
+    if not (out is memory is checkpoint is None and resume is False):
+        to_file = storing(out, memory, checkpoint, resume)
     asked = options(method, reflexive, overwrite, device, tile, check, packed, progress, max_edges=max_edges,
-                    on_divergence=on_divergence, tol=tol)
+                    on_divergence=on_divergence, tol=tol, storing=to_file)
     if asked.overwrite and isinstance(A, Operand):
         raise SemiringError("A was prepared, and what is prepared must not change: pass the matrix itself, or leave "
                             "out overwrite=True")
@@ -297,7 +321,8 @@ def matmul(
     -----
     Of floats each ⊗ that is + or × rounds at most once; min and max do not round, so that max-min and min-max products
     are exact. A sum of k products is off by at most k ε / 2 times the sum of their sizes, to first order, in whatever
-    order they are added, ε being the dtype's machine epsilon.
+    order they are added, ε being the dtype's machine epsilon. Products over log-sum-exp have a bound of their own, see
+    `semiring.kernels.numpy.logsum`.
 
     Examples
     --------
@@ -400,7 +425,7 @@ def factor(
     LawError
         When the algebra has products only.
     SemiringError
-        When A is not a matrix over S, an option is none, or the factors would not fit in memory.
+        When A is not a matrix over S, an option is not known, or the factors would not fit in memory.
 
     Notes
     -----
@@ -437,6 +462,7 @@ def solve(
     B : array_like, shape (n,) or (n, m)
         Of A's dtype; of shape (n,) or (m, n) from the left. Where the vertices of both have names, they are put in the
         order of A's. Where A is a stack, (n,), a vector of all equations, or (…, n, m), whose leading axes broadcast.
+        A data frame only if its index and columns are vertices: another one might hold edges, and is refused.
     S : Semiring or str, optional
         Default: that of a `Matrix`, or of what `prepare` gives.
     device : {None, "cpu", "gpu"}
@@ -522,7 +548,7 @@ def power(
     LawError
         When the algebra has products only.
     SemiringError
-        When A is not a square matrix over S, k is no whole number from 0 on, or memory is short.
+        When A is not a square matrix over S, k is not a whole number from 0 on, or memory is short.
 
     Notes
     -----
@@ -600,7 +626,8 @@ def closure_rows(
     rows : ndarray of A's dtype and byte order, shape (k, n), or (n,) for one vertex
         With targets a `Table`, shape (k, t).
     predecessors : ndarray of int32, of the same shape
-        If wanted; positions, −1 for the source and for what is not reached.
+        If wanted; positions, −1 for the source and for what is not reached. Of equally good ones that which `paths`
+        gives, however the rows were found.
 
     Raises
     ------
@@ -619,7 +646,7 @@ def closure_rows(
     Where no edge is better than 1 (non-negative weights in min-plus), Dijkstra's algorithm with a heap (E. W. Dijkstra,
     A note on two problems in connexion with graphs, 1959); elsewhere Bellman–Ford–Moore with a frontier, see
     `semiring.algorithms.frontier`. Floats are rounded as in `closure`. A cycle whose weight is better than 1 by no
-    more than the rounding of its edges explains is none; see `semiring.algebra.rounding`.
+    more than the rounding of its edges explains does not count; see `semiring.algebra.rounding`.
 
     Examples
     --------
@@ -705,8 +732,10 @@ def paths(
     Notes
     -----
     The weights are those of `closure`, or of `closure_rows` where sources are given, and the vertices follow from them;
-    see `semiring.algorithms.trees`. Ties break the same way for every method and device: of best walks that go on alike
-    the one with the least next vertex, where sources are given the one with the least vertex before. The ⊗ of a path's
+    see `semiring.algorithms.trees`. Ties break the same way for every method and device: of the best edges into a
+    vertex, the one from the vertex with the least position of those that are better than it; where none is (edges of
+    weight 0 in min-plus), vertices are reached breadth first from the others, each from the least position. So it is
+    where sources are given; without them edges and walks are turned, and the next vertex is chosen. The ⊗ of a path's
     edges is its weight exactly where ⊗ is exact, and within the rounding of `closure` elsewhere.
 
     Pairs of algebras are `lexicographic` ones where these exist. They do not exist for the widest path and then the
@@ -742,7 +771,7 @@ def paths(
     task = Task("paths", S, (A,), asked, (sources, limit, None))
     given = task.given[0]
     ends = None if targets is None else positions(targets, given.names, given.shape[-1], "targets")[1]
-    task.arguments = sources, limit, ends
+    task.arguments = (*task.arguments[:2], ends)
     found = compute(task)
     return paths_of(task.given[0], found, ends, limit is not None)
 
@@ -785,7 +814,7 @@ def path(
 
     Notes
     -----
-    The search of `closure_rows`.
+    The search of `closure_rows`; floats are rounded as in `closure`.
 
     Examples
     --------
@@ -857,6 +886,7 @@ def plan(
     verb: str = "closure",
     B: Any = None,
     sources: Any = None,
+    targets: Any = None,
     k: int | None = None,
     method: str = "auto",
     reflexive: bool = True,
@@ -887,11 +917,13 @@ def plan(
         Of the shape that the verb takes: the other operand of ``"matmul"`` and ``"solve"``.
     sources : vertex or sequence of vertices, optional
         Of ``"rows"``, and of ``"paths"`` where there are some; for ``"path"`` the pair (source, target).
+    targets : vertex or sequence of vertices, optional
+        Of ``"rows"``, whose columns are wanted.
     k : int, optional
         Of ``"power"``.
-    method, reflexive, overwrite, device, tile, check, packed, order, predecessors, max_edges, left
+    method, reflexive, overwrite, device, tile, check, packed, order, predecessors, max_edges, left : optional
         As for the verb.
-    on_divergence, argmax, tol
+    on_divergence, argmax, tol : optional
         As for the verb.
 
     Returns
@@ -922,13 +954,23 @@ def plan(
         "check": check, "packed": packed, "order": order, "predecessors": predecessors,
         "max_edges": max_edges, "left": left, "on_divergence": on_divergence, "argmax": argmax, "tol": tol,
     }
-    refuse_what_has_no_meaning(verb, given_options, B, sources, k)
+    refuse_what_has_no_meaning(verb, given_options, B, sources, k, targets)
     arguments = {
-        "matmul": (None,), "rows": (sources, None, None), "path": sources, "paths": (sources, None, None),
+        "matmul": (None,), "rows": (sources, targets, None), "path": sources, "paths": (sources, None, None),
         "nearest": (sources,), "power": (k,),
     }.get(verb, ())
     given = (A,) if B is None else (A, B)
-    return first_offer(Task(verb, S, given, options(**given_options), tuple(arguments)))
+    task = Task(verb, S, given, options(**given_options), tuple(arguments))
+    made = first_offer(task)
+    if verb == "paths":
+        from .results.path_stacks import paths_of
+
+        made.runner = lambda _: paths_of(task.given[0], compute(task), None, False)
+    elif verb == "nearest":
+        from .results.nearest import nearest_of
+
+        made.runner = lambda _: nearest_of(task.given[0], compute(task))
+    return made
 
 
 def check_laws(S: Semiring | str, samples: Sequence[Any] | np.ndarray | None = None) -> laws.LawReport:
@@ -961,28 +1003,10 @@ def check_laws(S: Semiring | str, samples: Sequence[Any] | np.ndarray | None = N
     >>> sr.check_laws(sr.max_min).ok
     True
     >>> print(sr.check_laws(sr.plus_min).failures[0])
-    ⊗ distributes on the left fails: a ⊗ (b ⊕ c) = (a ⊗ b) ⊕ (a ⊗ c) at a = 1, b = ∞, c = ∞: 1 ≠ 2
+    ⊗ distributes on the left fails: a ⊗ (b ⊕ c) = (a ⊗ b) ⊕ (a ⊗ c) at a = 1, b = 1, c = 1: 1 ≠ 2
     """
     S = algebra(S)
     if samples is None:
         return S._law_report
-    if not isinstance(samples, np.ndarray):
-        try:
-            values = [tuple(v) if S.is_record else v for v in samples]
-            parts = [part for v in values for part in v] if S.is_record else values
-            if S.default_dtype.kind not in "cO" and any(np.asarray(part).dtype.kind == "c" for part in parts):
-                raise TypeError("complex numbers, of which it knows none")
-            samples = laws.sequence(values, S.default_dtype)
-        except (TypeError, ValueError, OverflowError) as e:
-            raise SemiringError(f"samples are no sequence of elements of {S.name}: {e}") from None
-    if samples.ndim != 1:
-        raise SemiringError(f"samples must be a sequence of elements, and have shape {samples.shape}")
-    tried: np.ndarray = read_array(samples, S, "samples").array
-    if tried.dtype.kind == "O":
-        examine(S, tried.dtype, [("samples", tried)])
-    A = S.over(tried.dtype)
-    inside = A.contains(tried)
-    if not np.all(inside):
-        bad = np.flatnonzero(~inside)[0]
-        raise SemiringError(f"samples[{bad}] is {laws.show(tried[bad])}, outside the carrier of {S.name}")
-    return laws.check(A, tried, name=S.name, star=not S.product_only)
+    tried = read_elements(samples, S, "samples")
+    return laws.check(S.over(tried.dtype), tried, name=S.name, star=not S.product_only)

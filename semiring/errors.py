@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -35,6 +36,19 @@ class TraceError(SemiringError):
 class LawError(SemiringError):
     """An algebra lacks a law that was declared or is needed; the message carries a witness.
 
+    Parameters
+    ----------
+    message : str
+        What `str` of the error gives.
+    failures : sequence, optional
+        Verdicts on laws that fail.
+
+    Attributes
+    ----------
+    failures : list
+        Those of a `LawReport`, as far as the error rests on them, each with its `witness` and perhaps a `graph()`; none
+        once the error was pickled.
+
     Examples
     --------
     >>> import numpy as np
@@ -44,6 +58,13 @@ class LawError(SemiringError):
         ...
     semiring.errors.LawError: means is not a semiring: ⊕ is associative fails: (a ⊕ b) ⊕ c = a ⊕ (b ⊕ c) at ...
     """
+
+    def __init__(self, message: str, *, failures: Sequence[Any] = ()):
+        super().__init__(message)
+        self.failures = list(failures)
+
+    def __reduce__(self) -> tuple[type[LawError], tuple[Any, ...]]:
+        return type(self), self.args  # laws are functions, which other processes do not get
 
 
 class NoClosureError(SemiringError):

@@ -159,7 +159,7 @@ def sparse_checks(g: Generated, S: Any, library: Any) -> Iterator[Check]:
 
 
 def path_weights(g: Generated, S: Any, library: Any, A: Array) -> Array:
-    """The weights of best paths between all pairs; NaN where a path is none, or weighs something else."""
+    """The weights of best paths between all pairs; NaN where a path is not one, or weighs something else."""
     n = len(A)
     result = np.empty((n, n), A.dtype)
     scale = g.scale(A[None])[0]

@@ -29,8 +29,8 @@ class Base:
     """An algebra as functions on arrays.
 
     `star` gives the values and a code for each: EXISTS, NONE, or EITHER where a sum of powers comes to rest after some
-    steps, so that refusing it is no wrong answer. `texts` spells the operations for a declaration, with {a} and {b} for
-    the operands; `dual` is ⊕ when the order is turned round.
+    steps, so that refusing it is not a wrong answer. `texts` spells the operations for a declaration, with {a} and {b}
+    for the operands; `dual` is ⊕ when the order is turned round.
     """
 
     name: str

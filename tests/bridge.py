@@ -44,7 +44,7 @@ def parse(text: str) -> sr.Regex:
 
 
 def same_bits(x: Any, y: Any) -> bool:
-    """Whether two arrays hold the same elements bit for bit; 0 and −0 are one element, NaN is none."""
+    """Whether two arrays hold the same elements bit for bit; 0 and −0 are one element, NaN is not one."""
     x, y = np.asarray(x), np.asarray(y)
     if x.dtype != y.dtype or x.shape != y.shape:
         return False

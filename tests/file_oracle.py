@@ -85,7 +85,7 @@ def canonical(text: str) -> bool:
 
 
 def real(text: str) -> float | None:
-    """A number, NaN too; None for what is none or too large."""
+    """A number, NaN too; None for anything else, and for one too large."""
     if text.lower().lstrip("+-") in ("inf", "infinity", "nan") and len(text) - len(text.lstrip("+-")) < 2:
         return float(text)
     if not text or any(c not in "0123456789+-.eE" for c in text):
@@ -219,7 +219,7 @@ def read_list(data: bytes, directed: Any = None, weight: Any = "weight", header:
     if names is str or not plain:
         order = list(dict.fromkeys(t for pair in ends for t in pair))
         return Read(len(order), order, one_way, [(x, y, v) for (x, y), v in zip(ends, values, strict=True)])
-    check(all(0 <= i < 2**63 for ints in integers for i in ints), "a vertex that is no position")
+    check(all(0 <= i < 2**63 for ints in integers for i in ints), "a vertex that is not a position")
     largest = max(i for ints in integers for i in ints)
     far = largest >= 2**20 and largest >= 64 * 2 * len(rows)
     order = sorted({i for ints in integers for i in ints}) if far else None

@@ -80,7 +80,7 @@ def test_a_verb_hands_on_each_of_its_options(verb: str, tasks: list[Task]) -> No
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_plan_takes_what_its_verb_takes(verb: str) -> None:
     """But for what a plan does not depend on."""
-    listed = [name for name in TAKES[verb].split() if name not in ("B", "sources", "k")]
+    listed = [name for name in TAKES[verb].split() if name not in ("B", "sources", "targets", "k")]
     assert sorted(listed) == sorted(set(options_of(verb)) - {"progress"})
     planned, own = (inspect.signature(f).parameters for f in (api.plan, VERBS[verb]))
     for name in listed:
@@ -106,13 +106,13 @@ def test_arguments_besides_the_options(tasks: list[Task]) -> None:
 def test_a_plan_is_of_the_task_that_the_verb_would_compute(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api, "first_offer", lambda task: task)
     for verb, more in (("closure", {}), ("matmul", {"B": B}), ("factor", {}), ("solve", {"B": B}),
-                       ("rows", {"sources": [1]}), ("path", {"sources": [0, 1]}), ("power", {"k": 2})):
+                       ("rows", {"sources": [1], "targets": [0]}), ("path", {"sources": [0, 1]}), ("power", {"k": 2})):
         task: Any = api.plan(A, "min-plus", verb=verb, **more)
         assert (task.verb, task.S, task.options) == (verb, sr.min_plus, DEFAULTS)
         assert len(task.operands) == 1 + ("B" in more)
-        arguments = {"matmul": (None,), "rows": ([1], None, None), "path": (0, 1), "power": (2,)}
+        arguments = {"matmul": (None,), "rows": ([1], [0], None), "path": (0, 1), "power": (2,)}
         assert task.arguments == arguments.get(verb, ())
-        for name in set(TAKES[verb].split()) - {"B", "sources", "packed", "k"}:
+        for name in set(TAKES[verb].split()) - {"B", "sources", "targets", "packed", "k"}:
             asked: Any = api.plan(A, sr.min_plus, verb=verb, **more, **{name: OTHER[name]})
             assert getattr(asked.options, name) == OTHER[name]
 
@@ -180,10 +180,11 @@ def test_a_law_that_fails_on_the_samples_has_a_witness() -> None:
 @pytest.mark.parametrize(("S", "samples", "text"), [
     (sr.viterbi, [0.5, 3.0], r"^samples\[1\] is 3, outside the carrier of viterbi$"),
     (sr.min_plus, [0, np.nan], r"(?i)^samples\[1\] is nan, outside the carrier of min-plus$"),
-    (sr.min_plus, [1j], "^samples are no sequence of elements of min-plus: complex numbers, of which it knows none$"),
-    (sr.min_plus, 3, "^samples are no sequence of elements of min-plus: "),
-    (sr.shortest_hops, [1.0], "^samples are no sequence of elements of shortest-hops: "),
-    (sr.shortest_hops, [(1.0, 2, 3)], "^samples are no sequence of elements of shortest-hops: |works on records"),
+    (sr.min_plus, [1j],
+     "^samples are not a sequence of elements of min-plus: complex numbers, of which it knows none$"),
+    (sr.min_plus, 3, "^samples are not a sequence of elements of min-plus: "),
+    (sr.shortest_hops, [1.0], "^samples are not a sequence of elements of shortest-hops: "),
+    (sr.shortest_hops, [(1.0, 2, 3)], "^samples are not a sequence of elements of shortest-hops: |works on records"),
     (sr.min_plus, np.zeros((2, 2)), r"^samples must be a sequence of elements, and have shape \(2, 2\)$"),
     (sr.min_plus, [[0, 1]], "^samples"), (sr.min_plus, np.array(["a"]), "min-plus cannot live in"),
     (sr.plus_times, np.array([1, 2]), "plus-times cannot live in int64"),
@@ -374,3 +375,17 @@ def test_answers_are_what_type_checkers_are_told(monkeypatch: pytest.MonkeyPatch
         checked(np.zeros(2), tuple[np.ndarray, np.ndarray])
     with pytest.raises(AssertionError):
         checked(3, sr.Matrix)
+
+
+def test_a_plan_that_runs_gives_what_the_verb_gives() -> None:
+    graph = sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0), ("a", "c", 9.0)])
+    R = api.plan(graph, sr.min_plus, verb="paths").run()
+    assert R["a", "c"] == sr.paths(graph, sr.min_plus)["a", "c"] == (7.0, ["a", "b", "c"])
+    some = api.plan(graph, sr.min_plus, verb="paths", sources=["a"])
+    assert some.run().sources == some.run().sources == ["a"]
+    widest = api.plan(sr.as_graph([("a", "b", (3.0, 1.0))]), (sr.max_min, sr.min_plus), verb="paths").run()
+    assert widest["a", "b"].vertices == ["a", "b"]
+    stack = np.array([[[0.0, 2.0], [1.0, 0.0]]] * 2)
+    assert api.plan(stack, sr.min_plus, verb="paths").run()[1][0, 1] == (2.0, [0, 1])
+    found = api.plan(graph, sr.min_plus, verb="nearest", sources=["b"]).run()
+    assert found.places.tolist() == sr.nearest(graph, sr.min_plus, ["b"]).places.tolist() == [None, "b", "b"]

@@ -20,6 +20,8 @@ import semiring as sr
 MADE_BY = {
     "Factors": "factor", "SparseFactors": "factor", "Plan": "plan", "SparsePlan": "plan", "LawReport": "check_laws",
     "Regex": "letter", "StackedFactors": "factor", "Closures": "closure",
+    "OperationTables": "Semiring.table", "HasseDiagram": "Semiring.hasse", "LawGraph": "check_laws",
+    "Comparison": "compare", "Explanation": "explain",
 }
 RAISE_NOTHING = {"PackedMatrix.to_sparse": "chunks of less than one entry are refused, and it asks for larger ones"}
 SECTIONS = "Parameters|Attributes|Returns|Yields|Raises|Warns|Notes|Examples"
@@ -152,7 +154,7 @@ def _names(handlers: list[ast.ExceptHandler]) -> set[str]:
 
 
 def bases(exception: str) -> set[str]:
-    """Names of an exception and what it is derived from; empty for what is no public exception."""
+    """Names of an exception and what it is derived from; empty for what is not a public exception."""
     found = getattr(sr, exception, None) if exception in sr.__all__ else getattr(builtins, exception, None)
     known = inspect.isclass(found) and issubclass(found, BaseException)
     return {c.__name__ for c in found.__mro__ if c not in (Exception, BaseException, object)} if known else set()

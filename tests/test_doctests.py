@@ -1,4 +1,4 @@
-"""Every example in a docstring, in README.md and in docs/ runs."""
+"""Every example in a docstring, in README.md and in docs/ runs; the cells of the site run when it is built."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 OPTIONS = doctest.ELLIPSIS
 FOLDERS = {"semiring": "semiring", "kernels": "semiring.kernels", "algorithms": "semiring.algorithms"}
 
@@ -37,7 +37,7 @@ def test_docstrings(name: str) -> None:
     assert result.attempted and not result.failed
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_pages(page: Path) -> None:
     result = doctest.testfile(str(page), module_relative=False, optionflags=OPTIONS, encoding="utf-8")
     assert not result.failed
@@ -45,5 +45,4 @@ def test_pages(page: Path) -> None:
 
 def test_the_front_page_has_examples() -> None:
     parser = doctest.DocTestParser()
-    for name, least in (("README.md", 5), ("docs/path-algebra.md", 12)):
-        assert len(parser.get_examples((ROOT / name).read_text(encoding="utf-8"))) >= least
+    assert len(parser.get_examples((ROOT / "README.md").read_text(encoding="utf-8"))) >= 5

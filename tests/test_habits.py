@@ -101,6 +101,13 @@ def test_the_citation_names_works_that_the_sources_name() -> None:
         assert f"{work['title']} ({work['year']})" in sources, work["title"]
 
 
+def with_what_it_includes(page: Path) -> str:
+    """The text of a page, that of pages which it includes in their places."""
+    text = page.read_text(encoding="utf-8")
+    return re.sub(r"^```\{include\} (\S+)$", lambda found: with_what_it_includes(page.parent / found[1]), text,
+                  flags=re.MULTILINE)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=by_name)
 def test_links_lead_somewhere(page: Path) -> None:
     text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
@@ -111,7 +118,7 @@ def test_links_lead_somewhere(page: Path) -> None:
         file = page.parent / path if path else page
         assert file.exists(), target
         if anchor:
-            titles = re.findall(r"^#+ (.+)$", file.read_text(encoding="utf-8"), re.MULTILINE)
+            titles = re.findall(r"^#+ (.+)$", with_what_it_includes(file), re.MULTILINE)
             assert anchor in [re.sub(r"[^\w -]", "", t.lower()).replace(" ", "-") for t in titles], target
 
 
@@ -158,6 +165,46 @@ def test_paths_that_lead_nowhere_are_found() -> None:
 def test_actionlint() -> None:
     done = subprocess.run(["actionlint", *WORKFLOWS], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+# Phrases of no dialect but our own, and what to write in place of them.
+_MORE = "longer|more|less|better|worse|larger|smaller|faster|slower|higher|lower|closer|shorter|wider"
+PHRASES = {
+    rf"(?<!\b[Tt]here )\b(?:is|are|was|were) no (?!(?:{_MORE})\b)\w+": "is not a …",
+    r"(?<!\b[Tt]here )\b(?:is|are|be) none\b(?! of (?:the|these|those|its)\b)": "is not one; there is none",
+    r"\b(?:is|are|was|were) not there\b": "does not exist; is missing",
+    r"\bthat there (?:is|are) (?:not|none of)\b": "that does not exist; unknown",
+    r"\btaken for\b": "treated as; read as",
+    r"\bno ways?\b(?! (?:to|of)\b)": "no walk; no path",
+    r"\bimproves? for ever\b": "an improving cycle",
+    r"\bthe odds are\b": "what is likely",
+    r"\bit is asked whether\b": "is tested",
+}
+WRITTEN = (".py", ".pyi", ".js", ".cu", ".cuh", ".html")
+PROSE = [*PAGES, ROOT / "Makefile", ROOT / "pyproject.toml",
+         *(file for folder in ("semiring", "kernels", "algorithms", "tests", "docs")
+           for file in sorted((ROOT / folder).rglob("*")) if file.suffix in WRITTEN)]
+
+
+def dialect(text: str) -> list[str]:
+    """The phrases in a text that nobody else uses, also across lines and signs of comments."""
+    line = re.sub(r"\s+(?:(?:#|//)\s+)?", " ", text)
+    return [found[0] for phrase in PHRASES for found in re.finditer(phrase, line)]
+
+
+def test_prose_is_plain_english() -> None:
+    found = {by_name(file): dialect(file.read_text(encoding="utf-8")) for file in PROSE if file != Path(__file__)}
+    assert len(found) > 400 and {name: phrases for name, phrases in found.items() if phrases} == {}
+
+
+def test_phrases_that_nobody_else_uses_are_found() -> None:
+    assert dialect("There is no edge, it is no longer than 3 and none of these; if there is none, no way to tell") == []
+    text = """n is no integer, and 'b' is no
+    # position; a vertex that is none, or that there is not; the file is not there, and there is no way from a to b;
+    the cycle improves for ever, numbers are taken for exact, it is asked whether they are, and the odds are bad."""
+    found = ["is no integer", "is no position", "is none", "is not there", "that there is not", "taken for", "no way",
+             "improves for ever", "the odds are", "it is asked whether"]
+    assert sorted(dialect(text)) == sorted(found)
 
 
 def test_every_module_has_a_test_of_its_name() -> None:

@@ -55,6 +55,7 @@ NONSENSE: dict[str, Callable[[], Any]] = {
 ALGEBRAS = [sr.min_plus, sr.boolean, sr.shortest_hops, sr.plus_times, sr.gf2]
 MATRICES: dict[str, Callable[[Any, sr.Semiring], Any]] = {
     "closure": lambda x, S: sr.closure(x, S),
+    "compare": lambda x, S: sr.compare(x, [S]),
     "closure, packed": lambda x, S: sr.closure(x, S, packed=True),
     "closure, sparse": lambda x, S: sr.closure(x, S, method="sparse"),
     "matmul, left": lambda x, S: sr.matmul(x, S.eye(2), S),
@@ -84,6 +85,7 @@ MATRICES: dict[str, Callable[[Any, sr.Semiring], Any]] = {
     "paths": lambda x, S: sr.paths(x, S),
     "paths, in two stages": lambda x, S: sr.paths(x, (sr.max_min, S)),
     "nearest": lambda x, S: sr.nearest(x, S, [0]),
+    "explain": sr.explain,
     "plan": lambda x, S: sr.plan(x, S),
     "adjacency": lambda x, S: sr.adjacency(x, S),
     "from_dense": lambda x, S: sr.from_dense(x, S),
@@ -158,6 +160,15 @@ OTHERS: dict[str, Callable[[Any], Any]] = {
     "SparseFactors.reduce": lambda x: sr.factor(SPARSE, sr.min_plus).reduce(x) if not callable(x) else None,
     "progress": lambda x: sr.closure(GOOD, sr.min_plus, progress=x) if not callable(x) else None,
     "letter": sr.letter,
+    "Semiring.table": lambda x: sr.min_plus.table(x),
+    "Semiring.table of records": lambda x: sr.shortest_hops.table(x),
+    "Semiring.table of objects": lambda x: sr.why.table(x),
+    "Semiring.table in a dtype": lambda x: sr.min_plus.table(x, dtype="i4"),
+    "compare, algebras": lambda x: sr.compare(GOOD, x),
+    "compare, weights": lambda x: sr.compare(GOOD, [sr.min_plus], weights=x),
+    "compare, weights of an algebra": lambda x: sr.compare(GOOD, [sr.min_plus], weights={sr.min_plus: x}),
+    "compare, source": lambda x: sr.compare(GOOD, [sr.min_plus], source=x),
+    "Semiring.hasse": lambda x: sr.bitset_may.hasse(x),
     "Graph, sources": lambda x: sr.Graph(x, [1], 4),
     "Graph, targets": lambda x: sr.Graph([1], x, 4),
     "Graph, both ends": lambda x: sr.closure(sr.Graph(x, x, 4), sr.min_plus),
@@ -270,6 +281,7 @@ VERTICES: dict[str, Callable[[Any], Any]] = {
     "nearest": lambda v: sr.nearest(GOOD, sr.min_plus, [0, v]),
     "paths, one": lambda v: sr.paths(GOOD, sr.min_plus)[0, v],
     "plan": lambda v: sr.plan(GOOD, sr.min_plus, verb="rows", sources=[v, 0]),
+    "plan's targets": lambda v: sr.plan(GOOD, sr.min_plus, verb="rows", sources=[0], targets=[v]),
     "SparseFactors.row": lambda v: sr.factor(SPARSE, sr.min_plus).row(v),
     "SparseFactors.rows": lambda v: sr.factor(SPARSE, sr.min_plus).rows([v, 0]),
     "SparseFactors.rows of an array": lambda v: sr.factor(SPARSE, sr.min_plus).rows(np.array([v])),
@@ -320,9 +332,9 @@ def test_lists_are_taken_for_arrays() -> None:
 
 
 @pytest.mark.parametrize(("call", "message"), [
-    (lambda: sr.Graph([0], ["b"], 3), "edge 0: target vertex 'b' is no position; as_graph takes edges by name"),
+    (lambda: sr.Graph([0], ["b"], 3), "edge 0: target vertex 'b' is not a position; as_graph takes edges by name"),
     (lambda: sr.Graph([0, 1.5], [1, 1], 3), "edge 1: source vertex 1.5 is not an integer"),
-    (lambda: sr.Graph([[0]], [1], 3), r"source vertex \[0\] is no position"),
+    (lambda: sr.Graph([[0]], [1], 3), r"source vertex \[0\] is not a position"),
     (lambda: sr.Graph(np.zeros((2, 2), int), [0, 1], 3), r"source vertices have shape \(2, 2\)"),
     (lambda: sr.Graph(np.ma.array([0], mask=[True]), [1], 3), "edges have no mask"),
     (lambda: sr.Graph(0, 1, 3), "the source vertices must be a sequence of integers, not 0"),
@@ -334,7 +346,7 @@ def test_lists_are_taken_for_arrays() -> None:
     (lambda: sr.Matrix(GOOD, sr.min_plus, [["a"], "b"]), r"vertex 0 is called \['a'\], which is not hashable"),
     (lambda: sr.Reachability([[1, 1], [0, 1]]), "closure must be a PackedMatrix.*reach"),
     (lambda: sr.Reachability(REACH.closure, 5), "names must be a sequence"),
-    (lambda: REACH.pairs([[0, 1], [1]], 0), "positions of vertices are no array"),
+    (lambda: REACH.pairs([[0, 1], [1]], 0), "positions of vertices are not an array"),
     (lambda: NAMED_REACH.pairs(3, ["b"]), "sources and targets must be sequences of vertices, not 3"),
 ])
 def test_what_a_constructor_cannot_take_is_named(call: Callable[[], Any], message: str) -> None:

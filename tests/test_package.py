@@ -45,11 +45,12 @@ kernels
 algorithms
 graphs
 files
+scale
 operands
 solvers
 results
 api
-explain
+teach
 cli
 __main__
 """.split("\n")
@@ -157,6 +158,7 @@ HEAVY = "numba llvmlite scipy rich networkx matplotlib cupy pymetis jax".split()
 # Modules of ours that are loaded where they are used although they need no other package: most calls do without them.
 LATE = {
     "semiring.results.path_stacks": "paths are asked for by one verb, and need the searches",
+    "semiring.results.nearest": "what a plan for it gives, whose other verbs do without",
     "semiring.solvers.search": "vertices by name, for the same verb",
     "semiring.cli.demo": "a command that few give", "semiring.cli.plot": "pictures",
     "semiring.kernels.cpu.compile.cache": "what `info` says of the cache",
@@ -166,6 +168,7 @@ LATE = {
     "semiring.kernels.cpu.dense.objects": "an engine, made when it first runs",
     "semiring.kernels.cpu.sparse.search": "an engine, made when it first runs",
     "semiring.kernels.cpu.sparse.fronts": "an engine, made when it first runs",
+    "semiring.kernels.cpu.sparse.walks": "an engine, made when it first runs",
     "semiring.kernels.cpu.sparse.product": "an engine, made when it first runs",
     "semiring.kernels.cpu.sparse.substitution": "an engine, made when it first runs",
     "semiring.kernels.cpu.sparse.objects": "an engine, made when it first runs",

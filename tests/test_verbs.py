@@ -19,7 +19,7 @@ import semiring as sr
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.operands.devices import gpu_name
 from semiring.operands.read import READERS
-from semiring.solvers import sparse_factors
+from semiring.solvers import sparse_substitution
 from semiring.solvers import task as tasks
 from semiring.solvers.costs import factoring_share
 
@@ -456,6 +456,7 @@ def test_a_plan_says_what_its_verb_lacks_and_needs() -> None:
             raise sr.SemiringError("no GPU was found: there is one")
 
 
+@pytest.mark.usefixtures("by_numpy")  # one engine throughout: another one factors anew
 @pytest.mark.parametrize("S", [sr.min_plus, sr.plus_times, sr.shortest_hops], ids=lambda S: S.name)
 def test_progress_of_a_sparse_closure_is_of_the_whole(S: sr.Semiring, monkeypatch: pytest.MonkeyPatch) -> None:
     """Factoring has its predicted share, and the rows of the answer have the rest."""
@@ -463,13 +464,13 @@ def test_progress_of_a_sparse_closure_is_of_the_whole(S: sr.Semiring, monkeypatc
     grid = sr.as_graph(nx.convert_node_labels_to_integers(nx.grid_2d_graph(n, n)))
     weights = S.array([(1e-3, 1)] * len(grid)) if S.is_record else np.full(len(grid), 1e-3)
     graph = sr.Graph(grid.sources, grid.targets, grid.n, weights, directed=False)
-    eliminate = sparse_factors.eliminate
+    eliminate = sparse_substitution.eliminate
 
     def watched(*given: Any) -> None:
         eliminate(*given)
         factored.append(len(shares))
 
-    monkeypatch.setattr(sparse_factors, "eliminate", watched)
+    monkeypatch.setattr(sparse_substitution, "eliminate", watched)
     sr.closure(graph, S, method="sparse", progress=shares)
     (while_factoring,) = factored
     share = factoring_share(sr.plan(graph, S, method="sparse"))

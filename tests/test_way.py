@@ -21,7 +21,7 @@ HOMES = (Path(sr.__file__).parent, Path(interface.__file__).parent, Path(interfa
 
 
 def way(call: Callable[[], Any]) -> list[str]:
-    """The files in the order in which functions of theirs are called; calls within a file are no step."""
+    """The files in the order in which functions of theirs are called; calls within a file are not a step."""
     call()
     call()
     files: list[str] = []

@@ -19,6 +19,7 @@ from semiring.kernels.cpu.compile.plain import compiled
 
 from .analysis import Analysis
 from .ordering import Spread
+from .pattern import Index
 
 CHUNK = 64  # right-hand sides that are solved together
 LANES = 16  # columns of a front are rounded up to such a multiple
@@ -161,6 +162,50 @@ def _paths(first: Any, pointer: Any, parent: Any, owner: Any, places: Any) -> An
                 total += float(s) * (s + u) * (end - begin)
                 a = parent[a]
     return total
+
+
+def work_between(analysis: Analysis, starts: Index, ends: Index) -> tuple[float, float]:
+    """The terms of the rows of some vertices, up the tree from each of them and down to some others only.
+
+    Second, the steps of k of all products with blocks of factors, where all rows are solved together.
+
+    Examples
+    --------
+    Of a path of three, where the other two make the supernode above the first: 1 · 2 and 2 · 2 terms up from the
+    first, and down to it 1 · 1 terms, which the last does not need.
+
+    >>> from semiring.algorithms.sparse.analysis import analyse
+    >>> found = analyse(np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1]), method="levels", leaf=0, merge=False)
+    >>> work_between(found, np.array([0]), np.array([2]))[0], work_between(found, np.array([0]), np.array([0]))[0]
+    (6.0, 7.0)
+    """
+    a = analysis
+    terms, steps = _between(a.first, a.pointer, a.parent, a.owner, a.place[starts], a.place[ends])
+    return float(terms), float(steps)
+
+
+@compiled
+def _between(first: Any, pointer: Any, parent: Any, owner: Any, starts: Any, ends: Any) -> Any:
+    up, wanted, climbed = np.zeros(len(parent)), np.zeros(len(parent), np.int64), np.zeros(len(parent), np.int64)
+    terms, down, steps = 0.0, 0.0, 0.0
+    for a in range(len(parent) - 1, -1, -1):
+        s, u = first[a + 1] - first[a], pointer[a + 1] - pointer[a]
+        up[a] = float(s) * (s + u) + (up[parent[a]] if parent[a] >= 0 else 0.0)
+    for v in ends:
+        a = owner[v]
+        while a >= 0 and not wanted[a]:
+            wanted[a] = 1
+            steps += pointer[a + 1] - pointer[a]
+            down += float(first[a + 1] - first[a]) * (pointer[a + 1] - pointer[a])
+            a = parent[a]
+    for v in starts:
+        a = owner[v]
+        terms += up[a]
+        while a >= 0 and not climbed[a]:
+            climbed[a] = 1
+            steps += 2 * (first[a + 1] - first[a])
+            a = parent[a]
+    return terms + len(starts) * down, steps
 
 
 @lru_cache(1024)

@@ -1,4 +1,4 @@
-"""Measure Boolean matrices of one bit an entry on the CPU beside other libraries, and write the README's table.
+"""Measure Boolean matrices of one bit an entry on the CPU beside peers; its table is in docs/site/benchmarks.md.
 
     python docs/benchmarks/boolean.py [--threads 2] [--quick] [--write]
 

@@ -1,7 +1,7 @@
 """Transitive closure on one GPU, one bit a pair: products, closures, and the way from a host array and back.
 
-    python docs/benchmarks/boolean_gpu.py                        print the table
-    python docs/benchmarks/boolean_gpu.py --readme README.md     and write it between the README's markers
+    python docs/benchmarks/boolean_gpu.py             print the tables
+    python docs/benchmarks/boolean_gpu.py --write     and write them into docs/site/benchmarks.md
 
 T is 10¹² multiply-adds (one "and", one "or") a second. The limit is what 1-bit matrix instructions reach on an H200
 with their operands in shared memory. Operands are packed and on the device unless the row says otherwise, the right
@@ -16,7 +16,6 @@ import platform
 import statistics
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -218,7 +217,7 @@ def main() -> None:
     parser.add_argument("--products", type=int, nargs="*", default=[8192, 16384, 32768, 65536])
     parser.add_argument("--closures", type=int, nargs="*", default=[8192, 16384, 32768, 65536, 262144])
     parser.add_argument("--host", type=int, default=65536, help="order of the closure from and to the host; 0 for none")
-    parser.add_argument("--readme", type=Path, help="file to write the table into, between its markers")
+    parser.add_argument("--write", action="store_true", help="write the table of docs/site/benchmarks.md")
     options = parser.parse_args()
     import cupy
 
@@ -237,8 +236,8 @@ def main() -> None:
     if options.host:
         text.append(grid_of(["work", "time"], from_the_host(options.host)))
         print("\n" + text[-1], flush=True)
-    if options.readme:
-        insert(options.readme, "boolean-gpu-benchmark", "\n\n".join(text))
+    if options.write:
+        insert("boolean-gpu-benchmark", "\n\n".join(text))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Measure the CPU engine beside its peers, in one run, and write the README's table.
+"""Measure the CPU engine beside its peers, in one run; its table is in docs/site/benchmarks.md.
 
     python docs/benchmarks/cpu.py [--threads 2] [--quick] [--write]
 
@@ -260,7 +260,7 @@ def first_calls() -> list[Row]:
     """
     rows = []
     for work, code, need in (
-        ("the first example above, whole process", example, "1.0 s"),
+        ("the first example of README.md, whole process", example, "1.0 s"),
         ("a sparse closure of 2,000 vertices, whole process", path + "    sr.closure(A, sr.min_plus)", ""),
         ("factors of it and a row, whole process", path + "    sr.factor(A, sr.min_plus).row(0)", ""),
         ("compiling min-plus for dense matrices", warm.replace("SPARSE", "False"), "2.5 s"),

@@ -1,7 +1,7 @@
 """Products, closures and stacks on one GPU, with the share of what the instructions used allow.
 
-    python docs/benchmarks/gpu.py --sizes 4096 16384            print the table
-    python docs/benchmarks/gpu.py --readme README.md            and write it between the README's markers
+    python docs/benchmarks/gpu.py --sizes 4096 16384     print the tables
+    python docs/benchmarks/gpu.py --write                  and write them into docs/site/benchmarks.md
 
 T is 10¹² multiply-adds (one ⊗ and one ⊕) a second. The limit is the inner loop alone, its operands already in shared
 memory, as it was measured on an H200; on other GPUs only the rates are meaningful. Data are on the device unless the
@@ -214,7 +214,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", default=[512, 1024, 4096, 16384, 32768, HUGE])
     parser.add_argument("--only", nargs="+", choices=["products", "closures", "stacks", "overhead"])
-    parser.add_argument("--readme", type=Path, help="file to write the table into, between its markers")
+    parser.add_argument("--write", action="store_true", help="write the table of docs/site/benchmarks.md")
     options = parser.parse_args()
     wanted = options.only or ["products", "closures", "stacks", "overhead"]
     import cupy
@@ -233,8 +233,8 @@ def main() -> None:
             rows, head = {"stacks": stacks, "overhead": overhead}[name](), ("work", "time")
         text.append(grid_of(head, rows))
         print("\n" + text[-1], flush=True)
-    if options.readme:
-        insert(options.readme, "gpu-benchmark", "\n\n".join(text))
+    if options.write:
+        insert("gpu-benchmark", "\n\n".join(text))
 
 
 if __name__ == "__main__":

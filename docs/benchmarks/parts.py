@@ -1,6 +1,6 @@
-"""What a part costs beside the whole: paths within a limit, tables of some columns, one path from factors.
+"""What a part costs beside the whole: paths within a limit, tables of some columns, one pair and one path from factors.
 
-    python docs/benchmarks/parts.py [--quick]
+    python docs/benchmarks/parts.py [--quick] [--pairs]
 
 On a grid whose edges have random lengths, prepared. Every line is a ratio of medians within this run, both sides in
 turn.
@@ -52,21 +52,47 @@ def measured(side: int) -> None:
          lambda: sr.closure_rows(G, sources=many)[:, few]),
         (f"{len(many)} × {len(few)} table of factors", lambda: F.rows(many, targets=few), "whole rows",
          lambda: F.rows(many)[:, few]),
-        ("one path from factors", lambda: F.path(0, n - 1), "by a search", lambda: sr.path(G, source=0, target=n - 1)),
-        ("a short one from factors", lambda: F.path(middle, middle + 3), "by a search",
-         lambda: sr.path(G, source=middle, target=middle + 3)),
     ]
+    show(n, lines)
+
+
+def pairs(side: int) -> None:
+    """Print the lines of one pair of vertices in one grid, from corner to corner and beside each other."""
+    import numpy as np
+
+    import semiring as sr
+
+    G, n, middle = grid(side), side * side, side * side // 2 + side // 2
+    F = sr.factor(G)
+    for a, b, where in ((0, n - 1, "corners"), (middle, middle + 3, "near")):
+        assert np.asarray(F.rows([a], targets=[b]))[0, 0] == F.row(a)[b]
+        assert F.path(a, b) == sr.path(G, source=a, target=b)
+        show(n, [
+            (f"one pair from factors, {where},", lambda a=a, b=b: F.rows([a], targets=[b]), "its row",
+             lambda a=a: F.row(a)),
+            (f"its path from factors, {where},", lambda a=a, b=b: F.path(a, b), "the row alone", lambda a=a: F.row(a)),
+            (f"its path from factors, {where},", lambda a=a, b=b: F.path(a, b), "by a search",
+             lambda a=a, b=b: sr.path(G, source=a, target=b)),
+        ])
+
+
+def show(n: int, lines: list[tuple[str, Any, str, Any]]) -> None:
+    """Print the medians of two calls each, and their ratio."""
     for what, ours, other, theirs in lines:
         first, second = in_turn(ours, theirs)
-        print(f"n = {n}: {what} {seconds(first)}, {other} {seconds(second)}, {first / second:.2f}×")
+        print(f"n = {n}: {what} {seconds(first)}, {other} {seconds(second)}, {first / second:.3f}×")
 
 
 def main() -> None:
     """Print the lines."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="a small grid only")
-    for side in (60,) if parser.parse_args().quick else (60, 300):
+    parser.add_argument("--pairs", action="store_true", help="one pair and one path from factors only")
+    chosen = parser.parse_args()
+    for side in () if chosen.pairs else (60,) if chosen.quick else (60, 300):
         measured(side)
+    for side in (100,) if chosen.quick else (100, 300, 500):
+        pairs(side)
 
 
 if __name__ == "__main__":

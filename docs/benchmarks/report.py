@@ -1,4 +1,4 @@
-"""What all benchmarks share: medians, rows and tables, the cores they run on, and where in the README a table goes."""
+"""What all benchmarks share: medians, rows and tables, the cores they run on, and the page that their tables go to."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-README = Path(__file__).parents[2] / "README.md"
+PAGE = Path(__file__).parents[1] / "site" / "benchmarks.md"
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,9 @@ def once(run: Callable[[], object], repeat: int = 1) -> float:
 
 
 def grid_of(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table in Markdown."""
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, ["---"] * len(head), *rows))
+    """A table in Markdown; a bar in a cell is escaped, or it would end the cell."""
+    lines = (head, ["---"] * len(head), *rows)
+    return "\n".join("| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |" for cells in lines)
 
 
 def table(rows: list[Row], threads: int) -> str:
@@ -72,21 +73,21 @@ def table(rows: list[Row], threads: int) -> str:
 
 
 def main(what: str | None, name: str, rows: Callable[[bool], list[Row]]) -> None:
-    """Pin the process to some cores, run all rows, print them, and with --write put them into the README.
+    """Pin the process to some cores, run all rows, print them, and with --write put them into the site's page.
 
     Parameters
     ----------
     what : str
         For --help.
     name : str
-        Of the table's markers in the README.
+        Of the table's markers in the page.
     rows : callable
         Is told whether small sizes are wanted.
     """
     parser = argparse.ArgumentParser(description=what, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
-    parser.add_argument("--write", action="store_true", help="write the README's table")
+    parser.add_argument("--write", action="store_true", help="write the table of docs/site/benchmarks.md")
     options = parser.parse_args()
     os.environ["SEMIRING_COMPILE"] = "always"  # ratios are of compiled code; first calls say otherwise
     if hasattr(os, "sched_setaffinity"):
@@ -96,11 +97,11 @@ def main(what: str | None, name: str, rows: Callable[[bool], list[Row]]) -> None
     text = table(rows(options.quick), options.threads)
     print(text)
     if options.write:
-        insert(README, name, text)
+        insert(name, text)
 
 
-def insert(page: Path, name: str, text: str) -> None:
-    """Put a text between the markers of this name, in place of what is there."""
+def insert(name: str, text: str, page: Path = PAGE) -> None:
+    """Put a text between the markers of this name, in place of what stands there."""
     begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
     whole = page.read_text(encoding="utf-8")
     if begin not in whole or end not in whole:

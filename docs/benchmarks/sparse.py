@@ -1,4 +1,4 @@
-"""Measure elimination on sparse structure beside its peers, in one run, and write the README's table.
+"""Measure elimination on sparse structure beside its peers, in one run; its table is in docs/site/benchmarks.md.
 
     python docs/benchmarks/sparse.py [--threads 2] [--quick] [--write]
 

@@ -1,1 +1,1 @@
-"""Blocks that are no arrays: packed bits, bit planes, compressed rows."""
+"""Blocks that are not arrays: packed bits, bit planes, compressed rows."""

@@ -134,7 +134,7 @@ def stays_non_negative(S: Semiring, dtype: np.dtype, facts: DeviceFacts, length:
 
 @lru_cache(1024)
 def _keeps_signs(S: Semiring, dtype: np.dtype) -> bool | None:
-    """Whether ⊗ multiplies, where it gives no negative number for others; None where it may, or ⊕ is no min or max."""
+    """Whether ⊗ multiplies, where it gives no negative number for others; None where it may, or ⊕ is not min or max."""
     low = general_on_device(S, dtype)
     if len(low.components) != 1 or not low.add.is_plain("minimum", "maximum"):
         return None

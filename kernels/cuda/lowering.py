@@ -18,7 +18,7 @@ class Codes(NamedTuple):
 
     encode: str = "{0}"
     decode: str = "{0}"
-    leaves: str = "false"  # whether an element of a result is none that the data's dtype holds
+    leaves: str = "false"  # whether the data's dtype cannot hold an element of a result
 
 
 SAME = Codes()
@@ -57,7 +57,7 @@ class CudaLowering(Lowering):
 
     @property
     def may_leave(self) -> bool:
-        """Whether a result may be none that the data's dtype holds."""
+        """Whether a result may be one that the data's dtype cannot hold."""
         return self.codes.leaves != SAME.leaves
 
     def empty(self, shape: tuple[int, ...]) -> Any:

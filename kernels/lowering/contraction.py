@@ -63,7 +63,7 @@ def whole_step(low: Lowering, mul: Expression) -> Expression | None:
 
     Minima and sums compete for the same units of many CPUs, which multiply and add in others: so many sums are spelt as
     products with 1, to the bit the same, that there are as many of the ones as of the others. None where elements are
-    no floats, or where what lies between ⊗ and ⊕ has another dtype.
+    not floats, or where what lies between ⊗ and ⊕ has another dtype.
 
     Examples
     --------

@@ -95,7 +95,7 @@ def narrow(S: Semiring, value: Any, dtype: np.dtype) -> Any:
     """A weight that `widen` arithmetic found, in the data's own dtype."""
     if dtype.kind not in "iu" or not S.is_tropical:
         return value
-    if isinstance(value, (float, np.floating)) and np.isinf(value):  # integers of any size are none
+    if isinstance(value, (float, np.floating)) and np.isinf(value):  # integers of any size have no infinity
         return cast_constant(float(value), dtype)
     # A weight that leaves the dtype is still worth telling: as a Python int. So does one that would read as infinite.
     limits = np.iinfo(dtype)

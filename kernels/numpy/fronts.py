@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from semiring.algebra.laws import full
 from semiring.kernels.interface import CloseFront, ElementKernel, Report
 from semiring.kernels.lowering.base import Lowering
 
@@ -14,7 +15,7 @@ from .dense import operations
 if TYPE_CHECKING:
     from semiring.algorithms.sparse.analysis import Analysis
 
-TOGETHER = 256  # rows of the answer that are computed at once where that is no loop in Python
+TOGETHER = 256  # rows of the answer that are computed at once where that is not a loop in Python
 
 Panel = tuple[np.ndarray, np.ndarray, np.ndarray]  # S*, S* ⊗ F[S, U], F[U, S] ⊗ S*
 
@@ -86,19 +87,19 @@ class ArrayFronts:
 
     def rows(
         self, sources: np.ndarray, out: np.ndarray, *, reflexive: bool = True, settled: bool = False,
-        targets: np.ndarray | None = None, thread_count: int | None = None,
+        targets: np.ndarray | None = None, ends: np.ndarray | None = None, thread_count: int | None = None,
     ) -> None:
-        """Rows of A*, or of A⁺."""
+        """Rows of A*, or of A⁺; of some columns, if `ends` says which."""
         targets = np.arange(len(sources)) if targets is None else targets
         for begin in range(0, len(sources), self._together):
             some = slice(begin, begin + self._together)
-            out[targets[some]] = self._rows(sources[some], reflexive, settled)
+            out[targets[some]] = self._rows(sources[some], reflexive, settled, ends)
 
-    def _rows(self, sources: np.ndarray, reflexive: bool, settled: bool) -> np.ndarray:
-        """Rows of some sources: up to the roots from where they are eliminated, and down everywhere."""
+    def _rows(self, sources: np.ndarray, reflexive: bool, settled: bool, ends: np.ndarray | None) -> np.ndarray:
+        """Rows of some sources: up to the roots from where they are eliminated, and down to where they are wanted."""
         a, kernel, one = self.analysis, self._kernel, self.lowering.unit
         x, starts, line = kernel.zeros((len(sources), a.n)), a.place[sources], np.arange(len(sources))
-        x[line, starts] = one
+        x[line, starts] = full(x[line, starts], one)  # whose elements may be tuples
         for k in self._above(starts):
             S, U = self._parts(k)
             D, R, _ = self._panels[k]
@@ -106,15 +107,23 @@ class ArrayFronts:
             kernel.multiply_add(beyond, x[:, S], R)
             x[:, U] = beyond
             kernel.right(x[:, S], D)
-        for k in reversed(range(len(a.parent))):
+        for k in reversed(range(len(a.parent)) if ends is None else self._above(self._needed(starts, ends, reflexive))):
             S, U = self._parts(k)
             kernel.multiply_add(x[:, S], x[:, U], self._panels[k][2])
         if not reflexive:
             for row, v in enumerate(starts.tolist()):
                 x[row, v] = self._cycle(x[row : row + 1], v)
         elif settled:
-            x[line, starts] = one
-        return np.asarray(x[:, a.place])
+            x[line, starts] = full(x[line, starts], one)
+        return np.asarray(x[:, a.place if ends is None else a.place[ends]])
+
+    def _needed(self, starts: np.ndarray, ends: np.ndarray, reflexive: bool) -> np.ndarray:
+        """The places of the vertices that are wanted, and of those before the sources where walks have edges."""
+        if reflexive:
+            return self.analysis.place[ends]
+        pointer, rows, _ = self.analysis.columns
+        before = [rows[pointer[v] : pointer[v + 1]] for v in starts.tolist()]
+        return np.concatenate([self.analysis.place[ends], *before])
 
     def _above(self, starts: np.ndarray) -> list[int]:
         """The supernodes of some vertices and all that are above them, in the order of elimination."""

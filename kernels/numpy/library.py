@@ -18,7 +18,7 @@ STEP = 256  # halves of a product are a multiple of so many rows, columns or ter
 
 
 def check_shapes(C: Any, A: Any, B: Any) -> None:
-    """Refuse stacks of matrices that are no product C ← A ⊗ B.
+    """Refuse stacks of matrices that are not a product C ← A ⊗ B.
 
     Raises
     ------

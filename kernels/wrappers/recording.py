@@ -59,13 +59,15 @@ class Recording:
     ----------
     tile : int
         Order of a block that `close` is asked for.
+    align : int
+        What the bounds of blocks are multiples of.
     """
 
     align = 1
     place = "nowhere"
 
-    def __init__(self, tile: int):
-        self.tile, self.calls = tile, list[Call]()
+    def __init__(self, tile: int, align: int = 1):
+        self.tile, self.align, self.calls = tile, align, list[Call]()
         self._made = 0
 
     @property

@@ -16,7 +16,7 @@ def whole_number(value: Any, what: str, least: int, most: int | None = None) -> 
     Raises
     ------
     SemiringError
-        When it is no whole number, or outside its limits.
+        When it is not a whole number, or outside its limits.
     """
     try:
         number = None if isinstance(value, bool) else index(value)
@@ -48,5 +48,5 @@ def array_of(values: Any, what: str) -> np.ndarray:
             if any(isinstance(value, (bool, np.bool_)) for value in objects.flat):
                 return objects
     except (ValueError, TypeError, OverflowError) as e:
-        raise SemiringError(f"{what} are no array: {e}") from None
+        raise SemiringError(f"{what} are not an array: {e}") from None
     return array

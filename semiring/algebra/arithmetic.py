@@ -164,6 +164,12 @@ class Arithmetic:
         function = numpy_function(outputs, 1, self._work, (np.dtype(bool),))
         return np.broadcast_to(function(self._widened(x))[0], np.shape(x))
 
+    def is_zero(self, x: Any) -> np.ndarray:
+        """Where x is zero; of objects each is compared as a whole, also where it is a tuple."""
+        if self.dtype.kind == "O":
+            return np.asarray(np.frompyfunc(lambda e: _is(e, self.zero), 1, 1)(x), bool)
+        return np.asarray(x == self.zero)
+
     def split(self, x: Any) -> tuple[Any, ...]:
         """The components of an array of elements."""
         return tuple(x[f] for f in self.dtype.names) if self.dtype.names else (x,)

@@ -44,7 +44,7 @@ def saturating_min_plus(M: int) -> Semiring:
     Raises
     ------
     SemiringError
-        When M is no whole number of at least 1.
+        When M is not a whole number of at least 1.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def k_best(k: int) -> Semiring:
     Raises
     ------
     SemiringError
-        When k is no whole number from 1 to 8.
+        When k is not a whole number from 1 to 8.
 
     Notes
     -----

@@ -19,7 +19,7 @@ def cast_constant(value: Any, dtype: np.dtype) -> np.generic:
     Raises
     ------
     OverflowError
-        When the number has no place in the dtype. Rounding is no reason, but that a finite number becomes infinite,
+        When the number has no place in the dtype. Rounding is not a reason, but that a finite number becomes infinite,
         or loses digits because it is so small, is one.
     """
     if dtype.kind == "c":

@@ -37,7 +37,7 @@ def checked_fields(name: str, fields: Mapping[str, Any] | Iterable[tuple[str, An
     Raises
     ------
     SemiringError
-        When they are not names with dtypes, or a dtype is none that components may have.
+        When they are not names with dtypes, or a dtype is not one that components may have.
     """
     try:
         pairs = dict(fields.items() if isinstance(fields, Mapping) else fields)
@@ -162,13 +162,16 @@ def check_neutral(S: Semiring, A: Any) -> None:
 
 
 def refuse(S: Semiring, report: laws.LawReport) -> None:
-    """Operations that are no semiring's have products only."""
+    """Operations that do not make a semiring have products only."""
     if not report.failures or S.product_only:
         return
     failed = report.failures[0]
-    no_element = any(x is not None and np.any(laws.is_nan(np.asarray(x))) for x in (failed.left, failed.right))
+    assert failed.breach
+    one = np.empty(1, failed.breach.arithmetic.dtype)
+    no_element = any(laws.is_nan(laws.full(one, x))[0] for x in (failed.left, failed.right))
     hint = "; NaN is not an element, so leave infinities out with carrier=np.isfinite, say" if no_element else ""
     raise LawError(
         f"{S.name} is not a semiring: {failed}{hint}. Correct the operations, name the carrier "
-        "in which the law holds (carrier=…), or pass product_only=True to use it for bare matrix products"
+        "in which the law holds (carrier=…), or pass product_only=True to use it for bare matrix products",
+        failures=report.failures,
     )

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from .tables import html_table
+from .verbs import verb
+from .witnesses import Breach
 
 if TYPE_CHECKING:
+    from semiring.teach.witness import LawGraph
+
     from .samples import Elements
 
 COMBINED = 4096  # combinations of notable elements that a law is tried on, at most
 RANDOM = 256  # combinations with random elements
 ENOUGH = 12  # random elements on which a flag must hold to be relied on
-TOLERANCE = {2: 3e-2, 4: 2e-4, 8: 1e-9}  # by the bytes of a float: rounding is no breach of a law
+TOLERANCE = {2: 3e-2, 4: 2e-4, 8: 1e-9}  # by the bytes of a float: rounding is not a breach of a law
 
 
 class Arithmetic(Protocol):
@@ -91,22 +96,48 @@ FLAGS = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was found of one law; `witness` holds the elements that break it, `left` and `right` the sides.
+    """What was found of one law.
 
     Attributes
     ----------
+    law : Law
     holds : bool
         No element was found that breaks it.
     proven : bool
         It follows from the expressions, or no other elements are there, or it held on enough random ones.
+    breach : Breach or None
+        What breaks it.
+    witness : tuple
+        The simplest elements that break it, of those that were tried: small whole numbers first, ∞ last.
+    left, right : element or None
+        The two sides of the law at the witness.
     """
 
     law: Law
     holds: bool
-    witness: tuple[Any, ...] = ()
-    left: Any = None
-    right: Any = None
     proven: bool = True
+    breach: Breach | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def witness(self) -> tuple[Any, ...]:
+        return self.breach.simplest[0] if self.breach else ()
+
+    @property
+    def left(self) -> Any:
+        return self.breach.simplest[1] if self.breach else None
+
+    @property
+    def right(self) -> Any:
+        return self.breach.simplest[2] if self.breach else None
+
+    def graph(self) -> LawGraph | None:
+        """A small graph on which the order of elimination changes the answer, because the law fails; else None."""
+        drawn: LawGraph | None = verb("LawGraph").of(self)
+        return drawn
+
+    def _repr_html_(self) -> str:
+        graph = self.graph()
+        return f"<p>{html.escape(str(self))}</p>" + ("" if graph is None else graph._repr_html_())
 
     def __str__(self) -> str:
         if self.holds and self.proven:
@@ -122,7 +153,8 @@ class LawReport:
     """Verdicts on the axioms, the star and the flags of one algebra over one set of samples.
 
     `check_laws` makes one; it prints as a table, and iterating over it gives all verdicts. A verdict has the law,
-    whether it `holds`, and where it does not a `witness` of elements with the two sides, `left` and `right`.
+    whether it `holds`, and where it does not a `witness` of elements with the two sides, `left` and `right`, and
+    perhaps a `graph()` on which the order of elimination changes the answer.
 
     Attributes
     ----------
@@ -236,14 +268,14 @@ def judge(law: Law, S: Arithmetic, notable: np.ndarray, random: np.ndarray, prov
     way of which something leaves the dtype's range say nothing.
     """
     everything = np.concatenate([notable, random])
-    elements = [everything[c] for c in _combinations(law.arity, len(notable), len(random))]
+    combinations = _combinations(law.arity, len(notable), len(random))
+    elements = [everything[c] for c in combinations]
     watched = _Watched(S, elements)
     left, right = law.sides(watched, *elements)
     failed = np.flatnonzero(~(equal(left, right) if law.exact else watched.agree(left, right)))
     if not failed.size:
         return Verdict(law, True, proven=proven)
-    f = failed[0]
-    return Verdict(law, False, tuple(e[f] for e in elements), left[f], right[f])
+    return Verdict(law, False, breach=Breach(law, S, everything, tuple(c[failed] for c in combinations)))
 
 
 @lru_cache(64)

@@ -131,6 +131,28 @@ def in_order(S: Any) -> Semiring:
     return _two_stages(first, second)
 
 
+def is_forgotten(S: Semiring, pairs: np.ndarray, sums: np.ndarray) -> np.ndarray:
+    """Where a pair has a better second component than the sum that it is in, of an algebra with stages.
+
+    A path on which another edge decides would rather have had the pair.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> S = in_order((sr.max_min, sr.min_plus))
+    >>> pairs = S.array([(9, 6), (5, 1), (5, 7)])
+    >>> is_forgotten(S, pairs, full(pairs, pairs[0])).tolist()
+    [False, True, False]
+    """
+    assert S.stages is not None
+    A, first = S.over(pairs.dtype), S.stages[0]
+    tied = pairs.copy(), sums.copy()  # in the first component, so that the second one decides
+    for f, _ in zip(pairs.dtype.names or (), first.components_of(first.one), strict=False):
+        for part in tied:
+            part[f] = A.one[f]
+    return ~np.asarray(equal(A.add(*tied), tied[1]), bool)
+
+
 def _checked(first: Semiring | str, second: Semiring | str) -> tuple[Semiring, Semiring]:
     found = algebra(first), algebra(second)
     for S in found:
@@ -176,8 +198,8 @@ def _pairs(first: Semiring, second: Semiring, fields: tuple[str, ...] | None) ->
 def _two_stages(first: Semiring, second: Semiring) -> Semiring:
     why = _no_stages(first, second)
     if why:
-        raise LawError(f"{first.name}, then {second.name}: there is no algebra of these pairs, and no way in two "
-                       f"stages, since {why}")
+        raise LawError(f"{first.name}, then {second.name}: there is no algebra of these pairs, and they cannot be "
+                       f"taken in two stages, since {why}")
     pair = _Pair(first, second)
     made = Semiring(
         f"{first.name}, then {second.name}", f"(pairs, {first.name} decides, {second.name} breaks ties)",

@@ -33,12 +33,12 @@ class Lift:
     Attributes
     ----------
     absent : float
-        The number that becomes zero: the weight of an edge that is not there.
+        The number that becomes zero: the weight of a missing edge.
 
     Raises
     ------
     SemiringError
-        When the elements are no records; when what `declared` gives are not the components of an element, or no number
+        When the elements are not records; when what `declared` gives are not the components of an element, or no number
         becomes zero.
 
     Examples
@@ -50,7 +50,7 @@ class Lift:
 
     def __init__(self, S: Semiring, declared: Callable[[np.ndarray], Any]):
         if not S.is_record:
-            raise SemiringError(f"{S.name}: lift= makes records of numbers, and its elements are none; fields= "
+            raise SemiringError(f"{S.name}: lift= makes records of numbers, and its elements are not records; fields= "
                                 "declares the components of one")
         if not callable(declared):
             raise SemiringError(f"{S.name}: lift must be a function of an array of numbers, such as {EXAMPLE}")
@@ -63,7 +63,7 @@ class Lift:
             elements = " and ".join(f"{show(e)} of {show(x)}" for x, e in zip(numbers, made, strict=True))
             raise SemiringError(
                 f"{S.name}: lift makes {elements}, and not zero, {show(zero)}, so that no number is the weight of an "
-                f"edge that is not there; write it as in {EXAMPLE}"
+                f"missing edge; write it as in {EXAMPLE}"
             )
         self.absent = numbers[int(found[0])]
 

@@ -2,7 +2,7 @@
 
 A cycle of weight one among rounded weights (p_i / p_j, or p_i − p_j) comes out a little better than one as often as
 not. So a cycle improves only if it still does when each of its edges is made worse by what is unknown of it. Whole
-numbers are taken for exact, as is everything that is not a float.
+numbers are treated as exact, as is everything that is not a float.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def worse(S: Arithmetic, values: np.ndarray, epsilons: float = KNOWN, *, whole: 
 
 
 def worse_by(S: Arithmetic, values: np.ndarray, tol: float, relative: bool) -> np.ndarray:
-    """Each float made worse by a tolerance; what is infinite, or would be no element, stays.
+    """Each float made worse by a tolerance; what is infinite, or would leave the carrier, stays.
 
     Parameters
     ----------

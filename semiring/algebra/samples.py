@@ -205,7 +205,9 @@ def _inside(A: Arithmetic, candidates: np.ndarray) -> np.ndarray:
 
 
 def _distinct(array: np.ndarray) -> np.ndarray:
-    return np.unique(array)
+    """Each value of a vector without NaN once, in order: as `numpy.unique`, which imports masked arrays first."""
+    ordered = np.sort(array)
+    return ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])] if len(ordered) else ordered
 
 
 def _is_exhausted(dtype: np.dtype) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pickle import PicklingError
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,11 @@ from .proofs import proven_flags
 from .samples import Elements, elements, notable_elements
 from .tables import html_table
 from .vectors import flat_element, flattened
+from .verbs import verb
+
+if TYPE_CHECKING:
+    from semiring.teach.hasse import HasseDiagram
+    from semiring.teach.tables import OperationTables
 
 _LARGE = 1 << 26  # bytes; larger allocations are checked against free memory
 
@@ -49,7 +54,7 @@ class Semiring:
     lift : callable, optional
         The records that plain numbers stand for, so that weights may be numbers wherever a matrix or a graph comes in:
         ``lambda w: (w, np.where(w == np.inf, 0, 1))``. Takes an array of float64 and gives the components. One of the
-        numbers in zero has to become zero: the weight of an edge that is not there. When absent, numbers are refused.
+        numbers in zero has to become zero: the weight of a missing edge. When absent, numbers are refused.
     fields : mapping of str to dtype, or sequence of pairs, optional
         Components of an element that is a record, in order.
     dtype : ``object``, optional
@@ -81,7 +86,7 @@ class Semiring:
         As they were given, in native byte order.
     product_only : bool
     lift : Lift or None
-        As a function of arrays of numbers; `lift.absent` is the weight of an edge that is not there.
+        As a function of arrays of numbers; `lift.absent` is the weight of a missing edge.
     idempotent, selective, bounded, commutative : bool
         Whether the algebra has the law, as far as is proven or was declared.
 
@@ -92,8 +97,8 @@ class Semiring:
     TraceError
         When an operation has no expression.
     SemiringError
-        When `one` is missing, 0 or 1 is outside the carrier, no dtype holds both, `fields` or `dtype` is none that
-        elements may have, or `lift` does not make elements of numbers, and zero of one of them.
+        When `one` is missing, 0 or 1 is outside the carrier, no dtype holds both, `fields` or `dtype` is not one
+        that elements may have, or `lift` does not make elements of numbers, and zero of one of them.
 
     Warns
     -----
@@ -283,7 +288,8 @@ class Semiring:
         for flag, value in declared.items():
             verdict = report.flags.get(flag)
             if value and verdict is not None and not verdict.holds:
-                raise LawError(f"{self.name} was declared {flag}, but {verdict}; drop the flag or mend the operations")
+                raise LawError(f"{self.name} was declared {flag}, but {verdict}; drop the flag or mend the operations",
+                               failures=[verdict])
         self.idempotent, self.selective, self.bounded, self.commutative = (
             report.derived.get(f, False) if declared[f] is None else bool(declared[f]) for f in laws.FLAGS
         )
@@ -598,8 +604,8 @@ class Semiring:
         Raises
         ------
         SemiringError
-            When n is no whole number, or negative; the algebra cannot live in the dtype; or n² elements do not fit in
-            memory.
+            When n is not a whole number, or negative; the algebra cannot live in the dtype; or n² elements do not
+            fit in memory.
 
         Examples
         --------
@@ -803,6 +809,91 @@ class Semiring:
             if dtype in (np.dtype("i8"), np.dtype("f8"), np.dtype("?")):
                 return self.default_dtype
             raise
+
+    # What people look at
+
+    def table(self, elements: Sequence[Any] | np.ndarray | None = None, dtype: Any = None) -> OperationTables:
+        """The tables of ⊕ and ⊗, and the stars, of a few elements.
+
+        Parameters
+        ----------
+        elements : sequence or array, shape (count,), optional
+            At most 64 elements; of equal ones the first stays. When absent, all that 0, 1 and the samples make of each
+            other if these are at most 16, which shows a small algebra whole; else the ten simplest samples.
+        dtype : dtype or what `numpy.dtype` takes, optional
+            By default that of an array of elements, or the algebra's own.
+
+        Returns
+        -------
+        OperationTables
+            It prints as tables, and has `add`, `mul`, `star` and `elements` as arrays.
+
+        Raises
+        ------
+        SemiringError
+            When something is not an element, nothing or too much is given, the algebra cannot live in the dtype, or a
+            sum or product has no place in it.
+        TypeError
+            When NumPy knows no such dtype.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> print(sr.gcd_lcm.table([0, 1, 2, 3, 4]))
+        gcd-lcm on 5 elements, of which ⊕ and ⊗ make others, too
+        <BLANKLINE>
+        ⊕  0  1  2  3  4    ⊗  0  1  2   3   4    a  a*
+        0  0  1  2  3  4    0  0  0  0   0   0    0   1
+        1  1  1  1  1  1    1  0  1  2   3   4    1   1
+        2  2  1  2  1  2    2  0  2  2   6   4    2   1
+        3  3  1  1  3  1    3  0  3  6   3  12    3   1
+        4  4  1  2  1  4    4  0  4  4  12   4    4   1
+        """
+        made: OperationTables = verb("OperationTables").of(self, elements, dtype)
+        return made
+
+    def hasse(self, elements: Sequence[Any] | np.ndarray | None = None, dtype: Any = None) -> HasseDiagram:
+        """The natural order a ≤ b ⇔ a ⊕ b = b of an algebra whose ⊕ is idempotent, as a Hasse diagram.
+
+        Parameters
+        ----------
+        elements : sequence or array, shape (count,), optional
+            As for `table`.
+        dtype : dtype or what `numpy.dtype` takes, optional
+            As for `table`.
+
+        Returns
+        -------
+        HasseDiagram
+            It prints as levels, is a drawing in notebooks, and has `covers`, the pairs of neighbours, and `levels`.
+
+        Raises
+        ------
+        LawError
+            When ⊕ is not idempotent, or not known to be, or makes no order of the elements.
+        SemiringError
+            When something is not an element, nothing or too much is given, the algebra cannot live in the dtype, or a
+            sum or product has no place in it.
+        TypeError
+            When NumPy knows no such dtype.
+
+        Notes
+        -----
+        Where ⊕ takes the better of two, what is better is higher: in min-plus that is the smaller number.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> print(sr.min_plus.hasse([0, 1, float("inf")]))
+        Natural order of min-plus on 3 elements: a ≤ b where a ⊕ b = b
+          height 2: 0
+          height 1: 1
+          height 0: ∞
+          1 < 0
+          ∞ < 1
+        """
+        drawn: HasseDiagram = verb("HasseDiagram").of(self, elements, dtype)
+        return drawn
 
     # Copies, which are the same algebra
 

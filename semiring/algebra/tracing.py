@@ -66,12 +66,12 @@ class Symbol:
 
     @property
     def real(self) -> Symbol:
-        """The real part; the operand itself where it is no complex number."""
+        """The real part; the operand itself where it is not a complex number."""
         return Symbol(apply("real", self.expression))
 
     @property
     def imag(self) -> Symbol:
-        """The imaginary part; 0 where the operand is no complex number."""
+        """The imaginary part; 0 where the operand is not a complex number."""
         return Symbol(apply("imag", self.expression))
 
     def conjugate(self) -> Symbol:
@@ -220,7 +220,7 @@ def _select(conditions: Sequence[Any], choices: Sequence[Any], default: Any = 0)
     return default
 
 
-# Functions that are no ufuncs, and ufuncs that are other operations under another name.
+# Functions that are not ufuncs, and ufuncs that are other operations under another name.
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.where: where, np.clip: _clip, np.select: _select, np.round: lambda a, decimals=0: round(a, decimals),
     np.fix: lambda x: np.trunc(x), np.real: lambda val: val.real, np.imag: lambda val: val.imag,
@@ -254,7 +254,7 @@ def saturating_add(a: Any, b: Any) -> Any:
     Raises
     ------
     TraceError
-        When what stands beside a symbol is no number.
+        When what stands beside a symbol is not a number.
 
     Examples
     --------
@@ -293,7 +293,7 @@ def saturating_multiply(a: Any, b: Any) -> Any:
     Raises
     ------
     TraceError
-        When what stands beside a symbol is no number.
+        When what stands beside a symbol is not a number.
 
     Examples
     --------

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from semiring import __version__
 from semiring.solvers.methods import SCHEDULES
 
-from . import closure, commands, questions
+from . import closure, commands, questions, steps
 
 BAD_INPUT = 2
 
@@ -64,6 +64,12 @@ def parser() -> Parser:
     p.add_argument("--not-reflexive", action="store_true", help="A⁺ = A ⊗ A*: without the way of no edges")
     p.add_argument("--packed", action="store_true",
                    help="a bit for each pair, for --algebra boolean: 262,144 vertices take 8 GiB")
+    p.add_argument("--memory", metavar="SIZE",
+                   help="of a dense matrix in a .npy file or a zarr array: close it tile by tile within so much, such "
+                   "as 8G, into -o OUT.npy or OUT.zarr")
+    p.add_argument("--checkpoint", type=float, metavar="SECONDS",
+                   help="between commits, from which it goes on after a power cut")
+    p.add_argument("--resume", action="store_true", help="go on from the last commit, where there is one")
     p.add_argument("--method", default="auto", help=f"of the whole closure: {', '.join(SCHEDULES)}; chosen when absent")
     p.add_argument("--plot", type=Path, metavar="PNG", help="draw the matrix, or with --positions the best paths")
     p.add_argument("--positions", type=Path, metavar="CSV", help="places: vertex, x, y, or longitude and latitude")
@@ -80,7 +86,7 @@ def parser() -> Parser:
 
     p = command(
         "nearest", questions.run_nearest, "for every vertex the best of some places",
-        "Prints a line for each vertex: its name, the place (empty where no way leads), and the value.",
+        "Prints a line for each vertex: its name, the place (empty where no walk leads), and the value.",
     )
     _graph_arguments(p)
     places = p.add_mutually_exclusive_group(required=True)
@@ -116,6 +122,16 @@ def parser() -> Parser:
     p.set_defaults(weight=None)
 
     p = command(
+        "explain", steps.run_explain, "how a closure is computed, step by step",
+        "Of a graph of up to 12 vertices. With -o PAGE.html a page to step through, which needs no network.",
+    )
+    _graph_arguments(p)
+    p.add_argument("--method", default="floyd-warshall", help=f"{', '.join(SCHEDULES)}; the page offers all")
+    p.add_argument("--tile", type=int, default=2, metavar="N", help="vertices of a block, where the method has blocks")
+    p.add_argument("--positions", type=Path, metavar="CSV", help="places: vertex, x, y, or longitude and latitude")
+    p.add_argument("--title", help="of the page")
+
+    p = command(
         "laws", commands.run_laws, "try the laws of semirings on an algebra", "Ends with status 1 if one fails."
     )
     p.add_argument("algebra", metavar="ALGEBRA", help="a name from the catalogue, or FILE.py:NAME")
@@ -145,9 +161,9 @@ def _graph_arguments(p: Parser) -> None:
 def _file_arguments(p: Parser) -> None:
     p.add_argument("file", type=Path, metavar="FILE",
                    help="a graph: .csv .tsv .txt .mtx .gr .npy .npz .graphml, also compressed; - is standard input")
-    p.add_argument("-o", "--output", type=Path, metavar="OUT",
+    p.add_argument("-o", "--output", "--out", type=Path, metavar="OUT",
                    help="write to a file, which is replaced when the new one is whole: .csv .tsv; matrices also .npy "
-                   ".npz .mtx")
+                   ".npz .mtx; of `explain` .html")
     direction = p.add_mutually_exclusive_group()
     direction.add_argument("--directed", action="store_true", default=None, help="every edge goes one way")
     direction.add_argument("--undirected", action="store_false", dest="directed", help="every edge goes both ways")
@@ -170,7 +186,7 @@ def _weight_arguments(p: Parser) -> None:
 
 def _progress_arguments(p: Parser) -> None:
     p.add_argument("--progress", action=argparse.BooleanOptionalAction, default=None,
-                   help="tell on stderr how far the work is, also where that is no terminal; or never")
+                   help="tell on stderr how far the work is, also where that is not a terminal; or never")
 
 
 def _help(parser: Parser, arguments: argparse.Namespace) -> int:

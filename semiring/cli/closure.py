@@ -40,6 +40,8 @@ def run(arguments: argparse.Namespace) -> int:
     """The closure A* over any algebra."""
     if arguments.packed:
         return _packed(arguments)
+    if arguments.memory is not None or arguments.checkpoint is not None or arguments.resume:
+        return _to_file(arguments)
     some = arguments.source is not None or arguments.target is not None
     some = some or arguments.path or arguments.limit is not None
     _refuse(arguments, some)
@@ -66,6 +68,17 @@ def run(arguments: argparse.Namespace) -> int:
             write_matrix(C)
         if arguments.plot:
             _draw_heat_map(arguments, C)
+    return 0
+
+
+def _to_file(arguments: argparse.Namespace) -> int:
+    """The closure of a matrix in a file, tile by tile into another."""
+    if arguments.output is None:
+        raise SemiringError("--memory, --checkpoint and --resume are of closures that go to a file: give -o OUT.npy or "
+                            "-o OUT.zarr")
+    S = algebra_of(arguments.algebra)
+    closure(arguments.file, S, method=arguments.method, out=arguments.output, memory=arguments.memory,
+            checkpoint=arguments.checkpoint, resume=arguments.resume, progress=progress_of(arguments, "closure"))
     return 0
 
 
@@ -149,7 +162,7 @@ def _draw_map(
     graph, infinite = given.graph, infinities(given.S, given.A.callers_dtype)
     lost = next((pair for pair in found if not pair.walk), None)
     if lost is not None:
-        raise SemiringError(f"there is no way from {shown(lost.source)} to {shown(lost.target)} to be drawn")
+        raise SemiringError(f"there is no path from {shown(lost.source)} to {shown(lost.target)} to be drawn")
 
     def routes() -> Iterator[Route]:
         for k, pair in enumerate(found):

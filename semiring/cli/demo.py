@@ -130,7 +130,7 @@ def check(roads: Graph, answers: Answers) -> list[Check]:
         length[u, v] = length[v, u] = km
 
     def along(route: list[int], km: Callable[[float], float]) -> float:
-        """The sum over the roads of a route; ∞ where it has a step that is no road."""
+        """The sum over the roads of a route; ∞ where it has a step that is not a road."""
         return sum(km(length[step]) if step in length else np.inf for step in pairwise(route))
 
     walked, counted = along(answers.route, lambda km: km), along(answers.direct, lambda km: 1.0)

@@ -38,7 +38,7 @@ def check_output(path: Path | None, endings: Sequence[str], what: str) -> None:
     Raises
     ------
     SemiringError
-        When a file of this ending does not hold it, or is to lie in a folder that is not there.
+        When a file of this ending does not hold it, or is to lie in a folder that does not exist.
     """
     if path is None:
         return

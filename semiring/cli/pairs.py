@@ -74,7 +74,7 @@ def _best_paths(given: Given, starts: list[int], ends: list[int], asked: Asked, 
         yield Pair(source, target, value, vertices or ())
         return
     whole = asked.method != "auto"  # a method of the closure gives all rows at once
-    step = len(starts) if whole else max(1, TOGETHER // max(graph.n, 1))
+    step = max(1, len(starts) if whole else TOGETHER // max(graph.n, 1))
     with told(False if whole else progress, "searching") as tell:
         for begin in range(0, len(starts), step):
             part = [label_of(graph, v) for v in starts[begin : begin + step]]

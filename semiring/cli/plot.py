@@ -157,7 +157,7 @@ def draw_heat_map(file: Path, M: Matrix, *, title: str, subtitle: str = "") -> N
     if matrix.dtype.names:
         label = matrix.dtype.names[0]
         matrix, infinite = matrix[label], infinite.get(label, {})
-    for limit in infinite:  # an integer that stands for an infinity is no end of a scale
+    for limit in infinite:  # an integer that stands for an infinity is not an end of a scale
         absent = absent | (matrix == limit)
     values = np.ma.masked_array(matrix.astype(np.float64), mask=absent)
     values = np.ma.masked_invalid(values)

@@ -74,7 +74,7 @@ def from_matrix(
 
 
 def _doubt(path: Path, matrix: np.ndarray) -> None:
-    """Warn where a weight may be lost: 0 and ∞ are taken for no edge, and a matrix seldom writes both for it."""
+    """Warn where a weight may be lost: 0 and ∞ both mean no edge, and a matrix seldom writes both for it."""
     if matrix.dtype.kind not in "fc" or np.isfinite(matrix).all():
         return
     zeros = matrix == 0
@@ -82,7 +82,7 @@ def _doubt(path: Path, matrix: np.ndarray) -> None:
     if zeros.any():
         row, column = map(int, np.argwhere(zeros)[0])
         warnings.warn(
-            f"{shown(path)} holds 0, as at ({row}, {column}), and ±∞ or NaN, and all are taken for no edge: where 0 is "
+            f"{shown(path)} holds 0, as at ({row}, {column}), and ±∞ or NaN, and all of these mean no edge: where 0 is "
             "a weight, use sr.from_dense(numpy.load(path), S, absent=numpy.inf)",
             SemiringWarning,
             stacklevel=6,
@@ -139,9 +139,9 @@ def _header(text: str) -> tuple[np.dtype, tuple[int, ...], Any]:
     shape = found["shape"]
     sides = shape if isinstance(shape, tuple) and len(shape) <= 8 else (None,)
     if not all(type(side) is int and 0 <= side < 2**63 for side in sides):
-        raise ValueError("its shape is none")
+        raise ValueError("its shape is not valid")
     if type(found["fortran_order"]) is not bool:
-        raise ValueError("its order is none")
+        raise ValueError("its order is not valid")
     dtype = np.lib.format.descr_to_dtype(found["descr"])
     if dtype.subdtype is not None:  # NumPy writes such an axis into the shape
         raise ValueError(f"elements of dtype {dtype} are arrays themselves")

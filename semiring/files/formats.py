@@ -97,13 +97,13 @@ def read_graph(
     Raises
     ------
     GraphError
-        The file is not there or does not parse; the message gives the line, what is there and what should be. An
+        The file does not exist or does not parse; the message gives the line, what is there and what should be. An
         option has no meaning for the format.
 
     Warns
     -----
     SemiringWarning
-        The first line was taken for names of columns or for an edge, and what follows speaks against it; `header=`
+        The first line was read as names of columns or as an edge, and what follows contradicts it; `header=`
         settles it. A matrix in a foreign .npy file holds both 0 and ∞.
 
     Examples

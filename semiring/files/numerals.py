@@ -26,7 +26,7 @@ LONGEST = 20  # digits and sign of the longest 64-bit integer
 
 
 def number(text: str) -> float | None:
-    """The number that a text is, or None; one too large for a float is none, NaN is one."""
+    """The number that a text is, or None; None for one too large for a float; NaN is one."""
     if not NUMBER.fullmatch(text):
         return None
     value = float(text)
@@ -34,7 +34,7 @@ def number(text: str) -> float | None:
 
 
 def integer(text: str, low: int = -(2**63), high: int = 2**63 - 1) -> int | None:
-    """The integer that a text is, or None if it is none from low to high, which have no more than 20 characters."""
+    """The integer that a text is, or None if it is not one from low to high, which have no more than 20 characters."""
     if not INTEGER.fullmatch(text):
         return None
     digits = text.lstrip("+-0") or "0"
@@ -45,7 +45,7 @@ def integer(text: str, low: int = -(2**63), high: int = 2**63 - 1) -> int | None
 
 
 def integers(texts: Sequence[str]) -> NDArray[np.int64] | None:
-    """Texts as 64-bit integers, or None if one is no such integer."""
+    """Texts as 64-bit integers, or None if one of them is not."""
     values = list(map(integer, texts))
     return None if None in values else np.array(values, dtype=np.int64)
 

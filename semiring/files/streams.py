@@ -21,7 +21,7 @@ from semiring.graphs.texts import shown
 from semiring.machine.memory import require
 
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-CHUNK = 1 << 24  # bytes that are read before it is asked whether there is memory for as many again
+CHUNK = 1 << 24  # bytes; whenever as many more are to be read, free memory is compared with them
 BOM = "\ufeff"
 LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 

@@ -235,14 +235,14 @@ def _doubt(path: Path, ends: list[list[str]], lines: list[int], layout: _Layout,
         if both is not None:
             line = min(lines[column.index(both)] for column in ends if both in column)
             _warn(
-                f"{path}: the first line, {quoted(taken)}, is taken for names of columns, and line {line} has a vertex "
-                f"{quoted(both)}: header=False reads it as an edge, header=True says that it is none"
+                f"{path}: the first line, {quoted(taken)}, was read as names of columns, and line {line} has a vertex "
+                f"{quoted(both)}: header=False reads it as an edge, header=True says that it is not an edge"
             )
     elif len(lines) > 1 and not any(map(_is_number, layout.row)):
         a, b = ends[0][0], ends[1][0]
         if a != b and not any(name in column[1:] for name in (a, b) for column in ends):
             _warn(
-                f"{path}, line {lines[0]}: {quoted([a, b])} is taken for an edge, and neither end is named again: "
+                f"{path}, line {lines[0]}: {quoted([a, b])} was read as an edge, and neither end is named again: "
                 "header=True reads the line as names of columns, header=False says that it is an edge"
             )
 

@@ -41,8 +41,7 @@ def adjacency(
 
     Parameters
     ----------
-    edges, n, directed, weight, names
-        As for `as_graph`.
+    edges, n, directed, weight, names : as for `as_graph`
     S : Semiring or str
     dtype : dtype or what `numpy.dtype` takes, optional
         Of the matrix. Default: what the algebra uses for the weights' dtype. A Boolean matrix takes every edge with
@@ -59,12 +58,12 @@ def adjacency(
     Raises
     ------
     GraphError
-        A vertex, weight or edge that is none, with its position; a weight that is no element, or that the dtype cannot
-        hold; names that are no sequence.
+        A vertex, weight or edge that is not valid, with its position; a weight that is not an element, or that the
+        dtype cannot hold; names that are not a sequence.
     SemiringError
         The matrix would not fit in memory, the algebra is unknown, or it cannot live in the dtype.
     TypeError
-        When n is no integer, or NumPy knows no such dtype.
+        When n is not an integer, or NumPy knows no such dtype.
 
     Notes
     -----
@@ -115,7 +114,7 @@ def from_dense(
     S : Semiring or str
     absent : optional
         The value that means no edge; `float("nan")` for NaN.
-    dtype, names
+    dtype, names : optional
         As for `adjacency`.
 
     Returns
@@ -126,8 +125,8 @@ def from_dense(
     Raises
     ------
     GraphError
-        When the array is not square, or an entry is no number, NaN, no element, or none that the dtype can hold; the
-        message names its place. When the names are no sequence with one for each vertex, all different.
+        When the array is not square, or an entry is not a number, NaN, no element, or none that the dtype can hold; the
+        message names its place. When the names are not a sequence with one for each vertex, all different.
     SemiringError
         The matrix would not fit in memory, the algebra is unknown, or it cannot live in the dtype.
     TypeError

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from semiring.errors import GraphError
 
 from .frames import is_square
+from .masks import is_masked
 from .names import as_names, is_hashable, is_integer, is_missing, near, span_text
 from .texts import quoted
 
@@ -219,7 +220,7 @@ def table_columns(
     Raises
     ------
     GraphError
-        For a column that there is not, or that is taken twice, and where it is not known which one is meant.
+        For a column that does not exist, or that is taken twice, and where it is not known which one is meant.
     """
     several = weight if isinstance(weight, (list, tuple)) else ()
     single = None if isinstance(weight, (list, tuple)) else weight
@@ -368,9 +369,9 @@ def as_positions(column: Any, what: str) -> NDArray[np.int64]:
     Raises
     ------
     GraphError
-        When one is no integer; the message names its edge.
+        When one is not an integer; the message names its edge.
     """
-    if isinstance(column, np.ma.MaskedArray) and np.ma.is_masked(column):
+    if is_masked(column) and np.ma.is_masked(column):
         raise GraphError("edges have no mask: leave out those that are masked")
     if not isinstance(column, np.ndarray):
         if isinstance(column, str) or not isinstance(column, Iterable):
@@ -381,7 +382,7 @@ def as_positions(column: Any, what: str) -> NDArray[np.int64]:
     found = column if getattr(column, "dtype", None) == np.int64 else _vertices(column, what)
     if isinstance(found, list):
         i = next(i for i, v in enumerate(found) if not isinstance(v, (int, float, np.integer, np.floating)))
-        raise GraphError(f"edge {i}: {what} vertex {quoted(found[i])} is no position; as_graph takes edges by name")
+        raise GraphError(f"edge {i}: {what} vertex {quoted(found[i])} is not a position; as_graph takes edges by name")
     return found
 
 

@@ -16,15 +16,14 @@ if TYPE_CHECKING:
 
 def entries_of(M: Matrix | Table) -> tuple[NDArray[np.int64], NDArray[np.int64], np.ndarray]:
     """Rows, columns and elements of what is not the algebra's zero, row by row."""
-    zero = M.semiring.zero_in(M.dtype)
-    rows, columns = np.nonzero(np.asarray(M.array != zero, bool))
+    rows, columns = np.nonzero(~M.semiring.over(M.dtype).is_zero(M.array))
     return rows, columns, M.array[rows, columns]
 
 
 def sparse_of(M: Matrix) -> Any:
     """See `Matrix.to_sparse`."""
     if M.dtype.names or M.dtype.kind == "O":
-        raise GraphError(f"SciPy's sparse matrices hold numbers, and the elements of {M.semiring.name} are none: use "
+        raise GraphError(f"SciPy's sparse matrices hold numbers, and the elements of {M.semiring.name} are not: use "
                          "to_frame or to_networkx")
     from scipy.sparse import csr_array
 

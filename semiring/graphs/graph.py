@@ -16,6 +16,7 @@ from semiring.algebra.tables import html_table
 from semiring.errors import GraphError
 
 from .edges import Columns, WeightColumns, as_positions, bad_vertex, columns_of, numbered
+from .masks import is_masked
 from .names import Named, as_names
 from .texts import clip, clip_repr, count_text, dtype_text, quoted, shown
 from .weights import as_weights, refuse_nan
@@ -46,10 +47,10 @@ class Graph(Named):
     Raises
     ------
     GraphError
-        When the arrays differ in length, an end is no position, a weight is NaN, or the names are no sequence with one
-        for each vertex, all different and hashable.
+        When the arrays differ in length, an end is not a position, a weight is NaN, or the names are not a sequence
+        with one for each vertex, all different and hashable.
     SemiringError
-        When n is no whole number from 0 on.
+        When n is not a whole number from 0 on.
 
     Examples
     --------
@@ -174,7 +175,7 @@ class Graph(Named):
         Raises
         ------
         GraphError
-            When this is no sequence, a vertex is none, or one comes twice.
+            When this is not a sequence, a vertex is unknown, or one comes twice.
 
         Examples
         --------
@@ -274,9 +275,9 @@ def as_graph(
     Raises
     ------
     GraphError
-        A vertex, weight or edge that is none, with its position; names that are no sequence.
+        A vertex, weight or edge that is not valid, with its position; names that are not a sequence.
     TypeError
-        When n is no integer.
+        When n is not an integer.
 
     Examples
     --------
@@ -288,7 +289,7 @@ def as_graph(
         dropped = edges.weights if weight is not None else None
         return replace(edges, weights=dropped, directed=edges.directed and directed)
     for part in edges if isinstance(edges, tuple) else (edges,):
-        if isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part):
+        if is_masked(part) and np.ma.is_masked(part):
             raise GraphError("edges have no mask: leave out those that are masked, or use from_dense for a matrix")
         if isinstance(part, np.ndarray) and part.dtype.kind in "mM":
             raise GraphError(f"edges of dtype {part.dtype}: convert times to numbers, such as .astype('int64')")

@@ -1,8 +1,9 @@
-"""Masked arrays: what is masked is not there."""
+"""Masked arrays: what is masked is not an edge."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import sys
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -11,6 +12,19 @@ from semiring.errors import SemiringError
 
 if TYPE_CHECKING:
     from semiring.algebra.semiring import Semiring
+
+
+def is_masked(A: Any) -> TypeGuard[np.ma.MaskedArray]:
+    """Whether it is a masked array.
+
+    There is none before NumPy's module of them is loaded, which takes longer than a small product.
+
+    Examples
+    --------
+    >>> is_masked(np.zeros(3)), is_masked(np.ma.zeros(3))
+    (False, True)
+    """
+    return "numpy.ma" in sys.modules and isinstance(A, np.ma.MaskedArray)
 
 
 def mask_of(A: Any, what: str = "A") -> np.ndarray | None:
@@ -26,7 +40,7 @@ def mask_of(A: Any, what: str = "A") -> np.ndarray | None:
     >>> mask_of(np.ma.array([1.0, 2.0], mask=[False, True])).tolist()
     [False, True]
     """
-    if type(A) is np.ndarray or not isinstance(A, np.ma.MaskedArray):
+    if not is_masked(A):
         return None
     mask: Any = np.ma.getmaskarray(A)
     if not mask.dtype.names:
@@ -51,7 +65,7 @@ def unmasked(A: np.ma.MaskedArray, S: Semiring, what: str = "A") -> np.ndarray:
     mask = mask_of(A, what)
     assert mask is not None
     if S.lift is not None and S.lift.takes(A.dtype):
-        A = np.ma.array(S.lift(np.where(mask, S.lift.absent, A.data)))  # what is masked may be no weight
+        A = np.ma.array(S.lift(np.where(mask, S.lift.absent, A.data)))  # what is masked may not be a weight
     dtype = S.resolve_dtype(A.dtype)
     data = np.empty(A.shape, dtype)
     for f in dtype.names or (...,):  # fields by name: they may stand in another order

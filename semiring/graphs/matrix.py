@@ -10,15 +10,15 @@ from numpy.typing import DTypeLike
 
 from semiring.algebra.by_name import algebra
 from semiring.algebra.tables import html_table
+from semiring.algebra.verbs import verb
 from semiring.errors import GraphError
 from semiring.graphs.exports import networkx_of, sparse_of
 from semiring.graphs.frames import frame_of, has_labels, matrix_of
-from semiring.graphs.masks import unmasked
+from semiring.graphs.masks import is_masked, unmasked
 from semiring.graphs.names import as_names, is_hashable
 from semiring.graphs.operators import Operators, as_array
 from semiring.graphs.tables import cells, lines
 from semiring.graphs.texts import dtype_text
-from semiring.graphs.verbs import verb
 
 if TYPE_CHECKING:
     import pandas
@@ -42,10 +42,10 @@ class Matrix(Operators):
     names, as arrays have none, is taken by position. The answer has the names. A matrix over another algebra is
     refused.
 
-    NumPy takes it as an array, element by element, but `numpy.matmul`, `numpy.equal` and what NumPy has for the
-    operators above do as they, and what would multiply over the real numbers (`numpy.dot`, `numpy.einsum`,
-    `numpy.linalg`, …) is refused. A data frame on the left of ``@`` asks nobody: pandas multiplies over the reals.
-    Write ``sr.Matrix(frame, S) @ M``, or ``sr.matmul(frame, M)``.
+    NumPy takes it as an array, element by element, several with names in the order of the first. But `numpy.matmul`,
+    `numpy.equal` and what NumPy has for the operators above do as they, and what would multiply over the real numbers
+    (`numpy.dot`, `numpy.einsum`, `numpy.linalg`, …) is refused. A data frame on the left of ``@`` asks nobody: pandas
+    multiplies over the reals. Write ``sr.Matrix(frame, S) @ M``, or ``sr.matmul(frame, M)``.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class Matrix(Operators):
     Raises
     ------
     GraphError
-        When the array is not square, or the names are no sequence with one for each vertex, all different and
+        When the array is not square, or the names are not a sequence with one for each vertex, all different and
         hashable, or the index and the columns of a data frame are different names.
     SemiringError
         For an unknown algebra.
@@ -90,7 +90,7 @@ class Matrix(Operators):
         semiring = algebra(semiring)
         if has_labels(array):
             array, names = matrix_of(array, names)
-        array = unmasked(array, semiring) if isinstance(array, np.ma.MaskedArray) else as_array(array)
+        array = unmasked(array, semiring) if is_masked(array) else as_array(array)
         if semiring.lift is not None and semiring.lift.takes(array.dtype):
             array = semiring.lift(array)
         if array.ndim != 2 or array.shape[0] != array.shape[1]:
@@ -158,7 +158,7 @@ class Matrix(Operators):
 
         Parameters
         ----------
-        options
+        **options : optional
             As for `semiring.closure`.
 
         Returns

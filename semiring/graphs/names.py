@@ -80,7 +80,7 @@ def as_names(names: Any) -> list[Any] | None:
     Raises
     ------
     GraphError
-        When they are none.
+        When they are not a sequence.
     """
     if names is None:
         return None
@@ -96,7 +96,7 @@ def position_of(name: Any, n: int, names: Sequence[Any] | None, positions: Mappi
     Raises
     ------
     GraphError
-        There is no such vertex. A truth value is none, though Python takes True for 1, unless it is a name.
+        There is no such vertex. A truth value is not one, though Python takes True for 1, unless it is a name.
     """
     if names is not None:
         try:
@@ -195,7 +195,7 @@ def is_integer(name: Any) -> bool:
 
 
 def as_integer(value: Any) -> int | None:
-    """An integer of any make; None for what is none."""
+    """An integer of any make; None for anything else."""
     try:
         return operator.index(value)
     except TypeError:
@@ -203,7 +203,7 @@ def as_integer(value: Any) -> int | None:
 
 
 def is_missing(value: Any) -> bool:
-    """None, NaN, and what pandas writes for a value that is not there."""
+    """None, NaN, and what pandas writes for a missing value."""
     if isinstance(value, (float, np.floating)):
         return bool(value != value)
     return value is None or type(value).__name__ in ("NAType", "NaTType")

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from semiring.algebra.arguments import whole_number
+from semiring.algebra.verbs import verb
 from semiring.errors import GraphError, SemiringError
 
 from .frames import has_labels
-from .masks import unmasked
+from .masks import is_masked, unmasked
 from .names import Named, alignment
 from .texts import infinities
-from .verbs import verb
 
 if TYPE_CHECKING:
     from semiring.algebra.semiring import Semiring
@@ -96,7 +96,7 @@ class Operators(Named):
             raise GraphError(f"a Matrix is added to and compared with matrices and arrays, and B is a "
                              f"{type(other).__name__}: adjacency(B, S) makes a Matrix of it")
         if not isinstance(other, Operators):
-            if isinstance(other, np.ma.MaskedArray):
+            if is_masked(other):
                 others = unmasked(other, S)
             elif isinstance(other, (int, float)) and not isinstance(other, bool):
                 others = number(S, other, self.array.dtype)
@@ -121,16 +121,19 @@ class Operators(Named):
             return written(found, ufunc, **keywords)
         if ufunc.signature is not None:  # of whole rows or matrices
             self._refuse_reals(ufunc)
+        first = first_named(inputs)
         if "out" in keywords:
-            keywords["out"] = tuple(array_of(x) for x in keywords["out"])
-        return getattr(ufunc, method)(*map(array_of, inputs), **keywords)
+            keywords["out"] = tuple(place_in(x, first) for x in keywords["out"])
+        return getattr(ufunc, method)(*(arrays_in(x, first) for x in inputs), **keywords)
 
     def __array_function__(
         self, function: Callable[..., Any], types: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]
     ) -> Any:
         if function in OF_MATRICES or function.__module__ == np.linalg.__name__:
             self._refuse_reals(function)
-        return function(*(arrays_in(x) for x in arguments), **{name: arrays_in(x) for name, x in keywords.items()})
+        first = first_named((*arguments, *keywords.values()))
+        return function(*(arrays_in(x, first) for x in arguments),
+                        **{name: arrays_in(x, first) for name, x in keywords.items()})
 
     def _refuse_reals(self, function: Any) -> None:
         home = "numpy.linalg" if getattr(function, "__module__", None) == np.linalg.__name__ else "numpy"
@@ -194,16 +197,46 @@ def as_array(array: Any) -> np.ndarray:
         raise GraphError(f"this is not a matrix: {e}; give rows of one length") from None
 
 
-def array_of(value: Any) -> Any:
-    """The array of a matrix; what is none as it is."""
-    return value.array if isinstance(value, Operators) else value
+def first_named(values: Sequence[Any]) -> Operators | None:
+    """The first matrix whose vertices have names, also within lists and tuples."""
+    for value in values:
+        found = first_named(value) if type(value) in (list, tuple) else value
+        if isinstance(found, Operators) and found.names is not None:
+            return found
+    return None
 
 
-def arrays_in(value: Any) -> Any:
-    """The same with the arrays of matrices, also within lists and tuples."""
+def arrays_in(value: Any, first: Operators | None) -> Any:
+    """The array of a matrix, with its vertices in the order of the first one; also within lists and tuples.
+
+    Raises
+    ------
+    GraphError
+        When a vertex is in one of them only.
+    """
     if type(value) in (list, tuple):
-        return type(value)(arrays_in(x) for x in value)
-    return array_of(value)
+        return type(value)(arrays_in(x, first) for x in value)
+    if not isinstance(value, Operators):
+        return value
+    if first is None or first.names is None or value.names is None:
+        return value.array
+    order = alignment(first.names, value.names)
+    return value.array if order is None else value.array[np.ix_(order, order)]
+
+
+def place_in(out: Any, first: Operators | None) -> Any:
+    """The array in which an answer is written: that of a matrix whose vertices stand as in the first operand.
+
+    Raises
+    ------
+    GraphError
+        When they stand in another order, or are others.
+    """
+    if not isinstance(out, Operators):
+        return out
+    if first is not None and out.names is not None and out.names != first.names:
+        raise GraphError("out is a matrix whose vertices stand in another order than those of the answer: leave it out")
+    return out.array
 
 
 def written(found: Any, ufunc: np.ufunc, out: tuple[Any] | None = None, axes: Any = None, **others: Any) -> Any:
@@ -221,7 +254,8 @@ def written(found: Any, ufunc: np.ufunc, out: tuple[Any] | None = None, axes: An
                             f"{', '.join(others)}; give it the elements, M.to_numpy(), to compute without the algebra")
     if out is None:
         return found
-    np.copyto(array_of(out[0]), array_of(found), casting="equiv")
+    answer = found if isinstance(found, Operators) else None
+    np.copyto(place_in(out[0], answer), arrays_in(found, answer), casting="equiv")
     return out[0]
 
 

@@ -13,7 +13,7 @@ from semiring.algebra.tables import html_table
 from semiring.errors import GraphError
 
 from .frames import frame_of
-from .names import as_names, near
+from .names import as_names, is_hashable, near
 from .operators import as_array
 from .texts import aligned, clip, dtype_text, element_text, infinities, quoted, shown
 
@@ -87,7 +87,7 @@ class Table:
         return len(self.sources)
 
     def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, tuple) and key not in self._rows:
+        if isinstance(key, tuple) and not (is_hashable(key) and key in self._rows):
             if len(key) != 2:
                 raise GraphError(f"a table takes a source, or a source and a target, not {len(key)} vertices")
             row, column = key

@@ -134,7 +134,7 @@ def quoted(found: Any) -> str:
 
 
 def clip_repr(name: Any) -> str:
-    """A name, or what is none, as code, cut."""
+    """A name, or any other value, as code, cut."""
     return clip(shown(_code(name)))
 
 

@@ -15,7 +15,7 @@ PATIENCE = 1.0  # seconds of work before a bar appears
 def bar(description: str) -> Iterator[Callable[[float], None]]:
     """Show how far work has come, on stderr.
 
-    Nothing is shown when stderr is no terminal, nor before the work has lasted a second. The bar is wiped when the
+    Nothing is shown when stderr is not a terminal, nor before the work has lasted a second. The bar is wiped when the
     work ends.
 
     Parameters

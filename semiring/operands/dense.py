@@ -11,7 +11,7 @@ import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
-from semiring.graphs.masks import unmasked
+from semiring.graphs.masks import is_masked, unmasked
 from semiring.graphs.matrix import Matrix
 from semiring.kernels.choose import only_form
 from semiring.kernels.facts import Facts, together
@@ -92,7 +92,7 @@ def read_array(A: np.ndarray, S: Semiring, what: str) -> Dense:
     """A NumPy array, or a subclass."""
     if A.dtype.kind not in "biufcO":
         refuse_dtype(A.dtype, S, what)
-    if isinstance(A, np.ma.MaskedArray):
+    if type(A) is not np.ndarray and is_masked(A):
         array = unmasked(A, S, what)
         lifted = array.dtype.names and not A.dtype.names
         return Dense(array, S, what, callers_dtype=S.element_dtype if lifted else A.dtype)

@@ -110,7 +110,7 @@ def read_dlpack(A: Any, S: Semiring, what: str) -> Dense:
         return Device(carried_by(cupy.from_dlpack(A), S), S, what, _importer(A))
     if device != _HOST:
         raise SemiringError(
-            f"{what} lives on a device (DLPack type {device}) that is no CUDA GPU; copy it to the host"
+            f"{what} lives on a device (DLPack type {device}) that is not a CUDA GPU; copy it to the host"
         )
     return Dense(carried_by(np.from_dlpack(A), S), S, what, _importer(A))
 

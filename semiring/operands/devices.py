@@ -63,7 +63,7 @@ def gpu_name() -> str | None:
 
 
 def require_gpu(S: Semiring, device: Any, dtype: np.dtype) -> None:
-    """Refuse a GPU that is not there, or elements that cannot be on one."""
+    """Refuse a GPU that does not exist, or elements that cannot be on one."""
     if gpu_name() is None:
         raise SemiringError(
             f"device {device!r}: no GPU was found; install semiring[cu12] or semiring[cu13] on a machine that has "

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from semiring.algebra.laws import is_nan, show
+from semiring.algebra.laws import full, is_nan, show
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.graphs.texts import clip_repr
@@ -143,7 +143,7 @@ def _refuse_outside(S: Semiring, what: str, array: np.ndarray) -> None:
             value = part[tuple(at)]
             if part.ndim:
                 at[0] += start
-            kind = "NaN" if np.any(is_nan(np.asarray(value))) else show(value)
+            kind = "NaN" if is_nan(full(np.empty(1, part.dtype), value))[0] else show(value)
             _refuse(what, kind, tuple(at.tolist()), f"it is outside the carrier of {S.name}, {S.notation}")
         start += len(part) if part.ndim else 0
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from semiring.algebra.arithmetic import Arithmetic
 from semiring.algebra.catalogue import boolean
 from semiring.errors import GraphError, SemiringError
 from semiring.graphs.graph import Graph, as_graph
@@ -52,12 +53,12 @@ def pack(A: Any, n: int | None = None, *, directed: bool = True) -> PackedMatrix
     Raises
     ------
     SemiringError
-        For NaN, an entry of a `Matrix` that is no element of its algebra, a matrix that has not n vertices or is not
-        square where it has to be, and where the bits would not fit in memory.
+        For NaN, an entry of a `Matrix` that is not an element of its algebra, a matrix that has not n vertices, or is
+        not square where it has to be, and where the bits would not fit in memory.
     GraphError
         For what is neither a matrix nor edges, and for lists that could be either: two of two numbers, three of three.
     TypeError
-        When n is no integer.
+        When n is not an integer.
 
     Examples
     --------
@@ -96,7 +97,7 @@ def before_preparing(A: Any) -> Any:
         return given.matrix
     if not isinstance(given, Sparse):
         array = as_dense(given).array
-        return Matrix(array, given.S, given.names) if given.of_graph else array != given.S.zero_in(given.dtype)
+        return Matrix(array, given.S, given.names) if given.of_graph else ~given.S.over(given.dtype).is_zero(array)
     edges = given.without_zeros()
     if edges.of_graph:
         return edges.graph_of(edges.rows)
@@ -145,7 +146,7 @@ def _packed(A: Any) -> PackedMatrix | None:
     if isinstance(A, Matrix):
         given = read_matrix(A, A.semiring, "A")
         _ = given.facts  # what is not an element is refused by its place
-        return _differing(given.array, A.semiring.zero_in(given.dtype))
+        return _differing(given.array, A.semiring.over(given.dtype))
     if _is_exported(A) and not isinstance(A, np.ndarray) and not is_on_gpu(A):
         A = read_dlpack(A, boolean, "A").array
     if isinstance(A, np.ndarray) or is_on_gpu(A):
@@ -174,12 +175,12 @@ def _has_nan(array: np.ndarray) -> bool:
     return any(np.isnan(part).any() for part in chunks(array))
 
 
-def _differing(array: np.ndarray, zero: Any) -> PackedMatrix:
-    """True where an element is not the zero, some rows at a time."""
+def _differing(array: np.ndarray, T: Arithmetic) -> PackedMatrix:
+    """True where an element is not zero, some rows at a time; T is the arithmetic of their dtype."""
     matrix = PackedMatrix.zeros(*array.shape)
     row = 0
     for part in chunks(array):
-        matrix.words[row : row + len(part)] = PackedMatrix.from_dense(np.asarray(part != zero)).words
+        matrix.words[row : row + len(part)] = PackedMatrix.from_dense(~T.is_zero(part)).words
         row += len(part)
     return matrix
 

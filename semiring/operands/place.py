@@ -23,7 +23,7 @@ def place(operands: Sequence[Operand], device: str | None, work: float = 0.0) ->
     Raises
     ------
     SemiringError
-        For a GPU that is not there.
+        For a GPU that does not exist.
     """
     here = [given.on_gpu for given in operands]
     if not any(here) and (device == "cpu" or (device is None and not _pays(operands, work))):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from .device import read_cupy, read_cupyx, read_dlpack
 from .operand import Operand
 from .packed import read_packed, read_packed_on_gpu
 from .sparse import read_graph, read_scipy
+from .stored import read_chunked, read_path
 
 Reader = Callable[[Any, Semiring, str], Operand]
 
@@ -55,11 +57,16 @@ READERS: tuple[tuple[str, str, Reader], ...] = (
     ("scipy.sparse", "spmatrix", read_scipy),
     ("cupyx.scipy.sparse", "spmatrix", read_cupyx),
     ("networkx", "Graph", read_graph),
+    ("zarr", "Array", read_chunked),
+    ("h5py", "Dataset", read_chunked),
     ("pandas", "DataFrame", read_frame),
     ("pandas", "Series", read_series),
     ("polars", "DataFrame", read_graph),
     ("pyarrow", "Table", read_graph),
 )
+
+
+TABLES = {"DataFrame", "Table"}  # classes of tables, which may hold edges
 
 
 def operand(A: Any, S: Semiring, what: str = "A") -> Operand:
@@ -68,7 +75,7 @@ def operand(A: Any, S: Semiring, what: str = "A") -> Operand:
     Raises
     ------
     SemiringError
-        When it is no matrix over S, or was prepared for another algebra.
+        When it is not a matrix over S, or was prepared for another algebra.
     """
     if not isinstance(A, Operand):
         return read(A, S, what)
@@ -91,10 +98,43 @@ def read(A: Any, S: Semiring, what: str = "A") -> Operand:
         return read_matrix(A, S, what)
     if isinstance(A, tuple) and is_components(A, S):
         return read_components(A, S, what)
-    for module, name, reader in READERS:
-        kind = getattr(sys.modules.get(module), name, None)
-        if kind is not None and isinstance(A, kind):
-            return reader(A, S, what)
+    if (reader := _reader_of(A)) is not None:
+        return reader(A, S, what)
     if hasattr(A, "__dlpack__") and hasattr(A, "__dlpack_device__"):
         return read_dlpack(A, S, what)
     return read_nested(A, S, what)
+
+
+def is_of_edges(A: Any) -> bool:
+    """Whether this is a graph, a sparse matrix of SciPy's or a table of edges, which `as_graph` takes.
+
+    >>> import semiring as sr
+    >>> is_of_edges(sr.as_graph([(0, 1)])), is_of_edges(np.eye(2))
+    (True, False)
+    """
+    reader = _reader_of(A)
+    return reader in (read_graph, read_scipy) or (reader is read_frame and not is_square(A))
+
+
+def refuse_edges(B: Any) -> None:
+    """A right-hand side is never a list of edges, and its columns may look like one.
+
+    Raises
+    ------
+    SemiringError
+        For a data frame other than one whose index and columns are vertices.
+    """
+    frames = [getattr(sys.modules.get(module), name, None) for module, name, _ in READERS if name in TABLES]
+    if any(kind is not None and isinstance(B, kind) for kind in frames) and not is_square(B):
+        raise SemiringError("B is a data frame, whose columns may be right-hand sides or the ends of edges: pass an "
+                            "array, such as B.to_numpy(), or a graph, sr.as_graph(B)")
+
+
+def _reader_of(A: Any) -> Reader | None:
+    if isinstance(A, (str, bytes, PathLike)):
+        return read_path
+    for module, name, reader in READERS:
+        kind = getattr(sys.modules.get(module), name, None)
+        if kind is not None and isinstance(A, kind):
+            return reader
+    return None

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semiring.algebra.laws import is_nan, show
+from semiring.algebra.lexicographic import is_forgotten
 from semiring.algebra.rounding import nothing_improves
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.sparse.ordering import Spread, spread
-from semiring.errors import SemiringError
+from semiring.errors import GraphError, SemiringError
 from semiring.graphs.adjacency import require_rows, scatter, stable_order, zeros
 from semiring.graphs.graph import Graph, as_graph
 from semiring.graphs.matrix import Matrix
@@ -33,7 +34,7 @@ MOST = int(np.iinfo(COLUMN).max)  # rows and columns of a matrix
 
 
 class Sparse(Operand):
-    """Checked elements in compressed rows; what is not there is zero.
+    """Checked elements in compressed rows; what is not stored is zero.
 
     Every stored entry is an element, an explicit 0 too; entries of one place are combined with ⊕.
 
@@ -162,7 +163,7 @@ class Sparse(Operand):
 
     def without_zeros(self) -> Sparse:
         """The same without the entries that are zero; itself where there are none."""
-        kept = np.asarray(self.values != self.S.zero_in(self.dtype))
+        kept = ~self.S.over(self.dtype).is_zero(self.values)
         if kept.all():
             return self
         before = np.concatenate([[0], np.cumsum(kept)])
@@ -185,7 +186,7 @@ class Sparse(Operand):
 def read_scipy(A: Any, S: Semiring, what: str) -> Sparse:
     """A SciPy sparse matrix or array.
 
-    The formats that store blocks or diagonals cannot tell a 0 from padding: there it is no entry.
+    The formats that store blocks or diagonals cannot tell a 0 from padding: there it is not an entry.
 
     Raises
     ------
@@ -301,15 +302,40 @@ def read_graph(A: Any, S: Semiring, what: str, dtype: np.dtype | None = None) ->
         sources, targets = np.concatenate([sources, targets[back]]), np.concatenate([targets, sources[back]])
         values = np.concatenate([values, values[back]])
     rows = compressed_rows(S, sources, targets, values, (graph.n, graph.n))
+    if S.stages is not None and len(rows.columns) < len(values):
+        _refuse_forgotten(S, graph, sources, targets, values, rows)
     return Sparse(rows, S, what, graph.names, of_graph=True)
+
+
+def _refuse_forgotten(
+    S: Semiring, graph: Graph, sources: np.ndarray, targets: np.ndarray, values: np.ndarray, rows: Rows
+) -> None:
+    """Refuse parallel edges of which one is better in the first stage and the other in the second.
+
+    Raises
+    ------
+    GraphError
+        Which of them a best path takes depends on its other edges, and one alone is kept.
+    """
+    keys = np.repeat(np.arange(graph.n), np.diff(rows.offsets)) * graph.n + rows.columns
+    sums = rows.values[np.searchsorted(keys, sources * graph.n + targets)]
+    lost = np.flatnonzero(is_forgotten(S, values, sums))
+    if lost.size:
+        back = np.flatnonzero(graph.sources != graph.targets)  # edges that go both ways come again
+        i = int(np.concatenate([np.arange(len(graph)), back])[lost[0]])
+        first, second = (stage.name for stage in S.stages or ())
+        raise GraphError(
+            f"{graph._edge(i)} is better by {second} than a parallel edge, which is better by {first}: which of them a "
+            "path takes depends on its other edges, and of parallel edges one is kept. Put a vertex on one: the other "
+            f"half of it has the weight {show(S.one_in(values.dtype))}"
+        )
 
 
 def entries_of(array: np.ndarray, S: Semiring, what: str, names: Sequence[Any] | None) -> Sparse:
     """The entries of an array of checked elements that are not the algebra's zero."""
     if array.ndim != 2:
         raise SemiringError(f"{what} must be a matrix, and has shape {array.shape}")
-    zero = S.zero_in(array.dtype)
-    stored = np.asarray(array != zero) if zero == zero else np.full(array.shape, True)
+    stored = ~S.over(array.dtype).is_zero(array)
     rows, columns = np.nonzero(stored)
     return Sparse(compressed_rows(S, rows, columns, array[stored], array.shape), S, what, names)
 

@@ -68,7 +68,7 @@ def transitive_reduction(A: Any) -> Any:
         raise GraphError("an undirected graph has no transitive reduction: each edge is a cycle of two")
     chosen = np.arange(len(graph))
     if graph.weights is not None and graph.weights.dtype.kind == "b":
-        chosen = np.flatnonzero(graph.weights)  # what is False is no edge
+        chosen = np.flatnonzero(graph.weights)  # what is False is not an edge
     keys, first = np.unique(graph.sources[chosen] * graph.n + graph.targets[chosen], return_index=True)
     if _is_dense(graph.n, len(keys)):
         reduced = _reduced(pack(graph), graph.names)

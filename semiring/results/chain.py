@@ -14,6 +14,7 @@ from semiring.algebra.by_name import algebra
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.graphs.texts import clip_repr
+from semiring.operands.align import aligned
 from semiring.operands.dense import Dense
 from semiring.operands.operand import Operand
 from semiring.operands.read import operand
@@ -54,7 +55,9 @@ def chain(
     The order is that of the least m·k·n over all products of (m, k) and (k, n), of sparse matrices too; T. H. Cormen,
     C. E. Leiserson, R. L. Rivest, C. Stein, Introduction to algorithms, section 14.2 (2022). Ties, and so matrices of
     one shape, are multiplied from left to right. So are all over an algebra with products only, in which the order may
-    make a difference. Floats are rounded as in `matmul`, and by another order in another way.
+    make a difference. Floats are rounded as in `matmul`, and by another order in another way. Neighbours whose vertices
+    have names are put in the order of the first of them before anything is multiplied, so that what arrays beside them
+    mean by position does not depend on which product comes first.
 
     Examples
     --------
@@ -72,10 +75,10 @@ def chain(
         raise SemiringError(f"chain needs a sequence of two or more matrices, and got {clip_repr(matrices)}")
     asked = options(device=device, check=check)
     S = own_algebra("chain", given) if S is None else algebra(S)
-    operands = [operand(A, S, f"matrices[{i}]") for i, A in enumerate(given)]
+    operands = in_one_order([operand(A, S, f"matrices[{i}]") for i, A in enumerate(given)])
     final = shape_of(operands)
     lowest = max(len(A.shape) for A in operands) > 2
-    if lowest:  # a product of a vector and a stack is a stack of vectors, which is to be no matrix
+    if lowest:  # a product of a vector and a stack is a stack of vectors, which must not become a matrix
         operands = [_as_matrix(A, i == 0) for i, A in enumerate(operands)]
     where = None if S.product_only else best_splits([A.shape for A in operands])
 
@@ -88,6 +91,25 @@ def chain(
 
     result = product(0, len(operands) - 1)
     return result.reshape(final) if lowest and result.shape != final else result
+
+
+def in_one_order(operands: Sequence[Operand]) -> list[Operand]:
+    """Neighbours whose vertices have names, with these in the order of the first of them.
+
+    A product with an array has no names, and two neighbours would then be taken by position.
+
+    Raises
+    ------
+    GraphError
+        When the vertices of two neighbours are not the same ones.
+    """
+    made: list[Operand] = []
+    first: Operand | None = None
+    for A in operands:
+        named = A.of_graph and A.names is not None
+        first = (first or A) if named else None
+        made.append(A if first is None else aligned(A, first, A.what))
+    return made
 
 
 def shape_of(operands: Sequence[Operand]) -> tuple[int, ...]:

@@ -73,7 +73,8 @@ def nearest(A: Any, S: Semiring | str | None = None, places: Any = ...) -> Neare
         ⊕ over all walks from any of the places; zero where none leads.
     places : ndarray, shape (n,)
         The place that the best walk comes from: names, as objects, where A has names (None where no walk leads), else
-        positions of int32 (−1 where none does).
+        positions of int32 (−1 where none does). Of equally good ones that to which the vertices before lead, as `paths`
+        chooses them for a source before all places; not by the order in which places are given.
 
     Raises
     ------
@@ -87,7 +88,7 @@ def nearest(A: Any, S: Semiring | str | None = None, places: Any = ...) -> Neare
     Notes
     -----
     The search of `closure_rows` from all places at once, or from a vertex with an edge of weight one to each. M. Erwig,
-    The graph Voronoi diagram with applications, Networks (2000).
+    The graph Voronoi diagram with applications, Networks (2000). Floats are rounded as in `closure`.
 
     Examples
     --------
@@ -101,9 +102,12 @@ def nearest(A: Any, S: Semiring | str | None = None, places: Any = ...) -> Neare
         raise SemiringError("nearest needs places: nearest(A, S, places), or nearest(A, places=…) of a Matrix, which "
                             "has its algebra")
     task = Task("nearest", S, (A,), options(), (places,))
-    given = task.given[0]
-    n = order_of_one(given.shape)
-    x, origin = compute(task)
+    return nearest_of(task.given[0], compute(task))
+
+
+def nearest_of(given: Operand, found: tuple[np.ndarray, np.ndarray]) -> Nearest:
+    """What the solver found, with the places by name."""
+    n, (x, origin) = order_of_one(given.shape), found
     weights = given.in_callers_dtype(x)
     if given.names is None:
         return Nearest.of(weights, origin, given)

@@ -69,8 +69,12 @@ class StackedPaths:
     def _stacked(self, parts: list[Any]) -> Any:
         if not parts:
             raise GraphError("there are no matrices in the stack, and no paths")
-        stack = np.stack(parts) if not is_on_gpu(parts[0]) else upload(np.stack([to_host(part) for part in parts]))
-        return stack.reshape(*self.shape, *stack.shape[1:])
+        there = is_on_gpu(parts[0])
+        stack = np.empty((len(parts), *parts[0].shape), parts[0].dtype)  # in their byte order, which np.stack forgets
+        for place, part in zip(stack, parts, strict=True):
+            place[...] = to_host(part)
+        stack = stack.reshape(*self.shape, *stack.shape[1:])
+        return upload(stack) if there else stack
 
     def __getitem__(self, index: Any) -> Paths:
         try:

@@ -403,7 +403,7 @@ def frame_library(name: str | None) -> Any:
     Raises
     ------
     SemiringError
-        When it is not there.
+        When it is not installed.
     """
     if name is not None and name not in LIBRARIES:
         raise SemiringError(f"data frames are made by {' or '.join(LIBRARIES)}, not {clip_repr(name)}")

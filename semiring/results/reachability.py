@@ -53,8 +53,8 @@ class Reachability(Named):
     Raises
     ------
     GraphError
-        When the closure is no packed matrix, or not square, or the names are no sequence with one for each vertex, all
-        different and hashable.
+        When the closure is not a packed matrix, or not square, or the names are not a sequence with one for each
+        vertex, all different and hashable.
 
     Examples
     --------
@@ -380,7 +380,7 @@ def is_by_entries(A: Any) -> bool:
 
 
 def check_square(matrix: Any) -> None:
-    """Refuse what is no graph's matrix."""
+    """Refuse what is not a graph's matrix."""
     if matrix.shape[0] != matrix.shape[1]:
         raise GraphError(f"a graph's matrix is square, this one has shape {matrix.shape}")
 

@@ -10,6 +10,7 @@ from semiring.algebra.by_name import algebra
 from semiring.algebra.catalogue import max_plus, min_plus
 from semiring.algebra.semiring import Semiring
 from semiring.errors import LawError, SemiringError
+from semiring.graphs.matrix import Matrix
 from semiring.operands.convert import as_dense
 from semiring.operands.dense import Dense
 from semiring.operands.devices import to_host
@@ -31,7 +32,7 @@ def residual(
     ----------
     A : array_like, sparse matrix or graph, shape (…, m, k); with `left` (…, k, n)
     B : array_like, sparse matrix or graph, shape (m,) or (…, m, n)
-        Of A's dtype. Where there is no edge nothing but "no way" is within the bound.
+        Of A's dtype. Where there is no edge nothing but "no walk" is within the bound.
     S : Semiring or str, optional
         A tropical one: min or max, and +. Default: that of a `Matrix`, or of what `prepare` gives.
     left : bool
@@ -42,21 +43,22 @@ def residual(
     Returns
     -------
     ndarray or Matrix, shape (k,) or (…, k, n); with `left` (…, m, k)
-        Where nothing bounds an entry it is the infinity that is not "no way": ∞ in max-plus.
+        Where nothing bounds an entry it is the infinity that is not "no walk": ∞ in max-plus.
 
     Raises
     ------
     LawError
-        When S is no tropical algebra.
+        When S is not a tropical algebra.
     SemiringError
-        When shapes or dtypes do not fit, an entry is not an element, the dtype is unsigned or its numbers have no
-        negative.
+        When shapes or dtypes do not fit, an entry is not an element, one of X would not be, the dtype is unsigned or
+        its numbers have no negative.
 
     Notes
     -----
     The entries are X_kj = min_i (B_ij − A_ik) in max-plus: a product with −Aᵀ over min-plus. In integers A ⊗ X ≤ B
-    holds exactly, in floats up to a rounding of each difference. R. A. Cuninghame-Green, Minimax algebra (1979); F.
-    Baccelli, G. Cohen, G. J. Olsder, J.-P. Quadrat, Synchronization and linearity, section 4.4 (1992).
+    holds exactly, in floats up to a rounding of each difference, ε / 2 of its size. R. A. Cuninghame-Green, Minimax
+    algebra (1979); F. Baccelli, G. Cohen, G. J. Olsder, J.-P. Quadrat, Synchronization and linearity, section 4.4
+    (1992).
 
     Examples
     --------
@@ -73,20 +75,30 @@ def residual(
     if not S.is_tropical:
         raise LawError(f"residuals are of the tropical algebras, min or max and +; {S.name} is {S.notation}")
     dual = max_plus if S.zero == np.inf else min_plus
-    a, b = (as_dense(operand(x, S, what)) for x, what in ((A, "A"), (B, "B")))
+    came = [operand(x, S, what) for x, what in ((A, "A"), (B, "B"))]
+    a, b = map(as_dense, came)
     for given in (a, b):
         _ = given.facts  # refuses what is not an element
     same_dtype(a, b)
     if len(a.shape) < 2:
         raise SemiringError(f"A must be a matrix, and has shape {a.shape}")
-    negated, bound = _over(dual, a, np.swapaxes(_negative(a), -1, -2)), _over(dual, b, b.array)
+    negated = _over(dual, came[0], a, np.swapaxes(_negative(a), -1, -2))
+    bound = _over(dual, came[1], b, b.array)
     pair = (bound, negated) if left else (negated, bound)
-    return compute(Task("matmul", dual, pair, options(device=device), (None,)))
+    found = compute(Task("matmul", dual, pair, options(device=device), (None,)))
+    inside = S.over(a.dtype).contains(to_host(found.array if isinstance(found, Matrix) else found))
+    if not inside.all():
+        place = np.argwhere(~inside)[0].tolist()
+        raise SemiringError(f"the greatest X has an entry at {place} that is outside the carrier of {S.name}, "
+                            f"{S.notation}: take {'max_plus' if dual is min_plus else 'min_plus'}, of all numbers")
+    return found
 
 
-def _over(S: Semiring, given: Dense, array: Any) -> Operand:
-    """Other elements in place of an operand's, over another algebra; answers are still wrapped as its own."""
-    return type(given)(array, S, given.what, given.wrap, given.names, given.of_graph)
+def _over(S: Semiring, came: Operand, given: Dense, array: Any) -> Operand:
+    """Other elements in place of an operand's, over another algebra; vertices and answers stay as it came."""
+    made = type(given)(array, S, given.what, given.wrap, came.names, came.of_graph)
+    made.labels = came.labels
+    return made
 
 
 def _negative(given: Dense) -> Any:

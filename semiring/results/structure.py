@@ -211,7 +211,7 @@ def longest_path(A: Any, source: Any = None, target: Any = None) -> tuple[Any, l
     ----------
     A : graph, matrix or edges
         What `semiring.path` takes with `max_plus`, or edges as `semiring.as_graph` takes them, without cycles. Weights
-        may be negative; an edge without one weighs 1. In an array −∞ is no edge.
+        may be negative; an edge without one weighs 1. In an array −∞ is not an edge.
     source, target : vertex, optional
         Where the path begins and ends, by name where A has names, else by position. None: anywhere.
 
@@ -265,7 +265,7 @@ def longest_path(A: Any, source: Any = None, target: Any = None) -> tuple[Any, l
     ends = np.arange(n) if end < 0 else np.array([end])
     reached = ends[before[ends] != NO_WALK]
     if not len(reached):
-        return given.dtype.type(max_plus.zero_in(given.dtype)), None
+        return given.dtype.type(given.S.zero_in(given.dtype)), None
     walk = [int(reached[sums[reached].argmax()])]
     while before[walk[-1]] >= 0:
         walk.append(int(before[walk[-1]]))
@@ -323,7 +323,7 @@ def edges_of(A: Any) -> Edges:
     if not is_matrix(A):
         graph = as_graph(A)
         sources, targets = graph.sources, graph.targets
-        if graph.weights is not None and graph.weights.dtype.kind == "b":  # what is False is no edge
+        if graph.weights is not None and graph.weights.dtype.kind == "b":  # what is False is not an edge
             sources, targets = sources[graph.weights], targets[graph.weights]
         return Edges(graph.n, sources, targets, graph.names, graph.directed)
     if is_by_entries(A):

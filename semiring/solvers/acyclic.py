@@ -165,7 +165,7 @@ def _searched(
 ) -> Any:
     low, T = plan.lowering, given.S.over(given.dtype)
     X = full(np.empty((given.n, len(starts)), given.dtype), T.zero)
-    X[starts, np.arange(len(starts))] = T.one
+    X[starts, np.arange(len(starts))] = full(X[0, : len(starts)], T.one)
     X = low.encode(X, False)
     levels.substitute(low, X, True)
     rows = np.ascontiguousarray(low.decode(X).T)

@@ -29,6 +29,7 @@ from semiring.operands.sparse import Sparse
 
 Index = tuple[int, ...]  # of a matrix in a stack
 LONG = 12  # vertices of a cycle that a message lists
+GONE = "without overwrite=True one is told from the other"
 
 
 class Verdict(NamedTuple):
@@ -58,7 +59,7 @@ def may_diverge(low: Lowering) -> bool:
 
 
 def may_fail(low: Lowering) -> bool:
-    """Whether there can be no closure: an improving cycle, or a star that is undefined."""
+    """Whether there may be no closure: an improving cycle, or a star that is undefined."""
     return may_diverge(low) or (low.kind != "packed" and not low.algebra.has_unit_stars)
 
 
@@ -70,8 +71,8 @@ def look_for_cycles(
 
     A cycle improves if its weight is better than one by more than the rounding of its edges explains: floats are known
     to two machine epsilons of their size, whole numbers are exact; see `semiring.algebra.rounding`. A cycle of weight
-    one that rounding made look better is none, but elimination lets rounding errors double at every pivot of such
-    cycles.
+    one that rounding made look better does not improve, but elimination lets rounding errors double at every pivot of
+    such cycles.
 
     Parameters
     ----------
@@ -110,7 +111,7 @@ def look_for_cycles(
                 exists[place] = False
                 continue
         if certain.size and (array is None or not inexact):
-            return Verdict(improving(S, names, int(certain[0]), None, None, where, unsure=inexact))
+            return Verdict(improving(S, names, int(certain[0]), None, None, where, doubt=GONE if inexact else ""))
         unstable |= bool(certain.size)
         rounded += [(*place, v, v) for v in vertices.tolist()]
     return Verdict(None, rounded, unstable)
@@ -183,13 +184,13 @@ def is_slack(low: Lowering, values: np.ndarray, facts: Facts, n: int) -> np.ndar
 
 def improving(
     S: Semiring, names: Sequence[Any] | None, vertex: int, cycle: list[int] | None, weight: Any, index: Index | None,
-    *, unsure: bool = False,
+    *, doubt: str = "",
 ) -> NoClosureError:
-    """The refusal; unsure where the matrix is gone, and with it the means to tell an improvement from rounding."""
+    """The refusal; in doubt where nothing tells an improvement from rounding, and what would."""
     called = _called(names)
     if cycle is None:
         found = f"an improving cycle goes through vertex {called(vertex)!r}{_within(index)}"
-        found += ", or rounding errors grew: without overwrite=True one is told from the other" if unsure else ""
+        found += f", or rounding errors grew: {doubt}" if doubt else ""
     else:
         found = (f"the cycle {_route(list(map(called, cycle)))}{_within(index)} of weight {show(weight)} is improving: "
                  "each further round is better")

@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.laws import full
+from semiring.algebra.rounding import along
 from semiring.algebra.semiring import Semiring
-from semiring.algorithms.labels import path_to, weight_of
+from semiring.algorithms.labels import path_to
 from semiring.algorithms.trees import DenseTails, Edges, Tails, walk_back
 from semiring.kernels.cpu.sparse.structure import transpose
-from semiring.kernels.lowering.sums import narrow
+from semiring.kernels.lowering.sums import narrow, widen
 from semiring.operands.convert import as_sparse
 from semiring.operands.dense import Dense
 from semiring.operands.operand import Operand
 
-from .one_path import fits, spelt, wide_graph
+from .one_path import fits, graph_of, spelt
 from .plan import Plan
 from .search import answered, ends_of, positions
 from .task import Declined, Task, compute, options
@@ -44,7 +45,7 @@ class Factored:
         return self._edges.S
 
     def path(self, source: Hashable, target: Hashable) -> tuple[Any, list[Any] | None]:
-        """One best path between two vertices, where ⊕ selects: that of `semiring.path`, by the row of its source.
+        """One best path between two vertices, where ⊕ selects: that of `semiring.path`, from what the factors say.
 
         Parameters
         ----------
@@ -66,9 +67,12 @@ class Factored:
 
         Notes
         -----
-        The row is substituted from the factors; from the target each vertex is then the least one before it on a best
-        walk. Where best edges come from vertices that are no better than their heads, as edges of length 0 do, that is
-        asked of all vertices; see `semiring.algorithms.trees`.
+        From the target each vertex is the least one before it on a best walk, by the row of the source, which is
+        substituted from the factors. Those of a sparse matrix give it only where the walk leads, so that a path takes
+        microseconds to a few milliseconds; the whole row is computed where an edge is better than one, for records and
+        numbers whose code is not worth compiling yet, and for Python objects. Where best edges come from vertices that
+        are no better than their heads, as edges of length 0 do, all vertices are asked; see
+        `semiring.algorithms.trees`.
 
         Examples
         --------
@@ -83,6 +87,32 @@ class Factored:
     def _part(self, starts: np.ndarray, ends: np.ndarray | None) -> np.ndarray:
         """Rows of the closure, or what of them lies in some columns."""
         raise NotImplementedError
+
+    def _walk(self, start: int, end: int) -> tuple[list[int] | None, np.ndarray | None]:
+        """A best walk, None where there is none; and the weights of its edges, unless they are still to be looked up.
+
+        Raises
+        ------
+        Declined
+            Where best walks go round a cycle.
+        """
+        given = self._edges
+        x = self._part(np.array([start]), None)[0]
+        T, zero = given.S.over(given.dtype), given.S.zero_in(given.dtype)
+        if x[start] != given.S.one_in(given.dtype):
+            raise Declined
+        if x[end] == zero:
+            return None, None
+        walk = walk_back(self._tails, T, x, start, end) if self._bounded else None
+        return walk or path_to(best_trees(given, x[None], np.array([start]), end=end)[0], start, end), None
+
+    def _way_of_walks(self) -> str:
+        """How it finds walks, in words."""
+        return "by factors that are there; back along the row of the source"
+
+    def _way(self, starts: np.ndarray, ends: np.ndarray | None) -> str:
+        """How it finds that, in words."""
+        return "by factors that are there"
 
     @cached_property
     def _bounded(self) -> bool:
@@ -109,20 +139,21 @@ def offer(task: Task) -> Plan | None:
         if not task.S.selective or low.on_gpu or low.kind == "packed":
             return None
         start, end = positions(list(task.arguments), given.names, n)[1].tolist()
-        return _plan(task, F, (n,), n, partial(_path, F, start, end))
+        return _plan(task, F, (n,), n, partial(_path, F, start, end), F._way_of_walks())
     sources, _, limit = task.arguments
     if limit is not None:
         return None
     single, starts = positions(sources, given.names, n)
     ends = ends_of(task)
     columns = n if ends is None else len(ends)
-    return _plan(task, F, (len(starts), columns), len(starts) * columns, partial(_rows, F, starts, single, ends))
+    run = partial(_rows, F, starts, single, ends)
+    return _plan(task, F, (len(starts), columns), len(starts) * columns, run, F._way(starts, ends))
 
 
-def _plan(task: Task, F: Factored, shape: tuple[int, ...], count: int, run: Any) -> Plan:
+def _plan(task: Task, F: Factored, shape: tuple[int, ...], count: int, run: Any, way: str) -> Plan:
     given = task.given[0]
     return Plan(task.verb, task.S, shape, "substitution", F.plan.lowering, "CPU", float(given.nbytes), count *
-                given.dtype.itemsize, run, reasons={"method": "by factors that are there"})
+                given.dtype.itemsize, run, reasons={"method": way})
 
 
 def _rows(F: Factored, starts: np.ndarray, single: bool, ends: np.ndarray | None, plan: Plan) -> Any:
@@ -141,7 +172,7 @@ def units(given: Operand, vertices: np.ndarray) -> np.ndarray:
     """Rows of the identity."""
     T = given.S.over(given.dtype)
     B = full(np.empty((len(vertices), given.shape[0]), given.dtype), T.zero)
-    B[np.arange(len(vertices)), vertices] = T.one
+    B[np.arange(len(vertices)), vertices] = full(np.empty(len(vertices), given.dtype), T.one)
     return B
 
 
@@ -149,7 +180,8 @@ def settled(S: Semiring, X: np.ndarray, starts: np.ndarray, ends: np.ndarray | N
     """The same with ones from each vertex to itself, where rounding alone can say otherwise."""
     if S.has_unit_stars:
         own = np.arange(X.shape[1]) if ends is None else ends
-        X[starts[:, None] == own] = S.one_in(X.dtype)
+        here = starts[:, None] == own
+        X[here] = full(X[here], S.one_in(X.dtype))
     return X
 
 
@@ -158,14 +190,11 @@ def _path(F: Factored, start: int, end: int, plan: Plan) -> tuple[Any, list[Any]
     S, facts = given.S, given.facts
     if not fits(given, facts):
         raise Declined
-    x = F._part(np.array([start]), None)[0]
-    T, zero = S.over(given.dtype), S.zero_in(given.dtype)
-    if x[start] != S.one_in(given.dtype):  # best walks go round a cycle
-        raise Declined
-    walk = None
-    if x[end] != zero:
-        walk = walk_back(F._tails, T, x, start, end) if F._bounded else None
-        walk = walk or path_to(best_trees(given, x[None], np.array([start]), end=end)[0], start, end)
-    # In the order of the walk, as a search adds it up: factors add in another one.
-    weight = None if walk is None else narrow(S, weight_of(wide_graph(given, facts), S, walk), given.dtype)
+    walk, weights = F._walk(start, end)
+    weight = None
+    if walk is not None:  # in the order of the walk, as a search adds it up: factors add in another one
+        weights = graph_of(given).along(walk[:-1], walk[1:]) if weights is None else weights
+        weights = widen(S, weights, facts)
+        T = S.over(weights.dtype)
+        weight = narrow(S, along(T, weights) if len(weights) else T.one, given.dtype)
     return spelt(given, weight, walk, given.callers_dtype)

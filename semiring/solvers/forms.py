@@ -25,7 +25,7 @@ from semiring.operands.convert import as_dense, on_device, on_host
 from semiring.operands.dense import Dense
 from semiring.operands.devices import is_on_gpu, to_host
 from semiring.operands.operand import Operand, convert
-from semiring.operands.read import operand
+from semiring.operands.read import operand, refuse_edges
 
 
 def plain_form(S: Semiring, dtype: np.dtype, facts: Facts, length: int) -> Lowering:
@@ -125,6 +125,7 @@ def right_hand_side(B: Any, A: Operand, dtype: np.dtype, placed: Operand | None 
     A is as it came in, and so is B; `placed` is B where it will be computed on. What the right-hand side wraps is the
     answer as the caller gets it: of B's kind, in A's byte order.
     """
+    refuse_edges(B)
     came = operand(B, A.S, "B")
     came = aligned(came, A, "B") if came.of_graph and A.of_graph else came
     came = by_label(came, A, "B") if came.labels is not None and A.of_graph else came
@@ -214,5 +215,5 @@ def as_python(value: Any) -> Any:
 
 
 def nothing_in(S: Semiring, dtype: np.dtype) -> Any:
-    """The weight of a walk that there is none of: zero, as a number of Python's or as a record."""
+    """The weight where there is no walk: zero, as a number of Python's or as a record."""
     return S.zero_in(dtype) if dtype.names else as_python(S.zero)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from hashlib import blake2b
+from math import isqrt
 from threading import Lock
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
 
 from semiring.algorithms.sparse.analysis import Analysis, analyse
-from semiring.kernels.build import element_kernel
+from semiring.kernels.build import affordable, element_kernel
 from semiring.kernels.choose import only_form
 from semiring.kernels.interface import FrontEngine
 from semiring.kernels.lowering.base import Lowering
@@ -62,3 +65,28 @@ def fronts_of(low: Lowering, analysis: Analysis, threads: int) -> FrontEngine:
     from semiring.kernels.cpu.sparse.fronts import Fronts
 
     return Fronts(analysis, low, threads)
+
+
+def walk_by_fronts(
+    low: Lowering, fronts: FrontEngine, A: Sparse, start: int, end: int, terms: float
+) -> tuple[list[int] | None, np.ndarray | None] | None:
+    """A best walk and the weights of its edges from factors in compiled code, where no edge is better than one.
+
+    The row of the source, which takes so many `terms`, is computed only where the walk leads back along it: the
+    vertices, and the ties, are those of `semiring.algorithms.trees.walk_back`. None where that needs the whole tree,
+    and where compiling does not repay yet.
+    """
+    if not affordable(low, float(isqrt(A.n)), terms, "walks").compiled:
+        return None
+    from semiring.kernels.cpu.sparse.fronts import Fronts
+    from semiring.kernels.cpu.sparse.walks import last_edge
+
+    stored, edges = cast(Fronts, fronts).walk(start, end, last_edge(low))
+    own, value = low.decode(stored)
+    if own != A.S.one_in(A.dtype):
+        return None
+    if value == A.S.zero_in(A.dtype):
+        return None, None
+    if edges is None:
+        return None
+    return [start, *A.indices[edges].tolist()], A.values[edges]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,7 @@ def cut_off(given: Operand, values: Any, tree: Any, bound: np.ndarray) -> Any:
     if is_on_gpu(values):
         return cut_off_on_gpu(given, values, tree, bound)  # type: ignore[arg-type]
     far = beyond(given.S, values, bound)
-    values[far], tree[far] = given.S.zero_in(values.dtype), -1
+    values[far], tree[far] = full(values[far], given.S.zero_in(values.dtype)), -1
     return values
 
 
@@ -134,14 +135,44 @@ def element_of(S: Semiring, limit: Any, dtype: np.dtype) -> np.ndarray:
     try:
         if np.iscomplexobj(limit) and dtype.kind != "c":
             raise TypeError("a complex number")
-        if S.is_record and np.isscalar(limit):
+        if S.is_record and np.isscalar(limit) and not isinstance(limit, np.void):
             raise TypeError(f"it has the components {', '.join(S.default_dtype.names or ())}")
-        limits: dict[Any, int] = {x: i for i, x in infinities(S, dtype).items()}
-        bound = S.array([limits.get(limit, limit) if isinstance(limit, (float, np.floating)) else limit], dtype)
-    except (TypeError, ValueError, OverflowError) as e:
+        bound = _as_array(S, limit, dtype)
+    except (TypeError, ValueError, KeyError, OverflowError) as e:
         raise SemiringError(f"limit must be an element of {S.name}, and is {clip_repr(limit)}: {e}") from None
     if bound.shape != (1,):
         raise SemiringError(f"limit must be one element of {S.name}, and is {clip_repr(limit)}")
     if not np.all(S.over(dtype).contains(bound)):
         raise SemiringError(f"limit is {show(bound[0])}, outside the carrier of {S.name}")
+    return bound
+
+
+def _as_array(S: Semiring, limit: Any, dtype: np.dtype) -> np.ndarray:
+    """A limit as an array of one element, infinities of integers being the limits of their dtype.
+
+    Raises
+    ------
+    TypeError
+        For text, which NumPy would read as a number, or as a true value.
+    ValueError
+        For numbers that integers cut off: 5.5 would let pass what is 5 wide.
+    """
+    infinite, names = infinities(S, dtype), dtype.names
+    if names:
+        parts = list(S.components_of(limit.tolist() if isinstance(limit, (np.void, np.ndarray)) else limit))
+        tables, kinds = [infinite.get(f, {}) for f in names], [dtype[f].kind for f in names]
+    else:
+        parts, tables, kinds = [limit], [infinite], [dtype.kind]
+    for k, (part, table, kind) in enumerate(zip(parts, tables, kinds, strict=True)):
+        if kind != "O" and np.asarray(part).dtype.kind in "US":
+            raise TypeError("text is not a number; leave out the quotes")
+        endless = isinstance(part, (float, np.floating)) and np.isinf(part)
+        parts[k] = next((i for i, x in table.items() if x == part), part) if endless else part
+    with np.errstate(over="ignore"):  # what is beyond the largest float is beyond all weights
+        bound = S.array([tuple(parts) if names else parts[0]], dtype)
+    fields: tuple[Any, ...] = names or (...,)
+    for f, part in zip(fields, parts, strict=True):
+        held = bound[f].reshape(-1)[:1]
+        if held.dtype.kind in "biu" and isinstance(part, Number) and part != held[0].item():
+            raise ValueError(f"it has no place in {held.dtype}")
     return bound

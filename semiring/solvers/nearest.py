@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from semiring.algebra.laws import full
 from semiring.errors import GraphError
 from semiring.graphs.names import is_hashable
 from semiring.kernels.blocks.rows import Rows
@@ -20,6 +21,7 @@ from semiring.operands.sparse import Sparse
 from .plan import Plan
 from .search import Search, form_of, place_of, positions, refuse_sums
 from .task import Task, compute, first_offer, options
+from .trees import best_trees, origins_of
 
 ROOT = object()  # what the vertex with an edge to every source is called, where vertices have names
 
@@ -32,7 +34,7 @@ def offer(task: Task) -> Plan:
     places = task.arguments[0]
     if isinstance(places, (set, frozenset)) and not (is_hashable(places) and places in (given.names or ())):
         places = list(places)
-    starts = np.unique(positions(places, given.names, n, "places")[1])  # in which order they came is no matter
+    starts = np.unique(positions(places, given.names, n, "places")[1])  # in which order they came does not matter
     if not starts.size:
         raise GraphError("nearest needs at least one place")
     matrix = as_sparse(on_host(given))
@@ -59,7 +61,16 @@ def _in_buckets(given: Sparse, starts: np.ndarray, plan: Plan) -> tuple[np.ndarr
     found = bucket_kernel(low).nearest(stored, starts, float(form.facts.largest))
     if found is None:
         return _by_predecessors(given, starts, plan)
-    return low.decode(found[0]), found[1]
+    x = low.decode(found)
+    places = origins_of(given, x, starts)
+    return x, _places(given, x, starts) if places is None else places
+
+
+def _places(given: Sparse, x: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """The place that the best walk to each vertex comes from, by the tree from a root before all places."""
+    root = full(np.empty(1, given.dtype), given.S.one_in(given.dtype))
+    X = np.concatenate([x, root])[None]
+    return origins(best_trees(with_a_root(given, starts), X, np.array([given.n]), within=True)[0], starts)
 
 
 def _by_predecessors(given: Sparse, starts: np.ndarray, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
@@ -75,7 +86,7 @@ def _from_a_root(given: Sparse, starts: np.ndarray) -> Task:
 def with_a_root(given: Operand, starts: np.ndarray) -> Sparse:
     """The graph and one vertex more, with an edge of weight one to each of some."""
     rows = as_sparse(on_host(given)).rows
-    ones = np.full(len(starts), given.S.one_in(given.dtype), given.dtype)
+    ones = full(np.empty(len(starts), given.dtype), given.S.one_in(given.dtype))
     offsets = np.append(rows.offsets, rows.offsets[-1] + len(starts))
     made = Rows(offsets, np.append(rows.columns, starts.astype(np.int32)), np.append(rows.values, ones), rows.width + 1)
     names = None if given.names is None else [*given.names, ROOT]
@@ -86,7 +97,8 @@ def origins(before: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """The place at which the way back from each vertex ends; −1 where there is none."""
     n = len(before) - 1
     here = np.append(before[:n], np.int32(-1))
-    here[starts] = np.where(here[starts] == n, starts, here[starts])  # a place that is no way of another ends its own
+    # A place that lies on no walk from another ends its own.
+    here[starts] = np.where(here[starts] == n, starts, here[starts])
     while True:
         ahead = np.where(here < 0, here, here[here])
         if np.array_equal(ahead, here):

@@ -8,11 +8,15 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.rounding import nothing_improves
+from semiring.algorithms import trees
 from semiring.algorithms.labels import Dense as DenseGraph
 from semiring.algorithms.labels import Graph, best_walks, path_to, weight_of
 from semiring.algorithms.sparse.relaxation import CompressedRows
 from semiring.errors import LawError
+from semiring.graphs.texts import is_same
+from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.choose import choose
+from semiring.kernels.cpu.sparse.structure import transpose
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.sums import narrow, widen
 from semiring.operands.convert import as_sparse, on_host
@@ -35,7 +39,7 @@ def offer(task: Task) -> Plan:
     n = order_of_one(given.shape)
     start, end = positions([source, target], given.names, n)[1].tolist()
     wanted = given.callers_dtype
-    given = on_host(given)  # one source at a time is no work for a GPU
+    given = on_host(given)  # one source at a time is too little work for a GPU
     facts = given.facts
     low = choose(S, given.dtype, facts, n, in_place=False, packed=False)
     size = float(as_sparse(given).nnz) if given.kind != "dense" else float(n) * n
@@ -58,16 +62,27 @@ def _path(
             weight = narrow(S, found.weight, given.dtype)
             raise improving(S, given.names, found.cycle[0], found.cycle, weight, None)
         walk = found.walk_to(start, end)
+        if walk is not None and start != end and found.rounds is None:
+            other = _walk_by_labels(given, graph, found.labels, start, end)
+            # Where ⊗ rounds an edge may look best whose walk is not.
+            if other is not None and is_same(weight_of(graph, S, other), weight_of(graph, S, walk)):
+                walk = other
         weight = None if walk is None else narrow(S, weight_of(graph, S, walk), given.dtype)
     return spelt(given, weight, walk, wanted)
 
 
+def graph_of(given: Operand) -> Graph:
+    """The graph of a matrix."""
+    if isinstance(given, Dense):
+        return DenseGraph(given.array)
+    rows = as_sparse(given).rows
+    return CompressedRows(rows.offsets, rows.columns, rows.values)
+
+
 def wide_graph(given: Operand, facts: Facts) -> Graph:
     """The graph of a matrix, with weights of integers in Python's, where sums along walks are exact."""
-    if isinstance(given, Dense):
-        return DenseGraph(widen(given.S, given.array, facts))
-    rows = as_sparse(given).rows
-    return CompressedRows(rows.offsets, rows.columns, widen(given.S, rows.values, facts))
+    graph = graph_of(given)
+    return graph.with_values(widen(given.S, graph.values, facts))
 
 
 def spelt(given: Operand, weight: Any, walk: list[int] | None, wanted: np.dtype) -> tuple[Any, list[Any] | None]:
@@ -88,6 +103,18 @@ def _walk_by_values(given: Operand, start: int, end: int) -> tuple[Any, list[int
     x = Search(given.S, matrix, form).rows(np.array([start]), False)[0]
     before = best_trees(matrix, x, np.array([start]), end=end)[0]
     return x[0, end], path_to(before, start, end) if start == end or before[end] >= 0 else None
+
+
+def _walk_by_labels(given: Operand, graph: Graph, labels: np.ndarray, start: int, end: int) -> list[int] | None:
+    """The walk along the tree that ties decide as everywhere; None where rounding leaves none."""
+    rows = as_sparse(given).rows
+    tails = np.repeat(np.arange(graph.n), np.diff(rows.offsets))
+    values = graph.along(tails, rows.columns) if isinstance(graph, DenseGraph) else graph.values
+    entering, T = transpose(Rows(rows.offsets, rows.columns, values, graph.n)), given.S.over(values.dtype)
+    edges = trees.Edges(entering.offsets, entering.columns, entering.values, (rows.offsets, rows.columns))
+    bounded = nothing_improves(T, values)
+    before = trees.predecessors(edges, T, labels[None], np.array([start]), bounded)[0][0]
+    return path_to(before, start, end) if before[end] >= 0 else None
 
 
 def fits(given: Operand, facts: Facts) -> bool:

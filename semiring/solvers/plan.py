@@ -67,7 +67,7 @@ class Plan:
 
         Returns
         -------
-        array, Matrix, PackedMatrix, Factors, SparseFactors or tuple
+        array, Matrix, PackedMatrix, Factors, SparseFactors, Paths, Nearest or tuple
             Of `shape`, or of the verb's kind.
 
         Raises

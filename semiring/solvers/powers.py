@@ -115,14 +115,14 @@ def _identity(given: Operand) -> Operand:
         assert isinstance(host, Packed)
         return Packed(PackedMatrix.identity(n), S, given.what, mine=True, wrap=host.wrap)
     if isinstance(given, Sparse):
-        ones = np.empty(n, given.dtype)
-        ones[...] = S.one_in(given.dtype)
+        ones = full(np.empty(n, given.dtype), S.one_in(given.dtype))
         rows = Rows(np.arange(n + 1), np.arange(n, dtype=COLUMN), ones, n)
         return Sparse(rows, S, given.what, given.names, given.of_graph)
     host = on_host(given)
     assert isinstance(host, Dense)
     array = full(np.empty(given.shape, given.dtype), S.zero_in(given.dtype))
-    array[..., np.arange(n), np.arange(n)] = S.one_in(given.dtype)
+    at = np.arange(n)
+    array[..., at, at] = full(array[..., at, at], S.one_in(given.dtype))
     return Dense(array, S, given.what, host.wrap, given.names)
 
 

@@ -117,7 +117,7 @@ def _run(task: Task, given: Operand, facts: Facts, exists: np.ndarray | None, pl
 
 
 def leave_out(low: Lowering, work: Any, exists: np.ndarray | None) -> None:
-    """Put the identity in place of what is no closure, in storage: numbers that have no meaning overflow."""
+    """Put the identity in place of what is not a closure, in storage: numbers that have no meaning overflow."""
     if exists is None or exists.all():
         return
     identity = low.algebra.eye(work.shape[-1], low.dtype)
@@ -130,7 +130,7 @@ def emptied(result: Any, low: Lowering, exists: np.ndarray | None) -> Any:
     """The closures, with zeros where there is none."""
     if exists is not None:
         for place in np.argwhere(~exists).tolist():
-            result[tuple(place)] = low.algebra.zero_in(low.dtype)
+            result[tuple(place)].fill(low.algebra.zero_in(low.dtype))
     return result
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from semiring.algebra.laws import full
 from semiring.algebra.rounding import worse
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.labels import Walks, along_tree, best_walks, cycle_of, cycle_weight, truly_improves
@@ -35,9 +36,10 @@ from semiring.operands.sparse import Sparse
 from .costs import search_times
 from .cycles import improving
 from .forms import plain_form
-from .limits import beyond, limit_of
+from .limits import beyond, limit_of, trees_within
 from .plan import Plan
 from .task import Options, Task
+from .trees import best_trees
 
 FEWER = 4  # sources for each target from which searches go backwards
 TOGETHER = 1 << 26  # bytes of rows of which some columns are kept
@@ -168,7 +170,7 @@ def _some_rows(
         X, P = search.rows(starts, predecessors, limit)
     if limit is not None:
         far = beyond(search.S, X, limit)  # at the least those of no edge
-        X[far] = search.S.zero_in(X.dtype)
+        X[far] = full(X[far], search.S.zero_in(X.dtype))
         if P is not None:
             P[far] = -1
     return X, P
@@ -201,7 +203,18 @@ class Search:
     def rows(
         self, starts: np.ndarray, predecessors: bool, limit: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray | None]:
-        """The rows of the closure on the CPU, and predecessors if wanted; walks beyond a limit may be left out."""
+        """The rows of the closure on the CPU, and predecessors if wanted; walks beyond a limit may be left out.
+
+        Which of several equally good vertices comes before another does not depend on how the rows were found.
+        """
+        X = self._values(starts, predecessors, limit)
+        if not predecessors:
+            return X, None
+        if limit is not None:
+            return X, trees_within(self.given, X, starts)
+        return X, best_trees(self.given, X, starts, within=True)
+
+    def _values(self, starts: np.ndarray, predecessors: bool, limit: np.ndarray | None) -> np.ndarray:
         low = self.form.low
         stored = None if limit is None else low.encode(limit, True)
         if stored is not None and low.decode(stored.copy())[0] != limit[0]:  # type: ignore[index]
@@ -213,30 +226,25 @@ class Search:
             found = [self._searched(int(s), values, predecessors, bound) for s in starts]
             for code in self.form.codes:
                 code.spent += perf_counter() - began
-            return _stacked(found, low, self.given.shape[0], predecessors)
+            return _stacked(found, low, self.given.shape[0])
         from semiring.kernels.cpu.sparse.search import search_kernel
 
         if self.form.alike:
-            X, P = level_kernel(low).levels(self.stored, starts, predecessors, stored)
-            return low.decode(X), P
+            return low.decode(level_kernel(low).levels(self.stored, starts, stored))
         if self.form.together and not predecessors:
-            return low.decode(sweep_kernel(low).sweep(self.stored, starts)), None
+            return low.decode(sweep_kernel(low).sweep(self.stored, starts))
         if self.form.buckets:
             largest = float(self.form.facts.largest)
-            X, P = bucket_kernel(low).rows(self.stored, starts, predecessors, largest, stored)
-            return low.decode(X), P
+            return low.decode(bucket_kernel(low).rows(self.stored, starts, largest, stored))
         kernel = search_kernel(low)
         if self.form.bounded:
-            X, P = kernel.settle(self.stored, starts, predecessors, stored)
-            return low.decode(X), P
-        X, P, failed = kernel.correct(self.stored, starts, predecessors)
+            return low.decode(kernel.settle(self.stored, starts, stored))
+        X, _, failed = kernel.correct(self.stored, starts, False)
         # A cycle improves, or rounding makes it look so.
         rows = low.decode(X)
         for i, walks in self._looked_at(starts, np.flatnonzero(failed >= 0), predecessors):
             rows[i] = walks.labels
-            if P is not None:
-                P[i] = walks.predecessor
-        return rows, P
+        return rows
 
     def _looked_at(self, starts: np.ndarray, unsure: np.ndarray, predecessors: bool) -> Iterator[tuple[int, Walks]]:
         """The rows of some sources again, of which a cycle that they reach improves, unless that is rounding."""
@@ -250,7 +258,7 @@ class Search:
         if values.dtype.kind in "iu" and S.is_tropical:
             values = in_python_integers(low, self.stored.values)[1]
         graph, first = self._graph(values), unsure[:1]
-        if first.size:  # where it is no matter of rounding, the compiled search has found the cycle already
+        if first.size:  # where it is not a matter of rounding, the compiled search has found the cycle already
             _, P, failed = search_kernel(low).correct(self.stored, starts[first], True)
             cycle = None if P is None else cycle_of(P[0], int(failed[0]))
             if cycle is not None and truly_improves(graph, S, cycle):
@@ -321,15 +329,12 @@ def on_the_host(
     return replace(form, low=low, codes=tuple(codes))
 
 
-def _stacked(
-    found: list[Walks], low: Lowering, n: int, predecessors: bool
-) -> tuple[np.ndarray, np.ndarray | None]:
+def _stacked(found: list[Walks], low: Lowering, n: int) -> np.ndarray:
     objects = low.kind == "objects"
     X = np.empty((len(found), n), object if objects else low.dtype)
     for row, walks in zip(X, found, strict=True):
         row[...] = walks.labels
-    P = np.array([walks.predecessor for walks in found], np.int32).reshape(len(found), n) if predecessors else None
-    return low.decode(X) if objects else X, P
+    return low.decode(X) if objects else X
 
 
 def positions(

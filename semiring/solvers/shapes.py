@@ -9,6 +9,7 @@ import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
+from semiring.graphs.masks import is_masked
 from semiring.operands.devices import is_on_gpu
 
 
@@ -50,10 +51,10 @@ def product_shape(a: tuple[int, ...], b: tuple[int, ...], c: tuple[int, ...] | N
 
 def can_hold(out: Any, shape: tuple[int, ...], S: Semiring, dtype: np.dtype) -> bool:
     """Whether an answer of this shape and dtype may be written to an array, whatever its byte order."""
-    if (not isinstance(out, np.ndarray) and not is_on_gpu(out)) or isinstance(out, np.ma.MaskedArray):
+    if (not isinstance(out, np.ndarray) and not is_on_gpu(out)) or is_masked(out):
         return False
     try:
         same = S.resolve_dtype(out.dtype) == dtype
-    except (SemiringError, TypeError):  # a dtype that is none of numbers
+    except (SemiringError, TypeError):  # a dtype that is not one of numbers
         return False
     return same and out.shape == shape and bool(getattr(out.flags, "writeable", True))

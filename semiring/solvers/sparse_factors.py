@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from functools import cached_property, partial
 from pathlib import Path
 from shutil import disk_usage
 from typing import TYPE_CHECKING, Any, overload
@@ -11,41 +10,26 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from semiring.algebra.tables import html_table
-from semiring.algorithms.blocks import UndefinedStar
-from semiring.algorithms.sparse.analysis import Analysis
-from semiring.algorithms.sparse.elimination import factor as eliminate
 from semiring.errors import SemiringError
-from semiring.graphs.names import Named
 from semiring.graphs.texts import clip_repr
-from semiring.kernels.build import affordable, kernel
-from semiring.kernels.interface import FrontEngine, Report
-from semiring.kernels.lowering.base import Lowering
-from semiring.kernels.lowering.objects import in_python_integers
-from semiring.kernels.numpy.fronts import TOGETHER
-from semiring.machine.memory import in_words, require
-from semiring.operands.convert import as_dense
-from semiring.operands.dense import Dense
+from semiring.machine.memory import in_words
 from semiring.operands.read import operand
 from semiring.operands.sparse import Sparse
 
-from . import costs, reductions, schedules
+from . import costs, reductions
 from .costs import SparsePlan
-from .cycles import graph_of, look_at_fronts, may_diverge, undefined_star
-from .factored import Factored, settled, units
-from .forms import Apply, refuse_overflow, right_hand_side, solution, told
-from .fronts import fronts_of, lowering_of
+from .forms import right_hand_side, told
 from .search import answered, positions, refuse_sets
-from .task import LARGE, Task, options
+from .sparse_substitution import SparseSubstitution
+from .task import options
 
 if TYPE_CHECKING:
     from semiring.graphs.tables import Table
 
 BLOCK = 256  # rows that `blocks` and `save` take at once, unless told otherwise
-STEPS = 50  # parts of a closure after which progress is reported
-ADVICE = "use a narrower dtype, fewer vertices, or rows and blocks of rows instead of the whole"
 
 
-class SparseFactors(Factored, Named):
+class SparseFactors(SparseSubstitution):
     """A sparse matrix eliminated once in a fill-reducing order; made by `semiring.factor`.
 
     Vertices are called by name where the matrix had names, else by number.
@@ -71,39 +55,6 @@ class SparseFactors(Factored, Named):
     SparseFactors of a 2 × 2 matrix with 2 edges over min-plus, float64: 1 fronts, 1 pairs joined
     """
 
-    def __init__(
-        self, A: Sparse, analysis: Analysis, *, check: bool = True, plan: SparsePlan | None = None,
-        report: Report | None = None,
-    ) -> None:
-        S = A.S
-        self.n, self._S, self._A = A.n, S, A
-        self._edges = A
-        self.names = None if A.names is None else list(A.names)
-        self._check, self.analysis = check, analysis
-        if plan is None:
-            plan = costs.plan("factor", lowering_of(A, room=True), analysis, A.nnz, answer=False)
-        self.plan, low = plan, plan.lowering
-        if plan.factors > LARGE:
-            require(plan.factors, *plan.shortage)
-        self._fronts = fronts_of(low, analysis, plan.threads)
-        self._closed: np.ndarray | None = None
-        self._rounded: np.ndarray | None = None  # places of vertices whose stars rounding had changed
-        try:
-            eliminate(self._fronts, low.encode(A.values, True), report)
-        except UndefinedStar as e:
-            order = analysis.order
-            raise undefined_star(S, graph_of(A), A.names, int(order[e.pivot]), order[: e.pivot]) from None
-        if check and may_diverge(low):
-            verdict = look_at_fronts(low, self._fronts, A)
-            if verdict.error is not None:
-                raise verdict.error
-            if verdict.rounded:
-                self._rounded = np.array([i for i, in verdict.rounded])
-                self._fronts.settle(self._rounded)
-            if verdict.unstable:
-                # Rounding errors grew in the factors; then A* is computed as a dense matrix, in which they do not.
-                self._closed = dense_closure(low, A)
-
     def __repr__(self) -> str:
         return (
             f"SparseFactors of a {self.n} × {self.n} matrix with {self._A.nnz} edges over {self._S.name}, "
@@ -122,11 +73,6 @@ class SparseFactors(Factored, Named):
     def nbytes(self) -> int:
         """Bytes that the factors take."""
         return int(self._fronts.nbytes)
-
-    @property
-    def lowering(self) -> Lowering:
-        """How elements are stored and computed."""
-        return self.plan.lowering
 
     def predict(self) -> SparsePlan:
         """What `closure` would cost, and what else would.
@@ -238,8 +184,10 @@ class SparseFactors(Factored, Named):
         sources : sequence of vertices
             By name, or by number where they have no names.
         targets : vertex or sequence of vertices, optional
-            Whose columns are wanted: the answer is a `Table` by name, and no more is kept. Where they are fewer than
-            the sources, and the empty walk counts, columns are substituted instead of rows.
+            Whose columns are wanted: the answer is a `Table` by name. Rows are substituted where they are wanted only,
+            up the tree of the elimination from the sources and down to the targets, in microseconds for one pair, as
+            `F.rows([a], targets=[b])[a, b]`. Where targets are so few that this is more work, and the empty walk
+            counts, columns are substituted.
         reflexive : bool
             Whether the empty walk counts.
 
@@ -252,7 +200,7 @@ class SparseFactors(Factored, Named):
         GraphError
             For an unknown vertex.
         SemiringError
-            When the sources are no sequence, or a result has no place in the dtype.
+            When the sources are not a sequence, or a result has no place in the dtype.
 
         Examples
         --------
@@ -271,27 +219,6 @@ class SparseFactors(Factored, Named):
         table: Table = answered(self._A, found, starts, False, ends)
         return table
 
-    def _part(self, starts: np.ndarray, ends: np.ndarray | None) -> np.ndarray:
-        if ends is None:
-            return self._decoded(starts)
-        if len(ends) >= len(starts):
-            return self._by_rows(starts, ends)
-        parts = [np.empty((len(starts), 0), self._A.callers_dtype)]
-        for some in self._blocks_of(ends):
-            B = np.ascontiguousarray(units(self._A, some).T)
-            parts.append(np.asarray(self._solution(right_hand_side(B, self._A, self.lowering.dtype)))[starts])
-        return settled(self._S, np.concatenate(parts, axis=1), starts, ends)
-
-    def _by_rows(self, starts: np.ndarray, ends: np.ndarray, reflexive: bool = True) -> np.ndarray:
-        parts = [np.empty((0, len(ends)), self._A.dtype)]
-        return np.concatenate([*parts, *(self._decoded(some, reflexive)[:, ends] for some in self._blocks_of(starts))])
-
-    def _blocks_of(self, vertices: np.ndarray) -> Iterator[np.ndarray]:
-        """So many at once as rows or columns of the closure have room for."""
-        step = max(LARGE // max(self.n * self._A.dtype.itemsize, 1), 1)
-        for begin in range(0, len(vertices), step):
-            yield vertices[begin : begin + step]
-
     def _numbers(self, sources: Sequence[Hashable] | np.ndarray) -> np.ndarray:
         if self.names is None and isinstance(sources, (np.ndarray, range)):
             found = np.asarray(sources)
@@ -303,59 +230,6 @@ class SparseFactors(Factored, Named):
         except TypeError:
             raise SemiringError(f"sources must be a sequence of vertices, and is {clip_repr(sources)}") from None
         return np.array([self.index(v) for v in vertices], np.int64)
-
-    def _decoded(self, sources: np.ndarray, reflexive: bool = True, thread_count: int | None = None) -> np.ndarray:
-        out = np.empty((len(sources), self.n), self.lowering.storage)
-        self._fill(sources, out, reflexive, thread_count=thread_count)
-        return self._checked(out)
-
-    def _checked(self, stored: np.ndarray) -> np.ndarray:
-        """Rows in storage as the caller's elements, refused where numbers overflowed on the way."""
-        low = self.lowering
-        result = low.decode(stored)
-        if self._check and not low.drops_nan:
-            refuse_overflow(low, result)
-        return result
-
-    def _fill(
-        self, sources: np.ndarray, out: np.ndarray, reflexive: bool = True, targets: np.ndarray | None = None,
-        thread_count: int | None = None,
-    ) -> None:
-        """Rows in storage."""
-        if self._closed is not None:
-            where = np.arange(len(sources)) if targets is None else targets
-            out[where] = self._closed[sources]
-            if not reflexive:
-                out[where, sources] = self._cycles[sources]
-            return
-        self._reconsider(len(sources))
-        self._fronts.rows(
-            sources, out, reflexive=reflexive, settled=self._settled, targets=targets, thread_count=thread_count
-        )
-
-    def _reconsider(self, rows: int) -> None:
-        """Eliminate anew in compiled code, once that repays for the rows that are asked for."""
-        low, load = self.lowering, self.plan.load
-        if low.compiled or load is None:
-            return
-        terms = rows * (load.down + load.up / max(self.n, 1))
-        low = affordable(low, 4.0 * self.n * -(-rows // TOGETHER), terms, "fronts")
-        if not low.compiled:
-            return
-        self.plan.lowering, self._fronts = low, fronts_of(low, self.analysis, self.plan.threads)
-        eliminate(self._fronts, low.encode(self._A.values, True))
-        if self._rounded is not None:
-            self._fronts.settle(self._rounded)
-
-    @cached_property
-    def _cycles(self) -> np.ndarray:
-        """The diagonal of A⁺ = A A* where A* is dense."""
-        return np.asarray(kernel(self.lowering).diagonal(self.lowering.encode(self._A.array(), True), self._closed))
-
-    @property
-    def _settled(self) -> bool:
-        """Whether 1 ⊕ (cycles) = 1 whenever the closure exists."""
-        return self._S.has_unit_stars
 
     @overload
     def solve(self, B: np.ndarray) -> np.ndarray: ...
@@ -389,24 +263,6 @@ class SparseFactors(Factored, Named):
         """
         return self._solution(right_hand_side(B, self._A, self.lowering.dtype))
 
-    def _solution(self, right: Dense) -> Any:
-        return solution(self._A, right, self.lowering, self._engine, self._check)
-
-    def _engine(self, wide: bool) -> tuple[Lowering, Apply]:
-        """What multiplies by A*, in Python's integers where sums are too wide for the storage."""
-        self._reconsider(1)
-        low, fronts = self._in_python_integers if wide else (self.lowering, self._fronts)
-        if self._closed is None or wide:
-            return low, fronts.columns
-        return low, partial(kernel(low).left, self._closed)
-
-    @cached_property
-    def _in_python_integers(self) -> tuple[Lowering, FrontEngine]:
-        low, values = in_python_integers(self.lowering, self.lowering.encode(self._A.values, True))
-        fronts = fronts_of(low, self.analysis, self.plan.threads)
-        eliminate(fronts, values)
-        return low, fronts
-
     def closure(self, *, reflexive: bool = True, progress: bool | Callable[[float], None] = False) -> Any:
         """A*, or A⁺, as a dense matrix; the factors stay.
 
@@ -438,24 +294,9 @@ class SparseFactors(Factored, Named):
         """
         if progress is False:
             return self._expanded(reflexive)
-        options(progress=progress)  # refuses what is none
+        options(progress=progress)  # refuses what is not one
         with told(progress, f"{self._S.name} closure") as report:
             return self._expanded(reflexive, report)
-
-    def _expanded(self, reflexive: bool, report: Report | None = None) -> Any:
-        """The closure as its caller gets it."""
-        low, n = self.lowering, self.n
-        size = n * n * (low.storage.itemsize + (0 if low.storage == low.dtype else low.dtype.itemsize))
-        if size > LARGE:
-            require(size, f"the closure of {n} × {n} {self._A.dtype}", ADVICE)
-        out, order = np.empty((n, n), low.storage), self.analysis.order  # in which neighbours come together
-        step = max(n if report is None else -(-n // STEPS), 1)
-        for begin in range(0, n, step):
-            if report is not None:
-                report(begin / n)
-            part = order[begin : begin + step]
-            self._fill(part, out, reflexive, targets=part)
-        return self._A.wrap(self._checked(out))
 
     def blocks(
         self, rows: int = BLOCK, *, reflexive: bool = True, in_order: bool = False
@@ -560,7 +401,7 @@ class SparseFactors(Factored, Named):
         ------
         SemiringError
             For an unknown reduction, one that has no meaning in the algebra, and an option that it does not have or
-            lacks, or a value that is none.
+            lacks, or a value that is not an element.
 
         Examples
         --------
@@ -571,13 +412,3 @@ class SparseFactors(Factored, Named):
         (2.5, [2.0, 3.0])
         """
         return reductions.reduce(self, what, **options)
-
-
-def dense_closure(low: Lowering, A: Sparse) -> np.ndarray:
-    """A* as a dense matrix in storage, computed so that rounding errors do not grow."""
-    given = as_dense(A)
-    task = Task("closure", A.S, [given], options(method="squaring", device="cpu"))
-    planned = schedules.offer(task)
-    closed = schedules.stable_closure(planned, given.array, None, A.facts, A.names)
-    result: np.ndarray = low.encode(planned.lowering.decode(closed), True)
-    return result

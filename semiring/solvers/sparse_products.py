@@ -171,7 +171,7 @@ def _sparse(task: Task, low: Lowering, A: Any, B: Any, plan: Plan) -> Any:
 
     C = sparse_kernel(low).times_sparse(_rows(low, A), _rows(low, B))
     values, columns, offsets = low.decode(C.values), C.columns, C.offsets
-    stored = np.asarray(values != A.S.zero_in(A.dtype))
+    stored = ~A.S.over(A.dtype).is_zero(values)
     if not stored.all():
         before = np.concatenate([[0], np.cumsum(stored)])
         values, columns, offsets = values[stored], columns[stored], before[offsets]

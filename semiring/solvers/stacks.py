@@ -14,7 +14,7 @@ from semiring.errors import NoClosureError, SemiringError
 from semiring.operands.convert import as_dense
 from semiring.operands.dense import Dense
 from semiring.operands.operand import Operand, order_of
-from semiring.operands.read import operand
+from semiring.operands.read import operand, refuse_edges
 
 from .cycles import of_stack
 from .factors import Factors
@@ -122,6 +122,7 @@ class StackedFactors:
         array([[ 6.],
                [12.]])
         """
+        refuse_edges(B)
         right = operand(B, self._S, "B")
         if self._star is not None:
             asked = replace(DEFAULTS, device=self._options.device, check=self._options.check)
@@ -131,8 +132,10 @@ class StackedFactors:
         leading = shape.full[:-2]
         which = np.broadcast_to(np.arange(len(self._each)).reshape(self.shape[:-2]), leading)
         parts = np.broadcast_to(b, leading + b.shape if b.ndim == 1 else (*leading, *b.shape[-2:]))
-        found = [self._each[which[place]].solve(parts[place]) for place in np.ndindex(leading)]
-        return np.stack(found).reshape(shape.final)
+        found = np.empty(shape.final, self._given.callers_dtype)
+        for place in np.ndindex(leading):
+            found[place] = self._each[which[place]].solve(parts[place])
+        return found
 
     def closure(self) -> Any:
         """A*, from the factors; they stay.
@@ -156,7 +159,10 @@ class StackedFactors:
         """
         if self._star is not None:
             return self._given.wrap(as_dense(self._star).array.copy())
-        return np.stack([F.closure() for F in self._each]).reshape(self.shape)
+        found = np.empty(self.shape, self._given.callers_dtype)
+        for place, F in zip(np.ndindex(*self.shape[:-2]), self._each, strict=True):
+            found[place] = F.closure()
+        return found
 
     def __repr__(self) -> str:
         n, count = self.shape[-1], prod(self.shape[:-2])

@@ -158,7 +158,7 @@ def decomposed(A: Sparse) -> Any:
     Raises
     ------
     Declined
-        Where rows were exchanged, so that it is no elimination of vertices in any order, or a pivot is so near to 1
+        Where rows were exchanged, so that it is not an elimination of vertices in any order, or a pivot is so near to 1
         that rounding could have brought it there or away.
     """
     from scipy.sparse import csc_array, eye_array

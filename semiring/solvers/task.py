@@ -30,6 +30,8 @@ from semiring.operands.devices import LEAST_WORK
 from semiring.operands.operand import Operand
 from semiring.operands.place import place
 from semiring.operands.read import operand as as_operand
+from semiring.operands.read import refuse_edges
+from semiring.scale.storing import Storing
 
 from .cycles import star_undefined
 from .plan import Plan
@@ -80,6 +82,7 @@ SOLVERS: dict[str, dict[str, tuple[str, ...]]] = {
     "cycle_mean": dict.fromkeys(("dense", "device", "sparse", "packed"), ("cycle_means",)),
     # Of verbs with an option that asks for something else.
     "closure, mask": dict.fromkeys(("dense", "device", "sparse", "packed"), ("existence",)),
+    "closure, out": dict.fromkeys(("dense", "device", "sparse", "packed"), ("out_of_core",)),
     "closure, max_edges": dict.fromkeys(("dense", "device", "sparse", "packed"), ("powers",)),
     "matmul, argmax": dict.fromkeys(("dense", "device", "sparse", "packed"), ("argmax",)),
     "solve, left": dict.fromkeys(("dense", "device", "sparse", "packed"), ("left",)),
@@ -105,6 +108,7 @@ class Options:
     on_divergence: str = "raise"
     argmax: bool = False
     tol: float | None = None
+    storing: Storing | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.method, str):
@@ -153,16 +157,16 @@ def options(
     tile: int | None = None, check: bool = True, packed: bool = False,
     progress: bool | Callable[[float], None] = False, order: str = "auto", predecessors: bool = False,
     max_edges: int | None = None, left: bool = False, on_divergence: str = "raise", argmax: bool = False,
-    tol: float | None = None,
+    tol: float | None = None, storing: Storing | None = None,
 ) -> Options:
     """Checked options; those of an earlier call again."""
     given = (method, reflexive, overwrite, device, tile, check, packed, progress, order, predecessors, max_edges,
-             left, on_divergence, argmax, tol)
+             left, on_divergence, argmax, tol, storing)
     if callable(progress):  # which nobody holds longer than the call
         return Options(*given)
     try:
         return _options(*given)
-    except TypeError:  # what cannot be hashed is no option, and is refused by name
+    except TypeError:  # what cannot be hashed is not an option, and is refused by name
         return Options(*given)
 
 
@@ -175,7 +179,7 @@ TAKES = {
     "matmul": "device check argmax B",
     "factor": "device check order tol",
     "solve": "device check left tol B",
-    "rows": "device predecessors tol sources",
+    "rows": "device predecessors tol sources targets",
     "path": "tol sources",
     "paths": "method device tol sources",
     "nearest": "sources",
@@ -185,10 +189,12 @@ TAKES = {
 
 
 BY_FACTORS = {"path", "rows"}  # verbs that take factors for their matrix
-CAN_LACK = {("paths", "sources")}  # and what it can do without
+CAN_LACK = {("paths", "sources"), ("rows", "targets")}  # and what it can do without
 
 
-def refuse_what_has_no_meaning(verb: str, given: dict[str, Any], B: Any, sources: Any, k: Any = None) -> None:
+def refuse_what_has_no_meaning(
+    verb: str, given: dict[str, Any], B: Any, sources: Any, k: Any = None, targets: Any = None
+) -> None:
     """An option that a verb does not have, or what it lacks, is named."""
     if not isinstance(verb, str) or verb not in TAKES:
         raise SemiringError(f"unknown verb {verb!r}: it is {', '.join(TAKES)}")
@@ -197,7 +203,7 @@ def refuse_what_has_no_meaning(verb: str, given: dict[str, Any], B: Any, sources
         usual = getattr(DEFAULTS, name)
         if name not in takes and not (isinstance(value, type(usual)) and value == usual):
             raise SemiringError(f"{verb} has no option {name!r}; it has {', '.join(takes) or 'none'}")
-    for name, value in (("B", B), ("sources", sources), ("k", k)):
+    for name, value in (("B", B), ("sources", sources), ("k", k), ("targets", targets)):
         if (value is not None) != (name in takes) and not (value is None and (verb, name) in CAN_LACK):
             raise SemiringError(f"a plan for {verb} {'needs' if name in takes else 'has no'} {name}")
     if verb == "path" and not (isinstance(sources, (tuple, list, np.ndarray)) and len(sources) == 2):
@@ -239,7 +245,7 @@ class Task:
     LawError
         For an algebra that was declared with ``product_only=True``, unless the verb is "matmul".
     SemiringError
-        For an unknown algebra, or none, what is no matrix over it, or a GPU that is not there.
+        For an unknown algebra, or none, what is not a matrix over it, or a GPU that does not exist.
     GraphError
         When the vertices of two operands have names, and not the same ones.
     """
@@ -260,6 +266,8 @@ class Task:
         first: Operand | None = None  # of those whose vertices have names
         labelled = False
         for what, A in zip(NAMES, given, strict=False):
+            if verb == "solve" and what == "B":
+                refuse_edges(A)
             operand = reader(A, S, what)
             if operand.names is not None and operand.of_graph:
                 first = operand if first is None else first
@@ -282,9 +290,13 @@ class Task:
                     operand.look()
         if verb == "solve":  # the answer is of B's kind, in A's byte order
             operands[1] = operands[1].answering_in(operands[0].callers_dtype)
-        self.verb, self.S, self.options, self.arguments = verb, S, options, arguments
+        # What can be read once only is read now: offers, plans and the matrices of a stack ask for it again.
+        self.arguments: tuple[Any, ...] = tuple(list(x) if hasattr(x, "__next__") else x for x in arguments)
+        self.verb, self.S, self.options = verb, S, options
         self.row = verb
-        if options.tol is not None:
+        if options.storing is not None:
+            self.row = "closure, out"
+        elif options.tol is not None:
             self.row = f"{verb}, tol"
         elif options.on_divergence == "mask":
             self.row = "closure, mask"
@@ -309,6 +321,7 @@ class Task:
             stays = device == "cpu" or (device is None and (work < LEAST_WORK or kinds != {"dense"}))
         # These solvers place their operands.
         stays |= verb in ("rows", "path", "paths", "nearest", "cycle_mean")
+        stays |= options.storing is not None
         stays |= verb == "matmul" and (("sparse" in kinds and "packed" not in kinds) or options.argmax)
         if not stays:
             self.operands = place(operands, device, work)
@@ -347,7 +360,7 @@ def refuse_closures(S: Semiring) -> None:
     broken = S._law_report.failures
     why = broken[0] if broken else "it was declared with product_only=True"
     stages = "; sr.paths(A, (first, second)) finds best paths in two stages" if S.stages else ""
-    raise LawError(f"{S.name} is not a semiring, so it has products but no closure: {why}{stages}")
+    raise LawError(f"{S.name} is not a semiring, so it has products but no closure: {why}{stages}", failures=broken)
 
 
 @cache

@@ -8,15 +8,19 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.laws import full, show
-from semiring.algebra.rounding import fractions, nothing_improves, over_fractions
+from semiring.algebra.rounding import fractions, nothing_improves, over_fractions, rounds
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms import trees
+from semiring.algorithms.labels import best_walks
+from semiring.algorithms.sparse.relaxation import CompressedRows
 from semiring.errors import LawError, SemiringError
 from semiring.graphs.texts import quoted
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.build import affordable, code_of
+from semiring.kernels.cpu.sparse.predecessors import predecessor_kernel
 from semiring.kernels.cpu.sparse.structure import transpose
 from semiring.kernels.cpu.sparse.trees import tree_kernel
+from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.objects import python_integers
 from semiring.operands.convert import as_sparse, on_host
 from semiring.operands.dense import Dense
@@ -27,6 +31,7 @@ from semiring.operands.sparse import Sparse
 from .forms import plain_form
 from .trees_gpu import trees_on_gpu
 
+NEAR = 64  # roundings by which the weight of a walk may differ from the value of the best one, for each vertex
 ALL = 1 << 22  # values that NumPy looks at together
 
 
@@ -46,9 +51,10 @@ def best_trees(
     backwards : bool
         Whether X holds columns of the closure, and walks lead to the roots.
     end : int, optional
-        The one vertex to which walks from the roots are wanted: what is lost elsewhere is no error.
+        The one vertex to which walks from the roots are wanted: what is lost elsewhere is not an error.
     within : bool
-        Whether walks beyond a limit were left out of X, of which none is then lost, and some rows may have none.
+        Whether X says all that is asked: what it lacks is beyond a limit, or reads zero as rows of the closure do, and
+        nothing is refused.
 
     Returns
     -------
@@ -79,24 +85,86 @@ def best_trees(
     bounded = is_bounded(given)
     graph = _edges(given, X, bounded, backwards, np.array_equal(roots, np.arange(n)))
     low = plain_form(S, given.dtype, given.facts, 3 * n + 3)
+    searched = not backwards and X.flags.c_contiguous  # so that it may be what a search left, to the bit
+    P, left = _from_a_search(low, graph.rows, X, roots, bounded, within) if searched else (None, np.arange(len(roots)))
+    if P is not None and not left.size:
+        return P if bounded else _mended(given, X, roots, P, backwards)
     low = affordable(low, float(len(roots)), float(graph.nnz) * len(roots), "trees")
     leaving, entering = graph.rows, transpose(graph.rows)
     if backwards:
         leaving, entering = entering, leaving
+    x, its = (X, roots) if P is None else (X[left], roots[left])
     if low.kind == "objects" or not low.compiled:
-        P, lost = _by_numpy(low, S, entering, leaving, X, roots, bounded, backwards)
+        purpose = "predecessors" if searched and P is None else "trees"
+        found, lost = _by_numpy(low, S, entering, leaving, x, its, bounded, backwards, purpose)
     else:
         kernel = tree_kernel(low, exchange=backwards and not S.commutative)
         stored = Rows(entering.offsets, entering.columns, low.encode(entering.values, True), n)
-        values = X if low.is_identity else low.encode(X, True)
-        P, where = kernel.predecessors(stored, leaving, values, roots, bounded)
-        lost = [(int(i), int(where[i])) for i in np.flatnonzero(where >= 0)]
-    for i, v in () if within else lost:
+        found, where = kernel.predecessors(stored, leaving, x if low.is_identity else low.encode(x, True), its, bounded)
+        lost = [(i, int(where[i])) for i in np.flatnonzero(where >= 0).tolist()]
+    if P is None:
+        P = found
+    else:
+        P[left] = found
+    for i, v in () if within else ((int(left[i]), v) for i, v in lost):
         root, edges = int(roots[i]), graph.without_zeros().rows
         if end is not None and (end == root or P[i, end] >= 0 or not _is_reached(edges, root, end)):
             continue
         _refuse_lost(given, entering, X[i], root, v, backwards)
+    return P if bounded else _mended(given, X, roots, P, backwards)
+
+
+def _mended(given: Operand, X: np.ndarray, roots: np.ndarray, P: np.ndarray, backwards: bool) -> np.ndarray:
+    """Trees whose walks weigh what X says, where edges are better than one and floats round.
+
+    A cycle that is one but for rounding may look best from within, so that no edge into it does from outside; then the
+    edge by which it is entered is a guess. Lines in which that went wrong are searched, which keeps the edges that it
+    goes along.
+    """
+    S, sparse = given.S, as_sparse(given)
+    if not rounds(sparse.values) or (backwards and not S.commutative):
+        return P
+    rows = sparse.rows if not backwards else transpose(sparse.rows)
+    graph = CompressedRows(rows.offsets, rows.columns, rows.values)
+    weights = _weights_along(S.over(rows.values.dtype), rows, P, roots)
+    for i in np.flatnonzero(~_are_near(weights, X, rows.values).all(axis=1)).tolist():
+        found = best_walks(graph, S, int(roots[i]))
+        if found.cycle is None and found.rounds is None:
+            P[i] = found.predecessor
     return P
+
+
+def _weights_along(T: Any, rows: Rows, P: np.ndarray, roots: np.ndarray) -> np.ndarray:
+    """What the walks along trees weigh; zero where there is none."""
+    weights = full(np.empty(P.shape, T.dtype), T.zero)
+    lines = np.arange(len(roots))
+    weights[lines, roots] = T.one
+    known = np.zeros(P.shape, bool)
+    known[lines, roots] = True
+    tails = np.repeat(np.arange(len(rows.offsets) - 1), np.diff(rows.offsets))
+    keys = tails * rows.width + rows.columns
+    order = np.argsort(keys, kind="stable")
+    while True:
+        i, v = np.nonzero(~known & (P >= 0) & np.take_along_axis(known, np.maximum(P, 0), axis=1))
+        if not i.size:
+            return weights
+        u = P[i, v].astype(np.int64)
+        entries = order[np.searchsorted(keys, u * rows.width + v, sorter=order)]
+        with np.errstate(all="ignore"):
+            weights[i, v] = T.mul(weights[i, u], rows.values[entries])
+        known[i, v] = True
+
+
+def _are_near(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Whether elements differ by no more than the roundings of a long walk."""
+    if x.dtype.names:
+        return np.logical_and.reduce([_are_near(x[f], y[f], weights[f]) for f in x.dtype.names])
+    if x.dtype.kind != "f":
+        return np.asarray(x == y, bool)
+    finite = np.abs(weights[np.isfinite(weights)])
+    size = np.maximum(np.maximum(np.abs(x), np.abs(y)), finite.max(initial=0.0))
+    with np.errstate(invalid="ignore"):
+        return np.asarray((x == y) | (np.abs(x - y) <= NEAR * x.shape[1] * np.finfo(x.dtype).eps * size), bool)
 
 
 def is_bounded(given: Operand) -> bool:
@@ -106,9 +174,47 @@ def is_bounded(given: Operand) -> bool:
     return as_sparse(given).bounded
 
 
+def _from_a_search(
+    low: Lowering, A: Rows, X: np.ndarray, roots: np.ndarray, bounded: bool, cut: bool
+) -> tuple[np.ndarray | None, np.ndarray]:
+    """Predecessors by compiled code where X is what a search leaves, and which rows are not; None if not compiled."""
+    low = affordable(low, float(X.size), float(len(A.columns)) * len(roots), "predecessors")
+    if low.kind == "objects" or not low.compiled:
+        return None, np.arange(len(roots))
+    stored = Rows(A.offsets, A.columns, low.encode(A.values, True), A.width)
+    values = X if low.is_identity else low.encode(X, True)
+    P, finished = predecessor_kernel(low).rows(stored, values, roots, bounded, cut)
+    return P, np.flatnonzero(~finished)
+
+
+def origins_of(given: Sparse, x: np.ndarray, starts: np.ndarray) -> np.ndarray | None:
+    """The start that the best walk to each vertex comes from, where no edge is better than one.
+
+    Parameters
+    ----------
+    given : Sparse
+    x : ndarray, shape (n,)
+        The values of the best walks from any of the starts.
+    starts : ndarray of int64
+        Each once.
+
+    Returns
+    -------
+    ndarray of int32, shape (n,), or None
+        −1 where no walk leads. None where that is not compiled, or rounding leaves no tree along edges.
+    """
+    A, n = given.rows, given.n
+    low = plain_form(given.S, given.dtype, given.facts, 3 * n + 3)
+    low = affordable(low, float(n), float(given.nnz), "predecessors")
+    if low.kind == "objects" or not low.compiled:
+        return None
+    stored = Rows(A.offsets, A.columns, low.encode(A.values, True), n)
+    return predecessor_kernel(low).origins(stored, x if low.is_identity else low.encode(x, True), starts)
+
+
 def _by_numpy(
     low: Any, S: Semiring, entering: Rows, leaving: Rows, X: np.ndarray, roots: np.ndarray, bounded: bool,
-    backwards: bool,
+    backwards: bool, purpose: str,
 ) -> tuple[np.ndarray, list[tuple[int, int]]]:
     values, T = entering.values, S.over(entering.values.dtype)
     if values.dtype.kind in "iu" and S.is_tropical:  # an edge that is not taken may lead out of the dtype
@@ -124,7 +230,7 @@ def _by_numpy(
         parts.append(P)
         lost += [(begin + i, v) for i, v in missing]
     if low.kind == "numba":
-        code_of(low.in_machine_code, "trees").spent += perf_counter() - began
+        code_of(low.in_machine_code, purpose).spent += perf_counter() - began
     return np.concatenate(parts), lost
 
 

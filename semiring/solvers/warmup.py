@@ -113,7 +113,10 @@ def _run_rows(S: Semiring, dtype: np.dtype) -> None:
     sparse_kernel(low).times_dense(B.copy(), given.stored(low, True), B)
     if S.product_only:
         return
-    SparseFactors(given, analysis_of(given, "natural"), check=False).rows([0])
+    F = SparseFactors(given, analysis_of(given, "natural"), check=False)
+    F.rows([0])
+    if S.selective:
+        F._walk(0, 1)
     levels_of(given.rows, np.array([1, 0])).substitute(low, B, False)
     if S.selective:
         form = form_of(given)
@@ -129,4 +132,5 @@ def _run_rows(S: Semiring, dtype: np.dtype) -> None:
             _ = bucket_kernel(form.low).in_buckets.pass_buckets.made()
         row = _elements(S, dtype, (1, 2))
         row[0, 0] = S.one_in(dtype)
-        best_trees(given, row, np.array([0]))
+        best_trees(given, row, np.array([0]))  # by rows of a search, and for any values
+        best_trees(given, row, np.array([0]), backwards=True)

@@ -176,3 +176,14 @@ def test_an_arithmetic_splits_records_and_nothing_else() -> None:
     cost = x["cost"]
     (whole,) = sr.min_plus.over(np.dtype("f8")).split(cost)
     assert whole is cost
+
+
+def test_what_is_zero() -> None:
+    """Tuples are elements as wholes; NumPy would compare their parts."""
+    pairs = sr.Semiring("pairs", add=min, mul=lambda a, b: (a[0] + b[0], a[1] + b[1]), zero=(np.inf, 0), one=(0, 0),
+                        dtype=object, product_only=True, samples=[(1, 0), (2, 3)])
+    found = pairs.over(object).is_zero(pairs.array([(np.inf, 0), (1, 0)]))
+    assert found.dtype == bool and found.tolist() == [True, False]
+    assert sr.shortest_hops.over(sr.shortest_hops.default_dtype).is_zero(
+        sr.shortest_hops.array([(np.inf, np.inf), (1.0, 1)])).tolist() == [True, False]
+    assert sr.min_plus.over("i2").is_zero(np.array([32767, 0], "i2")).tolist() == [True, False]

@@ -1,4 +1,4 @@
-"""Algebras by name: spellings of one name, families with their number, and names that there are not."""
+"""Algebras by name: spellings of one name, families with their number, and unknown names."""
 
 from __future__ import annotations
 

@@ -49,10 +49,10 @@ def test_the_refusal_has_a_witness_and_leads_on() -> None:
     with pytest.raises(sr.LawError) as caught:
         sr.lexicographic(sr.max_min, sr.min_plus)
     message = str(caught.value)
-    assert "With a = (∞, 0), b = (0, -1), c = (0, 0) is a ⊕ b = a and c ⊗ (a ⊕ b) = (0, 0), but" in message
+    assert "With a = (1, 0), b = (0, -1), c = (0, 0) is a ⊕ b = a and c ⊗ (a ⊕ b) = (0, 0), but" in message
     assert "(c ⊗ a) ⊕ (c ⊗ b) = (0, -1): what is worse so far may be missed later" in message
     assert message.endswith("sr.paths(A, (first, second)) finds best paths in two stages")
-    a, b, c = ((inf, 0.0), (0.0, -1.0), (0.0, 0.0))  # as the message says, by the operations of the pairs themselves
+    a, b, c = ((1.0, 0.0), (0.0, -1.0), (0.0, 0.0))  # as the message says, by the operations of the pairs themselves
     S = in_order((sr.max_min, sr.min_plus))
     assert S.add(a, b).tolist() == a and S.mul(c, S.add(a, b)).tolist() == (0, 0)
     assert S.add(S.mul(c, a), S.mul(c, b)).tolist() == (0, -1)
@@ -187,8 +187,8 @@ def test_in_order() -> None:
     assert S.stages == (sr.max_min, sr.min_plus) and S.product_only and S is in_order((sr.max_min, sr.min_plus))
     assert S.over(S.default_dtype).contains(S.array([(3.0, inf), S.zero, (3.0, 2.0)])).tolist() == [False, True, True]
     for pair, message in (
-        ((sr.max_min, sr.counting), "no way in two stages, since in counting ⊕ is selective fails"),
-        ((sr.widest_shortest, sr.min_plus), "no way in two stages, since in widest-shortest ⊗ selects fails"),
+        ((sr.max_min, sr.counting), "cannot be taken in two stages, since in counting ⊕ is selective fails"),
+        ((sr.widest_shortest, sr.min_plus), "cannot be taken in two stages, since in widest-shortest ⊗ selects fails"),
         ((sr.max_min,), "holds 1 algebras"), ((sr.max_min, sr.min_plus, sr.min_plus), "holds 3 algebras"),
         ((sr.gf2, sr.min_plus), "in gf2 ⊕ is selective fails"),
     ):

@@ -35,6 +35,8 @@ from numba import boolean, float32, float64, int8, int16, int32, int64, uint8, u
 from semiring.kernels.cpu.compile.jit import njit
 from semiring.kernels.cpu.compile.raw import select
 from semiring.kernels.cpu.compile.scalar import *
+
+inline = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)  # as the operations of algebras are
 '''
 
 
@@ -95,18 +97,21 @@ def by_numpy(e: ex.Expression, dtype: np.dtype, arrays: list[np.ndarray]) -> np.
 
 
 def numba_module(dtype: np.dtype) -> Any:
-    """One module with all operations of a dtype: a loop over each, in one compiled function."""
-    text = [HEADER]
-    calls = []
-    for op in OPERATIONS:
-        e, k = node(op, dtype), len(calls)
-        if e is not None:
-            text.append(function(f"try_{op}", "a, b, c", [e], [dtype], [writes(e, dtype)]))
-            loop = (
-                f"    for i in range(len(A[{k}])):\n        out[{k}][i] = try_{op}(A[{k}][i], B[{k}][i], C[{k}][i])\n"
-            )
-            calls.append(loop)
-    text.append("@njit(error_model='numpy', cache=True)\ndef run(A, B, C, out):\n" + "".join(calls))
+    """One module with all operations of a dtype: a loop over the cases of each, in one compiled function.
+
+    The cases of all lie one after the other, in three arrays: three for each operation would be thousands of arguments,
+    and most of the time to compile.
+    """
+    present = [(op, e) for op in OPERATIONS if (e := node(op, dtype)) is not None]
+    kinds = list(dict.fromkeys(writes(e, dtype) for _, e in present))
+    text, loops = [HEADER], []
+    for k, (op, e) in enumerate(present):
+        text.append(function(f"try_{op}", "a, b, c", [e], [dtype], [writes(e, dtype)]))
+        out = f"out{kinds.index(writes(e, dtype))}"
+        loops.append(f"    for i in range(first[{k}], first[{k + 1}]):")
+        loops.append(f"        {out}[i] = try_{op}(a[i], b[i], c[i])")
+    outputs = ", ".join(f"out{i}" for i in range(len(kinds)))
+    text.append(f"@njit(error_model='numpy', cache=True)\ndef run(a, b, c, first, {outputs}):\n" + "\n".join(loops))
     return cache.load(f"operations_{dtype.name}", "\n\n".join(text))
 
 
@@ -123,11 +128,14 @@ def test_compiled_operations_answer_as_numpy_does(dtype: str) -> None:
     kind = np.dtype(dtype)
     present = [op for op in OPERATIONS if node(op, kind) is not None]
     arguments = [cases(op, kind) for op in present]
-    A, B, C = (tuple(a[i] for a in arguments) for i in range(3))
-    out = tuple(np.empty(len(a), writes(node(op, kind), kind)) for op, a in zip(present, A, strict=True))
-    numba_module(kind).run(A, B, C, out)
+    a, b, c = (np.concatenate([x[i] for x in arguments]) for i in range(3))
+    first = np.cumsum([0, *(len(x[0]) for x in arguments)])
+    kinds = [writes(node(op, kind), kind) for op in present]
+    outputs = {out: np.empty(len(a), out) for out in kinds}
+    numba_module(kind).run(a, b, c, first, *outputs.values())
+    results = [outputs[out][i:j] for out, i, j in zip(kinds, first, first[1:], strict=False)]
     wrong = []
-    for op, args, got in zip(present, arguments, out, strict=True):
+    for op, args, got in zip(present, arguments, results, strict=True):
         expected = by_numpy(node(op, kind), kind, args)
         good = agree(op, got, expected)
         if op in ("minimum", "maximum") and kind.kind == "f":

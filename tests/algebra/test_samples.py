@@ -14,8 +14,11 @@ import pytest
 from bases import REALS
 from checking import Effort, examine
 from generated import MOVES, Generated, Move, declaration
+from hypothesis import given
+from hypothesis import strategies as st
 
 import semiring as sr
+from semiring.algebra import samples
 
 inf = np.inf
 FLAGS = ("idempotent", "selective", "bounded", "commutative")
@@ -253,3 +256,9 @@ def test_nan_comes_out_of_nothing(name: str) -> None:
     tally = examine(g, sr, effort=Effort(stack=12, orders=(3, 5), single=3, dtypes=1, sparse=name == NAN[0]))
     assert tally.counts["closures"] > 200
     assert not tally.differences, str(tally.differences[0])
+
+
+@given(st.lists(st.sampled_from([0.0, -0.0, 1.5, -3.0, 7.0, 200.0])), st.sampled_from(["f8", "f4", "i4", "u1", "c16"]))
+def test_candidates_are_taken_once_and_in_order(values: list[float], dtype: str) -> None:
+    array = np.abs(values).astype(dtype) if dtype == "u1" else np.array(values).astype(dtype)
+    assert samples._distinct(array).tolist() == np.unique(array).tolist()

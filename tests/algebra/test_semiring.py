@@ -184,7 +184,7 @@ def test_repr_shows_the_tuple_and_the_flags() -> None:
         assert page.startswith("<table>") and page.endswith("</table>")
         assert page.count("<tr>") == page.count("</tr>") == 4
         for text in ("(S, ⊕, ⊗, 0, 1)", "flags", "closure", "dtypes"):
-            assert f"<th>{text}</th>" in page
+            assert f'<th scope="row">{text}</th>' in page
     odd = sr.Semiring("<b>&", add=np.minimum, mul=np.maximum, zero=inf, one=-inf)
     assert ">&lt;b&gt;&amp;</caption>" in odd._repr_html_()
 

@@ -26,8 +26,10 @@ SHOWN = {
 
 def test_head_and_rows():
     page = html_table("&", [("a", "<b>")], ["x", "y"])
-    assert page == (f'<table><caption style="{CAPTION}">&amp;</caption>' "<thead><tr><th>x</th><th>y</th></tr></thead>"
-                    "<tbody><tr><th>a</th><td>&lt;b&gt;</td></tr></tbody></table>")
+    assert page == (f'<table><caption style="{CAPTION}">&amp;</caption>'
+                    '<thead><tr><th scope="col">x</th><th scope="col">y</th></tr></thead>'
+                    '<tbody><tr><th scope="row">a</th><td>&lt;b&gt;</td></tr></tbody></table>')
+    assert "<tr><td></td><th" in html_table("&", [("a", "b")], ["", "y"]), "a corner without text is not a heading"
 
 
 @pytest.mark.parametrize("kind", SHOWN)
@@ -40,8 +42,8 @@ def test_notebooks_show_a_table(kind):
 
 def test_what_is_told():
     laws = sr.check_laws(sr.plus_min)._repr_html_()
-    assert ">plus-min: not a semiring on" in laws and "<th>⊗ distributes on the left</th><td>✗</td>" in laws
-    assert "at a = 1, b = ∞, c = ∞: 1 ≠ 2" in laws and "<th>⊕ is associative</th><td>✓</td>" in laws
+    assert ">plus-min: not a semiring on" in laws and '<th scope="row">⊗ distributes on the left</th><td>✗</td>' in laws
+    assert "at a = 1, b = 1, c = 1: 1 ≠ 2" in laws and '<th scope="row">⊕ is associative</th><td>✓</td>' in laws
     plan = SHOWN["Plan"]._repr_html_()
-    assert all(f"<th>{row}</th>" in plan for row in SHOWN["Plan"].rows())
-    assert "<th>edges</th><td>2</td>" in SHOWN["SparseFactors"]._repr_html_()
+    assert all(f'<th scope="row">{row}</th>' in plan for row in SHOWN["Plan"].rows())
+    assert '<th scope="row">edges</th><td>2</td>' in SHOWN["SparseFactors"]._repr_html_()

@@ -1,4 +1,4 @@
-"""Trees of best walks from values: the rule by which ties break, and what is no tree."""
+"""Trees of best walks from values: the rule by which ties break, and what is not a tree."""
 
 from __future__ import annotations
 

@@ -144,4 +144,15 @@ def test_a_map_of_several_paths_and_of_infinite_ones(
                       ["from Ayr to Ayr: ∞, 0 edges"]]
     many = [option for v in ("Ayr", "Bute", "Coll") for option in ("--from", v, "--to", v)]
     assert "a map shows 4 paths at most, and --from and --to make 9" in refused(call(*common, *many))
-    assert "no way from Dale to Ayr" in refused(call(*common, "--from", "Dale", "--to", "Dale", "--to", "Ayr"))
+    assert "no path from Dale to Ayr" in refused(call(*common, "--from", "Dale", "--to", "Dale", "--to", "Ayr"))
+
+
+def test_from_file_to_file(call, tmp_path: Path) -> None:
+    A = np.random.default_rng(0).random((150, 150))
+    np.save(tmp_path / "w.npy", A)
+    common = "closure", tmp_path / "w.npy", "--algebra", "min-plus"
+    assert call(*common, "--memory", "1M", "--checkpoint", 60, "--resume", "--out", tmp_path / "c.npy").out == ""
+    np.testing.assert_allclose(np.load(tmp_path / "c.npy"), sr.closure(A, sr.min_plus))
+    assert "give -o OUT.npy" in refused(call(*common, "--memory", "1M"))
+    assert "written as .npy or .zarr" in refused(call(*common, "--memory", "1M", "-o", tmp_path / "c.csv"))
+    assert "memory is a number of bytes" in refused(call(*common, "--memory", "much", "-o", tmp_path / "c.npy"))

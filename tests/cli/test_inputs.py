@@ -69,7 +69,7 @@ def test_how_a_list_is_to_be_read(call, tmp_path: Path) -> None:
     answer = call(*common, "--header")
     assert (answer.out, answer.err) == ("v\tw\t1\n", "")
     assert call("closure", file, "--algebra", "boolean", "--from", "u", "--to", "w", "--no-header").out == "u\tw\t1\n"
-    with pytest.warns(sr.SemiringWarning, match="is taken for names of columns"):
+    with pytest.warns(sr.SemiringWarning, match="was read as names of columns"):
         sr.read_graph(file)
     done = command(*common)
     assert (done.returncode, done.stdout) == (0, "v\tw\t1\n")

@@ -122,7 +122,7 @@ def test_files_of_pairs(call, roads: Path, tmp_path: Path) -> None:
     found = np.load(tmp_path / "p.npy")
     assert found.dtype == np.int64 and found.tolist() == [[2**63 - 1, 0, 6, 4], [0, 3, 2, 7]]
     assert call(*common, "-o", tmp_path / "d.tsv").out == ""
-    back = sr.read_graph(tmp_path / "d.tsv")  # what was written is a graph, in which no way is no edge
+    back = sr.read_graph(tmp_path / "d.tsv")  # a graph: without a walk there is no edge
     again = sr.closure(back, sr.min_plus)
     assert again["Bute", "Ayr"] == np.inf and again["Ayr", "Dale"] == 7
 
@@ -149,3 +149,9 @@ def test_nothing_of_all_pairs_is_made_for_a_few(call, tmp_path: Path, monkeypatc
             assert call("closure", file, "--algebra", algebra, *ends).rows[0] == ["0", "20000", value], algebra
     assert call("closure", file, "--algebra", "min-plus", "--from", 0, "--limit", 1, "--path").rows == [
         ["0", "0", "0", "0"], ["0", "1", "1", "0", "1"]]
+
+
+@pytest.mark.parametrize("method", ["auto", "blocked"])
+def test_a_graph_without_vertices_has_no_pairs(method: str) -> None:
+    graph = sr.Graph([], [], 0)
+    assert list(pairs(Given(graph, read_graph(graph, sr.min_plus, "A")), Asked(walks=True, method=method))) == []

@@ -42,7 +42,7 @@ def test_pictures_that_cannot_be_drawn(call, roads: Path, tmp_path: Path, monkey
     assert "add --plot" in refused(call(*common, *ends, "--positions", places))
     back = "--from", "Dale", "--to", "Ayr"
     places.write_text("Ayr,0,0\nBute,1,0\nColl,1,1\nDale,2,2\n")
-    assert "no way from Dale to Ayr" in refused(call(*common, *back, "--positions", places, "--plot", picture))
+    assert "no path from Dale to Ayr" in refused(call(*common, *back, "--positions", places, "--plot", picture))
     assert "nowhere" in refused(call(*common, "--plot", tmp_path / "nowhere" / "p.png"))
     answer = call(*common, "--plot", tmp_path / "p.nonsense")
     assert "cannot be written" in refused(answer)
@@ -148,7 +148,7 @@ def test_heat_maps_of_records_truth_values_and_nothing(drawn: list[Any]) -> None
     record = np.array([[(0.0, 1.0), (np.inf, np.inf)]] * 2, sr.shortest_hops.element_dtype)
     for M, title in (
         (sr.Matrix(record, sr.shortest_hops), "costs"), (sr.Matrix(np.eye(2, dtype=bool), sr.boolean), "reach"),
-        (sr.Matrix(np.array([[np.inf, -np.inf]] * 2), sr.min_plus), "no way, or without end"),
+        (sr.Matrix(np.array([[np.inf, -np.inf]] * 2), sr.min_plus), "no walk, or without end"),
         (sr.Matrix(np.zeros((60, 60)), sr.min_plus), "many"),
     ):
         plot.draw_heat_map(Path("p.png"), M, title=title)

@@ -1,4 +1,4 @@
-"""Graphs from Matrix Market files: every field and symmetry, both readers, and numbers that are none."""
+"""Graphs from Matrix Market files: every field and symmetry, both readers, and texts that are not numbers."""
 
 from __future__ import annotations
 

@@ -215,12 +215,12 @@ def test_letters_that_are_digits_somewhere_are_names(tmp_path, name):
 def test_what_the_first_line_is_taken_for(tmp_path):
     doubtful = "Site A,Site B\nAyr,Bute\nBute,Coll\n"
     (tmp_path / "g.csv").write_text(doubtful)
-    with pytest.warns(sr.SemiringWarning, match="line 1: .*'Site A', 'Site B'.* is taken for an edge, .* header=True"):
+    with pytest.warns(sr.SemiringWarning, match="line 1: .*'Site A', 'Site B'.* was read as an edge, .* header=True"):
         assert len(sr.read_graph(tmp_path / "g.csv")) == 3
     assert listed(sr.read_graph(tmp_path / "g.csv", header=True)) == [("Ayr", "Bute", None), ("Bute", "Coll", None)]
     assert len(sr.read_graph(tmp_path / "g.csv", header=False)) == 3
     (tmp_path / "h.txt").write_text("u v\nv w\n")
-    with pytest.warns(sr.SemiringWarning, match="is taken for names of columns, and line 2 has a vertex 'v'"):
+    with pytest.warns(sr.SemiringWarning, match="was read as names of columns, and line 2 has a vertex 'v'"):
         assert listed(sr.read_graph(tmp_path / "h.txt")) == [("v", "w", None)]
     assert len(sr.read_graph(tmp_path / "h.txt", header=False)) == 2
     assert listed(read(tmp_path, "i.csv", "7,8,9\n1,2,3\n", header=True)) == [(1, 2, 3)]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -133,3 +136,19 @@ def test_the_answer_is_no_matrix_of_numpys() -> None:
     A = np.array([[0.0, 2.0], [1.0, 5.0]])
     got = sr.closure(A.view(np.matrix), sr.min_plus)
     assert type(got) is np.ndarray and same_bits(got, sr.closure(A, sr.min_plus))
+
+
+def test_masked_arrays_are_known_without_numpys_module_of_them() -> None:
+    """It is loaded by who has one, and takes longer than a small product."""
+    code = (
+        "import sys, numpy as np, semiring as sr\n"
+        "S = sr.Semiring('c', add=np.minimum, mul=lambda a, b: a + b, zero=np.inf, one=0.0, carrier=lambda a: a >= 0)\n"
+        "graph = sr.as_graph([(0, 1, 3.0), (1, 2, 1.0)])\n"
+        "C = sr.matmul(np.ones((2, 2)), np.ones((2, 2)), S, out=np.ones((2, 2)))\n"
+        "print(sr.closure(graph, S)[0, 2], C[0, 0], 'numpy.ma' in sys.modules)\n"
+        "masked = np.ma.array([[1.0, 2.0]] * 2, mask=[[0, 1]] * 2)\n"
+        "print(np.array_equal(sr.closure(masked, S), [[0, np.inf], [1, 0]]))\n"
+    )
+    settings = {**os.environ, "SEMIRING_COMPILE": "never"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, env=settings)
+    assert done.stdout.split() == ["4.0", "2.0", "False", "True"], done.stderr

@@ -204,7 +204,7 @@ def test_labels_of_a_series_are_vertices():
     plain = Matrix(M.array, sr.min_plus)
     assert (M @ x).tolist() == (M @ np.array([1.0, 7.0])).tolist() == [1.0, 7.0]
     assert (plain @ pd.Series([7.0, 1.0], index=[1, 0])).tolist() == [1.0, 7.0]
-    assert sr.matmul(M.array, x, sr.min_plus).tolist() == [3.0, 1.0], "the columns of an array are no vertices"
+    assert sr.matmul(M.array, x, sr.min_plus).tolist() == [3.0, 1.0], "the columns of an array are not vertices"
     for found in (sr.solve(M, x), sr.factor(M).solve(x)):
         assert found.tolist() == sr.solve(M, np.array([1.0, 7.0])).tolist()
     with refused("'b' is in A and not in B"):
@@ -213,3 +213,29 @@ def test_labels_of_a_series_are_vertices():
         plain @ x
     with refused("B has a label twice"):
         M @ pd.Series([1.0, 2.0], index=["a", "a"])
+
+
+@settings(max_examples=60, deadline=None)
+@given(pairs())
+def test_numpy_s_other_functions_take_vertices_in_one_order(made):
+    """By position they would compare, and combine, what belongs to different vertices."""
+    A, B, M, N = made
+    least = np.logical_and if A.dtype.kind == "b" else np.minimum
+    assert np.array_equal(least(M, N), least(A, B)) and np.array_equal(least(N, A), least(N.array, A))
+    assert np.array_equal(np.stack([M, N]), np.stack([A, B]))
+    assert np.array_equal(M, N) == np.array_equal(A, B)
+    assert np.array_equal(np.where(M == N, M, N), np.where(A == B, A, B))
+
+
+def test_what_numpy_writes_stays_with_its_vertices():
+    A = np.array([[0.0, 1.0], [5.0, 0.0]])
+    M, N = Matrix(A, sr.min_plus, ["a", "b"]), Matrix(A, sr.min_plus, ["b", "a"])
+    same = Matrix(np.empty((2, 2)), sr.min_plus, ["a", "b"])
+    assert np.minimum(M, N, out=same) is not None and np.array_equal(same.array, [[0.0, 1.0], [1.0, 0.0]])
+    assert np.matmul(M, N, out=same) is same and np.array_equal(same.array, (M @ N).array)
+    for call in (np.minimum, np.matmul):
+        with refused("out is a matrix whose vertices stand in another order than those of the answer"):
+            call(M, M, out=N)
+    with refused("A and B have different vertices: 'b' is in A and not in B"):
+        np.minimum(M, Matrix(A, sr.min_plus, ["a", "c"]))
+    assert np.array_equal(np.minimum(Matrix(A, sr.min_plus), N), A)

@@ -24,6 +24,7 @@ def test_elements_and_rows_by_name():
     for call, message in ((lambda: T["b", "c"], "'b' is not among the sources of the table"),
                           (lambda: T["a", "d"], "'d' is not among the targets of the table"),
                           (lambda: T[{"a"}], "is not among the sources"),
+                          (lambda: T[["b"], "a"], "is not among the sources"),
                           (lambda: T["a", "b", "c"], "a source, or a source and a target, not 3 vertices"),
                           (lambda: Table(np.zeros((2, 2)), sr.min_plus, ["a"], ["b"]), "1 sources and 1 targets")):
         with refused(message):

@@ -80,7 +80,7 @@ def test_an_exported_array_is_an_operand_over_the_same_memory() -> None:
     assert read_dlpack(Tensor(A > 3), sr.boolean, "A").array.dtype == bool
     with pytest.raises(sr.SemiringError, match="plus-times cannot live in int64"):
         read_dlpack(Tensor(A[:0].astype("i8")), sr.plus_times, "A")
-    with pytest.raises(sr.SemiringError, match=r"^B lives on a device \(DLPack type 3\) that is no CUDA GPU"):
+    with pytest.raises(sr.SemiringError, match=r"^B lives on a device \(DLPack type 3\) that is not a CUDA GPU"):
         read_dlpack(Tensor(A, device=3), sr.min_plus, "B")
 
 

@@ -1,4 +1,4 @@
-"""Facts about elements against plain Python, and refusals by the place of the first that is none."""
+"""Facts about elements against plain Python, and refusals by the place of the first that is not one."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_common_multiple_bounds_every_lcm() -> None:
     assert facts(sr.gcd_lcm, A, np.array([7], "i4")).multiple == math.lcm(4, 6, 10, 15, 7)
     assert facts(sr.gcd_lcm, np.zeros((2, 2), "i4")).multiple == 1
     primes = np.array([p for p in range(2, 200) if all(p % q for q in range(2, p))], "i4")
-    assert facts(sr.gcd_lcm, primes).multiple >= 2**64, "which is no integer of the machine"
+    assert facts(sr.gcd_lcm, primes).multiple >= 2**64, "which is not an integer of the machine"
     assert facts(sr.min_plus, A).multiple == 0
 
 
@@ -153,3 +153,11 @@ def test_stacks_have_one_axis(shape: tuple[int, ...]) -> None:
     A = np.arange(math.prod(shape)).reshape(shape)
     S = stacked(A)
     assert S.shape == (math.prod(shape[:-2]), *shape[-2:]) and S.ravel().tolist() == A.ravel().tolist()
+
+
+def test_an_object_that_numpy_makes_no_array_of_is_refused_by_its_place() -> None:
+    ragged = np.empty((2, 2), object)
+    ragged[...] = frozenset()
+    ragged[1, 0] = [[1, 2], [3]]
+    with pytest.raises(sr.SemiringError, match=r"A\[1, 0\] is \[\[1, 2\], \[3\]\]"):
+        sr.closure(ragged, sr.why)

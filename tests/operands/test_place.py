@@ -42,7 +42,7 @@ class Way(list[tuple[str, str]]):
 
 @pytest.fixture
 def way(monkeypatch: pytest.MonkeyPatch) -> Way:
-    """A GPU that is always worth while, and copies that are none."""
+    """A GPU that is always worth while, and copies that do nothing."""
     done = Way()
 
     def noted(what: str) -> Any:

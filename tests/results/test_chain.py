@@ -51,6 +51,33 @@ def test_no_order_takes_less(sizes: list[int]) -> None:
     assert cost(chosen(splits, 0, count - 1), sizes)[2] == best
 
 
+@quick
+@given(st.lists(st.permutations(range(3)), min_size=2, max_size=4), st.booleans(), st.booleans(), st.booleans(),
+       st.randoms(use_true_random=False))
+def test_names_are_put_in_one_order_whatever_is_multiplied_first(
+    permuted: list[list[int]], before: bool, after: bool, graphs: bool, random: Any
+) -> None:
+    """A product of a vector and a matrix forgets the names, and the next matrix would be taken by position."""
+    arrays = [np.array([[random.randint(0, 9) for _ in range(3)] for _ in range(3)], "f8") for _ in permuted]
+    ends = [np.array([random.randint(0, 9) for _ in range(3)], "f8") for _ in range(2)]
+    named: list[Any] = [sr.Matrix(A[np.ix_(order, order)], sr.min_plus, ["abc"[i] for i in order])
+                        for A, order in zip(arrays, permuted, strict=True)]
+    if graphs:
+        named = [sr.as_graph(M.to_frame(), names=M.names) for M in named]
+    first = permuted[0]
+    left, right = ([end] if wanted else [] for end, wanted in zip(ends, (before, after), strict=True))
+    plain = [A[np.ix_(first, first)] for A in arrays]
+    expected = reduce(lambda A, B: sr.matmul(A, B, sr.min_plus), [*left, *plain, *right])
+    found = sr.chain([*left, *named, *right], sr.min_plus)
+    assert np.array_equal(sr.adjacency(found, sr.min_plus).array if isinstance(found, sr.Graph) else found, expected)
+
+
+def test_neighbours_with_other_names_are_refused() -> None:
+    A, B = (sr.Matrix(np.zeros((2, 2)), sr.min_plus, names) for names in ("ab", "ac"))
+    with pytest.raises(sr.GraphError, match=r"matrices\[1\] and matrices\[2\] have different vertices: 'b'"):
+        sr.chain([np.zeros(2), A, B])
+
+
 def test_equal_shapes_are_multiplied_from_left_to_right() -> None:
     assert chosen(best_splits([(3, 3)] * 4), 0, 3) == (((0, 1), 2), 3)
     assert chosen(best_splits([(3, 3), (3, 3), (3,)]), 0, 2) == (0, (1, 2))

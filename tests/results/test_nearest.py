@@ -80,13 +80,13 @@ def test_how_it_is_shown() -> None:
     found = sr.nearest(roads, sr.min_plus, ["<Bo>"])
     assert repr(found) == "Nearest(4 vertices over min-plus, int64)"
     page = found._repr_html_()
-    assert "9223372036854775807" not in page and "<th>Ayr</th><td>·</td><td>·</td>" in page
-    assert "<th>Cole</th><td>&lt;Bo&gt;</td><td>1</td>" in page
+    assert "9223372036854775807" not in page and '<th scope="row">Ayr</th><td>·</td><td>·</td>' in page
+    assert '<th scope="row">Cole</th><td>&lt;Bo&gt;</td><td>1</td>' in page
     weights, places = pickle.loads(pickle.dumps(found))
     assert repr(pickle.loads(pickle.dumps(found))) == repr(found)
     assert weights.tolist() == found.weights.tolist() and places.tolist() == [None, "<Bo>", "<Bo>", None]
     many = sr.nearest(sp.csr_array(np.eye(20, k=1)), sr.min_plus, [1])
-    assert many._repr_html_().count("<tr>") == 12 and "<th>2</th><td>1</td><td>1</td>" in many._repr_html_()
+    assert many._repr_html_().count("<tr>") == 12 and '<th scope="row">2</th><td>1</td><td>1</td>' in many._repr_html_()
 
 
 def test_places_may_be_a_set_and_the_algebra_that_of_the_matrix() -> None:

@@ -205,7 +205,7 @@ def test_what_a_dtype_cannot_hold_is_not_called_unreachable() -> None:
     doubling = sp.coo_array((np.full(69, 2), (np.arange(69), np.arange(1, 70))), shape=(70, 70))
     with pytest.raises(sr.SemiringError, match="int64 cannot hold"):
         sr.paths(doubling, sr.min_times)
-    most = np.iinfo(np.int64).max  # an entry that is the algebra's zero is no edge
+    most = np.iinfo(np.int64).max  # an entry that is the algebra's zero is not an edge
     doubling = sp.csr_array((np.array([2, 3, most]), ([0, 0, 1], [0, 1, 2])), shape=(3, 3))
     for S in (sr.min_plus, sr.min_times):
         assert sr.paths(doubling, S)[0, 2].vertices is sr.path(doubling, S, 0, 2)[1] is None

@@ -50,8 +50,18 @@ def test_names_stacks_vectors_and_sparse_matrices() -> None:
     b = np.array([4.0, 9.0])
     assert sr.residual(A, b, "max-plus").tolist() == [3.0, 6.0]
     assert sr.residual(np.stack([A, A + 1]), np.stack([A, A]), sr.max_plus).shape == (2, 2, 2)
-    csr = sp.csr_array(np.array([[1.0, 0], [2.0, 3.0]]))  # what is not stored is no way
+    csr = sp.csr_array(np.array([[1.0, 0], [2.0, 3.0]]))  # what is not stored is −∞: no edge
     assert sr.residual(csr, b, sr.max_plus).tolist() == [3.0, 6.0]
+
+
+@pytest.mark.parametrize("left", [False, True])
+@pytest.mark.parametrize("S", [sr.min_plus, sr.max_plus], ids=lambda S: S.name)
+def test_the_labels_of_a_vector_are_vertices(S: sr.Semiring, left: bool) -> None:
+    pandas = pytest.importorskip("pandas")
+    A = np.array([[S.zero, 1.0, 5.0], [S.zero, S.zero, 2.0], [3.0, S.zero, S.zero]])
+    b = pandas.Series([0.0, 10.0, 100.0], index=["c", "a", "b"])
+    found = sr.residual(sr.Matrix(A, S, ["a", "b", "c"]), b, left=left)
+    assert np.array_equal(found, sr.residual(A, b[["a", "b", "c"]].to_numpy(), S, left=left))
 
 
 def test_what_is_refused() -> None:
@@ -69,3 +79,26 @@ def test_what_is_refused() -> None:
         sr.residual(np.eye(2), np.array([1.0, np.nan]), sr.max_plus)
     with pytest.raises(sr.SemiringError, match="needs an algebra"):
         sr.residual(np.eye(2), np.eye(2))
+
+
+def test_the_greatest_solution_is_one_of_elements() -> None:
+    S = sr.Semiring("lengths", add=np.minimum, mul=np.add, zero=np.inf, one=0.0, carrier=lambda a: a >= 0)
+    A = np.array([[3.0, 5.0]])
+    assert sr.residual(A, np.array([7.0]), S).tolist() == [4.0, 2.0]
+    for matrix, b in ((A, np.ones(1)), (sr.as_graph([("a", "b", 3.0), ("b", "a", 3.0)]), np.ones(2))):
+        with pytest.raises(sr.SemiringError, match=r"outside the carrier of lengths, .*: take min_plus, of all"):
+            sr.residual(matrix, b, S)
+
+
+def test_graphs_keep_their_vertices_beside_vectors_and_matrices() -> None:
+    roads = sr.as_graph([("b", "a", 3.0), ("a", "b", 4.0), ("b", "b", 1.0)])
+    A = sr.adjacency(roads, sr.min_plus)
+    b = np.array([5.0, 2.0])
+    assert np.array_equal(sr.residual(roads, b, sr.min_plus), sr.residual(A.array, b, sr.min_plus))
+    assert sr.residual(roads, np.ones((2, 3)), sr.min_plus).shape == (2, 3)
+    other = sr.Matrix(np.array([[0.0, 7.0], [2.0, 1.0]]), sr.min_plus, ["a", "b"])
+    for left in (False, True):
+        expected = sr.residual(A, other, left=left)
+        assert isinstance(expected, sr.Matrix)
+        found = sr.residual(roads, other, sr.min_plus, left=left)
+        assert found.names == expected.names and np.array_equal(found.array, expected.array)

@@ -145,7 +145,7 @@ def test_weights_of_longest_paths() -> None:
     big = of(3, [(0, 1), (1, 2)], weights=np.array([2**62, 2**62]))
     assert longest_path(big) == (2**63, [0, 1, 2])
     assert longest_path(np.array([[-inf, 3.0], [-inf, -inf]])) == (3, [0, 1])
-    stored = sp.csr_array(([0.0, -inf], ([0, 1], [1, 0])), shape=(2, 2))  # −∞ is no edge, and 0 is one
+    stored = sp.csr_array(([0.0, -inf], ([0, 1], [1, 0])), shape=(2, 2))  # −∞ is not an edge, and 0 is one
     assert longest_path(stored, 0, 1) == (0, [0, 1])
     assert longest_path(of(0, [])) == (-inf, None)
     assert longest_path(of(2, [(0, 1)], weights=np.array([inf]))) == (inf, [0, 1])

@@ -12,8 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
+from semiring.kernels.build import code_of
 from semiring.operands.read import read
-from semiring.solvers.factored import settled, units
+from semiring.solvers import fronts
+from semiring.solvers.factored import Factored, settled, units
+from semiring.solvers.sparse_factors import SparseFactors
 
 inf = np.inf
 WEIGHTS: dict[str, tuple[sr.Semiring, list[Any]]] = {
@@ -99,6 +102,46 @@ def test_paths_from_factors_are_those_of_the_search(case: tuple[sr.Semiring, np.
             assert found[0] == expected[0] and found == sr.path(F, source=a, target=b)
             if F._bounded:
                 assert found[1] == expected[1]
+
+
+@pytest.mark.usefixtures("machine_code")
+@pytest.mark.parametrize("dtype", ["f8", "i4"])
+def test_walks_from_compiled_factors_are_those_of_whole_rows(dtype: str) -> None:
+    """The same vertices, whose ties break alike, without a row: also where all of it is needed in the end."""
+
+    @settings(max_examples=40, deadline=None)
+    @given(st.integers(1, 25), st.sampled_from([0.5, 1.5, 3.0]), st.booleans(), st.booleans(),
+           st.integers(0, 2**32 - 1))
+    def check(n: int, degree: float, ties: bool, rounds: bool, seed: int) -> None:
+        random = np.random.default_rng(seed)
+        edges = np.nonzero(random.random((n, n)) < degree / n)
+        weights = random.integers(0 if ties else 1, 3 if ties else 10**6, len(edges[0]))
+        if dtype == "f8":
+            weights = weights / (10 if rounds else 8)
+        G = sr.Graph(*edges, n, weights.astype(dtype), [f"v{i}" for i in range(n)])
+        F = sr.factor(G, sr.min_plus)
+        assert isinstance(F, SparseFactors) and F.lowering.compiled
+        for a, b in random.integers(0, n, (10, 2)).tolist():
+            assert F._walk(a, b)[0] == Factored._walk(F, a, b)[0]
+            found, expected = F.path(f"v{a}", f"v{b}"), sr.path(G, sr.min_plus, f"v{a}", f"v{b}")
+            assert type(found[0]) is type(expected[0])
+            assert found == expected or (rounds and dtype == "f8" and found[0] == pytest.approx(expected[0]))
+
+    check()
+
+
+def test_a_walk_is_compiled_when_that_repays(monkeypatch: pytest.MonkeyPatch, machine_code: None) -> None:
+    F = sr.factor(sp.csr_array(np.diag([1.0, 2.0], 1)), sr.min_plus)
+    asked: list[str] = []
+
+    def not_yet(low: Any, rounds: float, terms: float, purpose: str) -> Any:
+        asked.append(purpose)
+        return low.interpreted
+
+    monkeypatch.setattr(fronts, "affordable", not_yet)
+    code = code_of(F.lowering, "walks")
+    before = code.spent
+    assert F.path(0, 2) == (3.0, [0, 1, 2]) and asked == ["walks"] and code.spent > before
 
 
 def test_larger_graphs_floats_and_numbers_of_python() -> None:

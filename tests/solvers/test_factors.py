@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import semiring as sr
 from semiring.algorithms import elimination
 from semiring.kernels.lowering.general import general
-from semiring.solvers import sparse_factors
+from semiring.solvers import sparse_substitution
 from semiring.solvers.factors import is_for_lapack
 
 inf = np.inf
@@ -251,7 +251,7 @@ def test_bad_right_hand_sides_are_refused_before_anything_is_eliminated(
         raise AssertionError("it was eliminated")
 
     monkeypatch.setattr(elimination, "factor", eliminated)
-    monkeypatch.setattr(sparse_factors, "eliminate", eliminated)
+    monkeypatch.setattr(sparse_substitution, "eliminate", eliminated)
     A = kind(np.array([[0.0, 2.0], [3.0, 0.0]]))
     for call in (lambda: sr.solve(A, B, sr.min_plus), lambda: sr.plan(A, sr.min_plus, verb="solve", B=B)):
         with pytest.raises(sr.SemiringError, match=message):

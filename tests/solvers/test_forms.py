@@ -185,7 +185,7 @@ def test_a_solution_without_a_value_is_refused_unless_nobody_looks() -> None:
     (np.iinfo("i8").max, False),
 ])
 def test_integers_are_pythons_where_sums_may_leave_the_storage(right: int, wide: bool) -> None:
-    """The lowest number stands for −∞, to which nothing in 64 bits is left to be added; the highest is no number."""
+    """The lowest number stands for −∞, to which nothing in 64 bits is left to be added; the highest is not a number."""
     top = np.iinfo("i8").max
     left = np.array([[top, 3], [top, top]])
     found, asked = solved(left, np.array([right, 0]), sr.min_plus, sr.factor(left, sr.min_plus).plan.lowering)

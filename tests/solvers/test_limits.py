@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -137,9 +139,50 @@ def test_what_a_limit_needs() -> None:
                 verb(np.array([[0.0, 1.0], [inf, 0.0]]), bad)
 
 
+@pytest.mark.parametrize("limit", ["5", np.str_("5"), b"5", np.array("5"), ["5"]])
+def test_text_is_no_limit(limit: Any) -> None:
+    A = np.array([[0.0, 1.0], [inf, 0.0]])
+    for S, matrix in ((sr.min_plus, A), (sr.min_plus, np.array([[0, 1], [9, 0]])), (sr.boolean, A == 0)):
+        for verb in (sr.closure_rows, sr.paths):
+            with pytest.raises(sr.SemiringError, match=r"limit must be an element of .*text is not a number"):
+                verb(matrix, S, sources=[0], limit=limit)
+    roads = sr.as_graph([(0, 1, (3.0, 1))])
+    with pytest.raises(sr.SemiringError, match="text is not a number"):
+        sr.closure_rows(roads, sr.shortest_hops, [0], limit=(3.0, "1"))
+
+
 def test_cutting_off() -> None:
     X, tree = np.array([[0.0, 2.0, 5.0]]), np.array([[-1, 0, 1]], np.int32)
     A = sp.csr_array(([2.0, 3.0], ([0, 1], [1, 2])), shape=(3, 3))
     G = read(A, sr.min_plus)
     cut_off(G, X, tree, limit_of(G, 2))
     assert X.tolist() == [[0.0, 2.0, inf]] and tree.tolist() == [[-1, 0, -1]]
+
+
+@pytest.mark.parametrize(("S", "dtype", "limit"), [
+    (sr.max_min, "i8", 5.5), (sr.min_max, "i4", -2.5), (sr.min_plus, "u1", Fraction(9, 2)), (sr.boolean, "?", 0.5),
+], ids=str)
+def test_a_limit_between_whole_numbers_is_refused_and_not_cut_off(S: sr.Semiring, dtype: str, limit: Any) -> None:
+    """5.5 as an integer is 5, and lets pass what is 5 wide."""
+    A = np.full((2, 2), S.one_in(dtype), dtype)
+    with pytest.raises(sr.SemiringError, match=r"limit must be an element of .* it has no place in"):
+        sr.closure_rows(A, S, [0], limit=limit)
+
+
+def test_a_limit_of_a_record_is_not_cut_off() -> None:
+    S = sr.lexicographic(sr.max_plus, sr.min_plus)
+    whole = np.dtype([(f, "i4") for f in S.default_dtype.names or ()])
+    B = np.zeros((1, 1), whole)
+    by_name = dict(zip(whole.names or (), (-1, 2), strict=True))
+    for limit in ((-1, 2), (-1.0, inf), np.array([(-1, 2)], whole)[0], by_name):
+        assert sr.closure_rows(B, S, [0], limit=limit).tolist() == [[(0, 0)]]
+    assert sr.closure_rows(B, S, [0], limit=(1, 0)).tolist() == [[S.zero_in(whole).item()]]
+    with pytest.raises(sr.SemiringError, match="it has no place in int32"):
+        sr.closure_rows(B, S, [0], limit=(-1, 2.5))
+
+
+def test_a_limit_beyond_all_floats_leaves_out_nothing() -> None:
+    A = np.array([[inf, 60000.0], [inf, inf]], np.float16)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert sr.closure_rows(A, sr.min_plus, [0], limit=70000).tolist() == [[0.0, 60000.0]]

@@ -123,7 +123,7 @@ def test_where_more_is_better_the_nearest_are_those_with_most() -> None:
 
 
 def test_pairs_count_where_they_are_reached_also_at_no_distance() -> None:
-    """A distance of 0 to another vertex is a pair; the diagonal is none."""
+    """A distance of 0 to another vertex is a pair; the diagonal is not."""
     A = sp.csr_array((np.array([0.0, 4.0]), ([0, 0], [1, 2])), (3, 3))
     F = sr.factor(A, sr.min_plus)
     assert F.reduce("mean") == 2 and F.reduce("eccentricities").tolist() == [4, inf, inf]

@@ -114,7 +114,7 @@ def test_the_certificate_sees_the_limit(last: int) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_what_the_dtype_cannot_hold_is_refused(dtype: str) -> None:
-    """A sum of its greatest number, which means that there is no way, or more."""
+    """A sum of its greatest number, which means that there is no walk, or more."""
     absent = int(np.iinfo(dtype).max)
     most = min(absent, M) - 1
     A = np.full((3, 3), absent, dtype)

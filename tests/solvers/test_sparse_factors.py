@@ -24,9 +24,8 @@ from semiring.algorithms.sparse.analysis import analyse
 from semiring.graphs.graph import Graph
 from semiring.kernels.cpu.sparse import fronts
 from semiring.operands.read import read
-from semiring.solvers import cycles, sparse_factors
+from semiring.solvers import cycles, sparse_substitution
 from semiring.solvers.sparse_factors import SparseFactors
-from semiring.solvers.task import Task
 
 inf = np.inf
 ORDERS = ["amd", "levels", "natural"] + ["metis"] * (find_spec("pymetis") is not None)
@@ -140,6 +139,14 @@ def test_answers_are_the_oracles(name: str, dtype: np.dtype) -> None:
         assert got.shape == (len(some), n)
         for i, v in enumerate(some):
             oracle.assert_same(S, [expected[v]], got[i : i + 1], text)
+        others = data.draw(st.lists(st.integers(0, n - 1), max_size=3)) if n else []
+        table = np.asarray(F.rows(some, targets=others))
+        oracle.assert_same(S, [[expected[v][w] for w in others] for v in some], table, text)
+        part = F._by_rows(np.array(some, np.int64), np.array(others, np.int64))
+        np.testing.assert_array_equal(part, got[:, others], text)
+        if oracle.fits(S, plus, array.dtype):
+            table = np.asarray(F.rows(some, targets=others, reflexive=False))
+            np.testing.assert_array_equal(table, F.rows(some, reflexive=False)[:, others], text)
 
     check()
 
@@ -401,7 +408,7 @@ def test_graphs_without_edges(n: int) -> None:
 def test_what_would_not_fit_is_said_before_it_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     from semiring.machine import memory
 
-    monkeypatch.setattr(sparse_factors, "LARGE", 0)
+    monkeypatch.setattr(sparse_substitution, "LARGE", 0)
     monkeypatch.setattr(memory, "available_bytes", lambda: 1 << 22)
     A = grid(40)
     with pytest.raises(sr.SemiringError, match=r"closure of 1600 × 1600 .* needs 19\.5 MiB"):
@@ -555,21 +562,6 @@ def test_without_checks_numbers_may_overflow() -> None:
     for call in (lambda: sr.factor(A, sr.plus_times).closure(), lambda: sr.closure(A, sr.plus_times, method="sparse")):
         with pytest.raises(sr.SemiringError, match=r"no value at \[0, 3\]"):
             call()
-
-
-def test_a_dense_closure_stays_on_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where rounding errors grew; the factors are there too."""
-    asked: list[Any] = []
-
-    def task(verb: str, S: sr.Semiring, given: Any, wanted: Any) -> Any:
-        asked.append(wanted.device)
-        return Task(verb, S, given, wanted)
-
-    monkeypatch.setattr(sparse_factors, "Task", task)
-    A = read(grid(4), sr.min_plus)
-    low = sparse_factors.lowering_of(A, room=True)
-    np.testing.assert_array_equal(low.decode(sparse_factors.dense_closure(low, A)), sr.closure(grid(4), sr.min_plus))
-    assert asked == ["cpu"]
 
 
 # Elements of other kinds

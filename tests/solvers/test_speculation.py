@@ -86,7 +86,7 @@ def test_a_call_like_an_earlier_one_is_guessed(module: ModuleType) -> None:
     assert (plan.operation, plan.method, plan.shape, plan.work) == ("closure", "as before", (3, 3), 27)
     assert plan.lowering is LOW and plan.memory == 0
     assert "if its data differ, another plan runs" in plan.reasons["method"]
-    assert module.offer(closing(3, device="gpu")) is not None, "where is no matter"
+    assert module.offer(closing(3, device="gpu")) is not None, "where does not matter"
     assert remember(module, multiplying((3, 5), (5, 2)))
     plan = module.offer(multiplying((7, 4), (4, 9)))
     assert (plan.operation, plan.shape, plan.work) == ("matmul", (7, 9), 7 * 4 * 9), "of whatever shape"

@@ -127,3 +127,19 @@ def test_what_does_not_fit() -> None:
         sr.factor(A, sr.min_plus, order="amd")
     with pytest.raises(sr.SemiringError, match="must be a square matrix or a stack of them"):
         sr.factor(np.zeros((2, 3, 4)), sr.min_plus)
+
+
+@pytest.mark.parametrize("dtype", [">i4", ">f8"])
+def test_answers_of_stacks_keep_the_byte_order(dtype: str) -> None:
+    A, b = np.ones((2, 3, 3), dtype), np.zeros(3, dtype)
+    F, R = sr.factor(A, sr.min_plus), sr.paths(A, sr.min_plus)
+    solved = F.solve(b), sr.solve(A, b, sr.min_plus, left=True)
+    for found in (*solved, F.closure(), R.weights, sr.closure(A, sr.min_plus)):
+        assert found.dtype == np.dtype(dtype) and not found.dtype.isnative
+
+
+@pytest.mark.parametrize("dtype", ["i4", "f8"])
+def test_right_hand_sides_of_no_matrices(dtype: str) -> None:
+    A = np.ones((1, 2, 2), dtype)
+    assert sr.solve(A, np.ones((0, 2, 3), dtype), sr.min_plus).shape == (0, 2, 3)
+    assert sr.solve(A, np.ones((0, 3, 2), dtype), sr.min_plus, left=True).shape == (0, 3, 2)

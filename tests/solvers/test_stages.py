@@ -193,3 +193,26 @@ def test_parts_of_pairs() -> None:
     assert ties.tolist() == [(1, 1), (2, 1)] and ties.dtype.names == ("cost", "hops")
     assert (stages.paired(stages.part(stages.edges.values, 0), ties) == stages.edges.values).all()
     assert stages.within(6.0).nnz == 1 and stages.within(5.0).nnz == 2
+
+
+@quick
+@given(st.lists(st.tuples(*[st.sampled_from([1.0, 2.0, 3.0])] * 2), min_size=2, max_size=4), st.booleans(), st.data())
+def test_parallel_edges_are_one_only_where_no_path_wants_another(
+    weights: list[tuple[float, float]], directed: bool, data: st.DataObject
+) -> None:
+    """A narrow edge that follows makes the wider of two no better, and then the shorter one is wanted."""
+    last = data.draw(st.sampled_from([1.0, 2.0, 3.0]))
+    links = [*(("a", "b", w) for w in weights), ("b", "c", (last, 1.0))]
+    widest, shortest = max(weights)[0], min(length for _, length in weights)
+    graph = sr.as_graph(links, directed=directed)
+    if (widest, shortest) not in weights:
+        with pytest.raises(sr.GraphError, match=r"edge \d \('a' → 'b'\) is better by min-plus than a parallel edge"):
+            sr.paths(graph, (WIDEST, SHORTEST))
+        return
+    width, length = max((min(w, last), -length - 1.0) for w, length in weights)
+    assert tuple(sr.paths(graph, (WIDEST, SHORTEST))["a", "c"].weight.tolist()) == (width, -length)
+
+
+def test_a_vertex_on_a_parallel_edge_keeps_it() -> None:
+    links = [("a", "b", (9.0, 6.0)), ("a", "m", (5.0, 1.0)), ("m", "b", (inf, 0.0)), ("b", "c", (5.0, 1.0))]
+    assert sr.paths(sr.as_graph(links), (WIDEST, SHORTEST))["a", "c"].vertices == ["a", "m", "b", "c"]

@@ -107,7 +107,8 @@ def test_a_verb_has_the_options_that_are_listed_and_no_others(verb: str) -> None
                 refuse_what_has_no_meaning(verb, {name: value}, B, sources, k)
     for name, mine, theirs in (("B", (None if B is not None else A, sources, k), B),
                                ("sources", (B, None if sources else (0, 1), k), sources),
-                               ("k", (B, sources, None if k else 2), k)):
+                               ("k", (B, sources, None if k else 2), k),
+                               ("targets", (B, sources, k, None if "targets" in takes else [0]), None)):
         if (verb, name) in CAN_LACK:
             refuse_what_has_no_meaning(verb, {}, *mine)
             continue
@@ -339,3 +340,14 @@ def test_what_cannot_be_left_out_is_asked_for() -> None:
     for call in (lambda: sr.closure_rows(M), lambda: sr.path(M), lambda: sr.path(M, sr.min_plus, "a")):
         with pytest.raises(sr.SemiringError, match=r"needs (sources|a source and a target): "):
             call()
+
+
+def test_vertices_that_can_be_read_once_are_those_of_every_offer_and_matrix() -> None:
+    A = np.array([[inf, 1.0, 5.0], [inf, inf, 2.0], [-3.5, inf, inf]])
+    B = np.where(A < 0, inf, A)
+    assert np.array_equal(sr.paths(np.stack([B, B]), sr.min_plus, sources=iter([0, 1])).weights[1],
+                          sr.closure_rows(B, sr.min_plus, [0, 1]))
+    assert np.array_equal(sr.closure_rows(A, sr.min_plus, iter([1]), tol=1.0),
+                          sr.closure_rows(A, sr.min_plus, [1], tol=1.0))
+    planned = sr.plan(B, sr.min_plus, verb="rows", sources=iter([1]))
+    assert np.array_equal(planned.run(), sr.closure_rows(B, sr.min_plus, [1]))

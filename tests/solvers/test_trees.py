@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
+from semiring.algebra.laws import full
 from semiring.operands.read import read
-from semiring.solvers import trees
+from semiring.solvers import nearest, search, trees
 from semiring.solvers.trees import best_trees, least_or_greatest
 
 inf = np.inf
@@ -58,3 +63,140 @@ def test_integers_beyond_64_bits_are_looked_at_one_by_one() -> None:
     A[A == -1] = np.iinfo(np.int64).max
     X = sr.closure(A, sr.min_plus)
     assert best_trees(read(A, sr.min_plus), X, np.arange(3)).tolist() == [[-1, 0, 1], [-1, -1, 1], [-1, -1, -1]]
+
+
+# An algebra, a dtype, weights of many ties, and how many vertices at most.
+TIES: list[tuple[str, str, list[Any], int]] = [
+    ("min_plus", "f8", [0.0, 1.0, 2.0], 7), ("min_plus", "f8", [1.0], 7), ("min_plus", "f8", [0.0, 1.0, 2.0, -1.0], 5),
+    ("min_plus", "i8", [0, 1, 2], 6), ("min_plus", "O", [0.0, 1.0, 2.0], 6), ("boolean", "?", [True], 7),
+    ("max_min", "f4", [1.0, 2.0, 3.0], 7), ("max_plus", "f8", [0.0, -1.0, -2.0], 6),
+    ("shortest_hops", "home", [(0.0, 1.0), (1.0, 1.0), (0.0, 0.0), (1.0, 0.0)], 6),
+]
+
+
+def tree_by_the_rule(A: np.ndarray, T: Any, x: np.ndarray, root: int, bounded: bool) -> list[int]:
+    """What docs/design.md says of ties, one vertex and one edge after the other."""
+    n, zero, one = len(A), full(x[:1], T.zero)[0], full(x[:1], T.one)[0]
+
+    def better(a: Any, b: Any) -> bool:
+        return T.add(np.array([b], A.dtype), np.array([a], A.dtype))[0] != b
+
+    def product(u: int, v: int) -> Any:
+        return T.mul(np.array([x[u]], A.dtype), np.array([A[u, v]], A.dtype))[0]
+
+    assert x[root] == one
+    reached = [v for v in range(n) if x[v] != zero]
+    best = {v: [u for u in reached if u != v and A[u, v] != zero and product(u, v) == x[v]] for v in reached}
+    before = {root: -1}
+    for v in reached:
+        from_better = [u for u in best[v] if bounded and better(x[u], x[v])]
+        if from_better and v != root:
+            before[v] = min(from_better)
+    while len(before) < len(reached):
+        found = {v: min(u for u in best[v] if u in before) for v in reached if v not in before and
+                 any(u in before for u in best[v])}
+        assert found
+        before |= found
+    return [before.get(v, -1) for v in range(n)]
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("kind", TIES, ids=lambda kind: f"{kind[0]}-{kind[1]}-{len(kind[2])}")
+def test_ties_break_alike_whatever_searches(
+    kind: tuple[str, str, list[Any], int], compiled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Heaps, buckets, levels, corrected labels, NumPy and objects: one tree, one path, and one nearest place."""
+    name, spelt, weights, most = kind
+    S = sr.catalogue[name]
+    dtype = S.dtypes[0] if spelt == "home" else np.dtype(spelt)
+    T, zero = S.over(dtype), S.zero_in(dtype)
+    bounded = not (name == "min_plus" and min(weights) < 0)
+    for module in (trees, search, nearest):
+        monkeypatch.setattr(module, "affordable", lambda low, *_: low if compiled else low.interpreted)
+
+    @settings(max_examples=40, deadline=None)
+    @given(st.data(), st.integers(1, most), st.booleans())
+    def check(data: st.DataObject, n: int, heap: bool) -> None:
+        ends = st.tuples(st.integers(0, n - 1), st.integers(0, n - 1))
+        edges = data.draw(st.dictionaries(ends, st.sampled_from(weights), max_size=4 * n), "edges")
+        sources = data.draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=3), "sources")
+        A = np.empty((n, n), dtype)
+        A[...] = zero
+        for (u, v), w in edges.items():
+            A[u, v] = w
+        G = sr.Graph([u for u, _ in edges], [v for _, v in edges], n, np.array(list(edges.values()), dtype))
+        try:
+            X = np.asarray(sr.closure(A, S))
+        except sr.NoClosureError:
+            return
+        with monkeypatch.context() as patch:
+            if heap:
+                patch.setattr(search, "suits", lambda low: False)
+                patch.setattr(nearest, "suits", lambda low: False)
+            expected = [tree_by_the_rule(A, T, X[s], s, bounded) for s in sources]
+            rows, before = sr.closure_rows(G, S, sources, predecessors=True)
+            assert rows.tolist() == X[sources].tolist() and before.tolist() == expected
+            assert sr.paths(G, S, sources=sources).predecessors.tolist() == expected
+            if bounded:
+                within = sr.closure_rows(G, S, sources, predecessors=True, limit=worst(T, X))[1]
+                assert within.tolist() == expected
+            for v in range(n):
+                walk = sr.path(G, S, sources[0], v)[1]
+                assert walk is None or walk[:-1] == back(expected[0], v)
+            check_places(A, T, G, X, sorted(set(sources)), bounded)
+
+    check()
+
+
+def worst(T: Any, X: np.ndarray) -> Any:
+    """An element than which nothing that is reached is worse."""
+    zero = full(X, T.zero)
+    values = X[zero != X]
+    worst = values[0]
+    for value in values[1:]:
+        if T.add(np.array([worst], X.dtype), np.array([value], X.dtype))[0] == worst:
+            worst = value
+    return np.array([worst], X.dtype).tolist()[0]
+
+
+def back(before: list[int], v: int) -> list[int]:
+    """The vertices before one."""
+    walk: list[int] = []
+    while before[v] >= 0:
+        v = before[v]
+        walk.append(v)
+    return walk[::-1]
+
+
+def check_places(A: np.ndarray, T: Any, G: sr.Graph, X: np.ndarray, places: list[int], bounded: bool) -> None:
+    n = len(A)
+    larger = np.empty((n + 1, n + 1), A.dtype)
+    larger[...] = full(larger, T.zero)
+    larger[:n, :n], larger[n, places] = A, full(larger[0, :1], T.one)
+    x = X[places[0]]
+    for p in places[1:]:
+        x = np.asarray(T.add(x, X[p]))
+    before = tree_by_the_rule(larger, T, np.append(x, full(x[:1], T.one)), n, bounded)
+    expected = [-1 if before[v] < 0 else (*back(before, v), v)[1] for v in range(n)]
+    found = sr.nearest(G, T.semiring, places)
+    assert found.weights.tolist() == x.tolist() and found.places.tolist() == expected
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("sources", [None, "all"])
+def test_cycles_that_are_one_but_for_rounding(seed: int, sources: str | None) -> None:
+    """Every walk weighs what is said, though the best edges to a cycle's vertices may all be its own."""
+    random = np.random.default_rng(seed)
+    n = int(random.integers(3, 12))
+    height = random.normal(size=n) * 100
+    A = height[:, None] - height + np.where(random.random((n, n)) < 0.6, 0, random.random((n, n)))
+    A[random.random((n, n)) < 0.4] = np.inf
+    np.fill_diagonal(A, np.inf)
+    for S, B in ((sr.min_plus, A), (sr.max_plus, -A)):
+        R = sr.paths(B, S) if sources is None else sr.paths(B, S, sources=list(range(n)))
+        for s, t in np.ndindex(n, n):
+            weight, vertices = R[s, t]
+            if s != t and vertices is not None:
+                assert (vertices[0], vertices[-1]) == (s, t)
+                walked = functools.reduce(S.mul, [B[u, v] for u, v in itertools.pairwise(vertices)])
+                np.testing.assert_allclose(walked, weight, rtol=1e-9, atol=1e-9 * 300)

@@ -31,7 +31,7 @@ def pack(matrix: PackedRows, array: np.ndarray, threads: int | None = None) -> N
 
         engine.pack(matrix, array, threads)
         return
-    thread_count(threads)  # refuses what is no number of threads
+    thread_count(threads)  # refuses what is not a number of threads
     CODE.rent(bits.pack, matrix, array)
 
 

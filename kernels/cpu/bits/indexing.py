@@ -60,7 +60,7 @@ def _part(value: Any, length: int, axis: str) -> Any:
         if not -length <= position < length:
             raise IndexError(f"{axis} {position} is out of range for {length} {axis}s")
         return position % length
-    index = array_of(None if isinstance(value, tuple) else value, f"{axis}s")  # a third axis is none
+    index = array_of(None if isinstance(value, tuple) else value, f"{axis}s")  # there is no third axis
     if index.dtype.kind == "b" and index.shape == (length,):
         return np.flatnonzero(index)
     if index.dtype.kind not in "iu" and index.size:

@@ -44,10 +44,10 @@ class PackedMatrix(PackedRows):
     Raises
     ------
     SemiringError
-        When the words are none as above, or too few for the columns; when matrices of different shapes are combined, or
+        When the words are not as above, or too few for the columns; when matrices of different shapes are combined, or
         one is written to that is read-only.
     IndexError
-        When a row or a column is not there.
+        When a row or a column does not exist.
 
     Notes
     -----
@@ -183,7 +183,7 @@ class PackedMatrix(PackedRows):
         SemiringError
             The file holds something else, or `mmap` is none of these.
         OSError
-            The file is not there or cannot be read.
+            The file does not exist or cannot be read.
 
         Examples
         --------

@@ -6,6 +6,7 @@ people debug their own functions, cannot apply to them.
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import gc
 import hashlib
@@ -13,6 +14,7 @@ import pickle
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 import llvmlite
@@ -91,9 +93,65 @@ def address_of(dispatcher: Any) -> int:
     return address
 
 
+def from_python(address: int, count: int) -> Callable[..., int]:
+    """The function at an address (see `address_of`) for Python, which it lets run on: `count` integers in, one out.
+
+    It must raise nothing. Numba's functions put the result where their first argument says, and what they raise where
+    the second does.
+    """
+    number, pointer = ctypes.c_int64, ctypes.c_void_p
+    function = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(number), pointer, *[number] * count)(address)
+
+    def call(*arguments: int) -> int:
+        result, raised = number(), pointer()
+        function(result, ctypes.byref(raised), *arguments)
+        return result.value
+
+    return call
+
+
 def _compile(compile: Callable[..., Any], signature: Any) -> Any:
     with _enabled():  # Numba decorates functions of its own meanwhile
         return compile(signature)
+
+
+@functools.cache
+def _import_what_compiles() -> None:
+    """Let Numba import what it knows of Python and NumPy, but not SciPy, which would take it as long again.
+
+    One of its modules asks at once whether SciPy brings a BLAS, which only linear algebra wants to know. Whoever wants
+    to know it asks then, and linear algebra asks anyway.
+    """
+    name = "numba.np.arraymath"
+    if name not in sys.modules and "scipy.linalg" not in sys.modules:
+        linalg: Any = import_module("numba.np.linalg")
+        ask, linalg.ensure_blas = linalg.ensure_blas, lambda: None
+        try:
+            arrays: Any = import_module(name)
+        finally:
+            linalg.ensure_blas = ask
+        arrays.ensure_blas = ask
+        arrays._HAVE_BLAS = _HasBlas(ask)
+
+
+class _HasBlas:
+    """True where there is a BLAS, which is asked for when somebody wants to know.
+
+    Parameters
+    ----------
+    ask : callable
+        Raises ImportError where there is none.
+    """
+
+    def __init__(self, ask: Callable[[], None]):
+        self._ask = ask
+
+    def __bool__(self) -> bool:
+        try:
+            self._ask()
+        except ImportError:
+            return False
+        return True
 
 
 def _compile_part(dispatcher: Any, compile: Callable[..., Any], signature: Any) -> Any:
@@ -134,7 +192,10 @@ class MachineCode(_Cache):
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         rtsys.initialize(target_context)  # all that machine code needs; what Numba compiles with takes 0.3 s to import
         data = self.entries.load(_key(signature, target_context.codegen()))
-        return None if data is None else CompileResult._rebuild(target_context, *pickle.loads(data))
+        if data is None:
+            _import_what_compiles()
+            return None
+        return CompileResult._rebuild(target_context, *pickle.loads(data))
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         if not compiled.library.has_dynamic_globals:  # addresses of this process

@@ -158,8 +158,8 @@ from numba.np.numpy_support import from_dtype
 
 from semiring.kernels.cpu.compile.jit import njit
 from semiring.kernels.cpu.compile.raw import (
-    ANY, PANEL, ROW_0, ROW_1, ROW_2, ROW_3, as_element, call, fetch, first_component, floor, fma, load, put,
-    select, stay_apart, store, take, trailing_zeros, wide_vectors
+    ANY, PANEL, ROW_0, ROW_1, ROW_2, ROW_3, as_element, call, combine_block, fetch, first_component, floor, fma, load,
+    load_block, put, select, stay_apart, store, take, trailing_zeros, wide_vectors
 )
 
 '''
@@ -200,7 +200,7 @@ def text_of(template: Path, program: Program | None = None) -> str:
     if program is None:
         return text
     sizes = geometry(program.components)
-    return unroll(text, I=sizes.rows, K=sizes.depth, H=sizes.half)
+    return unroll(text, K=sizes.depth)
 
 
 def _header(components: tuple[np.dtype, ...], template: Path, **more: Any) -> str:

@@ -146,6 +146,74 @@ def store(typing: Any, element: Any, base: Any, plane: Any, index: Any, region: 
     return types.void(element, types.int64, types.int64, types.int64, region, value_type), generate
 
 
+@intrinsic(prefer_literal=True)
+def load_block(typing: Any, element: Any, base: Any, plane: Any, index: Any, width: Any, rows: Any, depth: Any) -> Any:
+    """`rows` × `depth` elements of the packed buffer at `base`, whose rows have `width`, from `index` on: a tuple."""
+    components, value_type = _components(element), _value_type(element)
+    height, length = _literal(rows), _literal(depth)
+    block = types.UniTuple(value_type, height * length)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        _element, base, plane, index, width, *_ = arguments
+        values = []
+        for i in range(height):
+            for k in range(length):
+                places = _places(context, builder, components, base, plane, _place(builder, index, width, i, k))
+                values.append(_read(context, builder, value_type, places, ANY))
+        return context.make_tuple(builder, block, values)
+
+    numbers = [types.int64] * 4
+    return block(element, *numbers, rows, depth), generate
+
+
+@intrinsic(prefer_literal=True)
+def combine_block(
+    typing: Any, element: Any, combine: Any, left: Any, rows: Any, b: Any, b_plane: Any, b_index: Any, c: Any,
+    c_plane: Any, c_index: Any, width: Any, unit: Any,
+) -> Any:
+    """Column c ← c ⊕ a ⊗ b for `rows` adjacent rows of c and the a of `left` (see `load_block`), k after k.
+
+    ``combine(x, a, b, unit)`` is x ⊕ a ⊗ b; `c_index` is the column's element in the first row of c, and `b_index` that
+    of b, both of whose rows have `width`. The text of so many steps would take Numba ten times as long to read as
+    their instructions take to write.
+    """
+    components, value_type = _components(element), _value_type(element)
+    height = _literal(rows)
+    length = len(left) // height
+    step = combine.get_call_type(typing, (value_type, value_type, value_type, unit), {})
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        _element, _combine, left, _rows, b, b_plane, b_index, c, c_plane, c_index, width, unit = arguments
+        function = context.get_function(combine, step)
+        for library in function.libs:
+            context.active_code_library.add_linking_library(library)
+
+        def row(i: int) -> Any:
+            return _places(context, builder, components, c, c_plane, _place(builder, c_index, width, i, 0))
+
+        def term(k: int) -> Any:
+            return _places(context, builder, components, b, b_plane, _place(builder, b_index, width, k, 0))
+
+        values = [_read(context, builder, value_type, row(i), ROW_0 + i) for i in range(height)]
+        terms = [_read(context, builder, value_type, term(k), PANEL) for k in range(length)]
+        for k in range(length):
+            for i in range(height):
+                factor = builder.extract_value(left, i * length + k)
+                values[i] = function(builder, (values[i], factor, terms[k], unit))
+        for i in range(height):
+            _write(context, builder, values[i], value_type, row(i), ROW_0 + i)
+        return context.get_dummy_value()
+
+    numbers = [types.int64] * 7
+    return types.void(element, combine, left, rows, *numbers, unit), generate
+
+
+def _place(builder: ir.IRBuilder, index: Any, width: Any, row: int, column: int) -> Any:
+    """``index + row · width + column``."""
+    down = builder.add(index, builder.mul(width, ir.Constant(index.type, row))) if row else index
+    return builder.add(down, ir.Constant(index.type, column)) if column else down
+
+
 @intrinsic
 def fetch(typing: Any, element: Any, address: Any, index: Any) -> Any:
     """The element of a matrix `index` elements (of unit stride) after `address`."""

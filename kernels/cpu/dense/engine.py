@@ -1,31 +1,24 @@
 """The CPU engine: products and small closures over any semiring whose operations compile.
 
-`CpuKernel` calls code that walks tiles (template.py), compiled once for a size of element, with the compiled operations
-of an algebra (operations.py), on blocks: 2-D views in any order, in place. Numba is imported when the first operation
-runs, not before.
+`CpuKernel` walks over tiles (walk.py) with the compiled operations of an algebra (operations.py), on blocks: 2-D views
+in any order, in place. Numba is imported when the first operation runs, not before.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from semiring.kernels.cpu.compile import cache, threads
+from semiring.kernels.cpu.compile import threads
 from semiring.kernels.cpu.compile.program import (
     Geometry,
     Program,
     geometry,
-    name_of,
     program,
     round_up,
-    shared_source,
-    text_of,
     words_of,
 )
 from semiring.kernels.lowering.base import Lowering
@@ -33,8 +26,8 @@ from semiring.kernels.numpy.dense import ArrayBlocks
 from semiring.kernels.numpy.library import check_shapes
 
 from .operations import Operations, operations
+from .walk import ArrayWalk, Tiling, Walk, walk
 
-TEMPLATE = Path(__file__).with_name("template.py")
 TILE_ROWS = 128  # height of a tile of C: with its panels it takes 430 KB, a part of a second-level cache
 LEAST_ROWS = 24  # threads may cut tiles down to this height
 PACKING = 12  # rows of work that packing a tile's share of B costs
@@ -42,17 +35,6 @@ PARALLEL = 4_000_000  # terms ⊗ below which the caller's thread does the work 
 STRIP_BYTES = 1 << 18  # memory that `left` and `right` may copy operands into, or
 STRIP_SHARE = 20  # … this fraction (1/20) of the operand, where that is more
 CLOSE_TILE = 128  # order of a block that `close` takes directly
-
-
-@dataclass(frozen=True)
-class Tiling:
-    """How one product is cut into tasks."""
-
-    height: int  # rows of a tile of C
-    width: int  # columns of a tile of C
-    tasks: int  # tiles of C, over all matrices of the stack
-    helpers: int  # threads that help the caller
-    scratch: int  # bytes of scratch memory for each thread
 
 
 @functools.lru_cache(4096)
@@ -104,6 +86,7 @@ class CpuKernel:
         self.program = program
         self.dtype = program.dtype
         self.threads = _thread_count(threads)
+        self._has_product = self._has_close = False  # whether machine code walks; once it does, it always will
 
     @property
     def place(self) -> str:
@@ -120,9 +103,14 @@ class CpuKernel:
         return operations(self.program)
 
     @functools.cached_property
-    def module(self) -> ModuleType:
-        """The compiled ``product`` and ``close`` of elements of these sizes, whatever the operations."""
-        return cache.load(*_source(words_of(self.program.components)), shown=False)
+    def walk(self) -> Walk:
+        """The compiled walk over tiles of elements of these sizes, whatever the operations."""
+        return walk(words_of(self.program.components))
+
+    @functools.cached_property
+    def array_walk(self) -> ArrayWalk:
+        """The same by NumPy."""
+        return ArrayWalk(self.operations, words_of(self.program.components))
 
     def multiply_add(self, C: np.ndarray, A: np.ndarray, B: np.ndarray) -> None:
         """C ← C ⊕ A ⊗ B. C overlaps neither A nor B."""
@@ -181,12 +169,16 @@ class CpuKernel:
         batch, n, columns = D.shape
         if n != columns:
             raise ValueError(f"a block to close must be square, not {n} × {columns}")
-        D = self._words(D)
         failed = np.empty(batch, np.int64)
-        size = self.geometry.close_bytes(n)
-        close, by = self.module.close, self.operations
-        functions = by.multiply, by.close_pivots, by.constants
         helpers = min(self.threads, batch) - 1 if batch * n**3 >= PARALLEL else 0
+        self._has_close = self._has_close or self.walk.compiles_close(batch, n)
+        if not self._has_close:
+            self.array_walk.close(self._parts(D), failed, max(helpers, 0))
+            return failed
+        D = self._words(D)
+        size = self.geometry.close_bytes(n)
+        close, by = self.walk.module.close, self.operations
+        functions = by.multiply, by.close_pivots, by.constants
         if helpers:
             self._run(lambda counter, scratch: close(D, failed, counter, scratch, *functions, 1), size, helpers)
         else:
@@ -206,9 +198,13 @@ class CpuKernel:
         (batch, m, n), k = C.shape, A.shape[2]
         if A.shape != (batch, m, k) or B.shape != (batch, k, n):
             check_shapes(C, A, B)  # refuses them; a call to find that they fit would take a microsecond
-        C, A, B = self._words(C), self._words(A), self._words(B)
         plan = tiling(self.geometry, batch, m, n, k, self.threads)
-        product, by = self.module.product, self.operations
+        self._has_product = self._has_product or self.walk.compiles_product(plan, -(-k // self.geometry.chunk))
+        if not self._has_product:
+            self.array_walk.product(self._parts(C), self._parts(A), self._parts(B), plan, accumulate)
+            return
+        C, A, B = self._words(C), self._words(A), self._words(B)
+        product, by = self.walk.module.product, self.operations
         cut, functions = (plan.height, plan.width, accumulate, plan.tasks), (by.multiply, by.constants)
         if plan.helpers:
             self._run(
@@ -227,13 +223,15 @@ class CpuKernel:
             raise TypeError(f"a block of {dtype} was given to a kernel for {self.dtype}")
         return block[dtype.names[0]] if dtype.names else block
 
+    def _parts(self, block: np.ndarray) -> list[np.ndarray]:
+        """The views of all components as integers of their sizes."""
+        first = self._first(block)
+        columns = [block[name] for name in block.dtype.names] if block.dtype.names else [first]
+        return [column.view(word) for column, word in zip(columns, self.walk.words, strict=True)]
+
     def _words(self, block: np.ndarray) -> np.ndarray:
         """The same as integers of its size."""
-        return self._first(block).view(self._word)
-
-    @functools.cached_property
-    def _word(self) -> np.dtype:
-        return words_of(self.program.components)[0]
+        return self._first(block).view(self.walk.words[0])
 
     def _run(self, work: Callable[[int, int], None], size: int, helpers: int) -> None:
         """Call ``work(counter, scratch)`` on this thread and on helpers, with one counter and each its own memory."""
@@ -263,15 +261,7 @@ class DenseKernel(ArrayBlocks, CpuKernel):
 
 def names_of(lowering: Lowering) -> list[str]:
     """The names under which the compiled functions of a lowering are kept on disk."""
-    text = program(lowering)
-    stem = cache.stem(*_source(words_of(text.components)))
-    return [*operations(text).names("multiply", "close_pivots"), f"{stem}.product", f"{stem}.close"]
-
-
-@functools.lru_cache(256)
-def _source(components: tuple[np.dtype, ...]) -> tuple[str, str]:
-    """Name and text of the generated module that moves elements."""
-    return f"blocks_{name_of(components)}", shared_source(components, TEMPLATE, text_of(TEMPLATE))
+    return operations(program(lowering)).names("multiply", "close_pivots")
 
 
 _thread_count = threads.thread_count

@@ -1,12 +1,8 @@
 """What an algebra adds to the compiled kernels: runs of ⊕ and ⊗ over packed rows.
 
 Never imported as it stands; `operations.py` takes the text below the line ``# Template``, puts a header and the
-semiring's ⊕, ⊗ and star before it, and repeats the lines that end in ``# each …`` (see `unroll` in program.py). The
-lines above stand for that header, so that an editor and a type checker see a whole program: min-plus in float32,
-nothing unrolled.
-
-    line  # each I        once for every row I of a group, in order
-    line  # each K I      once for every step K, and within it for every row I
+semiring's ⊕, ⊗ and star before it. The lines above stand for that header, so that an editor and a type checker see a
+whole program: min-plus in float32, one row and one step at a time.
 
 Tiles, fronts and trees are walked by code that is compiled once for all algebras whose elements have the same sizes
 (template.py, ../sparse/fronts_template.py). It calls these functions by address: all arguments and results
@@ -28,9 +24,11 @@ from semiring.kernels.cpu.compile.raw import (
     PANEL,
     ROW_0,
     as_element,
+    combine_block,
     fetch,
     first_component,
     load,
+    load_block,
     put,
     store,
     wide_vectors,
@@ -42,8 +40,6 @@ ROWS = 1  # rows of C that `multiply` updates at once
 DEPTH = 1  # steps of k that it takes at once
 HALF = 1  # and those of what is left over
 LANES = 16  # elements of the smallest component in 64 bytes
-ROW_I = ROW_0
-I = K = H = 0  # replaced by each row and each step
 MATRIX = types.Array(types.float32, 3, "A", readonly=True, aligned=False)
 inline = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
 
@@ -107,29 +103,29 @@ def multiply(
     half = depth - depth % HALF
     for r in range(0, rows, ROWS):
         for k in range(0, whole, DEPTH):
-            a_I_K = load(ELEMENT, a, a_plane, a_first + (r + I) * a_row + k + K, ANY)  # each I K
+            left = load_block(ELEMENT, a, a_plane, a_first + r * a_row + k, a_row, ROWS, DEPTH)
             for vector in range(0, width, LANES):  # an inner loop of fixed length leaves no remainder to spill for
                 for j in range(vector, vector + LANES):
-                    x_I = load(ELEMENT, c, c_plane, c_first + (r + I) * width + j, ROW_I)  # each I
-                    b_K = load(ELEMENT, b, b_plane, (k + K) * width + j, PANEL)  # each K
-                    x_I = combine(x_I, a_I_K, b_K, unit)  # each K I
-                    store(ELEMENT, c, c_plane, c_first + (r + I) * width + j, ROW_I, x_I)  # each I
+                    place = c_first + r * width + j
+                    combine_block(
+                        ELEMENT, combine, left, ROWS, b, b_plane, k * width + j, c, c_plane, place, width, unit
+                    )
         for k in range(whole, half, HALF):
-            a_I_H = load(ELEMENT, a, a_plane, a_first + (r + I) * a_row + k + H, ANY)  # each I H
+            some = load_block(ELEMENT, a, a_plane, a_first + r * a_row + k, a_row, ROWS, HALF)
             for vector in range(0, width, LANES):
                 for j in range(vector, vector + LANES):
-                    x_I = load(ELEMENT, c, c_plane, c_first + (r + I) * width + j, ROW_I)  # each I
-                    b_H = load(ELEMENT, b, b_plane, (k + H) * width + j, PANEL)  # each H
-                    x_I = combine(x_I, a_I_H, b_H, unit)  # each H I
-                    store(ELEMENT, c, c_plane, c_first + (r + I) * width + j, ROW_I, x_I)  # each I
+                    place = c_first + r * width + j
+                    combine_block(
+                        ELEMENT, combine, some, ROWS, b, b_plane, k * width + j, c, c_plane, place, width, unit
+                    )
         for k in range(half, depth):
-            a_I = load(ELEMENT, a, a_plane, a_first + (r + I) * a_row + k, ANY)  # each I
+            single = load_block(ELEMENT, a, a_plane, a_first + r * a_row + k, a_row, ROWS, 1)
             for vector in range(0, width, LANES):
                 for j in range(vector, vector + LANES):
-                    b_0 = load(ELEMENT, b, b_plane, k * width + j, PANEL)
-                    x_I = load(ELEMENT, c, c_plane, c_first + (r + I) * width + j, ROW_I)  # each I
-                    x_I = combine(x_I, a_I, b_0, unit)  # each I
-                    store(ELEMENT, c, c_plane, c_first + (r + I) * width + j, ROW_I, x_I)  # each I
+                    place = c_first + r * width + j
+                    combine_block(
+                        ELEMENT, combine, single, ROWS, b, b_plane, k * width + j, c, c_plane, place, width, unit
+                    )
     return 0
 
 

@@ -1,8 +1,7 @@
 """The CPU kernels of one size of element over any algebra: C ⊕ A ⊗ B by packed tiles, and the closure of a block.
 
-Never imported as it stands: the engine puts a header (element type, sizes) before the text below the line
-``# Template``, and repeats the lines that end in ``# each …``. The lines above stand for that header, so that an
-editor and a type checker see a whole program: float32, nothing unrolled.
+Never imported as it stands: walk.py puts a header (element type, sizes) before the text below the line ``# Template``.
+The lines above stand for that header, so that an editor and a type checker see a whole program: float32.
 
 What ⊕, ⊗ and star do is in functions of the algebra, whose addresses are arguments (operations_template.py), and so
 are its zero and one: ``constants`` is the address of both, packed. Matrices come as 3-D arrays (a stack) of their first

@@ -4,7 +4,7 @@ Labels lie in buckets by their size, which are emptied in turn, and in which the
 The width of a bucket is a weight that about every second vertex has an edge below, so that few vertices leave their
 bucket twice. A vertex that improves moves to another bucket at once. Rows are those of `settle` to the bit: sums,
 rounded, keep the order of labels, so that the best of all walks does not depend on the order in which they are looked
-at; between walks of one weight predecessors may be others.
+at.
 
 E. V. Denardo, B. L. Fox, Shortest-route methods 1: reaching, pruning, and buckets (1979); U. Meyer, P. Sanders,
 Δ-stepping: a parallelizable shortest path algorithm (2003).
@@ -24,7 +24,7 @@ from semiring.kernels.cpu.compile.program import Program, program
 from semiring.kernels.cpu.compile.threads import scratch
 from semiring.kernels.lowering.base import Lowering
 
-from .search import INDEX, CpuSearchKernel, address, text_of
+from .search import CpuSearchKernel, address, text_of
 
 TEMPLATE = Path(__file__).with_name("buckets_template.py")
 VERTEX = 16  # bytes, as in the template
@@ -41,9 +41,7 @@ class CpuBucketKernel(CpuSearchKernel):
         """The compiled module: ``pass_buckets``."""
         return cache.load(*text_of(self.program, TEMPLATE))
 
-    def rows(
-        self, A: Rows, sources: np.ndarray, predecessors: bool, largest: float, limit: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray | None]:
+    def rows(self, A: Rows, sources: np.ndarray, largest: float, limit: np.ndarray | None = None) -> np.ndarray:
         """What `settle` finds; rows for which buckets take long are settled.
 
         Parameters
@@ -51,24 +49,19 @@ class CpuBucketKernel(CpuSearchKernel):
         A : Rows
             Square, in storage, of one component.
         sources : ndarray of int64, shape (k,)
-        predecessors : bool
         largest : float
             No weight but an infinite one is larger.
         limit : ndarray, shape (1,), optional
             An element in storage: walks that are worse are left out.
         """
-        starts, P = np.arange(len(sources) + 1), self._results(A, sources, predecessors)[1]
-        X, finished = self._pass(A, starts, sources, P, False, largest, limit)
+        X, finished = self._pass(A, np.arange(len(sources) + 1), sources, largest, limit)
         left = np.flatnonzero(finished == 0)
         if len(left):
-            found, before = self.settle(A, sources[left], predecessors, limit)
-            X[left] = found
-            if P is not None:
-                P[left] = before
-        return X, P
+            X[left] = self.settle(A, sources[left], limit)
+        return X
 
-    def nearest(self, A: Rows, sources: np.ndarray, largest: float) -> tuple[np.ndarray, np.ndarray] | None:
-        """Of every vertex the best of the rows of different sources, and the source that it comes from.
+    def nearest(self, A: Rows, sources: np.ndarray, largest: float) -> np.ndarray | None:
+        """Of every vertex the best of the rows of different sources.
 
         Parameters
         ----------
@@ -77,21 +70,18 @@ class CpuBucketKernel(CpuSearchKernel):
 
         Returns
         -------
-        x : ndarray, shape (n,)
-        origins : ndarray of int32, shape (n,)
-            −1 where no walk leads. None instead of both where buckets take long.
+        ndarray, shape (n,), or None
+            None where buckets take long.
         """
-        origins = np.empty((1, A.shape[0]), INDEX)
-        X, finished = self._pass(A, np.array([0, len(sources)]), sources, origins, True, largest)
-        return (X[0], origins[0]) if finished[0] else None
+        X, finished = self._pass(A, np.array([0, len(sources)]), sources, largest)
+        return X[0] if finished[0] else None
 
     def _pass(
-        self, A: Rows, starts: np.ndarray, sources: np.ndarray, P: np.ndarray | None, origins: bool, largest: float,
-        limit: np.ndarray | None = None,
+        self, A: Rows, starts: np.ndarray, sources: np.ndarray, largest: float, limit: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """A row for each of the groups of sources that begin at `starts`, and which of them were finished."""
         n, count, width = A.shape[0], len(starts) - 1, width_of(A, largest)
-        X, finished = np.empty((count, n), A.values.dtype), np.zeros(count, np.uint8)
+        X, finished = self._rows(A, count), np.zeros(count, np.uint8)
         if not width:
             return X, finished
         scale, ring = np.array([1 / width]), 1 << max(int(largest / width) + 4, 63).bit_length()
@@ -100,10 +90,9 @@ class CpuBucketKernel(CpuSearchKernel):
 
         def rows(first: int, last: int) -> None:
             _memory, place = scratch(VERTEX * n + 4 * ring + ring // 8)
-            predecessor, step = (0, 0) if P is None else (P.ctypes.data, n * INDEX.itemsize)
             pass_buckets(
-                X.ctypes.data, predecessor, step, origins, *shared, n, scale.ctypes.data, ring, first, last,
-                address(limit), TIMES * n, finished.ctypes.data, place, 1,
+                X.ctypes.data, *shared, n, scale.ctypes.data, ring, first, last, address(limit), TIMES * n,
+                finished.ctypes.data, place, 1,
             )
 
         self._share("pass_buckets", rows, count, len(A.columns) + n)

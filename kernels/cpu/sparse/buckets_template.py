@@ -75,20 +75,18 @@ def occupied(marks: int, words: int, bucket: int) -> int:
     return bucket + trailing_zeros(bits)
 
 
-@entry(*[int64] * 19)
+@entry(*[int64] * 16)
 def pass_buckets(
-    X: int, P: int, P_row: int, origins: int, starts: int, sources: int, offsets: int, columns: int, values: int,
-    n: int, scales: int, ring: int, first: int, last: int, limit: int, most: int, finished: int, workspace: int,
-    one: int,
+    X: int, starts: int, sources: int, offsets: int, columns: int, values: int, n: int, scales: int, ring: int,
+    first: int, last: int, limit: int, most: int, finished: int, workspace: int, one: int,
 ) -> None:
-    """Rows ``first:last`` of X and of predecessors, where no edge is better than 1: buckets are emptied in turn.
+    """Rows ``first:last`` of X, where no edge is better than 1: buckets are emptied in turn.
 
-    Row s is that of the best of the sources ``starts[s]:starts[s + 1]``. `P_row` is 0 where predecessors are not
-    wanted; with `origins` they are not the vertices before, but the sources that walks come from. `scales` holds how
-    many buckets a label of size 1 is away from that of 1, and `ring`, a power of two from 64 on, is more than the
-    heaviest edge crosses. Walks that are worse than the element `limit`, where it is not 0, are left out. Where
-    vertices leave their buckets more than `most` times, a row is given up: `finished` says of each whether it was
-    written. Workspace: n vertices of 16 bytes, a vertex and a bit of each bucket.
+    Row s is that of the best of the sources ``starts[s]:starts[s + 1]``. `scales` holds how many buckets a label of
+    size 1 is away from that of 1, and `ring`, a power of two from 64 on, is more than the heaviest edge crosses. Walks
+    that are worse than the element `limit`, where it is not 0, are left out. Where vertices leave their buckets more
+    than `most` times, a row is given up: `finished` says of each whether it was written. Workspace: n vertices of 16
+    bytes, a vertex and a bit of each bucket.
     """
     unit, bound = first_component(ELEMENT, one), bound_of(limit)
     scale = fetch(np.float64, scales, 0)
@@ -96,13 +94,10 @@ def pass_buckets(
     heads = vertices + VERTEX * n
     marks = heads + 4 * ring
     for s in range(first, last):
-        x, predecessor = X + s * n * ITEM, P + s * P_row
+        x = X + s * n * ITEM
         for v in range(n):
             put(ELEMENT, vertices + VERTEX * v, 0, as_element(ELEMENT, ZERO))
             put(np.int32, vertices + VERTEX * v, 2, APART)
-        if P_row:
-            for v in range(n):
-                put(np.int32, predecessor, v, NOBODY)
         for i in range(ring):
             put(np.int32, heads, i, NOBODY)
         for i in range(words):
@@ -113,8 +108,6 @@ def pass_buckets(
             put(ELEMENT, vertices + VERTEX * source, 0, as_element(ELEMENT, ONE))
             push(vertices, heads, marks, int64(0), source)
             waiting += 1
-            if origins:
-                put(np.int32, predecessor, source, np.int32(source))
         while waiting > 0 and taken <= most:
             bucket = occupied(marks, words, bucket)
             u = int64(fetch(np.int32, heads, bucket & (ring - 1)))
@@ -128,11 +121,6 @@ def pass_buckets(
                 if not better(t, x_v) or better(bound, t):
                     continue
                 put(ELEMENT, vertices + VERTEX * v, 0, t)
-                if P_row:
-                    before = np.int32(u)
-                    if origins:
-                        before = fetch(np.int32, predecessor, u)
-                    put(np.int32, predecessor, v, before)
                 slot = bucket_of(t, scale) & (ring - 1)
                 if fetch(np.int32, vertices + VERTEX * v, 2) != APART:
                     left = bucket_of(x_v, scale) & (ring - 1)

@@ -18,8 +18,8 @@ from semiring.kernels.cpu.compile import cache, threads
 from semiring.kernels.cpu.compile.program import Geometry, geometry, name_of, shared_source, text_of, unroll, words_of
 from semiring.kernels.cpu.compile.rounds import Pace
 from semiring.kernels.cpu.dense.choose import dense_kernel
-from semiring.kernels.cpu.dense.engine import TEMPLATE as BLOCKS
 from semiring.kernels.cpu.dense.operations import Operations, exchanged, operations
+from semiring.kernels.cpu.dense.walk import TEMPLATE as BLOCKS
 from semiring.kernels.interface import CloseFront, Report
 from semiring.kernels.lowering.base import Lowering
 
@@ -48,9 +48,8 @@ def _by_rows(lowering: Lowering) -> Operations:
 @functools.cache
 def _sections() -> dict[str, str]:
     """The text of each section of the template, by its heading."""
-    parts = re.split(
-        r"^# (Elimination|Solutions|Rows|Columns|Summaries)$", f"# Common\n{text_of(TEMPLATE)}", flags=re.MULTILINE
-    )
+    headings = r"^# (Elimination|Solutions|Rows|Walks|Columns|Summaries)$"
+    parts = re.split(headings, f"# Common\n{text_of(TEMPLATE)}", flags=re.MULTILINE)
     return {"Common": parts[0], **dict(zip(parts[1::2], parts[2::2], strict=True))}
 
 
@@ -78,6 +77,11 @@ def names_of(lowering: Lowering) -> list[str]:
         *(_by_rows(lowering).names("multiply") if _by_rows(lowering) is not functions else []),
         *(f"{cache.stem(*_source(components, section))}.{name}" for section, name in needed),
     ]
+
+
+def names_of_walks(lowering: Lowering) -> list[str]:
+    """The name under which the function that walks back along a row is kept on disk."""
+    return [f"{cache.stem(*_source(words_of(lowering.components), 'Walks'))}.walk_back"]
 
 
 class Planes:
@@ -249,14 +253,14 @@ class Fronts:
 
     def rows(
         self, sources: np.ndarray, out: np.ndarray, *, reflexive: bool = True, settled: bool = False,
-        targets: np.ndarray | None = None, thread_count: int | None = None,
+        targets: np.ndarray | None = None, ends: np.ndarray | None = None, thread_count: int | None = None,
     ) -> None:
         """Rows of the closure of some vertices.
 
         Parameters
         ----------
         sources : int64 array, shape (k,)
-        out : ndarray in storage, shape (k, n)
+        out : ndarray in storage, shape (k, n) or (k, t)
             Takes the rows; the elements of each are adjacent.
         reflexive : bool
             Whether the empty walk counts.
@@ -264,6 +268,8 @@ class Fronts:
             Whether the diagonal of A* is known to be 1.
         targets : int64 array, shape (k,), optional
             Which row of `out` each source's goes to. Default: its own.
+        ends : int64 array, shape (t,), optional
+            Whose columns are wanted; what stands above none of them is left out. Default: all vertices.
         """
         a = self.analysis
         places = a.place[sources]
@@ -272,6 +278,7 @@ class Fronts:
         columns = a.columns if not reflexive else (_NONE, _NONE, _NONE)
         first = fields(out)[0][None].view(self._words[0])
         where = together if targets is None else targets[together]
+        asked = a.place if ends is None else a.place[ends]
         places = places[together]
         m, solve_rows = len(a.parent), _module(self._words, "Rows").solve_rows
         by = _by_rows(self.lowering)
@@ -280,13 +287,44 @@ class Fronts:
         def work(begin: int, end: int, counter: int) -> None:
             with self._buffers(width) as (W, buffers):
                 solve_rows(
-                    a.first, a.pointer, a.boundary, a.parent, a.owner, a.lowest, a.place, self._panel_at,
+                    a.first, a.pointer, a.boundary, a.parent, a.owner, a.lowest, asked, self._panel_at,
                     places[begin:end], where[begin:end], *columns, first, self._panels.address, self._panels.plane,
                     self._weights.address, self._weights.plane, *W, *buffers, width, int(settled),
-                    np.empty(m, np.int64), int(reflexive), counter, by.multiply, combine_entries, by.constants, 1,
+                    np.empty(m, np.int64), np.empty(m, np.int64), int(reflexive), counter, by.multiply,
+                    combine_entries, by.constants, 1,
                 )
 
         self._share(work, len(sources), width, thread_count)
+
+    def walk(self, source: int, target: int, last_edge: int) -> tuple[np.ndarray, np.ndarray | None]:
+        """A best walk, back from its target along the row of its source, which is computed where it is looked at.
+
+        Parameters
+        ----------
+        source, target : int
+        last_edge : int
+            Address of the function that chooses an edge: see walks.py.
+
+        Returns
+        -------
+        values : ndarray in storage, shape (2,)
+            Of the row of A* at the source and at the target.
+        edges : int64 array
+            The numbers of the edges; None where the way back ends elsewhere.
+        """
+        a, by = self.analysis, _by_rows(self.lowering)
+        out, count, m = self.lowering.empty((2,)), np.empty(1, np.int64), len(a.parent)
+        edges, (pointer, tails, entries) = np.empty(a.n, np.int64), a.columns
+        walk_back, width = _module(self._words, "Walks").walk_back, self._sizes.lanes
+        with self._buffers(width) as (W, buffers):
+            walk_back(
+                a.first, a.pointer, a.boundary, a.parent, a.owner, a.lowest, self._panel_at, a.order,
+                a.place[[source]], int(a.place[target]), pointer, tails, entries,
+                fields(out)[0][None, None].view(self._words[0]), edges, self._panels.address, self._panels.plane,
+                self._weights.address, self._weights.plane, *W, *buffers, width, np.empty(m, np.int64),
+                np.empty(m, np.int64), count, by.multiply, last_edge, by.constants, 1,
+            )
+        return out, None if count[0] < 0 else entries[edges[: count[0]][::-1]]
 
     def summaries(self) -> np.ndarray | None:
         """For every vertex the total, number, least and most of its row of A*, but for the diagonal and zeros.

@@ -281,43 +281,61 @@ def rise(
 
 @compiled
 def spread(
-    place: Any, W: int, w_plane: int, width: int, out: int, stride: int, targets: Any, begin: int, count: int
+    ends: Any, W: int, w_plane: int, width: int, out: int, stride: int, targets: Any, begin: int, count: int
 ) -> None:
-    """Columns of W as rows of a matrix, `stride` bytes apart, in the order of the vertices outside."""
+    """Columns of W as rows of a matrix, `stride` bytes apart, of the vertices `ends` in their order."""
     stay_apart()
-    whole = len(place) - len(place) % BATCH
+    whole = len(ends) - len(ends) % BATCH
     for v in range(0, whole, BATCH):
-        w_V = place[v + V] * width  # each V
+        w_V = ends[v + V] * width  # each V
         for j in range(count):
             row = out + targets[begin + j] * stride
             put(ELEMENT, row, v + V, load(ELEMENT, W, w_plane, w_V + j, PANEL))  # each V
-    for v in range(whole, len(place)):
+    for v in range(whole, len(ends)):
         for j in range(count):
             row = out + targets[begin + j] * stride
-            put(ELEMENT, row, v, load(ELEMENT, W, w_plane, place[v] * width + j, PANEL))
+            put(ELEMENT, row, v, load(ELEMENT, W, w_plane, ends[v] * width + j, PANEL))
+
+
+@inline
+def mark(vertex: int, owner: Any, parent: Any, wanted: Any) -> None:
+    """The supernodes of a vertex and above it are wanted."""
+    a = owner[vertex]
+    while a >= 0 and not wanted[a]:
+        wanted[a] = 1
+        a = parent[a]
 
 
 @entry(INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, MATRIX,
-       int64, int64, int64, int64, int64, int64, int64, int64, int64, int64, INDEX, int64, int64,
+       int64, int64, int64, int64, int64, int64, int64, int64, int64, int64, INDEX, INDEX, int64, int64,
        int64, int64, int64, int64)
 def solve_rows(
-    first: Any, pointer: Any, boundary: Any, parent: Any, owner: Any, lowest: Any, place: Any, panel_at: Any,
+    first: Any, pointer: Any, boundary: Any, parent: Any, owner: Any, lowest: Any, ends: Any, panel_at: Any,
     sources: Any, targets: Any, column_pointer: Any, column_row: Any, column_entry: Any, out: Any,
     panels: int, panel_plane: int, weights: int, weights_plane: int, W: int, w_plane: int, buffers: int, plane: int,
-    width: int, settled: int, seen: Any, reflexive: int, counter: int,
+    width: int, settled: int, seen: Any, wanted: Any, reflexive: int, counter: int,
     multiply: int, combine_entries: int, constants: int, one: int,
 ) -> None:
     """Rows of A*, or of A⁺ if not `reflexive`: row `targets[j]` of `out` takes the one of vertex `sources[j]`.
 
     Sources are in the order of elimination, and go up the tree together, `width` at a time. Only their ancestors are
-    touched on the way up; on the way down, only trees that they stand in. Where ⊕ selects and no cycle improves, the
-    diagonal is known to be 1: then `settled` is set. The matrix by columns serves A⁺_jj = ⊕ A*_jk ⊗ A_kj.
+    touched on the way up; on the way down, only trees that they stand in, and in these only the ancestors of `ends`,
+    whose columns `out` takes. Where ⊕ selects and no cycle improves, the diagonal is known to be 1: then `settled` is
+    set. The matrix by columns serves A⁺_jj = ⊕ A*_jk ⊗ A_kj.
     """
     zero, diagonal = zero_of(constants), one_of(constants)
     right, left = buffers, buffers + plane * SIZE
     m, chunks = len(first) - 1, (len(sources) + width - 1) // width
+    whole = int64(len(ends) == len(owner))
     for a in range(m):
         seen[a] = -1
+        wanted[a] = whole
+    if not whole:
+        for v in ends:
+            mark(v, owner, parent, wanted)
+        for v in sources[: 0 if reflexive else len(sources)]:
+            for q in range(column_pointer[v], column_pointer[v + 1]):
+                mark(column_row[q], owner, parent, wanted)
     chunk = take(counter) if counter else 0
     while chunk < chunks:
         begin = chunk * width
@@ -328,6 +346,8 @@ def solve_rows(
         )
         for a in range(m - 1, -1, -1):
             s, u = first[a + 1] - first[a], pointer[a + 1] - pointer[a]
+            if not wanted[a]:
+                continue
             if seen[a] != chunk:
                 fill(W, w_plane, first[a] * width, s * width, zero)
                 if parent[a] < 0 or seen[parent[a]] < chunk:
@@ -351,8 +371,93 @@ def solve_rows(
         for j in range(0 if reflexive else count):
             x = load(ELEMENT, buffers, plane, j, ANY)
             store(ELEMENT, W, w_plane, sources[begin + j] * width + j, ANY, x)
-        spread(place, W, w_plane, width, int64(out.ctypes.data), out.strides[1], targets, begin, count)
+        spread(ends, W, w_plane, width, int64(out.ctypes.data), out.strides[1], targets, begin, count)
         chunk = take(counter) if counter else chunk + 1
+
+
+# Walks
+
+
+@compiled
+def ask(
+    v: int, first: Any, pointer: Any, boundary: Any, parent: Any, owner: Any, panel_at: Any, panels: int,
+    panel_plane: int, W: int, w_plane: int, width: int, right: int, plane: int, seen: Any, waiting: Any, multiply: int,
+    zero: Any, one: int,
+) -> None:
+    """The value of v in W, and those of the supernodes above it: each comes down once, when it is first asked for.
+
+    `seen` says of a supernode −1: not touched, 0: the source is in it or below, 1: it came down, 2: nothing comes down.
+    """
+    stay_apart()
+    a, count = owner[v], int64(0)
+    while a >= 0 and seen[a] < 1:
+        waiting[count] = a
+        count += 1
+        a = parent[a]
+    for i in range(count - 1, -1, -1):
+        a = waiting[i]
+        s, u = first[a + 1] - first[a], pointer[a + 1] - pointer[a]
+        if seen[a] < 0:
+            fill(W, w_plane, first[a] * width, s * width, zero)
+            if parent[a] < 0 or seen[parent[a]] == 2:
+                seen[a] = 2
+                continue
+        seen[a] = 1
+        if u:
+            descend(
+                s, u, boundary, pointer[a], panel_at[a], panels, panel_plane, W, w_plane, width, right,
+                W, w_plane, first[a], plane, multiply, one,
+            )
+
+
+@entry(INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, INDEX, int64, INDEX, INDEX, INDEX, MATRIX, INDEX,
+       int64, int64, int64, int64, int64, int64, int64, int64, int64, INDEX, INDEX, INDEX,
+       int64, int64, int64, int64)
+def walk_back(
+    first: Any, pointer: Any, boundary: Any, parent: Any, owner: Any, lowest: Any, panel_at: Any, order: Any,
+    sources: Any, target: int, column_pointer: Any, column_row: Any, column_entry: Any, out: Any, edges: Any,
+    panels: int, panel_plane: int, weights: int, weights_plane: int, W: int, w_plane: int, buffers: int, plane: int,
+    width: int, seen: Any, waiting: Any, count: Any, multiply: int, last_edge: int, constants: int, one: int,
+) -> None:
+    """The edges of a best walk from the one source to the target, the last first, and how many: −1 without a walk.
+
+    Back from the target, along the row of the source, which is computed only where it is looked at; `out` takes its
+    values at the source and the target. Edges are numbers of entries by columns. Each comes from a better vertex than
+    the one before, so none is met again.
+    """
+    zero, m = zero_of(constants), len(first) - 1
+    right, left = buffers, buffers + plane * SIZE
+    for a in range(m):
+        seen[a] = -1
+    rise(
+        first, pointer, boundary, parent, owner, lowest, panel_at, sources, int64(0), int64(1), panels, panel_plane,
+        W, w_plane, width, right, left, plane, seen, int64(0), multiply, constants, one,
+    )
+    source, v, length, q = sources[0], target, int64(0), int64(0)
+    for end in range(2):
+        ask(
+            source if end == 0 else target, first, pointer, boundary, parent, owner, panel_at, panels, panel_plane,
+            W, w_plane, width, right, plane, seen, waiting, multiply, zero, one,
+        )
+        place = (source if end == 0 else target) * width
+        put(ELEMENT, int64(out.ctypes.data), end, load(ELEMENT, W, w_plane, place, ANY))
+    while v != source and q >= 0 and length < len(edges):
+        begin, end = column_pointer[v], column_pointer[v + 1]
+        for e in range(begin, end):
+            if seen[owner[column_row[e]]] < 1:
+                ask(
+                    column_row[e], first, pointer, boundary, parent, owner, panel_at, panels, panel_plane,
+                    W, w_plane, width, right, plane, seen, waiting, multiply, zero, one,
+                )
+        q = call(last_edge, (
+            v, weights, weights_plane, int64(column_entry.ctypes.data) + 8 * begin, W, w_plane,
+            int64(column_row.ctypes.data) + 8 * begin, width, end - begin, int64(order.ctypes.data), one,
+        ))
+        if q >= 0:
+            edges[length] = begin + q
+            length += 1
+            v = column_row[begin + q]
+    count[0] = length if v == source else -1
 
 
 # Columns

@@ -20,28 +20,25 @@ from semiring.kernels.cpu.compile.program import Program, program
 from semiring.kernels.cpu.compile.threads import scratch
 from semiring.kernels.lowering.base import Lowering
 
-from .search import INDEX, CpuSearchKernel, address, text_of
+from .search import CpuSearchKernel, address, text_of
 
 
 class CpuLevelKernel(CpuSearchKernel):
     """Best walks along edges of one value, for one semiring in one storage type; see `CpuSearchKernel`."""
 
-    def levels(
-        self, A: Rows, sources: np.ndarray, predecessors: bool, limit: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray | None]:
-        """What `settle` finds, where all edges have the same value; ties between predecessors may break otherwise."""
+    def levels(self, A: Rows, sources: np.ndarray, limit: np.ndarray | None = None) -> np.ndarray:
+        """What `settle` finds, where all edges have the same value."""
         n = A.shape[0]
-        X, P = self._results(A, sources, predecessors)
+        X = self._rows(A, len(sources))
         pass_levels = self.module.pass_levels.made()
         shared = [array.ctypes.data for array in (sources, A.offsets, A.columns, A.values)]
 
         def rows(first: int, last: int) -> None:
             _memory, place = scratch((n + 2) // 2 * 8 + (n + 63) // 64 * 16)
-            predecessor, step = (0, 0) if P is None else (P.ctypes.data, n * INDEX.itemsize)
-            pass_levels(X.ctypes.data, predecessor, step, *shared, n, first, last, address(limit), place, 1)
+            pass_levels(X.ctypes.data, *shared, n, first, last, address(limit), place, 1)
 
         self._share("pass_levels", rows, len(sources), len(A.columns) + n)
-        return X, P
+        return X
 
 
 def names_of(lowering: Lowering) -> list[str]:

@@ -51,5 +51,6 @@ class SparseObjectKernel:
                 for q in range(B.offsets[k], B.offsets[k + 1]):
                     j = int(B.columns[q])
                     sums[j] = self._add(sums[j], self._mul(A.values[p], B.values[q]))
-            values[offsets[i] : offsets[i + 1]] = list(sums.values())
+            for p, element in zip(range(offsets[i], offsets[i + 1]), sums.values(), strict=True):
+                values[p] = element  # one by one: they may be tuples
         return Rows(offsets, columns, values, B.width)

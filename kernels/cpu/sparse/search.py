@@ -72,46 +72,54 @@ class CpuSearchKernel:
         """The compiled module: ``settle``, ``correct`` and ``sweep``."""
         return cache.load(*text_of(self.program))
 
-    def settle(
-        self, A: Rows, sources: np.ndarray, predecessors: bool, limit: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray | None]:
-        """The rows of A* for the sources, and predecessors if wanted; no edge may be better than 1.
+    def settle(self, A: Rows, sources: np.ndarray, limit: np.ndarray | None = None) -> np.ndarray:
+        """The rows of A* for the sources; no edge may be better than 1.
 
         Parameters
         ----------
         A : Rows
             Square, in storage.
         sources : ndarray of int64, shape (k,)
-        predecessors : bool
         limit : ndarray, shape (1,), optional
             An element in storage: walks that are worse are left out.
 
         Returns
         -------
-        X : ndarray, shape (k, n)
-        P : ndarray of int32, shape (k, n), or None
-            The vertex before each on a best walk, −1 where there is none.
+        ndarray, shape (k, n)
         """
         n = A.shape[0]
-        X, P = self._results(A, sources, predecessors)
+        X = self._rows(A, len(sources))
         settle = self.module.settle.made()
         shared = [array.ctypes.data for array in (sources, A.offsets, A.columns, A.values)]
 
         def rows(first: int, last: int) -> None:
-            spare = n * INDEX.itemsize
-            _memory, place = scratch(n * self.dtype.itemsize + 2 * spare)
-            predecessor, step = (0, 0) if P is None else (P.ctypes.data, spare)
-            settle(X.ctypes.data, predecessor, step, *shared, n, first, last, address(limit), 0, place, 1)
+            _memory, place = scratch(n * (self.dtype.itemsize + 2 * INDEX.itemsize))
+            settle(X.ctypes.data, *shared, n, first, last, address(limit), 0, place, 1)
 
         self._share("settle", rows, len(sources), len(A.columns) + n)
-        return X, P
+        return X
 
     def correct(
         self, A: Rows, sources: np.ndarray, predecessors: bool
     ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
-        """The same for any edges; third, for every source a vertex on an improving cycle, or −1."""
+        """The same for any edges; the vertices before, if wanted; and of every source a vertex on an improving cycle.
+
+        Parameters
+        ----------
+        A, sources
+            As for `settle`.
+        predecessors : bool
+
+        Returns
+        -------
+        X : ndarray, shape (k, n)
+        P : ndarray of int32, shape (k, n), or None
+            −1 for none. A cycle of them improves; of equally good ones it is the first that was found.
+        failed : ndarray of int64, shape (k,)
+            −1 where there is no such cycle.
+        """
         n = A.shape[0]
-        X, P = self._results(A, sources, predecessors)
+        X, P = self._rows(A, len(sources)), np.empty((len(sources), n), INDEX) if predecessors else None
         failed = np.empty(len(sources), np.int64)
         correct = self.module.correct.made()
         shared = [array.ctypes.data for array in (sources, A.offsets, A.columns, A.values)]
@@ -128,9 +136,8 @@ class CpuSearchKernel:
         self._share("correct", rows, len(sources), PASSES * (len(A.columns) + n))
         return X, P, failed
 
-    def _results(self, A: Rows, sources: np.ndarray, predecessors: bool) -> tuple[np.ndarray, np.ndarray | None]:
-        shape = len(sources), A.shape[0]
-        return np.empty(shape, A.values.dtype), np.empty(shape, INDEX) if predecessors else None
+    def _rows(self, A: Rows, count: int) -> np.ndarray:
+        return np.empty((count, A.shape[0]), A.values.dtype)
 
     def _share(self, name: str, function: Callable[[int, int], None], count: int, each: int) -> None:
         """Call a function with ranges of so many sources, or groups of them, that take so many steps each."""

@@ -124,30 +124,26 @@ def sink(keys: int, heap: int, places: int, size: int, v: int, key: Any) -> None
     put(np.int32, places, v, np.int32(place))
 
 
-@entry(*[int64] * 14)
+@entry(*[int64] * 12)
 def settle(
-    X: int, P: int, P_row: int, sources: int, offsets: int, columns: int, values: int, n: int, first: int, last: int,
-    limit: int, order: int, workspace: int, one: int,
+    X: int, sources: int, offsets: int, columns: int, values: int, n: int, first: int, last: int, limit: int,
+    order: int, workspace: int, one: int,
 ) -> None:
-    """Rows ``first:last`` of X and of predecessors, where no edge is better than 1: vertices settle best first.
+    """Rows ``first:last`` of X, where no edge is better than 1: vertices settle best first.
 
-    Dijkstra's algorithm with a heap. `P_row` is 0 where predecessors are not wanted. Walks that are worse than the
-    element `limit`, where it is not 0, are left out. `order`, where it is not 0, takes the vertices that the last
-    source reaches, as they settled, and −1 after them. Workspace: n vertices in the heap, n places in it, n keys.
+    Dijkstra's algorithm with a heap. Walks that are worse than the element `limit`, where it is not 0, are left out.
+    `order`, where it is not 0, takes the vertices that the last source reaches, as they settled, and −1 after them.
+    Workspace: n vertices in the heap, n places in it, n keys.
     """
     unit, bound = first_component(ELEMENT, one), bound_of(limit)
     heap = workspace
     places = heap + 4 * n
     keys = places + 4 * n
     for s in range(first, last):
-        x, predecessor = X + s * n * ITEM, P + s * P_row
-        source = fetch(np.int64, sources, s)
+        x, source = X + s * n * ITEM, fetch(np.int64, sources, s)
         for v in range(n):
             put(ELEMENT, x, v, as_element(ELEMENT, ZERO))
             put(np.int32, places, v, NONE)
-        if P_row:
-            for v in range(n):
-                put(np.int32, predecessor, v, NONE)
         put(ELEMENT, x, source, as_element(ELEMENT, ONE))
         rise(keys, heap, places, int64(0), source, as_element(ELEMENT, ONE))
         size, settled = int64(1), int64(0)
@@ -169,8 +165,6 @@ def settle(
                 t = extend(x_u, fetch(ELEMENT, values, p), unit)
                 if better(t, fetch(ELEMENT, x, v)) and not better(bound, t):
                     put(ELEMENT, x, v, t)
-                    if P_row:
-                        put(np.int32, predecessor, v, np.int32(u))
                     if place < 0:
                         place = size
                         size += 1
@@ -181,9 +175,7 @@ def settle(
 
 
 @compiled
-def mark_level(
-    queue: int, head: int, level: int, offsets: int, columns: int, reached: int, predecessor: int, P_row: int
-) -> None:
+def mark_level(queue: int, head: int, level: int, offsets: int, columns: int, reached: int) -> None:
     """Mark whom the vertices ``head:level`` of the queue reach by an edge."""
     stay_apart()
     for i in range(head, level):
@@ -193,8 +185,6 @@ def mark_level(
             word, bit = fetch(np.uint64, reached, v >> 6), np.uint64(1) << np.uint64(v & 63)
             if (word & bit) == 0:
                 put(np.uint64, reached, v >> 6, word | bit)
-                if P_row:
-                    put(np.int32, predecessor, v, np.int32(u))
 
 
 @compiled
@@ -214,10 +204,10 @@ def collect_level(x: int, label: Any, reached: int, before: int, n: int, queue: 
     return tail
 
 
-@entry(*[int64] * 13)
+@entry(*[int64] * 11)
 def pass_levels(
-    X: int, P: int, P_row: int, sources: int, offsets: int, columns: int, values: int, n: int, first: int, last: int,
-    limit: int, workspace: int, one: int,
+    X: int, sources: int, offsets: int, columns: int, values: int, n: int, first: int, last: int, limit: int,
+    workspace: int, one: int,
 ) -> None:
     """What `settle` does where all edges have the first one's value: vertices settle level by level, breadth first.
 
@@ -231,13 +221,9 @@ def pass_levels(
     queue, reached = workspace, workspace + (n + 2) // 2 * 8
     before = reached + 8 * words
     for s in range(first, last):
-        x, predecessor = X + s * n * ITEM, P + s * P_row
-        source = fetch(np.int64, sources, s)
+        x, source = X + s * n * ITEM, fetch(np.int64, sources, s)
         for v in range(n):
             put(ELEMENT, x, v, as_element(ELEMENT, ZERO))
-        if P_row:
-            for v in range(n):
-                put(np.int32, predecessor, v, NONE)
         for i in range(words):
             put(np.uint64, reached, i, np.uint64(0))
         label = as_element(ELEMENT, ONE)
@@ -258,7 +244,7 @@ def pass_levels(
             if WIDE * edges >= n:
                 for i in range(words):
                     put(np.uint64, before, i, fetch(np.uint64, reached, i))
-                mark_level(queue, head, level, offsets, columns, reached, predecessor, P_row)
+                mark_level(queue, head, level, offsets, columns, reached)
                 head = level
                 tail = collect_level(x, label, reached, before, n, queue, tail)
                 continue
@@ -270,10 +256,7 @@ def pass_levels(
                     word, bit = fetch(np.uint64, reached, v >> 6), np.uint64(1) << np.uint64(v & 63)
                     put(np.int32, queue, tail, np.int32(v))
                     put(np.uint64, reached, v >> 6, word | bit)
-                    fresh = (word & bit) == 0
-                    if P_row and fresh:
-                        put(np.int32, predecessor, v, np.int32(u))
-                    tail += int64(fresh)
+                    tail += int64((word & bit) == 0)
             for i in range(level, tail):
                 put(ELEMENT, x, int64(fetch(np.int32, queue, i)), label)
 
@@ -370,7 +353,7 @@ def correct(
     """Rows ``first:last`` of X and of predecessors, whatever the edges are: labels are corrected in rounds.
 
     In a round the edges of the frontier, vertices that improved in the last round, are relaxed. After every n
-    improvements it is asked whether predecessors form a cycle, which is then improving; `failed` takes a vertex
+    improvements predecessors are tested for a cycle, which is then improving; `failed` takes a vertex
     on it, or −1. Workspace: n vertices of each of two frontiers, n numbers, n marks of one byte.
     """
     unit = first_component(ELEMENT, one)

@@ -60,7 +60,7 @@ class CpuSweepKernel(CpuSearchKernel):
         self._share("sweep", rows, -(-count // width), PASSES * (len(A.columns) + n))
         left = targets[finished == 0]
         if len(left):
-            X[left] = self.settle(A, sources[left], False)[0]
+            X[left] = self.settle(A, sources[left])
         return X
 
     def _renumbered(self, A: Rows) -> tuple[np.ndarray, Rows]:
@@ -70,7 +70,7 @@ class CpuSweepKernel(CpuSearchKernel):
         spare = n * INDEX.itemsize
         _memory, place = scratch(n * self.dtype.itemsize + 2 * spare)
         shared = [array.ctypes.data for array in (hub, A.offsets, A.columns, A.values)]
-        self.module.settle(row.ctypes.data, 0, 0, *shared, n, 0, 1, 0, order.ctypes.data, place, 1)
+        self.module.settle(row.ctypes.data, *shared, n, 0, 1, 0, order.ctypes.data, place, 1)
         places = np.full(n, -1, INDEX)
         order = order[order >= 0]
         places[order] = np.arange(len(order))

@@ -37,7 +37,7 @@ from .search_template import better, differs, extend
 
 NONE = np.int32(-1)
 OPEN = np.int32(-2)  # in place of a predecessor that is still looked for
-LOST = np.int32(-3)  # and of one that there is none of: the value is zero, that before it is not
+LOST = np.int32(-3)  # and of one that does not exist: the value is zero, that before it is not
 WAITS = np.int32(-4)  # open, and will be looked at in the next round
 
 

@@ -21,7 +21,7 @@ from .words import Bits
 DOWN = 1024  # blocks of a grid, one below the other, that go over rows
 PIECE = 16 << 20  # bytes of words that are packed on the host before they are sent
 PIECES = 3  # of these in use: one is filled, one travels, one is about to
-CHUNK = 1 << 28  # elements that are compared with 0 at once, where an array is none of truth values
+CHUNK = 1 << 28  # elements that are compared with 0 at once, where an array does not hold truth values
 
 
 class DevicePackedMatrix:
@@ -44,10 +44,10 @@ class DevicePackedMatrix:
     Raises
     ------
     SemiringError
-        When the words are none as above, or too few for the columns; when matrices of different shapes are combined, or
+        When the words are not as above, or too few for the columns; when matrices of different shapes are combined, or
         what is taken is neither an entry nor a block of whole words.
     IndexError
-        When a row or a column is not there.
+        When a row or a column does not exist.
 
     Notes
     -----
@@ -275,8 +275,8 @@ class DevicePackedMatrix:
             bottom, right = max(top, bottom), max(left, right)
             if down != 1 or across != 1 or left % WORD or (right % WORD and right != self.shape[1]):
                 raise SemiringError(
-                    f"columns {left}:{right}:{across} and rows in steps of {down} are no block of whole words; slice "
-                    f"at multiples of {WORD} on the device, or take get() first"
+                    f"columns {left}:{right}:{across} and rows in steps of {down} are not a block of whole words; "
+                    f"slice at multiples of {WORD} on the device, or take get() first"
                 )
             return DevicePackedMatrix(self.words[top:bottom, left // WORD : -(-right // WORD)], right - left)
         if isinstance(rows, slice) or isinstance(columns, slice) or np.ndim(rows) or np.ndim(columns):

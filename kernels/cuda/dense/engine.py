@@ -187,7 +187,7 @@ class CudaKernel:
     # Closures
 
     def close(self, D: Any) -> int:
-        """D ← D* in place; returns −1, or the first pivot without a star, and then D is no use any more.
+        """D ← D* in place; returns −1, or the first pivot without a star, and then D is of no use any more.
 
         Any order works; beyond `tile`, pivots are blocks that are closed in turn.
         """
@@ -357,7 +357,7 @@ def _view(block: Any) -> View:
 
 
 def _strips(count: int, bytes_each: int) -> list[slice]:
-    """Runs of rows or columns, each within the memory that may be taken for a copy of it."""
+    """Runs of rows or columns, each within the memory that a copy of it may use."""
     limit = max(STRIP_BYTES, count * bytes_each // STRIP_SHARE)
     step = max(limit // max(bytes_each, 1) // ALIGN * ALIGN, ALIGN)
     return [slice(i, min(i + step, count)) for i in range(0, count, step)]

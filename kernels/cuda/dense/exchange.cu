@@ -32,7 +32,7 @@ template <class T> DEVICE T from_key(long long key) {
     else return T(key);
 }
 
-// The flag of what is no finite number, or 0.
+// The flag of what is not a finite number, or 0.
 template <class T> DEVICE unsigned limit(T x) {
     if constexpr (is_floating<T>) return x != x ? NOT_A_NUMBER : x - x == T(0) ? 0 : x > T(0) ? HIGH_LIMIT : LOW_LIMIT;
     else return x == most<T> ? HIGH_LIMIT : x == least<T> ? LOW_LIMIT : 0;

@@ -22,6 +22,7 @@ from semiring.algorithms.sparse.costs import (
     rates,
     settle_seconds,
     sweep_seconds,
+    work_between,
     work_of,
 )
 from semiring.algorithms.sparse.ordering import Spread
@@ -56,6 +57,29 @@ def test_work_counts_the_terms(pattern: tuple, how: tuple) -> None:
                 k = a.parent[k]
         up += len(chunk) * sum(s[k] * (s[k] + u[k]) for k in path)
     assert found.up == up
+
+
+@quick
+@given(patterns(), analyses, st.data())
+def test_work_between_vertices_is_what_lies_above_them(pattern: tuple, how: tuple, data: st.DataObject) -> None:
+    a, _ = analysed(pattern, how)
+    some = st.lists(st.integers(0, a.n - 1), max_size=5) if a.n else st.just([])
+    starts, ends = (np.array(data.draw(some), np.int64) for _ in range(2))
+
+    def above(v: int) -> set[int]:
+        k, found = int(a.owner[a.place[v]]), set()
+        while k >= 0:
+            found.add(k)
+            k = int(a.parent[k])
+        return found
+
+    s, u = a.pivots.tolist(), a.reach.tolist()
+    up = sum(s[k] * (s[k] + u[k]) for v in starts.tolist() for k in above(v))
+    climbed, wanted = (set().union(*map(above, some.tolist())) for some in (starts, ends))
+    down = sum(s[k] * u[k] for k in wanted)
+    steps = sum(2 * s[k] for k in climbed) + sum(u[k] for k in wanted)
+    assert work_between(a, starts, ends) == (up + len(starts) * down, steps)
+    assert down <= work_of(a).down
 
 
 @quick

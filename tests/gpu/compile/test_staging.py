@@ -6,7 +6,7 @@ import numpy as np
 
 
 def test_host_arrays_over_pinned_pieces() -> None:
-    """More than one piece, of rows that are no divisor of it, strided and in Fortran order."""
+    """More than one piece, of rows that are not a divisor of it, strided and in Fortran order."""
     from semiring.kernels.cuda.compile.staging import download, upload
 
     rng = np.random.default_rng(9)

@@ -1,4 +1,4 @@
-"""Products of shapes that fill tiles, and of shapes that are no multiple of anything, against NumPy; by words, too."""
+"""Products of shapes that fill tiles, and of shapes that are a multiple of nothing, against NumPy; by words, too."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def weights(draw: st.DrawFn) -> tuple[sr.Semiring, np.ndarray, bool]:
 @example(case=(sr.max_plus, np.array([-8100, -92], "i4"), False))  # at the threshold of 16 bits
 @example(case=(sr.min_plus, np.array([16_000, 16_767, 0], "i4"), False))
 def test_sums_in_storage_are_the_sums_of_the_numbers(case: tuple[sr.Semiring, np.ndarray, bool]) -> None:
-    """Beside Python's integers: no sum overflows in storage or is taken for infinite, and what leaves is seen."""
+    """Beside Python's integers: no sum overflows in storage or is treated as infinite, and what leaves is seen."""
     S, numbers, in_place = case
     limits, better = np.iinfo(numbers.dtype), min if S.zero > 0 else max
     absent = int(S.zero_in(numbers.dtype))

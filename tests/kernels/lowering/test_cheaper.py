@@ -54,7 +54,7 @@ def test_other_kinds_of_numbers_keep_theirs(dtype: str) -> None:
 
 
 def test_a_divisor_without_a_reciprocal_stays() -> None:
-    """1 / 2^-140 is no number of single precision."""
+    """1 / 2^-140 is not a number of single precision."""
     t = traced(lambda a, b: a * b / 2.0**-140)
     assert str(cheaper(t, np.dtype("f4"), EVERYTHING)) == str(t)
     assert "/" not in str(cheaper(t, np.dtype("f8"), EVERYTHING))
@@ -85,7 +85,7 @@ SIZED = st.floats(2.0**-63, 2.0**60, width=32) | st.just(0.0)
 
 @given(st.lists(st.tuples(SIZED, SIZED, st.booleans()), min_size=1), st.integers(0, 60))
 def test_a_factor_joins_the_first_operand_to_the_bit(pairs: list, shift: int) -> None:
-    """Of numbers that are not tiny, as long as the product is none either."""
+    """Of numbers that are not tiny, as long as the product is not tiny either."""
     t = traced(lambda a, b: a + b + a * b * 2.0**-shift)
     moved = factors_first(t, np.dtype("f4"))
     a = np.array([-x if s else x for x, _, s in pairs], "f4")

@@ -126,7 +126,7 @@ class TestHalves:
         assert self.low.reason.startswith("the CPU has no half-precision arithmetic; ⊕ and ⊗ only compare")
 
     def test_constants_are_those_of_halves(self) -> None:
-        """0.1 in the data is the half next to it, which is 1; the single-precision number next to 0.1 is none."""
+        """0.1 in the data is the half next to it, which is 1; the single-precision number next to 0.1 is not."""
         tenth = sr.Semiring("tenth", add=np.maximum, mul=np.minimum, zero=0, one=0.1, star=lambda a: 0.1, dtypes="f",
                             carrier=lambda a: (a >= 0) & (a <= 0.1), samples=[0, 0.1, 0.05])
         single = general(tenth, np.dtype("f4"))

@@ -103,6 +103,11 @@ def test_answers_are_the_oracles(
         F.rows(sources, out, reflexive=reflexive, settled=S.selective)
         for v, row in zip(sources.tolist(), low.decode(out), strict=True):
             oracle.assert_same(S, [wanted[v]], row[None])
+        ends = np.array(data.draw(st.lists(st.integers(0, n - 1), max_size=3)) if n else [], np.int64)
+        part = low.empty((len(sources), len(ends)))
+        F.rows(sources, part, reflexive=reflexive, settled=S.selective, ends=ends)
+        for v, row in zip(sources.tolist(), low.decode(part), strict=True):
+            oracle.assert_same(S, [[wanted[v][w] for w in ends.tolist()]], row[None])
     solved = low.encode(right, True)
     F.columns(solved)
     if solved.size:
@@ -121,11 +126,15 @@ def test_answers_are_those_of_compiled_code(
     both: list[Any] = [eliminated(analysis, low.interpreted, A, there), Fronts(analysis, low, 1)]
     factor(both[1], low.encode(A[there], True))
     sources, answers = rng.integers(0, max(n, 1), min(n, 5)), []
+    ends = rng.integers(0, max(n, 1), min(n, 3))
     B = low.encode(rng.choice(WEIGHTS[name], (n, 3)).astype(F8), True)
     for made in both:
         out, solved = low.empty((len(sources), n)), B.copy()
         made.rows(sources, out, reflexive=reflexive)
         made.columns(solved)
+        part = low.empty((len(sources), len(ends)))
+        made.rows(sources, part, reflexive=reflexive, ends=ends)
+        assert np.array_equal(part, out[:, ends])
         answers.append((out, solved, made.pivots))
         assert made.pivots.shape == (n,)
     for found, wanted in zip(*answers, strict=True):

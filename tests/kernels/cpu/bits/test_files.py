@@ -1,4 +1,4 @@
-"""Packed matrices in files: NumPy reads the words, a draft never stays, and what is none is refused."""
+"""Packed matrices in files: NumPy reads the words, a draft never stays, and other files are refused."""
 
 from __future__ import annotations
 

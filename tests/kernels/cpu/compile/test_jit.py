@@ -17,7 +17,7 @@ import pytest
 from numba import int64
 from numba.core import config
 
-from semiring.kernels.cpu.compile.jit import njit
+from semiring.kernels.cpu.compile.jit import _HasBlas, address_of, from_python, njit
 
 ROOT = Path(__file__).parents[4]
 
@@ -42,7 +42,8 @@ print(sr.closure(bits, sr.bitset_may).sum())
 i = np.arange(400)
 street = scipy.sparse.csr_array((1.0 + i % 7, (i, (i + 1) % 400)))
 F = sr.factor(street, sr.min_plus)
-print(F.row(3).sum(), sr.closure(street, sr.boolean).sum())
+print(F.row(3).sum(), F.path(3, 7), sr.closure(street, sr.boolean).sum())
+print(sr.closure_rows(street, sr.min_plus, [5], predecessors=True)[1][0, :9].tolist())
 print(sr.closure_rows(street, sr.min_plus, [5]).sum(), sr.matmul(street, street, sr.min_plus).sum())
 print(sr.reach(street).descendant_counts()[:3].tolist())
 print(sr.matmul(A, A, sr.min_plus, argmax=True)[1].tolist(), sr.nearest(street, sr.min_plus, [3]).weights.sum())
@@ -173,6 +174,43 @@ def test_machine_code_that_was_kept_runs_without_numbas_library(tmp_path: Path) 
     )
     settings = {"SEMIRING_CACHE_DIR": str(tmp_path)}
     assert [run(code, **settings)[0].split() for _ in range(2)] == [["True"], ["False"]]
+
+
+NEEDS_A_BLAS = """
+import sys, numpy as np, semiring as sr
+from semiring.kernels.cpu.compile.jit import _HasBlas
+sr.matmul(np.eye(9), np.eye(9), sr.min_plus)
+import numba, numba.np.arraymath
+print("scipy.linalg" in sys.modules, type(numba.np.arraymath._HAVE_BLAS) is _HasBlas, end=" ")
+dot, convolve = numba.njit(lambda a: np.dot(a, a)), numba.njit(lambda a: np.convolve(a, a))
+print(dot(np.eye(2))[1, 1], convolve(np.ones(2))[1], "scipy.linalg" in sys.modules)
+"""
+
+
+def test_scipy_is_imported_for_linear_algebra_only(tmp_path: Path) -> None:
+    """Numba asks for it whatever is compiled; the user's functions find it as they would."""
+    assert run(NEEDS_A_BLAS, SEMIRING_CACHE_DIR=str(tmp_path))[0].split() == ["False", "True", "1.0", "2.0", "True"]
+
+
+def test_without_a_blas_there_is_none() -> None:
+    def absent() -> None:
+        raise ImportError("scipy 0.16+ is required for linear algebra")
+
+    assert not _HasBlas(absent)
+    assert _HasBlas(lambda: None)
+
+
+def test_compiled_functions_are_called_from_python_by_address() -> None:
+    @njit([int64(int64, int64)], no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    def difference(x: int, y: int) -> int:
+        return x - y
+
+    function = from_python(address_of(difference), 2)
+    assert function(2**62, -3) == 2**62 + 3
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(function, range(100), [7] * 100)) == [x - 7 for x in range(100)]
+    with pytest.raises(TypeError):
+        function(1)
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,7 @@ def use(n: int, edges: list[tuple[int, int]], method: str, leaf: int, merge: boo
     assert found.lowest.shape == found.children[0].shape
     costs.work_of(found)
     costs._paths(found.first, found.pointer, found.parent, found.owner, np.arange(0, n, 2))
+    costs._between(found.first, found.pointer, found.parent, found.owner, np.arange(0, n, 3), np.arange(0, n, 2))
     ordering.spread(*pattern.symmetric(indptr, indices))
 
 

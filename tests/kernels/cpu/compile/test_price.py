@@ -155,7 +155,7 @@ def test_what_is_on_disk_is_used_at_once(directory: Path, loaded: bool) -> None:
 
 
 def test_what_is_on_disk_is_at_hand(directory: Path) -> None:
-    """As is what this process has; what is not all there is not."""
+    """As is what this process has; what is incomplete is not."""
     keep(directory, "one")
     assert Code(lambda: ["one"]).at_hand and not Code(lambda: ["one", "two"]).at_hand
     code = Code(lambda: ["two"])
@@ -292,6 +292,9 @@ WORK: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
                 {"A": ROADS, "verb": "rows", "sources": [0], "S": sr.min_plus}),
     "levels": (lambda: sr.closure_rows(HALVES, sr.max_times, [0]), {"A": HALVES, "verb": "rows", "sources": [0]}),
     "trees": (lambda: sr.paths(ROADS, sr.max_times), {"A": ROADS, "verb": "paths"}),
+    "walks": (lambda: sr.factor(ROADS, sr.max_times).path(0, 2), {"A": ROADS, "verb": "factor"}),
+    "predecessors": (lambda: sr.closure_rows(ROADS, sr.max_times, [0], predecessors=True),
+                     {"A": ROADS, "verb": "rows", "sources": [0]}),
     "winners": (lambda: sr.matmul(RELIABLE, VECTOR, sr.max_times, argmax=True),
                 {"A": RELIABLE, "verb": "matmul", "B": VECTOR, "argmax": True}),
     "sweep": (lambda: sr.closure_rows(ROADS, sr.max_times, [0, 1]), {"A": ROADS, "verb": "rows", "sources": [0, 1]}),

@@ -19,11 +19,13 @@ from semiring.kernels.cpu.compile.raw import (
     PANEL,
     ROW_0,
     as_element,
+    combine_block,
     fetch,
     first_component,
     floor,
     fma,
     load,
+    load_block,
     put,
     record_dtype,
     select,
@@ -83,6 +85,38 @@ def test_packed_records_are_planes() -> None:
     unpack_records(room.ctypes.data, 4, back.ctypes.data, 3)
     for field in RECORD.names:
         np.testing.assert_array_equal(back[field], MIXED[field])
+
+
+inline = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
+
+
+@inline
+def step(x: Any, a: Any, b: Any, unit: Any) -> Any:
+    return as_element((i8, f4), (x[0] * unit + a[0] * b[0], min(x[1], a[1] + b[1])))
+
+
+@compiled
+def three_rows(a: int, b: int, c: int, width: int) -> None:
+    """Two steps of a product of 3 × 2 and 2 × width elements."""
+    left = load_block((i8, f4), a, 6, 0, 2, 3, 2)
+    for j in range(width):
+        combine_block((i8, f4), step, left, 3, b, 2 * width, j, c, 3 * width, j, width, 1)
+
+
+@given(st.integers(1, 9), st.integers(0, 2**32 - 1))
+@settings(max_examples=30, deadline=None)
+def test_a_block_of_rows_takes_a_block_of_steps(width: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+
+    def packed(rows: int, columns: int) -> tuple[np.ndarray, list[np.ndarray]]:
+        parts = [rng.integers(-9, 9, (rows, columns)), rng.integers(-9, 9, (rows, columns)).astype(f4)]
+        memory = np.frombuffer(bytearray(parts[0].tobytes() + parts[1].tobytes()), "u1")
+        return memory, parts
+
+    (a, A), (b, B), (c, C) = packed(3, 2), packed(2, width), packed(3, width)
+    three_rows(a.ctypes.data, b.ctypes.data, c.ctypes.data, width)
+    wanted = C[0] + A[0] @ B[0], np.minimum(C[1], (A[1][:, :, None] + B[1][None]).min(1))
+    assert c.tobytes() == wanted[0].tobytes() + wanted[1].tobytes()
 
 
 def test_scalars_are_at_their_index() -> None:

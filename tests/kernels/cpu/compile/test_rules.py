@@ -109,7 +109,7 @@ class TestFunctions:
         ("bitwise_xor", "xor"), ("logical_xor", "xor"), ("not_equal", "xor"),
     ])
     def test_truth_values(self, op: str, meant: str) -> None:
-        """Sums of truth values are no counts."""
+        """Sums of truth values are not counts."""
         run = meaning(function("f", "x, y", [ex.Expression(op, (a, b))], [BOOL]))
         table = [bool(run(x, y)) for x in (False, True) for y in (False, True)]
         assert table == {"or": [0, 1, 1, 1], "and": [0, 0, 0, 1], "xor": [0, 1, 1, 0]}[meant]

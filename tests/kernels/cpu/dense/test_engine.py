@@ -6,6 +6,7 @@ import importlib.util
 import os
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from semiring.kernels.cpu.compile import threads
 from semiring.kernels.cpu.compile.program import has_fma
 from semiring.kernels.cpu.dense import engine
 from semiring.kernels.cpu.dense.engine import CpuKernel, tiling
+from semiring.kernels.cpu.dense.walk import Walk
 
 _spec = importlib.util.spec_from_file_location("cpu_preludes", Path(__file__).with_name("preludes.py"))
 preludes = importlib.util.module_from_spec(_spec)
@@ -31,6 +33,16 @@ SHAPES = [
     (1, 1, 1), (2, 3, 1), (3, 2, 5), (5, 1, 7), (1, 5, 64), (63, 64, 65), (64, 65, 3), (100, 17, 37), (65, 257, 100),
     (257, 100, 38), (0, 3, 2), (3, 0, 2), (3, 2, 0),
 ]
+
+
+@pytest.fixture(scope="module", autouse=True, params=["machine code walks", "NumPy walks"])
+def way(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Each test runs with either walk over the tiles."""
+    compiled = request.param == "machine code walks"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Walk, "compiles_product", lambda *_: compiled)
+        patch.setattr(Walk, "compiles_close", lambda *_: compiled)
+        yield
 
 
 @pytest.fixture(params=CASES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -187,3 +188,50 @@ def test_where_it_runs() -> None:
     engine = kernel(sr.min_plus)
     assert engine.place == "CPU, 1 thread" and engine.unchecked is engine and engine.closes_whole(10**6)
     assert engine.dtype == object and engine.align == 1
+
+
+PAIRS = sr.Semiring(
+    "pairs", add=min, mul=lambda a, b: (a[0] + b[0], a[1] + b[1]), zero=(inf, inf), one=(0.0, 0.0), dtype=object,
+    star=lambda a: (0.0, 0.0), selective=True, idempotent=True, commutative=True, bounded=True,
+)
+
+
+@settings(quick, max_examples=15)
+@given(st.integers(1, 3), st.data())
+def test_tuples_are_elements_like_others(n: int, data: st.DataObject) -> None:
+    """NumPy takes a tuple for a row, of as many elements: in every verb against records of the same components."""
+    weights = st.sampled_from([None, None, (1.0, 1.0), (2.0, 1.0), (2.0, 0.0)])
+    cells = data.draw(st.lists(weights, min_size=n * n, max_size=n * n))
+    records = sr.shortest_hops.array([cell or (inf, inf) for cell in cells]).reshape(n, n)
+    objects = PAIRS.array(records.reshape(-1).tolist()).reshape(n, n)
+    rows, columns = np.nonzero(np.isfinite(records["cost"]))
+    some = data.draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=3))
+    k, limit = data.draw(st.integers(0, 3)), (2.0, 1.0)
+
+    def plain(X: Any) -> Any:
+        """Elements as tuples; of a product of graphs by their places."""
+        if isinstance(X, sr.Graph):
+            return sorted(X.edges())
+        return X if isinstance(X, list) else np.asarray(X).tolist()
+
+    verbs: dict[str, Callable[[Any, sr.Semiring], Any]] = {
+        "closure": lambda A, S: sr.closure(A, S), "at most": lambda A, S: sr.closure(A, S, max_edges=k),
+        "power": lambda A, S: sr.power(A, S, k), "factor": lambda A, S: sr.factor(A, S).closure(),
+        "rows": lambda A, S: sr.closure_rows(A, S, some),
+        "limit": lambda A, S: sr.closure_rows(A, S, some, limit=limit),
+        "some": lambda A, S: sr.closure_rows(A, S, some, targets=some[:1]),
+        "factored rows": lambda A, S: sr.factor(A, S).rows(some, targets=some[:1]),
+        "paths": lambda A, S: sr.paths(A, S).weights, "hops": lambda A, S: sr.paths(A, S, sources=some).next_hop,
+        "within": lambda A, S: sr.paths(A, S, limit=limit).weights, "near": lambda A, S: sr.nearest(A, S, some).weights,
+        "walk": lambda A, S: [sr.path(A, S, some[0], v)[1] for v in range(n)],
+        "factored walk": lambda A, S: [sr.factor(A, S).path(some[0], v)[1] for v in range(n)],
+        "mask": lambda A, S: sr.closure(A, S, on_divergence="mask").values,
+    }
+    for name, verb in verbs.items():
+        graphs = [sr.Graph(rows, columns, n, A[rows, columns]) for A in (objects, records)] if rows.size else []
+        for A, B in ((objects, records), graphs) if rows.size else ((objects, records),):
+            assert plain(verb(A, PAIRS)) == plain(verb(B, sr.shortest_hops)), name
+    M, N = sr.Matrix(objects, PAIRS), sr.Matrix(records, sr.shortest_hops)
+    assert M.to_frame().values.tolist() == N.to_frame().values.tolist()
+    assert list(M.to_networkx().edges(data="weight")) == list(N.to_networkx().edges(data="weight"))
+    assert np.array_equal(sr.pack(M).to_dense(), sr.pack(N).to_dense())

@@ -67,7 +67,7 @@ def test_facts(name: str, shape: tuple[int, ...], layout: str, seed: int, plante
         array = array[::-1, ::-1]
     elif layout == "sliced":
         array = np.repeat(np.repeat(array, 2, axis=-1), 3, axis=0)[1::3, ..., ::2]
-    elif layout == "field":  # strides that are no multiple of the size
+    elif layout == "field":  # strides that are not a multiple of the size
         record = np.zeros(shape, np.dtype([("before", "u1"), ("it", dtype)]))
         record["it"] = array
         array = record["it"]

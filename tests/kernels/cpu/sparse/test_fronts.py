@@ -77,6 +77,11 @@ def test_closures(n: int, degree: float, method: str, leaf: int, merge: bool, se
     F.rows(sources, out, reflexive=False, targets=targets, thread_count=2)
     plus = np.min(A[:, :, None] + expected[None], axis=1, initial=inf)
     assert np.array_equal(out[targets], plus[sources])
+    ends = random.integers(0, n, random.integers(0, 6)) if n else np.empty(0, np.int64)
+    for reflexive, wanted in ((True, expected), (False, plus)):
+        part = np.full((len(sources), len(ends)), -7.0)
+        F.rows(sources, part, reflexive=reflexive, targets=targets, ends=ends)
+        assert np.array_equal(part[targets], wanted[np.ix_(sources, ends)])
     for width in (0, 1, 3):
         B = random.choice(np.array([inf, 0, 1, 5]), (n, width))
         X = B.copy()
@@ -132,6 +137,22 @@ def test_many_sources_on_threads() -> None:
         B = np.asfortranarray(A)
         F.columns(B)
         assert np.array_equal(B, np.min(expected[:, :, None] + A[None], axis=1))
+
+
+def test_some_columns_are_those_of_whole_rows_to_the_bit() -> None:
+    random = np.random.default_rng(5)
+    A = graph(random, 300, 1.5)
+    A += np.where(np.isfinite(A), 0.1, 0)  # sums round
+    F, sources, ends = factored(A, "levels", leaf=2), random.permutation(300)[:200], random.integers(0, 300, 7)
+    for reflexive in (True, False):
+        whole, part = np.empty((200, 300)), np.empty((200, 7))
+        F.rows(sources, whole, reflexive=reflexive)
+        F.rows(sources, part, reflexive=reflexive, ends=ends)
+        assert np.array_equal(part, whole[:, ends])
+        for begin in range(0, 200, 50):  # a part does not depend on those beside it either
+            one = np.empty((1, 1))
+            F.rows(sources[begin : begin + 1], one, reflexive=reflexive, ends=ends[:1])
+            assert one[0, 0] == whole[begin, ends[0]]
 
 
 def test_large_fronts_are_closed_by_others(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,7 +69,7 @@ class TestStates:
         ([0, -1, 3], BROKEN), ([0, 9, 3], BROKEN), ([0, 0, 0], FINE),
     ])
     def test_offsets(self, offsets: list[int], state: int) -> None:
-        """What follows the last row is no entry, whatever it is."""
+        """What follows the last row is not an entry, whatever it is."""
         assert state_of(np.array(offsets), np.array([0, 2, 1], np.int32), 3) == state
         assert state_of(np.array([0, 1]), np.array([0, 99], np.int32), 3) == FINE
 

@@ -50,7 +50,7 @@ def test_rows_are_those_of_settling(
 ) -> None:
     """To the bit, though sums of tenths round: for sources in any order, and the same ones again."""
     A, sources = compressed(*graph), np.array([s % graph[0] for s in some], np.int64)
-    assert np.array_equal(kernel(threads).sweep(A, sources), kernel().settle(A, sources, False)[0])
+    assert np.array_equal(kernel(threads).sweep(A, sources), kernel().settle(A, sources))
 
 
 @pytest.mark.parametrize("threads", [1, 4])
@@ -59,7 +59,7 @@ def test_groups_of_any_size(count: int, threads: int, monkeypatch: pytest.Monkey
     monkeypatch.setattr(rounds, "ROUND", 1e-6)  # seconds: a thread takes one group after the other
     A = random_rows(300, 1500)
     sources = np.random.default_rng(1).permutation(300)[:count]
-    assert np.array_equal(kernel(threads).sweep(A, sources), kernel().settle(A, sources, False)[0])
+    assert np.array_equal(kernel(threads).sweep(A, sources), kernel().settle(A, sources))
 
 
 def test_vertices_that_the_hub_does_not_reach() -> None:
@@ -71,11 +71,11 @@ def test_vertices_that_the_hub_does_not_reach() -> None:
     before = {(u, int(v), float(w)) for u in range(n) for v, w in row_of(A, u)}
     after = {(u, int(v), float(w)) for u in range(n) for v, w in row_of(edges, u)}
     assert after == {(int(places[u]), int(places[v]), w) for u, v, w in before}
-    length = kernel().settle(A, np.array([hub]), False)[0][0]
+    length = kernel().settle(A, np.array([hub]))[0]
     in_order = length[np.argsort(places)]
     assert np.array_equal(in_order, np.sort(length)), "as they settle, and those at last that do not"
     every = np.arange(n)
-    assert np.array_equal(kernel().sweep(A, every), kernel().settle(A, every, False)[0])
+    assert np.array_equal(kernel().sweep(A, every), kernel().settle(A, every))
 
 
 def row_of(A: Rows, u: int) -> zip:
@@ -88,11 +88,11 @@ def test_what_takes_too_long_is_settled(monkeypatch: pytest.MonkeyPatch) -> None
     settled: list[int] = []
     by_settling = CpuSweepKernel.settle
 
-    def settle(self: CpuSweepKernel, A: Rows, sources: np.ndarray, predecessors: bool) -> tuple:
+    def settle(self: CpuSweepKernel, A: Rows, sources: np.ndarray) -> np.ndarray:
         settled.extend(sources.tolist())
-        return by_settling(self, A, sources, predecessors)
+        return by_settling(self, A, sources)
 
-    expected = kernel().settle(A, every, False)[0]
+    expected = kernel().settle(A, every)
     monkeypatch.setattr(CpuSweepKernel, "settle", settle)
     assert np.array_equal(kernel().sweep(A, every), expected) and settled == []
     monkeypatch.setattr(module, "MOST", 1)
@@ -106,7 +106,7 @@ def test_a_path_against_its_numbering_is_settled_in_the_end() -> None:
     edges = {(v, v - 1): 0.001 for v in range(1, n)} | {(0, v): 10.0 for v in range(1, n)}
     A = compressed(n, edges)
     sources = np.arange(0, n, 3)
-    assert np.array_equal(kernel(2).sweep(A, sources), kernel().settle(A, sources, False)[0])
+    assert np.array_equal(kernel(2).sweep(A, sources), kernel().settle(A, sources))
 
 
 @pytest.mark.parametrize("name", ["max_min", "viterbi", "max_times", "boolean"])
@@ -117,7 +117,7 @@ def test_other_algebras(name: str) -> None:
     values = np.ones(len(A.values), bool) if name == "boolean" else (A.values + 1e-3).clip(0, 1).astype("f4")
     A, every = Rows(A.offsets, A.columns, values, 60), np.arange(60)
     engine = sweep_kernel(low)
-    assert np.array_equal(engine.sweep(A, every), engine.settle(A, every, False)[0])
+    assert np.array_equal(engine.sweep(A, every), engine.settle(A, every))
 
 
 def test_records() -> None:
@@ -130,7 +130,7 @@ def test_records() -> None:
     values[first], values[second] = (8 * A.values).round() / 8, 1
     A, every = Rows(A.offsets, A.columns, values, 60), np.arange(60)
     engine = sweep_kernel(low)
-    assert engine.sweep(A, every).tolist() == engine.settle(A, every, False)[0].tolist()
+    assert engine.sweep(A, every).tolist() == engine.settle(A, every).tolist()
 
 
 def test_without_edges_or_sources() -> None:

@@ -81,7 +81,7 @@ def test_entries() -> None:
     "key", [(slice(None), slice(3, 64)), (slice(None), slice(0, 65)), (slice(0, 9, 2), slice(None))]
 )
 def test_blocks_of_no_whole_words_are_refused(key: tuple[slice, slice]) -> None:
-    with pytest.raises(sr.SemiringError, match=r"no block of whole words; slice at multiples of 64 .+ or take get\(\)"):
+    with pytest.raises(sr.SemiringError, match=r"not a block of whole words; slice at multiples of 64 .+ get\(\)"):
         DevicePackedMatrix.zeros(20, 130)[key]
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -87,6 +88,45 @@ def sources(text: Program) -> Iterator[str]:
         yield text.elements()
 
 
+def kind(prelude: str) -> str:
+    """A prelude but for what its functions do: the type of elements, what is known of the algebra, and the heads."""
+    return "\n".join(line.partition("{")[0] if line.startswith("DEVICE ") else line
+                     for line in prelude.splitlines() if not line.startswith((" ", "}")))
+
+
+def needed(some: Iterable[Program], seen: set[str]) -> list[str]:
+    """Sources with each prelude in each kernel, and with each variant of a kernel for every kind of prelude.
+
+    A kernel sees of an algebra what its kind says: what its functions do is compiled alike in all variants. `seen` has
+    the variants of earlier programs, and gets those of these.
+    """
+    texts: dict[str, None] = {}
+    for p in some:
+        kernels = set()
+        for text in sources(p):
+            variant = text.replace(p.prelude, kind(p.prelude))
+            kernel = re.findall(r'^#line 1 "(.+)"$', text, re.MULTILINE)[-1], "#define STACK" in text
+            if variant not in seen or kernel not in kernels:
+                texts[text] = None
+            seen.add(variant)
+            kernels.add(kernel)
+    return list(texts)
+
+
+@functools.cache
+def catalogued() -> dict[str, list[str]]:
+    """The sources that are needed, by the algebra which is the first to need them; min-plus has all of its own."""
+    seen: set[str] = set()
+    by_name = {}
+    for name in sorted(NAMES, key="min_plus".__ne__):
+        S = sr.catalogue[name]
+        some = [p for d in dtypes(S, name) for p in programs(S, d)]
+        by_name[name] = needed(some, seen)
+        if name == "min_plus":
+            by_name[name] = list(dict.fromkeys(text for p in some for text in sources(p)))
+    return by_name
+
+
 def compile_all(texts: list[str], *options: str) -> None:
     def attempt(text: str) -> str:
         accepted, log = nvrtc.compile(text, (*OPTIONS, *options))
@@ -101,8 +141,7 @@ def compile_all(texts: list[str], *options: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_kernel_compiles(name: str) -> None:
     """No text depends on the architecture, so that they are dealt out among these; all of min-plus go to each."""
-    S = sr.catalogue[name]
-    texts = list(dict.fromkeys(t for d in dtypes(S, name) for p in programs(S, d) for t in sources(p)))
+    texts = catalogued()[name]
     assert texts and not any("CUDA_ARCH" in text for text in texts)
     for i, architecture in enumerate(ARCHITECTURES):
         some = texts if name == "min_plus" else texts[i :: len(ARCHITECTURES)]
@@ -115,7 +154,7 @@ def test_kernels_become_machine_code(name: str, dtype: str | None) -> None:
     """With registers assigned, which rejects what does not fit in a block."""
     S = sr.catalogue[name]
     first = next(programs(S, S.default_dtype if dtype is None else np.dtype(dtype)))
-    compile_all(list(sources(first)), "--gpu-architecture=sm_90a")
+    compile_all(list(dict.fromkeys(sources(first))), "--gpu-architecture=sm_90a")
 
 
 @needs_compiler
@@ -259,13 +298,13 @@ def test_roots_and_powers_are_approximate_only_where_the_sum_rounds() -> None:
 @needs_compiler
 def test_forms_of_products_compile() -> None:
     """With and without a test for zero, in both precisions."""
-    texts = []
+    forms = []
     for mul in (lambda a, b: a * b * 0.5, lambda a, b: np.abs(a - b) ** 1.5, lambda a, b: np.abs(a - b) ** 0.7):
         for dtype in ("f4", "f8", "f2"):
             for has_zero in (True, False):
                 known = DeviceFacts(largest=1, least=0, has_zero=has_zero, has_tiny=has_zero)
-                texts += list(sources(program(form(summed(mul), dtype, known).for_product(known))))
-    compile_all(texts, "--gpu-architecture=compute_80", *QUICK)
+                forms.append(program(form(summed(mul), dtype, known).for_product(known)))
+    compile_all(needed(forms, set()), "--gpu-architecture=compute_80", *QUICK)
 
 
 def test_what_the_kernels_are_told_of_an_algebra() -> None:

@@ -146,7 +146,7 @@ def test_keys_are_in_the_order_of_the_numbers(data: st.DataObject, dtype: np.dty
 
 
 def test_facts() -> None:
-    """Nothing found is no number at all; a least number of −5 is larger than a greatest of 3."""
+    """Nothing found is not a number at all; a least number of −5 is larger than a greatest of 3."""
     nothing = Findings(*exchange.EMPTY[:3]).facts(np.dtype("i4"))
     assert nothing == DeviceFacts(largest=0, least=np.inf, two_valued=True, has_zero=False, has_tiny=False)
     assert Findings(-5, 3, LOW_LIMIT | OTHER | ZERO | TINY).facts(np.dtype("i4")) == DeviceFacts(5, True, least=-5)

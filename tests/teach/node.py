@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.explain.javascript import runtime
+from semiring.teach.javascript import runtime
 
 NODE = shutil.which("node")
 DRIVER = r"""

@@ -10,20 +10,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from explain.node import NODE, run
+from teach.node import NODE, run
 
 import semiring as sr
 from semiring.algebra.evaluate import numpy_function
 from semiring.algebra.expression import Expression, Traced, apply, operand, typed
 from semiring.algebra.operations import ARITY
-from semiring.explain.javascript import DTYPES, JAVASCRIPT, algebra, components_in_page, function, runtime
+from semiring.teach.javascript import DTYPES, JAVASCRIPT, algebra, components_in_page, function, runtime
 
 needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
 BOOL = np.dtype(bool)
 FLOATS = [0.0, -0.0, 1.0, -1.0, 2.0, 0.5, -0.5, 1.5, 2.5, -2.5, 7.25, 1e-300, 1e300, 1e-310, 2.0**52 + 1, 0.1, -0.75,
           709.0, -745.0, 3.0, -3.0, math.pi, math.inf, -math.inf, math.nan]
 WHOLE = [0, 1, 2, 3, 5, 7, 12, 31, 32, 63, 64, 100, -1, -2, -7]
-# Differences that are allowed, in units of the last place: of what is no sum, product, quotient or root.
+# Differences that are allowed, in units of the last place: of what is not a sum, product, quotient or root.
 CLOSE = dict.fromkeys(
     "exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh arcsinh arccosh "
     "arctanh cbrt hypot power float_power logaddexp logaddexp2".split(), 4

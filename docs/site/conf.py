@@ -1,0 +1,54 @@
+"""How the site is made: Sphinx, pages in MyST whose cells run, and the reference from docstrings."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import semiring
+
+HERE = Path(__file__).parent
+
+project = "semiring"
+author = copyright = "the semiring authors"
+release = version = semiring.__version__
+extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc"]
+nitpicky = True
+
+# Cells find the helpers for figures beside this file. Matrices on these pages are small, so nothing is worth compiling.
+os.environ["PYTHONPATH"] = os.pathsep.join([str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])])
+os.environ["SEMIRING_COMPILE"] = "never"
+# Every cell runs in every build: an answer from a cache could hide one that fails.
+nb_execution_mode = "force"
+# A cell that fails is a warning, and build.py makes these errors: the faults of all pages are told of in one build.
+nb_execution_show_tb = True
+nb_execution_timeout = 60
+nb_merge_streams = True
+nb_code_prompt_show = "Show the answer"
+nb_code_prompt_hide = "Hide the answer"
+myst_enable_extensions = ["colon_fence", "attrs_block"]
+myst_heading_anchors = 3
+
+# Signatures name the parameters; their types, with shapes, stand in the docstrings.
+autodoc_typehints = "none"
+autodoc_member_order = "groupwise"
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+# All but: sections that many names do without, the case of first letters, which may be symbols, and verbs' conjugation.
+# tests/test_docstrings.py holds them against signatures and code, and shapes too.
+numpydoc_validation_checks = {
+    "all", "ES01", "EX01", "GL01", "GL08", "PR01", "PR03", "PR07", "PR08", "RT01", "RT03", "SA01", "SS02", "SS05",
+    "SS06", "YD01",
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "semiring"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_js_files = ["theme.js"]
+html_copy_source = False
+html_show_sourcelink = False
+html_context = {"default_mode": "auto"}
+html_sidebars = {"index": []}
+html_theme_options = {"navigation_with_keys": False, "show_toc_level": 2, "secondary_sidebar_items": ["page-toc"],
+                      "footer_start": [], "footer_end": []}

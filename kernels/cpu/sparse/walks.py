@@ -1,0 +1,36 @@
+"""What an algebra adds to walks back along rows of sparse factors: the choice of an edge, from walks_template.py.
+
+The walk itself is in fronts_template.py, for all algebras whose elements have the same sizes.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+from semiring.kernels.cpu.compile import cache
+from semiring.kernels.cpu.compile.program import Program, program
+from semiring.kernels.lowering.base import Lowering
+
+from .fronts import names_of_walks
+from .search import text_of
+
+TEMPLATE = Path(__file__).with_name("walks_template.py")
+
+
+def names_of(lowering: Lowering) -> list[str]:
+    """The names under which the compiled functions are kept on disk."""
+    return [f"{cache.stem(*text_of(program(lowering), TEMPLATE))}.last_edge", *names_of_walks(lowering)]
+
+
+@lru_cache(1024)
+def last_edge(lowering: Lowering) -> int:
+    """Address of the function that chooses the last edge of a walk."""
+    return _address(program(lowering))
+
+
+@lru_cache(256)
+def _address(text: Program) -> int:
+    from semiring.kernels.cpu.compile.jit import address_of  # it imports Numba
+
+    return address_of(cache.load(*text_of(text, TEMPLATE)).last_edge)

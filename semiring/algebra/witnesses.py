@@ -1,0 +1,139 @@
+"""Which of the elements that break a law are shown: small whole numbers first, infinities and NaN last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .laws import Arithmetic, Law
+
+QUARTER, ODD = 8, 64  # what a number of quarters, and any other that is not whole, costs as if it were larger
+LARGEST = 1e300  # what finite numbers cost at most
+INFINITE, NAN = 1e301, 1e302
+
+
+class Breach:
+    """Combinations of elements that break a law; the simplest is looked for when it is asked for.
+
+    Parameters
+    ----------
+    law : Law
+    S : Arithmetic
+        In which it was tried.
+    elements : ndarray
+    combinations : tuple of ndarray of int
+        Which elements come first, second and third in each combination that breaks the law.
+    """
+
+    def __init__(self, law: Law, S: Arithmetic, elements: np.ndarray, combinations: tuple[np.ndarray, ...]):
+        self.law, self.arithmetic = law, S
+        self._elements, self._combinations = elements, combinations
+
+    @cached_property
+    def simplest(self) -> tuple[tuple[Any, ...], Any, Any]:
+        """The elements, and the two sides; finite ones if there are any."""
+        operands = [self._elements[c] for c in self._combinations]
+        left, right = self.law.sides(self.arithmetic, *operands)
+        place = ranks(self._elements)
+        f = simplest([place[c] for c in self._combinations], ~(is_finite(left) & is_finite(right)))
+        return tuple(x[f] for x in operands), left[f], right[f]
+
+
+def ranks(elements: np.ndarray) -> np.ndarray:
+    """The place of each element in the order of simplicity; equally simple ones have the same.
+
+    Numbers are ordered by size, with those that are not whole behind whole ones that are a little larger, and negative
+    ones behind positive ones. Records are ordered by their worst component, then by the sum of all, then from the
+    first to the last. Of Python objects those that are not numbers are ordered by the length of their text.
+
+    Parameters
+    ----------
+    elements : ndarray, shape (count,)
+        Numbers, records or objects.
+
+    Returns
+    -------
+    ndarray of int64, shape (count,)
+
+    Examples
+    --------
+    >>> ranks(np.array([np.inf, 2, 0.5, -1, 0, 1, 1e9, 2])).tolist()
+    [6, 3, 4, 2, 0, 1, 5, 3]
+    """
+    costs = _costs(elements)
+    keys = [*reversed(costs), np.sum(costs, axis=0), np.max(costs, axis=0)]
+    order = np.lexsort(keys)
+    sorted_keys = np.array(keys)[:, order]
+    place = np.empty(len(elements), np.int64)
+    place[order] = np.cumsum([0, *(sorted_keys[:, 1:] != sorted_keys[:, :-1]).any(axis=0)])[: len(order)]
+    return place
+
+
+def simplest(combinations: Sequence[np.ndarray], endless: np.ndarray) -> int:
+    """Which of some combinations of elements is the simplest: the one whose least simple element is simplest.
+
+    Then the sum of the ranks decides, then the elements from the first to the last.
+
+    Parameters
+    ----------
+    combinations : sequence of ndarray of int, shape (m,)
+        The ranks of the first elements of m combinations, of the second ones, and so on.
+    endless : ndarray of bool, shape (m,)
+        Combinations that are taken only if all are so.
+
+    Returns
+    -------
+    int
+        The position of one.
+
+    Examples
+    --------
+    >>> simplest([np.array([2, 0, 1, 0]), np.array([0, 3, 1, 1])], np.zeros(4, bool))
+    3
+    """
+    chosen = np.array(combinations)
+    keys = [*reversed(chosen), chosen.sum(axis=0), chosen.max(axis=0), endless]
+    return int(np.lexsort(keys)[0])
+
+
+def is_finite(x: np.ndarray) -> np.ndarray:
+    """Where an element is neither infinite nor NaN, nor has a component that is."""
+    if x.dtype.names:
+        return np.logical_and.reduce([is_finite(x[f]) for f in x.dtype.names])
+    if x.dtype.kind == "O":
+        endless = (np.inf, -np.inf)
+        return np.array([not (isinstance(e, (float, np.floating)) and (e != e or e in endless)) for e in x], bool)
+    return np.isfinite(x)
+
+
+def _costs(elements: np.ndarray) -> list[np.ndarray]:
+    """What each component of the elements costs, one array for each."""
+    dtype = elements.dtype
+    if dtype.names:
+        return [cost for field in dtype.names for cost in _costs(elements[field])]
+    if dtype.kind == "c":
+        return [*_costs(elements.real), *_costs(elements.imag)]
+    if dtype.kind == "O":
+        return [np.array([_cost_of_object(e) for e in elements], np.float64)]
+    return [_cost_of_numbers(elements.astype(np.float64))]
+
+
+def _cost_of_numbers(x: np.ndarray) -> np.ndarray:
+    size = np.minimum(np.abs(x), LARGEST)  # NaN stays
+    whole, quarters = size == np.rint(size), 4 * size == np.rint(4 * size)
+    cost = size + np.where(whole, 0, np.where(quarters, QUARTER, ODD)) + np.where(x < 0, 0.25, 0)
+    return np.where(np.isfinite(x), cost, np.where(np.isnan(x), NAN, np.where(x < 0, 2 * INFINITE, INFINITE)))
+
+
+def _cost_of_object(element: Any) -> float:
+    if not isinstance(element, Real):
+        return float(len(str(element)))
+    size: Any = abs(element)
+    if size >= LARGEST and size != np.inf:
+        return LARGEST  # an integer or a fraction may be beyond every float
+    return float(_cost_of_numbers(np.array([float(element)]))[0])

@@ -1,0 +1,73 @@
+"""Elements in: a sequence of them, as laws are tried on and tables are made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra import laws
+from semiring.algebra.semiring import Semiring
+from semiring.errors import SemiringError
+
+from .dense import read_array
+from .examine import examine
+
+
+def read_elements(given: Any, S: Semiring, what: str, dtype: Any = None) -> np.ndarray:
+    """Elements of an algebra as an array.
+
+    Parameters
+    ----------
+    given : sequence or array of elements, shape (count,)
+    S : Semiring
+    what : str
+        What messages call them.
+    dtype : dtype or what `numpy.dtype` takes, optional
+        In which they are wanted; by default the algebra's own, or that of an array.
+
+    Returns
+    -------
+    ndarray, shape (count,)
+
+    Raises
+    ------
+    SemiringError
+        When this is not a sequence, one of them is not an element or has no place in the dtype, or the algebra cannot
+        live in the dtype.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> read_elements([0, float("inf")], sr.min_plus, "samples", "i2").tolist()
+    [0, 32767]
+    """
+    if dtype is not None and not S.is_object:
+        A = S.over(S.resolve_dtype(dtype))
+        values = given.tolist() if isinstance(given, np.ndarray) else given
+        try:
+            cast = [A.element(v) for v in values]
+        except (TypeError, ValueError, KeyError, OverflowError) as e:
+            raise SemiringError(f"{what} are not a sequence of elements of {S.name} in {A.dtype}: {e}") from None
+        given = np.empty(len(cast), A.dtype)
+        for i, element in enumerate(cast):
+            given[i] = element
+    elif not isinstance(given, np.ndarray):
+        try:
+            values = [tuple(v) if S.is_record else v for v in given]
+            parts = [part for v in values for part in v] if S.is_record else values
+            if S.default_dtype.kind not in "cO" and any(np.asarray(part).dtype.kind == "c" for part in parts):
+                raise TypeError("complex numbers, of which it knows none")
+            given = laws.sequence(values, S.default_dtype)
+        except (TypeError, ValueError, OverflowError) as e:
+            raise SemiringError(f"{what} are not a sequence of elements of {S.name}: {e}") from None
+    if given.ndim != 1:
+        raise SemiringError(f"{what} must be a sequence of elements, and have shape {given.shape}")
+    result: np.ndarray = read_array(given, S, what).array
+    if result.dtype.kind == "O":
+        examine(S, result.dtype, [(what, result)])
+    inside = S.over(result.dtype).contains(result)
+    if not np.all(inside):
+        bad = np.flatnonzero(~inside)[0]
+        raise SemiringError(f"{what}[{bad}] is {laws.show(result[bad])}, outside the carrier of {S.name}")
+    return result

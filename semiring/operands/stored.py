@@ -1,0 +1,67 @@
+"""A matrix in a file, or in an array library's own kind of file: read when it is needed, or a tile at a time."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra.semiring import Semiring
+from semiring.errors import SemiringError
+from semiring.graphs.texts import quoted, shown
+from semiring.machine.memory import require
+from semiring.scale.stores import ArraySource, opened
+
+from .dense import Dense, as_is, carried_by
+
+
+class Stored(Dense):
+    """A matrix that is not in memory, or not all of it.
+
+    Attributes
+    ----------
+    source : ArraySource
+        Where tiles are read from.
+    """
+
+    def __init__(self, source: ArraySource, S: Semiring, what: str):
+        self.S, self.what, self.shape, self.names = S, what, source.shape, None
+        self.dtype = self.callers_dtype = carried_by(np.empty(0, source.dtype), S).dtype
+        self.source, self._wrap = source, as_is
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the elements."""
+        return int(np.prod(self.shape)) * self.dtype.itemsize
+
+    @cached_property
+    def array(self) -> np.ndarray:
+        """All of it, in memory."""
+        require(self.nbytes, f"{self.what}, read as a whole,", "closure(…, out=…, memory=…) takes it a tile at a time")
+        return carried_by(np.ascontiguousarray(self.source.array[...]), self.S)
+
+
+def read_path(A: Any, S: Semiring, what: str) -> Stored:
+    """The path of a .npy file or a zarr array.
+
+    Raises
+    ------
+    SemiringError
+        When there is no such file, or it holds no matrix.
+    """
+    path = Path(os.fsdecode(A))
+    if not path.exists():
+        raise SemiringError(f"{what} is {quoted(A)}, and there is no such file; graphs in files are read by "
+                            "sr.read_graph")
+    found = opened(path)
+    if len(found.shape) != 2:
+        raise SemiringError(f"{shown(path)} holds an array of {len(found.shape)} axes, and no matrix")
+    return Stored(found, S, what)
+
+
+def read_chunked(A: Any, S: Semiring, what: str) -> Stored:
+    """An array of zarr, or a data set of HDF5."""
+    return Stored(ArraySource(A), S, what)

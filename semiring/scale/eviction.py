@@ -1,0 +1,145 @@
+"""Which cells are in memory when: since all operations are known, what is needed again last is put away first.
+
+L. A. Belady, A study of replacement algorithms for a virtual-storage computer (1966).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from .program import Operation, Program
+
+NEVER = 1 << 60
+
+# Where a cell comes from, and where it goes.
+NOWHERE, INPUT, SCRATCH, OUTPUT = "nowhere", "input", "scratch", "output"
+
+
+class Move(NamedTuple):
+    """A cell that is brought in from somewhere, or put away."""
+
+    cell: int
+    place: str
+
+
+class Step(NamedTuple):
+    """What is done at an operation: cells put away before it, cells brought in for it, and cells done with after it."""
+
+    away: tuple[Move, ...]
+    loads: tuple[Move, ...]
+    after: tuple[Move, ...]
+
+
+@dataclass
+class Traffic:
+    """Steps for every operation, and how many tiles are moved.
+
+    Attributes
+    ----------
+    steps : list of Step
+    moved : dict of (str, str) to int
+        Tiles by direction and place: ("read", "input"), ("read", "scratch"), ("write", "scratch"), ("write", "output").
+    """
+
+    steps: list[Step] = field(default_factory=list)
+    moved: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def count(self, direction: str, moves: tuple[Move, ...]) -> None:
+        """Count tiles that are really read or written."""
+        for move in moves:
+            if move.place != NOWHERE:
+                key = direction, move.place
+                self.moved[key] = self.moved.get(key, 0) + 1
+
+
+def cells_of(operation: Operation) -> Iterator[int]:
+    """The cells that must be in memory, each once."""
+    return iter(dict.fromkeys(c for c in (operation.target, operation.first, operation.second) if c >= 0))
+
+
+def traffic(made: Program, room: int) -> Traffic:
+    """The traffic of a program where `room` cells, 3 or more, fit in memory.
+
+    A cell that is not needed again is written to the output if it holds a tile of the closure, else dropped. One that
+    is put away is written to the scratch file if it has changed since it came in.
+
+    Examples
+    --------
+    >>> from semiring.algorithms.r_kleene import r_kleene
+    >>> from semiring.scale.program import program
+    >>> sorted(traffic(program(r_kleene, 4, 2, 6), 6).moved.items())
+    [(('read', 'input'), 4), (('write', 'output'), 4)]
+    """
+    uses: dict[int, list[int]] = {}
+    for at, operation in enumerate(made.operations):
+        for cell in cells_of(operation):
+            uses.setdefault(cell, []).append(at)
+    for times in uses.values():
+        times.reverse()  # the next one last
+    final = set(made.cells.values())
+    first_cells = made.count * made.count
+    inside: dict[int, int] = {}  # cells in memory, and when each is needed next
+    dirty: set[int] = set()
+    kept: set[int] = set()  # cells with a copy in the scratch file
+    order: list[tuple[int, int]] = []
+    result = Traffic()
+    for operation in made.operations:
+        needed = list(cells_of(operation))
+        away, loads, after = [], [], []
+        for cell in needed:
+            uses[cell].pop()
+            when = uses[cell][-1] if uses[cell] else NEVER
+            if cell not in inside:
+                if len(inside) >= room:
+                    away.append(_furthest(inside, order, needed, dirty, kept))
+                loads.append(Move(cell, _source(operation, cell, kept, first_cells)))
+            inside[cell] = when
+            heapq.heappush(order, (-when, cell))
+        dirty.add(operation.target)
+        kept.discard(operation.target)
+        for cell in needed:
+            if inside[cell] == NEVER:
+                del inside[cell]
+                after.append(Move(cell, OUTPUT if cell in final else NOWHERE))
+                dirty.discard(cell)
+        step = Step(tuple(away), tuple(loads), tuple(after))
+        result.steps.append(step)
+        result.count("read", step.loads)
+        result.count("write", step.away)
+        result.count("write", step.after)
+    assert not inside, "every cell is done with at its last operation"
+    return result
+
+
+def _source(operation: Operation, cell: int, kept: set[int], first_cells: int) -> str:
+    if cell == operation.target and operation.kind == "multiply":
+        return NOWHERE
+    if cell in kept:
+        return SCRATCH
+    assert cell < first_cells, "a new cell is written before it is read"
+    return INPUT
+
+
+def _furthest(
+    inside: dict[int, int], order: list[tuple[int, int]], needed: list[int], dirty: set[int], kept: set[int]
+) -> Move:
+    """Put away the cell that is needed again last."""
+    aside = []
+    while True:
+        when, cell = heapq.heappop(order)
+        if inside.get(cell) != -when:
+            continue  # it is gone, or was used since
+        if cell not in needed:
+            break
+        aside.append((when, cell))
+    for entry in aside:
+        heapq.heappush(order, entry)
+    del inside[cell]
+    if cell not in dirty:
+        return Move(cell, NOWHERE)  # as it is where it came from
+    dirty.discard(cell)
+    kept.add(cell)
+    return Move(cell, SCRATCH)

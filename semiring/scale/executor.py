@@ -1,0 +1,301 @@
+"""A program carried out: tiles read ahead and written behind, by threads, while the kernel works on those in memory."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from semiring.algorithms.r_kleene import close_by_halves
+from semiring.kernels.interface import Kernel
+
+from .eviction import INPUT, NOWHERE, SCRATCH, Move, Traffic, cells_of
+from .program import Program, Tile
+from .scratch import Scratch
+
+READERS, WRITERS = 2, 2  # threads
+AHEAD = 6  # tiles that may be read before they are needed, or wait to be written
+PATIENCE = 0.05  # seconds after which a thread that waits looks whether another has failed
+
+
+class Ends(NamedTuple):
+    """Where tiles come from first, and where those of the closure go: functions that several threads call.
+
+    Attributes
+    ----------
+    read : function of a tile and an array
+        Fill the array, of elements in storage.
+    write : function of a tile and an array
+    commit : function of an operation's number, optional
+        Make all that was written, and what a restart at this operation needs, survive a power cut.
+    interval : float
+        Seconds between commits.
+    """
+
+    read: Callable[[Tile, np.ndarray], None]
+    write: Callable[[Tile, np.ndarray], None]
+    commit: Callable[[int], None] | None = None
+    interval: float = np.inf
+
+
+class _Stopped(Exception):
+    """Another thread has failed."""
+
+
+class _Order(NamedTuple):
+    """A cell to be written somewhere; its buffer is free then, unless the cell stays in memory."""
+
+    cell: int
+    buffer: int
+    place: str
+    stays: bool = False
+
+
+@dataclass
+class Executor:
+    """One run of a program.
+
+    Attributes
+    ----------
+    made : Program
+    plan : Traffic
+        Of that program.
+    room : int
+        Cells that the plan keeps in memory; there are `AHEAD` more.
+    kernel : Kernel
+        On arrays of `storage`.
+    storage : dtype
+    scratch : Scratch
+    ends : Ends
+    start : int
+        The operation to go on with: those before it were carried out before the last commit.
+    progress : function of a number from 0 to 1, optional
+    moved : dict of (str, str) to int
+        Tiles that were moved, as `Traffic.moved` counts them; what commits write besides is not among them.
+    commits : int
+    """
+
+    made: Program
+    plan: Traffic
+    room: int
+    kernel: Kernel[Any]
+    storage: np.dtype
+    scratch: Scratch
+    ends: Ends
+    start: int = 0
+    progress: Callable[[float], None] | None = None
+    moved: dict[tuple[str, str], int] = field(default_factory=dict)
+    commits: int = 0
+
+    def __post_init__(self) -> None:
+        side = self.made.side
+        self._arena = np.empty((self.room + AHEAD, side * side), self.storage)
+        self._free: queue.SimpleQueue[int] = queue.SimpleQueue()
+        for buffer in range(len(self._arena)):
+            self._free.put(buffer)
+        self._orders: queue.SimpleQueue[_Order | None] = queue.SimpleQueue()
+        self._tiles = {o.target: o.tile for o in self.made.operations}
+        self._tiles |= {i * self.made.count + j: (i, j) for i in range(self.made.count) for j in range(self.made.count)}
+        self._loads = iter(self._all_loads())
+        self._turn = threading.Lock()  # of the reader that takes the next load, and a buffer for it
+        self._state = threading.Condition()
+        self._arrived: dict[tuple[int, int], int] = {}  # buffers by operation and cell
+        self._leaving: dict[int, int] = {}  # how many orders there are of a cell
+        self._reached = self.start - 1  # what is put away before this operation has been ordered
+        self._failure: BaseException | None = None
+
+    def run(self) -> None:
+        """Carry out the program from its start.
+
+        Raises
+        ------
+        UndefinedStar
+            When a pivot has no star.
+        OSError
+            When something cannot be read or written.
+        """
+        inside = self._restored()  # before anything is read ahead, which would take the buffers
+        threads = [threading.Thread(target=self._guarded, args=(work,), daemon=True)
+                   for work in [self._reads] * READERS + [self._writes] * WRITERS]
+        for thread in threads:
+            thread.start()
+        try:
+            self._computes(inside)
+            self._wait(lambda: not self._leaving)
+        except BaseException as error:
+            self._fail(error)
+            raise self._failure from None  # type: ignore[misc]
+        finally:
+            for _ in range(WRITERS):
+                self._orders.put(None)
+            for thread in threads:
+                thread.join()
+
+    # The thread that computes
+
+    def _computes(self, inside: dict[int, int]) -> None:
+        changed = set[int]()
+        last, operations = time.monotonic(), self.made.operations
+        for at in range(self.start, len(operations)):
+            operation, step = operations[at], self.plan.steps[at]
+            self._put_away(step.away, inside, changed)
+            with self._state:
+                self._reached = at
+                self._state.notify_all()
+            for move in step.loads:
+                inside[move.cell] = self._arrival(at, move.cell)
+            operands = [self._view(inside[cell], cell) for cell in operation[1:4] if cell >= 0]
+            if operation.kind == "close":
+                close_by_halves(operands[0], self.kernel, self.kernel.tile, operation.tile[0] * self.made.side)
+            elif operation.kind == "multiply":
+                self.kernel.multiply(*operands)
+            else:
+                self.kernel.multiply_add(*operands)
+            changed.add(operation.target)
+            for move in step.after:
+                self.scratch.drop(move.cell)
+            self._put_away(step.after, inside, changed)
+            if self.progress is not None:
+                self.progress((at + 1) / len(operations))
+            if self.ends.commit is not None and time.monotonic() - last >= self.ends.interval:
+                self._commits(at + 1, inside, changed)
+                last = time.monotonic()
+
+    def _put_away(self, moves: tuple[Move, ...], inside: dict[int, int], changed: set[int]) -> None:
+        for move in moves:
+            buffer = inside.pop(move.cell)
+            changed.discard(move.cell)
+            if move.place == NOWHERE:
+                self._free.put(buffer)
+            else:
+                self._order(_Order(move.cell, buffer, move.place))
+
+    def _order(self, order: _Order) -> None:
+        with self._state:
+            self._leaving[order.cell] = self._leaving.get(order.cell, 0) + 1
+        self._orders.put(order)
+
+    def _commits(self, at: int, inside: dict[int, int], changed: set[int]) -> None:
+        """A copy of all that has changed is put away, and referred to."""
+        assert self.ends.commit is not None
+        for cell in sorted(changed):
+            self._order(_Order(cell, inside[cell], SCRATCH, stays=True))
+        changed.clear()
+        self._wait(lambda: not self._leaving)
+        self.ends.commit(at)
+        self.commits += 1
+
+    def _restored(self) -> dict[int, int]:
+        """What the plan has in memory at the start: after a restart it is read again."""
+        cells: dict[int, None] = {}
+        written = set()
+        for operation, step in zip(self.made.operations[: self.start], self.plan.steps, strict=False):
+            for move in step.away:
+                cells.pop(move.cell)
+            cells.update(dict.fromkeys(cells_of(operation)))
+            written.add(operation.target)
+            for move in step.after:
+                cells.pop(move.cell)
+        inside = {cell: self._free.get() for cell in cells}
+        for cell, buffer in inside.items():
+            self._fetch(cell, buffer, SCRATCH if cell in written else INPUT)
+        return inside
+
+    def _arrival(self, at: int, cell: int) -> int:
+        self._wait(lambda: (at, cell) in self._arrived)
+        return self._arrived.pop((at, cell))
+
+    # The threads that move tiles
+
+    def _all_loads(self) -> list[tuple[int, Move, int]]:
+        """Loads in order, each with its operation and with the one before which the cell was put away last."""
+        away: dict[int, int] = {}
+        found = []
+        for at in range(self.start, len(self.plan.steps)):
+            step = self.plan.steps[at]
+            away.update((move.cell, at) for move in step.away)
+            found += [(at, move, away.get(move.cell, -1)) for move in step.loads]
+        return found
+
+    def _reads(self) -> None:
+        while True:
+            with self._turn:  # so that nobody has a buffer for a later load while an earlier one waits for its own
+                at, move, away = next(self._loads, (-1, None, -1))
+                if move is None:
+                    return
+                buffer = self._buffer()
+            if move.place == SCRATCH:
+                self._wait_for_copy(move.cell, away)
+            self._fetch(move.cell, buffer, move.place)
+            with self._state:
+                self._count("read", move.place)
+                self._arrived[at, move.cell] = buffer
+                self._state.notify_all()
+
+    def _wait_for_copy(self, cell: int, away: int) -> None:
+        """Until a cell that is put away before an operation is in the scratch file."""
+        self._wait(lambda: self._reached >= away and cell not in self._leaving)
+
+    def _buffer(self) -> int:
+        while True:
+            try:
+                return self._free.get(timeout=PATIENCE)
+            except queue.Empty:
+                if self._failure is not None:
+                    raise _Stopped from None
+
+    def _fetch(self, cell: int, buffer: int, place: str) -> None:
+        if place == INPUT:
+            self.ends.read(self._tiles[cell], self._view(buffer, cell))
+        elif place == SCRATCH:
+            self.scratch.read(cell, self._arena[buffer])
+
+    def _writes(self) -> None:
+        while (order := self._orders.get()) is not None and self._failure is None:
+            if order.place == SCRATCH:
+                self.scratch.write(order.cell, self._arena[order.buffer])
+            else:
+                self.ends.write(self._tiles[order.cell], self._view(order.buffer, order.cell))
+            with self._state:
+                if not order.stays:
+                    self._count("write", order.place)
+                    self._free.put(order.buffer)
+                self._leaving[order.cell] -= 1
+                if not self._leaving[order.cell]:
+                    del self._leaving[order.cell]
+                self._state.notify_all()
+
+    # What all share
+
+    def _view(self, buffer: int, cell: int) -> np.ndarray:
+        rows, columns = self.made.shape(self._tiles[cell])
+        return self._arena[buffer, : rows * columns].reshape(rows, columns)
+
+    def _count(self, direction: str, place: str) -> None:
+        if place != NOWHERE:
+            self.moved[direction, place] = self.moved.get((direction, place), 0) + 1
+
+    def _wait(self, ready: Callable[[], bool]) -> None:
+        with self._state:
+            while not ready():
+                if self._failure is not None:
+                    raise _Stopped
+                self._state.wait(PATIENCE)
+
+    def _fail(self, error: BaseException) -> None:
+        """The first error is that of the run."""
+        with self._state:
+            if self._failure is None:
+                self._failure = error
+            self._state.notify_all()
+
+    def _guarded(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except BaseException as error:
+            self._fail(error)

@@ -1,0 +1,178 @@
+"""What a schedule does, tile by tile: recorded calls on blocks, cut into operations on cells of one tile each.
+
+A matrix of order n is cut into tiles of t × t, the last row and column of them ragged. A cell holds the element values
+of one tile of the matrix, or of what replaces it: where a panel is multiplied in place, ``R ← D ⊗ R``, the product is
+made in new cells, strip by strip, which then stand for the panel. So every operation reads cells and writes one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from math import isqrt
+from typing import Any, NamedTuple
+
+from semiring.kernels.interface import Kernel
+from semiring.kernels.wrappers.recording import Call, Recording, Region
+
+Tile = tuple[int, int]
+
+
+class Operation(NamedTuple):
+    """One operation on tiles.
+
+    Attributes
+    ----------
+    kind : {"close", "multiply", "multiply_add"}
+    target : int
+        The cell that is written. `multiply` does not read it.
+    first, second : int
+        The factors' cells; −1 for "close".
+    tile : (int, int)
+        Where the target stands in the matrix, or will stand.
+    """
+
+    kind: str
+    target: int
+    first: int
+    second: int
+    tile: Tile
+
+
+@dataclass
+class Program:
+    """The operations on cells that close a matrix.
+
+    Cell i · count + j begins as tile (i, j) of the matrix.
+
+    Attributes
+    ----------
+    n, side, count : int
+        The order of the matrix, of a tile, and how many tiles a row has.
+    operations : list of Operation
+    cells : dict of (int, int) to int
+        Which cell holds a tile of the closure at the end.
+    used : int
+        How many cells there are.
+    """
+
+    n: int
+    side: int
+    count: int
+    operations: list[Operation] = field(default_factory=list)
+    cells: dict[Tile, int] = field(default_factory=dict)
+    used: int = 0
+
+    def shape(self, tile: Tile) -> tuple[int, int]:
+        """Rows and columns of a tile.
+
+        >>> from semiring.algorithms.r_kleene import r_kleene
+        >>> program(r_kleene, 5, 2, 8).shape((2, 0))
+        (1, 2)
+        """
+        rows, columns = (min(self.side, self.n - k * self.side) for k in tile)
+        return rows, columns
+
+
+Schedule = Callable[[Any, Kernel[Any], int], None]
+
+
+def program(schedule: Schedule, n: int, side: int, room: int) -> Program:
+    """A schedule on tiles.
+
+    Parameters
+    ----------
+    schedule : function of a matrix, a kernel and a tile
+    n : int
+        Order of the matrix.
+    side : int
+        Order of a tile.
+    room : int
+        Cells that fit in memory together, 3 or more: products go over squares of as many cells, panels over strips.
+
+    Examples
+    --------
+    >>> from semiring.algorithms.r_kleene import r_kleene
+    >>> p = program(r_kleene, 4, 2, 8)
+    >>> [(o.kind, o.target) for o in p.operations][:4]
+    [('close', 0), ('multiply', 4), ('multiply_add', 3), ('multiply', 5)]
+    """
+    count = -(-n // side)
+    made = Program(n, side, count, cells={(i, j): i * count + j for i in range(count) for j in range(count)},
+                   used=count * count)
+    kernel = Recording(side, align=side)
+    schedule(Region("A", range(n), range(n)), kernel, side)
+    writer = _Writer(made, room)
+    for call in kernel.calls:
+        writer.write(call)
+    return made
+
+
+class _Writer:
+    """Cuts calls into operations."""
+
+    def __init__(self, made: Program, room: int):
+        self._made, self._square, self._strip = made, max(1, isqrt(room) - 1), max(1, room // 2)
+
+    def write(self, call: Call) -> None:
+        blocks = [(self._tiles(b.rows), self._tiles(b.columns)) for b in call.blocks]
+        if call.operation == "close":
+            self._close(*blocks[0])
+        elif call.operation == "multiply_add":
+            (rows, columns), (_, inner), _ = blocks
+            for part in _squares(rows, columns, self._square):
+                self._product(part, inner)
+        elif call.operation == "left":
+            self._panel(blocks[1], blocks[0][0], by_columns=True)
+        elif call.operation == "right":
+            self._panel(blocks[0], blocks[1][0], by_columns=False)
+        else:
+            raise NotImplementedError(f"{call.operation} of whole matrices is not an operation on tiles")
+
+    def _tiles(self, positions: range) -> range:
+        side = self._made.side
+        assert positions.start % side == 0 and (positions.stop % side == 0 or positions.stop == self._made.n)
+        return range(positions.start // side, -(-positions.stop // side))
+
+    def _close(self, rows: range, columns: range) -> None:
+        assert len(rows) == len(columns) == 1, "the recording kernel closes single tiles"
+        tile = rows[0], columns[0]
+        self._add("close", self._made.cells[tile], -1, -1, tile)
+
+    def _product(self, tiles: Sequence[Tile], inner: range) -> None:
+        """Add all terms to some tiles, one k after the other, so that a square of them stays in memory."""
+        cells = self._made.cells
+        for k in inner:
+            for i, j in tiles:
+                self._add("multiply_add", cells[i, j], cells[i, k], cells[k, j], (i, j))
+
+    def _panel(self, panel: tuple[range, range], inner: range, by_columns: bool) -> None:
+        """A panel multiplied in place: strips of it in new cells, which take its place."""
+        rows, columns = panel
+        cells, wide = self._made.cells, max(1, self._strip // len(inner))
+        across = columns if by_columns else rows
+        for at in range(across.start, across.stop, wide):
+            strip = range(at, min(at + wide, across.stop))
+            part = (rows, strip) if by_columns else (strip, columns)
+            fresh = {tile: self._made.used + k for k, tile in enumerate(_all(*part))}
+            self._made.used += len(fresh)
+            for square in _squares(*part, self._square):
+                for k in inner:
+                    for i, j in square:
+                        kind = "multiply" if k == inner.start else "multiply_add"
+                        self._add(kind, fresh[i, j], cells[i, k], cells[k, j], (i, j))
+            cells.update(fresh)
+
+    def _add(self, kind: str, target: int, first: int, second: int, tile: Tile) -> None:
+        self._made.operations.append(Operation(kind, target, first, second, tile))
+
+
+def _all(rows: range, columns: range) -> Iterator[Tile]:
+    return ((i, j) for i in rows for j in columns)
+
+
+def _squares(rows: range, columns: range, side: int) -> Iterable[list[Tile]]:
+    """The tiles of a block in squares, row by row of these."""
+    for i in range(rows.start, rows.stop, side):
+        for j in range(columns.start, columns.stop, side):
+            yield list(_all(range(i, min(i + side, rows.stop)), range(j, min(j + side, columns.stop))))

@@ -1,0 +1,92 @@
+"""What a caller asks of a closure that goes to a file: where to, within how much memory, with which commits."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from semiring.errors import SemiringError
+from semiring.graphs.texts import quoted, shown
+
+from .stores import ENDINGS
+
+UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+@dataclass(frozen=True)
+class Storing:
+    """Where a closure goes, and how.
+
+    Attributes
+    ----------
+    out : Path
+    memory : int or None
+        Bytes for tiles.
+    checkpoint : float or None
+        Seconds between commits.
+    resume : bool
+    """
+
+    out: Path
+    memory: int | None = None
+    checkpoint: float | None = None
+    resume: bool = False
+
+    @property
+    def folder(self) -> Path:
+        """What there is before the closure is whole."""
+        return self.out.with_name(f"{self.out.name}.partial")
+
+
+def storing(out: Any, memory: Any, checkpoint: Any, resume: Any) -> Storing | None:
+    """What was asked for, checked; None where nothing was.
+
+    Raises
+    ------
+    SemiringError
+    """
+    if out is None:
+        for name, value in (("memory", memory), ("checkpoint", checkpoint), ("resume", resume or None)):
+            if value is not None:
+                raise SemiringError(f"{name}= is of closures that go to a file: give out= too, a path that ends in "
+                                    f"{' or '.join(ENDINGS)}")
+        return None
+    try:
+        path = Path(out)
+    except TypeError:
+        raise SemiringError(f"out must be a path, and is {quoted(out)}") from None
+    if path.suffix not in ENDINGS:
+        raise SemiringError(f"out={shown(path)}: a closure is written as {' or '.join(ENDINGS)}")
+    if not path.absolute().parent.is_dir():
+        raise SemiringError(f"out={shown(path)}: there is no folder {shown(path.parent)}")
+    number = isinstance(checkpoint, (int, float)) and not isinstance(checkpoint, bool)
+    if checkpoint is not None and not (number and 0 < checkpoint < np.inf):
+        raise SemiringError(f"checkpoint is a number of seconds, more than 0, and is {quoted(checkpoint)}")
+    if resume is not True and resume is not False:
+        raise SemiringError(f"resume must be True or False, and is {quoted(resume)}")
+    return Storing(path, None if memory is None else bytes_of(memory), checkpoint, resume)
+
+
+def bytes_of(text: Any) -> int:
+    """An amount of memory: a number of bytes, or a number with K, M, G or T for powers of 1,024.
+
+    Raises
+    ------
+    SemiringError
+        When it is neither.
+
+    Examples
+    --------
+    >>> bytes_of("8G") == bytes_of("8 GiB") == bytes_of(8 << 30)
+    True
+    """
+    if isinstance(text, (int, np.integer)) and not isinstance(text, bool) and text > 0:
+        return int(text)
+    found = re.fullmatch(r"\s*(\d+\.?\d*)\s*([KMGT]?)(i?B)?\s*", text, re.IGNORECASE) if isinstance(text, str) else None
+    if found is None or not float(found[1]):
+        raise SemiringError(f"memory is a number of bytes, or a text such as '8G' or '500M', and is {quoted(text)}")
+    return int(float(found[1]) * UNITS[found[2].upper()])

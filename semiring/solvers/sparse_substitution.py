@@ -1,0 +1,256 @@
+"""Sparse factors, and what substitution in them gives: rows and parts of rows, columns, best walks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property, partial
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from semiring.algorithms.blocks import UndefinedStar
+from semiring.algorithms.sparse.analysis import Analysis
+from semiring.algorithms.sparse.costs import work_between, work_of
+from semiring.algorithms.sparse.elimination import factor as eliminate
+from semiring.graphs.names import Named
+from semiring.kernels.build import affordable, code_of, kernel
+from semiring.kernels.interface import FrontEngine, Report
+from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.lowering.objects import in_python_integers
+from semiring.kernels.numpy.fronts import TOGETHER
+from semiring.machine.memory import require
+from semiring.operands.convert import as_dense
+from semiring.operands.dense import Dense
+from semiring.operands.sparse import Sparse
+
+from . import costs, schedules
+from .costs import SparsePlan
+from .cycles import graph_of, look_at_fronts, may_diverge, undefined_star
+from .factored import Factored, settled, units
+from .forms import Apply, refuse_overflow, right_hand_side, solution
+from .fronts import fronts_of, lowering_of, walk_by_fronts
+from .task import LARGE, Task, options
+
+STEPS = 50  # parts of a closure after which progress is reported
+ADVICE = "use a narrower dtype, fewer vertices, or rows and blocks of rows instead of the whole"
+
+
+class SparseSubstitution(Factored, Named):
+    """A sparse matrix eliminated in a fill-reducing order, and solutions by its factors: the base of `SparseFactors`.
+
+    Parameters
+    ----------
+    A : Sparse
+    analysis : Analysis
+    check : bool
+        Whether cycles that improve, and numbers that overflow, are refused.
+    plan : SparsePlan, optional
+        Default: that of a factorisation.
+    report : callable, optional
+        Is told which part of the elimination is done.
+
+    Raises
+    ------
+    NoClosureError
+        When A* does not exist.
+    """
+
+    def __init__(
+        self, A: Sparse, analysis: Analysis, *, check: bool = True, plan: SparsePlan | None = None,
+        report: Report | None = None,
+    ) -> None:
+        S = A.S
+        self.n, self._S, self._A = A.n, S, A
+        self._edges = A
+        self.names = None if A.names is None else list(A.names)
+        self._check, self.analysis = check, analysis
+        if plan is None:
+            plan = costs.plan("factor", lowering_of(A, room=True), analysis, A.nnz, answer=False)
+        self.plan, low = plan, plan.lowering
+        if plan.factors > LARGE:
+            require(plan.factors, *plan.shortage)
+        self._fronts = fronts_of(low, analysis, plan.threads)
+        self._closed: np.ndarray | None = None
+        self._rounded: np.ndarray | None = None  # places of vertices whose stars rounding had changed
+        try:
+            eliminate(self._fronts, low.encode(A.values, True), report)
+        except UndefinedStar as e:
+            order = analysis.order
+            raise undefined_star(S, graph_of(A), A.names, int(order[e.pivot]), order[: e.pivot]) from None
+        if check and may_diverge(low):
+            verdict = look_at_fronts(low, self._fronts, A)
+            if verdict.error is not None:
+                raise verdict.error
+            if verdict.rounded:
+                self._rounded = np.array([i for i, in verdict.rounded])
+                self._fronts.settle(self._rounded)
+            if verdict.unstable:
+                # Rounding errors grew in the factors; then A* is computed as a dense matrix, in which they do not.
+                self._closed = dense_closure(low, A)
+
+    @property
+    def lowering(self) -> Lowering:
+        """How elements are stored and computed."""
+        return self.plan.lowering
+
+    def _part(self, starts: np.ndarray, ends: np.ndarray | None) -> np.ndarray:
+        if ends is None:
+            return self._decoded(starts)
+        if not self._has_fewer_columns(starts, ends):
+            return self._by_rows(starts, ends)
+        parts = [np.empty((len(starts), 0), self._A.callers_dtype)]
+        for some in self._blocks_of(ends):
+            B = np.ascontiguousarray(units(self._A, some).T)
+            parts.append(np.asarray(self._solution(right_hand_side(B, self._A, self.lowering.dtype)))[starts])
+        return settled(self._S, np.concatenate(parts, axis=1), starts, ends)
+
+    def _by_rows(self, starts: np.ndarray, ends: np.ndarray, reflexive: bool = True) -> np.ndarray:
+        out = np.empty((len(starts), len(ends)), self.lowering.storage)
+        self._fill(starts, out, reflexive, ends=ends)
+        return self._checked(out)
+
+    def _has_fewer_columns(self, starts: np.ndarray, ends: np.ndarray) -> bool:
+        """Whether the columns of the targets take fewer terms than the rows of the sources, as far as they are wanted.
+
+        A column is solved on all the tree.
+        """
+        if len(ends) >= len(starts):
+            return False
+        return work_between(self.analysis, starts, ends)[0] > len(ends) * float(work_of(self.analysis).stored)
+
+    def _way(self, starts: np.ndarray, ends: np.ndarray | None) -> str:
+        if ends is None or self._closed is not None:
+            return super()._way(starts, ends)
+        if self._has_fewer_columns(starts, ends):
+            return "by factors that are there; columns of the targets, which take less work"
+        return "by factors that are there; up from the sources, and down to the targets only"
+
+    def _walk(self, start: int, end: int) -> tuple[list[int] | None, np.ndarray | None]:
+        low, load = self.lowering, self.plan.load
+        if low.kind != "numba":
+            return super()._walk(start, end)
+        if self._walks_by_parts and load is not None:
+            found = walk_by_fronts(low, self._fronts, self._A, start, end, load.down)
+            if found is not None:
+                return found
+        began = perf_counter()
+        found = super()._walk(start, end)
+        code_of(low.in_machine_code, "walks").spent += perf_counter() - began
+        return found
+
+    @property
+    def _walks_by_parts(self) -> bool:
+        """Whether walks are looked for on parts of rows, where that does to tell them."""
+        low = self.lowering
+        return low.kind == "numba" and low.compiled and self._closed is None and self._bounded
+
+    def _way_of_walks(self) -> str:
+        way = super()._way_of_walks()
+        return f"{way}, computed where the walk leads" if self._walks_by_parts else way
+
+    def _blocks_of(self, vertices: np.ndarray) -> Iterator[np.ndarray]:
+        """So many at once as rows or columns of the closure have room for."""
+        step = max(LARGE // max(self.n * self._A.dtype.itemsize, 1), 1)
+        for begin in range(0, len(vertices), step):
+            yield vertices[begin : begin + step]
+
+    def _decoded(self, sources: np.ndarray, reflexive: bool = True, thread_count: int | None = None) -> np.ndarray:
+        out = np.empty((len(sources), self.n), self.lowering.storage)
+        self._fill(sources, out, reflexive, thread_count=thread_count)
+        return self._checked(out)
+
+    def _checked(self, stored: np.ndarray) -> np.ndarray:
+        """Rows in storage as the caller's elements, refused where numbers overflowed on the way."""
+        low = self.lowering
+        result = low.decode(stored)
+        if self._check and not low.drops_nan:
+            refuse_overflow(low, result)
+        return result
+
+    def _expanded(self, reflexive: bool, report: Report | None = None) -> Any:
+        """The closure as its caller gets it."""
+        low, n = self.lowering, self.n
+        size = n * n * (low.storage.itemsize + (0 if low.storage == low.dtype else low.dtype.itemsize))
+        if size > LARGE:
+            require(size, f"the closure of {n} × {n} {self._A.dtype}", ADVICE)
+        out, order = np.empty((n, n), low.storage), self.analysis.order  # in which neighbours come together
+        step = max(n if report is None else -(-n // STEPS), 1)
+        for begin in range(0, n, step):
+            if report is not None:
+                report(begin / n)
+            part = order[begin : begin + step]
+            self._fill(part, out, reflexive, targets=part)
+        return self._A.wrap(self._checked(out))
+
+    def _fill(
+        self, sources: np.ndarray, out: np.ndarray, reflexive: bool = True, targets: np.ndarray | None = None,
+        ends: np.ndarray | None = None, thread_count: int | None = None,
+    ) -> None:
+        """Rows in storage, or some columns of them."""
+        if self._closed is not None:
+            where = np.arange(len(sources)) if targets is None else targets
+            out[where] = self._closed[sources] if ends is None else self._closed[np.ix_(sources, ends)]
+            if not reflexive:
+                i, j = np.nonzero(sources[:, None] == (np.arange(self.n) if ends is None else ends))
+                out[where[i], j] = self._cycles[sources[i]]
+            return
+        self._reconsider(len(sources), None if ends is None else (sources, ends))
+        self._fronts.rows(
+            sources, out, reflexive=reflexive, settled=self._settled, targets=targets, ends=ends,
+            thread_count=thread_count,
+        )
+
+    def _reconsider(self, rows: int, part: tuple[np.ndarray, np.ndarray] | None = None) -> None:
+        """Eliminate anew in compiled code, once that repays for the rows, or sources and targets, asked for."""
+        low, load = self.lowering, self.plan.load
+        if low.compiled or load is None:
+            return
+        terms, steps = rows * (load.down + load.up / max(self.n, 1)), 4.0 * self.n
+        if part is not None:
+            terms, steps = work_between(self.analysis, *part)
+        low = affordable(low, steps * -(-rows // TOGETHER), terms, "fronts")
+        if not low.compiled:
+            return
+        self.plan.lowering, self._fronts = low, fronts_of(low, self.analysis, self.plan.threads)
+        eliminate(self._fronts, low.encode(self._A.values, True))
+        if self._rounded is not None:
+            self._fronts.settle(self._rounded)
+
+    @cached_property
+    def _cycles(self) -> np.ndarray:
+        """The diagonal of A⁺ = A A* where A* is dense."""
+        return np.asarray(kernel(self.lowering).diagonal(self.lowering.encode(self._A.array(), True), self._closed))
+
+    @property
+    def _settled(self) -> bool:
+        """Whether 1 ⊕ (cycles) = 1 whenever the closure exists."""
+        return self._S.has_unit_stars
+
+    def _solution(self, right: Dense) -> Any:
+        return solution(self._A, right, self.lowering, self._engine, self._check)
+
+    def _engine(self, wide: bool) -> tuple[Lowering, Apply]:
+        """What multiplies by A*, in Python's integers where sums are too wide for the storage."""
+        self._reconsider(1)
+        low, fronts = self._in_python_integers if wide else (self.lowering, self._fronts)
+        if self._closed is None or wide:
+            return low, fronts.columns
+        return low, partial(kernel(low).left, self._closed)
+
+    @cached_property
+    def _in_python_integers(self) -> tuple[Lowering, FrontEngine]:
+        low, values = in_python_integers(self.lowering, self.lowering.encode(self._A.values, True))
+        fronts = fronts_of(low, self.analysis, self.plan.threads)
+        eliminate(fronts, values)
+        return low, fronts
+
+
+def dense_closure(low: Lowering, A: Sparse) -> np.ndarray:
+    """A* as a dense matrix in storage, computed so that rounding errors do not grow."""
+    given = as_dense(A)
+    task = Task("closure", A.S, [given], options(method="squaring", device="cpu"))
+    planned = schedules.offer(task)
+    closed = schedules.stable_closure(planned, given.array, None, A.facts, A.names)
+    result: np.ndarray = low.encode(planned.lowering.decode(closed), True)
+    return result

@@ -1,0 +1,140 @@
+"""One algebra on single elements, as people step through it: its operations, and how its elements are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra.objects import Regex
+from semiring.algebra.semiring import Semiring
+from semiring.errors import SemiringError
+
+from .javascript import components_in_page
+
+ROUNDING = 1e-12  # of the largest weight: what a cycle may seem to improve by rounding alone
+
+
+class Elements:
+    """The operations of an algebra on single elements.
+
+    Numbers and records are in the dtype in which pages compute too: doubles where the algebra lives in floats.
+
+    Parameters
+    ----------
+    S : Semiring
+
+    Attributes
+    ----------
+    zero, one : element
+    live : bool
+        Whether pages can compute with it; else what Python computed is shown there.
+    """
+
+    def __init__(self, S: Semiring):
+        self.S, self.live = S, True
+        try:
+            parts = components_in_page(S)
+        except SemiringError:
+            parts, self.live = (S.default_dtype,), S.name == "regex"
+        self.dtype = S.default_dtype if S.fields or len(parts) > 1 else parts[0]
+        A = self._arithmetic = S.over(self.dtype)
+        self.zero, self.one = A.zero, A.one
+        if self.dtype.kind == "O":
+            self._functions: Mapping[str, Callable[..., Any]] = A.scalar
+        else:
+            self._functions = {"add": A.add, "mul": A.mul, "star": A.star, "defined": A.defined}
+        self.scale = 1.0  # the largest weight
+
+    def add(self, x: Any, y: Any) -> Any:
+        """x ⊕ y."""
+        return self._call("add", x, y)
+
+    def mul(self, x: Any, y: Any) -> Any:
+        """x ⊗ y."""
+        return self._call("mul", x, y)
+
+    def star(self, a: Any) -> Any:
+        """a*; None where it does not exist."""
+        if self.S.has_unit_stars:
+            return self.one
+        return self._call("star", a) if self._call("defined", a) else None
+
+    def _call(self, name: str, *elements: Any) -> Any:
+        with np.errstate(all="ignore"):
+            found = self._functions[name](*elements)
+        return found if self.dtype.kind == "O" else found[()]
+
+    def same(self, x: Any, y: Any) -> bool:
+        """Whether two elements are equal; regular expressions are where they are written alike."""
+        if isinstance(x, Regex) and isinstance(y, Regex):
+            return x.text == y.text
+        return x is y or bool(np.all((x == y) | ((x != x) & (y != y)))) if self.dtype.kind == "f" else bool(x == y)
+
+    def improves(self, a: Any) -> bool:
+        """Whether a cycle of weight a is better than to stay, so that more and more rounds of it are better still."""
+        if not self.S.may_diverge:
+            return False
+        best = self.add(self.one, a)
+        if self.same(best, self.one):
+            return False
+        finite = self.dtype.kind == "f" and bool(np.isfinite(best) & np.isfinite(self.one))
+        return not (finite and abs(float(best) - float(self.one)) <= ROUNDING * self.scale)
+
+    def element(self, value: Any) -> Any:
+        """A value of another dtype as an element: of integers the limits that stand for ∞ as ∞.
+
+        Raises
+        ------
+        SemiringError
+            When it is not in the carrier, is complex, or no such element is as large.
+        """
+        if self.dtype.kind == "O":
+            found = value
+            inside = bool(self._functions["carrier"](found))
+        else:
+            if isinstance(value, (np.void, np.generic)):
+                value = value.item()
+            if isinstance(value, complex):
+                raise SemiringError(f"{self.S.name}: {written(value)} is complex, and pages compute with real numbers")
+            if self.S.lift is not None and isinstance(value, (int, float)):
+                value = self.S.lift(np.array([float(value)]))[0].item()
+            try:
+                if isinstance(value, int) and self.dtype.kind == "f" and int(float(value)) != value:
+                    raise SemiringError(f"{self.S.name}: {value} has more digits than a page computes with")
+                found = self._arithmetic.element(value)
+            except OverflowError:
+                raise SemiringError(f"{self.S.name}: {value} does not fit {self.dtype}, a page's dtype") from None
+            inside = bool(np.all(self._arithmetic.contains(np.asarray(found))))
+        if not inside:
+            raise SemiringError(f"{self.S.name}: {written(found)} is not an element of its carrier")
+        return found
+
+    def text(self, x: Any) -> str:
+        """An element as a person writes it."""
+        return written(x)
+
+
+def written(x: Any) -> str:
+    """An element as a person writes it: numbers by four digits, sets in order, records as tuples.
+
+    >>> written(np.inf), written((0.25, 3)), written(frozenset({(3, 1), (1, 2)}))
+    ('∞', '(0.25, 3)', '{(1, 2), (3, 1)}')
+    """
+    if isinstance(x, np.generic):
+        x = x.item()
+    if isinstance(x, tuple):
+        return f"({', '.join(map(written, x))})"
+    if isinstance(x, (frozenset, set)):
+        in_order = sorted(x) if all(isinstance(part, tuple) for part in x) else sorted(x, key=written)
+        return f"{{{', '.join(map(written, in_order))}}}" if x else "∅"
+    if isinstance(x, bool):
+        return str(int(x))
+    if isinstance(x, float):
+        if np.isinf(x):
+            return "∞" if x > 0 else "−∞"
+        return f"{x:.4g}".replace("-", "−")
+    if isinstance(x, int):
+        return str(x).replace("-", "−")
+    return x.text.replace("(?:", "(") if isinstance(x, Regex) else str(x)

@@ -1,0 +1,376 @@
+"""`explain`: a closure as steps that people can read, iterate, and go through in a page."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra.by_name import algebra
+from semiring.algebra.catalogue import catalogue
+from semiring.algebra.semiring import Semiring
+from semiring.errors import SemiringError
+from semiring.files.streams import created
+from semiring.graphs.texts import infinities, is_same
+from semiring.kernels.wrappers.recording import Call, recorded
+from semiring.operands.convert import as_dense, on_host
+from semiring.operands.operand import Operand, order_of_one
+from semiring.operands.read import operand
+from semiring.solvers.methods import SCHEDULES, resolve_method
+from semiring.solvers.search import positions as positions_of
+from semiring.solvers.task import own_algebra, refuse_closures
+
+from .elements import Elements, written
+from .layout import Place, circle, fitted
+from .page import matrix, page
+from .questions import OFFERED, Edges
+from .replay import Failure, Replay, Step
+from .weights import graph_of, weighted
+from .words import Line, line, walks_text
+
+MOST = 12  # vertices that can be told apart in a drawing
+NAMES = {
+    "floyd-warshall": ("Floyd–Warshall", "one pivot vertex after the other"),
+    "blocked": ("blocked Floyd–Warshall", "pivots are blocks of vertices: most of the work is matrix products"),
+    "r-kleene": ("R-Kleene", "the closure of the halves, and products that join them"),
+    "squaring": ("repeated squaring", "walks of at most 1, 2, 4, 8 … edges"),
+    "elimination": ("elimination", "forwards and backwards, as equations are solved"),
+}
+
+
+class Explanation:
+    """The steps of a closure over a small graph; `semiring.explain` makes it.
+
+    It iterates over its steps, prints those that change an entry, and shows in a notebook as the page that `save`
+    writes: there the reader steps through it, changes edges, algebra and method, and tries an algebra of their own.
+
+    Attributes
+    ----------
+    semiring : Semiring
+    method : str
+    names : list of str
+        Of the vertices.
+    edges : list of (int, int)
+    calls : list of Call
+        What the schedule asks of a kernel, recorded: an operation, and the blocks that it is on.
+    steps : list of Step
+        Each entry that is written: the call, the kind of step, the entries read, the old and the new value, and the
+        walks that each stands for.
+    closure : list of lists, or None
+        A*, where it exists.
+    failure : Failure or None
+        Why there is none.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> E = sr.explain(sr.as_graph([("a", "b", 3), ("b", "c", 4), ("a", "c", 9)]), sr.min_plus)
+    >>> print(E)
+    min-plus, Floyd–Warshall: 3 vertices, 27 operations, 4 of them changes
+    Loops at a: all walks from it back to it
+      d(a, a) ← d(a, a)*  = (∞)* = 0  by staying at a
+    Let walks pass through b
+      d(a, c) ← d(a, c) ⊕ d(a, b) ⊗ d(b, c)  = min(9, 3 + 4) = 7  by a → b → c
+    Loops at b: all walks from it back to it
+      d(b, b) ← d(b, b)*  = (∞)* = 0  by staying at b
+    Loops at c: all walks from it back to it
+      d(c, c) ← d(c, c)*  = (∞)* = 0  by staying at c
+    """
+
+    def __init__(
+        self, S: Semiring, method: str, tile: int, names: list[str], weights: Mapping[Semiring, list[Any]],
+        edges: list[tuple[int, int]], positions: list[Place], title: str, lengths: list[float],
+    ):
+        self.semiring, self.method, self.names, self.edges = S, method, names, edges
+        self.weights, self.positions, self.title, self.lengths = weights, positions, title, lengths
+        n = len(names)
+        self.methods: dict[str, tuple[str, str, list[Call]]] = {
+            key: (*NAMES[key], recorded(schedule, n, n if key == "floyd-warshall" else tile))
+            for key, schedule in SCHEDULES.items()
+        }
+        self.calls = self.methods[method][2]
+        self.elements = Elements(S)
+        self.keys = {T: _key(T, at) for at, T in enumerate(weights)}
+
+    @cached_property
+    def _replay(self) -> Replay:
+        return Replay(self.elements, self.calls, matrix(self, self.elements))
+
+    @property
+    def steps(self) -> list[Step]:
+        """All entries that are written, in order."""
+        return self._replay.steps
+
+    @property
+    def failure(self) -> Failure | None:
+        """Why there is no closure."""
+        return self._replay.failure
+
+    @property
+    def closure(self) -> list[list[Any]] | None:
+        """A*, where it exists."""
+        return None if self.failure else self._replay.values["A"]
+
+    @property
+    def changes(self) -> list[Step]:
+        """The steps that change an entry."""
+        return [step for step in self.steps if step.changed]
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self.steps)
+
+    def __getitem__(self, at: int) -> Step:
+        return self.steps[at]
+
+    def words(self, step: Step) -> Line:
+        """A step in words: title, the equation over blocks, the rule of the entry, its numbers, and its walks.
+
+        Parameters
+        ----------
+        step : Step
+
+        Returns
+        -------
+        Line
+            A tuple of the five texts, by name.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> E = sr.explain([[0.5]], sr.plus_times)
+        >>> E.words(E[0]).numbers
+        '= (0.5)* = 2'
+        """
+        return line(step, self.names, self.elements)
+
+    def __repr__(self) -> str:
+        return f"<Explanation: {self._summary()}>"
+
+    def __str__(self) -> str:
+        lines, title = [self._summary()], ""
+        for step in self.changes:
+            words = self.words(step)
+            if words.title != title:
+                title = words.title
+                lines.append(title)
+            by = f"  {'by' if self.semiring.selective else 'over'} {words.walks}" if words.walks else ""
+            lines.append(f"  {words.rule}  {words.numbers}{by}".rstrip())
+        if self.failure:
+            lines.append(self._failure_text(self.failure))
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        height = 560 + 44 * len(self.names)
+        title, text = html.escape(self.title, True), html.escape(page(self), True)
+        return (f'<iframe class="semiring-explain" title="{title}" loading="lazy" srcdoc="{text}" '
+                f'style="width: 100%; height: {height}px; border: 0"></iframe>')
+
+    def save(self, path: str | Path) -> None:
+        """Write the page: one HTML file that needs nothing else, neither a network nor a server.
+
+        Parameters
+        ----------
+        path : str or Path
+
+        Raises
+        ------
+        OSError
+            When the file cannot be written.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.explain([[0.0, 2.0], [1.0, 0.0]], sr.min_plus).save("page.html")  # doctest: +SKIP
+        """
+        with created(Path(path)) as file:
+            file.write(page(self).encode("utf-8"))
+
+    def _summary(self) -> str:
+        n = len(self.names)
+        return (f"{self.semiring.name}, {NAMES[self.method][0]}: {n} {'vertex' if n == 1 else 'vertices'}, "
+                f"{len(self.steps)} operations, {len(self.changes)} of them changes")
+
+    def _failure_text(self, failure: Failure) -> str:
+        weight, cycle = written(failure.weight), walks_text(failure.walks, self.names, True)
+        if failure.improves:
+            return f"No closure: the cycle {cycle} has the weight {weight}, and each round is better."
+        return f"No closure: the star of {weight}, the loops at {self.names[failure.vertex]}, does not exist."
+
+
+def explain(
+    A: Any,
+    S: Semiring | str | None = None,
+    *,
+    method: str = "floyd-warshall",
+    tile: int = 2,
+    weights: Mapping[Semiring | str, Any] | None = None,
+    positions: Any = None,
+    title: str | None = None,
+) -> Explanation:
+    """How a closure is computed, step by step: for one's own understanding, for a class, as a page to click through.
+
+    Parameters
+    ----------
+    A : array_like, sparse matrix or graph, shape (n, n)
+        As for `closure`, of 1 to 12 vertices.
+    S : Semiring or str, optional
+        Default: that of A, if it is a `Matrix`.
+    method : str
+        "floyd-warshall", "blocked", "r-kleene", "squaring" or "elimination". A page has all that the laws allow.
+    tile : int
+        Vertices of a block, for the methods that have blocks.
+    weights : mapping of Semiring or str, optional
+        The algebras that the page offers beside S, each with its weights as for `compare`: a matrix, a mapping of edges
+        to elements, or a sequence of one element for each edge of A, in their order. Where a value is None, or the
+        mapping is absent, weights are made of those of A: lengths where the algebra's carrier has them, chances and
+        shares where it does not.
+    positions : mapping or sequence of pairs, optional
+        Where the vertices stand, y pointing up; on a circle with few crossings when absent.
+    title : str, optional
+        Of the page.
+
+    Returns
+    -------
+    Explanation
+        Its `steps` are data; it prints, shows in notebooks, and `save` writes the page.
+
+    Raises
+    ------
+    SemiringError
+        When there are more than 12 vertices or none, or the method is none of the five.
+    GraphError
+        When weights do not fit the edges or the carrier, or a vertex is unknown.
+    LawError
+        When the algebra lacks a law that the method needs, or is not a semiring.
+
+    Notes
+    -----
+    The method is the library's own, recorded as it stands. Floats are computed in double precision: records in that of
+    their fields. What a value is over, its walks, comes from the free algebra, which runs beside S: of a selective ⊕
+    the one walk that won, else the union, of which the four shortest are kept. A cycle counts as improving where it
+    does by more than 10⁻¹² of the largest weight.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> roads = sr.as_graph([("a", "b", 7.0), ("a", "c", 2.0), ("c", "b", 1.0)])
+    >>> E = sr.explain(roads, sr.min_plus, method="elimination")
+    >>> E.closure[0][1]
+    np.float64(3.0)
+    >>> step = E.changes[-1]
+    >>> step.kind, E.words(step).numbers
+    ('product', '= min(7, 2 + 1) = 3')
+    """
+    S = algebra(S) if S is not None else own_algebra("explain", [A])
+    if S.product_only:
+        refuse_closures(S)
+    method = resolve_method(method, S)
+    if method not in SCHEDULES:
+        raise SemiringError(f"explain steps through {', '.join(SCHEDULES)}; method={method!r} has no such steps")
+    if not isinstance(tile, int) or isinstance(tile, bool) or tile < 1:
+        raise SemiringError(f"tile is a number of vertices of a block, 1 or more, not {tile!r}")
+    given = operand(A, S)
+    n = order_of_one(given.shape)
+    if not 0 < n <= MOST:
+        hint = "pass some of them, as in M[[\"a\", \"b\"]] of a Matrix" if n else "it has no steps"
+        raise SemiringError(f"explain shows graphs of 1 to {MOST} vertices, and this one has {n}: {hint}")
+    own = _entries(given, Elements(S))
+    others = _others(A, S, weights)
+    edges = sorted({*own, *(edge for entries in others.values() for edge in entries or ())})
+    lengths = [_length(own.get(edge), at) for at, edge in enumerate(edges)]
+    found = {}
+    for T, entries in {S: own, **others}.items():
+        E = Elements(T)
+        made = _made(E, lengths, edges) if entries is None else [entries.get(edge, E.zero) for edge in edges]
+        if made is not None:
+            found[T] = made
+    names = [str(v) for v in (range(n) if given.names is None else given.names)]
+    drawn = circle(n, edges) if positions is None else fitted(_places(positions, given))
+    return Explanation(S, method, tile, names, found, edges, drawn,
+                       title or "All walks, step by step", lengths)
+
+
+Entries = dict[tuple[int, int], Any]  # elements by rows and columns
+
+
+def _entries(given: Operand, elements: Elements) -> Entries:
+    """The entries that are not zero, as elements of a page."""
+    dense = as_dense(on_host(given))
+    _ = dense.facts  # what is not an element is refused by its place
+    array = np.asarray(dense.array)
+    zero = given.S.zero_in(array.dtype)
+    infinite = infinities(given.S, array.dtype) if elements.dtype.kind == "f" else {}
+    found = ((place, array[place]) for place in np.ndindex(array.shape))
+    return {place: elements.element(infinite.get(x, x) if infinite else x)
+            for place, x in found if not is_same(x, zero)}
+
+
+def _others(
+    A: Any, S: Semiring, asked: Mapping[Semiring | str, Any] | None
+) -> dict[Semiring, Entries | None]:
+    """The entries of the other algebras; None where they are to be made of lengths."""
+    if asked is None:
+        return {T: None for T in map(catalogue.__getitem__, OFFERED) if T is not S}
+    if not isinstance(asked, Mapping):
+        raise SemiringError(f"weights is a mapping from algebras to weights, not of type {type(asked).__name__}")
+    given = {algebra(T): values for T, values in asked.items()}
+    graph = graph_of(A, S) if any(values is not None for values in given.values()) else None
+    found: dict[Semiring, Entries | None] = {}
+    for T, values in given.items():
+        if T.product_only:
+            refuse_closures(T)
+        if graph is None or values is None:
+            found[T] = None
+        else:
+            found[T] = _entries(operand(weighted(graph, T, {T: values}), T), Elements(T))
+    found.pop(S, None)
+    return found
+
+
+def _made(elements: Elements, lengths: Sequence[float], edges: Edges) -> list[Any] | None:
+    """Weights where only lengths are known: as OFFERED says, else the lengths, else ones; None where nothing fits."""
+    maker = next((m for name, m in OFFERED.items() if catalogue[name] is elements.S), None)
+    tried = [maker(lengths, edges)] if maker else [list(lengths), [elements.one] * len(edges)]
+    for weights in tried:
+        try:
+            return weights and [elements.element(x) for x in weights]
+        except (SemiringError, OverflowError):
+            continue
+    return None
+
+
+def _length(value: Any, at: int) -> float:
+    """A number that stands for the weight of an edge: the first of a record; its place where it is not a number."""
+    if isinstance(value, np.void):
+        value = value[0]
+    if isinstance(value, (bool, np.bool_)):
+        return 1.0
+    if isinstance(value, (int, float, np.number)) and np.isfinite(value):
+        return float(value)
+    return float(at % 9 + 1)
+
+
+def _key(S: Semiring, at: int) -> str:
+    """What an algebra is called in links: its name in Python, if it is of the catalogue."""
+    return next((name for name in OFFERED if S.origin and catalogue[name] is S), f"algebra-{at}")
+
+
+def _places(places: Any, given: Operand) -> list[Sequence[float]]:
+    n = given.shape[0]
+    if isinstance(places, Mapping):
+        found = dict(zip(positions_of(list(places), given.names, n)[1].tolist(), places.values(), strict=True))
+        missing = [v for v in range(n) if v not in found]
+        if missing:
+            raise SemiringError(f"positions lacks {given.position(missing[0])!r}")
+        places = [found[v] for v in range(n)]
+    places = [tuple(place) for place in places]
+    if len(places) != n or any(len(place) != 2 or not np.isfinite(np.array(place, float)).all() for place in places):
+        raise SemiringError(f"positions are {n} pairs of finite numbers, one for each vertex")
+    return places

@@ -1,0 +1,183 @@
+"""One HTML file that steps through a closure: data, the algebras' functions, and the scripts of the folder ``page``."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semiring.algebra.objects import Regex
+from semiring.algebra.semiring import Semiring
+from semiring.errors import LawError
+from semiring.kernels.wrappers.recording import Call
+from semiring.solvers.methods import SCHEDULES, resolve_method
+
+from .elements import Elements, written
+from .javascript import algebra as algebra_functions
+from .javascript import runtime
+from .questions import question
+from .replay import Replay, Step
+from .words import KINDS, signs
+
+if TYPE_CHECKING:
+    from .explanation import Explanation
+
+FOLDER = Path(__file__).with_name("page")
+# In the order in which one needs another.
+ENGINE = ("values", "regex", "walks", "replay", "expressions", "laws")
+VIEW = ("algebras", "words", "graph", "matrix", "page")
+
+
+def page(explanation: Explanation) -> str:
+    """The text of the page."""
+    offered = [explanation.elements if S is explanation.semiring else Elements(S) for S in explanation.weights]
+    data = {
+        "title": explanation.title, "names": explanation.names, "positions": explanation.positions,
+        "edges": explanation.edges, "lengths": [_json(x) for x in explanation.lengths],
+        "start": [explanation.keys[explanation.elements.S], explanation.method],
+        "words": {kind: words._asdict() for kind, words in KINDS.items()},
+        "methods": [{"key": key, "name": name, "about": about, "calls": calls_as_data(calls)}
+                    for key, (name, about, calls) in explanation.methods.items()],
+        "algebras": [_algebra(explanation, E) for E in offered],
+    }
+    live = [E for E in offered if E.live and E.dtype.kind != "O"]
+    functions = ",\n".join(f"{json.dumps(explanation.keys[E.S])}: {algebra_functions(E.S)}" for E in live)
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    parts = {
+        "TITLE": _escaped(explanation.title), "CSS": stripped(_read("page.css")), "DATA": text,
+        "SCRIPT": "\n".join([engine(), f"const OPERATIONS = {{\n{functions}\n}};", *(script(name) for name in VIEW)]),
+    }
+    return re.sub("%([A-Z]+)%", lambda found: parts[found[1]], _read("page.html"))
+
+
+def matrix(explanation: Explanation, elements: Elements) -> list[list[Any]]:
+    """The edges as a matrix over one of the algebras; its largest weight becomes the scale of rounding."""
+    n, weights = len(explanation.names), explanation.weights[elements.S]
+    result = [[elements.zero] * n for _ in range(n)]
+    for (u, v), weight in zip(explanation.edges, weights, strict=True):
+        result[u][v] = weight
+    sizes = [abs(float(w)) for w in weights if isinstance(w, (int, float, np.number))]
+    elements.scale = max((s for s in sizes if np.isfinite(s)), default=0.0) or 1.0
+    return result
+
+
+def refusals(S: Semiring) -> dict[str, str]:
+    """The methods that the laws of an algebra forbid, and why.
+
+    >>> import semiring as sr
+    >>> refusals(sr.min_plus), list(refusals(sr.plus_times))
+    ({}, ['squaring'])
+    """
+    found = {}
+    for name in SCHEDULES:
+        try:
+            resolve_method(name, S)
+        except LawError as error:
+            found[name] = str(error).removesuffix("; use method='auto'")
+    return found
+
+
+def engine() -> str:
+    """The scripts that compute, without those that draw: they run wherever JavaScript does."""
+    return "\n".join([stripped(runtime()), *(script(name) for name in ENGINE)])
+
+
+def script(name: str) -> str:
+    """A script of the page, without comments."""
+    return stripped(_read(f"{name}.js"))
+
+
+def stripped(text: str) -> str:
+    """Without indentation, and without lines that hold nothing but a comment.
+
+    >>> print(stripped("const a = 1;\\n\\n  // Why.\\n  let b;\\n"))
+    const a = 1;
+    let b;
+    """
+    lines = (line.strip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//"))
+
+
+def calls_as_data(calls: Sequence[Call]) -> list[list[Any]]:
+    """Recorded calls as lists: the operation, then for each block its matrix, its rows and its columns.
+
+    >>> from semiring.kernels.wrappers.recording import Region
+    >>> calls_as_data([Call("close", (Region("A", range(2), range(2)),))])
+    [['close', ['A', 0, 2, 0, 2]]]
+    """
+    return [[call.operation, *([b.matrix, b.rows.start, b.rows.stop, b.columns.start, b.columns.stop]
+                               for b in call.blocks)] for call in calls]
+
+
+def _algebra(explanation: Explanation, E: Elements) -> dict[str, Any]:
+    S = E.S
+    given: dict[str, Any] = {
+        "key": explanation.keys[S], "name": S.name, "notation": S.notation, "question": question(S),
+        "description": S.description, "flags": list(S.flags), "selective": S.selective, "diverges": S.may_diverge,
+        "unit": S.has_unit_stars, "signs": signs(S), "refusals": refusals(S),
+        "weights": [_json(w) for w in explanation.weights[S]],
+    }
+    if S.name == "regex":
+        return given | {"regex": True}
+    given |= {"zero": _json(E.zero), "one": _json(E.one)}
+    if not E.live:
+        given["records"] = _records(explanation, E)
+    return given
+
+
+def _records(explanation: Explanation, E: Elements) -> dict[str, Any]:
+    """What each method computes under an algebra that pages cannot compute with."""
+    texts: dict[str, int] = {}
+    methods = {}
+    for key, (_, _, calls) in explanation.methods.items():
+        if key in refusals(E.S):
+            continue
+        replay = Replay(E, calls, matrix(explanation, E))
+        failure = replay.failure
+        methods[key] = {
+            "entries": [_entry(step, E, texts) for step in replay.steps],
+            "stars": [_text(step.new, texts) for step in replay.steps if step.kind == "star"],
+            "failure": failure and {"vertex": failure.vertex, "weight": _text(failure.weight, texts),
+                                    "walks": failure.walks._asdict(), "improves": failure.improves,
+                                    "after": len(replay.steps)},
+        }
+    return {"methods": methods, "texts": list(texts)}
+
+
+def _entry(step: Step, E: Elements, texts: dict[str, int]) -> Any:
+    at = _text(step.new, texts)
+    if not E.S.selective or not step.terms:
+        return at
+    return [at, step.won]
+
+
+def _text(value: Any, texts: dict[str, int]) -> int:
+    return texts.setdefault(written(value), len(texts))
+
+
+def _json(x: Any) -> Any:
+    """An element as JSON: infinities by name, integers of 64 bits and objects by their text."""
+    if isinstance(x, Regex):
+        return "" if x.kind == "empty" else x.text
+    if isinstance(x, (np.int64, np.uint64)):
+        return {"big": str(int(x))}
+    if isinstance(x, np.void):
+        return [_json(x[f]) for f in x.dtype.names or ()]
+    if isinstance(x, np.generic):
+        x = x.item()
+    if isinstance(x, float) and math.isinf(x):
+        return "inf" if x > 0 else "-inf"
+    return x if isinstance(x, (bool, int, float)) else {"text": written(x)}
+
+
+def _read(name: str) -> str:
+    return (FOLDER / name).read_text(encoding="utf-8")
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

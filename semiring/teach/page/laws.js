@@ -1,0 +1,72 @@
+// The laws of semirings, tried on numbers from the simplest on, so that a witness is as simple as can be.
+
+const LAWS = [
+  ["⊕ is associative", "(a ⊕ b) ⊕ c = a ⊕ (b ⊕ c)", 3,
+    (S, a, b, c) => [S.add(S.add(a, b), c), S.add(a, S.add(b, c))]],
+  ["⊕ is commutative", "a ⊕ b = b ⊕ a", 2, (S, a, b) => [S.add(a, b), S.add(b, a)]],
+  ["0 is neutral for ⊕", "0 ⊕ a = a", 1, (S, a) => [S.add(S.zero, a), a]],
+  ["⊗ is associative", "(a ⊗ b) ⊗ c = a ⊗ (b ⊗ c)", 3,
+    (S, a, b, c) => [S.mul(S.mul(a, b), c), S.mul(a, S.mul(b, c))]],
+  ["1 is neutral on the left", "1 ⊗ a = a", 1, (S, a) => [S.mul(S.one, a), a]],
+  ["1 is neutral on the right", "a ⊗ 1 = a", 1, (S, a) => [S.mul(a, S.one), a]],
+  ["0 absorbs on the left", "0 ⊗ a = 0", 1, (S, a) => [S.absorbed(S.raw(S.zero, a)), S.zero]],
+  ["0 absorbs on the right", "a ⊗ 0 = 0", 1, (S, a) => [S.absorbed(S.raw(a, S.zero)), S.zero]],
+  ["⊗ distributes on the left", "a ⊗ (b ⊕ c) = a ⊗ b ⊕ a ⊗ c", 3,
+    (S, a, b, c) => [S.mul(a, S.add(b, c)), S.add(S.mul(a, b), S.mul(a, c))]],
+  ["⊗ distributes on the right", "(a ⊕ b) ⊗ c = a ⊗ c ⊕ b ⊗ c", 3,
+    (S, a, b, c) => [S.mul(S.add(a, b), c), S.add(S.mul(a, c), S.mul(b, c))]],
+  ["the star unfolds", "a* = 1 ⊕ a ⊗ a*", 1,
+    (S, a) => S.defined(a) ? [S.star(a), S.add(S.one, S.mul(a, S.star(a)))] : [0, 0]],
+  ["⊕ stays in the carrier", "a ⊕ b is an element", 2, (S, a, b) => S.inside(S.add(a, b))],
+  ["⊗ stays in the carrier", "a ⊗ b is an element", 2, (S, a, b) => S.inside(S.mul(a, b))],
+];
+const POOL = [0, 1, 2, 3, 0.5, 0.25, 0.75, 5, 7, 12, -1, -2, -2.5, Infinity, -Infinity];
+const near = (x, y) => same(x, y)
+  || (Number.isFinite(x) && Number.isFinite(y) && Math.abs(x - y) <= 1e-9 * Math.max(1, Math.abs(x), Math.abs(y)));
+
+// An algebra from what a reader typed: add, mul, zero, one, and if not empty carrier and star.
+function ownAlgebra(given) {
+  const field = (name, names) => {
+    try {
+      return parsed(given[name], names);
+    } catch (error) {
+      throw Object.assign(error, {field: name});
+    }
+  };
+  const add = field("add", ["a", "b"]), mul = field("mul", ["a", "b"]), zero = field("zero", [])({}), one = field("one", [])({});
+  const carrier = given.carrier.trim() ? field("carrier", ["a"]) : () => true;
+  const star = given.star.trim() ? field("star", ["a"]) : null;
+  const S = {
+    zero, one, add: (a, b) => add({a, b}), raw: (a, b) => mul({a, b}),
+    mul: (a, b) => a === zero || b === zero ? zero : mul({a, b}),
+    absorbed: x => x !== x ? zero : x,  // IEEE answers NaN to 0·∞ and ∞ − ∞, where the algebra means zero
+    carrier: a => typeof a === "number" && a === a && !!carrier({a}),
+    inside: x => S.carrier(x) ? [x, x] : [x, "an element"],
+  };
+  S.star = star ? a => star({a}) : () => one;
+  S.defined = star ? a => S.carrier(star({a})) : a => same(S.add(one, a), one);
+  return S;
+}
+
+function tried(S) {
+  const pool = [...new Set([...POOL, S.zero, S.one])].filter(S.carrier);
+  const laws = LAWS.map(([name, formula, arity, sides]) => {
+    let witness = null;
+    (function choose(chosen) {
+      if (chosen.length < arity) return pool.some(x => choose([...chosen, x]));
+      const [left, right] = sides(S, ...chosen);
+      if (!near(left, right)) witness = {chosen, left, right};
+      return witness !== null;
+    })([]);
+    return {name, formula, witness};
+  });
+  for (const [name, x] of [["0", S.zero], ["1", S.one]])
+    if (!S.carrier(x))
+      laws.unshift({name: `${name} is an element`, formula: `${name} is in the carrier`, witness: {chosen: [x], left: x, right: "an element"}});
+  const all = (arity, holds) => pool.every(a => arity === 1 ? holds(a) : pool.every(b => holds(a, b)));
+  const flags = {
+    idempotent: all(1, a => same(S.add(a, a), a)), selective: all(2, (a, b) => [a, b].includes(S.add(a, b))),
+    bounded: all(1, a => same(S.add(S.one, a), S.one)), commutative: all(2, (a, b) => near(S.mul(a, b), S.mul(b, a))),
+  };
+  return {pool, laws, holds: laws.every(law => !law.witness), flags: Object.keys(flags).filter(flag => flags[flag])};
+}

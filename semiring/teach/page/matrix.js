@@ -1,0 +1,79 @@
+// The matrix, as a table whose cells take the focus one at a time and tell their value and their walk.
+
+class MatrixView {
+  constructor(table, picked) {
+    this.table = table;
+    this.short = NAMES.every(name => [...name].length <= 2);
+    this.heads = {row: [], column: []};
+    const top = element("tr", {}, element("td", {class: "corner"}));
+    NAMES.forEach((name, j) => {
+      this.heads.column.push(element("th", {scope: "col", title: name}, cut(name, 8)));
+      top.append(this.heads.column[j]);
+    });
+    this.cells = NAMES.map((_, i) => NAMES.map((_, j) => element("td", {
+      tabindex: i + j ? -1 : 0, "data-i": i, "data-j": j,
+      onfocus: () => { this.rove(i, j); picked([i, j]); }, onblur: () => picked(null),
+      onmouseenter: () => picked([i, j]), onmouseleave: () => picked(null)})));
+    const body = element("tbody", {}, ...this.cells.map((row, i) => {
+      this.heads.row.push(element("th", {scope: "row", title: NAMES[i]}, cut(NAMES[i], 8)));
+      return element("tr", {}, this.heads.row[i], ...row);
+    }));
+    table.append(element("thead", {}, top), body);
+    table.addEventListener("keydown", event => this.key(event));
+  }
+
+  rove(i, j) {
+    this.cells.flat().forEach(cell => put(cell, "tabindex", "-1"));
+    put(this.cells[i][j], "tabindex", "0");
+  }
+
+  key(event) {
+    const way = {ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0]}[event.key];
+    if (!way || event.target.tagName !== "TD") return;
+    const i = +event.target.dataset.i + way[0], j = +event.target.dataset.j + way[1];
+    event.preventDefault();
+    event.stopPropagation();
+    this.cells[i]?.[j]?.focus();
+  }
+
+  // One width for all steps, so that nothing moves between them.
+  width(texts) {
+    this.longest = Math.max(...texts.map(text => [...text].length), 2);
+    this.fit();
+  }
+
+  // Where the table is too wide the letters become smaller, and then the cells, whose texts the equation has in full.
+  fit() {
+    const rem = parseFloat(getComputedStyle(document.documentElement).fontSize), n = NAMES.length;
+    const room = this.table.parentElement.clientWidth - 8, heads = this.short ? 2.2 : 5.5;
+    let cell = Math.min(this.longest * 0.6 + 0.9, 10), size = 1.06;
+    const wide = () => (n * (cell + 0.4 / size) + heads) * size * rem;
+    if (wide() > room) size = Math.max(0.86, size * room / wide());
+    if (wide() > room) cell = Math.max(3.1, cell - (wide() - room) / (n * size * rem));
+    this.table.style.fontSize = `${size}rem`;
+    this.table.style.setProperty("--cell", `${cell}em`);
+  }
+
+  draw({values, walks, zero, classes, pivots, tell}) {
+    this.heads.row.forEach((head, i) => put(head, "class", pivots.includes(i) ? "pivot" : ""));
+    this.heads.column.forEach((head, i) => put(head, "class", pivots.includes(i) ? "pivot" : ""));
+    this.cells.forEach((row, i) => row.forEach((cell, j) => {
+      const none = same(values[i][j], zero), text = none ? "·" : shown(values[i][j]);
+      if (cell.textContent !== text) {
+        cell.textContent = text;
+        cell.title = text.length > 8 ? text : "";
+      }
+      put(cell, "class", [...classes[i][j], none ? "none" : ""].join(" ").trim());
+      put(cell, "aria-label", tell(i, j, values[i][j], walks[i][j], classes[i][j]));
+      if (classes[i][j].includes("target")) this.show(cell);
+    }));
+  }
+
+  // Where the table does not fit, what is written is scrolled into it; the page itself stays where it is.
+  show(cell) {
+    const frame = this.table.parentElement, left = cell.offsetLeft - this.table.offsetLeft;
+    if (frame.scrollWidth <= frame.clientWidth) return;
+    if (left < frame.scrollLeft || left + cell.offsetWidth > frame.scrollLeft + frame.clientWidth)
+      frame.scrollLeft = left - (frame.clientWidth - cell.offsetWidth) / 2;
+  }
+}

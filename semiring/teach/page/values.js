@@ -1,0 +1,52 @@
+// Elements: Numbers, BigInts, Booleans, arrays of them (records), and objects with a `text` (all others).
+
+const isText = x => x !== null && typeof x === "object" && x.text !== undefined;
+
+function same(x, y) {
+  if (Array.isArray(x)) return x.every((part, i) => same(part, y[i]));
+  if (isText(x)) return x.text === y.text;
+  return x === y || (x !== x && y !== y);
+}
+
+// Infinities and integers of 64 bits have no JSON.
+function decoded(x) {
+  if (Array.isArray(x)) return x.map(decoded);
+  if (x === "inf") return Infinity;
+  if (x === "-inf") return -Infinity;
+  return x !== null && typeof x === "object" && x.big !== undefined ? BigInt(x.big) : x;
+}
+
+function shown(x) {
+  if (Array.isArray(x)) return `(${x.map(shown).join(", ")})`;
+  if (isText(x)) return x.kind ? x.text.replaceAll("(?:", "(") : x.text;
+  if (typeof x === "boolean") return x ? "1" : "0";
+  if (typeof x === "bigint") return String(x).replace("-", "−");
+  if (x === Infinity || x === -Infinity) return x > 0 ? "∞" : "−∞";
+  return x !== x ? "undefined" : String(+x.toPrecision(4)).replaceAll("-", "−");
+}
+
+const WHOLE = /^[-+]?\d+$/;
+
+// What a person typed, as an element like another one. Throws what is wrong with it.
+function typed(text, like) {
+  if (isText(like)) {
+    const letter = text.trim();
+    if (letter === "" || letter === "∅") return REGEX.zero;
+    if (!/^[\p{L}\p{N}]$/u.test(letter) || letter === "ε") throw Error(`“${letter}” is not one letter or digit`);
+    return REGEX.letter(letter);
+  }
+  if (Array.isArray(like)) {
+    const parts = text.trim().replace(/^\(|\)$/g, "").split(/[,;]/);
+    if (parts.length !== like.length) throw Error(`“${text}” needs ${like.length} numbers with commas between them`);
+    return parts.map((part, i) => typed(part, like[i]));
+  }
+  const word = text.trim().replaceAll("−", "-");
+  if (/^[-+]?(inf|infinity|∞)$/i.test(word) && typeof like === "number") return word[0] === "-" ? -Infinity : Infinity;
+  const value = word === "" ? NaN : Number(word);
+  if (value !== value) throw Error(`“${text}” is not a number`);
+  if (typeof like === "bigint" && WHOLE.test(word)) return BigInt(word);
+  if (typeof like === "bigint") throw Error(`“${text}” is not a whole number`);
+  if (typeof like !== "boolean") return value;
+  if (value !== 0 && value !== 1) throw Error(`“${text}” is neither 0 nor 1`);
+  return value === 1;
+}

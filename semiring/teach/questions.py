@@ -1,0 +1,73 @@
+"""What an algebra asks of a graph, in words, and weights for it where only lengths are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from semiring.algebra.objects import letter
+from semiring.algebra.semiring import Semiring
+
+Edges = Sequence[tuple[int, int]]
+LETTERS = "pqrstuvwxyzabcdefghijklmnoABCDEFGHIJKLMNOPQRSTUVWXYZαβγδζηθικλμνξοπρστυφχψω"
+
+QUESTIONS = {
+    "boolean": "Is there a walk?",
+    "min-plus": "How long is the shortest walk?",
+    "max-plus": "How long is the longest walk?",
+    "max-min": "How wide is the widest walk, at its narrowest edge?",
+    "min-max": "How small can the largest edge of a walk be?",
+    "plus-times": "What do all walks add up to?",
+    "viterbi": "How likely is the likeliest walk?",
+    "max-times": "How large is the largest product along a walk?",
+    "counting": "How many walks are there?",
+    "log": "How likely are all walks together, as a logarithm?",
+    "regex": "Which words do the walks spell?",
+    "shortest-count": "How long is the shortest walk, and how many are that short?",
+    "shortest-hops": "How long is the shortest walk, and how few edges has it?",
+    "3-best": "How long are the three shortest walks?",
+    "widest-shortest": "How long is the shortest walk, and how wide?",
+    "pareto": "Which trade-offs between two costs are best?",
+    "why": "Which sets of edges suffice?",
+}
+
+
+def question(S: Semiring) -> str:
+    """What the closure of an algebra answers, in words.
+
+    >>> import semiring as sr
+    >>> question(sr.boolean)
+    'Is there a walk?'
+    """
+    return QUESTIONS.get(S.name) or f"{S.description or 'The ⊕ over all walks'}: what is it between two vertices?"
+
+
+def _lengths(lengths: Sequence[float], edges: Edges) -> list[Any]:
+    return list(lengths)
+
+
+def _ones(lengths: Sequence[float], edges: Edges) -> list[Any]:
+    return [1] * len(edges)
+
+
+def _chances(lengths: Sequence[float], edges: Edges) -> list[Any]:
+    """Short edges are likely: 1 less the length, the longest being a bit less than 1."""
+    largest = max(map(abs, lengths), default=0) + 1
+    return [min(max(round(1 - abs(x) / largest, 2), 0.05), 0.95) for x in lengths]
+
+
+def _shares(lengths: Sequence[float], edges: Edges) -> list[Any]:
+    """Nine tenths of a vertex, dealt out evenly to the edges that leave it, so that sums over walks converge."""
+    leaving = [sum(u == v for v, _ in edges) for u, _ in edges]
+    return [round(0.9 / k, 2) if k > 1 else 0.9 for k in leaving]
+
+
+def _letters(lengths: Sequence[float], edges: Edges) -> list[Any] | None:
+    return [letter(x) for x in LETTERS[: len(edges)]] if len(edges) <= len(LETTERS) else None
+
+
+# The algebras that a page offers beside the one it was made for, by their names in the catalogue.
+OFFERED: dict[str, Callable[[Sequence[float], Edges], list[Any] | None]] = {
+    "boolean": _ones, "min_plus": _lengths, "max_min": _lengths, "viterbi": _chances, "plus_times": _shares,
+    "counting": _ones, "shortest_count": _lengths, "k_best": _lengths, "regex": _letters,
+}

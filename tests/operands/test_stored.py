@@ -1,0 +1,47 @@
+"""Matrices in files: read as a whole where a verb needs all of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import semiring as sr
+from semiring.operands import stored
+from semiring.operands.read import read
+from semiring.scale.stores import ArraySource
+
+A = np.array([[0.0, 3.0], [np.inf, 0.0]])
+
+
+def test_verbs_take_paths(tmp_path: Path) -> None:
+    np.save(tmp_path / "w.npy", A)
+    path = tmp_path / "w.npy"
+    assert np.array_equal(sr.closure(path, sr.min_plus), sr.closure(A, sr.min_plus))
+    assert np.array_equal(sr.matmul(path, str(path), sr.min_plus), sr.matmul(A, A, sr.min_plus))
+    assert sr.path(path, sr.min_plus, 0, 1) == (3.0, [0, 1])
+
+
+def test_other_dtypes_and_orders_of_bytes(tmp_path: Path) -> None:
+    np.save(tmp_path / "w.npy", A.astype(">f4"))
+    found = read(tmp_path / "w.npy", sr.min_plus)
+    assert found.dtype == np.float32
+    assert np.array_equal(found.array, A)  # type: ignore[attr-defined]
+
+
+def test_what_is_no_matrix(tmp_path: Path) -> None:
+    np.save(tmp_path / "v.npy", np.zeros(3))
+    np.save(tmp_path / "text.npy", np.array([["a"]]))
+    for name, why in (("nowhere.npy", "no such file"), ("v.npy", "1 axes"), ("text.npy", "cannot live in")):
+        with pytest.raises(sr.SemiringError, match=why):
+            sr.closure(tmp_path / name, sr.min_plus)
+
+
+def test_what_does_not_fit_in_memory_says_what_helps(monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_much(nbytes: int, what: str, advice: str) -> None:
+        raise sr.SemiringError(f"{what} {nbytes}: {advice}")
+
+    monkeypatch.setattr(stored, "require", too_much)
+    with pytest.raises(sr.SemiringError, match="out=…, memory=…"):
+        sr.closure(stored.Stored(ArraySource(A), sr.min_plus, "A"), sr.min_plus)

@@ -1,0 +1,43 @@
+"""What a caller asks of a closure that goes to a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import semiring as sr
+from semiring.scale.storing import bytes_of, storing
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("8G", 8 << 30), ("1.5 MiB", 3 << 19), ("100", 100), (7, 7), ("2kb", 2048),
+])
+def test_amounts_of_memory(text: Any, expected: int) -> None:
+    assert bytes_of(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "G", "-1", "8X", "0", 0, -5, True, 1.5, None, "1e3"])
+def test_what_is_no_amount(text: Any) -> None:
+    with pytest.raises(sr.SemiringError, match="memory is a number of bytes"):
+        bytes_of(text)
+
+
+def test_what_belongs_together(tmp_path: Path) -> None:
+    assert storing(None, None, None, False) is None
+    found = storing(tmp_path / "c.npy", "1M", 5, True)
+    assert found is not None
+    assert found.folder == tmp_path / "c.npy.partial"
+    assert (found.memory, found.checkpoint, found.resume) == (1 << 20, 5, True)
+    for arguments, why in (
+        ((None, "1G", None, False), "give out= too"), ((None, None, None, True), "give out= too"),
+        ((tmp_path / "c.txt", None, None, False), "written as .npy or .zarr"),
+        ((3, None, None, False), "must be a path"),
+        ((tmp_path / "no" / "c.npy", None, None, False), "there is no folder"),
+        ((tmp_path / "c.npy", None, 0, False), "checkpoint is a number"),
+        ((tmp_path / "c.npy", None, True, False), "checkpoint is a number"),
+        ((tmp_path / "c.npy", None, None, "yes"), "resume must be"),
+    ):
+        with pytest.raises(sr.SemiringError, match=why):
+            storing(*arguments)

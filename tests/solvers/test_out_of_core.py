@@ -1,0 +1,285 @@
+"""Closures from file to file: the closures of the other ways, within little memory, through power cuts."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import semiring as sr
+from semiring.scale.scratch import Scratch, read_manifest
+from semiring.scale.stores import Output
+from semiring.solvers import out_of_core
+
+SMALL = 64 * 64 * 8 * 24  # bytes
+
+
+def matrix(S: sr.Semiring, n: int, dtype: Any, seed: int = 0) -> np.ndarray:
+    random = np.random.default_rng(seed)
+    A = np.full((n, n), S.zero_in(dtype), dtype)
+    edges = random.random((n, n)) < 0.1
+    weights = random.integers(1, 50, (n, n))
+    if dtype.names:
+        A[dtype.names[0]][edges], A[dtype.names[1]][edges] = weights[edges], 1
+    elif S is sr.plus_times:
+        A[edges] = weights[edges] / (100 * n)
+    else:
+        A[edges] = weights[edges] % 2 == 1 if dtype.kind == "b" else weights[edges]
+    return A
+
+
+CASES = [(sr.min_plus, "f4"), (sr.min_plus, "i4"), (sr.plus_times, "f8"), (sr.max_min, "f8"), (sr.boolean, "?"),
+         (sr.shortest_count, sr.shortest_count.default_dtype), (sr.min_max, "i2")]
+
+
+@pytest.mark.parametrize(("S", "dtype"), CASES, ids=lambda x: getattr(x, "name", str(x))[:12])
+@pytest.mark.parametrize("ending", [".npy", ".zarr"])
+def test_it_is_the_closure(S: sr.Semiring, dtype: Any, ending: str, tmp_path: Path) -> None:
+    if ending == ".zarr":
+        pytest.importorskip("zarr")
+    if ending == ".zarr" and np.dtype(dtype).names:
+        pytest.skip("zarr has no records")
+    A = matrix(S, 150, np.dtype(dtype))
+    np.save(tmp_path / "w.npy", A)
+    found = sr.closure(tmp_path / "w.npy", S, out=tmp_path / f"c{ending}", tile=32, memory=SMALL)
+    expected = sr.closure(A, S)
+    assert found.dtype == expected.dtype
+    if A.dtype.kind == "f":
+        np.testing.assert_allclose(found[:], expected, rtol=1e-6)
+    else:
+        assert (found[:] == expected).all()
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(["w.npy", f"c{ending}"])
+    assert np.array_equal(np.load(tmp_path / "w.npy"), A)
+
+
+@pytest.mark.parametrize("method", out_of_core.METHODS)
+@pytest.mark.parametrize("n", [0, 1, 31, 32, 33, 100])
+def test_every_size_by_every_method(method: str, n: int, tmp_path: Path) -> None:
+    A = matrix(sr.plus_times, n, np.dtype("f8"))
+    found = sr.closure(A, sr.plus_times, method=method, out=tmp_path / "c.npy", tile=32, memory=SMALL)
+    np.testing.assert_allclose(found, sr.closure(A, sr.plus_times), rtol=1e-12)
+
+
+def test_whatever_stands_for_a_matrix(tmp_path: Path) -> None:
+    edges = [("a", "b", 3.0), ("b", "c", 4.0)]
+    A = sr.adjacency(edges, sr.min_plus)
+    np.save(tmp_path / "w.npy", np.asarray(A))
+    given: list[Any] = [A, sr.as_graph(edges), np.asarray(A), str(tmp_path / "w.npy"), tmp_path / "w.npy"]
+    zarr, h5py = pytest.importorskip("zarr"), pytest.importorskip("h5py")
+    given.append(zarr.array(np.asarray(A)))
+    with h5py.File(tmp_path / "w.h5", "w") as file:
+        file["w"] = np.asarray(A)
+        for one in [*given, file["w"]]:
+            found = sr.closure(one, sr.min_plus, out=tmp_path / "c.npy")
+            assert found[0, 2] == 7
+    assert sr.closure(tmp_path / "w.npy", sr.min_plus)[0, 2] == 7  # into memory
+
+
+def test_refusals(tmp_path: Path) -> None:
+    A = np.zeros((4, 4))
+    out = tmp_path / "c.npy"
+    for options, why in (
+        ({"reflexive": False}, "leave out reflexive"), ({"overwrite": True}, "leave out"), ({"tol": 0.1}, "leave out"),
+        ({"max_edges": 2}, "leave out"), ({"method": "squaring"}, "goes by r-kleene"), ({"memory": 100}, "are needed"),
+    ):
+        with pytest.raises(sr.SemiringError, match=why):
+            sr.closure(A, sr.min_plus, out=out, **options)
+    with pytest.raises(sr.SemiringError, match="Python objects"):
+        sr.closure(sr.adjacency([("a", "b", frozenset({(1, 2)}))], sr.pareto), out=out)
+    with pytest.raises(sr.SemiringError, match="no such file"):
+        sr.closure("nowhere.npy", sr.min_plus, out=out)
+    A[3, 2] = np.nan
+    with pytest.raises(sr.SemiringError, match="NaN"):
+        sr.closure(A, sr.min_plus, out=out)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_closure_leaves_nothing(tmp_path: Path) -> None:
+    A = np.full((100, 100), np.inf)
+    A[70, 80], A[80, 70] = 1.0, -2.0
+    with pytest.raises(sr.NoClosureError, match="an improving cycle goes through vertex"):
+        sr.closure(A, sr.min_plus, out=tmp_path / "c.npy", tile=32, memory=SMALL)
+    with pytest.raises(sr.NoClosureError, match="star of an element that has none"):
+        sr.closure(np.eye(100), sr.plus_times, out=tmp_path / "c.npy", tile=32, memory=SMALL)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_cycle_that_only_rounding_improves_is_none(tmp_path: Path) -> None:
+    A = np.full((40, 40), np.inf)
+    A[0, 1], A[1, 2], A[2, 0] = 0.1, 0.2, -0.30000000000000004
+    A[5, 6], A[6, 5] = 0.7, -0.7
+    found = sr.closure(A, sr.min_plus, out=tmp_path / "c.npy", tile=16, memory=SMALL)
+    assert (found.diagonal() == 0).all()
+
+
+# Power cuts
+
+@pytest.fixture
+def quick_commits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commits at every operation need not wait for a disk where nobody pulls a plug."""
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+    monkeypatch.setattr(os, "fdatasync", lambda _: None)
+    monkeypatch.setattr(Output, "sync", lambda _: None)
+
+
+def interrupted(at: float, **options: Any) -> None:
+    """A closure that stops at a share of the work, as if somebody had pressed Ctrl-C."""
+    def tell(part: float) -> None:
+        if part >= at:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sr.closure(progress=tell, **options)
+
+
+@pytest.mark.usefixtures("quick_commits")
+def test_it_goes_on_from_the_last_commit(tmp_path: Path) -> None:
+    A = matrix(sr.plus_times, 200, np.dtype("f8"))
+    np.save(tmp_path / "w.npy", A)
+    options = {"A": tmp_path / "w.npy", "S": sr.plus_times, "out": tmp_path / "c.npy", "tile": 32, "memory": SMALL}
+    expected = np.array(sr.closure(**options))
+    (tmp_path / "c.npy").unlink()
+    done = []
+    for at in (0.2, 0.5, 0.9):
+        interrupted(at, **options, checkpoint=1e-9, resume=True)
+        saved = read_manifest(tmp_path / "c.npy.partial")
+        assert saved is not None
+        done.append(saved["operation"])
+        assert not (tmp_path / "c.npy").exists()
+    assert done == sorted(set(done))
+    with pytest.raises(sr.SemiringError, match="holds an unfinished closure"):
+        sr.closure(**options)
+    parts: list[float] = []
+    found = sr.closure(**options, checkpoint=10, resume=True, progress=parts.append)
+    assert parts[0] > 0.85
+    assert np.array_equal(found, expected)
+
+
+@pytest.mark.usefixtures("quick_commits")
+@pytest.mark.parametrize(("change", "named"), [
+    ({"A": "other.npy"}, "input"), ({"S": sr.max_min}, "algebra"), ({"method": "blocked"}, "method"),
+])
+def test_another_input_or_algebra_is_not_gone_on_with(tmp_path: Path, change: dict[str, Any], named: str) -> None:
+    A = matrix(sr.min_plus, 100, np.dtype("f8"))
+    for name in ("w.npy", "other.npy"):
+        np.save(tmp_path / name, A)
+    options = {"A": tmp_path / "w.npy", "S": sr.min_plus, "out": tmp_path / "c.npy", "tile": 32, "memory": SMALL}
+    interrupted(0.5, **options, checkpoint=1e-9)
+    change = {name: tmp_path / x if name == "A" else x for name, x in change.items()}
+    with pytest.raises(sr.SemiringError, match=f"was begun with {named}"):
+        sr.closure(**{**options, **change}, resume=True)
+    assert sr.closure(**options, resume=True).shape == (100, 100)
+
+
+@pytest.mark.usefixtures("quick_commits")
+def test_another_version_is_not_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = {"A": matrix(sr.min_plus, 100, np.dtype("f8")), "S": sr.min_plus, "out": tmp_path / "c.npy", "tile": 32}
+    interrupted(0.5, **options, checkpoint=1e-9)
+    monkeypatch.setattr(out_of_core, "__version__", "9.9")
+    with pytest.raises(sr.SemiringError, match="was begun with library"):
+        sr.closure(**options, resume=True)
+
+
+@pytest.mark.usefixtures("quick_commits")
+def test_a_full_disk_keeps_the_last_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = {"A": matrix(sr.min_plus, 200, np.dtype("f8")), "S": sr.min_plus, "out": tmp_path / "c.npy", "tile": 32,
+               "memory": SMALL}
+    expected = np.array(sr.closure(**options))
+    (tmp_path / "c.npy").unlink()
+    writes, real = iter(range(10_000)), Scratch.write
+
+    def full(self: Scratch, cell: int, elements: np.ndarray) -> None:
+        if next(writes) > 60:
+            raise OSError(errno.ENOSPC, "no space")
+        real(self, cell, elements)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Scratch, "write", full)
+        with pytest.raises(sr.SemiringError, match=r"the disk is full; \d+ of \d+ operations are kept"):
+            sr.closure(**options, checkpoint=1e-9)
+    assert np.array_equal(sr.closure(**options, resume=True), expected)
+
+
+@pytest.mark.parametrize("when", ["before there is an output", "when the output is in its place"])
+def test_killed_at_the_first_or_the_last_moment(when: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = {"A": matrix(sr.min_plus, 100, np.dtype("f8")), "S": sr.min_plus, "out": tmp_path / "c.npy", "tile": 32,
+               "checkpoint": 10.0}
+    expected = sr.closure(options["A"], sr.min_plus)
+    patched = {"before": "Output", "when t": "shutil"}[when[:6]]
+    with monkeypatch.context() as killed:
+        if patched == "Output":
+            killed.setattr(out_of_core, "Output", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        else:
+            real = out_of_core.shutil.rmtree
+            killed.setattr(out_of_core.shutil, "rmtree", lambda path, **_: real(path, ignore_errors=True)
+                           if not (tmp_path / "c.npy").exists() else (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            sr.closure(**options)
+    np.testing.assert_allclose(sr.closure(**options, resume=True), expected)
+    assert [p.name for p in tmp_path.iterdir()] == ["c.npy"]
+
+
+KILLED = """
+import os, random, signal, sys, time
+from pathlib import Path
+import numpy as np
+import semiring as sr
+
+name, folder, kills = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
+S = sr.catalogue[name]
+options = dict(tile=128, memory=128 * 128 * S.default_dtype.itemsize * 30)
+sr.closure(np.load(folder / "w.npy")[:200, :200], S, out=folder / "warm.npy", **options)  # compiles, or loads
+
+
+def child(out, **more):
+    pid = os.fork()
+    if pid == 0:
+        sr.closure(folder / "w.npy", S, out=out, **options, **more)
+        os._exit(0)
+    return pid
+
+
+start = time.monotonic()
+os.waitpid(child(folder / "alone.npy"), 0)
+whole = time.monotonic() - start
+random.seed(name)
+done, last = 0, 0
+while True:
+    pid = child(folder / "killed.npy", checkpoint=whole / 8, resume=True)
+    if done < kills:
+        time.sleep(random.uniform(0, 0.5) * whole)
+        os.kill(pid, signal.SIGKILL)
+        done += 1
+    _, status = os.waitpid(pid, 0)
+    if status == 0:
+        break
+    assert os.WIFSIGNALED(status), status
+    manifest = folder / "killed.npy.partial" / "manifest.json"
+    if manifest.exists():
+        import json
+        now = json.loads(manifest.read_text())["operation"]
+        assert now >= last, (now, last)
+        last = now
+print(done, last, np.load(folder / "alone.npy").tobytes() == np.load(folder / "killed.npy").tobytes())
+"""
+
+
+@pytest.mark.parametrize("name", ["min_plus", "plus_times", "max_min", "shortest_count", "counting"])
+def test_kills_at_random_moments(name: str, tmp_path: Path) -> None:
+    """Twenty times SIGKILL, and the closure has the same bits as one that was left alone."""
+    S = sr.catalogue[name]
+    A = matrix(S, 1024, S.default_dtype)
+    if name == "counting":
+        A = np.triu(A, 1) % 2
+    np.save(tmp_path / "w.npy", A)
+    done = subprocess.run([sys.executable, "-c", KILLED, name, str(tmp_path), "20"], capture_output=True, text=True,
+                          env={**os.environ, "SEMIRING_NUM_THREADS": "1"}, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    kills, _, same = done.stdout.split()
+    assert (int(kills) > 0, same) == (True, "True")

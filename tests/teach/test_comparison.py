@@ -1,0 +1,173 @@
+"""One graph under several algebras: columns against plain loops, and what is said where weights or closures lack."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+from xml.etree import ElementTree
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import semiring as sr
+from semiring.teach.comparison import DRAWN
+
+inf = math.inf
+SVG = "{http://www.w3.org/2000/svg}"
+ROADS = sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0), ("a", "c", 9.0)])
+LOOPS = {"min_plus": (min, lambda x, y: x + y, inf, 0.0), "max_min": (max, min, -inf, inf),
+         "boolean": (lambda x, y: x or y, lambda x, y: x and y, False, True)}
+
+
+def closed(n: int, edges: dict[tuple[int, int], Any], name: str) -> list[list[Any]]:
+    """Three loops over Python's numbers."""
+    plus, times, zero, one = LOOPS[name]
+    D = [[edges.get((i, j), zero) for j in range(n)] for i in range(n)]
+    for k in range(n):
+        D = [[plus(D[i][j], times(D[i][k], D[k][j])) for j in range(n)] for i in range(n)]
+    return [[plus(one, D[i][j]) if i == j else D[i][j] for j in range(n)] for i in range(n)]
+
+
+@st.composite
+def graphs(draw: Any) -> tuple[int, dict[tuple[int, int], float]]:
+    n = draw(st.integers(1, 5))
+    ends = st.tuples(st.integers(0, n - 1), st.integers(0, n - 1))
+    return n, {edge: float(w) for edge, w in draw(st.dictionaries(ends, st.integers(1, 9), max_size=8)).items()}
+
+
+@settings(max_examples=40, deadline=None)
+@given(graphs())
+def test_every_column_is_the_closure(graph: tuple[int, dict[tuple[int, int], float]]) -> None:
+    n, edges = graph
+    A = np.full((n, n), inf)
+    for ends, weight in edges.items():
+        A[ends] = weight
+    edge_list = sr.as_graph([(*ends, weight) for ends, weight in edges.items()] or np.empty((0, 2), int), n)
+    reach = {"boolean": dict.fromkeys(edges, True)}
+    for given_ in (A, sr.Matrix(A, sr.min_plus), edge_list):
+        C = sr.compare(given_, [*LOOPS], weights=reach)
+        for name in LOOPS:
+            weights = reach["boolean"] if name == "boolean" else edges
+            assert C[name].array.tolist() == closed(n, weights, name), name
+        ElementTree.fromstring(C._repr_svg_())
+        ElementTree.fromstring(C._repr_html_())
+
+
+def test_the_same_graph_in_other_clothes() -> None:
+    expected = sr.compare(ROADS, [sr.min_plus])[sr.min_plus].array
+    network = nx.DiGraph()
+    network.add_weighted_edges_from(ROADS.edges())
+    array = np.asarray(sr.adjacency(ROADS, sr.min_plus))
+    frame = pd.DataFrame(array, index=list("abc"), columns=list("abc"))
+    for A in (network, array, frame, sr.adjacency(ROADS, sr.min_plus), array.tolist(), sr.prepare(array, sr.min_plus),
+              sp.csr_array(([3.0, 4.0, 9.0], ([0, 1, 0], [1, 2, 2])), shape=(3, 3))):
+        C = sr.compare(A, [sr.min_plus, sr.boolean])
+        assert np.array_equal(C[sr.min_plus].array, expected)
+        assert C[sr.boolean].array.tolist() == np.isfinite(expected).tolist()
+    assert sr.compare(frame, [sr.min_plus])["min_plus"]["a", "c"] == 7
+    bits = np.array([[0, 1], [0, 0]], bool)
+    for A in (bits, sr.pack(bits)):
+        hops = sr.compare(A, [sr.min_plus, sr.boolean])[sr.min_plus]
+        assert hops.array.tolist() == [[0, 1], [inf, 0]], "an edge without a weight is one hop"
+
+
+@pytest.mark.parametrize("weights", [
+    {("a", "b"): 0.5, ("b", "c"): 0.5, ("a", "c"): 0.125}, [0.5, 0.5, 0.125], (0.5, 0.5, 0.125),
+    np.array([0.5, 0.5, 0.125]), np.array([[0, 0.5, 0.125], [0, 0, 0.5], [0, 0, 0]]),
+    sp.csr_array([[0, 0.5, 0.125], [0, 0, 0.5], [0, 0, 0]]),
+    sr.Matrix(np.array([[0, 0.5, 0.125], [0, 0, 0.5], [0, 0, 0]]), sr.viterbi),
+], ids=lambda w: type(w).__name__)
+@pytest.mark.parametrize("key", [sr.viterbi, "viterbi"])
+def test_weights_for_one_algebra(weights: Any, key: Any) -> None:
+    C = sr.compare(ROADS, [sr.min_plus, sr.viterbi], weights={key: weights})
+    assert C[sr.viterbi]["a", "c"] == 0.25 and C[sr.min_plus]["a", "c"] == 7
+    assert list(C.closures) == C.algebras == [sr.min_plus, sr.viterbi] and not C.failures
+
+
+def test_undirected_graphs_take_weights_of_edges_either_way() -> None:
+    graph = sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0)], directed=False)
+    for weights in ({("b", "a"): 0.5, ("b", "c"): 0.5}, np.array([[0, 0.5, 0], [0.5, 0, 0.5], [0, 0.5, 0]])):
+        C = sr.compare(graph, [sr.viterbi], weights={sr.viterbi: weights})
+        assert C[sr.viterbi]["c", "a"] == C[sr.viterbi]["a", "c"] == 0.25
+    assert "polyline" in C._repr_svg_() and "polygon" not in C._repr_svg_(), "lines, not arrows"
+    with pytest.raises(sr.GraphError, match="weights are not symmetric"):
+        sr.compare(graph, [sr.viterbi], weights={sr.viterbi: np.triu(weights)})
+
+
+@pytest.mark.parametrize(("algebras", "options", "message"), [
+    ([sr.min_plus, sr.viterbi], {}, r"viterbi lacks weights on this graph: edge 0 \('a' → 'b'\): the weight 3 is "
+     r"outside the carrier of viterbi.*Pass weights=\{S: …\} for it: a matrix, a mapping of edges to elements, or a "),
+    ([sr.regex], {"weights": {sr.regex: [sr.letter("x")]}}, "regex lacks weights .*: 1 weight for 3 edges"),
+    ([sr.viterbi], {"weights": {sr.viterbi: {("a", "b"): 0.5}}}, r"the edge \('b', 'c'\) has no weight"),
+    ([sr.viterbi], {"weights": {sr.viterbi: {("b", "a"): 0.5}}}, r"there is no edge \('b', 'a'\)"),
+    ([sr.viterbi], {"weights": {sr.viterbi: np.full((3, 3), 0.5)}}, r"weights\[0, 0\] is 0.5, where there is no "),
+    ([sr.viterbi], {"weights": {sr.viterbi: 0.5}}, "viterbi lacks weights .*: 0.5 is not a matrix of 3 × 3"),
+    ([sr.viterbi], {"weights": {sr.min_plus: [1, 2, 3]}}, "weights are given for min-plus, which is not among"),
+    ([sr.viterbi], {"weights": [1, 2, 3]}, r"weights must be a mapping of algebras to weights, .*not \[1, 2"),
+    ([sr.min_plus], {"source": "d"}, "'d'"), ([sr.min_plus], {"target": 7}, "7"),
+    (sr.min_plus, {}, "algebras must be a list of them"), ([], {}, "algebras must be a list of them"),
+    (["min_pluss"], {}, "unknown algebra 'min_pluss': did you mean 'min_plus'"),
+])
+def test_what_is_missing_is_named(algebras: Any, options: Any, message: str) -> None:
+    with pytest.raises(sr.SemiringError, match=message):
+        sr.compare(ROADS, algebras, **options)
+
+
+@pytest.mark.parametrize("A", [[("a", "b", 1.0)], np.ones((2, 3)), np.ones((2, 2, 2)), np.ones(3)])
+def test_what_is_no_graph_is_refused(A: Any) -> None:
+    with pytest.raises(sr.SemiringError):
+        sr.compare(A, [sr.min_plus])
+
+
+def test_an_algebra_without_a_closure_says_so_in_its_column() -> None:
+    graph = sr.as_graph([("a", "b", 1.0), ("b", "a", 1.0)])
+    C = sr.compare(graph, [sr.min_plus, sr.max_plus, sr.plus_min, sr.plus_times])
+    assert [*C.closures] == [sr.min_plus] and [*C.failures] == [sr.max_plus, sr.plus_min, sr.plus_times]
+    assert "improving" in str(C.failures[sr.max_plus]) and "No closure: the closure over max-plus" in str(C)
+    page = ElementTree.fromstring(C._repr_html_())
+    assert [t.findtext("./tbody/tr/th") for t in page.iter("table")] == ["a", "no closure", "no closure", "no closure"]
+    with pytest.raises(sr.NoClosureError, match="improving"):
+        _ = C[sr.max_plus]
+    with pytest.raises(sr.SemiringError, match="max-min was not compared: there are min-plus, max-plus"):
+        _ = C["max_min"]
+
+
+def test_a_part_is_shown_and_the_whole_is_kept() -> None:
+    C = sr.compare(ROADS, [sr.min_plus, sr.min_plus, "max_min"], source="a", target="c")
+    assert str(C).startswith("Closures of 3 vertices and 3 edges under 2 algebras, from a to c\n")
+    assert [line.split() for line in str(C).splitlines()[-2:]] == [["c", "c"], ["a", "7", "a", "9"]]
+    assert C[sr.min_plus].shape == (3, 3)
+    assert len(ElementTree.fromstring(C._repr_html_()).findall(".//tbody/tr/td")) == 2
+
+
+def test_the_drawing_has_the_graph_beside_the_matrices() -> None:
+    C = sr.compare(ROADS, [sr.min_plus, sr.viterbi], weights={"viterbi": [0.5, 0.25, 0.125]})
+    page = ElementTree.fromstring(C._repr_svg_())
+    told = [text.text for text in page.iter(f"{SVG}text")]
+    assert {"3 | 0.5", "4 | 0.25", "9 | 0.125", "min-plus", "viterbi", "7"} <= set(told)
+    assert len(list(page.iter(f"{SVG}polygon"))) == 3 and len(list(page.iter(f"{SVG}rect"))) == 1 + 3
+    assert "a to b, 3 | 0.5" in (page.findtext(f"{SVG}desc") or "")
+    large = sr.compare(np.full((DRAWN + 1,) * 2, 2.0), [sr.min_plus])
+    assert f"{DRAWN + 1} vertices, of which at most {DRAWN} are drawn" in large._repr_svg_()
+    assert "…" in str(large), "of large matrices the corners are shown"
+
+
+def test_records_and_objects() -> None:
+    C = sr.compare(ROADS, [sr.shortest_hops, sr.regex], weights={"regex": [sr.letter(x) for x in "xyz"]})
+    assert tuple(C[sr.shortest_hops]["a", "c"]) == (7, 2) and str(C[sr.regex]["a", "c"]) == "z|xy"
+    assert "(7, 2)" in str(C) and "z|xy" in str(C)
+
+
+@pytest.mark.parametrize("A", [
+    np.empty((0, 0)), np.array([[3.0]]), np.full((2, 2), inf), sr.as_graph([("<b>&", "道路\x1b", 2.0)]),
+], ids=["nothing", "a loop", "no edge", "odd names"])
+def test_small_graphs_and_odd_names(A: Any) -> None:
+    C = sr.compare(A, [sr.min_plus])
+    ElementTree.fromstring(C._repr_svg_())
+    ElementTree.fromstring(C._repr_html_())
+    assert str(C).startswith("Closures of ") and "\x1b" not in str(C) and "min-plus" in str(C)

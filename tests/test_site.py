@@ -1,0 +1,132 @@
+"""The site: its reference names all that is public, answers to exercises are tried, lost links are found."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import runpy
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import semiring as sr
+from semiring.cli.arguments import parser
+
+ROOT = Path(__file__).resolve().parents[1]
+SITE = ROOT / "docs" / "site"
+PAGES = sorted(SITE.rglob("*.md"))
+
+
+def cells(text: str) -> Iterator[tuple[set[str], str]]:
+    """Tags and code of the cells of a page, in order."""
+    cell = r"^```\{code-cell\} python\n((?::[^\n]*\n)*)(.*?)^```$"
+    for head, code in re.findall(cell, text, re.MULTILINE | re.DOTALL):
+        tags = re.search(r":tags: \[(.*)\]", head)
+        yield set(tags[1].split(", ")) if tags else set(), code
+
+
+def unanswered(text: str) -> list[str]:
+    """Answers, which are hidden cells, that no assertion in the cell after them tries."""
+    found = [*cells(text), (set[str](), "")]
+    return [code for (tags, code), (next_tags, next_code) in pairwise(found)
+            if "hide-cell" in tags and not ("remove-cell" in next_tags and "assert " in next_code)]
+
+
+def test_the_reference_names_everything_that_is_public() -> None:
+    text = "".join(page.read_text(encoding="utf-8") for page in SITE.glob("reference/*.md"))
+    named = re.findall(r"^\.\. auto(?:function|class|exception):: (\w+)$", text, re.MULTILINE)
+    assert len(named) == len(set(named))
+    instances = {name for name in sr.__all__ if isinstance(getattr(sr, name), sr.Semiring)}
+    assert set(named) == set(sr.__all__) - instances - {"catalogue", "counter_examples"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_runs_without_the_network(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert "```{code-cell}" not in text or text.startswith("---\nfile_format: mystnb\n"), "or its cells do not run"
+    assert len(list(cells(text))) == text.count("{code-cell}"), "cells stand at the top, or they do not run"
+    assert not re.search(r"\$\$|\{math\}", text), "formulas are Unicode: MathJax comes from the network"
+    assert unanswered(text) == []
+
+
+def test_an_answer_that_nothing_tries_is_found() -> None:
+    answer = "```{code-cell} python\n:tags: [hide-cell]\nx = 2\n```\n"
+    tried = "```{code-cell} python\n:tags: [remove-cell]\nassert x == 2\n```\n"
+    assert unanswered(answer + tried) == []
+    for after in ("", answer + tried, tried.replace("assert", "print"), tried.replace("remove-cell", "hide-input")):
+        assert unanswered(answer + after) == ["x = 2\n"]
+
+
+def test_the_page_of_commands_has_them_all() -> None:
+    action = next(action for action in parser()._actions if isinstance(action, argparse._SubParsersAction))
+    text = (SITE / "reference" / "command-line.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## (.+)$", text, re.MULTILINE) == [*action.choices]
+    assert re.findall(r'commands\["(.+)"\]', text) == [*action.choices], "each prints its own help"
+
+
+def test_the_page_of_variables_has_them_all() -> None:
+    files = [file for folder in ("semiring", "kernels", "algorithms") for file in (ROOT / folder).rglob("*.py")]
+    used = {name for file in files for name in re.findall(r"SEMIRING_[A-Z_]+", file.read_text(encoding="utf-8"))}
+    text = (SITE / "reference" / "environment.md").read_text(encoding="utf-8")
+    assert len(used) > 2 and set(re.findall(r"^\| `(\w+)`", text, re.MULTILINE)) == used
+
+
+def test_the_tables_of_benchmarks_have_their_place() -> None:
+    page = (SITE / "benchmarks.md").read_text(encoding="utf-8")
+    programs = [file.read_text(encoding="utf-8") for file in (ROOT / "docs" / "benchmarks").glob("*.py")]
+    written = sorted(name for text in programs for name in re.findall(r'"([a-z-]+-benchmark)"', text))
+    assert sorted(re.findall(r"^<!-- ([a-z-]+) -->$", page, re.MULTILINE)) == written and len(written) == 5
+    for name in written:
+        _, _, rest = page.partition(f"<!-- {name} -->\n")
+        assert "| --- |" in rest.partition(f"\n<!-- /{name} -->\n")[0]
+
+
+def test_a_table_goes_between_its_markers(tmp_path: Path) -> None:
+    report = runpy.run_path(str(ROOT / "docs" / "benchmarks" / "report.py"))
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- a -->\nold\n<!-- /a -->\nafter\n", encoding="utf-8")
+    report["insert"]("a", report["grid_of"](["work"], [["|x|"]]), page)
+    assert page.read_text(encoding="utf-8") == (
+        "before\n<!-- a -->\n| work |\n| --- |\n| \\|x\\| |\n<!-- /a -->\nafter\n")
+    with pytest.raises(SystemExit, match="no place for the table"):
+        report["insert"]("b", "", page)
+
+
+def test_drawings_are_svg_with_a_text_in_their_place() -> None:
+    drawing = runpy.run_path(str(SITE / "drawing.py"))
+    edges = [("a", "a", "<1>"), ("a", "b", 2), ("b", "a", 3), ("b", "long name", 4)]
+    made = [
+        drawing["graph"]('a "title" & more', edges, {"a": (0, 0), "b": (1, 0), "long name": (1, 1)}, ["a", "b"]),
+        drawing["bars"]("bars", [("one", 1), ("two", 2_000)]), drawing["grid"]("grid", [[1, 2]], [[0, 1]]),
+        drawing["floors"]("floors", [("one", "<first>"), ("two", "second"), ("three", "")], [(2, 0, "again")]),
+    ]
+    for one in made:
+        svg = ElementTree.fromstring(one._repr_html_())
+        assert (svg.tag, svg.get("role"), svg.get("aria-label")) == ("svg", "img", one.title)
+        right, bottom = map(float, str(svg.get("viewBox")).split()[2:])
+        for text in svg.iter("text"):
+            assert 0 <= float(text.get("x", -1)) <= right and 0 <= float(text.get("y", -1)) <= bottom
+    texts = [text.text for text in ElementTree.fromstring(made[0]._repr_html_()).iter("text")]
+    assert texts == ["<1>", "2", "3", "4", "a", "b", "long name"]
+    boxes = ElementTree.fromstring(made[3]._repr_html_())
+    right = 4 + float(boxes.findall("rect")[0].get("width", 0))
+    ends = [float(text.get("x", 0)) + 8.43 * len(text.text or "") for text in boxes.iter("text")]  # as browsers draw it
+    assert len(ends) == 7 and max(ends[:-1]) < right < ends[-1] < made[3].width
+    assert "<td>&lt;</td>" in drawing["Table"]("t", ["h"], [["<"]])._repr_html_()
+
+
+def test_lost_links_are_found(tmp_path: Path) -> None:
+    faults = runpy.run_path(str(SITE / "build.py"))["faults"]
+    (tmp_path / "a.html").write_text('<a href="b.html#here"></a><a href="https://a.org"></a><img alt="x" src="p">')
+    (tmp_path / "b.html").write_text('<p id="here"></p><a href="#here"></a><a href="a.html?q=1"></a>')
+    (tmp_path / "p").write_text("")
+    assert list(faults(tmp_path)) == []
+    (tmp_path / "c.html").write_text(
+        '<a href="d.html"></a><a href="b.html#there"></a><script src="https://example.org/x.js"></script><img src="p">')
+    (tmp_path / "s.css").write_text("@font-face { src: url('https://example.org/f.woff') }")
+    assert sorted(fault.split(" ", 1)[1] for fault in faults(tmp_path)) == [
+        "has <img> without alt", "leads to b.html#there, an anchor that does not exist",
+        "leads to d.html, which does not exist", "loads https://example.org/f.woff", "loads https://example.org/x.js"]
