@@ -387,8 +387,8 @@ def test_two_thousand_random_closures(visit: Opener) -> None:
     page.add_script_tag(content=DRIVER)
     for start in range(0, len(made), 250):
         part = made[start : start + 250]
-        asked = [question(E, calls, matrix) for _, _, E, calls, matrix in part]
+        asked = [question(E, calls, given) for _, _, E, calls, given in part]
         found = page.evaluate("asked => answer_(asked)", asked)
-        for (name, method, E, calls, matrix), theirs in zip(part, found, strict=True):
-            bad = differences(answer(E, calls, matrix), theirs, exact=name != "log")
-            assert not bad, f"{name}, {method}, {matrix}: {bad[0]}"
+        for (name, method, E, calls, given), theirs in zip(part, found, strict=True):
+            bad = differences(answer(E, calls, given), theirs, exact=name != "log")
+            assert not bad, f"{name}, {method}, {given}: {bad[0]}"
