@@ -28,9 +28,16 @@ def together(facts: Sequence[Facts]) -> Facts:
     >>> together([Facts(3.0, two_valued=True), Facts(2.0, high_limit=True)])
     Facts(largest=3.0, low_limit=False, high_limit=True, two_valued=False, multiple=0)
     """
-    return Facts(
+    found = Facts(
         max(f.largest for f in facts), any(f.low_limit for f in facts), any(f.high_limit for f in facts),
         all(f.two_valued for f in facts), lcm(*(f.multiple for f in facts)),
+    )
+    seen = [f for f in facts if isinstance(f, DeviceFacts)]
+    if len(seen) < len(facts):
+        return found
+    return DeviceFacts(
+        **vars(found), least=min(f.least for f in seen), has_zero=any(f.has_zero for f in seen),
+        has_tiny=any(f.has_tiny for f in seen),
     )
 
 

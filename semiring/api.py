@@ -90,6 +90,7 @@ class Closing(Placing, total=False):
     progress: Progress
     max_edges: int | None
     tol: float | None
+    devices: int | Sequence[int] | None
 
 
 @overload
@@ -134,6 +135,7 @@ def closure(
     memory: int | str | None = None,
     checkpoint: float | None = None,
     resume: bool = False,
+    devices: int | Sequence[int] | None = None,
 ) -> Any:
     """The closure A* = 1 ⊕ A ⊕ A² ⊕ … of a square matrix: the ⊕ over all walks of the ⊗ along each.
 
@@ -189,6 +191,9 @@ def closure(
         Seconds between commits: after a power cut the closure goes on from the last one. None when absent.
     resume : bool
         Go on with what an earlier call with the same arguments left in ``out.partial``; begin where there is nothing.
+    devices : int or sequence of int, optional
+        How many GPUs of this host, or their numbers. Block rows of a matrix are dealt out to them, so that it may be
+        larger than the memory of one; or the matrices of a stack. A and the answer may be in the host's memory.
 
     Returns
     -------
@@ -240,7 +245,7 @@ def closure(
     if not (out is memory is checkpoint is None and resume is False):
         to_file = storing(out, memory, checkpoint, resume)
     asked = options(method, reflexive, overwrite, device, tile, check, packed, progress, max_edges=max_edges,
-                    on_divergence=on_divergence, tol=tol, storing=to_file)
+                    on_divergence=on_divergence, tol=tol, storing=to_file, devices=devices)
     if asked.overwrite and isinstance(A, Operand):
         raise SemiringError("A was prepared, and what is prepared must not change: pass the matrix itself, or leave "
                             "out overwrite=True")
@@ -902,6 +907,7 @@ def plan(
     on_divergence: str = "raise",
     argmax: bool = False,
     tol: float | None = None,
+    devices: int | Sequence[int] | None = None,
 ) -> Plan:
     """What a verb would do with the same arguments, without doing it: the plan that it would run.
 
@@ -923,7 +929,7 @@ def plan(
         Of ``"power"``.
     method, reflexive, overwrite, device, tile, check, packed, order, predecessors, max_edges, left : optional
         As for the verb.
-    on_divergence, argmax, tol : optional
+    on_divergence, argmax, tol, devices : optional
         As for the verb.
 
     Returns
@@ -953,6 +959,7 @@ def plan(
         "method": method, "reflexive": reflexive, "overwrite": overwrite, "device": device, "tile": tile,
         "check": check, "packed": packed, "order": order, "predecessors": predecessors,
         "max_edges": max_edges, "left": left, "on_divergence": on_divergence, "argmax": argmax, "tol": tol,
+        "devices": devices,
     }
     refuse_what_has_no_meaning(verb, given_options, B, sources, k, targets)
     arguments = {

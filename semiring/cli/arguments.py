@@ -70,6 +70,8 @@ def parser() -> Parser:
     p.add_argument("--checkpoint", type=float, metavar="SECONDS",
                    help="between commits, from which it goes on after a power cut")
     p.add_argument("--resume", action="store_true", help="go on from the last commit, where there is one")
+    p.add_argument("--devices", metavar="N",
+                   help="GPUs of this host for the whole closure: how many, or their numbers, as in 0,2")
     p.add_argument("--method", default="auto", help=f"of the whole closure: {', '.join(SCHEDULES)}; chosen when absent")
     p.add_argument("--plot", type=Path, metavar="PNG", help="draw the matrix, or with --positions the best paths")
     p.add_argument("--positions", type=Path, metavar="CSV", help="places: vertex, x, y, or longitude and latitude")

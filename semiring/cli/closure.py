@@ -44,6 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _to_file(arguments)
     some = arguments.source is not None or arguments.target is not None
     some = some or arguments.path or arguments.limit is not None
+    devices = _devices(arguments.devices, some)
     _refuse(arguments, some)
     if arguments.plot:
         from .plot import require_matplotlib
@@ -61,7 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
             _draw_map(arguments, given, found, places)
         _write_pairs(arguments, given, asked, found)
     if not some or (arguments.plot and places is None):
-        C = closure(given.A, given.S, method=arguments.method, reflexive=asked.reflexive, progress=progress)
+        C = closure(given.A, given.S, method=arguments.method, reflexive=asked.reflexive, progress=progress,
+                    devices=devices)
         if not some and arguments.output is not None:
             write_file(arguments.output, C)
         elif not some and not arguments.plot:
@@ -69,6 +71,19 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.plot:
             _draw_heat_map(arguments, C)
     return 0
+
+
+def _devices(text: str | None, some: bool) -> int | list[int] | None:
+    """GPUs by their number, or by their numbers."""
+    if text is None:
+        return None
+    if some:
+        raise SemiringError("--devices is for the whole closure: leave out --from, --to, --path and --limit")
+    try:
+        numbers = [int(part) for part in text.split(",")]
+    except ValueError:
+        raise SemiringError(f"--devices {text}: it is how many GPUs, as in 4, or their numbers, as in 0,2") from None
+    return numbers if "," in text else numbers[0]
 
 
 def _to_file(arguments: argparse.Namespace) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
+from semiring.graphs.texts import clip_repr
 from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.machine.memory import in_words
 
@@ -60,6 +61,46 @@ def gpu_name() -> str | None:
     except cupy.cuda.runtime.CUDARuntimeError:
         return None
     return str(properties["name"].decode())
+
+
+def device_numbers(devices: Any) -> tuple[int, ...] | None:
+    """GPUs of this host: a number of them, or their own numbers.
+
+    Raises
+    ------
+    SemiringError
+    """
+    if devices is None:
+        return None
+    whole = (int, np.integer)
+    if isinstance(devices, whole) and not isinstance(devices, bool) and devices > 0:
+        return tuple(range(int(devices)))
+    numbers = list(devices) if isinstance(devices, (list, tuple, range, np.ndarray)) else []
+    if not numbers or not all(isinstance(d, whole) and not isinstance(d, bool) and d >= 0 for d in numbers):
+        raise SemiringError("devices must be how many GPUs, 1 or more, or a list of their numbers, such as [0, 1], and "
+                            f"is {clip_repr(devices)}")
+    if len(set(numbers)) < len(numbers):
+        raise SemiringError(f"devices={clip_repr(devices)} names a GPU twice")
+    return tuple(map(int, numbers))
+
+
+def existing(devices: tuple[int, ...]) -> tuple[int, ...]:
+    """The GPUs, if this host has them all.
+
+    Raises
+    ------
+    SemiringError
+    """
+    if gpu_name() is None:
+        raise SemiringError(f"devices={list(devices)}: no GPU was found; install semiring[cu12] or semiring[cu13] on a "
+                            "machine that has some, or leave out devices")
+    import cupy
+
+    count = cupy.cuda.runtime.getDeviceCount()
+    if (most := max(devices)) >= count:
+        raise SemiringError(f"devices={list(devices)}: this host has {count} GPU{'s' * (count > 1)}, numbered from 0, "
+                            f"and none with the number {most}")
+    return devices
 
 
 def require_gpu(S: Semiring, device: Any, dtype: np.dtype) -> None:

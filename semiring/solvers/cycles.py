@@ -83,15 +83,23 @@ def look_for_cycles(
     exists : ndarray of bool, optional
         Is told which matrices of a stack have an improving cycle, instead of an error of the first.
     """
-    S = low.algebra
-    if low.on_gpu and not _improves_on_gpu(low, work):
+    if low.on_gpu and not improves_on_gpu(low, work):
         return FINE
     diagonal = work.diagonal(0, -2, -1)
-    flat = (to_host(diagonal) if low.on_gpu else diagonal).reshape(-1)
+    return judge(low, to_host(diagonal) if low.on_gpu else diagonal, array, facts, names, exists)
+
+
+def judge(
+    low: Lowering, diagonal: np.ndarray, array: Any, facts: Facts, names: Sequence[Any] | None,
+    exists: np.ndarray | None = None,
+) -> Verdict:
+    """`look_for_cycles` by the diagonals alone, in storage and on the host."""
+    S = low.algebra
+    flat = diagonal.reshape(-1)
     improved = np.flatnonzero(low.add_one(flat) != low.unit)
     if not improved.size:
         return FINE
-    n = work.shape[-1]
+    n = diagonal.shape[-1]
     inexact = rounds(flat)
     slack = is_slack(low, flat[improved], facts, n)
     rounded: list[tuple[int, ...]] = []
@@ -100,7 +108,7 @@ def look_for_cycles(
         here = improved // n == matrix
         vertices = improved[here] % n
         certain = vertices[~slack[here]]
-        place = tuple(map(int, np.unravel_index(matrix, work.shape[:-2])))
+        place = tuple(map(int, np.unravel_index(matrix, diagonal.shape[:-1])))
         where = place or None
         if array is not None:
             graph = labels.Dense(widen(S, to_host(array.reshape(-1, n, n)[matrix]), facts))
@@ -148,7 +156,7 @@ def look_at_fronts(low: Lowering, fronts: FrontEngine, A: Sparse) -> Verdict:
     return Verdict(error, [(int(i),) for i in improved], bool(certain.size))
 
 
-def _improves_on_gpu(low: Any, work: Any) -> bool:
+def improves_on_gpu(low: Any, work: Any) -> bool:
     """Whether 1 ⊕ a ≠ 1 anywhere on the diagonals; what comes back is one number."""
     from semiring.kernels.cuda.dense.exchange import IMPROVED, exchange, report
 

@@ -26,7 +26,7 @@ from semiring.graphs.texts import clip_repr
 from semiring.machine.memory import require
 from semiring.operands.align import aligned, by_label
 from semiring.operands.convert import as_bits, as_dense
-from semiring.operands.devices import LEAST_WORK
+from semiring.operands.devices import LEAST_WORK, device_numbers
 from semiring.operands.operand import Operand
 from semiring.operands.place import place
 from semiring.operands.read import operand as as_operand
@@ -83,6 +83,7 @@ SOLVERS: dict[str, dict[str, tuple[str, ...]]] = {
     # Of verbs with an option that asks for something else.
     "closure, mask": dict.fromkeys(("dense", "device", "sparse", "packed"), ("existence",)),
     "closure, out": dict.fromkeys(("dense", "device", "sparse", "packed"), ("out_of_core",)),
+    "closure, devices": dict.fromkeys(("dense", "device", "sparse", "packed"), ("several_gpus", "schedules")),
     "closure, max_edges": dict.fromkeys(("dense", "device", "sparse", "packed"), ("powers",)),
     "matmul, argmax": dict.fromkeys(("dense", "device", "sparse", "packed"), ("argmax",)),
     "solve, left": dict.fromkeys(("dense", "device", "sparse", "packed"), ("left",)),
@@ -109,6 +110,7 @@ class Options:
     argmax: bool = False
     tol: float | None = None
     storing: Storing | None = None
+    devices: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.method, str):
@@ -157,11 +159,11 @@ def options(
     tile: int | None = None, check: bool = True, packed: bool = False,
     progress: bool | Callable[[float], None] = False, order: str = "auto", predecessors: bool = False,
     max_edges: int | None = None, left: bool = False, on_divergence: str = "raise", argmax: bool = False,
-    tol: float | None = None, storing: Storing | None = None,
+    tol: float | None = None, storing: Storing | None = None, devices: Any = None,
 ) -> Options:
     """Checked options; those of an earlier call again."""
     given = (method, reflexive, overwrite, device, tile, check, packed, progress, order, predecessors, max_edges,
-             left, on_divergence, argmax, tol, storing)
+             left, on_divergence, argmax, tol, storing, device_numbers(devices))
     if callable(progress):  # which nobody holds longer than the call
         return Options(*given)
     try:
@@ -175,7 +177,7 @@ SOLVERS |= {f"{verb}, tol": dict.fromkeys(("dense", "device", "sparse", "packed"
 
 # What each verb has of the options that a plan takes, and what it needs besides.
 TAKES = {
-    "closure": "method reflexive overwrite device tile check packed max_edges on_divergence tol",
+    "closure": "method reflexive overwrite device tile check packed max_edges on_divergence tol devices",
     "matmul": "device check argmax B",
     "factor": "device check order tol",
     "solve": "device check left tol B",
@@ -294,7 +296,9 @@ class Task:
         self.arguments: tuple[Any, ...] = tuple(list(x) if hasattr(x, "__next__") else x for x in arguments)
         self.verb, self.S, self.options = verb, S, options
         self.row = verb
-        if options.storing is not None:
+        if options.devices is not None:
+            self.row = "closure, devices"
+        elif options.storing is not None:
             self.row = "closure, out"
         elif options.tol is not None:
             self.row = f"{verb}, tol"
@@ -321,7 +325,7 @@ class Task:
             stays = device == "cpu" or (device is None and (work < LEAST_WORK or kinds != {"dense"}))
         # These solvers place their operands.
         stays |= verb in ("rows", "path", "paths", "nearest", "cycle_mean")
-        stays |= options.storing is not None
+        stays |= options.storing is not None or options.devices is not None
         stays |= verb == "matmul" and (("sparse" in kinds and "packed" not in kinds) or options.argmax)
         if not stays:
             self.operands = place(operands, device, work)

@@ -147,6 +147,16 @@ def test_a_map_of_several_paths_and_of_infinite_ones(
     assert "no path from Dale to Ayr" in refused(call(*common, "--from", "Dale", "--to", "Dale", "--to", "Ayr"))
 
 
+def test_several_gpus(call, tmp_path: Path) -> None:
+    path = tmp_path / "w.csv"
+    path.write_text("from,to,weight\na,b,1\nb,c,2\n")
+    common = "closure", path, "--algebra", "min-plus"
+    assert "how many GPUs" in refused(call(*common, "--devices", "many"))
+    assert "whole closure" in refused(call(*common, "--devices", 2, "--from", "a"))
+    assert "names a GPU twice" in refused(call(*common, "--devices", "1,1"))
+    assert "a list of their numbers" in refused(call(*common, "--devices", "0"))
+
+
 def test_from_file_to_file(call, tmp_path: Path) -> None:
     A = np.random.default_rng(0).random((150, 150))
     np.save(tmp_path / "w.npy", A)

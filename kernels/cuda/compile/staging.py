@@ -40,14 +40,17 @@ def upload(array: np.ndarray) -> Any:
     return result
 
 
-def download(array: Any) -> np.ndarray:
-    """A NumPy array of the same elements, in C order."""
+def download(array: Any, out: np.ndarray | None = None) -> np.ndarray:
+    """A NumPy array of the same elements, in C order, or the one that is given."""
     import cupy
 
     if array.nbytes < LEAST or array.ndim < 2:
-        return np.asarray(array.get())
+        if out is None:
+            return np.asarray(array.get())
+        out[...] = array.get()
+        return out
     array = cupy.ascontiguousarray(array)
-    result = np.empty(array.shape, array.dtype)
+    result = np.empty(array.shape, array.dtype) if out is None else out
     stream = cupy.cuda.get_current_stream()
     pieces = [_Piece(array) for _ in range(PIECES)]
     under_way: list[tuple[_Piece, slice]] = []

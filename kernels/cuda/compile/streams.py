@@ -1,0 +1,94 @@
+"""Streams of work on several GPUs of one host, with copies from one to another that nobody waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+Answer = TypeVar("Answer")
+MOST_URGENT = -5  # of the priorities that CUDA knows; drivers clamp the number
+ENABLED = 704  # the runtime's cudaErrorPeerAccessAlreadyEnabled
+
+
+def connect(devices: Sequence[int]) -> None:
+    """Let GPUs copy into each other's memory without the host, where the machine has such links."""
+    from cupy.cuda import Device, runtime
+
+    for one in devices:
+        with Device(one):
+            for other in devices:
+                if one != other and runtime.deviceCanAccessPeer(one, other):
+                    try:
+                        runtime.deviceEnablePeerAccess(other)
+                    except runtime.CUDARuntimeError as e:
+                        if e.status != ENABLED:
+                            raise
+
+
+def on_each(devices: Sequence[int], work: Callable[[int], Answer]) -> list[Answer]:
+    """What a function answers for 0, 1, …, each called by a thread whose current GPU is the one at that place."""
+    from cupy.cuda import Device
+
+    def there(number: int) -> Answer:
+        with Device(devices[number]):
+            return work(number)
+
+    with ThreadPoolExecutor(len(devices)) as threads:
+        return list(threads.map(there, range(len(devices))))
+
+
+class GpuStream:
+    """A `semiring.scale.team.Stream` of one GPU.
+
+    Parameters
+    ----------
+    device : int
+    urgent : bool
+        Whether its launches go before those of other streams of the GPU.
+    """
+
+    def __init__(self, device: int, urgent: bool):
+        import cupy
+
+        self._device = cupy.cuda.Device(device)
+        with self._device:
+            self._stream = cupy.cuda.Stream(non_blocking=True, priority=MOST_URGENT if urgent else 0)
+
+    def do(self, work: Callable[..., None], *arguments: Any) -> None:
+        """Call it with this stream as CuPy's current one."""
+        with self._device, self._stream:
+            work(*arguments)
+
+    def send(self, rows: Any, target: Any) -> None:
+        """target ← rows: whole rows in C order, arrays or packed bits, of any GPUs."""
+        from cupy.cuda import runtime
+
+        source, goal = _memory(rows), _memory(target)
+        assert source.nbytes == goal.nbytes and source.flags.c_contiguous and goal.flags.c_contiguous
+        with self._device:
+            runtime.memcpyPeerAsync(
+                goal.data.ptr, goal.device.id, source.data.ptr, source.device.id, source.nbytes, self._stream.ptr
+            )
+
+    def mark(self) -> Any:
+        """An event at the end of all that was asked for."""
+        import cupy
+
+        with self._device:
+            event = cupy.cuda.Event(disable_timing=True)
+            event.record(self._stream)
+        return event
+
+    def after(self, mark: Any) -> None:
+        """What comes now waits for an event of any GPU."""
+        self._stream.wait_event(mark)
+
+    def wait(self) -> None:
+        """Until all is done."""
+        self._stream.synchronize()
+
+
+def _memory(rows: Any) -> Any:
+    """The array that holds rows."""
+    return getattr(rows, "words", rows)

@@ -1,0 +1,291 @@
+"""Closures on several GPUs of one host: the block rows of one matrix dealt out, or the matrices of a stack."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from semiring.algorithms.block_rows import block_rows
+from semiring.algorithms.blocks import UndefinedStar
+from semiring.errors import NoClosureError, SemiringError
+from semiring.kernels.build import kernel as build_kernel
+from semiring.kernels.cpu.bits.matrix import PackedMatrix
+from semiring.kernels.facts import Facts, together
+from semiring.kernels.interface import Kernel
+from semiring.kernels.lowering.boolean import is_boolean
+from semiring.machine.memory import in_words
+from semiring.operands.convert import as_dense, as_packed, on_host
+from semiring.operands.dense import Dense
+from semiring.operands.devices import existing, require_gpu, to_host
+from semiring.operands.examine import examine, stacked
+from semiring.operands.operand import Operand, order_of
+from semiring.scale.team import Deal, Devices, Worker
+
+from .cycles import FINE, Verdict, improves_on_gpu, judge, may_diverge, of_stack
+from .existence import Closures
+from .forms import is_finite, plain_form, refuse_overflow, told, without_library
+from .plan import Plan
+from .task import Declined, Task, compute, options
+
+METHODS = ("auto", "blocked")
+ALIGN = 128  # columns and rows in whole tiles of products
+SIDES = ((32_768, 2048), (12_288, 1024), (0, 512))  # from this order on, rows of a block row
+ROUNDS = 2  # block rows that each GPU should have at least, so that all have work until late
+
+
+def offer(task: Task) -> Plan | None:
+    """The closure of a matrix whose rows lie on several GPUs, or of a stack whose matrices do."""
+    o, given = task.options, task.operands[0]
+    devices = existing(o.devices or ())
+    if o.device == "cpu":
+        raise SemiringError("devices= are GPUs, and device='cpu' is asked for: leave out one of the two")
+    if o.storing is not None or not o.reflexive or o.overwrite or o.tol or o.max_edges is not None:
+        raise SemiringError("devices= gives the closure A* in memory: leave out out, reflexive, overwrite, tol and "
+                            "max_edges")
+    if o.method not in METHODS:
+        raise SemiringError(f"on several GPUs a closure goes by blocks, and not by method={o.method!r}")
+    require_gpu(task.S, "gpu", given.dtype)
+    n, stack = order_of(given.shape), given.shape[:-2]
+    if not prod(given.shape):  # there is nothing to deal out
+        return None
+    if stack:
+        return _plan(task, as_dense(given), devices[: prod(stack)], "of each matrix, which are dealt out", 0, _stack)
+    if o.on_divergence != "raise":
+        raise SemiringError("on_divergence='mask' is of stacks on several GPUs: leave out devices for one matrix")
+    if given.kind == "packed" or o.packed or (given.dtype.kind == "b" and is_boolean(task.S, given.dtype)):
+        deal = _deal(n, len(devices), o.tile)
+        return _plan(task, given, devices, "blocked", deal.side, partial(_bits, deal), bits=True)
+    dense = as_dense(given)
+    padded = task.S.absorbs and not dense.dtype.names
+    deal = _deal(_up(n) if padded else n, len(devices), o.tile)
+    return _plan(task, dense, devices, "blocked", deal.side, partial(_matrix, dense, deal))
+
+
+def _plan(
+    task: Task, given: Operand, devices: tuple[int, ...], method: str, side: int,
+    run: Callable[[Task, tuple[int, ...]], Any], bits: bool = False,
+) -> Plan:
+    from semiring.kernels.cuda.choose import general_on_device, packed_on_device
+
+    n, stack = order_of(given.shape), given.shape[:-2]
+    low = (packed_on_device if bits else general_on_device)(task.S, given.dtype)
+    one = n * n // 8 if bits else low.matrix_bytes(n)
+    share = -(-prod(stack) // len(devices)) * 2 * one if stack else one * 2 // len(devices) + 2 * one * side // n
+    reasons = {
+        "method": "block rows are dealt out, and the next pivot is ahead" if not stack else "",
+        "lowering": "or a faster form, when the GPUs have seen the elements",
+        "memory": f"on each GPU, of {in_words(one * max(prod(stack), 1))} in all",
+    }
+    place = f"{len(devices)} GPUs: {', '.join(map(str, devices))}"
+    return Plan("closure", task.S, given.shape, method, low, place, prod(stack) * float(n) ** 3, share,
+                lambda plan: run(task, devices), None, reasons, side)
+
+
+def _deal(n: int, count: int, tile: int | None) -> Deal:
+    """Block rows that are high enough for products, and enough of them."""
+    if tile is not None:
+        side = _up(tile)
+    else:
+        side = next(side for least, side in SIDES if n >= least)
+        while side > ALIGN and n < side * count * ROUNDS:
+            side //= 2
+    return Deal(n, side, min(count, -(-n // side)))
+
+
+def _up(n: int) -> int:
+    return -(-n // ALIGN) * ALIGN
+
+
+# One matrix of numbers
+
+def _matrix(given: Dense, deal: Deal, task: Task, devices: tuple[int, ...]) -> Any:
+    """The closure; once more by the general way where a library's products do not know 0 · ∞."""
+    closing = _Closing(given, deal, task, devices)
+    try:
+        return closing.run()
+    except _NotFinite as e:
+        return closing.run(without_library(e.low))
+
+
+class _NotFinite(Exception):
+    """A library's products met infinities."""
+
+    def __init__(self, low: Any):
+        super().__init__()
+        self.low = low
+
+
+class _Closing:
+    """One matrix on its way through the GPUs."""
+
+    def __init__(self, given: Dense, deal: Deal, task: Task, devices: tuple[int, ...]):
+        from semiring.kernels.cuda.compile.streams import connect
+
+        self.given, self.deal, self.task, self.devices = given, deal, task, devices[: deal.workers]
+        self.n = given.shape[-1]
+        self.spans = [[slice(s.start, min(s.stop, self.n)) for s in deal.spans(w)] for w in range(deal.workers)]
+        connect(self.devices)
+
+    def run(self, low: Any = None) -> Any:
+        from semiring.kernels.cuda.choose import choose, without_facts
+        from semiring.kernels.cuda.compile.streams import on_each
+        from semiring.kernels.cuda.dense.rows import handed_out, into_storage, taken
+
+        S, dtype, check = self.task.S, self.given.dtype, self.task.options.check
+        source, deal, n = self.given.array, self.deal, self.n
+        rows = on_each(self.devices, lambda w: taken(source, self.spans[w], deal.rows(w), deal.n))
+        facts = together(on_each(self.devices, lambda w: self._facts(w, rows[w]))) if check else Facts()
+        if low is None:
+            low = choose(S, dtype, facts, n, in_place=False) if check else without_facts(S, dtype)
+        by_library = low.blas and check
+        real = [sum(s.stop - s.start for s in spans) for spans in self.spans]
+
+        def store(w: int) -> Any:
+            rows[w] = into_storage(low, rows[w], real[w], n)
+            return tuple(_like(rows[w], deal.side) for _ in range(2))
+
+        spares = on_each(self.devices, store)
+        engine = build_kernel(low)
+        try:
+            _close(rows, spares, deal, self.devices, engine if check else engine.unchecked, self.task)
+        except UndefinedStar:
+            if by_library:
+                raise _NotFinite(low) from None
+            raise
+        if by_library and not all(on_each(self.devices, lambda w: is_finite(rows[w][: real[w], :n]))):
+            raise _NotFinite(low)
+        verdict = self._verdict(low, rows, facts) if check and may_diverge(low) else FINE
+        if verdict.error is not None:
+            raise verdict.error
+        if verdict.unstable:
+            raise Declined("rounding errors grew")
+        result = _empty_like(source)
+        gaps = on_each(self.devices, lambda w: handed_out(low, rows[w], self.spans[w], result))
+        for v, _ in verdict.rounded:
+            result[v, v] = S.one_in(dtype)
+        if check and not low.drops_nan and any(gaps):
+            refuse_overflow(plain_form(S, dtype, Facts(), n), to_host(result))
+        return self.given.wrap(result)
+
+    def _facts(self, worker: int, raw: Any) -> Facts:
+        """What is known of a worker's elements; what is not one is refused, with its place."""
+        parts, start = [], 0
+        for span in self.spans[worker]:
+            stop = start + span.stop - span.start
+            parts.append((f"{self.given.what}[{span.start}:]", raw[start:stop, : self.n]))
+            start = stop
+        return examine(self.task.S, self.given.dtype, parts)
+
+    def _verdict(self, low: Any, stored: list[Any], facts: Facts) -> Verdict:
+        """Whether a cycle improves, by the diagonal."""
+        from semiring.kernels.cuda.compile.streams import on_each
+
+        def diagonals(worker: int) -> list[tuple[int, Any]]:
+            blocks = [(self.deal.span(i), stored[worker][self.deal.place(i), self.deal.span(i)])
+                      for i in range(worker, self.deal.count, self.deal.workers)]
+            improving = any(improves_on_gpu(low, D) for _, D in blocks)
+            return [(span.start, to_host(D.diagonal())) for span, D in blocks] if improving else []
+
+        found = [part for parts in on_each(self.devices, diagonals) for part in parts]
+        if not found:
+            return FINE
+        diagonal = np.full(self.deal.n, low.unit, low.storage)
+        for start, values in found:
+            diagonal[start : start + len(values)] = values
+        return judge(low, diagonal[: self.n], self.given.array, facts, self.given.names)
+
+
+def _close(
+    rows: list[Any], spares: list[Any], deal: Deal, devices: tuple[int, ...], engine: Kernel[Any], task: Task
+) -> None:
+    """Close the matrix whose rows these are."""
+    from semiring.kernels.cuda.compile.streams import GpuStream
+
+    workers = [Worker(held, spare, GpuStream(device, True), GpuStream(device, False))
+               for held, spare, device in zip(rows, spares, devices, strict=True)]
+    with told(task.options.progress, f"{task.S.name} closure") as report:
+        team = Devices(engine, deal, workers, report)
+        try:
+            block_rows(team)
+        finally:
+            team.wait()  # also where a pivot has no star: memory is free again only when nobody uses it
+
+
+def _like(stored: Any, side: int) -> Any:
+    """Room for a pivot's rows."""
+    import cupy
+
+    return cupy.empty((side, stored.shape[1]), stored.dtype)
+
+
+def _empty_like(array: Any) -> Any:
+    """An array of the same kind, in the host's memory or on its GPU."""
+    if isinstance(array, np.ndarray):
+        return np.empty(array.shape, array.dtype)
+    import cupy
+
+    with array.device:
+        return cupy.empty(array.shape, array.dtype)
+
+
+# Bits
+
+def _bits(deal: Deal, task: Task, devices: tuple[int, ...]) -> Any:
+    """The closure of packed truth values; every star is defined, and nothing diverges."""
+    from semiring.kernels.cuda.bits.matrix import DevicePackedMatrix
+    from semiring.kernels.cuda.bits.rows import handed_out, taken
+    from semiring.kernels.cuda.choose import packed_on_device
+    from semiring.kernels.cuda.compile.streams import connect, on_each
+
+    given = on_host(task.operands[0])
+    bits, devices, n = as_packed(given), devices[: deal.workers], deal.n
+    spans = [list(deal.spans(w)) for w in range(deal.workers)]
+    connect(devices)
+    rows = on_each(devices, lambda w: taken(bits.matrix, spans[w]))
+    spares = on_each(devices, lambda w: tuple(DevicePackedMatrix.zeros(deal.side, n) for _ in range(2)))
+    _close(rows, spares, deal, devices, build_kernel(packed_on_device(task.S, bits.dtype)), task)
+    result = PackedMatrix.zeros(n, n)
+    on_each(devices, lambda w: handed_out(rows[w], spans[w], result.words))
+    if given.kind == "packed" or task.options.packed:
+        return bits.wrap(result)
+    return given.wrap(result.to_dense())
+
+
+# Stacks
+
+def _stack(task: Task, devices: tuple[int, ...]) -> Any:
+    """A run of the matrices on each GPU, by the way of one GPU."""
+    from semiring.kernels.cuda.compile.streams import on_each
+    from semiring.kernels.cuda.dense.rows import here, put
+
+    given, o = as_dense(task.operands[0]), task.options
+    matrices = stacked(given.array)
+    cuts = [len(matrices) * w // len(devices) for w in range(len(devices) + 1)]
+    inner = replace(o, devices=None, device="gpu", on_divergence="mask", progress=False)
+    result = _empty_like(matrices)
+
+    def some(worker: int) -> np.ndarray:
+        part = slice(cuts[worker], cuts[worker + 1])
+        values, exists = compute(Task("closure", task.S, (here(matrices[part]),), inner))
+        put(values, result[part])
+        return np.asarray(exists)
+
+    with told(o.progress, f"{task.S.name} closures"):
+        exists = np.concatenate(on_each(devices, some)).reshape(given.shape[:-2])
+    answer = given.wrap(result.reshape(given.shape))
+    if o.on_divergence == "mask":
+        return Closures(answer, exists)
+    if not exists.all():
+        place = tuple(map(int, np.argwhere(~exists)[0]))
+        try:
+            compute(Task("closure", task.S, (on_host(given.matrix(place)),), options(device="cpu")))
+        except NoClosureError as e:
+            raise of_stack(e, place) from None
+        raise NoClosureError(f"the closure over {task.S.name} of matrix {place} of the stack does not exist",
+                             index=place)
+    return answer

@@ -1,0 +1,210 @@
+"""Closures on several GPUs, which are NumPy arrays here, with copies and products that come late."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scale.faked import FakedHost, FakedStream
+
+import semiring as sr
+from semiring.kernels import choose as on_host
+from semiring.kernels.cuda import choose as on_gpu
+from semiring.kernels.cuda.compile import streams
+from semiring.kernels.cuda.dense import rows
+from semiring.kernels.facts import Facts
+from semiring.kernels.lowering.general import general
+from semiring.operands import devices
+from semiring.solvers import several_gpus
+from semiring.solvers.task import Task, compute
+
+GPUS = 4
+KINDS = ["min_plus", "max_min", "plus_times", "boolean", "viterbi", "log", "counting", "shortest_count"]
+
+
+class Exchange:
+    """Into storage, the semiring's zero beyond."""
+
+    def __init__(self, low: Any):
+        self.low = low
+
+    def take_in(self, A: np.ndarray, target: np.ndarray) -> None:
+        inside = self.low.encode(A.copy(), True)
+        target[...] = self.low.zero if len(self.low.zero) > 1 else self.low.zero[0]
+        target[: len(A), : A.shape[1]] = inside
+
+
+@pytest.fixture
+def gpus(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakedHost]:
+    """Four of them, in a host that works late."""
+    host = FakedHost(1, 0.3)
+
+    def chosen(S: sr.Semiring, dtype: np.dtype, *_: Any, **__: Any) -> Any:
+        return on_host.choose(S, dtype, Facts(), 1, in_place=False, packed=False).interpreted
+
+    def on_each(numbers: Any, work: Any) -> list[Any]:
+        return [work(i) for i in range(len(numbers))]
+
+    cupy = SimpleNamespace(
+        empty=np.empty, isnan=np.isnan, isfinite=np.isfinite, ascontiguousarray=np.ascontiguousarray,
+        copyto=np.copyto, cuda=SimpleNamespace(runtime=SimpleNamespace(getDeviceCount=lambda: GPUS)),
+    )
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    for module, values in {
+        streams: {"connect": lambda numbers: None, "on_each": on_each, "GpuStream": lambda *_: FakedStream(host)},
+        rows: {"upload": np.array, "download": lambda a, out: np.copyto(out, a), "synchronize": lambda: None,
+               "exchange": Exchange},
+        on_gpu: {"choose": chosen, "without_facts": chosen, "general_on_device": general},
+        devices: {"gpu_name": lambda: "faked"},
+        several_gpus: {
+            "improves_on_gpu": lambda low, D: bool((low.add_one(D.diagonal().copy()) != low.unit).any())
+        },
+    }.items():
+        for name, value in values.items():
+            monkeypatch.setattr(module, name, value)
+    yield host
+
+
+def matrix(name: str, n: int, seed: int) -> np.ndarray:
+    """Some elements of an algebra, many of them 0."""
+    S, random = sr.catalogue[name], np.random.default_rng(seed)
+    if name in ("plus_times", "log"):
+        A = random.random((n, n)) / (2 * n)
+        A = np.log(A) if name == "log" else A
+    elif name in ("counting", "shortest_count"):
+        samples = S.array([(1.0, 1), (2.0, 1)]) if name == "shortest_count" else np.array([1, 2])
+        A = samples[random.integers(0, 2, (n, n))]
+        if name == "counting":
+            A[np.tri(n, dtype=bool)] = 0
+    else:
+        samples = S.samples()
+        samples = samples[S.over(samples.dtype).contains(samples)]
+        samples = samples[samples >= 0] if name == "min_plus" else samples
+        A = samples[random.integers(0, len(samples), (n, n))]
+    A = np.array(A)
+    A[random.random((n, n)) < 0.4] = S.zero_in(A.dtype)
+    return A
+
+
+@pytest.mark.parametrize("name", [k for k in KINDS if k != "boolean"])
+@given(n=st.integers(1, 20), count=st.integers(1, GPUS), seed=st.integers(0, 99))
+@settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_the_answer_is_that_of_one_processor(
+    name: str, gpus: FakedHost, n: int, count: int, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With block rows of four rows, and zeros beyond the matrix."""
+    monkeypatch.setattr(several_gpus, "ALIGN", 4)
+    S, A = sr.catalogue[name], matrix(name, n, seed)
+    kept = A.copy()
+    found = sr.closure(A, S, devices=count, tile=4)
+    assert np.array_equal(A, kept)
+    expected = sr.closure(A, S, device="cpu")
+    same = np.array_equal(found, expected) if name not in ("plus_times", "log", "viterbi") else (
+        np.allclose(found, expected, rtol=1e-9))
+    assert same, f"A = np.array({A.tolist()}, {A.dtype!s}); devices={count}"
+
+
+def test_names_stay(gpus: FakedHost) -> None:
+    M = sr.adjacency([("Ayr", "Dale", 3), ("Dale", "Esk", 4)], sr.min_plus)
+    C = sr.closure(M, devices=2)
+    assert C.names == M.names and C["Ayr", "Esk"] == 7
+
+
+def test_a_negative_cycle_is_told_by_name(gpus: FakedHost) -> None:
+    M = sr.adjacency([("a", "b", 1.0), ("b", "c", -3.0), ("c", "a", 1.0)], sr.min_plus)
+    with pytest.raises(sr.NoClosureError, match="improving") as refused:
+        sr.closure(M, devices=2)
+    assert refused.value.cycle is not None and sorted(refused.value.cycle[1:]) == ["a", "b", "c"]
+    assert refused.value.weight == -1
+
+
+def test_a_star_that_is_missing_is_told(gpus: FakedHost) -> None:
+    gpus.answers = True
+    with pytest.raises(sr.NoClosureError, match="vertex 1"):
+        sr.closure(np.array([[0.0, 0.0], [0.0, 1.0]]), sr.plus_times, devices=2)
+
+
+def test_what_is_no_element_is_refused_with_its_place(gpus: FakedHost) -> None:
+    A = np.full((300, 300), 2.0)
+    A[290, 7] = np.nan
+    with pytest.raises(sr.SemiringError, match=r"A\[256:\]\[34, 7\] is NaN"):
+        sr.closure(A, sr.min_plus, devices=2)
+
+
+def test_the_plan_says_how_many_and_what_each_holds(gpus: FakedHost) -> None:
+    plan = sr.plan(np.zeros((5000, 5000), np.float32), sr.min_plus, devices=[1, 3])
+    assert plan.method == "blocked" and plan.device == "2 GPUs: 1, 3" and plan.tile == 512
+    assert plan.memory == 4 * 5000**2 + 2 * 4 * 5000 * 512
+    small = sr.plan(np.zeros((300, 300), np.float32), sr.min_plus, devices=4)
+    assert small.tile == 128
+
+
+@pytest.mark.parametrize(("given_devices", "said"), [
+    (5, "has 4 GPUs"), ([0, 4], "none with the number 4"), ([1, 1], "twice"), (0, "how many"), (True, "how many"),
+    ([], "how many"), ("two", "how many"), (2.0, "how many"), ([-1], "how many"),
+])
+def test_gpus_that_are_not_there(given_devices: Any, said: str, gpus: FakedHost) -> None:
+    with pytest.raises(sr.SemiringError, match=said):
+        sr.closure(np.ones((3, 3)), sr.min_plus, devices=given_devices)
+
+
+@pytest.mark.parametrize("options", [
+    {"device": "cpu"}, {"reflexive": False}, {"overwrite": True}, {"max_edges": 2}, {"method": "squaring"},
+    {"on_divergence": "mask"}, {"out": "c.npy"}, {"tol": 0.1},
+])
+def test_what_does_not_go_together_is_refused(
+    options: dict[str, Any], gpus: FakedHost, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(sr.SemiringError, match=r"leave out|goes by blocks"):
+        sr.closure(np.ones((3, 3)), sr.min_plus, devices=2, **options)
+
+
+def test_without_a_gpu_it_says_so() -> None:
+    if devices.gpu_name() is None:
+        with pytest.raises(sr.SemiringError, match="no GPU was found"):
+            sr.closure(np.ones((3, 3)), sr.min_plus, devices=2)
+
+
+def test_objects_stay_on_the_host(gpus: FakedHost) -> None:
+    with pytest.raises(sr.SemiringError, match="CPU only"):
+        sr.closure(np.array([[1, 2], [3, 4]], object), sr.min_plus, devices=2)
+
+
+@pytest.fixture
+def each_by_itself(gpus: FakedHost, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is given to one GPU is closed by the processor."""
+    def closed(task: Task) -> Any:
+        return compute(Task("closure", task.S, task.given, dataclasses.replace(task.options, device="cpu")))
+
+    monkeypatch.setattr(several_gpus, "compute", closed)
+    monkeypatch.setattr("semiring.solvers.task.place", lambda operands, *_: list(operands))
+
+
+@pytest.mark.parametrize("shape", [(1,), (5,), (2, 3), (7, 1)])
+def test_the_matrices_of_a_stack_are_dealt_out(shape: tuple[int, ...], each_by_itself: None) -> None:
+    A = np.random.default_rng(0).integers(1, 9, (*shape, 6, 6)).astype(float)
+    found = sr.closure(A, sr.min_plus, devices=4)
+    assert np.array_equal(found, sr.closure(A, sr.min_plus, device="cpu"))
+
+
+def test_a_stack_of_which_some_have_no_closure(each_by_itself: None) -> None:
+    A = np.ones((2, 3, 2, 2))
+    A[1, 0, 0, 0] = -1
+    found = sr.closure(A, sr.min_plus, devices=3, on_divergence="mask")
+    assert found.exists.tolist() == [[True, True, True], [False, True, True]]
+    assert np.isinf(found.values[1, 0]).all()
+    with pytest.raises(sr.NoClosureError, match="stack") as refused:
+        sr.closure(A, sr.min_plus, devices=3)
+    assert refused.value.index == (1, 0) and refused.value.cycle == [0, 0]
+
+
+def test_an_empty_matrix_is_closed(gpus: FakedHost) -> None:
+    assert sr.closure(np.ones((0, 0)), sr.min_plus, devices=2).shape == (0, 0)
