@@ -1,0 +1,79 @@
+"""Closures on several GPUs of one host, against one of them.
+
+    python docs/benchmarks/gpus.py --sizes 16384 32768      print a table
+
+Distances in single precision, random edges, no absent one. "Resident" has A and the answer on the first GPU, so that
+the rows travel from there and back; "host" has both in the host's memory, and so has the one GPU it is compared with.
+The answers are compared with those of one GPU bit for bit. Each number is the best of three.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import semiring as sr
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[16_384, 32_768])
+    parser.add_argument("--bits", type=int, nargs="*", default=[131_072], help="orders of packed matrices")
+    parser.add_argument("--tiles", type=int, nargs="*", default=[], help="rows of a block row, besides the chosen ones")
+    asked = parser.parse_args()
+    import cupy
+
+    count = cupy.cuda.runtime.getDeviceCount()
+    some = [g for g in (1, 2, 4, 8) if g <= count]
+    for n in asked.sizes:
+        A = cupy.random.RandomState(n).random_sample((n, n), dtype=np.float32)
+        for where, given in (("resident", A), ("host", A.get())):
+            device = None if where == "resident" else "gpu"
+            one, expected = best(lambda given=given, device=device: sr.closure(given, sr.min_plus, device=device))
+            print(f"{n:>8} {where:<9} one GPU {one:8.3f} s  {n**3 / one / 1e12:6.1f} T", flush=True)
+            for g in some:
+                for tile in (None, *asked.tiles):
+                    took, found = best(
+                        lambda given=given, g=g, tile=tile: sr.closure(given, sr.min_plus, devices=g, tile=tile)
+                    )
+                    same = "same bits" if bool((found == expected).all()) else "OTHER BITS"
+                    print(f"{n:>8} {where:<9} {g} GPUs   {took:8.3f} s  {n**3 / took / 1e12:6.1f} T  {one / took:5.2f}×"
+                          f"  {f'tile {tile}' if tile else ''} {same}", flush=True)
+            del expected
+    for n in asked.bits:
+        bits = sparse_bits(n)
+        one, closed = best(lambda bits=bits: sr.closure(bits, sr.boolean, device="gpu"), 1)
+        print(f"{n:>8} bits      one GPU {one:8.3f} s", flush=True)
+        for g in some:
+            took, found = best(lambda bits=bits, g=g: sr.closure(bits, sr.boolean, devices=g), 1)
+            print(f"{n:>8} bits      {g} GPUs   {took:8.3f} s  {one / took:5.2f}×  "
+                  f"{'same bits' if found == closed else 'OTHER BITS'}", flush=True)
+
+
+def sparse_bits(n: int) -> Any:
+    """A random digraph of out-degree 1, packed."""
+    heads = np.random.default_rng(n).integers(0, n, n)
+    return sr.PackedMatrix.from_edges(np.arange(n), heads, (n, n))
+
+
+def best(work: Callable[[], Any], times: int = 3) -> tuple[float, Any]:
+    """The least of a few times after a first call, and the answer; each waits for the GPU."""
+    import cupy
+
+    answer, least = work(), np.inf
+    for _ in range(times):
+        cupy.cuda.Device().synchronize()
+        begin = time.perf_counter()
+        answer = work()
+        cupy.cuda.Device().synchronize()
+        least = min(least, time.perf_counter() - begin)
+    return least, answer
+
+
+if __name__ == "__main__":
+    main()
