@@ -16,6 +16,7 @@ from typing import Protocol
 
 from semiring.kernels.interface import AnyBlock, Kernel
 
+from .blocks import close
 from .r_kleene import close_by_halves
 
 
@@ -54,7 +55,10 @@ def scale_row(R: AnyBlock, k: slice, kernel: Kernel[AnyBlock]) -> None:
     UndefinedStar
     """
     D = R[:, k]
-    close_by_halves(D, kernel, kernel.tile, k.start)
+    if kernel.closes_whole(D.shape[0]):
+        close(D, kernel, k.start)
+    else:
+        close_by_halves(D, kernel, kernel.tile, k.start)
     for columns in _beside(k, R.shape[1]):
         kernel.left(D, R[:, columns])
 

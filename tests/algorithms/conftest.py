@@ -129,6 +129,9 @@ class Plain:
         assert not D.overlaps(C) and D.shape == (C.shape[1],) * 2
         C.write(self._product(C.read(), D.read(), None, C.shape[1]))
 
+    def closes_whole(self, n: int) -> bool:
+        return n <= self.tile
+
     def close(self, D: Block) -> int:
         """By X ← 1 ⊕ D X until nothing changes; an element of which 1 is a part has no star."""
         self._seen("close", D)
