@@ -908,6 +908,10 @@ def plan(
     argmax: bool = False,
     tol: float | None = None,
     devices: int | Sequence[int] | None = None,
+    out: Any = None,
+    memory: int | str | None = None,
+    checkpoint: float | None = None,
+    resume: bool = False,
 ) -> Plan:
     """What a verb would do with the same arguments, without doing it: the plan that it would run.
 
@@ -931,6 +935,10 @@ def plan(
         As for the verb.
     on_divergence, argmax, tol, devices : optional
         As for the verb.
+    out, memory, checkpoint, resume : optional
+        As for `closure`: the plan tells what is moved and what the disk needs, how many commits there will be, how long
+        it will take, and what bounds that. Nothing is written but a few MiB that measure the disk, and those only when
+        the plan is printed; a matrix in a file is read once.
 
     Returns
     -------
@@ -962,6 +970,9 @@ def plan(
         "devices": devices,
     }
     refuse_what_has_no_meaning(verb, given_options, B, sources, k, targets)
+    given_options["storing"] = storing(out, memory, checkpoint, resume)
+    if given_options["storing"] is not None and verb != "closure":
+        raise SemiringError(f"{verb} has no option 'out'; closure has one")
     arguments = {
         "matmul": (None,), "rows": (sources, targets, None), "path": sources, "paths": (sources, None, None),
         "nearest": (sources,), "power": (k,),

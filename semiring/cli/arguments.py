@@ -65,8 +65,8 @@ def parser() -> Parser:
     p.add_argument("--packed", action="store_true",
                    help="a bit for each pair, for --algebra boolean: 262,144 vertices take 8 GiB")
     p.add_argument("--memory", metavar="SIZE",
-                   help="of a dense matrix in a .npy file or a zarr array: close it tile by tile within so much, such "
-                   "as 8G, into -o OUT.npy or OUT.zarr")
+                   help="of a matrix in a .npy file or a zarr array, or of a graph: close it tile by tile within so "
+                   "much, such as 8G, into -o OUT.npy or OUT.zarr")
     p.add_argument("--checkpoint", type=float, metavar="SECONDS",
                    help="between commits, from which it goes on after a power cut")
     p.add_argument("--resume", action="store_true", help="go on from the last commit, where there is one")

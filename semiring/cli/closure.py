@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from semiring.files.writers import save_array
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import count_text, infinities, shown
 from semiring.graphs.texts import element_text as one_text
+from semiring.scale.stores import ENDINGS
 
 from .inputs import (
     NAMED,
@@ -91,8 +93,15 @@ def _to_file(arguments: argparse.Namespace) -> int:
     if arguments.output is None:
         raise SemiringError("--memory, --checkpoint and --resume are of closures that go to a file: give -o OUT.npy or "
                             "-o OUT.zarr")
+    for option in ("source", "target", "path", "limit", "not_reflexive", "plot", "positions"):
+        if vars(arguments)[option]:
+            named = {"source": "from", "target": "to", "not_reflexive": "not-reflexive"}.get(option, option)
+            raise SemiringError(f"--memory, --checkpoint and --resume are of the whole closure: leave out --{named}")
     S = algebra_of(arguments.algebra)
-    closure(arguments.file, S, method=arguments.method, out=arguments.output, memory=arguments.memory,
+    # A matrix is read a tile at a time; of a graph the edges are in memory, and tiles are filled with them.
+    dense = arguments.file.suffix in ENDINGS and arguments.file != STDIN
+    A: Any = arguments.file if dense and arguments.format is None else given_of(arguments).A
+    closure(A, S, method=arguments.method, out=arguments.output, memory=arguments.memory,
             checkpoint=arguments.checkpoint, resume=arguments.resume, progress=progress_of(arguments, "closure"))
     return 0
 

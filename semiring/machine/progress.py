@@ -11,8 +11,50 @@ from typing import Any
 PATIENCE = 1.0  # seconds of work before a bar appears
 
 
+class Pace:
+    """How fast work goes on, and how long it will, from the first report on: what was done before does not count.
+
+    Parameters
+    ----------
+    work : float
+        Multiply-adds in all.
+
+    Examples
+    --------
+    >>> pace = Pace(8e9)
+    >>> pace.told(0.5), pace.told(0.5)
+    ('', '')
+    """
+
+    def __init__(self, work: float):
+        self._work, self._began = work, (0.0, 0.0)
+
+    def told(self, fraction: float) -> str:
+        """The rate and the time left, in words; nothing as long as they are not known."""
+        now = time.monotonic()
+        if not self._began[0]:
+            self._began = now, fraction
+        seconds, part = now - self._began[0], fraction - self._began[1]
+        if not self._work or seconds <= 0 or part <= 0:
+            return ""
+        return f"{_count(self._work * part / seconds)} multiply-adds/s, {_span((1 - fraction) * seconds / part)} left"
+
+
+def _count(number: float) -> str:
+    for size, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M")):
+        if number >= size:
+            return f"{number / size:.3g} {letter}"
+    return f"{number:.0f}"
+
+
+def _span(seconds: float) -> str:
+    minutes, whole = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{whole:02}" if hours else f"{minutes}:{whole:02}"
+
+
 @contextmanager
-def bar(description: str) -> Iterator[Callable[[float], None]]:
+def bar(description: str, work: float = 0.0) -> Iterator[Callable[[float], None]]:
     """Show how far work has come, on stderr.
 
     Nothing is shown when stderr is not a terminal, nor before the work has lasted a second. The bar is wiped when the
@@ -22,6 +64,8 @@ def bar(description: str) -> Iterator[Callable[[float], None]]:
     ----------
     description : str
         What is being done, in a few words.
+    work : float
+        Multiply-adds in all, where they are known: the bar tells how many are done a second.
 
     Yields
     ------
@@ -43,7 +87,7 @@ def bar(description: str) -> Iterator[Callable[[float], None]]:
         def report(fraction: float) -> None:
             nonlocal shown
             if shown is None and time.monotonic() - start >= PATIENCE:
-                shown = stack.enter_context(_rich_bar(description))
+                shown = stack.enter_context(_rich_bar(description, work))
             if shown is not None:
                 shown(fraction)
 
@@ -51,14 +95,16 @@ def bar(description: str) -> Iterator[Callable[[float], None]]:
 
 
 @contextmanager
-def _rich_bar(description: str) -> Iterator[Callable[[float], None]]:
+def _rich_bar(description: str, work: float) -> Iterator[Callable[[float], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    left = TextColumn("{task.fields[pace]}") if work else TimeRemainingColumn()
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), left)
+    pace = Pace(work)
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(description, total=1.0)
-        yield lambda fraction: progress.update(task, completed=fraction)
+        task = progress.add_task(description, total=1.0, pace="")
+        yield lambda fraction: progress.update(task, completed=fraction, pace=pace.told(fraction))
 
 
 class Lines:
@@ -69,6 +115,11 @@ class Lines:
     description : str
         What is being done, in a few words.
 
+    Attributes
+    ----------
+    work : float
+        Multiply-adds in all, where they are known: each line tells how many are done a second.
+
     Examples
     --------
     >>> report = Lines("closing")
@@ -76,10 +127,14 @@ class Lines:
     """
 
     def __init__(self, description: str):
-        self._description, self._told = description, 0
+        self._description, self._told, self.work = description, 0, 0.0
+        self._pace: Pace | None = None
 
     def __call__(self, fraction: float) -> None:
-        tenth = int(10 * fraction + 1e-9)
+        if self._pace is None:
+            self._pace = Pace(self.work)
+        pace, tenth = self._pace.told(fraction), int(10 * fraction + 1e-9)
         if tenth > self._told:
             self._told = tenth
-            print(f"semiring: {self._description}: {10 * tenth} %", file=sys.stderr, flush=True)
+            pace = f", {pace}" if pace else ""
+            print(f"semiring: {self._description}: {10 * tenth} %{pace}", file=sys.stderr, flush=True)

@@ -41,7 +41,7 @@ def known(S: Semiring, dtype: np.dtype) -> Known:
     return Known(A.zero.item(), (A.zero if A.one is None else A.one).item(), *limits, everything)
 
 
-def examine(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, Any]]) -> Facts:
+def examine(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, Any]], first: int = 0) -> Facts:
     """Refuse what is not an element, with its position, and gather facts about the rest in the same pass.
 
     Parameters
@@ -50,12 +50,14 @@ def examine(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, Any]]) -> 
     dtype : dtype
     arrays : sequence of (name, array)
         The name is for messages. All on the host, or all on a GPU.
+    first : int
+        Number of their first row in the matrix of which they are a part.
     """
     if not isinstance(arrays[0][1], np.ndarray):
         return _examine_on_gpu(S, dtype, arrays)
     if dtype.names or dtype.kind in "Oc":
         for what, array in arrays:
-            _refuse_outside(S, what, array)
+            _refuse_outside(S, what, array, first)
         return Facts()
     if dtype.kind == "b":
         return Facts(two_valued=True)
@@ -65,9 +67,10 @@ def examine(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, Any]]) -> 
     for what, array in arrays:
         found = scan(array if array.ndim in (2, 3) else _matrices(array))
         if found.nan is not None:
-            at = tuple(np.argwhere(np.isnan(array))[0].tolist())
-            _refuse(what, "NaN", at, "NaN is not an element of any algebra; mark an absent edge with the algebra's "
-                    f"zero, {show(S.zero_in(dtype))}")
+            at = np.argwhere(np.isnan(array))[0]
+            at[:1] += first
+            _refuse(what, "NaN", tuple(at.tolist()), "NaN is not an element of any algebra; mark an absent edge with "
+                    f"the algebra's zero, {show(S.zero_in(dtype))}")
         low, high = low or found.bottom, high or found.top
         if found.minimum is not None:
             largest = max(largest, abs(found.minimum), abs(found.maximum))
@@ -77,7 +80,7 @@ def examine(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, Any]]) -> 
         facts = replace(facts, multiple=_common_multiple([array for _, array in arrays]))
     if not about.everything and not two:
         for what, array in arrays:
-            _refuse_outside(S, what, array)
+            _refuse_outside(S, what, array, first)
     return facts
 
 
@@ -131,11 +134,11 @@ def stacked(array: Any) -> Any:
     return array.reshape(math.prod(array.shape[:-2]), *array.shape[-2:])
 
 
-def _refuse_outside(S: Semiring, what: str, array: np.ndarray) -> None:
+def _refuse_outside(S: Semiring, what: str, array: np.ndarray, first: int = 0) -> None:
     if array.dtype.kind == "O" and S.traced is not None:
         _refuse_strangers(S, what, array)
     A = S.over(array.dtype)
-    start = 0
+    start = first
     for part in chunks(array):
         inside = A.contains(part)
         if not inside.all():

@@ -42,10 +42,13 @@ class Traffic:
     steps : list of Step
     moved : dict of (str, str) to int
         Tiles by direction and place: ("read", "input"), ("read", "scratch"), ("write", "scratch"), ("write", "output").
+    slots : int
+        The most cells that have a copy in the scratch file at a time; commits keep older ones besides.
     """
 
     steps: list[Step] = field(default_factory=list)
     moved: dict[tuple[str, str], int] = field(default_factory=dict)
+    slots: int = 0
 
     def count(self, direction: str, moves: tuple[Move, ...]) -> None:
         """Count tiles that are really read or written."""
@@ -85,6 +88,7 @@ def traffic(made: Program, room: int) -> Traffic:
     dirty: set[int] = set()
     kept: set[int] = set()  # cells with a copy in the scratch file
     order: list[tuple[int, int]] = []
+    copies: set[int] = set()  # cells that have a slot of the scratch file, until they are done with
     result = Traffic()
     for operation in made.operations:
         needed = list(cells_of(operation))
@@ -98,6 +102,8 @@ def traffic(made: Program, room: int) -> Traffic:
                 loads.append(Move(cell, _source(operation, cell, kept, first_cells)))
             inside[cell] = when
             heapq.heappush(order, (-when, cell))
+        copies.update(move.cell for move in away if move.place == SCRATCH)
+        result.slots = max(result.slots, len(copies))
         dirty.add(operation.target)
         kept.discard(operation.target)
         for cell in needed:
@@ -105,6 +111,7 @@ def traffic(made: Program, room: int) -> Traffic:
                 del inside[cell]
                 after.append(Move(cell, OUTPUT if cell in final else NOWHERE))
                 dirty.discard(cell)
+                copies.discard(cell)
         step = Step(tuple(away), tuple(loads), tuple(after))
         result.steps.append(step)
         result.count("read", step.loads)

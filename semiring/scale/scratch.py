@@ -16,6 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from semiring.errors import SemiringError
+from semiring.graphs.texts import shown
+
+from .files import BINARY, read_at, sync, sync_folder, write_at
+
 MANIFEST, SLOTS = "manifest.json", "slots.bin"
 
 
@@ -32,7 +37,7 @@ class Scratch:
     """
 
     def __init__(self, folder: Path, size: int, slots: Mapping[int, int] | None = None):
-        flags = os.O_RDWR | os.O_CREAT | (0 if slots is not None else os.O_TRUNC)
+        flags = os.O_RDWR | BINARY | (0 if slots is not None else os.O_CREAT | os.O_TRUNC)
         self._file = os.open(folder / SLOTS, flags, 0o600)
         self._folder, self._size, self._lock = folder, size, threading.Lock()
         self._slots = dict(slots or {})
@@ -48,21 +53,17 @@ class Scratch:
                 slot = self._free.pop() if self._free else self._top
                 self._top = max(self._top, slot + 1)
                 self._slots[cell] = slot
-        view, at = elements.reshape(-1).view(np.uint8).data, slot * self._size
-        while view:
-            done = os.pwrite(self._file, view, at)
-            view, at = view[done:], at + done
+        write_at(self._file, elements, slot * self._size)
 
     def read(self, cell: int, out: np.ndarray) -> None:
         """Bring a cell back."""
         with self._lock:
             slot = self._slots[cell]
-        view, at = out.reshape(-1).view(np.uint8).data, slot * self._size
-        while view:
-            done = os.preadv(self._file, [view], at)
-            if not done:
-                raise OSError(f"{self._folder / SLOTS} is shorter than it was written")
-            view, at = view[done:], at + done
+        try:
+            read_at(self._file, out, slot * self._size)
+        except EOFError:
+            raise SemiringError(f"{shown(self._folder / SLOTS)} is shorter than it was written: something else has cut "
+                                f"it. Remove the folder {shown(self._folder)}, and begin anew") from None
 
     def drop(self, cell: int) -> None:
         """Forget a cell; its slot is free again, unless the last commit refers to it."""
@@ -73,7 +74,7 @@ class Scratch:
 
     def commit(self, about: Mapping[str, Any]) -> None:
         """Make all that was put away, and what there is to say about it, what a restart finds."""
-        os.fdatasync(self._file)
+        sync(self._file)
         with self._lock:
             slots = dict(self._slots)
         write_manifest(self._folder, {**about, "slots": {str(cell): slot for cell, slot in slots.items()}})
@@ -94,18 +95,25 @@ def write_manifest(folder: Path, about: Mapping[str, Any]) -> None:
         file.flush()
         os.fsync(file.fileno())
     os.replace(draft, folder / MANIFEST)
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    sync_folder(folder)
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:
-    """What the last commit says; None where there is none."""
+    """What the last commit says; None where there is none.
+
+    Raises
+    ------
+    SemiringError
+        When it is damaged.
+    """
     try:
         text = (folder / MANIFEST).read_text(encoding="utf-8")
     except FileNotFoundError:
         return None
-    found: dict[str, Any] = json.loads(text)
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise SemiringError(f"{shown(folder / MANIFEST)} is damaged: remove the folder, and begin anew")
     return found

@@ -5,42 +5,58 @@ An input is never written to. An output grows under another name, and takes its 
 
 from __future__ import annotations
 
+import hashlib
 import os
-import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
+from weakref import finalize
 
 import numpy as np
 
 from semiring.errors import SemiringError
 from semiring.graphs.texts import shown
+from semiring.kernels.blocks.rows import Rows
 
+from .files import BINARY, read_at, reserve, sync, sync_file, sync_folder, write_at
 from .program import Program, Tile
 
 ENDINGS = (".npy", ".zarr")  # of outputs
+SLAB = 64 << 20  # bytes that are read at once where a whole matrix is looked at
+FORMED = ("zarr.json", ".zarray")  # what a folder holds that is a zarr array
 
 
 class Source(Protocol):
     """A matrix that is read a tile at a time, by several threads."""
 
-    shape: tuple[int, ...]
-    dtype: np.dtype
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows and columns."""
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Of the elements."""
+
+    @property
+    def path(self) -> Path | None:
+        """Of the file that it is, if it is one."""
 
     def read(self, rows: slice, columns: slice, out: np.ndarray) -> None:
-        """Write a block of it into an array."""
+        """Write a block of it into an array of its dtype, whose elements lie side by side."""
 
     def identity(self) -> dict[str, Any]:
         """What tells it from others, also after a restart."""
 
 
 class ArraySource:
-    """Anything with two axes that is cut like an array: NumPy's own and memory maps, zarr arrays, HDF5 datasets.
+    """Anything with two axes that is cut like an array: NumPy's own, zarr arrays, HDF5 datasets.
 
     Parameters
     ----------
     array : array_like of two axes
     path : Path, optional
-        Of the file that it is, whose size and time of change tell it from others.
+        Of the file or folder that it is, whose sizes and times of change tell it from others; what has none is told by
+        its elements.
     """
 
     def __init__(self, array: Any, path: Path | None = None):
@@ -52,13 +68,105 @@ class ArraySource:
         out[...] = self.array[rows, columns]
 
     def identity(self) -> dict[str, Any]:
-        """Shape and dtype; of a file also its path, its size and when it was changed."""
+        """Shape and dtype; of a file also its path, its size and when it was changed, else a digest."""
         known = {"shape": list(self.shape), "dtype": self.dtype.str}
         if self.path is None:
-            return known
-        path = self.path / "zarr.json" if self.path.is_dir() else self.path
-        status = path.stat()
-        return known | {"path": str(self.path.resolve()), "size": status.st_size, "changed": status.st_mtime_ns}
+            return known | {"digest": self._digest()}
+        files = [p for p in self.path.rglob("*") if p.is_file()] if self.path.is_dir() else [self.path]
+        found = [file.stat() for file in files]
+        return known | {"path": str(self.path.resolve()), "size": sum(status.st_size for status in found),
+                        "changed": max(status.st_mtime_ns for status in found)}
+
+    def _digest(self) -> str:
+        digest = hashlib.sha256()
+        for rows in slabs(self):
+            digest.update(np.ascontiguousarray(self.array[rows, :]).view(np.uint8).data)
+        return digest.hexdigest()
+
+
+class FileSource(ArraySource):
+    """The matrix in a .npy file: tiles are read from the file itself, since a map of it would stay in memory.
+
+    Parameters
+    ----------
+    array : memmap
+    path : Path
+    """
+
+    def __init__(self, array: np.memmap, path: Path):
+        super().__init__(array, path)
+        self._file = os.open(path, os.O_RDONLY | BINARY)
+        finalize(self, os.close, self._file)
+        self._at, self._by_columns = array.offset, array.flags.f_contiguous and not array.flags.c_contiguous
+
+    def read(self, rows: slice, columns: slice, out: np.ndarray) -> None:
+        """Write a block of it into an array."""
+        if self._by_columns:
+            turned = np.empty(out.shape[::-1], self.dtype)
+            self._read(columns, rows, turned, self.shape[0])
+            out[...] = turned.T
+        else:
+            self._read(rows, columns, out, self.shape[1])
+
+    def _read(self, lines: slice, part: slice, out: np.ndarray, length: int) -> None:
+        for part_of_out, at in _places(lines, part, out, length):
+            try:
+                read_at(self._file, part_of_out, self._at + at * self.dtype.itemsize)
+            except EOFError:
+                raise SemiringError(f"{shown(self.path)} is shorter than its header says") from None
+
+
+class RowsSource:
+    """A sparse matrix, of which a tile is filled as it is read: its elements and the zeros between them.
+
+    Parameters
+    ----------
+    rows : Rows
+        Columns ascend in every row.
+    zero : element
+        What is not stored.
+    """
+
+    path = None
+
+    def __init__(self, rows: Rows, zero: Any):
+        self._rows, self._zero = rows, zero
+        self.shape, self.dtype = (len(rows.offsets) - 1, rows.width), rows.values.dtype
+
+    def read(self, rows: slice, columns: slice, out: np.ndarray) -> None:
+        """Write a block of it into an array."""
+        out[...] = self._zero
+        offsets = self._rows.offsets[rows.start : rows.stop + 1]
+        here = self._rows.columns[offsets[0] : offsets[-1]]
+        inside = np.flatnonzero((here >= columns.start) & (here < columns.stop))
+        lines = np.searchsorted(offsets, inside + offsets[0], side="right") - 1
+        out[lines, here[inside] - columns.start] = self._rows.values[offsets[0] : offsets[-1]][inside]
+
+    def identity(self) -> dict[str, Any]:
+        """Shape and dtype, and a digest of places and elements."""
+        digest = hashlib.sha256()
+        for part in (self._rows.offsets, self._rows.columns, self._rows.values):
+            digest.update(np.ascontiguousarray(part).view(np.uint8).data)
+        return {"shape": list(self.shape), "dtype": self.dtype.str, "digest": digest.hexdigest()}
+
+
+def slabs(source: ArraySource) -> Iterator[slice]:
+    """Runs of rows that together are a matrix, along the chunks in which it is stored."""
+    n, width = source.shape
+    rows = max(1, SLAB // max(width * source.dtype.itemsize, 1))
+    chunks = getattr(source.array, "chunks", None)
+    if chunks:
+        rows = max(rows // chunks[0], 1) * chunks[0]
+    return (slice(start, min(start + rows, n)) for start in range(0, n, rows))
+
+
+def _places(lines: slice, part: slice, out: np.ndarray, length: int) -> Iterator[tuple[np.ndarray, int]]:
+    """The parts of a block that lie side by side in a file of lines, and where; all of it where lines are whole."""
+    if part.stop - part.start == length:
+        yield out, lines.start * length
+    else:
+        yield from ((row, line * length + part.start) for row, line in zip(out, range(lines.start, lines.stop),
+                                                                           strict=True))
 
 
 def opened(path: Path) -> ArraySource:
@@ -70,15 +178,20 @@ def opened(path: Path) -> ArraySource:
         When it holds no matrix, or is of another kind.
     """
     if path.suffix == ".zarr" or path.is_dir():
-        array = _zarr().open_array(path, mode="r")
-    elif path.suffix == ".npy":
-        try:
-            array = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (ValueError, EOFError) as error:
-            raise SemiringError(f"{shown(path)}: {error}") from None
-    else:
+        return ArraySource(_zarr().open_array(path, mode="r"), path)
+    if path.suffix != ".npy":
         raise SemiringError(f"{shown(path)}: a matrix is read in parts from a .npy file or a zarr array")
-    return ArraySource(array, path)
+    with open(path, "rb") as file:
+        if file.read(6) != b"\x93NUMPY":
+            raise SemiringError(f"{shown(path)} is not a .npy file, which begins with the word NUMPY")
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        why = str(error)
+        if "Python objects" in why:
+            why = "its elements are Python objects, which are not read from files: save numbers, or pass the array"
+        raise SemiringError(f"{shown(path)}: {why}") from None
+    return FileSource(array, path) if array.ndim == 2 else ArraySource(array, path)
 
 
 def draft(path: Path, folder: Path) -> Path:
@@ -91,7 +204,7 @@ def draft(path: Path, folder: Path) -> Path:
 
 
 class Output:
-    """The closure, written a tile at a time beside its place; `finish` puts it there.
+    """A matrix, written a tile at a time beside its place; `finish` puts it there.
 
     Parameters
     ----------
@@ -107,72 +220,90 @@ class Output:
     Raises
     ------
     SemiringError
-        When the path has another ending.
+        When zarr is missing.
+    OSError
+        When the disk has no room for it.
     """
 
     def __init__(self, path: Path, folder: Path, made: Program, dtype: np.dtype, again: bool):
         self.path, self._draft, self._made = path, draft(path, folder), made
-        shape = made.n, made.n
+        shape, self._dtype = (made.n, made.n), dtype
+        self._file = -1
         if path.suffix == ".npy":
-            self._array: Any = np.lib.format.open_memmap(
-                self._draft, mode="r+" if again else "w+", dtype=dtype, shape=shape)
-        elif path.suffix == ".zarr":
+            mode = "r+" if again else "w+"
+            self._at = np.lib.format.open_memmap(self._draft, mode, None if again else dtype, shape).offset
+            self._file = os.open(self._draft, os.O_RDWR | BINARY)
+            reserve(self._file, self._at + made.n**2 * dtype.itemsize)
+        else:
             zarr = _zarr()
             self._array = zarr.open_array(self._draft, mode="r+") if again else zarr.create_array(
-                self._draft, shape=shape, dtype=dtype, chunks=(made.side, made.side), compressors=None)
-        else:
-            raise SemiringError(f"{shown(path)}: a closure is written as {' or '.join(ENDINGS)}")
+                self._draft, shape=shape, dtype=dtype, chunks=(max(made.side, 1), max(made.side, 1)), compressors=None)
 
     def write(self, tile: Tile, elements: np.ndarray) -> None:
         """Write one tile."""
-        rows, columns = block(self._made, tile)
-        self._array[rows, columns] = elements
+        self.write_block(*block(self._made, tile), elements)
+
+    def write_block(self, rows: slice, columns: slice, elements: np.ndarray) -> None:
+        """Write some rows and columns."""
+        if self._file < 0:
+            self._array[rows, columns] = elements
+            return
+        for part, at in _places(rows, columns, np.ascontiguousarray(elements), self._made.n):
+            write_at(self._file, part, self._at + at * self._dtype.itemsize)
+
+    def read_block(self, rows: slice, columns: slice) -> np.ndarray:
+        """Read some rows and columns."""
+        if self._file < 0:
+            return np.asarray(self._array[rows, columns])
+        out = np.empty((rows.stop - rows.start, columns.stop - columns.start), self._dtype)
+        for part, at in _places(rows, columns, out, self._made.n):
+            read_at(self._file, part, self._at + at * self._dtype.itemsize)
+        return out
 
     def write_diagonal(self, places: np.ndarray, value: Any) -> None:
         """Write one element at places of the diagonal."""
+        one = np.full((1, 1), value, self._dtype)
         for v in places.tolist():
-            self._array[v, v] = value
+            self.write_block(slice(v, v + 1), slice(v, v + 1), one)
 
     def diagonal(self) -> np.ndarray:
         """The elements on it."""
-        found = np.empty(self._made.n, self._array.dtype)
+        found = np.empty(self._made.n, self._dtype)
         for k in range(self._made.count):
             rows, columns = block(self._made, (k, k))
-            found[rows] = np.asarray(self._array[rows, columns]).diagonal()
+            found[rows] = self.read_block(rows, columns).diagonal()
         return found
 
     def sync(self) -> None:
         """Return when what was written would survive a power cut."""
-        if self.path.suffix == ".npy":
-            self._array.flush()
+        if self._file >= 0:
+            sync(self._file)
         else:
             for folder, _, files in os.walk(self._draft):
                 for name in files:
-                    _sync(Path(folder) / name)
-                _sync(Path(folder))
+                    sync_file(Path(folder) / name)
+                sync_folder(Path(folder))
+
+    def close(self) -> None:
+        """Close the file; whatever was written stays."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
 
     def finish(self) -> None:
-        """Put the whole closure in its place."""
+        """Put the whole matrix in its place; an older one makes room for it, and is gone afterwards."""
         self.sync()
-        self._array = None
+        self.close()
         if self.path.is_dir():
-            shutil.rmtree(self.path)
+            os.replace(self.path, self._draft.with_name("older"))
         os.replace(self._draft, self.path)
-        _sync(self.path.absolute().parent)
+        sync_folder(self.path.absolute().parent)
 
 
 def block(made: Program, tile: Tile) -> tuple[slice, slice]:
     """Where a tile lies in the matrix."""
     rows, columns = (slice(k * made.side, min((k + 1) * made.side, made.n)) for k in tile)
     return rows, columns
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _zarr() -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 from semiring.errors import SemiringError
 from semiring.graphs.texts import quoted, shown
 
-from .stores import ENDINGS
+from .stores import ENDINGS, FORMED
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
@@ -63,6 +64,13 @@ def storing(out: Any, memory: Any, checkpoint: Any, resume: Any) -> Storing | No
         raise SemiringError(f"out={shown(path)}: a closure is written as {' or '.join(ENDINGS)}")
     if not path.absolute().parent.is_dir():
         raise SemiringError(f"out={shown(path)}: there is no folder {shown(path.parent)}")
+    if path.suffix == ".npy" and path.is_dir():
+        raise SemiringError(f"out={shown(path)} is a folder, and the closure would be a file: give another name")
+    if path.suffix == ".zarr" and path.exists() and not any((path / name).is_file() for name in FORMED):
+        raise SemiringError(f"out={shown(path)} is there and holds something other than a zarr array: "
+                            "give another name")
+    if not os.access(path.absolute().parent, os.W_OK):
+        raise SemiringError(f"out={shown(path)}: nothing may be written to the folder {shown(path.absolute().parent)}")
     number = isinstance(checkpoint, (int, float)) and not isinstance(checkpoint, bool)
     if checkpoint is not None and not (number and 0 < checkpoint < np.inf):
         raise SemiringError(f"checkpoint is a number of seconds, more than 0, and is {quoted(checkpoint)}")

@@ -19,7 +19,7 @@ from semiring.kernels.facts import Facts
 from semiring.kernels.interface import Report
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.general import general
-from semiring.machine.progress import bar
+from semiring.machine.progress import Lines, bar
 from semiring.operands.align import aligned, by_label
 from semiring.operands.convert import as_dense, on_device, on_host
 from semiring.operands.dense import Dense
@@ -52,8 +52,12 @@ def is_finite(array: Any) -> bool:
     return bool(cupy.isfinite(array).all())
 
 
-def refuse_overflow(low: Lowering, result: Any, place: Callable[[int], tuple[int, ...]] | None = None) -> None:
-    """No NaN comes out where none went in; `place` says where an element of a vector of entries lies.
+def refuse_overflow(
+    low: Lowering, result: Any, place: Callable[[int], tuple[int, ...]] | None = None, first: tuple[int, int] = (0, 0)
+) -> None:
+    """No NaN comes out where none went in.
+
+    `place` says where an element of a vector of entries lies, and `first` where a block of a matrix begins.
 
     Raises
     ------
@@ -79,6 +83,7 @@ def refuse_overflow(low: Lowering, result: Any, place: Callable[[int], tuple[int
             return
         at = tuple(np.argwhere(found)[0].tolist())
     at = at if place is None else place(at[0])
+    at = (at[0] + first[0], at[1] + first[1]) if any(first) else at
     raise SemiringError(
         f"{low.algebra.name}: the result has no value at [{', '.join(map(str, at))}]: on the way numbers leave the "
         f"range of {result.dtype}, and infinities of both signs meet. Convert the data to a wider dtype, or scale them"
@@ -186,13 +191,18 @@ def _overflows(A: Operand, right: Dense, low: Lowering) -> bool:
 
 
 @contextmanager
-def told(progress: bool | Report, what: str) -> Iterator[Report]:
-    """What is to be told the part that is done: a bar, the caller's function, or nobody; in the end all is done."""
+def told(progress: bool | Report, what: str, work: float = 0.0) -> Iterator[Report]:
+    """What is to be told the part that is done: a bar, the caller's function, or nobody; in the end all is done.
+
+    Of work that is known, a number of multiply-adds, bars and lines tell the rate and the time left.
+    """
     if progress is False:
         yield lambda part: None
         return
     last = 0.0
-    with bar(what) if progress is True else nullcontext(progress) as tell:
+    if isinstance(progress, Lines):
+        progress.work = work
+    with bar(what, work) if progress is True else nullcontext(progress) as tell:
 
         def report(part: float) -> None:
             nonlocal last

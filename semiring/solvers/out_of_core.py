@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from semiring import __version__
 from semiring.algorithms.blocks import UndefinedStar
-from semiring.errors import NoClosureError, SemiringError
+from semiring.errors import SemiringError
 from semiring.graphs.texts import shown
 from semiring.kernels.build import affordable, code_of
 from semiring.kernels.build import kernel as build_kernel
@@ -23,28 +24,32 @@ from semiring.kernels.facts import Facts, together
 from semiring.kernels.lowering.base import Lowering
 from semiring.machine.memory import available_bytes, in_words
 from semiring.operands.convert import as_dense
-from semiring.operands.dense import Dense, carried_by
+from semiring.operands.dense import carried_by
 from semiring.operands.examine import examine
-from semiring.operands.operand import order_of_one
+from semiring.operands.operand import Operand, order_of_one
+from semiring.operands.sparse import Sparse
 from semiring.operands.stored import Stored
 from semiring.scale.eviction import Traffic, traffic
 from semiring.scale.executor import AHEAD, Ends, Executor
-from semiring.scale.program import Program, program
-from semiring.scale.scratch import Scratch, read_manifest, write_manifest
-from semiring.scale.stores import ArraySource, Output, block, draft, opened
+from semiring.scale.files import LOCK, claimed, sync_folder
+from semiring.scale.program import Program, Tile, program
+from semiring.scale.scratch import MANIFEST, Scratch, read_manifest, write_manifest
+from semiring.scale.stores import ArraySource, Output, RowsSource, Source, block, draft, opened, slabs
 from semiring.scale.storing import Storing
 
-from .cycles import improving, is_slack, may_diverge, undefined_star
+from .cycles import may_diverge
 from .forms import refuse_overflow, told
 from .methods import SCHEDULES
-from .plan import Plan
+from .stored_cycles import settle, undefined
+from .stored_plan import StoredPlan
 from .task import Task
 
-FORMAT = 1  # of manifests
+FORMAT = 2  # of manifests
 METHODS = ("r-kleene", "blocked", "elimination")  # which are products of tiles
 TILES = 48  # that should fit in memory; with fewer more is moved
 SIDES = (2048, 1536, 1024, 768, 512, 384, 256, 192, 128, 64)  # of tiles
 LEAST = 3 + AHEAD  # tiles without which nothing goes
+FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG}
 
 
 @dataclass(frozen=True)
@@ -56,27 +61,35 @@ class Layout:
     room: int
 
 
-def offer(task: Task) -> Plan:
+def offer(task: Task) -> StoredPlan:
     """The closure into a file."""
     o, given = task.options, task.operands[0]
     storing = o.storing
     assert storing is not None
-    if given.kind == "device":
-        raise SemiringError("out= takes a matrix in a file or in the host's memory, and A is on a GPU")
-    dense = as_dense(given)
-    n = order_of_one(dense.shape)
+    if given.on_gpu or o.device == "gpu":
+        raise SemiringError("out= takes a matrix in a file or in the host's memory, and computes on the CPU: leave out "
+                            "device, and copy a matrix on a GPU to the host")
     if not o.reflexive or o.packed or o.overwrite or o.tol or o.max_edges is not None or o.on_divergence != "raise":
         raise SemiringError("out= gives the closure A*, of elements, or an error: leave out reflexive, packed, "
                             "overwrite, tol, max_edges and on_divergence")
-    if dense.dtype.kind == "O":
-        raise SemiringError(f"{task.S.name}: its elements are Python objects, which are not written to a file")
+    given = given if isinstance(given, Sparse) else as_dense(given)
+    n = order_of_one(given.shape)
+    if given.dtype.kind == "O":
+        raise SemiringError(f"{task.S.name}: its elements are Python objects, which are not written to a file: leave "
+                            "out out=, or take an algebra of numbers or of records")
+    if given.dtype.names and storing.out.suffix == ".zarr":
+        raise SemiringError(f"{task.S.name}: its elements are records, which zarr does not keep: give out= a path that "
+                            "ends in .npy")
     method = "r-kleene" if o.method == "auto" else o.method
     if method not in METHODS:
         raise SemiringError(f"out= goes by {', '.join(METHODS)}, and not by method={o.method!r}")
-    source = dense.source if isinstance(dense, Stored) else ArraySource(dense.array)
+    source = _source(given)
+    if source.path is not None and _is_same(source.path, storing.out):
+        raise SemiringError(f"out={shown(storing.out)} is the file of {given.what}, which is only read: give another "
+                            "name")
     saved = _unfinished(storing)
-    facts = _facts(dense, source) if saved is None else Facts(**saved["facts"])
-    low = dense.lowering(facts, n, packed=False)
+    facts = _facts(given, source) if saved is None else Facts(**saved["facts"])
+    low = given.lowering(facts, n, packed=False)
     if not code_of(low).bought:
         low = affordable(low, n, float(n) ** 3)
     layout = _layout(n, low, storing, o.tile) if saved is None else Layout(n, saved["side"], saved["room"])
@@ -84,79 +97,146 @@ def offer(task: Task) -> Plan:
     plan = traffic(made, layout.room)
     tile_bytes = layout.side**2 * low.storage.itemsize
     memory = (layout.room + AHEAD) * tile_bytes
-    moved = sum(plan.moved.values())
+    if saved is not None:
+        _refuse_other_room(storing, memory, layout, o.tile)
     reasons = {
         "method": "most of its work is in products of tiles" if o.method == "auto" else "as asked",
         "memory": f"{layout.room} tiles of {layout.side} × {layout.side}, and {AHEAD} on their way",
-        "work": f"moves {in_words(moved * tile_bytes)}, {moved / max(made.count**2, 1):.1f} times the matrix",
     }
     about = {
-        "format": FORMAT, "library": __version__, "input": source.identity(), "algebra": task.S.name,
-        "form": _fingerprint(low), "method": method, "side": layout.side, "room": layout.room,
-        "facts": asdict(facts),
+        "format": FORMAT, "library": __version__, "algebra": task.S.name, "form": _fingerprint(low), "method": method,
+        "side": layout.side, "room": layout.room, "facts": asdict(facts),
     }
-    run = partial(_run, task, dense, source, facts, made, plan, layout, about, saved)
-    return Plan("closure", task.S, dense.shape, f"{method}, out of core", low, "", float(n) ** 3, memory, run, None,
-                reasons, layout.side)
+    run = partial(_run, task, given, source, facts, made, plan, layout, about, saved)
+    moved = {way: tile_bytes * sum(count for (to, _), count in plan.moved.items() if to == way)
+             for way in ("read", "write")}
+    return StoredPlan(
+        "closure", task.S, given.shape, f"{method}, out of core", low, "", float(n) ** 3, memory, run, None, reasons,
+        layout.side, storing, moved["read"], moved["write"], n * n * low.dtype.itemsize, plan.slots * tile_bytes,
+        (plan.slots + layout.room) * tile_bytes, saved["operation"] / max(len(made.operations), 1) if saved else 0.0)
+
+
+def _source(given: Operand) -> Source:
+    """What tiles are read from: of a sparse matrix they are filled as they are read."""
+    if isinstance(given, Stored):
+        return given.source
+    if isinstance(given, Sparse):
+        return RowsSource(given.rows, given.S.zero_in(given.dtype))
+    return ArraySource(as_dense(given).array)
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    return path.resolve() == other.resolve() or (other.exists() and path.samefile(other))
 
 
 def _run(
-    task: Task, given: Dense, source: ArraySource, facts: Facts, made: Program, traffic: Traffic, layout: Layout,
-    about: dict[str, Any], saved: dict[str, Any] | None, plan: Plan,
+    task: Task, given: Operand, source: Source, facts: Facts, made: Program, traffic: Traffic, layout: Layout,
+    about: dict[str, Any], saved: dict[str, Any] | None, plan: StoredPlan,
 ) -> Any:
-    storing, low = task.options.storing, plan.lowering
+    storing = task.options.storing
     assert storing is not None
-    _refuse_other(storing, saved, about)
-    start = saved["operation"] if saved is not None else 0
     folder = storing.folder
-    if saved is not None and not draft(storing.out, folder).exists():  # it was put in its place, and no more
-        shutil.rmtree(folder)
-        return opened(storing.out).array
-    if saved is None:
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
-    with _disk(storing, len(made.operations)):
-        slots = {int(cell): slot for cell, slot in saved["slots"].items()} if saved is not None else None
-        scratch = Scratch(folder, layout.side**2 * low.storage.itemsize, slots)
-        output = Output(storing.out, folder, made, low.dtype, saved is not None)
+    if storing.checkpoint is not None or saved is not None:  # else nobody asks
+        about = {**about, "input": source.identity()}
+    with _disk(storing, len(made.operations)), claimed(folder):
+        if read_manifest(folder) != saved:
+            raise SemiringError(f"{shown(folder)} was changed by another process: call again")
+        _refuse_other(storing, saved, about)
+        if saved is not None and not draft(storing.out, folder).exists():  # it was put in its place, and no more
+            _clear(folder, finished=True)
+            return opened(storing.out).array
+        if saved is None:
+            _clear(folder)
+        plan.require_disk()
+        try:
+            _close(task, given, source, facts, made, traffic, layout, about, saved, plan)
+        except BaseException as error:
+            if isinstance(error, (UndefinedStar, SemiringError)) or read_manifest(folder) is None:
+                _clear(folder)  # there is nothing to go on with
+            if isinstance(error, UndefinedStar):
+                raise undefined(task.S, source, given.names, error.pivot) from None
+            raise
+        _clear(folder, finished=True)
+    return opened(storing.out).array
+
+
+def _close(
+    task: Task, given: Operand, source: Source, facts: Facts, made: Program, traffic: Traffic, layout: Layout,
+    about: dict[str, Any], saved: dict[str, Any] | None, plan: StoredPlan,
+) -> None:
+    """The closure in its place."""
+    storing, low = plan.storing, plan.lowering
+    folder = storing.folder
+    slots = {int(cell): slot for cell, slot in saved["slots"].items()} if saved is not None else None
+    output = Output(storing.out, folder, made, low.dtype, saved is not None)
+    scratch = Scratch(folder, layout.side**2 * low.storage.itemsize, slots)
+    try:
         if saved is None and storing.checkpoint is not None:  # now that there is all that it speaks of
             write_manifest(folder, {**about, "operation": 0, "slots": {}})
-
-        def read(tile: tuple[int, int], out: np.ndarray) -> None:
-            rows, columns = block(made, tile)
-            elements = np.empty(out.shape, source.dtype)
-            source.read(rows, columns, elements)
-            out[...] = low.encode(carried_by(elements, task.S), True)
-
-        def write(tile: tuple[int, int], elements: np.ndarray) -> None:
-            found = low.decode(elements)
-            if task.options.check and not low.drops_nan:
-                refuse_overflow(low, found)
-            output.write(tile, found)
 
         def commit(at: int) -> None:
             output.sync()
             scratch.commit({**about, "operation": at})
 
+        start = saved["operation"] if saved is not None else 0
+        read, write = _reader(task, source, low, made), _writer(task, low, made, output)
         ends = Ends(read, write, commit, storing.checkpoint) if storing.checkpoint else Ends(read, write)
         executor = Executor(made, traffic, layout.room, build_kernel(low), low.storage, scratch, ends, start)
-        try:
-            with told(task.options.progress, f"{task.S.name} closure") as report:
-                executor.progress = report
-                executor.run()
-            if task.options.check and may_diverge(low):
-                _settle(given, low, facts, output)
-        except UndefinedStar as error:
-            shutil.rmtree(folder)  # there is no closure to go on with
-            raise undefined_star(task.S, None, None, error.pivot) from None
-        except NoClosureError:
-            shutil.rmtree(folder)
-            raise
-        finally:
-            scratch.close()
+        with told(task.options.progress, f"{task.S.name} closure", plan.work) as report:
+            executor.progress = report
+            executor.run()
+        if task.options.check and may_diverge(low):
+            settle(task.S, source, low, facts, given.names, output)
         output.finish()
-        shutil.rmtree(folder)
-    return opened(storing.out).array
+    finally:
+        scratch.close()
+        output.close()
+
+
+def _reader(task: Task, source: Source, low: Lowering, made: Program) -> Any:
+    """Tiles of the input in storage: where that is what the input holds, they are read to their place."""
+    straight = low.is_identity and source.dtype == low.storage
+
+    def read(tile: Tile, out: np.ndarray) -> None:
+        rows, columns = block(made, tile)
+        if straight:
+            source.read(rows, columns, out)
+            return
+        elements = np.empty(out.shape, source.dtype)
+        source.read(rows, columns, elements)
+        out[...] = low.encode(carried_by(elements, task.S), False)
+
+    return read
+
+
+def _writer(task: Task, low: Lowering, made: Program, output: Output) -> Any:
+    """Tiles of the closure as elements of the caller's dtype; what has no value there is refused by its place."""
+    looked_at = task.options.check and not low.drops_nan
+
+    def write(tile: Tile, elements: np.ndarray) -> None:
+        found = low.decode(elements)
+        rows, columns = block(made, tile)
+        if looked_at:
+            refuse_overflow(low, found, first=(rows.start, columns.start))
+        output.write_block(rows, columns, found)
+
+    return write
+
+
+def _clear(folder: Path, finished: bool = False) -> None:
+    """Take away what a run left, but for the claim: the manifest first, or where all is done last, so that a kill in
+    between finds no manifest of what is gone, or one that says that all is done.
+    """
+    manifest = folder / MANIFEST
+    if not finished:
+        manifest.unlink(missing_ok=True)
+        sync_folder(folder)
+    for path in folder.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path.name not in (LOCK, MANIFEST):
+            path.unlink()
+    manifest.unlink(missing_ok=True)
 
 
 def _unfinished(storing: Storing) -> dict[str, Any] | None:
@@ -165,12 +245,15 @@ def _unfinished(storing: Storing) -> dict[str, Any] | None:
     Raises
     ------
     SemiringError
-        When something is there and nobody wants it.
+        When something is there and nobody wants it, or another version has begun it.
     """
     saved = read_manifest(storing.folder)
-    if saved is not None and not storing.resume:
-        raise SemiringError(f"{shown(storing.folder)} holds an unfinished closure, {saved['operation']} operations of "
-                            "it: pass resume=True to go on with it, or remove the folder")
+    if saved is None:
+        return None
+    if not storing.resume:
+        raise SemiringError(f"{shown(storing.folder)} holds an unfinished closure, {saved.get('operation')} operations "
+                            "of it: pass resume=True to go on with it, or remove the folder")
+    _refuse_other(storing, saved, {"format": FORMAT, "library": __version__})
     return saved
 
 
@@ -189,18 +272,31 @@ def _refuse_other(storing: Storing, saved: dict[str, Any] | None, about: dict[st
                                 "that, or remove the folder and begin anew")
 
 
-def _facts(given: Dense, source: ArraySource) -> Facts:
+def _refuse_other_room(storing: Storing, memory: int, layout: Layout, tile: int | None) -> None:
+    """What was begun with more memory, or another tile, is not gone on with.
+
+    Raises
+    ------
+    SemiringError
+    """
+    if tile is not None and tile != layout.side:
+        raise SemiringError(f"{shown(storing.folder)} was begun with tile={layout.side}, and now it is {tile}: mend "
+                            "that, or remove the folder and begin anew")
+    if storing.memory is not None and memory > storing.memory:
+        raise SemiringError(f"{shown(storing.folder)} was begun with tiles that take {in_words(memory)}, and now "
+                            f"memory= is {in_words(storing.memory)}: give as much, or remove the folder and begin anew")
+
+
+def _facts(given: Operand, source: Source) -> Facts:
     """What is known of all elements, read once, some rows at a time; refuses what is not one, with its place."""
-    if "facts" in vars(given):
+    if not isinstance(given, Stored) or "facts" in vars(given):
         return given.facts
-    n = source.shape[0]
-    rows = max(1, (64 << 20) // max(source.shape[1] * source.dtype.itemsize, 1))
-    found = [Facts(two_valued=True)] if n == 0 else []
-    for start in range(0, n, rows):
-        part = slice(start, min(start + rows, n))
-        elements = np.empty((part.stop - start, source.shape[1]), source.dtype)
-        source.read(part, slice(0, source.shape[1]), elements)
-        found.append(examine(given.S, given.dtype, ((f"{given.what}[{start}:]", carried_by(elements, given.S)),)))
+    assert isinstance(source, ArraySource)
+    found = [Facts(two_valued=True)] if source.shape[0] == 0 else []
+    for rows in slabs(source):
+        elements = np.empty((rows.stop - rows.start, source.shape[1]), source.dtype)
+        source.read(rows, slice(0, source.shape[1]), elements)
+        found.append(examine(given.S, given.dtype, ((given.what, carried_by(elements, given.S)),), rows.start))
     return together(found)
 
 
@@ -232,7 +328,7 @@ def _fingerprint(low: Lowering) -> str:
 
 @contextmanager
 def _disk(storing: Storing, operations: int) -> Iterator[None]:
-    """A full disk is told of with what is kept.
+    """What a disk refuses is told with what is kept.
 
     Raises
     ------
@@ -241,28 +337,9 @@ def _disk(storing: Storing, operations: int) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno != errno.ENOSPC:
-            raise
         saved = read_manifest(storing.folder)
         kept = "nothing is kept, since there was no checkpoint" if saved is None else (
-            f"{saved['operation']} of {operations} operations are kept: make room, and pass resume=True")
-        raise SemiringError(f"{shown(storing.folder)}: the disk is full; {kept}") from None
-
-
-def _settle(given: Dense, low: Lowering, facts: Facts, output: Output) -> None:
-    """Whether the diagonal shows an improving cycle; where only rounding made one look so, it becomes 1.
-
-    Raises
-    ------
-    NoClosureError
-    """
-    diagonal = low.encode(carried_by(output.diagonal(), given.S), True)
-    improved = np.flatnonzero(low.add_one(diagonal) != low.unit)
-    if not improved.size:
-        return
-    slack = is_slack(low, diagonal[improved], facts, len(diagonal))
-    if not slack.all():
-        vertex = int(improved[~slack][0])
-        doubt = "sr.closure_rows from that vertex tells one from the other" if low.storage.kind == "f" else ""
-        raise improving(given.S, None, vertex, None, None, None, doubt=doubt)
-    output.write_diagonal(improved, given.S.one_in(low.dtype))
+            f"{saved['operation']} of {operations} operations are kept: mend that, and pass resume=True")
+        why = "the disk is full" if error.errno in FULL else f"{error.strerror or error}"
+        where = storing.folder if error.filename is None else Path(str(error.filename))
+        raise SemiringError(f"{shown(where)}: {why}; {kept}") from None

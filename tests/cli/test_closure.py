@@ -166,3 +166,17 @@ def test_from_file_to_file(call, tmp_path: Path) -> None:
     assert "give -o OUT.npy" in refused(call(*common, "--memory", "1M"))
     assert "written as .npy or .zarr" in refused(call(*common, "--memory", "1M", "-o", tmp_path / "c.csv"))
     assert "memory is a number of bytes" in refused(call(*common, "--memory", "much", "-o", tmp_path / "c.npy"))
+    assert "leave out --from" in refused(call(*common, "--memory", "1M", "-o", tmp_path / "c.npy", "--from", "1"))
+
+
+def test_a_graph_goes_to_a_file(call, tmp_path: Path) -> None:
+    (tmp_path / "roads.csv").write_text("from,to,weight\na,b,1.5\nb,c,2\na,c,9\n")
+    call("closure", tmp_path / "roads.csv", "--algebra", "min-plus", "--memory", "1M", "-o", tmp_path / "c.npy")
+    assert np.load(tmp_path / "c.npy").tolist() == [[0, 1.5, 3.5], [np.inf, 0, 2], [np.inf, np.inf, 0]]
+
+
+def test_lines_tell_the_rate(call, tmp_path: Path) -> None:
+    np.save(tmp_path / "w.npy", np.random.default_rng(0).random((300, 300)))
+    done = call("closure", tmp_path / "w.npy", "--algebra", "min-plus", "--memory", "600K", "-o", tmp_path / "c.npy",
+                "--progress")
+    assert "multiply-adds/s, 0:0" in done.err

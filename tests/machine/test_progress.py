@@ -60,8 +60,8 @@ def test_the_bar_waits_for_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[float] = []
 
     @contextmanager
-    def bar(description: str):
-        assert description == "closing"
+    def bar(description: str, work: float):
+        assert (description, work) == ("closing", 0.0)
         yield shown.append
 
     monkeypatch.setattr(progress, "_rich_bar", bar)
@@ -97,3 +97,24 @@ def test_lines_for_a_log(capsys: pytest.CaptureFixture[str]) -> None:
     for fraction in (0.0, 0.04, 0.1, 0.15, 0.3, 0.3, 1.0, 1.0):
         report(fraction)
     assert capsys.readouterr().err == "semiring: closing: 10 %\nsemiring: closing: 30 %\nsemiring: closing: 100 %\n"
+
+
+def test_rate_and_time_left_count_from_the_first_report(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = iter([100.0, 110.0, 130.0])
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    lines = progress.Lines("closing")
+    lines.work = 1e12
+    for fraction in (0.5, 0.6, 0.75):  # a run that goes on at one half
+        lines(fraction)
+    assert capsys.readouterr().err.splitlines() == [
+        "semiring: closing: 50 %",
+        "semiring: closing: 60 %, 10 G multiply-adds/s, 0:40 left",
+        "semiring: closing: 70 %, 8.33 G multiply-adds/s, 0:30 left",
+    ]
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(0.4, "0:00"), (75, "1:15"), (3600, "1:00:00"), (90061, "25:01:01")])
+def test_spans_of_time(seconds: float, text: str) -> None:
+    assert progress._span(seconds) == text

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from semiring.errors import SemiringError
 from semiring.scale.scratch import MANIFEST, SLOTS, Scratch, read_manifest, write_manifest
 
 ACTIONS = st.lists(st.one_of(
@@ -91,6 +92,6 @@ def test_a_file_that_was_cut_is_noticed(tmp_path: Path) -> None:
     scratch = Scratch(tmp_path, 8)
     scratch.write(0, np.array([7]))
     os.truncate(tmp_path / SLOTS, 3)
-    with pytest.raises(OSError, match="shorter"):
+    with pytest.raises(SemiringError, match="shorter"):
         scratch.read(0, np.empty(1, int))
     scratch.close()

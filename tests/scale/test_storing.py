@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -41,3 +42,19 @@ def test_what_belongs_together(tmp_path: Path) -> None:
     ):
         with pytest.raises(sr.SemiringError, match=why):
             storing(*arguments)
+
+
+def test_what_is_there_and_would_be_lost(tmp_path: Path) -> None:
+    for name, why in (("c.npy", "is a folder"), ("c.zarr", "something other than a zarr array")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "thesis.txt").touch()
+        with pytest.raises(sr.SemiringError, match=why):
+            storing(tmp_path / name, None, None, False)
+    (tmp_path / "c.zarr" / "zarr.json").touch()
+    assert storing(tmp_path / "c.zarr", None, None, False) is not None
+
+
+def test_a_folder_in_which_nothing_may_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(sr.SemiringError, match="nothing may be written"):
+        storing(tmp_path / "c.npy", None, None, False)

@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 
 import semiring as sr
+from semiring.operands.sparse import Sparse
+from semiring.scale import stores
 from semiring.scale.scratch import Scratch, read_manifest
 from semiring.scale.stores import Output
 from semiring.solvers import out_of_core
@@ -103,7 +105,7 @@ def test_refusals(tmp_path: Path) -> None:
 def test_no_closure_leaves_nothing(tmp_path: Path) -> None:
     A = np.full((100, 100), np.inf)
     A[70, 80], A[80, 70] = 1.0, -2.0
-    with pytest.raises(sr.NoClosureError, match="an improving cycle goes through vertex"):
+    with pytest.raises(sr.NoClosureError, match=r"the cycle (70 → 80 → 70|80 → 70 → 80) of weight -1 is"):
         sr.closure(A, sr.min_plus, out=tmp_path / "c.npy", tile=32, memory=SMALL)
     with pytest.raises(sr.NoClosureError, match="star of an element that has none"):
         sr.closure(np.eye(100), sr.plus_times, out=tmp_path / "c.npy", tile=32, memory=SMALL)
@@ -116,6 +118,88 @@ def test_a_cycle_that_only_rounding_improves_is_none(tmp_path: Path) -> None:
     A[5, 6], A[6, 5] = 0.7, -0.7
     found = sr.closure(A, sr.min_plus, out=tmp_path / "c.npy", tile=16, memory=SMALL)
     assert (found.diagonal() == 0).all()
+
+
+def test_input_and_output_are_two(tmp_path: Path) -> None:
+    np.save(tmp_path / "w.npy", np.zeros((4, 4)))
+    (tmp_path / "link.npy").symlink_to(tmp_path / "w.npy")
+    for out in ("w.npy", "link.npy"):
+        with pytest.raises(sr.SemiringError, match="is the file of A, which is only read"):
+            sr.closure(tmp_path / "w.npy", sr.min_plus, out=tmp_path / out)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["link.npy", "w.npy"]
+
+
+def test_the_place_of_what_is_no_element_is_that_in_the_matrix(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stores, "SLAB", 8 * 40 * 7)  # seven rows at once
+    A = np.zeros((40, 40))
+    A[30, 2] = np.nan
+    np.save(tmp_path / "w.npy", A)
+    with pytest.raises(sr.SemiringError, match=r"^A\[30, 2\] is NaN"):
+        sr.closure(tmp_path / "w.npy", sr.min_plus, out=tmp_path / "c.npy")
+    A[30, 2] = -1
+    np.save(tmp_path / "w.npy", A)
+    with pytest.raises(sr.SemiringError, match=r"^A\[30, 2\] is -1"):
+        sr.closure(tmp_path / "w.npy", sr.viterbi, out=tmp_path / "c.npy")
+
+
+def test_a_result_without_a_value_is_told_by_its_place(tmp_path: Path) -> None:
+    A = np.zeros((70, 70))
+    A[50, 51] = A[50, 52] = A[53, 60] = 1e200
+    A[51, 53], A[52, 53] = 1e200, -1e200
+    with pytest.raises(sr.SemiringError, match=r"no value at \[50, 53\]"):
+        sr.closure(A, sr.plus_times, out=tmp_path / "c.npy", tile=16, memory=SMALL)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("given", ["graph", "csr"])
+def test_a_sparse_matrix_is_never_dense(given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    A = matrix(sr.min_plus, 150, np.dtype("f8"))
+    tails, heads = np.nonzero(np.isfinite(A))
+    made = sr.Graph(tails, heads, 150, A[tails, heads]) if given == "graph" else sparse.csr_array(
+        (A[tails, heads], (tails, heads)), shape=A.shape)
+
+    def whole(self: Any) -> None:
+        raise AssertionError("the whole matrix was made")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Sparse, "array", whole)
+        found = sr.closure(made, sr.min_plus, out=tmp_path / "c.npy", tile=32, memory=SMALL)
+    assert np.array_equal(found, sr.closure(A, sr.min_plus))
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir() or os.name == "nt", reason="needs a limit on the size of files")
+def test_a_limit_on_files_is_told(tmp_path: Path) -> None:
+    """What writes meet in earnest: not a bus error, which is what a map of the file would end in."""
+    code = f"""
+import resource, signal, numpy as np, semiring as sr
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+try:
+    sr.closure(np.zeros((200, 200)), sr.min_plus, out={str(tmp_path / "c.npy")!r}, tile=32, memory={SMALL})
+except sr.SemiringError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "nothing is kept" in done.stdout, done.stderr[-1000:]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_second_process_is_refused(tmp_path: Path) -> None:
+    options = {"A": matrix(sr.min_plus, 100, np.dtype("f8")), "S": sr.min_plus, "out": tmp_path / "c.npy", "tile": 32}
+    refused = []
+
+    def second(part: float) -> None:
+        if not refused:
+            try:
+                sr.closure(**options, resume=True)
+            except sr.SemiringError as error:
+                refused.append(str(error))
+
+    sr.closure(**options, progress=second)
+    assert "another process is at work" in refused[0]
 
 
 # Power cuts
@@ -164,6 +248,7 @@ def test_it_goes_on_from_the_last_commit(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("quick_commits")
 @pytest.mark.parametrize(("change", "named"), [
     ({"A": "other.npy"}, "input"), ({"S": sr.max_min}, "algebra"), ({"method": "blocked"}, "method"),
+    ({"tile": 16}, "tile"), ({"memory": SMALL // 4}, "tiles that take"), ({"A": np.zeros((100, 100))}, "input"),
 ])
 def test_another_input_or_algebra_is_not_gone_on_with(tmp_path: Path, change: dict[str, Any], named: str) -> None:
     A = matrix(sr.min_plus, 100, np.dtype("f8"))
@@ -171,10 +256,25 @@ def test_another_input_or_algebra_is_not_gone_on_with(tmp_path: Path, change: di
         np.save(tmp_path / name, A)
     options = {"A": tmp_path / "w.npy", "S": sr.min_plus, "out": tmp_path / "c.npy", "tile": 32, "memory": SMALL}
     interrupted(0.5, **options, checkpoint=1e-9)
-    change = {name: tmp_path / x if name == "A" else x for name, x in change.items()}
+    change = {name: tmp_path / x if isinstance(x, str) and name == "A" else x for name, x in change.items()}
     with pytest.raises(sr.SemiringError, match=f"was begun with {named}"):
         sr.closure(**{**options, **change}, resume=True)
     assert sr.closure(**options, resume=True).shape == (100, 100)
+
+
+@pytest.mark.usefixtures("quick_commits")
+def test_an_array_with_other_elements_is_not_gone_on_with(tmp_path: Path) -> None:
+    A = matrix(sr.min_plus, 100, np.dtype("f8"))
+    options = {"S": sr.min_plus, "out": tmp_path / "c.npy", "tile": 32, "memory": SMALL}
+    interrupted(0.5, A=A, **options, checkpoint=1e-9)
+    with pytest.raises(sr.SemiringError, match="was begun with input"):
+        sr.closure(2 * A, **options, resume=True)
+    assert np.array_equal(sr.closure(A.copy(), **options, resume=True), sr.closure(A, sr.min_plus))
+
+
+def test_an_interrupt_without_commits_leaves_nothing(tmp_path: Path) -> None:
+    interrupted(0.5, A=matrix(sr.min_plus, 100, np.dtype("f8")), S=sr.min_plus, out=tmp_path / "c.npy", tile=32)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.usefixtures("quick_commits")
@@ -211,13 +311,13 @@ def test_killed_at_the_first_or_the_last_moment(when: str, tmp_path: Path, monke
     options = {"A": matrix(sr.min_plus, 100, np.dtype("f8")), "S": sr.min_plus, "out": tmp_path / "c.npy", "tile": 32,
                "checkpoint": 10.0}
     expected = sr.closure(options["A"], sr.min_plus)
-    patched = {"before": "Output", "when t": "shutil"}[when[:6]]
+    patched = {"before": "Output", "when t": "_clear"}[when[:6]]
     with monkeypatch.context() as killed:
         if patched == "Output":
             killed.setattr(out_of_core, "Output", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         else:
-            real = out_of_core.shutil.rmtree
-            killed.setattr(out_of_core.shutil, "rmtree", lambda path, **_: real(path, ignore_errors=True)
+            real = out_of_core._clear
+            killed.setattr(out_of_core, "_clear", lambda folder, **how: real(folder, **how)
                            if not (tmp_path / "c.npy").exists() else (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             sr.closure(**options)

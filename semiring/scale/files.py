@@ -1,0 +1,190 @@
+"""Files that several threads read and write at places of their own, and that survive a power cut once synchronised."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from semiring.errors import SemiringError
+from semiring.graphs.texts import shown
+
+LOCK = "lock"
+BINARY = getattr(os, "O_BINARY", 0)  # Windows changes the ends of lines otherwise
+_place = threading.Lock()  # of the one position that a file has where reads and writes take none
+
+
+def read_at(file: int, out: np.ndarray, at: int) -> None:
+    """Fill an array, whose elements lie side by side, with what a file holds from a place on.
+
+    Raises
+    ------
+    EOFError
+        When the file ends before.
+    """
+    view = out.reshape(-1).view(np.uint8).data
+    while view:
+        done = _read(file, view, at)
+        if not done:
+            raise EOFError
+        view, at = view[done:], at + done
+
+
+def write_at(file: int, elements: np.ndarray, at: int) -> None:
+    """Write an array, whose elements lie side by side, to a place in a file."""
+    view = elements.reshape(-1).view(np.uint8).data
+    while view:
+        done = _write(file, view, at)
+        view, at = view[done:], at + done
+
+
+def _read(file: int, view: memoryview, at: int) -> int:
+    if hasattr(os, "preadv"):
+        return os.preadv(file, [view], at)
+    with _place:
+        os.lseek(file, at, os.SEEK_SET)
+        data = os.read(file, len(view))
+    view[: len(data)] = data
+    return len(data)
+
+
+def _write(file: int, view: memoryview, at: int) -> int:
+    if hasattr(os, "pwrite"):
+        return os.pwrite(file, view, at)
+    with _place:
+        os.lseek(file, at, os.SEEK_SET)
+        return os.write(file, view)
+
+
+def reserve(file: int, size: int) -> None:
+    """Give a file its size, and its room on the disk where the file system can tell that there is enough.
+
+    Raises
+    ------
+    OSError
+        When the disk is too full.
+    """
+    if hasattr(os, "posix_fallocate") and size:
+        try:
+            os.posix_fallocate(file, 0, size)
+            return
+        except OSError as error:
+            if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):
+                raise
+    os.ftruncate(file, size)
+
+
+def sync(file: int) -> None:
+    """Return when the data of a file would survive a power cut."""
+    try:
+        from fcntl import F_FULLFSYNC, fcntl  # type: ignore[attr-defined]  # macOS: fsync leaves them in the drive
+    except ImportError:
+        getattr(os, "fdatasync", os.fsync)(file)
+    else:
+        fcntl(file, F_FULLFSYNC)
+
+
+def writing_rate(folder: Path, size: int = 16 << 20) -> float:
+    """Bytes a second that are written to a folder and synchronised, tried with a file without a name."""
+    data = np.zeros(size, np.uint8)
+    with tempfile.TemporaryFile(dir=folder) as file:
+        write_at(file.fileno(), data[:4096], 0)
+        sync(file.fileno())
+        start = time.perf_counter()
+        write_at(file.fileno(), data, 0)
+        sync(file.fileno())
+        return size / max(time.perf_counter() - start, 1e-9)
+
+
+def sync_file(path: Path) -> None:
+    """The same for a file that is not open."""
+    file = os.open(path, os.O_RDWR | BINARY)
+    try:
+        sync(file)
+    finally:
+        os.close(file)
+
+
+def sync_folder(path: Path) -> None:
+    """Return when the names in a folder would survive a power cut; Windows has no such call."""
+    if os.name == "nt":
+        return
+    folder = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+@contextmanager
+def claimed(folder: Path) -> Iterator[None]:
+    """A folder that no other process is at work in; it is made where there is none.
+
+    What is left in it in the end stays; an empty one goes. The system gives the claim back when a process ends in
+    whatever way.
+
+    Raises
+    ------
+    SemiringError
+        When another process, or another thread, has it.
+    """
+    while True:
+        if not folder.is_dir():
+            folder.mkdir(exist_ok=True)
+            sync_folder(folder.absolute().parent)
+        try:
+            file = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | BINARY, 0o600)
+        except FileNotFoundError:  # removed by another process, which has finished
+            continue
+        mine = False
+        try:
+            if not _locked(file):
+                raise SemiringError(f"{shown(folder)}: another process is at work on this closure; wait for it, or "
+                                    "give another out=")
+            mine = _is(file, folder / LOCK)
+            if mine:
+                yield
+                return
+        finally:
+            if mine and os.name != "nt":  # while nobody else can have it
+                _leave(folder)
+            os.close(file)
+            if mine and os.name == "nt":  # which keeps files that are open
+                _leave(folder)
+
+
+def _locked(file: int) -> bool:
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
+
+
+def _is(file: int, path: Path) -> bool:
+    """Whether an open file still has this name."""
+    try:
+        return os.path.samestat(os.fstat(file), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _leave(folder: Path) -> None:
+    """Take away the folder, if nothing but the lock is in it."""
+    if [path.name for path in folder.iterdir()] == [LOCK]:
+        (folder / LOCK).unlink()
+        folder.rmdir()

@@ -1,0 +1,152 @@
+"""What a closure from file to file will move, need and take, before it is begun."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import sqrt
+from pathlib import Path
+from typing import NamedTuple
+
+from semiring.errors import SemiringError
+from semiring.graphs.texts import shown
+from semiring.machine.memory import in_words
+from semiring.scale.files import writing_rate
+from semiring.scale.storing import Storing
+
+from .costs import lowering_rates
+from .plan import Plan
+
+
+class Forecast(NamedTuple):
+    """Predicted seconds.
+
+    Attributes
+    ----------
+    kernels, disk : float
+        Of the products, and of moving tiles, which goes on at the same time.
+    rate : float
+        Bytes a second that the disk takes, measured on a few MiB.
+    """
+
+    kernels: float
+    disk: float
+    rate: float
+
+    @property
+    def seconds(self) -> float:
+        """Of both together."""
+        return max(self.kernels, self.disk)
+
+
+@dataclass(eq=False, repr=False)
+class StoredPlan(Plan):
+    """What will be done with a matrix that goes tile by tile from file to file; `print` it.
+
+    Attributes
+    ----------
+    storing : Storing
+        What was asked for.
+    read, written : int
+        Bytes of tiles that are moved, from the input and to the output too.
+    output, scratch : int
+        Bytes on the disk: of the answer, and of what is put away at most, without what commits keep besides.
+    kept : int
+        Bytes that commits may keep besides.
+    done : float
+        The part that an earlier run has done, where this one goes on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import semiring as sr
+    >>> p = sr.plan(np.zeros((300, 300)), sr.min_plus, out="d.npy", memory="1M")
+    >>> p.method, p.tile, p.output
+    ('r-kleene, out of core', 64, 720000)
+    """
+
+    storing: Storing = field(default_factory=lambda: Storing(Path()))
+    read: int = 0
+    written: int = 0
+    output: int = 0
+    scratch: int = 0
+    kept: int = 0
+    done: float = 0.0
+
+    @property
+    def bound(self) -> float:
+        """Bytes that any order of n³ multiply-adds has to move with such memory: 2 n³ / √M elements.
+
+        H. Jia-Wei, H. T. Kung, I/O complexity: the red-blue pebble game (1981); D. Irony, S. Toledo, A. Tiskin,
+        Communication lower bounds for distributed-memory matrix multiplication (2004).
+        """
+        item = self.lowering.storage.itemsize
+        return 2 * self.work / sqrt(max(self.memory / item, 1)) * item
+
+    @cached_property
+    def forecast(self) -> Forecast:
+        """Predicted from the instructions of ⊕ and ⊗ on this machine, and from what the disk takes of a few MiB."""
+        left, rate = 1 - self.done, writing_rate(self.storing.out.absolute().parent)
+        kernels = self.work / lowering_rates(self.lowering).product
+        return Forecast(left * kernels, left * (self.read + self.written) / rate, rate)
+
+    @property
+    def commits(self) -> int:
+        """How many there will be, as is predicted."""
+        return 0 if self.storing.checkpoint is None else int(self.forecast.seconds / self.storing.checkpoint)
+
+    def rows(self) -> dict[str, str]:
+        """What is printed, by name.
+
+        Returns
+        -------
+        dict of str to str
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import semiring as sr
+        >>> sr.plan(np.zeros((300, 300)), sr.min_plus, out="d.npy").rows()["commits"]
+        'none: a power cut loses all, unless checkpoint= says how often'
+        """
+        rows = super().rows()
+        times, moved = self.forecast, self.read + self.written
+        matrix = max(self.shape[0] ** 2 * self.lowering.storage.itemsize, 1)
+        rows["moved"] = (f"{in_words(self.read)} read, {in_words(self.written)} written: {moved / matrix:.1f} times "
+                         f"the matrix (2 n³ / √M is {self.bound / matrix:.1f})")
+        free = shutil.disk_usage(self.storing.out.absolute().parent).free
+        rows["disk"] = f"{in_words(self.output)} for the answer, {in_words(self.scratch)} for tiles put away"
+        rows["disk"] += f", up to {in_words(self.kept)} for commits" if self.storing.checkpoint is not None else ""
+        rows["disk"] += f"; {in_words(free)} is free"
+        rows["commits"] = "none: a power cut loses all, unless checkpoint= says how often"
+        if self.storing.checkpoint is not None:
+            rows["commits"] = f"{self.commits}, one every {self.storing.checkpoint:g} s"
+        if self.done:
+            rows["done"] = f"{100 * self.done:.1f} %, by an earlier run"
+        what = "kernels" if times.kernels >= times.disk else "the disk"
+        rows["predicted"] = (f"{_time(times.seconds)}, bound by {what}: {_time(times.kernels)} of products, "
+                             f"{_time(times.disk)} of reading and writing at {in_words(int(times.rate))}/s")
+        return rows
+
+    def require_disk(self) -> None:
+        """Refuse what the disk has no room for.
+
+        Raises
+        ------
+        SemiringError
+        """
+        place = self.storing.out.absolute().parent
+        there = sum(file.stat().st_blocks * 512 if hasattr(file.stat(), "st_blocks") else file.stat().st_size
+                    for file in self.storing.folder.rglob("*") if file.is_file())
+        free, needed = shutil.disk_usage(place).free, self.output + self.scratch - there
+        if needed > free:
+            raise SemiringError(
+                f"{shown(place)} needs {in_words(needed)} more: for the closure {in_words(self.output)}, for "
+                f"tiles put away {in_words(self.scratch)}, and {in_words(free)} is free: make room, take a narrower "
+                "dtype, give more memory=, or write to another disk")
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.3g} s" if seconds < 600 else f"{seconds / 60:.0f} min" if seconds < 7200 else (
+        f"{seconds / 3600:.1f} h")
