@@ -16,8 +16,7 @@ from typing import Protocol
 
 from semiring.kernels.interface import AnyBlock, Kernel
 
-from .blocks import close
-from .r_kleene import close_by_halves
+from .r_kleene import close_pivot
 
 
 class Team(Protocol):
@@ -55,10 +54,7 @@ def scale_row(R: AnyBlock, k: slice, kernel: Kernel[AnyBlock]) -> None:
     UndefinedStar
     """
     D = R[:, k]
-    if kernel.closes_whole(D.shape[0]):
-        close(D, kernel, k.start)
-    else:
-        close_by_halves(D, kernel, kernel.tile, k.start)
+    close_pivot(D, kernel, k.start)
     for columns in _beside(k, R.shape[1]):
         kernel.left(D, R[:, columns])
 

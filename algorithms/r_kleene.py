@@ -40,6 +40,11 @@ def close_by_halves(A: AnyBlock, kernel: Kernel[AnyBlock], tile: int, start: int
     kernel.right(Q, Z)
 
 
+def close_pivot(D: AnyBlock, kernel: Kernel[AnyBlock], start: int) -> None:
+    """D ← D* for a pivot block that begins at row `start`: whole where that is the engine's best way, or by halves."""
+    close_by_halves(D, kernel, D.shape[0] if kernel.closes_whole(D.shape[0]) else kernel.tile, start)
+
+
 def half(n: int, tile: int, align: int) -> int:
     """Where to cut n > tile: near the middle, on a multiple of the tile, or of the alignment if that is too coarse."""
     step = tile if n >= 2 * tile else align

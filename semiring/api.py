@@ -17,7 +17,7 @@ from .errors import SemiringError
 from .operands.elements import read_elements
 from .operands.operand import Operand
 from .operands.read import operand
-from .scale.storing import storing
+from .scale.storing import storing_or_memory
 from .solvers.plan import Plan
 from .solvers.task import Task, compute, first_offer, options, own_algebra, refuse_what_has_no_meaning
 
@@ -186,7 +186,9 @@ def closure(
         file or a zarr array, a zarr array or an HDF5 data set: neither needs to fit in memory. Until the closure is
         whole it is in a folder ``out.partial`` beside its place.
     memory : int or str, optional
-        Bytes for tiles in memory, or a text such as "8G"; half of what is free when absent.
+        With `out` bytes for tiles in memory, or a text such as "8G"; half of what is free when absent. With
+        ``device="gpu"`` how much of the GPU's memory may be used: tiles of A, which is on the host like the answer, go
+        there and back, as they do where A does not fit.
     checkpoint : float, optional
         Seconds between commits: after a power cut the closure goes on from the last one. None when absent.
     resume : bool
@@ -241,11 +243,9 @@ def closure(
     >>> found.exists, found.values.ravel()
     (array([ True, False]), array([ 0., inf]))
     """
-    to_file = None
-    if not (out is memory is checkpoint is None and resume is False):
-        to_file = storing(out, memory, checkpoint, resume)
+    to_file, on_gpu = storing_or_memory(out, memory, checkpoint, resume, device)
     asked = options(method, reflexive, overwrite, device, tile, check, packed, progress, max_edges=max_edges,
-                    on_divergence=on_divergence, tol=tol, storing=to_file, devices=devices)
+                    on_divergence=on_divergence, tol=tol, storing=to_file, devices=devices, memory=on_gpu)
     if asked.overwrite and isinstance(A, Operand):
         raise SemiringError("A was prepared, and what is prepared must not change: pass the matrix itself, or leave "
                             "out overwrite=True")
@@ -970,9 +970,10 @@ def plan(
         "devices": devices,
     }
     refuse_what_has_no_meaning(verb, given_options, B, sources, k, targets)
-    given_options["storing"] = storing(out, memory, checkpoint, resume)
-    if given_options["storing"] is not None and verb != "closure":
-        raise SemiringError(f"{verb} has no option 'out'; closure has one")
+    to_file, on_gpu = storing_or_memory(out, memory, checkpoint, resume, device)
+    if (to_file is not None or on_gpu is not None) and verb != "closure":
+        raise SemiringError(f"{verb} has no option {'out' if to_file else 'memory'!r}; closure has one")
+    given_options |= {"storing": to_file, "memory": on_gpu}
     arguments = {
         "matmul": (None,), "rows": (sources, targets, None), "path": sources, "paths": (sources, None, None),
         "nearest": (sources,), "power": (k,),

@@ -138,6 +138,8 @@ OTHERS: dict[str, Callable[[Any], Any]] = {
     "the algebra of chain": lambda x: sr.chain([GOOD, GOOD], x),
     "the algebra of residual": lambda x: sr.residual(GOOD, GOOD, x),
     "tol": lambda x: sr.closure(GOOD, sr.min_plus, tol=x),
+    "devices": lambda x: sr.closure(GOOD, sr.min_plus, devices=x),
+    "memory": lambda x: sr.closure(GOOD, sr.min_plus, device="gpu", memory=x),
     "tile": lambda x: sr.closure(GOOD, sr.min_plus, tile=x),
     "reflexive": lambda x: sr.closure(GOOD, sr.min_plus, reflexive=x),
     "overwrite": lambda x: sr.closure(GOOD.copy(), sr.min_plus, overwrite=x),

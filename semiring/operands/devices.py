@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,12 +16,17 @@ from semiring.graphs.texts import clip_repr
 from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.machine.memory import in_words
 
+if TYPE_CHECKING:
+    from .operand import Operand
+
 # What the choice of a device for host arrays reckons with; 32-bit elements, wider ones in proportion.
 LEAST_WORK = 1e8  # multiply-adds below which nothing is reckoned
 CPU_RATE = 45e9  # multiply-adds a second and thread
 GPU_RATE = 10e12
 COPY_RATE = 12e9  # bytes a second
 LAUNCHES = 1e-3  # seconds of a warm call
+LARGE = 1 << 30  # bytes of a matrix that may not fit on a GPU
+ROOM = 2.2  # times the matrix that its closure takes there
 FIRST_USE = 1.0  # seconds until a context and the compiled kernels are there
 
 
@@ -132,6 +137,15 @@ def _is_warm() -> bool:
     """Whether the process has run something on the GPU, so that a context and compiled kernels are likely there."""
     launch = sys.modules.get("semiring.kernels.cuda.compile.launch")
     return launch is not None and launch.in_use()
+
+
+def exceeds_gpu(given: Operand, device: str | None) -> bool:
+    """Whether a matrix of the host that is to be closed on a GPU has no room there, with a copy and panels."""
+    if given.nbytes < LARGE or (device is None and given.dtype.kind != "f") or gpu_name() is None:
+        return False
+    from semiring.machine.memory import available_on_device
+
+    return ROOM * given.nbytes > available_on_device()
 
 
 def gpu_facts() -> Iterator[tuple[str, str]]:

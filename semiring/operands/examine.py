@@ -54,7 +54,7 @@ def examine(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, Any]], fir
         Number of their first row in the matrix of which they are a part.
     """
     if not isinstance(arrays[0][1], np.ndarray):
-        return _examine_on_gpu(S, dtype, arrays)
+        return _examine_on_gpu(S, dtype, arrays, first)
     if dtype.names or dtype.kind in "Oc":
         for what, array in arrays:
             _refuse_outside(S, what, array, first)
@@ -96,7 +96,7 @@ def _only(found: Scan, about: Known) -> bool:
     return found.minimum == found.maximum or bool(found.integral and found.maximum - found.minimum == 1)
 
 
-def _examine_on_gpu(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, Any]]) -> Facts:
+def _examine_on_gpu(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, Any]], first: int) -> Facts:
     """The same without leaving the device; only a refusal copies the operand back, to say where and what."""
     from semiring.kernels.cuda.choose import without_facts
     from semiring.kernels.cuda.dense.exchange import NOT_A_NUMBER, OUTSIDE, look_at
@@ -107,7 +107,7 @@ def _examine_on_gpu(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, An
     findings = look_at(without_facts(S, dtype), some)
     if findings.flags & (NOT_A_NUMBER | OUTSIDE):
         for what, array in arrays:
-            _refuse_outside(S, what, array.get())
+            _refuse_outside(S, what, array.get(), first)
     facts: Facts = findings.facts(dtype)
     if S.has_multiples:
         facts = replace(facts, multiple=_common_multiple([array.get() for array in some]))

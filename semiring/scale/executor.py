@@ -7,16 +7,16 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from semiring.algorithms.r_kleene import close_by_halves
+from semiring.algorithms.r_kleene import close_pivot
 from semiring.kernels.interface import Kernel
 
+from .arena import Arena, Lane
 from .eviction import INPUT, NOWHERE, SCRATCH, Move, Traffic, cells_of
 from .program import Program, Tile
-from .scratch import Scratch
 
 READERS, WRITERS = 2, 2  # threads
 AHEAD = 6  # tiles that may be read before they are needed, or wait to be written
@@ -37,10 +37,23 @@ class Ends(NamedTuple):
         Seconds between commits.
     """
 
-    read: Callable[[Tile, np.ndarray], None]
-    write: Callable[[Tile, np.ndarray], None]
+    read: Callable[[Tile, Any], None]
+    write: Callable[[Tile, Any], None]
     commit: Callable[[int], None] | None = None
     interval: float = np.inf
+
+
+class Shelf(Protocol):
+    """Where cells are put away, and brought back from."""
+
+    def write(self, cell: int, elements: Any) -> None:
+        """Put a cell away: all elements of its buffer."""
+
+    def read(self, cell: int, out: Any) -> None:
+        """Bring it back."""
+
+    def drop(self, cell: int) -> None:
+        """It is not needed again."""
 
 
 class _Stopped(Exception):
@@ -52,6 +65,7 @@ class _Order(NamedTuple):
 
     cell: int
     buffer: int
+    mark: Any  # of the lane that computes: it has changed by then
     place: str
     stays: bool = False
 
@@ -68,9 +82,10 @@ class Executor:
     room : int
         Cells that the plan keeps in memory; there are `AHEAD` more.
     kernel : Kernel
-        On arrays of `storage`.
-    storage : dtype
-    scratch : Scratch
+        On tiles of the arena.
+    arena : Arena
+        Of `room` and `AHEAD` more buffers.
+    scratch : Shelf
     ends : Ends
     start : int
         The operation to go on with: those before it were carried out before the last commit.
@@ -84,8 +99,8 @@ class Executor:
     plan: Traffic
     room: int
     kernel: Kernel[Any]
-    storage: np.dtype
-    scratch: Scratch
+    arena: Arena
+    scratch: Shelf
     ends: Ends
     start: int = 0
     progress: Callable[[float], None] | None = None
@@ -93,18 +108,16 @@ class Executor:
     commits: int = 0
 
     def __post_init__(self) -> None:
-        side = self.made.side
-        self._arena = np.empty((self.room + AHEAD, side * side), self.storage)
-        self._free: queue.SimpleQueue[int] = queue.SimpleQueue()
-        for buffer in range(len(self._arena)):
-            self._free.put(buffer)
+        self._free: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()  # with the mark of their last work
+        for buffer in range(len(self.arena)):
+            self._free.put((buffer, None))
         self._orders: queue.SimpleQueue[_Order | None] = queue.SimpleQueue()
         self._tiles = {o.target: o.tile for o in self.made.operations}
         self._tiles |= {i * self.made.count + j: (i, j) for i in range(self.made.count) for j in range(self.made.count)}
         self._loads = iter(self._all_loads())
         self._turn = threading.Lock()  # of the reader that takes the next load, and a buffer for it
         self._state = threading.Condition()
-        self._arrived: dict[tuple[int, int], int] = {}  # buffers by operation and cell
+        self._arrived: dict[tuple[int, int], tuple[int, Any]] = {}  # by operation and cell, and when it is there
         self._leaving: dict[int, int] = {}  # how many orders there are of a cell
         self._reached = self.start - 1  # what is put away before this operation has been ordered
         self._failure: BaseException | None = None
@@ -119,13 +132,20 @@ class Executor:
         OSError
             When something cannot be read or written.
         """
-        inside = self._restored()  # before anything is read ahead, which would take the buffers
+        with self.arena.lane() as lane:
+            try:
+                self._run(lane)
+            finally:
+                lane.wait()  # nobody may use the buffers after
+
+    def _run(self, lane: Lane) -> None:
+        inside = self._restored(lane)  # before anything is read ahead, which would take the buffers
         threads = [threading.Thread(target=self._guarded, args=(work,), daemon=True)
                    for work in [self._reads] * READERS + [self._writes] * WRITERS]
         for thread in threads:
             thread.start()
         try:
-            self._computes(inside)
+            self._computes(lane, inside)
             self._wait(lambda: not self._leaving)
         except BaseException as error:
             self._fail(error)
@@ -138,20 +158,21 @@ class Executor:
 
     # The thread that computes
 
-    def _computes(self, inside: dict[int, int]) -> None:
+    def _computes(self, lane: Lane, inside: dict[int, int]) -> None:
         changed = set[int]()
         last, operations = time.monotonic(), self.made.operations
         for at in range(self.start, len(operations)):
             operation, step = operations[at], self.plan.steps[at]
-            self._put_away(step.away, inside, changed)
+            self._put_away(lane, step.away, inside, changed)
             with self._state:
                 self._reached = at
                 self._state.notify_all()
             for move in step.loads:
-                inside[move.cell] = self._arrival(at, move.cell)
+                inside[move.cell], mark = self._arrival(at, move.cell)
+                lane.after(mark)
             operands = [self._view(inside[cell], cell) for cell in operation[1:4] if cell >= 0]
             if operation.kind == "close":
-                close_by_halves(operands[0], self.kernel, self.kernel.tile, operation.tile[0] * self.made.side)
+                close_pivot(operands[0], self.kernel, operation.tile[0] * self.made.side)
             elif operation.kind == "multiply":
                 self.kernel.multiply(*operands)
             else:
@@ -159,38 +180,38 @@ class Executor:
             changed.add(operation.target)
             for move in step.after:
                 self.scratch.drop(move.cell)
-            self._put_away(step.after, inside, changed)
+            self._put_away(lane, step.after, inside, changed)
             if self.progress is not None:
                 self.progress((at + 1) / len(operations))
             if self.ends.commit is not None and time.monotonic() - last >= self.ends.interval:
-                self._commits(at + 1, inside, changed)
+                self._commits(lane, at + 1, inside, changed)
                 last = time.monotonic()
 
-    def _put_away(self, moves: tuple[Move, ...], inside: dict[int, int], changed: set[int]) -> None:
+    def _put_away(self, lane: Lane, moves: tuple[Move, ...], inside: dict[int, int], changed: set[int]) -> None:
         for move in moves:
             buffer = inside.pop(move.cell)
             changed.discard(move.cell)
             if move.place == NOWHERE:
-                self._free.put(buffer)
+                self._free.put((buffer, lane.mark()))
             else:
-                self._order(_Order(move.cell, buffer, move.place))
+                self._order(_Order(move.cell, buffer, lane.mark(), move.place))
 
     def _order(self, order: _Order) -> None:
         with self._state:
             self._leaving[order.cell] = self._leaving.get(order.cell, 0) + 1
         self._orders.put(order)
 
-    def _commits(self, at: int, inside: dict[int, int], changed: set[int]) -> None:
+    def _commits(self, lane: Lane, at: int, inside: dict[int, int], changed: set[int]) -> None:
         """A copy of all that has changed is put away, and referred to."""
         assert self.ends.commit is not None
         for cell in sorted(changed):
-            self._order(_Order(cell, inside[cell], SCRATCH, stays=True))
+            self._order(_Order(cell, inside[cell], lane.mark(), SCRATCH, stays=True))
         changed.clear()
         self._wait(lambda: not self._leaving)
         self.ends.commit(at)
         self.commits += 1
 
-    def _restored(self) -> dict[int, int]:
+    def _restored(self, lane: Lane) -> dict[int, int]:
         """What the plan has in memory at the start: after a restart it is read again."""
         cells: dict[int, None] = {}
         written = set()
@@ -201,12 +222,13 @@ class Executor:
             written.add(operation.target)
             for move in step.after:
                 cells.pop(move.cell)
-        inside = {cell: self._free.get() for cell in cells}
+        inside = {cell: self._free.get()[0] for cell in cells}
         for cell, buffer in inside.items():
             self._fetch(cell, buffer, SCRATCH if cell in written else INPUT)
+        lane.wait()
         return inside
 
-    def _arrival(self, at: int, cell: int) -> int:
+    def _arrival(self, at: int, cell: int) -> tuple[int, Any]:
         self._wait(lambda: (at, cell) in self._arrived)
         return self._arrived.pop((at, cell))
 
@@ -222,26 +244,27 @@ class Executor:
             found += [(at, move, away.get(move.cell, -1)) for move in step.loads]
         return found
 
-    def _reads(self) -> None:
+    def _reads(self, lane: Lane) -> None:
         while True:
             with self._turn:  # so that nobody has a buffer for a later load while an earlier one waits for its own
                 at, move, away = next(self._loads, (-1, None, -1))
                 if move is None:
                     return
-                buffer = self._buffer()
+                buffer, mark = self._buffer()
+            lane.after(mark)
             if move.place == SCRATCH:
                 self._wait_for_copy(move.cell, away)
             self._fetch(move.cell, buffer, move.place)
             with self._state:
                 self._count("read", move.place)
-                self._arrived[at, move.cell] = buffer
+                self._arrived[at, move.cell] = buffer, lane.mark()
                 self._state.notify_all()
 
     def _wait_for_copy(self, cell: int, away: int) -> None:
         """Until a cell that is put away before an operation is in the scratch file."""
         self._wait(lambda: self._reached >= away and cell not in self._leaving)
 
-    def _buffer(self) -> int:
+    def _buffer(self) -> tuple[int, Any]:
         while True:
             try:
                 return self._free.get(timeout=PATIENCE)
@@ -253,18 +276,20 @@ class Executor:
         if place == INPUT:
             self.ends.read(self._tiles[cell], self._view(buffer, cell))
         elif place == SCRATCH:
-            self.scratch.read(cell, self._arena[buffer])
+            self.scratch.read(cell, self.arena.whole(buffer))
 
-    def _writes(self) -> None:
+    def _writes(self, lane: Lane) -> None:
         while (order := self._orders.get()) is not None and self._failure is None:
+            lane.after(order.mark)
             if order.place == SCRATCH:
-                self.scratch.write(order.cell, self._arena[order.buffer])
+                self.scratch.write(order.cell, self.arena.whole(order.buffer))
             else:
                 self.ends.write(self._tiles[order.cell], self._view(order.buffer, order.cell))
+            lane.wait()  # it is where others look for it
             with self._state:
                 if not order.stays:
                     self._count("write", order.place)
-                    self._free.put(order.buffer)
+                    self._free.put((order.buffer, None))
                 self._leaving[order.cell] -= 1
                 if not self._leaving[order.cell]:
                     del self._leaving[order.cell]
@@ -272,9 +297,8 @@ class Executor:
 
     # What all share
 
-    def _view(self, buffer: int, cell: int) -> np.ndarray:
-        rows, columns = self.made.shape(self._tiles[cell])
-        return self._arena[buffer, : rows * columns].reshape(rows, columns)
+    def _view(self, buffer: int, cell: int) -> Any:
+        return self.arena.tile(buffer, *self.made.shape(self._tiles[cell]))
 
     def _count(self, direction: str, place: str) -> None:
         if place != NOWHERE:
@@ -294,8 +318,12 @@ class Executor:
                 self._failure = error
             self._state.notify_all()
 
-    def _guarded(self, work: Callable[[], None]) -> None:
+    def _guarded(self, work: Callable[[Lane], None]) -> None:
         try:
-            work()
+            with self.arena.lane() as lane:
+                try:
+                    work(lane)
+                finally:
+                    lane.wait()
         except BaseException as error:
             self._fail(error)

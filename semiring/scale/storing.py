@@ -43,6 +43,17 @@ class Storing:
         return self.out.with_name(f"{self.out.name}.partial")
 
 
+def storing_or_memory(
+    out: Any, memory: Any, checkpoint: Any, resume: Any, device: Any
+) -> tuple[Storing | None, int | None]:
+    """A file that is written to, or how many bytes of a GPU may be used: `memory` is of one of the two."""
+    if out is memory is checkpoint is None and resume is False:
+        return None, None
+    if out is checkpoint is None and resume is False and isinstance(device, str) and device in ("gpu", "cuda"):
+        return None, bytes_of(memory)
+    return storing(out, memory, checkpoint, resume), None
+
+
 def storing(out: Any, memory: Any, checkpoint: Any, resume: Any) -> Storing | None:
     """What was asked for, checked; None where nothing was.
 
@@ -54,7 +65,7 @@ def storing(out: Any, memory: Any, checkpoint: Any, resume: Any) -> Storing | No
         for name, value in (("memory", memory), ("checkpoint", checkpoint), ("resume", resume or None)):
             if value is not None:
                 raise SemiringError(f"{name}= is of closures that go to a file: give out= too, a path that ends in "
-                                    f"{' or '.join(ENDINGS)}")
+                                    f"{' or '.join(ENDINGS)}" + (", or device='gpu'" if name == "memory" else ""))
         return None
     try:
         path = Path(out)

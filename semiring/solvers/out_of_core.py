@@ -29,6 +29,7 @@ from semiring.operands.examine import examine
 from semiring.operands.operand import Operand, order_of_one
 from semiring.operands.sparse import Sparse
 from semiring.operands.stored import Stored
+from semiring.scale.arena import HostArena
 from semiring.scale.eviction import Traffic, traffic
 from semiring.scale.executor import AHEAD, Ends, Executor
 from semiring.scale.files import LOCK, claimed, sync_folder
@@ -181,7 +182,8 @@ def _close(
         start = saved["operation"] if saved is not None else 0
         read, write = _reader(task, source, low, made), _writer(task, low, made, output)
         ends = Ends(read, write, commit, storing.checkpoint) if storing.checkpoint else Ends(read, write)
-        executor = Executor(made, traffic, layout.room, build_kernel(low), low.storage, scratch, ends, start)
+        arena = HostArena(layout.room + AHEAD, layout.side, low.storage)
+        executor = Executor(made, traffic, layout.room, build_kernel(low), arena, scratch, ends, start)
         with told(task.options.progress, f"{task.S.name} closure", plan.work) as report:
             executor.progress = report
             executor.run()

@@ -174,12 +174,13 @@ class _Closing:
 
     def _facts(self, worker: int, raw: Any) -> Facts:
         """What is known of a worker's elements; what is not one is refused, with its place."""
-        parts, start = [], 0
+        found, start = [], 0
         for span in self.spans[worker]:
             stop = start + span.stop - span.start
-            parts.append((f"{self.given.what}[{span.start}:]", raw[start:stop, : self.n]))
+            part = raw[start:stop, : self.n]
+            found.append(examine(self.task.S, self.given.dtype, ((self.given.what, part),), span.start))
             start = stop
-        return examine(self.task.S, self.given.dtype, parts)
+        return together(found)
 
     def _verdict(self, low: Any, stored: list[Any], facts: Facts) -> Verdict:
         """Whether a cycle improves, by the diagonal."""

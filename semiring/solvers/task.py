@@ -26,7 +26,7 @@ from semiring.graphs.texts import clip_repr
 from semiring.machine.memory import require
 from semiring.operands.align import aligned, by_label
 from semiring.operands.convert import as_bits, as_dense
-from semiring.operands.devices import LEAST_WORK, device_numbers
+from semiring.operands.devices import LEAST_WORK, device_numbers, exceeds_gpu
 from semiring.operands.operand import Operand
 from semiring.operands.place import place
 from semiring.operands.read import operand as as_operand
@@ -84,6 +84,7 @@ SOLVERS: dict[str, dict[str, tuple[str, ...]]] = {
     "closure, mask": dict.fromkeys(("dense", "device", "sparse", "packed"), ("existence",)),
     "closure, out": dict.fromkeys(("dense", "device", "sparse", "packed"), ("out_of_core",)),
     "closure, devices": dict.fromkeys(("dense", "device", "sparse", "packed"), ("several_gpus", "schedules")),
+    "closure, memory": dict.fromkeys(("dense", "device", "sparse", "packed"), ("through_gpu", "schedules")),
     "closure, max_edges": dict.fromkeys(("dense", "device", "sparse", "packed"), ("powers",)),
     "matmul, argmax": dict.fromkeys(("dense", "device", "sparse", "packed"), ("argmax",)),
     "solve, left": dict.fromkeys(("dense", "device", "sparse", "packed"), ("left",)),
@@ -111,6 +112,7 @@ class Options:
     tol: float | None = None
     storing: Storing | None = None
     devices: tuple[int, ...] | None = None
+    memory: int | None = None  # bytes of a GPU
 
     def __post_init__(self) -> None:
         if not isinstance(self.method, str):
@@ -160,10 +162,11 @@ def options(
     progress: bool | Callable[[float], None] = False, order: str = "auto", predecessors: bool = False,
     max_edges: int | None = None, left: bool = False, on_divergence: str = "raise", argmax: bool = False,
     tol: float | None = None, storing: Storing | None = None, devices: Any = None,
+    memory: int | None = None,
 ) -> Options:
     """Checked options; those of an earlier call again."""
     given = (method, reflexive, overwrite, device, tile, check, packed, progress, order, predecessors, max_edges,
-             left, on_divergence, argmax, tol, storing, device_numbers(devices))
+             left, on_divergence, argmax, tol, storing, device_numbers(devices), memory)
     if callable(progress):  # which nobody holds longer than the call
         return Options(*given)
     try:
@@ -300,6 +303,8 @@ class Task:
             self.row = "closure, devices"
         elif options.storing is not None:
             self.row = "closure, out"
+        elif options.memory is not None:
+            self.row = "closure, memory"
         elif options.tol is not None:
             self.row = f"{verb}, tol"
         elif options.on_divergence == "mask":
@@ -325,8 +330,11 @@ class Task:
             stays = device == "cpu" or (device is None and (work < LEAST_WORK or kinds != {"dense"}))
         # These solvers place their operands.
         stays |= verb in ("rows", "path", "paths", "nearest", "cycle_mean")
-        stays |= options.storing is not None or options.devices is not None
+        stays |= self.row in ("closure, out", "closure, devices", "closure, memory")
         stays |= verb == "matmul" and (("sparse" in kinds and "packed" not in kinds) or options.argmax)
+        if not stays and self.row == "closure" and len(shape) == 2 and kinds == {"dense"}:
+            stays = options.reflexive and not options.packed and exceeds_gpu(operands[0], device)
+            self.row = "closure, memory" if stays else self.row
         if not stays:
             self.operands = place(operands, device, work)
             kinds = {operand.kind for operand in self.operands}

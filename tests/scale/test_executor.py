@@ -15,8 +15,9 @@ from semiring.algorithms.blocks import UndefinedStar
 from semiring.algorithms.r_kleene import r_kleene
 from semiring.kernels.build import kernel as build_kernel
 from semiring.operands.read import operand
+from semiring.scale.arena import HostArena
 from semiring.scale.eviction import traffic
-from semiring.scale.executor import Ends, Executor
+from semiring.scale.executor import AHEAD, Ends, Executor
 from semiring.scale.program import program
 from semiring.scale.scratch import Scratch
 from semiring.scale.stores import block
@@ -34,9 +35,10 @@ def executor(A: np.ndarray, S: sr.Semiring, folder: Path, side: int = 4, room: i
     def write(tile: Any, elements: np.ndarray) -> None:
         found[block(made, tile)] = elements
 
+    arena = HostArena(room + AHEAD, side, low.storage)
     scratch = Scratch(folder, side * side * low.storage.itemsize)
     made_ends = Ends(ends.pop("read", read), ends.pop("write", write), **ends)
-    return Executor(made, traffic(made, room), room, build_kernel(low), low.storage, scratch, made_ends), found
+    return Executor(made, traffic(made, room), room, build_kernel(low), arena, scratch, made_ends), found
 
 
 def matrix(n: int) -> np.ndarray:

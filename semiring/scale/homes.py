@@ -1,0 +1,140 @@
+"""Cells that are put away in the matrix that they belong to: what does not fit on a device stays in the host's memory.
+
+A tile's place in the answer is its home: first for what the tile has become, in the end for the tile of the closure.
+While a panel is multiplied there are two cells of one tile, and the second is beside the matrix until the first is done
+with. So the host holds the matrix that it was given, the answer, which may be the same, and little more.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .program import Program, Tile
+from .stores import block
+
+
+class Homes:
+    """Where cells are when they are not on the device; a `semiring.scale.executor.Shelf`.
+
+    Parameters
+    ----------
+    made : Program
+    stored, answer : ndarray of shape (n, n)
+        For elements in storage and for those of the closure; they may share their memory.
+    carry : function of a source and a target
+        Copies a matrix between the host and the device, and waits until it is there.
+    room : function of a number and a dtype
+        An array of so many elements on the host.
+    inhabited : bool
+        Whether `answer` holds the matrix that is to be closed, whose tiles are at home until they are done with.
+    """
+
+    def __init__(
+        self, made: Program, stored: np.ndarray, answer: np.ndarray, carry: Callable[[Any, Any], None],
+        room: Callable[[int, np.dtype], np.ndarray] = np.empty, inhabited: bool = False,
+    ):
+        self._made, self._stored, self._answer, self._carry, self._room = made, stored, answer, carry, room
+        self._shared = np.may_share_memory(stored, answer)
+        self._tiles = {o.target: o.tile for o in made.operations}
+        count = made.count
+        first = {i * count + j: (i, j) for i in range(count) for j in range(count)}
+        self._tiles |= first
+        self._owners = {tile: cell for cell, tile in first.items()} if inhabited else {}  # cells that are at home
+        self._guests: dict[int, np.ndarray] = {}  # and those that are beside the matrix
+        self._whole: dict[Tile, int] = {}  # … by their tile, once they are there
+        self._read: dict[int, int] = {}  # cells that are being read, and how often
+        self._ready: dict[Tile, np.ndarray] = {}  # tiles of the closure whose home is not free
+        self._free: list[np.ndarray] = []
+        self._taken = 0
+        self._lock = threading.Lock()
+
+    @property
+    def beside(self) -> int:
+        """The most tiles that there were beside the matrix."""
+        return self._taken
+
+    def write(self, cell: int, elements: Any) -> None:
+        """Put a cell away: home, unless another cell of the tile is there."""
+        tile = self._tiles[cell]
+        with self._lock:
+            self._leave(cell)  # nobody reads what is written anew
+            if self._owners.setdefault(tile, cell) != cell:
+                self._guests[cell] = self._spare()
+            target = self._where(cell)
+        self._carry(self._matrix(elements, tile), target)
+        with self._lock:
+            if cell in self._guests:
+                self._whole[tile] = cell
+                self._settle(tile)
+
+    def read(self, cell: int, out: Any) -> None:
+        """Bring a cell back."""
+        with self._lock:
+            source = self._where(cell)
+            self._read[cell] = self._read.get(cell, 0) + 1
+        self._carry(source, self._matrix(out, self._tiles[cell]))
+        with self._lock:
+            self._read[cell] -= 1
+
+    def drop(self, cell: int) -> None:
+        """A cell is done with, and so is what it took; a tile of the closure that waits for its home gets it."""
+        tile = self._tiles[cell]
+        with self._lock:
+            self._leave(cell)
+            if self._owners.get(tile) == cell:
+                del self._owners[tile]
+                self._settle(tile)
+
+    def finish(self, tile: Tile, elements: Any) -> None:
+        """Put a tile of the closure in its place, now or as soon as nobody needs what is there."""
+        rows, columns = self._made.shape(tile)
+        with self._lock:
+            guest = self._spare() if self._shared and tile in self._owners else None
+        if guest is None:
+            self._carry(elements, self._answer[block(self._made, tile)])
+            return
+        self._carry(elements, guest.view(self._answer.dtype)[: rows * columns].reshape(rows, columns))
+        with self._lock:
+            self._ready[tile] = guest
+            self._settle(tile)
+
+    def _settle(self, tile: Tile) -> None:
+        """Who waits for a home goes there, if nobody is there: a tile of the closure, or another cell."""
+        if tile in self._owners:
+            return
+        if tile in self._ready:
+            guest = self._ready.pop(tile)
+            self._answer[block(self._made, tile)] = self._matrix(guest.view(self._answer.dtype), tile)
+            self._free.append(guest)
+        elif (cell := self._whole.get(tile)) is not None and not self._read.get(cell):
+            self._stored[block(self._made, tile)] = self._where(cell)
+            self._owners[tile] = cell
+            self._leave(cell)
+
+    def _leave(self, cell: int) -> None:
+        """A cell is not beside the matrix any more."""
+        guest = self._guests.pop(cell, None)
+        if guest is not None:
+            self._free.append(guest)
+        if self._whole.get(self._tiles[cell]) == cell:
+            del self._whole[self._tiles[cell]]
+
+    def _where(self, cell: int) -> np.ndarray:
+        tile = self._tiles[cell]
+        guest = self._guests.get(cell)
+        return self._stored[block(self._made, tile)] if guest is None else self._matrix(guest, tile)
+
+    def _matrix(self, elements: Any, tile: Tile) -> Any:
+        """The first of some elements as a tile."""
+        rows, columns = self._made.shape(tile)
+        return elements[: rows * columns].reshape(rows, columns)
+
+    def _spare(self) -> np.ndarray:
+        if self._free:
+            return self._free.pop()
+        self._taken += 1
+        return self._room(self._made.side**2, self._stored.dtype)

@@ -1,0 +1,74 @@
+"""Tiles there and back, on a GPU that the host plays; memory that is pinned, and memory that cannot be."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from gpu.host import Host
+
+from semiring.kernels.cuda.dense import carry as module
+from semiring.kernels.cuda.dense.carry import carry, encoded, pinned, pinned_room, taken_in
+
+
+class Refused(Exception):
+    pass
+
+
+@pytest.fixture
+def host(monkeypatch: pytest.MonkeyPatch) -> Host:
+    host = Host(2)
+    runtime = host.stand_in(monkeypatch).cuda.runtime
+    runtime.memcpyHostToDevice, runtime.memcpyDeviceToHost, runtime.CUDARuntimeError = 1, 2, Refused
+    monkeypatch.setattr(module, "synchronize", host.finish)
+    return host
+
+
+def test_a_tile_there_and_back(host: Host) -> None:
+    matrix = host.array(np.arange(30.0).reshape(5, 6))
+    at_home: Any = np.ndarray.view(matrix, np.ndarray)
+    there = host.empty((2, 3), "f8")
+    carry(at_home[1:3, 2:5], there)
+    assert there.tolist() == [[8, 9, 10], [14, 15, 16]]
+    there += 100
+    carry(there, at_home[3:5, :3])
+    assert at_home[3:, :3].tolist() == [[108, 109, 110], [114, 115, 116]] and at_home[3, 3] == 21
+    with pytest.raises(AssertionError):
+        carry(at_home[:2, :2], there)
+
+
+def test_memory_is_pinned_once_and_let_go(host: Host) -> None:
+    import cupy
+
+    pins: list[tuple[str, int]] = []
+    cupy.cuda.runtime.hostRegister = lambda address, size, flags: pins.append(("pin", size))
+    cupy.cuda.runtime.hostUnregister = lambda address: pins.append(("let go", address))
+    A = np.zeros((3, 4))
+    with pinned(A, A.view("i8")):
+        assert pins == [("pin", 96)]
+    assert pins[1:] == [("let go", A.ctypes.data)]
+
+
+def test_memory_that_cannot_be_pinned_is_used_all_the_same(host: Host) -> None:
+    import cupy
+
+    def refuse(*_: int) -> None:
+        raise Refused
+
+    cupy.cuda.runtime.hostRegister = refuse
+    with pinned(np.zeros(3)):
+        pass
+
+
+def test_room_and_storage(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert pinned_room(7, np.dtype("i2")).shape == (7,)
+    monkeypatch.setattr(module, "upload", host.array)
+    monkeypatch.setattr(
+        module, "exchange", lambda low: SimpleNamespace(take_in=lambda A, out: np.copyto(out, A * low.factor))
+    )
+    low: Any = SimpleNamespace(factor=3, encode=lambda values, copy: host.array(values * 3))
+    out = np.zeros((1, 2))
+    taken_in(low, np.array([[1.0, 2.0]]), out)
+    assert out.tolist() == [[3, 6]] and encoded(low, np.array([1.0, 5.0])).tolist() == [3, 15]
