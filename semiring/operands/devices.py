@@ -80,7 +80,8 @@ def device_numbers(devices: Any) -> tuple[int, ...] | None:
     whole = (int, np.integer)
     if isinstance(devices, whole) and not isinstance(devices, bool) and devices > 0:
         return tuple(range(int(devices)))
-    numbers = list(devices) if isinstance(devices, (list, tuple, range, np.ndarray)) else []
+    several = isinstance(devices, (list, tuple, range)) or (isinstance(devices, np.ndarray) and devices.ndim == 1)
+    numbers = list(devices) if several else []
     if not numbers or not all(isinstance(d, whole) and not isinstance(d, bool) and d >= 0 for d in numbers):
         raise SemiringError("devices must be how many GPUs, 1 or more, or a list of their numbers, such as [0, 1], and "
                             f"is {clip_repr(devices)}")
