@@ -209,8 +209,8 @@ class Elementwise(Carried):
         if isinstance(x, (np.ndarray, np.generic)):
             x = np.asarray(x)
         elif self.traced is None:
-            x = laws.sequence(x, np.dtype(object)) if isinstance(x, list) else laws.sequence([x], np.dtype(object))[0:1]
-            x = x if x.size != 1 else x.reshape(())
+            given = x if isinstance(x, list) else [x]
+            x = laws.sequence(given, np.dtype(object)).reshape(len(given) if x is given else ())
         else:
             x = np.asarray(x, self.element_dtype if self.fields else None)
         if x.dtype.names and flattened(x.dtype) != x.dtype:

@@ -42,9 +42,9 @@ class Semiring(Elementwise):
     zero, one : number, tuple or object
         Neutral elements of ⊕ and ⊗. Zero absorbs. ±∞ in an integer dtype are its limits. A bare product needs no one.
     star : callable, optional
-        a* = 1 ⊕ a ⊕ a² ⊕ …, the least solution of x = 1 ⊕ a ⊗ x; NaN where it does not exist. When absent, a* is the
-        sum of the powers where that is reached after finitely many steps (1 where 1 ⊕ a = 1), and does not exist
-        elsewhere.
+        a* = 1 ⊕ a ⊕ a² ⊕ …, the least solution of x = 1 ⊕ a ⊗ x; NaN where it does not exist, and of Python objects
+        None. When absent, a* is the sum of the powers where that is reached after finitely many steps (1 where
+        1 ⊕ a = 1), and does not exist elsewhere.
     lift : callable, optional
         The records that plain numbers stand for, so that weights may be numbers wherever a matrix or a graph comes in:
         ``lambda w: (w, np.where(w == np.inf, 0, 1))``. Takes an array of float64 and gives the components. One of the

@@ -40,3 +40,13 @@ def test_what_has_no_place_in_the_dtype_is_refused() -> None:
         sr.min_plus.add(np.array([1], "i1"), [0.5])
     with pytest.raises(sr.SemiringError, match="the star of 1 does not exist"):
         sr.plus_times.star([0.5, 1.0])
+
+
+def test_objects_in_lists_and_alone() -> None:
+    """A list of one object is an array of one, as a list of one number is."""
+    a, b = sr.letter("a"), sr.letter("b")
+    for given, shape in (([a], (1,)), ([a, b], (2,)), ([], (0,)), (a, None)):
+        found = sr.regex.star(given)
+        assert (found.shape if isinstance(found, np.ndarray) else None) == shape, given
+    assert sr.why.add([frozenset()], [frozenset({frozenset("a")})]).shape == (1,)
+    assert sr.why.add(frozenset(), frozenset({frozenset("a")})) == frozenset({frozenset("a")})
