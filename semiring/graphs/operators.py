@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
@@ -145,6 +146,23 @@ class Operators(Named):
             f"{home}.{name} of a Matrix would compute over the real numbers, and not over {self.semiring.name}: "
             f"{INSTEAD.get(name, OTHERWISE)}. For real numbers give it the elements, M.to_numpy()"
         )
+
+    def _refuse_products_of_pandas(self) -> None:
+        """Refuse to be read by products of pandas, which read what is on their right as an array, and ask it nothing.
+
+        Raises
+        ------
+        SemiringError
+            Where this is called for a product over the real numbers.
+        """
+        if "pandas" not in sys.modules:
+            return
+        caller = sys._getframe(2)
+        if caller.f_code.co_name == "dot" and caller.f_globals.get("__name__", "").startswith("pandas."):
+            raise SemiringError(
+                f"pandas multiplies a Matrix over the real numbers, and not over {self.semiring.name}: "
+                "sr.matmul(frame, M) is the product over its algebra. For real numbers give it M.to_numpy()"
+            )
 
     @property
     def ndim(self) -> int:

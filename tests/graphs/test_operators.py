@@ -236,6 +236,19 @@ def test_labels_of_a_series_are_vertices():
         M @ pd.Series([1.0, 2.0], index=["a", "a"])
 
 
+def test_products_of_pandas_are_refused_and_its_other_ways_to_read_are_not():
+    """They are over the reals, and pandas asks nobody whether they may be."""
+    M = Matrix(np.array([[0.0, 2.0], [1.0, 0.0]]), sr.min_plus, ["a", "b"])
+    frame = pd.DataFrame(M.array, index=["a", "b"], columns=["a", "b"])
+    for product in (lambda: frame @ M, lambda: frame.dot(M), lambda: frame["a"] @ M, lambda: frame["a"].dot(M)):
+        with refused(r"pandas multiplies a Matrix over the real numbers, and not over min-plus: sr.matmul\(frame, M\)"):
+            product()
+    assert sr.matmul(frame, M).array.tolist() == (M @ M).array.tolist()
+    assert np.array_equal(frame @ M.to_numpy(), M.array @ M.array)
+    assert (frame + np.asarray(M)).to_numpy().tolist() == (2 * M.array).tolist()
+    assert pd.DataFrame(np.asarray(M)).shape == (2, 2) and pd.Series(list(M)).size == 2
+
+
 @settings(max_examples=60, deadline=None)
 @given(pairs())
 def test_numpy_s_other_functions_take_vertices_in_one_order(made):
