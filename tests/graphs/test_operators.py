@@ -241,7 +241,7 @@ def test_products_of_pandas_are_refused_and_its_other_ways_to_read_are_not():
     M = Matrix(np.array([[0.0, 2.0], [1.0, 0.0]]), sr.min_plus, ["a", "b"])
     frame = pd.DataFrame(M.array, index=["a", "b"], columns=["a", "b"])
     for product in (lambda: frame @ M, lambda: frame.dot(M), lambda: frame["a"] @ M, lambda: frame["a"].dot(M)):
-        with refused(r"pandas multiplies a Matrix over the real numbers, and not over min-plus: sr.matmul\(frame, M\)"):
+        with refused("pandas multiplies a Matrix over the real numbers, and not over min-plus", sr.SemiringError):
             product()
     assert sr.matmul(frame, M).array.tolist() == (M @ M).array.tolist()
     assert np.array_equal(frame @ M.to_numpy(), M.array @ M.array)
