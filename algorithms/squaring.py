@@ -3,8 +3,9 @@
     A ← 1 ⊕ A;   A ← A A   (after i rounds: all paths of at most 2^i edges)
 
 Right only where ⊕ is idempotent, since a walk is found in many ways, and where there is no improving cycle (1 bounds
-every element, or ⊕ selects and the diagonal shows it): then a best
-path has fewer than n edges and ⌈log₂ n⌉ rounds suffice. C.-L. Deng's and Q.-N. Tran's GPU closures work this way.
+every element, or ⊕ selects and the diagonal shows it): then a best path has fewer than n edges and ⌈log₂ n⌉ rounds
+suffice. E. L. Lawler, Combinatorial optimization: networks and matroids (1976); on GPUs Q.-N. Tran, Designing efficient
+many-core parallel algorithms for all-pairs shortest-paths using CUDA (2010).
 """
 
 from __future__ import annotations

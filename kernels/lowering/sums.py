@@ -83,11 +83,49 @@ def widen(S: Semiring, array: np.ndarray, facts: Facts) -> np.ndarray:
         return array
     if int(facts.largest) * max(array.shape[-1], 1) >= 2**53:
         return python_integers(S, array.dtype, "").encode(array, True)
+    return as_floats(S, array)
+
+
+def as_floats(S: Semiring, array: np.ndarray) -> np.ndarray:
+    """Integers of a tropical algebra as floats, the limits that stand for infinities as these.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> as_floats(sr.min_plus, np.array([5, 127, -128], "i1"))
+    array([  5.,  inf, -inf])
+    """
     result = array.astype("f8")
     limits = np.iinfo(array.dtype)
     result[array == limits.max] = np.inf if S.zero == np.inf or limits.min else limits.max
     if limits.min:
         result[array == limits.min] = -np.inf
+    return result
+
+
+def from_floats(S: Semiring, array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """What `as_floats` made, and sums of it, in the data's own dtype.
+
+    Raises
+    ------
+    SemiringError
+        When a number does not fit.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> from_floats(sr.min_plus, np.array([5, np.inf]), np.dtype("i1"))
+    array([  5, 127], dtype=int8)
+    """
+    limits = np.iinfo(dtype)
+    low, high = limits.min + bool(limits.min), limits.max - bool(S.zero == np.inf or limits.min)
+    wrong = np.isfinite(array) & ((array < low) | (array > high))
+    if wrong.any():
+        refuse_too_small(S, dtype, int(array[wrong][0]))
+    finite = np.isfinite(array)
+    result = np.where(finite, array, 0).astype(dtype)
+    result[~finite & (array > 0)] = limits.max
+    result[~finite & (array < 0)] = limits.min
     return result
 
 

@@ -13,7 +13,7 @@ from . import laws
 from .constants import nearest_constant
 from .evaluate import numpy_function, python_function
 from .expression import Expression, Traced, rounded
-from .stars import object_star
+from .stars import declared_star, object_star
 from .tracing import saturating_add
 
 if TYPE_CHECKING:
@@ -183,8 +183,7 @@ class Arithmetic:
         else:
             add, mul = S._callables["add"], S._callables["mul"]
             declared, belongs = S._callables["star"], S._callables["carrier"]
-            reached, is_reached = object_star(add, mul, S.one)
-            star, defined = (declared, lambda a: True) if declared else (reached, is_reached)
+            star, defined = declared_star(declared) if declared else object_star(add, mul, S.one)
             carrier, guarded = belongs or (lambda a: True), mul
         functions = {"add": (add, 2), "mul": (guarded, 2), "raw_mul": (mul, 2), "star": (star, 1),
                      "defined": (defined, 1), "carrier": (carrier, 1)}

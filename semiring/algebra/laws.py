@@ -56,8 +56,9 @@ def _selective(S: Arithmetic, a: Any, b: Any) -> tuple[Any, Any]:
 
 
 def _star(S: Arithmetic, a: Any, product: Callable[[Any, Any], Any]) -> tuple[Any, Any]:
-    star = S.star(a)
-    return choose(S.defined(a), star, a), choose(S.defined(a), S.add(full(a, S.one), product(a, star)), a)
+    defined, one = S.defined(a), full(a, S.one)
+    star = choose(defined, S.star(a), one)  # of what has none the law says nothing
+    return choose(defined, star, a), choose(defined, S.add(one, product(a, star)), a)
 
 
 def _absorbs(a: Any, result: Any, zero: Any) -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-"""`Semiring`: an algebra (S, ⊕, ⊗, 0, 1), declared once with NumPy operations, and its arithmetic in each dtype."""
+"""`Semiring`: an algebra (S, ⊕, ⊗, 0, 1), declared once with NumPy operations, and what follows from them."""
 
 from __future__ import annotations
 
@@ -10,30 +10,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semiring.errors import LawError, SemiringError
-from semiring.machine.memory import require
 
 from . import laws, stars
-from .arguments import whole_number
 from .arithmetic import Arithmetic, Operations
-from .constants import cast_constant
 from .declaration import runs_on_objects, traced_operations
-from .dtypes import SCALAR_DTYPES, check_neutral, checked_fields, refusal, refuse, safe_kinds, working_dtype
-from .expression import Expression, without_minus_infinity
+from .dtypes import check_neutral, checked_fields, refuse, safe_kinds
+from .elementwise import Elementwise
 from .lifts import Lift
 from .proofs import proven_flags
-from .samples import Elements, elements, notable_elements
+from .samples import Elements, elements
 from .tables import html_table
-from .vectors import flat_element, flattened
 from .verbs import verb
 
 if TYPE_CHECKING:
     from semiring.teach.hasse import HasseDiagram
     from semiring.teach.tables import OperationTables
 
-_LARGE = 1 << 26  # bytes; larger allocations are checked against free memory
 
-
-class Semiring:
+class Semiring(Elementwise):
     """An algebra with two operations, as expressions that run on every device.
 
     Parameters
@@ -48,9 +42,9 @@ class Semiring:
     zero, one : number, tuple or object
         Neutral elements of ⊕ and ⊗. Zero absorbs. ±∞ in an integer dtype are its limits. A bare product needs no one.
     star : callable, optional
-        a* = 1 ⊕ a ⊕ a² ⊕ …, the least solution of x = 1 ⊕ a ⊗ x; NaN where it does not exist. When absent, a* is the
-        sum of the powers where that is reached after finitely many steps (1 where 1 ⊕ a = 1), and does not exist
-        elsewhere.
+        a* = 1 ⊕ a ⊕ a² ⊕ …, the least solution of x = 1 ⊕ a ⊗ x; NaN where it does not exist, and of Python objects
+        None. When absent, a* is the sum of the powers where that is reached after finitely many steps (1 where
+        1 ⊕ a = 1), and does not exist elsewhere.
     lift : callable, optional
         The records that plain numbers stand for, so that weights may be numbers wherever a matrix or a graph comes in:
         ``lambda w: (w, np.where(w == np.inf, 0, 1))``. Takes an array of float64 and gives the components. One of the
@@ -152,6 +146,7 @@ class Semiring:
     ):
         if one is None and not product_only:
             raise SemiringError(f"{name}: one= is missing, the neutral element of ⊗; only a bare product has none")
+        super().__init__()
         self.name = name
         self.description = description
         self.zero, self.one = zero, one
@@ -159,9 +154,6 @@ class Semiring:
         self.product_only = product_only
         self._samples = samples
         self._callables: dict[str, Any] = {"add": add, "mul": mul, "star": star, "carrier": carrier}
-        self._arithmetic: dict[np.dtype, Arithmetic] = {}
-        self._resolved: dict[np.dtype, np.dtype] = {}
-        self._working: dict[np.dtype, np.dtype] = {}
         on_objects = runs_on_objects(name, self._callables, zero, one, self.fields, dtype)
         self.traced = None if on_objects else traced_operations(self, self._callables)
         self.kinds = dtypes or (safe_kinds(self.traced, self.is_tropical) if self.traced and not fields else "")
@@ -186,48 +178,9 @@ class Semiring:
 
     # Declaration
 
-    def components_of(self, element: Any) -> tuple[Any, ...]:
-        """The components of an element: one, unless it is a record.
-
-        Parameters
-        ----------
-        element : number, object, tuple, list or mapping
-            Of a record the fields in order, or by name.
-
-        Returns
-        -------
-        tuple
-
-        Raises
-        ------
-        SemiringError
-            When a record has another number of components, or a vector of it another length.
-        KeyError
-            When a mapping lacks a field.
-
-        Examples
-        --------
-        >>> import semiring as sr
-        >>> sr.min_plus.components_of(3), sr.shortest_hops.components_of({"hops": 1, "cost": 2.5})
-        ((3,), (2.5, 1))
-        """
-        if not self.fields:
-            return (element,)
-        if isinstance(element, Mapping):
-            element = tuple(element[f] for f in self.fields)
-        if isinstance(element, tuple) and len(element) == self._width != len(self.fields):
-            return element  # number by number
-        if not isinstance(element, (tuple, list)) or len(element) != len(self.fields):
-            raise SemiringError(f"{self.name}: {element!r} needs the {len(self.fields)} components {list(self.fields)}")
-        parts = flat_element(element, self.fields)
-        if parts is None:
-            raise SemiringError(f"{self.name}: a vector of {element!r} has another length than {self.element_dtype}")
-        return tuple(parts)
-
-    @cached_property
-    def _width(self) -> int:
-        """How many numbers an element has."""
-        return len(flattened(self.element_dtype).names or ()) if self.fields else 1
+    @property
+    def _algebra(self) -> Semiring:
+        return self
 
     def _first_home(self, dtype: np.dtype) -> np.dtype:
         """Where the arithmetic of the default dtype takes place: in itself, but for halves."""
@@ -309,506 +262,6 @@ class Semiring:
         """Whether 0 ⊗ a = a ⊗ 0 = 0; of a bare product it need not be so."""
         laws_of_zero = [v for v in self._law_report.axioms if "absorbs" in v.law.name]
         return not self.product_only or all(v.holds for v in laws_of_zero)
-
-    # Dtypes and elements
-
-    @property
-    def is_record(self) -> bool:
-        """Whether an element has several named components."""
-        return self.fields is not None
-
-    @property
-    def is_object(self) -> bool:
-        """Whether elements are Python objects, whatever the data."""
-        return self.traced is None
-
-    @cached_property
-    def dtypes(self) -> tuple[np.dtype, ...]:
-        """The dtypes that can carry the algebra, best first."""
-        if self.traced is None:
-            return (np.dtype(object),)
-        if self.fields:
-            return (flattened(self.element_dtype),)
-        return tuple(d for k in self.kinds for d in SCALAR_DTYPES if d.kind == k and not refusal(self, d))
-
-    @property
-    def element_dtype(self) -> np.dtype:
-        """The dtype of data that bring none, as people write it: vectors of a record are fields."""
-        return np.dtype(list(self.fields.items()), align=True) if self.fields else self.default_dtype
-
-    @property
-    def default_dtype(self) -> np.dtype:
-        """The dtype of data that bring none.
-
-        Raises
-        ------
-        SemiringError
-            When no dtype can carry the algebra; then it cannot be declared.
-        """
-        if not self.dtypes:
-            tried = {d: refusal(self, d) for k in self.kinds for d in SCALAR_DTYPES if d.kind == k}
-            why = "; ".join(f"{d}: {reason}" for d, reason in tried.items()) or f"dtypes={self.kinds!r} names no kind"
-            raise SemiringError(f"{self.name} lives in no dtype ({why}); see the parameter dtypes")
-        return self.dtypes[0]
-
-    def carrier_in(self, dtype: np.dtype) -> Expression:
-        """The condition on elements of a dtype; of unsigned integers none is −∞ unless zero or one is.
-
-        Parameters
-        ----------
-        dtype : dtype
-            One that `resolve_dtype` gives, and not object.
-
-        Returns
-        -------
-        Expression
-            A truth value for an element.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import semiring as sr
-        >>> sr.viterbi.carrier_in(np.dtype("f4"))
-        (a ≥ 0) and (a ≤ 1)
-        """
-        assert self.traced
-        everything = dtype.kind != "u" or -np.inf in (self.zero, self.one)
-        return self.traced.carrier if everything else without_minus_infinity(self.traced.carrier)
-
-    def working(self, dtype: np.dtype) -> np.dtype:
-        """The dtype in which the algebra is computed on data of a dtype: a wider one where that is too narrow.
-
-        Parameters
-        ----------
-        dtype : dtype
-
-        Returns
-        -------
-        dtype
-            The narrowest of its kind, and no narrower than it, in which the algebra's constants have a place and its
-            laws hold.
-
-        Raises
-        ------
-        SemiringError
-            When there is none.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import semiring as sr
-        >>> S = sr.saturating_min_plus(1000)
-        >>> S.working(np.dtype("u1")), S.working(np.dtype("u4"))
-        (dtype('uint16'), dtype('uint32'))
-        """
-        found = self._working.get(dtype)
-        if found is None:
-            found = self._working[dtype] = dtype if dtype.kind == "O" else working_dtype(self, dtype)
-        return found
-
-    def resolve_dtype(self, dtype: Any) -> np.dtype:
-        """The dtype of results on data of a dtype: that one, in native byte order, if it can carry the algebra.
-
-        Parameters
-        ----------
-        dtype : dtype or what `numpy.dtype` takes
-            Fields of a record may be floats, integers or truth values of any size, and vectors written out as numbers.
-
-        Returns
-        -------
-        dtype
-            Of a record with the vectors written out.
-
-        Raises
-        ------
-        SemiringError
-            When the dtype cannot carry the algebra; the message names those that can.
-        TypeError
-            When NumPy knows no such dtype.
-
-        Examples
-        --------
-        >>> import semiring as sr
-        >>> sr.min_plus.resolve_dtype(">f4")
-        dtype('float32')
-        >>> sr.min_plus.resolve_dtype(complex)
-        Traceback (most recent call last):
-            ...
-        semiring.errors.SemiringError: min-plus cannot live in complex128; it lives in float64, ...
-        """
-        dtype = np.dtype(dtype)
-        found = self._resolved.get(dtype)
-        if found is None:
-            found = self._resolved[dtype] = self._resolve_dtype(dtype)
-        return found
-
-    def _resolve_dtype(self, dtype: np.dtype) -> np.dtype:
-        if dtype.kind == "O" and not self.fields:
-            return dtype
-        if self.traced is not None and self.fields:
-            flat = self.default_dtype.names or ()
-            for order in (tuple(self.fields), flat):
-                if dtype.names and set(dtype.names) == set(order) and self._has_shapes(dtype, order):
-                    given = checked_fields(self.name, [(f.replace(".", "_"), dtype[f]) for f in order])
-                    record = np.dtype(list(zip(order, given.values(), strict=True)), align=True)
-                    self.working(flattened(record))
-                    return flattened(record)
-            wanted = ", ".join(f"{f} {d.name if d.subdtype is None else d}" for f, d in self.fields.items())
-            raise SemiringError(f"{self.name} works on records ({wanted}), not on {dtype}; build them with S.array(…)")
-        # Compared in native byte order: a file may bring the other one.
-        native = dtype.newbyteorder("=")
-        if native in self.dtypes:
-            self.working(native)
-            return native
-        names = ", ".join(d.name for d in self.dtypes)
-        why = refusal(self, dtype) if self.traced and dtype in SCALAR_DTYPES and dtype.kind in self.kinds else ""
-        raise SemiringError(
-            f"{self.name} cannot live in {dtype.name}{f' ({why})' if why else ''}; it lives in {names}. "
-            f"Convert the data, for example with .astype({self.default_dtype.name!r})"
-        )
-
-    def _has_shapes(self, dtype: np.dtype, names: Sequence[str]) -> bool:
-        """Whether the vectors of a record dtype are as long as the algebra's."""
-        return all(dtype[f].shape == (self.fields or {}).get(f, np.dtype("f8")).shape for f in names)
-
-    def over(self, dtype: Any) -> Arithmetic:
-        """The algebra's operations on arrays of a dtype.
-
-        Parameters
-        ----------
-        dtype : dtype or what `numpy.dtype` takes
-
-        Returns
-        -------
-        Arithmetic
-            With `add`, `mul`, `star`, `zero`, `one`, and `contains`, which says what is an element.
-
-        Raises
-        ------
-        SemiringError
-            When neither the dtype nor a wider one of its kind can carry the algebra.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import semiring as sr
-        >>> A = sr.min_plus.over("f4")
-        >>> A.zero, A.contains(np.array([1, np.nan], np.float32))
-        (np.float32(inf), array([ True, False]))
-        """
-        dtype = np.dtype(dtype)
-        found = self._arithmetic.get(dtype)
-        if found is None:
-            found = self._arithmetic[dtype] = Arithmetic(self, dtype, self.working(dtype))
-        return found
-
-    def zero_in(self, dtype: Any) -> Any:
-        """The algebra's zero as a scalar of a dtype.
-
-        Parameters
-        ----------
-        dtype : dtype or what `numpy.dtype` takes
-
-        Returns
-        -------
-        scalar
-            Of integers their limits stand for ±∞.
-
-        Raises
-        ------
-        SemiringError
-            When neither the dtype nor a wider one of its kind can carry the algebra.
-
-        Examples
-        --------
-        >>> import semiring as sr
-        >>> sr.min_plus.zero_in("f4"), sr.min_plus.zero_in("i2")
-        (np.float32(inf), np.int16(32767))
-        """
-        return self.over(dtype).zero
-
-    def one_in(self, dtype: Any) -> Any:
-        """The algebra's one as a scalar of a dtype.
-
-        Parameters
-        ----------
-        dtype : dtype or what `numpy.dtype` takes
-
-        Returns
-        -------
-        scalar or None
-            Of integers their limits stand for ±∞. A bare product may have no one.
-
-        Raises
-        ------
-        SemiringError
-            When neither the dtype nor a wider one of its kind can carry the algebra.
-
-        Examples
-        --------
-        >>> import semiring as sr
-        >>> sr.min_plus.one_in("f4"), sr.max_min.one_in("i2")
-        (np.float32(0.0), np.int16(32767))
-        """
-        return self.over(dtype).one
-
-    def array(self, values: Any, dtype: Any = None) -> np.ndarray:
-        """An array of elements from nested lists; tuples are records, objects stay whole.
-
-        Parameters
-        ----------
-        values : sequence or array
-            Nested lists, of any shape; of objects one list, or a list of lists for a matrix.
-        dtype : dtype or what `numpy.dtype` takes, optional
-            By default `element_dtype`.
-
-        Returns
-        -------
-        ndarray, of the shape of the lists
-            Whether the values are elements is not looked at.
-
-        Raises
-        ------
-        ValueError, TypeError
-            From NumPy: when lists differ in length, or a value has no place in the dtype.
-        SemiringError
-            When no dtype is given and the algebra has none.
-
-        Examples
-        --------
-        >>> import semiring as sr
-        >>> sr.shortest_hops.array([[(0.0, 0), (2.5, 1)]])["cost"]
-        array([[0. , 2.5]])
-        """
-        dtype = np.dtype(dtype) if dtype is not None else self.element_dtype
-        if dtype.kind != "O" or not isinstance(values, (list, tuple)):
-            return np.array(values, dtype)
-        if values and all(isinstance(row, list) for row in values):
-            return np.stack([laws.sequence(row, dtype) for row in values])
-        return laws.sequence(values, dtype)
-
-    def eye(self, n: int, dtype: Any = None) -> np.ndarray:
-        """The n × n identity matrix: one on the diagonal, zero elsewhere.
-
-        Parameters
-        ----------
-        n : int
-            Rows and columns.
-        dtype : dtype or what `numpy.dtype` takes, optional
-            By default `element_dtype`.
-
-        Returns
-        -------
-        ndarray, shape (n, n)
-
-        Raises
-        ------
-        SemiringError
-            When n is not a whole number, or negative; the algebra cannot live in the dtype; or n² elements do not
-            fit in memory.
-
-        Examples
-        --------
-        >>> import semiring as sr
-        >>> sr.min_plus.eye(2)
-        array([[ 0., inf],
-               [inf,  0.]])
-        """
-        n = whole_number(n, "n", 0)
-        S = self.over(dtype if dtype is not None else self.default_dtype)
-        if n * n * S.dtype.itemsize > _LARGE:
-            require(n * n * S.dtype.itemsize, f"a {n} × {n} identity matrix of {S.dtype}")
-        result = laws.full(np.empty((n, n), S.dtype), S.zero)
-        for i in range(n):
-            result[i, i] = S.one
-        return result.view(self.element_dtype) if S.dtype == self.default_dtype else result
-
-    def samples(self) -> np.ndarray:
-        """Notable elements in the default dtype, 0 and 1 first: those that were declared, or a general set.
-
-        Returns
-        -------
-        ndarray, shape (count,)
-            An element may be there twice.
-
-        Raises
-        ------
-        SemiringError
-            When an element that was declared has another number of components than a record of the algebra.
-
-        Examples
-        --------
-        >>> import semiring as sr
-        >>> sr.saturating_min_plus(255).samples().tolist()
-        [255, 0, 0, 1, 2, 85, 127, 254, 255]
-        """
-        return notable_elements(self.over(self.default_dtype), self._samples)
-
-    def elements_in(self, dtype: np.dtype) -> Elements:
-        """Elements to try laws on in a dtype.
-
-        Parameters
-        ----------
-        dtype : dtype
-            One that can carry the algebra.
-
-        Returns
-        -------
-        Elements
-            A tuple: notable elements, random ones that are neither 0 nor 1 (both arrays of shape (count,)), and whether
-            the algebra has no others. The random ones are the same in each run.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import semiring as sr
-        >>> notable, random, complete = sr.viterbi.elements_in(np.dtype("f4"))
-        >>> notable[:2].tolist(), random.dtype, complete
-        ([0.0, 1.0], dtype('float32'), False)
-        """
-        return elements(Arithmetic(self, dtype, dtype), self._samples, ends=self._has_ends)
-
-    # Arithmetic
-
-    def add(self, x: Any, y: Any) -> Any:
-        """x ⊕ y, element by element, in the dtype of x.
-
-        Parameters
-        ----------
-        x, y : array_like
-            Elements, of any shapes that broadcast; tuples are records. Python objects stand in lists, or alone.
-
-        Returns
-        -------
-        ndarray, of the shape that both broadcast to, or scalar
-            Of the dtype of x; of the default one where x has a dtype of plain numbers (float64, int64 or bool) that the
-            algebra lacks.
-
-        Raises
-        ------
-        SemiringError
-            When the algebra cannot live in the dtype of x, or an element or a result has no place in it.
-        ValueError
-            When the shapes do not broadcast.
-
-        Notes
-        -----
-        Floats are rounded as `Semiring` says: not at all where ⊕ is min or max.
-
-        Examples
-        --------
-        >>> import semiring as sr
-        >>> sr.min_plus.add([1.0, 5.0], [3.0, 4.0])
-        array([1., 4.])
-        """
-        return self._on_arrays("add", x, y)
-
-    def mul(self, x: Any, y: Any) -> Any:
-        """x ⊗ y, element by element, in the dtype of x; zero absorbs.
-
-        Parameters
-        ----------
-        x, y : array_like
-            Elements, of any shapes that broadcast; tuples are records. Python objects stand in lists, or alone.
-
-        Returns
-        -------
-        ndarray, of the shape that both broadcast to, or scalar
-            Of the dtype of x; of the default one where x has a dtype of plain numbers (float64, int64 or bool) that the
-            algebra lacks.
-
-        Raises
-        ------
-        SemiringError
-            When the algebra cannot live in the dtype of x, or an element or a result has no place in it: a sum of
-            integers under min or max, say, that would reach a limit, which stands for ∞.
-        ValueError
-            When the shapes do not broadcast.
-
-        Notes
-        -----
-        Floats are rounded as `Semiring` says: once where ⊗ is + or ×, not at all where it is min or max.
-
-        Examples
-        --------
-        >>> import semiring as sr
-        >>> sr.min_plus.mul([1.0, 5.0], [3.0, float("inf")])
-        array([ 4., inf])
-        """
-        return self._on_arrays("mul", x, y)
-
-    def star(self, x: Any) -> Any:
-        """x* = 1 ⊕ x ⊕ x² ⊕ …, element by element.
-
-        Parameters
-        ----------
-        x : array_like, any shape
-            Elements; tuples are records. Python objects stand in lists, or alone.
-
-        Returns
-        -------
-        ndarray, of the shape of x, or scalar
-            Of the dtype of x; of the default one where x has a dtype of plain numbers (float64, int64 or bool) that the
-            algebra lacks.
-
-        Raises
-        ------
-        SemiringError
-            Where the star does not exist, or the algebra cannot live in the dtype of x.
-
-        Notes
-        -----
-        Floats are rounded as `Semiring` says: in plus-times 1 / (1 − x) rounds twice.
-
-        Examples
-        --------
-        >>> import semiring as sr
-        >>> sr.plus_times.star([0.5, 0.75])
-        array([2., 4.])
-        """
-        array, S = self._elements(x)
-        defined = S.defined(array)
-        if not np.all(defined):
-            bad = array[~defined].flat[0] if array.ndim else array[()]
-            raise SemiringError(f"{self.name}: the star of {laws.show(bad)} does not exist")
-        result = S.star(array)
-        return result[()] if isinstance(result, np.ndarray) else result
-
-    def _on_arrays(self, op: str, x: Any, y: Any) -> Any:
-        x, S = self._elements(x)
-        y, _ = self._elements(y, S.dtype)
-        result = getattr(S, op)(x, y)
-        if self.fields and isinstance(result, np.ndarray) and S.dtype == self.default_dtype:
-            result = result.view(self.element_dtype)
-        return result[()] if isinstance(result, np.ndarray) else result
-
-    def _elements(self, x: Any, dtype: Any = None) -> tuple[np.ndarray, Arithmetic]:
-        if isinstance(x, (np.ndarray, np.generic)):
-            x = np.asarray(x)
-        elif self.traced is None:
-            x = laws.sequence(x, np.dtype(object)) if isinstance(x, list) else laws.sequence([x], np.dtype(object))[0:1]
-            x = x if x.size != 1 else x.reshape(())
-        else:
-            x = np.asarray(x, self.element_dtype if self.fields else None)
-        if x.dtype.names and flattened(x.dtype) != x.dtype:
-            x = np.ascontiguousarray(x).view(flattened(x.dtype)).reshape(x.shape)
-        S = self.over(dtype if dtype is not None else self._home(x.dtype))
-        if x.dtype.kind == "f" and S.dtype.kind in "iub":
-            try:
-                exact = [cast_constant(v, S.dtype) for v in x.ravel().tolist()]
-            except OverflowError as e:
-                raise SemiringError(f"{self.name}: {e}") from None
-            return np.array(exact, S.dtype).reshape(x.shape), S
-        return np.asarray(x, S.dtype), S
-
-    def _home(self, dtype: np.dtype) -> np.dtype:
-        """The dtype of data, or the default one for plain Python numbers that came as int64 or float64."""
-        try:
-            return self.resolve_dtype(dtype)
-        except SemiringError:
-            if dtype in (np.dtype("i8"), np.dtype("f8"), np.dtype("?")):
-                return self.default_dtype
-            raise
 
     # What people look at
 

@@ -72,11 +72,8 @@ def object_star(
     add: Callable[..., Any], mul: Callable[..., Any], one: Any
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """The star of Python objects, and whether it is reached."""
-    last: list[tuple[Any, Any, bool]] = []
 
     def reach(a: Any) -> tuple[Any, bool]:
-        if last and last[0][0] is a:
-            return last[0][1:]
         total, done = one, False
         for _ in range(STEPS):
             following = add(one, mul(a, total))
@@ -84,10 +81,42 @@ def object_star(
             if done:
                 break
             total = following
-        last[:] = [(a, total, done)]
         return total, done
 
-    return lambda a: reach(a)[0], lambda a: reach(a)[1]
+    found = remembered(reach)
+    return lambda a: found(a)[0], lambda a: found(a)[1]
+
+
+def declared_star(star: Callable[[Any], Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The star of Python objects that was declared, and whether it exists: what it gives is neither None nor NaN.
+
+    Examples
+    --------
+    >>> star, exists = declared_star(lambda a: 1 / (1 - a) if a != 1 else None)
+    >>> star(0.5), exists(0.5), exists(1)
+    (2.0, True, False)
+    """
+    found = remembered(star)
+
+    def exists(a: Any) -> bool:
+        result = found(a)
+        return result is not None and not (isinstance(result, (float, np.floating)) and result != result)
+
+    return found, exists
+
+
+def remembered(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A function of one object that gives its last result again where it is asked of the same object."""
+    last: list[tuple[Any, Any]] = []
+
+    def call(a: Any) -> Any:
+        known = last[0] if last else None  # read once: another thread may put its own in its place
+        if known is None or known[0] is not a:
+            known = a, function(a)
+            last[:] = [known]
+        return known[1]
+
+    return call
 
 
 def as_constants(components: tuple[Any, ...]) -> tuple[Expression, ...]:

@@ -211,7 +211,7 @@ def write_matrix(path: str | os.PathLike[str], M: Matrix) -> None:
         which = "Python objects, which only .csv and .tsv hold"
         raise SemiringError(f"{shown(path)}: elements of {M.semiring.name} are {which}")
     if M.dtype.names and kind == "mtx":
-        which = "records, which .npz and .csv hold, .mtx not"
+        which = "records, which .npz, .csv and .tsv hold, .mtx not"
         raise SemiringError(f"{shown(path)}: elements of {M.semiring.name} are {which}")
     WRITERS[kind](path, M)
 

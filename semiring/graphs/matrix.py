@@ -44,8 +44,8 @@ class Matrix(Operators):
 
     NumPy takes it as an array, element by element, several with names in the order of the first. But `numpy.matmul`,
     `numpy.equal` and what NumPy has for the operators above do as they, and what would multiply over the real numbers
-    (`numpy.dot`, `numpy.einsum`, `numpy.linalg`, …) is refused. A data frame on the left of ``@`` asks nobody: pandas
-    multiplies over the reals. Write ``sr.Matrix(frame, S) @ M``, or ``sr.matmul(frame, M)``.
+    (`numpy.dot`, `numpy.einsum`, `numpy.linalg`, …) is refused. So is a data frame or a series of pandas on the left of
+    ``@``, whose products are over the reals: write ``sr.Matrix(frame, S) @ M``, or ``sr.matmul(frame, M)``.
 
     Parameters
     ----------
@@ -279,6 +279,7 @@ class Matrix(Operators):
         return frame_of(self, self._vertices, self._vertices, bool(long), library)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
+        self._refuse_products_of_pandas()
         return np.array(self.array, dtype=dtype, copy=copy)
 
     def __repr__(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
@@ -14,7 +15,7 @@ from semiring.errors import GraphError, SemiringError
 from .frames import has_labels
 from .masks import is_masked, unmasked
 from .names import Named, alignment
-from .texts import infinities
+from .texts import clip_repr, infinities
 
 if TYPE_CHECKING:
     from semiring.algebra.semiring import Semiring
@@ -131,7 +132,10 @@ class Operators(Named):
     ) -> Any:
         if function in OF_MATRICES or function.__module__ == np.linalg.__name__:
             self._refuse_reals(function)
-        first = first_named((*arguments, *keywords.values()))
+        read = {name: x for name, x in keywords.items() if name != "out"}
+        first = first_named((*arguments, *read.values()))
+        if "out" in keywords:
+            keywords = {**keywords, "out": place_in(keywords["out"], first)}
         return function(*(arrays_in(x, first) for x in arguments),
                         **{name: arrays_in(x, first) for name, x in keywords.items()})
 
@@ -142,6 +146,23 @@ class Operators(Named):
             f"{home}.{name} of a Matrix would compute over the real numbers, and not over {self.semiring.name}: "
             f"{INSTEAD.get(name, OTHERWISE)}. For real numbers give it the elements, M.to_numpy()"
         )
+
+    def _refuse_products_of_pandas(self) -> None:
+        """Refuse to be read by products of pandas, which read what is on their right as an array, and ask it nothing.
+
+        Raises
+        ------
+        SemiringError
+            Where this is called for a product over the real numbers.
+        """
+        if "pandas" not in sys.modules:
+            return
+        caller = sys._getframe(2)
+        if caller.f_code.co_name == "dot" and caller.f_globals.get("__name__", "").startswith("pandas."):
+            raise SemiringError(
+                f"pandas multiplies a Matrix over the real numbers, and not over {self.semiring.name}: "
+                "sr.matmul(frame, M) is the product over its algebra. For real numbers give it M.to_numpy()"
+            )
 
     @property
     def ndim(self) -> int:
@@ -171,12 +192,20 @@ def number(S: Semiring, value: float, dtype: np.dtype) -> np.ndarray:
     >>> number(sr.min_plus, 5, np.dtype("i4")), number(sr.min_plus, np.inf, np.dtype("i2"))
     (array(5, dtype=int32), array(32767, dtype=int16))
     """
-    limits = {x: i for i, x in infinities(S, dtype).items()}
-    value = limits.get(value, value)
     if dtype.kind not in "biufc" or value != value:
         return as_array(value)
+    limits = {x: i for i, x in infinities(S, dtype).items()}
+    value = limits.get(value, value)
     if dtype.kind in "fc":
-        return np.asarray(value, dtype)
+        try:
+            with np.errstate(over="ignore"):
+                held = np.asarray(value, dtype)
+            lost = np.isfinite(value) and not np.isfinite(held)  # it is rounded, but not to what means something else
+        except (OverflowError, TypeError):  # an integer beyond every float
+            lost, held = True, np.empty((), dtype)
+        if lost or (held == S.zero and value != S.zero):
+            raise GraphError(f"A is {dtype}, which cannot hold {clip_repr(value)}; convert A with .astype(…)")
+        return held
     low, high = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
     if value != np.floor(value) or not low <= value <= high:
         raise GraphError(f"A is {dtype}, which cannot hold {value!r}; convert A with .astype(…)")
@@ -209,6 +238,8 @@ def first_named(values: Sequence[Any]) -> Operators | None:
 def arrays_in(value: Any, first: Operators | None) -> Any:
     """The array of a matrix, with its vertices in the order of the first one; also within lists and tuples.
 
+    What was put in another order is a copy, which cannot be written: what a function wrote there would be lost.
+
     Raises
     ------
     GraphError
@@ -221,7 +252,11 @@ def arrays_in(value: Any, first: Operators | None) -> Any:
     if first is None or first.names is None or value.names is None:
         return value.array
     order = alignment(first.names, value.names)
-    return value.array if order is None else value.array[np.ix_(order, order)]
+    if order is None:
+        return value.array
+    turned = value.array[np.ix_(order, order)]
+    turned.flags.writeable = False
+    return turned
 
 
 def place_in(out: Any, first: Operators | None) -> Any:

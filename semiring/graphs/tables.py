@@ -13,7 +13,7 @@ from semiring.algebra.tables import html_table
 from semiring.errors import GraphError
 
 from .frames import frame_of
-from .names import as_names, is_hashable, near
+from .names import as_names, is_hashable, is_truth, near
 from .operators import as_array
 from .texts import aligned, clip, dtype_text, element_text, infinities, quoted, shown
 
@@ -91,8 +91,11 @@ class Table:
             if len(key) != 2:
                 raise GraphError(f"a table takes a source, or a source and a target, not {len(key)} vertices")
             row, column = key
-            return self.array[place_of(row, self._rows, "sources"), place_of(column, self._columns, "targets")]
-        return self.array[place_of(key, self._rows, "sources")]
+            return self.array[self._row(row), place_of(column, self._columns, self.targets, "targets")]
+        return self.array[self._row(key)]
+
+    def _row(self, vertex: Any) -> int:
+        return place_of(vertex, self._rows, self.sources, "sources")
 
     @cached_property
     def _rows(self) -> dict[Hashable, int]:
@@ -168,18 +171,21 @@ class Table:
         return f"Table {rows} × {columns} over {self.semiring.name}, {dtype_text(self.dtype)}"
 
 
-def place_of(vertex: Any, places: dict[Hashable, int], what: str) -> int:
-    """The row or the column of a vertex.
+def place_of(vertex: Any, places: dict[Hashable, int], names: Sequence[Hashable], what: str) -> int:
+    """The row or the column of a vertex, of which `places` are those of the names.
 
     Raises
     ------
     GraphError
-        When it has none.
+        When it has none. A truth value is not a position, though Python takes True for 1, unless it is a name.
     """
     try:
-        return places[vertex]
+        found = places[vertex]
+        if is_truth(vertex) <= is_truth(names[found]):
+            return found
     except (KeyError, TypeError):
-        raise GraphError(f"{quoted(vertex)} is not among the {what} of the table{near(vertex, [*places])}") from None
+        pass
+    raise GraphError(f"{quoted(vertex)} is not among the {what} of the table{near(vertex, names)}")
 
 
 def cells(array: np.ndarray, S: Semiring, rows: Sequence[Any], columns: Sequence[Any]) -> list[list[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -55,10 +56,7 @@ def read_elements(given: Any, S: Semiring, what: str, dtype: Any = None) -> np.n
     elif not isinstance(given, np.ndarray):
         try:
             values = [tuple(v) if S.is_record else v for v in given]
-            parts = [part for v in values for part in v] if S.is_record else values
-            if S.default_dtype.kind not in "cO" and any(np.asarray(part).dtype.kind == "c" for part in parts):
-                raise TypeError("complex numbers, of which it knows none")
-            given = laws.sequence(values, S.default_dtype)
+            given = laws.sequence(values, _home(S, values))
         except (TypeError, ValueError, OverflowError) as e:
             raise SemiringError(f"{what} are not a sequence of elements of {S.name}: {e}") from None
     if given.ndim != 1:
@@ -71,3 +69,22 @@ def read_elements(given: Any, S: Semiring, what: str, dtype: Any = None) -> np.n
         bad = np.flatnonzero(~inside)[0]
         raise SemiringError(f"{what}[{bad}] is {laws.show(result[bad])}, outside the carrier of {S.name}")
     return result
+
+
+def _home(S: Semiring, values: Sequence[Any]) -> np.dtype:
+    """The algebra's own dtype, or that of complex numbers where it lives in one and there are some.
+
+    Raises
+    ------
+    TypeError
+        When it does not.
+    """
+    home, parts = S.default_dtype, [part for v in values for part in v] if S.is_record else values
+    if home.kind in "cO" or not any(np.asarray(part).dtype.kind == "c" for part in parts):
+        return home
+    wide = next((d for d in S.dtypes if d.kind == "c"), None)
+    if wide is None:
+        found = next(part for part in parts if np.asarray(part).dtype.kind == "c")
+        fields = [f"{f} {home[f].name}" for f in home.names or ()]
+        raise TypeError(f"{found} is complex, and it lives in {', '.join(fields or [d.name for d in S.dtypes])}")
+    return wide

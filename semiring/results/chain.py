@@ -14,7 +14,7 @@ from semiring.algebra.by_name import algebra
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.graphs.texts import clip_repr
-from semiring.operands.align import aligned
+from semiring.operands.align import aligned, by_label
 from semiring.operands.dense import Dense
 from semiring.operands.operand import Operand
 from semiring.operands.read import operand
@@ -56,8 +56,8 @@ def chain(
     C. E. Leiserson, R. L. Rivest, C. Stein, Introduction to algorithms, section 14.2 (2022). Ties, and so matrices of
     one shape, are multiplied from left to right. So are all over an algebra with products only, in which the order may
     make a difference. Floats are rounded as in `matmul`, and by another order in another way. Neighbours whose vertices
-    have names are put in the order of the first of them before anything is multiplied, so that what arrays beside them
-    mean by position does not depend on which product comes first.
+    have names are put in the order of the first of them before anything is multiplied, and so is a series beside a
+    matrix over vertices, so that what arrays beside them mean by position does not depend on which product comes first.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def chain(
 
 
 def in_one_order(operands: Sequence[Operand]) -> list[Operand]:
-    """Neighbours whose vertices have names, with these in the order of the first of them.
+    """Neighbours whose vertices have names, with these in the order of the first of them, and so labels of vectors.
 
     A product with an array has no names, and two neighbours would then be taken by position.
 
@@ -109,6 +109,9 @@ def in_one_order(operands: Sequence[Operand]) -> list[Operand]:
         named = A.of_graph and A.names is not None
         first = (first or A) if named else None
         made.append(A if first is None else aligned(A, first, A.what))
+    for end, beside in ((0, 1), (-1, -2)):
+        if made[end].labels is not None and made[beside].of_graph:
+            made[end] = by_label(made[end], made[beside], made[end].what)
     return made
 
 

@@ -4,7 +4,9 @@
     1 ⊕ A ⊕ … ⊕ A^k = (1 ⊕ A)^k                     where ⊕ is idempotent
     1 ⊕ A ⊕ … ⊕ A^k = 1 ⊕ A (1 ⊕ A (1 ⊕ …))         elsewhere (Horner), and where A is so sparse that it is less work
 
-No star is needed, so that there is an answer where A* does not exist, too. Each product is a task of its own.
+No star is needed, so that there is an answer where A* does not exist, too. Each product is a task of its own. Sums of
+integers that may leave their dtype on the way, and be back within it at the end, are taken as floats where these are
+exact.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from semiring.errors import SemiringError
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.kernels.cpu.sparse.structure import COLUMN
+from semiring.kernels.lowering.sums import as_floats, from_floats
 from semiring.operands.convert import as_dense, as_packed, on_host
 from semiring.operands.dense import Dense
 from semiring.operands.operand import Operand, order_of
@@ -41,11 +44,12 @@ def offer(task: Task) -> Plan:
     if task.verb == "power":
         k = whole_number(task.arguments[0], "k", 0)
         products = max(k.bit_length() - 1, 0) + max(k.bit_count() - 1, 0)
-        return _plan(task, given, given, "repeated squaring", products, partial(_power, task, given, k))
+        A = _with_room(given, k) if k > 1 else given
+        return _plan(task, A, A, "repeated squaring", products, partial(_powered, task, given, A, k))
     if o.method != "auto" or o.tile is not None:
         raise SemiringError("method and tile are for closures; walks of at most max_edges edges are found by products")
     k = int(o.max_edges or 0)
-    A = as_packed(given) if o.packed else on_host(given)
+    A = as_packed(given) if o.packed else _with_room(on_host(given), k)
     squarings = k.bit_length()
     work = float(A.nnz) * n * k if isinstance(A, Sparse) else float(n) ** 3 * k
     if task.S.idempotent and work > float(n) ** 3 * squarings:
@@ -75,6 +79,33 @@ def _plan(
 def _product(task: Task, A: Any, B: Any, C: Any = None) -> Task:
     asked = replace(DEFAULTS, device=task.options.device, check=task.options.check)
     return Task("matmul", task.S, (A, B) if C is None else (A, B, C), asked, (None,))
+
+
+def _with_room(A: Operand, k: int) -> Operand:
+    """The same with integers as floats, where a sum of k of them may leave their dtype and floats are exact."""
+    if not isinstance(A, (Dense, Sparse)) or A.on_gpu or A.dtype.kind not in "iu" or not A.S.is_tropical:
+        return A
+    most = int(A.facts.largest) * k
+    if most < int(np.iinfo(A.dtype).max) // 2 or most >= 2**53:
+        return A
+    if isinstance(A, Dense):
+        return Dense(as_floats(A.S, A.array), A.S, A.what)
+    rows = A.rows
+    return Sparse(Rows(rows.offsets, rows.columns, as_floats(A.S, rows.values), rows.width), A.S, A.what)
+
+
+def _powered(task: Task, given: Operand, A: Operand, k: int, plan: Plan) -> Any:
+    """A^k as the caller gets it."""
+    found = _power(task, A, k, plan)
+    if A is given:
+        return found
+    if isinstance(given, Dense):
+        return given.wrap(from_floats(given.S, found, given.dtype))
+    assert isinstance(given, Sparse)
+    values = from_floats(given.S, found.data, given.dtype)
+    if given.of_graph:
+        return given.graph_of(Rows(found.indptr, found.indices.astype(COLUMN, copy=False), values, given.n))
+    return type(found)((values, found.indices, found.indptr), shape=found.shape)
 
 
 def _power(task: Task, given: Operand, k: int, plan: Plan) -> Any:
@@ -180,4 +211,6 @@ def _wrapped(given: Operand, X: Any) -> Any:
     """The answer as a closure's comes."""
     if isinstance(X, PackedMatrix):
         return on_host(given).wrap(X) if isinstance(given, Packed) else X
+    if X.dtype.kind == "f" and given.dtype.kind in "iu":
+        X = from_floats(given.S, X, given.dtype)
     return on_host(given).wrap(X)

@@ -306,10 +306,21 @@ def _entries(given: Operand, elements: Elements) -> Entries:
     _ = dense.facts  # what is not an element is refused by its place
     array = np.asarray(dense.array)
     zero = given.S.zero_in(array.dtype)
-    infinite = infinities(given.S, array.dtype) if elements.dtype.kind == "f" else {}
+    infinite = infinities(given.S, array.dtype)
+    if elements.dtype.names:
+        infinite = {f: table for f, table in infinite.items() if elements.dtype[f].base.kind == "f"}
+    elif elements.dtype.kind != "f":
+        infinite = {}
     found = ((place, array[place]) for place in np.ndindex(array.shape))
-    return {place: elements.element(infinite.get(x, x) if infinite else x)
+    return {place: elements.element(_with_infinities(x, infinite) if infinite else x)
             for place, x in found if not is_same(x, zero)}
+
+
+def _with_infinities(x: Any, infinite: Mapping[Any, Any]) -> Any:
+    """An element of integers with ∞ in place of the limits that stand for it; of a record each component."""
+    if isinstance(x, np.void):
+        return tuple(_with_infinities(x[f], infinite.get(f, {})) for f in x.dtype.names or ())
+    return infinite.get(x, x)
 
 
 def _others(

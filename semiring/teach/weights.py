@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.by_name import algebra
+from semiring.algebra.laws import equal
 from semiring.algebra.semiring import Semiring
 from semiring.errors import GraphError, SemiringError
 from semiring.graphs.adjacency import adjacency
@@ -35,7 +36,7 @@ def graph_of(A: Any, S: Semiring) -> Graph:
     else:
         given = A if isinstance(A, Operand) else read(A, A.semiring if isinstance(A, Matrix) else S, "A")
         array = as_dense(on_host(given)).array
-        weights, present, names = array, np.asarray(array != given.S.zero_in(array.dtype)), given.names
+        weights, present, names = array, ~given.S.over(array.dtype).is_zero(array), given.names
     if present.ndim != 2 or present.shape[0] != present.shape[1]:
         raise GraphError(f"A must be a square matrix or a graph, and has shape {present.shape}")
     sources, targets = np.nonzero(present)
@@ -117,13 +118,13 @@ def _at_edges(graph: Graph, S: Semiring, elements: np.ndarray) -> np.ndarray:
     """
     ends = graph.sources, graph.targets
     values = elements[ends]
-    rest, zero = elements.copy(), S.zero_in(elements.dtype)
-    rest[ends] = zero
+    others = ~S.over(elements.dtype).is_zero(elements)
+    others[ends] = False
     if not graph.directed:
-        rest[ends[::-1]] = zero
-        if (elements[ends[::-1]] != values).any():
+        others[ends[::-1]] = False
+        if not equal(elements[ends[::-1]], values).all():
             raise GraphError("weights are not symmetric, and the graph is undirected")
-    if (rest != zero).any():
-        i, j = np.argwhere(rest != zero)[0]
+    if others.any():
+        i, j = np.argwhere(others)[0]
         raise GraphError(f"weights[{i}, {j}] is {texts(S, elements[i : i + 1, j])[0]}, where there is no edge")
     return values

@@ -187,15 +187,3 @@ def test_repr_shows_the_tuple_and_the_flags() -> None:
             assert f'<th scope="row">{text}</th>' in page
     odd = sr.Semiring("<b>&", add=np.minimum, mul=np.maximum, zero=inf, one=-inf)
     assert ">&lt;b&gt;&amp;</caption>" in odd._repr_html_()
-
-
-def test_elements_from_python_numbers() -> None:
-    assert sr.min_plus.add(1, 2) == 1
-    assert sr.min_plus.mul(inf, -inf) == inf
-    assert sr.max_times.mul(0.0, inf) == 0
-    assert sr.counting.mul([0, 2], [inf, 3]).tolist() == [0, 6]
-    assert sr.log.mul(-inf, inf) == -inf
-    assert sr.min_plus.add(np.int8(5), np.int8(3)) == 3
-    assert sr.boolean.add(True, False)
-    assert (sr.gf2.eye(2) == [[1, 0], [0, 1]]).all()
-    assert sr.regex.mul(sr.letter("a"), sr.letter("b")) == sr.regex.mul(sr.letter("a"), sr.letter("b"))

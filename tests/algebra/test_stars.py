@@ -1,7 +1,9 @@
-"""Stars that nobody declared."""
+"""Stars that nobody declared, and those of Python objects."""
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 from functools import reduce
 from itertools import pairwise
 from typing import Any
@@ -12,6 +14,7 @@ import scipy.sparse as sp
 from methods import METHODS
 
 import semiring as sr
+from semiring.algebra.stars import remembered
 
 inf = np.inf
 DENSE = tuple(method for method in METHODS if method != "squaring")  # which needs cycles that do not improve
@@ -144,3 +147,33 @@ def test_a_declared_star_that_is_reached() -> None:
         assert sr.closure(A, S, method=method).tolist() == [[2, 2, 0], [2, 2, 0], [3, 3, 1]]
     for T in (sr.min_plus, sr.max_plus, sr.max_times):
         assert T.may_diverge and not T.has_reached_star
+
+
+@pytest.mark.parametrize("nothing", [None, float("nan")], ids=str)
+def test_a_star_of_objects_that_gives_nothing_does_not_exist(nothing: Any) -> None:
+    S = sr.Semiring(
+        "exact", add=lambda a, b: Fraction(a) + b, mul=lambda a, b: Fraction(a) * b, zero=Fraction(0), one=Fraction(1),
+        dtype=object, star=lambda a: nothing if a == 1 else 1 / (1 - Fraction(a)),
+    )
+    half, one, none = Fraction(1, 2), Fraction(1), Fraction(0)
+    assert S.star([half]).tolist() == [2]
+    with pytest.raises(sr.SemiringError, match="exact: the star of 1 does not exist"):
+        S.star([half, one])
+    A = np.array([[half, one], [none, one]], object)
+    for verb in (sr.closure, sr.factor):
+        with pytest.raises(sr.NoClosureError, match="vertex 1"):
+            verb(A, S)
+    with pytest.raises(sr.NoClosureError, match="vertex 1"):
+        sr.closure(sr.as_graph([(0, 1, one), (1, 1, one)]), S)
+    assert sr.closure(A[None], S, on_divergence="mask").exists.tolist() == [False]
+
+
+def test_what_is_remembered_belongs_to_the_object_that_is_asked_of() -> None:
+    double = remembered(lambda a: 2 * a)
+    numbers = [1000 + i for i in range(50)]
+
+    def ask(k: int) -> bool:
+        return all(double(numbers[(i * k) % 50]) == 2 * numbers[(i * k) % 50] for i in range(2000))
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(ask, (1, 3, 7, 9)))

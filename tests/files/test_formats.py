@@ -116,6 +116,6 @@ def test_matrices_that_cannot_be_written_leave_no_file(tmp_path):
     with refused("elements of regex are Python objects, which only .csv and .tsv hold", sr.SemiringError):
         write_matrix(tmp_path / "m.npy", objects)
     records = sr.adjacency([(0, 1, (2.0, 3))], sr.shortest_count)
-    with refused("elements of shortest-count are records, which .npz and .csv hold, .mtx not", sr.SemiringError):
+    with refused("elements of shortest-count are records, which .npz, .csv and .tsv hold, .mtx not", sr.SemiringError):
         write_matrix(tmp_path / "m.mtx", records)
     assert not list(tmp_path.iterdir())

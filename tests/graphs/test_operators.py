@@ -198,6 +198,27 @@ def test_infinities_and_parts_of_integers():
         _ = Matrix(np.eye(2), sr.min_plus) | np.full((2, 2), np.nan)
 
 
+@pytest.mark.parametrize(("S", "value"), [
+    (sr.min_plus, 70000), (sr.max_plus, -70000.0), (sr.viterbi, 1e-9), (sr.min_plus, 10**400), (sr.log, -(10**400)),
+])
+def test_a_number_that_becomes_infinite_or_zero_is_refused(S, value):
+    M = Matrix(np.array([[1.0]], "f2"), S)
+    with refused("A is float16, which cannot hold"):
+        _ = M | value
+
+
+def test_a_number_is_rounded_to_the_matrix_s_dtype():
+    M = Matrix(np.array([[1.0]], "f2"), sr.min_plus)
+    assert (M | 0.1).array.item() == float(np.float16(0.1)) and (M | 1e-9).array.item() == 0.0
+    assert (M | INF).array.item() == 1.0 and (M | -INF).array.item() == -INF
+
+
+def test_a_number_is_not_a_record():
+    M = Matrix(np.zeros((1, 1), sr.shortest_hops.default_dtype), sr.shortest_hops)
+    with refused("and B is int64; convert one with"):
+        _ = M | 1
+
+
 def test_labels_of_a_series_are_vertices():
     M = Matrix(np.array([[0.0, 2.0], [INF, 0.0]]), sr.min_plus, ["a", "b"])
     x = pd.Series([7.0, 1.0], index=["b", "a"])
@@ -213,6 +234,19 @@ def test_labels_of_a_series_are_vertices():
         plain @ x
     with refused("B has a label twice"):
         M @ pd.Series([1.0, 2.0], index=["a", "a"])
+
+
+def test_products_of_pandas_are_refused_and_its_other_ways_to_read_are_not():
+    """They are over the reals, and pandas asks nobody whether they may be."""
+    M = Matrix(np.array([[0.0, 2.0], [1.0, 0.0]]), sr.min_plus, ["a", "b"])
+    frame = pd.DataFrame(M.array, index=["a", "b"], columns=["a", "b"])
+    for product in (lambda: frame @ M, lambda: frame.dot(M), lambda: frame["a"] @ M, lambda: frame["a"].dot(M)):
+        with refused("pandas multiplies a Matrix over the real numbers, and not over min-plus", sr.SemiringError):
+            product()
+    assert sr.matmul(frame, M).array.tolist() == (M @ M).array.tolist()
+    assert np.array_equal(frame @ M.to_numpy(), M.array @ M.array)
+    assert (frame + np.asarray(M)).to_numpy().tolist() == (2 * M.array).tolist()
+    assert pd.DataFrame(np.asarray(M)).shape == (2, 2) and pd.Series(list(M)).size == 2
 
 
 @settings(max_examples=60, deadline=None)
@@ -236,6 +270,15 @@ def test_what_numpy_writes_stays_with_its_vertices():
     for call in (np.minimum, np.matmul):
         with refused("out is a matrix whose vertices stand in another order than those of the answer"):
             call(M, M, out=N)
+    written = (np.clip, {"a_min": 0, "a_max": 5}), (np.cumsum, {"axis": 0}), (np.round, {})
+    for function, options in written:
+        with refused("out is a matrix whose vertices stand in another order than those of the answer"):
+            function(M, **options, out=N)
+        function(M, **options, out=same)
+        assert np.array_equal(same.array, function(A, **options)), function.__name__
+    with pytest.raises(ValueError, match="read-only"):  # by position nobody says that this is written
+        np.clip(M, 0, 5, N)
+    assert np.array_equal(N.array, A)
     with refused("A and B have different vertices: 'b' is in A and not in B"):
         np.minimum(M, Matrix(A, sr.min_plus, ["a", "c"]))
     assert np.array_equal(np.minimum(Matrix(A, sr.min_plus), N), A)

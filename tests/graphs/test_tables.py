@@ -31,6 +31,11 @@ def test_elements_and_rows_by_name():
             call()
     plain = sr.closure_rows(np.array([[0.0, 2.0], [1.0, 0.0]]), sr.min_plus, 1, targets=0)
     assert plain[1, 0] == 1.0 and plain.shape == (1, 1)
+    for call in (lambda: plain[True, 0], lambda: plain[1, np.False_], lambda: plain[True]):
+        with refused("is not among the"):
+            call()
+    truths = Table(np.array([[2.0]]), sr.min_plus, [True], [False])
+    assert truths[True, False] == truths[1, 0] == 2.0
     pair = sr.as_graph([((0, 0), (0, 1), 2.0)])
     assert sr.closure_rows(pair, sr.min_plus, [(0, 0)], targets=[(0, 1)])[(0, 0), (0, 1)] == 2.0
 

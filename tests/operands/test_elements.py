@@ -29,6 +29,13 @@ def test_a_dtype_is_taken_exactly(given: Any) -> None:
     assert found.dtype == np.int16 and found.tolist() == [0, 7, 32767]
 
 
+def test_complex_numbers_where_the_algebra_has_them() -> None:
+    found = read_elements([1j, 2], sr.plus_times, "samples")
+    assert found.dtype == np.complex128 and found.tolist() == [1j, 2]
+    assert sr.check_laws(sr.plus_times, [1j, 0.5 - 1j]).ok
+    assert read_elements([1, 2], sr.plus_times, "samples").dtype == np.float64
+
+
 def test_records_in_a_dtype() -> None:
     narrow = [("cost", "f4"), ("hops", "i4")]
     found = read_elements([(1.5, 2), {"cost": 0, "hops": inf}], sr.shortest_hops, "samples", narrow)
@@ -42,7 +49,9 @@ def test_records_in_a_dtype() -> None:
     ([1 << 20], sr.min_plus, "i2", "samples are not a sequence .* in int16: "),
     ([(1.0, 2), 3], sr.shortest_hops, None, "samples are not a sequence of elements of shortest-hops"),
     ([{"cost": 1.0}], sr.shortest_hops, sr.shortest_hops.default_dtype, "samples are not a sequence .*hops"),
-    ([1j], sr.min_plus, None, "complex numbers, of which it knows none"),
+    ([1j], sr.min_plus, None, "elements of min-plus: 1j is complex, and it lives in float64, float32, "),
+    ([(0, 1j)], sr.shortest_count, None, "1j is complex, and it lives in dist float64, count float64$"),
+    ([1j], sr.plus_times, "f8", "elements of plus-times in float64: .*'complex'"),
     ([[0.0, 1.0]], sr.min_plus, None, r"samples must be a sequence of elements, and have shape \(1, 2\)"),
     ([0.5, 3.0], sr.viterbi, None, r"samples\[1\] is 3, outside the carrier of viterbi"),
     ([0.5, math.nan], sr.min_plus, None, r"samples\[1\] is nan, outside the carrier of min-plus"),

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from bridge import same_bits
@@ -70,6 +71,21 @@ def test_names_are_put_in_one_order_whatever_is_multiplied_first(
     expected = reduce(lambda A, B: sr.matmul(A, B, sr.min_plus), [*left, *plain, *right])
     found = sr.chain([*left, *named, *right], sr.min_plus)
     assert np.array_equal(sr.adjacency(found, sr.min_plus).array if isinstance(found, sr.Graph) else found, expected)
+
+
+@pytest.mark.parametrize("beside", [(2, 2), (3, 2, 2), (1, 2)], ids=str)
+@pytest.mark.parametrize("last", [False, True], ids=["first", "last"])
+def test_labels_of_a_series_are_vertices_whatever_is_multiplied_first(beside: tuple[int, ...], last: bool) -> None:
+    M = sr.Matrix(np.array([[0.0, 1.0], [2.0, 0.0]]), sr.min_plus, ["a", "b"])
+    A = np.arange(np.prod(beside), dtype=float).reshape(beside)
+    x, labelled = np.array([7.0, 1.0]), pd.Series([1.0, 7.0], index=["b", "a"])
+    if not last:
+        A = np.ascontiguousarray(np.swapaxes(A, -1, -2))
+    rows = [[M, A], [A, M]][last]
+    by_place, by_label = ([*rows, v] if last else [v, *rows] for v in (x, labelled))
+    assert np.array_equal(sr.chain(by_label, sr.min_plus), sr.chain(by_place, sr.min_plus)), by_label
+    with pytest.raises(sr.GraphError, match="'b' is in"):
+        sr.chain([*rows, labelled.rename({"b": "c"})] if last else [labelled.rename({"b": "c"}), *rows], sr.min_plus)
 
 
 def test_neighbours_with_other_names_are_refused() -> None:

@@ -156,3 +156,45 @@ def test_the_algebra_is_that_of_the_matrix() -> None:
         sr.power(M, sr.min_plus)
     with pytest.raises(sr.SemiringError, match="power of ndarray needs an algebra"):
         sr.power(M.array, k=2)
+
+
+@SETTINGS
+@given(st.sampled_from([sr.min_plus, sr.max_plus]), st.data(), st.integers(0, 6), st.sampled_from("dsgp"),
+       st.booleans())
+def test_integers_may_leave_their_dtype_on_the_way(
+    T: sr.Semiring, data: st.DataObject, k: int, form: str, reflexive: bool
+) -> None:
+    """What fits at the end is found, and what does not is refused, whatever sums there were before."""
+    n, least = data.draw(st.integers(1, 3)), T is sr.min_plus
+    weight = st.sampled_from([None, None, -120, -60, 0, 1, 60, 120])
+    weights = [[data.draw(weight) for _ in range(n)] for _ in range(n)]
+    limits, zero = np.iinfo("i1"), T.zero_in("i1")
+    array = np.array([[zero if w is None else w for w in row] for row in weights], "i1")
+    exact: Any = np.array([[T.zero if w is None else w for w in row] for row in weights], "f8")
+    X = np.where(np.eye(n, dtype=bool), 0.0, T.zero)
+    sums = [X]
+    for _ in range(k):
+        X = (np.min if least else np.max)(X[:, :, None] + exact[None], axis=1)
+        sums.append(X)
+    walked = sums if reflexive else [*sums[1:], np.full((n, n), T.zero)]
+    expected = sums[-1] if form == "p" else (np.min if least else np.max)(walked, axis=0)
+    i, j = np.nonzero(array != zero)
+    G: Any = {"d": array, "p": array, "s": sp.csr_array((array[i, j], (i, j)), (n, n)),
+              "g": sr.as_graph((i, j, array[i, j]), n)}[form]
+    fits = bool(np.all(np.isinf(expected) | ((expected > limits.min) & (expected < limits.max))))
+    ask = (lambda: sr.power(G, T, k)) if form == "p" else (lambda: sr.closure(G, T, max_edges=k, reflexive=reflexive))
+    if not fits:
+        with pytest.raises(sr.SemiringError, match="which int8 cannot hold"):
+            ask()
+        return
+    found = np.asarray(ask())
+    assert found.dtype == np.int8
+    assert np.array_equal(np.where(found == zero, T.zero, found.astype(float)), expected), (weights, k)
+
+
+def test_sparse_powers_come_back_in_their_dtype() -> None:
+    edges = sp.csr_array((np.array([100, 100, -120], "i1"), ([0, 1, 2], [1, 2, 3])), (4, 4))
+    found = sr.power(edges, sr.min_plus, 3)
+    assert sp.issparse(found) and found.dtype == np.int8 and found.toarray()[0, 3] == 80
+    graph = sr.power(sr.as_graph([("a", "b", 100), ("b", "c", 100), ("c", "d", -120)], names="abcd"), sr.min_plus, 3)
+    assert isinstance(graph, sr.Graph) and list(graph.edges()) == [("a", "d", 80)]

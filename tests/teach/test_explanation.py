@@ -143,3 +143,12 @@ def test_saved_and_shown(tmp_path: Path) -> None:
     shown = E._repr_html_()
     assert html.unescape(re.search('srcdoc="(.*?)"', shown, re.DOTALL)[1]) == text
     assert 'title="Roads &amp; rivers"' in shown
+
+
+@pytest.mark.parametrize("S", [sr.shortest_hops, sr.widest_shortest], ids=lambda S: S.name)
+def test_limits_of_integers_in_a_component_are_infinite(S: sr.Semiring) -> None:
+    dtype = np.dtype([(f, "i4") for f in S.default_dtype.names or ()], align=True)
+    A = np.full((2, 2), S.zero_in(dtype), dtype)
+    A[0, 1] = (3, np.iinfo("i4").max)
+    found = sr.explain(A, S).closure
+    assert found is not None and found[0][1].item() == (3.0, np.inf), A

@@ -15,12 +15,19 @@ from typing import Any
 
 import numpy as np
 
+from semiring.errors import SemiringError
+
 KEEP = 2 << 20  # bytes of scratch memory that a thread keeps from one call to the next
 ALIGNMENT = 64  # bytes: a cache line, and the widest vector
 
 
 def thread_count(threads: int | None = None) -> int:
     """Number of threads to use: `threads`, else ``SEMIRING_NUM_THREADS``, else the CPUs this process may run on.
+
+    Raises
+    ------
+    SemiringError
+        When either is not a whole number from 1 on.
 
     Examples
     --------
@@ -31,11 +38,12 @@ def thread_count(threads: int | None = None) -> int:
         text = os.environ.get("SEMIRING_NUM_THREADS", "").strip()
         if not text:
             return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        if not text.isdecimal():
-            raise ValueError(f"SEMIRING_NUM_THREADS must be a positive integer, not {text!r}")
+        if not (text.isascii() and text.isdecimal() and int(text)):
+            raise SemiringError(f"SEMIRING_NUM_THREADS is {text!r}, and must be a whole number from 1 on; leave it "
+                                "unset to use all CPUs that this process may run on")
         threads = int(text)
     if threads < 1:
-        raise ValueError(f"the number of threads must be at least 1, not {threads}")
+        raise SemiringError(f"the number of threads must be at least 1, not {threads}")
     return threads
 
 

@@ -1,0 +1,388 @@
+"""An algebra in the dtypes that can carry it: which these are, and its elements and operations in each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semiring.errors import SemiringError
+
+from .arithmetic import Arithmetic, Operations
+from .dtypes import SCALAR_DTYPES, checked_fields, refusal, working_dtype
+from .expression import Expression, without_minus_infinity
+from .samples import Elements, elements, notable_elements
+from .vectors import flat_element, flattened
+
+if TYPE_CHECKING:
+    from .semiring import Semiring
+
+
+class Carried:
+    """What `Semiring` is in each dtype.
+
+    Attributes
+    ----------
+    name : str
+    zero, one : number, tuple or object
+    fields : dict of str to dtype, or None
+    traced : Operations or None
+        The operations as expressions; None where they run on Python objects.
+    kinds : str
+        The kinds of scalar dtype that are tried, best first.
+    """
+
+    name: str
+    zero: Any
+    one: Any
+    fields: dict[str, np.dtype] | None
+    traced: Operations | None
+    kinds: str
+    _samples: Sequence[Any] | None
+    _callables: dict[str, Callable[..., Any]]
+
+    def __init__(self) -> None:
+        self._arithmetic: dict[np.dtype, Arithmetic] = {}
+        self._resolved: dict[np.dtype, np.dtype] = {}
+        self._working: dict[np.dtype, np.dtype] = {}
+
+    @property
+    def _algebra(self) -> Semiring:
+        """The algebra that this is a part of."""
+        raise NotImplementedError
+
+    @property
+    def _has_ends(self) -> bool:
+        """Whether numbers near an integer dtype's limits are ordinary elements."""
+        raise NotImplementedError
+
+    def components_of(self, element: Any) -> tuple[Any, ...]:
+        """The components of an element: one, unless it is a record.
+
+        Parameters
+        ----------
+        element : number, object, tuple, list or mapping
+            Of a record the fields in order, or by name.
+
+        Returns
+        -------
+        tuple
+
+        Raises
+        ------
+        SemiringError
+            When a record has another number of components, or a vector of it another length.
+        KeyError
+            When a mapping lacks a field.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.min_plus.components_of(3), sr.shortest_hops.components_of({"hops": 1, "cost": 2.5})
+        ((3,), (2.5, 1))
+        """
+        if not self.fields:
+            return (element,)
+        if isinstance(element, Mapping):
+            element = tuple(element[f] for f in self.fields)
+        if isinstance(element, tuple) and len(element) == self._width != len(self.fields):
+            return element  # number by number
+        if not isinstance(element, (tuple, list)) or len(element) != len(self.fields):
+            raise SemiringError(f"{self.name}: {element!r} needs the {len(self.fields)} components {list(self.fields)}")
+        parts = flat_element(element, self.fields)
+        if parts is None:
+            raise SemiringError(f"{self.name}: a vector of {element!r} has another length than {self.element_dtype}")
+        return tuple(parts)
+
+    @cached_property
+    def _width(self) -> int:
+        """How many numbers an element has."""
+        return len(flattened(self.element_dtype).names or ()) if self.fields else 1
+
+    @property
+    def is_record(self) -> bool:
+        """Whether an element has several named components."""
+        return self.fields is not None
+
+    @property
+    def is_object(self) -> bool:
+        """Whether elements are Python objects, whatever the data."""
+        return self.traced is None
+
+    @cached_property
+    def dtypes(self) -> tuple[np.dtype, ...]:
+        """The dtypes that can carry the algebra, best first."""
+        if self.traced is None:
+            return (np.dtype(object),)
+        if self.fields:
+            return (flattened(self.element_dtype),)
+        return tuple(d for k in self.kinds for d in SCALAR_DTYPES if d.kind == k and not refusal(self._algebra, d))
+
+    @property
+    def element_dtype(self) -> np.dtype:
+        """The dtype of data that bring none, as people write it: vectors of a record are fields."""
+        return np.dtype(list(self.fields.items()), align=True) if self.fields else self.default_dtype
+
+    @property
+    def default_dtype(self) -> np.dtype:
+        """The dtype of data that bring none.
+
+        Raises
+        ------
+        SemiringError
+            When no dtype can carry the algebra; then it cannot be declared.
+        """
+        if not self.dtypes:
+            tried = {d: refusal(self._algebra, d) for k in self.kinds for d in SCALAR_DTYPES if d.kind == k}
+            why = "; ".join(f"{d}: {reason}" for d, reason in tried.items()) or f"dtypes={self.kinds!r} names no kind"
+            raise SemiringError(f"{self.name} lives in no dtype ({why}); see the parameter dtypes")
+        return self.dtypes[0]
+
+    def carrier_in(self, dtype: np.dtype) -> Expression:
+        """The condition on elements of a dtype; of unsigned integers none is −∞ unless zero or one is.
+
+        Parameters
+        ----------
+        dtype : dtype
+            One that `resolve_dtype` gives, and not object.
+
+        Returns
+        -------
+        Expression
+            A truth value for an element.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import semiring as sr
+        >>> sr.viterbi.carrier_in(np.dtype("f4"))
+        (a ≥ 0) and (a ≤ 1)
+        """
+        assert self.traced
+        everything = dtype.kind != "u" or -np.inf in (self.zero, self.one)
+        return self.traced.carrier if everything else without_minus_infinity(self.traced.carrier)
+
+    def working(self, dtype: np.dtype) -> np.dtype:
+        """The dtype in which the algebra is computed on data of a dtype: a wider one where that is too narrow.
+
+        Parameters
+        ----------
+        dtype : dtype
+
+        Returns
+        -------
+        dtype
+            The narrowest of its kind, and no narrower than it, in which the algebra's constants have a place and its
+            laws hold.
+
+        Raises
+        ------
+        SemiringError
+            When there is none.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import semiring as sr
+        >>> S = sr.saturating_min_plus(1000)
+        >>> S.working(np.dtype("u1")), S.working(np.dtype("u4"))
+        (dtype('uint16'), dtype('uint32'))
+        """
+        found = self._working.get(dtype)
+        if found is None:
+            found = self._working[dtype] = dtype if dtype.kind == "O" else working_dtype(self._algebra, dtype)
+        return found
+
+    def resolve_dtype(self, dtype: Any) -> np.dtype:
+        """The dtype of results on data of a dtype: that one, in native byte order, if it can carry the algebra.
+
+        Parameters
+        ----------
+        dtype : dtype or what `numpy.dtype` takes
+            Fields of a record may be floats, integers or truth values of any size, and vectors written out as numbers.
+
+        Returns
+        -------
+        dtype
+            Of a record with the vectors written out.
+
+        Raises
+        ------
+        SemiringError
+            When the dtype cannot carry the algebra; the message names those that can.
+        TypeError
+            When NumPy knows no such dtype.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.min_plus.resolve_dtype(">f4")
+        dtype('float32')
+        >>> sr.min_plus.resolve_dtype(complex)
+        Traceback (most recent call last):
+            ...
+        semiring.errors.SemiringError: min-plus cannot live in complex128; it lives in float64, ...
+        """
+        dtype = np.dtype(dtype)
+        found = self._resolved.get(dtype)
+        if found is None:
+            found = self._resolved[dtype] = self._resolve_dtype(dtype)
+        return found
+
+    def _resolve_dtype(self, dtype: np.dtype) -> np.dtype:
+        if dtype.kind == "O" and not self.fields:
+            return dtype
+        if self.traced is not None and self.fields:
+            flat = self.default_dtype.names or ()
+            for order in (tuple(self.fields), flat):
+                if dtype.names and set(dtype.names) == set(order) and self._has_shapes(dtype, order):
+                    given = checked_fields(self.name, [(f.replace(".", "_"), dtype[f]) for f in order])
+                    record = np.dtype(list(zip(order, given.values(), strict=True)), align=True)
+                    self.working(flattened(record))
+                    return flattened(record)
+            wanted = ", ".join(f"{f} {d.name if d.subdtype is None else d}" for f, d in self.fields.items())
+            raise SemiringError(f"{self.name} works on records ({wanted}), not on {dtype}; build them with S.array(…)")
+        # Compared in native byte order: a file may bring the other one.
+        native = dtype.newbyteorder("=")
+        if native in self.dtypes:
+            self.working(native)
+            return native
+        names = ", ".join(d.name for d in self.dtypes)
+        tried = self.traced and dtype in SCALAR_DTYPES and dtype.kind in self.kinds
+        why = refusal(self._algebra, dtype) if tried else ""
+        raise SemiringError(
+            f"{self.name} cannot live in {dtype.name}{f' ({why})' if why else ''}; it lives in {names}. "
+            f"Convert the data, for example with .astype({self.default_dtype.name!r})"
+        )
+
+    def _has_shapes(self, dtype: np.dtype, names: Sequence[str]) -> bool:
+        """Whether the vectors of a record dtype are as long as the algebra's."""
+        return all(dtype[f].shape == (self.fields or {}).get(f, np.dtype("f8")).shape for f in names)
+
+    def over(self, dtype: Any) -> Arithmetic:
+        """The algebra's operations on arrays of a dtype.
+
+        Parameters
+        ----------
+        dtype : dtype or what `numpy.dtype` takes
+
+        Returns
+        -------
+        Arithmetic
+            With `add`, `mul`, `star`, `zero`, `one`, and `contains`, which says what is an element.
+
+        Raises
+        ------
+        SemiringError
+            When neither the dtype nor a wider one of its kind can carry the algebra.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import semiring as sr
+        >>> A = sr.min_plus.over("f4")
+        >>> A.zero, A.contains(np.array([1, np.nan], np.float32))
+        (np.float32(inf), array([ True, False]))
+        """
+        dtype = np.dtype(dtype)
+        found = self._arithmetic.get(dtype)
+        if found is None:
+            found = self._arithmetic[dtype] = Arithmetic(self._algebra, dtype, self.working(dtype))
+        return found
+
+    def zero_in(self, dtype: Any) -> Any:
+        """The algebra's zero as a scalar of a dtype.
+
+        Parameters
+        ----------
+        dtype : dtype or what `numpy.dtype` takes
+
+        Returns
+        -------
+        scalar
+            Of integers their limits stand for ±∞.
+
+        Raises
+        ------
+        SemiringError
+            When neither the dtype nor a wider one of its kind can carry the algebra.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.min_plus.zero_in("f4"), sr.min_plus.zero_in("i2")
+        (np.float32(inf), np.int16(32767))
+        """
+        return self.over(dtype).zero
+
+    def one_in(self, dtype: Any) -> Any:
+        """The algebra's one as a scalar of a dtype.
+
+        Parameters
+        ----------
+        dtype : dtype or what `numpy.dtype` takes
+
+        Returns
+        -------
+        scalar or None
+            Of integers their limits stand for ±∞. A bare product may have no one.
+
+        Raises
+        ------
+        SemiringError
+            When neither the dtype nor a wider one of its kind can carry the algebra.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.min_plus.one_in("f4"), sr.max_min.one_in("i2")
+        (np.float32(0.0), np.int16(32767))
+        """
+        return self.over(dtype).one
+
+    def samples(self) -> np.ndarray:
+        """Notable elements in the default dtype, 0 and 1 first: those that were declared, or a general set.
+
+        Returns
+        -------
+        ndarray, shape (count,)
+            An element may be there twice.
+
+        Raises
+        ------
+        SemiringError
+            When an element that was declared has another number of components than a record of the algebra.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.saturating_min_plus(255).samples().tolist()
+        [255, 0, 0, 1, 2, 85, 127, 254, 255]
+        """
+        return notable_elements(self.over(self.default_dtype), self._samples)
+
+    def elements_in(self, dtype: np.dtype) -> Elements:
+        """Elements to try laws on in a dtype.
+
+        Parameters
+        ----------
+        dtype : dtype
+            One that can carry the algebra.
+
+        Returns
+        -------
+        Elements
+            A tuple: notable elements, random ones that are neither 0 nor 1 (both arrays of shape (count,)), and whether
+            the algebra has no others. The random ones are the same in each run.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import semiring as sr
+        >>> notable, random, complete = sr.viterbi.elements_in(np.dtype("f4"))
+        >>> notable[:2].tolist(), random.dtype, complete
+        ([0.0, 1.0], dtype('float32'), False)
+        """
+        return elements(Arithmetic(self._algebra, dtype, dtype), self._samples, ends=self._has_ends)

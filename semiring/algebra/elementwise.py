@@ -1,0 +1,234 @@
+"""An algebra's operations on arrays and nested lists, element by element, and arrays of its elements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semiring.errors import SemiringError
+from semiring.machine.memory import require
+
+from . import laws
+from .arguments import whole_number
+from .arithmetic import Arithmetic
+from .carried import Carried
+from .constants import cast_constant
+from .vectors import flattened
+
+_LARGE = 1 << 26  # bytes; larger allocations are checked against free memory
+
+
+class Elementwise(Carried):
+    """What `Semiring` computes element by element."""
+
+    def array(self, values: Any, dtype: Any = None) -> np.ndarray:
+        """An array of elements from nested lists; tuples are records, objects stay whole.
+
+        Parameters
+        ----------
+        values : sequence or array
+            Nested lists, of any shape; of objects one list, or a list of lists for a matrix.
+        dtype : dtype or what `numpy.dtype` takes, optional
+            By default `element_dtype`.
+
+        Returns
+        -------
+        ndarray, of the shape of the lists
+            Whether the values are elements is not looked at.
+
+        Raises
+        ------
+        ValueError, TypeError
+            From NumPy: when lists differ in length, or a value has no place in the dtype.
+        SemiringError
+            When no dtype is given and the algebra has none.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.shortest_hops.array([[(0.0, 0), (2.5, 1)]])["cost"]
+        array([[0. , 2.5]])
+        """
+        dtype = np.dtype(dtype) if dtype is not None else self.element_dtype
+        if dtype.kind != "O" or not isinstance(values, (list, tuple)):
+            return np.array(values, dtype)
+        if values and all(isinstance(row, list) for row in values):
+            return np.stack([laws.sequence(row, dtype) for row in values])
+        return laws.sequence(values, dtype)
+
+    def eye(self, n: int, dtype: Any = None) -> np.ndarray:
+        """The n × n identity matrix: one on the diagonal, zero elsewhere.
+
+        Parameters
+        ----------
+        n : int
+            Rows and columns.
+        dtype : dtype or what `numpy.dtype` takes, optional
+            By default `element_dtype`.
+
+        Returns
+        -------
+        ndarray, shape (n, n)
+
+        Raises
+        ------
+        SemiringError
+            When n is not a whole number, or negative; the algebra cannot live in the dtype; or n² elements do not
+            fit in memory.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.min_plus.eye(2)
+        array([[ 0., inf],
+               [inf,  0.]])
+        """
+        n = whole_number(n, "n", 0)
+        S = self.over(dtype if dtype is not None else self.default_dtype)
+        if n * n * S.dtype.itemsize > _LARGE:
+            require(n * n * S.dtype.itemsize, f"a {n} × {n} identity matrix of {S.dtype}")
+        result = laws.full(np.empty((n, n), S.dtype), S.zero)
+        for i in range(n):
+            result[i, i] = S.one
+        return result.view(self.element_dtype) if S.dtype == self.default_dtype else result
+
+    def add(self, x: Any, y: Any) -> Any:
+        """x ⊕ y, element by element, in the dtype of x.
+
+        Parameters
+        ----------
+        x, y : array_like
+            Elements, of any shapes that broadcast; tuples are records. Python objects stand in lists, or alone.
+
+        Returns
+        -------
+        ndarray, of the shape that both broadcast to, or scalar
+            Of the dtype of x; of the default one where x has a dtype of plain numbers (float64, int64 or bool) that the
+            algebra lacks.
+
+        Raises
+        ------
+        SemiringError
+            When the algebra cannot live in the dtype of x, or an element or a result has no place in it.
+        ValueError
+            When the shapes do not broadcast.
+
+        Notes
+        -----
+        Floats are rounded as `Semiring` says: not at all where ⊕ is min or max.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.min_plus.add([1.0, 5.0], [3.0, 4.0])
+        array([1., 4.])
+        """
+        return self._on_arrays("add", x, y)
+
+    def mul(self, x: Any, y: Any) -> Any:
+        """x ⊗ y, element by element, in the dtype of x; zero absorbs.
+
+        Parameters
+        ----------
+        x, y : array_like
+            Elements, of any shapes that broadcast; tuples are records. Python objects stand in lists, or alone.
+
+        Returns
+        -------
+        ndarray, of the shape that both broadcast to, or scalar
+            Of the dtype of x; of the default one where x has a dtype of plain numbers (float64, int64 or bool) that the
+            algebra lacks.
+
+        Raises
+        ------
+        SemiringError
+            When the algebra cannot live in the dtype of x, or an element or a result has no place in it: a sum of
+            integers under min or max, say, that would reach a limit, which stands for ∞.
+        ValueError
+            When the shapes do not broadcast.
+
+        Notes
+        -----
+        Floats are rounded as `Semiring` says: once where ⊗ is + or ×, not at all where it is min or max.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.min_plus.mul([1.0, 5.0], [3.0, float("inf")])
+        array([ 4., inf])
+        """
+        return self._on_arrays("mul", x, y)
+
+    def star(self, x: Any) -> Any:
+        """x* = 1 ⊕ x ⊕ x² ⊕ …, element by element.
+
+        Parameters
+        ----------
+        x : array_like, any shape
+            Elements; tuples are records. Python objects stand in lists, or alone.
+
+        Returns
+        -------
+        ndarray, of the shape of x, or scalar
+            Of the dtype of x; of the default one where x has a dtype of plain numbers (float64, int64 or bool) that the
+            algebra lacks.
+
+        Raises
+        ------
+        SemiringError
+            Where the star does not exist, or the algebra cannot live in the dtype of x.
+
+        Notes
+        -----
+        Floats are rounded as `Semiring` says: in plus-times 1 / (1 − x) rounds twice.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.plus_times.star([0.5, 0.75])
+        array([2., 4.])
+        """
+        array, S = self._elements(x)
+        defined = S.defined(array)
+        if not np.all(defined):
+            bad = array[~defined].flat[0] if array.ndim else array[()]
+            raise SemiringError(f"{self.name}: the star of {laws.show(bad)} does not exist")
+        result = S.star(array)
+        return result[()] if isinstance(result, np.ndarray) else result
+
+    def _on_arrays(self, op: str, x: Any, y: Any) -> Any:
+        x, S = self._elements(x)
+        y, _ = self._elements(y, S.dtype)
+        result = getattr(S, op)(x, y)
+        if self.fields and isinstance(result, np.ndarray) and S.dtype == self.default_dtype:
+            result = result.view(self.element_dtype)
+        return result[()] if isinstance(result, np.ndarray) else result
+
+    def _elements(self, x: Any, dtype: Any = None) -> tuple[np.ndarray, Arithmetic]:
+        if isinstance(x, (np.ndarray, np.generic)):
+            x = np.asarray(x)
+        elif self.traced is None:
+            given = x if isinstance(x, list) else [x]
+            x = laws.sequence(given, np.dtype(object)).reshape(len(given) if x is given else ())
+        else:
+            x = np.asarray(x, self.element_dtype if self.fields else None)
+        if x.dtype.names and flattened(x.dtype) != x.dtype:
+            x = np.ascontiguousarray(x).view(flattened(x.dtype)).reshape(x.shape)
+        S = self.over(dtype if dtype is not None else self._home(x.dtype))
+        if x.dtype.kind == "f" and S.dtype.kind in "iub":
+            try:
+                exact = [cast_constant(v, S.dtype) for v in x.ravel().tolist()]
+            except OverflowError as e:
+                raise SemiringError(f"{self.name}: {e}") from None
+            return np.array(exact, S.dtype).reshape(x.shape), S
+        return np.asarray(x, S.dtype), S
+
+    def _home(self, dtype: np.dtype) -> np.dtype:
+        """The dtype of data, or the default one for plain Python numbers that came as int64 or float64."""
+        try:
+            return self.resolve_dtype(dtype)
+        except SemiringError:
+            if dtype in (np.dtype("i8"), np.dtype("f8"), np.dtype("?")):
+                return self.default_dtype
+            raise
