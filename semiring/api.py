@@ -965,11 +965,13 @@ def plan(
     if verb == "paths":
         from .results.path_stacks import paths_of
 
-        made.runner = lambda _: paths_of(task.given[0], compute(task), None, False)
+        run = made.runner
+        made.runner = lambda plan: paths_of(task.given[0], run(plan), None, False)
     elif verb == "nearest":
         from .results.nearest import nearest_of
 
-        made.runner = lambda _: nearest_of(task.given[0], compute(task))
+        run = made.runner
+        made.runner = lambda plan: nearest_of(task.given[0], run(plan))
     return made
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from math import prod
@@ -42,7 +43,7 @@ def offer(task: Task) -> Plan:
                       ([plain.position(v) for v in starts.tolist()], None, limit))
     found = first_offer(values)
     lines = n if starts is None else len(starts)
-    run = partial(_run, plain, values, starts, limit)
+    run = partial(_run, plain, found, o, starts, limit)
     return Plan(
         "paths", S, (lines, n), found.method, found.lowering, found.place, found.work, found.memory + lines * n * 4,
         run, found.needs, dict(found.reasons), found.tile,
@@ -61,8 +62,9 @@ def _stack(task: Task, given: Dense) -> Plan:
     count = prod(given.shape[:-2])
     if sources is None or not count:
         values = Task("closure", task.S, (plain,), replace(task.options, predecessors=False))
-        plan = first_offer(values)
-        plan.runner = partial(_closed_stack, plain, values, limit)
+        found = first_offer(values)
+        plan = copy(found)
+        plan.runner = partial(_closed_stack, plain, found, limit)
     else:
         one = plain.matrix((0,) * (len(given.shape) - 2))
         plan = first_offer(Task("paths", task.S, (one,), task.options, task.arguments))
@@ -71,8 +73,8 @@ def _stack(task: Task, given: Dense) -> Plan:
     return plan
 
 
-def _closed_stack(given: Dense, values: Task, limit: Any, plan: Plan) -> list[Found]:
-    X = compute(values)
+def _closed_stack(given: Dense, closure: Plan, limit: Any, plan: Plan) -> list[Found]:
+    X = closure.run()
     matrices = [(given.matrix(place), X[place]) for place in np.ndindex(given.shape[:-2])]
     return [_trees(A, x, None, None if limit is None else limit_of(A, limit)) for A, x in matrices]
 
@@ -97,13 +99,15 @@ def unnamed(given: Operand) -> Operand:
     return as_sparse(on_host(given))
 
 
-def _run(given: Operand, values: Task, starts: np.ndarray | None, limit: Any, plan: Plan) -> Found:
+def _run(
+    given: Operand, values: Plan, o: Options, starts: np.ndarray | None, limit: Any, plan: Plan
+) -> Found:
     taken_there = isinstance(given, Dense) and not given.on_gpu and plan.lowering.on_gpu and starts is None
     if taken_there:
         given = unnamed(on_device(given))
-        values = Task("closure", given.S, (given,), values.options)
+        values = first_offer(Task("closure", given.S, (given,), replace(o, predecessors=False)))
     bound = None if limit is None else limit_of(given, limit)
-    X, tree, starts = _trees(given, compute(values), starts, bound)
+    X, tree, starts = _trees(given, values.run(), starts, bound)
     return (to_host(X), to_host(tree), starts) if taken_there else (X, tree, starts)
 
 

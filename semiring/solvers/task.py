@@ -8,10 +8,12 @@ say which are asked, and in which order. What `semiring.plan` prints is the plan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, fields
 from functools import cache, cached_property, lru_cache
 from importlib import import_module
+from itertools import chain
 from math import prod
 from typing import Any
 
@@ -370,19 +372,32 @@ def solvers(row: str, kind: str) -> tuple[Callable[[Task], Plan | None], ...]:
 
 
 def first_offer(task: Task) -> Plan:
-    """The plan that a task begins with; to run it is to do all that the verb does."""
-    plan = next(plan for offer in solvers(task.row, task.kind) if (plan := offer(task)) is not None)
-    plan.runner = lambda _: compute(task)
-    return plan
+    """The plan that a task begins with; to run it is to do all that the verb does, and by this plan, if it can be done.
+
+    It may run more than once, and later: what has been compiled since then, or by others, does not change it.
+    """
+    number, plan = next(_offers(task))
+    shown = copy(plan)  # which others may change
+    shown.runner = lambda _: _answer(task, chain([(number, plan)], _offers(task, number + 1)))
+    return shown
 
 
 def compute(task: Task) -> Any:
     """The answer to a task; every verb ends here."""
+    return _answer(task, _offers(task))
+
+
+def _offers(task: Task, begin: int = 0) -> Iterator[tuple[int, Plan]]:
+    """The offers of solvers from a number on, with their numbers."""
+    for number, offer in enumerate(solvers(task.row, task.kind)):
+        if number >= begin and (plan := offer(task)) is not None:
+            yield number, plan
+
+
+def _answer(task: Task, offers: Iterable[tuple[int, Plan]]) -> Any:
+    """What the first plan gives that does not decline."""
     refused: Exception | None = None
-    for offer in solvers(task.row, task.kind):
-        plan = offer(task)
-        if plan is None:
-            continue
+    for _, plan in offers:
         if plan.memory > LARGE:
             require(plan.memory, *plan.shortage, on_gpu=plan.lowering.on_gpu)
         try:
