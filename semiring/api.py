@@ -887,6 +887,7 @@ def plan(
     B: Any = None,
     sources: Any = None,
     targets: Any = None,
+    limit: Any = None,
     k: int | None = None,
     method: str = "auto",
     reflexive: bool = True,
@@ -919,6 +920,8 @@ def plan(
         Of ``"rows"``, and of ``"paths"`` where there are some; for ``"path"`` the pair (source, target).
     targets : vertex or sequence of vertices, optional
         Of ``"rows"``, whose columns are wanted.
+    limit : element, optional
+        Of ``"rows"`` and ``"paths"``. A few short searches may be made for the plan, to see how far it lets them come.
     k : int, optional
         Of ``"power"``.
     method, reflexive, overwrite, device, tile, check, packed, order, predecessors, max_edges, left : optional
@@ -954,9 +957,9 @@ def plan(
         "check": check, "packed": packed, "order": order, "predecessors": predecessors,
         "max_edges": max_edges, "left": left, "on_divergence": on_divergence, "argmax": argmax, "tol": tol,
     }
-    refuse_what_has_no_meaning(verb, given_options, B, sources, k, targets)
+    refuse_what_has_no_meaning(verb, given_options, B, sources, k, targets, limit)
     arguments = {
-        "matmul": (None,), "rows": (sources, targets, None), "path": sources, "paths": (sources, None, None),
+        "matmul": (None,), "rows": (sources, targets, limit), "path": sources, "paths": (sources, limit, None),
         "nearest": (sources,), "power": (k,),
     }.get(verb, ())
     given = (A,) if B is None else (A, B)
@@ -966,7 +969,7 @@ def plan(
         from .results.path_stacks import paths_of
 
         run = made.runner
-        made.runner = lambda plan: paths_of(task.given[0], run(plan), None, False)
+        made.runner = lambda plan: paths_of(task.given[0], run(plan), None, limit is not None)
     elif verb == "nearest":
         from .results.nearest import nearest_of
 

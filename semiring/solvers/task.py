@@ -181,9 +181,9 @@ TAKES = {
     "matmul": "device check argmax B",
     "factor": "device check order tol",
     "solve": "device check left tol B",
-    "rows": "device predecessors tol sources targets",
+    "rows": "device predecessors tol sources targets limit",
     "path": "tol sources",
-    "paths": "method device tol sources",
+    "paths": "method device tol sources limit",
     "nearest": "sources",
     "power": "device check k",
     "cycle_mean": "",
@@ -191,11 +191,12 @@ TAKES = {
 
 
 BY_FACTORS = {"path", "rows"}  # verbs that take factors for their matrix
-CAN_LACK = {("paths", "sources"), ("rows", "targets")}  # and what it can do without
+# And what it can do without.
+CAN_LACK = {("paths", "sources"), ("paths", "limit"), ("rows", "targets"), ("rows", "limit")}
 
 
 def refuse_what_has_no_meaning(
-    verb: str, given: dict[str, Any], B: Any, sources: Any, k: Any = None, targets: Any = None
+    verb: str, given: dict[str, Any], B: Any, sources: Any, k: Any = None, targets: Any = None, limit: Any = None
 ) -> None:
     """An option that a verb does not have, or what it lacks, is named."""
     if not isinstance(verb, str) or verb not in TAKES:
@@ -205,7 +206,7 @@ def refuse_what_has_no_meaning(
         usual = getattr(DEFAULTS, name)
         if name not in takes and not (isinstance(value, type(usual)) and value == usual):
             raise SemiringError(f"{verb} has no option {name!r}; it has {', '.join(takes) or 'none'}")
-    for name, value in (("B", B), ("sources", sources), ("k", k), ("targets", targets)):
+    for name, value in (("B", B), ("sources", sources), ("k", k), ("targets", targets), ("limit", limit)):
         if (value is not None) != (name in takes) and not (value is None and (verb, name) in CAN_LACK):
             raise SemiringError(f"a plan for {verb} {'needs' if name in takes else 'has no'} {name}")
     if verb == "path" and not (isinstance(sources, (tuple, list, np.ndarray)) and len(sources) == 2):

@@ -109,7 +109,8 @@ def test_a_verb_has_the_options_that_are_listed_and_no_others(verb: str) -> None
     for name, mine, theirs in (("B", (None if B is not None else A, sources, k), B),
                                ("sources", (B, None if sources else (0, 1), k), sources),
                                ("k", (B, sources, None if k else 2), k),
-                               ("targets", (B, sources, k, None if "targets" in takes else [0]), None)):
+                               ("targets", (B, sources, k, None if "targets" in takes else [0]), None),
+                               ("limit", (B, sources, k, None, None if "limit" in takes else 3.0), None)):
         if (verb, name) in CAN_LACK:
             refuse_what_has_no_meaning(verb, {}, *mine)
             continue
