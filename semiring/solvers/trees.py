@@ -21,6 +21,7 @@ from semiring.kernels.cpu.sparse.predecessors import predecessor_kernel
 from semiring.kernels.cpu.sparse.structure import transpose
 from semiring.kernels.cpu.sparse.trees import tree_kernel
 from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.lowering.comparing import only_compares
 from semiring.kernels.lowering.objects import python_integers
 from semiring.operands.convert import as_sparse, on_host
 from semiring.operands.dense import Dense
@@ -89,16 +90,23 @@ def best_trees(
             P[some] = upload(trees_there)
         return P
     bounded = is_bounded(given)
-    graph = _edges(given, X, bounded, backwards, np.array_equal(roots, np.arange(n)))
+    whole = np.array_equal(roots, np.arange(n))
+    graph = _edges(given, X, bounded, backwards, whole)
     low = plain_form(S, given.dtype, given.facts, 3 * n + 3)
+    leaving = transpose(graph.rows) if backwards else graph.rows
     searched = not backwards and X.flags.c_contiguous  # so that it may be what a search left, to the bit
-    P, left = _from_a_search(low, graph.rows, X, roots, bounded, within) if searched else (None, np.arange(len(roots)))
+    if low.kind == "numba" and only_compares(low):  # as all values are then, and most edges lead to equal ones
+        searched = True
+        if backwards and whole and _are_alike(leaving, graph.rows):
+            X = X.T
+        X = np.ascontiguousarray(X)
+    P, left = None, np.arange(len(roots))
+    if searched:
+        P, left = _from_a_search(low, leaving, X, roots, bounded, within)
     if P is not None and not left.size:
         return P
     low = affordable(low, float(len(roots)), float(graph.nnz) * len(roots), "trees")
-    leaving, entering = graph.rows, transpose(graph.rows)
-    if backwards:
-        leaving, entering = entering, leaving
+    entering = graph.rows if backwards else transpose(graph.rows)
     x, its = (X, roots) if P is None else (X[left], roots[left])
     if low.kind == "objects" or not low.compiled:
         purpose = "predecessors" if searched and P is None else "trees"
@@ -186,6 +194,11 @@ def is_bounded(given: Operand) -> bool:
     if isinstance(given, Dense):
         return nothing_improves(given.S.over(given.dtype), given.array)
     return as_sparse(given).bounded
+
+
+def _are_alike(A: Rows, B: Rows) -> bool:
+    """Whether two graphs have the same edges and weights."""
+    return all(np.array_equal(getattr(A, part), getattr(B, part)) for part in ("offsets", "columns", "values"))
 
 
 def _from_a_search(
