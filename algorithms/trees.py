@@ -12,7 +12,7 @@ nothing (of weight 0 in min-plus, all of them in max-min), or an edge that may e
 from the others breadth first, along best edges: of those that can be reached in one step each takes its least
 predecessor, then of those that can be reached from these, and so on. Rounding may leave no best edge into a set of
 vertices that are the same to the last digit; then the best of the edges that lead into it is taken, and so on from
-there.
+there. That is a guess where an edge may be better than 1: walks of such rows may weigh something else.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -79,9 +79,27 @@ class Edges:
             some = some[lengths[some] > rank]
 
 
+class Trees(NamedTuple):
+    """Trees of best walks, a row each, and what is to be said of them.
+
+    Attributes
+    ----------
+    predecessors : ndarray of int32, shape (k, n)
+        −1 at the root, and where there is no walk.
+    lost : list of tuple
+        Rows and the first vertex of each whose value is zero though that of a vertex before it is not.
+    guessed : list of int
+        Rows in which rounding left no best edge to some vertices.
+    """
+
+    predecessors: np.ndarray
+    lost: list[tuple[int, int]]
+    guessed: list[int]
+
+
 def predecessors(
     edges: Edges, T: Any, X: np.ndarray, roots: np.ndarray, bounded: bool, backwards: bool = False
-) -> tuple[np.ndarray, list[tuple[int, int]]]:
+) -> Trees:
     """The vertex before each on a best walk from each root.
 
     Parameters
@@ -100,10 +118,7 @@ def predecessors(
 
     Returns
     -------
-    P : ndarray of int32, shape (k, n)
-        −1 at the root, and where there is no walk.
-    lost : list of tuple
-        Rows and the first vertex of each whose value is zero though that of a vertex before it is not.
+    Trees
 
     Examples
     --------
@@ -132,9 +147,9 @@ def predecessors(
     lost = _first_of_each(empty & (P != NONE) if bounded else empty & _reached(edges, empty))
     P[empty] = NONE
     P[open_] = NONE
-    for i in np.flatnonzero(open_.any(axis=1)).tolist():
-        line.reach(X[i], P[i], open_[i], ~empty[i] & ~open_[i])
-    return P, lost
+    some = np.flatnonzero(open_.any(axis=1)).tolist()
+    guessed = [i for i in some if line.reach(X[i], P[i], open_[i], ~empty[i] & ~open_[i])]
+    return Trees(P, lost, guessed)
 
 
 class Tails(Protocol):
@@ -237,19 +252,22 @@ class Line:
         with np.errstate(all="ignore"):
             return np.asarray(self._T.mul(weights, x) if self._backwards else self._T.mul(x, weights))
 
-    def reach(self, x: np.ndarray, p: np.ndarray, open_: np.ndarray, done: np.ndarray) -> None:
-        """Predecessors of the open vertices of a row, breadth first from those that are done."""
-        waiting = np.flatnonzero(open_).tolist()
+    def reach(self, x: np.ndarray, p: np.ndarray, open_: np.ndarray, done: np.ndarray) -> bool:
+        """Predecessors of the open vertices of a row, breadth first from those that are done; whether one is a guess.
+        """
+        waiting, guessed = np.flatnonzero(open_).tolist(), False
         while open_.any():
             found = [(v, u) for v in waiting if (u := self._best_tail(x, v, done)) is not None]
-            found = found or self._nearest(x, open_, done)
+            if not found:
+                found, guessed = self._nearest(x, open_, done), True
             if not found:  # a walk to them was lost
-                return
+                break
             for v, u in found:
                 p[v], open_[v] = u, False
             done[[v for v, _ in found]] = True
             heads = np.unique(np.concatenate([self._edges.heads(v) for v, _ in found]))
             waiting = heads[open_[heads]].tolist()
+        return guessed
 
     def _best_tail(self, x: np.ndarray, v: int, done: np.ndarray) -> int | None:
         """The least tail of a best edge to v that is done; None where there is none."""

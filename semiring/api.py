@@ -892,6 +892,7 @@ def plan(
     B: Any = None,
     sources: Any = None,
     targets: Any = None,
+    limit: Any = None,
     k: int | None = None,
     method: str = "auto",
     reflexive: bool = True,
@@ -929,6 +930,8 @@ def plan(
         Of ``"rows"``, and of ``"paths"`` where there are some; for ``"path"`` the pair (source, target).
     targets : vertex or sequence of vertices, optional
         Of ``"rows"``, whose columns are wanted.
+    limit : element, optional
+        Of ``"rows"`` and ``"paths"``. A few short searches may be made for the plan, to see how far it lets them come.
     k : int, optional
         Of ``"power"``.
     method, reflexive, overwrite, device, tile, check, packed, order, predecessors, max_edges, left : optional
@@ -969,13 +972,13 @@ def plan(
         "max_edges": max_edges, "left": left, "on_divergence": on_divergence, "argmax": argmax, "tol": tol,
         "devices": devices,
     }
-    refuse_what_has_no_meaning(verb, given_options, B, sources, k, targets)
+    refuse_what_has_no_meaning(verb, given_options, B, sources, k, targets, limit)
     to_file, on_gpu = storing_or_memory(out, memory, checkpoint, resume, device)
     if (to_file is not None or on_gpu is not None) and verb != "closure":
         raise SemiringError(f"{verb} has no option {'out' if to_file else 'memory'!r}; closure has one")
     given_options |= {"storing": to_file, "memory": on_gpu}
     arguments = {
-        "matmul": (None,), "rows": (sources, targets, None), "path": sources, "paths": (sources, None, None),
+        "matmul": (None,), "rows": (sources, targets, limit), "path": sources, "paths": (sources, limit, None),
         "nearest": (sources,), "power": (k,),
     }.get(verb, ())
     given = (A,) if B is None else (A, B)
@@ -984,11 +987,13 @@ def plan(
     if verb == "paths":
         from .results.path_stacks import paths_of
 
-        made.runner = lambda _: paths_of(task.given[0], compute(task), None, False)
+        run = made.runner
+        made.runner = lambda plan: paths_of(task.given[0], run(plan), None, limit is not None)
     elif verb == "nearest":
         from .results.nearest import nearest_of
 
-        made.runner = lambda _: nearest_of(task.given[0], compute(task))
+        run = made.runner
+        made.runner = lambda plan: nearest_of(task.given[0], run(plan))
     return made
 
 

@@ -259,7 +259,7 @@ class Searches(NamedTuple):
 def search_times(low: Lowering, A: Sparse | Analysis, count: int, alike: bool) -> Searches:
     """Searches from `count` vertices where no edge is better than 1, and all have one value if they are `alike`."""
     rate, size = lowering_rates(low), sum(component.itemsize for component in low.components)
-    written = count * A.n * low.storage.itemsize / rate.write
+    written = written_seconds(low, count, A.n)
     going = -(-count * int(np.count_nonzero(np.diff(A.indptr))) // max(A.n, 1))  # others end where they begin
     sweep = sweep_seconds(A.n, A.spread, going, max(LANES // size, 1), rate, size)
     return Searches(
@@ -267,6 +267,11 @@ def search_times(low: Lowering, A: Sparse | Analysis, count: int, alike: bool) -
         bucket_seconds(A.n, A.nnz, going, rate) + written if suits(low) else np.inf, sweep + written,
         level_seconds(A.nnz, going, rate) + written if alike else np.inf,
     )
+
+
+def written_seconds(low: Lowering, rows: int, columns: int) -> float:
+    """What it takes to write so many values."""
+    return rows * columns * low.storage.itemsize / lowering_rates(low).write
 
 
 @lru_cache(16)

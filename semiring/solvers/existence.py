@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -11,11 +12,11 @@ import numpy as np
 from semiring.algebra.laws import full
 from semiring.errors import NoClosureError
 from semiring.operands.devices import upload
-from semiring.operands.operand import order_of
+from semiring.operands.operand import Operand, order_of
 
 from . import schedules
 from .plan import Plan
-from .task import Task, compute, first_offer
+from .task import Task, first_offer
 
 
 class Closures(NamedTuple):
@@ -50,8 +51,9 @@ def offer(task: Task) -> Plan:
         plan.runner = partial(_stack, plan.runner, exists)
         return plan
     inner = Task("closure", task.S, (task.given[0],), replace(o, on_divergence="raise"))
-    plan = first_offer(inner)
-    plan.runner = partial(_whole, inner)
+    found = first_offer(inner)
+    plan = copy(found)
+    plan.runner = partial(_whole, task.given[0], found)
     return plan
 
 
@@ -60,10 +62,9 @@ def _stack(run: Any, exists: np.ndarray, plan: Plan) -> Closures:
     return Closures(run(plan), exists)
 
 
-def _whole(inner: Task, plan: Plan) -> Closures:
-    given = inner.given[0]
+def _whole(given: Operand, found: Plan, plan: Plan) -> Closures:
     try:
-        return Closures(compute(inner), np.ones(given.shape[:-2], bool)[()])
+        return Closures(found.run(), np.ones(given.shape[:-2], bool)[()])
     except NoClosureError:
         values = full(np.empty(given.shape, given.dtype), given.S.zero_in(given.dtype))
         return Closures(given.wrap(upload(values) if given.on_gpu else values), np.False_)

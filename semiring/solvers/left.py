@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -37,27 +38,29 @@ def offer(task: Task) -> Plan:
         raise SemiringError(f"A is {A.dtype} and B is {right.dtype}; convert one with .astype(…)")
     if not task.S.commutative:
         inner = Task("closure", task.S, (_plain(A),), replace(task.options, left=False))
-        plan, run = first_offer(inner), partial(_by_closure, task, inner, right)
-        plan.reasons["method"] = "⊗ does not commute: A*, and a product with B"
+        found = first_offer(inner)
+        plan, run = copy(found), partial(_by_closure, task, found, right)
+        plan.reasons = found.reasons | {"method": "⊗ does not commute: A*, and a product with B"}
     else:
         transposed = (_transposed(A), type(right)(swapped(right.array), task.S, right.what))
         inner = Task("solve", task.S, transposed, replace(task.options, left=False))
-        plan, run = first_offer(inner), partial(_by_transposes, task, inner)
+        found = first_offer(inner)
+        plan, run = copy(found), partial(_by_transposes, task, found)
     plan.operation, plan.runner = "solve", run
     return plan
 
 
-def _by_transposes(task: Task, inner: Task, plan: Plan) -> Any:
+def _by_transposes(task: Task, transposed: Plan, plan: Plan) -> Any:
     try:
-        X = compute(inner)
+        X = transposed.run()
     except NoClosureError as e:
         raise turned(e) from None
     # A vector is that of all equations: the answer is one vector for each matrix of a stack.
     return _wrapped(task, X if len(task.given[1].shape) == 1 else swapped(X))
 
 
-def _by_closure(task: Task, inner: Task, right: Dense, plan: Plan) -> Any:
-    star = compute(inner)
+def _by_closure(task: Task, closure: Plan, right: Dense, plan: Plan) -> Any:
+    star = closure.run()
     asked = replace(DEFAULTS, device=task.options.device, check=task.options.check)
     B = type(right)(right.array, task.S, right.what)
     return _wrapped(task, compute(Task("matmul", task.S, (B, star), asked, (None,))))

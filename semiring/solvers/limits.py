@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.algebra.laws import full, show
+from semiring.algebra.laws import equal, full, show
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.trees import better
 from semiring.errors import LawError, SemiringError
@@ -20,7 +20,7 @@ from semiring.operands.devices import is_on_gpu
 from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse
 
-from .trees import best_trees, is_bounded
+from .trees import best_trees, is_bounded, least_or_greatest
 from .trees_gpu import cut_off_on_gpu, improves_on_gpu
 
 
@@ -68,12 +68,16 @@ def cut_off(given: Operand, values: Any, tree: Any, bound: np.ndarray) -> Any:
     if is_on_gpu(values):
         return cut_off_on_gpu(given, values, tree, bound)  # type: ignore[arg-type]
     far = beyond(given.S, values, bound)
-    values[far], tree[far] = full(values[far], given.S.zero_in(values.dtype)), -1
+    np.copyto(values, full(values[:1, :1], given.S.zero_in(values.dtype)), where=far)
+    np.copyto(tree, -1, where=far)
     return values
 
 
 def beyond(S: Semiring, values: np.ndarray, bound: np.ndarray) -> np.ndarray:
     """Which values are worse than a limit, an array of one element."""
+    direction = least_or_greatest(S)
+    if direction:
+        return np.asarray(values > bound[0] if direction < 0 else values < bound[0])
     T = S.over(values.dtype)
     return np.stack([better(T, row, full(row, bound[0]))[0] for row in values]) if len(values) else values == T.zero
 
@@ -92,10 +96,12 @@ def trees_within(given: Operand, X: np.ndarray, roots: np.ndarray) -> np.ndarray
     >>> trees_within(G, np.array([[0.0, 3.0, np.inf, np.inf]]), np.array([0]))
     array([[-1,  0, -1, -1]], dtype=int32)
     """
-    reached = full(X, given.S.zero_in(X.dtype)) != X
-    found = np.full(X.shape, -1, np.int32)
+    reached = ~equal(X, full(X[:1, :1], given.S.zero_in(X.dtype)))
     alone = ~reached[np.arange(len(roots)), roots]  # even the walk of no edge is beyond the limit
     rows, vertices = np.flatnonzero(~alone), np.flatnonzero(reached.any(axis=0))
+    if len(rows) == len(roots) and len(vertices) == X.shape[1]:
+        return np.asarray(best_trees(given, X, roots, within=True))
+    found = np.full(X.shape, -1, np.int32)
     if rows.size:
         part = np.ix_(rows, vertices)
         inside = best_trees(part_of(given, vertices), np.ascontiguousarray(X[part]),

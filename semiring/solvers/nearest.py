@@ -20,7 +20,7 @@ from semiring.operands.sparse import Sparse
 
 from .plan import Plan
 from .search import Search, form_of, place_of, positions, refuse_sums
-from .task import Task, compute, first_offer, options
+from .task import Task, first_offer, options
 from .trees import best_trees, origins_of
 
 ROOT = object()  # what the vertex with an edge to every source is called, where vertices have names
@@ -45,7 +45,8 @@ def offer(task: Task) -> Plan:
             run = partial(_in_buckets, matrix, starts)
             return _plan(task, "labels in buckets", low, place_of(low), float(matrix.nnz), run)
     found = first_offer(_from_a_root(matrix, starts))
-    return _plan(task, found.method, found.lowering, found.place, found.work, partial(_by_predecessors, matrix, starts))
+    run = partial(_by_predecessors, found, matrix, starts)
+    return _plan(task, found.method, found.lowering, found.place, found.work, run)
 
 
 def _plan(task: Task, method: str, low: Lowering, place: str, work: float, run: Any) -> Plan:
@@ -60,7 +61,7 @@ def _in_buckets(given: Sparse, starts: np.ndarray, plan: Plan) -> tuple[np.ndarr
     stored = Search(given.S, given, form).stored
     found = bucket_kernel(low).nearest(stored, starts, float(form.facts.largest))
     if found is None:
-        return _by_predecessors(given, starts, plan)
+        return _by_predecessors(first_offer(_from_a_root(given, starts)), given, starts, plan)
     x = low.decode(found)
     places = origins_of(given, x, starts)
     return x, _places(given, x, starts) if places is None else places
@@ -73,8 +74,10 @@ def _places(given: Sparse, x: np.ndarray, starts: np.ndarray) -> np.ndarray:
     return origins(best_trees(with_a_root(given, starts), X, np.array([given.n]), within=True)[0], starts)
 
 
-def _by_predecessors(given: Sparse, starts: np.ndarray, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
-    x, before = compute(_from_a_root(given, starts))
+def _by_predecessors(
+    rooted: Plan, given: Sparse, starts: np.ndarray, plan: Plan
+) -> tuple[np.ndarray, np.ndarray]:
+    x, before = rooted.run()
     return np.ascontiguousarray(x[: given.n]), origins(before, starts)
 
 

@@ -113,7 +113,7 @@ def _walk_by_labels(given: Operand, graph: Graph, labels: np.ndarray, start: int
     entering, T = transpose(Rows(rows.offsets, rows.columns, values, graph.n)), given.S.over(values.dtype)
     edges = trees.Edges(entering.offsets, entering.columns, entering.values, (rows.offsets, rows.columns))
     bounded = nothing_improves(T, values)
-    before = trees.predecessors(edges, T, labels[None], np.array([start]), bounded)[0][0]
+    before = trees.predecessors(edges, T, labels[None], np.array([start]), bounded).predecessors[0]
     return path_to(before, start, end) if before[end] >= 0 else None
 
 

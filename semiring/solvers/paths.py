@@ -1,7 +1,13 @@
-"""Best paths between all vertices, or from some: values by whichever solver is best for them, then the trees."""
+"""Best paths between all vertices, or from some: values by whichever solver is best for them, then the trees.
+
+With a limit searches may end there. All pairs are then searched for backwards from every vertex, where that is
+predicted to take less time than all values: how far searches come is seen from a few vertices. Predecessors on turned
+edges are next hops.
+"""
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from math import prod
@@ -9,19 +15,29 @@ from typing import Any
 
 import numpy as np
 
+from semiring.algorithms.sparse.costs import dense_seconds
 from semiring.errors import LawError, NoClosureError
+from semiring.kernels.build import code_of
+from semiring.kernels.cpu.sparse.buckets import suits
 from semiring.operands.convert import as_sparse, on_device, on_host
 from semiring.operands.dense import Dense, as_is
 from semiring.operands.devices import is_on_gpu, to_host, upload
 from semiring.operands.operand import Operand, order_of, order_of_one
 from semiring.operands.sparse import Sparse
 
+from . import costs
+from .costs import PredictedPlan
 from .cycles import of_stack
-from .limits import cut_off, limit_of, trees_within
+from .forms import told
+from .limits import beyond, cut_off, limit_of, trees_within
+from .methods import SEARCH
 from .plan import Plan
-from .search import positions
+from .search import Search, form_of, on_the_host, place_of, positions, some_rows, turned_around, way_of
 from .task import Options, Task, compute, first_offer
 from .trees import best_trees
+
+TRIED = 8  # vertices from which searches tell how far a limit lets them come
+STEPS = 50  # parts of such searches after which progress is reported
 
 
 def offer(task: Task) -> Plan:
@@ -42,11 +58,72 @@ def offer(task: Task) -> Plan:
                       ([plain.position(v) for v in starts.tolist()], None, limit))
     found = first_offer(values)
     lines = n if starts is None else len(starts)
-    run = partial(_run, plain, values, starts, limit)
+    if starts is None and limit is not None and isinstance(plain, Sparse):
+        ending = _ending_searches(task, plain, limit, found)
+        if ending is not None:
+            return ending
+    run = partial(_run, plain, found, o, starts, limit)
     return Plan(
         "paths", S, (lines, n), found.method, found.lowering, found.place, found.work, found.memory + lines * n * 4,
         run, found.needs, dict(found.reasons), found.tile,
     )
+
+
+def _ending_searches(task: Task, given: Sparse, limit: Any, found: Plan) -> Plan | None:
+    """Searches from every vertex that end at a limit, where asked for, or predicted to be faster than all values."""
+    S, o, n = task.S, task.options, given.n
+    asked = o.method == SEARCH
+    by_cpu = o.device != "gpu" and found.lowering.kind == "numba"
+    if not S.commutative or not (asked or (o.method == "auto" and n >= costs.SMALL and by_cpu)):
+        return None
+    bound, turned = limit_of(given, limit), turned_around(given)
+    form, work, seconds, why = form_of(turned), float(given.nnz) * n, {}, "as asked"
+    if not asked:
+        known = found.seconds if isinstance(found, PredictedPlan) else {}
+        rival = min(known.values(), default=dense_seconds(n, costs.lowering_rates(found.lowering)))
+        purpose = "levels" if given.alike else "buckets" if suits(form.low) else "search"
+        if form.low.kind != "numba" or not code_of(form.low, purpose).repays(rival):
+            return None
+    form = on_the_host(turned, form, n, True, True)
+    search = Search(S, turned, form)
+    if not asked:
+        times, written = costs.search_times(form.low, turned, n, given.alike), costs.written_seconds(form.low, n, n)
+        share = _share_within(search, bound)
+        alone = written + share * (min(times.settle, times.buckets, times.levels) - written)
+        if alone >= rival:
+            return None
+        work, seconds, why = work * share, {**known, "limit": alone}, "predicted to be faster than all values"
+    low = form.low
+    return PredictedPlan(
+        "paths", S, (n, n), "searches up to the limit", low, place_of(low), work,
+        n * n * (2 * low.storage.itemsize + 4), partial(_search_up_to, search, bound, o),
+        (f"best paths between {n} vertices", "use a narrower dtype, or ask for some sources at a time"),
+        {"method": f"{way_of(form, True)[0]}, {why}"}, 0, given.nnz, seconds,
+    )
+
+
+def _share_within(search: Search, bound: np.ndarray) -> float:
+    """Of all pairs those within a limit, as a few vertices have it that lie far from each other in number."""
+    n = search.given.n
+    values = search.rows(np.unique(np.linspace(0, n - 1, TRIED).astype(np.int64)), False, bound)[0]
+    return 1 - float(np.mean(beyond(search.S, values, bound)))
+
+
+def _search_up_to(search: Search, bound: np.ndarray, o: Options, plan: Plan) -> Found:
+    n = search.given.n
+    step = n if o.progress is False else max(-(-n // STEPS), 1)
+    columns, hops = [], []
+    with told(o.progress, f"{search.S.name} paths") as report:
+        for begin in range(0, n, step):
+            report(begin / n)
+            X, P = some_rows(search, np.arange(begin, min(begin + step, n)), bound, False, True)
+            columns.append(X)
+            hops.append(P)
+    return _together(columns).T, _together(hops).T, None
+
+
+def _together(parts: list[Any]) -> Any:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 Found = tuple[Any, Any, np.ndarray | None]  # values, trees, and the vertices of the rows
@@ -61,8 +138,9 @@ def _stack(task: Task, given: Dense) -> Plan:
     count = prod(given.shape[:-2])
     if sources is None or not count:
         values = Task("closure", task.S, (plain,), replace(task.options, predecessors=False))
-        plan = first_offer(values)
-        plan.runner = partial(_closed_stack, plain, values, limit)
+        found = first_offer(values)
+        plan = copy(found)
+        plan.runner = partial(_closed_stack, plain, found, limit)
     else:
         one = plain.matrix((0,) * (len(given.shape) - 2))
         plan = first_offer(Task("paths", task.S, (one,), task.options, task.arguments))
@@ -71,8 +149,8 @@ def _stack(task: Task, given: Dense) -> Plan:
     return plan
 
 
-def _closed_stack(given: Dense, values: Task, limit: Any, plan: Plan) -> list[Found]:
-    X = compute(values)
+def _closed_stack(given: Dense, closure: Plan, limit: Any, plan: Plan) -> list[Found]:
+    X = closure.run()
     matrices = [(given.matrix(place), X[place]) for place in np.ndindex(given.shape[:-2])]
     return [_trees(A, x, None, None if limit is None else limit_of(A, limit)) for A, x in matrices]
 
@@ -97,13 +175,15 @@ def unnamed(given: Operand) -> Operand:
     return as_sparse(on_host(given))
 
 
-def _run(given: Operand, values: Task, starts: np.ndarray | None, limit: Any, plan: Plan) -> Found:
+def _run(
+    given: Operand, values: Plan, o: Options, starts: np.ndarray | None, limit: Any, plan: Plan
+) -> Found:
     taken_there = isinstance(given, Dense) and not given.on_gpu and plan.lowering.on_gpu and starts is None
     if taken_there:
         given = unnamed(on_device(given))
-        values = Task("closure", given.S, (given,), values.options)
+        values = first_offer(Task("closure", given.S, (given,), replace(o, predecessors=False)))
     bound = None if limit is None else limit_of(given, limit)
-    X, tree, starts = _trees(given, compute(values), starts, bound)
+    X, tree, starts = _trees(given, values.run(), starts, bound)
     return (to_host(X), to_host(tree), starts) if taken_there else (X, tree, starts)
 
 

@@ -134,13 +134,13 @@ def _rows(
     o: Options, given: Operand, plan: Plan,
 ) -> Any:
     if ends is None:
-        X, P = _some_rows(search, starts, limit, on_gpu, o.predecessors)
+        X, P = some_rows(search, starts, limit, on_gpu, o.predecessors)
         rows = answered(given, X, starts, single, None)
         return rows if P is None else (rows, P[0] if single else P)
     step = max(TOGETHER // max(search.given.shape[0] * given.dtype.itemsize, 1), 1)
     parts = [np.empty((0, len(ends)), given.dtype)]
     for begin in range(0, len(starts), step):  # of which the wanted columns alone are kept
-        parts.append(_some_rows(search, starts[begin : begin + step], limit, on_gpu, False)[0][:, ends])
+        parts.append(some_rows(search, starts[begin : begin + step], limit, on_gpu, False)[0][:, ends])
     return answered(given, np.concatenate(parts), starts, single, ends)
 
 
@@ -149,15 +149,21 @@ def _columns(
 ) -> Any:
     """Some columns, by searches backwards from their vertices: where ⊗ commutes, rows of the transposed matrix."""
     matrix = search.given
-    turned = Sparse(transpose(matrix.rows), matrix.S, matrix.what, matrix.names)
+    turned = turned_around(matrix)
     form = on_the_host(turned, form_of(turned), len(ends), False, limit is not None)
-    X, _ = _some_rows(Search(search.S, turned, form), ends, limit, False, False)
+    X, _ = some_rows(Search(search.S, turned, form), ends, limit, False, False)
     return answered(given, np.ascontiguousarray(X.T[starts]), starts, False, ends)
 
 
-def _some_rows(
+def turned_around(given: Sparse) -> Sparse:
+    """The graph whose edges lead the other way."""
+    return Sparse(transpose(given.rows), given.S, given.what, given.names)
+
+
+def some_rows(
     search: Search, starts: np.ndarray, limit: np.ndarray | None, on_gpu: bool, predecessors: bool
 ) -> tuple[np.ndarray, np.ndarray | None]:
+    """Rows of a closure, and predecessors if wanted; what is beyond a limit is zero, and nothing comes before it."""
     P = None
     if on_gpu:
         from .search_gpu import rows_on_gpu  # it needs CuPy
@@ -170,9 +176,9 @@ def _some_rows(
         X, P = search.rows(starts, predecessors, limit)
     if limit is not None:
         far = beyond(search.S, X, limit)  # at the least those of no edge
-        X[far] = full(X[far], search.S.zero_in(X.dtype))
+        np.copyto(X, full(X[:1, :1], search.S.zero_in(X.dtype)), where=far)
         if P is not None:
-            P[far] = -1
+            np.copyto(P, -1, where=far)
     return X, P
 
 

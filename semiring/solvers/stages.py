@@ -51,17 +51,18 @@ def offer(task: Task) -> Plan | None:
     return Plan(
         "paths", task.S, (lines, n), f"two stages: {found.method}, then searches for each value", found.lowering,
         found.place, found.work, found.memory + lines * n * 2 * given.dtype.itemsize,
-        partial(_run, stages, values, starts, ends, limit), found.needs,
+        partial(_run, stages, found, starts, ends, limit, o.device), found.needs,
         found.reasons | {"method": "what is better so far may end worse, so that pairs make no semiring"}, found.tile,
     )
 
 
 def _run(
-    stages: Stages, values: Task, starts: np.ndarray | None, ends: np.ndarray | None, limit: Any, plan: Plan
+    stages: Stages, first: Plan, starts: np.ndarray | None, ends: np.ndarray | None, limit: Any, device: str | None,
+    plan: Plan,
 ) -> tuple[np.ndarray, None, np.ndarray | None]:
     """The values of both stages, no tree, and the vertices of the rows."""
-    W = np.asarray(to_host(compute(values)))
-    X = stages.both(W, np.arange(len(W)) if starts is None else starts, ends, values.options.device)
+    W = np.asarray(to_host(first.run()))
+    X = stages.both(W, np.arange(len(W)) if starts is None else starts, ends, device)
     if limit is not None:
         S = stages.edges.S
         X[beyond(S, X, element_of(S, limit, X.dtype))] = stages.edges.S.zero_in(X.dtype)

@@ -8,10 +8,12 @@ say which are asked, and in which order. What `semiring.plan` prints is the plan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, fields
 from functools import cache, cached_property, lru_cache
 from importlib import import_module
+from itertools import chain
 from math import prod
 from typing import Any
 
@@ -184,9 +186,9 @@ TAKES = {
     "matmul": "device check argmax B",
     "factor": "device check order tol",
     "solve": "device check left tol B",
-    "rows": "device predecessors tol sources targets",
+    "rows": "device predecessors tol sources targets limit",
     "path": "tol sources",
-    "paths": "method device tol sources",
+    "paths": "method device tol sources limit",
     "nearest": "sources",
     "power": "device check k",
     "cycle_mean": "",
@@ -194,11 +196,12 @@ TAKES = {
 
 
 BY_FACTORS = {"path", "rows"}  # verbs that take factors for their matrix
-CAN_LACK = {("paths", "sources"), ("rows", "targets")}  # and what it can do without
+# And what it can do without.
+CAN_LACK = {("paths", "sources"), ("paths", "limit"), ("rows", "targets"), ("rows", "limit")}
 
 
 def refuse_what_has_no_meaning(
-    verb: str, given: dict[str, Any], B: Any, sources: Any, k: Any = None, targets: Any = None
+    verb: str, given: dict[str, Any], B: Any, sources: Any, k: Any = None, targets: Any = None, limit: Any = None
 ) -> None:
     """An option that a verb does not have, or what it lacks, is named."""
     if not isinstance(verb, str) or verb not in TAKES:
@@ -208,7 +211,7 @@ def refuse_what_has_no_meaning(
         usual = getattr(DEFAULTS, name)
         if name not in takes and not (isinstance(value, type(usual)) and value == usual):
             raise SemiringError(f"{verb} has no option {name!r}; it has {', '.join(takes) or 'none'}")
-    for name, value in (("B", B), ("sources", sources), ("k", k), ("targets", targets)):
+    for name, value in (("B", B), ("sources", sources), ("k", k), ("targets", targets), ("limit", limit)):
         if (value is not None) != (name in takes) and not (value is None and (verb, name) in CAN_LACK):
             raise SemiringError(f"a plan for {verb} {'needs' if name in takes else 'has no'} {name}")
     if verb == "path" and not (isinstance(sources, (tuple, list, np.ndarray)) and len(sources) == 2):
@@ -382,19 +385,32 @@ def solvers(row: str, kind: str) -> tuple[Callable[[Task], Plan | None], ...]:
 
 
 def first_offer(task: Task) -> Plan:
-    """The plan that a task begins with; to run it is to do all that the verb does."""
-    plan = next(plan for offer in solvers(task.row, task.kind) if (plan := offer(task)) is not None)
-    plan.runner = lambda _: compute(task)
-    return plan
+    """The plan that a task begins with; to run it is to do all that the verb does, and by this plan, if it can be done.
+
+    It may run more than once, and later: what has been compiled since then, or by others, does not change it.
+    """
+    number, plan = next(_offers(task))
+    shown = copy(plan)  # which others may change
+    shown.runner = lambda _: _answer(task, chain([(number, plan)], _offers(task, number + 1)))
+    return shown
 
 
 def compute(task: Task) -> Any:
     """The answer to a task; every verb ends here."""
+    return _answer(task, _offers(task))
+
+
+def _offers(task: Task, begin: int = 0) -> Iterator[tuple[int, Plan]]:
+    """The offers of solvers from a number on, with their numbers."""
+    for number, offer in enumerate(solvers(task.row, task.kind)):
+        if number >= begin and (plan := offer(task)) is not None:
+            yield number, plan
+
+
+def _answer(task: Task, offers: Iterable[tuple[int, Plan]]) -> Any:
+    """What the first plan gives that does not decline."""
     refused: Exception | None = None
-    for offer in solvers(task.row, task.kind):
-        plan = offer(task)
-        if plan is None:
-            continue
+    for _, plan in offers:
         if plan.memory > LARGE:
             require(plan.memory, *plan.shortage, on_gpu=plan.lowering.on_gpu)
         try:

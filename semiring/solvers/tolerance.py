@@ -8,6 +8,7 @@ that has no closure. Values, rows, solutions, paths and trees are then all those
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -32,8 +33,9 @@ def offer(task: Task) -> Plan:
     """The plan without a tolerance."""
     refuse_without_tolerance(task)
     inner = _with(task, task.given[0], task.options.on_divergence)
-    plan = first_offer(inner)
-    plan.runner = partial(_run, task, inner)
+    found = first_offer(inner)
+    plan = copy(found)
+    plan.runner = partial(_run, task, found)
     return plan
 
 
@@ -63,10 +65,10 @@ def _with(task: Task, given: Operand, on_divergence: str) -> Task:
     return Task(task.verb, task.S, (given, *task.given[1:]), asked, task.arguments)
 
 
-def _run(task: Task, inner: Task, plan: Plan) -> Any:
+def _run(task: Task, strict: Plan, plan: Plan) -> Any:
     given, wanted = task.given[0], task.options.on_divergence
     try:
-        found = compute(inner)
+        found = strict.run()
     except NoClosureError:
         # Of a stack the closures that exist are kept, so that none depends on the others.
         found = compute(_with(task, given, "mask")) if task.verb == "closure" and len(given.shape) > 2 else None

@@ -21,6 +21,7 @@ from semiring.kernels.cpu.sparse.predecessors import predecessor_kernel
 from semiring.kernels.cpu.sparse.structure import transpose
 from semiring.kernels.cpu.sparse.trees import tree_kernel
 from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.lowering.comparing import only_compares
 from semiring.kernels.lowering.objects import python_integers
 from semiring.operands.convert import as_sparse, on_host
 from semiring.operands.dense import Dense
@@ -31,7 +32,7 @@ from semiring.operands.sparse import Sparse
 from .forms import plain_form
 from .trees_gpu import trees_on_gpu
 
-NEAR = 64  # roundings by which the weight of a walk may differ from the value of the best one, for each vertex
+NEAR = 4  # roundings by which the weight of a walk may differ from the value of the best one, for each vertex
 ALL = 1 << 22  # values that NumPy looks at together
 
 
@@ -78,30 +79,48 @@ def best_trees(
         )
     if on_gpu:
         assert isinstance(given, Dense)
-        P, lost_at = trees_on_gpu(given, X, roots, backwards, least_or_greatest(S) != 0 and rounds_once(S, given.dtype))
+        monotone = least_or_greatest(S) != 0 and rounds_once(S, given.dtype)
+        P, lost_at, guessed = trees_on_gpu(given, X, roots, backwards, monotone)
         for i in () if within else np.flatnonzero(lost_at >= 0).tolist():  # it is refused there, or was rightly zero
             best_trees(on_host(given), to_host(X[i : i + 1]), roots[i : i + 1], backwards=backwards)
+        if guessed.size:
+            some = upload(guessed)
+            trees_there = to_host(P[some])
+            _mend(on_host(given), to_host(X[some]), roots[guessed], trees_there, backwards)
+            P[some] = upload(trees_there)
         return P
     bounded = is_bounded(given)
-    graph = _edges(given, X, bounded, backwards, np.array_equal(roots, np.arange(n)))
+    whole = np.array_equal(roots, np.arange(n))
+    graph = _edges(given, X, bounded, backwards, whole)
     low = plain_form(S, given.dtype, given.facts, 3 * n + 3)
+    leaving = transpose(graph.rows) if backwards else graph.rows
     searched = not backwards and X.flags.c_contiguous  # so that it may be what a search left, to the bit
-    P, left = _from_a_search(low, graph.rows, X, roots, bounded, within) if searched else (None, np.arange(len(roots)))
+    if low.kind == "numba" and only_compares(low):  # as all values are then, and most edges lead to equal ones
+        searched = True
+        if backwards and whole and _are_alike(leaving, graph.rows):
+            X = X.T
+        X = np.ascontiguousarray(X)
+    P, left = None, np.arange(len(roots))
+    if searched:
+        P, left = _from_a_search(low, leaving, X, roots, bounded, within)
     if P is not None and not left.size:
-        return P if bounded else _mended(given, X, roots, P, backwards)
+        return P
     low = affordable(low, float(len(roots)), float(graph.nnz) * len(roots), "trees")
-    leaving, entering = graph.rows, transpose(graph.rows)
-    if backwards:
-        leaving, entering = entering, leaving
+    entering = graph.rows if backwards else transpose(graph.rows)
     x, its = (X, roots) if P is None else (X[left], roots[left])
     if low.kind == "objects" or not low.compiled:
         purpose = "predecessors" if searched and P is None else "trees"
-        found, lost = _by_numpy(low, S, entering, leaving, x, its, bounded, backwards, purpose)
+        found, lost, guessed = _by_numpy(low, S, entering, leaving, x, its, bounded, backwards, purpose)
     else:
         kernel = tree_kernel(low, exchange=backwards and not S.commutative)
         stored = Rows(entering.offsets, entering.columns, low.encode(entering.values, True), n)
-        found, where = kernel.predecessors(stored, leaving, x if low.is_identity else low.encode(x, True), its, bounded)
-        lost = [(i, int(where[i])) for i in np.flatnonzero(where >= 0).tolist()]
+        encoded = x if low.is_identity else low.encode(x, True)
+        found, where, guesses = kernel.predecessors(stored, leaving, encoded, its, bounded)
+        lost, guessed = [(i, int(where[i])) for i in np.flatnonzero(where >= 0).tolist()], np.flatnonzero(guesses)
+    if guessed.size and not bounded:
+        mended = found[guessed]
+        _mend(given, x[guessed], its[guessed], mended, backwards)
+        found[guessed] = mended
     if P is None:
         P = found
     else:
@@ -111,48 +130,51 @@ def best_trees(
         if end is not None and (end == root or P[i, end] >= 0 or not _is_reached(edges, root, end)):
             continue
         _refuse_lost(given, entering, X[i], root, v, backwards)
-    return P if bounded else _mended(given, X, roots, P, backwards)
-
-
-def _mended(given: Operand, X: np.ndarray, roots: np.ndarray, P: np.ndarray, backwards: bool) -> np.ndarray:
-    """Trees whose walks weigh what X says, where edges are better than one and floats round.
-
-    A cycle that is one but for rounding may look best from within, so that no edge into it does from outside; then the
-    edge by which it is entered is a guess. Lines in which that went wrong are searched, which keeps the edges that it
-    goes along.
-    """
-    S, sparse = given.S, as_sparse(given)
-    if not rounds(sparse.values) or (backwards and not S.commutative):
-        return P
-    rows = sparse.rows if not backwards else transpose(sparse.rows)
-    graph = CompressedRows(rows.offsets, rows.columns, rows.values)
-    weights = _weights_along(S.over(rows.values.dtype), rows, P, roots)
-    for i in np.flatnonzero(~_are_near(weights, X, rows.values).all(axis=1)).tolist():
-        found = best_walks(graph, S, int(roots[i]))
-        if found.cycle is None and found.rounds is None:
-            P[i] = found.predecessor
     return P
 
 
+def _mend(given: Operand, X: np.ndarray, roots: np.ndarray, P: np.ndarray, backwards: bool) -> None:
+    """Make walks weigh what X says in lines with a guess, where edges are better than one and floats round.
+
+    A cycle that is one but for rounding may look best from within, so that no edge into it does from outside; then the
+    edge by which it is entered is a guess. Lines in which that went wrong are searched, which keeps the edges that it
+    goes along. Elsewhere a walk goes along best edges alone, whose values are each other's products up to a rounding.
+    """
+    S, sparse = given.S, as_sparse(given)
+    if not rounds(sparse.values) or (backwards and not S.commutative):
+        return
+    rows = sparse.rows if not backwards else transpose(sparse.rows)
+    graph, T = CompressedRows(rows.offsets, rows.columns, rows.values), S.over(rows.values.dtype)
+    step = max(ALL // max(X.shape[1], 1), 1)
+    for begin in range(0, len(roots), step):
+        some = slice(begin, begin + step)
+        weights = _weights_along(T, rows, P[some], roots[some])
+        for i in (begin + np.flatnonzero(~_are_near(weights, X[some], rows.values).all(axis=1))).tolist():
+            found = best_walks(graph, S, int(roots[i]))
+            if found.cycle is None and found.rounds is None:
+                P[i] = found.predecessor
+
+
 def _weights_along(T: Any, rows: Rows, P: np.ndarray, roots: np.ndarray) -> np.ndarray:
-    """What the walks along trees weigh; zero where there is none."""
+    """What the walks along trees weigh; zero where there is none.
+
+    Of each vertex the walk from a vertex `before` it is known, of one edge at first. Then that to `before` is put
+    ahead of it, which doubles the edges, until all walks begin at their roots.
+    """
     weights = full(np.empty(P.shape, T.dtype), T.zero)
-    lines = np.arange(len(roots))
-    weights[lines, roots] = T.one
-    known = np.zeros(P.shape, bool)
-    known[lines, roots] = True
+    weights[np.arange(len(roots)), roots] = T.one
+    i, v = np.nonzero(P >= 0)
+    before = P.astype(np.int64)
     tails = np.repeat(np.arange(len(rows.offsets) - 1), np.diff(rows.offsets))
-    keys = tails * rows.width + rows.columns
-    order = np.argsort(keys, kind="stable")
-    while True:
-        i, v = np.nonzero(~known & (P >= 0) & np.take_along_axis(known, np.maximum(P, 0), axis=1))
-        if not i.size:
-            return weights
-        u = P[i, v].astype(np.int64)
-        entries = order[np.searchsorted(keys, u * rows.width + v, sorter=order)]
+    entries = np.searchsorted(tails * rows.width + rows.columns, before[i, v] * rows.width + v)
+    weights[i, v] = rows.values[entries]
+    for _ in range(P.shape[1].bit_length()):
+        i, v = np.nonzero(before >= 0)
+        u = before[i, v]
         with np.errstate(all="ignore"):
-            weights[i, v] = T.mul(weights[i, u], rows.values[entries])
-        known[i, v] = True
+            walked = T.mul(weights[i, u], weights[i, v])
+        weights[i, v], before[i, v] = walked, before[i, u]
+    return weights
 
 
 def _are_near(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -172,6 +194,11 @@ def is_bounded(given: Operand) -> bool:
     if isinstance(given, Dense):
         return nothing_improves(given.S.over(given.dtype), given.array)
     return as_sparse(given).bounded
+
+
+def _are_alike(A: Rows, B: Rows) -> bool:
+    """Whether two graphs have the same edges and weights."""
+    return all(np.array_equal(getattr(A, part), getattr(B, part)) for part in ("offsets", "columns", "values"))
 
 
 def _from_a_search(
@@ -215,7 +242,7 @@ def origins_of(given: Sparse, x: np.ndarray, starts: np.ndarray) -> np.ndarray |
 def _by_numpy(
     low: Any, S: Semiring, entering: Rows, leaving: Rows, X: np.ndarray, roots: np.ndarray, bounded: bool,
     backwards: bool, purpose: str,
-) -> tuple[np.ndarray, list[tuple[int, int]]]:
+) -> tuple[np.ndarray, list[tuple[int, int]], np.ndarray]:
     values, T = entering.values, S.over(entering.values.dtype)
     if values.dtype.kind in "iu" and S.is_tropical:  # an edge that is not taken may lead out of the dtype
         whole = python_integers(S, values.dtype, low.reason)
@@ -223,15 +250,16 @@ def _by_numpy(
     began = perf_counter()
     edges = trees.Edges(entering.offsets, entering.columns, values, (leaving.offsets, leaving.columns))
     step = max(ALL // max(len(entering.offsets), 1), 1)
-    parts, lost = [np.empty((0, X.shape[1]), np.int32)], []
+    parts, lost, guessed = [np.empty((0, X.shape[1]), np.int32)], [], []
     for begin in range(0, len(roots), step):
         some = slice(begin, begin + step)
-        P, missing = trees.predecessors(edges, T, X[some], roots[some], bounded, backwards)
+        P, missing, guesses = trees.predecessors(edges, T, X[some], roots[some], bounded, backwards)
         parts.append(P)
         lost += [(begin + i, v) for i, v in missing]
+        guessed += [begin + i for i in guesses]
     if low.kind == "numba":
         code_of(low.in_machine_code, purpose).spent += perf_counter() - began
-    return np.concatenate(parts), lost
+    return np.concatenate(parts), lost, np.array(guessed, np.int64)
 
 
 def _edges(given: Operand, X: np.ndarray, bounded: bool, backwards: bool, whole: bool) -> Sparse:

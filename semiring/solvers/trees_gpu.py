@@ -11,7 +11,7 @@ from semiring.operands.dense import Dense
 
 def trees_on_gpu(
     given: Dense, X: Any, roots: np.ndarray, backwards: bool, monotone: bool
-) -> tuple[Any, np.ndarray]:
+) -> tuple[Any, np.ndarray, np.ndarray]:
     """The vertex before each on a best walk from each root; the vertex after it on one to the root, if `backwards`.
 
     Parameters
@@ -32,6 +32,8 @@ def trees_on_gpu(
         On the GPU: −1 at the root, and where no walk leads.
     lost : ndarray of int64, shape (k,)
         Of each line the first vertex whose value is zero though one before it is not; −1 where there is none.
+    guessed : ndarray of int64
+        Lines in which rounding left no best edge to some vertices, where an edge is better than one.
     """
     import cupy
 
@@ -39,7 +41,7 @@ def trees_on_gpu(
 
     S, n = given.S, len(given.array)
     if not X.size:
-        return cupy.empty(X.shape, np.int32), np.full(len(roots), -1)
+        return cupy.empty(X.shape, np.int32), np.full(len(roots), -1), np.empty(0, np.int64)
     low = lowering_for(S, given.dtype, given.facts, 3 * n + 3)
     kernel = CudaTreeKernel(low, backwards)
     A = cupy.ascontiguousarray(given.array if backwards else given.array.T)
@@ -49,8 +51,8 @@ def trees_on_gpu(
     bounded = not kernel.improves(A)
     keeps = bounded and monotone
     edges = kernel.edges(A, x, keeps, keeps and S.is_tropical and np.array_equal(roots, np.arange(n)))
-    P, lost = kernel.predecessors(edges, x, cupy.asarray(roots, np.int64), bounded)
-    return P.T, lost
+    P, lost, guessed = kernel.predecessors(edges, x, cupy.asarray(roots, np.int64), bounded)
+    return P.T, lost, np.flatnonzero(guessed & (not bounded))
 
 
 def cut_off_on_gpu(given: Dense, X: Any, tree: Any, limit: np.ndarray) -> Any:

@@ -26,7 +26,7 @@ def edges_of(A: np.ndarray, zero: float) -> Edges:
 
 def trees(A: np.ndarray, S: sr.Semiring, bounded: bool = True) -> np.ndarray:
     X = sr.closure(A, S)
-    P, lost = predecessors(edges_of(A, S.zero), S.over(A.dtype), X, np.arange(len(A)), bounded)
+    P, lost, _ = predecessors(edges_of(A, S.zero), S.over(A.dtype), X, np.arange(len(A)), bounded)
     assert lost == []
     return P
 
@@ -57,8 +57,10 @@ def test_where_no_best_edge_leads_in_the_best_of_the_others_does() -> None:
     A[1, 2] = A[2, 1] = 0.0
     A[0, 1], A[0, 2] = 0.1 + 0.2, 0.5
     X = np.array([[0.0, 0.3, 0.3]])
-    P, _ = predecessors(edges_of(A, inf), sr.min_plus.over("f8"), X, np.array([0]), True)
-    assert P.tolist() == [[-1, 0, 1]]
+    P, _, guessed = predecessors(edges_of(A, inf), sr.min_plus.over("f8"), X, np.array([0]), True)
+    assert P.tolist() == [[-1, 0, 1]] and guessed == [0]
+    X = np.array([[0.0, 0.1 + 0.2, 0.1 + 0.2]])
+    assert predecessors(edges_of(A, inf), sr.min_plus.over("f8"), X, np.array([0]), True).guessed == []
 
 
 @pytest.mark.parametrize("bounded", [True, False])
@@ -66,7 +68,7 @@ def test_lost_walks_are_told(bounded: bool) -> None:
     A = np.full((3, 3), inf, np.float16)
     A[0, 1] = A[1, 2] = 6e4
     X = np.array([[0, 6e4, inf]], np.float16)
-    P, lost = predecessors(edges_of(A, inf), sr.min_plus.over("f2"), X, np.array([0]), bounded)
+    P, lost, _ = predecessors(edges_of(A, inf), sr.min_plus.over("f2"), X, np.array([0]), bounded)
     assert lost == [(0, 2)] and P.tolist() == [[-1, 0, -1]]
 
 
@@ -74,7 +76,7 @@ def test_what_cannot_be_reached_is_left_alone() -> None:
     A = np.full((3, 3), inf)
     A[1, 2] = 1.0
     X = np.array([[0.0, inf, 5.0]])  # no closure: its walk to 2 is lost on the way
-    P, lost = predecessors(edges_of(A, inf), sr.min_plus.over("f8"), X, np.array([0]), False)
+    P, lost, _ = predecessors(edges_of(A, inf), sr.min_plus.over("f8"), X, np.array([0]), False)
     assert lost == [] and P.tolist() == [[-1, -1, -1]]
 
 
@@ -82,7 +84,7 @@ def test_walks_that_lead_to_the_root_are_extended_in_front() -> None:
     S = sr.Semiring("left", add=np.minimum, mul=lambda a, b: a + 2 * b, zero=inf, one=0.0, product_only=True)
     A = np.array([[inf, 3.0], [inf, inf]])
     X = np.array([[3.0, 0.0]])
-    P, _ = predecessors(edges_of(A.T, inf), S.over("f8"), X, np.array([1]), True, True)
+    P, _, _ = predecessors(edges_of(A.T, inf), S.over("f8"), X, np.array([1]), True, True)
     assert P.tolist() == [[1, -1]]
 
 

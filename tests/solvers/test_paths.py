@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.operands.read import read
+from semiring.solvers import paths, search
 from semiring.solvers.paths import offer, unnamed
 from semiring.solvers.task import Task, options
 
@@ -48,3 +53,76 @@ def test_an_infinite_limit_leaves_all_paths(dtype: str) -> None:
     assert R[0, 1].weight == 3 and len(R) == 2
     with pytest.raises(sr.SemiringError, match="limit must be an element"):
         sr.paths(A, sr.min_plus, limit="far")
+
+
+def grid(side: int, weights: list[Any], seed: int = 0) -> sp.csr_array:
+    """Streets both ways."""
+    vertices = np.arange(side * side).reshape(side, side)
+    tails = np.concatenate([vertices[:, :-1].ravel(), vertices[:-1].ravel()])
+    heads = np.concatenate([vertices[:, 1:].ravel(), vertices[1:].ravel()])
+    chosen = np.random.default_rng(seed).choice(np.array(weights), 2 * len(tails))
+    ends = np.concatenate([tails, heads]), np.concatenate([heads, tails])
+    return sp.csr_array((chosen, ends), (side * side, side * side))
+
+
+# An algebra, and weights of many ties in which ⊗ is exact.
+LIMITED: list[tuple[str, list[Any]]] = [
+    ("min_plus", [0.0, 1.0, 2.0]), ("min_plus", [1, 1]), ("min_plus", [0, 3, 5]), ("max_min", [1.0, 2.0, 3.0]),
+    ("min_max", [1, 2, 3]), ("viterbi", [1.0, 0.5, 0.25]), ("max_plus", [0.0, -1.0, -2.0]),
+]
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize(("name", "weights"), LIMITED)
+def test_searches_up_to_a_limit_find_what_is_left_of_all(
+    name: str, weights: list[Any], compiled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Weights, next hops and predecessors, and in parts for those who watch."""
+    S = sr.catalogue[name]
+    monkeypatch.setattr(search, "affordable", lambda low, *_: low if compiled else low.interpreted)
+
+    @settings(max_examples=25, deadline=None)
+    @given(st.integers(0, 10**6), st.integers(2, 5), st.floats(0, 1), st.booleans())
+    def check(seed: int, side: int, quantile: float, watched: bool) -> None:
+        A = grid(side, weights, seed)
+        A.data[np.random.default_rng(seed).random(A.nnz) < 0.2] = S.zero_in(A.dtype)
+        values = np.unique(np.asarray(sr.closure(A, S)))
+        limit = values[int(quantile * (len(values) - 1))].item()
+        shares: list[float] = []
+        more: dict[str, Any] = {"progress": shares.append} if watched else {}
+        found = sr.paths(A, S, limit=limit, method="search", **more)
+        expected = sr.paths(A, S, limit=limit, method="floyd-warshall")
+        assert (np.asarray(found.weights) == expected.weights).all()
+        assert (found.next_hop == expected.next_hop).all() and (found.predecessors == expected.predecessors).all()
+        assert len(found) == len(expected) and list(found) == list(expected)
+        assert shares[-1:] == [1.0] * watched
+
+    check()
+
+
+def test_a_plan_says_whether_searches_end_at_the_limit() -> None:
+    A = grid(40, [1.0, 2.0, 3.0])
+    near = sr.plan(A, sr.min_plus, verb="paths", limit=4.0)
+    assert near.method == "searches up to the limit" and near.rows()["predicted"].startswith("limit ")
+    assert near.work < A.nnz * A.shape[0] / 10, "of the share of pairs that are within it"
+    far = sr.plan(A, sr.min_plus, verb="paths", limit=1e9)
+    assert far.method == sr.plan(A, sr.min_plus, verb="paths").method != near.method
+    R = near.run()
+    assert (R.weights == sr.paths(A, sr.min_plus, limit=4.0, method="sparse").weights).all()
+    assert len(R) == len(sr.paths(A, sr.min_plus, limit=4.0)) and R[0, A.shape[0] - 1].vertices is None
+    asked = sr.plan(A, sr.min_plus, verb="paths", limit=1e9, method="search")
+    assert asked.method == "searches up to the limit" and "as asked" in asked.reasons["method"]
+    for other in ({"method": "sparse"}, {"sources": [0]}):
+        assert sr.plan(A, sr.min_plus, verb="paths", limit=4.0, **other).method != near.method
+
+
+def test_nothing_ends_early_where_that_would_not_be_right_or_not_pay(monkeypatch: pytest.MonkeyPatch) -> None:
+    A = grid(12, [1.0, 2.0])
+    with pytest.raises(sr.LawError, match="a limit needs that no edge is better"):
+        sr.plan(-A, sr.min_plus, verb="paths", limit=4.0)
+    turns = sr.Semiring("turns", add=np.minimum, mul=np.add, zero=inf, one=0.0, commutative=False)
+    assert not turns.commutative
+    assert sr.plan(A, turns, verb="paths", limit=4.0, method="search").method == "search"
+    assert sr.plan(A.toarray(), sr.max_min, verb="paths", limit=4.0).method != "searches up to the limit"
+    monkeypatch.setattr(paths.costs, "SMALL", 145)
+    assert sr.plan(A, sr.min_plus, verb="paths", limit=1.0).method != "searches up to the limit"

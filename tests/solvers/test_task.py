@@ -17,6 +17,7 @@ from semiring.kernels.lowering.general import general
 from semiring.machine import memory
 from semiring.operands.operand import Operand
 from semiring.operands.read import read
+from semiring.solvers import nearest, search
 from semiring.solvers import task as module
 from semiring.solvers.plan import Plan
 from semiring.solvers.task import (
@@ -108,7 +109,8 @@ def test_a_verb_has_the_options_that_are_listed_and_no_others(verb: str) -> None
     for name, mine, theirs in (("B", (None if B is not None else A, sources, k), B),
                                ("sources", (B, None if sources else (0, 1), k), sources),
                                ("k", (B, sources, None if k else 2), k),
-                               ("targets", (B, sources, k, None if "targets" in takes else [0]), None)):
+                               ("targets", (B, sources, k, None if "targets" in takes else [0]), None),
+                               ("limit", (B, sources, k, None, None if "limit" in takes else 3.0), None)):
         if (verb, name) in CAN_LACK:
             refuse_what_has_no_meaning(verb, {}, *mine)
             continue
@@ -245,7 +247,35 @@ def test_where_all_decline_the_cause_is_told(offered: Callable[..., Task]) -> No
 def test_what_is_planned_is_what_is_tried_first_and_goes_on_to_the_next(offered: Callable[..., Task]) -> None:
     task = offered(None, plan(declines(), "a"), plan(lambda p: p.method, "b"))
     made = first_offer(task)
-    assert made.method == "a" and made.run() == "b"
+    assert made.method == "a" and made.run() == "b" and made.run() == "b"
+
+
+@pytest.mark.parametrize(("verb", "more"), [
+    ("closure", {"method": "search"}), ("rows", {"sources": [0, 1]}), ("paths", {"sources": [0]}),
+    ("paths", {"method": "search"}), ("nearest", {"sources": [0]}), ("closure", {"method": "search", "tol": 0.5}),
+    ("closure", {"method": "search", "on_divergence": "mask"}),
+])
+def test_a_plan_runs_as_it_says_whatever_is_compiled_meanwhile(
+    verb: str, more: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process compiles between the plan and the run, so that a new plan would be another."""
+    ran: list[bool] = []
+    there = [False]
+    values = search.Search._values
+
+    def watched(self: search.Search, *arguments: Any) -> Any:
+        ran.append(self.form.low.compiled)
+        return values(self, *arguments)
+
+    monkeypatch.setattr(search.Search, "_values", watched)
+    for user in (search, nearest):
+        monkeypatch.setattr(user, "affordable", lambda low, *_: low if there[0] else low.interpreted)
+    A = sp.csr_array(np.array([[0, 2.0, 0], [0, 0, 3.0], [0.5, 0, 0]]))
+    made = sr.plan(A, sr.min_plus, verb=verb, **more)
+    there[0] = True
+    assert made.lowering.compiled < sr.plan(A, sr.min_plus, verb=verb, **more).lowering.compiled
+    made.run()
+    assert ran == [False]
 
 
 @pytest.mark.parametrize("bytes_", [LARGE, LARGE + 1])

@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.algebra.laws import full
+from semiring.kernels.blocks.rows import Rows
 from semiring.operands.read import read
+from semiring.operands.sparse import Sparse
 from semiring.solvers import nearest, search, trees
 from semiring.solvers.trees import best_trees, least_or_greatest
 
@@ -50,6 +53,42 @@ def test_edges_that_are_left_out_are_of_no_best_walk(
 def test_what_is_the_lesser_and_what_the_greater() -> None:
     assert least_or_greatest(sr.min_plus) == -1 and least_or_greatest(sr.max_min) == 1
     assert least_or_greatest(sr.shortest_hops) == least_or_greatest(sr.plus_times) == 0
+
+
+@pytest.mark.parametrize("name", ["max_min", "min_max"])
+def test_where_values_only_compare_trees_are_those_of_the_general_way(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Plateaus, forwards and backwards, of graphs that are their own mirror image and of others."""
+    S = sr.catalogue[name]
+    monkeypatch.setattr(trees, "affordable", lambda low, *_: low)
+    asked: list[str] = []
+    search = trees._from_a_search
+    monkeypatch.setattr(trees, "_from_a_search", lambda *given: asked.append("search") or search(*given))
+
+    @settings(max_examples=40, deadline=None)
+    @given(st.integers(0, 10**6), st.integers(1, 12), st.floats(0, 1), st.booleans(), st.booleans())
+    def check(seed: int, n: int, filled: float, both_ways: bool, backwards: bool) -> None:
+        rng = np.random.default_rng(seed)
+        A = rng.integers(0, 4, (n, n)).astype(float)
+        A[rng.random((n, n)) > filled] = S.zero
+        A = np.maximum(A, A.T) if both_ways else A
+        X = np.asarray(sr.closure(A, S))
+        X = X.T if backwards else X
+        rows = read(sp.csr_array(np.where(S.zero == A, 0, 1)), S).rows  # the same edges, of which some weigh 0
+        graph = Sparse(Rows(rows.offsets, rows.columns, A[S.zero != A], n), S, "A")
+        for given_ in (read(A, S), graph):
+            for roots in (np.arange(n), rng.permutation(n)[: n // 2 + 1]):
+                asked.clear()
+                found = best_trees(given_, X[roots], roots, backwards=backwards)
+                assert asked == ["search"]
+                with monkeypatch.context() as patch:
+                    patch.setattr(trees, "only_compares", lambda low: False)
+                    patch.setattr(trees, "_from_a_search", lambda low, A, X, roots, *_: (None, np.arange(len(roots))))
+                    expected = best_trees(given_, X[roots], roots, backwards=backwards)
+                assert (found == expected).all()
+
+    check()
 
 
 def test_a_root_that_is_no_unit_is_refused() -> None:

@@ -49,7 +49,7 @@ class TreeKernel:
 
     def predecessors(
         self, entering: Rows, leaving: Rows, X: np.ndarray, roots: np.ndarray, bounded: bool
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The vertex before each on a best walk from each root.
 
         Parameters
@@ -68,17 +68,19 @@ class TreeKernel:
             −1 at the root, and where no walk leads. In the order of X in memory.
         lost : ndarray of int64, shape (k,)
             Of each line the first vertex whose value is zero though one before it is not; −1 where there is none.
+        guessed : ndarray of bool, shape (k,)
+            In which lines rounding left no best edge to some vertices.
         """
         count, n = X.shape
         plain = len(self.program.components) == 1 and X.itemsize == self._size  # fields of records lie in turn
         across = plain and X.strides[0] == X.itemsize < X.strides[1]
         P = np.empty((n, count), INDEX).T if across else np.empty((count, n), INDEX)
-        lost = np.empty(count, np.int64)
+        lost, guessed = np.empty(count, np.int64), np.zeros(count, bool)
         parts = 2 * self.threads if count >= 2 * LANES * self.threads else 1
         most = WIDE if across else min(LANES, ROOM // max(n * self._size, 1))
         width = max(min(most, -(-count // parts)), 1)
-        shared = [a.ctypes.data for a in (lost, roots, entering.offsets, entering.columns, entering.values,
-                                          leaving.offsets, leaving.columns)]
+        shared = [a.ctypes.data for a in (lost, guessed, roots, entering.offsets, entering.columns,
+                                          entering.values, leaving.offsets, leaving.columns)]
         room = aligned(n * width * self._size) + 2 * aligned(width * self._size) + aligned(4 * width) + 8 * width
         room += 4 * n * (width + 4)
         grow = self.module.grow.made()
@@ -90,7 +92,7 @@ class TreeKernel:
 
         edges = len(entering.columns) + n
         share_by_pace(lines, -(-count // width), float(width * edges), self._pace, self.threads)
-        return P, lost
+        return P, lost, guessed
 
 
 def names_of(lowering: Lowering) -> list[str]:

@@ -150,13 +150,14 @@ def nearest(
 def reach(
     root: int, x: int, x_step: int, predecessor: int, p_step: int, offsets: int, tails: int, weights: int, leaving: int,
     heads: int, some: int, total: int, waiting: int, found: int, unit: Any,
-) -> None:
-    """Predecessors of the open vertices of a line, breadth first from those that are done.
+) -> int:
+    """Predecessors of the open vertices of a line, breadth first from those that are done; 1 if one is a guess, or 0.
 
     They stand in `some`; in `waiting` there is room for so many, in `found` for so many pairs.
     """
     stay_apart()
     count = left = total
+    guessed = 0
     for i in range(total):
         put(np.int32, waiting, i, fetch(np.int32, some, i))
     while left > 0:
@@ -170,13 +171,14 @@ def reach(
                 put(np.int32, found, 2 * new + 1, tail)
                 new += 1
         if new == 0:
+            guessed = 1
             new = nearest(root, x, x_step, predecessor, p_step, offsets, tails, weights, some, total, found, unit)
             if new == 0:  # a walk to them was lost
                 for i in range(total):
                     v = int64(fetch(np.int32, some, i))
                     if fetch(np.int32, predecessor + v * p_step, 0) == OPEN:
                         put(np.int32, predecessor + v * p_step, 0, NONE)
-                return
+                return guessed
         left -= new
         count = int64(0)
         for i in range(new):
@@ -190,21 +192,23 @@ def reach(
                     put(np.int32, predecessor + w * p_step, 0, WAITS)
                     put(np.int32, waiting, count, np.int32(w))
                     count += 1
+    return guessed
 
 
-@entry(*[int64] * 21)
+@entry(*[int64] * 22)
 def grow(
-    X: int, x_line: int, x_step: int, P: int, p_line: int, p_step: int, lost: int, roots: int, offsets: int, tails: int,
-    weights: int, leaving: int, heads: int, n: int, first: int, last: int, width: int, bounded: int, in_place: int,
-    workspace: int, one: int,
+    X: int, x_line: int, x_step: int, P: int, p_line: int, p_step: int, lost: int, guessed: int, roots: int,
+    offsets: int, tails: int, weights: int, leaving: int, heads: int, n: int, first: int, last: int, width: int,
+    bounded: int, in_place: int, workspace: int, one: int,
 ) -> None:
     """Lines ``first:last`` of the predecessors of the walks whose values are X, `width` lines at a time.
 
     The value of vertex v in line i lies ``i · x_line + v · x_step`` bytes after X. Lines stand side by side, a lane
-    each, and every edge is looked at once for all of them; where they lie so already (`in_place`) they are not copied.
-    `lost` takes of each line the first vertex whose value is zero though one before it is not, or −1. Workspace: n
-    elements of every lane in planes, then two elements and a vertex of every lane, each up to a multiple of 64 bytes, a
-    number of every lane, n vertices of every lane, 3 n vertices, and n numbers of four bytes.
+    each, and every edge is looked at once for all of them; where they lie so already (`in_place`) they are not
+    copied. `lost` takes of each line the first vertex whose value is zero though one before it is not, or −1, and
+    `guessed` 1 where rounding left no best edge to some vertices. Workspace: n elements of every lane in planes,
+    then two elements and a vertex of every lane, each up to a multiple of 64 bytes, a number of every lane, n
+    vertices of every lane, 3 n vertices, and n numbers of four bytes.
     """
     unit = first_component(ELEMENT, one)
     for begin in range(first, last, width):
@@ -266,7 +270,8 @@ def grow(
             count, root = fetch(np.int64, counts, i - begin), fetch(np.int64, roots, i)
             put(np.int32, P + i * p_line + root * p_step, 0, NONE)
             if count > 0:
-                reach(
+                guess = reach(
                     root, X + i * x_line, x_step, P + i * p_line, p_step, offsets, tails, weights, leaving, heads,
                     lists + 4 * n * (i - begin), count, waiting, found, unit,
                 )
+                put(np.uint8, guessed, i, np.uint8(guess))

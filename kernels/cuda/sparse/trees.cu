@@ -181,14 +181,15 @@ extern "C" __global__ void __launch_bounds__(THREADS) take_tails(
 }
 
 // In the lines in which a round found nothing: the open vertex that is best reached from one that is done, and where there
-// is none, none of the open ones has a predecessor. A block a line.
+// is none, none of the open ones has a predecessor. Either is a guess, which `guessed` notes. A block a line.
 extern "C" __global__ void __launch_bounds__(THREADS) take_nearest(
     const Value* x, int* p, const long long* roots, const long long* offsets, const int* tails, const Value* weights,
-    long long n, long long lines, long long parity, const unsigned* states) {
+    long long n, long long lines, long long parity, const unsigned* states, unsigned char* guessed) {
     __shared__ Value values[THREADS];
     __shared__ int heads[THREADS], nearest[THREADS];
     const long long j = blockIdx.x;
     if (states[j] != ANY_OPEN) return;
+    if (threadIdx.x == 0) guessed[j] = 1;
     Value best = zero();
     int head = NONE, before = NONE;
     for (long long v = threadIdx.x; v < n; v += THREADS) {

@@ -79,7 +79,9 @@ class CudaTreeKernel:
         self._launch("keep_edges", across, 1, *known, offsets.data.ptr, tails.data.ptr, weights.data.ptr)
         return DeviceRows(offsets, tails, weights, n)
 
-    def predecessors(self, edges: DeviceRows, x: Any, roots: Any, bounded: bool) -> tuple[Any, np.ndarray]:
+    def predecessors(
+        self, edges: DeviceRows, x: Any, roots: Any, bounded: bool
+    ) -> tuple[Any, np.ndarray, np.ndarray]:
         """The vertex before each on a best walk from each root.
 
         Parameters
@@ -97,6 +99,8 @@ class CudaTreeKernel:
             −1 at the root, and where no walk leads.
         lost : ndarray of int64, shape (lines,)
             Of each line the first vertex whose value is zero though one before it is not; −1 where there is none.
+        guessed : ndarray of bool, shape (lines,)
+            In which lines rounding left no best edge to some vertices.
         """
         import cupy
 
@@ -108,17 +112,17 @@ class CudaTreeKernel:
             "grow", n, -(-lines // (THREADS * PER)), x.data.ptr, p.data.ptr, lost.data.ptr, *graph, lines, int(bounded),
             flags.data.ptr,
         )
-        states, parity = cupy.empty(lines, np.uint32), 0
+        states, guessed, parity = cupy.empty(lines, np.uint32), cupy.zeros(lines, np.uint8), 0
         while int(flags.get()[0]):
             states.fill(0)
             flags.fill(0)
             shared = x.data.ptr, p.data.ptr, *graph, n, lines, parity, states.data.ptr
             self._launch("take_tails", blocks(n * lines), 1, *shared, flags.data.ptr)
             if int(flags.get()[0]) & ANY_OPEN:
-                self._launch("take_nearest", lines, 1, *shared)
+                self._launch("take_nearest", lines, 1, *shared, guessed.data.ptr)
             parity = 1 - parity
         found = lost.get().astype(np.int64)
-        return p, np.where(found == NOWHERE, -1, found)
+        return p, np.where(found == NOWHERE, -1, found), guessed.get().astype(bool)
 
     def cut_off(self, x: Any, p: Any, limit: Any) -> None:
         """x ← zero and p ← −1 where x is worse than a limit, an array of one element."""

@@ -62,10 +62,11 @@ def test_they_are_those_of_numpy(name: str, dtype: str, weights: list[Any], monk
         entering = transpose(leaving)
         bounded = np.min(weights) >= 0
         X = np.asfortranarray(X) if across else X
-        P, lost = TreeKernel(program(low), threads).predecessors(entering, leaving, X, np.arange(n), bounded)
+        P, lost, guessed = TreeKernel(program(low), threads).predecessors(entering, leaving, X, np.arange(n), bounded)
         edges = Edges(entering.offsets, entering.columns, entering.values, (leaving.offsets, leaving.columns))
-        expected, none = predecessors(edges, T, X, np.arange(n), bounded)
+        expected, none, rows = predecessors(edges, T, X, np.arange(n), bounded)
         assert (expected == P).all() and none == [] and (lost < 0).all() and P.dtype == np.int32
+        assert np.flatnonzero(guessed).tolist() == rows
         assert P.flags.f_contiguous if across and n > 1 and not A.dtype.names else P.flags.c_contiguous
 
     check()
@@ -78,8 +79,8 @@ def test_lost_walks_are_told(bounded: bool) -> None:
     X = np.array([[0, 3e38, inf]], np.float32)
     leaving = compressed(A, inf)
     kernel = tree_kernel(general(sr.min_plus, np.dtype("f4")))
-    P, lost = kernel.predecessors(transpose(leaving), leaving, X, np.array([0]), bounded)
-    assert lost.tolist() == [2] and P.tolist() == [[-1, 0, -1]]
+    P, lost, guessed = kernel.predecessors(transpose(leaving), leaving, X, np.array([0]), bounded)
+    assert lost.tolist() == [2] and P.tolist() == [[-1, 0, -1]] and not guessed.any()
 
 
 def test_walks_to_the_root_are_extended_in_front() -> None:
@@ -89,7 +90,7 @@ def test_walks_to_the_root_are_extended_in_front() -> None:
     X = np.array([[5.0, 1.0, 2.0, 0.0]])  # 1 + 2 · 2 through either, and 5 + 2 · 1 through 1 is worse
     leaving = compressed(A, inf)
     kernel = tree_kernel(general(S, np.dtype("f8")), exchange=True)
-    P, _ = kernel.predecessors(leaving, transpose(leaving), X, np.array([3]), True)
+    P, _, _ = kernel.predecessors(leaving, transpose(leaving), X, np.array([3]), True)
     assert P.tolist() == [[2, 3, 3, -1]]
 
 
