@@ -27,7 +27,7 @@ from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
 from . import cache as files
-from .parts import as_part
+from .passes import FewPasses, ForParts
 
 config: Any = numba.core.config
 
@@ -48,12 +48,10 @@ def njit(signatures: Sequence[Any] = (), *, cache: bool = False, **options: Any)
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
-        with _enabled():
-            dispatcher = numba.njit(**options)(function)
         alone = bool(signatures) or not options.get("no_cpython_wrapper")
+        with _enabled():
+            dispatcher = numba.njit(pipeline_class=FewPasses if alone else ForParts, **options)(function)
         dispatcher.compile = functools.partial(_compile, dispatcher.compile)
-        if not alone:
-            dispatcher.compile = functools.partial(_compile_part, dispatcher, dispatcher.compile)
         if cache:
             dispatcher._cache = MachineCode(function)
         if signatures:
@@ -152,11 +150,6 @@ class _HasBlas:
         except ImportError:
             return False
         return True
-
-
-def _compile_part(dispatcher: Any, compile: Callable[..., Any], signature: Any) -> Any:
-    with global_compiler_lock, as_part(dispatcher.targetctx.codegen(), dispatcher.py_func.__qualname__):
-        return compile(signature)
 
 
 @contextmanager

@@ -1,19 +1,25 @@
-"""Compiled functions that only compiled functions call: each becomes a part of its callers, and nothing else.
+"""Libraries of machine code that are optimised once, as a whole, and functions that are parts of others and no more.
 
 Numba optimises every function and makes machine code of it, then links it into each caller and does both again. What
-nobody calls from outside is linked as it stands here, and optimised where it is used: two fifths less work for LLVM.
+nobody calls from outside is linked as it stands here, and optimised where it is used, together with its caller: half
+the work for LLVM.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from numba.core.codegen import JITCodeLibrary
 
 
-class Part(JITCodeLibrary):
+class Whole(JITCodeLibrary):
+    """A library whose functions are optimised together, and not one by one before that."""
+
+    def _optimize_functions(self, module: Any) -> None:
+        module.data_layout = self._codegen._data_layout
+
+
+class Part(Whole):
     """A library that is never made into machine code: others take in what it holds."""
 
     def finalize(self) -> None:
@@ -45,14 +51,3 @@ class _WithoutEnvironments:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._codegen, name)
-
-
-@contextmanager
-def as_part(codegen: Any, name: str) -> Iterator[None]:
-    """Within this context the function of this name is compiled as a part; what it needs of Numba's own is not."""
-    before = codegen._library_class
-    codegen._library_class = lambda given, wanted: (Part if wanted == name else JITCodeLibrary)(given, wanted)
-    try:
-        yield
-    finally:
-        codegen._library_class = before

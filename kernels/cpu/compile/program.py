@@ -166,17 +166,19 @@ from semiring.kernels.cpu.compile.raw import (
 
 DECORATORS = '''
 MATRIX = types.Array(from_dtype(np.dtype(FIRST)), 3, "A", readonly=True, aligned=False)
-compiled = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-inline = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
+# Nothing here allocates, so that nobody counts references.
+plain = dict(error_model="numpy", no_cfunc_wrapper=True, _nrt=False)
+compiled = njit(no_cpython_wrapper=True, **plain)
+inline = njit(no_cpython_wrapper=True, forceinline=True, **plain)
 
 
 def entry(*arguments):
-    return njit([void(*arguments)], error_model="numpy", no_cfunc_wrapper=True, nogil=True, cache=True)
+    return njit([void(*arguments)], nogil=True, cache=True, **plain)
 
 
 def operation(function):
     signature = int64(*[int64] * function.__code__.co_argcount)
-    return njit([signature], error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, cache=True)(function)
+    return njit([signature], no_cpython_wrapper=True, cache=True, **plain)(function)
 
 
 '''

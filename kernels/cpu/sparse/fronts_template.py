@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 from numba import float64, int64
 
-from semiring.kernels.cpu.compile.jit import njit
 from semiring.kernels.cpu.compile.raw import ANY, PANEL, ROW_0, call, fetch, load, put, select, stay_apart, store, take
 from semiring.kernels.cpu.dense.template import (
     DEPTH,
@@ -51,8 +50,6 @@ INDEX = int64[::1]
 # Template
 
 INDEX = int64[::1]
-# Put into its caller before anything is compiled: each level of functions would be optimised once more with the next.
-merged = njit(error_model="numpy", inline="always")
 
 
 @inline
@@ -77,7 +74,7 @@ def block(
 # Elimination
 
 
-@merged
+@compiled
 def close_part(
     memory: int, plane: int, front: int, n: int, pivots: int, width: int, panel: int, factors: int,
     multiply: int, close_pivots: int, zero: Any, one: int,
@@ -201,7 +198,7 @@ def lower(
         copy(source, source_plane, i * columns, W, w_plane, (S + i) * width + column, columns)
 
 
-@merged
+@compiled
 def climb(
     S: int, s: int, u: int, boundary: Any, begin: int, panel: int, panels: int, panel_plane: int,
     W: int, w_plane: int, width: int, column: int, columns: int, right: int, left: int, plane: int,
@@ -222,7 +219,7 @@ def climb(
     lower(S, s, W, w_plane, width, column, columns, left, plane)
 
 
-@merged
+@compiled
 def descend(
     s: int, u: int, boundary: Any, begin: int, panel: int, panels: int, panel_plane: int,
     W: int, w_plane: int, width: int, right: int, target: int, target_plane: int, S: int, plane: int, multiply: int,
@@ -240,7 +237,7 @@ def descend(
     ))
 
 
-@merged
+@compiled
 def rise(
     first: Any, pointer: Any, boundary: Any, parent: Any, owner: Any, lowest: Any, panel_at: Any, sources: Any,
     begin: int, count: int, panels: int, panel_plane: int, W: int, w_plane: int, width: int, right: int, left: int,

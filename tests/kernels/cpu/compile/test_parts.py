@@ -10,7 +10,7 @@ from numba import int64
 from numba.core.codegen import JITCodeLibrary
 
 from semiring.kernels.cpu.compile.jit import njit
-from semiring.kernels.cpu.compile.parts import Part
+from semiring.kernels.cpu.compile.parts import Part, Whole
 
 part = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
 inlined = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
@@ -41,7 +41,7 @@ def test_parts_of_parts_run_in_their_callers() -> None:
     for dispatcher in (doubled, with_rest):
         assert type(library_of(dispatcher)) is Part
         assert library_of(dispatcher).get_pointer_to_function("anything") == 0
-    assert type(library_of(outside)) is JITCodeLibrary
+    assert type(library_of(outside)) is Whole
     assert library_of(outside).get_pointer_to_function(outside.overloads[int64,].fndesc.llvm_func_name) != 0
 
 
@@ -71,15 +71,19 @@ def test_a_part_that_does_not_compile_leaves_nothing_behind() -> None:
     def outside(x: int) -> int:
         return wrong(x)
 
-    codegen = outside.targetctx.codegen()
-    before = codegen._library_class
     with pytest.raises(numba.TypingError):
         outside(1)
-    assert codegen._library_class is before
+
+    @numba.njit
+    def of_a_user(x: int) -> int:
+        return x + 2
+
+    assert of_a_user(1) == 3
+    assert type(library_of(of_a_user)) is JITCodeLibrary
 
     @njit([int64(int64)])
     def right(x: int) -> int:
         return x + 1
 
     assert right(1) == 2
-    assert type(library_of(right)) is JITCodeLibrary
+    assert type(library_of(right)) is Whole
