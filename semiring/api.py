@@ -78,6 +78,11 @@ class Leading(TypedDict, total=False):
     device: str | None
     progress: Progress
     tol: float | None
+    out: str | PathLike[str] | None
+    next_hops: str | PathLike[str] | None
+    memory: int | str | None
+    checkpoint: float | None
+    resume: bool
 
 
 class Closing(Placing, total=False):
@@ -684,6 +689,11 @@ def paths(
     device: str | None = None,
     progress: Progress = False,
     tol: float | None = None,
+    out: Any = None,
+    next_hops: Any = None,
+    memory: int | str | None = None,
+    checkpoint: float | None = None,
+    resume: bool = False,
 ) -> Paths | StackedPaths:
     """Best paths between all vertices, or from some to some, where ⊕ selects.
 
@@ -711,6 +721,12 @@ def paths(
     tol : float, optional
         How well weights are known; see `closure`. Where edges are made worse by it, in all matrices of a stack if in
         one, the paths are those of such edges.
+    out, next_hops : path, optional
+        Both end in .npy. The weights and the next hops, int32, between all vertices are computed tile by tile and
+        written there, as by `closure`; neither needs to fit in memory, and neither is there before both are whole. Of a
+        dense matrix the edges that best walks can have must fit in `memory`; where ⊗ is a sum these are few.
+    memory, checkpoint, resume : optional
+        As in `closure`.
 
     Returns
     -------
@@ -767,7 +783,10 @@ def paths(
     from .results.path_stacks import paths_of  # the other verbs do without searches, which take a while to import
     from .solvers.search import positions
 
-    asked = options(method=method, device=device, progress=progress, tol=tol)
+    to_file = storing(out, memory, checkpoint, resume, next_hops)
+    if (out is None) != (next_hops is None):
+        raise SemiringError("paths go to two files: give out= for their weights, and next_hops=")
+    asked = options(method=method, device=device, progress=progress, tol=tol, storing=to_file)
     task = Task("paths", S, (A,), asked, (sources, limit, None))
     given = task.given[0]
     ends = None if targets is None else positions(targets, given.names, given.shape[-1], "targets")[1]
@@ -903,6 +922,7 @@ def plan(
     argmax: bool = False,
     tol: float | None = None,
     out: Any = None,
+    next_hops: Any = None,
     memory: int | str | None = None,
     checkpoint: float | None = None,
     resume: bool = False,
@@ -929,10 +949,10 @@ def plan(
         As for the verb.
     on_divergence, argmax, tol : optional
         As for the verb.
-    out, memory, checkpoint, resume : optional
-        As for `closure`: the plan tells what is moved and what the disk needs, how many commits there will be, how long
-        it will take, and what bounds that. Nothing is written but a few MiB that measure the disk, and those only when
-        the plan is printed; a matrix in a file is read once.
+    out, next_hops, memory, checkpoint, resume : optional
+        As for `closure` and `paths`: the plan tells what is moved and what the disk needs, how many commits there will
+        be, how long it will take, and what bounds that. Nothing is written but a few MiB that measure the disk, and
+        those only when the plan is printed; a matrix in a file is read once.
 
     Returns
     -------
@@ -963,9 +983,11 @@ def plan(
         "max_edges": max_edges, "left": left, "on_divergence": on_divergence, "argmax": argmax, "tol": tol,
     }
     refuse_what_has_no_meaning(verb, given_options, B, sources, k, targets)
-    given_options["storing"] = storing(out, memory, checkpoint, resume)
-    if given_options["storing"] is not None and verb != "closure":
-        raise SemiringError(f"{verb} has no option 'out'; closure has one")
+    given_options["storing"] = storing(out, memory, checkpoint, resume, next_hops)
+    if given_options["storing"] is not None and verb not in ("closure", "paths"):
+        raise SemiringError(f"{verb} has no option 'out'; closure and paths have one")
+    if (next_hops is not None or out is not None) and (next_hops is None) == (verb == "paths"):
+        raise SemiringError("next_hops= is of paths that go to files, and these have it in any case")
     arguments = {
         "matmul": (None,), "rows": (sources, targets, None), "path": sources, "paths": (sources, None, None),
         "nearest": (sources,), "power": (k,),

@@ -180,13 +180,13 @@ def opened(path: Path) -> ArraySource:
     return FileSource(array, path) if array.ndim == 2 else ArraySource(array, path)
 
 
-def draft(path: Path, folder: Path) -> Path:
+def draft(path: Path, folder: Path, name: str = "output") -> Path:
     """Where an output grows, which is gone once it has taken its place.
 
     >>> draft(Path("c.npy"), Path("c.npy.partial")).name
     'output.npy'
     """
-    return folder / f"output{path.suffix}"
+    return folder / f"{name}{path.suffix}"
 
 
 class Output:
@@ -202,6 +202,8 @@ class Output:
     dtype : dtype
     again : bool
         Whether part of it is there already.
+    name : str
+        What it is called as long as it grows.
 
     Raises
     ------
@@ -211,9 +213,11 @@ class Output:
         When the disk has no room for it.
     """
 
-    def __init__(self, path: Path, folder: Path, made: Program, dtype: np.dtype, again: bool):
-        self.path, self._draft, self._made = path, draft(path, folder), made
-        shape, self._dtype = (made.n, made.n), dtype
+    def __init__(
+        self, path: Path, folder: Path, made: Program, dtype: np.dtype, again: bool, name: str = "output"
+    ):
+        self.path, self._draft, self._made = path, draft(path, folder, name), made
+        shape, self.dtype = (made.n, made.n), dtype
         self._file = -1
         self._mapped: Mapped | None = None
         if path.suffix == ".npy":
@@ -246,19 +250,19 @@ class Output:
         """Read some rows and columns."""
         if self._mapped is None:
             return np.asarray(self._array[rows, columns])
-        out = np.empty((rows.stop - rows.start, columns.stop - columns.start), self._dtype)
+        out = np.empty((rows.stop - rows.start, columns.stop - columns.start), self.dtype)
         self._mapped.read(rows, columns, out)
         return out
 
     def write_diagonal(self, places: np.ndarray, value: Any) -> None:
         """Write one element at places of the diagonal."""
-        one = np.full((1, 1), value, self._dtype)
+        one = np.full((1, 1), value, self.dtype)
         for v in places.tolist():
             self.write_block(slice(v, v + 1), slice(v, v + 1), one)
 
     def diagonal(self) -> np.ndarray:
         """The elements on it."""
-        found = np.empty(self._made.n, self._dtype)
+        found = np.empty(self._made.n, self.dtype)
         for k in range(self._made.count):
             rows, columns = block(self._made, (k, k))
             found[rows] = self.read_block(rows, columns).diagonal()

@@ -83,6 +83,7 @@ SOLVERS: dict[str, dict[str, tuple[str, ...]]] = {
     # Of verbs with an option that asks for something else.
     "closure, mask": dict.fromkeys(("dense", "device", "sparse", "packed"), ("existence",)),
     "closure, out": dict.fromkeys(("dense", "device", "sparse", "packed"), ("out_of_core",)),
+    "paths, out": dict.fromkeys(("dense", "device", "sparse", "packed"), ("stored_paths",)),
     "closure, max_edges": dict.fromkeys(("dense", "device", "sparse", "packed"), ("powers",)),
     "matmul, argmax": dict.fromkeys(("dense", "device", "sparse", "packed"), ("argmax",)),
     "solve, left": dict.fromkeys(("dense", "device", "sparse", "packed"), ("left",)),
@@ -295,7 +296,7 @@ class Task:
         self.verb, self.S, self.options = verb, S, options
         self.row = verb
         if options.storing is not None:
-            self.row = "closure, out"
+            self.row = f"{verb}, out"
         elif options.tol is not None:
             self.row = f"{verb}, tol"
         elif options.on_divergence == "mask":
