@@ -17,7 +17,7 @@ from .errors import SemiringError
 from .operands.elements import read_elements
 from .operands.operand import Operand
 from .operands.read import operand
-from .scale.storing import storing_or_memory
+from .scale.storing import storing, storing_or_memory
 from .solvers.plan import Plan
 from .solvers.task import Task, compute, first_offer, options, own_algebra, refuse_what_has_no_meaning
 
@@ -78,6 +78,11 @@ class Leading(TypedDict, total=False):
     device: str | None
     progress: Progress
     tol: float | None
+    out: str | PathLike[str] | None
+    next_hops: str | PathLike[str] | None
+    memory: int | str | None
+    checkpoint: float | None
+    resume: bool
 
 
 class Closing(Placing, total=False):
@@ -689,6 +694,11 @@ def paths(
     device: str | None = None,
     progress: Progress = False,
     tol: float | None = None,
+    out: Any = None,
+    next_hops: Any = None,
+    memory: int | str | None = None,
+    checkpoint: float | None = None,
+    resume: bool = False,
 ) -> Paths | StackedPaths:
     """Best paths between all vertices, or from some to some, where ⊕ selects.
 
@@ -716,6 +726,12 @@ def paths(
     tol : float, optional
         How well weights are known; see `closure`. Where edges are made worse by it, in all matrices of a stack if in
         one, the paths are those of such edges.
+    out, next_hops : path, optional
+        Both end in .npy. The weights and the next hops, int32, between all vertices are computed tile by tile and
+        written there, as by `closure`; neither needs to fit in memory, and neither is there before both are whole. Of a
+        dense matrix the edges that best walks can have must fit in `memory`; where ⊗ is a sum these are few.
+    memory, checkpoint, resume : optional
+        As in `closure`.
 
     Returns
     -------
@@ -772,7 +788,10 @@ def paths(
     from .results.path_stacks import paths_of  # the other verbs do without searches, which take a while to import
     from .solvers.search import positions
 
-    asked = options(method=method, device=device, progress=progress, tol=tol)
+    to_file = storing(out, memory, checkpoint, resume, next_hops)
+    if (out is None) != (next_hops is None):
+        raise SemiringError("paths go to two files: give out= for their weights, and next_hops=")
+    asked = options(method=method, device=device, progress=progress, tol=tol, storing=to_file)
     task = Task("paths", S, (A,), asked, (sources, limit, None))
     given = task.given[0]
     ends = None if targets is None else positions(targets, given.names, given.shape[-1], "targets")[1]
@@ -910,6 +929,7 @@ def plan(
     tol: float | None = None,
     devices: int | Sequence[int] | None = None,
     out: Any = None,
+    next_hops: Any = None,
     memory: int | str | None = None,
     checkpoint: float | None = None,
     resume: bool = False,
@@ -938,10 +958,10 @@ def plan(
         As for the verb.
     on_divergence, argmax, tol, devices : optional
         As for the verb.
-    out, memory, checkpoint, resume : optional
-        As for `closure`: the plan tells what is moved and what the disk needs, how many commits there will be, how long
-        it will take, and what bounds that. Nothing is written but a few MiB that measure the disk, and those only when
-        the plan is printed; a matrix in a file is read once.
+    out, next_hops, memory, checkpoint, resume : optional
+        As for `closure` and `paths`: the plan tells what is moved and what the disk needs, how many commits there will
+        be, how long it will take, and what bounds that. Nothing is written but a few MiB that measure the disk, and
+        those only when the plan is printed; a matrix in a file is read once.
 
     Returns
     -------
@@ -973,9 +993,13 @@ def plan(
         "devices": devices,
     }
     refuse_what_has_no_meaning(verb, given_options, B, sources, k, targets, limit)
-    to_file, on_gpu = storing_or_memory(out, memory, checkpoint, resume, device)
-    if (to_file is not None or on_gpu is not None) and verb != "closure":
-        raise SemiringError(f"{verb} has no option {'out' if to_file else 'memory'!r}; closure has one")
+    to_file, on_gpu = storing_or_memory(out, memory, checkpoint, resume, device, next_hops)
+    if to_file is not None and verb not in ("closure", "paths"):
+        raise SemiringError(f"{verb} has no option 'out'; closure and paths have one")
+    if on_gpu is not None and verb != "closure":
+        raise SemiringError(f"{verb} has no option 'memory'; closure has one")
+    if (next_hops is not None or out is not None) and (next_hops is None) == (verb == "paths"):
+        raise SemiringError("next_hops= is of paths that go to files, and these have it in any case")
     given_options |= {"storing": to_file, "memory": on_gpu}
     arguments = {
         "matmul": (None,), "rows": (sources, targets, limit), "path": sources, "paths": (sources, limit, None),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import mmap
 import os
 import tempfile
 import threading
@@ -17,6 +18,7 @@ from semiring.errors import SemiringError
 from semiring.graphs.texts import shown
 
 LOCK = "lock"
+ZEROS = 1 << 22  # bytes that are written at once
 BINARY = getattr(os, "O_BINARY", 0)  # Windows changes the ends of lines otherwise
 _place = threading.Lock()  # of the one position that a file has where reads and writes take none
 
@@ -63,22 +65,73 @@ def _write(file: int, view: memoryview, at: int) -> int:
         return os.write(file, view)
 
 
+class Mapped:
+    """A matrix in a file, of which no page stays in memory for longer than it takes to copy a block.
+
+    Lines of a block lie apart in the file, and many small reads or writes take far longer than faults of pages do.
+
+    Parameters
+    ----------
+    file : int
+    at : int
+        Where the elements begin.
+    shape : (int, int)
+    dtype : dtype
+    writable : bool
+        The file must have its room on the disk, see `reserve`: writing to a map of what has none ends the process.
+    """
+
+    def __init__(self, file: int, at: int, shape: tuple[int, int], dtype: np.dtype, writable: bool = False):
+        self._at, self._line = at, shape[1] * dtype.itemsize
+        self._map = mmap.mmap(file, 0, access=mmap.ACCESS_WRITE if writable else mmap.ACCESS_READ)
+        self._array: np.ndarray = np.ndarray(shape, dtype, self._map, at)
+
+    def read(self, rows: slice, columns: slice, out: np.ndarray) -> None:
+        """Copy a block to an array."""
+        out[...] = self._array[rows, columns]
+        self._leave(rows)
+
+    def write(self, rows: slice, columns: slice, elements: np.ndarray) -> None:
+        """Copy an array to a block."""
+        self._array[rows, columns] = elements
+        self._leave(rows)
+
+    def _leave(self, rows: slice) -> None:
+        """Pages go back to the system's own memory of files, which keeps what was written."""
+        if hasattr(mmap, "MADV_DONTNEED") and rows.start < rows.stop:
+            begin = (self._at + rows.start * self._line) // mmap.PAGESIZE * mmap.PAGESIZE
+            self._map.madvise(mmap.MADV_DONTNEED, begin, self._at + rows.stop * self._line - begin)
+
+    def sync(self) -> None:
+        """Return when what was written is with the system, which `sync` of the file makes safe."""
+        self._map.flush()
+
+    def close(self) -> None:
+        """Give back the map."""
+        del self._array
+        self._map.close()
+
+
 def reserve(file: int, size: int) -> None:
-    """Give a file its size, and its room on the disk where the file system can tell that there is enough.
+    """Give a file its size and its room on the disk, so that nothing that is written there finds it full.
+
+    Where the file system cannot promise room, zeros are written.
 
     Raises
     ------
     OSError
         When the disk is too full.
     """
-    if hasattr(os, "posix_fallocate") and size:
+    if hasattr(os, "posix_fallocate"):
         try:
             os.posix_fallocate(file, 0, size)
             return
         except OSError as error:
             if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):
                 raise
-    os.ftruncate(file, size)
+    zeros = np.zeros(ZEROS, np.uint8)
+    for at in range(os.fstat(file).st_size, size, ZEROS):
+        write_at(file, zeros[: size - at], at)
 
 
 def sync(file: int) -> None:

@@ -18,7 +18,7 @@ from semiring.errors import SemiringError
 from semiring.graphs.texts import shown
 from semiring.kernels.blocks.rows import Rows
 
-from .files import BINARY, read_at, reserve, sync, sync_file, sync_folder, write_at
+from .files import BINARY, Mapped, reserve, sync, sync_file, sync_folder
 from .program import Program, Tile
 
 ENDINGS = (".npy", ".zarr")  # of outputs
@@ -85,7 +85,7 @@ class ArraySource:
 
 
 class FileSource(ArraySource):
-    """The matrix in a .npy file: tiles are read from the file itself, since a map of it would stay in memory.
+    """The matrix in a .npy file.
 
     Parameters
     ----------
@@ -95,25 +95,20 @@ class FileSource(ArraySource):
 
     def __init__(self, array: np.memmap, path: Path):
         super().__init__(array, path)
-        self._file = os.open(path, os.O_RDONLY | BINARY)
+        self._by_columns = array.flags.f_contiguous and not array.flags.c_contiguous
+        shape = self.shape[::-1] if self._by_columns else self.shape
+        self._file, self._end = os.open(path, os.O_RDONLY | BINARY), array.offset + array.nbytes
         finalize(self, os.close, self._file)
-        self._at, self._by_columns = array.offset, array.flags.f_contiguous and not array.flags.c_contiguous
+        self._mapped = Mapped(self._file, array.offset, shape, self.dtype)
 
     def read(self, rows: slice, columns: slice, out: np.ndarray) -> None:
         """Write a block of it into an array."""
+        if os.fstat(self._file).st_size < self._end:  # a map of what is gone ends the process
+            raise SemiringError(f"{shown(self.path)} has become shorter than its header says")
         if self._by_columns:
-            turned = np.empty(out.shape[::-1], self.dtype)
-            self._read(columns, rows, turned, self.shape[0])
-            out[...] = turned.T
+            self._mapped.read(columns, rows, out.T)
         else:
-            self._read(rows, columns, out, self.shape[1])
-
-    def _read(self, lines: slice, part: slice, out: np.ndarray, length: int) -> None:
-        for part_of_out, at in _places(lines, part, out, length):
-            try:
-                read_at(self._file, part_of_out, self._at + at * self.dtype.itemsize)
-            except EOFError:
-                raise SemiringError(f"{shown(self.path)} is shorter than its header says") from None
+            self._mapped.read(rows, columns, out)
 
 
 class RowsSource:
@@ -160,15 +155,6 @@ def slabs(source: ArraySource) -> Iterator[slice]:
     return (slice(start, min(start + rows, n)) for start in range(0, n, rows))
 
 
-def _places(lines: slice, part: slice, out: np.ndarray, length: int) -> Iterator[tuple[np.ndarray, int]]:
-    """The parts of a block that lie side by side in a file of lines, and where; all of it where lines are whole."""
-    if part.stop - part.start == length:
-        yield out, lines.start * length
-    else:
-        yield from ((row, line * length + part.start) for row, line in zip(out, range(lines.start, lines.stop),
-                                                                           strict=True))
-
-
 def opened(path: Path) -> ArraySource:
     """The matrix in a file: .npy, or zarr.
 
@@ -194,13 +180,13 @@ def opened(path: Path) -> ArraySource:
     return FileSource(array, path) if array.ndim == 2 else ArraySource(array, path)
 
 
-def draft(path: Path, folder: Path) -> Path:
+def draft(path: Path, folder: Path, name: str = "output") -> Path:
     """Where an output grows, which is gone once it has taken its place.
 
     >>> draft(Path("c.npy"), Path("c.npy.partial")).name
     'output.npy'
     """
-    return folder / f"output{path.suffix}"
+    return folder / f"{name}{path.suffix}"
 
 
 class Output:
@@ -216,6 +202,8 @@ class Output:
     dtype : dtype
     again : bool
         Whether part of it is there already.
+    name : str
+        What it is called as long as it grows.
 
     Raises
     ------
@@ -225,15 +213,23 @@ class Output:
         When the disk has no room for it.
     """
 
-    def __init__(self, path: Path, folder: Path, made: Program, dtype: np.dtype, again: bool):
-        self.path, self._draft, self._made = path, draft(path, folder), made
-        shape, self._dtype = (made.n, made.n), dtype
+    def __init__(
+        self, path: Path, folder: Path, made: Program, dtype: np.dtype, again: bool, name: str = "output"
+    ):
+        self.path, self._draft, self._made = path, draft(path, folder, name), made
+        shape, self.dtype = (made.n, made.n), dtype
         self._file = -1
+        self._mapped: Mapped | None = None
         if path.suffix == ".npy":
             mode = "r+" if again else "w+"
             self._at = np.lib.format.open_memmap(self._draft, mode, None if again else dtype, shape).offset
             self._file = os.open(self._draft, os.O_RDWR | BINARY)
-            reserve(self._file, self._at + made.n**2 * dtype.itemsize)
+            try:
+                reserve(self._file, self._at + made.n**2 * dtype.itemsize)
+                self._mapped = Mapped(self._file, self._at, shape, dtype, writable=True)
+            except OSError:
+                self.close()
+                raise
         else:
             zarr = _zarr()
             self._array = zarr.open_array(self._draft, mode="r+") if again else zarr.create_array(
@@ -245,30 +241,28 @@ class Output:
 
     def write_block(self, rows: slice, columns: slice, elements: np.ndarray) -> None:
         """Write some rows and columns."""
-        if self._file < 0:
+        if self._mapped is None:
             self._array[rows, columns] = elements
-            return
-        for part, at in _places(rows, columns, np.ascontiguousarray(elements), self._made.n):
-            write_at(self._file, part, self._at + at * self._dtype.itemsize)
+        else:
+            self._mapped.write(rows, columns, elements)
 
     def read_block(self, rows: slice, columns: slice) -> np.ndarray:
         """Read some rows and columns."""
-        if self._file < 0:
+        if self._mapped is None:
             return np.asarray(self._array[rows, columns])
-        out = np.empty((rows.stop - rows.start, columns.stop - columns.start), self._dtype)
-        for part, at in _places(rows, columns, out, self._made.n):
-            read_at(self._file, part, self._at + at * self._dtype.itemsize)
+        out = np.empty((rows.stop - rows.start, columns.stop - columns.start), self.dtype)
+        self._mapped.read(rows, columns, out)
         return out
 
     def write_diagonal(self, places: np.ndarray, value: Any) -> None:
         """Write one element at places of the diagonal."""
-        one = np.full((1, 1), value, self._dtype)
+        one = np.full((1, 1), value, self.dtype)
         for v in places.tolist():
             self.write_block(slice(v, v + 1), slice(v, v + 1), one)
 
     def diagonal(self) -> np.ndarray:
         """The elements on it."""
-        found = np.empty(self._made.n, self._dtype)
+        found = np.empty(self._made.n, self.dtype)
         for k in range(self._made.count):
             rows, columns = block(self._made, (k, k))
             found[rows] = self.read_block(rows, columns).diagonal()
@@ -276,7 +270,8 @@ class Output:
 
     def sync(self) -> None:
         """Return when what was written would survive a power cut."""
-        if self._file >= 0:
+        if self._mapped is not None:
+            self._mapped.sync()
             sync(self._file)
         else:
             for folder, _, files in os.walk(self._draft):
@@ -286,6 +281,9 @@ class Output:
 
     def close(self) -> None:
         """Close the file; whatever was written stays."""
+        if self._mapped is not None:
+            self._mapped.close()
+            self._mapped = None
         if self._file >= 0:
             os.close(self._file)
             self._file = -1

@@ -30,12 +30,15 @@ class Storing:
     checkpoint : float or None
         Seconds between commits.
     resume : bool
+    hops : Path or None
+        Where next hops go, of best paths.
     """
 
     out: Path
     memory: int | None = None
     checkpoint: float | None = None
     resume: bool = False
+    hops: Path | None = None
 
     @property
     def folder(self) -> Path:
@@ -44,17 +47,17 @@ class Storing:
 
 
 def storing_or_memory(
-    out: Any, memory: Any, checkpoint: Any, resume: Any, device: Any
+    out: Any, memory: Any, checkpoint: Any, resume: Any, device: Any, next_hops: Any = None
 ) -> tuple[Storing | None, int | None]:
     """A file that is written to, or how many bytes of a GPU may be used: `memory` is of one of the two."""
-    if out is memory is checkpoint is None and resume is False:
+    if out is memory is checkpoint is next_hops is None and resume is False:
         return None, None
-    if out is checkpoint is None and resume is False and isinstance(device, str) and device in ("gpu", "cuda"):
+    if out is checkpoint is next_hops is None and resume is False and isinstance(device, str) and device in ("gpu", "cuda"):
         return None, bytes_of(memory)
-    return storing(out, memory, checkpoint, resume), None
+    return storing(out, memory, checkpoint, resume, next_hops), None
 
 
-def storing(out: Any, memory: Any, checkpoint: Any, resume: Any) -> Storing | None:
+def storing(out: Any, memory: Any, checkpoint: Any, resume: Any, next_hops: Any = None) -> Storing | None:
     """What was asked for, checked; None where nothing was.
 
     Raises
@@ -62,32 +65,49 @@ def storing(out: Any, memory: Any, checkpoint: Any, resume: Any) -> Storing | No
     SemiringError
     """
     if out is None:
-        for name, value in (("memory", memory), ("checkpoint", checkpoint), ("resume", resume or None)):
+        for name, value in (
+            ("memory", memory), ("checkpoint", checkpoint), ("resume", resume or None), ("next_hops", next_hops),
+        ):
             if value is not None:
                 raise SemiringError(f"{name}= is of closures that go to a file: give out= too, a path that ends in "
                                     f"{' or '.join(ENDINGS)}" + (", or device='gpu'" if name == "memory" else ""))
         return None
-    try:
-        path = Path(out)
-    except TypeError:
-        raise SemiringError(f"out must be a path, and is {quoted(out)}") from None
-    if path.suffix not in ENDINGS:
-        raise SemiringError(f"out={shown(path)}: a closure is written as {' or '.join(ENDINGS)}")
-    if not path.absolute().parent.is_dir():
-        raise SemiringError(f"out={shown(path)}: there is no folder {shown(path.parent)}")
-    if path.suffix == ".npy" and path.is_dir():
-        raise SemiringError(f"out={shown(path)} is a folder, and the closure would be a file: give another name")
-    if path.suffix == ".zarr" and path.exists() and not any((path / name).is_file() for name in FORMED):
-        raise SemiringError(f"out={shown(path)} is there and holds something other than a zarr array: "
-                            "give another name")
-    if not os.access(path.absolute().parent, os.W_OK):
-        raise SemiringError(f"out={shown(path)}: nothing may be written to the folder {shown(path.absolute().parent)}")
+    path = _writable(out, "out", ENDINGS)
+    hops = None if next_hops is None else _writable(next_hops, "next_hops", ENDINGS[:1])
+    if hops is not None and hops.absolute() == path.absolute():
+        raise SemiringError(f"next_hops={shown(hops)} is out, too: give another name")
     number = isinstance(checkpoint, (int, float)) and not isinstance(checkpoint, bool)
     if checkpoint is not None and not (number and 0 < checkpoint < np.inf):
         raise SemiringError(f"checkpoint is a number of seconds, more than 0, and is {quoted(checkpoint)}")
     if resume is not True and resume is not False:
         raise SemiringError(f"resume must be True or False, and is {quoted(resume)}")
-    return Storing(path, None if memory is None else bytes_of(memory), checkpoint, resume)
+    return Storing(path, None if memory is None else bytes_of(memory), checkpoint, resume, hops)
+
+
+def _writable(given: Any, what: str, endings: tuple[str, ...]) -> Path:
+    """The path of a file that may be written, or overwritten.
+
+    Raises
+    ------
+    SemiringError
+    """
+    try:
+        path = Path(given)
+    except TypeError:
+        raise SemiringError(f"{what} must be a path, and is {quoted(given)}") from None
+    if path.suffix not in endings:
+        raise SemiringError(f"{what}={shown(path)}: it is written as {' or '.join(endings)}")
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise SemiringError(f"{what}={shown(path)}: there is no folder {shown(path.parent)}")
+    if path.suffix == ".npy" and path.is_dir():
+        raise SemiringError(f"{what}={shown(path)} is a folder, and a file would take its place: give another name")
+    if path.suffix == ".zarr" and path.exists() and not any((path / name).is_file() for name in FORMED):
+        raise SemiringError(f"{what}={shown(path)} is there and holds something other than a zarr array: give another "
+                            "name")
+    if not os.access(folder, os.W_OK):
+        raise SemiringError(f"{what}={shown(path)}: nothing may be written to the folder {shown(folder)}")
+    return path
 
 
 def bytes_of(text: Any) -> int:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import errno
 import hashlib
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,6 +49,7 @@ FORMAT = 2  # of manifests
 METHODS = ("r-kleene", "blocked", "elimination")  # which are products of tiles
 TILES = 48  # that should fit in memory; with fewer more is moved
 SIDES = (2048, 1536, 1024, 768, 512, 384, 256, 192, 128, 64)  # of tiles
+BESIDE = "beside"  # how the draft of another matrix is called
 LEAST = 3 + AHEAD  # tiles without which nothing goes
 FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG}
 
@@ -62,8 +63,32 @@ class Layout:
     room: int
 
 
+class Stage(NamedTuple):
+    """What follows when the closure is on the disk, and is put in its place together with it.
+
+    Attributes
+    ----------
+    path : Path
+        Of another matrix of the same order.
+    dtype : dtype
+        Of its elements.
+    run : callable
+        Of the operand, its source, the closure, the other matrix, the plan, the column to begin with, what commits
+        columns that are done (or None), and what is told the part that is done.
+    """
+
+    path: Path
+    dtype: np.dtype
+    run: Callable[..., None]
+
+
 def offer(task: Task) -> StoredPlan:
     """The closure into a file."""
+    return offered(task)
+
+
+def offered(task: Task, stage: Stage | None = None) -> StoredPlan:
+    """The closure into a file, and what follows from it into another one."""
     o, given = task.options, task.operands[0]
     storing = o.storing
     assert storing is not None
@@ -84,9 +109,10 @@ def offer(task: Task) -> StoredPlan:
     method = "r-kleene" if o.method == "auto" else o.method
     if method not in METHODS:
         raise SemiringError(f"out= goes by {', '.join(METHODS)}, and not by method={o.method!r}")
-    source = _source(given)
-    if source.path is not None and _is_same(source.path, storing.out):
-        raise SemiringError(f"out={shown(storing.out)} is the file of {given.what}, which is only read: give another "
+    source = source_of(given)
+    for path in (storing.out, *([stage.path] if stage is not None else [])):
+        if source.path is not None and _is_same(source.path, path):
+            raise SemiringError(f"{shown(path)} is the file of {given.what}, which is only read: give another "
                             "name")
     saved = _unfinished(storing)
     facts = _facts(given, source) if saved is None else Facts(**saved["facts"])
@@ -107,8 +133,9 @@ def offer(task: Task) -> StoredPlan:
     about = {
         "format": FORMAT, "library": __version__, "algebra": task.S.name, "form": _fingerprint(low), "method": method,
         "side": layout.side, "room": layout.room, "facts": asdict(facts),
+        "beside": None if stage is None else str(stage.path.absolute()),
     }
-    run = partial(_run, task, given, source, facts, made, plan, layout, about, saved)
+    run = partial(_run, task, stage, given, source, facts, made, plan, layout, about, saved)
     moved = {way: tile_bytes * sum(count for (to, _), count in plan.moved.items() if to == way)
              for way in ("read", "write")}
     return StoredPlan(
@@ -117,7 +144,7 @@ def offer(task: Task) -> StoredPlan:
         (plan.slots + layout.room) * tile_bytes, saved["operation"] / max(len(made.operations), 1) if saved else 0.0)
 
 
-def _source(given: Operand) -> Source:
+def source_of(given: Operand) -> Source:
     """What tiles are read from: of a sparse matrix they are filled as they are read."""
     if isinstance(given, Stored):
         return given.source
@@ -131,8 +158,8 @@ def _is_same(path: Path, other: Path) -> bool:
 
 
 def _run(
-    task: Task, given: Operand, source: Source, facts: Facts, made: Program, traffic: Traffic, layout: Layout,
-    about: dict[str, Any], saved: dict[str, Any] | None, plan: StoredPlan,
+    task: Task, stage: Stage | None, given: Operand, source: Source, facts: Facts, made: Program, traffic: Traffic,
+    layout: Layout, about: dict[str, Any], saved: dict[str, Any] | None, plan: StoredPlan,
 ) -> Any:
     storing = task.options.storing
     assert storing is not None
@@ -150,7 +177,7 @@ def _run(
             _clear(folder)
         plan.require_disk()
         try:
-            _close(task, given, source, facts, made, traffic, layout, about, saved, plan)
+            _close(task, stage, given, source, facts, made, traffic, layout, about, saved, plan)
         except BaseException as error:
             if isinstance(error, (UndefinedStar, SemiringError)) or read_manifest(folder) is None:
                 _clear(folder)  # there is nothing to go on with
@@ -162,8 +189,8 @@ def _run(
 
 
 def _close(
-    task: Task, given: Operand, source: Source, facts: Facts, made: Program, traffic: Traffic, layout: Layout,
-    about: dict[str, Any], saved: dict[str, Any] | None, plan: StoredPlan,
+    task: Task, stage: Stage | None, given: Operand, source: Source, facts: Facts, made: Program, traffic: Traffic,
+    layout: Layout, about: dict[str, Any], saved: dict[str, Any] | None, plan: StoredPlan,
 ) -> None:
     """The closure in its place."""
     storing, low = plan.storing, plan.lowering
@@ -189,10 +216,40 @@ def _close(
             executor.run()
         if task.options.check and may_diverge(low):
             settle(task.S, source, low, facts, given.names, output)
+        if stage is not None:
+            saved_columns = saved.get("columns", 0) if saved is not None else 0
+            if storing.checkpoint is not None and not saved_columns:
+                commit(len(made.operations))
+            _follow(task, stage, given, source, made, output, plan, {**about, "operation": len(made.operations),
+                                                                     "slots": {}}, saved_columns)
         output.finish()
     finally:
         scratch.close()
         output.close()
+
+
+def _follow(
+    task: Task, stage: Stage, given: Operand, source: Source, made: Program, closure: Output, plan: StoredPlan,
+    about: dict[str, Any], start: int,
+) -> None:
+    """The other matrix, in its place; it is there before the closure, which says that all is done."""
+    storing = plan.storing
+    there = draft(stage.path, storing.folder, BESIDE).exists()
+    if start == made.n > 0 and not there:
+        return  # an earlier run was killed between the two
+    other = Output(stage.path, storing.folder, made, stage.dtype, bool(start), BESIDE)
+    try:
+        def commit(column: int) -> None:
+            other.sync()
+            write_manifest(storing.folder, {**about, "columns": column})
+
+        with told(task.options.progress, f"{task.S.name} next hops") as report:
+            stage.run(given, source, closure, other, plan, start, commit if storing.checkpoint else None, report)
+        if storing.checkpoint is not None:
+            commit(made.n)
+        other.finish()
+    finally:
+        other.close()
 
 
 def _reader(task: Task, source: Source, low: Lowering, made: Program) -> Any:

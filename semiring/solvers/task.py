@@ -87,6 +87,7 @@ SOLVERS: dict[str, dict[str, tuple[str, ...]]] = {
     "closure, out": dict.fromkeys(("dense", "device", "sparse", "packed"), ("out_of_core",)),
     "closure, devices": dict.fromkeys(("dense", "device", "sparse", "packed"), ("several_gpus", "schedules")),
     "closure, memory": dict.fromkeys(("dense", "device", "sparse", "packed"), ("through_gpu", "schedules")),
+    "paths, out": dict.fromkeys(("dense", "device", "sparse", "packed"), ("stored_paths",)),
     "closure, max_edges": dict.fromkeys(("dense", "device", "sparse", "packed"), ("powers",)),
     "matmul, argmax": dict.fromkeys(("dense", "device", "sparse", "packed"), ("argmax",)),
     "solve, left": dict.fromkeys(("dense", "device", "sparse", "packed"), ("left",)),
@@ -305,7 +306,7 @@ class Task:
         if options.devices is not None:
             self.row = "closure, devices"
         elif options.storing is not None:
-            self.row = "closure, out"
+            self.row = f"{verb}, out"
         elif options.memory is not None:
             self.row = "closure, memory"
         elif options.tol is not None:

@@ -13,7 +13,7 @@ import pytest
 
 from semiring.errors import SemiringError
 from semiring.scale import files
-from semiring.scale.files import claimed, read_at, reserve, write_at, writing_rate
+from semiring.scale.files import Mapped, claimed, read_at, reserve, write_at, writing_rate
 
 
 @pytest.mark.parametrize("positioned", [True, False])
@@ -62,6 +62,35 @@ def test_room_is_reserved_or_refused(tmp_path: Path, monkeypatch: pytest.MonkeyP
     reserve(file, 2000)
     assert os.fstat(file).st_size == 2000
     os.close(file)
+
+
+def test_zeros_are_written_where_nothing_promises_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "posix_fallocate", raising=False)
+    monkeypatch.setattr(files, "ZEROS", 300)
+    file = os.open(tmp_path / "x", os.O_RDWR | os.O_CREAT | files.BINARY)
+    write_at(file, np.full(10, 7, np.uint8), 0)
+    reserve(file, 1000)
+    os.close(file)
+    assert (tmp_path / "x").read_bytes() == bytes([7] * 10 + [0] * 990)
+
+
+@pytest.mark.parametrize(("at", "shape"), [(128, (5, 7)), (0, (1, 1)), (8, (3000, 40))])
+def test_blocks_of_a_map(tmp_path: Path, at: int, shape: tuple[int, int]) -> None:
+    A = np.arange(float(np.prod(shape))).reshape(shape)
+    file = os.open(tmp_path / "x", os.O_RDWR | os.O_CREAT | files.BINARY)
+    reserve(file, at + A.nbytes)
+    mapped = Mapped(file, at, shape, A.dtype, writable=True)
+    half = shape[0] // 2, shape[1] // 2
+    for rows in (slice(0, half[0]), slice(half[0], shape[0])):
+        for columns in (slice(0, half[1]), slice(half[1], shape[1])):
+            mapped.write(rows, columns, A[rows, columns])
+    out = np.empty(A[half[0] :, : half[1]].shape)
+    mapped.read(slice(half[0], shape[0]), slice(0, half[1]), out)
+    assert np.array_equal(out, A[half[0] :, : half[1]])
+    mapped.sync()
+    mapped.close()
+    os.close(file)
+    assert (tmp_path / "x").read_bytes() == bytes(at) + A.tobytes()
 
 
 def test_a_folder_is_for_one_process(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import semiring.scale.scratch as scratch_module
 from semiring.errors import SemiringError
 from semiring.scale.scratch import MANIFEST, SLOTS, Scratch, read_manifest, write_manifest
 
@@ -78,14 +79,15 @@ def test_a_manifest_is_whole_or_the_one_before(tmp_path: Path, monkeypatch: pyte
 
 def test_data_reach_the_disk_before_the_manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     order = []
-    for name in ("fdatasync", "fsync", "replace"):
-        real = getattr(os, name)
-        monkeypatch.setattr(os, name, lambda *a, name=name, real=real: (order.append(name), real(*a))[1])
+    for module, name in ((scratch_module, "sync"), (os, "fsync"), (os, "replace"), (scratch_module, "sync_folder")):
+        real = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *a, name=name, real=real: (order.append(name), real(*a))[1])
     scratch = Scratch(tmp_path, 8)
     scratch.write(0, np.array([7]))
     scratch.commit({})
     scratch.close()
-    assert order == ["fdatasync", "fsync", "replace", "fsync"]
+    assert order[:3] == ["sync", "fsync", "replace"]
+    assert order[3] == "sync_folder"
 
 
 def test_a_file_that_was_cut_is_noticed(tmp_path: Path) -> None:
