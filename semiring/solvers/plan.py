@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pickle import PicklingError
 from typing import Any
 
 from semiring.algebra.semiring import Semiring
@@ -135,6 +136,16 @@ class Plan:
             reasons["device"] = "compiling takes longer than this work" if has_numba() else "there is no Numba"
         rows = self.rows().items()
         return [(name, text + (f"  ({reasons[name]})" if reasons.get(name) else "")) for name, text in rows]
+
+    def __copy__(self) -> Plan:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Plan:
+        return self
+
+    def __reduce__(self) -> Any:
+        raise PicklingError("a plan is of one machine, and holds what it would compute on: pickle the matrix and the "
+                            "algebra, and ask sr.plan where they are read; or its rows(), which are text")
 
     def __str__(self) -> str:
         return "\n".join(f"{name:<10} {text}" for name, text in self._explained())
