@@ -336,8 +336,8 @@ def trace(
     ----------
     function : callable or Traced
         What was traced before is itself. Takes `arity` operands; returns a number expression, or for records a record,
-        tuple or mapping of fields. It is called once for each way through its conditions; NaN stands for what it does where it
-        raises an error of arithmetic or of values, and false where it is a predicate.
+        tuple or mapping of fields. It is called once for each way through its conditions; NaN stands for what it does
+        where it raises an error of arithmetic or of values, and false where it is a predicate.
     arity : int
         How many operands it takes.
     fields : mapping of str to dtype, optional

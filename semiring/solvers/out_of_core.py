@@ -74,7 +74,7 @@ def offer(task: Task) -> Plan:
     if method not in METHODS:
         raise SemiringError(f"out= goes by {', '.join(METHODS)}, and not by method={o.method!r}")
     source = dense.source if isinstance(dense, Stored) else ArraySource(dense.array)
-    saved = _unfinished(storing)
+    saved = unfinished(storing)
     facts = _facts(dense, source) if saved is None else Facts(**saved["facts"])
     low = dense.lowering(facts, n, packed=False)
     if not code_of(low).bought:
@@ -92,7 +92,7 @@ def offer(task: Task) -> Plan:
     }
     about = {
         "format": FORMAT, "library": __version__, "input": source.identity(), "algebra": task.S.name,
-        "form": _fingerprint(low), "method": method, "side": layout.side, "room": layout.room,
+        "form": fingerprint(low), "method": method, "side": layout.side, "room": layout.room,
         "facts": asdict(facts),
     }
     run = partial(_run, task, dense, source, facts, made, plan, layout, about, saved)
@@ -106,7 +106,7 @@ def _run(
 ) -> Any:
     storing, low = task.options.storing, plan.lowering
     assert storing is not None
-    _refuse_other(storing, saved, about)
+    refuse_other(storing, saved, about)
     start = saved["operation"] if saved is not None else 0
     folder = storing.folder
     if saved is not None and not draft(storing.out, folder).exists():  # it was put in its place, and no more
@@ -159,7 +159,7 @@ def _run(
     return opened(storing.out).array
 
 
-def _unfinished(storing: Storing) -> dict[str, Any] | None:
+def unfinished(storing: Storing) -> dict[str, Any] | None:
     """What there is to go on from, if that is wanted.
 
     Raises
@@ -174,7 +174,7 @@ def _unfinished(storing: Storing) -> dict[str, Any] | None:
     return saved
 
 
-def _refuse_other(storing: Storing, saved: dict[str, Any] | None, about: dict[str, Any]) -> None:
+def refuse_other(storing: Storing, saved: dict[str, Any] | None, about: dict[str, Any]) -> None:
     """What was begun with another input, algebra or library is not gone on with.
 
     Raises
@@ -225,7 +225,7 @@ def _layout(n: int, low: Lowering, storing: Storing, tile: int | None) -> Layout
     return Layout(n, fitting, max(3, min(fit - AHEAD, 2 * count * count)))
 
 
-def _fingerprint(low: Lowering) -> str:
+def fingerprint(low: Lowering) -> str:
     """What tells an algebra in the form in which it is computed from all others."""
     return hashlib.sha256(repr((low.name, str(low.storage), low.key)).encode()).hexdigest()[:32]
 

@@ -94,7 +94,7 @@ def test_two_declarations_alike_are_one_and_others_are_not() -> None:
 def test_functions_without_a_name_say_what_to_do() -> None:
     S = sr.Semiring("sets", add=lambda a, b: a | b, mul=lambda a, b: a & b, zero=frozenset(), one=frozenset({1}),
                     dtype=object)
-    with pytest.raises(pickle.PicklingError, match=r"sets: add has no expression and cannot be pickled .* top of a mod"):
+    with pytest.raises(pickle.PicklingError, match=r"sets: add has no expression and cannot be pickled .* top of"):
         pickle.dumps(S)
     assert copy.deepcopy(S) is S
     other = sr.Semiring(
