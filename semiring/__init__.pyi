@@ -80,6 +80,7 @@ from .results.structure import components as components
 from .results.structure import find_cycle as find_cycle
 from .results.structure import longest_path as longest_path
 from .results.structure import topological_order as topological_order
+from .scale.connection import connect as connect
 from .solvers.costs import SparsePlan as SparsePlan
 from .solvers.existence import Closures as Closures
 from .solvers.factors import Factors as Factors

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from os import PathLike
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack, overload
@@ -14,9 +15,11 @@ from .algebra.by_name import algebra
 from .algebra.lexicographic import in_order
 from .algebra.semiring import Semiring
 from .errors import SemiringError
+from .graphs.texts import clip_repr
 from .operands.elements import read_elements
 from .operands.operand import Operand
 from .operands.read import operand
+from .scale.connection import Connection
 from .scale.storing import storing, storing_or_memory
 from .solvers.plan import Plan
 from .solvers.task import Task, compute, first_offer, options, own_algebra, refuse_what_has_no_meaning
@@ -100,6 +103,11 @@ class Closing(Placing, total=False):
 
 @overload
 def closure(
+    A: Any, S: Over = None, *, on: Connection, out: str | PathLike[str] | None = ..., checkpoint: float | None = ...,
+    resume: bool = ..., **others: Unpack[Closing]
+) -> Any: ...
+@overload
+def closure(
     A: Any, S: Over = None, *, out: str | PathLike[str], memory: int | str | None = ..., checkpoint: float | None = ...,
     resume: bool = ..., **others: Unpack[Closing]
 ) -> Any: ...
@@ -141,6 +149,7 @@ def closure(
     checkpoint: float | None = None,
     resume: bool = False,
     devices: int | Sequence[int] | None = None,
+    on: Connection | None = None,
 ) -> Any:
     """The closure A* = 1 ⊕ A ⊕ A² ⊕ … of a square matrix: the ⊕ over all walks of the ⊗ along each.
 
@@ -201,6 +210,11 @@ def closure(
     devices : int or sequence of int, optional
         How many GPUs of this host, or their numbers. Block rows of a matrix are dealt out to them, so that it may be
         larger than the memory of one; or the matrices of a stack. A and the answer may be in the host's memory.
+    on : MPI or Ray, optional
+        Processes, also on several machines, that compute it together: `connect` gives them. With MPI all of them call
+        this. Either rank 0 passes A, and the others ``None``: it has the answer, and the others get ``None``. Or each
+        passes some rows, ``on.rows(part)``, and gets these of the answer. Or each passes the path of the same file;
+        with ``out=`` all write the answer there, and the same number of processes goes on from a commit.
 
     Returns
     -------
@@ -251,6 +265,10 @@ def closure(
     to_file, on_gpu = storing_or_memory(out, memory, checkpoint, resume, device)
     asked = options(method, reflexive, overwrite, device, tile, check, packed, progress, max_edges=max_edges,
                     on_divergence=on_divergence, tol=tol, storing=to_file, devices=devices, memory=on_gpu)
+    if on is not None:
+        if not isinstance(on, Connection):
+            raise SemiringError(f"on= takes what sr.connect('mpi') or sr.connect('ray') gives, and not {clip_repr(on)}")
+        return import_module(f"semiring.solvers.{on.solver}").closure(on, A, S, asked)
     if asked.overwrite and isinstance(A, Operand):
         raise SemiringError("A was prepared, and what is prepared must not change: pass the matrix itself, or leave "
                             "out overwrite=True")

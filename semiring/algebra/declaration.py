@@ -58,23 +58,26 @@ def runs_on_objects(
     return False
 
 
-def traced_operations(S: Semiring, callables: Mapping[str, Any]) -> Operations:
-    """The operations as expressions, with zero made to absorb.
+def traced_operations(S: Semiring, callables: dict[str, Any]) -> Operations:
+    """The operations as expressions, with zero made to absorb; the functions that were declared are not kept.
 
     Raises
     ------
     TraceError
         When an operation has no expression.
     """
-    names, star, carrier = S.fields, callables["star"], callables["carrier"]
+    names = S.fields
     try:
-        plus, raw = trace(callables["add"], 2, names), trace(callables["mul"], 2, names)
+        for what, arity in (("add", 2), ("mul", 2), ("star", 1), ("carrier", 1)):
+            if callables[what] is not None:
+                callables[what] = trace(callables[what], arity, names, predicate=what == "carrier")
+        plus, raw, star, carrier = (callables[what] for what in ("add", "mul", "star", "carrier"))
         zero = stars.as_constants(S.components_of(S.zero))
-        belongs = constant(True) if carrier is None else trace(carrier, 1, names, predicate=True).outputs[0]
+        belongs = constant(True) if carrier is None else carrier.outputs[0]
         if S.one is None:
             total, domain = Traced(zero, 1, raw.width), constant(False)
         elif star is not None:
-            total, domain = split_undefined(trace(star, 1, names))
+            total, domain = split_undefined(star)
         else:
             total, domain = stars.bounded_star(plus, stars.as_constants(S.components_of(S.one)))
     except TraceError as e:

@@ -7,7 +7,7 @@ dtypes its operation reads and writes (NumPy's own rules); a rule table a target
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from typing import Any, ClassVar
@@ -47,8 +47,45 @@ class Expression:
             cls._nodes[key] = node
         return node
 
+    def __copy__(self) -> Expression:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Expression:
+        return self
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return _rebuilt, (flattened((self,)),)
+
     def __repr__(self) -> str:
         return show(self)
+
+
+# Nodes in a row, arguments before what uses them: operation, places of the arguments, value; and places of the outputs.
+Flat = tuple[tuple[tuple[str, tuple[int, ...], Any], ...], tuple[int, ...]]
+
+
+def flattened(outputs: Sequence[Expression]) -> Flat:
+    """Expressions as plain data, however deep they are; equal ones have equal data.
+
+    >>> flattened([apply("add", operand(0), constant(2))])
+    ((('input', (), (0, 0)), ('constant', (), 2), ('add', (0, 1), None)), (2,))
+    """
+    order = postorder(outputs)
+    place = {e: k for k, e in enumerate(order)}
+    nodes = tuple((e.op, tuple(place[a] for a in e.args), e.value) for e in order)
+    return nodes, tuple(place[e] for e in outputs)
+
+
+def unflattened(flat: Flat) -> tuple[Expression, ...]:
+    """The expressions that `flattened` made data of: the same nodes."""
+    made: list[Expression] = []
+    for op, args, value in flat[0]:
+        made.append(Expression(op, [made[k] for k in args], value))
+    return tuple(made[k] for k in flat[1])
+
+
+def _rebuilt(flat: Flat) -> Expression:
+    return unflattened(flat)[0]
 
 
 def constant(value: Any) -> Expression:
@@ -147,6 +184,9 @@ class Traced:
     arity: int
     width: int
 
+    def __reduce__(self) -> tuple[Callable[..., Traced], tuple[Any, ...]]:
+        return _traced, (flattened(self.outputs), self.arity, self.width)
+
     def operand(self, number: int) -> tuple[Expression, ...]:
         """The input nodes of an operand."""
         return tuple(operand(number, c) for c in range(self.width))
@@ -163,6 +203,10 @@ class Traced:
     def __str__(self) -> str:
         text = ", ".join(map(show, self.outputs))
         return text if len(self.outputs) == 1 else f"({text})"
+
+
+def _traced(flat: Flat, arity: int, width: int) -> Traced:
+    return Traced(unflattened(flat), arity, width)
 
 
 def postorder(outputs: Sequence[Expression]) -> list[Expression]:

@@ -54,7 +54,7 @@ class Lift:
                                 "declares the components of one")
         if not callable(declared):
             raise SemiringError(f"{S.name}: lift must be a function of an array of numbers, such as {EXAMPLE}")
-        self._S, self._declared = S, declared
+        self._S, self.declared = S, declared
         self(TRIED)
         numbers = [float(x) for x in dict.fromkeys(S.components_of(S.zero))]
         made, zero = self(np.array(numbers)).view(S.default_dtype), S.zero_in(S.default_dtype)
@@ -83,7 +83,7 @@ class Lift:
         S, numbers = self._S, _as_floats(weights)
         try:
             with np.errstate(all="ignore"):
-                parts = S.components_of(self._declared(numbers))
+                parts = S.components_of(self.declared(numbers))
                 columns = [np.broadcast_to(np.asarray(part, "f8"), numbers.shape) for part in parts]
         except (TypeError, ValueError, KeyError) as e:
             what = e if isinstance(e, SemiringError) else f"{type(e).__name__}: {e}"

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from itertools import count
 from pickle import PicklingError
+from threading import Lock
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -17,6 +20,7 @@ from .declaration import runs_on_objects, traced_operations
 from .dtypes import check_neutral, checked_fields, refuse, safe_kinds
 from .elementwise import Elementwise
 from .lifts import Lift
+from .pickling import as_data, key_of
 from .proofs import proven_flags
 from .samples import Elements, elements
 from .tables import html_table
@@ -175,12 +179,22 @@ class Semiring(Elementwise):
             self._reach_star(A, tried) if star is None else self.selective and self._reaches_its_star(A, tried)
         )
         self.lift = None if lift is None else Lift(self, lift)
+        with _one_at_a_time:
+            _declared[next(_numbers)] = self
 
     # Declaration
 
     @property
     def _algebra(self) -> Semiring:
         return self
+    @cached_property
+    def declared_as(self) -> str | None:
+        """What tells its declaration from others; None where functions are part of it that have no name."""
+        try:
+            return key_of(as_data(self))
+        except PicklingError:
+            return None
+
 
     def _first_home(self, dtype: np.dtype) -> np.dtype:
         """Where the arithmetic of the default dtype takes place: in itself, but for halves."""
@@ -357,10 +371,7 @@ class Semiring(Elementwise):
         return self
 
     def __reduce__(self) -> tuple[Callable[..., Semiring], tuple[Any, ...]]:
-        if self.origin is None:
-            raise PicklingError(f"{self.name} is not of the catalogue, and functions cannot be pickled: pickle arrays, "
-                                "such as M.to_numpy(), and declare the algebra where they are read")
-        return self.origin
+        return self.origin or (_declared_again, (as_data(self),))
 
     # Showing
 
@@ -376,3 +387,17 @@ class Semiring(Elementwise):
         rows = {"(S, ⊕, ⊗, 0, 1)": self.notation, "flags": ", ".join(self.flags) or "none",
                 "closure": self.description or "—", "dtypes": ", ".join(map(str, self.dtypes))}
         return html_table(self.name, rows.items())
+
+
+_declared = WeakValueDictionary[int, Semiring]()  # those that are in use, by when they were declared
+_numbers = count()
+_one_at_a_time = Lock()
+
+
+def _declared_again(data: dict[str, Any]) -> Semiring:
+    """An algebra from what it was pickled as: the last that was declared so in this process, or a new one."""
+    key = key_of(data)
+    with _one_at_a_time:
+        latest_first = [S for _, S in sorted(_declared.items(), reverse=True)]
+    found = next((S for S in latest_first if S.origin is None and S.declared_as == key), None)
+    return found or Semiring(**data)

@@ -45,7 +45,7 @@ class Symbol:
             raise TraceError(f"np.{name} has {ufunc.nout} results and cannot be traced; write {hint}")
         if name not in UFUNCS:
             raise TraceError(f"np.{name} cannot be traced; the operations are: {', '.join(OPERATIONS)}")
-        return Symbol(apply(name, *map(_node, inputs)))
+        return Symbol(apply(name, *map(node, inputs)))
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if function in _FUNCTIONS:
@@ -123,10 +123,10 @@ def _install_operators() -> None:
     }
 
     def forward(op: str) -> Callable[[Symbol, Any], Any]:
-        return lambda self, other: Symbol(apply(op, _node(self), _node(other)))
+        return lambda self, other: Symbol(apply(op, node(self), node(other)))
 
     def reflected(op: str) -> Callable[[Symbol, Any], Any]:
-        return lambda self, other: Symbol(apply(op, _node(other), _node(self)))
+        return lambda self, other: Symbol(apply(op, node(other), node(self)))
 
     for name, op in binary.items():
         setattr(Symbol, f"__{name}__", forward(op))
@@ -134,13 +134,20 @@ def _install_operators() -> None:
     for name, op in compare.items():
         setattr(Symbol, f"__{name}__", forward(op))
     for name, op in unary.items():
-        setattr(Symbol, f"__{name}__", lambda self, op=op: Symbol(apply(op, _node(self))))
+        setattr(Symbol, f"__{name}__", lambda self, op=op: Symbol(apply(op, node(self))))
 
 
 _install_operators()
 
 
-def _node(value: Any) -> Expression:
+def node(value: Any) -> Expression:
+    """The expression that a symbol or a number stands for.
+
+    Raises
+    ------
+    TraceError
+        For anything else.
+    """
     if isinstance(value, Symbol):
         return value.expression
     if isinstance(value, np.ndarray) and value.ndim == 0:
@@ -202,7 +209,7 @@ def where(condition: Any, x: Any, y: Any) -> Any:
         return Record(fields, [where(condition, p, q) for p, q in zip(x, y, strict=True)])
     if any(isinstance(part, Vector) for part in (condition, x, y)):
         return each(where, condition, x, y)
-    return Symbol(apply("where", _node(condition), _node(x), _node(y)))
+    return Symbol(apply("where", node(condition), node(x), node(y)))
 
 
 def _clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
@@ -266,7 +273,7 @@ def saturating_add(a: Any, b: Any) -> Any:
     array([ 127, -128], dtype=int8)
     """
     if isinstance(a, Symbol) or isinstance(b, Symbol):
-        return Symbol(apply("saturating_add", _node(a), _node(b)))
+        return Symbol(apply("saturating_add", node(a), node(b)))
     total = np.add(a, b)
     if total.dtype.kind == "u":
         return np.where(total < a, np.iinfo(total.dtype).max, total)[()]
@@ -303,7 +310,7 @@ def saturating_multiply(a: Any, b: Any) -> Any:
     array([ 32767, -32768,    600], dtype=int16)
     """
     if isinstance(a, Symbol) or isinstance(b, Symbol):
-        return Symbol(apply("saturating_multiply", _node(a), _node(b)))
+        return Symbol(apply("saturating_multiply", node(a), node(b)))
     product = np.multiply(a, b)
     if product.dtype.kind not in "iu":
         return product
@@ -320,16 +327,17 @@ def saturating_multiply(a: Any, b: Any) -> Any:
 
 
 def trace(
-    function: Callable[..., Any], arity: int, fields: Mapping[str, np.dtype] | None = None, *, predicate: bool = False
+    function: Callable[..., Any] | Traced, arity: int, fields: Mapping[str, np.dtype] | None = None, *,
+    predicate: bool = False,
 ) -> Traced:
     """Call a function with symbols and return what it computes.
 
     Parameters
     ----------
-    function : callable
-        Takes `arity` operands; returns a number expression, or for records a record, tuple or mapping of fields. It
-        is called once for each way through its conditions; NaN stands for what it does where it raises an error of
-        arithmetic or of values, and false where it is a predicate.
+    function : callable or Traced
+        What was traced before is itself. Takes `arity` operands; returns a number expression, or for records a record,
+        tuple or mapping of fields. It is called once for each way through its conditions; NaN stands for what it does
+        where it raises an error of arithmetic or of values, and false where it is a predicate.
     arity : int
         How many operands it takes.
     fields : mapping of str to dtype, optional
@@ -344,6 +352,8 @@ def trace(
     TooManyBranches
         When there are more ways through its conditions than an expression should have.
     """
+    if isinstance(function, Traced):
+        return function
     width = sum(len(flat_field(f, d)) for f, d in fields.items()) if fields else 1
 
     def symbol(number: int) -> Any:
@@ -356,7 +366,7 @@ def trace(
 
     def run() -> tuple[Expression, ...]:
         result = function(*map(symbol, range(arity)))
-        return (_node(result),) if not fields or predicate else _components(result, fields)
+        return (node(result),) if not fields or predicate else _components(result, fields)
 
     undefined = (constant(False),) if predicate else (constant(math.nan),) * width
     return Traced(explore(run, undefined), arity, width)
@@ -376,4 +386,4 @@ def _components(result: Any, fields: Mapping[str, np.dtype]) -> tuple[Expression
     if parts is None:
         vectors = ", ".join(f"{f} of {d.shape[0]}" for f, d in fields.items() if d.subdtype)
         raise TraceError(f"the result must have vectors as long as the element's: {vectors}")
-    return tuple(map(_node, parts))
+    return tuple(map(node, parts))

@@ -13,7 +13,8 @@ from typing import Any
 from semiring.errors import SemiringError
 from semiring.graphs.texts import shown
 
-from .arguments import BAD_INPUT, parser
+from .arguments import parser
+from .inputs import BAD_INPUT
 
 INTERRUPTED = 130  # what a shell reports for Ctrl-C
 BROKEN_PIPE = 141  # and for a reader that went away

@@ -12,8 +12,7 @@ from semiring import __version__
 from semiring.solvers.methods import SCHEDULES
 
 from . import closure, commands, questions, steps
-
-BAD_INPUT = 2
+from .inputs import BAD_INPUT
 
 
 class Parser(argparse.ArgumentParser):
@@ -72,6 +71,9 @@ def parser() -> Parser:
     p.add_argument("--resume", action="store_true", help="go on from the last commit, where there is one")
     p.add_argument("--devices", metavar="N",
                    help="GPUs of this host for the whole closure: how many, or their numbers, as in 0,2")
+    p.add_argument("--on", choices=("mpi", "ray"),
+                   help="compute by several processes: mpiexec -n 4 python -m semiring closure … --on mpi; a .npy file "
+                   "or a zarr array goes with -o into another, which all of them write")
     p.add_argument("--method", default="auto", help=f"of the whole closure: {', '.join(SCHEDULES)}; chosen when absent")
     p.add_argument("--plot", type=Path, metavar="PNG", help="draw the matrix, or with --positions the best paths")
     p.add_argument("--positions", type=Path, metavar="CSV", help="places: vertex, x, y, or longitude and latitude")

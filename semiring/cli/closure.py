@@ -17,9 +17,12 @@ from semiring.files.writers import save_array
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import count_text, infinities, shown
 from semiring.graphs.texts import element_text as one_text
+from semiring.scale.connection import connect
+from semiring.scale.ranks import Agreed, agreed
 from semiring.scale.stores import ENDINGS
 
 from .inputs import (
+    BAD_INPUT,
     NAMED,
     STDIN,
     Given,
@@ -35,11 +38,14 @@ from .output import MATRICES, TABLES, check_output, element_text, put_rows, writ
 from .pairs import Asked, Pair, pairs
 from .tables import positions
 
+STORED = (".npy", ".zarr")  # what several processes read and write at once
 MOST_ROUTES = 4  # that a map shows, each in its colour
 
 
 def run(arguments: argparse.Namespace) -> int:
     """The closure A* over any algebra."""
+    if arguments.on is not None:
+        return _together(arguments)
     if arguments.packed:
         return _packed(arguments)
     if arguments.memory is not None or arguments.checkpoint is not None or arguments.resume:
@@ -104,6 +110,53 @@ def _to_file(arguments: argparse.Namespace) -> int:
     closure(A, S, method=arguments.method, out=arguments.output, memory=arguments.memory,
             checkpoint=arguments.checkpoint, resume=arguments.resume, progress=progress_of(arguments, "closure"))
     return 0
+
+
+def _together(arguments: argparse.Namespace) -> int:
+    """The closure by several processes, of which the first alone prints; with MPI every one of them is here."""
+    here = connect(arguments.on)
+    first = getattr(here, "rank", 0) == 0
+    try:
+        _refuse_alone(arguments)
+        S, stored = algebra_of(arguments.algebra), arguments.file.suffix.lower() in STORED
+        if stored and arguments.output is not None and arguments.output.suffix.lower() in STORED:
+            closure(arguments.file, S, method=arguments.method, out=arguments.output, checkpoint=arguments.checkpoint,
+                    resume=arguments.resume, on=here, progress=first and progress_of(arguments, "closure"))
+            return 0
+        if arguments.checkpoint is not None or arguments.resume:
+            raise SemiringError("--checkpoint and --resume are of closures from a .npy file or a zarr array into one: "
+                                "give -o OUT.npy or -o OUT.zarr")
+        check_output(arguments.output, MATRICES, "a matrix")
+        C = closure(_first_matrix(arguments, here), S, method=arguments.method, on=here,
+                    progress=first and progress_of(arguments, "closure"))
+    except (SemiringError, OSError):
+        if first:
+            raise
+        return BAD_INPUT  # what the first process says
+    if first and arguments.output is not None:
+        write_file(arguments.output, C)
+    elif first:
+        write_matrix(C)
+    return 0
+
+
+def _refuse_alone(arguments: argparse.Namespace) -> None:
+    """What one process does alone."""
+    for option in ("source", "target", "path", "limit", "not_reflexive", "packed", "memory", "plot", "positions"):
+        if vars(arguments)[option] not in (None, False):
+            named = {"source": "from", "target": "to"}.get(option, option.replace("_", "-"))
+            raise SemiringError(f"--on computes a whole closure: leave out --{named}")
+
+
+def _first_matrix(arguments: argparse.Namespace, here: Any) -> Any:
+    """The matrix that the first process reads; where it cannot, all hear of it."""
+    world = getattr(here, "world", None)
+    if world is None:
+        return given_of(arguments).A
+    try:
+        return agreed(world, lambda: given_of(arguments).A if world.rank == 0 else None)
+    except Agreed as e:
+        raise e.args[0] from None
 
 
 def _refuse(arguments: argparse.Namespace, some: bool) -> None:

@@ -55,6 +55,7 @@ def _is_algebra(x: object) -> bool:
     return isinstance(x, Semiring)
 
 
+BAD_INPUT = 2  # the exit status
 STDIN = Path("-")  # what stands for it, as in other commands
 NAMED = Path("standard input")  # and what messages call it
 

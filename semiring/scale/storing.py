@@ -52,7 +52,8 @@ def storing_or_memory(
     """A file that is written to, or how many bytes of a GPU may be used: `memory` is of one of the two."""
     if out is memory is checkpoint is next_hops is None and resume is False:
         return None, None
-    if out is checkpoint is next_hops is None and resume is False and isinstance(device, str) and device in ("gpu", "cuda"):
+    on_gpu = isinstance(device, str) and device in ("gpu", "cuda")
+    if on_gpu and out is checkpoint is next_hops is None and resume is False:
         return None, bytes_of(memory)
     return storing(out, memory, checkpoint, resume, next_hops), None
 

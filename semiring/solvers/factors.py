@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
+from pickle import PicklingError
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -29,7 +30,7 @@ from .factored import Factored, part_by_name, settled, units
 from .forms import Apply, is_finite, refuse_overflow, right_hand_side, solution, with_room, without_library
 from .methods import choose_method
 from .plan import Plan
-from .task import Options, Task
+from .task import DEFAULTS, Options, Task
 
 if TYPE_CHECKING:
     from semiring.graphs.tables import Table
@@ -91,6 +92,25 @@ def _run(task: Task, right: Dense | None, plan: Plan) -> Any:
     given = task.operands[0]
     made = Factors(as_dense(given) if given.kind == "sparse" else given, plan, task.options, task.given[0])
     return made if right is None else made._solution(right)
+
+
+def _restored(given: Operand, check: bool, verb: str, about: tuple[str, str, int], state: dict[str, Any]) -> Factors:
+    """Factors that were pickled, with an engine of this process.
+
+    Raises
+    ------
+    SemiringError
+        Where this version of the library would store them in another way.
+    """
+    task = Task("factor", given.S, (given,), replace(DEFAULTS, device="cpu", check=check))
+    plan = offer(task)
+    plan.operation, plan.tile, low = verb, about[2], plan.lowering
+    if (low.name, str(low.storage)) != about[:2]:
+        raise SemiringError(f"these factors are pickled as {about[0]} in {about[1]}, and this version computes with "
+                            f"{low.name} in {low.storage}: factor the matrix anew")
+    made = Factors.__new__(Factors)
+    vars(made).update(state, plan=plan, shape=given.shape, _S=given.S)
+    return made
 
 
 class Factors(Factored):
@@ -323,6 +343,21 @@ class Factors(Factored):
                 refuse_overflow(low, found)
         found = settled(self._S, found, starts, None)
         return found if ends is None else found[:, ends]
+
+    def __copy__(self) -> Factors:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Factors:
+        return self
+
+    def __reduce__(self) -> tuple[Callable[..., Factors], tuple[Any, ...]]:
+        low = self.plan.lowering
+        if low.on_gpu:
+            raise PicklingError("factors on a GPU are not pickled: factor the matrix on the CPU, with device='cpu', or "
+                                "pickle the matrix and factor it where it is read")
+        state = {name: value for name, value in vars(self).items() if name not in ("plan", "shape", "_S")}
+        about = low.name, str(low.storage), self.plan.tile
+        return _restored, (self._given, self._check, self.plan.operation, about, state)
 
     def __repr__(self) -> str:
         n = self.shape[0]

@@ -114,7 +114,7 @@ def offered(task: Task, stage: Stage | None = None) -> StoredPlan:
         if source.path is not None and _is_same(source.path, path):
             raise SemiringError(f"{shown(path)} is the file of {given.what}, which is only read: give another "
                             "name")
-    saved = _unfinished(storing)
+    saved = unfinished(storing)
     facts = _facts(given, source) if saved is None else Facts(**saved["facts"])
     low = given.lowering(facts, n, packed=False)
     if not code_of(low).bought:
@@ -131,7 +131,7 @@ def offered(task: Task, stage: Stage | None = None) -> StoredPlan:
         "memory": f"{layout.room} tiles of {layout.side} × {layout.side}, and {AHEAD} on their way",
     }
     about = {
-        "format": FORMAT, "library": __version__, "algebra": task.S.name, "form": _fingerprint(low), "method": method,
+        "format": FORMAT, "library": __version__, "algebra": task.S.name, "form": fingerprint(low), "method": method,
         "side": layout.side, "room": layout.room, "facts": asdict(facts),
         "beside": None if stage is None else str(stage.path.absolute()),
     }
@@ -169,7 +169,7 @@ def _run(
     with _disk(storing, len(made.operations)), claimed(folder):
         if read_manifest(folder) != saved:
             raise SemiringError(f"{shown(folder)} was changed by another process: call again")
-        _refuse_other(storing, saved, about)
+        refuse_other(storing, saved, about)
         if saved is not None and not draft(storing.out, folder).exists():  # it was put in its place, and no more
             _clear(folder, finished=True)
             return opened(storing.out).array
@@ -298,7 +298,7 @@ def _clear(folder: Path, finished: bool = False) -> None:
     manifest.unlink(missing_ok=True)
 
 
-def _unfinished(storing: Storing) -> dict[str, Any] | None:
+def unfinished(storing: Storing) -> dict[str, Any] | None:
     """What there is to go on from, if that is wanted.
 
     Raises
@@ -312,11 +312,11 @@ def _unfinished(storing: Storing) -> dict[str, Any] | None:
     if not storing.resume:
         raise SemiringError(f"{shown(storing.folder)} holds an unfinished closure, {saved.get('operation')} operations "
                             "of it: pass resume=True to go on with it, or remove the folder")
-    _refuse_other(storing, saved, {"format": FORMAT, "library": __version__})
+    refuse_other(storing, saved, {"format": FORMAT, "library": __version__})
     return saved
 
 
-def _refuse_other(storing: Storing, saved: dict[str, Any] | None, about: dict[str, Any]) -> None:
+def refuse_other(storing: Storing, saved: dict[str, Any] | None, about: dict[str, Any]) -> None:
     """What was begun with another input, algebra or library is not gone on with.
 
     Raises
@@ -380,7 +380,7 @@ def _layout(n: int, low: Lowering, storing: Storing, tile: int | None) -> Layout
     return Layout(n, fitting, max(3, min(fit - AHEAD, 2 * count * count)))
 
 
-def _fingerprint(low: Lowering) -> str:
+def fingerprint(low: Lowering) -> str:
     """What tells an algebra in the form in which it is computed from all others."""
     return hashlib.sha256(repr((low.name, str(low.storage), low.key)).encode()).hexdigest()[:32]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from pickle import PicklingError
+from typing import Any, Self
 
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import html_table
@@ -135,6 +136,18 @@ class Plan:
             reasons["device"] = "compiling takes longer than this work" if has_numba() else "there is no Numba"
         rows = self.rows().items()
         return [(name, text + (f"  ({reasons[name]})" if reasons.get(name) else "")) for name, text in rows]
+
+    def __copy__(self) -> Self:
+        made = object.__new__(type(self))
+        vars(made).update(vars(self))
+        return made
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self.__copy__()
+
+    def __reduce__(self) -> Any:
+        raise PicklingError("a plan is of one machine, and holds what it would compute on: pickle the matrix and the "
+                            "algebra, and ask sr.plan where they are read; or its rows(), which are text")
 
     def __str__(self) -> str:
         return "\n".join(f"{name:<10} {text}" for name, text in self._explained())

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from time import perf_counter
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -34,6 +34,11 @@ from .task import LARGE, Task, options
 
 STEPS = 50  # parts of a closure after which progress is reported
 ADVICE = "use a narrower dtype, fewer vertices, or rows and blocks of rows instead of the whole"
+
+
+def _eliminated_again(kind: type[Any], A: Sparse, analysis: Analysis, check: bool) -> Any:
+    """Factors that were pickled, eliminated in this process."""
+    return kind(A, analysis, check=check)
 
 
 class SparseSubstitution(Factored, Named):
@@ -93,6 +98,16 @@ class SparseSubstitution(Factored, Named):
     def lowering(self) -> Lowering:
         """How elements are stored and computed."""
         return self.plan.lowering
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        # The analysis is most of the work, and the matrix is smaller than its factors: these are computed again.
+        return _eliminated_again, (type(self), self._A, self.analysis, self._check)
 
     def _part(self, starts: np.ndarray, ends: np.ndarray | None) -> np.ndarray:
         if ends is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from math import prod
@@ -54,6 +55,15 @@ def offer(task: Task) -> Plan | None:
 def _run(task: Task, given: Dense, together: bool, plan: Plan) -> Any:
     made = StackedFactors(given, plan, task.options, together)
     return made if task.verb == "factor" else made.solve(task.given[1])
+
+
+def _restored(given: Dense, asked: tuple[str | None, bool], state: dict[str, Any]) -> StackedFactors:
+    """Factors that were pickled, with a plan of this process."""
+    made = StackedFactors.__new__(StackedFactors)
+    made._options = replace(DEFAULTS, device=asked[0], check=asked[1])
+    made.plan = first_offer(Task("factor", given.S, (given,), made._options))
+    vars(made).update(state)
+    return made
 
 
 class StackedFactors:
@@ -163,6 +173,17 @@ class StackedFactors:
         for place, F in zip(np.ndindex(*self.shape[:-2]), self._each, strict=True):
             found[place] = F.closure()
         return found
+
+    def __copy__(self) -> StackedFactors:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> StackedFactors:
+        return self
+
+    def __reduce__(self) -> tuple[Callable[..., StackedFactors], tuple[Any, ...]]:
+        state = {name: value for name, value in vars(self).items() if name not in ("plan", "_options")}
+        asked = self._options.device, self._options.check
+        return _restored, (self._given, asked, state)
 
     def __repr__(self) -> str:
         n, count = self.shape[-1], prod(self.shape[:-2])

@@ -265,10 +265,7 @@ class Task:
         self, verb: str, S: Semiring | str | None, given: Sequence[Any], options: Options,
         arguments: tuple[Any, ...] = (),
     ):
-        if not isinstance(S, Semiring):
-            S = own_algebra(verb, given) if S is None else in_order(S)
-        if S.product_only and verb != "matmul" and not (S.stages and verb == "paths"):
-            refuse_closures(S)
+        S = algebra_for(verb, given, S)
         reader = as_bits if options.packed else as_operand
         operands: list[Operand] = []
         kinds, on_gpu = set(), 0
@@ -351,6 +348,23 @@ class Task:
     def names(self) -> Any:
         """Of the vertices."""
         return self.operands[0].names
+
+
+def algebra_for(verb: str, given: Sequence[Any], S: Semiring | str | None) -> Semiring:
+    """The algebra that a caller asks for, or that of an operand.
+
+    Raises
+    ------
+    LawError
+        When it has products only, and more is wanted.
+    SemiringError
+        When there is none, or it is unknown.
+    """
+    if not isinstance(S, Semiring):
+        S = own_algebra(verb, given) if S is None else in_order(S)
+    if S.product_only and verb != "matmul" and not (S.stages and verb == "paths"):
+        refuse_closures(S)
+    return S
 
 
 def own_algebra(verb: str, given: Sequence[Any]) -> Semiring:

@@ -182,12 +182,8 @@ def test_algebras_are_pickled_by_name(name: str) -> None:
     assert pickle.loads(pickle.dumps(S)) is S is copy.deepcopy(S) is copy.copy(S)
 
 
-def test_algebras_with_parameters_are_pickled_and_others_say_what_to_do() -> None:
+def test_algebras_with_parameters_are_pickled_by_what_gives_them() -> None:
     made = [sr.mod_p(11), sr.k_best(5), sr.saturating_min_plus(99), sr.lexicographic(sr.min_plus, sr.max_min),
             sr.lexicographic(sr.min_plus, sr.k_best(2), fields=["x", "y", "z"])]
     for S in made:
         assert pickle.loads(pickle.dumps(S)) is S
-    own = sr.Semiring("own", add=np.maximum, mul=np.minimum, zero=-np.inf, one=np.inf)
-    assert copy.deepcopy(own) is own
-    with pytest.raises(pickle.PicklingError, match="own is not of the catalogue"):
-        pickle.dumps(own)

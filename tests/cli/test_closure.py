@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from cli.calling import refused
 from methods import METHODS
+from together import launcher, needs_mpi
 
 import semiring as sr
 from semiring.cli import plot
@@ -180,3 +183,27 @@ def test_lines_tell_the_rate(call, tmp_path: Path) -> None:
     done = call("closure", tmp_path / "w.npy", "--algebra", "min-plus", "--memory", "600K", "-o", tmp_path / "c.npy",
                 "--progress")
     assert "multiply-adds/s, 0:0" in done.err
+
+
+@needs_mpi
+def test_by_several_processes_the_first_of_which_prints(roads: Path, tmp_path: Path) -> None:
+    def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+        command = [str(launcher()), "-n", "3", sys.executable, "-m", "semiring", "closure", *map(str, arguments),
+                   "--algebra", "min-plus", "--on", "mpi"]
+        return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path)
+
+    answer = run(roads)
+    alone = subprocess.run([sys.executable, "-m", "semiring", "closure", str(roads), "--algebra", "min-plus"],
+                           capture_output=True, text=True, check=True)
+    assert (answer.returncode, answer.stdout) == (0, alone.stdout)
+    np.save(tmp_path / "w.npy", np.array([[np.inf, 2.0], [3.0, np.inf]]))
+    assert run("w.npy", "-o", "c.npy", "--checkpoint", 60).returncode == 0
+    assert np.load(tmp_path / "c.npy").tolist() == [[0, 2], [3, 0]]
+    for arguments, why in (
+        ((roads, "--from", "Ayr"), "leave out --from"), ((tmp_path / "none.csv",), "there is no file"),
+        (("w.npy", "-o", "c.csv", "--resume"), "give -o OUT.npy"),
+        ((roads, "--method", "squaring"), "goes by blocked"),
+    ):
+        answer = run(*arguments)
+        assert answer.returncode == 2 and answer.stdout == ""
+        assert answer.stderr.count("semiring:") == 1 and why in answer.stderr

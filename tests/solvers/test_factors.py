@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -376,3 +378,38 @@ def test_a_pivot_of_one_is_refused_at_every_size() -> None:
         for verb in (sr.closure, sr.factor, lambda A, S, n=n: sr.solve(A, np.ones(n), S)):
             with pytest.raises(sr.NoClosureError, match=f"eliminating vertex {n - 2} "):
                 verb(A, sr.plus_times)
+
+
+PICKLED = {
+    "by LAPACK": (sr.plus_times, np.full((40, 40), 0.01)),
+    "by the schedule": (sr.plus_times, np.full((9, 9), 0.01, "f4")),
+    "of integers": (sr.min_plus, np.array([[2**31 - 1, 3, 9], [1, 2**31 - 1, 4], [5, 6, 2**31 - 1]], "i4")),
+    "of narrow integers": (sr.min_plus, np.array([[250, 3], [7, 255]], "u1")),
+    "that compare": (sr.max_min, np.arange(64.0).reshape(8, 8)),
+    "of truth values": (sr.boolean, np.eye(5, k=1, dtype=bool)),
+    "of records": (sr.shortest_count, sr.shortest_count.array([[(1, 1), (2, 1)], [(3, 1), (1, 2)]])),
+    "of a stack": (sr.min_plus, np.arange(8.0).reshape(2, 2, 2)),
+    "of an empty matrix": (sr.min_plus, np.empty((0, 0))),
+    "of sparse edges": (sr.min_plus, sp.csr_array(np.diag(np.arange(1.0, 30.0), 1))),
+    "of a matrix with names": (sr.min_plus, sr.adjacency([("a", "b", 1.0), ("b", "c", 2.0)], sr.min_plus)),
+    "whose rounding grew": (sr.min_plus, np.array([[0.0, 0.1, 7], [-0.1, 0.0, 0.3], [9, -0.3, 0.0]])),
+}
+
+
+@pytest.mark.parametrize("case", PICKLED)
+def test_factors_are_pickled(case: str) -> None:
+    S, A = PICKLED[case]
+    F = sr.factor(A, S)
+    assert copy.deepcopy(F) is F is copy.copy(F)
+    for G in (pickle.loads(pickle.dumps(F)), pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(F))))):
+        assert type(G) is type(F) and repr(G) == repr(F) and repr(G.plan) != ""
+        assert np.array_equal(np.asarray(G.closure()), np.asarray(F.closure()))
+        B = np.asarray(F.closure())
+        assert np.array_equal(G.solve(B), F.solve(B))
+
+
+def test_a_plan_is_not_pickled() -> None:
+    plan = sr.plan(np.eye(3), sr.min_plus)
+    assert copy.deepcopy(plan) is plan is copy.copy(plan)
+    with pytest.raises(pickle.PicklingError, match=r"ask sr\.plan where they are read"):
+        pickle.dumps(plan)

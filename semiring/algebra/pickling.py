@@ -1,0 +1,96 @@
+"""Algebras as data: a declaration with expressions in place of functions, from which another process declares it."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semiring.errors import SemiringError
+
+from .evaluate import numpy_function
+from .expression import Traced, flattened, operand
+from .laws import FLAGS
+from .tracing import Symbol, node
+
+if TYPE_CHECKING:
+    from .semiring import Semiring
+
+FLOAT = (np.dtype("f8"),)
+
+
+class TracedLift:
+    """A lift as expressions: the components that plain numbers become.
+
+    Parameters
+    ----------
+    traced : Traced
+        Over one number.
+
+    Examples
+    --------
+    >>> TracedLift(Traced((operand(0), operand(0)), 1, 1))(np.array([2.5]))
+    (array([2.5]), array([2.5]))
+    """
+
+    def __init__(self, traced: Traced):
+        self.traced = traced
+        self._call = numpy_function(traced.outputs, 1, FLOAT, FLOAT * len(traced.outputs))
+
+    def __call__(self, weights: np.ndarray) -> tuple[Any, ...]:
+        """The components, each an array, or a number for all."""
+        return self._call((weights,))
+
+    def __reduce__(self) -> tuple[type[TracedLift], tuple[Traced]]:
+        return TracedLift, (self.traced,)
+
+
+def as_data(S: Semiring) -> dict[str, Any]:
+    """The arguments that declare an algebra again, all of which can be pickled.
+
+    Raises
+    ------
+    pickle.PicklingError
+        When a function has no expression, and no name by which it is found in another process.
+    """
+    data: dict[str, Any] = dict(S._callables) | {
+        "name": S.name, "notation": S.notation, "description": S.description, "zero": S.zero, "one": S.one,
+        "fields": S.fields, "dtype": object if S.traced is None else None, "dtypes": S.kinds or None,
+        "samples": S._samples, "product_only": S.product_only,
+        "lift": None if S.lift is None else _lift(S, S.lift.declared),
+    }
+    data |= {flag: getattr(S, flag) for flag in FLAGS}
+    for what in ("add", "mul", "star", "carrier", "lift", "zero", "one", "samples"):
+        _refuse_nameless(S, what, data[what])
+    return data
+
+
+def key_of(data: dict[str, Any]) -> str:
+    """The same text for the same declarations; long samples, which only laws are tried on, are cut."""
+    shown = {k: (flattened(v.outputs), v.arity, v.width) if isinstance(v, Traced) else v for k, v in data.items()}
+    if isinstance(data["lift"], TracedLift):
+        shown["lift"] = flattened(data["lift"].traced.outputs)
+    return repr(sorted(shown.items()))
+
+
+def _lift(S: Semiring, declared: Callable[..., Any]) -> Callable[..., Any]:
+    """A lift as expressions where it has some, else the function."""
+    if isinstance(declared, TracedLift):
+        return declared
+    try:
+        parts = S.components_of(declared(Symbol(operand(0))))
+        return TracedLift(Traced(tuple(map(node, parts)), 1, 1))
+    except (SemiringError, TypeError, ValueError, AttributeError):  # it does more than an expression can
+        return declared
+
+
+def _refuse_nameless(S: Semiring, what: str, value: Any) -> None:
+    try:
+        pickle.dumps(value)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise pickle.PicklingError(
+            f"{S.name}: {what} has no expression and cannot be pickled ({error}): make it a function at the top of a "
+            "module that both processes import, or write it with NumPy's operations, so that it can be traced"
+        ) from None

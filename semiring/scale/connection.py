@@ -1,0 +1,162 @@
+"""Several processes, or several machines, that close a matrix together: how a caller names them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semiring.errors import SemiringError
+from semiring.graphs.texts import clip_repr
+
+KINDS = ("mpi", "ray")
+
+
+class Connection:
+    """Processes that compute together; made by `semiring.connect`."""
+
+    solver: str  # the module of `semiring.solvers` that computes on it
+
+
+class MPI(Connection):
+    """The processes that an MPI launcher started, all of which run the same program.
+
+    Attributes
+    ----------
+    world : mpi4py.MPI.Comm
+    rank, size : int
+        Which process this is, and how many there are.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> here = sr.connect("mpi")  # doctest: +SKIP
+    >>> here.rank, here.size  # doctest: +SKIP
+    (0, 4)
+    """
+
+    solver = "processes"
+
+    def __init__(self, world: Any):
+        self.world, self.rank, self.size = world, int(world.rank), int(world.size)
+
+    def rows(self, part: Any) -> Rows:
+        """This process's rows of a matrix that no process has as a whole.
+
+        Parameters
+        ----------
+        part : ndarray, shape (rows, n)
+            They follow those of the processes before. A process may have 0 rows.
+
+        Returns
+        -------
+        Rows
+            To pass to `semiring.closure` in place of a matrix. It gives each process the same rows of the closure.
+
+        Raises
+        ------
+        SemiringError
+            When it is not an array of two axes.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import semiring as sr
+        >>> here = sr.connect("mpi")  # doctest: +SKIP
+        >>> n = 1000 * here.size  # doctest: +SKIP
+        >>> mine = np.random.default_rng(here.rank).random((1000, n))  # doctest: +SKIP
+        >>> sr.closure(here.rows(mine), sr.min_plus, on=here).shape == (1000, n)  # doctest: +SKIP
+        True
+        """
+        return Rows(part)
+
+    def __repr__(self) -> str:
+        return f"MPI, rank {self.rank} of {self.size}"
+
+
+class Ray(Connection):
+    """A cluster of Ray's, whose workers compute tiles.
+
+    Attributes
+    ----------
+    ray : module
+        Ray itself, which is running.
+    """
+
+    solver = "ray_tasks"
+
+    def __init__(self, ray: Any):
+        self.ray = ray
+
+    def __repr__(self) -> str:
+        return f"Ray, {self.ray.cluster_resources().get('CPU', 0):g} processors"
+
+
+class Rows:
+    """Some rows of a matrix, which one of several processes has.
+
+    Parameters
+    ----------
+    part : ndarray, shape (rows, n)
+    """
+
+    def __init__(self, part: Any):
+        if not isinstance(part, np.ndarray) or part.ndim != 2:
+            raise SemiringError(f"rows of a matrix are an array of two axes, and not {clip_repr(part)}")
+        self.part = part
+
+
+def connect(kind: Any) -> Any:
+    """The processes that compute a closure together: ``closure(A, S, on=connect("mpi"))``.
+
+    Parameters
+    ----------
+    kind : {"mpi", "ray"} or mpi4py.MPI.Comm
+        "mpi": all processes that the launcher started, as in ``mpiexec -n 4 python program.py``; a communicator: some
+        of them. "ray": the cluster that Ray is connected to, or one on this machine.
+
+    Returns
+    -------
+    MPI or Ray
+
+    Raises
+    ------
+    SemiringError
+        For something else, and where the package mpi4py or ray, or an MPI library, is missing.
+
+    Notes
+    -----
+    MPI sends a panel once to all that need it, which is the faster way; Ray moves tiles from task to task. GPUs are not
+    used by either: each process computes on its CPUs.
+
+    Examples
+    --------
+    Every process runs this; rank 0 has the matrix, and gets the answer:
+
+    >>> import semiring as sr
+    >>> here = sr.connect("mpi")  # doctest: +SKIP
+    >>> A = load() if here.rank == 0 else None  # doctest: +SKIP
+    >>> C = sr.closure(A, sr.min_plus, on=here)  # doctest: +SKIP
+    """
+    if kind == "mpi":
+        try:
+            from mpi4py import MPI as library
+        except ImportError:
+            raise SemiringError("MPI needs the package mpi4py: pip install 'semiring[mpi]', and start the program by "
+                                "mpiexec -n 4 python …") from None
+        except RuntimeError as e:  # of mpi4py, which finds its library when it is imported
+            raise SemiringError(f"mpi4py finds no MPI library ({str(e).splitlines()[0]}): pip install mpich, or load "
+                                "the one of your site") from None
+        return MPI(library.COMM_WORLD)
+    if kind == "ray":
+        try:
+            import ray
+        except ImportError:
+            raise SemiringError("Ray needs the package ray: pip install ray") from None
+        if not ray.is_initialized():
+            ray.init(include_dashboard=False, log_to_driver=False)
+        return Ray(ray)
+    if all(hasattr(kind, name) for name in ("Split", "Ibcast", "rank", "size")):
+        return MPI(kind)
+    raise SemiringError(f"there is no connection {clip_repr(kind)}: it is {' or '.join(map(repr, KINDS))}, or a "
+                        "communicator of mpi4py's")

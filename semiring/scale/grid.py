@@ -1,0 +1,117 @@
+"""Which process has which tiles: a matrix dealt out to a grid of processes in turn, by rows and by columns.
+
+Tile (i, j) belongs to the process in row i mod P and column j mod Q of a P × Q grid, so that all have work to the end
+(L. S. Blackford et al., ScaLAPACK users' guide, 1997: the block-cyclic distribution). What one process has is one
+array, its tiles side by side in their order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import isqrt
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What one of several processes has of a square matrix.
+
+    Attributes
+    ----------
+    n, side : int
+        The order of the matrix, and of its tiles, the last of which may be smaller.
+    size, rank : int
+        How many processes there are, and which this is: row by row of the grid.
+
+    Examples
+    --------
+    >>> g = Grid(n=10, side=4, size=6, rank=4)
+    >>> g.rows, g.columns, (g.row, g.column), list(g.tile_rows), list(g.tile_columns), g.shape
+    (2, 3, (1, 1), [1], [1], (4, 4))
+    """
+
+    n: int
+    side: int
+    size: int
+    rank: int
+
+    @cached_property
+    def rows(self) -> int:
+        """Rows of the grid: the largest divisor of the size that is not above its root."""
+        return next(d for d in range(isqrt(self.size), 0, -1) if self.size % d == 0)
+
+    @property
+    def columns(self) -> int:
+        """Columns of the grid."""
+        return self.size // self.rows
+
+    @property
+    def row(self) -> int:
+        """The row of the grid in which this process is."""
+        return self.rank // self.columns
+
+    @property
+    def column(self) -> int:
+        """The column of the grid in which this process is."""
+        return self.rank % self.columns
+
+    @cached_property
+    def count(self) -> int:
+        """Tiles in a row of the matrix."""
+        return -(-self.n // self.side)
+
+    @property
+    def tile_rows(self) -> range:
+        """The rows of tiles of which this process has some."""
+        return range(self.row, self.count, self.rows)
+
+    @property
+    def tile_columns(self) -> range:
+        """The columns of tiles of which this process has some."""
+        return self.tile_columns_of(self.column)
+
+    def tile_columns_of(self, column: int) -> range:
+        """The columns of tiles that a column of the grid has."""
+        return range(column, self.count, self.columns)
+
+    def span(self, tile: int) -> slice:
+        """Where a tile lies in the matrix, along either axis."""
+        return slice(tile * self.side, min((tile + 1) * self.side, self.n))
+
+    def width(self, tiles: range) -> int:
+        """How many rows or columns of the matrix some tiles take together."""
+        return sum(self.span(t).stop - self.span(t).start for t in tiles)
+
+    @cached_property
+    def shape(self) -> tuple[int, int]:
+        """Of the array that this process has."""
+        return self.width(self.tile_rows), self.width(self.tile_columns)
+
+    def local_row(self, tile: int) -> slice:
+        """Where a row of tiles lies in this process's array; empty where it has none of it."""
+        return self._local(tile, self.row, self.rows)
+
+    def local_column(self, tile: int) -> slice:
+        """Where a column of tiles lies in this process's array; empty where it has none of it."""
+        return self._local(tile, self.column, self.columns)
+
+    def _local(self, tile: int, mine: int, step: int) -> slice:
+        if tile % step != mine or tile >= self.count:
+            return slice(0, 0)
+        start = tile // step * self.side
+        return slice(start, start + self.span(tile).stop - self.span(tile).start)
+
+
+def without(length: int, *gone: slice) -> list[slice]:
+    """0 … length in runs that leave out some runs.
+
+    Examples
+    --------
+    >>> without(10, slice(4, 6), slice(0, 0), slice(8, 10))
+    [slice(0, 4, None), slice(6, 8, None)]
+    """
+    found, start = [], 0
+    for run in sorted((g for g in gone if g.start < g.stop), key=lambda g: g.start):
+        found.append(slice(start, run.start))
+        start = run.stop
+    return [s for s in (*found, slice(start, length)) if s.start < s.stop]

@@ -1,0 +1,128 @@
+"""Processes that MPI has started: panels to some of them, errors and answers that all agree on.
+
+Communicators are those of mpi4py; nothing here knows a matrix.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import numpy as np
+
+from semiring.kernels.cpu.compile.threads import thread_count
+
+PIECE = 1 << 30  # bytes that one message has at most: counts of older versions of MPI are 32 bits
+T = TypeVar("T")
+
+
+class Agreed(Exception):
+    """An error that all processes have been told of; it is the first argument."""
+
+
+class Ranks:
+    """The processes of a communicator, as the rows and columns of a grid.
+
+    Parameters
+    ----------
+    world : mpi4py.MPI.Comm
+    rows, columns : int
+        Of the grid, whose processes are numbered row by row.
+    """
+
+    def __init__(self, world: Any, rows: int, columns: int):
+        self.world = world
+        row, column = divmod(world.rank, columns)
+        self.along_row, self.along_column = world.Split(row, column), world.Split(rows + column, row)
+
+    def free(self) -> None:
+        """Give the communicators back."""
+        self.along_row.Free()
+        self.along_column.Free()
+
+
+def raw(array: np.ndarray) -> np.ndarray:
+    """The bytes of an array whose elements are in a row, of any dtype that is not of Python objects."""
+    return array.reshape(-1).view(np.uint8)
+
+
+def pieces(array: np.ndarray) -> list[np.ndarray]:
+    """The bytes of an array, in runs that one message can have."""
+    found = raw(array)
+    return [found[at : at + PIECE] for at in range(0, len(found), PIECE)]
+
+
+def broadcast(array: np.ndarray, root: int, among: Any) -> list[Any]:
+    """Begin to send an array from one process to all of a communicator; the requests."""
+    return [] if among.size == 1 else [among.Ibcast(part, root=root) for part in pieces(array)]
+
+
+def nudge(requests: list[Any]) -> None:
+    """Let messages that are under way get on: MPI moves them in its own calls only."""
+    if requests:
+        type(requests[0]).Testall(requests)
+
+
+def wait(requests: list[Any]) -> None:
+    """Until all have arrived."""
+    if requests:
+        type(requests[0]).Waitall(requests)
+        requests.clear()
+
+
+def agreed(world: Any, function: Callable[[], T]) -> T:
+    """What a function gives on this process, if it raises nothing on any.
+
+    Raises
+    ------
+    Agreed
+        On every process with the error of the lowest rank that has one.
+    """
+    error: Exception | None = None
+    try:
+        value = function()
+    except Exception as e:
+        error = e
+    raised = next((e for e in world.allgather(error) if e is not None), None)
+    if raised is not None:
+        raise Agreed(raised)
+    return value
+
+
+@contextmanager
+def ending_together(world: Any) -> Iterator[None]:
+    """What all agree on is raised; anything else would leave the others waiting, and ends the job."""
+    try:
+        yield
+    except Agreed as e:
+        raise e.args[0] from None
+    except BaseException:
+        if world.size == 1:
+            raise
+        print(f"semiring: rank {world.rank} of {world.size} failed, which ends the job", file=sys.stderr)
+        traceback.print_exc()
+        sys.stderr.flush()
+        world.Abort(1)
+        raise
+
+
+def threads_of(world: Any) -> int:
+    """How many threads a process has where those of one machine share its processors.
+
+    ``SEMIRING_NUM_THREADS``, or a fair share; where the launcher gave each its own processors, these.
+    """
+    from mpi4py import MPI
+
+    own = thread_count()
+    if os.environ.get("SEMIRING_NUM_THREADS", "").strip():
+        return own
+    here = world.Split_type(MPI.COMM_TYPE_SHARED)
+    seen = here.allgather(sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(own)))
+    processes = here.size
+    here.Free()
+    every = len(set().union(*seen))
+    return own if own * processes <= every else max(1, every // processes)

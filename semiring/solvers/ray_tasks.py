@@ -1,0 +1,125 @@
+"""The closure of a matrix by tasks of Ray's: the recorded program, tile by tile, on whatever workers there are."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from semiring.algebra.semiring import Semiring
+from semiring.algorithms.blocks import UndefinedStar
+from semiring.errors import SemiringError
+from semiring.kernels.build import affordable, code_of
+from semiring.kernels.build import kernel as build_kernel
+from semiring.kernels.choose import choose
+from semiring.kernels.facts import Facts
+from semiring.kernels.lowering.base import Lowering
+from semiring.machine.memory import require
+from semiring.operands.convert import as_dense
+from semiring.operands.operand import order_of_one
+from semiring.operands.read import operand
+from semiring.scale.connection import Ray
+from semiring.scale.program import program
+from semiring.scale.stores import block
+from semiring.scale.tasks import Work, carry_out, done
+
+from .cycles import look_for_cycles, may_diverge, settle, star_undefined
+from .forms import refuse_overflow, told
+from .methods import SCHEDULES, resolve_method
+from .out_of_core import METHODS
+from .plan import Plan, nothing
+from .processes import using
+from .schedules import stable_closure
+from .task import Options, algebra_for
+
+SIDE = 1024  # of tiles: a task takes a millisecond beside its products
+LEAST_SIDE = 64
+ROUNDS = 8  # tiles in a row, below which workers wait for each other
+EVERYTHING = 1 << 40  # cells that "fit in memory": those of the store do
+
+
+def closure(connection: Ray, A: Any, S: Any, asked: Options) -> Any:
+    """The closure by the workers of a cluster; called by the one process that has the matrix."""
+    S = algebra_for("closure", (A,), S)
+    method = _refuse(S, asked)
+    given = as_dense(operand(A, S, "A"))
+    if given.kind == "device":
+        raise SemiringError("on= computes on the workers' CPUs, and A is on a GPU: pass A.get()")
+    n, facts = order_of_one(given.shape), given.facts
+    low = choose(S, given.dtype, facts, n, in_place=False, packed=False)
+    if low.kind != "numba":
+        raise SemiringError(f"{S.name}: these {given.dtype} are computed on as {low.name}, which workers do not send "
+                            "each other: leave out on=")
+    if not code_of(low).bought:
+        low = affordable(low, n, float(n) ** 3)
+    require(2 * low.matrix_bytes(n), "the tiles in Ray's store, and the answer,", "use sr.connect('mpi')")
+    side = asked.tile or max(LEAST_SIDE, min(SIDE, n // ROUNDS // 16 * 16))
+    made = program(SCHEDULES[method], n, side, EVERYTHING)
+    ray, form = connection.ray, (S, given.dtype, facts, n, low.compiled)
+    task = ray.remote(num_cpus=1, max_retries=3)(_task)
+    about, stored = ray.put(form), {}
+    for i in range(made.count):
+        for j in range(made.count):
+            part = given.array[block(made, (i, j))]
+            stored[i, j] = ray.put(low.encode(np.ascontiguousarray(part), True))
+    found = carry_out(made, stored, lambda work, target, factors: task.remote(about, work, side, target, *factors))
+    del stored
+    work = np.empty((n, n), low.storage)
+    with told(asked.progress, f"{S.name} closure") as report:
+        try:
+            for at, (tile, held) in enumerate(found.items()):
+                work[block(made, tile)] = ray.get(held)
+                report((at + 1) / len(found))
+        except ray.exceptions.RayTaskError as error:
+            cause = error.cause
+            if not isinstance(cause, UndefinedStar):
+                raise
+            raise star_undefined(given, cause, gone=False) from None
+    if asked.check and may_diverge(low):
+        verdict = look_for_cycles(low, work, given.array, facts, given.names)
+        if verdict.unstable and verdict.error is None:
+            plan = Plan("closure", S, given.shape, "squaring", low, "", float(n) ** 3, 0, nothing)
+            work = stable_closure(plan, given.array, None, facts, given.names)
+        else:
+            settle(low, work, verdict)
+    result = low.decode(work)
+    if asked.check and not low.drops_nan:
+        refuse_overflow(low, result)
+    return given.wrap(result)
+
+
+@lru_cache(8)
+def _lowering(S: Semiring, dtype: np.dtype, facts: Facts, n: int, compiled: bool) -> Lowering:
+    """The form in which a worker computes: that of the process that has the matrix."""
+    low = choose(S, dtype, facts, n, in_place=False, packed=False)
+    return low.in_machine_code if compiled else low.interpreted
+
+
+def _task(form: Any, work: Work, side: int, target: np.ndarray, *factors: np.ndarray) -> np.ndarray:
+    """A tile, by a worker, on one processor."""
+    low = _lowering(*form)
+    kernel = build_kernel(low)
+    with using(kernel, low, 1):
+        return done(work, side, kernel, target, list(factors))
+
+
+def _refuse(S: Semiring, o: Options) -> str:
+    """What closures by tasks do not have; the schedule."""
+    if S.traced is None:
+        raise SemiringError(f"{S.name}: its elements are Python objects, which workers do not send each other here: "
+                            "leave out on=")
+    method = resolve_method(o.method, S)
+    method = "r-kleene" if method == "auto" else method
+    if method not in METHODS:
+        raise SemiringError(f"on= goes by {', '.join(METHODS)} with Ray, and not by method={o.method!r}")
+    if not o.reflexive or o.packed or o.overwrite or o.tol or o.max_edges is not None or o.on_divergence != "raise":
+        raise SemiringError("on= gives the closure A*, of elements, or an error: leave out reflexive, packed, "
+                            "overwrite, tol, max_edges and on_divergence")
+    if o.device not in (None, "cpu") or o.devices is not None:
+        raise SemiringError("on= computes on the workers' CPUs, and device= or devices= asks for a GPU: leave out one of "
+                            "the two")
+    if o.storing is not None:
+        raise SemiringError("out= is of one process, or of connect('mpi'): Ray's tiles are in its store, and the "
+                            "answer comes back as an array")
+    return method

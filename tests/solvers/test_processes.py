@@ -1,0 +1,118 @@
+"""Closures by several processes of this machine: bits, errors, files, lost processes, going on from commits."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from together import CASES, is_the_closure, matrix, needs_mpi, run
+
+import semiring as sr
+from semiring.kernels.facts import Facts
+from semiring.kernels.lowering.general import general
+from semiring.solvers.processes import SIDES, _side, rounded_only, using
+
+SIZES = [1, 2, 3, 4]
+
+
+def fine(done: object, size: int) -> bool:
+    """Whether all processes came to the end."""
+    assert getattr(done, "returncode", 1) == 0, f"{done.stdout}\n{done.stderr}"  # type: ignore[attr-defined]
+    return str(done.stdout).count("fine") == size  # type: ignore[attr-defined]
+
+
+@needs_mpi
+@pytest.mark.parametrize("size", SIZES)
+def test_any_algebra_by_any_number_of_processes(size: int) -> None:
+    assert fine(run(size, "closures"), size)
+
+
+@needs_mpi
+@pytest.mark.parametrize("size", [3, 4])
+def test_rows_in_and_rows_out(size: int) -> None:
+    assert fine(run(size, "rows"), size)
+
+
+@needs_mpi
+def test_names_go_along_and_algebras_of_one_process() -> None:
+    assert fine(run(2, "names"), 2)
+
+
+@needs_mpi
+@pytest.mark.parametrize("ending", [".npy", ".zarr"])
+def test_from_file_to_file(ending: str, tmp_path: Path) -> None:
+    if ending == ".zarr":
+        pytest.importorskip("zarr")
+    assert fine(run(3, "files", tmp_path, ending), 3)
+
+
+@needs_mpi
+@pytest.mark.parametrize("size", [1, 3])
+def test_the_same_error_on_every_process(size: int, tmp_path: Path) -> None:
+    assert fine(run(size, "errors", tmp_path), size)
+
+
+@needs_mpi
+def test_processes_share_a_machine() -> None:
+    assert fine(run(2, "threads"), 2)
+
+
+@needs_mpi
+@pytest.mark.parametrize("way", ["killed", "raised"])
+def test_a_lost_process_ends_the_job(way: str) -> None:
+    done = run(3, "lost", way)
+    ended = time.time()
+    found = re.search(r"lost at ([\d.]+)", done.stdout)
+    assert done.returncode != 0 and found, done.stderr
+    assert ended - float(found[1]) < 5
+    assert way == "killed" or "rank 0 of 3 failed, which ends the job" in done.stderr
+
+
+@needs_mpi
+@pytest.mark.parametrize("name", ["lengths", "inverses", "widths", "truths", "records"])
+def test_what_a_lost_process_leaves_is_gone_on_with(name: str, tmp_path: Path) -> None:
+    S, dtype = next((S, dtype) for other, S, dtype in CASES if other == name)
+    A, path, out = matrix(S, 130, dtype), tmp_path / f"{name}.npy", tmp_path / "c.npy"
+    np.save(path, A)
+    assert run(2, "resumed", path, out, "killed").returncode != 0
+    partial = tmp_path / "c.npy.partial"
+    assert (partial / "manifest.json").exists() and not out.exists()
+    refused = run(3, "resumed", path, out, "not")
+    assert refused.returncode != 0 and "was begun with ranks 2, and now it is 3" in refused.stderr
+    with pytest.raises(sr.SemiringError, match="was begun with method 'blocked, spread'"):
+        sr.closure(path, S, out=out, resume=True, memory="8M")
+    assert fine(run(2, "resumed", path, out, "not"), 2)
+    assert is_the_closure(np.load(out), A, S) and not partial.exists()
+
+
+def test_what_is_not_a_connection_is_refused() -> None:
+    for on in ("mpi", 3, object()):
+        with pytest.raises(sr.SemiringError, match=r"on= takes what sr\.connect"):
+            sr.closure(np.eye(2), sr.min_plus, on=on)  # type: ignore[call-overload]
+
+
+def test_tiles_are_as_large_as_leaves_all_with_work() -> None:
+    assert _side(8192, 2, None) == 512 and _side(8192, 4, None) == 512 and _side(10**6, 4, None) == SIDES[0]
+    assert _side(5, 64, None) == SIDES[-1] and _side(100, 2, 17) == 32
+
+
+def test_rounding_is_told_from_cycles_where_nobody_has_the_matrix() -> None:
+    low = general(sr.min_plus, np.dtype("f8"))
+    facts = Facts(largest=1.0)
+    assert rounded_only(low, np.array([0.0, -1e-16, 0.0]), facts).rounded == [(1, 1)]
+    with pytest.raises(sr.NoClosureError, match="through vertex 2"):
+        rounded_only(low, np.array([0.0, -1e-16, -0.5]), facts)
+
+
+def test_an_engine_has_its_own_number_of_threads_again() -> None:
+    from semiring.kernels.build import kernel
+
+    low = general(sr.plus_times, np.dtype("f8"))
+    engine = kernel(low)
+    before = engine.threads  # type: ignore[attr-defined]
+    with using(engine, low, 7):
+        assert engine.threads == 7  # type: ignore[attr-defined]
+    assert engine.threads == before  # type: ignore[attr-defined]

@@ -1,0 +1,61 @@
+"""Closures by Ray's tasks, and what is refused before there are any."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from together import CASES, is_the_closure, matrix, text_of
+
+import semiring as sr
+from semiring.scale.connection import Ray
+
+needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is not installed: it is large")
+
+
+@pytest.fixture(scope="module")
+def here() -> Iterator[Any]:
+    import ray
+
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    yield sr.connect("ray")
+    ray.shutdown()
+
+
+@needs_ray
+@pytest.mark.parametrize(("name", "S", "dtype"), CASES)
+def test_any_algebra(here: Any, name: str, S: sr.Semiring, dtype: Any) -> None:
+    for n, tile in ((0, None), (1, None), (37, 16), (150, None)):
+        A = matrix(S, n, dtype)
+        assert is_the_closure(sr.closure(A, S, on=here, tile=tile), A, S), (name, n)
+
+
+@needs_ray
+def test_names_and_algebras_that_workers_never_saw(here: Any) -> None:
+    S = sr.Semiring("chances", add=np.maximum, mul=np.multiply, zero=0.0, one=1.0,
+                    carrier=lambda a: (a >= 0) & (a <= 1))
+    assert sr.closure(sr.adjacency([("a", "b", 0.5), ("b", "c", 0.25)], S), on=here)["a", "c"] == 0.125
+    assert repr(here) == "Ray, 2 processors"
+
+
+@needs_ray
+def test_the_errors_of_one_process(here: Any) -> None:
+    negative, loops = np.full((70, 70), np.inf), np.zeros((50, 50))
+    negative[40, 50], negative[50, 40], loops[30, 30] = 1.0, -2.0, 1.0
+    for A, S in ((negative, sr.min_plus), (loops, sr.plus_times), (np.full((2, 2), np.nan), sr.min_plus)):
+        alone = text_of(lambda A=A, S=S: sr.closure(A, S))
+        assert alone != "nothing" and text_of(lambda A=A, S=S: sr.closure(A, S, on=here)) == alone
+
+
+def test_refusals(tmp_path: Path) -> None:
+    nobody = Ray(None)
+    for options, why in (({"reflexive": False}, "leave out reflexive"), ({"method": "squaring"}, "goes by r-kleene"),
+                         ({"device": "gpu"}, "asks for a GPU"), ({"out": tmp_path / "c.npy"}, "comes back as an")):
+        with pytest.raises(sr.SemiringError, match=why):
+            sr.closure(np.eye(2), sr.min_plus, on=nobody, **options)  # type: ignore[call-overload]
+    with pytest.raises(sr.SemiringError, match="Python objects"):
+        sr.closure(np.eye(2), sr.why, on=nobody)
