@@ -259,6 +259,35 @@ def test_an_algebra_of_one_s_own_runs_as_the_library_s(visit: Opener) -> None:
     assert choice(page, "Method").input_value() == "squaring"
 
 
+@pytest.mark.parametrize(("of", "name", "weight"), [
+    ("whole", "gcd_lcm", lambda w: int(w)), ("truth", "boolean", lambda w: True),
+    ("pair", "shortest_count", lambda w: (w, 1)),
+])
+def test_algebras_of_other_elements(visit: Opener, of: str, name: str, weight: Any) -> None:
+    page = visit()
+    page.locator("#own summary").click()
+    choice(page, "Elements are").select_option(of)
+    page.get_by_role("button", name="Try the laws, and use it").click()
+    assert "A semiring" in page.locator("#laws").inner_text()
+    page.get_by_role("button", name="To the end").click()
+    S = sr.catalogue[name]
+    wanted = expected(sr.explain(sr.adjacency([(u, v, weight(w)) for u, v, w in ROADS], S), S))
+    assert table(page) == wanted
+    page.locator("#edges summary").click()
+    field(page, "a → c").fill("long")
+    field(page, "a → c").press("Tab")
+    assert "long" in page.locator("#edgewrong").inner_text()
+    link = page.evaluate("location.href")
+    page.goto("about:blank")
+    page.goto(link)
+    assert table(page) == wanted
+    page.locator("#own summary").click()
+    assert choice(page, "Elements are").input_value() == of
+    page.get_by_role("button", name="One that fails").click()
+    page.get_by_role("button", name="Try the laws, and use it").click()
+    assert "Not a semiring" in page.locator("#laws").inner_text()
+
+
 # Links, names, frames
 
 def test_a_link_opens_the_step(visit: Opener) -> None:
