@@ -346,7 +346,7 @@ function restore() {
 
 const OWN = [["add", "⊕, between walks"], ["mul", "⊗, along a walk"], ["zero", "0, no walk"], ["one", "1, to stay"],
   ["carrier", "which of them (may be empty)"], ["star", "a* (may be empty)"]];
-const EXAMPLES = {  // an algebra, and what is none, in the order of OWN
+const EXAMPLES = {  // an algebra, then one that breaks a law, in the order of OWN
   real: [["max(a, b)", "a * b", "0", "1", "a >= 0 and a <= 1", ""], ["(a + b) / 2", "a + b", "∞", "0", "", ""]],
   whole: [["gcd(a, b)", "lcm(a, b)", "0", "1", "a >= 0 and a < ∞", ""], ["a + b", "max(a, b)", "0", "0", "a >= 0", ""]],
   truth: [["a or b", "a and b", "false", "true", "", ""], ["a != b", "a or b", "false", "false", "", ""]],
