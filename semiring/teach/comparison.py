@@ -165,7 +165,7 @@ class Comparison:
         if n > DRAWN:
             drawing.text((0, 0), f"{n} vertices, of which at most {DRAWN} are drawn", anchor="start")
             return drawing
-        radius = max(84.0, 19.0 * n) if n > 1 else 0.0
+        radius = max(76.0, 16.0 * n) if n > 1 else 0.0
         around: list[Point] = [(2 * x - 1, 2 * y - 1) for x, y in circle(n, edges)]
         places = [(radius * x, radius * y) for x, y in around]
         labels = self._labels(edges)
@@ -240,7 +240,7 @@ class Comparison:
                 head, *rows = self._table(S)
                 table = html_table(f"A* over {S.name}", rows, head)
             pages.append(f"<strong>{html.escape(shown(S.name))}</strong><div>{self._draw(S)}</div>"
-                         f'<div style="max-width: 20em">{about}</div>{table}')
+                         f'<div style="max-width: 17em">{about}</div>{table}')
         return abreast(pages)
 
 

@@ -25,7 +25,7 @@ def test_no_label_covers_another_or_a_vertex(count: int, seed: int) -> None:
     random, n = np.random.default_rng(seed), 6 if count == 9 else 10
     pairs = [(u, v) for u in range(n) for v in range(n) if u != v]
     edges = [pairs[k] for k in random.choice(len(pairs), count, replace=False)]
-    lines, places = curves(n, edges, max(84.0, 19.0 * n))
+    lines, places = curves(n, edges, max(76.0, 16.0 * n))
     width = 24.0
     found = on_edges(lines, [width] * count, [(place, 12.0) for place in places])
     covered = sum(abs(a[0] - b[0]) < width and abs(a[1] - b[1]) < TALL for a, b in combinations(found, 2))
