@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -340,6 +342,57 @@ def test_in_a_frame_the_theme_follows(visit: Opener, tmp_path: Path) -> None:
     assert frame.evaluate("document.documentElement.dataset.theme") == "light"
     page.evaluate("document.querySelector('iframe').contentWindow.postMessage({theme: 'dark'}, '*')")
     frame.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+
+
+@pytest.mark.parametrize(("inside", "name", "light", "dark"), [
+    ("document.documentElement", "data-theme", "light", "dark"), ("document.body", "data-jp-theme-light", "true", "false"),
+], ids=["a site", "a notebook"])
+def test_the_theme_of_the_page_around_is_followed(
+    visit: Opener, tmp_path: Path, inside: str, name: str, light: str, dark: str
+) -> None:
+    outer = tmp_path / "outer.html"
+    where = f"{name}={dark}"
+    page = sr.explain(sr.as_graph(ROADS), sr.min_plus)._repr_html_()
+    html, body = (where, "") if inside.endswith("Element") else ("", where)
+    outer.write_text(f"<!doctype html><html lang=en {html}><title>x</title><body {body}>{page}", encoding="utf-8")
+    around = visit(file=outer)
+    frame = around.frames[1]
+    frame.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+    around.evaluate(f"{inside}.setAttribute('{name}', '{light}')")
+    frame.wait_for_function("document.documentElement.dataset.theme === 'light'")
+
+
+def test_a_web_server_has_nothing_else_to_do(browser: Any, tmp_path: Path) -> None:
+    """Over http the page asks for itself alone, and a link opens the step that it was copied at."""
+    sr.explain(sr.as_graph(ROADS), sr.min_plus).save(tmp_path / "page.html")
+    asked: list[str] = []
+
+    class Handler(SimpleHTTPRequestHandler):
+        def __init__(self, *given: Any, **named: Any):
+            super().__init__(*given, directory=str(tmp_path), **named)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            asked.append(self.path)
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        page = browser.new_page()
+        try:
+            page.goto(f"http://127.0.0.1:{server.server_port}/page.html")
+            choice(page, "Algebra").select_option("max_min")
+            for _ in range(5):
+                page.get_by_role("button", name="One step on").click()
+            before, link = (say(page), table(page)), page.url
+            assert "a=max_min" in link
+            page.goto("about:blank")
+            page.goto(link)
+            assert (say(page), table(page)) == before
+        finally:
+            page.close()
+            server.shutdown()
+            thread.join()
+    assert {path for path in asked if path != "/favicon.ico"} == {"/page.html"}
 
 
 def test_recorded_objects_are_stepped_and_not_edited(visit: Opener) -> None:

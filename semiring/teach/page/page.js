@@ -419,12 +419,25 @@ function tryOwn() {
   }
 }
 
-// Themes: the reader's choice, else what a page around this one says, else the system's.
+// Themes: the reader's choice, else what a page around this one says or shows (a site, JupyterLab), else the system's.
 
 const isDark = matchMedia("(prefers-color-scheme: dark)");
 const setTheme = theme => { document.documentElement.dataset.theme = theme; };
-setTheme(isDark.matches ? "dark" : "light");
-isDark.addEventListener("change", () => setTheme(isDark.matches ? "dark" : "light"));
+const around = (() => {
+  try {
+    return parent === window ? null : parent.document;
+  } catch {
+    return null;  // of another origin
+  }
+})();
+function follow() {
+  const theme = around?.documentElement.dataset.theme, light = around?.body?.dataset.jpThemeLight;
+  setTheme(["light", "dark"].includes(theme) ? theme : light ? (light === "true" ? "light" : "dark") : isDark.matches ? "dark" : "light");
+}
+follow();
+isDark.addEventListener("change", follow);
+for (const node of [around?.documentElement, around?.body].filter(Boolean))
+  new MutationObserver(follow).observe(node, {attributeFilter: ["data-theme", "data-jp-theme-light"]});
 addEventListener("message", event => ["light", "dark"].includes(event.data?.theme) && setTheme(event.data.theme));
 
 // Controls
