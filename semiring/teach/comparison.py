@@ -186,7 +186,7 @@ class Comparison:
             widths = [width_of(labels[ends]) for ends in curves]
             boxes = [(place, half_width(name)) for name, place in zip(names, places, strict=True)]
             for ends, place in zip(curves, on_edges([*curves.values()], widths, boxes), strict=True):
-                drawing.text(place, labels[ends], "sr-label")
+                drawing.text(place, labels[ends], "sr-label sr-on")
         for name, place in zip(names, places, strict=True):
             drawing.vertex(place, name)
         return drawing

@@ -39,7 +39,8 @@ def _rules(colours: tuple[str, ...], inside: str = "") -> str:
 # What the reader prefers holds, unless the page around the drawing says what it is: sites, JupyterLab.
 STYLE = (
     ".sr-drawing text{font:13px ui-sans-serif,system-ui,sans-serif}.sr-drawing .sr-strong{font-weight:600}"
-    ".sr-drawing .sr-label{paint-order:stroke;stroke-width:8px;stroke-linejoin:round}"
+    ".sr-drawing .sr-label{paint-order:stroke;stroke-width:4px;stroke-linejoin:round}"
+    ".sr-drawing .sr-on{stroke-width:8px}"  # a label on its line, of which nothing is to be seen between the letters
     + _rules(LIGHT)
     + f"@media(prefers-color-scheme:dark){{{_rules(DARK)}}}"
     + _rules(LIGHT, ":is([data-theme=light],[data-jp-theme-light=true]) ")

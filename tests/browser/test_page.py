@@ -23,6 +23,12 @@ def say(page: Any) -> str:
     return page.locator("#equation").inner_text()
 
 
+def address(page: Any) -> str:
+    """The link to this step, once the page has written it."""
+    page.wait_for_timeout(400)
+    return page.evaluate("location.href")
+
+
 def field(page: Any, name: str) -> Any:
     return page.get_by_role("textbox", name=name, exact=True)
 
@@ -182,7 +188,7 @@ def test_adding_an_edge(visit: Opener) -> None:
     page.get_by_label("Weight").fill("2")
     page.get_by_role("button", name="Add this edge").click()
     assert "there already" in page.locator("#edgewrong").inner_text()
-    link = page.evaluate("location.href")
+    link = address(page)
     page.goto("about:blank")
     page.goto(link)
     assert table(page) == wanted
@@ -254,7 +260,7 @@ def test_an_algebra_of_one_s_own_runs_as_the_library_s(visit: Opener) -> None:
     page.get_by_role("button", name="One step back").click()
     assert "= max(" in say(page)
     page.get_by_role("button", name="To the end").click()
-    link = page.evaluate("location.href")
+    link = address(page)
     page.goto("about:blank")
     page.goto(link)
     assert table(page) == wanted
@@ -279,7 +285,7 @@ def test_algebras_of_other_elements(visit: Opener, of: str, name: str, weight: A
     field(page, "a → c").fill("long")
     field(page, "a → c").press("Tab")
     assert "long" in page.locator("#edgewrong").inner_text()
-    link = page.evaluate("location.href")
+    link = address(page)
     page.goto("about:blank")
     page.goto(link)
     assert table(page) == wanted
@@ -302,7 +308,7 @@ def test_a_link_opens_the_step(visit: Opener) -> None:
     field(page, "a → b").press("Tab")
     for _ in range(25):
         page.get_by_role("button", name="One step on").click()
-    before, link = (say(page), table(page)), page.evaluate("location.href")
+    before, link = (say(page), table(page)), address(page)
     page.goto("about:blank")
     page.goto(link)
     assert (say(page), table(page)) == before
@@ -345,7 +351,8 @@ def test_in_a_frame_the_theme_follows(visit: Opener, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("inside", "name", "light", "dark"), [
-    ("document.documentElement", "data-theme", "light", "dark"), ("document.body", "data-jp-theme-light", "true", "false"),
+    ("document.documentElement", "data-theme", "light", "dark"),
+    ("document.body", "data-jp-theme-light", "true", "false"),
 ], ids=["a site", "a notebook"])
 def test_the_theme_of_the_page_around_is_followed(
     visit: Opener, tmp_path: Path, inside: str, name: str, light: str, dark: str
@@ -383,7 +390,7 @@ def test_a_web_server_has_nothing_else_to_do(browser: Any, tmp_path: Path) -> No
             choice(page, "Algebra").select_option("max_min")
             for _ in range(5):
                 page.get_by_role("button", name="One step on").click()
-            before, link = (say(page), table(page)), page.url
+            before, link = (say(page), table(page)), address(page)
             assert "a=max_min" in link
             page.goto("about:blank")
             page.goto(link)

@@ -54,6 +54,7 @@ class MatrixView {
     if (wide() > room) cell = Math.max(3.1, cell - (wide() - room) / (n * size * rem));
     this.table.style.fontSize = `${size}rem`;
     this.table.style.setProperty("--cell", `${cell}em`);
+    this.scrolls = null;
   }
 
   draw({values, walks, zero, classes, pivots, tell}) {
@@ -73,8 +74,10 @@ class MatrixView {
 
   // Where the table does not fit, what is written is scrolled into it; the page itself stays where it is.
   show(cell) {
-    const frame = this.table.parentElement, left = cell.offsetLeft - this.table.offsetLeft;
-    if (frame.scrollWidth <= frame.clientWidth) return;
+    const frame = this.table.parentElement;
+    this.scrolls ??= frame.scrollWidth > frame.clientWidth;
+    if (!this.scrolls) return;
+    const left = cell.offsetLeft - this.table.offsetLeft;
     if (left < frame.scrollLeft || left + cell.offsetWidth > frame.scrollLeft + frame.clientWidth)
       frame.scrollLeft = left - (frame.clientWidth - cell.offsetWidth) / 2;
   }

@@ -165,14 +165,13 @@ function drawEquation(step, ended, asked, values) {
   }
 }
 
+// The button of this step in a list, scrolled into it; places are asked for only where something changed and is open.
 function mark(list, is) {
-  let current = null;
-  for (const button of list.querySelectorAll("button")) {
-    button.removeAttribute("aria-current");
-    if (is(button)) current = button;
-  }
-  if (!current) return;
-  current.setAttribute("aria-current", "step");
+  const before = list.querySelector("[aria-current]"), current = [...list.querySelectorAll("button")].findLast(is);
+  if (current === before) return;
+  before?.removeAttribute("aria-current");
+  current?.setAttribute("aria-current", "step");
+  if (!current || list.closest("details:not([open])")) return;
   list.scrollLeft = current.offsetLeft - list.offsetLeft - list.clientWidth / 2;
   list.scrollTop = current.offsetTop - list.offsetTop - 60;
 }
@@ -196,7 +195,7 @@ function writeAround() {
     .filter(([, text]) => text).flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, text)]));
   writeRounds();
   $("log").replaceChildren(...trace.steps.flatMap((step, i) => step.changed && step.kind !== "copy" && step.name === "A" ? [element("li", {}, element("button",
-    {"data-step": i + 1, onclick: () => visit(i + 1)}, `${label(step.i, step.j)}: ${same(step.old, S.zero) ? "·" : shown(step.old)} ⇒ ${shown(step.value)}, ${walksText(S, step.walks)}`))] : []));
+    {"data-step": i + 1, onclick: () => visit(i + 1)}, `${label(step.i, step.j)}: ${same(step.old, S.zero) ? "·" : brief(step.old)} ⇒ ${brief(step.value)}, ${walksText(S, step.walks)}`))] : []));
   writeEdges();
 }
 
@@ -306,8 +305,12 @@ function link() {
 
 const written = x => Array.isArray(x) ? x.map(written).join(", ") : typeof x === "boolean" ? String(+x) : isText(x) ? x.text : String(x);
 
+// Not at each step: it takes longer than the step, and browsers refuse a hundred in half a minute.
 function remember() {
-  if (location.protocol !== "about:" && !state.timer) history.replaceState(null, "", link());
+  clearTimeout(state.link);
+  state.link = setTimeout(() => {
+    if (location.protocol !== "about:" && !state.timer) history.replaceState(null, "", link());
+  }, 150);
 }
 
 // What a link asks for and the page has not is left as it is.
@@ -461,6 +464,10 @@ $("back").onclick = () => onwards(-1);
 $("next").onclick = () => onwards(1);
 $("play").onclick = () => play(!state.timer);
 $("theme").onclick = () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
+$("changes").ontoggle = () => {
+  $("log").querySelector("[aria-current]")?.removeAttribute("aria-current");
+  mark($("log"), button => +button.dataset.step === state.step);
+};
 $("link").onclick = async () => {
   const address = location.href.split("#")[0] + link();
   try {
