@@ -240,7 +240,7 @@ class Comparison:
                 head, *rows = self._table(S)
                 table = html_table(f"A* over {S.name}", rows, head)
             pages.append(f"<strong>{html.escape(shown(S.name))}</strong><div>{self._draw(S)}</div>"
-                         f'<div style="max-width: 17em">{about}</div>{table}')
+                         f'<div style="max-width: 15em">{about}</div>{table}')
         return abreast(pages)
 
 
