@@ -10,7 +10,7 @@ PICTURE ?= minnesota.png
 help:
 	@echo 'make demo    answer five questions about the roads of Minnesota, and draw $(PICTURE)'
 	@echo 'make test    run all tests'
-	@echo 'make test-browser  the pages in Chromium, which is installed if that is allowed and there is none'
+	@echo 'make test-browser  the site, and its pages in Chromium, which is installed if that is allowed and there is none'
 	@echo 'make test-lowest  the same with the lowest versions that pyproject.toml declares (Python 3.11 or 3.12)'
 	@echo 'make test-gpu  the tests that need a GPU and CuPy (pip install ".[cu13]" into $(VENV))'
 	@echo 'make fuzz    a million closures of generated algebras against an oracle; FUZZ="--count … --seed … --minutes …"'
@@ -26,7 +26,7 @@ demo: $(VENV)/has-plot
 test: $(VENV)/has-test
 	$(BIN)/python -m pytest -n auto
 
-test-browser: $(VENV)/has-browser
+test-browser: docs $(VENV)/has-browser
 	browser=$$($(BIN)/python tests/browser/find.py) && \
 	  SEMIRING_BROWSER="$$browser" $(BIN)/python -m pytest tests/browser
 

@@ -45,7 +45,6 @@ html_theme = "pydata_sphinx_theme"
 html_title = "semiring"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_js_files = ["theme.js"]
 html_copy_source = False
 html_show_sourcelink = False
 html_context = {"default_mode": "auto"}

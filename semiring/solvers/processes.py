@@ -438,8 +438,8 @@ def _refuse(S: Semiring, o: Options) -> None:
         raise SemiringError("on= gives the closure A*, of elements, or an error: leave out reflexive, packed, "
                             "overwrite, tol, max_edges and on_divergence")
     if o.device not in (None, "cpu") or o.devices is not None:
-        raise SemiringError("on= computes on the processes' CPUs, and device= or devices= asks for a GPU: leave out one of "
-                            "the two")
+        raise SemiringError("on= computes on the processes' CPUs, and device= or devices= asks for a GPU: leave "
+                            "out one of the two")
     if o.storing is not None and o.storing.memory is not None:
         raise SemiringError("memory= is of closures by one process: with on= each process holds its part of the matrix")
 

@@ -117,8 +117,8 @@ def _refuse(S: Semiring, o: Options) -> str:
         raise SemiringError("on= gives the closure A*, of elements, or an error: leave out reflexive, packed, "
                             "overwrite, tol, max_edges and on_divergence")
     if o.device not in (None, "cpu") or o.devices is not None:
-        raise SemiringError("on= computes on the workers' CPUs, and device= or devices= asks for a GPU: leave out one of "
-                            "the two")
+        raise SemiringError("on= computes on the workers' CPUs, and device= or devices= asks for a GPU: leave "
+                            "out one of the two")
     if o.storing is not None:
         raise SemiringError("out= is of one process, or of connect('mpi'): Ray's tiles are in its store, and the "
                             "answer comes back as an array")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,28 +14,33 @@ import numpy as np
 from semiring.algebra.by_name import algebra
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import html_table
-from semiring.api import closure
+from semiring.api import closure, path
 from semiring.errors import LawError, NoClosureError, SemiringError
 from semiring.graphs.graph import Graph
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.tables import cells, lines
 from semiring.graphs.texts import clip, count_text, quoted, shown
 
+from .labels import on_edges
 from .layout import circle
-from .svg import HEIGHT, LINE, Drawing, Point, half_width, width_of, widths_of
-from .tables import abreast, beside, texts
+from .svg import HEIGHT, LINE, Drawing, Point, control_of, half_width, width_of
+from .tables import WIDTH, abreast, beside, texts
 from .weights import given_weights, graph_of, weighted
 
 DRAWN = 16  # vertices of a graph that is drawn
 WRAPPED = 40  # characters of a line of prose above or below a table
-PAGE = 800  # pixels beside the graph; tables that do not fit go below the others
+PAGE = 1120  # pixels of a drawing; panels that do not fit go below the others
+BEND = 12  # pixels by which an edge bends that has one back
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """The closures of one graph under several algebras; `semiring.compare` makes it.
 
-    Printed, it is text, side by side; a notebook shows the graph and tables. `C[S]` is the closure under S.
+    Printed, it is text: a row for each algebra if one vertex is asked about, else matrices side by side. A notebook
+    shows a panel for each algebra: the graph with the weights that this algebra takes, and the closure. The vertices
+    have the same places in all panels, and a best walk stands out where one is asked for. `C[S]` is the closure under
+    S.
 
     Attributes
     ----------
@@ -45,6 +52,8 @@ class Comparison:
         Of those under which the closure exists.
     failures : dict of Semiring to SemiringError
         Why it does not exist, of the others.
+    walks : dict of Semiring to list
+        The vertices of a best walk from `source` to `target`, where both are given, ⊕ selects and there is a walk.
     source, target : hashable or None
         The vertices that are shown; all where there is none.
 
@@ -52,15 +61,16 @@ class Comparison:
     --------
     >>> import semiring as sr
     >>> roads = sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0), ("a", "c", 9.0)])
-    >>> C = sr.compare(roads, [sr.min_plus, sr.max_min], source="a")
+    >>> C = sr.compare(roads, [sr.min_plus, sr.max_min], source="a", target="c")
     >>> print(C)
-    Closures of 3 vertices and 3 edges under 2 algebras, from a
+    Closures of 3 vertices and 3 edges under 2 algebras, from a to c
     <BLANKLINE>
-    min-plus                          max-min
-    shortest paths, negative cycles   widest (bottleneck) paths, Schulze's
-                                      vote, fuzzy relations (Gödel)
-       a  b  c                           a  b  c
-    a  0  3  7                        a  ∞  3  9
+              c
+    min-plus  7  a → b → c
+    max-min   9  a → c
+    <BLANKLINE>
+    min-plus: shortest paths, negative cycles
+    max-min: widest (bottleneck) paths, Schulze's vote, fuzzy relations (Gödel)
     >>> float(C[sr.max_min]["a", "c"])
     9.0
     """
@@ -70,6 +80,7 @@ class Comparison:
     matrices: dict[Semiring, Matrix]
     closures: dict[Semiring, Matrix]
     failures: dict[Semiring, SemiringError]
+    walks: dict[Semiring, list[Any]]
     source: Any = None
     target: Any = None
 
@@ -111,84 +122,135 @@ class Comparison:
                 blocks.append([*head, *textwrap.wrap(f"No closure: {self.failures[S]}", WRAPPED)])
         return blocks
 
+    def _rows(self) -> list[str]:
+        """A row for each algebra that has a closure, of the elements from the source, or to the target."""
+        found = [S for S in self.algebras if S in self.closures]
+        columns: list[list[str]] = [["", *(S.name for S in found)]]
+        for S in found:
+            table = self._table(S)
+            if self.source is None:
+                table = [list(row) for row in zip(*table, strict=True)]
+            heads, values = table[0][1:], table[1][1:]
+            if len(columns) == 1:
+                columns += [[head] for head in heads]
+            for column, value in zip(columns[1:], values, strict=True):
+                column.append(value)
+        if self.walks:
+            columns.append(["", *(_spelled(self.walks.get(S, [])) for S in found)])
+        widths = [max(map(len, column)) for column in columns]
+        rows = ["  ".join(text.ljust(w) for text, w in zip(row, widths, strict=True)).rstrip()
+                for row in zip(*columns, strict=True)]
+        about = [f"{S.name}: {S.description}" for S in found if S.description]
+        why = [f"{S.name}: {failure}" for S, failure in self.failures.items()]
+        told = [line for text in (*about, *why) for line in textwrap.wrap(text, WIDTH, subsequent_indent="  ")]
+        return [*(rows if found else []), *([""] if found and told else []), *told]
+
     def __repr__(self) -> str:
-        return "\n".join([self._title(), "", *beside(self._blocks(), gap=3)])
+        one = self.source is not None or self.target is not None
+        return "\n".join([self._title(), "", *(self._rows() if one else beside(self._blocks(), gap=3))])
 
-    def _edges(self) -> dict[tuple[int, int], str]:
-        """The weights of edges as text: those of all algebras, each once, as far as there is room."""
-        found: dict[tuple[int, int], str] = {}
-        for i, j in dict.fromkeys(zip(self.graph.sources.tolist(), self.graph.targets.tolist(), strict=True)):
-            values = [texts(S, self.matrices[S].array[i : i + 1, j])[0] for S in self.algebras]
-            found[i, j] = clip(" | ".join(dict.fromkeys(values)))
-        return found
+    def _edges(self, S: Semiring) -> dict[tuple[int, int], str]:
+        """The weights of edges as text."""
+        ends = dict.fromkeys(zip(self.graph.sources.tolist(), self.graph.targets.tolist(), strict=True))
+        matrix = self.matrices[S].array
+        return {(i, j): clip(texts(S, matrix[i : i + 1, j])[0]) for i, j in ends}
 
-    def _draw(self, drawing: Drawing) -> None:
-        """Draw the graph, its vertices on a circle."""
-        n, names = self.graph.n, [clip(shown(v)) for v in self._vertices]
+    def _draw(self, S: Semiring) -> Drawing:
+        """The graph with the weights of an algebra, its vertices on a circle."""
+        n, names, edges = self.graph.n, [clip(shown(v)) for v in self._vertices], self._edges(S)
+        walk = [self.graph.index(v) for v in self.walks.get(S, [])]
+        told = "; ".join(f"{names[i]} to {names[j]}, {text}" for (i, j), text in edges.items())
+        best = f" The walk {_spelled(self.walks[S])} stands out." if walk else ""
+        drawing = Drawing(f"The graph under {S.name}", (f"Edges: {told}." if n <= DRAWN else "") + best)
         if n > DRAWN:
             drawing.text((0, 0), f"{n} vertices, of which at most {DRAWN} are drawn", anchor="start")
-            return
-        edges = self._edges()
-        radius = max(70.0, 26.0 * n, 0.9 * max(map(width_of, edges.values()), default=0)) if n > 1 else 0.0
+            return drawing
+        radius = max(76.0, 16.0 * n) if n > 1 else 0.0
         around: list[Point] = [(2 * x - 1, 2 * y - 1) for x, y in circle(n, edges)]
         places = [(radius * x, radius * y) for x, y in around]
-        for (i, j), label in edges.items():
+        labels = self._labels(edges)
+        curves = {}
+        for i, j in edges:
+            kind = "sr-walk" if (i, j) in pairwise(walk) or (
+                not self.graph.directed and (j, i) in pairwise(walk)) else ""
             if i == j:
-                drawing.loop(places[i], label, around[i])
+                drawing.loop(places[i], labels.get((i, j), ""), around[i])
             elif self.graph.directed:
-                drawing.arrow(places[i], places[j], label, 14 if (j, i) in edges else 6, half_width(names[j]) + 2)
+                bend = BEND if (j, i) in edges else 0
+                drawing.arrow(places[i], places[j], bend=bend, room=half_width(names[j]) + 2, kind=kind)
+                curves[i, j] = (places[i], control_of(places[i], places[j], bend), places[j])
             elif (j, i) not in edges or i < j:
-                drawing.line([places[i], places[j]])
-                middle = tuple((a + b) / 2 for a, b in zip(places[i], places[j], strict=True))
-                drawing.text((middle[0], middle[1] - 9), label, "sr-label")
+                drawing.line([places[i], places[j]], kind)
+                curves[i, j] = (places[i], control_of(places[i], places[j], 0), places[j])
+        if labels:
+            widths = [width_of(labels[ends]) for ends in curves]
+            boxes = [(place, half_width(name)) for name, place in zip(names, places, strict=True)]
+            for ends, place in zip(curves, on_edges([*curves.values()], widths, boxes), strict=True):
+                drawing.text(place, labels[ends], "sr-label sr-on")
         for name, place in zip(names, places, strict=True):
             drawing.vertex(place, name)
+        return drawing
 
-    def _description(self) -> str:
-        names = self._vertices
-        edges = ""
-        if self.graph.n <= DRAWN:
-            told = (f"{shown(names[i])} to {shown(names[j])}, {text}" for (i, j), text in self._edges().items())
-            edges = f" Edges: {'; '.join(told)}."
-        return f"{self._title()}.{edges}"
+    def _labels(self, edges: Mapping[tuple[int, int], str]) -> Mapping[tuple[int, int], str]:
+        """What is written on edges: nothing where all have the same weight, which is told below the graph."""
+        return edges if len({*edges.values()}) > 1 else {}
+
+    def _told(self, S: Semiring) -> list[str]:
+        """What stands below the name of an algebra."""
+        weights = {*self._edges(S).values()}
+        same = [f"every edge has the weight {next(iter(weights))}"] if len(weights) == 1 else []
+        walk = [f"by {_spelled(self.walks[S])}"] if S in self.walks else []
+        failure = [f"No closure: {self.failures[S]}"] if S in self.failures else []
+        return [*([S.description] if S.description else []), *same, *walk, *failure]
+
+    def _panel(self, S: Semiring) -> Drawing:
+        """Name, graph, what is told of it, and closure, one below the other: graphs beside each other stand in line."""
+        panel = Drawing("", "")
+        panel.text((0, 0), S.name, "sr-strong", "start")
+        panel.put(self._draw(S), (0, LINE))
+        line = panel.bottom + LINE
+        for text in (line for told in self._told(S) for line in textwrap.wrap(told, WRAPPED)):
+            panel.text((0, line), text, anchor="start")
+            line += LINE
+        if S in self.closures:
+            panel.table((0, line + LINE / 2), self._table(S))
+        return panel
 
     def _repr_svg_(self) -> str:
         told = " ".join("; ".join(" ".join(line.split()) for line in block) + "." for block in self._blocks())
-        drawing = Drawing(self._title(), f"{self._description()} {told}")
-        self._draw(drawing)
-        left, top = drawing.right + 50, drawing.top + HEIGHT / 2
-        x, y, low = left, top, top
+        graphs = " ".join(f"{S.name}: {self._draw(S).description}" for S in self.algebras)
+        drawing = Drawing(self._title(), f"{self._title()}. {graphs} {told}")
+        x = y = low = 0.0
         for S in self.algebras:
-            about = textwrap.wrap(S.description, WRAPPED)
-            failure = [] if S in self.closures else textwrap.wrap(f"No closure: {self.failures[S]}", WRAPPED)
-            rows = self._table(S) if S in self.closures else []
-            width = max([*map(width_of, [S.name, *about, *failure]),
-                         sum(widths_of(rows))])
-            if x > left and x + width > left + PAGE:
-                x, y = left, low + HEIGHT
-            drawing.text((x, y), S.name, "sr-strong", "start")
-            line = y + LINE
-            for text in (*about, *failure):
-                drawing.text((x, line), text, anchor="start")
-                line += LINE
-            if rows:
-                line = drawing.table((x, line), rows)
-            low = max(low, line)
+            panel = self._panel(S)
+            width = panel.right - panel.left
+            if x and x + width > PAGE:
+                x, y = 0.0, low + 2 * HEIGHT
+            drawing.put(panel, (x, y))
+            low = max(low, drawing.bottom)
             x += width + 40
         return str(drawing)
 
     def _repr_html_(self) -> str:
-        drawing = Drawing(self._title(), self._description())
-        self._draw(drawing)
-        pages = [f"{drawing}"]
+        pages = []
         for S in self.algebras:
-            caption = f"{S.name}: {S.description}" if S.description else S.name
+            about = "".join(f"<div>{html.escape(shown(text))}</div>" for text in self._told(S))
+            table = ""
             if S in self.closures:
                 head, *rows = self._table(S)
-                pages.append(html_table(caption, rows, head))
-            else:
-                pages.append(html_table(caption, [("no closure", str(self.failures[S]))]))
+                table = html_table(f"A* over {S.name}", rows, head)
+            pages.append(f"<strong>{html.escape(shown(S.name))}</strong><div>{self._draw(S)}</div>"
+                         f'<div style="max-width: 15em">{about}</div>{table}')
         return abreast(pages)
+
+
+def _spelled(walk: Sequence[Any]) -> str:
+    """The vertices of a walk as text.
+
+    >>> _spelled(["a", "b"])
+    'a → b'
+    """
+    return " → ".join(clip(shown(v)) for v in walk)
 
 
 def compare(
@@ -207,12 +269,14 @@ def compare(
         and zeros elsewhere, a mapping of edges (from, to) to elements, or a sequence of one element for each edge of
         A, in their order. Algebras that are not in it take what A brings.
     source, target : vertex, optional
-        Show the elements from, or to, one vertex only. The closures are whole.
+        Show the elements from, or to, one vertex only. The closures are whole. With both, a best walk is shown too,
+        under algebras whose ⊕ selects.
 
     Returns
     -------
     Comparison
-        With `closures` and `failures` by algebra; it prints side by side, and is a drawing and tables in notebooks.
+        With `closures`, `failures` and `walks` by algebra; it prints side by side, and is a panel for each algebra in
+        notebooks.
 
     Raises
     ------
@@ -235,6 +299,8 @@ def compare(
     >>> C = sr.compare(roads, ["min_plus", "viterbi"], weights={"viterbi": safe}, source="a", target="c")
     >>> [float(C[S]["a", "c"]) for S in C.algebras]
     [7.0, 0.5]
+    >>> C.walks[sr.viterbi]
+    ['a', 'b', 'c']
     >>> sr.compare(roads, [sr.viterbi])
     Traceback (most recent call last):
         ...
@@ -254,7 +320,12 @@ def compare(
             closures[S] = closure(matrix, S)
         except (NoClosureError, LawError) as e:
             failures[S] = e
-    return Comparison(graph, chosen, matrices, closures, failures, source, target)
+    walks: dict[Semiring, list[Any]] = {}
+    if source is not None and target is not None:
+        for S in closures:
+            if S.selective and (walk := path(matrices[S], S, source, target)[1]) is not None:
+                walks[S] = walk
+    return Comparison(graph, chosen, matrices, closures, failures, walks, source, target)
 
 
 def _algebras(given: Any) -> list[Semiring]:

@@ -21,12 +21,30 @@ HEIGHT = 24  # of a vertex
 LINE = 20  # from a line of text to the next
 MARGIN = 16  # around everything
 HEAD = 8  # length of the head of an arrow
+# Colours on light and on dark paper: the paper, lines, the insides of vertices, texts, and a walk that stands out.
+LIGHT = ("#fff", "#57606a", "#f6f8fa", "#1f2328", "#9a5b00")
+DARK = ("#161b22", "#9aa4af", "#21262d", "#e6edf3", "#f0b429")
+
+
+def _rules(colours: tuple[str, ...], inside: str = "") -> str:
+    """Rules of colours, for all drawings or for those inside of something."""
+    paper, line, node, ink, walk = colours
+    told = {".sr-paper": f"fill:{paper}", ".sr-line": f"stroke:{line};fill:none", ".sr-head": f"fill:{line}",
+            ".sr-node": f"fill:{node};stroke:{line}", ".sr-drawing text": f"fill:{ink}",
+            ".sr-drawing .sr-label": f"stroke:{paper}", ".sr-walk .sr-line": f"stroke:{walk};stroke-width:2.5",
+            ".sr-walk .sr-head": f"fill:{walk}"}
+    return "".join(f"{inside}{what}{{{rule}}}" for what, rule in told.items())
+
+
+# What the reader prefers holds, unless the page around the drawing says what it is: sites, JupyterLab.
 STYLE = (
-    ".sr-paper{fill:#fff}.sr-line{stroke:#57606a;fill:none}.sr-head{fill:#57606a}.sr-node{fill:#f6f8fa;stroke:#57606a}"
-    ".sr-drawing text{fill:#1f2328;font:13px ui-sans-serif,system-ui,sans-serif}.sr-drawing .sr-strong{font-weight:600}"
-    ".sr-label{paint-order:stroke;stroke:#fff;stroke-width:4px}"
-    "@media(prefers-color-scheme:dark){.sr-paper{fill:#161b22}.sr-line{stroke:#9aa4af}.sr-head{fill:#9aa4af}"
-    ".sr-node{fill:#21262d;stroke:#9aa4af}.sr-drawing text{fill:#e6edf3}.sr-label{stroke:#161b22}}"
+    ".sr-drawing text{font:13px ui-sans-serif,system-ui,sans-serif}.sr-drawing .sr-strong{font-weight:600}"
+    ".sr-drawing .sr-label{paint-order:stroke;stroke-width:4px;stroke-linejoin:round}"
+    ".sr-drawing .sr-on{stroke-width:8px}"  # a label on its line, of which nothing is to be seen between the letters
+    + _rules(LIGHT)
+    + f"@media(prefers-color-scheme:dark){{{_rules(DARK)}}}"
+    + _rules(LIGHT, ":is([data-theme=light],[data-jp-theme-light=true]) ")
+    + _rules(DARK, ":is([data-theme=dark],[data-jp-theme-light=false]) ")
 )
 
 
@@ -91,14 +109,18 @@ class Drawing:
                             f'height="{HEIGHT}" rx="{HEIGHT / 2}" class="sr-node"/>')
         self.text(place, text)
 
-    def line(self, points: Sequence[Point]) -> None:
-        """A line through some places."""
+    def line(self, points: Sequence[Point], kind: str = "") -> None:
+        """A line through some places; `kind` as for an arrow."""
         for x, y in points:
             self._reach(x, y)
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-        self._shapes.append(f'<polyline points="{path}" class="sr-line"/>')
+        shape = f'<polyline points="{path}" class="sr-line"/>'
+        self._shapes.append(f'<g class="{kind}">{shape}</g>' if kind else shape)
 
-    def arrow(self, start: Point, end: Point, label: str = "", bend: float = 0, room: float = HEIGHT / 2 + 2) -> None:
+    def arrow(
+        self, start: Point, end: Point, label: str = "", bend: float = 0, room: float = HEIGHT / 2 + 2,
+        kind: str = "",
+    ) -> None:
         """An arrow between the middles of two vertices; its label is written beside its middle.
 
         Parameters
@@ -109,11 +131,13 @@ class Drawing:
             How far its middle is off the straight line, to the left of who walks along it.
         room : float
             How far from the middle of the last vertex the arrow ends.
+        kind : str
+            A class of the style, such as "sr-walk".
         """
         (x, y), (u, v) = start, end
         length = hypot(u - x, v - y) or 1.0
         normal = ((v - y) / length, (x - u) / length)
-        control = ((x + u) / 2 + 2 * bend * normal[0], (y + v) / 2 + 2 * bend * normal[1])
+        control = control_of(start, end, bend)
         toward = hypot(u - control[0], v - control[1]) or 1.0
         along = ((u - control[0]) / toward, (v - control[1]) / toward)
         tip = (u - room * along[0], v - room * along[1])
@@ -123,9 +147,9 @@ class Drawing:
         for px, py in (start, end, ((x + u) / 2 + bend * normal[0], (y + v) / 2 + bend * normal[1])):
             self._reach(px, py)
         way = f"M{x:.1f} {y:.1f}Q{control[0]:.1f} {control[1]:.1f} {base[0]:.1f} {base[1]:.1f}"
-        self._shapes.append(f'<path d="{way}" class="sr-line"/>')
         corners = " ".join(f"{px:.1f},{py:.1f}" for px, py in head)
-        self._shapes.append(f'<polygon points="{corners}" class="sr-head"/>')
+        shapes = f'<path d="{way}" class="sr-line"/><polygon points="{corners}" class="sr-head"/>'
+        self._shapes.append(f'<g class="{kind}">{shapes}</g>' if kind else shapes)
         if label:
             beside = bend + 6 + 4 * abs(normal[1])
             place = ((x + u) / 2 + beside * normal[0], (y + v) / 2 + beside * normal[1])
@@ -154,6 +178,13 @@ class Drawing:
             y += LINE
         return y
 
+    def put(self, other: Drawing, place: Point) -> None:
+        """Another drawing, with the left and upper ends of its shapes at a place."""
+        x, y = place[0] - other.left, place[1] - other.top
+        self._reach(other.left + x, other.top + y)
+        self._reach(other.right + x, other.bottom + y)
+        self._shapes.append(f'<g transform="translate({x:.1f} {y:.1f})">{"".join(other._shapes)}</g>')
+
     def __str__(self) -> str:
         left, top = self.left - MARGIN, self.top - MARGIN
         width, height = self.right - left + MARGIN, self.bottom - top + MARGIN
@@ -169,6 +200,17 @@ class Drawing:
             f'<rect x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" class="sr-paper"/>'
             f'{"".join(self._shapes)}</svg>'
         )
+
+
+def control_of(start: Point, end: Point, bend: float) -> Point:
+    """The point that bends a line: the control point of its quadratic Bézier curve.
+
+    >>> control_of((0, 0), (10, 0), 4)
+    (5.0, -8.0)
+    """
+    (x, y), (u, v) = start, end
+    length = hypot(u - x, v - y) or 1.0
+    return ((x + u) / 2 + 2 * bend * (v - y) / length, (y + v) / 2 + 2 * bend * (x - u) / length)
 
 
 def _anchor(aside: float) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,12 @@ WIDTHS = [(320, 640), (360, 760), (768, 1024), (1400, 900)]
 
 def say(page: Any) -> str:
     return page.locator("#equation").inner_text()
+
+
+def address(page: Any) -> str:
+    """The link to this step, once the page has written it."""
+    page.wait_for_timeout(400)
+    return page.evaluate("location.href")
 
 
 def field(page: Any, name: str) -> Any:
@@ -180,7 +188,7 @@ def test_adding_an_edge(visit: Opener) -> None:
     page.get_by_label("Weight").fill("2")
     page.get_by_role("button", name="Add this edge").click()
     assert "there already" in page.locator("#edgewrong").inner_text()
-    link = page.evaluate("location.href")
+    link = address(page)
     page.goto("about:blank")
     page.goto(link)
     assert table(page) == wanted
@@ -252,11 +260,40 @@ def test_an_algebra_of_one_s_own_runs_as_the_library_s(visit: Opener) -> None:
     page.get_by_role("button", name="One step back").click()
     assert "= max(" in say(page)
     page.get_by_role("button", name="To the end").click()
-    link = page.evaluate("location.href")
+    link = address(page)
     page.goto("about:blank")
     page.goto(link)
     assert table(page) == wanted
     assert choice(page, "Method").input_value() == "squaring"
+
+
+@pytest.mark.parametrize(("of", "name", "weight"), [
+    ("whole", "gcd_lcm", lambda w: int(w)), ("truth", "boolean", lambda w: True),
+    ("pair", "shortest_count", lambda w: (w, 1)),
+])
+def test_algebras_of_other_elements(visit: Opener, of: str, name: str, weight: Any) -> None:
+    page = visit()
+    page.locator("#own summary").click()
+    choice(page, "Elements are").select_option(of)
+    page.get_by_role("button", name="Try the laws, and use it").click()
+    assert "A semiring" in page.locator("#laws").inner_text()
+    page.get_by_role("button", name="To the end").click()
+    S = sr.catalogue[name]
+    wanted = expected(sr.explain(sr.adjacency([(u, v, weight(w)) for u, v, w in ROADS], S), S))
+    assert table(page) == wanted
+    page.locator("#edges summary").click()
+    field(page, "a → c").fill("long")
+    field(page, "a → c").press("Tab")
+    assert "long" in page.locator("#edgewrong").inner_text()
+    link = address(page)
+    page.goto("about:blank")
+    page.goto(link)
+    assert table(page) == wanted
+    page.locator("#own summary").click()
+    assert choice(page, "Elements are").input_value() == of
+    page.get_by_role("button", name="One that fails").click()
+    page.get_by_role("button", name="Try the laws, and use it").click()
+    assert "Not a semiring" in page.locator("#laws").inner_text()
 
 
 # Links, names, frames
@@ -271,7 +308,7 @@ def test_a_link_opens_the_step(visit: Opener) -> None:
     field(page, "a → b").press("Tab")
     for _ in range(25):
         page.get_by_role("button", name="One step on").click()
-    before, link = (say(page), table(page)), page.evaluate("location.href")
+    before, link = (say(page), table(page)), address(page)
     page.goto("about:blank")
     page.goto(link)
     assert (say(page), table(page)) == before
@@ -311,6 +348,58 @@ def test_in_a_frame_the_theme_follows(visit: Opener, tmp_path: Path) -> None:
     assert frame.evaluate("document.documentElement.dataset.theme") == "light"
     page.evaluate("document.querySelector('iframe').contentWindow.postMessage({theme: 'dark'}, '*')")
     frame.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+
+
+@pytest.mark.parametrize(("inside", "name", "light", "dark"), [
+    ("document.documentElement", "data-theme", "light", "dark"),
+    ("document.body", "data-jp-theme-light", "true", "false"),
+], ids=["a site", "a notebook"])
+def test_the_theme_of_the_page_around_is_followed(
+    visit: Opener, tmp_path: Path, inside: str, name: str, light: str, dark: str
+) -> None:
+    outer = tmp_path / "outer.html"
+    where = f"{name}={dark}"
+    page = sr.explain(sr.as_graph(ROADS), sr.min_plus)._repr_html_()
+    html, body = (where, "") if inside.endswith("Element") else ("", where)
+    outer.write_text(f"<!doctype html><html lang=en {html}><title>x</title><body {body}>{page}", encoding="utf-8")
+    around = visit(file=outer)
+    frame = around.frames[1]
+    frame.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+    around.evaluate(f"{inside}.setAttribute('{name}', '{light}')")
+    frame.wait_for_function("document.documentElement.dataset.theme === 'light'")
+
+
+def test_a_web_server_has_nothing_else_to_do(browser: Any, tmp_path: Path) -> None:
+    """Over http the page asks for itself alone, and a link opens the step that it was copied at."""
+    sr.explain(sr.as_graph(ROADS), sr.min_plus).save(tmp_path / "page.html")
+    asked: list[str] = []
+
+    class Handler(SimpleHTTPRequestHandler):
+        def __init__(self, *given: Any, **named: Any):
+            super().__init__(*given, directory=str(tmp_path), **named)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            asked.append(self.path)
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        page = browser.new_page()
+        try:
+            page.goto(f"http://127.0.0.1:{server.server_port}/page.html")
+            choice(page, "Algebra").select_option("max_min")
+            for _ in range(5):
+                page.get_by_role("button", name="One step on").click()
+            before, link = (say(page), table(page)), address(page)
+            assert "a=max_min" in link
+            page.goto("about:blank")
+            page.goto(link)
+            assert (say(page), table(page)) == before
+        finally:
+            page.close()
+            server.shutdown()
+            thread.join()
+    assert {path for path in asked if path != "/favicon.ico"} == {"/page.html"}
 
 
 def test_recorded_objects_are_stepped_and_not_edited(visit: Opener) -> None:

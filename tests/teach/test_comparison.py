@@ -130,7 +130,9 @@ def test_an_algebra_without_a_closure_says_so_in_its_column() -> None:
     assert [*C.closures] == [sr.min_plus] and [*C.failures] == [sr.max_plus, sr.plus_min, sr.plus_times]
     assert "improving" in str(C.failures[sr.max_plus]) and "No closure: the closure over max-plus" in str(C)
     page = ElementTree.fromstring(C._repr_html_())
-    assert [t.findtext("./tbody/tr/th") for t in page.iter("table")] == ["a", "no closure", "no closure", "no closure"]
+    assert [t.findtext("./tbody/tr/th") for t in page.iter("table")] == ["a"]
+    told = [text.text or "" for text in page.iter("div") if (text.text or "").startswith("No closure: ")]
+    assert told == [f"No closure: {failure}" for failure in C.failures.values()] and len(told) == 3
     with pytest.raises(sr.NoClosureError, match="improving"):
         _ = C[sr.max_plus]
     with pytest.raises(sr.SemiringError, match="max-min was not compared: there are min-plus, max-plus"):
@@ -140,21 +142,58 @@ def test_an_algebra_without_a_closure_says_so_in_its_column() -> None:
 def test_a_part_is_shown_and_the_whole_is_kept() -> None:
     C = sr.compare(ROADS, [sr.min_plus, sr.min_plus, "max_min"], source="a", target="c")
     assert str(C).startswith("Closures of 3 vertices and 3 edges under 2 algebras, from a to c\n")
-    assert [line.split() for line in str(C).splitlines()[-2:]] == [["c", "c"], ["a", "7", "a", "9"]]
+    rows = [line.split(maxsplit=2) for line in str(C).splitlines()[3:5]]
+    assert rows == [["min-plus", "7", "a → b → c"], ["max-min", "9", "a → c"]]
+    assert C.walks == {sr.min_plus: ["a", "b", "c"], sr.max_min: ["a", "c"]}
     assert C[sr.min_plus].shape == (3, 3)
     assert len(ElementTree.fromstring(C._repr_html_()).findall(".//tbody/tr/td")) == 2
 
 
-def test_the_drawing_has_the_graph_beside_the_matrices() -> None:
-    C = sr.compare(ROADS, [sr.min_plus, sr.viterbi], weights={"viterbi": [0.5, 0.25, 0.125]})
+def test_one_vertex_makes_a_row_for_each_algebra() -> None:
+    for ends, expected in (({"source": "b"}, [["a", "b", "c"], ["·", "0", "4"], ["·", "∞", "4"]]),
+                           ({"target": "b"}, [["a", "b", "c"], ["3", "0", "·"], ["3", "∞", "·"]])):
+        C = sr.compare(ROADS, [sr.min_plus, sr.max_min], **ends)
+        head, *rows = (line.split() for line in str(C).splitlines()[2:5])
+        assert [head, *(row[1:] for row in rows)] == expected and [row[0] for row in rows] == ["min-plus", "max-min"]
+        assert not C.walks, "a walk has two ends"
+
+
+def test_a_best_walk_is_shown_where_there_is_one() -> None:
+    C = sr.compare(ROADS, [sr.min_plus, sr.max_min, sr.counting, sr.max_plus], source="a", target="c",
+                   weights={"counting": [1, 1, 1]})
+    assert C.walks == {sr.min_plus: ["a", "b", "c"], sr.max_min: ["a", "c"], sr.max_plus: ["a", "c"]}, "+ selects none"
     page = ElementTree.fromstring(C._repr_svg_())
-    told = [text.text for text in page.iter(f"{SVG}text")]
-    assert {"3 | 0.5", "4 | 0.25", "9 | 0.125", "min-plus", "viterbi", "7"} <= set(told)
-    assert len(list(page.iter(f"{SVG}polygon"))) == 3 and len(list(page.iter(f"{SVG}rect"))) == 1 + 3
-    assert "a to b, 3 | 0.5" in (page.findtext(f"{SVG}desc") or "")
+    assert len(page.findall(f".//{SVG}g[@class='sr-walk']")) == 2 + 1 + 1, "its edges stand out"
+    assert "The walk a → b → c stands out." in (page.findtext(f"{SVG}desc") or "")
+    back = sr.compare(ROADS, [sr.min_plus], source="c", target="a")
+    assert not back.walks and str(back).splitlines()[2:4] == ["          a", "min-plus  ·"]
+    undirected = sr.as_graph([("a", "b", 1.0), ("b", "c", 1.0)], directed=False)
+    lines = ElementTree.fromstring(sr.compare(undirected, [sr.min_plus], source="c", target="a")._repr_svg_())
+    assert len(lines.findall(f".//{SVG}g[@class='sr-walk']/{SVG}polyline")) == 2
+
+
+def test_every_algebra_has_a_panel_with_its_own_weights() -> None:
+    C = sr.compare(ROADS, [sr.min_plus, sr.viterbi, sr.boolean], weights={"viterbi": [0.5, 0.25, 0.125]})
+    for markup in (C._repr_svg_(), C._repr_html_()):
+        page = ElementTree.fromstring(markup)
+        told = [(text.text or "") for text in page.iter() if text.tag.split("}")[-1] in ("text", "div", "strong")]
+        assert {"3", "4", "9", "0.5", "0.25", "0.125", "min-plus", "viterbi"} <= set(told)
+        assert "every edge has the weight 1" in told, "what all edges share is said once"
+        assert len(list(page.iter(f"{SVG}polygon"))) == 3 * 3
+    page = ElementTree.fromstring(C._repr_svg_())
+    assert len(list(page.iter(f"{SVG}rect"))) == 1 + 3 * 3
+    assert "viterbi: Edges: a to b, 0.5; b to c, 0.25; a to c, 0.125." in (page.findtext(f"{SVG}desc") or "")
     large = sr.compare(np.full((DRAWN + 1,) * 2, 2.0), [sr.min_plus])
     assert f"{DRAWN + 1} vertices, of which at most {DRAWN} are drawn" in large._repr_svg_()
     assert "…" in str(large), "of large matrices the corners are shown"
+
+
+def test_vertices_have_the_same_places_in_all_panels() -> None:
+    graph = sr.as_graph([(u, v, float(7 * u + v)) for u in range(6) for v in range(6) if (u * v + u) % 3 == 1])
+    C = sr.compare(graph, [sr.min_plus, sr.max_min, sr.boolean], weights={"max_min": [1e-5] * (len(graph) - 1) + [7]})
+    places = [[(box.get("x"), box.get("y")) for box in ElementTree.fromstring(str(C._draw(S))).iter(f"{SVG}rect")][1:]
+              for S in C.algebras]
+    assert places[0] == places[1] == places[2] and len(places[0]) == graph.n
 
 
 def test_records_and_objects() -> None:

@@ -56,12 +56,16 @@ def test_expressions_that_a_reader_types(tmp_path: Path) -> None:
     good = {
         "1 + 2 * 3": 7, "2 ** 3 ** 2": 512, "-2 ** 2": -4, "(1 + 2) × 3 − 1": 8, "min(3, 1, 2)": 1, "7 % 4": 3,
         "where(2 > 1, 5, 6)": 5, "2 > 1 ? 5 : 6": 5, "1 <= 1 and not 2 < 1": True, "∞": "Infinity", "-inf": "-Infinity",
+        "not 1 > 2": True, "true and not false": True, "5 | 8": 13, "6 & 3 ^ 1": 3, "lcm(4, 6)": 12, "lcm(0, 6)": 0,
+        "2 ** 62 | 1": "NaN", "gcd(∞, 3)": "NaN", "a != 2": True,
         "logaddexp(0, 0)": 0.6931471805599453, "gcd(12, 18)": 6, "abs(-3) + floor(2.5)": 5, "1e3": 1000, ".5": 0.5,
     }
     bad = {
         "": "nothing is written", "1 +": "missing at the end", "(1": "“)” is missing", "1 2": "“2” was not expected",
         "foo(1)": "“foo” is not known", "min(1)": "min takes 2 operands", "sqrt(1, 2)": "sqrt takes 1",
-        "a.b": "“.” cannot stand", "alert`1`": "cannot stand", "constructor": "not known", "__proto__": "not known",
+        "a.b": "“.” cannot stand", "alert`1`": "cannot stand",
+        "a[0]": "“[” follows a pair", "(a, 1)": "this is a pair, and a number is needed",
+        "(1, (1, 2))": "“( , )” is of", "constructor": "not known", "__proto__": "not known",
     }
     script = """process.stdout.write(JSON.stringify(asked_.map(text => {
       try {
@@ -73,6 +77,60 @@ def test_expressions_that_a_reader_types(tmp_path: Path) -> None:
     assert found[: len(good)] == list(good.values())
     for (text, part), answered in zip(bad.items(), found[len(good) :], strict=True):
         assert part in answered["error"], (text, answered)
+
+
+@needs_node
+def test_expressions_of_pairs(tmp_path: Path) -> None:
+    good = {"min(p, q)": [1, 2], "max(p, q, (0, 9))": [1, 3], "(p[0] + q[0], 4)": [2, 4], "((p))": [1, 2],
+            "(p == q ? p : (0, 4))": [0, 4], "where(p < q and not q <= p and q > p and p != q, p, q)": [1, 2]}
+    bad = {"p + q": "“+” is of numbers, not of pairs", "-p": "“-” is of numbers", "not p": "“not” is of numbers",
+           "!p": "“!” is of numbers", "min(p, 1)": "all pairs, or none", "p < 1": "all pairs, or none",
+           "abs(p)": "“abs” is of numbers", "(p, 1)": "“( , )” is of numbers", "p[2]": "are [0] and [1]",
+           "(p[0": "“]” is missing", "p ? p : q": "“? :” is of numbers", "where(p, q)": "takes 3",
+           "where(p, p, q)": "“where” is of numbers", "p[0]": "this is a number, and a pair is needed, as in (0, 1)",
+           "p ** 2": "“**” is of numbers",
+           "p < q": "this is a truth value, and a pair"}
+    script = """process.stdout.write(JSON.stringify(asked_.map(text => {
+      try { return parsed(text, ["p", "q"], "pair", "pair")({p: [1, 2], q: [1, 3]}); }
+      catch (error) { return {error: error.message}; } })));"""
+    found = in_node(script, tmp_path, json.dumps([*good, *bad]))
+    assert found[: len(good)] == list(good.values())
+    for (text, part), answered in zip(bad.items(), found[len(good) :], strict=True):
+        assert part in answered["error"], (text, answered)
+
+
+@needs_node
+def test_laws_of_other_elements(tmp_path: Path) -> None:
+    """Whole numbers, truth values and pairs, as the library has them, and what breaks a law of each."""
+    count = "where(a[0] < b[0], a, where(b[0] < a[0], b, (a[0], a[1] + b[1])))"
+    wide = "where(a[0] > b[0] or a[0] == b[0] and a[1] <= b[1], a, b)"
+    texts = [
+        ("whole", "gcd(a, b)", "lcm(a, b)", "0", "1", "a >= 0 and a < inf"),
+        ("whole", "a | b", "a & b", "0", "15", "a >= 0 and a <= 15"),
+        ("truth", "a or b", "a and b", "false", "true", ""), ("truth", "a != b", "a and b", "0", "1", ""),
+        ("pair", count, "(a[0] + b[0], a[1] * b[1])", "(inf, 0)", "(0, 1)",
+         "a[0] == inf ? a[1] == 0 : a[0] >= 0 and a[1] >= 1"),
+        ("pair", "min(a, b)", "(a[0] + b[0], a[1] + b[1])", "(inf, inf)", "(0, 0)",
+         "abs(a[0]) < inf and abs(a[1]) < inf or a == (inf, inf)"),
+        ("whole", "min(a, b)", "a / b", "inf", "1", ""), ("truth", "not (a and b)", "a and b", "0", "1", ""),
+        ("pair", wide, "(min(a[0], b[0]), a[1] + b[1])", "(0, inf)", "(inf, 0)",
+         "a[0] >= 0 and a[1] >= 0 and (a[0] > 0 or a[1] == inf)"),
+    ]
+    names = ("of", "add", "mul", "zero", "one", "carrier")
+    script = """process.stdout.write(JSON.stringify(asked_.map(given => {
+      const report = tried(ownAlgebra({...given, star: ""}), given.of);
+      const broken = report.laws.filter(law => law.witness).map(law => [law.name, law.witness.chosen]);
+      return [report.holds, report.flags, broken]; })));"""
+    found = in_node(script, tmp_path, json.dumps([dict(zip(names, t, strict=True)) for t in texts]))
+    twice = sr.lexicographic(sr.min_plus, sr.min_plus)
+    same = (sr.gcd_lcm, sr.bitset_may, sr.boolean, sr.gf2, sr.shortest_count, twice)
+    assert [holds for holds, *_ in found] == [True] * 6 + [False] * 3, [broken for *_, broken in found]
+    for (_, flags, _), S in zip(found, same, strict=False):
+        assert ("idempotent" in flags, "selective" in flags) == (S.idempotent, S.selective), S.name
+    assert "⊗ stays in the carrier" in [law for law, _ in found[6][2]]
+    assert found[7][2][0] == ["⊕ is associative", [False, False, True]]
+    assert found[8][2][0][0] == "⊗ distributes on the left", "as the library says of shortest_widest"
+    assert not sr.check_laws(sr.shortest_widest).ok
 
 
 @needs_node

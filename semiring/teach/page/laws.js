@@ -1,4 +1,4 @@
-// The laws of semirings, tried on numbers from the simplest on, so that a witness is as simple as can be.
+// The laws of semirings, tried on elements from the simplest on, so that a witness is as simple as can be.
 
 const LAWS = [
   ["⊕ is associative", "(a ⊕ b) ⊕ c = a ⊕ (b ⊕ c)", 3,
@@ -20,36 +20,53 @@ const LAWS = [
   ["⊕ stays in the carrier", "a ⊕ b is an element", 2, (S, a, b) => S.inside(S.add(a, b))],
   ["⊗ stays in the carrier", "a ⊗ b is an element", 2, (S, a, b) => S.inside(S.mul(a, b))],
 ];
-const POOL = [0, 1, 2, 3, 0.5, 0.25, 0.75, 5, 7, 12, -1, -2, -2.5, Infinity, -Infinity];
-const near = (x, y) => same(x, y)
+const near = (x, y) => isPair(x) && isPair(y) ? near(x[0], y[0]) && near(x[1], y[1]) : same(x, y)
   || (Number.isFinite(x) && Number.isFinite(y) && Math.abs(x - y) <= 1e-9 * Math.max(1, Math.abs(x), Math.abs(y)));
 
-// An algebra from what a reader typed: add, mul, zero, one, and if not empty carrier and star.
+// What elements may be: the kind of expressions, which values are elements, and those on which laws are tried.
+const SIMPLE = [0, 1, 2, Infinity, 0.5, 3, -1, -Infinity];
+const ELEMENTS = {
+  real: {name: "real numbers and ±∞", kind: "number", is: x => typeof x === "number" && x === x,
+    pool: [0, 1, 2, 3, 0.5, 0.25, 0.75, 5, 7, 12, -1, -2, -2.5, Infinity, -Infinity]},
+  whole: {name: "whole numbers and ±∞", kind: "number", is: x => whole(x) || x === Infinity || x === -Infinity,
+    pool: [0, 1, 2, 3, 4, 5, 6, 7, 12, -1, -2, -3, Infinity, -Infinity]},
+  truth: {name: "truth values", kind: "truth", is: x => typeof x === "boolean", pool: [false, true]},
+  pair: {name: "pairs of numbers", kind: "pair", is: x => isPair(x) && x[0] === x[0] && x[1] === x[1],
+    pool: SIMPLE.flatMap((x, i) => SIMPLE.map((y, j) => [i + j, x, y])).sort((p, q) => p[0] - q[0]).map(([, x, y]) => [x, y])},
+};
+
+// An algebra from what a reader typed: of (what elements are), add, mul, zero, one, and if not empty carrier and star.
 function ownAlgebra(given) {
-  const field = (name, names) => {
+  const {kind, is} = ELEMENTS[given.of] ?? ELEMENTS.real;
+  const field = (name, names, wanted = kind) => {
     try {
-      return parsed(given[name], names);
+      return parsed(given[name], names, kind, wanted);
     } catch (error) {
       throw Object.assign(error, {field: name});
     }
   };
-  const add = field("add", ["a", "b"]), mul = field("mul", ["a", "b"]), zero = field("zero", [])({}), one = field("one", [])({});
-  const carrier = given.carrier.trim() ? field("carrier", ["a"]) : () => true;
+  const value = x => kind === "truth" && (x === 0 || x === 1) ? x === 1 : x;  // min and × of truth values are numbers
+  const add = field("add", ["a", "b"]), mul = field("mul", ["a", "b"]);
+  const zero = value(field("zero", [])({})), one = value(field("one", [])({}));
+  const carrier = given.carrier.trim() ? field("carrier", ["a"], "truth") : () => true;
   const star = given.star.trim() ? field("star", ["a"]) : null;
   const S = {
-    zero, one, add: (a, b) => add({a, b}), raw: (a, b) => mul({a, b}),
-    mul: (a, b) => a === zero || b === zero ? zero : mul({a, b}),
-    absorbed: x => x !== x ? zero : x,  // IEEE answers NaN to 0·∞ and ∞ − ∞, where the algebra means zero
-    carrier: a => typeof a === "number" && a === a && !!carrier({a}),
+    zero, one, add: (a, b) => value(add({a, b})), raw: (a, b) => value(mul({a, b})),
+    mul: (a, b) => same(a, zero) || same(b, zero) ? zero : value(mul({a, b})),
+    // IEEE answers NaN to 0·∞ and ∞ − ∞, where the algebra means zero.
+    absorbed: x => (isPair(x) ? x : [x]).some(part => part !== part) ? zero : x,
+    carrier: a => is(a) && !!carrier({a}),
     inside: x => S.carrier(x) ? [x, x] : [x, "an element"],
   };
-  S.star = star ? a => star({a}) : () => one;
-  S.defined = star ? a => S.carrier(star({a})) : a => same(S.add(one, a), one);
+  S.star = star ? a => value(star({a})) : () => one;
+  S.defined = star ? a => S.carrier(S.star(a)) : a => same(S.add(one, a), one);
   return S;
 }
 
-function tried(S) {
-  const pool = [...new Set([...POOL, S.zero, S.one])].filter(S.carrier);
+function tried(S, of = "real") {
+  const pool = [];
+  for (const x of [...ELEMENTS[of].pool, S.zero, S.one])
+    if (S.carrier(x) && !pool.some(y => same(x, y))) pool.push(x);
   const laws = LAWS.map(([name, formula, arity, sides]) => {
     let witness = null;
     (function choose(chosen) {
@@ -65,7 +82,7 @@ function tried(S) {
       laws.unshift({name: `${name} is an element`, formula: `${name} is in the carrier`, witness: {chosen: [x], left: x, right: "an element"}});
   const all = (arity, holds) => pool.every(a => arity === 1 ? holds(a) : pool.every(b => holds(a, b)));
   const flags = {
-    idempotent: all(1, a => same(S.add(a, a), a)), selective: all(2, (a, b) => [a, b].includes(S.add(a, b))),
+    idempotent: all(1, a => same(S.add(a, a), a)), selective: all(2, (a, b) => [a, b].some(x => same(x, S.add(a, b)))),
     bounded: all(1, a => same(S.add(S.one, a), S.one)), commutative: all(2, (a, b) => near(S.mul(a, b), S.mul(b, a))),
   };
   return {pool, laws, holds: laws.every(law => !law.witness), flags: Object.keys(flags).filter(flag => flags[flag])};

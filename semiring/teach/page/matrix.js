@@ -42,16 +42,19 @@ class MatrixView {
     this.fit();
   }
 
-  // Where the table is too wide the letters become smaller, and then the cells, whose texts the equation has in full.
+  // Where the table is too wide headings are cut, then the letters become smaller, and then the cells, whose texts the equation has in full.
   fit() {
     const rem = parseFloat(getComputedStyle(document.documentElement).fontSize), n = NAMES.length;
     const room = this.table.parentElement.clientWidth - 8, heads = this.short ? 2.2 : 5.5;
-    let cell = Math.min(this.longest * 0.6 + 0.9, 10), size = 1.06;
+    const cellFor = letters => Math.min(letters * 0.6 + 0.9, 10), needed = cellFor(this.longest);
+    let cell = Math.max(needed, cellFor(Math.min(8, Math.max(...NAMES.map(name => [...name].length))))), size = 1.06;
     const wide = () => (n * (cell + 0.4 / size) + heads) * size * rem;
+    if (wide() > room) cell = Math.max(needed, cell - (wide() - room) / (n * size * rem));
     if (wide() > room) size = Math.max(0.86, size * room / wide());
     if (wide() > room) cell = Math.max(3.1, cell - (wide() - room) / (n * size * rem));
     this.table.style.fontSize = `${size}rem`;
     this.table.style.setProperty("--cell", `${cell}em`);
+    this.scrolls = null;
   }
 
   draw({values, walks, zero, classes, pivots, tell}) {
@@ -71,8 +74,10 @@ class MatrixView {
 
   // Where the table does not fit, what is written is scrolled into it; the page itself stays where it is.
   show(cell) {
-    const frame = this.table.parentElement, left = cell.offsetLeft - this.table.offsetLeft;
-    if (frame.scrollWidth <= frame.clientWidth) return;
+    const frame = this.table.parentElement;
+    this.scrolls ??= frame.scrollWidth > frame.clientWidth;
+    if (!this.scrolls) return;
+    const left = cell.offsetLeft - this.table.offsetLeft;
     if (left < frame.scrollLeft || left + cell.offsetWidth > frame.scrollLeft + frame.clientWidth)
       frame.scrollLeft = left - (frame.clientWidth - cell.offsetWidth) / 2;
   }

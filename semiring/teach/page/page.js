@@ -165,14 +165,13 @@ function drawEquation(step, ended, asked, values) {
   }
 }
 
+// The button of this step in a list, scrolled into it; places are asked for only where something changed and is open.
 function mark(list, is) {
-  let current = null;
-  for (const button of list.querySelectorAll("button")) {
-    button.removeAttribute("aria-current");
-    if (is(button)) current = button;
-  }
-  if (!current) return;
-  current.setAttribute("aria-current", "step");
+  const before = list.querySelector("[aria-current]"), current = [...list.querySelectorAll("button")].findLast(is);
+  if (current === before) return;
+  before?.removeAttribute("aria-current");
+  current?.setAttribute("aria-current", "step");
+  if (!current || list.closest("details:not([open])")) return;
   list.scrollLeft = current.offsetLeft - list.offsetLeft - list.clientWidth / 2;
   list.scrollTop = current.offsetTop - list.offsetTop - 60;
 }
@@ -196,7 +195,7 @@ function writeAround() {
     .filter(([, text]) => text).flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, text)]));
   writeRounds();
   $("log").replaceChildren(...trace.steps.flatMap((step, i) => step.changed && step.kind !== "copy" && step.name === "A" ? [element("li", {}, element("button",
-    {"data-step": i + 1, onclick: () => visit(i + 1)}, `${label(step.i, step.j)}: ${same(step.old, S.zero) ? "·" : shown(step.old)} ⇒ ${shown(step.value)}, ${walksText(S, step.walks)}`))] : []));
+    {"data-step": i + 1, onclick: () => visit(i + 1)}, `${label(step.i, step.j)}: ${same(step.old, S.zero) ? "·" : brief(step.old)} ⇒ ${brief(step.value)}, ${walksText(S, step.walks)}`))] : []));
   writeEdges();
 }
 
@@ -306,15 +305,22 @@ function link() {
 
 const written = x => Array.isArray(x) ? x.map(written).join(", ") : typeof x === "boolean" ? String(+x) : isText(x) ? x.text : String(x);
 
+// Not at each step: it takes longer than the step, and browsers refuse a hundred in half a minute.
 function remember() {
-  if (location.protocol !== "about:" && !state.timer) history.replaceState(null, "", link());
+  clearTimeout(state.link);
+  state.link = setTimeout(() => {
+    if (location.protocol !== "about:" && !state.timer) history.replaceState(null, "", link());
+  }, 150);
 }
 
 // What a link asks for and the page has not is left as it is.
 function restore() {
   const asked = new URLSearchParams(location.hash.slice(1));
   try {
-    if (asked.get("own")) useOwn(JSON.parse(asked.get("own")));
+    if (asked.get("own")) {
+      const own = JSON.parse(asked.get("own"));
+      if (useOwn(own).holds) fillOwn(own, ELEMENTS[own.of] ? own.of : "real");
+    }
   } catch {
     asked.delete("a");
   }
@@ -341,49 +347,67 @@ function restore() {
 
 // An algebra of the reader's own
 
-const OWN = [["add", "⊕, between walks", "max(a, b)"], ["mul", "⊗, along a walk", "a * b"], ["zero", "0, no walk", "0"], ["one", "1, to stay", "1"],
-  ["carrier", "which numbers (may be empty)", "a >= 0 and a <= 1"], ["star", "a* (may be empty)", ""]];
-const FAILING = {add: "(a + b) / 2", mul: "a + b", zero: "∞", one: "0", carrier: "", star: ""};
+const OWN = [["add", "⊕, between walks"], ["mul", "⊗, along a walk"], ["zero", "0, no walk"], ["one", "1, to stay"],
+  ["carrier", "which of them (may be empty)"], ["star", "a* (may be empty)"]];
+const EXAMPLES = {  // an algebra, then one that breaks a law, in the order of OWN
+  real: [["max(a, b)", "a * b", "0", "1", "a >= 0 and a <= 1", ""], ["(a + b) / 2", "a + b", "∞", "0", "", ""]],
+  whole: [["gcd(a, b)", "lcm(a, b)", "0", "1", "a >= 0 and a < ∞", ""], ["a + b", "max(a, b)", "0", "0", "a >= 0", ""]],
+  truth: [["a or b", "a and b", "false", "true", "", ""], ["a != b", "a or b", "false", "false", "", ""]],
+  pair: [["where(a[0] < b[0], a, where(b[0] < a[0], b, (a[0], a[1] + b[1])))", "(a[0] + b[0], a[1] * b[1])", "(∞, 0)", "(0, 1)",
+    "a[0] == ∞ ? a[1] == 0 : a[0] >= 0 and a[1] >= 1", ""],
+  ["where(a[0] > b[0] or a[0] == b[0] and a[1] <= b[1], a, b)", "(min(a[0], b[0]), a[1] + b[1])", "(0, ∞)", "(∞, 0)",
+    "a[0] >= 0 and a[1] >= 0 and (a[0] > 0 or a[1] == ∞)", ""]],
+};
+const HELP = {
+  real: "", whole: " Bits are combined by | & ^.", truth: " true, false, and, or, not, == and != will do.",
+  pair: " The numbers of a pair are a[0] and a[1], and (x, y) makes one; < and min look at the first numbers, then at the second.",
+};
 
-function fillOwn(values) {
-  for (const [name] of OWN) {
-    $(`own-${name}`).value = values[name];
+const ownOf = () => $("own-of").value;
+
+function fillOwn(values, of = ownOf()) {
+  $("own-of").value = of;
+  $("ownhelp").textContent = HELP[of];
+  for (const [i, [name]] of OWN.entries()) {
+    $(`own-${name}`).value = Array.isArray(values) ? values[i] : values[name];
     put($(`own-${name}`), "aria-invalid", "false");
   }
 }
 
 function signOf(text, otherwise) {
-  const before = text.match(/^\s*(min|max|logaddexp|gcd|lcm)\(\s*a\s*,\s*b\s*\)\s*$/), between = text.match(/^\s*a\s*([-+*·×])\s*b\s*$/);
-  return before ? ["before", before[1]] : ["between", between ? between[1].replace(/[*·]/, "×") : otherwise];
+  const call = text.match(/^\s*(min|max|logaddexp|gcd|lcm)\(\s*a\s*,\s*b\s*\)\s*$/), between = text.match(/^\s*a\s*([-+*·×|&^]|or|and)\s*b\s*$/);
+  return call ? ["before", call[1]] : ["between", between ? between[1].replace(/[*·]/, "×") : otherwise];
 }
 
 // The laws of what was typed; where they hold the algebra joins the others.
 function useOwn(given) {
-  const own = ownAlgebra(given), report = tried(own);
+  const of = ELEMENTS[given.of] ? given.of : "real", own = ownAlgebra(given), report = tried(own, of);
   if (!report.holds) return report;
   const has = flag => report.flags.includes(flag), diverges = has("selective") && !has("bounded");
   const refusals = {};
   if (!has("idempotent")) refusals.squaring = "squaring counts walks twice where ⊕ is not idempotent";
   else if (!has("bounded") && !diverges) refusals.squaring = "squaring needs longer and longer walks to stop improving";
-  const fits = [x => x, x => 1 / (1 + Math.abs(x)), () => own.one], lengths = DATA.lengths;
+  const lengths = DATA.lengths, short = x => +x.toPrecision(3);
+  const fits = {real: [short, x => short(1 / (1 + Math.abs(x)))], whole: [Math.round], truth: [() => true],
+    pair: [x => [short(x), 1], x => [short(x), short(x)]]}[of];
   const algebra = {...own, key: "own", name: "your own", own: given, question: "What does your algebra say?", description: "", refusals,
     notation: `⊕: ${given.add}, ⊗: ${given.mul}, 0: ${shown(own.zero)}, 1: ${shown(own.one)}`, flags: report.flags, selective: has("selective"),
     diverges, unit: has("bounded") || diverges, signs: [signOf(given.add, "⊕"), signOf(given.mul, "⊗")],
-    weights: EDGES.map((_, e) => lengths[e] === undefined ? own.zero : fits.map(fit => +fit(lengths[e]).toPrecision(3)).find(own.carrier) ?? own.one)};
+    weights: EDGES.map((_, e) => lengths[e] === undefined ? own.zero : fits.map(fit => fit(lengths[e])).find(own.carrier) ?? own.one)};
   const at = ALGEBRAS.findIndex(({key}) => key === "own");
   ALGEBRAS.splice(at < 0 ? ALGEBRAS.length : at, 1, algebra);
   return report;
 }
 
 function tryOwn() {
-  const values = Object.fromEntries(OWN.map(([name]) => [name, $(`own-${name}`).value])), out = $("laws");
+  const values = {of: ownOf(), ...Object.fromEntries(OWN.map(([name]) => [name, $(`own-${name}`).value]))}, out = $("laws");
   for (const [name] of OWN) put($(`own-${name}`), "aria-invalid", "false");
   try {
     const report = useOwn(values);
     const lines = report.laws.map(({name, formula, witness}) => element("li", {class: witness ? "wrong" : "holds"}, witness
       ? `✗ ${name}: ${formula} fails at ${witness.chosen.map((x, i) => `${"abc"[i]} = ${shown(x)}`).join(", ")}: ${shown(witness.left)} ${witness.right === "an element" ? "is not" : "≠"} ${typeof witness.right === "string" ? witness.right : shown(witness.right)}`
       : `✓ ${name}`));
-    const said = report.holds ? `A semiring, as far as ${report.pool.length} numbers show: ${report.flags.join(", ") || "no further law"}. It is in use now.` : "Not a semiring:";
+    const said = report.holds ? `A semiring, as far as ${report.pool.length} elements show: ${report.flags.join(", ") || "no further law"}. It is in use now.` : "Not a semiring:";
     out.replaceChildren(element("p", {class: report.holds ? "holds" : "wrong"}, said), element("ul", {}, ...lines));
     if (!report.holds) return;
     play(false);
@@ -398,18 +422,34 @@ function tryOwn() {
   }
 }
 
-// Themes: the reader's choice, else what a page around this one says, else the system's.
+// Themes: the reader's choice, else what a page around this one says or shows (a site, JupyterLab), else the system's.
 
 const isDark = matchMedia("(prefers-color-scheme: dark)");
 const setTheme = theme => { document.documentElement.dataset.theme = theme; };
-setTheme(isDark.matches ? "dark" : "light");
-isDark.addEventListener("change", () => setTheme(isDark.matches ? "dark" : "light"));
+const around = (() => {
+  try {
+    return parent === window ? null : parent.document;
+  } catch {
+    return null;  // of another origin
+  }
+})();
+function follow() {
+  const theme = around?.documentElement.dataset.theme, light = around?.body?.dataset.jpThemeLight;
+  setTheme(["light", "dark"].includes(theme) ? theme : light ? (light === "true" ? "light" : "dark") : isDark.matches ? "dark" : "light");
+}
+follow();
+isDark.addEventListener("change", follow);
+for (const node of [around?.documentElement, around?.body].filter(Boolean))
+  new MutationObserver(follow).observe(node, {attributeFilter: ["data-theme", "data-jp-theme-light"]});
 addEventListener("message", event => ["light", "dark"].includes(event.data?.theme) && setTheme(event.data.theme));
 
 // Controls
 
 document.title = $("title").textContent = DATA.title;
-$("ownfields").append(...OWN.map(([name, text, value]) => element("label", {class: ["add", "mul", "carrier", "star"].includes(name) ? "wide" : null}, text, element("input", {id: `own-${name}`, value, autocomplete: "off", spellcheck: "false"}))));
+$("own-of").append(...Object.entries(ELEMENTS).map(([of, {name}]) => element("option", {value: of}, name)));
+$("ownfields").append(...OWN.map(([name, text]) => element("label", {class: ["add", "mul", "carrier", "star"].includes(name) ? "wide" : null}, text, element("input", {id: `own-${name}`, autocomplete: "off", spellcheck: "false"}))));
+fillOwn(EXAMPLES.real[0]);
+$("own-of").onchange = () => { $("laws").replaceChildren(); fillOwn(EXAMPLES[ownOf()][0]); };
 for (const id of ["from", "to"]) $(id).append(...NAMES.map((name, v) => element("option", {value: v}, name)));
 $("algebra").onchange = event => { play(false); state.algebra = event.target.value; $("edgewrong").textContent = ""; run(); remember(); };
 $("method").onchange = event => { play(false); state.method = event.target.value; run(); remember(); };
@@ -424,6 +464,10 @@ $("back").onclick = () => onwards(-1);
 $("next").onclick = () => onwards(1);
 $("play").onclick = () => play(!state.timer);
 $("theme").onclick = () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
+$("changes").ontoggle = () => {
+  $("log").querySelector("[aria-current]")?.removeAttribute("aria-current");
+  mark($("log"), button => +button.dataset.step === state.step);
+};
 $("link").onclick = async () => {
   const address = location.href.split("#")[0] + link();
   try {
@@ -448,8 +492,8 @@ $("add").onclick = () => {
   }
 };
 $("try").onclick = tryOwn;
-$("good").onclick = () => fillOwn(Object.fromEntries(OWN.map(([name, , value]) => [name, value])));
-$("bad").onclick = () => fillOwn(FAILING);
+$("good").onclick = () => fillOwn(EXAMPLES[ownOf()][0]);
+$("bad").onclick = () => fillOwn(EXAMPLES[ownOf()][1]);
 document.addEventListener("keydown", event => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
   if (event.key === " " && event.target.closest("button, summary")) return;

@@ -42,6 +42,7 @@ function typed(text, like) {
   }
   const word = text.trim().replaceAll("−", "-");
   if (/^[-+]?(inf|infinity|∞)$/i.test(word) && typeof like === "number") return word[0] === "-" ? -Infinity : Infinity;
+  if (typeof like === "boolean" && /^(true|false)$/i.test(word)) return word[0].toLowerCase() === "t";
   const value = word === "" ? NaN : Number(word);
   if (value !== value) throw Error(`“${text}” is not a number`);
   if (typeof like === "bigint" && WHOLE.test(word)) return BigInt(word);
