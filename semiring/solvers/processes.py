@@ -25,7 +25,7 @@ from semiring.algebra.laws import full
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.blocks import UndefinedStar
 from semiring.algorithms.r_kleene import close_by_halves
-from semiring.errors import SemiringError, SemiringWarning
+from semiring.errors import NoClosureError, SemiringError, SemiringWarning
 from semiring.graphs.texts import clip_repr, shown
 from semiring.kernels.build import affordable, code_of
 from semiring.kernels.build import kernel as build_kernel
@@ -151,14 +151,14 @@ class _Run:
             output = self._output()
         kernel = build_kernel(self.low)
         with using(kernel, self.low, threads_of(self.world)):
-            if self.world.rank == 0:
+            if self.world.rank == 0 and self.low.compiled:
                 warm(kernel, self.low, self.spread.grid.side)  # compiled once, and found on disk by the others
             self.world.Barrier()
             self._fill()
             try:
                 self._close(kernel)
-            except Agreed:
-                if storing is not None:
+            except Agreed as e:
+                if storing is not None and isinstance(e.args[0], NoClosureError):  # there is nothing to go on with
                     agreed(self.world, partial(self._first_only, lambda: shutil.rmtree(storing.folder)))
                 raise
         found = agreed(self.world, self._decoded)
