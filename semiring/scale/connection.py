@@ -138,7 +138,8 @@ def connect(kind: Any) -> Any:
     >>> A = load() if here.rank == 0 else None  # doctest: +SKIP
     >>> C = sr.closure(A, sr.min_plus, on=here)  # doctest: +SKIP
     """
-    if kind == "mpi":
+    name = kind if isinstance(kind, str) else ""
+    if name == "mpi":
         try:
             from mpi4py import MPI as library
         except ImportError:
@@ -148,7 +149,7 @@ def connect(kind: Any) -> Any:
             raise SemiringError(f"mpi4py finds no MPI library ({str(e).splitlines()[0]}): pip install mpich, or load "
                                 "the one of your site") from None
         return MPI(library.COMM_WORLD)
-    if kind == "ray":
+    if name == "ray":
         try:
             import ray
         except ImportError:

@@ -10,13 +10,13 @@ import os
 import pickle
 import shutil
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from semiring.algebra.laws import full
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.blocks import UndefinedStar
 from semiring.algorithms.r_kleene import close_by_halves
-from semiring.errors import SemiringError, SemiringWarning
+from semiring.errors import NoClosureError, SemiringError, SemiringWarning
 from semiring.graphs.texts import clip_repr, shown
 from semiring.kernels.build import affordable, code_of
 from semiring.kernels.build import kernel as build_kernel
@@ -63,6 +63,7 @@ ALIGNED = 16  # of what the side of a tile is a multiple
 STRIP = 64 << 20  # bytes of rows that are read at once
 BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 WAYS = {"whole": "passes a matrix", "rows": "its rows of one", "stored": "a path or a stored array", "nothing": "None"}
+T = TypeVar("T")
 SAME = ("rows", "stored")  # of which every process passes one
 
 
@@ -101,7 +102,7 @@ def closure(connection: MPI, A: Any, S: Any, asked: Options) -> Any:
         S = _one_algebra(world, A, S)
         agreed(world, lambda: _refuse(S, asked))
         _refuse_differences(world, asked)
-        saved = agreed(world, lambda: None if asked.storing is None else unfinished(asked.storing))
+        saved = _of_first(world, lambda: None if asked.storing is None else unfinished(asked.storing))
         given = _read(world, A, S, saved)
         facts = _facts(world, given) if saved is None else Facts(**saved["facts"])
         low = _lowering(world, S, given, facts)
@@ -121,6 +122,12 @@ def closure(connection: MPI, A: Any, S: Any, asked: Options) -> Any:
             ranks.free()
 
 
+def _of_first(world: Any, function: Callable[[], T]) -> T:
+    """What a function gives on rank 0, which all get: files may be seen later by others."""
+    found: T = world.bcast(agreed(world, lambda: function() if world.rank == 0 else None))
+    return found
+
+
 class _Run:
     """One closure, all of whose processes agree on what is to be done."""
 
@@ -136,21 +143,21 @@ class _Run:
 
     def answer(self) -> Any:
         storing = self.asked.storing
-        if storing is not None and self.saved is not None and not draft(storing.out, storing.folder).exists():
-            agreed(self.world, partial(self._first_only, lambda: shutil.rmtree(storing.folder)))
-            return opened(storing.out).array  # it was put in its place, and no more
         if storing is not None:
+            if self.saved is not None and not _of_first(self.world, draft(storing.out, storing.folder).exists):
+                agreed(self.world, partial(self._first_only, lambda: shutil.rmtree(storing.folder)))
+                return opened(storing.out).array  # it was put in its place, and no more
             output = self._output()
         kernel = build_kernel(self.low)
         with using(kernel, self.low, threads_of(self.world)):
-            if self.world.rank == 0:
+            if self.world.rank == 0 and self.low.compiled:
                 warm(kernel, self.low, self.spread.grid.side)  # compiled once, and found on disk by the others
             self.world.Barrier()
             self._fill()
             try:
                 self._close(kernel)
-            except Agreed:
-                if storing is not None:
+            except Agreed as e:
+                if storing is not None and isinstance(e.args[0], NoClosureError):  # there is nothing to go on with
                     agreed(self.world, partial(self._first_only, lambda: shutil.rmtree(storing.folder)))
                 raise
         found = agreed(self.world, self._decoded)

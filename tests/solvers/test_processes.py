@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
 import time
+import types
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +14,10 @@ import pytest
 from together import CASES, is_the_closure, matrix, needs_mpi, run
 
 import semiring as sr
+from semiring.kernels.build import kernel
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.general import general
-from semiring.solvers.processes import SIDES, _side, rounded_only, using
+from semiring.solvers.processes import BLAS_THREADS, SIDES, _side, rounded_only, using
 
 SIZES = [1, 2, 3, 4]
 
@@ -108,11 +112,34 @@ def test_rounding_is_told_from_cycles_where_nobody_has_the_matrix() -> None:
 
 
 def test_an_engine_has_its_own_number_of_threads_again() -> None:
-    from semiring.kernels.build import kernel
-
     low = general(sr.plus_times, np.dtype("f8"))
     engine = kernel(low)
     before = engine.threads  # type: ignore[attr-defined]
     with using(engine, low, 7):
         assert engine.threads == 7  # type: ignore[attr-defined]
     assert engine.threads == before  # type: ignore[attr-defined]
+
+
+def test_a_library_has_no_more_threads_than_its_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits: list[tuple[int, str]] = []
+    bounded = types.SimpleNamespace(threadpool_limits=lambda limits, user_api: nullcontext(asked(limits, user_api)))
+
+    def asked(count: int, library: str) -> None:
+        limits.append((count, library))
+
+    blas, others = (general(S, np.dtype("f8")) for S in (sr.plus_times, sr.min_plus))
+    monkeypatch.setitem(sys.modules, "threadpoolctl", bounded)
+    for low in (blas, others):
+        with using(kernel(low), low, 1):
+            pass
+    assert limits == [(1, "blas")]
+    monkeypatch.setitem(sys.modules, "threadpoolctl", None)
+    monkeypatch.setenv("SEMIRING_NUM_THREADS", "4")
+    for name in BLAS_THREADS:
+        monkeypatch.delenv(name, raising=False)
+    wanted = "with 4 threads, and 2 would be its share: pip install threadpoolctl"
+    with pytest.warns(sr.SemiringWarning, match=wanted), using(kernel(blas), blas, 2):
+        pass
+    monkeypatch.setenv(BLAS_THREADS[0], "2")
+    with using(kernel(blas), blas, 2):
+        pass
