@@ -361,6 +361,8 @@ while True:
         break
     assert os.WIFSIGNALED(status), status
     manifest = folder / "killed.npy.partial" / "manifest.json"
+    if not manifest.exists() and (folder / "killed.npy").exists():
+        break  # it was killed when all was done
     if manifest.exists():
         import json
         now = json.loads(manifest.read_text())["operation"]
