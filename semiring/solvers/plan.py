@@ -108,6 +108,11 @@ class Plan:
         -------
         dict of str to str
 
+        Raises
+        ------
+        SemiringError
+            When ``SEMIRING_NUM_THREADS`` is not a number of threads.
+
         Examples
         --------
         >>> import numpy as np

@@ -82,6 +82,11 @@ class SparseFactors(SparseSubstitution):
         SparsePlan
             With predicted `seconds`, and `memory` in bytes.
 
+        Raises
+        ------
+        SemiringError
+            When ``SEMIRING_NUM_THREADS`` is not a number of threads.
+
         Examples
         --------
         >>> import scipy.sparse as sp

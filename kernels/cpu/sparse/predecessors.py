@@ -11,41 +11,29 @@ The compiled loops are generated for each semiring, from predecessors_template.p
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile import cache
 from semiring.kernels.cpu.compile.program import Program, program
-from semiring.kernels.cpu.compile.rounds import Pace, share_by_pace
-from semiring.kernels.cpu.compile.threads import scratch, thread_count
+from semiring.kernels.cpu.compile.threads import scratch
 from semiring.kernels.lowering.base import Lowering
 
+from .kernel import RowsKernel
 from .search import INDEX, text_of
 
 TEMPLATE = Path(__file__).with_name("predecessors_template.py")
 
 
-class PredecessorKernel:
-    """Predecessors of rows that a search found, for one semiring in one storage type.
+class PredecessorKernel(RowsKernel):
+    """Predecessors of rows that a search found, for one semiring in one storage type; see `RowsKernel`."""
 
-    Parameters
-    ----------
-    program : Program
-    threads : int, optional
-        As for `CpuKernel`. Results do not depend on it.
-    """
-
-    def __init__(self, program: Program, threads: int | None = None):
-        self.program, self.threads, self._pace = program, thread_count(threads), Pace()
-
-    @cached_property
-    def module(self) -> ModuleType:
-        """The compiled module: ``lead``."""
-        return cache.load(*text_of(self.program, TEMPLATE))
+    @property
+    def _text(self) -> tuple[str, str]:
+        return text_of(self.program, TEMPLATE)
 
     def rows(
         self, A: Rows, X: np.ndarray, sources: np.ndarray, bounded: bool, cut: bool
@@ -106,7 +94,7 @@ class PredecessorKernel:
             lead(X.ctypes.data, P.ctypes.data, origins, *shared, n, bounded, cut, first, last, finished.ctypes.data,
                  place, 1)
 
-        share_by_pace(lines, count, float(len(A.columns) + n), self._pace, self.threads)
+        self._share("lead", lines, count, float(len(A.columns) + n))
         return P, finished
 
 

@@ -7,21 +7,19 @@ for sums, levels.py for edges of one value, and sweeps.py for many sources at on
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile import cache
 from semiring.kernels.cpu.compile.program import Program, program, source
-from semiring.kernels.cpu.compile.rounds import Pace, share_by_pace
-from semiring.kernels.cpu.compile.threads import scratch, thread_count
+from semiring.kernels.cpu.compile.threads import scratch
 from semiring.kernels.lowering.base import Lowering
+
+from .kernel import RowsKernel
 
 TEMPLATE = Path(__file__).with_name("search_template.py")
 COMPARING = '''\
@@ -53,24 +51,12 @@ INDEX = np.dtype(np.int32)  # of predecessors
 PASSES = 8  # times that an edge is looked at where labels are corrected, about
 
 
-class CpuSearchKernel:
-    """Best walks from many sources, for one semiring in one storage type.
+class CpuSearchKernel(RowsKernel):
+    """Best walks from many sources, for one semiring in one storage type; see `RowsKernel`."""
 
-    Parameters
-    ----------
-    program : Program
-    threads : int, optional
-        As for `CpuKernel`. Results do not depend on it.
-    """
-
-    def __init__(self, program: Program, threads: int | None = None):
-        self.program, self.dtype, self.threads = program, program.dtype, thread_count(threads)
-        self._paces: defaultdict[str, Pace] = defaultdict(Pace)  # by the compiled function
-
-    @cached_property
-    def module(self) -> ModuleType:
-        """The compiled module: ``settle``, ``correct`` and ``sweep``."""
-        return cache.load(*text_of(self.program))
+    @property
+    def _text(self) -> tuple[str, str]:
+        return text_of(self.program)
 
     def settle(self, A: Rows, sources: np.ndarray, limit: np.ndarray | None = None) -> np.ndarray:
         """The rows of A* for the sources; no edge may be better than 1.
@@ -139,9 +125,6 @@ class CpuSearchKernel:
     def _rows(self, A: Rows, count: int) -> np.ndarray:
         return np.empty((count, A.shape[0]), A.values.dtype)
 
-    def _share(self, name: str, function: Callable[[int, int], None], count: int, each: int) -> None:
-        """Call a function with ranges of so many sources, or groups of them, that take so many steps each."""
-        share_by_pace(function, count, each, self._paces[name], self.threads)
 
 
 def text_of(text: Program, template: Path = TEMPLATE) -> tuple[str, str]:

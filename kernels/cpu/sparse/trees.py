@@ -6,20 +6,19 @@ are generated for each semiring, from trees_template.py.
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile import cache
 from semiring.kernels.cpu.compile.program import Program, program
-from semiring.kernels.cpu.compile.rounds import Pace, share_by_pace
-from semiring.kernels.cpu.compile.threads import scratch, thread_count
+from semiring.kernels.cpu.compile.threads import scratch
 from semiring.kernels.cpu.dense.operations import exchanged
 from semiring.kernels.lowering.base import Lowering
 
+from .kernel import RowsKernel
 from .search import INDEX, aligned, text_of
 
 TEMPLATE = Path(__file__).with_name("trees_template.py")
@@ -28,24 +27,16 @@ WIDE = 1024  # and when they do already, so that they are read a few pages at a 
 ROOM = 1 << 20  # bytes of copied values that a thread's cache holds
 
 
-class TreeKernel:
-    """Predecessors for one semiring in one storage type.
-
-    Parameters
-    ----------
-    program : Program
-    threads : int, optional
-        As for `CpuKernel`. Results do not depend on it.
-    """
+class TreeKernel(RowsKernel):
+    """Predecessors for one semiring in one storage type; see `RowsKernel`."""
 
     def __init__(self, program: Program, threads: int | None = None):
-        self.program, self.threads = program, thread_count(threads)
-        self._size, self._pace = sum(component.itemsize for component in program.components), Pace()
+        super().__init__(program, threads)
+        self._size = sum(component.itemsize for component in program.components)
 
-    @cached_property
-    def module(self) -> ModuleType:
-        """The compiled module: ``grow``."""
-        return cache.load(*text_of(self.program, TEMPLATE))
+    @property
+    def _text(self) -> tuple[str, str]:
+        return text_of(self.program, TEMPLATE)
 
     def predecessors(
         self, entering: Rows, leaving: Rows, X: np.ndarray, roots: np.ndarray, bounded: bool
@@ -91,7 +82,7 @@ class TreeKernel:
                  min(last * width, count), width, bounded, across, place, 1)
 
         edges = len(entering.columns) + n
-        share_by_pace(lines, -(-count // width), float(width * edges), self._pace, self.threads)
+        self._share("grow", lines, -(-count // width), float(width * edges))
         return P, lost, guessed
 
 

@@ -6,19 +6,17 @@ winners_template.py; elements are machine numbers, records of which are left to 
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile import cache
 from semiring.kernels.cpu.compile.program import Program, program
-from semiring.kernels.cpu.compile.rounds import Pace, share_by_pace
-from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.kernels.lowering.base import Lowering
 
+from .kernel import RowsKernel
 from .search import INDEX, text_of
 
 TEMPLATE = Path(__file__).with_name("winners_template.py")
@@ -26,24 +24,12 @@ ROOM = 1 << 18  # bytes of B's columns that stay in a thread's cache
 NARROWEST = 64  # columns that are worth a pass over A's rows
 
 
-class WinnersKernel:
-    """Products and their winners for one semiring in one storage type.
+class WinnersKernel(RowsKernel):
+    """Products and their winners for one semiring in one storage type; see `RowsKernel`."""
 
-    Parameters
-    ----------
-    program : Program
-    threads : int, optional
-        As for `CpuKernel`. Results do not depend on it.
-    """
-
-    def __init__(self, program: Program, threads: int | None = None):
-        self.program, self.dtype, self.threads = program, program.dtype, thread_count(threads)
-        self._pace = Pace()
-
-    @cached_property
-    def module(self) -> ModuleType:
-        """The compiled module: ``multiply``."""
-        return cache.load(*text_of(self.program, TEMPLATE))
+    @property
+    def _text(self) -> tuple[str, str]:
+        return text_of(self.program, TEMPLATE)
 
     def multiply(self, A: Rows, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """A ⊗ B, and the least k of the terms that each entry is; −1 where it is zero.
@@ -70,7 +56,7 @@ class WinnersKernel:
             multiply(*shared, first, last, width, strip, 1)
 
         each = float(len(A.columns)) / max(rows, 1) * width
-        share_by_pace(part, rows, each, self._pace, self.threads)
+        self._share("multiply", part, rows, each)
         return C, which
 
 
