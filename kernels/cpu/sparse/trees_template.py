@@ -102,7 +102,7 @@ def join_few(
 ) -> int:
     """`join` and `finish` for a vertex with one to four edges and no loop: all but the tails stays in registers.
 
-    The last edge stands for those that there are not, since to look at an edge twice changes nothing.
+    The last edge stands for missing ones, since to look at an edge twice changes nothing.
     """
     stay_apart()
     wide_vectors()
