@@ -29,7 +29,8 @@ TOGETHER = 1 << 14  # edges that are taken out of the arrays at a time
 class Graph(Named):
     """A weighted graph as arrays of edges; parallel edges and self-loops are allowed.
 
-    `len(graph)` is the number of edges. `as_graph` makes one from whatever edges are in. The parameters are attributes.
+    `len(graph)` is the number of edges, over which it iterates. `as_graph` makes one from whatever edges are in. The
+    parameters are attributes.
 
     Parameters
     ----------
@@ -95,6 +96,9 @@ class Graph(Named):
 
     def __len__(self) -> int:
         return len(self.sources)
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return self.edges()
 
     def __repr__(self) -> str:
         facts = [

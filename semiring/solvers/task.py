@@ -8,12 +8,11 @@ say which are asked, and in which order. What `semiring.plan` prints is the plan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, fields
 from functools import cache, cached_property, lru_cache
 from importlib import import_module
-from itertools import chain
 from math import prod
 from typing import Any
 
@@ -404,28 +403,22 @@ def first_offer(task: Task) -> Plan:
 
     It may run more than once, and later: what has been compiled since then, or by others, does not change it.
     """
-    number, plan = next(_offers(task))
-    shown = copy(plan)  # which others may change
-    shown.runner = lambda _: _answer(task, chain([(number, plan)], _offers(task, number + 1)))
+    asked = enumerate(solvers(task.row, task.kind))
+    begin, made = next((i, plan) for i, offer in asked if (plan := offer(task)) is not None)
+    shown = copy(made)  # which others may change
+    shown.runner = lambda _: compute(task, begin, made)
     return shown
 
 
-def compute(task: Task) -> Any:
-    """The answer to a task; every verb ends here."""
-    return _answer(task, _offers(task))
-
-
-def _offers(task: Task, begin: int = 0) -> Iterator[tuple[int, Plan]]:
-    """The offers of solvers from a number on, with their numbers."""
-    for number, offer in enumerate(solvers(task.row, task.kind)):
-        if number >= begin and (plan := offer(task)) is not None:
-            yield number, plan
-
-
-def _answer(task: Task, offers: Iterable[tuple[int, Plan]]) -> Any:
-    """What the first plan gives that does not decline."""
+def compute(task: Task, begin: int = 0, made: Plan | None = None) -> Any:
+    """The answer to a task; every verb ends here. The solver with which to `begin` may have `made` its offer."""
     refused: Exception | None = None
-    for _, plan in offers:
+    for i, offer in enumerate(solvers(task.row, task.kind)):
+        if i < begin:
+            continue
+        plan = made if i == begin and made is not None else offer(task)
+        if plan is None:
+            continue
         if plan.memory > LARGE:
             require(plan.memory, *plan.shortage, on_gpu=plan.lowering.on_gpu)
         try:

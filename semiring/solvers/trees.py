@@ -95,8 +95,8 @@ def best_trees(
     low = plain_form(S, given.dtype, given.facts, 3 * n + 3)
     leaving = transpose(graph.rows) if backwards else graph.rows
     searched = not backwards and X.flags.c_contiguous  # so that it may be what a search left, to the bit
-    if low.kind == "numba" and only_compares(low):  # as all values are then, and most edges lead to equal ones
-        searched = True
+    if low.kind == "numba" and only_compares(low) and (S.commutative or not backwards):
+        searched = True  # as all values are then, and most edges lead to equal ones
         if backwards and whole and _are_alike(leaving, graph.rows):
             X = X.T
         X = np.ascontiguousarray(X)

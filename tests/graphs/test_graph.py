@@ -42,6 +42,12 @@ def test_n_that_is_refused():
         as_graph([(0, 0)], 0)
 
 
+def test_a_graph_iterates_over_its_edges():
+    graph = as_graph(NAMED)
+    assert list(graph) == list(graph.edges()) and len(list(graph)) == len(graph) == 4
+    assert [(a, b) for a, b in as_graph([(0, 1), (1, 0)])] == [(0, 1), (1, 0)]
+
+
 def test_repr_of_a_graph():
     assert repr(as_graph(NAMED, directed=False)) == (
         "Graph(3 vertices, 4 edges, undirected, weights float64, names 'a', 'b', 'c')"

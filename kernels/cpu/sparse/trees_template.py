@@ -77,6 +77,54 @@ def join(
         store(ELEMENT, other, lanes, j, ROW_2, o if nearer else o_c)
 
 
+@inline
+def joined(x_u: Any, x_v: Any, a: Any, u: int, best: Any, other: Any, tail: Any, unit: Any) -> Any:
+    """`join` in one lane, of values that are at hand."""
+    c = extend(x_u, a, unit)
+    c = c if differs(x_u, as_element(ELEMENT, ZERO)) else as_element(ELEMENT, ZERO)
+    nearer = better(x_u, x_v)
+    taken = nearer & ((tail < 0) | better(c, best))
+    o_c = c if better(c, other) else other
+    return c if taken else best, other if nearer else o_c, np.int32(u) if taken else tail
+
+
+@inline
+def settled(x_v: Any, best: Any, other: Any, tail: Any) -> Any:
+    """The tail that is a predecessor; OPEN or LOST in its place."""
+    found, apart = differs(x_v, as_element(ELEMENT, ZERO)), better(other, best)
+    return select(found, select((tail < 0) | apart, OPEN, tail), select(tail >= 0, LOST, NONE))
+
+
+@compiled
+def join_few(
+    v: int, x: int, plane: int, pitch: int, lanes: int, tails: int, weights: int, begin: int, end: int, tail: int,
+    unit: Any,
+) -> int:
+    """`join` and `finish` for a vertex with one to four edges and no loop: all but the tails stays in registers.
+
+    The last edge stands for missing ones, since to look at an edge twice changes nothing.
+    """
+    stay_apart()
+    wide_vectors()
+    p, q, r = min(begin + 1, end - 1), min(begin + 2, end - 1), end - 1
+    u_0, a_0 = int64(fetch(np.int32, tails, begin)), fetch(ELEMENT, weights, begin)
+    u_1, a_1 = int64(fetch(np.int32, tails, p)), fetch(ELEMENT, weights, p)
+    u_2, a_2 = int64(fetch(np.int32, tails, q)), fetch(ELEMENT, weights, q)
+    u_3, a_3 = int64(fetch(np.int32, tails, r)), fetch(ELEMENT, weights, r)
+    unsure = np.int32(0)
+    for j in range(lanes):
+        x_v = load(ELEMENT, x, plane, v * pitch + j, PANEL)
+        best, other, t = as_element(ELEMENT, ZERO), as_element(ELEMENT, ZERO), NONE
+        best, other, t = joined(load(ELEMENT, x, plane, u_0 * pitch + j, PANEL), x_v, a_0, u_0, best, other, t, unit)
+        best, other, t = joined(load(ELEMENT, x, plane, u_1 * pitch + j, PANEL), x_v, a_1, u_1, best, other, t, unit)
+        best, other, t = joined(load(ELEMENT, x, plane, u_2 * pitch + j, PANEL), x_v, a_2, u_2, best, other, t, unit)
+        best, other, t = joined(load(ELEMENT, x, plane, u_3 * pitch + j, PANEL), x_v, a_3, u_3, best, other, t, unit)
+        t = settled(x_v, best, other, t)
+        unsure = as_element(np.int32, unsure + select(t < NONE, np.int32(1), np.int32(0)))
+        store(np.int32, tail, lanes, j, ROW_3, t)
+    return int64(unsure)
+
+
 @compiled
 def finish(x: int, plane: int, v_first: int, lanes: int, best: int, other: int, tail: int) -> int:
     """The tails that are predecessors; OPEN and LOST in place of others, which are counted."""
@@ -84,11 +132,9 @@ def finish(x: int, plane: int, v_first: int, lanes: int, best: int, other: int, 
     wide_vectors()
     unsure = np.int32(0)
     for j in range(lanes):
-        t = load(np.int32, tail, lanes, j, ROW_3)
-        found = differs(load(ELEMENT, x, plane, v_first + j, ROW_0), as_element(ELEMENT, ZERO))
-        apart = better(load(ELEMENT, other, lanes, j, ROW_2), load(ELEMENT, best, lanes, j, ROW_1))
-        lost = select(t >= 0, LOST, NONE)
-        t = select(found, select((t < 0) | apart, OPEN, t), lost)
+        x_v = load(ELEMENT, x, plane, v_first + j, ROW_0)
+        b, o = load(ELEMENT, best, lanes, j, ROW_1), load(ELEMENT, other, lanes, j, ROW_2)
+        t = settled(x_v, b, o, load(np.int32, tail, lanes, j, ROW_3))
         unsure = as_element(np.int32, unsure + select(t < NONE, np.int32(1), np.int32(0)))
         store(np.int32, tail, lanes, j, ROW_3, t)
     return int64(unsure)
@@ -239,16 +285,23 @@ def grow(
             put(np.int32, rooted, root, as_element(np.int32, fetch(np.int32, rooted, root) + 1))
         for v in range(n):
             tail = P + begin * 4 + v * p_step if in_place else spare
-            for j in range(lanes):
-                store(ELEMENT, best, lanes, j, ROW_1, as_element(ELEMENT, ZERO))
-                store(ELEMENT, other, lanes, j, ROW_2, as_element(ELEMENT, ZERO))
-                store(np.int32, tail, lanes, j, ROW_3, NONE)
-            for p in range(fetch(np.int64, offsets, v), fetch(np.int64, offsets, v + 1)):
-                u = int64(fetch(np.int32, tails, p))
-                if u != v:
-                    a = fetch(ELEMENT, weights, p)
-                    join(u, x, plane, u * pitch, v * pitch, a, lanes, best, other, tail, unit)
-            unsure = finish(x, plane, v * pitch, lanes, best, other, tail)
+            edge, stop = fetch(np.int64, offsets, v), fetch(np.int64, offsets, v + 1)
+            few = edge < stop <= edge + 4
+            for p in range(edge, stop if few else edge):
+                few = few and int64(fetch(np.int32, tails, p)) != v
+            if few:
+                unsure = join_few(v, x, plane, pitch, lanes, tails, weights, edge, stop, tail, unit)
+            else:
+                for j in range(lanes):
+                    store(ELEMENT, best, lanes, j, ROW_1, as_element(ELEMENT, ZERO))
+                    store(ELEMENT, other, lanes, j, ROW_2, as_element(ELEMENT, ZERO))
+                    store(np.int32, tail, lanes, j, ROW_3, NONE)
+                for p in range(edge, stop):
+                    u = int64(fetch(np.int32, tails, p))
+                    if u != v:
+                        a = fetch(ELEMENT, weights, p)
+                        join(u, x, plane, u * pitch, v * pitch, a, lanes, best, other, tail, unit)
+                unsure = finish(x, plane, v * pitch, lanes, best, other, tail)
             if not in_place:
                 for j in range(lanes):
                     t = load(np.int32, tail, lanes, j, ANY)
