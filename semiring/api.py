@@ -405,6 +405,7 @@ def prepare(A: Any, S: Semiring | str | None = None) -> Operand:
     given = operand(A, own_algebra("prepare", (A,)) if S is None else in_order(S))
     _ = given.facts
     given.look()
+    given.prepared = True
     return given
 
 

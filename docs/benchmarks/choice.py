@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
-from sparse import barabasi_albert, erdos_renyi, geometric, grid, rmat
+from graphs import barabasi_albert, erdos_renyi, geometric, grid, rmat
 
 SIZES = (64, 100, 150, 200, 300, 400, 600, 1000, 2000)
 ROUNDS = 20  # calls of each, the first not counted
@@ -45,7 +45,9 @@ LARGE = {
     "Barabási–Albert, m = 4, n = 10,000": lambda: barabasi_albert(10_000, 4),
     "Barabási–Albert, m = 10, n = 10,000": lambda: barabasi_albert(10_000, 10),
     "R-MAT, degree 16, n = 16,384": lambda: rmat(14, 16),
+    "Barabási–Albert, m = 4, n = 20,000": lambda: barabasi_albert(20_000, 4),
     "Erdős–Rényi, degree 4, n = 20,000": lambda: erdos_renyi(20_000, 4),
+    "Erdős–Rényi, degree 8, n = 20,000": lambda: erdos_renyi(20_000, 8),
 }
 PATIENCE = 5.0  # seconds
 

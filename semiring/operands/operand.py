@@ -43,6 +43,8 @@ class Operand:
         Of the entries of a vector: vertices, where it meets a matrix over vertices.
     factors : Factors or SparseFactors, optional
         Of the matrix, where those came in.
+    prepared : bool
+        Whether it serves several calls, so that more about it is worth knowing.
     """
 
     kind: ClassVar[str]
@@ -51,6 +53,7 @@ class Operand:
     of_graph: bool = False
     labels: Sequence[Any] | None = None
     factors: Any = None
+    prepared: bool = False
 
     def __init__(
         self, S: Semiring, what: str, shape: tuple[int, ...], dtype: np.dtype, names: Sequence[Any] | None = None

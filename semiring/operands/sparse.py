@@ -21,7 +21,7 @@ from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import as_names
 from semiring.graphs.weights import elements, refuse_nan, unweighted
 from semiring.kernels.blocks.rows import Rows
-from semiring.kernels.cpu.sparse.structure import BROKEN, FINE, alike, narrowed, state_of
+from semiring.kernels.cpu.sparse.structure import BROKEN, FINE, alike, goes_both_ways, narrowed, state_of
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 
@@ -106,6 +106,11 @@ class Sparse(Operand):
     def bounded(self) -> bool:
         """Whether no edge is better than one."""
         return nothing_improves(self.S.over(self.dtype), self.values[:1] if self.alike else self.values)
+
+    @cached_property
+    def both_ways(self) -> bool:
+        """Whether each edge goes both ways, with any weights; compiled code says it."""
+        return goes_both_ways(self.rows)
 
     @cached_property
     def spread(self) -> Spread:

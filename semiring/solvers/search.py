@@ -42,6 +42,7 @@ from .task import Options, Task
 from .trees import best_trees
 
 FEWER = 4  # sources for each target from which searches go backwards
+SEVERAL = 16  # sources for which it repays to find out whether edges go both ways, which takes as long as five
 TOGETHER = 1 << 26  # bytes of rows of which some columns are kept
 WORTH = 1 << 28  # edges times sources from which a GPU is faster, the copies included
 
@@ -236,7 +237,9 @@ class Search:
         from semiring.kernels.cpu.sparse.search import search_kernel
 
         if self.form.alike:
-            return low.decode(level_kernel(low).levels(self.stored, starts, stored))
+            known = self.given.prepared or self.given.of_graph or len(starts) >= SEVERAL
+            both_ways = known and self.given.both_ways
+            return low.decode(level_kernel(low).levels(self.stored, starts, stored, both_ways))
         if self.form.together and not predecessors:
             return low.decode(sweep_kernel(low).sweep(self.stored, starts))
         if self.form.buckets:

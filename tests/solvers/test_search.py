@@ -23,6 +23,7 @@ from semiring.kernels.cpu.sparse.search import CpuSearchKernel, search_kernel
 from semiring.operands.convert import as_sparse
 from semiring.operands.devices import gpu_name
 from semiring.operands.read import read
+from semiring.operands.sparse import Sparse
 from semiring.solvers.search import Search, form_of, on_the_host
 
 inf = np.inf
@@ -228,6 +229,27 @@ def test_edges_of_one_weight_are_searched_breadth_first(S: sr.Semiring, weight: 
     better.data[:] = {"min-plus": -1.0, "viterbi": 1.0, "max-min": np.inf}[S.name]
     given_ = as_sparse(read(better, S))
     assert on_the_host(given_, form_of(given_), 1).alike is (S is not sr.min_plus), "which improves round a cycle"
+
+
+@pytest.mark.usefixtures("machine_code")
+def test_whether_edges_go_both_ways_is_asked_where_many_searches_want_to_know(monkeypatch: pytest.MonkeyPatch) -> None:
+    A = without_duplicates(random_graph(300, 3000, 1, 0.25))
+    B = (abs(A) + abs(A.T)).tocsr()
+    B.data[:] = 0.5
+    asked = []
+    know = Sparse.both_ways.func
+    monkeypatch.setattr(Sparse, "both_ways", property(lambda given: asked.append(know(given)) or asked[-1]))
+    expected = sr.closure(B, sr.min_plus, method="sparse")
+    assert np.array_equal(sr.closure_rows(B, sr.min_plus, [4]), expected[[4]])
+    assert not asked
+    P = sr.prepare(B, sr.min_plus)
+    assert np.array_equal(sr.closure_rows(P, sr.min_plus, [4]), expected[[4]])
+    assert asked == [True]
+    assert np.array_equal(sr.closure_rows(B, sr.min_plus, range(20)), expected[:20])
+    assert asked == [True, True]
+    A.data[:] = 0.5
+    assert np.array_equal(sr.closure_rows(A, sr.min_plus, range(20)), sr.closure(A, sr.min_plus, method="sparse")[:20])
+    assert asked == [True, True, False]
 
 
 def test_a_long_path_with_a_cycle_at_its_end() -> None:

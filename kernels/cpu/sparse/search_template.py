@@ -57,6 +57,7 @@ ARITY = 4  # children of a node of the heap, as `sink` compares them
 NONE = np.int32(-1)
 SETTLED = np.int32(-2)  # in place of a position in the heap
 WIDE = 4  # where a level has an edge for so many vertices of the graph, it is wide
+BACKWARDS = 8  # where it has a part so large of the edges of those who wait, they look for it
 
 
 @compiled
@@ -188,6 +189,26 @@ def mark_level(queue: int, head: int, level: int, offsets: int, columns: int, re
 
 
 @compiled
+def find_level(n: int, offsets: int, columns: int, before: int, reached: int) -> None:
+    """Mark who was not reached before and has an edge to one who was, where each edge goes both ways."""
+    stay_apart()
+    for i in range((n + 63) // 64):
+        waiting, found = ~fetch(np.uint64, before, i), np.uint64(0)
+        if waiting == 0:
+            continue
+        for v in range(64 * i, min(64 * i + 64, n)):
+            bit = np.uint64(1) << np.uint64(v & 63)
+            if (waiting & bit) == 0:
+                continue
+            for p in range(fetch(np.int64, offsets, v), fetch(np.int64, offsets, v + 1)):
+                u = int64(fetch(np.int32, columns, p))
+                if (fetch(np.uint64, before, u >> 6) >> np.uint64(u & 63)) & np.uint64(1):
+                    found |= bit
+                    break
+        put(np.uint64, reached, i, fetch(np.uint64, reached, i) | found)
+
+
+@compiled
 def collect_level(x: int, label: Any, reached: int, before: int, n: int, queue: int, tail: int) -> int:
     """Give the label to all who were reached since before, and put them at the end of the queue, which is returned."""
     stay_apart()
@@ -204,17 +225,18 @@ def collect_level(x: int, label: Any, reached: int, before: int, n: int, queue: 
     return tail
 
 
-@entry(*[int64] * 11)
+@entry(*[int64] * 12)
 def pass_levels(
     X: int, sources: int, offsets: int, columns: int, values: int, n: int, first: int, last: int, limit: int,
-    workspace: int, one: int,
+    both_ways: int, workspace: int, one: int,
 ) -> None:
     """What `settle` does where all edges have the first one's value: vertices settle level by level, breadth first.
 
     Who has been reached is a bit each, which stay in the cache. A vertex is put at the end of the queue before it is
     known whether it belongs there, so that nothing has to be guessed. Where a level has many edges, whom it reaches is
-    collected in the order of the vertices: the rows of the next level are read as they lie in memory. Workspace: n + 1
-    vertices, and n bits up to a multiple of 64, twice.
+    collected in the order of the vertices: the rows of the next level are read as they lie in memory. Where each edge
+    goes `both_ways` and the level has many of those that are left, the vertices that wait look for one that does not:
+    the first that they find ends it. Workspace: n + 1 vertices, and n bits up to a multiple of 64, twice.
     """
     unit, bound = first_component(ELEMENT, one), bound_of(limit)
     words = (n + 63) // 64
@@ -230,7 +252,7 @@ def pass_levels(
         put(ELEMENT, x, source, label)
         put(np.int32, queue, 0, np.int32(source))
         put(np.uint64, reached, source >> 6, np.uint64(1) << np.uint64(source & 63))
-        head, tail = int64(0), int64(1)
+        head, tail, left = int64(0), int64(1), fetch(np.int64, offsets, n)
         while head < tail:
             level = tail
             if fetch(np.int64, offsets, n) > 0:
@@ -241,10 +263,14 @@ def pass_levels(
             for i in range(head, level):
                 u = int64(fetch(np.int32, queue, i))
                 edges += fetch(np.int64, offsets, u + 1) - fetch(np.int64, offsets, u)
+            left -= edges
             if WIDE * edges >= n:
                 for i in range(words):
                     put(np.uint64, before, i, fetch(np.uint64, reached, i))
-                mark_level(queue, head, level, offsets, columns, reached)
+                if both_ways and BACKWARDS * edges > left:
+                    find_level(n, offsets, columns, before, reached)
+                else:
+                    mark_level(queue, head, level, offsets, columns, reached)
                 head = level
                 tail = collect_level(x, label, reached, before, n, queue, tail)
                 continue

@@ -58,6 +58,23 @@ def state_of(offsets: np.ndarray, columns: np.ndarray, width: int) -> int:
     return CODE.rent(by_numpy.state_of, offsets, columns, width)
 
 
+def goes_both_ways(A: Rows) -> bool:
+    """Whether for every entry i, j of a square matrix there is one j, i, whatever their values.
+
+    Where that is not so, the first few entries show it as a rule; where it is, it takes as long as some searches.
+
+    Examples
+    --------
+    >>> A = Rows(np.array([0, 1, 2]), np.array([1, 0], np.int32), np.array([2.0, 5.0]), 2)
+    >>> goes_both_ways(A), goes_both_ways(Rows(A.offsets, np.array([1, 1], np.int32), A.values, 2))
+    (True, False)
+    """
+    from .structure_loops import goes_both_ways as compare  # it loads Numba
+
+    met = np.empty(A.shape[0], OFFSET)
+    return bool(compare(A.offsets.ctypes.data, A.columns.ctypes.data, len(met), met.ctypes.data))
+
+
 def narrowed(indices: np.ndarray) -> np.ndarray | None:
     """Indices of any integer dtype as columns, by all threads; None where one is below 0 or no column can be as large.
 

@@ -24,6 +24,25 @@ BATCH = 1 << 20  # entries that are counted in 32 bits
 
 
 @compiled
+def goes_both_ways(offsets: int, columns: int, n: int, met: int) -> bool:
+    """Whether for every entry i, j there is one j, i; columns ascend. `met` has room for n numbers.
+
+    Entries are met row by row, and so those of any column in ascending order, which has to be the order of the columns
+    of that row.
+    """
+    for i in range(n):
+        put(np.int64, met, i, fetch(np.int64, offsets, i))
+    for i in range(n):
+        for p in range(fetch(np.int64, offsets, i), fetch(np.int64, offsets, i + 1)):
+            j = np.int64(fetch(np.int32, columns, p))
+            q = fetch(np.int64, met, j)
+            if q == fetch(np.int64, offsets, j + 1) or fetch(np.int32, columns, q) != i:
+                return False
+            put(np.int64, met, j, q + 1)
+    return True
+
+
+@compiled
 def inspect(offsets: int, columns: int, rows: int, width: int, entries: int) -> int:
     """Whether columns ascend (`FINE`), do so with repetitions (`SORTED`), do not, or lie outside, in some rows."""
     if fetch(np.int64, offsets, 0) < 0 or fetch(np.int64, offsets, rows) > entries:

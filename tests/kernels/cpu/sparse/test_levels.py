@@ -55,6 +55,37 @@ def test_rows_are_those_of_settling(name: str, dtype: str, values: list[Any]) ->
     check()
 
 
+@pytest.mark.parametrize(("name", "dtype", "values"), ALGEBRAS)
+def test_rows_are_the_same_where_edges_go_both_ways_and_that_is_known(
+    name: str, dtype: str, values: list[Any]
+) -> None:
+    low = general(sr.catalogue[name], np.dtype(dtype))
+
+    @settings(max_examples=40, deadline=None)
+    @given(graphs(), st.sampled_from(values), st.lists(st.integers(0, 200), max_size=6), st.booleans())
+    def check(graph: tuple[int, set[tuple[int, int]]], value: Any, some: list[int], limited: bool) -> None:
+        n, edges = graph
+        A = compressed(n, edges | {(v, u) for u, v in edges}, value, dtype)
+        sources, kernel = np.array([s % n for s in some], np.int64), CpuLevelKernel(program(low), 1)
+        limit = np.array([value], dtype) if limited else None
+        assert np.array_equal(kernel.levels(A, sources, limit, both_ways=True), kernel.levels(A, sources, limit))
+        if not limited:
+            assert np.array_equal(kernel.levels(A, sources, both_ways=True), kernel.settle(A, sources))
+
+    check()
+
+
+def test_who_waits_looks_for_an_edge_where_a_level_has_many_of_those_left() -> None:
+    """Told so of edges that go one way only, it goes them backwards: that is how one sees that it looks."""
+    n = 300
+    A = compressed(n, {(0, v) for v in range(1, 200)} | {(v, 0) for v in range(200, n)}, 1, float)
+    kernel = level_kernel(general(sr.min_plus, np.dtype("f8")))
+    (row,) = kernel.levels(A, np.array([0]))
+    assert (row[1:200] == 1).all() and (row[200:] == inf).all()
+    (row,) = kernel.levels(A, np.array([0]), both_ways=True)
+    assert (row[200:] == 1).all()
+
+
 def test_levels_of_a_path_and_without_edges() -> None:
     low = general(sr.min_plus, np.dtype("f8"))
     kernel = level_kernel(low)

@@ -18,6 +18,7 @@ from semiring.kernels.cpu.sparse.structure import (
     SORTED,
     UNSORTED,
     alike,
+    goes_both_ways,
     narrowed,
     pieces_of,
     product_structure,
@@ -103,6 +104,18 @@ def test_transposes(data: st.DataObject, width: int) -> None:
     assert back.shape == A.shape
     for name in ("offsets", "columns", "values"):
         assert np.array_equal(getattr(back, name), getattr(A, name))
+
+
+@quick
+@given(st.data(), st.integers(0, 9), st.booleans())
+def test_whether_edges_go_both_ways(data: st.DataObject, n: int, made_so: bool) -> None:
+    rows = data.draw(patterns(n, n))
+    if made_so:
+        rows = [sorted({*row, *(j for j in range(n) if i in rows[j])}) for i, row in enumerate(rows)]
+    offsets, columns = compressed(rows)
+    edges = set(entries(offsets, columns))
+    found = goes_both_ways(Rows(offsets, columns, np.zeros(len(columns)), n))
+    assert found == (edges == {(j, i) for i, j in edges})
 
 
 def test_repeated_entries_keep_their_order() -> None:
