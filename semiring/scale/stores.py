@@ -238,10 +238,6 @@ class Output:
             self._array = zarr.open_array(self._draft, mode="r+") if again else zarr.create_array(
                 self._draft, shape=shape, dtype=dtype, chunks=(max(made.side, 1), max(made.side, 1)), compressors=None)
 
-    def write(self, tile: Tile, elements: np.ndarray) -> None:
-        """Write one tile."""
-        self.write_block(*block(self._made, tile), elements)
-
     def write_block(self, rows: slice, columns: slice, elements: np.ndarray) -> None:
         """Write some rows and columns."""
         if self._mapped is None:

@@ -30,7 +30,7 @@ def test_an_output_is_not_there_before_it_is_whole(tmp_path: Path, ending: str) 
     A = np.arange(25.0).reshape(5, 5)
     output = Output(path, folder, made, A.dtype, False)
     for tile in made.cells:
-        output.write(tile, A[block(made, tile)])
+        output.write_block(*block(made, tile), A[block(made, tile)])
     output.sync()
     output = Output(path, folder, made, A.dtype, True)
     assert np.array_equal(output.diagonal(), A.diagonal())
