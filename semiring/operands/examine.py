@@ -19,6 +19,8 @@ from semiring.kernels.cpu.dense.scan import scan
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import chunks
 
+Place = tuple[int, int]
+
 
 class Known(NamedTuple):
     """What decides about the elements of a dtype, worked out once."""
@@ -41,7 +43,7 @@ def known(S: Semiring, dtype: np.dtype) -> Known:
     return Known(A.zero.item(), (A.zero if A.one is None else A.one).item(), *limits, everything)
 
 
-def examine(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, Any]], first: int = 0) -> Facts:
+def examine(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, Any]], first: Place = (0, 0)) -> Facts:
     """Refuse what is not an element, with its position, and gather facts about the rest in the same pass.
 
     Parameters
@@ -50,8 +52,8 @@ def examine(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, Any]], fir
     dtype : dtype
     arrays : sequence of (name, array)
         The name is for messages. All on the host, or all on a GPU.
-    first : int
-        Number of their first row in the matrix of which they are a part.
+    first : (int, int)
+        Where they begin in the matrix of which they are a part.
     """
     if not isinstance(arrays[0][1], np.ndarray):
         return _examine_on_gpu(S, dtype, arrays, first)
@@ -67,9 +69,8 @@ def examine(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, Any]], fir
     for what, array in arrays:
         found = scan(array if array.ndim in (2, 3) else _matrices(array))
         if found.nan is not None:
-            at = np.argwhere(np.isnan(array))[0]
-            at[:1] += first
-            _refuse(what, "NaN", tuple(at.tolist()), "NaN is not an element of any algebra; mark an absent edge with "
+            at = _moved(np.argwhere(np.isnan(array))[0], first)
+            _refuse(what, "NaN", at, "NaN is not an element of any algebra; mark an absent edge with "
                     f"the algebra's zero, {show(S.zero_in(dtype))}")
         low, high = low or found.bottom, high or found.top
         if found.minimum is not None:
@@ -134,11 +135,11 @@ def stacked(array: Any) -> Any:
     return array.reshape(math.prod(array.shape[:-2]), *array.shape[-2:])
 
 
-def _refuse_outside(S: Semiring, what: str, array: np.ndarray, first: int = 0) -> None:
+def _refuse_outside(S: Semiring, what: str, array: np.ndarray, first: Place = (0, 0)) -> None:
     if array.dtype.kind == "O" and S.traced is not None:
         _refuse_strangers(S, what, array)
     A = S.over(array.dtype)
-    start = first
+    start = 0
     for part in chunks(array):
         inside = A.contains(part)
         if not inside.all():
@@ -147,8 +148,14 @@ def _refuse_outside(S: Semiring, what: str, array: np.ndarray, first: int = 0) -
             if part.ndim:
                 at[0] += start
             kind = "NaN" if is_nan(full(np.empty(1, part.dtype), value))[0] else show(value)
-            _refuse(what, kind, tuple(at.tolist()), f"it is outside the carrier of {S.name}, {S.notation}")
+            _refuse(what, kind, _moved(at, first), f"it is outside the carrier of {S.name}, {S.notation}")
         start += len(part) if part.ndim else 0
+
+
+def _moved(at: np.ndarray, first: Place) -> tuple[int, ...]:
+    """A place in a part of a matrix as one in the matrix."""
+    place: tuple[int, ...] = tuple(at.tolist())
+    return (place[0] + first[0], place[1] + first[1]) if any(first) else place
 
 
 def _refuse_strangers(S: Semiring, what: str, array: np.ndarray) -> None:

@@ -22,7 +22,7 @@ from .files import BINARY, Mapped, reserve, sync, sync_file, sync_folder
 from .program import Program, Tile
 
 ENDINGS = (".npy", ".zarr")  # of outputs
-SLAB = 64 << 20  # bytes that are read at once where a whole matrix is looked at
+SLAB = 16 << 20  # bytes that are read at once where a whole matrix is looked at
 FORMED = ("zarr.json", ".zarray")  # what a folder holds that is a zarr array
 
 
@@ -62,6 +62,7 @@ class ArraySource:
     def __init__(self, array: Any, path: Path | None = None):
         self.array, self.path = array, path
         self.shape, self.dtype = tuple(array.shape), np.dtype(array.dtype)
+        self.chunks: tuple[int, int] | None = getattr(array, "chunks", None)  # rows and columns that lie together
 
     def read(self, rows: slice, columns: slice, out: np.ndarray) -> None:
         """Write a block of it into an array."""
@@ -79,8 +80,8 @@ class ArraySource:
 
     def _digest(self) -> str:
         digest = hashlib.sha256()
-        for rows in slabs(self):
-            digest.update(np.ascontiguousarray(self.array[rows, :]).view(np.uint8).data)
+        for rows, columns in slabs(self):
+            digest.update(np.ascontiguousarray(self.array[rows, columns]).view(np.uint8).data)
         return digest.hexdigest()
 
 
@@ -96,6 +97,7 @@ class FileSource(ArraySource):
     def __init__(self, array: np.memmap, path: Path):
         super().__init__(array, path)
         self._by_columns = array.flags.f_contiguous and not array.flags.c_contiguous
+        self.chunks = (self.shape[0], 1) if self._by_columns else None
         shape = self.shape[::-1] if self._by_columns else self.shape
         self._file, self._end = os.open(path, os.O_RDONLY | BINARY), array.offset + array.nbytes
         finalize(self, os.close, self._file)
@@ -145,14 +147,15 @@ class RowsSource:
         return {"shape": list(self.shape), "dtype": self.dtype.str, "digest": digest.hexdigest()}
 
 
-def slabs(source: ArraySource) -> Iterator[slice]:
-    """Runs of rows that together are a matrix, along the chunks in which it is stored."""
-    n, width = source.shape
-    rows = max(1, SLAB // max(width * source.dtype.itemsize, 1))
-    chunks = getattr(source.array, "chunks", None)
-    if chunks:
-        rows = max(rows // chunks[0], 1) * chunks[0]
-    return (slice(start, min(start + rows, n)) for start in range(0, n, rows))
+def slabs(source: ArraySource) -> Iterator[tuple[slice, slice]]:
+    """Blocks that together are a matrix, along the chunks in which it is stored: each of these is read once."""
+    (n, width), most = source.shape, max(SLAB // source.dtype.itemsize, 1)
+    tall, wide = source.chunks or (1, max(width, 1))
+    wide = min(max(most // (tall * wide), 1) * wide, max(width, 1))
+    tall = max(most // (tall * wide), 1) * tall
+    for i in range(0, n, tall):
+        for j in range(0, width, wide):
+            yield slice(i, min(i + tall, n)), slice(j, min(j + wide, width))
 
 
 def opened(path: Path) -> ArraySource:
@@ -234,10 +237,6 @@ class Output:
             zarr = _zarr()
             self._array = zarr.open_array(self._draft, mode="r+") if again else zarr.create_array(
                 self._draft, shape=shape, dtype=dtype, chunks=(max(made.side, 1), max(made.side, 1)), compressors=None)
-
-    def write(self, tile: Tile, elements: np.ndarray) -> None:
-        """Write one tile."""
-        self.write_block(*block(self._made, tile), elements)
 
     def write_block(self, rows: slice, columns: slice, elements: np.ndarray) -> None:
         """Write some rows and columns."""

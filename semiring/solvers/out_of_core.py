@@ -347,15 +347,16 @@ def _refuse_other_room(storing: Storing, memory: int, layout: Layout, tile: int 
 
 
 def _facts(given: Operand, source: Source) -> Facts:
-    """What is known of all elements, read once, some rows at a time; refuses what is not one, with its place."""
+    """What is known of all elements, read once, a block at a time; refuses what is not one, with its place."""
     if not isinstance(given, Stored) or "facts" in vars(given):
         return given.facts
     assert isinstance(source, ArraySource)
     found = [Facts(two_valued=True)] if source.shape[0] == 0 else []
-    for rows in slabs(source):
-        elements = np.empty((rows.stop - rows.start, source.shape[1]), source.dtype)
-        source.read(rows, slice(0, source.shape[1]), elements)
-        found.append(examine(given.S, given.dtype, ((given.what, carried_by(elements, given.S)),), rows.start))
+    for rows, columns in slabs(source):
+        elements = np.empty((rows.stop - rows.start, columns.stop - columns.start), source.dtype)
+        source.read(rows, columns, elements)
+        place = rows.start, columns.start
+        found.append(examine(given.S, given.dtype, ((given.what, carried_by(elements, given.S)),), place))
     return together(found)
 
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import semiring as sr
 from semiring.algorithms.r_kleene import r_kleene
 from semiring.kernels.blocks.rows import Rows
+from semiring.scale import stores
 from semiring.scale.program import program
 from semiring.scale.stores import ArraySource, Output, RowsSource, block, opened
 
@@ -29,7 +30,7 @@ def test_an_output_is_not_there_before_it_is_whole(tmp_path: Path, ending: str) 
     A = np.arange(25.0).reshape(5, 5)
     output = Output(path, folder, made, A.dtype, False)
     for tile in made.cells:
-        output.write(tile, A[block(made, tile)])
+        output.write_block(*block(made, tile), A[block(made, tile)])
     output.sync()
     output = Output(path, folder, made, A.dtype, True)
     assert np.array_equal(output.diagonal(), A.diagonal())
@@ -106,6 +107,25 @@ def test_a_sparse_matrix_is_told_by_places_and_elements() -> None:
              ([0, 1, 2], [0, 1], [1.0, 3.0])]
     assert len({identity(*g) for g in given}) == len(given)
     assert identity(*given[0]) == identity(*given[0])
+
+
+@given(st.tuples(st.integers(0, 30), st.integers(0, 30)), st.none() | st.tuples(st.integers(1, 9), st.integers(1, 9)),
+       st.integers(1, 400))
+def test_slabs_are_the_matrix_each_element_once(
+    shape: tuple[int, int], chunks: tuple[int, int] | None, most: int
+) -> None:
+    array = np.zeros(shape)
+    source = ArraySource(array)
+    source.chunks = chunks
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(stores, "SLAB", 8 * most)
+        for rows, columns in stores.slabs(source):
+            array[rows, columns] += 1
+            size = (rows.stop - rows.start) * (columns.stop - columns.start)
+            assert 0 < size <= max(most, np.prod(chunks or (1, shape[1])))
+            for part, side in zip((rows, columns), chunks or (1, max(shape[1], 1)), strict=True):
+                assert part.start % side == 0, "no chunk is read twice"
+    assert (array == 1).all()
 
 
 def test_an_older_folder_makes_room_at_the_last_moment(tmp_path: Path) -> None:
