@@ -97,7 +97,7 @@ def _only(found: Scan, about: Known) -> bool:
     return found.minimum == found.maximum or bool(found.integral and found.maximum - found.minimum == 1)
 
 
-def _examine_on_gpu(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, Any]], first: int) -> Facts:
+def _examine_on_gpu(S: Semiring, dtype: np.dtype, arrays: Sequence[tuple[str, Any]], first: Place) -> Facts:
     """The same without leaving the device; only a refusal copies the operand back, to say where and what."""
     from semiring.kernels.cuda.choose import without_facts
     from semiring.kernels.cuda.dense.exchange import NOT_A_NUMBER, OUTSIDE, look_at

@@ -347,7 +347,7 @@ class _Run:
         def write() -> None:
             for i in grid.tile_rows:
                 for j in grid.tile_columns:
-                    output.write((i, j), found[grid.local_row(i), grid.local_column(j)])
+                    output.write_block(grid.span(i), grid.span(j), found[grid.local_row(i), grid.local_column(j)])
 
         def finish() -> None:
             output.finish()
@@ -520,7 +520,7 @@ def _look(world: Any, way: str, given: Dense | None, start: int) -> Facts | None
     if way == "whole":
         return given.facts
     if way == "rows":
-        return examine(given.S, given.dtype, ((f"{given.what}[{start}:]", given.array),))
+        return examine(given.S, given.dtype, ((given.what, given.array),), (start, 0))
     assert isinstance(given, Stored)
     n, found = given.shape[0], []
     begin, end = n * world.rank // world.size, n * (world.rank + 1) // world.size
@@ -529,7 +529,7 @@ def _look(world: Any, way: str, given: Dense | None, start: int) -> Facts | None
         rows = slice(at, min(at + step, end))
         elements = np.empty((rows.stop - rows.start, n), given.source.dtype)
         given.source.read(rows, slice(0, n), elements)
-        found.append(examine(given.S, given.dtype, ((f"{given.what}[{at}:]", carried_by(elements, given.S)),)))
+        found.append(examine(given.S, given.dtype, ((given.what, carried_by(elements, given.S)),), (at, 0)))
     return together(found) if found else None
 
 

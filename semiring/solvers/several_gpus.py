@@ -178,7 +178,7 @@ class _Closing:
         for span in self.spans[worker]:
             stop = start + span.stop - span.start
             part = raw[start:stop, : self.n]
-            found.append(examine(self.task.S, self.given.dtype, ((self.given.what, part),), span.start))
+            found.append(examine(self.task.S, self.given.dtype, ((self.given.what, part),), (span.start, 0)))
             start = stop
         return together(found)
 

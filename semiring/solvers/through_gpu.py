@@ -136,7 +136,7 @@ def _facts(given: Dense) -> Facts:
 
     n = given.shape[0]
     rows = max(SLAB // max(n * given.dtype.itemsize, 1), 1)
-    return together([examine(given.S, given.dtype, ((given.what, here(given.array[part])),), part.start)
+    return together([examine(given.S, given.dtype, ((given.what, here(given.array[part])),), (part.start, 0))
                      for part in spans(n, rows)])
 
 
