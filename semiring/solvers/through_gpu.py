@@ -36,7 +36,8 @@ from .task import Declined, Task
 
 METHODS = ("auto", "r-kleene")
 SIDES = (4096, 2048, 1024, 512, 256, 128)  # of tiles
-TILES = 96  # that should fit on the GPU; with fewer more is moved
+TILES = 16  # that should fit on the GPU: large tiles hide their way there better than many save ways
+ACROSS = 8  # tiles that the matrix should have in a row
 SHARE = 0.8  # of the memory that is free, where the caller says nothing
 SLAB = 256 << 20  # bytes of rows that are looked at together
 
@@ -83,7 +84,7 @@ def _layout(n: int, item: int, memory: int, tile: int | None) -> tuple[int, int]
     SemiringError
         When there is too little memory.
     """
-    sides = (tile,) if tile is not None else [side for side in SIDES if side < n] or [n]
+    sides = (tile,) if tile is not None else [min(side, n) for side in SIDES if side * ACROSS <= n or side == SIDES[-1]]
     side = next((side for side in sides if side**2 * item * TILES <= memory), sides[-1])
     fit, least = memory // (side**2 * item), 3 + AHEAD
     if fit < least:

@@ -82,7 +82,7 @@ def test_names_stay_and_cycles_are_named(gpu: None) -> None:
 
 def test_the_plan_says_what_is_moved(gpu: None) -> None:
     plan = sr.plan(np.zeros((4000, 4000), np.float32), sr.min_plus, device="gpu", memory="8M")
-    assert plan.method == "r-kleene, through the GPU" and plan.tile == 128 and plan.memory <= 8 << 20
+    assert plan.method == "r-kleene, through the GPU" and plan.tile == 256 and plan.memory <= 8 << 20
     assert "times the matrix" in str(plan)
 
 

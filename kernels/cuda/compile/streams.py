@@ -61,14 +61,15 @@ class GpuStream:
             work(*arguments)
 
     def send(self, rows: Any, target: Any) -> None:
-        """target ← rows: whole rows in C order, arrays or packed bits, of any GPUs."""
+        """target ← rows: arrays or packed bits of any GPUs, rows at equal distances, with what is between."""
         from cupy.cuda import runtime
 
         source, goal = _memory(rows), _memory(target)
-        assert source.nbytes == goal.nbytes and source.flags.c_contiguous and goal.flags.c_contiguous
+        assert source.shape == goal.shape and source.strides == goal.strides and source.strides[1] == source.itemsize
+        size = (len(source) - 1) * source.strides[0] + source.shape[1] * source.itemsize
         with self._device:
             runtime.memcpyPeerAsync(
-                goal.data.ptr, goal.device.id, source.data.ptr, source.device.id, source.nbytes, self._stream.ptr
+                goal.data.ptr, goal.device.id, source.data.ptr, source.device.id, size, self._stream.ptr
             )
 
     def mark(self) -> Any:

@@ -119,11 +119,16 @@ def test_work_goes_to_the_stream_of_its_gpu(runtime: Runtime) -> None:
     assert runtime.asked == [("stream", 72), ("after", 71, 72), ("wait", 72)]
 
 
-def test_whole_rows_are_sent(runtime: Runtime) -> None:
-    def rows(device: int, address: int, array: np.ndarray) -> Any:
-        return SimpleNamespace(nbytes=array.nbytes, flags=array.flags, device=SimpleNamespace(id=device),
-                               data=SimpleNamespace(ptr=address))
+def rows(device: int, address: int, array: np.ndarray) -> Any:
+    class There(np.ndarray):
+        device, data = SimpleNamespace(id=0), SimpleNamespace(ptr=0)
 
+    there = array.view(There)
+    there.device, there.data = SimpleNamespace(id=device), SimpleNamespace(ptr=address)
+    return there
+
+
+def test_whole_rows_are_sent(runtime: Runtime) -> None:
     source, target = rows(1, 100, np.zeros((2, 3))), rows(0, 200, np.zeros((2, 3)))
     stream = GpuStream(1, urgent=True)
     stream.send(source, target)
@@ -131,3 +136,10 @@ def test_whole_rows_are_sent(runtime: Runtime) -> None:
     assert runtime.asked == 2 * [("copy", 1, 200, 0, 100, 1, 48, 71)]
     with pytest.raises(AssertionError):
         stream.send(rows(1, 100, np.zeros((2, 6))[:, :3]), target)
+
+
+def test_rows_that_have_room_behind_them_are_sent_with_it(runtime: Runtime) -> None:
+    """As rows of packed bits have, whose words fill whole cache lines."""
+    source, target = rows(1, 100, np.zeros((4, 8))[:, :5]), rows(0, 200, np.zeros((4, 8))[:, :5])
+    GpuStream(1, urgent=True).send(source, target)
+    assert runtime.asked == [("copy", 1, 200, 0, 100, 1, 3 * 64 + 5 * 8, 71)]
