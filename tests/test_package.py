@@ -50,6 +50,7 @@ operands
 solvers
 results
 api
+csgraph
 teach
 cli
 __main__

@@ -1,8 +1,8 @@
 """The closure of a matrix in the host's memory through a GPU whose memory it does not fit: tiles go there and back.
 
 G. J. Katz and J. T. Kider (2008) and J. M. Kemp (All-pairs shortest path algorithms using CUDA, 2012) closed matrices
-that a GPU does not hold by sending blocks of them through it. Here the recorded schedule says which tile is needed when,
-so that of all ways to use the memory the best is planned, and tiles travel while the GPU multiplies.
+that a GPU does not hold by sending blocks of them through it. Here the recorded schedule says which tile is needed
+when, so that of all ways to use the memory the best is planned, and tiles travel while the GPU multiplies.
 """
 
 from __future__ import annotations

@@ -1,0 +1,629 @@
+"""`scipy.sparse.csgraph` with this library behind it: the same names, arguments and answers.
+
+    from semiring import csgraph           # instead of: from scipy.sparse import csgraph
+
+Distances are computed by the solver that `plan` tells; small work, and what is not here, is SciPy's own. Where SciPy's
+functions differ among each other, these agree:
+
+- A dense array says "no edge" by 0, NaN and ±∞, exactly: a length of 1e-9 is an edge. What a masked array masks is not
+  an edge, and what it does not mask is one, also if it is 0; what a sparse matrix stores is one, also if it is 0.
+- Entries of one place of a matrix in compressed rows are parallel edges, of which the shortest counts; of a matrix of
+  coordinates they are added up, as SciPy's conversion does.
+- A loop of negative length is a negative cycle, as a cycle of several edges is, for each function.
+- Negative edges are right for `dijkstra`, too, which warns as SciPy's does.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse import csgraph as _theirs
+from scipy.sparse.csgraph import NegativeCycleError as NegativeCycleError
+
+from .algebra.catalogue import min_plus
+from .api import closure, closure_rows, cycle_mean, paths
+from .api import plan as plan_of
+from .errors import NoClosureError
+from .results.nearest import nearest
+
+NOTHING = -9999  # before the first vertex of a path, and where there is none
+SMALL = 3e4  # edges and vertices, for each source, below which SciPy is done before we have looked
+CROWDED = 8  # a dense array is taken as it is, if one in so many pairs is an edge
+METHODS = ("auto", "FW", "D", "BF", "J")
+
+
+def floyd_warshall(
+    csgraph: Any, directed: bool = True, return_predecessors: bool = False, unweighted: bool = False,
+    overwrite: bool = False,
+) -> Any:
+    """Distances between all vertices, as `scipy.sparse.csgraph.floyd_warshall`.
+
+    Parameters
+    ----------
+    csgraph : array_like, masked array or sparse matrix, shape (n, n)
+        Lengths of edges; see the module for what counts as one.
+    directed : bool
+        Otherwise an edge leads both ways, and of two between the same vertices the shorter counts.
+    return_predecessors : bool
+    unweighted : bool
+        Whether every edge has length 1.
+    overwrite : bool
+        Whether a dense array of float64 in C order is to hold the answer.
+
+    Returns
+    -------
+    dist_matrix : ndarray of float64, shape (n, n)
+        ∞ where no path leads.
+    predecessors : ndarray of int32, shape (n, n)
+        If wanted: of row i the vertex before each on a shortest path from i; −9999 at i, and where no path leads.
+
+    Raises
+    ------
+    NegativeCycleError
+    ValueError
+        When the graph is not a square matrix.
+
+    Examples
+    --------
+    >>> from semiring import csgraph
+    >>> csgraph.floyd_warshall([[0, 2, 9], [0, 0, 3], [0, 0, 0]])
+    array([[ 0.,  2.,  5.],
+           [inf,  0.,  3.],
+           [inf, inf,  0.]])
+    """
+    found = _all(_graph(csgraph, directed, unweighted), return_predecessors)
+    return _written(csgraph, found, return_predecessors) if overwrite else found
+
+
+def shortest_path(
+    csgraph: Any, method: str = "auto", directed: bool = True, return_predecessors: bool = False,
+    unweighted: bool = False, overwrite: bool = False, indices: Any = None,
+) -> Any:
+    """Distances between all vertices or from some, as `scipy.sparse.csgraph.shortest_path`.
+
+    Parameters
+    ----------
+    csgraph, directed, return_predecessors, unweighted, overwrite
+        As for `floyd_warshall`.
+    method : {"auto", "FW", "D", "BF", "J"}
+        As SciPy's. What is computed does not depend on it; with "FW" there are no indices, and "D" warns of negative
+        edges.
+    indices : array_like of int, optional
+        The vertices to begin in; negative ones count from the end.
+
+    Returns
+    -------
+    dist_matrix, predecessors
+        As for `floyd_warshall`; with indices of shape (…, n) for indices of shape (…).
+
+    Raises
+    ------
+    NegativeCycleError
+    ValueError
+        For an unknown method, indices with "FW" or out of range, and what is not a square matrix.
+
+    Examples
+    --------
+    >>> from semiring import csgraph
+    >>> csgraph.shortest_path([[0, 2, 9], [0, 0, 3], [0, 0, 0]], indices=0)
+    array([0., 2., 5.])
+    """
+    if method not in METHODS:
+        raise ValueError(f"unrecognized method '{method}'")
+    if method == "FW" and indices is not None:
+        raise ValueError("Cannot specify indices with method == 'FW'.")
+    graph = _graph(csgraph, directed, unweighted)
+    if method == "D":
+        _warn(graph)
+    if indices is not None:
+        if method != "D":
+            _refuse_negative_cycles(graph)
+        return _rows(graph, indices, return_predecessors)
+    found = _all(graph, return_predecessors)
+    return _written(csgraph, found, return_predecessors) if overwrite else found
+
+
+def dijkstra(
+    csgraph: Any, directed: bool = True, indices: Any = None, return_predecessors: bool = False,
+    unweighted: bool = False, limit: float = np.inf, min_only: bool = False,
+) -> Any:
+    """Distances from all vertices or from some, as `scipy.sparse.csgraph.dijkstra`.
+
+    Parameters
+    ----------
+    csgraph, directed, return_predecessors, unweighted
+        As for `floyd_warshall`.
+    indices : array_like of int, optional
+        The vertices to begin in; negative ones count from the end. All when absent.
+    limit : float
+        Longer paths are not looked for.
+    min_only : bool
+        Whether only the nearest of the vertices to begin in counts.
+
+    Returns
+    -------
+    dist_matrix : ndarray of float64, shape (…, n) for indices of shape (…), or (n,) with `min_only`
+    predecessors : ndarray of int32, of the same shape
+        If wanted; −9999 where there is none.
+    sources : ndarray of int32, shape (n,)
+        With `min_only` and predecessors: the vertex that the shortest path comes from; −9999 where none leads.
+
+    Raises
+    ------
+    NegativeCycleError
+        When one can be reached.
+    ValueError
+        For a negative limit, indices out of range, and what is not a square matrix.
+
+    Warns
+    -----
+    UserWarning
+        When an edge is negative.
+
+    Examples
+    --------
+    >>> from semiring import csgraph
+    >>> csgraph.dijkstra([[0, 2, 9], [0, 0, 3], [0, 0, 0]], indices=[0, 1], min_only=True)
+    array([0., 0., 3.])
+    """
+    if limit < 0:
+        raise ValueError("limit must be >= 0")
+    graph = _graph(csgraph, directed, unweighted)
+    negative = _warn(graph)
+    if not min_only:
+        every = np.arange(_order(graph)) if indices is None else indices
+        if indices is None and np.isinf(limit):
+            return _all(graph, return_predecessors)
+        return _rows(graph, every, return_predecessors, limit)
+    return _from_the_nearest(_sparse(graph), indices, return_predecessors, limit, negative)
+
+
+def bellman_ford(
+    csgraph: Any, directed: bool = True, indices: Any = None, return_predecessors: bool = False,
+    unweighted: bool = False,
+) -> Any:
+    """Distances from all vertices or from some, as `scipy.sparse.csgraph.bellman_ford`.
+
+    Parameters
+    ----------
+    csgraph, directed, return_predecessors, unweighted
+        As for `floyd_warshall`.
+    indices : array_like of int, optional
+        As for `dijkstra`.
+
+    Returns
+    -------
+    dist_matrix, predecessors
+        As for `dijkstra`.
+
+    Raises
+    ------
+    NegativeCycleError
+        When one can be reached.
+    ValueError
+        For indices out of range, and what is not a square matrix.
+
+    Examples
+    --------
+    >>> from semiring import csgraph
+    >>> csgraph.bellman_ford([[0, 2, 9], [0, 0, -3], [0, 0, 0]], indices=0)
+    array([ 0.,  2., -1.])
+    """
+    graph = _graph(csgraph, directed, unweighted)
+    return _all(graph, return_predecessors) if indices is None else _rows(graph, indices, return_predecessors)
+
+
+def johnson(
+    csgraph: Any, directed: bool = True, indices: Any = None, return_predecessors: bool = False,
+    unweighted: bool = False,
+) -> Any:
+    """Distances from all vertices or from some, as `scipy.sparse.csgraph.johnson`.
+
+    Parameters
+    ----------
+    csgraph, directed, return_predecessors, unweighted
+        As for `floyd_warshall`.
+    indices : array_like of int, optional
+        As for `dijkstra`.
+
+    Returns
+    -------
+    dist_matrix, predecessors
+        As for `dijkstra`.
+
+    Raises
+    ------
+    NegativeCycleError
+        When there is one anywhere.
+    ValueError
+        For indices out of range, and what is not a square matrix.
+
+    Examples
+    --------
+    >>> from semiring import csgraph
+    >>> csgraph.johnson([[0, 2, 9], [0, 0, -3], [0, 0, 0]], indices=0)
+    array([ 0.,  2., -1.])
+    """
+    graph = _graph(csgraph, directed, unweighted)
+    if indices is None:
+        return _all(graph, return_predecessors)
+    _refuse_negative_cycles(graph)
+    return _rows(graph, indices, return_predecessors)
+
+
+def yen(
+    csgraph: Any, source: int, sink: int, K: int, *, directed: bool = True, return_predecessors: bool = False,
+    unweighted: bool = False,
+) -> Any:
+    """The K shortest paths from one vertex to another, by SciPy's own function.
+
+    Parameters
+    ----------
+    csgraph, directed, return_predecessors, unweighted
+        As for `floyd_warshall`.
+    source, sink, K : int
+
+    Returns
+    -------
+    dist_array, predecessors
+        As SciPy's.
+
+    Raises
+    ------
+    NegativeCycleError
+    ValueError
+        When a vertex is out of range, or the graph is not a square matrix.
+
+    Examples
+    --------
+    >>> from semiring import csgraph
+    >>> csgraph.yen([[0, 2, 9], [0, 0, 3], [0, 0, 0]], 0, 2, 2)
+    array([5., 9.])
+    """
+    graph = _sparse(_graph(csgraph, directed, unweighted))
+    return _theirs.yen(graph, source, sink, K, directed=True, return_predecessors=return_predecessors)
+
+
+def connected_components(
+    csgraph: Any, directed: bool = True, connection: str = "weak", return_labels: bool = True
+) -> Any:
+    """Connected components, by SciPy's own function; see the module for what counts as one.
+
+    Parameters
+    ----------
+    csgraph, directed
+        As for `floyd_warshall`.
+    connection : {"weak", "strong"}
+    return_labels : bool
+
+    Returns
+    -------
+    n_components : int
+    labels : ndarray of int32, shape (n,)
+        If wanted.
+
+    Raises
+    ------
+    ValueError
+        For another connection, and what is not a square matrix.
+
+    Examples
+    --------
+    >>> from semiring import csgraph
+    >>> csgraph.connected_components([[0, 1e-9, 0], [0, 0, 0], [0, 0, 0]])[0]
+    2
+    """
+    return _theirs.connected_components(_sparse(_read(csgraph)), directed, connection, return_labels)
+
+
+def breadth_first_order(
+    csgraph: Any, i_start: int, directed: bool = True, return_predecessors: bool = True
+) -> Any:
+    """Vertices in the order of a breadth-first search, by SciPy's own function; see the module for what counts as one.
+
+    Parameters
+    ----------
+    csgraph, directed, return_predecessors
+        As for `floyd_warshall`.
+    i_start : int
+
+    Returns
+    -------
+    node_array : ndarray of int32
+    predecessors : ndarray of int32, shape (n,)
+        If wanted.
+
+    Raises
+    ------
+    ValueError
+        When the graph is not a square matrix.
+
+    Examples
+    --------
+    >>> from semiring import csgraph
+    >>> csgraph.breadth_first_order([[0, 1, 0], [0, 0, 1], [0, 0, 0]], 0, return_predecessors=False)
+    array([0, 1, 2], dtype=int32)
+    """
+    return _theirs.breadth_first_order(_sparse(_read(csgraph)), i_start, directed, return_predecessors)
+
+
+def plan(csgraph: Any, directed: bool = True, unweighted: bool = False, indices: Any = None) -> str:
+    """Who computes distances, and how, in words.
+
+    Parameters
+    ----------
+    csgraph, directed, unweighted
+        As for `floyd_warshall`.
+    indices : array_like of int, optional
+        As for `dijkstra`.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        When the graph is not a square matrix.
+
+    Examples
+    --------
+    >>> from semiring import csgraph
+    >>> csgraph.plan([[0, 2], [0, 0]])
+    "SciPy's own search: it is done before another way is chosen"
+    """
+    graph = _graph(csgraph, directed, unweighted)
+    sources = np.arange(_order(graph)) if indices is None else _sources(indices, _order(graph))
+    if _is_small(graph, sources.size):
+        return "SciPy's own search: it is done before another way is chosen"
+    if indices is None:
+        return str(plan_of(graph, min_plus))
+    return str(plan_of(graph, min_plus, verb="rows", sources=sources.ravel()))
+
+
+def __getattr__(name: str) -> Any:
+    """What is not here is SciPy's own."""
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return getattr(_theirs, name)
+
+
+# What comes in
+
+def _graph(csgraph: Any, directed: bool, unweighted: bool) -> Any:
+    """Lengths of edges as a dense array, ∞ where there is none, or in compressed rows; parallel edges as they are.
+
+    Raises
+    ------
+    NegativeCycleError
+        When a loop is negative.
+    ValueError
+        When the graph is not a square matrix.
+    """
+    A = _read(csgraph)
+    if unweighted and sp.issparse(A):
+        A = sp.csr_array((np.ones(len(A.data)), A.indices, A.indptr), A.shape)
+    elif unweighted:
+        A = np.where(np.isfinite(A), 1.0, np.inf)
+    if not directed:
+        A = np.minimum(A, A.T) if isinstance(A, np.ndarray) else _both_ways(A)
+    loops = np.flatnonzero(A.diagonal() < 0)
+    if loops.size:
+        raise NegativeCycleError(f"Negative cycle detected on node {int(loops[0])}: a loop of length "
+                                 f"{A.diagonal()[loops[0]]:g}")
+    return A
+
+
+def _read(csgraph: Any) -> Any:
+    """A dense array with ∞ where there is no edge, or compressed rows; of float64."""
+    if hasattr(csgraph, "to_scipy_sparse"):
+        csgraph = csgraph.to_scipy_sparse()
+    if sp.issparse(csgraph):
+        _refuse_shape(csgraph.shape)
+        A = sp.csr_array(csgraph.tocsr()).astype(np.float64, copy=False)
+        return A if np.isfinite(A.data).all() else _without(A, ~np.isfinite(A.data))
+    masked = np.ma.isMaskedArray(csgraph)
+    array = np.array(csgraph.data if masked else csgraph, dtype=None if masked else np.float64)
+    array = array.astype(np.float64, copy=False)
+    _refuse_shape(array.shape)
+    absent = ~np.isfinite(array)
+    absent |= np.ma.getmaskarray(csgraph) if masked else array == 0
+    if array.size > CROWDED * (array.size - np.count_nonzero(absent)):
+        rows, columns = np.nonzero(~absent)
+        return sp.csr_array((array[rows, columns], (rows, columns)), array.shape)
+    array[absent] = np.inf
+    return array
+
+
+def _refuse_shape(shape: tuple[int, ...]) -> None:
+    if len(shape) != 2:
+        raise ValueError(f"the graph must be a matrix, and has shape {shape}")
+    if shape[0] != shape[1]:
+        raise ValueError(f"the graph must be a square matrix of shape (N, N), and has shape {shape}")
+
+
+def _without(A: Any, gone: np.ndarray) -> Any:
+    """Compressed rows without some entries."""
+    offsets = np.concatenate([[0], np.cumsum(~gone)])[A.indptr]
+    return sp.csr_array((A.data[~gone], A.indices[~gone], offsets), A.shape)
+
+
+def _both_ways(A: Any) -> Any:
+    """Each edge both ways, as parallel edges; the matrix itself where it is symmetric."""
+    A, T = A.sorted_indices(), A.T.tocsr().sorted_indices()
+    if all(np.array_equal(x, y) for x, y in zip((A.indptr, A.indices, A.data), (T.indptr, T.indices, T.data),
+                                                strict=True)):
+        return A
+    rows = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
+    turned = np.repeat(np.arange(A.shape[0]), np.diff(T.indptr))
+    return _least(np.concatenate([rows, turned]), np.concatenate([A.indices, T.indices]),
+                  np.concatenate([A.data, T.data]), A.shape)
+
+
+def _least(rows: np.ndarray, columns: np.ndarray, lengths: np.ndarray, shape: tuple[int, int]) -> Any:
+    """Compressed rows in which of several edges between the same vertices the shortest is."""
+    if not len(rows):
+        return sp.csr_array(shape)
+    order = np.lexsort((columns, rows))
+    rows, columns, lengths = rows[order], columns[order], lengths[order]
+    new = np.flatnonzero(np.concatenate([[True], (np.diff(rows) != 0) | (np.diff(columns) != 0)]))
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(rows[new], minlength=shape[0]))])
+    return sp.csr_array((np.minimum.reduceat(lengths, new), columns[new], offsets), shape)
+
+
+def _sparse(A: Any) -> Any:
+    """In compressed rows, by integers of 32 bits where these are enough, as SciPy's functions want them."""
+    if not sp.issparse(A):
+        rows, columns = np.nonzero(np.isfinite(A))
+        A = sp.csr_array((A[rows, columns], (rows, columns)), A.shape)
+    if A.indices.dtype == np.int32 or max(A.nnz, *A.shape) > np.iinfo(np.int32).max:
+        return A
+    return sp.csr_array((A.data, A.indices.astype(np.int32), A.indptr.astype(np.int32)), A.shape)
+
+
+def _order(A: Any) -> int:
+    return int(A.shape[0])
+
+
+def _lengths(A: Any) -> np.ndarray:
+    return np.asarray(A.data) if sp.issparse(A) else A
+
+
+def _warn(A: Any) -> bool:
+    """Tell of negative edges, as SciPy does; whether there are some."""
+    negative = bool((_lengths(A) < 0).any())
+    if negative:
+        warnings.warn("Graph has negative weights: dijkstra is for others, and another search is made. Consider "
+                      "johnson or bellman_ford.", UserWarning, stacklevel=3)
+    return negative
+
+
+def _sources(indices: Any, n: int) -> np.ndarray:
+    """The vertices to begin in, in the shape that was given.
+
+    Raises
+    ------
+    ValueError
+    """
+    found = np.array(indices, dtype=np.int64)
+    found[found < 0] += n
+    if found.size and (found.min() < 0 or found.max() >= n):
+        raise ValueError(f"indices out of range 0...{n}")
+    return found
+
+
+# What goes out
+
+def _told(compute: Callable[[], Any]) -> Any:
+    """What is computed, with SciPy's error for negative cycles."""
+    try:
+        return compute()
+    except NoClosureError as e:
+        raise NegativeCycleError(str(e)) from None
+
+
+def _before(predecessors: Any) -> np.ndarray:
+    """Predecessors as SciPy numbers them."""
+    found = np.array(predecessors, dtype=np.int32)
+    found[found < 0] = NOTHING
+    return found
+
+
+def _is_small(A: Any, sources: int) -> bool:
+    edges = A.nnz if sp.issparse(A) else A.size
+    return sources * (edges + _order(A)) < SMALL and not (_lengths(A) < 0).any()
+
+
+def _all(A: Any, wanted: bool) -> Any:
+    """Distances between all vertices."""
+    n = _order(A)
+    if not n:
+        return (np.zeros((0, 0)), np.zeros((0, 0), np.int32)) if wanted else np.zeros((0, 0))
+    if _is_small(A, n):
+        return _theirs.dijkstra(_sparse(A), return_predecessors=wanted)
+    if not wanted:
+        return np.asarray(_told(lambda: closure(A, min_plus)))
+    found = _told(lambda: paths(A, min_plus))
+    return np.asarray(found.weights), _before(found.predecessors)
+
+
+def _rows(A: Any, indices: Any, wanted: bool, limit: float = np.inf) -> Any:
+    """Distances from some vertices."""
+    n = _order(A)
+    sources = _sources(indices, n)
+    shape = (*sources.shape, n)
+    if not sources.size:
+        empty = np.zeros(shape)
+        return (empty, np.zeros(shape, np.int32)) if wanted else empty
+    if _is_small(A, sources.size):
+        return _theirs.dijkstra(_sparse(A), indices=indices, return_predecessors=wanted, limit=limit)
+    some, places = np.unique(sources, return_inverse=True)
+    bound = None if np.isinf(limit) or (_lengths(A) < 0).any() else limit
+    found = _told(lambda: closure_rows(_sparse(A), min_plus, some, predecessors=wanted, limit=bound))
+    rows, before = found if wanted else (found, None)
+    far = None if bound is not None or np.isinf(limit) else rows > limit
+    if far is not None:
+        rows[far] = np.inf
+    places = places.reshape(sources.shape)
+    if before is None:
+        return rows[places]
+    before = _before(before)
+    if far is not None:
+        before[far] = NOTHING
+    return rows[places], before[places]
+
+
+def _from_the_nearest(A: Any, indices: Any, wanted: bool, limit: float, negative: bool) -> Any:
+    """Distances from the nearest of some vertices: from one before them all, where it is asked which way they come."""
+    n = _order(A)
+    sources = np.unique(_sources(np.arange(n) if indices is None else indices, n))
+    if not n or not sources.size:
+        found = np.full(n, np.inf), np.full(n, NOTHING, np.int32), np.full(n, NOTHING, np.int32)
+        return found if wanted else found[0]
+    if not wanted:
+        rows = _told(lambda: nearest(A, min_plus, sources)).weights
+        return np.where(rows > limit, np.inf, rows)
+    ahead = sp.csr_array((np.zeros(len(sources)), sources, [0, len(sources)]), (1, n))
+    joined = sp.csr_array(
+        (np.concatenate([A.data, ahead.data]), np.concatenate([A.indices, ahead.indices]),
+         np.append(A.indptr, A.nnz + len(sources))), (n + 1, n + 1))
+    bound = None if negative or np.isinf(limit) else limit
+    rows, before = _told(lambda: closure_rows(joined, min_plus, n, predecessors=True, limit=bound))
+    rows, before = rows[:n].copy(), before[:n].copy()
+    roots = before == n
+    origin = np.where(roots | (before < 0), np.arange(n), before)
+    while not np.array_equal(further := origin[origin], origin):  # twice as far along each path
+        origin = further
+    gone = (before < 0) | (rows > limit)
+    rows[gone] = np.inf
+    origin[gone] = before[gone] = NOTHING
+    before[roots] = NOTHING
+    return rows, before.astype(np.int32), origin.astype(np.int32)
+
+
+def _refuse_negative_cycles(A: Any) -> None:
+    """A negative cycle anywhere.
+
+    Raises
+    ------
+    NegativeCycleError
+    """
+    if not (_lengths(A) < 0).any():
+        return
+    mean, cycle = cycle_mean(A, min_plus)
+    if cycle is not None and mean < 0:
+        raise NegativeCycleError(f"Negative cycle in nodes {list(cycle[:-1])}")
+
+
+def _written(csgraph: Any, found: Any, with_predecessors: bool) -> Any:
+    """The answer in the caller's own memory, where it is such as SciPy writes to."""
+    distances = found[0] if with_predecessors else found
+    plain = isinstance(csgraph, np.ndarray) and not np.ma.isMaskedArray(csgraph)
+    if not (plain and csgraph.dtype == np.float64 and csgraph.flags.c_contiguous and csgraph.flags.writeable):
+        return found
+    csgraph[...] = distances
+    return (csgraph, found[1]) if with_predecessors else csgraph
