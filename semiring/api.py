@@ -262,9 +262,11 @@ def closure(
     >>> found.exists, found.values.ravel()
     (array([ True, False]), array([ 0., inf]))
     """
-    to_file, on_gpu = storing_or_memory(out, memory, checkpoint, resume, device)
+    to_file, on_gpu = None, None
+    if not (out is memory is checkpoint is None and resume is False):
+        to_file, on_gpu = storing_or_memory(out, memory, checkpoint, resume, device)
     asked = options(method, reflexive, overwrite, device, tile, check, packed, progress, max_edges=max_edges,
-                    on_divergence=on_divergence, tol=tol, storing=to_file, devices=devices, memory=on_gpu)
+                    on_divergence=on_divergence, tol=tol, storing=to_file, devices=devices, gpu_memory=on_gpu)
     if on is not None:
         if not isinstance(on, Connection):
             raise SemiringError(f"on= takes what sr.connect('mpi') or sr.connect('ray') gives, and not {clip_repr(on)}")
@@ -1019,7 +1021,7 @@ def plan(
         raise SemiringError(f"{verb} has no option 'memory'; closure has one")
     if (next_hops is not None or out is not None) and (next_hops is None) == (verb == "paths"):
         raise SemiringError("next_hops= is of paths that go to files, and these have it in any case")
-    given_options |= {"storing": to_file, "memory": on_gpu}
+    given_options |= {"storing": to_file, "gpu_memory": on_gpu}
     arguments = {
         "matmul": (None,), "rows": (sources, targets, limit), "path": sources, "paths": (sources, limit, None),
         "nearest": (sources,), "power": (k,),

@@ -35,7 +35,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {"rows": ([0],), "path": (0, 1), "power"
 OTHER: dict[str, Any] = {
     "method": "blocked", "reflexive": False, "overwrite": True, "device": "cpu", "tile": 7, "check": False,
     "packed": True, "order": "natural", "predecessors": True, "progress": print, "max_edges": 3, "left": True,
-    "on_divergence": "mask", "argmax": True, "tol": 0.5,
+    "on_divergence": "mask", "argmax": True, "tol": 0.5, "devices": (0, 1),
 }
 
 

@@ -131,7 +131,7 @@ def offered(task: Task, stage: Stage | None = None) -> StoredPlan:
         "memory": f"{layout.room} tiles of {layout.side} × {layout.side}, and {AHEAD} on their way",
     }
     about = {
-        "format": FORMAT, "library": __version__, "algebra": task.S.name, "form": fingerprint(low), "method": method,
+        "format": FORMAT, "library": __version__, "algebra": task.S.name, "method": method, "form": fingerprint(low),
         "side": layout.side, "room": layout.room, "facts": asdict(facts),
         "beside": None if stage is None else str(stage.path.absolute()),
     }

@@ -114,7 +114,7 @@ class Options:
     tol: float | None = None
     storing: Storing | None = None
     devices: tuple[int, ...] | None = None
-    memory: int | None = None  # bytes of a GPU
+    gpu_memory: int | None = None  # bytes
 
     def __post_init__(self) -> None:
         if not isinstance(self.method, str):
@@ -164,11 +164,12 @@ def options(
     progress: bool | Callable[[float], None] = False, order: str = "auto", predecessors: bool = False,
     max_edges: int | None = None, left: bool = False, on_divergence: str = "raise", argmax: bool = False,
     tol: float | None = None, storing: Storing | None = None, devices: Any = None,
-    memory: int | None = None,
+    gpu_memory: int | None = None,
 ) -> Options:
     """Checked options; those of an earlier call again."""
     given = (method, reflexive, overwrite, device, tile, check, packed, progress, order, predecessors, max_edges,
-             left, on_divergence, argmax, tol, storing, device_numbers(devices), memory)
+             left, on_divergence, argmax, tol, storing,
+             None if devices is None else device_numbers(devices), gpu_memory)
     if callable(progress):  # which nobody holds longer than the call
         return Options(*given)
     try:
@@ -303,7 +304,7 @@ class Task:
             self.row = "closure, devices"
         elif options.storing is not None:
             self.row = f"{verb}, out"
-        elif options.memory is not None:
+        elif options.gpu_memory is not None:
             self.row = "closure, memory"
         elif options.tol is not None:
             self.row = f"{verb}, tol"

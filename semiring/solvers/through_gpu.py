@@ -60,7 +60,7 @@ def offer(task: Task) -> Plan | None:
     if not n:
         return None
     low = general_on_device(task.S, given.dtype)
-    memory = o.memory if o.memory is not None else int(available_on_device() * SHARE)
+    memory = o.gpu_memory if o.gpu_memory is not None else int(available_on_device() * SHARE)
     side, room = _layout(n, low.storage.itemsize, memory, o.tile)
     made = program(r_kleene, n, side, room)
     plan = traffic(made, room)

@@ -74,7 +74,7 @@ def test_a_bar_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[str] = []
 
     @contextmanager
-    def bar(what: str) -> Iterator[Callable[[float], None]]:
+    def bar(what: str, work: float) -> Iterator[Callable[[float], None]]:
         yield lambda part: shown.append(f"{what} {part}")
 
     monkeypatch.setattr(forms, "bar", bar)

@@ -216,7 +216,7 @@ def test_a_bar_or_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[Any] = []
 
     @contextmanager
-    def bar(what: str) -> Iterator[Callable[[float], None]]:
+    def bar(what: str, work: float) -> Iterator[Callable[[float], None]]:
         shown.append(what)
         yield shown.append
         shown.append("away")
