@@ -32,6 +32,7 @@ from .results.nearest import nearest
 
 NOTHING = -9999  # before the first vertex of a path, and where there is none
 SMALL = 3e4  # edges and vertices, for each source, below which SciPy is done before we have looked
+WITH_PREDECESSORS = 20  # times as many, since trees repay compiling later
 CROWDED = 8  # a dense array is taken as it is, if one in so many pairs is an edge
 METHODS = ("auto", "FW", "D", "BF", "J")
 
@@ -533,9 +534,9 @@ def _before(predecessors: Any) -> np.ndarray:
     return found
 
 
-def _is_small(A: Any, sources: int) -> bool:
+def _is_small(A: Any, sources: int, wanted: bool = False) -> bool:
     edges = A.nnz if sp.issparse(A) else A.size
-    return sources * (edges + _order(A)) < SMALL and not (_lengths(A) < 0).any()
+    return sources * (edges + _order(A)) < SMALL * (WITH_PREDECESSORS if wanted else 1) and not (_lengths(A) < 0).any()
 
 
 def _all(A: Any, wanted: bool) -> Any:
@@ -543,7 +544,7 @@ def _all(A: Any, wanted: bool) -> Any:
     n = _order(A)
     if not n:
         return (np.zeros((0, 0)), np.zeros((0, 0), np.int32)) if wanted else np.zeros((0, 0))
-    if _is_small(A, n):
+    if _is_small(A, n, wanted):
         return _theirs.dijkstra(_sparse(A), return_predecessors=wanted)
     if not wanted:
         return np.asarray(_told(lambda: closure(A, min_plus)))
@@ -559,7 +560,7 @@ def _rows(A: Any, indices: Any, wanted: bool, limit: float = np.inf) -> Any:
     if not sources.size:
         empty = np.zeros(shape)
         return (empty, np.zeros(shape, np.int32)) if wanted else empty
-    if _is_small(A, sources.size):
+    if _is_small(A, sources.size, wanted):
         return _theirs.dijkstra(_sparse(A), indices=indices, return_predecessors=wanted, limit=limit)
     some, places = np.unique(sources, return_inverse=True)
     bound = None if np.isinf(limit) or (_lengths(A) < 0).any() else limit
