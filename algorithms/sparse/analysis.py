@@ -98,6 +98,33 @@ class Analysis:
         child, sibling = _children(self.parent)
         return child, sibling
 
+    @cached_property
+    def heights(self) -> Index:
+        """The longest way down from each supernode to a leaf: a parent is higher than its children."""
+        found: Index = _heights(self.parent)
+        return found
+
+    @cached_property
+    def depths(self) -> Index:
+        """The way up from each supernode to its root."""
+        found: Index = _depths(self.parent)
+        return found
+
+    def spans(self, places: Index) -> tuple[Index, Index]:
+        """Which of some vertices, ascending in the order of elimination, are in the subtree of each supernode.
+
+        Returns
+        -------
+        head, tail : int64 array, shape (m,)
+            ``places[head : tail]`` are.
+        """
+        return np.searchsorted(places, self.lowest), np.searchsorted(places, self.first[1:])
+
+    def above(self, places: Index) -> np.ndarray:
+        """Whether each supernode has one of some vertices, by the order of elimination, in its subtree."""
+        head, tail = self.spans(np.sort(places))
+        return head < tail
+
     def stack_layout(self, lanes: int, rows: int) -> tuple[Index, Index, int]:
         """Where on a stack lies what each front leaves, where the front itself, and the most that is used.
 
@@ -230,6 +257,24 @@ def _children(parent: Any) -> Any:
         if parent[a] >= 0:
             sibling[a], child[parent[a]] = child[parent[a]], a
     return child, sibling
+
+
+@compiled
+def _heights(parent: Any) -> Any:
+    height = np.zeros(len(parent), np.int64)
+    for a in range(len(parent)):
+        if parent[a] >= 0:
+            height[parent[a]] = max(height[parent[a]], height[a] + 1)
+    return height
+
+
+@compiled
+def _depths(parent: Any) -> Any:
+    depth = np.zeros(len(parent), np.int64)
+    for a in range(len(parent) - 1, -1, -1):
+        if parent[a] >= 0:
+            depth[a] = depth[parent[a]] + 1
+    return depth
 
 
 @compiled

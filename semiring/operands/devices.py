@@ -36,6 +36,11 @@ def is_on_gpu(array: Any) -> bool:
     return kind is not None and isinstance(array, kind)
 
 
+def module_of(array: Any) -> Any:
+    """What has the functions of an array: NumPy, or CuPy."""
+    return sys.modules["cupy"] if is_on_gpu(array) else np
+
+
 def to_host(array: Any) -> np.ndarray:
     """A NumPy array of the same elements; the array itself if it is one."""
     if not is_on_gpu(array):

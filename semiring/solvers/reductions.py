@@ -13,11 +13,13 @@ import numpy as np
 from semiring.errors import LawError, SemiringError
 from semiring.graphs.texts import clip_repr
 from semiring.kernels.cpu.compile.pieces import ranges, share
+from semiring.operands.devices import is_on_gpu, module_of, to_host
 
 if TYPE_CHECKING:
     from .sparse_factors import SparseFactors
 
 CHUNK = 64  # rows that a thread computes and reduces at once
+ON_GPU = 256 << 20  # bytes of rows that are reduced at once on a GPU
 OPTIONS = {"histogram": "bins", "nearest": "k"}  # of those that have one
 
 Reduction = Callable[[np.ndarray, np.ndarray], Any]
@@ -31,7 +33,8 @@ def reduce(F: SparseFactors, what: str | Reduction, /, **options: Any) -> Any:
     F : SparseFactors
     what : {"mean", "eccentricities", "histogram", "nearest"} or callable
         See the functions of these names. A callable takes the numbers of some vertices, shape (k,), and their rows,
-        shape (k, n), and returns an array of k values or rows; the answer holds them in the order of the vertices.
+        shape (k, n), CuPy's where the factors are on a GPU, and returns an array of k values or rows; the answer holds
+        them in the order of the vertices.
     **options
         For the function.
     """
@@ -57,6 +60,7 @@ def mean(F: SparseFactors) -> float:
     zero = F.lowering.algebra.zero_in(F.lowering.dtype)
 
     def sums(vertices: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        rows = to_host(rows)
         rows[np.arange(len(rows)), vertices] = 0  # adds nothing
         total = rows.sum(axis=1, dtype=None if rows.dtype.kind == "f" else float).astype(float)
         count = np.full(len(rows), rows.shape[1] - 1)
@@ -87,12 +91,12 @@ def eccentricities(F: SparseFactors) -> np.ndarray:
         extreme = summaries[:, 3 if ascending else 2]
         return np.where(summaries[:, 1] > 0, extreme, zero).astype(F.lowering.dtype)
 
-    def worst(vertices: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        rows[np.arange(len(rows)), vertices] = zero
+    def worst(vertices: np.ndarray, rows: Any) -> Any:
+        xp = _without_own(vertices, rows, zero)
         best_possible = _best(rows.dtype, ascending)
-        others = np.where(rows == zero, best_possible, rows)
+        others = xp.where(rows == zero, best_possible, rows)
         found = others.max(axis=1) if ascending else others.min(axis=1)
-        return np.where((rows != zero).any(axis=1), found, zero)
+        return xp.where((rows != zero).any(axis=1), found, rows.dtype.type(zero))
 
     return by_vertex(F, worst, dtype=F.lowering.dtype)
 
@@ -115,9 +119,9 @@ def histogram(F: SparseFactors, bins: Any = 50) -> tuple[np.ndarray, np.ndarray]
     _refuse_bins(bins)
     zero = F.lowering.algebra.zero_in(F.lowering.dtype)
 
-    def others(vertices: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        rows[np.arange(len(rows)), vertices] = zero
-        return rows[(rows != zero) & np.isfinite(rows)] if rows.dtype.kind == "f" else rows[rows != zero]
+    def others(vertices: np.ndarray, rows: Any) -> Any:
+        xp = _without_own(vertices, rows, zero)
+        return rows[(rows != zero) & xp.isfinite(rows)] if rows.dtype.kind == "f" else rows[rows != zero]
 
     if np.ndim(bins) == 0:
         extremes: list[tuple[float, float]] = []
@@ -133,8 +137,21 @@ def histogram(F: SparseFactors, bins: Any = 50) -> tuple[np.ndarray, np.ndarray]
         bins = np.histogram_bin_edges(np.array([low, high]), bins=bins)
     edges = np.asarray(bins, float)
     counts: list[np.ndarray] = []
-    each_block(F, lambda vertices, rows: counts.append(np.histogram(others(vertices, rows), edges)[0]))
+    each_block(F, lambda vertices, rows: counts.append(_counted(others(vertices, rows), edges)))
     return np.sum(counts, axis=0) if counts else np.zeros(len(edges) - 1, int), edges
+
+
+def _without_own(vertices: np.ndarray, rows: Any, zero: Any) -> Any:
+    """Write zero where a vertex meets itself; NumPy, or CuPy for rows on a GPU."""
+    xp = module_of(rows)
+    rows[xp.arange(len(rows)), xp.asarray(vertices)] = zero
+    return xp
+
+
+def _counted(values: Any, edges: np.ndarray) -> np.ndarray:
+    """How many values are in each bin."""
+    xp = module_of(values)
+    return to_host(xp.histogram(values, xp.asarray(edges))[0])
 
 
 def _refuse_bins(bins: Any) -> None:
@@ -176,7 +193,10 @@ def nearest(F: SparseFactors, k: int | None = None) -> tuple[np.ndarray, np.ndar
     chosen = np.full((F.n, k), -1)
     weights = np.full((F.n, k), zero, F.lowering.dtype)
 
-    def pick(vertices: np.ndarray, rows: np.ndarray) -> None:
+    def pick(vertices: np.ndarray, rows: Any) -> None:
+        if is_on_gpu(rows):
+            chosen[vertices], weights[vertices] = _nearest_on_gpu(vertices, rows, k, ascending, zero)
+            return
         for v, row in zip(vertices, rows, strict=True):
             row[v] = zero
             reached = np.flatnonzero(row != zero)
@@ -192,10 +212,24 @@ def nearest(F: SparseFactors, k: int | None = None) -> tuple[np.ndarray, np.ndar
     return chosen, weights
 
 
+def _nearest_on_gpu(
+    vertices: np.ndarray, rows: Any, k: int, ascending: bool, zero: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same for rows on a GPU, by sorting them."""
+    xp = _without_own(vertices, rows, zero)
+    number = rows.dtype.type
+    best_last = rows if ascending else -rows.astype(float)
+    last = _best(best_last.dtype, False)  # which comes after all others, in ascending order
+    order = xp.argsort(xp.where(rows == zero, last, best_last), axis=1, kind="stable")[:, :k]
+    missing = xp.arange(k)[None] >= (rows != zero).sum(axis=1)[:, None]
+    picked = xp.where(missing, number(zero), xp.take_along_axis(rows, order, axis=1))
+    return to_host(xp.where(missing, -1, order)), to_host(picked)
+
+
 def by_vertex(F: SparseFactors, function: Reduction, dtype: Any = None) -> np.ndarray:
     """What a function returns for each row, in the order of the vertices."""
     parts: list[tuple[np.ndarray, np.ndarray]] = []
-    each_block(F, lambda vertices, rows: parts.append((vertices, np.asarray(function(vertices, rows)))))
+    each_block(F, lambda vertices, rows: parts.append((vertices, np.asarray(to_host(function(vertices, rows))))))
     if not parts:
         return np.empty(0, dtype or float)
     first = parts[0][1]
@@ -206,8 +240,17 @@ def by_vertex(F: SparseFactors, function: Reduction, dtype: Any = None) -> np.nd
 
 
 def each_block(F: SparseFactors, function: Reduction) -> None:
-    """Call a function with vertices and their rows, block by block, on all threads; it may write to the rows."""
+    """Call a function with vertices and their rows, block by block, on all threads; it may write to the rows.
+
+    On a GPU larger blocks come one after the other.
+    """
     order = F.analysis.order
+    if F.lowering.on_gpu:
+        step = max(ON_GPU // max(F.n * F.lowering.storage.itemsize, 1), 1)
+        for begin in range(0, F.n, step):
+            some = order[begin : begin + step]
+            function(some, F._decoded(some))
+        return
 
     def block(begin: int, end: int) -> None:
         some = order[begin:end]
@@ -218,7 +261,8 @@ def each_block(F: SparseFactors, function: Reduction) -> None:
 
 def _summaries(F: SparseFactors) -> np.ndarray | None:
     """Total, number, least and most of each row where compiled code can find them on the way, else None."""
-    return F._fronts.summaries() if F._closed is None else None
+    found = F._fronts.summaries() if F._closed is None else None
+    return None if found is None else to_host(found)
 
 
 def _numbers(F: SparseFactors) -> None:

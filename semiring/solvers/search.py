@@ -29,7 +29,7 @@ from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.objects import in_python_integers, python_integers
 from semiring.operands.convert import as_sparse, on_host
-from semiring.operands.devices import gpu_name, require_gpu
+from semiring.operands.devices import gpu_name, require_gpu, to_host
 from semiring.operands.operand import Operand, order_of_one
 from semiring.operands.sparse import Sparse
 
@@ -125,7 +125,7 @@ def answered(given: Operand, rows: np.ndarray, starts: np.ndarray, single: bool,
     """Rows of a closure, or of some columns of it, as the caller gets them."""
     if ends is not None:
         called = [[given.position(v) for v in vertices.tolist()] for vertices in (starts, ends)]
-        return Table(given.in_callers_dtype(rows), given.S, *called)
+        return Table(given.in_callers_dtype(to_host(rows)), given.S, *called)
     rows = given.in_callers_dtype(rows)
     return rows[0] if single else rows
 

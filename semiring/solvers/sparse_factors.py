@@ -140,7 +140,7 @@ class SparseFactors(SparseSubstitution):
             same = new.n == old.n and np.array_equal(new.indptr, old.indptr)
             if not (same and np.array_equal(new.indices, old.indices)):
                 raise SemiringError("refactor needs a matrix with the same edges; factor this one anew")
-        return SparseFactors(new.copy(), self.analysis, check=self._check)
+        return type(self)(new.copy(), self.analysis, check=self._check)
 
     def row(self, vertex: Hashable) -> np.ndarray:
         """The row of A* of one vertex: with min_plus the distances from it.

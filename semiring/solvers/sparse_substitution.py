@@ -70,16 +70,15 @@ class SparseSubstitution(Factored, Named):
         self._edges = A
         self.names = None if A.names is None else list(A.names)
         self._check, self.analysis = check, analysis
-        if plan is None:
-            plan = costs.plan("factor", lowering_of(A, room=True), analysis, A.nnz, answer=False)
-        self.plan, low = plan, plan.lowering
+        self.plan = plan = plan or self._planned(A, analysis)
+        low = plan.lowering
         if plan.factors > LARGE:
-            require(plan.factors, *plan.shortage)
-        self._fronts = fronts_of(low, analysis, plan.threads)
+            require(plan.factors, *plan.shortage, on_gpu=low.on_gpu)
+        self._fronts = self._engine_of(low)
         self._closed: np.ndarray | None = None
         self._rounded: np.ndarray | None = None  # places of vertices whose stars rounding had changed
         try:
-            eliminate(self._fronts, low.encode(A.values, True), report)
+            eliminate(self._fronts, self._weights(low), report)
         except UndefinedStar as e:
             order = analysis.order
             raise undefined_star(S, graph_of(A), A.names, int(order[e.pivot]), order[: e.pivot]) from None
@@ -92,7 +91,23 @@ class SparseSubstitution(Factored, Named):
                 self._fronts.settle(self._rounded)
             if verdict.unstable:
                 # Rounding errors grew in the factors; then A* is computed as a dense matrix, in which they do not.
-                self._closed = dense_closure(low, A)
+                self._closed = self._dense_closure(low)
+
+    @staticmethod
+    def _planned(A: Sparse, analysis: Analysis) -> SparsePlan:
+        """What factoring will cost."""
+        return costs.plan("factor", lowering_of(A, room=True), analysis, A.nnz, answer=False)
+
+    def _engine_of(self, low: Lowering) -> FrontEngine:
+        return fronts_of(low, self.analysis, self.plan.threads)
+
+    def _weights(self, low: Lowering) -> Any:
+        """The entries in storage, where they are eliminated."""
+        return low.encode(self._A.values, True)
+
+    def _dense_closure(self, low: Lowering) -> Any:
+        """A* as a dense matrix in storage, computed so that rounding errors do not grow."""
+        return dense_closure(low, self._A)
 
     @property
     def lowering(self) -> Lowering:
@@ -121,7 +136,7 @@ class SparseSubstitution(Factored, Named):
         return settled(self._S, np.concatenate(parts, axis=1), starts, ends)
 
     def _by_rows(self, starts: np.ndarray, ends: np.ndarray, reflexive: bool = True) -> np.ndarray:
-        out = np.empty((len(starts), len(ends)), self.lowering.storage)
+        out = self.lowering.empty((len(starts), len(ends)))
         self._fill(starts, out, reflexive, ends=ends)
         return self._checked(out)
 
@@ -171,7 +186,7 @@ class SparseSubstitution(Factored, Named):
             yield vertices[begin : begin + step]
 
     def _decoded(self, sources: np.ndarray, reflexive: bool = True, thread_count: int | None = None) -> np.ndarray:
-        out = np.empty((len(sources), self.n), self.lowering.storage)
+        out = self.lowering.empty((len(sources), self.n))
         self._fill(sources, out, reflexive, thread_count=thread_count)
         return self._checked(out)
 
@@ -185,18 +200,22 @@ class SparseSubstitution(Factored, Named):
 
     def _expanded(self, reflexive: bool, report: Report | None = None) -> Any:
         """The closure as its caller gets it."""
+        return self._A.wrap(self._whole(reflexive, report))
+
+    def _whole(self, reflexive: bool, report: Report | None = None) -> Any:
+        """The closure as an array."""
         low, n = self.lowering, self.n
         size = n * n * (low.storage.itemsize + (0 if low.storage == low.dtype else low.dtype.itemsize))
         if size > LARGE:
-            require(size, f"the closure of {n} × {n} {self._A.dtype}", ADVICE)
-        out, order = np.empty((n, n), low.storage), self.analysis.order  # in which neighbours come together
+            require(size, f"the closure of {n} × {n} {self._A.dtype}", ADVICE, on_gpu=low.on_gpu)
+        out, order = low.empty((n, n)), self.analysis.order  # in which neighbours come together
         step = max(n if report is None else -(-n // STEPS), 1)
         for begin in range(0, n, step):
             if report is not None:
                 report(begin / n)
             part = order[begin : begin + step]
             self._fill(part, out, reflexive, targets=part)
-        return self._A.wrap(self._checked(out))
+        return self._checked(out)
 
     def _fill(
         self, sources: np.ndarray, out: np.ndarray, reflexive: bool = True, targets: np.ndarray | None = None,
@@ -262,10 +281,16 @@ class SparseSubstitution(Factored, Named):
 
 
 def dense_closure(low: Lowering, A: Sparse) -> np.ndarray:
-    """A* as a dense matrix in storage, computed so that rounding errors do not grow."""
+    """A* as a dense matrix in storage on the host, computed so that rounding errors do not grow."""
+    result: np.ndarray = low.encode(stable_closure(A), True)
+    return result
+
+
+def stable_closure(A: Sparse) -> np.ndarray:
+    """A* as a dense matrix, computed so that rounding errors do not grow."""
     given = as_dense(A)
     task = Task("closure", A.S, [given], options(method="squaring", device="cpu"))
     planned = schedules.offer(task)
     closed = schedules.stable_closure(planned, given.array, None, A.facts, A.names)
-    result: np.ndarray = low.encode(planned.lowering.decode(closed), True)
+    result: np.ndarray = planned.lowering.decode(closed)
     return result

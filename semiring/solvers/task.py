@@ -49,7 +49,7 @@ SOLVERS: dict[str, dict[str, tuple[str, ...]]] = {
     "closure": {
         "dense": ("schedules",),
         "device": ("speculation", "sixteen_bits", "schedules"),
-        "sparse": ("components", "elimination", "searches", "schedules"),
+        "sparse": ("components", "elimination_gpu", "elimination", "searches", "schedules"),
         "packed": ("schedules",),
     },
     "matmul": {
@@ -81,6 +81,8 @@ SOLVERS: dict[str, dict[str, tuple[str, ...]]] = {
     "nearest": dict.fromkeys(("dense", "device", "sparse", "packed"), ("nearest",)),
     "power": dict.fromkeys(("dense", "device", "sparse", "packed"), ("powers",)),
     "cycle_mean": dict.fromkeys(("dense", "device", "sparse", "packed"), ("cycle_means",)),
+    # Of matrices by their entries that are on a GPU, or are to be computed there.
+    **{f"{verb}, sparse on gpu": {"sparse": ("elimination_gpu", "placed")} for verb in ("closure", "factor", "solve")},
     # Of verbs with an option that asks for something else.
     "closure, mask": dict.fromkeys(("dense", "device", "sparse", "packed"), ("existence",)),
     "closure, out": dict.fromkeys(("dense", "device", "sparse", "packed"), ("out_of_core",)),
@@ -333,6 +335,9 @@ class Task:
         stays |= verb in ("rows", "path", "paths", "nearest", "cycle_mean")
         stays |= self.row in ("closure, out", "closure, devices", "closure, memory")
         stays |= verb == "matmul" and (("sparse" in kinds and "packed" not in kinds) or options.argmax)
+        if not stays and operands[0].kind == "sparse" and device != "cpu" and not options.packed and self.row == verb:
+            stays = verb in ("closure", "factor", "solve")
+            self.row = f"{verb}, sparse on gpu" if stays else verb
         if not stays and self.row == "closure" and len(shape) == 2 and kinds == {"dense"}:
             stays = options.reflexive and not options.packed and exceeds_gpu(operands[0], device)
             self.row = "closure, memory" if stays else self.row

@@ -19,8 +19,8 @@ import pytest
 
 # What CuPy has under the same name and with the same meaning.
 NUMPYS = (
-    "abs broadcast_to exp exp2 flatnonzero fmin log log1p log2 matmul maximum multiply negative stack "
-    "subtract where"
+    "abs arange argsort broadcast_to exp exp2 flatnonzero fmin histogram isfinite isnan log log1p log2 matmul maximum "
+    "multiply negative stack subtract take_along_axis where"
 ).split()
 
 

@@ -1,10 +1,12 @@
-"""What each front begins with and passes on, where it lies on the stack, and the tree of fronts."""
+"""What each front begins with and passes on, where it lies on the stack, and the tree of fronts, level by level."""
 
 from __future__ import annotations
 
 from importlib.util import find_spec
 
 import numpy as np
+import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sparse_patterns import patterns, rows
@@ -101,3 +103,42 @@ def test_columns_are_in_the_order_of_elimination(pattern: tuple, how: tuple) -> 
         meant = [q for q, (_, head) in enumerate(edges) if head == v]
         assert entries[start[k] : start[k + 1]].tolist() == meant
         assert found[start[k] : start[k + 1]].tolist() == [a.place[edges[q][0]] for q in meant]
+
+
+def of_random_graph(n: int, degree: float, seed: int) -> Analysis:
+    rng = np.random.default_rng(seed)
+    m = int(n * degree)
+    A = sp.csr_array((np.ones(m), (rng.integers(0, n, m), rng.integers(0, n, m))), shape=(n, n))
+    A.sum_duplicates()
+    return analyse(A.indptr.astype(np.int64), A.indices.astype(np.int64), leaf=4)
+
+
+CASES = pytest.mark.parametrize(("n", "degree"), [(0, 0.0), (1, 0.0), (40, 0.5), (200, 1.5), (150, 3.0)])
+
+
+@CASES
+def test_parents_are_higher_and_less_deep(n: int, degree: float) -> None:
+    a = of_random_graph(n, degree, n)
+    parent, height, depth = a.parent, a.heights, a.depths
+    some = parent >= 0
+    assert (height[parent[some]] > height[some]).all() and (depth[parent[some]] == depth[some] - 1).all()
+    assert (depth[~some] == 0).all()
+    leaves = np.setdiff1d(np.arange(len(parent)), parent)
+    assert (height[leaves] == 0).all()
+
+
+@CASES
+def test_spans_say_which_vertices_are_below(n: int, degree: float) -> None:
+    a = of_random_graph(n, degree, n)
+    places = np.sort(np.random.default_rng(n).integers(0, max(n, 1), n // 3))
+    head, tail = a.spans(places)
+    for b in range(len(a.parent)):
+        c = [k for k, v in enumerate(places) if _is_above(a, b, int(a.owner[v]))]
+        assert c == list(range(head[b], tail[b]))
+    assert (a.above(places[::-1]) == (head < tail)).all()
+
+
+def _is_above(a: Analysis, b: int, c: int) -> bool:
+    while 0 <= c != b:
+        c = int(a.parent[c])
+    return c == b

@@ -1,0 +1,444 @@
+"""Sparse factors on the GPU, level by level of the tree of supernodes, and solutions; fronts.cu has the kernels.
+
+Fronts that fit in shared memory are eliminated by a block of threads each, all of a height in one launch; larger ones
+by dense operations. Solutions go up and down with many right-hand sides at once, so that a launch for each level is
+little beside what it moves: every element of the answer is written once on its way down, in the order of elimination,
+and once where its row and column belong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semiring.kernels.cuda.compile.launch import Function, Module
+from semiring.kernels.cuda.compile.program import program
+from semiring.kernels.cuda.dense.engine import CudaKernel
+from semiring.kernels.cuda.lowering import CudaLowering
+from semiring.kernels.interface import CloseFront, Report
+
+from .pieces import Pieces, chosen, pieces
+
+if TYPE_CHECKING:
+    from semiring.algorithms.sparse.analysis import Analysis
+
+LONGEST, SQUARE = 128, 256  # as in fronts.cu
+ASSEMBLERS = 1024  # threads that assemble a large front
+MOST_SHARED = 224 << 10  # bytes of a front that is eliminated in shared memory
+SHARED = (24 << 10, 48 << 10, 96 << 10, MOST_SHARED)  # sizes of shared memory that blocks are launched with
+TOGETHER = 8  # pivots, as in fronts.cu
+SLAB = 2 << 30  # bytes of right-hand sides that go up and down together, about
+PARTS = 64  # ranges of vertices that are summed up apart
+NONE = np.iinfo(np.int32).max  # of a vertex without a star
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """How much of a solution a thread holds; fronts.cu has the picture."""
+
+    LANES: int  # right-hand sides
+    TILE: int  # vertices
+    DEPTH: int = 32  # steps of k whose elements of a panel are in shared memory at once
+
+    def constants(self) -> str:
+        """The text of the numbers."""
+        return "".join(f"constexpr int {name} = {value};\n" for name, value in vars(self).items())
+
+
+@lru_cache(64)
+def geometry(size: int, light: bool) -> Geometry:
+    """For elements of `size` bytes: 64 registers of accumulators, fewer where ⊕ and ⊗ take many instructions."""
+    if not light:
+        return Geometry(2 if size <= 8 else 1, 4)
+    return Geometry(4, 16) if size <= 4 else Geometry(2, 16) if size == 8 else Geometry(1, 8 if size <= 16 else 4)
+
+
+def source(low: CudaLowering, by_columns: bool) -> str:
+    """The text of all kernels."""
+    text = program(low)
+    numbers = len(text.components) == 1 and text.components[0].kind in "fiu"
+    constants = "#define NUMBERS\n" * numbers + f"constexpr bool BY_COLUMNS = {'true' if by_columns else 'false'};\n"
+    return text.source(constants + geometry(text.size, text.light).constants(), "sparse/fronts.cu")
+
+
+@lru_cache(64)
+def _module(low: CudaLowering, by_columns: bool) -> Module:
+    return Module(source(low, by_columns))
+
+
+@lru_cache(512)
+def _function(low: CudaLowering, name: str, threads: int, by_columns: bool = False, shared: int = 0) -> Function:
+    return _module(low, by_columns).function(name, threads, shared)
+
+
+class Structure:
+    """What is known of a matrix's fronts without its weights, in the device's memory."""
+
+    def __init__(self, analysis: Analysis, tile: int):
+        import cupy
+
+        a, self.analysis = analysis, analysis
+        s, u = a.pivots, a.reach
+        self.order = s + u
+        self.top_at, low_at = _starts(s * self.order), _starts(s * u)
+        self.low_at = low_at + self.top_at[-1]
+        self.update_at = _starts(u * u)
+        self.pivot_at = self.top_at[a.owner] + (np.arange(a.n) - a.first[a.owner]) * (self.order[a.owner] + 1)
+        self.height, depth = a.heights, a.depths
+        levels = int(depth.max(initial=-1)) + 1
+        nothing = np.zeros_like(s)
+        self.falling = pieces(depth, [(nothing, s)], tile)
+        self.rising = pieces(levels - 1 - depth, [(nothing, s), (s, self.order)], tile)
+        rising = np.argsort(-depth, kind="stable")
+        self.rising_fronts = cupy.asarray(rising.astype(np.int32))
+        self.rising_bounds = np.searchsorted(-depth[rising], np.arange(1 - levels, 2))
+        child, sibling = a.children
+        narrow = [a.first, a.boundary, child, sibling, a.position, a.entry, a.entry_row, a.entry_column, a.place,
+                  a.order]
+        (self.first, self.boundary, self.child, self.sibling, self.position, self.entry, self.entry_row,
+         self.entry_column, self.place, self.by_place) = (cupy.asarray(x.astype(np.int32)) for x in narrow)
+        wide = [a.pointer, a.entry_pointer, self.update_at, self.top_at, self.low_at]
+        self.pointer, self.entry_pointer, self.updates, self.tops, self.lows = (cupy.asarray(x) for x in wide)
+        self.all_falling = cupy.asarray(self.falling.parts)
+
+    @property
+    def elements(self) -> int:
+        """Of both panels of all fronts."""
+        return int(self.low_at[-1])
+
+    @cached_property
+    def columns(self) -> tuple[Any, Any, Any]:
+        """The matrix by columns, as `Analysis.columns`."""
+        import cupy
+
+        pointer, rows, entries = self.analysis.columns
+        return cupy.asarray(pointer), cupy.asarray(rows.astype(np.int32)), cupy.asarray(entries.astype(np.int32))
+
+
+def memory_of(analysis: Analysis, size: int) -> tuple[int, int]:
+    """Bytes of the factors, and of what elimination and solutions need besides, for elements of so many bytes."""
+    s, u = analysis.pivots, analysis.reach
+    return int((s * (s + 2 * u)).sum()) * size, max(int((u * u).sum()) * size, 2 * min(SLAB, analysis.n**2 * size))
+
+
+def _starts(sizes: np.ndarray) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Right-hand sides that go up and down together, on the device; `width` of them with those that fill up."""
+
+    count: int
+    width: int
+    spans: Any  # int32, shape (m, 2)
+    rising: Pieces
+    parts: Any  # of `rising`
+    touched: Any  # int32: supernodes that something comes to
+    sources: Any  # int32, shape (count,), or None
+
+
+class DeviceFronts:
+    """The factors of a sparse matrix in a GPU's memory; see `semiring.kernels.interface.FrontEngine`.
+
+    Values, right-hand sides and answers are CuPy arrays in storage. All work goes to the current stream, and nothing
+    waits but `factor`, where a star may be missing.
+
+    Parameters
+    ----------
+    structure : Structure
+    lowering : CudaLowering
+    """
+
+    threads = 1
+
+    def __init__(self, structure: Structure, lowering: CudaLowering):
+        self.structure, self.lowering, self.analysis = structure, lowering, structure.analysis
+        self.dense = CudaKernel(lowering)
+        self._size = lowering.storage.itemsize
+        self._lanes = geometry(self.dense.size, self.dense.program.light).LANES
+
+    @property
+    def nbytes(self) -> int:
+        """What the factors take."""
+        return self.structure.elements * self._size
+
+    # Elimination
+
+    def factor(self, values: Any, close: CloseFront, report: Report | None = None) -> int:
+        """Eliminate all vertices; −1, or the place of a vertex without a star in the order of elimination.
+
+        Parameters
+        ----------
+        values : CuPy array in storage, shape (nnz,)
+        close : callable
+            Eliminates the pivots of a front that does not fit in shared memory by dense operations.
+        report : callable, optional
+            Is told which part of the elimination is launched.
+        """
+        import cupy
+
+        at = self.structure
+        self._values = values
+        self._panels = cupy.empty(at.elements, self.lowering.storage)
+        updates = cupy.empty(int(at.update_at[-1]), self.lowering.storage)
+        failed = cupy.full(1, NONE, np.int32)
+        bytes_needed = at.order * ((at.order | 1) + 2 * TOGETHER) * self._size
+        by_height = np.lexsort((bytes_needed, at.height))
+        ends = np.searchsorted(at.height[by_height], np.arange(at.height.max(initial=-1) + 2))
+        fronts = cupy.asarray(by_height.astype(np.int32))
+        shared = (
+            at.child, at.sibling, at.position, at.entry_pointer, at.entry, at.entry_row, at.entry_column, values,
+            at.updates, updates,
+        )
+        for begin, end in pairwise(ends.tolist()):
+            if report is not None:
+                report(begin / len(by_height))
+            lower = begin
+            for room in SHARED:
+                upper = begin + int(np.searchsorted(bytes_needed[by_height[begin:end]], room, side="right"))
+                if upper > lower:
+                    self._function("eliminate", SQUARE, shared=room)(
+                        upper - lower, 1, fronts.data.ptr + 4 * lower,
+                        *_addresses(at.first, at.pointer, *shared, at.tops, at.lows, self._panels, failed),
+                    )
+                lower = upper
+            for number in by_height[lower:end].tolist():
+                self._eliminate_large(number, shared, updates, close)
+        first = NONE if self.dense.always_defined else int(failed.get()[0])
+        return -1 if first == NONE else first
+
+    def _eliminate_large(self, number: int, shared: tuple[Any, ...], updates: Any, close: CloseFront) -> None:
+        import cupy
+
+        a, at = self.analysis, self.structure
+        s, n = int(a.pivots[number]), int(at.order[number])
+        F = self.lowering.empty((n, n))
+        self._fill(F)
+        self._function("assemble", ASSEMBLERS)(
+            1, 1, number, *_addresses(F, at.first, at.pointer, *shared)
+        )
+        close(F, s, self.dense, int(a.first[number]))
+        top, low, left = (int(x[number]) for x in (at.top_at, at.low_at, at.update_at))
+        u = n - s
+        self._panels[top : top + s * n] = F[:s].ravel()
+        self._panels[low : low + u * s] = cupy.ascontiguousarray(F[s:, :s]).ravel()
+        updates[left : left + u * u] = cupy.ascontiguousarray(F[s:, s:]).ravel()
+
+    def _fill(self, F: Any) -> None:
+        """F ← 0."""
+        import cupy
+
+        if self.lowering.storage.names is None:
+            F.fill(self.lowering.zero[0])
+        else:
+            F[...] = cupy.asarray(np.array(self.lowering.zero, self.lowering.storage))
+
+    @property
+    def pivots(self) -> Any:
+        """The diagonal of every S*, in the order of elimination."""
+        import cupy
+
+        return self._panels[cupy.asarray(self.structure.pivot_at)]
+
+    def settle(self, vertices: np.ndarray) -> None:
+        """Put 1 on the diagonal of S*; vertices in the order of elimination."""
+        import cupy
+
+        places = cupy.asarray(self.structure.pivot_at[vertices])
+        self._panels[places] = cupy.asarray(np.asarray(self.lowering.unit, self.lowering.storage))
+
+    # Solutions
+
+    def rows(
+        self, sources: np.ndarray, out: Any, *, reflexive: bool = True, settled: bool = False,
+        targets: np.ndarray | None = None, ends: np.ndarray | None = None, thread_count: int | None = None,
+    ) -> None:
+        """Rows of A*, or of A⁺; of some columns, if `ends` says which.
+
+        Parameters
+        ----------
+        sources : int64 array, shape (k,)
+        out : CuPy array in storage, shape (k, n) or (k, t)
+        reflexive, settled, targets, ends
+            As for `semiring.kernels.cpu.sparse.fronts.Fronts.rows`.
+        """
+        import cupy
+
+        a, at = self.analysis, self.structure
+        places = a.place[sources]
+        together = np.argsort(places, kind="stable")
+        where = cupy.asarray(together if targets is None else targets[together])
+        columns, falling, parts = at.place, at.falling, at.all_falling
+        if ends is not None:
+            columns = cupy.asarray(a.place[ends].astype(np.int32))
+            looked_at = a.place[ends] if reflexive else np.concatenate([a.place[ends], self._before(places)])
+            falling = chosen(falling, a.above(looked_at))
+            parts = cupy.asarray(falling.parts)
+        for begin, chunk, X in self._solved(places[together], falling, parts):
+            if not reflexive:
+                self._launch("cycles", -(-chunk.width // LONGEST), 1, chunk, chunk.sources, chunk.count,
+                             *at.columns, self._values, X, chunk.width)
+            band = 64 if self._size <= 8 else 16
+            self._function("spread", SQUARE)(
+                -(-len(columns) // band), -(-chunk.count // band), X.data.ptr, chunk.width, columns.data.ptr,
+                len(columns), chunk.sources.data.ptr, where[begin:].data.ptr, chunk.count, out.data.ptr,
+                out.strides[0] // self._size, int(settled and reflexive),
+            )
+
+    def _before(self, places: np.ndarray) -> np.ndarray:
+        """The tails of the edges into some vertices, all in the order of elimination."""
+        pointer, rows, _ = self.analysis.columns
+        return np.concatenate([rows[pointer[v] : pointer[v + 1]] for v in places.tolist()])
+
+    def _solved(self, places: np.ndarray, falling: Pieces, parts: Any) -> Iterator[tuple[int, Chunk, Any]]:
+        """Rows of sources in the order of elimination: where a chunk begins, it, and X, the next one's memory."""
+        step = self._together(len(places))
+        memory = self._memory(step)
+        for begin in range(0, len(places), step):
+            chunk = self._chunk(places[begin : begin + step])
+            W, X = (m[: self.analysis.n * chunk.width] for m in memory)
+            threads = self._threads(chunk)
+            self._function("begin", threads)(
+                len(chunk.touched), chunk.width // (threads * self._lanes),
+                *_addresses(chunk.touched, self.structure.first, chunk.sources, chunk.count, W, chunk.width),
+            )
+            self._climb(chunk, W, X)
+            self._descend(chunk, X, falling, parts)
+            yield begin, chunk, X
+
+    def _together(self, count: int) -> int:
+        """Right-hand sides of a chunk, in whole blocks of threads."""
+        fit = SLAB // max(self.analysis.n * self._size, 1)
+        return self._padded(max(min(fit, count), 1))
+
+    def _memory(self, step: int) -> tuple[Any, Any]:
+        import cupy
+
+        size = self.analysis.n * step
+        return cupy.empty(size, self.lowering.storage), cupy.empty(size, self.lowering.storage)
+
+    def _chunk(self, places: np.ndarray) -> Chunk:
+        """Sources in the order of elimination."""
+        import cupy
+
+        head, tail = self.analysis.spans(places)
+        touched = head < tail
+        rising = chosen(self.structure.rising, touched)
+        return Chunk(
+            len(places), self._padded(len(places)), cupy.asarray(np.stack([head, tail], axis=1).astype(np.int32)),
+            rising, cupy.asarray(rising.parts), cupy.asarray(np.flatnonzero(touched).astype(np.int32)),
+            cupy.asarray(places.astype(np.int32)),
+        )
+
+    def _padded(self, count: int) -> int:
+        """So many right-hand sides and those that fill up blocks of threads."""
+        unit = self._lanes * (LONGEST if count > 32 * self._lanes else 32)
+        return -(-count // unit) * unit
+
+    def _threads(self, chunk: Chunk) -> int:
+        """Of a block."""
+        return min(LONGEST, chunk.width // self._lanes)
+
+    def _climb(self, chunk: Chunk, W: Any, X: Any) -> None:
+        """Up the tree, for rows."""
+        climb = self._walk("up", chunk, chunk.parts, (W, X, W))
+        for begin, end in chunk.rising.levels:
+            climb(begin, end)
+
+    def _climb_by_columns(self, chunk: Chunk, W: Any, X: Any, Y: Any) -> None:
+        """Up the tree, for columns: what children left is collected before."""
+        at, threads = self.structure, min(LONGEST, chunk.width)
+        climb, collect = self._walk("up", chunk, chunk.parts, (W, X, Y), True), self._function("collect", threads)
+        shared = _addresses(at.first, at.pointer, at.child, at.sibling, at.position, W, Y, chunk.width)
+        for (first, last), (begin, end) in zip(pairwise(at.rising_bounds.tolist()), chunk.rising.levels, strict=True):
+            collect(last - first, chunk.width // threads, at.rising_fronts.data.ptr + 4 * first, *shared)
+            climb(begin, end)
+
+    def _descend(self, chunk: Chunk, X: Any, falling: Pieces, parts: Any, by_columns: bool = False) -> None:
+        """Down the tree."""
+        descend = self._walk("down", chunk, parts, (X,), by_columns)
+        for begin, end in falling.levels:
+            descend(begin, end)
+
+    def _walk(
+        self, name: str, chunk: Chunk, parts: Any, memory: tuple[Any, ...], by_columns: bool = False
+    ) -> Callable[[int, int], None]:
+        """What launches a kernel for the pieces of a level."""
+        at, threads = self.structure, self._threads(chunk)
+        walk, across = self._function(name, threads, by_columns), chunk.width // (threads * self._lanes)
+        shared = _addresses(
+            at.first, at.pointer, at.boundary, at.tops, at.lows, self._panels, *memory, chunk.width, chunk.spans
+        )
+
+        def launch(begin: int, end: int) -> None:
+            if begin < end:
+                walk(end - begin, across, parts.data.ptr + 8 * begin, *shared)
+
+        return launch
+
+    def _function(self, name: str, threads: int, by_columns: bool = False, shared: int = 0) -> Function:
+        return _function(self.lowering, name, threads, by_columns, shared)
+
+    def _launch(self, name: str, across: int, down: int, chunk: Chunk, *arguments: Any) -> None:
+        self._function(name, LONGEST)(across, down, *_addresses(*arguments))
+
+    def summaries(self) -> Any:
+        """For every vertex the total, number, least and most of its row of A*, but for the diagonal and zeros.
+
+        Returns
+        -------
+        CuPy array of float64, shape (n, 4)
+            Or None where elements are not numbers that are stored as they are.
+        """
+        import cupy
+
+        low = self.lowering
+        if len(low.components) > 1 or low.components[0].kind not in "fiu" or not low.is_identity:
+            return None
+        a, at = self.analysis, self.structure
+        result = cupy.empty((a.n, 4))
+        rows = -(-a.n // PARTS)
+        for begin, chunk, X in self._solved(np.arange(a.n), at.falling, at.all_falling):
+            found = cupy.empty((PARTS, 4, chunk.width))
+            self._launch("summarise", -(-chunk.width // LONGEST), PARTS, chunk, X, a.n, chunk.width, chunk.sources,
+                         chunk.count, rows, found)
+            some = found[: -(-a.n // rows), :, : chunk.count]
+            part = result[begin : begin + chunk.count]
+            part[:, 0], part[:, 1] = some[:, 0].sum(axis=0), some[:, 1].sum(axis=0)
+            part[:, 2], part[:, 3] = some[:, 2].min(axis=0), some[:, 3].max(axis=0)
+        return result[at.place]
+
+    def columns(self, B: Any, thread_count: int | None = None) -> None:
+        """B ← A* B, in storage."""
+        import cupy
+
+        a, at, many = self.analysis, self.structure, B.shape[1]
+        if not B.size:
+            return
+        step = self._together(many)
+        memory, left = self._memory(step), self.lowering.empty((max(len(a.boundary), 1) * step,))
+        rising = cupy.asarray(at.rising.parts)
+        for begin in range(0, many, step):
+            count = min(step, many - begin)
+            width = self._padded(count)
+            everywhere = cupy.asarray(np.tile(np.array([0, width], np.int32), (len(a.parent), 1)))
+            chunk = Chunk(count, width, everywhere, at.rising, rising, None, None)
+            (W, X), Y = (m[: a.n * width] for m in memory), left[: len(a.boundary) * width]
+            some = B[:, begin : begin + count]
+            ld = B.strides[0] // self._size
+            shape = a.n, -(-width // LONGEST)
+            self._launch("take_in", *shape, chunk, at.by_place, some, ld, count, W, width)
+            self._climb_by_columns(chunk, W, X, Y)
+            self._descend(chunk, X, at.falling, at.all_falling, True)
+            self._launch("hand_out", *shape, chunk, at.by_place, X, width, some, ld, count)
+
+
+def _addresses(*values: Any) -> list[int]:
+    """Arguments of a launch: integers as they are, arrays by where they begin."""
+    return [v if isinstance(v, int) else v.data.ptr for v in values]

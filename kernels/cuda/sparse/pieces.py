@@ -1,0 +1,67 @@
+"""Fronts cut into pieces of work, level by level of their tree: those of one level do not wait for each other."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Index = NDArray[np.int64]
+
+
+class Pieces(NamedTuple):
+    """Parts of fronts, level by level.
+
+    Attributes
+    ----------
+    parts : int32 array, shape (pieces, 2)
+        A supernode, and the first of the vertices of its front.
+    bounds : int64 array, shape (levels + 1,)
+        Where each level begins.
+    """
+
+    parts: np.ndarray
+    bounds: Index
+
+    @property
+    def levels(self) -> list[tuple[int, int]]:
+        """Where each level begins and ends."""
+        return list(pairwise(self.bounds.tolist()))
+
+
+def pieces(level: Index, sizes: list[tuple[Index, Index]], tile: int) -> Pieces:
+    """Ranges of each front cut into runs of `tile`, in ascending levels.
+
+    Parameters
+    ----------
+    level : int64 array, shape (m,)
+    sizes : list of pairs of int64 arrays, shape (m,)
+        Where the ranges begin and end; no run goes from one of them into another.
+    tile : int
+
+    Examples
+    --------
+    Two fronts, the second a level below the first: two runs of the first one's three vertices, one of the other's.
+
+    >>> found = pieces(np.array([0, 1]), [(np.array([0, 0]), np.array([3, 1]))], 2)
+    >>> found.parts.tolist(), found.bounds.tolist()
+    ([[0, 0], [0, 2], [1, 0]], [0, 2, 3])
+    """
+    counts = [np.maximum(-(-(end - begin) // tile), 0) for begin, end in sizes]
+    owner = np.concatenate([np.repeat(np.arange(len(level)), count) for count in counts])
+    rank = [np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count) for count in counts]
+    column = np.concatenate([
+        np.repeat(begin, count) + tile * k for (begin, _), count, k in zip(sizes, counts, rank, strict=True)
+    ])
+    by_level = np.lexsort((owner, level[owner]))
+    bounds = np.searchsorted(level[owner][by_level], np.arange(level.max(initial=-1) + 2))
+    return Pieces(np.ascontiguousarray(np.stack([owner, column], axis=1)[by_level], np.int32), bounds)
+
+
+def chosen(found: Pieces, wanted: np.ndarray) -> Pieces:
+    """The pieces of the supernodes that are wanted, which a bool for each says."""
+    keep = wanted[found.parts[:, 0]]
+    places = np.concatenate([[0], np.cumsum(keep)])
+    return Pieces(found.parts[keep], places[found.bounds])

@@ -1,0 +1,180 @@
+"""Elimination by levels on the GPU: kernels go through NVRTC for every algebra, and played by NumPy against the host's.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from gpu import nvrtc
+from gpu.host import Host
+from gpu.played_fronts import ALGEBRAS, forget_kernels, played
+
+import semiring as sr
+from semiring.algorithms.sparse.analysis import analyse
+from semiring.algorithms.sparse.elimination import close_front
+from semiring.kernels.build import element_kernel
+from semiring.kernels.cuda.choose import general_on_device
+from semiring.kernels.cuda.compile.program import OPTIONS, program
+from semiring.kernels.cuda.sparse import fronts
+from semiring.kernels.cuda.sparse.fronts import NONE, DeviceFronts, Structure, geometry, memory_of, source
+from semiring.kernels.lowering.general import general
+from semiring.kernels.numpy.fronts import ArrayFronts
+
+inf = np.inf
+needs_compiler = pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
+
+
+def sources() -> list[str]:
+    # Bits and objects have other ways.
+    return [source(general_on_device(S, d), i % 2 == 1) for S in sr.catalogue.values() if S.traced
+            for i, d in enumerate(S.dtypes) if d.kind not in "Oc"]
+
+
+@needs_compiler
+@pytest.mark.parametrize("architecture", ["compute_80", "compute_90a"])
+def test_every_kernel_compiles(architecture: str) -> None:
+    texts = dict.fromkeys(sources())
+    assert len(texts) > 30 and len({"BY_COLUMNS = true" in t for t in texts}) == 2
+    options = (*OPTIONS, f"--gpu-architecture={architecture}", "--device-debug")
+    with ThreadPoolExecutor(2) as pool:
+        found = pool.map(lambda t: nvrtc.complaint(t, *options), texts)
+    assert not [c for c in found if c]
+
+
+@needs_compiler
+def test_kernels_become_machine_code_and_broken_ones_are_noticed() -> None:
+    for S, dtype in ((sr.min_plus, "f4"), (sr.shortest_hops, sr.shortest_hops.dtypes[0]), (sr.log, "f8")):
+        text = source(general_on_device(S, np.dtype(dtype)), True)
+        assert not nvrtc.complaint(text, *OPTIONS, "--gpu-architecture=sm_90a")
+    broken = text.replace("DEVICE Value plus(", "DEVICE Value other(")
+    assert "sparse/fronts.cu(" in nvrtc.complaint(broken, *OPTIONS)
+
+
+def test_the_numbers_are_those_of_the_source() -> None:
+    text = source(general_on_device(sr.min_plus, np.dtype("f4")), False)
+    for line in (f"LONGEST = {fronts.LONGEST};", f"SQUARE = {fronts.SQUARE};", f"TOGETHER = {fronts.TOGETHER};"):
+        assert line in text
+    assert f"__launch_bounds__({fronts.ASSEMBLERS}) assemble" in text
+
+
+def graph(n: int, degree: float, seed: int, values: Any) -> Any:
+    rng = np.random.default_rng(seed)
+    m = int(n * degree)
+    A = sp.csr_array((np.ones(m), (rng.integers(0, n, m), rng.integers(0, n, m))), shape=(n, n))
+    A.sum_duplicates()
+    A.data = values(rng, A.nnz)
+    return A
+
+
+VALUES: dict[str, Any] = {
+    "min_plus": lambda rng, k: rng.integers(0, 20, k).astype(float),
+    "max_min": lambda rng, k: rng.integers(0, 20, k).astype(float),
+    "plus_times": lambda rng, k: rng.integers(1, 4, k) / 64,
+}
+
+
+@pytest.fixture(autouse=True)
+def forget() -> Any:
+    """What was played is not kept for other tests."""
+    yield
+    forget_kernels()
+
+
+def eliminated(host: Host, name: str, A: Any, order: str = "auto") -> tuple[DeviceFronts, ArrayFronts]:
+    S = sr.catalogue[name]
+    analysis = analyse(A.indptr.astype(np.int64), A.indices.astype(np.int64), method=order)
+    low, plain = general_on_device(S, np.dtype("f8")), general(S, np.dtype("f8")).interpreted
+    text = program(low)
+    there = DeviceFronts(Structure(analysis, geometry(text.size, text.light).TILE), low)
+    here = ArrayFronts(analysis, plain, element_kernel(plain, "fronts"))
+    assert there.factor(host.array(A.data), close_front) == -1 == here.factor(A.data, close_front)
+    return there, here
+
+
+@pytest.mark.parametrize("shared", [fronts.SHARED, (600,), (8,)])
+@pytest.mark.parametrize("name", ALGEBRAS)
+@pytest.mark.parametrize(("n", "degree"), [(1, 0.0), (6, 1.0), (60, 1.5), (90, 3.0)])
+def test_rows_and_columns_are_the_hosts(
+    monkeypatch: pytest.MonkeyPatch, name: str, n: int, degree: float, shared: tuple[int, ...]
+) -> None:
+    host = played(monkeypatch, name)
+    monkeypatch.setattr(fronts, "SHARED", shared)  # so that some fronts, or all, are large
+    A = graph(n, degree, n, VALUES[name])
+    there, here = eliminated(host, name, A)
+    S, rng = sr.catalogue[name], np.random.default_rng(n)
+    assert np.allclose(there.pivots, here.pivots)
+    assert there.nbytes <= memory_of(there.analysis, 8)[0]
+    sources, ends = rng.integers(0, n, n // 2 + 1), rng.permutation(n)[: n // 3 + 1]
+    targets = rng.permutation(len(sources))
+    for options in ({}, {"settled": S.has_unit_stars}, {"reflexive": False}, {"targets": targets},
+                    {"ends": ends}, {"ends": ends, "reflexive": False}):
+        width = len(ends) if "ends" in options else n
+        found, expected = (host.empty((len(sources), width)) for _ in range(2))
+        there.rows(sources, found, **options)
+        here.rows(sources, expected, **options)
+        assert np.allclose(found, expected), options
+    B = VALUES[name](rng, n * 5).reshape(n, 5)
+    X, expected = host.array(B), B.copy()
+    there.columns(X)
+    here.columns(expected)
+    assert np.allclose(X, expected)
+
+
+def test_many_right_hand_sides_go_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    host = played(monkeypatch, "min_plus")
+    A = graph(150, 1.5, 0, VALUES["min_plus"])
+    there, here = eliminated(host, "min_plus", A)
+    monkeypatch.setattr(fronts, "SLAB", 150 * 8 * 70)  # 70 at once, in whole blocks of threads
+    found, expected = host.empty((150, 150)), np.empty((150, 150))
+    there.rows(np.arange(150), found, settled=True)
+    here.rows(np.arange(150), expected, settled=True)
+    assert (found == expected).all()
+    B = VALUES["min_plus"](np.random.default_rng(1), 150 * 300).reshape(150, 300)
+    X = host.array(B)
+    there.columns(X)
+    here.columns(B)
+    assert (X == B).all()
+
+
+def test_summaries_are_those_of_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    host = played(monkeypatch, "min_plus")
+    there, here = eliminated(host, "min_plus", graph(80, 1.1, 5, VALUES["min_plus"]))
+    D = np.empty((80, 80))
+    here.rows(np.arange(80), D, settled=True)
+    D[np.arange(80), np.arange(80)] = inf
+    there_are = inf > D
+    expected = np.stack([np.where(there_are, D, 0).sum(1), there_are.sum(1), D.min(1),
+                         np.where(there_are, D, -inf).max(1)], axis=1)
+    assert (there.summaries() == expected).all()
+
+
+def test_a_vertex_without_a_star_is_the_first_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    host = played(monkeypatch, "plus_times")
+    A = sp.csr_array(np.diag([0.5, 2.0, 0.25, 3.0]))
+    analysis = analyse(A.indptr.astype(np.int64), A.indices.astype(np.int64))
+    F = DeviceFronts(Structure(analysis, 16), general_on_device(sr.plus_times, np.dtype("f8")))
+    assert F.factor(host.array(A.data), close_front) == min(analysis.place[[1, 3]])
+    assert analysis.n < NONE
+
+
+def test_pivots_can_be_settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    host = played(monkeypatch, "min_plus")
+    there, _ = eliminated(host, "min_plus", graph(40, 2.0, 3, VALUES["min_plus"]))
+    places = there.structure.pivot_at[[3, 7]]
+    there._panels[places] = -1.0
+    assert (there.pivots == 0).sum() == 38
+    there.settle(np.array([3, 7]))
+    assert (there.pivots == 0).all()
+
+
+def test_progress_is_told_by_heights(monkeypatch: pytest.MonkeyPatch) -> None:
+    host = played(monkeypatch, "min_plus")
+    A = graph(200, 2.0, 1, VALUES["min_plus"])
+    analysis = analyse(A.indptr.astype(np.int64), A.indices.astype(np.int64))
+    F, told = DeviceFronts(Structure(analysis, 16), general_on_device(sr.min_plus, np.dtype("f8"))), []
+    F.factor(host.array(A.data), close_front, told.append)
+    assert told[0] == 0 and told == sorted(told) and len(told) == F.structure.height.max() + 1
