@@ -294,7 +294,7 @@ class DeviceFronts:
     def _before(self, places: np.ndarray) -> np.ndarray:
         """The tails of the edges into some vertices, all in the order of elimination."""
         pointer, rows, _ = self.analysis.columns
-        return np.concatenate([rows[pointer[v] : pointer[v + 1]] for v in places.tolist()])
+        return np.concatenate([rows[:0], *(rows[pointer[v] : pointer[v + 1]] for v in places.tolist())])
 
     def _solved(self, places: np.ndarray, falling: Pieces, parts: Any) -> Iterator[tuple[int, Chunk, Any]]:
         """Rows of sources in the order of elimination: where a chunk begins, it, and X, the next one's memory."""

@@ -178,3 +178,14 @@ def test_progress_is_told_by_heights(monkeypatch: pytest.MonkeyPatch) -> None:
     F, told = DeviceFronts(Structure(analysis, 16), general_on_device(sr.min_plus, np.dtype("f8"))), []
     F.factor(host.array(A.data), close_front, told.append)
     assert told[0] == 0 and told == sorted(told) and len(told) == F.structure.height.max() + 1
+
+
+def test_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    host = played(monkeypatch, "min_plus")
+    for n in (0, 3):
+        there, _ = eliminated(host, "min_plus", sp.csr_array((n, n), dtype=float))
+        none = np.empty(0, np.int64)
+        for options in ({}, {"reflexive": False}, {"ends": none}, {"ends": none, "reflexive": False}):
+            there.rows(none, host.empty((0, 0 if "ends" in options else n)), **options)
+        there.columns(host.empty((n, 0)))
+        assert there.summaries().shape == (n, 4)
