@@ -172,7 +172,9 @@ def closure(
     overwrite : bool
         Whether A's own memory may be used. Otherwise A is not changed.
     device : {None, "cpu", "gpu"}
-        Where to compute; ``None``: where the data are, and for large host arrays of floats the GPU if there is one.
+        Where to compute; ``None``: where the data are, and for large host arrays of floats, and sparse matrices, the
+        GPU if there is one and that is predicted to be faster. The closure of a sparse matrix that ``"gpu"`` was asked
+        for is a CuPy array; that of a graph is in the host's memory.
     tile : int, optional
         Rows of a pivot block.
     check : bool
@@ -432,7 +434,7 @@ def factor(
     S : Semiring or str, optional
         Default: that of A, if it is a `Matrix` or was prepared.
     device : {None, "cpu", "gpu"}
-        Where to compute; ``None``: where A is.
+        Where to compute; ``None``: where A is. Factors of a sparse matrix on a GPU answer with CuPy arrays.
     check : bool
         Whether to refuse a closure that does not exist, and results without a value; see `closure`.
     order : {"auto", "amd", "levels", "metis", "natural"}

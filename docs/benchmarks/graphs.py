@@ -46,6 +46,25 @@ def geometric(n: int, degree: float) -> Any:
     return undirected(n, ends, np.linalg.norm(points[ends[:, 0]] - points[ends[:, 1]], axis=1))
 
 
+def planar(n: int) -> Any:
+    """A planar graph like a road network, of out-degree 2.57: a tree, and short edges of a triangulation."""
+    import numpy as np
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import minimum_spanning_tree
+    from scipy.spatial import Delaunay
+
+    random = np.random.default_rng(0)
+    points = random.random((n, 2))
+    corners = Delaunay(points).simplices
+    ends = np.unique(np.sort(np.concatenate([corners[:, pair] for pair in ([0, 1], [1, 2], [2, 0])]), axis=1), axis=0)
+    length = np.linalg.norm(points[ends[:, 0]] - points[ends[:, 1]], axis=1)
+    tree = minimum_spanning_tree(csr_array((length, ends.T), (n, n))).tocoo()
+    key = np.sort(np.stack([tree.row, tree.col], axis=1).astype(np.int64), axis=1) @ [n, 1]
+    kept = np.isin(ends @ [n, 1], key)
+    kept |= (length < np.quantile(length, 0.8)) & (random.random(len(ends)) < 0.2)
+    return undirected(n, ends[kept], length[kept])
+
+
 def erdos_renyi(n: int, degree: float) -> Any:
     """Edges between random vertices, with random weights."""
     import numpy as np

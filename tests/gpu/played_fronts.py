@@ -35,7 +35,8 @@ def played(monkeypatch: pytest.MonkeyPatch, name: str) -> Host:
         monkeypatch.setattr(module, "Module", kernels.module)
     for module in (closure, product):
         monkeypatch.setattr(module, "memory", host.memory)
-    monkeypatch.setattr(product, "multiprocessors", lambda: 3)
+    for module in (product, fronts):
+        monkeypatch.setattr(module, "multiprocessors", lambda: 3)
     monkeypatch.setattr(closure, "current_device", lambda: 0)
     monkeypatch.setattr(closure, "_urgent", lambda *_: host.stream())
     monkeypatch.setattr(closure.Closure, "has_graph", lambda *_: False)
@@ -192,7 +193,7 @@ class Fronts(Dense):
         self, g: Any, blocks: int, across: int, pieces: int, first: int, pointer: int, boundary: int, top_at: int,
         low_at: int, panels: int, W: int, X: int, Y: int, width: int, spans: int,
     ) -> None:
-        assert across * self.threads * g.LANES == width
+        assert across * self.threads * g.LANES <= width and width % (self.threads * g.LANES) == 0
         w, x = self._rows(W, width), self._rows(X, width)
         for a, column in self.vector(pieces, "i4")[: 2 * blocks].reshape(-1, 2)[::-1].tolist():
             S, s, u, begin = self._front(a, first, pointer)
@@ -217,7 +218,7 @@ class Fronts(Dense):
         self, g: Any, blocks: int, across: int, pieces: int, first: int, pointer: int, boundary: int, top_at: int,
         low_at: int, panels: int, X: int, width: int, spans: int,
     ) -> None:
-        assert across * self.threads * g.LANES == width
+        assert across * self.threads * g.LANES <= width and width % (self.threads * g.LANES) == 0
         x = self._rows(X, width)
         for a, column in self.vector(pieces, "i4")[: 2 * blocks].reshape(-1, 2)[::-1].tolist():
             S, s, u, begin = self._front(a, first, pointer)

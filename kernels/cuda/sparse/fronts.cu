@@ -16,9 +16,11 @@
 // through shared memory. A piece of work is a supernode and the first of the TILE vertices of its front.
 
 constexpr int LONGEST = 128;  // threads of a block, at most, where they share right-hand sides
-constexpr int SQUARE = 256;  // threads that eliminate a front
+constexpr int MOST = 512;     // threads that eliminate a front, at most
+constexpr int SQUARE = 256;   // threads that turn a tile round
 constexpr int SIDE = 16;
 constexpr int TOGETHER = 8;  // pivots of a front that are eliminated together
+constexpr int DOWN = sizeof(Value) <= 8 ? 4 : 1;  // rows of a front that a thread updates together
 
 struct alignas(LANES * sizeof(Value) <= 16 ? LANES * sizeof(Value) : alignof(Value)) Run {
     Value at[LANES];
@@ -76,40 +78,56 @@ DEVICE void close_pivots(
         __syncthreads();
         const Value pivot = F[q * pitch + q], closed = star(pivot);
         if (threadIdx.x == 0 && !defined(pivot)) atomicMin(failed, start + q);
-        for (int j = threadIdx.x; j < n; j += SQUARE) {
+        for (int j = threadIdx.x; j < n; j += blockDim.x) {
             row[j] = j == q ? closed : times(closed, F[q * pitch + j]);
             column[j] = F[j * pitch + q];
         }
         __syncthreads();
-        for (int e = threadIdx.x; e < 2 * taken * n; e += SQUARE) {
-            const bool across = e < taken * n;
-            const int line = p + (across ? e / n : e / n - taken), other = e % n;
-            if (!across && other >= p && other < p + taken) continue;  // done with the rows
-            const int i = across ? line : other, j = across ? other : line;
-            Value* const f = F + i * pitch + j;
-            *f = i == q ? row[j] : j == q ? times(column[i], closed) : relax(*f, column[i], row[j]);
+        for (int other = threadIdx.x; other < n; other += blockDim.x) {
+            const bool own = other >= p && other < p + taken;  // then it is done with the rows
+            const Value r = row[other], c = column[other], out = times(c, closed);
+            for (int line = p; line < p + taken; line++) {
+                Value* const f = F + line * pitch + other;
+                *f = line == q ? r : other == q ? times(column[line], closed) : relax(*f, column[line], r);
+                if (own) continue;
+                Value* const g = F + other * pitch + line;
+                *g = line == q ? out : relax(*g, c, row[line]);
+            }
         }
     }
     __syncthreads();
-    const int y = threadIdx.x / SIDE, x = threadIdx.x % SIDE;
-    for (int i = y; i < n; i += SIDE) {
-        if (i >= p && i < p + taken) continue;
-        Value q[TOGETHER];
+    const int down = blockDim.x / SIDE, x = threadIdx.x % SIDE;
+    for (int first = threadIdx.x / SIDE; first < n; first += DOWN * down) {
+        Value q[DOWN][TOGETHER];
+        bool mine[DOWN];
 #pragma unroll
-        for (int b = 0; b < TOGETHER; b++) q[b] = b < taken ? columns[b * n + i] : zero();
+        for (int d = 0; d < DOWN; d++) {
+            const int i = first + d * down;
+            mine[d] = i < n && !(i >= p && i < p + taken);
+#pragma unroll
+            for (int b = 0; b < TOGETHER; b++) q[d][b] = b < taken && mine[d] ? columns[b * n + i] : zero();
+        }
         for (int j = x; j < n; j += SIDE) {
             if (j >= p && j < p + taken) continue;
-            Value f = F[i * pitch + j];
+            Value r[TOGETHER];
 #pragma unroll
-            for (int b = 0; b < TOGETHER; b++)
-                if (b < taken) f = relax(f, q[b], rows[b * n + j]);
-            F[i * pitch + j] = f;
+            for (int b = 0; b < TOGETHER; b++) r[b] = b < taken ? rows[b * n + j] : zero();
+#pragma unroll
+            for (int d = 0; d < DOWN; d++) {
+                if (!mine[d]) continue;
+                Value* const f = F + (first + d * down) * pitch + j;
+                Value sum = *f;
+#pragma unroll
+                for (int b = 0; b < TOGETHER; b++)
+                    if (ABSORBS || b < taken) sum = relax(sum, q[d][b], r[b]);
+                *f = sum;
+            }
         }
     }
 }
 
 // Fronts that fit in shared memory, a block each. `failed` takes the first vertex without a star.
-extern "C" __global__ void __launch_bounds__(SQUARE) eliminate(
+extern "C" __global__ void __launch_bounds__(MOST) eliminate(
     const int* fronts, const int* first, const long long* pointer, const int* child, const int* sibling,
     const int* position, const long long* entry_pointer, const int* entry, const int* entry_row,
     const int* entry_column, const Value* weights, const long long* update_at, Value* updates,
@@ -118,7 +136,7 @@ extern "C" __global__ void __launch_bounds__(SQUARE) eliminate(
     const int a = fronts[blockIdx.x], s = first[a + 1] - first[a], u = (int)(pointer[a + 1] - pointer[a]), n = s + u;
     const int pitch = n | 1;  // odd: rows begin in different banks
     Value *const F = (Value*)shared, *const rows = F + n * pitch, *const columns = rows + TOGETHER * n;
-    for (int e = threadIdx.x; e < n * pitch; e += SQUARE) F[e] = zero();
+    for (int e = threadIdx.x; e < n * pitch; e += blockDim.x) F[e] = zero();
     __syncthreads();
     add_entries(F, pitch, a, entry_pointer, entry, entry_row, entry_column, weights);
     add_children(F, pitch, a, child, sibling, pointer, position, update_at, updates);
@@ -153,21 +171,24 @@ extern "C" __global__ void __launch_bounds__(LONGEST) begin(
 }
 
 // c[t] ⊕= the products of `steps` vertices, those of a boundary or those from `from` on, with the panel's elements at
-// k · down + t · across. `exist` of the tile's vertices do.
+// k · down + t · across. `exist` of the tile's vertices do. A panel of DEPTH steps is fetched the first time only.
 DEVICE void multiply(
     Value (&c)[TILE][LANES], const Value* X, long long width, int r, int steps, const int* boundary, int from,
-    const Value* panel, long long down, long long across, int exist) {
+    const Value* panel, long long down, long long across, int exist, bool again) {
     __shared__ __align__(16) Value part[DEPTH][TILE];
     __shared__ int number[DEPTH];
     for (int begin = 0; begin < steps; begin += DEPTH) {
         const int depth = min(DEPTH, steps - begin);
-        __syncthreads();
-        for (int e = threadIdx.x; e < depth * TILE; e += blockDim.x) {
-            const int k = BY_COLUMNS ? e % depth : e / TILE, t = BY_COLUMNS ? e / depth : e % TILE;
-            part[k][t] = t < exist ? panel[(begin + k) * down + t * across] : zero();
+        if (!again || steps > DEPTH) {
+            __syncthreads();
+            for (int e = threadIdx.x; e < depth * TILE; e += blockDim.x) {
+                const int k = BY_COLUMNS ? e % depth : e / TILE, t = BY_COLUMNS ? e / depth : e % TILE;
+                part[k][t] = t < exist ? panel[(begin + k) * down + t * across] : zero();
+            }
+            for (int k = threadIdx.x; k < depth; k += blockDim.x)
+                number[k] = boundary ? boundary[begin + k] : from + begin + k;
+            __syncthreads();
         }
-        for (int k = threadIdx.x; k < depth; k += blockDim.x) number[k] = boundary ? boundary[begin + k] : from + begin + k;
-        __syncthreads();
 #pragma unroll 8
         for (int k = 0; k < depth; k++) {
             const Run x = *(const Run*)(X + number[k] * width + r);
@@ -202,40 +223,47 @@ extern "C" __global__ void __launch_bounds__(LONGEST) up(
     const Piece piece = pieces[blockIdx.x];
     const int a = piece.front, S = first[a], s = first[a + 1] - S, u = (int)(pointer[a + 1] - pointer[a]), n = s + u;
     const Span span = spans[a];
-    const int r = (blockIdx.y * blockDim.x + threadIdx.x) * LANES;
-    const int from = blockIdx.y * blockDim.x * LANES, to = from + blockDim.x * LANES;
-    const bool is_own = piece.column < s, any = span.head < to && from < span.tail;
-    if (!any && !is_own) return;
-    const int exist = min(TILE, (is_own ? s : n) - piece.column);
+    const bool is_own = piece.column < s;
+    const int exist = min(TILE, (is_own ? s : n) - piece.column), across = blockDim.x * LANES;
     const long long beyond = pointer[a] + (piece.column - s);
-    Value c[TILE][LANES];
+    bool again = false;
+    for (long long from = (long long)blockIdx.y * across; from < width; from += (long long)gridDim.y * across) {
+        const int r = (int)from + threadIdx.x * LANES;
+        const bool any = span.head < from + across && from < span.tail;
+        if (!any && !is_own) continue;
+        Value c[TILE][LANES];
 #pragma unroll
-    for (int t = 0; t < TILE; t++) {
-        Run x;
-        if (!is_own && t < exist) x = *(const Run*)(BY_COLUMNS ? Y + (beyond + t) * width + r : W + boundary[beyond + t] * width + r);
+        for (int t = 0; t < TILE; t++) {
+            Run x;
+            if (!is_own && t < exist)
+                x = *(const Run*)((BY_COLUMNS ? Y + (beyond + t) * width : W + boundary[beyond + t] * width) + r);
 #pragma unroll
-        for (int l = 0; l < LANES; l++) c[t][l] = is_own || t >= exist ? zero() : x.at[l];
-    }
-    if (any) {
-        if (!BY_COLUMNS) multiply(c, W, width, r, s, nullptr, S, panels + top_at[a] + piece.column, n, 1, exist);
-        else if (is_own) multiply(c, W, width, r, s, nullptr, S, panels + top_at[a] + piece.column * (long long)n, 1, n, exist);
-        else multiply(c, W, width, r, s, nullptr, S, panels + low_at[a] + (piece.column - s) * (long long)s, 1, s, exist);
-    }
-    const bool whole = span.head <= r && r + LANES <= span.tail;
+            for (int l = 0; l < LANES; l++) c[t][l] = is_own || t >= exist ? zero() : x.at[l];
+        }
+        if (any) {
+            const long long line = piece.column;
+            const Value* const panel = panels + (!BY_COLUMNS ? top_at[a] + line
+                : is_own ? top_at[a] + line * n : low_at[a] + (line - s) * s);
+            multiply(c, W, width, r, s, nullptr, S, panel, BY_COLUMNS ? 1 : n, !BY_COLUMNS ? 1 : is_own ? n : s, exist,
+                     again);
+            again = true;
+        }
+        const bool whole = span.head <= r && r + LANES <= span.tail;
 #pragma unroll
-    for (int t = 0; t < TILE; t++) {
-        if (t >= exist) break;
-        Value* const target = is_own ? X + (S + piece.column + t) * width + r
-            : BY_COLUMNS ? Y + (beyond + t) * width + r : W + boundary[beyond + t] * width + r;
-        Run x;
+        for (int t = 0; t < TILE; t++) {
+            if (t >= exist) break;
+            Value* const target = is_own ? X + (S + piece.column + t) * width + r
+                : BY_COLUMNS ? Y + (beyond + t) * width + r : W + boundary[beyond + t] * width + r;
+            Run x;
 #pragma unroll
-        for (int l = 0; l < LANES; l++) x.at[l] = c[t][l];
-        if (is_own || whole) {
-            *(Run*)target = x;
-        } else {
+            for (int l = 0; l < LANES; l++) x.at[l] = c[t][l];
+            if (is_own || whole) {
+                *(Run*)target = x;
+            } else {
 #pragma unroll
-            for (int l = 0; l < LANES; l++)
-                if (span.head <= r + l && r + l < span.tail) target[l] = x.at[l];
+                for (int l = 0; l < LANES; l++)
+                    if (span.head <= r + l && r + l < span.tail) target[l] = x.at[l];
+            }
         }
     }
 }
@@ -246,29 +274,33 @@ extern "C" __global__ void __launch_bounds__(LONGEST) down(
     const long long* low_at, const Value* panels, Value* X, long long width, const Span* spans) {
     const Piece piece = pieces[blockIdx.x];
     const int a = piece.front, S = first[a], s = first[a + 1] - S, u = (int)(pointer[a + 1] - pointer[a]), n = s + u;
-    const int r = (blockIdx.y * blockDim.x + threadIdx.x) * LANES, exist = min(TILE, s - piece.column);
+    const int exist = min(TILE, s - piece.column), across = blockDim.x * LANES;
     const bool came = spans[a].head < spans[a].tail;
-    Value* const target = X + (S + piece.column) * width + r;
-    Value c[TILE][LANES];
-#pragma unroll
-    for (int t = 0; t < TILE; t++) {
-        Run x;
-        if (came && t < exist) x = *(const Run*)(target + t * width);
-#pragma unroll
-        for (int l = 0; l < LANES; l++) c[t][l] = came && t < exist ? x.at[l] : zero();
-    }
     const int* const beyond = boundary + pointer[a];
-    if (BY_COLUMNS)
-        multiply(c, X, width, r, u, beyond, 0, panels + top_at[a] + piece.column * (long long)n + s, 1, n, exist);
-    else
-        multiply(c, X, width, r, u, beyond, 0, panels + low_at[a] + piece.column, s, 1, exist);
+    bool again = false;
+    for (long long from = (long long)blockIdx.y * across; from < width; from += (long long)gridDim.y * across) {
+        const int r = (int)from + threadIdx.x * LANES;
+        Value* const target = X + (S + piece.column) * width + r;
+        Value c[TILE][LANES];
 #pragma unroll
-    for (int t = 0; t < TILE; t++) {
-        if (t >= exist) break;
-        Run x;
+        for (int t = 0; t < TILE; t++) {
+            Run x;
+            if (came && t < exist) x = *(const Run*)(target + t * width);
 #pragma unroll
-        for (int l = 0; l < LANES; l++) x.at[l] = c[t][l];
-        *(Run*)(target + t * width) = x;
+            for (int l = 0; l < LANES; l++) c[t][l] = came && t < exist ? x.at[l] : zero();
+        }
+        const long long line = piece.column;
+        const Value* const panel = panels + (BY_COLUMNS ? top_at[a] + line * n + s : low_at[a] + line);
+        multiply(c, X, width, r, u, beyond, 0, panel, BY_COLUMNS ? 1 : s, BY_COLUMNS ? n : 1, exist, again);
+        again = true;
+#pragma unroll
+        for (int t = 0; t < TILE; t++) {
+            if (t >= exist) break;
+            Run x;
+#pragma unroll
+            for (int l = 0; l < LANES; l++) x.at[l] = c[t][l];
+            *(Run*)(target + t * width) = x;
+        }
     }
 }
 
@@ -295,7 +327,7 @@ extern "C" __global__ void __launch_bounds__(SQUARE) spread(
     __shared__ Value tile[BAND][BAND + 1];
     __shared__ int source[BAND];
     __shared__ long long target[BAND];
-    constexpr int RUNS = BAND / LANES, DOWN = SQUARE / RUNS < BAND ? SQUARE / RUNS : BAND, STEP = SQUARE / BAND;
+    constexpr int RUNS = BAND / LANES, LINES = SQUARE / RUNS < BAND ? SQUARE / RUNS : BAND, STEP = SQUARE / BAND;
     const long long j_0 = (long long)blockIdx.x * BAND;
     const int r_0 = blockIdx.y * BAND;
     if (threadIdx.x < BAND && r_0 + threadIdx.x < count) {
@@ -305,7 +337,7 @@ extern "C" __global__ void __launch_bounds__(SQUARE) spread(
     __syncthreads();
     const int run = threadIdx.x % RUNS * LANES, down = threadIdx.x / RUNS;
 #pragma unroll
-    for (int j = down; j < BAND && down < DOWN; j += DOWN) {
+    for (int j = down; j < BAND && down < LINES; j += LINES) {
         if (j_0 + j >= count_ends || r_0 + run >= width) continue;
         const int v = ends[j_0 + j];
         const Run x = *(const Run*)(X + v * width + r_0 + run);

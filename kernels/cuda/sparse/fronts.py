@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semiring.kernels.cuda.compile.launch import Function, Module
+from semiring.kernels.cuda.compile.launch import Function, Module, multiprocessors
 from semiring.kernels.cuda.compile.program import program
 from semiring.kernels.cuda.dense.engine import CudaKernel
 from semiring.kernels.cuda.lowering import CudaLowering
@@ -27,9 +27,11 @@ from .pieces import Pieces, chosen, pieces
 if TYPE_CHECKING:
     from semiring.algorithms.sparse.analysis import Analysis
 
-LONGEST, SQUARE = 128, 256  # as in fronts.cu
+LONGEST, SQUARE, MOST = 128, 256, 512  # as in fronts.cu
+BLOCKS = 8  # of threads, for each multiprocessor, that a level should have
 ASSEMBLERS = 1024  # threads that assemble a large front
 MOST_SHARED = 224 << 10  # bytes of a front that is eliminated in shared memory
+WIDE = 48 << 10  # and from how many bytes on more threads do it
 SHARED = (24 << 10, 48 << 10, 96 << 10, MOST_SHARED)  # sizes of shared memory that blocks are launched with
 TOGETHER = 8  # pivots, as in fronts.cu
 SLAB = 2 << 30  # bytes of right-hand sides that go up and down together, about
@@ -203,7 +205,7 @@ class DeviceFronts:
             for room in SHARED:
                 upper = begin + int(np.searchsorted(bytes_needed[by_height[begin:end]], room, side="right"))
                 if upper > lower:
-                    self._function("eliminate", SQUARE, shared=room)(
+                    self._function("eliminate", MOST if room > WIDE else SQUARE, shared=room)(
                         upper - lower, 1, fronts.data.ptr + 4 * lower,
                         *_addresses(at.first, at.pointer, *shared, at.tops, at.lows, self._panels, failed),
                     )
@@ -372,13 +374,15 @@ class DeviceFronts:
         """What launches a kernel for the pieces of a level."""
         at, threads = self.structure, self._threads(chunk)
         walk, across = self._function(name, threads, by_columns), chunk.width // (threads * self._lanes)
+        enough = BLOCKS * multiprocessors()
         shared = _addresses(
             at.first, at.pointer, at.boundary, at.tops, at.lows, self._panels, *memory, chunk.width, chunk.spans
         )
 
         def launch(begin: int, end: int) -> None:
             if begin < end:
-                walk(end - begin, across, parts.data.ptr + 8 * begin, *shared)
+                blocks = min(across, -(-enough // (end - begin)))  # which go on with what others have not
+                walk(end - begin, blocks, parts.data.ptr + 8 * begin, *shared)
 
         return launch
 

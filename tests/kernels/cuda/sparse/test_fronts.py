@@ -56,8 +56,8 @@ def test_kernels_become_machine_code_and_broken_ones_are_noticed() -> None:
 
 def test_the_numbers_are_those_of_the_source() -> None:
     text = source(general_on_device(sr.min_plus, np.dtype("f4")), False)
-    for line in (f"LONGEST = {fronts.LONGEST};", f"SQUARE = {fronts.SQUARE};", f"TOGETHER = {fronts.TOGETHER};"):
-        assert line in text
+    for name in ("LONGEST", "SQUARE", "MOST", "TOGETHER"):
+        assert f"{name} = {getattr(fronts, name)};" in text
     assert f"__launch_bounds__({fronts.ASSEMBLERS}) assemble" in text
 
 

@@ -1,0 +1,94 @@
+"""Sparse elimination on a GPU: factors, all pairs and reductions, beside the CPU's and SciPy's Dijkstra.
+
+    python docs/benchmarks/fronts_gpu.py [--only planar] [--order amd]      print a table
+
+Single precision, weights and answers on the device, the analysis kept; the least of three. The CPU's time is that of
+512 rows, and SciPy's that of 8 sources, both multiplied up to all of them. Rows are compared with the CPU's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+import numpy as np
+from graphs import grid, planar
+from scipy.sparse.csgraph import dijkstra
+
+import semiring as sr
+
+GRAPHS: dict[str, Callable[[], Any]] = {
+    "grid 22,500": lambda: grid(150), "planar 126,146": lambda: planar(126_146), "grid 99,856": lambda: grid(316),
+    "planar 264,346": lambda: planar(264_346),
+}
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", help="graphs whose names begin so")
+    parser.add_argument("--order", default="auto")
+    asked = parser.parse_args()
+    import cupy
+
+    print("| graph | analysis | factors | all pairs | eccentricities | CPU, all pairs | SciPy's Dijkstra |")
+    print("|---" * 7 + "|")
+    for name, make in GRAPHS.items():
+        if not name.startswith(asked.only):
+            continue
+        A = make().astype(np.float32)
+        n = A.shape[0]
+        begin = time.perf_counter()
+        F = sr.factor(A, sr.min_plus, device="gpu", order=asked.order)
+        analysis = time.perf_counter() - begin
+        weights = F._weights(F.lowering)
+        factors, _ = least(lambda F=F, weights=weights: F._fronts.factor(weights, close))
+        far, eccentricities = least(lambda F=F: F.reduce("eccentricities"))
+        whole = f"{4 * n * n / 2**30:.0f} GiB do not fit"
+        G = sr.factor(A, sr.min_plus, device="cpu", order=asked.order)
+        some = np.random.default_rng(0).permutation(n)[:512]
+        rows, expected = least(lambda G=G, some=some: G.rows(some))
+        assert np.allclose(eccentricities[some[:8]], [np.max(r[np.isfinite(r)]) for r in expected[:8]])
+        if 4 * n * n + (12 << 30) < cupy.cuda.Device().mem_info[0]:
+            out = cupy.empty((n, n), np.float32)
+            everything, _ = least(lambda F=F, n=n, out=out: F._fronts.rows(np.arange(n), out, settled=True))
+            found = out[cupy.asarray(some)].get()
+            assert np.allclose(found, expected, rtol=1e-6), "rows differ"
+            whole = f"{everything * 1e3:.1f} ms"
+            del out
+            cupy.get_default_memory_pool().free_all_blocks()
+        begin = time.perf_counter()
+        dijkstra(A, indices=some[:8])
+        searched = (time.perf_counter() - begin) * n / 8
+        print(f"| {name} | {analysis * 1e3:.0f} ms with the first factors | {factors * 1e3:.1f} ms | {whole} | "
+              f"{far * 1e3:.1f} ms | {rows * n / 512:.1f} s | {searched:.0f} s |", flush=True)
+
+
+def close(*front: Any) -> None:
+    """Eliminate a large front."""
+    from semiring.algorithms.sparse.elimination import close_front
+
+    close_front(*front)
+
+
+def least(work: Callable[[], Any], times: int = 3) -> tuple[float, Any]:
+    """The least of a few times, and the answer; each waits for the GPU."""
+    import cupy
+
+    shortest, answer = np.inf, work()
+    for _ in range(times):
+        cupy.cuda.Device().synchronize()
+        begin = time.perf_counter()
+        answer = work()
+        cupy.cuda.Device().synchronize()
+        shortest = min(shortest, time.perf_counter() - begin)
+    return shortest, answer
+
+
+if __name__ == "__main__":
+    main()
