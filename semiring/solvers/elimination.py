@@ -15,6 +15,7 @@ from semiring.operands.sparse import Sparse
 
 from . import costs
 from .costs import SMALL, SparsePlan
+from .elimination_gpu import on_gpu_if_faster
 from .factors import right_of
 from .forms import part_of, told
 from .fronts import analysis_of, lowering_of
@@ -23,6 +24,8 @@ from .plan import Plan
 from .searches import form_if_faster
 from .sparse_factors import SparseFactors
 from .task import Declined, Task
+
+SECONDS_FOR_A_GPU = 0.5  # of work from which on it is asked whether a GPU would be faster, copies included
 
 
 def offer(task: Task) -> Plan | None:
@@ -51,6 +54,9 @@ def _closure(task: Task, given: Sparse) -> Plan | None:
         plan.reasons["method"] = "as asked"
         return plan
     seconds = plan.seconds["elimination"] - plan.prepared  # the analysis is done
+    least = min(seconds, plan.seconds["dense"])
+    if o.device is None and least > SECONDS_FOR_A_GPU and (there := on_gpu_if_faster(task, given, analysis, least)):
+        return there
     if seconds > plan.seconds["dense"]:
         return None
     rival = costs.search_estimate(low, analysis, given.alike)

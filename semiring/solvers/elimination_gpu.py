@@ -12,40 +12,35 @@ from semiring.operands.devices import COPY_RATE, FIRST_USE, gpu_name, require_gp
 from semiring.operands.operand import order_of
 from semiring.operands.sparse import Sparse
 
-from . import costs
 from .costs import SMALL, SparsePlan
 from .factors import right_of
 from .forms import part_of, told
-from .fronts import analysis_of, lowering_of
+from .fronts import analysis_of
 from .methods import SPARSE, resolve_method
 from .plan import Plan
 from .task import Declined, Task
 
 if TYPE_CHECKING:
+    from semiring.algorithms.sparse.analysis import Analysis
+
     from .sparse_factors_gpu import DeviceSparseFactors
 
 FACTORING = 0.05  # of a closure's time, about
 
 
 def offer(task: Task) -> Plan | None:
-    """Elimination on the GPU where the work is to be done there; or where that is predicted to be sooner done.
+    """Elimination on the GPU, where the work is to be done.
 
     A closure whose dense form is predicted to be faster, and fits, is left to it.
     """
-    given, o = task.operands[0], task.options
+    given = task.operands[0]
     order_of(given.shape)
-    there = given.on_gpu or o.device in ("gpu", "cuda")
-    if o.packed or (not there and (gpu_name() is None or o.device is not None)):
-        return None
-    if there:
-        require_gpu(task.S, "gpu", given.dtype)
+    require_gpu(task.S, "gpu", given.dtype)
     matrix = as_sparse(given)
-    if task.verb == "closure":
-        return _closure(task, matrix, there)
-    return _factors(task, matrix) if there else None
+    return _closure(task, matrix) if task.verb == "closure" else _factors(task, matrix)
 
 
-def _closure(task: Task, given: Sparse, there: bool) -> Plan | None:
+def _closure(task: Task, given: Sparse) -> Plan | None:
     from .sparse_factors_gpu import lowering_on_gpu, plan_on_gpu
 
     o = task.options
@@ -55,21 +50,27 @@ def _closure(task: Task, given: Sparse, there: bool) -> Plan | None:
         raise SemiringError("tile is for the dense schedules; method='sparse' eliminates front by front")
     if not wanted and (method != "auto" or o.tile is not None or given.n < SMALL or given.dtype.kind == "b"):
         return None
-    if not there and (given.dtype.kind in "Oc" or given.n**2 * given.dtype.itemsize / COPY_RATE < FIRST_USE / 8):
-        return None
-    low = lowering_on_gpu(given)
-    analysis = analysis_of(given, o.order)
-    plan = plan_on_gpu("closure", low, analysis, given.nnz, partial(_close, task, given, there))
+    analysis, run = analysis_of(given, o.order), partial(_close, task, given, True)
+    plan = plan_on_gpu("closure", lowering_on_gpu(given), analysis, given.nnz, run)
     if wanted:
         plan.reasons["method"] = "as asked"
-        return plan
-    seconds = plan.seconds["elimination"] - plan.prepared  # the analysis is done
-    if there:
-        return plan if seconds <= plan.seconds["dense"] else None
-    seconds += given.n**2 * given.dtype.itemsize / COPY_RATE + FIRST_USE
-    beside = costs.plan("closure", lowering_of(given, room=False), analysis, given.nnz).seconds
+    elif plan.seconds["elimination"] - plan.prepared > plan.seconds["dense"]:  # the analysis is done
+        return None
+    return plan
+
+
+def on_gpu_if_faster(task: Task, given: Sparse, analysis: Analysis, seconds: float) -> Plan | None:
+    """The closure of a matrix on the host by elimination on the GPU, where that is predicted to take less time."""
+    size = given.n**2 * given.dtype.itemsize
+    if gpu_name() is None or given.dtype.kind in "Oc" or size / COPY_RATE + FIRST_USE > seconds:
+        return None
+    from .sparse_factors_gpu import lowering_on_gpu, plan_on_gpu
+
+    run = partial(_close, task, given, False)
+    plan = plan_on_gpu("closure", lowering_on_gpu(given), analysis, given.nnz, run)
     plan.reasons["device"] = "predicted to be faster, with what is copied"
-    return plan if seconds < min(beside.values()) else None
+    takes = plan.seconds["elimination"] - plan.prepared + size / COPY_RATE + FIRST_USE
+    return plan if takes < seconds else None
 
 
 def _factors(task: Task, given: Sparse) -> Plan:

@@ -69,6 +69,9 @@ class DeviceSparseFactors(SparseFactors):
     def _weights(self, low: Lowering) -> Any:
         return low.encode(upload(self._A.values), False)
 
+    def _empty(self, shape: tuple[int, int]) -> Any:
+        return self.lowering.empty(shape)
+
     def _dense_closure(self, low: Lowering) -> Any:
         return low.encode(upload(stable_closure(self._A)), False)
 

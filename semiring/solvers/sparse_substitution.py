@@ -105,6 +105,10 @@ class SparseSubstitution(Factored, Named):
         """The entries in storage, where they are eliminated."""
         return low.encode(self._A.values, True)
 
+    def _empty(self, shape: tuple[int, int]) -> Any:
+        """Room for rows in storage."""
+        return np.empty(shape, self.lowering.storage)
+
     def _dense_closure(self, low: Lowering) -> Any:
         """A* as a dense matrix in storage, computed so that rounding errors do not grow."""
         return dense_closure(low, self._A)
@@ -136,7 +140,7 @@ class SparseSubstitution(Factored, Named):
         return settled(self._S, np.concatenate(parts, axis=1), starts, ends)
 
     def _by_rows(self, starts: np.ndarray, ends: np.ndarray, reflexive: bool = True) -> np.ndarray:
-        out = self.lowering.empty((len(starts), len(ends)))
+        out = self._empty((len(starts), len(ends)))
         self._fill(starts, out, reflexive, ends=ends)
         return self._checked(out)
 
@@ -186,7 +190,7 @@ class SparseSubstitution(Factored, Named):
             yield vertices[begin : begin + step]
 
     def _decoded(self, sources: np.ndarray, reflexive: bool = True, thread_count: int | None = None) -> np.ndarray:
-        out = self.lowering.empty((len(sources), self.n))
+        out = self._empty((len(sources), self.n))
         self._fill(sources, out, reflexive, thread_count=thread_count)
         return self._checked(out)
 
@@ -208,7 +212,7 @@ class SparseSubstitution(Factored, Named):
         size = n * n * (low.storage.itemsize + (0 if low.storage == low.dtype else low.dtype.itemsize))
         if size > LARGE:
             require(size, f"the closure of {n} × {n} {self._A.dtype}", ADVICE, on_gpu=low.on_gpu)
-        out, order = low.empty((n, n)), self.analysis.order  # in which neighbours come together
+        out, order = self._empty((n, n)), self.analysis.order  # in which neighbours come together
         step = max(n if report is None else -(-n // STEPS), 1)
         for begin in range(0, n, step):
             if report is not None:

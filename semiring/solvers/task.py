@@ -49,7 +49,7 @@ SOLVERS: dict[str, dict[str, tuple[str, ...]]] = {
     "closure": {
         "dense": ("schedules",),
         "device": ("speculation", "sixteen_bits", "schedules"),
-        "sparse": ("components", "elimination_gpu", "elimination", "searches", "schedules"),
+        "sparse": ("components", "elimination", "searches", "schedules"),
         "packed": ("schedules",),
     },
     "matmul": {

@@ -11,7 +11,7 @@ from gpu.host import Array
 from gpu.played_fronts import forget_kernels, played
 
 import semiring as sr
-from semiring.solvers import elimination_gpu, sparse_factors_gpu
+from semiring.solvers import elimination, elimination_gpu, sparse_factors_gpu
 
 inf = np.inf
 
@@ -95,13 +95,14 @@ def test_a_closure_on_the_host_goes_there_only_where_that_pays(gpu: Any, monkeyp
     gpu("min_plus")
     A = roads()
     assert "played" not in str(sr.plan(A, sr.min_plus))
-    monkeypatch.setattr(elimination_gpu, "COPY_RATE", 1.0)
-    assert "played" not in str(sr.plan(A, sr.min_plus))  # seconds for the copies
-    monkeypatch.setattr(elimination_gpu, "FIRST_USE", 0.0)
-    monkeypatch.setattr(elimination_gpu, "COPY_RATE", 1e30)
+    monkeypatch.setattr(elimination, "SECONDS_FOR_A_GPU", 0.0)
+    assert "played" not in str(sr.plan(A, sr.min_plus))  # a second until the kernels are there
+    monkeypatch.setattr(elimination_gpu, "FIRST_USE", -1.0)
     monkeypatch.setattr(sparse_factors_gpu, "LAUNCH", 0.0)
     plan = sr.plan(A, sr.min_plus)
     assert "played" in str(plan) and "with what is copied" in str(plan)
     D = sr.closure(A, sr.min_plus)
     assert type(D) is np.ndarray and (sr.closure(A, sr.min_plus, device="cpu") == D).all()
     assert "played" not in str(sr.plan(A, sr.min_plus, device="cpu"))
+    monkeypatch.setattr(elimination_gpu, "COPY_RATE", 1.0)
+    assert "played" not in str(sr.plan(A, sr.min_plus))
