@@ -332,7 +332,7 @@ class Task:
         # These solvers place their operands.
         stays |= verb in ("rows", "path", "paths", "nearest", "cycle_mean")
         stays |= self.row in ("closure, out", "closure, devices", "closure, memory")
-        stays |= verb == "matmul" and (("sparse" in kinds and "packed" not in kinds) or options.argmax)
+        stays |= verb == "matmul" and "sparse" in kinds and "packed" not in kinds
         if not stays and self.row == "closure" and len(shape) == 2 and kinds == {"dense"}:
             stays = options.reflexive and not options.packed and exceeds_gpu(operands[0], device)
             self.row = "closure, memory" if stays else self.row
