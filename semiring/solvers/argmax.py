@@ -40,6 +40,7 @@ from .shapes import Product, product_shape
 from .task import Task
 
 NONE = np.int32(-1)
+FACTORS = 4  # of a product on a GPU: for up to three, halves would stay halves, and these are fast as pairs only
 
 
 def offer(task: Task) -> Plan:
@@ -88,7 +89,7 @@ def _on_gpu(task: Task) -> Plan:
     A, B = task.operands
     dtype, shape = same_dtype(A, B), product_shape(A.shape, B.shape)
     nothing = 0 in A.shape or 0 in B.shape
-    facts, low = A.form(3, beside=(B,), check=task.options.check or nothing, packed=False)
+    facts, low = A.form(FACTORS, beside=(B,), check=task.options.check or nothing, packed=False)
     low = low.for_product(facts)
     entries = prod(shape.full)
     return Plan(

@@ -86,10 +86,10 @@ class CudaWinnersKernel:
             return
         turned = cupy.empty((batch if B.next else 1, C.columns, k), self.engine.dtype)
         T = view_of(turned)
-        self._settling("turn")(C.columns, len(turned), B.address, B.ld, B.next, k, C.columns, T.address, T.next)
+        columns = T.address, T.next // self.size
+        self._settling("turn")(C.columns, len(turned), B.address, B.ld, B.next, k, C.columns, *columns)
         self._settling("settle")(
-            m, batch, A.address, A.ld, A.next, T.address, T.next // self.size, C.address, C.ld, C.next, *marks,
-            C.columns, k,
+            m, batch, A.address, A.ld, A.next, *columns, C.address, C.ld, C.next, *marks, C.columns, k
         )
 
     @lru_cache(2)  # noqa: B019 (kernels live as long as the process)

@@ -63,7 +63,7 @@ class Tracking(Dense):
              next_t: int) -> None:
         assert columns == wide
         for s in range(batch):
-            to = self.at(T + s * next_t, rows * self.size, columns, rows)
+            to = self.at(T + s * next_t * self.size, rows * self.size, columns, rows)
             to[...] = self.at(B + s * next_b, ldb, rows, columns).T
 
     def settle(
