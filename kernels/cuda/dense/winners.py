@@ -55,13 +55,13 @@ class CudaWinnersKernel:
         """
         import cupy
 
-        (batch, m, k), n, g = A.shape, B.shape[2], self.geometry
+        (batch, m, k), n, g, dtype = A.shape, B.shape[2], self.geometry, A.dtype
         fits = self.engine.absorbs or k % g.BK == 0  # steps of k with zeros in them may count otherwise
         whole = min(m, n, k) >= WORTH_PADDING and fits and self.engine.can_pad
         tall, deep, wide = (rounded_up(m, g.BM), rounded_up(k, g.BK), rounded_up(n, g.BN)) if whole else (m, k, n)
         A, B = (self.engine.padded(A, tall, deep), self.engine.padded(B, deep, wide)) if whole else (
             rows_of(A), rows_of(B))
-        values = cupy.empty((batch, tall, wide), self.engine.dtype)
+        values = cupy.empty((batch, tall, wide), dtype)  # with the names of the operands' fields
         which = cupy.full((batch, tall, wide), NONE, np.int32)
         for start in range(0, batch if m and n else 0, MOST_STACKED):
             some = slice(start, start + MOST_STACKED)

@@ -160,6 +160,18 @@ def test_whole_tiles_where_operands_are_large(played: Tracking) -> None:
     assert played.launched[3:] == ["product_edge", "turn", "settle"]
 
 
+def test_answers_have_the_operands_own_fields(played: Tracking) -> None:
+    """The engine numbers the fields of its elements; callers have names."""
+    A = played.host.array(np.random.default_rng(0).random((1, 4, 5)))
+    B = played.host.array(np.random.default_rng(1).random((1, 5, 3)))
+    named = np.dtype([("dist", "f8")])
+    values, which = kernel(played).multiply(A.view(named), B.view(named))
+    least, first = expected(np.asarray(A), np.asarray(B))
+    assert values.dtype == named
+    np.testing.assert_array_equal(values["dist"], least)
+    np.testing.assert_array_equal(which, first)
+
+
 def sources(text: Program) -> Iterator[str]:
     g = product_geometries(text.size, text.weight)[1]
     yield text.tracked(g, False)
