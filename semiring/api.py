@@ -327,7 +327,7 @@ def matmul(
         Whether to look at the entries; see `closure`.
     argmax : bool
         Whether to return also the k of the term that is c_ij, where ⊕ selects: the back-pointers of Viterbi's
-        algorithm. Found on the CPU.
+        algorithm. Of sparse matrices found on the CPU.
 
     Returns
     -------

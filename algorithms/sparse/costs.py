@@ -1,9 +1,9 @@
 """What an answer will cost, from the structure alone: by elimination, by the dense closure, by searches.
 
 Counts are of terms, one ⊗ and one ⊕ each. Rates were measured on two cores of a server with 512-bit vectors, under
-min-plus, as the time of both cores that a closure took, halved; `rates` scales them to other elements. What decides
-between methods is their ratio, which varies less between machines than the rates do. docs/benchmarks/choice.py prints
-how far each prediction is off.
+min-plus, while nothing else ran; `rates` scales them to other elements. What decides between methods is their ratio,
+which varies less between machines than the rates do. docs/benchmarks/choice.py prints how far each prediction is off:
+beside what other work disturbs predictions are too short, up to twice.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from .pattern import Index
 CHUNK = 64  # right-hand sides that are solved together
 LANES = 16  # columns of a front are rounded up to such a multiple
 BIG = 320  # order of a front that is eliminated by the dense engine
-TOUCH = 10  # terms that take as long as to gather, fill and store one element of a right-hand side
-SETUP = 0.5e-3  # seconds for a call, whatever the size
+TOUCH = 17  # terms that take as long as to gather, fill and store one element of a right-hand side
+SETUP = 0.38e-3  # seconds for a call, whatever the size
 VERTEX, EDGE = 1.2e-6, 0.4e-6  # seconds that the analysis takes for each
-EMPTY, GLANCE = 6.5e-8, 2e-9  # seconds to take one of n vertices from its bucket, and to look at an edge of it
-SETTLE, LOOK = 8.5e-9, 5e-9  # seconds to settle one of n vertices, over log2 n, and to look at an edge of it
+EMPTY, GLANCE = 4.5e-8, 2e-9  # seconds to take one of n vertices from its bucket, and to look at an edge of it
+SETTLE, LOOK = 6.5e-9, 4e-9  # seconds to settle one of n vertices, over log2 n, and to look at an edge of it
 PASS = 2.8e-9  # seconds to pass an edge where all have one value
-SHORTEST, SHORT = 5, 10  # levels of a graph between which labels pass each edge about once for every level
-LONG = 0.16  # and how many times they do for every further one
+SHORTEST, SHORT = 5, 7  # levels of a graph between which labels pass each edge about once for every level
+LONG = 0.15  # and how many times they do for every further one
 CACHE, MISS = 2 << 20, 0.5  # bytes of labels that stay near a core, and what a term takes more where they do not
 HEAD = 8  # terms that take as long as to read an edge for all searches that are made at once
 
@@ -44,6 +44,8 @@ class Rates:
     ----------
     front : float
         Terms of a small front, on one core.
+    large : float
+        Terms of large fronts, on all cores.
     product : float
         Terms of large products, on all cores.
     solve : float
@@ -57,6 +59,7 @@ class Rates:
     """
 
     front: float
+    large: float
     product: float
     solve: float
     write: float
@@ -74,7 +77,8 @@ def rates(itemsize: int, operations: float, threads: int) -> Rates:
     """
     slower = max(itemsize / 4, 0.5) * max(operations, 1) / 2
     return Rates(
-        6e9 / slower, 28e9 * threads / slower, 18e9 * threads / slower, 3e9 * threads, 6e9 * threads / slower, threads
+        12e9 / slower, 16e9 * threads / slower, 48e9 * threads / slower, 45e9 * threads / slower, 4e9 * threads,
+        8.5e9 * threads / slower, threads,
     )
 
 
@@ -120,7 +124,7 @@ class Work:
 
     def factor_seconds(self, rate: Rates) -> float:
         """For the factors alone."""
-        return self.small / rate.front + self.large / rate.product
+        return self.small / rate.front + self.large / rate.large
 
 
 @lru_cache(16)
@@ -217,7 +221,7 @@ def analysis_seconds(n: int, nnz: int) -> float:
 @lru_cache(1024)
 def dense_seconds(n: int, rate: Rates) -> float:
     """For making the dense matrix and closing it: n³ terms, fewer a second while the matrix is small."""
-    return SETUP + float(n) ** 3 / rate.product * (1 + 500 / max(n, 1))
+    return SETUP + float(n) ** 3 / rate.product * (1 + 900 / max(n, 1))
 
 
 def settle_seconds(n: int, nnz: int, count: int, rate: Rates) -> float:

@@ -57,18 +57,18 @@ def _eliminate(start: Any, neighbours: Any, dense: float) -> Any:
     # of an element holds vertices only. A vertex stands for weight[i] vertices; 0: merged or eliminated; negative while
     # it is in the newest element.
     begin, length, elements = np.empty(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
-    weight, degree = np.ones(n, np.int64), np.zeros(n, np.int64)
-    is_element, beyond = np.zeros(n, np.bool_), np.zeros(n, np.int64)
+    weight, degree = np.full(n, 1), np.zeros(n, np.int64)
+    is_element, beyond = np.zeros(n, np.int64), np.zeros(n, np.int64)
     # Vertices by degree in lists that are linked both ways, and those with the same hash.
     head, after, before = np.full(n + 1, -1), np.full(n, -1), np.full(n, -1)
     same_hash, next_hash, hashes = np.full(n + 1, -1), np.full(n, -1), np.zeros(n, np.int64)
     # The vertices that each one stands for, linked.
-    member, last = np.full(n, -1), np.arange(n)
+    member, last = np.full(n, -1), np.empty(n, np.int64)
     order, done, seen = np.empty(n, np.int64), 0, np.full(n, -1)
 
     lists, free, total = np.empty(len(neighbours) + n + 1, np.int64), 0, 0
     for i in range(n):
-        begin[i] = free
+        begin[i], last[i] = free, i
         if start[i + 1] - start[i] > dense:
             weight[i] = 0
             continue
@@ -133,10 +133,10 @@ def _eliminate(start: Any, neighbours: Any, dense: float) -> Any:
                     if after[i] >= 0:
                         before[after[i]] = before[i]
             if not is_last:
-                is_element[source] = False
+                is_element[source] = 0
                 length[source] = 0
         begin[pivot], length[pivot], elements[pivot] = first, free - first, 0
-        is_element[pivot] = True
+        is_element[pivot] = 1
 
         # How many vertices each element has beyond the newest: beyond[e] − mark.
         for q in range(first, free):
@@ -160,7 +160,7 @@ def _eliminate(start: Any, neighbours: Any, dense: float) -> Any:
                         others += beyond[e] - mark
                         key += e
                     else:
-                        is_element[e] = False  # all that it holds is in the newest
+                        is_element[e] = 0  # all that it holds is in the newest
                         length[e] = 0
             coming = lists[stop] if stop < end else -1
             lists[write] = pivot  # at least one entry went: the pivot, or an element that it absorbed
@@ -184,7 +184,8 @@ def _eliminate(start: Any, neighbours: Any, dense: float) -> Any:
                 member[last[pivot]] = i
                 last[pivot] = last[i]
             else:
-                degree[i] = min(degree[i], others)
+                if others < degree[i]:
+                    degree[i] = others
                 hashes[i] = key % n
                 next_hash[i] = same_hash[hashes[i]]
                 same_hash[hashes[i]] = i
@@ -230,17 +231,21 @@ def _eliminate(start: Any, neighbours: Any, dense: float) -> Any:
                 lists[write] = i
                 write += 1
                 weight[i] = -weight[i]
-                degree[i] = max(min(degree[i] + size - weight[i], total - done - weight[i]), 0)
+                most, known = total - done, degree[i] + size
+                degree[i] = (known if known < most else most) - weight[i]
+                if degree[i] < 0:
+                    degree[i] = 0
                 before[i], after[i] = -1, head[degree[i]]
                 if after[i] >= 0:
                     before[after[i]] = i
                 head[degree[i]] = i
-                least = min(least, degree[i])
+                if degree[i] < least:
+                    least = degree[i]
         free = write
         length[pivot], degree[pivot] = write - first, size
         weight[pivot] = 0
         if length[pivot] == 0:
-            is_element[pivot] = False
+            is_element[pivot] = 0
         mark += n + 1
         while pivot >= 0:
             order[done - own] = pivot

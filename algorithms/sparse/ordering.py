@@ -94,13 +94,15 @@ WAYS = {"amd": minimum_degree, "levels": _dissection, "metis": _metis}
 def _levels(start: Any, neighbours: Any) -> Any:
     """The place of every vertex: parts [low, high) of the list are split until they are small."""
     n = len(start) - 1
-    vertices, part, place = np.arange(n), np.zeros(n, np.int64), np.full(n, -1)
+    vertices, part, place = np.empty(n, np.int64), np.zeros(n, np.int64), np.full(n, -1)
     queue, level, scratch = np.empty(n, np.int64), np.full(n, -1), np.empty(n, np.int64)
-    bounds, depth, parts = np.empty((2 * n + 2, 2), np.int64), 1, 1
-    bounds[0, 0], bounds[0, 1] = 0, n
+    lows, highs, depth, parts = np.empty(2 * n + 2, np.int64), np.empty(2 * n + 2, np.int64), 1, 1
+    lows[0], highs[0] = 0, n
+    for v in range(n):
+        vertices[v] = v
     while depth:
         depth -= 1
-        low, high = bounds[depth]
+        low, high = lows[depth], highs[depth]
         if high - low <= SMALL:
             _minimum_degree(start, neighbours, vertices, low, high, part, place, scratch)
             continue
@@ -139,13 +141,15 @@ def _levels(start: Any, neighbours: Any) -> Any:
             part[scratch[q]] = -1
         for q in range(reached):
             level[queue[q]] = -1
-        for begin, end in ((low, low + near), (low + near, c)):
+        begin, end = low, low + near
+        for _ in range(2):
             if begin < end:
                 for q in range(begin, end):
                     part[vertices[q]] = parts
                 parts += 1
-                bounds[depth, 0], bounds[depth, 1] = begin, end
+                lows[depth], highs[depth] = begin, end
                 depth += 1
+            begin, end = end, c
     return place
 
 
@@ -198,16 +202,20 @@ def _spread(start: Any, neighbours: Any) -> Any:
             source = v
     for _ in range(2):
         reached, far = _search(start, neighbours, source, part, 0, queue, level)
-        counts[: far + 1] = 0
-        out = 0
+        for i in range(far + 1):
+            counts[i] = 0
+        most, out = 0, 0
         for q in range(reached):
-            counts[level[queue[q]]] += 1
-            out += start[queue[q] + 1] - start[queue[q]]
+            v = queue[q]
+            counts[level[v]] += 1
+            if counts[level[v]] > most:
+                most = counts[level[v]]
+            out += start[v + 1] - start[v]
         for q in range(reached):
             level[queue[q]] = -1
         source = queue[reached - 1]
         if out >= edges:
-            widest, levels, edges = counts[: far + 1].max(), far + 1, out
+            widest, levels, edges = most, far + 1, out
     return widest, levels, edges
 
 
@@ -242,7 +250,7 @@ def _minimum_degree(
             w = neighbours[q]
             if part[w] == mine:
                 rows[i] |= one << np.uint64(local[w])
-    done = np.zeros(SMALL, np.bool_)
+    done = np.zeros(SMALL, np.int64)
     for position in range(low, high):
         best, least = -1, SMALL + 1
         for i in range(count):
@@ -253,7 +261,7 @@ def _minimum_degree(
                     degree += 1
                 if degree < least:
                     best, least = i, degree
-        done[best] = True
+        done[best] = 1
         place[vertices[low + best]] = position
         for i in range(count):
             if not done[i] and rows[best] >> np.uint64(i) & one:

@@ -64,7 +64,7 @@ def _own_block(s: Any) -> Any:
 @compiled
 def _partition(parent: Any, count: Any, leaf: int, merge: bool) -> Any:
     n = len(parent)
-    size = np.ones(n, np.int64)  # of the subtree below each vertex
+    size = np.full(n, 1)  # of the subtree below each vertex
     for j in range(n):
         if parent[j] >= 0:
             size[parent[j]] += size[j]

@@ -152,6 +152,22 @@ def log_sums_by_terms(sizes: list[int]) -> tuple[str, ...]:
     return ("f32 log-sum-exp by ⊕ of each term, product", *rates)
 
 
+def winners(sizes: list[int]) -> list[tuple[str, ...]]:
+    """`sr.matmul` with `argmax`, beside the same product without: rates, and how many times as long it takes."""
+    rows = []
+    for case in PRODUCTS:
+        if not case.algebra.selective:
+            continue
+        rates = []
+        for n in sizes:
+            A, B = data(case, (n, n), 1), data(case, (n, n), 2)
+            plain = milliseconds(lambda A=A, B=B, S=case.algebra: sr.matmul(A, B, S), repeats(n))
+            ms = milliseconds(lambda A=A, B=B, S=case.algebra: sr.matmul(A, B, S, argmax=True), repeats(n))
+            rates.append(f"{n**3 / ms * 1e-9:.2f} T ({ms / plain:.2f}×)")
+        rows.append((f"{case.label}, product with argmax", *rates))
+    return rows
+
+
 def closures(sizes: list[int]) -> list[tuple[str, ...]]:
     """`sr.closure` of f32 distances, alone, with next hops and from host to host, and of short integer distances."""
     device, hops, host, short, wide = [], [], [], [], []
@@ -213,10 +229,10 @@ def overhead() -> list[tuple[str, ...]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", default=[512, 1024, 4096, 16384, 32768, HUGE])
-    parser.add_argument("--only", nargs="+", choices=["products", "closures", "stacks", "overhead"])
+    parser.add_argument("--only", nargs="+", choices=["products", "winners", "closures", "stacks", "overhead"])
     parser.add_argument("--write", action="store_true", help="write the table of docs/site/benchmarks.md")
     options = parser.parse_args()
-    wanted = options.only or ["products", "closures", "stacks", "overhead"]
+    wanted = options.only or ["products", "winners", "closures", "stacks", "overhead"]
     import cupy
 
     device = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
@@ -224,9 +240,9 @@ def main() -> None:
             "the device unless it says otherwise, random, medians; in brackets the share of what the instructions used "
             "reach on operands that lie in shared memory already."]
     print(text[0], flush=True)
-    measures = {"products": products, "closures": closures}
+    measures = {"products": products, "winners": winners, "closures": closures}
     for name in wanted:
-        sizes = [n for n in options.sizes if name != "products" or n <= 16384]
+        sizes = [n for n in options.sizes if name not in ("products", "winners") or n <= 16384]
         if name in measures:
             rows, head = measures[name](sizes), ("work", *(f"n = {n:,}" for n in sizes))
         else:

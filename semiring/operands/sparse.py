@@ -29,7 +29,7 @@ from .examine import examine, known
 from .operand import Operand
 
 OFFSET, COLUMN = np.dtype(np.int64), np.dtype(np.int32)
-ROW = 1 << 14  # elements that are looked at as one row of an array, so that threads share the rows
+MANY = 1 << 14  # entries that repay asking whether all are alike
 MOST = int(np.iinfo(COLUMN).max)  # rows and columns of a matrix
 
 
@@ -44,6 +44,7 @@ class Sparse(Operand):
         Whose structure has been looked at, at the latest when they are asked for.
     given : Rows
         As they came in, as long as nobody has asked for `rows`. A product with a vector looks at them on its way.
+        Their offsets may be int32.
     inspected : bool
         Whether columns of `given` are known to ascend, and to lie inside.
     n, nnz : int
@@ -121,11 +122,8 @@ class Sparse(Operand):
     def facts(self) -> Facts:
         """What is known of the elements, and of the zeros between them; refuses what is not an element."""
         parts = [self.values[None]] if self.nnz else []
-        if self.nnz > ROW:
-            whole = self.nnz - self.nnz % ROW
-            parts = [self.values[:whole].reshape(-1, ROW), self.values[None, whole:]]
-            if self.alike:  # the first tells all
-                parts = [self.values[None, :1]]
+        if self.nnz > MANY and self.alike:  # the first tells all
+            parts = [self.values[None, :1]]
         if self.dtype.kind in "iuf":  # zero counts: it may be a limit of the dtype
             parts.append(np.array([[known(self.S, self.dtype).zero]], self.dtype))
         try:
@@ -215,7 +213,7 @@ def read_scipy(A: Any, S: Semiring, what: str) -> Sparse:
         if len(rows) and (rows.min() < 0 or columns.min() < 0 or rows.max() >= height or columns.max() >= width):
             raise SemiringError(f"{what} is {height} × {width} and has entries outside")
         return _from_triples(S, what, rows, columns, data, A.shape)
-    offsets = np.ascontiguousarray(A.indptr, OFFSET)
+    offsets = np.ascontiguousarray(A.indptr, COLUMN if A.indptr.dtype == COLUMN else OFFSET)
     columns = narrowed(np.asarray(A.indices))
     if columns is None:
         raise SemiringError(f"{what} is {height} × {width} and has entries outside")
@@ -236,6 +234,7 @@ def _inspected(given: Rows, S: Semiring, what: str) -> Rows:
     SemiringError
         For columns outside the matrix, and for an entry that is not an element and would be combined with another.
     """
+    given = Rows(given.offsets.astype(OFFSET, copy=False), given.columns, given.values, given.width)
     offsets, columns, values = given.offsets, given.columns, given.values
     state = state_of(offsets, columns, given.width)
     if state == BROKEN:

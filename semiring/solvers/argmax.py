@@ -3,7 +3,8 @@
     c ← 0, p ← −1,   then for k = 0, 1, …:   where c ⊕ a_ik ⊗ b_kj ≠ c:   c ← a_ik ⊗ b_kj,  p ← k
 
 As ⊕ selects, a term that changes c is the new c. Compiled code takes the rows of A one by one; NumPy a step of k at a
-time, and of compressed rows the first entries of all rows, then the second ones, and so on, which ascend too.
+time, and of compressed rows the first entries of all rows, then the second ones, and so on, which ascend too. On a GPU
+arrays are multiplied there, and tiles of k at a time; sparse matrices go by the host.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.dense import STRIP, operations
 from semiring.kernels.numpy.rows import by_rank
 from semiring.operands.convert import as_dense, on_host
-from semiring.operands.devices import upload
+from semiring.operands.devices import to_host, upload
+from semiring.operands.examine import stacked
 from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse
 
@@ -38,6 +40,7 @@ from .shapes import Product, product_shape
 from .task import Task
 
 NONE = np.int32(-1)
+FACTORS = 4  # of a product on a GPU: for up to three, halves would stay halves, and these are fast as pairs only
 
 
 def offer(task: Task) -> Plan:
@@ -50,6 +53,8 @@ def offer(task: Task) -> Plan:
         raise SemiringError("argmax=True gives the product and the terms that won: leave out accumulate and out")
     if any(given.kind == "packed" for given in task.given):
         raise SemiringError("argmax is found in arrays and sparse matrices; unpack A and B with .to_dense()")
+    if all(given.kind == "device" for given in task.operands):
+        return _on_gpu(task)
     A, B = (on_host(given) for given in task.given)
     both = isinstance(A, Sparse) and isinstance(B, Sparse)
     dtype = same_dtype(A, B)
@@ -77,6 +82,47 @@ def offer(task: Task) -> Plan:
         f"CPU, {thread_count() if low.compiled and low.kind == 'numba' else 1} threads", terms,
         entries * (dtype.itemsize + NONE.itemsize), run, reasons={"method": "which of them won is wanted"},
     )
+
+
+def _on_gpu(task: Task) -> Plan:
+    """A product of arrays on the GPU."""
+    A, B = task.operands
+    dtype, shape = same_dtype(A, B), product_shape(A.shape, B.shape)
+    nothing = 0 in A.shape or 0 in B.shape
+    facts, low = A.form(FACTORS, beside=(B,), check=task.options.check or nothing, packed=False)
+    low = low.for_product(facts)
+    entries = prod(shape.full)
+    return Plan(
+        "matmul", task.S, shape.final, "tiled product", low, "", float(entries) * shape.depth,
+        entries * (low.storage.itemsize + dtype.itemsize + NONE.itemsize), partial(_run_on_gpu, task, shape),
+        reasons={"method": "which term won is noted by tiles, and then found in its tile"},
+    )
+
+
+def _run_on_gpu(task: Task, shape: Product, plan: Plan) -> tuple[Any, Any]:
+    """The answers where the operands came from."""
+    from semiring.kernels.cuda.choose import array_kernel
+    from semiring.kernels.cuda.dense.winners import winners_kernel
+    from semiring.kernels.cuda.lowering import CudaLowering
+
+    low = plan.lowering
+    assert isinstance(low, CudaLowering)
+    given = (as_dense(X).array.reshape(s) for X, s in zip(task.operands, shape.operands, strict=True))
+    stored = [x if low.is_identity else low.encode(x, True) for x in given]
+    stacks = [x[None] if len(shape.full) == 2 else stacked(np.broadcast_to(x, (*shape.full[:-2], *x.shape[-2:])))
+              for x in stored]
+    values, which = winners_kernel(array_kernel(low)).multiply(*stacks)
+    result, which = low.decode(values).reshape(shape.final), which.reshape(shape.final)
+    if task.options.check and not low.drops_nan:
+        refuse_overflow(low, result)
+    if not result.dtype.names:  # an infinity of integers may have moved on the way, and is still none
+        which[result == task.S.zero_in(result.dtype)] = NONE
+    left, right = task.given
+    if not (left.on_gpu or right.on_gpu):
+        result, which = to_host(result), to_host(which)
+    if not shape.final:
+        return left.in_callers_dtype(result)[()], which[()]
+    return product_of(left, right, result), which
 
 
 class Best:

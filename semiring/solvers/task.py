@@ -334,7 +334,7 @@ class Task:
         # These solvers place their operands.
         stays |= verb in ("rows", "path", "paths", "nearest", "cycle_mean")
         stays |= self.row in ("closure, out", "closure, devices", "closure, memory")
-        stays |= verb == "matmul" and (("sparse" in kinds and "packed" not in kinds) or options.argmax)
+        stays |= verb == "matmul" and "sparse" in kinds and "packed" not in kinds
         if not stays and operands[0].kind == "sparse" and device != "cpu" and not options.packed and self.row == verb:
             stays = verb in ("closure", "factor", "solve")
             self.row = f"{verb}, sparse on gpu" if stays else verb

@@ -25,6 +25,7 @@ from numba.core.compiler import CompileResult
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
+from numba.core.types import unliteral
 
 from . import cache as files
 from .passes import FewPasses, ForParts
@@ -32,7 +33,9 @@ from .passes import FewPasses, ForParts
 config: Any = numba.core.config
 
 
-def njit(signatures: Sequence[Any] = (), *, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+def njit(
+    signatures: Sequence[Any] = (), *, cache: bool = False, literals: bool = True, **options: Any
+) -> Callable[[Callable[..., Any]], Any]:
     """Decorate a function of the library.
 
     Parameters
@@ -42,6 +45,8 @@ def njit(signatures: Sequence[Any] = (), *, cache: bool = False, **options: Any)
     cache : bool, optional
         Keep the machine code on disk. The function may be neither a closure nor depend on modules beside its own and
         those of ``cache.SHARED``.
+    literals : bool
+        Whether callers that pass the number 0 get other code than those that pass a variable, as Numba has it.
     **options
         As of ``numba.njit``. A function with neither wrappers nor `signatures` is a part of its callers (see parts.py):
         it may raise nothing.
@@ -51,7 +56,7 @@ def njit(signatures: Sequence[Any] = (), *, cache: bool = False, **options: Any)
         alone = bool(signatures) or not options.get("no_cpython_wrapper")
         with _enabled():
             dispatcher = numba.njit(pipeline_class=FewPasses if alone else ForParts, **options)(function)
-        dispatcher.compile = functools.partial(_compile, dispatcher.compile)
+        dispatcher.compile = functools.partial(_compile if literals else _compile_for_all, dispatcher.compile)
         if cache:
             dispatcher._cache = MachineCode(function)
         if signatures:
@@ -111,6 +116,11 @@ def from_python(address: int, count: int) -> Callable[..., int]:
 def _compile(compile: Callable[..., Any], signature: Any) -> Any:
     with _enabled():  # Numba decorates functions of its own meanwhile
         return compile(signature)
+
+
+def _compile_for_all(compile: Callable[..., Any], signature: tuple[Any, ...]) -> Any:
+    """`_compile`, for numbers of the types of those that are written out."""
+    return _compile(compile, tuple(unliteral(each) for each in signature))
 
 
 @functools.cache

@@ -42,7 +42,7 @@ def equal_shares(before: np.ndarray, parts: int) -> list[tuple[int, int]]:
 
     Parameters
     ----------
-    before : ndarray of int64, shape (rows + 1,)
+    before : ndarray of integers, shape (rows + 1,)
         The work in all rows before each, ascending from 0.
     parts : int
 
@@ -52,8 +52,8 @@ def equal_shares(before: np.ndarray, parts: int) -> list[tuple[int, int]]:
     [(0, 1), (1, 4)]
     """
     rows = len(before) - 1
-    steps = before[-1] * np.arange(1, max(1, parts)) // max(1, parts)
-    cuts = [0, *np.searchsorted(before, steps).tolist(), rows]
+    steps = int(before[-1]) * np.arange(1, max(1, parts)) // max(1, parts)
+    cuts = [0, *np.searchsorted(before, steps.astype(before.dtype)).tolist(), rows]
     return [(first, last) for first, last in pairwise(cuts) if first < last]
 
 

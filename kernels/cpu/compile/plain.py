@@ -49,7 +49,7 @@ class Loop:
             known |= {"__name__": f.__module__, "__builtins__": f.__globals__["__builtins__"]}
             bound = FunctionType(f.__code__, known, f.__name__, f.__defaults__)
             bound.__module__ = f.__module__
-            self._machine_code = njit(nogil=True, error_model="numpy", cache=True)(bound)
+            self._machine_code = njit(nogil=True, error_model="numpy", cache=True, literals=False)(bound)
         return self._machine_code
 
 

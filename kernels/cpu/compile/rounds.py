@@ -50,7 +50,7 @@ class Pace:
 
         Parameters
         ----------
-        before : ndarray of int64, shape (rows + 1,)
+        before : ndarray of integers, shape (rows + 1,)
             The work in all rows before each, ascending.
         each : int
             Steps for each unit of work.
@@ -64,7 +64,8 @@ class Pace:
         """
         first, rows = 0, len(before) - 1
         while first < rows:
-            last = int(np.searchsorted(before, before[first] + self.most / max(each, 1), "right")) - 1
+            end = min(int(before[first]) + int(self.most / max(each, 1)), int(before[-1]))
+            last = int(np.searchsorted(before, before.dtype.type(end), "right")) - 1  # other types copy all of `before`
             last = min(max(last, first + least), rows)
             began = perf_counter()
             yield first, last

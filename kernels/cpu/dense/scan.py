@@ -88,22 +88,26 @@ def _compiled(array: np.ndarray, thread_count: int | None) -> tuple[bool, bool, 
     if block.strides[2] % dtype.itemsize:  # a field of a packed record
         block = np.ascontiguousarray(block)
     kernel, decode = _kernel(dtype.char)
-    rows = block.shape[0] * block.shape[1]
     if array.size < PARALLEL:
-        nan, top, bottom, negative_zero, fraction, least, greatest = kernel(block, 0, rows)
+        nan, top, bottom, negative_zero, fraction, least, greatest = kernel(block, 0, block.shape[0] * block.shape[1])
     else:
-        found = _together(kernel, block, rows, threads.thread_count(thread_count))
+        found = _together(kernel, block, threads.thread_count(thread_count))
         nan, top, bottom, negative_zero, fraction = (any(column) for column in list(zip(*found, strict=True))[:5])
         least, greatest = min(each[5] for each in found), max(each[6] for each in found)
     limits = (decode(least), decode(greatest)) if least <= greatest else (None, None)
     return bool(nan), bool(top), bool(bottom), bool(negative_zero), bool(fraction), *limits
 
 
-def _together(kernel: Any, block: np.ndarray, rows: int, thread_count: int) -> list[tuple[Any, ...]]:
+def _together(kernel: Any, block: np.ndarray, thread_count: int) -> list[tuple[Any, ...]]:
     """The facts of runs of rows, which the threads take from one iterator (its steps hold the GIL: nothing is lost)."""
-    height = max(BLOCK // max(block.shape[2], 1), 1)
-    runs = iter(range(0, rows, height))
     found: list[tuple[Any, ...]] = []
+    if block.flags.c_contiguous:  # rows of any length are as good: those of a vector are too long to share
+        flat = block.reshape(-1)
+        whole = flat.size - flat.size % BLOCK
+        found.append(kernel(flat[None, None, whole:], 0, 1))
+        block = flat[:whole].reshape(1, -1, BLOCK)
+    rows, height = block.shape[0] * block.shape[1], max(BLOCK // max(block.shape[2], 1), 1)
+    runs = iter(range(0, rows, height))
 
     def share() -> None:
         for first in runs:

@@ -72,7 +72,8 @@ class SparseKernel:
         ----------
         c : ndarray, shape (rows,)
         A : Rows
-            As many entries as the last offset says.
+            As many entries as the last offset says. Offsets may be int32 too: threads widen those of a piece while they
+            lie in the cache.
         b : ndarray, shape (A.width,)
             Contiguous.
         accumulate : bool, optional
@@ -84,10 +85,18 @@ class SparseKernel:
         """
         failed = np.zeros(1, np.int64)
         out = np.ascontiguousarray(c)
-        addresses = [array.ctypes.data for array in (out, A.offsets, A.columns, A.values, b)]
-        self._share(A, 1, lambda first, last: self.module.times_vector_looking(
-            *addresses, int(accumulate), first, last, A.width, len(A.columns), failed.ctypes.data, 1
-        ))
+        size, wide = self.dtype.itemsize, np.dtype(np.int64)
+        look, begin = self.module.times_vector_looking.made(), out.ctypes.data
+        addresses = [array.ctypes.data for array in (A.columns, A.values, b)]
+
+        def rows(first: int, last: int) -> None:
+            memory, address = scratch((last - first + 1) * wide.itemsize)
+            offsets = np.frombuffer(memory, wide, last - first + 1, address - memory.ctypes.data)
+            offsets[...] = A.offsets[first : last + 1]
+            look(begin + first * size, address, *addresses, int(accumulate), 0, last - first, A.width, len(A.columns),
+                 failed.ctypes.data, 1)
+
+        self._share(A, 1, rows)
         if out is not c:
             c[...] = out
         return not failed[0]

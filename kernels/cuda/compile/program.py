@@ -189,6 +189,15 @@ class Program:
         """The source of the tiled product: for whole tiles only, or for any shape."""
         return self.source("#define WHOLE_TILES\n" * whole_tiles + geometry.constants(), "dense/product.cu")
 
+    def tracked(self, geometry: ProductGeometry, whole_tiles: bool) -> str:
+        """The source of the same, which notes in which steps elements changed last."""
+        return self.source("#define TRACKS\n" + "#define WHOLE_TILES\n" * whole_tiles + geometry.constants(),
+                           "dense/product.cu")
+
+    def winners(self, geometry: ProductGeometry) -> str:
+        """The source of what finds the term that won among these steps."""
+        return self.source(f"constexpr int BK = {geometry.BK};\n", "dense/winners.cu")
+
     def panels(self) -> str:
         """The source of the two halves of a step of a closure."""
         return self.source("#define PANELS\n" + panel_geometry(self.size, self.light).constants(), "dense/close.cu")

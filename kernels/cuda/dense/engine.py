@@ -99,7 +99,7 @@ class CudaKernel:
             return False
         if self.log_sums and self.log_sums.repays(1, m, k, n):
             return False
-        self.product(_view(C), _view(A), _view(B), 1, accumulate)
+        self.product(view_of(C), view_of(A), view_of(B), 1, accumulate)
         return True
 
     def _product(self, C: Any, A: Any, B: Any, accumulate: bool) -> None:
@@ -126,7 +126,7 @@ class CudaKernel:
         batch, m, n = C.shape
         k = A.shape[2]
         target, A, B = self._operands(C, A, B, accumulate)
-        views = _view(target), _view(A), _view(B)
+        views = view_of(target), view_of(A), view_of(B)
         if not (k and self.words and self._word_product(*views, batch, accumulate)):
             self.product(*views, batch, accumulate)
         if target is not C:
@@ -137,30 +137,31 @@ class CudaKernel:
         batch, m, n = C.shape
         k = A.shape[2]
         least, total = min(m, n, k), C.nbytes + A.nbytes + B.nbytes
-        if least < WORTH_PADDING or total > MOST_PADDED or not self._can_pad:
+        if least < WORTH_PADDING or total > MOST_PADDED or not self.can_pad:
             return rows_of(C), rows_of(A), rows_of(B)
         g = self.product.geometry(m, n, batch)
         wide = g.BN if self.words is None else 2 * g.BN
-        tall, deep, wide = _up(m, g.BM), _up(k, g.BK), _up(n, wide)
-        target = self._padded(C, tall, wide, accumulate)
-        padded = self._padded(A, tall, deep), self._padded(B, deep, wide)
+        tall, deep, wide = rounded_up(m, g.BM), rounded_up(k, g.BK), rounded_up(n, wide)
+        target = self.padded(C, tall, wide, accumulate)
+        padded = self.padded(A, tall, deep), self.padded(B, deep, wide)
         # Rows and columns beyond the edge are cut off again, but steps of k with zeros in them may count.
         return (target, *padded) if self.absorbs else (target, padded[0][:, :, :k], padded[1][:, :k])
 
     @property
-    def _can_pad(self) -> bool:
+    def can_pad(self) -> bool:
+        """Whether `padded` takes matrices of such elements, and whole tiles gain from it."""
         return self.dtype.names is None and self.product.large.has_whole_tiles(self.size)
 
-    def _padded(self, stack: Any, rows: int, columns: int, keep: bool = True) -> Any:
+    def padded(self, stack: Any, rows: int, columns: int, keep: bool = True) -> Any:
         """The matrices, zeros below and to the right of them, in rows of whole 16 bytes; themselves if they fit."""
         stack = rows_of(stack)
-        if stack.shape[1:] == (rows, columns) and _view(stack).is_aligned:
+        if stack.shape[1:] == (rows, columns) and view_of(stack).is_aligned:
             return stack
         import cupy
 
         result = cupy.empty((len(stack), rows, columns), self.dtype)
         if keep:
-            self._place(_view(stack), _view(result), len(stack))
+            self._place(view_of(stack), view_of(result), len(stack))
         return result
 
     def _place(self, source: View, target: View, batch: int = 1) -> None:
@@ -198,7 +199,7 @@ class CudaKernel:
             return -1
         if self.closure.has_graph(n):
             work = rows_of(D)
-            view = _view(work)
+            view = view_of(work)
             with self.closure.graph(n) as recorded:
                 self._place(view, recorded.matrix)
                 recorded.launch()
@@ -207,10 +208,10 @@ class CudaKernel:
             if work is not D:
                 D[...] = work
             return pivot
-        order = n if n <= TILE else _up(n, outer_block(n) if n >= HUGE else ALIGN)
-        can_pad = self.absorbs and self._can_pad
-        work = self._padded(D[None], order, order)[0] if can_pad and n > WORTH_PADDING else rows_of(D)
-        failed = self.closure(_view(work))
+        order = n if n <= TILE else rounded_up(n, outer_block(n) if n >= HUGE else ALIGN)
+        can_pad = self.absorbs and self.can_pad
+        work = self.padded(D[None], order, order)[0] if can_pad and n > WORTH_PADDING else rows_of(D)
+        failed = self.closure(view_of(work))
         if work.data.ptr != D.data.ptr:
             D[...] = work[:n, :n]
         return -1 if self.always_defined else int(failed[0])
@@ -241,13 +242,13 @@ class CudaKernel:
         """D[s] ← D[s]*, in whole tiles where zeros may fill them; the first pivots without a star, None if all have."""
         batch, n, _ = D.shape
         failed = self._no_failures(batch)
-        order = _up(n, self.closure.side) if self.absorbs and self._can_pad else n
+        order = rounded_up(n, self.closure.side) if self.absorbs and self.can_pad else n
         step = min(max(CLOSED_BYTES // (order**2 * self.size), 1), MOST_STACKED)
         for start in range(0, batch, step):
             some = D[start : start + step]
-            work = self._padded(some, order, order) if self._can_pad else rows_of(some)
+            work = self.padded(some, order, order) if self.can_pad else rows_of(some)
             self.closure.stack_by_halves(
-                _view(work), n, len(work), 0 if failed is None else failed.data.ptr + failed.itemsize * start
+                view_of(work), n, len(work), 0 if failed is None else failed.data.ptr + failed.itemsize * start
             )
             if work is not some:
                 some[...] = work[:, :n, :n]
@@ -266,7 +267,7 @@ class CudaKernel:
         """
         batch = len(D) if D.ndim == 3 else 1
         failed = self._no_failures(batch)
-        self.closure.stack(_view(A), _view(D), batch, 0 if failed is None else failed.data.ptr)
+        self.closure.stack(view_of(A), view_of(D), batch, 0 if failed is None else failed.data.ptr)
         return failed
 
     @property
@@ -344,11 +345,11 @@ class CudaKernel:
         A[...] = B
 
 
-def _up(number: int, multiple: int) -> int:
+def rounded_up(number: int, multiple: int) -> int:
     return -(-number // multiple) * multiple
 
 
-def _view(block: Any) -> View:
+def view_of(block: Any) -> View:
     """A matrix or a stack as it lies in memory."""
     if block.ndim == 2:
         return View(block.data.ptr, block.strides[0], 0, *block.shape)

@@ -65,6 +65,39 @@ DEVICE void place(int tile, int down, int across, int& i, int& j) {
     j = within / height;
 }
 
+#ifdef TRACKS
+
+// Where a thread notes for each of its elements the first step k of the tile of BK steps in which it changed last. With
+// a ⊕ that selects, the step that won is in that tile; winners.cu finds it there. Elements from `rows` and `columns` on,
+// which are counted from the thread's first, are beyond the edge.
+struct Tracker {
+    Value old[TM][TN];
+    int* which;
+    long long ld;
+    int rows, columns;
+
+    DEVICE Tracker(const Value (&c)[TM][TN], int* which, long long ld, int rows, int columns)
+        : which(which), ld(ld), rows(rows), columns(columns) {
+#pragma unroll
+        for (int r = 0; r < TM; r++)
+#pragma unroll
+            for (int s = 0; s < TN; s++) old[r][s] = c[r][s];
+    }
+
+    DEVICE void note(const Value (&c)[TM][TN], int k) {
+#pragma unroll
+        for (int r = 0; r < TM; r++)
+#pragma unroll
+            for (int s = 0; s < TN; s++)
+                if (!same(c[r][s], old[r][s])) {
+                    old[r][s] = c[r][s];
+                    if (row_of(r) < rows && column_of(s) < columns) which[row_of(r) * ld + column_of(s)] = k;
+                }
+    }
+};
+
+#endif
+
 #ifdef WHOLE_TILES
 
 // Whole tiles only: m, n and k are multiples of BM, BN and BK; every row starts on a multiple of 16 bytes.
@@ -73,7 +106,11 @@ DEVICE void place(int tile, int down, int across, int& i, int& j) {
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) product(
     const char* A, long long lda, long long next_A, const char* B, long long ldb, long long next_B,
     char* C, long long ldc, long long next_C, long long down, long long across, long long steps,
-    long long row_gap_at, long long row_gap, long long column_gap_at, long long column_gap, long long accumulate) {
+    long long row_gap_at, long long row_gap, long long column_gap_at, long long column_gap, long long accumulate
+#ifdef TRACKS
+    , int* W, long long ldw, long long next_W
+#endif
+) {
     constexpr int A_UNITS = BK * SIZE / 16, B_UNITS = BN * SIZE / 16;  // copies of 16 bytes in a row of a tile
     constexpr int A_ROWS = THREADS / A_UNITS, B_ROWS = THREADS / B_UNITS;  // rows that all threads copy at once
     static_assert(THREADS % A_UNITS == 0 && THREADS % B_UNITS == 0 && BM % A_ROWS == 0 && BK % B_ROWS == 0);
@@ -116,6 +153,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) product(
             for (int v = 0; v < VECTOR; v++) c[r][s + v] = accumulate ? old.at[v] : zero();
         }
 
+#ifdef TRACKS
+    Tracker tracker(c, W + blockIdx.y * next_W + (row + first_row()) * ldw + column + first_column(), ldw, BM, BN);
+#endif
     const char* const a_from = shared + first_row() * A_ROW;
     const char* const b_from = shared + STAGES * A_TILE + first_column() * SIZE;
     int reading = 0, writing = STAGES - 1;
@@ -126,6 +166,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) product(
         if (step + STAGES - 1 < todo) fetch(writing);
         commit();
         multiply_tile<UNROLL / VECTOR>(c, a_from + reading * A_TILE, b_from + reading * B_TILE);
+#ifdef TRACKS
+        tracker.note(c, step * BK);
+#endif
         reading = reading == STAGES - 1 ? 0 : reading + 1;
         writing = writing == STAGES - 1 ? 0 : writing + 1;
     }
@@ -145,7 +188,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) product(
 // The same for any shape, any leading dimension and any alignment of whole elements.
 extern "C" __global__ void __launch_bounds__(THREADS, 1) product_edge(
     const char* A, long long lda, long long next_A, const char* B, long long ldb, long long next_B,
-    char* C, long long ldc, long long next_C, long long m, long long n, long long k, long long accumulate) {
+    char* C, long long ldc, long long next_C, long long m, long long n, long long k, long long accumulate
+#ifdef TRACKS
+    , int* W, long long ldw, long long next_W
+#endif
+) {
     extern __shared__ __align__(16) char shared[];
     int i, j;
     place(blockIdx.x, (int)((m + BM - 1) / BM), (int)((n + BN - 1) / BN), i, j);
@@ -176,6 +223,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) product_edge(
             c[r][s] = zero();
             if (accumulate && y < rows && x < columns) c[r][s] = *(const Value*)(c_at + y * ldc + x * SIZE);
         }
+#ifdef TRACKS
+    Tracker tracker(c, W + blockIdx.y * next_W + (row + first_row()) * ldw + column + first_column(), ldw,
+                    rows - first_row(), columns - first_column());
+#endif
 #pragma unroll 1
     for (int step = 0; step < todo; step++) {
         wait<STAGES - 2>();
@@ -185,6 +236,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) product_edge(
         multiply_tile<1>(c, shared + step % STAGES * A_TILE + first_row() * A_ROW,
                          shared + STAGES * A_TILE + step % STAGES * B_TILE + first_column() * SIZE,
                          (int)min(k - (long long)step * BK, (long long)BK));
+#ifdef TRACKS
+        tracker.note(c, step * BK);
+#endif
     }
 #pragma unroll
     for (int r = 0; r < TM; r++)

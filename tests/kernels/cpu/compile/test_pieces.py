@@ -30,9 +30,9 @@ def test_ranges(count: int, parts: int) -> None:
 
 
 @quick
-@given(st.lists(st.integers(0, 1000), max_size=40), st.integers(-1, 50))
-def test_equal_shares(work: list[int], parts: int) -> None:
-    before = np.concatenate([[0], np.cumsum(work)]).astype(np.int64)
+@given(st.lists(st.integers(0, 1000), max_size=40), st.integers(-1, 50), st.sampled_from([np.int32, np.int64]))
+def test_equal_shares(work: list[int], parts: int, index: type[np.integer]) -> None:
+    before = np.concatenate([[0], np.cumsum(work)]).astype(index)
     found = equal_shares(before, parts)
     assert rows(found) == list(range(len(work)))
     assert len(found) <= max(parts, 1)

@@ -92,6 +92,8 @@ def test_threads_find_what_one_finds(
     for count in (1, 2, 4):
         assert scan(array, count) == wanted
         assert scan(array.T, count) == facts(array.T)
+        assert scan(array.reshape(1, -1), count) == facts(array.reshape(1, -1))
+        assert scan(array[:, ::2], count) == facts(array[:, ::2])
 
 
 def test_first_nan_in_c_order_whatever_the_layout() -> None:

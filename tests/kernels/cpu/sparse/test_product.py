@@ -167,11 +167,11 @@ def test_what_reads_alike_is_one_kernel() -> None:
     st.lists(st.lists(st.integers(0, 4), max_size=5), max_size=5), st.sampled_from(["min_plus", "plus_times"]),
     st.lists(st.tuples(st.sampled_from(["columns", "offsets", "nan"]), st.integers(0, 9), st.integers(-1, 9)),
              max_size=2),
-    st.booleans(), st.booleans(), st.sampled_from([1, 3]), st.booleans(),
+    st.booleans(), st.booleans(), st.sampled_from([1, 3]), st.booleans(), st.sampled_from([np.int32, np.int64]),
 )
 def test_a_product_that_looks_at_its_rows(
     rows: list[list[int]], name: str, changes: list[tuple[str, int, int]], ascending: bool, accumulate: bool,
-    threads: int, strided_out: bool,
+    threads: int, strided_out: bool, index: type[np.integer],
 ) -> None:
     """It is fine where columns ascend inside the matrix and no value is NaN, and then it is the product."""
     rows = [sorted(set(row)) if ascending else row for row in rows]
@@ -186,10 +186,11 @@ def test_a_product_that_looks_at_its_rows(
         elif place < len(columns) and what == "nan":
             values[place] = np.nan
     A, b, C = Rows(offsets, columns, values, 5), drawn(random, name, 5), drawn(random, name, len(rows), 1)
+    given = Rows(offsets.astype(index), columns, values, 5)
     found = np.repeat(C, 2, axis=1)[:, :1].copy() if not strided_out else np.repeat(C, 2, axis=1)[:, 1:]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(structure, "WORK", 1)
-        fine = kernel(name, threads).times_vector(found[:, 0], A, b, accumulate=accumulate)
+        fine = kernel(name, threads).times_vector(found[:, 0], given, b, accumulate=accumulate)
     expected = structure.state_of(offsets, columns, 5) == structure.FINE and not np.isnan(values).any()
     assert fine is expected
     if fine:
