@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from math import prod
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from semiring.algorithms.blocks import UndefinedStar
 from semiring.errors import NoClosureError, SemiringError
 from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
+from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.kernels.facts import Facts, together
 from semiring.kernels.interface import Kernel
 from semiring.kernels.lowering.boolean import is_boolean
@@ -151,8 +154,10 @@ class _Closing:
 
         spares = on_each(self.devices, store)
         engine = build_kernel(low)
+        result = _empty_like(source)
         try:
-            _close(rows, spares, deal, self.devices, engine if check else engine.unchecked, self.task)
+            with _mapped(result):
+                _close(rows, spares, deal, self.devices, engine if check else engine.unchecked, self.task)
         except UndefinedStar:
             if by_library:
                 raise _NotFinite(low) from None
@@ -164,11 +169,11 @@ class _Closing:
             raise verdict.error
         if verdict.unstable:
             raise Declined("rounding errors grew")
-        result = _empty_like(source)
-        gaps = on_each(self.devices, lambda w: handed_out(low, rows[w], self.spans[w], result))
+        look = check and not low.drops_nan
+        gaps = on_each(self.devices, lambda w: handed_out(low, rows[w], self.spans[w], result, look))
         for v, _ in verdict.rounded:
             result[v, v] = S.one_in(dtype)
-        if check and not low.drops_nan and any(gaps):
+        if any(gaps):
             refuse_overflow(plain_form(S, dtype, Facts(), n), to_host(result))
         return self.given.wrap(result)
 
@@ -232,6 +237,22 @@ def _empty_like(array: Any) -> Any:
 
     with array.device:
         return cupy.empty(array.shape, array.dtype)
+
+
+@contextmanager
+def _mapped(array: Any) -> Iterator[None]:
+    """Meanwhile a thread has the pages of an array in the host's memory mapped, which nobody else uses yet."""
+    from semiring.kernels.cuda.compile.staging import touch
+
+    if not isinstance(array, np.ndarray):
+        yield
+        return
+    thread = Thread(target=touch, args=(array, thread_count(None)), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
 
 
 # Bits
