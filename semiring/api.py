@@ -200,9 +200,10 @@ def closure(
         file or a zarr array, a zarr array or an HDF5 data set: neither needs to fit in memory. Until the closure is
         whole it is in a folder ``out.partial`` beside its place.
     memory : int or str, optional
-        With `out` bytes for tiles in memory, or a text such as "8G"; half of what is free when absent. With
-        ``device="gpu"`` how much of the GPU's memory may be used: tiles of A, which is on the host like the answer, go
-        there and back, as they do where A does not fit.
+        With `out` bytes for tiles in the host's memory, or a text such as "8G"; half of what is free when absent. With
+        ``device="gpu"`` too these tiles go to the GPU to be multiplied. Without `out`, ``device="gpu"``: how much of
+        the GPU's memory may be used. Tiles of A, which is on the host like the answer, go there and back, as they do
+        where A does not fit.
     checkpoint : float, optional
         Seconds between commits: after a power cut the closure goes on from the last one. None when absent.
     resume : bool

@@ -16,6 +16,7 @@ from semiring.scale.files import writing_rate
 from semiring.scale.storing import Storing
 
 from .costs import lowering_rates
+from .offloading import offloaded_seconds
 from .plan import Plan
 
 
@@ -88,7 +89,10 @@ class StoredPlan(Plan):
     def forecast(self) -> Forecast:
         """Predicted from the instructions of ⊕ and ⊗ on this machine, and from what the disk takes of a few MiB."""
         left, rate = 1 - self.done, writing_rate(self.storing.out.absolute().parent)
-        kernels = self.work / lowering_rates(self.lowering).product
+        if self.lowering.on_gpu:
+            kernels = offloaded_seconds(self.lowering, self.work, self.tile)
+        else:
+            kernels = self.work / lowering_rates(self.lowering).product
         return Forecast(left * kernels, left * (self.read + self.written) / rate, rate)
 
     @property
