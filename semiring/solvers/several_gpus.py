@@ -179,13 +179,17 @@ class _Closing:
 
     def _facts(self, worker: int, raw: Any) -> Facts:
         """What is known of a worker's elements; what is not one is refused, with its place."""
-        found, start = [], 0
-        for span in self.spans[worker]:
-            stop = start + span.stop - span.start
-            part = raw[start:stop, : self.n]
-            found.append(examine(self.task.S, self.given.dtype, ((self.given.what, part),), (span.start, 0)))
-            start = stop
-        return together(found)
+        S, dtype, what, spans = self.task.S, self.given.dtype, self.given.what, self.spans[worker]
+        rows = raw[: sum(s.stop - s.start for s in spans), : self.n]
+        try:
+            return examine(S, dtype, ((what, rows),))
+        except SemiringError:  # whose place is that among these rows
+            start = 0
+            for span in spans:
+                stop = start + span.stop - span.start
+                examine(S, dtype, ((what, rows[start:stop]),), (span.start, 0))
+                start = stop
+            raise
 
     def _verdict(self, low: Any, stored: list[Any], facts: Facts) -> Verdict:
         """Whether a cycle improves, by the diagonal."""

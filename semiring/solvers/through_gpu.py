@@ -104,7 +104,7 @@ def _run(task: Task, given: Dense, made: Program, traffic: Traffic, room: int, p
     in_place = o.overwrite and source.flags.c_contiguous and source.flags.writeable
     answer = source if in_place else np.empty(source.shape, source.dtype)
     with Pinned() as pinned:
-        pinned.add(answer, fresh=not in_place)  # while the elements are looked at
+        pinned.add(answer, fresh=not in_place)  # is touched while the elements are looked at
         facts = _facts(given) if o.check else Facts()
         low = choose(S, given.dtype, facts, n, in_place=False) if o.check else without_facts(S, given.dtype)
         shared = low.storage.itemsize == low.dtype.itemsize
@@ -115,7 +115,13 @@ def _run(task: Task, given: Dense, made: Program, traffic: Traffic, room: int, p
         stored = answer.view(low.storage) if shared else np.empty(source.shape, low.storage)
         if not shared:
             pinned.add(stored, fresh=True)
-        homes = Homes(made, stored, answer, carry, pinned_room, inhabited=overwritten)
+        pinned.begin()  # while the first tiles are multiplied
+
+        def carried(source: Any, target: Any) -> None:
+            pinned.wait()
+            carry(source, target)
+
+        homes = Homes(made, stored, answer, carried, pinned_room, inhabited=overwritten)
         looked_at = o.check and not low.drops_nan
 
         def read(tile: Tile, out: Any) -> None:
@@ -132,7 +138,6 @@ def _run(task: Task, given: Dense, made: Program, traffic: Traffic, room: int, p
         arena = GpuArena(room + AHEAD, made.side, low.storage)
         executor = Executor(made, traffic, room, engine if o.check else engine.unchecked, arena, homes,
                             Ends(read, write))
-        pinned.wait()
         with told(o.progress, f"{S.name} closure", plan.work) as report:
             executor.progress = report
             executor.run()

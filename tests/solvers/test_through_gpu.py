@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,17 +25,20 @@ KINDS = ["min_plus", "max_min", "plus_times", "viterbi", "log", "counting", "sho
 
 
 class Unpinned(carry.Pinned):
-    """Pages are touched, by a thread, and that is all."""
+    """Pages are touched, by threads, and nobody asks CUDA."""
 
     def __init__(self) -> None:
         self._threads, self._arrays, self._work = 2, [], []
+        self._begun = threading.Event()
 
     def __exit__(self, *_: object) -> None:
+        self.begin()
         self.wait()
 
     def _pin(self, array: np.ndarray, fresh: bool) -> None:
         if fresh:
             touch(array, self._threads)
+        self._begun.wait()
 
 
 def copied(source: np.ndarray, target: np.ndarray) -> None:

@@ -20,8 +20,9 @@ class Pinned:
     """Memory of the host that the system does not page out as long as this is open: copies run at the bus's rate.
 
     A thread pins it, while the caller does other work. Pages that nobody has touched are first touched by several
-    threads: mapping them is most of the time of pinning, and CUDA maps them one after another. Where the system does
-    not allow it, copies are slower and as right.
+    threads: mapping them is most of the time of pinning, and CUDA maps them one after another. While CUDA pins, other
+    copies wait, so that this begins when the caller says so. Where the system does not allow it, copies are slower and
+    as right.
     """
 
     def __init__(self) -> None:
@@ -29,17 +30,22 @@ class Pinned:
         self._arrays: list[np.ndarray] = []  # whose memory must not go before it is released
         self._work: list[threading.Thread] = []
         self._held: list[int] = []
+        self._begun, self._given_up = threading.Event(), False
 
     def add(self, array: np.ndarray, fresh: bool) -> None:
-        """Begin to pin an array in C order; a fresh one may be overwritten meanwhile. Once for the same memory."""
+        """Pin an array in C order, of which a fresh one is touched now. Once for the same memory."""
         if not array.nbytes or any(np.may_share_memory(array, other) for other in self._arrays):
             return
         self._arrays.append(array)
         self._work.append(threading.Thread(target=self._pin, args=(array, fresh), daemon=True))
         self._work[-1].start()
 
+    def begin(self) -> None:
+        """Pin what was added, and what will be."""
+        self._begun.set()
+
     def wait(self) -> None:
-        """Until all is pinned: no copy may begin before, since CUDA refuses memory of which a part is."""
+        """Until all that was added is pinned: no copy from or to it may begin before."""
         for thread in self._work:
             thread.join()
 
@@ -49,6 +55,8 @@ class Pinned:
     def __exit__(self, *_: object) -> None:
         from cupy.cuda import runtime
 
+        self._given_up = not self._begun.is_set()
+        self.begin()
         self.wait()
         for address in self._held:
             runtime.hostUnregister(address)
@@ -58,6 +66,9 @@ class Pinned:
 
         if fresh:
             touch(array, self._threads)
+        self._begun.wait()
+        if self._given_up:
+            return
         try:
             with Device(self._device):
                 runtime.hostRegister(array.ctypes.data, array.nbytes, 0)

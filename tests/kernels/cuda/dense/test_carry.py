@@ -58,6 +58,8 @@ def test_memory_is_pinned_once_and_let_go(pins: list[tuple[str, int]]) -> None:
     with Pinned() as pinned:
         for array in (A, A.view("i8"), B):
             pinned.add(array, fresh=False)
+        assert not pins
+        pinned.begin()
         pinned.wait()
         assert pins == [("pin 96", A.ctypes.data)]
     assert pins[1:] == [("let go", A.ctypes.data)] and (A == 1).all()
@@ -67,8 +69,16 @@ def test_it_is_let_go_after_an_error(pins: list[tuple[str, int]]) -> None:
     A = np.ones(5)
     with pytest.raises(ZeroDivisionError), Pinned() as pinned:
         pinned.add(A, fresh=False)
+        pinned.begin()
         raise ZeroDivisionError
     assert pins == [("pin 40", A.ctypes.data), ("let go", A.ctypes.data)]
+
+
+def test_what_was_not_begun_is_not_pinned_any_more(pins: list[tuple[str, int]]) -> None:
+    with pytest.raises(ZeroDivisionError), Pinned() as pinned:
+        pinned.add(np.ones(5), fresh=False)
+        raise ZeroDivisionError
+    assert not pins
 
 
 def test_memory_in_use_is_not_written(pins: list[tuple[str, int]]) -> None:
@@ -90,6 +100,7 @@ def test_memory_that_cannot_be_pinned_is_used_all_the_same(pins: list[tuple[str,
     cupy.cuda.runtime.hostRegister = refuse
     with Pinned() as pinned:
         pinned.add(np.zeros(3), fresh=True)
+        pinned.begin()
     assert not pins
 
 
