@@ -269,9 +269,7 @@ def closure(
     asked = options(method, reflexive, overwrite, device, tile, check, packed, progress, max_edges=max_edges,
                     on_divergence=on_divergence, tol=tol, storing=to_file, devices=devices, gpu_memory=on_gpu)
     if on is not None:
-        if not isinstance(on, Connection):
-            raise SemiringError(f"on= takes what sr.connect('mpi') or sr.connect('ray') gives, and not {clip_repr(on)}")
-        return import_module(f"semiring.solvers.{on.solver}").closure(on, A, S, asked)
+        return _solver_of(on).closure(on, A, S, asked)
     if asked.overwrite and isinstance(A, Operand):
         raise SemiringError("A was prepared, and what is prepared must not change: pass the matrix itself, or leave "
                             "out overwrite=True")
@@ -955,6 +953,7 @@ def plan(
     memory: int | str | None = None,
     checkpoint: float | None = None,
     resume: bool = False,
+    on: Connection | None = None,
 ) -> Plan:
     """What a verb would do with the same arguments, without doing it: the plan that it would run.
 
@@ -984,6 +983,9 @@ def plan(
         As for `closure` and `paths`: the plan tells what is moved and what the disk needs, how many commits there will
         be, how long it will take, and what bounds that. Nothing is written but a few MiB that measure the disk, and
         those only when the plan is printed; a matrix in a file is read once.
+    on : MPI, optional
+        As for `closure`. All processes call this, and have the same plan: what is sent to each, how long the closure
+        will take, and what bounds that. A few MiB are sent to measure the rate of messages.
 
     Returns
     -------
@@ -1023,6 +1025,11 @@ def plan(
     if (next_hops is not None or out is not None) and (next_hops is None) == (verb == "paths"):
         raise SemiringError("next_hops= is of paths that go to files, and these have it in any case")
     given_options |= {"storing": to_file, "gpu_memory": on_gpu}
+    if on is not None:
+        if verb != "closure":
+            raise SemiringError(f"{verb} has no option 'on'; closure has one")
+        planned: Plan = _solver_of(on).plan(on, A, S, options(**given_options))
+        return planned
     arguments = {
         "matmul": (None,), "rows": (sources, targets, limit), "path": sources, "paths": (sources, limit, None),
         "nearest": (sources,), "power": (k,),
@@ -1041,6 +1048,19 @@ def plan(
         run = made.runner
         made.runner = lambda plan: nearest_of(task.given[0], run(plan))
     return made
+
+
+def _solver_of(on: Any) -> Any:
+    """The module that computes on a connection.
+
+    Raises
+    ------
+    SemiringError
+        For anything else.
+    """
+    if not isinstance(on, Connection):
+        raise SemiringError(f"on= takes what sr.connect('mpi') or sr.connect('ray') gives, and not {clip_repr(on)}")
+    return import_module(f"semiring.solvers.{on.solver}")
 
 
 def check_laws(S: Semiring | str, samples: Sequence[Any] | np.ndarray | None = None) -> laws.LawReport:

@@ -129,8 +129,9 @@ class StoredPlan(Plan):
         if self.done:
             rows["done"] = f"{100 * self.done:.1f} %, by an earlier run"
         what = "kernels" if times.kernels >= times.disk else "the disk"
-        rows["predicted"] = (f"{_time(times.seconds)}, bound by {what}: {_time(times.kernels)} of products, "
-                             f"{_time(times.disk)} of reading and writing at {in_words(int(times.rate))}/s")
+        rows["predicted"] = (f"{time_in_words(times.seconds)}, bound by {what}: {time_in_words(times.kernels)} of "
+                             f"products, {time_in_words(times.disk)} of reading and writing at "
+                             f"{in_words(int(times.rate))}/s")
         return rows
 
     def require_disk(self) -> None:
@@ -151,6 +152,11 @@ class StoredPlan(Plan):
                 "dtype, give more memory=, or write to another disk")
 
 
-def _time(seconds: float) -> str:
+def time_in_words(seconds: float) -> str:
+    """Seconds, minutes or hours.
+
+    >>> time_in_words(90.0), time_in_words(3600.0)
+    ('90 s', '60 min')
+    """
     return f"{seconds:.3g} s" if seconds < 600 else f"{seconds / 60:.0f} min" if seconds < 7200 else (
         f"{seconds / 3600:.1f} h")
