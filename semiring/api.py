@@ -168,7 +168,8 @@ def closure(
         on their structure ("sparse"), or searched from every vertex ("search", where ⊕ selects and no edge is better
         than 1), where that is reckoned to be faster.
     reflexive : bool
-        Whether the empty walk counts; otherwise A⁺ = A A*.
+        Whether the empty walk counts; otherwise A⁺ = A A*. Not with `out`, `memory`, `devices` or `on`, where
+        the parts of A that this needs again are elsewhere: multiply A by the answer.
     overwrite : bool
         Whether A's own memory may be used. Otherwise A is not changed.
     device : {None, "cpu", "gpu"}
