@@ -6,7 +6,8 @@ lowering these functions are its own; with a GPU's they go by the GPU.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -47,13 +48,24 @@ def offloaded_seconds(low: Lowering, work: float, side: int) -> float:
     return work * max(item, 4) / 4 / GPU_RATE + 4 * item * work / max(side, 1) / COPY_RATE
 
 
-def room_for(low: Lowering) -> Callable[[int, np.dtype], np.ndarray]:
-    """What gives memory for tiles: pinned where they go to a GPU."""
+@contextmanager
+def rooms(low: Lowering) -> Iterator[Callable[[int, np.dtype], np.ndarray]]:
+    """What gives memory for tiles: pinned where they go to a GPU, and not longer than this is open."""
     if not low.on_gpu:
-        return np.empty
-    from semiring.kernels.cuda.dense.carry import pinned_room
+        yield np.empty
+        return
+    from semiring.kernels.cuda.dense.carry import Pinned
 
-    return pinned_room
+    with Pinned() as pinned:
+        pinned.begin()
+
+        def room(count: int, dtype: np.dtype) -> np.ndarray:
+            array = np.empty(count, dtype)
+            pinned.add(array, fresh=True)
+            pinned.wait()
+            return array
+
+        yield room
 
 
 def encoder(low: Any) -> Callable[[np.ndarray], np.ndarray]:

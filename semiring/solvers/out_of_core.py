@@ -45,7 +45,7 @@ from .forms import refuse_overflow, told
 from .methods import SCHEDULES
 from .offloading import SIDES as SIDES_ON_GPU
 from .offloading import TILES as TILES_ON_GPU
-from .offloading import decoder, encoder, offload, offloaded, room_for
+from .offloading import decoder, encoder, offload, offloaded, rooms
 from .stored_cycles import settle, undefined
 from .stored_plan import StoredPlan
 from .task import Task
@@ -222,11 +222,9 @@ def _close(
         read, write = _reader(task, source, low, made), _writer(task, low, made, output)
         ends = Ends(read, write, commit, storing.checkpoint) if storing.checkpoint else Ends(read, write)
         engine: Kernel[Any] = offload(low) if low.on_gpu else build_kernel(low)
-        arena = HostArena(layout.room + AHEAD, layout.side, low.storage, room_for(low))
-        executor = Executor(made, traffic, layout.room, engine, arena, scratch, ends, start)
-        with told(task.options.progress, f"{task.S.name} closure", plan.work) as report:
-            executor.progress = report
-            executor.run()
+        with rooms(low) as room, told(task.options.progress, f"{task.S.name} closure", plan.work) as report:
+            arena = HostArena(layout.room + AHEAD, layout.side, low.storage, room)
+            Executor(made, traffic, layout.room, engine, arena, scratch, ends, start, report).run()
         if task.options.check and may_diverge(low):
             settle(task.S, source, low, facts, given.names, output)
         if stage is not None:

@@ -6,6 +6,7 @@ import errno
 import os
 import subprocess
 import sys
+import threading
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
@@ -89,7 +90,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
         offload: {"carry": np_copy, "CudaKernel": lambda low: kernel(host(low)), "current_device": lambda: 0,
                   "into_storage": lambda low, A, device: host(low).encode(A, True),
                   "out_of_storage": lambda low, A, device: host(low).decode(A)},
-        carry: {"pinned_room": np.empty},
+        carry: {"Pinned": Unpinned},
         launch: {"current_device": lambda: 0},
         engine: {"device_name": lambda: "faked"},
         memory: {"available_on_device": lambda: 1 << 20},
@@ -98,6 +99,19 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     }.items():
         for name, value in values.items():
             monkeypatch.setattr(module, name, value)
+
+
+class Unpinned(carry.Pinned):
+    """Nobody asks CUDA."""
+
+    def __init__(self) -> None:
+        self._arrays, self._work, self._begun = [], [], threading.Event()
+
+    def __exit__(self, *_: object) -> None:
+        self.wait()
+
+    def _pin(self, array: np.ndarray, fresh: bool) -> None:
+        assert fresh and self._begun.is_set()
 
 
 def np_copy(source: np.ndarray, target: np.ndarray) -> None:
@@ -119,6 +133,13 @@ def test_tiles_go_to_a_gpu(S: sr.Semiring, dtype: Any, gpu: None, tmp_path: Path
     else:
         assert (found == expected).all()
     assert np.array_equal(np.load(tmp_path / "w.npy"), A)
+
+
+def test_next_hops_follow_from_what_a_gpu_computed(gpu: None, tmp_path: Path) -> None:
+    A = matrix(sr.min_plus, 70, np.dtype("f4"))
+    found = sr.paths(A, sr.min_plus, out=tmp_path / "d.npy", next_hops=tmp_path / "p.npy", device="gpu")
+    expected = sr.paths(A, sr.min_plus, out=tmp_path / "e.npy", next_hops=tmp_path / "q.npy")
+    assert np.array_equal(found.weights, expected.weights) and np.array_equal(found.next_hop, expected.next_hop)
 
 
 def test_what_has_no_closure_on_a_gpu(gpu: None, tmp_path: Path) -> None:
