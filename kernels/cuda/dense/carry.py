@@ -21,8 +21,8 @@ class Pinned:
 
     A thread pins it, while the caller does other work. Pages that nobody has touched are first touched by several
     threads: mapping them is most of the time of pinning, and CUDA maps them one after another. While CUDA pins, other
-    copies wait, so that this begins when the caller says so. Where the system does not allow it, copies are slower and
-    as right.
+    copies are slow, so that this begins when the caller says so. Where the system does not allow it, copies are slower
+    and as right.
     """
 
     def __init__(self) -> None:
