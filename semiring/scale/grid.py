@@ -92,7 +92,7 @@ class Grid:
         """Elements that other processes send this one while the matrix is closed: pivots, and parts of both panels.
 
         >>> [Grid(n=8, side=2, size=4, rank=r).received for r in range(4)]
-        [40, 40, 40, 40]
+        [32, 48, 48, 32]
         """
         height, width = self.shape
         total = 0
