@@ -168,7 +168,8 @@ def closure(
         on their structure ("sparse"), or searched from every vertex ("search", where ⊕ selects and no edge is better
         than 1), where that is reckoned to be faster.
     reflexive : bool
-        Whether the empty walk counts; otherwise A⁺ = A A*.
+        Whether the empty walk counts; otherwise A⁺ = A A*. Not with `out`, `memory`, `devices` or `on`, where
+        the parts of A that this needs again are elsewhere: multiply A by the answer.
     overwrite : bool
         Whether A's own memory may be used. Otherwise A is not changed.
     device : {None, "cpu", "gpu"}
@@ -202,9 +203,10 @@ def closure(
         file or a zarr array, a zarr array or an HDF5 data set: neither needs to fit in memory. Until the closure is
         whole it is in a folder ``out.partial`` beside its place.
     memory : int or str, optional
-        With `out` bytes for tiles in memory, or a text such as "8G"; half of what is free when absent. With
-        ``device="gpu"`` how much of the GPU's memory may be used: tiles of A, which is on the host like the answer, go
-        there and back, as they do where A does not fit.
+        With `out` bytes for tiles in the host's memory, or a text such as "8G"; half of what is free when absent. With
+        ``device="gpu"`` too these tiles go to the GPU to be multiplied. Without `out`, ``device="gpu"``: how much of
+        the GPU's memory may be used. Tiles of A, which is on the host like the answer, go there and back, as they do
+        where A does not fit.
     checkpoint : float, optional
         Seconds between commits: after a power cut the closure goes on from the last one. None when absent.
     resume : bool
@@ -270,9 +272,7 @@ def closure(
     asked = options(method, reflexive, overwrite, device, tile, check, packed, progress, max_edges=max_edges,
                     on_divergence=on_divergence, tol=tol, storing=to_file, devices=devices, gpu_memory=on_gpu)
     if on is not None:
-        if not isinstance(on, Connection):
-            raise SemiringError(f"on= takes what sr.connect('mpi') or sr.connect('ray') gives, and not {clip_repr(on)}")
-        return import_module(f"semiring.solvers.{on.solver}").closure(on, A, S, asked)
+        return _solver_of(on).closure(on, A, S, asked)
     if asked.overwrite and isinstance(A, Operand):
         raise SemiringError("A was prepared, and what is prepared must not change: pass the matrix itself, or leave "
                             "out overwrite=True")
@@ -956,6 +956,7 @@ def plan(
     memory: int | str | None = None,
     checkpoint: float | None = None,
     resume: bool = False,
+    on: Connection | None = None,
 ) -> Plan:
     """What a verb would do with the same arguments, without doing it: the plan that it would run.
 
@@ -985,6 +986,9 @@ def plan(
         As for `closure` and `paths`: the plan tells what is moved and what the disk needs, how many commits there will
         be, how long it will take, and what bounds that. Nothing is written but a few MiB that measure the disk, and
         those only when the plan is printed; a matrix in a file is read once.
+    on : MPI, optional
+        As for `closure`. All processes call this, and have the same plan: what is sent to each, how long the closure
+        will take, and what bounds that. A few MiB are sent to measure the rate of messages.
 
     Returns
     -------
@@ -1024,6 +1028,11 @@ def plan(
     if (next_hops is not None or out is not None) and (next_hops is None) == (verb == "paths"):
         raise SemiringError("next_hops= is of paths that go to files, and these have it in any case")
     given_options |= {"storing": to_file, "gpu_memory": on_gpu}
+    if on is not None:
+        if verb != "closure":
+            raise SemiringError(f"{verb} has no option 'on'; closure has one")
+        planned: Plan = _solver_of(on).plan(on, A, S, options(**given_options))
+        return planned
     arguments = {
         "matmul": (None,), "rows": (sources, targets, limit), "path": sources, "paths": (sources, limit, None),
         "nearest": (sources,), "power": (k,),
@@ -1042,6 +1051,19 @@ def plan(
         run = made.runner
         made.runner = lambda plan: nearest_of(task.given[0], run(plan))
     return made
+
+
+def _solver_of(on: Any) -> Any:
+    """The module that computes on a connection.
+
+    Raises
+    ------
+    SemiringError
+        For anything else.
+    """
+    if not isinstance(on, Connection):
+        raise SemiringError(f"on= takes what sr.connect('mpi') or sr.connect('ray') gives, and not {clip_repr(on)}")
+    return import_module(f"semiring.solvers.{on.solver}")
 
 
 def check_laws(S: Semiring | str, samples: Sequence[Any] | np.ndarray | None = None) -> laws.LawReport:

@@ -147,6 +147,7 @@ OTHERS: dict[str, Callable[[Any], Any]] = {
     "warmup": lambda x: sr.warmup(x),
     "connect": lambda x: sr.connect(x),
     "on": lambda x: sr.closure(GOOD, sr.min_plus, on=x if x is not None else 0),
+    "plan's on": lambda x: sr.plan(GOOD, sr.min_plus, on=x if x is not None else 0),
     "plan's method": lambda x: sr.plan(GOOD, sr.min_plus, method=x),
     "StackedFactors.solve": lambda x: sr.factor(np.stack([GOOD, GOOD]), sr.min_plus).solve(x),
     "StackedPaths": lambda x: sr.paths(np.stack([GOOD, GOOD]), sr.min_plus)[x],

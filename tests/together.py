@@ -210,6 +210,35 @@ def errors(here: Any, folder: str) -> None:
     print("fine", flush=True)
 
 
+def planned(here: Any) -> None:
+    """The plan is the same on every process, and says what each is sent; its run is the closure."""
+    from semiring.scale import spread
+
+    sent = []
+    begin = spread.broadcast
+
+    def counted(array: np.ndarray, root: int, among: Any) -> Any:
+        if array.shape != (2,) and among.rank != root:  # all but what is told of each step
+            sent.append(array.nbytes)
+        return begin(array, root, among)
+
+    spread.broadcast = counted
+    for n, tile in ((1, 16), (50, 16), (150, 32), (160, 32)):
+        A = matrix(sr.min_plus, n, "f4") if here.rank == 0 else None
+        plan = sr.plan(A, sr.min_plus, on=here, tile=tile)
+        rows = plan.rows()
+        assert len(set(here.world.allgather(tuple(rows.values())))) == 1, rows
+        assert plan.tile == tile and "bound by" in rows["predicted"], rows
+        sent.clear()
+        found = plan.run()
+        assert max(here.world.allgather(sum(sent))) == plan.received, (sent, plan.received)
+        assert (plan.received > 0) == (here.size > 1)
+        if here.rank == 0:
+            assert np.array_equal(found, sr.closure(A, sr.min_plus))
+    assert "has no option 'on'" in text_of(lambda: sr.plan(np.zeros((2, 2)), sr.min_plus, verb="power", k=2, on=here))
+    print("fine", flush=True)
+
+
 def lost(here: Any, way: str) -> None:
     """One process is killed, or raises what nobody foresaw, while all compute; who is left would wait for ever."""
     n = 1024

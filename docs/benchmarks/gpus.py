@@ -5,6 +5,12 @@
 Distances in single precision, random edges, no absent one. "Resident" has A and the answer on the first GPU, so that
 the rows travel from there and back; "host" has both in the host's memory, and so has the one GPU it is compared with.
 The answers are compared with those of one GPU bit for bit. Each number is the best of three.
+What one GPU does not hold:
+
+    python docs/benchmarks/gpus.py --sizes --bits 524288 --alone 131072
+
+Those "alone" are on the host, once on all GPUs, and some distances d(i, j) are compared with the least
+d(i, k) + d(k, j).
 """
 
 from __future__ import annotations
@@ -22,9 +28,10 @@ import semiring as sr
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[16_384, 32_768])
+    parser.add_argument("--sizes", type=int, nargs="*", default=[16_384, 32_768])
     parser.add_argument("--bits", type=int, nargs="*", default=[131_072], help="orders of packed matrices")
     parser.add_argument("--tiles", type=int, nargs="*", default=[], help="rows of a block row, besides the chosen ones")
+    parser.add_argument("--alone", type=int, nargs="*", default=[], help="orders for all GPUs, and not for one")
     asked = parser.parse_args()
     import cupy
 
@@ -45,6 +52,15 @@ def main() -> None:
                     print(f"{n:>8} {where:<9} {g} GPUs   {took:8.3f} s  {n**3 / took / 1e12:6.1f} T  {one / took:5.2f}×"
                           f"  {f'tile {tile}' if tile else ''} {same}", flush=True)
             del expected
+    for n in asked.alone:
+        A = np.random.default_rng(n).random((n, n), np.float32)
+        sr.closure(A[:8192, :8192].copy(), sr.min_plus, devices=count)  # compiles
+        begin = time.perf_counter()
+        found = sr.closure(A, sr.min_plus, devices=count)
+        took = time.perf_counter() - begin
+        print(f"{n:>8} alone     {count} GPUs   {took:8.3f} s  {n**3 / took / 1e12:6.1f} T  "
+              f"{'consistent' if is_consistent(A, found) else 'NOT A CLOSURE'}", flush=True)
+        del A, found
     for n in asked.bits:
         bits = sparse_bits(n)
         one, closed = best(lambda bits=bits: sr.closure(bits, sr.boolean, device="gpu"), 1)
@@ -53,6 +69,15 @@ def main() -> None:
             took, found = best(lambda bits=bits, g=g: sr.closure(bits, sr.boolean, devices=g), 1)
             print(f"{n:>8} bits      {g} GPUs   {took:8.3f} s  {one / took:5.2f}×  "
                   f"{'same bits' if found == closed else 'OTHER BITS'}", flush=True)
+
+
+def is_consistent(A: np.ndarray, C: np.ndarray) -> bool:
+    """Whether some elements are no more than those of A, 0 on the diagonal, and the least ways over a third vertex."""
+    pairs = np.random.default_rng(0).integers(0, len(A), (64, 2)).tolist()
+    return all(
+        C[i, j] <= A[i, j] and C[i, i] == 0 and np.isclose(C[i, j], (C[i] + C[:, j]).min(), rtol=1e-5)
+        for i, j in pairs
+    )
 
 
 def sparse_bits(n: int) -> Any:

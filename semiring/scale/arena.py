@@ -7,7 +7,7 @@ in it for which other lanes wait, so that no thread does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
 
@@ -64,6 +64,8 @@ class HostArena:
     count, side : int
         How many, and the order of a tile.
     storage : dtype
+    room : function of a number and a dtype
+        An array of so many elements.
 
     Examples
     --------
@@ -72,8 +74,10 @@ class HostArena:
     (2, (9,), (2, 3))
     """
 
-    def __init__(self, count: int, side: int, storage: np.dtype):
-        self._buffers = np.empty((count, side * side), storage)
+    def __init__(
+        self, count: int, side: int, storage: np.dtype, room: Callable[[int, np.dtype], np.ndarray] = np.empty
+    ):
+        self._buffers = room(count * side * side, storage).reshape(count, side * side)
 
     def __len__(self) -> int:
         return len(self._buffers)

@@ -87,6 +87,21 @@ class Grid:
         """Of the array that this process has."""
         return self.width(self.tile_rows), self.width(self.tile_columns)
 
+    @property
+    def received(self) -> int:
+        """Elements that other processes send this one while the matrix is closed: pivots, and parts of both panels.
+
+        >>> [Grid(n=8, side=2, size=4, rank=r).received for r in range(4)]
+        [32, 48, 48, 32]
+        """
+        height, width = self.shape
+        total = 0
+        for k in range(self.count):
+            order = self.span(k).stop - self.span(k).start
+            in_row, in_column = k % self.rows == self.row, k % self.columns == self.column
+            total += order * (height * (not in_column) + width * (not in_row) + order * (in_row != in_column))
+        return total
+
     def local_row(self, tile: int) -> slice:
         """Where a row of tiles lies in this process's array; empty where it has none of it."""
         return self._local(tile, self.row, self.rows)

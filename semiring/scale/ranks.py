@@ -10,12 +10,15 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import perf_counter
 from typing import Any, TypeVar
 
 import numpy as np
 
 from semiring.kernels.cpu.compile.threads import thread_count
 
+PROBE = 4 << 20  # bytes of a message whose rate is measured
+TURNS = 3
 PIECE = 1 << 30  # bytes that one message has at most: counts of older versions of MPI are 32 bits
 T = TypeVar("T")
 
@@ -108,6 +111,24 @@ def ending_together(world: Any) -> Iterator[None]:
         sys.stderr.flush()
         world.Abort(1)
         raise
+
+
+def message_rate(world: Any) -> float:
+    """Bytes a second that each process can send to the next one while all do; the same on every process.
+
+    Measured on a few MiB; infinite where there is one process.
+    """
+    if world.size == 1:
+        return np.inf
+    sent, arrived = np.zeros(PROBE, np.uint8), np.empty(PROBE, np.uint8)
+    least = np.inf
+    for _ in range(TURNS):
+        world.Barrier()
+        begin = perf_counter()
+        world.Sendrecv(sent, dest=(world.rank + 1) % world.size, recvbuf=arrived,
+                       source=(world.rank - 1) % world.size)
+        least = min(least, max(world.allgather(perf_counter() - begin)))
+    return PROBE / least
 
 
 def threads_of(world: Any) -> int:

@@ -64,9 +64,10 @@ def refuse_overflow(
     SemiringError
         When sums of opposite infinities are in the result: numbers left the range of the dtype on the way.
     """
-    if low.drops_nan or result.dtype.kind not in "fcV" or (low.on_gpu and result.dtype.names):
+    there = low.on_gpu and not isinstance(result, np.ndarray)  # and not tiles of it in the host's memory
+    if low.drops_nan or result.dtype.kind not in "fcV" or (there and result.dtype.names):
         return
-    if low.on_gpu:
+    if there:
         import cupy
 
         found = cupy.isnan(result)

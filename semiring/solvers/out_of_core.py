@@ -21,10 +21,12 @@ from semiring.graphs.texts import shown
 from semiring.kernels.build import affordable, code_of
 from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.facts import Facts, together
+from semiring.kernels.interface import Kernel
 from semiring.kernels.lowering.base import Lowering
 from semiring.machine.memory import available_bytes, in_words
 from semiring.operands.convert import as_dense
 from semiring.operands.dense import carried_by
+from semiring.operands.devices import require_gpu
 from semiring.operands.examine import examine
 from semiring.operands.operand import Operand, order_of_one
 from semiring.operands.sparse import Sparse
@@ -41,6 +43,9 @@ from semiring.scale.storing import Storing
 from .cycles import may_diverge
 from .forms import refuse_overflow, told
 from .methods import SCHEDULES
+from .offloading import SIDES as SIDES_ON_GPU
+from .offloading import TILES as TILES_ON_GPU
+from .offloading import decoder, encoder, offload, offloaded, rooms
 from .stored_cycles import settle, undefined
 from .stored_plan import StoredPlan
 from .task import Task
@@ -92,9 +97,8 @@ def offered(task: Task, stage: Stage | None = None) -> StoredPlan:
     o, given = task.options, task.operands[0]
     storing = o.storing
     assert storing is not None
-    if given.on_gpu or o.device == "gpu":
-        raise SemiringError("out= takes a matrix in a file or in the host's memory, and computes on the CPU: leave out "
-                            "device, and copy a matrix on a GPU to the host")
+    if given.on_gpu:
+        raise SemiringError("out= takes a matrix in a file or in the host's memory: copy a matrix on a GPU to the host")
     if not o.reflexive or o.packed or o.overwrite or o.tol or o.max_edges is not None or o.on_divergence != "raise":
         raise SemiringError("out= gives the closure A*, of elements, or an error: leave out reflexive, packed, "
                             "overwrite, tol, max_edges and on_divergence")
@@ -109,6 +113,9 @@ def offered(task: Task, stage: Stage | None = None) -> StoredPlan:
     method = "r-kleene" if o.method == "auto" else o.method
     if method not in METHODS:
         raise SemiringError(f"out= goes by {', '.join(METHODS)}, and not by method={o.method!r}")
+    on_gpu = o.device == "gpu"
+    if on_gpu:
+        require_gpu(task.S, "gpu", given.dtype)
     source = source_of(given)
     for path in (storing.out, *([stage.path] if stage is not None else [])):
         if source.path is not None and _is_same(source.path, path):
@@ -116,9 +123,12 @@ def offered(task: Task, stage: Stage | None = None) -> StoredPlan:
                             "name")
     saved = unfinished(storing)
     facts = _facts(given, source) if saved is None else Facts(**saved["facts"])
-    low = given.lowering(facts, n, packed=False)
-    if not code_of(low).bought:
-        low = affordable(low, n, float(n) ** 3)
+    if on_gpu:
+        low = offloaded(task.S, given.dtype, facts, n)
+    else:
+        low = given.lowering(facts, n, packed=False)
+        if not code_of(low).bought:
+            low = affordable(low, n, float(n) ** 3)
     layout = _layout(n, low, storing, o.tile) if saved is None else Layout(n, saved["side"], saved["room"])
     made = program(SCHEDULES[method], n, layout.side, layout.room)
     plan = traffic(made, layout.room)
@@ -130,6 +140,8 @@ def offered(task: Task, stage: Stage | None = None) -> StoredPlan:
         "method": "most of its work is in products of tiles" if o.method == "auto" else "as asked",
         "memory": f"{layout.room} tiles of {layout.side} × {layout.side}, and {AHEAD} on their way",
     }
+    if on_gpu:
+        reasons["device"] = "tiles are in the host's memory, and go to the GPU to be multiplied"
     about = {
         "format": FORMAT, "library": __version__, "algebra": task.S.name, "method": method, "form": fingerprint(low),
         "side": layout.side, "room": layout.room, "facts": asdict(facts),
@@ -209,11 +221,10 @@ def _close(
         start = saved["operation"] if saved is not None else 0
         read, write = _reader(task, source, low, made), _writer(task, low, made, output)
         ends = Ends(read, write, commit, storing.checkpoint) if storing.checkpoint else Ends(read, write)
-        arena = HostArena(layout.room + AHEAD, layout.side, low.storage)
-        executor = Executor(made, traffic, layout.room, build_kernel(low), arena, scratch, ends, start)
-        with told(task.options.progress, f"{task.S.name} closure", plan.work) as report:
-            executor.progress = report
-            executor.run()
+        engine: Kernel[Any] = offload(low) if low.on_gpu else build_kernel(low)
+        with rooms(low) as room, told(task.options.progress, f"{task.S.name} closure", plan.work) as report:
+            arena = HostArena(layout.room + AHEAD, layout.side, low.storage, room)
+            Executor(made, traffic, layout.room, engine, arena, scratch, ends, start, report).run()
         if task.options.check and may_diverge(low):
             settle(task.S, source, low, facts, given.names, output)
         if stage is not None:
@@ -255,6 +266,7 @@ def _follow(
 def _reader(task: Task, source: Source, low: Lowering, made: Program) -> Any:
     """Tiles of the input in storage: where that is what the input holds, they are read to their place."""
     straight = low.is_identity and source.dtype == low.storage
+    encode = encoder(low)
 
     def read(tile: Tile, out: np.ndarray) -> None:
         rows, columns = block(made, tile)
@@ -263,7 +275,7 @@ def _reader(task: Task, source: Source, low: Lowering, made: Program) -> Any:
             return
         elements = np.empty(out.shape, source.dtype)
         source.read(rows, columns, elements)
-        out[...] = low.encode(carried_by(elements, task.S), False)
+        out[...] = encode(carried_by(elements, task.S))
 
     return read
 
@@ -271,9 +283,10 @@ def _reader(task: Task, source: Source, low: Lowering, made: Program) -> Any:
 def _writer(task: Task, low: Lowering, made: Program, output: Output) -> Any:
     """Tiles of the closure as elements of the caller's dtype; what has no value there is refused by its place."""
     looked_at = task.options.check and not low.drops_nan
+    decode = decoder(low)
 
     def write(tile: Tile, elements: np.ndarray) -> None:
-        found = low.decode(elements)
+        found = decode(elements)
         rows, columns = block(made, tile)
         if looked_at:
             refuse_overflow(low, found, first=(rows.start, columns.start))
@@ -371,8 +384,9 @@ def _layout(n: int, low: Lowering, storing: Storing, tile: int | None) -> Layout
     free = available_bytes()
     memory = storing.memory or (free // 2 if free is not None else 1 << 30)
     item = low.storage.itemsize
-    sides = (tile,) if tile is not None else [side for side in SIDES if side < n] or [max(n, 1)]
-    fitting = next((side for side in sides if side**2 * item * TILES <= memory), sides[-1])
+    offered, tiles = (SIDES_ON_GPU, TILES_ON_GPU) if low.on_gpu else (SIDES, TILES)
+    sides = (tile,) if tile is not None else [side for side in offered if side < n] or [max(n, 1)]
+    fitting = next((side for side in sides if side**2 * item * tiles <= memory), sides[-1])
     fit = memory // (fitting**2 * item)
     if fit < LEAST:
         raise SemiringError(f"memory={in_words(memory)} holds {fit} tiles of {fitting} × {fitting}: at least "

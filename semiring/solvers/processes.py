@@ -44,7 +44,7 @@ from semiring.operands.stored import Stored
 from semiring.scale.connection import MPI, Rows
 from semiring.scale.grid import Grid
 from semiring.scale.program import Program
-from semiring.scale.ranks import Agreed, Ranks, agreed, ending_together, raw, threads_of
+from semiring.scale.ranks import Agreed, Ranks, agreed, ending_together, message_rate, raw, threads_of
 from semiring.scale.scratch import write_manifest
 from semiring.scale.spread import Spread
 from semiring.scale.stores import Output, draft, opened
@@ -55,6 +55,7 @@ from .methods import resolve_method
 from .out_of_core import FORMAT, LEAST, fingerprint, refuse_other, unfinished
 from .plan import Plan, nothing
 from .schedules import stable_closure
+from .spread_plan import SpreadPlan
 from .task import Options, algebra_for
 
 SIDES = (1024, 768, 512, 384, 256, 192, 128, 64, 32)  # of tiles
@@ -99,27 +100,54 @@ def closure(connection: MPI, A: Any, S: Any, asked: Options) -> Any:
     """The closure by all processes of a connection, which all call this."""
     world = connection.world
     with ending_together(world):
-        S = _one_algebra(world, A, S)
-        agreed(world, lambda: _refuse(S, asked))
-        _refuse_differences(world, asked)
-        saved = _of_first(world, lambda: None if asked.storing is None else unfinished(asked.storing))
-        given = _read(world, A, S, saved)
-        facts = _facts(world, given) if saved is None else Facts(**saved["facts"])
-        low = _lowering(world, S, given, facts)
-        grid = Grid(given.n, _side(given.n, world.size, asked.tile) if saved is None else saved["side"], world.size,
-                    world.rank)
-        about = {
-            "format": FORMAT, "library": __version__, "input": _identity(given), "algebra": S.name,
-            "form": fingerprint(low), "method": "blocked, spread", "side": grid.side, "ranks": world.size,
-            "room": LEAST, "facts": asdict(facts),
-        }
-        agreed(world, lambda: _refuse_before(given, low, grid, asked, saved, about))
+        given, facts, low, grid, about, saved = _prepared(world, A, S, asked)
         ranks = Ranks(world, grid.rows, grid.columns)
         try:
             run = _Run(world, given, facts, low, asked, Spread(grid, ranks, low.storage), about, saved)
             return run.answer()
         finally:
             ranks.free()
+
+
+def plan(connection: MPI, A: Any, S: Any, asked: Options) -> SpreadPlan:
+    """What `closure` would do, the same on every process; all of a connection call this."""
+    world = connection.world
+    with ending_together(world):
+        given, _, low, grid, about, saved = _prepared(world, A, S, asked)
+        item, work = low.storage.itemsize, float(given.n) ** 3
+        received = max(world.allgather(grid.received)) * item
+        memory = max(world.allgather(_part_bytes(grid, item)))
+        done = 0.0 if saved is None else saved["step"] / max(grid.count, 1)
+        threads = min(world.allgather(threads_of(world)))
+        return SpreadPlan(
+            "closure", low.algebra, (given.n, given.n), about["method"], low,
+            f"{world.size} processes, {threads} threads each", work, memory,
+            lambda plan: closure(connection, A, low.algebra, asked), None,
+            {"method": "panels are broadcast, and the next pivot is ahead",
+             "memory": "of the process that has most"}, grid.side,
+            (grid.rows, grid.columns), received, threads, message_rate(world), done)
+
+
+def _prepared(
+    world: Any, A: Any, S: Any, asked: Options
+) -> tuple[Given, Facts, Lowering, Grid, dict[str, Any], dict[str, Any] | None]:
+    """What all processes agree on before anything is computed."""
+    S = _one_algebra(world, A, S)
+    agreed(world, lambda: _refuse(S, asked))
+    _refuse_differences(world, asked)
+    saved = _of_first(world, lambda: None if asked.storing is None else unfinished(asked.storing))
+    given = _read(world, A, S, saved)
+    facts = _facts(world, given) if saved is None else Facts(**saved["facts"])
+    low = _lowering(world, S, given, facts)
+    grid = Grid(given.n, _side(given.n, world.size, asked.tile) if saved is None else saved["side"], world.size,
+                world.rank)
+    about = {
+        "format": FORMAT, "library": __version__, "input": _identity(given), "algebra": S.name,
+        "form": fingerprint(low), "method": "blocked, spread", "side": grid.side, "ranks": world.size,
+        "room": LEAST, "facts": asdict(facts),
+    }
+    agreed(world, lambda: _refuse_before(given, low, grid, asked, saved, about))
+    return given, facts, low, grid, about, saved
 
 
 def _of_first(world: Any, function: Callable[[], T]) -> T:
@@ -573,6 +601,11 @@ def _refuse_before(
                             "processes do not send each other: convert the data, for example with .astype('float64')")
     if asked.storing is not None:
         refuse_other(asked.storing, saved, about)
-    height, width = grid.shape
-    nbytes = (height * width + 2 * grid.side * (height + width)) * low.storage.itemsize
+    nbytes = _part_bytes(grid, low.storage.itemsize)
     require(nbytes, f"this process's part of {in_words(given.n**2 * low.storage.itemsize)}", "use more processes")
+
+
+def _part_bytes(grid: Grid, item: int) -> int:
+    """What a process holds: its tiles, and two steps' panels."""
+    height, width = grid.shape
+    return (height * width + 2 * grid.side * (height + width)) * item

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -102,6 +102,17 @@ def _task(form: Any, work: Work, side: int, target: np.ndarray, *factors: np.nda
     kernel = build_kernel(low)
     with using(kernel, low, 1):
         return done(work, side, kernel, target, list(factors))
+
+
+def plan(connection: Ray, A: Any, S: Any, asked: Options) -> NoReturn:
+    """There is none.
+
+    Raises
+    ------
+    SemiringError
+    """
+    raise SemiringError("a plan with on= is of sr.connect('mpi'): Ray gives tiles to whichever worker is free, so that "
+                        "what moves is not known before")
 
 
 def _refuse(S: Semiring, o: Options) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from math import prod
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from semiring.algorithms.blocks import UndefinedStar
 from semiring.errors import NoClosureError, SemiringError
 from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
+from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.kernels.facts import Facts, together
 from semiring.kernels.interface import Kernel
 from semiring.kernels.lowering.boolean import is_boolean
@@ -151,8 +154,10 @@ class _Closing:
 
         spares = on_each(self.devices, store)
         engine = build_kernel(low)
+        result = _empty_like(source)
         try:
-            _close(rows, spares, deal, self.devices, engine if check else engine.unchecked, self.task)
+            with _mapped(result):
+                _close(rows, spares, deal, self.devices, engine if check else engine.unchecked, self.task)
         except UndefinedStar:
             if by_library:
                 raise _NotFinite(low) from None
@@ -164,23 +169,27 @@ class _Closing:
             raise verdict.error
         if verdict.unstable:
             raise Declined("rounding errors grew")
-        result = _empty_like(source)
-        gaps = on_each(self.devices, lambda w: handed_out(low, rows[w], self.spans[w], result))
+        look = check and not low.drops_nan
+        gaps = on_each(self.devices, lambda w: handed_out(low, rows[w], self.spans[w], result, look))
         for v, _ in verdict.rounded:
             result[v, v] = S.one_in(dtype)
-        if check and not low.drops_nan and any(gaps):
+        if any(gaps):
             refuse_overflow(plain_form(S, dtype, Facts(), n), to_host(result))
         return self.given.wrap(result)
 
     def _facts(self, worker: int, raw: Any) -> Facts:
         """What is known of a worker's elements; what is not one is refused, with its place."""
-        found, start = [], 0
-        for span in self.spans[worker]:
-            stop = start + span.stop - span.start
-            part = raw[start:stop, : self.n]
-            found.append(examine(self.task.S, self.given.dtype, ((self.given.what, part),), (span.start, 0)))
-            start = stop
-        return together(found)
+        S, dtype, what, spans = self.task.S, self.given.dtype, self.given.what, self.spans[worker]
+        rows = raw[: sum(s.stop - s.start for s in spans), : self.n]
+        try:
+            return examine(S, dtype, ((what, rows),))
+        except SemiringError:  # whose place is that among these rows
+            start = 0
+            for span in spans:
+                stop = start + span.stop - span.start
+                examine(S, dtype, ((what, rows[start:stop]),), (span.start, 0))
+                start = stop
+            raise
 
     def _verdict(self, low: Any, stored: list[Any], facts: Facts) -> Verdict:
         """Whether a cycle improves, by the diagonal."""
@@ -232,6 +241,22 @@ def _empty_like(array: Any) -> Any:
 
     with array.device:
         return cupy.empty(array.shape, array.dtype)
+
+
+@contextmanager
+def _mapped(array: Any) -> Iterator[None]:
+    """Meanwhile a thread has the pages of an array in the host's memory mapped, which nobody else uses yet."""
+    from semiring.kernels.cuda.compile.staging import touch
+
+    if not isinstance(array, np.ndarray):
+        yield
+        return
+    thread = Thread(target=touch, args=(array, thread_count(None)), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
 
 
 # Bits

@@ -23,6 +23,7 @@ from semiring.operands.dense import carried_by
 from semiring.scale.stores import Output, Source
 
 from .cycles import improving, improving_through, is_slack, undefined_star
+from .offloading import encoder
 
 KEPT = 64  # rows that stay in memory
 
@@ -80,7 +81,7 @@ def settle(
     NoClosureError
         It names the cycle, or where elimination made rounding errors grow, a vertex.
     """
-    diagonal = low.encode(carried_by(output.diagonal(), S), True)
+    diagonal = encoder(low)(carried_by(output.diagonal(), S))
     improved = np.flatnonzero(low.add_one(diagonal) != low.unit)
     if not improved.size:
         return

@@ -16,6 +16,7 @@ from semiring.scale.files import writing_rate
 from semiring.scale.storing import Storing
 
 from .costs import lowering_rates
+from .offloading import offloaded_seconds
 from .plan import Plan
 
 
@@ -88,7 +89,10 @@ class StoredPlan(Plan):
     def forecast(self) -> Forecast:
         """Predicted from the instructions of ⊕ and ⊗ on this machine, and from what the disk takes of a few MiB."""
         left, rate = 1 - self.done, writing_rate(self.storing.out.absolute().parent)
-        kernels = self.work / lowering_rates(self.lowering).product
+        if self.lowering.on_gpu:
+            kernels = offloaded_seconds(self.lowering, self.work, self.tile)
+        else:
+            kernels = self.work / lowering_rates(self.lowering).product
         return Forecast(left * kernels, left * (self.read + self.written) / rate, rate)
 
     @property
@@ -125,8 +129,9 @@ class StoredPlan(Plan):
         if self.done:
             rows["done"] = f"{100 * self.done:.1f} %, by an earlier run"
         what = "kernels" if times.kernels >= times.disk else "the disk"
-        rows["predicted"] = (f"{_time(times.seconds)}, bound by {what}: {_time(times.kernels)} of products, "
-                             f"{_time(times.disk)} of reading and writing at {in_words(int(times.rate))}/s")
+        rows["predicted"] = (f"{time_in_words(times.seconds)}, bound by {what}: {time_in_words(times.kernels)} of "
+                             f"products, {time_in_words(times.disk)} of reading and writing at "
+                             f"{in_words(int(times.rate))}/s")
         return rows
 
     def require_disk(self) -> None:
@@ -147,6 +152,11 @@ class StoredPlan(Plan):
                 "dtype, give more memory=, or write to another disk")
 
 
-def _time(seconds: float) -> str:
+def time_in_words(seconds: float) -> str:
+    """Seconds, minutes or hours.
+
+    >>> time_in_words(90.0), time_in_words(3600.0)
+    ('90 s', '60 min')
+    """
     return f"{seconds:.3g} s" if seconds < 600 else f"{seconds / 60:.0f} min" if seconds < 7200 else (
         f"{seconds / 3600:.1f} h")

@@ -98,34 +98,49 @@ def _run(task: Task, given: Dense, made: Program, traffic: Traffic, room: int, p
     """The closure in the host's memory."""
     from semiring.kernels.cuda.choose import choose, without_facts
     from semiring.kernels.cuda.dense.arena import GpuArena
-    from semiring.kernels.cuda.dense.carry import carry, pinned, pinned_room, taken_in
+    from semiring.kernels.cuda.dense.carry import Pinned, carry, pinned_room, taken_in
 
     S, o, n, source = task.S, task.options, made.n, given.array
-    facts = _facts(given) if o.check else Facts()
-    low = choose(S, given.dtype, facts, n, in_place=False) if o.check else without_facts(S, given.dtype)
-    shared = low.storage.itemsize == low.dtype.itemsize
-    overwritten = o.overwrite and shared and source.flags.c_contiguous and source.flags.writeable
-    answer = source if overwritten else np.empty(source.shape, source.dtype)
-    stored = answer.view(low.storage) if shared else np.empty(source.shape, low.storage)
-    homes = Homes(made, stored, answer, carry, pinned_room, inhabited=overwritten)
-    looked_at = o.check and not low.drops_nan
+    in_place = o.overwrite and source.flags.c_contiguous and source.flags.writeable
+    answer = source if in_place else np.empty(source.shape, source.dtype)
+    with Pinned() as pinned:
+        pinned.add(answer, fresh=not in_place)  # is touched while the elements are looked at
+        facts = _facts(given) if o.check else Facts()
+        low = choose(S, given.dtype, facts, n, in_place=False) if o.check else without_facts(S, given.dtype)
+        shared = low.storage.itemsize == low.dtype.itemsize
+        overwritten = in_place and shared
+        if in_place and not shared:  # tiles of the answer would take the place of what is read later
+            answer = np.empty(source.shape, source.dtype)
+            pinned.add(answer, fresh=True)
+        stored = answer.view(low.storage) if shared else np.empty(source.shape, low.storage)
+        if not shared:
+            pinned.add(stored, fresh=True)
+        pinned.begin()  # while the first tiles are multiplied
 
-    def read(tile: Tile, out: Any) -> None:
-        taken_in(low, source[block(made, tile)], out)
+        def carried(source: Any, target: Any) -> None:
+            pinned.wait()
+            carry(source, target)
 
-    def write(tile: Tile, elements: Any) -> None:
-        found = low.decode(elements)
-        rows, columns = block(made, tile)
-        if looked_at:
-            refuse_overflow(low, found, first=(rows.start, columns.start))
-        homes.finish(tile, found)
+        homes = Homes(made, stored, answer, carried, pinned_room, inhabited=overwritten)
+        looked_at = o.check and not low.drops_nan
 
-    engine = build_kernel(low)
-    arena = GpuArena(room + AHEAD, made.side, low.storage)
-    executor = Executor(made, traffic, room, engine if o.check else engine.unchecked, arena, homes, Ends(read, write))
-    with pinned(stored, answer), told(o.progress, f"{S.name} closure", plan.work) as report:
-        executor.progress = report
-        executor.run()
+        def read(tile: Tile, out: Any) -> None:
+            taken_in(low, source[block(made, tile)], out)
+
+        def write(tile: Tile, elements: Any) -> None:
+            found = low.decode(elements)
+            rows, columns = block(made, tile)
+            if looked_at:
+                refuse_overflow(low, found, first=(rows.start, columns.start))
+            homes.finish(tile, found)
+
+        engine = build_kernel(low)
+        arena = GpuArena(room + AHEAD, made.side, low.storage)
+        executor = Executor(made, traffic, room, engine if o.check else engine.unchecked, arena, homes,
+                            Ends(read, write))
+        with told(o.progress, f"{S.name} closure", plan.work) as report:
+            executor.progress = report
+            executor.run()
     if o.check and may_diverge(low):
         _settle(given, low, facts, answer, overwritten)
     return given.wrap(answer)

@@ -9,7 +9,7 @@ import pytest
 from together import needs_mpi, run
 
 from semiring.scale import ranks
-from semiring.scale.ranks import Agreed, agreed, broadcast, ending_together, nudge, pieces, raw, wait
+from semiring.scale.ranks import Agreed, agreed, broadcast, ending_together, message_rate, nudge, pieces, raw, wait
 
 
 class Alone:
@@ -76,3 +76,7 @@ def test_what_nobody_else_knows_of_ends_the_job(capsys: pytest.CaptureFixture[st
 @needs_mpi
 def test_fair_shares() -> None:
     assert run(2, "threads").stdout.count("fine") == 2
+
+
+def test_one_process_waits_for_no_message() -> None:
+    assert message_rate(Alone()) == np.inf

@@ -6,13 +6,23 @@ import errno
 import os
 import subprocess
 import sys
+import threading
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import semiring as sr
+from semiring.kernels.build import kernel
+from semiring.kernels.cuda import choose as on_gpu
+from semiring.kernels.cuda.compile import launch
+from semiring.kernels.cuda.dense import carry, engine, offload
+from semiring.kernels.lowering.general import general
+from semiring.machine import memory
+from semiring.operands import devices
 from semiring.operands.sparse import Sparse
 from semiring.scale import stores
 from semiring.scale.scratch import Scratch, read_manifest
@@ -66,6 +76,111 @@ def test_every_size_by_every_method(method: str, n: int, tmp_path: Path) -> None
     A = matrix(sr.plus_times, n, np.dtype("f8"))
     found = sr.closure(A, sr.plus_times, method=method, out=tmp_path / "c.npy", tile=32, memory=SMALL)
     np.testing.assert_allclose(found, sr.closure(A, sr.plus_times), rtol=1e-12)
+
+
+@pytest.fixture
+def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is the host's memory, with lowerings for a GPU that are computed as the general ones of the host are."""
+    def host(low: Any) -> Any:
+        return general(low.algebra, low.dtype).interpreted
+
+    cupy = SimpleNamespace(empty=np.empty, cuda=SimpleNamespace(Device=lambda number: nullcontext()))
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    for module, values in {
+        offload: {"carry": np_copy, "CudaKernel": lambda low: kernel(host(low)), "current_device": lambda: 0,
+                  "into_storage": lambda low, A, device: host(low).encode(A, True),
+                  "out_of_storage": lambda low, A, device: host(low).decode(A)},
+        carry: {"Pinned": Unpinned},
+        launch: {"current_device": lambda: 0},
+        engine: {"device_name": lambda: "faked"},
+        memory: {"available_on_device": lambda: 1 << 20},
+        on_gpu: {"choose": lambda S, dtype, *_, **__: on_gpu.general_on_device(S, dtype)},
+        devices: {"gpu_name": lambda: "faked"},
+    }.items():
+        for name, value in values.items():
+            monkeypatch.setattr(module, name, value)
+
+
+class Unpinned(carry.Pinned):
+    """Nobody asks CUDA."""
+
+    def __init__(self) -> None:
+        self._arrays, self._work, self._begun = [], [], threading.Event()
+
+    def __exit__(self, *_: object) -> None:
+        self.wait()
+
+    def _pin(self, array: np.ndarray, fresh: bool) -> None:
+        assert fresh and self._begun.is_set()
+
+
+def np_copy(source: np.ndarray, target: np.ndarray) -> None:
+    target[...] = source
+
+
+@pytest.mark.parametrize(("S", "dtype"), [case for case in CASES if case[0] is not sr.boolean],
+                         ids=lambda x: getattr(x, "name", str(x))[:12])
+def test_tiles_go_to_a_gpu(S: sr.Semiring, dtype: Any, gpu: None, tmp_path: Path) -> None:
+    A = matrix(S, 150, np.dtype(dtype))
+    np.save(tmp_path / "w.npy", A)
+    asked: dict[str, Any] = {"out": tmp_path / "c.npy", "tile": 32, "memory": SMALL, "device": "gpu"}
+    plan = sr.plan(tmp_path / "w.npy", S, **asked)
+    assert plan.lowering.on_gpu and "go to the GPU" in str(plan) and "predicted" in plan.rows()
+    found = sr.closure(tmp_path / "w.npy", S, **asked, checkpoint=1e-9)
+    expected = sr.closure(A, S)
+    if A.dtype.kind == "f":
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+    else:
+        assert (found == expected).all()
+    assert np.array_equal(np.load(tmp_path / "w.npy"), A)
+
+
+def test_next_hops_follow_from_what_a_gpu_computed(gpu: None, tmp_path: Path) -> None:
+    A = matrix(sr.min_plus, 70, np.dtype("f4"))
+    found = sr.paths(A, sr.min_plus, out=tmp_path / "d.npy", next_hops=tmp_path / "p.npy", device="gpu")
+    expected = sr.paths(A, sr.min_plus, out=tmp_path / "e.npy", next_hops=tmp_path / "q.npy")
+    assert np.array_equal(found.weights, expected.weights) and np.array_equal(found.next_hop, expected.next_hop)
+
+
+def test_what_has_no_closure_on_a_gpu(gpu: None, tmp_path: Path) -> None:
+    A = np.full((100, 100), np.inf)
+    A[70, 80], A[80, 70] = 1.0, -2.0
+    asked: dict[str, Any] = {"out": tmp_path / "c.npy", "tile": 32, "memory": SMALL, "device": "gpu"}
+    with pytest.raises(sr.NoClosureError, match="of weight -1 is"):
+        sr.closure(A, sr.min_plus, **asked)
+    with pytest.raises(sr.NoClosureError, match="star of an element that has none"):
+        sr.closure(np.eye(100), sr.plus_times, **asked)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_larger_tiles_where_they_travel(gpu: None, tmp_path: Path) -> None:
+    """Of which fewer fit, and which the GPU's memory need not hold."""
+    asked: dict[str, Any] = {"out": tmp_path / "c.npy", "memory": "64M"}
+    A = np.zeros((3000, 3000), np.float32)
+    on_cpu, there = sr.plan(A, sr.min_plus, **asked), sr.plan(A, sr.min_plus, **asked, device="gpu")
+    assert there.tile == 512 and on_cpu.tile == 512
+    asked["memory"] = "420M"
+    on_cpu, there = sr.plan(A, sr.min_plus, **asked), sr.plan(A, sr.min_plus, **asked, device="gpu")
+    assert there.tile == 2048 and on_cpu.tile == 1024
+
+
+def test_what_a_gpu_began_is_not_gone_on_with_by_the_cpu(gpu: None, tmp_path: Path) -> None:
+    A = matrix(sr.min_plus, 100, np.dtype("f4"))
+    asked: dict[str, Any] = {"out": tmp_path / "c.npy", "tile": 32, "memory": SMALL, "checkpoint": 1e-9}
+
+    class Stop(Exception):
+        pass
+
+    def stop(part: float) -> None:
+        if part > 0.5:
+            raise Stop
+
+    with pytest.raises(Stop):
+        sr.closure(A, sr.min_plus, **asked, device="gpu", progress=stop)
+    with pytest.raises(sr.SemiringError, match="was begun with form"):
+        sr.closure(A, sr.min_plus, **asked, resume=True)
+    found = sr.closure(A, sr.min_plus, **asked, device="gpu", resume=True)
+    np.testing.assert_array_equal(found, sr.closure(A, sr.min_plus))
 
 
 def test_whatever_stands_for_a_matrix(tmp_path: Path) -> None:

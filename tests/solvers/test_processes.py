@@ -46,6 +46,12 @@ def test_names_go_along_and_algebras_of_one_process() -> None:
 
 
 @needs_mpi
+@pytest.mark.parametrize("size", SIZES)
+def test_the_plan_says_what_each_process_is_sent(size: int) -> None:
+    assert fine(run(size, "planned"), size)
+
+
+@needs_mpi
 @pytest.mark.parametrize("ending", [".npy", ".zarr"])
 def test_from_file_to_file(ending: str, tmp_path: Path) -> None:
     if ending == ".zarr":

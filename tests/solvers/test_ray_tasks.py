@@ -59,3 +59,8 @@ def test_refusals(tmp_path: Path) -> None:
             sr.closure(np.eye(2), sr.min_plus, on=nobody, **options)  # type: ignore[call-overload]
     with pytest.raises(sr.SemiringError, match="Python objects"):
         sr.closure(np.eye(2), sr.why, on=nobody)
+
+
+def test_what_moves_is_not_known_before() -> None:
+    with pytest.raises(sr.SemiringError, match="whichever worker is free"):
+        sr.plan(np.zeros((3, 3)), sr.min_plus, on=Ray(None))

@@ -18,6 +18,9 @@ PIECE = 16 << 20  # bytes of a pinned piece
 PIECES = 3  # in use at once: one is filled, one travels, one is about to
 COPIERS = 8  # threads beyond which memory gets no faster
 LEAST = 4 << 20  # bytes below which CuPy's own copy is as fast
+PAGE = 4096  # bytes: no system has smaller pages
+STRETCH = 64 << 20  # bytes that a thread touches at a time
+TOUCHERS = 16  # threads beyond which pages are mapped no faster
 
 
 def upload(array: np.ndarray) -> Any:
@@ -64,6 +67,22 @@ def download(array: Any, out: np.ndarray | None = None) -> np.ndarray:
     for piece, rows in under_way:
         _arrive(result, piece, rows)
     return result
+
+
+def touch(array: np.ndarray, threads: int) -> None:
+    """Have every page of an array in C order mapped, by so many threads at most; what it held is lost.
+
+    The system maps a page of new memory when it is first written, which takes longer than a copy into it.
+    """
+    memory = array.reshape(-1).view(np.uint8)
+    parts = -(-memory.size // STRETCH)
+    tickets = count()
+
+    def work() -> None:
+        while (i := next(tickets)) < parts:
+            memory[i * STRETCH : (i + 1) * STRETCH : PAGE] = 0
+
+    pool.run(work, max(min(threads, TOUCHERS, parts), 1) - 1)
 
 
 class _Piece:

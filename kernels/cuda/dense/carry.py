@@ -2,41 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+import threading
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from semiring.kernels.cuda.compile.launch import synchronize
-from semiring.kernels.cuda.compile.staging import upload
+from semiring.kernels.cpu.compile.threads import thread_count
+from semiring.kernels.cuda.compile.launch import current_device, synchronize
+from semiring.kernels.cuda.compile.staging import touch, upload
 
 from .exchange import exchange
 
 if TYPE_CHECKING:
     from semiring.kernels.cuda.lowering import CudaLowering
 
+class Pinned:
+    """Memory of the host that the system does not page out as long as this is open: copies run at the bus's rate.
 
-@contextmanager
-def pinned(*arrays: np.ndarray) -> Iterator[None]:
-    """Memory of the host that the system does not page out meanwhile, so that copies run at the bus's rate.
-
-    Where the system does not allow it, copies are slower and as right.
+    A thread pins it, while the caller does other work. Pages that nobody has touched are first touched by several
+    threads: mapping them is most of the time of pinning, and CUDA maps them one after another. While CUDA pins, other
+    copies are slow, so that this begins when the caller says so. Where the system does not allow it, copies are slower
+    and as right.
     """
-    from cupy.cuda import runtime
 
-    held = []
-    for address, size in {(array.ctypes.data, array.nbytes) for array in arrays}:
-        try:
-            runtime.hostRegister(address, size, 0)
-            held.append(address)
-        except runtime.CUDARuntimeError:
-            continue
-    try:
-        yield
-    finally:
-        for address in held:
+    def __init__(self) -> None:
+        self._device, self._threads = current_device(), thread_count(None)
+        self._arrays: list[np.ndarray] = []  # whose memory must not go before it is released
+        self._work: list[threading.Thread] = []
+        self._held: list[int] = []
+        self._begun, self._given_up = threading.Event(), False
+
+    def add(self, array: np.ndarray, fresh: bool) -> None:
+        """Pin an array in C order, of which a fresh one is touched now. Once for the same memory."""
+        if not array.nbytes or any(np.may_share_memory(array, other) for other in self._arrays):
+            return
+        self._arrays.append(array)
+        self._work.append(threading.Thread(target=self._pin, args=(array, fresh), daemon=True))
+        self._work[-1].start()
+
+    def begin(self) -> None:
+        """Pin what was added, and what will be."""
+        self._begun.set()
+
+    def wait(self) -> None:
+        """Until all that was added is pinned: no copy from or to it may begin before."""
+        for thread in self._work:
+            thread.join()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        from cupy.cuda import runtime
+
+        self._given_up = not self._begun.is_set()
+        self.begin()
+        self.wait()
+        for address in self._held:
             runtime.hostUnregister(address)
+
+    def _pin(self, array: np.ndarray, fresh: bool) -> None:
+        from cupy.cuda import Device, runtime
+
+        if fresh:
+            touch(array, self._threads)
+        self._begun.wait()
+        if self._given_up:
+            return
+        try:
+            with Device(self._device):
+                runtime.hostRegister(array.ctypes.data, array.nbytes, 0)
+        except runtime.CUDARuntimeError:
+            return
+        self._held.append(array.ctypes.data)
 
 
 def pinned_room(count: int, dtype: np.dtype) -> np.ndarray:

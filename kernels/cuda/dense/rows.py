@@ -33,7 +33,12 @@ def taken(matrix: Any, spans: Sequence[slice], rows: int, width: int) -> Any:
 
     raw = cupy.empty((rows, width), matrix.dtype)
     for span, place in _placed(spans):
-        raw[place, : matrix.shape[1]] = here(matrix[span])
+        part = raw[place, : matrix.shape[1]]
+        if isinstance(matrix, np.ndarray) or matrix.device != raw.device:
+            part[...] = here(matrix[span])
+        else:
+            matrix.device.synchronize()  # whose stream may be any
+            part[...] = matrix[span]
     synchronize()
     return raw
 
@@ -49,17 +54,17 @@ def into_storage(low: CudaLowering, raw: Any, rows: int, columns: int) -> Any:
     return stored
 
 
-def handed_out(low: CudaLowering, stored: Any, spans: Sequence[slice], result: Any) -> bool:
-    """The rows back in their places of a matrix, in the host's memory or on any GPU; whether there is a NaN in them.
+def handed_out(low: CudaLowering, stored: Any, spans: Sequence[slice], result: Any, look: bool) -> bool:
+    """The rows back in their places of a matrix, in the host's memory or on any GPU.
 
-    What `stored` holds then is of no use.
+    What `stored` holds then is of no use. If `look` asks for it, whether there is a NaN among the elements.
     """
     import cupy
 
     found = False
     for span, place in _placed(spans):
         rows = low.decode(stored[place, : result.shape[1]])
-        found |= rows.dtype.kind == "f" and bool(cupy.isnan(rows).any())
+        found |= look and rows.dtype.kind == "f" and bool(cupy.isnan(rows).any())
         put(rows, result[span])
     return found
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from gpu.host import Array, Host
@@ -63,3 +65,15 @@ def test_threads_copy_every_row(rows: int, threads: int, monkeypatch: pytest.Mon
     target = np.full((rows, 3), -1.0)
     staging._copy(target, source)
     np.testing.assert_array_equal(target, source)
+
+
+@pytest.mark.parametrize("dtype", ["f4", [("weight", "f8"), ("count", "i4")]])
+@pytest.mark.parametrize("threads", [1, 3, 99])
+def test_one_byte_of_each_page_is_touched(dtype: Any, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(staging, "STRETCH", 2 * staging.PAGE)
+    A = np.zeros((70, 90), dtype)
+    memory = A.reshape(-1).view(np.uint8)
+    memory[:] = 7
+    staging.touch(A, threads)
+    assert np.array_equal(np.flatnonzero(memory == 0), np.arange(0, memory.size, staging.PAGE))
+    staging.touch(np.empty((0, 4), dtype), threads)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from gpu.host import Host
 
 from semiring.kernels.cuda.dense import carry as module
-from semiring.kernels.cuda.dense.carry import carry, encoded, pinned, pinned_room, taken_in
+from semiring.kernels.cuda.dense.carry import Pinned, carry, encoded, pinned_room, taken_in
 
 
 class Refused(Exception):
@@ -39,27 +40,68 @@ def test_a_tile_there_and_back(host: Host) -> None:
         carry(at_home[:2, :2], there)
 
 
-def test_memory_is_pinned_once_and_let_go(host: Host) -> None:
+@pytest.fixture
+def pins(host: Host, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """What is pinned and let go, with its address."""
     import cupy
 
     pins: list[tuple[str, int]] = []
-    cupy.cuda.runtime.hostRegister = lambda address, size, flags: pins.append(("pin", size))
+    cupy.cuda.Device = lambda number: nullcontext()
+    cupy.cuda.runtime.hostRegister = lambda address, size, flags: pins.append((f"pin {size}", address))
     cupy.cuda.runtime.hostUnregister = lambda address: pins.append(("let go", address))
-    A = np.zeros((3, 4))
-    with pinned(A, A.view("i8")):
-        assert pins == [("pin", 96)]
-    assert pins[1:] == [("let go", A.ctypes.data)]
+    monkeypatch.setattr(module, "current_device", lambda: 0)
+    return pins
 
 
-def test_memory_that_cannot_be_pinned_is_used_all_the_same(host: Host) -> None:
+def test_memory_is_pinned_once_and_let_go(pins: list[tuple[str, int]]) -> None:
+    A, B = np.ones((3, 4)), np.ones((0, 4))
+    with Pinned() as pinned:
+        for array in (A, A.view("i8"), B):
+            pinned.add(array, fresh=False)
+        assert not pins
+        pinned.begin()
+        pinned.wait()
+        assert pins == [("pin 96", A.ctypes.data)]
+    assert pins[1:] == [("let go", A.ctypes.data)] and (A == 1).all()
+
+
+def test_it_is_let_go_after_an_error(pins: list[tuple[str, int]]) -> None:
+    A = np.ones(5)
+    with pytest.raises(ZeroDivisionError), Pinned() as pinned:
+        pinned.add(A, fresh=False)
+        pinned.begin()
+        raise ZeroDivisionError
+    assert pins == [("pin 40", A.ctypes.data), ("let go", A.ctypes.data)]
+
+
+def test_what_was_not_begun_is_not_pinned_any_more(pins: list[tuple[str, int]]) -> None:
+    with pytest.raises(ZeroDivisionError), Pinned() as pinned:
+        pinned.add(np.ones(5), fresh=False)
+        raise ZeroDivisionError
+    assert not pins
+
+
+def test_memory_in_use_is_not_written(pins: list[tuple[str, int]]) -> None:
+    A = np.full(3000, 1 / 3)
+    with Pinned() as pinned:
+        pinned.add(A, fresh=False)
+    assert (A == 1 / 3).all()
+    with Pinned() as pinned:
+        pinned.add(A, fresh=True)
+    assert A[0] != 1 / 3
+
+
+def test_memory_that_cannot_be_pinned_is_used_all_the_same(pins: list[tuple[str, int]]) -> None:
     import cupy
 
     def refuse(*_: int) -> None:
         raise Refused
 
     cupy.cuda.runtime.hostRegister = refuse
-    with pinned(np.zeros(3)):
-        pass
+    with Pinned() as pinned:
+        pinned.add(np.zeros(3), fresh=True)
+        pinned.begin()
+    assert not pins
 
 
 def test_room_and_storage(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,7 +46,7 @@ def test_there_and_back(host: Host) -> None:
     assert stored.ctypes.data == raw.ctypes.data, "in its own memory"
     assert np.array_equal(stored[:3, :7], 2 * A[[4, 5, 0]]) and (stored[3:] == -1).all() and (stored[:, 7] == -1).all()
     result = np.zeros((6, 7))
-    assert not rows.handed_out(low, stored, spans, result)
+    assert not rows.handed_out(low, stored, spans, result, True)
     assert np.array_equal(result[[4, 5, 0]], A[[4, 5, 0]]) and not result[1:4].any()
 
 
@@ -63,4 +63,5 @@ def test_storage_of_another_size_is_other_memory(host: Host) -> None:
 def test_nan_is_found(host: Host) -> None:
     low: Any = LOW
     raw = rows.taken(np.array([[1.0, np.nan]]), [slice(0, 1)], 1, 2)
-    assert rows.handed_out(low, raw, [slice(0, 1)], np.zeros((1, 2)))
+    assert rows.handed_out(low, raw, [slice(0, 1)], np.zeros((1, 2)), True)
+    assert not rows.handed_out(low, raw, [slice(0, 1)], np.zeros((1, 2)), False)

@@ -1,0 +1,74 @@
+"""What a closure by several processes will move and take, before it is begun."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+
+from semiring.kernels.cpu.compile.threads import thread_count
+from semiring.machine.memory import in_words
+
+from .costs import lowering_rates
+from .plan import Plan
+from .stored_plan import time_in_words
+
+MOST_THREADS = 16  # for which rates of products are predicted
+
+
+@dataclass(eq=False, repr=False)
+class SpreadPlan(Plan):
+    """What will be done with a matrix that is spread over processes; `print` it.
+
+    Attributes
+    ----------
+    grid : (int, int)
+        Rows and columns of processes.
+    received : int
+        Bytes that others send to a process, at most, while the matrix is closed; not what comes in and goes out.
+    threads : int
+        Of a process.
+    rate : float
+        Bytes a second that a process is sent, measured on a few MiB.
+    done : float
+        The part that an earlier run has done, where this one goes on.
+    """
+
+    grid: tuple[int, int] = (1, 1)
+    received: int = 0
+    threads: int = 1
+    rate: float = inf
+    done: float = 0.0
+
+    @property
+    def kernel_seconds(self) -> float:
+        """Predicted for the products of a process, from the instructions of ⊕ and ⊗."""
+        share = self.threads / min(thread_count(), MOST_THREADS)
+        processes = self.grid[0] * self.grid[1]
+        return (1 - self.done) * self.work / processes / (lowering_rates(self.lowering).product * share)
+
+    @property
+    def message_seconds(self) -> float:
+        """Predicted for what it is sent, which goes on at the same time."""
+        return (1 - self.done) * self.received / self.rate
+
+    def rows(self) -> dict[str, str]:
+        """What is printed, by name.
+
+        Returns
+        -------
+        dict of str to str
+        """
+        rows = super().rows()
+        kernels, messages = self.kernel_seconds, self.message_seconds
+        matrix = max(self.shape[0] ** 2 * self.lowering.storage.itemsize, 1)
+        rows["processes"] = f"a grid of {self.grid[0]} × {self.grid[1]}"
+        rows["moved"] = (f"{in_words(self.received)} to a process, at most: {self.received / matrix:.2f} times the "
+                         "matrix")
+        if self.done:
+            rows["done"] = f"{100 * self.done:.1f} %, by an earlier run"
+        what = "kernels" if kernels >= messages else "messages"
+        rows["predicted"] = (f"{time_in_words(max(kernels, messages))}, bound by {what}: {time_in_words(kernels)} of "
+                             f"products, {time_in_words(messages)} of messages")
+        if self.rate < inf:
+            rows["predicted"] += f" at {in_words(int(self.rate))}/s"
+        return rows
