@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property
 from itertools import chain
 from operator import itemgetter
+from types import NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -88,8 +89,10 @@ class BackendGraph:
         rows = self.graph._adj.values()
         offsets = np.zeros(len(self) + 1, np.int32)
         np.cumsum(np.fromiter(map(len, rows), np.int64, len(self)), out=offsets[1:])
-        ends = chain.from_iterable(rows)
-        heads = np.fromiter(map(self.index.__getitem__, ends), np.int32, int(offsets[-1]))
+        ends: Iterator[Any] = chain.from_iterable(rows)
+        if self.names != list(range(len(self))):
+            ends = map(self.index.__getitem__, ends)
+        heads = np.fromiter(ends, np.int32, int(offsets[-1]))
         return sp.csr_array((np.ones(len(heads)), heads, offsets), (len(self), len(self)))
 
     @property
@@ -106,26 +109,27 @@ class BackendGraph:
             When NetworkX's sums are not floats or integers of 53 bits, all of one type.
         """
         found = self._values(weight, default, max if longest else min)
-        hidden = np.array([w is None for w in found], bool) if None in found else None
-        if hidden is not None:
+        kinds, hidden = set(map(type, found)), None
+        if NoneType in kinds:
             if longest:
                 raise NotImplementedError("an edge has the weight None")
+            hidden = np.array([w is None for w in found], bool)
             found = [w for w in found if w is not None]
-        kinds = set(map(type, found)) or {int}
+            kinds.discard(NoneType)
         if len(kinds) > 1:
             raise NotImplementedError(f"weights are of several types ({', '.join(sorted(k.__name__ for k in kinds))}): "
                                       "so are NetworkX's sums, by the edges that are in them")
-        kind = kinds.pop()
+        kind = kinds.pop() if kinds else int
         if kind not in PLAIN:
             raise NotImplementedError(f"weights are {kind.__name__}, and lengths here are int or float")
         try:
-            data = np.array(found, np.float64)
+            data = np.fromiter(found, np.float64, len(found))
         except OverflowError:
             raise NotImplementedError("an integer is too large to be exact in 53 bits") from None
         if not np.isfinite(data).all():
             raise NotImplementedError("a weight is NaN or infinite")
-        most = np.abs(data).max(initial=0.0) * (len(self) + 1)
-        if most > (EXACT if kind is int else np.finfo(np.float64).max):
+        most = EXACT if kind is int else float(np.finfo(np.float64).max)
+        if np.abs(data).max(initial=0.0) > most / (len(self) + 1):
             raise NotImplementedError("sums of such weights are too large to be exact here")
         structure = self.structure
         if hidden is None:

@@ -91,6 +91,8 @@ def _without_negative_loops(matrix: Any) -> tuple[Any, np.ndarray]:
 
 def without(matrix: Any, kept: np.ndarray) -> Any:
     """Compressed rows with some of their entries, in the same order."""
+    if kept.all():
+        return matrix
     offsets = np.concatenate([[0], np.cumsum(kept)])[matrix.indptr].astype(np.int32)
     return sp.csr_array((matrix.data[kept], matrix.indices[kept], offsets), matrix.shape)
 
