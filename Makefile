@@ -5,11 +5,12 @@ BIN := $(VENV)/bin
 LOWEST := .venv-lowest
 PICTURE ?= minnesota.png
 
-.PHONY: help demo test test-browser test-lowest test-gpu fuzz lint docs bench clean
+.PHONY: help demo test test-networkx test-browser test-lowest test-gpu fuzz lint docs bench clean
 
 help:
 	@echo 'make demo    answer five questions about the roads of Minnesota, and draw $(PICTURE)'
 	@echo 'make test    run all tests'
+	@echo 'make test-networkx  the tests of NetworkX itself, with its functions run here; it counts those that really were'
 	@echo 'make test-browser  the site, and its pages in Chromium, which is installed if that is allowed and there is none'
 	@echo 'make test-lowest  the same with the lowest versions that pyproject.toml declares (Python 3.11 or 3.12)'
 	@echo 'make test-gpu  the tests that need a GPU and CuPy (pip install ".[cu13]" into $(VENV))'
@@ -25,6 +26,9 @@ demo: $(VENV)/has-plot
 
 test: $(VENV)/has-test
 	$(BIN)/python -m pytest -n auto
+
+test-networkx: $(VENV)/has-test
+	$(BIN)/python tests/networkx_suite.py
 
 test-browser: docs $(VENV)/has-browser
 	browser=$$($(BIN)/python tests/browser/find.py) && \

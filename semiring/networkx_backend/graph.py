@@ -1,0 +1,213 @@
+"""A NetworkX graph as the backend keeps it: vertices by position, edges in the order of the adjacency, and lengths.
+
+NetworkX keeps what `convert_from_nx` returns with the graph, and drops it when a method of the graph changes that.
+Vertices and edges are kept so; attributes are read anew by each call, because ``G[u][v]["weight"] = 3`` tells nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from functools import cached_property
+from itertools import chain
+from operator import itemgetter
+from types import NoneType
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+EXACT = 2.0**53  # integers up to which are floats
+PLAIN = (int, float, np.float64)  # types of lengths; what others add up to is NetworkX's to say
+
+
+class Lengths(NamedTuple):
+    """Lengths of edges, and of which type NetworkX's sums of them are."""
+
+    matrix: Any  # compressed rows in the order of the adjacency; an edge that is hidden is left out
+    kind: type
+    negative: bool
+
+    def boxed(self, values: np.ndarray) -> list[Any]:
+        """Finite lengths of paths as NetworkX has them."""
+        if self.kind is int:
+            return values.astype(np.int64).tolist()
+        return values.tolist() if self.kind is float else list(values)
+
+
+class BackendGraph:
+    """A graph of NetworkX, with its vertices by position.
+
+    Parameters
+    ----------
+    graph : networkx.Graph
+        Or of a class of its kind; held, not copied.
+
+    Attributes
+    ----------
+    names : list
+        The vertices in the order of the graph.
+    structure : csr_array of float64, shape (n, n)
+        1 for each edge, both ways for undirected graphs, in the order of the adjacency.
+    """
+
+    __networkx_backend__ = "semiring"
+
+    def __init__(self, graph: Any):
+        self.graph = graph
+        self.names: list[Hashable] = list(graph._adj)
+
+    def is_directed(self) -> bool:
+        return bool(self.graph.is_directed())
+
+    def is_multigraph(self) -> bool:
+        return bool(self.graph.is_multigraph())
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return iter(self.names)
+
+    def __contains__(self, vertex: Any) -> bool:
+        return vertex in self.graph
+
+    @cached_property
+    def index(self) -> dict[Hashable, int]:
+        """The position of each vertex."""
+        return {name: i for i, name in enumerate(self.names)}
+
+    @cached_property
+    def objects(self) -> np.ndarray:
+        """The vertices as an array of objects, to choose many of them at once."""
+        found = np.empty(len(self.names), object)
+        for i, name in enumerate(self.names):  # an assignment of the list would spread vertices that are tuples
+            found[i] = name
+        return found
+
+    @cached_property
+    def structure(self) -> Any:
+        rows = self.graph._adj.values()
+        offsets = np.zeros(len(self) + 1, np.int32)
+        np.cumsum(np.fromiter(map(len, rows), np.int64, len(self)), out=offsets[1:])
+        ends: Iterator[Any] = chain.from_iterable(rows)
+        if self.names != list(range(len(self))):
+            ends = map(self.index.__getitem__, ends)
+        heads = np.fromiter(ends, np.int32, int(offsets[-1]))
+        return sp.csr_array((np.ones(len(heads)), heads, offsets), (len(self), len(self)))
+
+    @property
+    def hops(self) -> Lengths:
+        """Every edge is one hop."""
+        return Lengths(self.structure.copy(), int, False)
+
+    def lengths(self, weight: Any, default: Any = 1, longest: bool = False) -> Lengths:
+        """What an attribute, or a function, says of the edges; of parallel ones the shortest, or the longest.
+
+        Raises
+        ------
+        NotImplementedError
+            When NetworkX's sums are not floats or integers of 53 bits, all of one type.
+        """
+        found = self._values(weight, default, max if longest else min)
+        kinds, hidden = set(map(type, found)), None
+        if NoneType in kinds:
+            if longest:
+                raise NotImplementedError("an edge has the weight None")
+            hidden = np.array([w is None for w in found], bool)
+            found = [w for w in found if w is not None]
+            kinds.discard(NoneType)
+        if len(kinds) > 1:
+            raise NotImplementedError(f"weights are of several types ({', '.join(sorted(k.__name__ for k in kinds))}): "
+                                      "so are NetworkX's sums, by the edges that are in them")
+        kind = kinds.pop() if kinds else int
+        if kind not in PLAIN:
+            raise NotImplementedError(f"weights are {kind.__name__}, and lengths here are int or float")
+        try:
+            data = np.fromiter(found, np.float64, len(found))
+        except OverflowError:
+            raise NotImplementedError("an integer is too large to be exact in 53 bits") from None
+        if not np.isfinite(data).all():
+            raise NotImplementedError("a weight is NaN or infinite")
+        most = EXACT if kind is int else float(np.finfo(np.float64).max)
+        if np.abs(data).max(initial=0.0) > most / (len(self) + 1):
+            raise NotImplementedError("sums of such weights are too large to be exact here")
+        structure = self.structure
+        if hidden is None:
+            # a copy, because some of SciPy's methods sort an array's edges in place
+            matrix = sp.csr_array((data, structure.indices.copy(), structure.indptr.copy()), structure.shape)
+        else:
+            offsets = np.concatenate([[0], np.cumsum(~hidden)])[structure.indptr].astype(np.int32)
+            matrix = sp.csr_array((data, structure.indices[~hidden], offsets), structure.shape)
+        return Lengths(matrix, kind, bool((data < 0).any()))
+
+    def _data(self) -> Iterator[Any]:
+        """What the adjacency holds of each edge, in its order."""
+        return chain.from_iterable(row.values() for row in self.graph._adj.values())
+
+    def _values(self, weight: Any, default: Any, choose: Callable[..., Any]) -> list[Any]:
+        adjacency = self.graph._adj
+        if callable(weight):
+            return [weight(u, v, d) for u, row in adjacency.items() for v, d in row.items()]
+        if not self.is_multigraph():
+            if self.graph.edge_attr_dict_factory is dict:  # whose look-up changes nothing
+                try:
+                    return list(map(itemgetter(weight), self._data()))
+                except KeyError:
+                    pass  # some edge has the default
+            return [d.get(weight, default) for d in self._data()]
+        parallel = [[d.get(weight, default) for d in edges.values()] for edges in self._data()]
+        if any(None in weights for weights in parallel):
+            raise NotImplementedError("one of several parallel edges has the weight None")
+        kinds = {type(w) for weights in parallel for w in weights}
+        if len(kinds) > 1:  # as above: min(1, 1.0) is whichever came first
+            raise NotImplementedError("weights of parallel edges are of several types")
+        if float in kinds and any(w != w for weights in parallel for w in weights):
+            raise NotImplementedError("a weight is NaN")
+        return list(map(choose, parallel))
+
+
+def convert_from_nx(graph: Any, **wanted: Any) -> BackendGraph:
+    """A graph of NetworkX as the backend keeps it.
+
+    Parameters
+    ----------
+    graph : networkx.Graph
+        Or of a class of its kind.
+    **wanted
+        What NetworkX says of attributes, which are read when they are needed.
+
+    Returns
+    -------
+    BackendGraph
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from semiring.networkx_backend.graph import convert_from_nx
+    >>> list(convert_from_nx(nx.path_graph(3)))
+    [0, 1, 2]
+    """
+    return graph if isinstance(graph, BackendGraph) else BackendGraph(graph)
+
+
+def convert_to_nx(obj: Any, *, name: str | None = None) -> Any:
+    """The graph of NetworkX that was converted; what is another object is returned as it is.
+
+    Parameters
+    ----------
+    obj : object
+    name : str, optional
+        Of the function that gave it.
+
+    Returns
+    -------
+    object
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from semiring.networkx_backend.graph import convert_from_nx, convert_to_nx
+    >>> convert_to_nx(convert_from_nx(nx.path_graph(3))).number_of_edges()
+    2
+    """
+    return obj.graph if isinstance(obj, BackendGraph) else obj

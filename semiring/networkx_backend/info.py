@@ -1,0 +1,70 @@
+"""What NetworkX is told of the backend when it is imported itself; loads nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# Each function that runs here, and what differs or is left to NetworkX.
+_LENGTHS = "Lengths to the bit, in the order of distance."
+_TIES = "Where several paths are shortest, NetworkX's own search finds those from that vertex."
+_FLOYD = "Negative cycles raise NetworkXUnbounded; sums of floats may be rounded in another order."
+_HOPS = "Breadth first, in NetworkX's order."
+_NO_E = "Without given eccentricities and bounds."
+FUNCTIONS = {
+    "floyd_warshall": _FLOYD,
+    "floyd_warshall_numpy": _FLOYD,
+    "floyd_warshall_predecessor_and_distance": "Where each shortest path is the only one.",
+    "johnson": _TIES,
+    "all_pairs_dijkstra": f"{_LENGTHS} {_TIES}",
+    "all_pairs_dijkstra_path": _TIES,
+    "all_pairs_dijkstra_path_length": _LENGTHS,
+    "all_pairs_bellman_ford_path": _TIES,
+    "all_pairs_bellman_ford_path_length": "Lengths to the bit, in the order of distance, which NetworkX's are not.",
+    "all_pairs_shortest_path": _HOPS,
+    "all_pairs_shortest_path_length": _HOPS,
+    "average_shortest_path_length": "By hops, dijkstra and bellman-ford, whose sums may be rounded in another order.",
+    "eccentricity": "Of all vertices, without given lengths.",
+    "diameter": _NO_E,
+    "radius": _NO_E,
+    "center": f"{_NO_E} Not of trees by hops.",
+    "periphery": _NO_E,
+    "barycenter": "Without an attribute to write to and given lengths. Not of trees by hops.",
+    "wiener_index": "All arguments.",
+    "closeness_centrality": "Of all vertices.",
+    "harmonic_centrality": "Sums of reciprocals may be rounded in another order.",
+    "global_efficiency": "All arguments.",
+    "betweenness_centrality": "By hops from all vertices; sums may be rounded in another order.",
+    "katz_centrality_numpy": "By sparse factors, which round differently from dense ones.",
+    "transitive_closure": "Of directed graphs; edges that are added come in the order of the vertices.",
+    "transitive_closure_dag": "In an order that is not given; edges that are added come in the order of the vertices.",
+    "transitive_reduction": "Edges in the order of the graph.",
+    "ancestors": "All arguments.",
+    "descendants": "All arguments.",
+    "dag_longest_path": "In an order that is not given.",
+    "dag_longest_path_length": "All arguments.",
+}
+
+
+def get_info() -> dict[str, Any]:
+    """The backend's name, its page and its functions, as NetworkX wants to know them.
+
+    Returns
+    -------
+    dict
+        With `functions`: the name of each, and what its documentation is to add.
+
+    Examples
+    --------
+    >>> from semiring.networkx_backend.info import get_info
+    >>> get_info()["backend_name"], "johnson" in get_info()["functions"]
+    ('semiring', True)
+    """
+    return {
+        "backend_name": "semiring",
+        "project": "semiring",
+        "package": "semiring",
+        "url": "https://pypi.org/project/semiring",
+        "short_summary": "Shortest paths, closures and measures of distance of all pairs, compiled and in parallel.",
+        "default_config": {},
+        "functions": {name: {"additional_docs": note} for name, note in FUNCTIONS.items()},
+    }
