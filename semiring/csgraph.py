@@ -276,6 +276,8 @@ def yen(
     Raises
     ------
     NegativeCycleError
+    NotImplementedError
+        When SciPy is older than 1.14, which brought this function.
     ValueError
         When a vertex is out of range, or the graph is not a square matrix.
 
@@ -285,6 +287,8 @@ def yen(
     >>> csgraph.yen([[0, 2, 9], [0, 0, 3], [0, 0, 0]], 0, 2, 2)
     array([5., 9.])
     """
+    if not hasattr(_theirs, "yen"):
+        raise NotImplementedError("yen is SciPy's own function, and needs SciPy 1.14 or newer: install one")
     graph = _sparse(_graph(csgraph, directed, unweighted))
     return _theirs.yen(graph, source, sink, K, directed=True, return_predecessors=return_predecessors)
 
@@ -352,7 +356,10 @@ def breadth_first_order(
     return _theirs.breadth_first_order(_sparse(_read(csgraph)), i_start, directed, return_predecessors)
 
 
-def plan(csgraph: Any, directed: bool = True, unweighted: bool = False, indices: Any = None) -> str:
+def plan(
+    csgraph: Any, directed: bool = True, unweighted: bool = False, indices: Any = None,
+    return_predecessors: bool = False,
+) -> str:
     """Who computes distances, and how, in words.
 
     Parameters
@@ -361,6 +368,8 @@ def plan(csgraph: Any, directed: bool = True, unweighted: bool = False, indices:
         As for `floyd_warshall`.
     indices : array_like of int, optional
         As for `dijkstra`.
+    return_predecessors : bool
+        Whether predecessors are wanted, too: with them SciPy's search is the faster one up to larger graphs.
 
     Returns
     -------
@@ -379,7 +388,7 @@ def plan(csgraph: Any, directed: bool = True, unweighted: bool = False, indices:
     """
     graph = _graph(csgraph, directed, unweighted)
     sources = np.arange(_order(graph)) if indices is None else _sources(indices, _order(graph))
-    if _is_small(graph, sources.size):
+    if _is_small(graph, sources.size, return_predecessors):
         return "SciPy's own search: it is done before another way is chosen"
     if indices is None:
         return str(plan_of(graph, min_plus))

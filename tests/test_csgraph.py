@@ -293,6 +293,25 @@ def test_small_work_is_scipys(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "closure" in ours.plan(A)
 
 
+def test_plan_knows_of_predecessors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With them more is SciPy's, and `plan` says what the functions do."""
+    A = np.array([[0, 2.0, 9.0], [0, 0, 3.0], [0, 0, 0]])
+    asked: list[bool] = []
+    real = theirs.dijkstra
+    monkeypatch.setattr(theirs, "dijkstra", lambda graph, return_predecessors=False: (
+        asked.append(return_predecessors), real(graph, return_predecessors=return_predecessors))[1])
+    monkeypatch.setattr(ours, "SMALL", 10)  # the work here is 3 · (9 + 3)
+    for wanted in (False, True):
+        ours.floyd_warshall(A, return_predecessors=wanted)
+        assert ("SciPy's own" in ours.plan(A, return_predecessors=wanted)) == (wanted in asked) == wanted
+
+
+def test_yen_says_which_scipy_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(theirs, "yen", raising=False)
+    with pytest.raises(NotImplementedError, match=r"SciPy 1\.14"):
+        ours.yen(np.array([[0, 1.0], [0, 0]]), 0, 1, 1)
+
+
 def test_the_rest_is_scipys() -> None:
     assert ours.minimum_spanning_tree is theirs.minimum_spanning_tree
     assert ours.reconstruct_path is theirs.reconstruct_path
