@@ -5,12 +5,15 @@ BIN := $(VENV)/bin
 LOWEST := .venv-lowest
 PICTURE ?= minnesota.png
 
-.PHONY: help demo test test-browser test-lowest test-gpu fuzz lint docs bench clean
+TENSORS := $(VENV)-tensors
+
+.PHONY: help demo test test-browser test-tensors test-lowest test-gpu fuzz lint docs bench clean
 
 help:
 	@echo 'make demo    answer five questions about the roads of Minnesota, and draw $(PICTURE)'
 	@echo 'make test    run all tests'
 	@echo 'make test-browser  the site, and its pages in Chromium, which is installed if that is allowed and there is none'
+	@echo 'make test-tensors  the tests of PyTorch and JAX, in an environment of their own'
 	@echo 'make test-lowest  the same with the lowest versions that pyproject.toml declares (Python 3.11 or 3.12)'
 	@echo 'make test-gpu  the tests that need a GPU and CuPy (pip install ".[cu13]" into $(VENV))'
 	@echo 'make fuzz    a million closures of generated algebras against an oracle; FUZZ="--count … --seed … --minutes …"'
@@ -29,6 +32,10 @@ test: $(VENV)/has-test
 test-browser: docs $(VENV)/has-browser
 	browser=$$($(BIN)/python tests/browser/find.py) && \
 	  SEMIRING_BROWSER="$$browser" $(BIN)/python -m pytest tests/browser
+
+test-tensors: $(TENSORS)/has-tensors
+	$(TENSORS)/bin/python -m pytest -n auto tests/test_torch.py tests/test_jax.py tests/test_gradients.py \
+	  tests/operands/test_device.py tests/test_doctests.py -k 'torch or jax or gradients or device'
 
 test-lowest: $(LOWEST)/has-test
 	$(LOWEST)/bin/python -m pytest -n auto
@@ -59,7 +66,7 @@ bench: $(VENV)/has-bench
 	$(BIN)/python docs/benchmarks/sparse.py --write
 
 clean:
-	rm -rf $(VENV) $(LOWEST) build dist *.egg-info minnesota.png .pytest_cache .hypothesis .ruff_cache .mypy_cache
+	rm -rf $(VENV) $(LOWEST) $(TENSORS) build dist *.egg-info minnesota.png .pytest_cache .hypothesis .ruff_cache .mypy_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One stamp for each extra of pyproject.toml.
@@ -72,7 +79,12 @@ $(LOWEST)/has-test: pyproject.toml tests/lowest.py | $(LOWEST)/bin/pip
 	$(LOWEST)/bin/pip install --quiet --disable-pip-version-check --requirement $(LOWEST)/requirements.txt --editable .
 	@touch $@
 
-$(BIN)/pip $(LOWEST)/bin/pip: %/bin/pip:
+# One version of PyTorch, whose build for the CPU is enough and is fetched once; users may have any from 2.4 on.
+$(TENSORS)/has-tensors: pyproject.toml | $(TENSORS)/bin/pip
+	$(TENSORS)/bin/pip install --quiet --disable-pip-version-check --editable '.[test,torch,jax]' torch==2.13.0
+	@touch $@
+
+$(BIN)/pip $(LOWEST)/bin/pip $(TENSORS)/bin/pip: %/bin/pip:
 	@command -v '$(PYTHON)' >/dev/null || { \
 	  echo "'$(PYTHON)' was not found; name a Python 3.11 or later, as in: make PYTHON=python3.12 test" >&2; exit 1; }
 	@'$(PYTHON)' -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
