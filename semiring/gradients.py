@@ -35,7 +35,7 @@ from .api import matmul
 from .errors import LawError, SemiringError
 from .kernels.lowering.logsum import LogSum, log_sum
 from .operands.dense import Dense
-from .operands.devices import is_on_gpu
+from .operands.devices import is_on_gpu, to_host
 from .operands.read import read
 from .solvers.trees import best_trees
 
@@ -179,8 +179,9 @@ def _weighted(S: Semiring, form: LogSum, G: Any, A: Any, B: Any, C: Any) -> Any:
         from .kernels.cuda.dense.gradients import weighted
 
         low = general_on_device(S, A.dtype)
-        stacks = (x.reshape(-1, *x.shape[-2:]) for x in (G, A, B, C))
-        return weighted(low, float(scale), *stacks).reshape(A.shape)
+        count = prod(A.shape[:-2])
+        stacks = (x.reshape(count, *x.shape[-2:]) for x in (G, A, B, C))
+        return weighted(low, scale, *stacks).reshape(A.shape)
     zero = S.over(A.dtype).zero
     there = zero != C
     total = np.zeros(A.shape, A.dtype)
@@ -250,8 +251,7 @@ def _along_trees(S: Semiring, form: str, G: Any, A: Any, X: Any) -> Any:
     before = xp.stack([best_trees(given.matrix((s,)), values[s], roots) for s in range(stack)]).astype(np.int64)
     depth = _depths(xp, before).reshape(-1)
     order = xp.argsort(depth, kind="stable") if xp is np else xp.argsort(depth)
-    counts = xp.bincount(depth)
-    ends = np.cumsum(counts if xp is np else counts.get())
+    ends = np.cumsum(to_host(xp.bincount(depth)))
     line = (xp.arange(stack * n) * n)[:, None]  # where the values from a source begin
     heads = xp.broadcast_to(xp.arange(n), before.shape).reshape(-1)
     parents = (line + before.reshape(-1, n)).reshape(-1)

@@ -77,3 +77,8 @@ def test_verbs_give_arrays_of_jax_for_such(dtype: str) -> None:
 def test_an_array_whose_dtype_numpy_lacks_is_refused() -> None:
     with pytest.raises(sr.SemiringError, match="bfloat16, which NumPy lacks"):
         sr.closure(jax.numpy.zeros((2, 2), "bfloat16"), sr.min_plus)
+
+
+def test_a_plain_verb_within_a_traced_function_names_the_one_to_use() -> None:
+    with pytest.raises(sr.SemiringError, match=r"traced by JAX.* semiring\.jax"):
+        jax.jit(lambda a: sr.closure(a, sr.min_plus))(jax.numpy.zeros((2, 2)))
