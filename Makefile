@@ -5,13 +5,14 @@ BIN := $(VENV)/bin
 LOWEST := .venv-lowest
 PICTURE ?= minnesota.png
 
-.PHONY: help demo test test-networkx test-browser test-lowest test-gpu fuzz lint docs bench clean
+.PHONY: help demo test test-networkx test-browser test-tensors test-lowest test-gpu fuzz lint docs bench clean
 
 help:
 	@echo 'make demo    answer five questions about the roads of Minnesota, and draw $(PICTURE)'
 	@echo 'make test    run all tests'
 	@echo 'make test-networkx  the tests of NetworkX itself, with its functions run here; it counts those that really were'
 	@echo 'make test-browser  the site, and its pages in Chromium, which is installed if that is allowed and there is none'
+	@echo 'make test-tensors  the tests of PyTorch and JAX, which are installed for them'
 	@echo 'make test-lowest  the same with the lowest versions that pyproject.toml declares (Python 3.11 or 3.12)'
 	@echo 'make test-gpu  the tests that need a GPU and CuPy (pip install ".[cu13]" into $(VENV))'
 	@echo 'make fuzz    a million closures of generated algebras against an oracle; FUZZ="--count … --seed … --minutes …"'
@@ -33,6 +34,10 @@ test-networkx: $(VENV)/has-test
 test-browser: docs $(VENV)/has-browser
 	browser=$$($(BIN)/python tests/browser/find.py) && \
 	  SEMIRING_BROWSER="$$browser" $(BIN)/python -m pytest tests/browser
+
+test-tensors: $(VENV)/has-tensors
+	$(BIN)/python -m pytest -n auto tests/test_torch.py tests/test_jax.py tests/test_gradients.py \
+	  tests/operands/test_device.py tests/test_doctests.py -k 'torch or jax or gradients or device'
 
 test-lowest: $(LOWEST)/has-test
 	$(LOWEST)/bin/python -m pytest -n auto
@@ -74,6 +79,11 @@ $(VENV)/has-%: pyproject.toml | $(BIN)/pip
 $(LOWEST)/has-test: pyproject.toml tests/lowest.py | $(LOWEST)/bin/pip
 	'$(PYTHON)' tests/lowest.py > $(LOWEST)/requirements.txt
 	$(LOWEST)/bin/pip install --quiet --disable-pip-version-check --requirement $(LOWEST)/requirements.txt --editable .
+	@touch $@
+
+# One version of PyTorch, whose build for the CPU is enough and is fetched once; users may have any from 2.4 on.
+$(VENV)/has-tensors: pyproject.toml | $(BIN)/pip
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test,torch,jax]' torch==2.13.0
 	@touch $@
 
 $(BIN)/pip $(LOWEST)/bin/pip: %/bin/pip:

@@ -33,6 +33,8 @@ def test_all_folders_are_walked() -> None:
 
 @pytest.mark.parametrize("name", MODULES)
 def test_docstrings(name: str) -> None:
+    if name in ("semiring.torch", "semiring.jax"):
+        pytest.importorskip(name.rpartition(".")[2])
     result = doctest.testmod(importlib.import_module(name), optionflags=OPTIONS)
     assert result.attempted and not result.failed
 

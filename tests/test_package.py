@@ -50,6 +50,8 @@ operands
 solvers
 results
 api
+gradients
+torch jax
 csgraph
 networkx_backend
 teach
@@ -117,7 +119,7 @@ def run(code: str) -> str:
 
 @pytest.mark.parametrize("used", ["", "sr.min_plus; sr.catalogue", "sr.read_graph; sr.adjacency", "sr.closure"])
 def test_import_is_light(used: str) -> None:
-    heavy = "numba llvmlite scipy rich networkx pandas matplotlib cupy pyarrow igraph graphblas".split()
+    heavy = "numba llvmlite scipy rich networkx pandas matplotlib cupy pyarrow igraph graphblas torch jax".split()
     assert run(f"import semiring as sr; {used}\nimport sys\nprint([m for m in {heavy} if m in sys.modules])") == "[]"
 
 
@@ -156,7 +158,7 @@ def circles(imported: dict[str, set[str]]) -> list[str]:
     return sorted(left)
 
 
-HEAVY = "numba llvmlite scipy rich networkx matplotlib cupy pymetis jax".split()
+HEAVY = "numba llvmlite scipy rich networkx matplotlib cupy pymetis jax torch".split()
 # Modules of ours that are loaded where they are used although they need no other package: most calls do without them.
 LATE = {
     "semiring.results.path_stacks": "paths are asked for by one verb, and need the searches",

@@ -102,7 +102,20 @@ def read_cupy(A: Any, S: Semiring, what: str) -> Device:
 
 
 def read_dlpack(A: Any, S: Semiring, what: str) -> Dense:
-    """An array of another library, on the host or on a GPU; answers are given back in that library's type."""
+    """An array of another library, on the host or on a GPU; answers are given back in that library's type.
+
+    Raises
+    ------
+    SemiringError
+        For a tensor of which derivatives are recorded, which would be lost, for a dtype that NumPy lacks, and for
+        memory that is neither the host's nor a CUDA GPU's.
+    """
+    if getattr(A, "requires_grad", False):
+        raise SemiringError(f"{what} is a tensor that requires grad, and this verb takes no derivatives: use "
+                            f"matmul and closure of semiring.torch, or pass {what}.detach()")
+    if "bfloat16" in str(getattr(A, "dtype", "")):
+        raise SemiringError(f"{what} has elements of dtype {A.dtype}, which NumPy lacks; {S.name} lives in "
+                            f"{', '.join(str(d) for d in S.dtypes)}")
     device = int(A.__dlpack_device__()[0])
     if device == _CUDA:
         import cupy

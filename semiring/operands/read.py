@@ -47,6 +47,18 @@ def read_factors(A: Any, S: Semiring, what: str) -> Operand:
     return given.changed(factors=A)
 
 
+def refuse_traced(A: Any, S: Semiring, what: str) -> Operand:
+    """An array of JAX's that has no elements yet, within a function that JAX traces.
+
+    Raises
+    ------
+    SemiringError
+        Always.
+    """
+    raise SemiringError(f"{what} is traced by JAX, as within jax.jit, jax.grad or jax.vmap, and has no elements yet: "
+                        "use matmul and closure of semiring.jax there")
+
+
 READERS: tuple[tuple[str, str, Reader], ...] = (
     ("cupy", "ndarray", read_cupy),
     ("semiring.kernels.cpu.bits.matrix", "PackedMatrix", read_packed),
@@ -63,6 +75,7 @@ READERS: tuple[tuple[str, str, Reader], ...] = (
     ("pandas", "Series", read_series),
     ("polars", "DataFrame", read_graph),
     ("pyarrow", "Table", read_graph),
+    ("jax.core", "Tracer", refuse_traced),
 )
 
 

@@ -1,0 +1,277 @@
+"""Derivatives of products and closures, on arrays of NumPy's and CuPy's: what automatic differentiation calls.
+
+G is the derivative of a number L with respect to the answer. For ⊗ = × and ⊕ = +, with C = A B and X = A*:
+
+    ∂L/∂A = G Bᵀ,  ∂L/∂B = Aᵀ G;        dX = X dA X,  so  P = Xᵀ G  and  ∂L/∂A = P Xᵀ
+
+For the log-sum-exp these are the same of the powers, with respect to the logarithms:
+
+    ∂L/∂a_ik = Σ_j G_ij exp(a_ik + b_kj − c_ij),  ∂L/∂b_kj = Σ_i G_ij exp(a_ik + b_kj − c_ij)
+
+in which no power exceeds 1, as c is the sum of such terms. A closure takes two of them. P_kj is what comes through k on
+all walks that end in j, and an edge has its share of what comes through its tail:
+
+    P_kj = Σ_i G_ij exp(x_ik + x_kj − x_ij),  ∂L/∂a_kl = Σ_j P_kj exp(a_kl + x_lj − x_kj)
+
+The powers of the second exceed 1 never, those of the first never the power of x_kk: walks are counted as often as they
+pass k. Where ⊕ selects, L changes with the term that was chosen, and with the edges of the walk that was chosen:
+along the tree of best walks from each source, with x_j = x_p ⊗ a_pj where p is before j,
+
+    adjoint of x_p += adjoint of x_j · ∂(x_p ⊗ a_pj)/∂x_p,   ∂L/∂a_pj += adjoint of x_j · ∂(x_p ⊗ a_pj)/∂a_pj
+
+from the leaves up, so that n² values are enough for the walks of all pairs.
+"""
+
+from __future__ import annotations
+
+from math import log as natural
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from .algebra.semiring import Semiring
+from .api import matmul
+from .errors import LawError, SemiringError
+from .kernels.lowering.logsum import LogSum, log_sum
+from .operands.dense import Dense
+from .operands.devices import is_on_gpu, to_host
+from .operands.read import read
+from .solvers.trees import best_trees
+
+DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
+FIELD = "field"
+CHOSEN = ("add", "multiply", "minimum", "maximum")  # ⊗ whose derivatives are known
+
+
+def differentiable(S: Semiring, dtype: np.dtype) -> str | LogSum:
+    """How derivatives over an algebra are taken: "field", a `LogSum`, or the ⊗ of an algebra whose ⊕ selects.
+
+    Parameters
+    ----------
+    S : Semiring
+    dtype : dtype
+        Of the elements.
+
+    Raises
+    ------
+    LawError
+        Where none are known.
+    SemiringError
+        Where the dtype is neither float32 nor float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import semiring as sr
+    >>> differentiable(sr.viterbi, np.dtype("f4")), differentiable(sr.plus_times, np.dtype("f8"))
+    ('multiply', 'field')
+    """
+    if dtype not in DTYPES:
+        raise SemiringError(f"derivatives are taken of float32 and float64, not of {dtype}: convert A, or compute "
+                            "without them")
+    if S.traced is not None and not S.is_record:
+        add, mul = S.traced.add, S.traced.raw_mul
+        if add.is_plain("add") and mul.is_plain("multiply"):
+            return FIELD
+        if (form := log_sum(S.traced, S.zero, dtype)) is not None:
+            return form
+        if S.selective and mul.is_plain(*CHOSEN):
+            return str(mul.outputs[0].op)
+    raise LawError(
+        f"{S.name} has no derivatives here: they are taken over the reals (plus-times), over log-sum-exp, and where ⊕ "
+        "chooses one of its operands and ⊗ is +, ×, min or max of plain numbers"
+    )
+
+
+def product_gradients(S: Semiring, G: Any, A: Any, B: Any, C: Any) -> tuple[Any, Any]:
+    """The derivatives with respect to A and B of a number whose derivative with respect to C = A ⊗ B is G.
+
+    Where ⊕ selects, a term that was chosen has the whole derivative; of equal ones the first.
+
+    Parameters
+    ----------
+    S : Semiring
+    G, C : array, shape (…, m, n)
+    A : array, shape (…, m, k)
+    B : array, shape (…, k, n)
+        NumPy or CuPy, all on one device and of one dtype, float32 or float64; the leading axes are the same.
+
+    Returns
+    -------
+    tuple of array
+        Of the shapes of A and B. Absent entries, which are the algebra's zero, have the derivative 0.
+
+    Raises
+    ------
+    LawError
+        Where the algebra has no derivatives here.
+    SemiringError
+        For another dtype.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import semiring as sr
+    >>> A, B = np.array([[1.0, 2.0]]), np.array([[5.0], [3.0]])
+    >>> product_gradients(sr.min_plus, np.ones((1, 1)), A, B, sr.matmul(A, B, sr.min_plus))
+    (array([[0., 1.]]), array([[0.],
+           [1.]]))
+    """
+    form = differentiable(S, A.dtype)
+    if form == FIELD:
+        return G @ B.swapaxes(-1, -2), A.swapaxes(-1, -2) @ G
+    if isinstance(form, LogSum):
+        right = _weighted(S, form, *(x.swapaxes(-1, -2) for x in (G, B, A, C)))
+        return _weighted(S, form, G, A, B, C), right.swapaxes(-1, -2)
+    return _chosen(S, form, G, A, B, C)
+
+
+def closure_gradient(S: Semiring, G: Any, A: Any, X: Any) -> Any:
+    """The derivative with respect to A of a number whose derivative with respect to X = A* is G.
+
+    Where ⊕ selects, the edges of the best walk from i to j have the derivative of x_ij, whichever walk
+    `Paths.predecessors` has of several that are best; the empty walk from i to i has no edges.
+
+    Parameters
+    ----------
+    S : Semiring
+    G, A, X : array, shape (…, n, n)
+        NumPy or CuPy, all on one device and of one dtype, float32 or float64.
+
+    Returns
+    -------
+    array, shape (…, n, n)
+        Absent edges, which are the algebra's zero, have the derivative 0, except over the reals.
+
+    Raises
+    ------
+    LawError
+        Where the algebra has no derivatives here, and where best walks go round a cycle.
+    SemiringError
+        For another dtype.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import semiring as sr
+    >>> A = np.array([[np.inf, 3, 10], [np.inf, np.inf, 4], [np.inf, np.inf, np.inf]])
+    >>> closure_gradient(sr.min_plus, np.ones((3, 3)), A, sr.closure(A, sr.min_plus))
+    array([[0., 2., 0.],
+           [0., 0., 2.],
+           [0., 0., 0.]])
+    """
+    form = differentiable(S, A.dtype)
+    if form == FIELD:
+        turned = X.swapaxes(-1, -2)
+        return turned @ G @ turned
+    if isinstance(form, LogSum):
+        through = _weighted(S, form, *(x.swapaxes(-1, -2) for x in (G, X, X, X))).swapaxes(-1, -2)
+        return _weighted(S, form, through, A, X, X)
+    return _along_trees(S, form, G, A, X)
+
+
+def _weighted(S: Semiring, form: LogSum, G: Any, A: Any, B: Any, C: Any) -> Any:
+    """Σ_j G_ij exp(a_ik + b_kj − c_ij), by kernels on a GPU, else by two products over the log-sum-exp."""
+    scale = (natural(2) if form.binary else 1.0) * (-1.0 if form.negated else 1.0)
+    if is_on_gpu(A):
+        from .kernels.cuda.choose import general_on_device
+        from .kernels.cuda.dense.gradients import weighted
+
+        low = general_on_device(S, A.dtype)
+        count = prod(A.shape[:-2])
+        stacks = (x.reshape(count, *x.shape[-2:]) for x in (G, A, B, C))
+        return weighted(low, scale, *stacks).reshape(A.shape)
+    zero = S.over(A.dtype).zero
+    there = zero != C
+    total = np.zeros(A.shape, A.dtype)
+    for sign in (1, -1):
+        part = there & (sign * G > 0)
+        if part.any():
+            # log G − c, and 0 where G has the other sign: its products with exp(b) are ordinary ones of powers.
+            shares = np.full(G.shape, zero, A.dtype)
+            shares[part] = np.log(sign * G[part]) / A.dtype.type(scale) - C[part]
+            exponents = A + matmul(shares, B.swapaxes(-1, -2), S)
+            known = (zero != A) & ~np.isnan(exponents)
+            total[known] += sign * np.exp(A.dtype.type(scale) * exponents[known])
+    return total
+
+
+def _partials(form: str, a: Any, b: Any) -> tuple[Any, Any]:
+    """∂(a ⊗ b)/∂a and ∂(a ⊗ b)/∂b; of equal operands of min and max the first counts."""
+    if form == "add":
+        return 1, 1
+    if form == "multiply":
+        return b, a
+    first = a <= b if form == "minimum" else a >= b
+    return first, ~first
+
+
+def _chosen(S: Semiring, form: str, G: Any, A: Any, B: Any, C: Any) -> tuple[Any, Any]:
+    """To the terms that were chosen."""
+    stack, (m, k), n = A.shape[:-2], A.shape[-2:], B.shape[-1]
+    if not (G.size and k):
+        return A * 0, B * 0
+    if is_on_gpu(A):
+        import cupy as xp
+
+        from .kernels.cuda.choose import general_on_device
+        from .kernels.cuda.dense.gradients import winners
+
+        low = general_on_device(S, A.dtype)
+        won = winners(low, *(x.reshape(-1, *x.shape[-2:]) for x in (A, B, C))).reshape(C.shape)
+    else:
+        xp = np
+        won = matmul(A, B, S, argmax=True)[1]
+    term = xp.maximum(won, 0).astype(np.int64)
+    left, right = _partials(form, xp.take_along_axis(A, term, -1), xp.take_along_axis(B, term, -2))
+    share = xp.where(won >= 0, G, G.dtype.type(0))
+    place = xp.arange(prod(stack)).reshape(*stack, 1, 1)
+    rows, columns = xp.arange(m)[:, None], xp.arange(n)
+    dA, dB = xp.zeros(A.shape, A.dtype), xp.zeros(B.shape, B.dtype)
+    xp.add.at(dA.reshape(-1), ((place * m + rows) * k + term).reshape(-1), (share * left).reshape(-1))
+    xp.add.at(dB.reshape(-1), ((place * k + term) * n + columns).reshape(-1), (share * right).reshape(-1))
+    return dA, dB
+
+
+def _along_trees(S: Semiring, form: str, G: Any, A: Any, X: Any) -> Any:
+    """To the edges of the trees of best walks, all sources of all matrices at once, a level of depth at a time."""
+    if is_on_gpu(A):
+        import cupy as xp
+    else:
+        xp = np
+    n = A.shape[-1]
+    stack = prod(A.shape[:-2])
+    given = read(A.reshape(stack, n, n), S)
+    assert isinstance(given, Dense)
+    if not A.size:
+        return A * 0
+    roots = np.arange(n)
+    values = X.reshape(stack, n, n)
+    before = xp.stack([best_trees(given.matrix((s,)), values[s], roots) for s in range(stack)]).astype(np.int64)
+    depth = _depths(xp, before).reshape(-1)
+    order = xp.argsort(depth, kind="stable") if xp is np else xp.argsort(depth)
+    ends = np.cumsum(to_host(xp.bincount(depth)))
+    line = (xp.arange(stack * n) * n)[:, None]  # where the values from a source begin
+    heads = xp.broadcast_to(xp.arange(n), before.shape).reshape(-1)
+    parents = (line + before.reshape(-1, n)).reshape(-1)
+    edges = (xp.arange(stack)[:, None, None] * (n * n) + before * n).reshape(-1) + heads
+    flat, weights = values.reshape(-1), A.reshape(-1)
+    adjoint, result = G.reshape(-1).copy(), xp.zeros(A.size, A.dtype)
+    for level in range(len(ends) - 1, 0, -1):
+        at = order[int(ends[level - 1]) : int(ends[level])]
+        to, edge = parents[at], edges[at]
+        along, across = _partials(form, flat[to], weights[edge])
+        xp.add.at(result, edge, adjoint[at] * across)
+        xp.add.at(adjoint, to, adjoint[at] * along)
+    return result.reshape(A.shape)
+
+
+def _depths(xp: Any, before: Any) -> Any:
+    """Edges from the root, by jumps twice as far at each step: 0 at roots, and where no walk leads."""
+    depth = (before >= 0).astype(np.int64)
+    jump = xp.where(before >= 0, before, xp.arange(before.shape[-1]))
+    for _ in range(int(before.shape[-1]).bit_length()):
+        depth = depth + xp.take_along_axis(depth, jump, -1)
+        jump = xp.take_along_axis(jump, jump, -1)
+    return depth

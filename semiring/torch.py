@@ -1,0 +1,379 @@
+"""Products and closures of PyTorch's tensors, with derivatives: `from semiring import torch as srt`.
+
+Both are operators of PyTorch's own (``torch.ops.semiring``), which it differentiates, traces and maps over. Tensors on
+the CPU are computed there, those on a GPU stay on it: nothing is copied between the two.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .algebra.by_name import algebra as algebra_of
+from .algebra.semiring import Semiring
+from .api import closure as plain_closure
+from .api import matmul as plain_matmul
+from .errors import NoClosureError, SemiringError
+from .gradients import closure_gradient, differentiable, product_gradients
+from .graphs.texts import clip_repr
+
+try:
+    import torch
+except ImportError as missing:
+    raise ImportError("semiring.torch needs PyTorch: pip install 'semiring[torch]'") from missing
+
+__all__ = ["closure", "matmul"]
+
+_KNOWN: dict[str, Semiring] = {}  # operators take names: which algebra was meant
+_ONCE = "second derivatives are not computed by semiring.torch: leave out create_graph=True, or call detach()"
+
+
+def matmul(A: torch.Tensor, B: torch.Tensor, S: Semiring | str, *, check: bool = True) -> torch.Tensor:
+    """The matrix product A ⊗ B over a semiring, c_ij = ⊕_k a_ik ⊗ b_kj, with derivatives.
+
+    Parameters
+    ----------
+    A, B : Tensor, shape (…, m, k) and (…, k, n)
+        Of one dtype, on one device. Leading axes are broadcast.
+    S : Semiring or str
+        With derivatives over the reals (plus_times), over log-sum-exp (log), and where ⊕ chooses and ⊗ is +, ×, min or
+        max. There the term that was chosen has the whole derivative, of equal ones the first: a subgradient.
+    check : bool
+        Whether to refuse entries that are not elements. On a GPU only this waits for the device.
+
+    Returns
+    -------
+    Tensor, shape (…, m, n)
+        Of the same dtype, on the same device.
+
+    Raises
+    ------
+    TypeError
+        When A or B is not a tensor, or of a dtype that cannot carry the algebra.
+    RuntimeError
+        When shapes, dtypes or devices do not fit together, and when a derivative is asked for twice.
+    ValueError
+        When the algebra is not known, an entry is not an element, or derivatives are asked for over an algebra that has
+        none.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from semiring import torch as srt
+    >>> A = torch.tensor([[1.0, 2.0]], requires_grad=True)
+    >>> B = torch.tensor([[5.0], [3.0]])
+    >>> srt.matmul(A, B, "min-plus")
+    tensor([[5.]], grad_fn=<...>)
+    >>> srt.matmul(A, B, "min-plus").sum().backward()
+    >>> A.grad
+    tensor([[0., 1.]])
+    """
+    for what, x in (("A", A), ("B", B)):
+        _refuse_other(what, x)
+    if A.shape[-1] != B.shape[-2]:
+        raise RuntimeError(f"A is {tuple(A.shape)} and B is {tuple(B.shape)}: A's last axis must be as long as B's "
+                           "last but one")
+    if A.dtype != B.dtype or A.device != B.device:
+        raise RuntimeError(f"A is {A.dtype} on {A.device}, and B is {B.dtype} on {B.device}: convert one with .to()")
+    stack = torch.broadcast_shapes(A.shape[:-2], B.shape[:-2])
+    name = _name(S)
+    _refuse_derivatives(name, A.dtype, A.requires_grad or B.requires_grad)
+    return _Matmul.apply(A.expand(*stack, *A.shape[-2:]), B.expand(*stack, *B.shape[-2:]), name, check)
+
+
+def closure(A: torch.Tensor, S: Semiring | str, *, check: bool = True) -> torch.Tensor:
+    """The closure A* = 1 ⊕ A ⊕ A² ⊕ … of each matrix, with derivatives.
+
+    Parameters
+    ----------
+    A : Tensor, shape (…, n, n)
+        An absent edge is the algebra's zero.
+    S : Semiring or str
+        As for `matmul`. Where ⊕ chooses, the edges of a best walk have the derivative of its value: of several best
+        walks those that `semiring.paths` has as predecessors, a subgradient. Over the reals ∂A* = A* ∂A A*.
+    check : bool
+        Whether to refuse entries that are not elements, and closures that do not exist. On a GPU only this waits for
+        the device, where ⊕ does not choose.
+
+    Returns
+    -------
+    Tensor, of A's shape
+        Of the same dtype, on the same device.
+
+    Raises
+    ------
+    TypeError
+        When A is not a tensor, or of a dtype that cannot carry the algebra.
+    RuntimeError
+        When A is not square, when a closure does not exist (`torch.linalg.LinAlgError`), and when a derivative is asked
+        for twice.
+    ValueError
+        When the algebra is not known, an entry is not an element, or derivatives are asked for over an algebra that has
+        none.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from semiring import torch as srt
+    >>> none = torch.inf
+    >>> A = torch.tensor([[none, 3, 10], [none, none, 4], [none, none, none]], requires_grad=True)
+    >>> X = srt.closure(A, "min-plus")
+    >>> X[0, 2].backward()
+    >>> A.grad
+    tensor([[0., 1., 0.],
+            [0., 0., 1.],
+            [0., 0., 0.]])
+    """
+    _refuse_other("A", A)
+    if A.shape[-1] != A.shape[-2]:
+        raise RuntimeError(f"A must be square matrices, and is {tuple(A.shape)}")
+    name = _name(S)
+    _refuse_derivatives(name, A.dtype, A.requires_grad)
+    return _Closure.apply(A, name, check)
+
+
+def _refuse_other(what: str, x: Any) -> None:
+    if not isinstance(x, torch.Tensor):
+        raise TypeError(f"{what} must be a Tensor, not {clip_repr(x)}; semiring.matmul and semiring.closure take "
+                        "arrays")
+    if x.layout != torch.strided:
+        raise TypeError(f"{what} must be a dense Tensor, not {x.layout}: call .to_dense()")
+    if x.ndim < 2:
+        raise RuntimeError(f"{what} must have two axes or more, and is {tuple(x.shape)}")
+    if x.device.type not in ("cpu", "cuda"):
+        raise RuntimeError(f"{what} is on {x.device}: pass a tensor on the CPU or on a CUDA GPU")
+
+
+def _name(S: Any) -> str:
+    """What operators call an algebra; of a name two algebras may not be meant.
+
+    While PyTorch traces nothing can be entered: an algebra of one's own is known once it was used before.
+    """
+    if isinstance(S, str):
+        return S
+    name: str | None = getattr(S, "name", None)
+    if not isinstance(S, Semiring) or name is None:
+        raise TypeError(f"S must be a semiring, such as semiring.log, or its name, not {clip_repr(S)}")
+    if not torch.compiler.is_compiling():
+        known = _KNOWN.setdefault(name, S)
+        if known is not S:
+            raise ValueError(f"two algebras are called {name!r}, and operators of PyTorch know them by name: call one "
+                             "of them otherwise")
+    return name
+
+
+def _algebra(name: str) -> Semiring:
+    found = _KNOWN.get(name)
+    if found is None:
+        try:
+            found = algebra_of(name)
+        except SemiringError as e:
+            raise ValueError(f"{e}; an algebra of your own is known to compiled code after a call that is not "
+                             "compiled") from None
+        _KNOWN.setdefault(name, found)
+    return found
+
+
+def _refuse_derivatives(name: str, dtype: torch.dtype, wanted: bool) -> None:
+    """Refuse dtypes that NumPy lacks, and derivatives that nobody knows, before anything is computed."""
+    if torch.compiler.is_compiling():
+        return  # the operator refuses them when it runs
+    S = _algebra(name)
+    try:
+        known = np.dtype(str(dtype).removeprefix("torch."))
+    except TypeError:
+        known = np.dtype("V1")
+    if known.kind not in "biufc":  # bfloat16 and the like, also where another library has told NumPy of them
+        raise TypeError(f"elements of {dtype} are not computed with; {S.name} lives in "
+                        f"{', '.join(str(d) for d in S.dtypes)}")
+    if wanted and torch.is_grad_enabled():
+        differentiable(S, known)
+
+
+class _Arrays:
+    """Tensors as arrays in the same memory, and arrays as tensors, on the stream that PyTorch uses."""
+
+    def __init__(self, tensor: torch.Tensor):
+        self._on_gpu, self._device = tensor.is_cuda, tensor.device
+        self._entered: list[Any] = []
+
+    def __enter__(self) -> _Arrays:
+        if self._on_gpu:
+            import cupy
+
+            stream = torch.cuda.current_stream(self._device).cuda_stream
+            here = self._device.index
+            self._entered = [cupy.cuda.Device(here), cupy.cuda.ExternalStream(stream, here)]
+            for context in self._entered:
+                context.__enter__()
+        return self
+
+    def __exit__(self, *how: Any) -> None:
+        for context in reversed(self._entered):
+            context.__exit__(*how)
+
+    def array(self, tensor: torch.Tensor) -> Any:
+        """A tensor's memory."""
+        tensor = tensor.detach().resolve_conj().resolve_neg()
+        if not self._on_gpu:
+            return tensor.numpy()
+        import cupy
+
+        return cupy.from_dlpack(tensor)
+
+    def tensor(self, array: Any) -> torch.Tensor:
+        """An array's memory, in C order."""
+        if not self._on_gpu:
+            return torch.from_numpy(np.require(array, requirements=("C", "W")))
+        import cupy
+
+        return torch.from_dlpack(cupy.ascontiguousarray(array))
+
+
+def _computed(tensor: torch.Tensor, compute: Any) -> Any:
+    """What `compute` makes with arrays, errors being those that PyTorch would raise."""
+    with _Arrays(tensor) as arrays:
+        try:
+            return compute(arrays)
+        except NoClosureError as e:
+            raise torch.linalg.LinAlgError(str(e)) from e
+        except SemiringError as e:
+            if "lives in" in str(e):
+                raise TypeError(str(e)) from e
+            raise
+
+
+@torch.library.custom_op("semiring::matmul", mutates_args=())
+def _matmul(A: torch.Tensor, B: torch.Tensor, algebra: str, check: bool) -> torch.Tensor:
+    S = _algebra(algebra)
+    return _computed(A, lambda to: to.tensor(plain_matmul(to.array(A), to.array(B), S, check=check, device=_place(A))))
+
+
+@torch.library.custom_op("semiring::closure", mutates_args=())
+def _closure(A: torch.Tensor, algebra: str, check: bool) -> torch.Tensor:
+    S = _algebra(algebra)
+    return _computed(A, lambda to: to.tensor(plain_closure(to.array(A), S, check=check, device=_place(A))))
+
+
+@torch.library.custom_op("semiring::matmul_backward", mutates_args=())
+def _matmul_backward(
+    G: torch.Tensor, A: torch.Tensor, B: torch.Tensor, C: torch.Tensor, algebra: str
+) -> tuple[torch.Tensor, torch.Tensor]:
+    S = _algebra(algebra)
+
+    def compute(to: _Arrays) -> tuple[torch.Tensor, torch.Tensor]:
+        left, right = product_gradients(S, *(to.array(x) for x in (G, A, B, C)))
+        return to.tensor(left), to.tensor(right)
+
+    return _computed(G, compute)
+
+
+@torch.library.custom_op("semiring::closure_backward", mutates_args=())
+def _closure_backward(G: torch.Tensor, A: torch.Tensor, X: torch.Tensor, algebra: str) -> torch.Tensor:
+    S = _algebra(algebra)
+    return _computed(G, lambda to: to.tensor(closure_gradient(S, *(to.array(x) for x in (G, A, X)))))
+
+
+def _place(A: torch.Tensor) -> str:
+    return "gpu" if A.is_cuda else "cpu"
+
+
+@_matmul.register_fake
+def _(A: torch.Tensor, B: torch.Tensor, algebra: str, check: bool) -> torch.Tensor:
+    return A.new_empty((*A.shape[:-1], B.shape[-1]))
+
+
+@_closure.register_fake
+def _(A: torch.Tensor, algebra: str, check: bool) -> torch.Tensor:
+    return A.new_empty(A.shape)
+
+
+@_matmul_backward.register_fake
+def _(
+    G: torch.Tensor, A: torch.Tensor, B: torch.Tensor, C: torch.Tensor, algebra: str
+) -> tuple[torch.Tensor, torch.Tensor]:
+    return A.new_empty(A.shape), B.new_empty(B.shape)
+
+
+@_closure_backward.register_fake
+def _(G: torch.Tensor, A: torch.Tensor, X: torch.Tensor, algebra: str) -> torch.Tensor:
+    return A.new_empty(A.shape)
+
+
+class _Differentiated(torch.autograd.Function):
+    """What all have in common: inputs and the output are kept, and `vmap` maps over the operators."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        ctx.algebra = next(x for x in inputs if isinstance(x, str))
+        ctx.save_for_backward(*(x for x in inputs if isinstance(x, torch.Tensor)), output)
+
+
+class _Matmul(_Differentiated):
+    @staticmethod
+    def forward(A: torch.Tensor, B: torch.Tensor, algebra: str, check: bool) -> torch.Tensor:
+        return _matmul(A, B, algebra, check)
+
+    @staticmethod
+    def backward(ctx: Any, G: torch.Tensor) -> tuple[Any, ...]:
+        return *_MatmulBackward.apply(G, *ctx.saved_tensors, ctx.algebra), None, None
+
+
+class _Closure(_Differentiated):
+    @staticmethod
+    def forward(A: torch.Tensor, algebra: str, check: bool) -> torch.Tensor:
+        return _closure(A, algebra, check)
+
+    @staticmethod
+    def backward(ctx: Any, G: torch.Tensor) -> tuple[Any, ...]:
+        return _ClosureBackward.apply(G, *ctx.saved_tensors, ctx.algebra), None, None
+
+
+class _Once(torch.autograd.Function):
+    """What is not differentiated again."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        """Nothing is kept."""
+
+    @staticmethod
+    def backward(ctx: Any, *G: torch.Tensor) -> Any:
+        raise RuntimeError(_ONCE)
+
+
+class _MatmulBackward(_Once):
+    @staticmethod
+    def forward(
+        G: torch.Tensor, A: torch.Tensor, B: torch.Tensor, C: torch.Tensor, algebra: str
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        return _matmul_backward(G, A, B, C, algebra)
+
+
+class _ClosureBackward(_Once):
+    @staticmethod
+    def forward(G: torch.Tensor, A: torch.Tensor, X: torch.Tensor, algebra: str) -> torch.Tensor:
+        return _closure_backward(G, A, X, algebra)
+
+
+def _stacked(operator: Any, info: Any, in_dims: tuple[Any, ...], *given: Any) -> tuple[Any, Any]:
+    """The axis that is mapped over becomes the first of the stack, of which all operators take any."""
+    moved = [
+        x if not isinstance(x, torch.Tensor)
+        else x.expand(info.batch_size, *x.shape) if axis is None else x.movedim(axis, 0)
+        for x, axis in zip(given, in_dims, strict=True)
+    ]
+    answer = operator(*moved)
+    return answer, (0, 0) if isinstance(answer, tuple) else 0
+
+
+def _map_over(operator: Any) -> None:
+    operator.register_vmap(lambda info, in_dims, *given: _stacked(operator, info, in_dims, *given))
+
+
+for _operator in (_matmul, _closure, _matmul_backward, _closure_backward):
+    _map_over(_operator)

@@ -1,0 +1,132 @@
+"""Derivatives of products and closures beside finite differences and beside sums over all walks."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import semiring as sr
+from semiring.gradients import closure_gradient, differentiable, product_gradients
+
+inf = np.inf
+LOG2 = sr.Semiring(
+    "log2", add=np.logaddexp2, mul=np.add, zero=-inf, one=0,
+    star=lambda a: np.where(a < 0, -np.log2(-np.expm1(a * np.log(2))), inf),
+)
+SOFT_MIN = sr.Semiring(
+    "soft-min", add=lambda a, b: -np.logaddexp(-a, -b), mul=np.add, zero=inf, one=0,
+    star=lambda a: np.where(a > 0, np.log(-np.expm1(-a)), -inf),
+)
+ALGEBRAS = [sr.plus_times, sr.log, LOG2, SOFT_MIN, sr.min_plus, sr.max_plus, sr.viterbi, sr.max_min, sr.min_max]
+
+
+def elements(S: sr.Semiring, shape: tuple[int, ...], seed: int, absent: float = 0.0) -> np.ndarray:
+    """Edges that are worse than one, and of which no two walks are equally good."""
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(0.1, 0.9, shape)
+    x = {"plus-times": x / (2 * shape[-1]), "log": np.log(x / shape[-1]), "log2": np.log2(x / shape[-1]),
+         "soft-min": -np.log(x / shape[-1]), "max-plus": -x}.get(S.name, x)
+    return np.where(rng.random(shape) < absent, float(S.zero), x)
+
+
+def differences(f: Callable[[np.ndarray], Any], x: np.ndarray, present: np.ndarray) -> np.ndarray:
+    """The derivative of a number with respect to each entry that is there, by central differences."""
+    found, h = np.zeros_like(x), 1e-6
+    for place in zip(*np.nonzero(present), strict=True):
+        step = np.zeros_like(x)
+        step[place] = h
+        found[place] = (f(x + step) - f(x - step)) / (2 * h)
+    return found
+
+
+def weighed(G: np.ndarray, X: np.ndarray, zero: Any) -> float:
+    """A number that depends on all elements that are there."""
+    there = (zero != X) & np.isfinite(X)
+    return float(np.sum(G[there] * X[there]))
+
+
+@pytest.mark.parametrize("absent", [0.0, 0.4])
+@pytest.mark.parametrize("S", ALGEBRAS, ids=lambda S: S.name)
+def test_products(S: sr.Semiring, absent: float) -> None:
+    A, B = elements(S, (2, 4, 5), 1, absent), elements(S, (2, 5, 3), 2, absent)
+    C = sr.matmul(A, B, S)
+    G = np.random.default_rng(3).standard_normal(C.shape)
+    dA, dB = product_gradients(S, G, A, B, C)
+    everywhere = S is sr.plus_times
+    there = [everywhere | (float(S.zero) != x) for x in (A, B)]
+    expected = differences(lambda x: weighed(G, sr.matmul(x, B, S), S.zero), A, there[0])
+    np.testing.assert_allclose(dA, expected, atol=1e-7)
+    expected = differences(lambda x: weighed(G, sr.matmul(A, x, S), S.zero), B, there[1])
+    np.testing.assert_allclose(dB, expected, atol=1e-7)
+
+
+@pytest.mark.parametrize("absent", [0.0, 0.5])
+@pytest.mark.parametrize("n", [1, 2, 6])
+@pytest.mark.parametrize("S", ALGEBRAS, ids=lambda S: S.name)
+def test_closures(S: sr.Semiring, n: int, absent: float) -> None:
+    A = elements(S, (2, n, n), n, absent)
+    X = sr.closure(A, S)
+    G = np.random.default_rng(4).standard_normal(X.shape)
+    there = (S is sr.plus_times) | (float(S.zero) != A)
+    expected = differences(lambda x: weighed(G, sr.closure(x, S), S.zero), A, there)
+    np.testing.assert_allclose(closure_gradient(S, G, A, X), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("S", [sr.min_plus, sr.max_min, sr.viterbi], ids=lambda S: S.name)
+def test_of_equal_walks_the_one_of_the_tree_counts(S: sr.Semiring) -> None:
+    """Whole numbers with many ties: the derivative is the sum over all pairs along `Paths`' trees."""
+    rng = np.random.default_rng(5)
+    A = {"viterbi": rng.choice([0.25, 0.5, 1.0], (7, 7))}.get(S.name, rng.integers(1, 4, (7, 7)).astype(float))
+    R = sr.paths(A, S)
+    G = rng.standard_normal((7, 7))
+    expected = np.zeros_like(A)
+    for i, j in itertools.permutations(range(7), 2):
+        walk = [j]
+        while walk[0] != i:
+            walk.insert(0, int(R.predecessors[i, walk[0]]))
+        pairs = list(itertools.pairwise(walk))
+        weights = [A[pair] for pair in pairs]
+        if S is sr.max_min:
+            expected[pairs[int(np.argmin(weights))]] += G[i, j]
+            continue
+        for e, pair in enumerate(pairs):
+            others = np.prod(weights[:e] + weights[e + 1 :]) if S is sr.viterbi else 1.0
+            expected[pair] += G[i, j] * others
+    np.testing.assert_allclose(closure_gradient(S, G, A, R.weights), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_logarithms_far_apart_neither_overflow_nor_vanish(dtype: str) -> None:
+    """The powers of these would: a chain whose only walk has every derivative 1 in each of its edges."""
+    n = 9
+    A = np.full((n, n), -inf, dtype)
+    for i in range(n - 1):
+        A[i, i + 1] = -900.0 if i % 2 else 800.0
+    G = np.zeros((n, n), dtype)
+    G[0, n - 1] = -2
+    found = closure_gradient(sr.log, G, A, sr.closure(A, sr.log))
+    np.testing.assert_allclose(found, np.where(-inf < A, -2.0, 0.0), rtol=1e-3 if dtype == "f4" else 1e-11)
+    assert found.dtype == dtype
+
+
+def test_empty() -> None:
+    for S in ALGEBRAS:
+        for stack in ((), (0,), (2,)):
+            A = np.zeros((*stack, 0, 0))
+            assert closure_gradient(S, A, A, A).shape == A.shape
+        G, nothing = np.zeros((2, 3)), np.full((2, 3), float(S.zero))
+        left, right = product_gradients(S, G, np.zeros((2, 0)), np.zeros((0, 3)), nothing)
+        assert left.shape == (2, 0) and right.shape == (0, 3)
+
+
+def test_what_has_no_derivatives_is_refused() -> None:
+    for S in (sr.boolean, sr.shortest_hops, sr.lukasiewicz, sr.gcd_lcm, sr.regex):
+        with pytest.raises(sr.LawError, match="has no derivatives here"):
+            differentiable(S, np.dtype("f8"))
+    for dtype in ("f2", "i4", "c16"):
+        with pytest.raises(sr.SemiringError, match="float32 and float64"):
+            differentiable(sr.plus_times, np.dtype(dtype))

@@ -1,0 +1,84 @@
+"""Products and closures of JAX's arrays: derivatives, stacks, `vmap`, `jit`, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import semiring as sr
+from semiring.gradients import closure_gradient, product_gradients
+
+jax = pytest.importorskip("jax")
+srj: Any = pytest.importorskip("semiring.jax")
+
+ALGEBRAS = [sr.plus_times, sr.log, sr.min_plus, sr.max_plus, sr.viterbi, sr.max_min, sr.min_max]
+
+
+def elements(S: sr.Semiring, *shape: int, seed: int = 0) -> Any:
+    x = np.random.default_rng(seed).uniform(0.1, 0.9, shape).astype("f4")
+    return jax.numpy.asarray({"plus-times": x / 10, "log": np.log(x / 10), "max-plus": -x}.get(S.name, x))
+
+
+@pytest.mark.parametrize("S", ALGEBRAS, ids=lambda S: S.name)
+def test_answers_and_derivatives_are_those_of_arrays(S: sr.Semiring) -> None:
+    """Which are compared with finite differences in test_gradients.py."""
+    A, B = elements(S, 2, 4, 4), elements(S, 4, 3, seed=1)
+    a, b = np.asarray(A), np.broadcast_to(np.asarray(B), (2, 4, 3))
+    X, back = jax.vjp(jax.jit(lambda x: srj.closure(x, S)), A)
+    G = np.random.default_rng(2).standard_normal(X.shape).astype("f4")
+    np.testing.assert_array_equal(X, sr.closure(a, S))
+    np.testing.assert_allclose(back(jax.numpy.asarray(G))[0], closure_gradient(S, G, a, np.asarray(X)), rtol=1e-6)
+    C, back = jax.vjp(lambda x, y: srj.matmul(x, y, S), A, B)
+    G = np.random.default_rng(3).standard_normal(C.shape).astype("f4")
+    np.testing.assert_array_equal(C, sr.matmul(a, b, S))
+    dA, dB = product_gradients(S, G, a, b, np.asarray(C))
+    found = back(jax.numpy.asarray(G))
+    np.testing.assert_allclose(found[0], dA, rtol=1e-6)
+    np.testing.assert_allclose(found[1], dB.sum(0), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("S", [sr.log, sr.min_plus], ids=lambda S: S.name)
+def test_functions_are_mapped(S: sr.Semiring) -> None:
+    A, B = elements(S, 3, 4, 4), elements(S, 4, 2, seed=1)
+    np.testing.assert_array_equal(jax.vmap(lambda a: srj.closure(a, S))(A), srj.closure(A, S))
+    np.testing.assert_array_equal(jax.vmap(lambda a: srj.matmul(a, B, S), 1)(A), srj.matmul(A.swapaxes(0, 1), B, S))
+    whole = jax.grad(lambda a: srj.closure(a, S).sum())(A)
+    np.testing.assert_allclose(jax.jit(jax.vmap(jax.grad(lambda a: srj.closure(a, S).sum())))(A), whole, rtol=1e-6)
+
+
+def test_what_is_refused() -> None:
+    A = jax.numpy.zeros((2, 3))
+    for wrong, error, words in (
+        (lambda: srj.matmul([[1.0]], A, sr.log), TypeError, "must be an array of JAX's"),
+        (lambda: srj.matmul(A, A, sr.log), TypeError, "last axis"),
+        (lambda: srj.closure(A, sr.log), TypeError, "square"),
+        (lambda: srj.closure(A[0], sr.log), TypeError, "two axes"),
+        (lambda: srj.closure(A[:, :2], "min-plsu"), sr.SemiringError, "min_plus"),
+        (lambda: jax.grad(lambda a: srj.closure(a, sr.lukasiewicz).sum())(A[:, :2]), sr.LawError, "no derivatives"),
+    ):
+        with pytest.raises(error, match=words):
+            wrong()
+    with pytest.raises(NotImplementedError, match="second derivatives are not computed"):
+        jax.grad(lambda b: jax.grad(lambda a: srj.closure(a, sr.log).sum())(b).sum())(A[:, :2] - 3)
+    with pytest.raises(Exception, match="cycle"):
+        jax.block_until_ready(srj.closure(A[:, :2] - 1, sr.min_plus))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32", "bool"])
+def test_verbs_give_arrays_of_jax_for_such(dtype: str) -> None:
+    S = sr.boolean if dtype == "bool" else sr.min_plus
+    A = jax.numpy.array([[0, 3], [1, 0]]).astype(dtype)
+    for answer in (sr.closure(A, S), sr.matmul(A, A, S), sr.solve(A, A, S), sr.power(A, S, 2), sr.paths(A, S).weights):
+        assert isinstance(answer, jax.Array) and answer.dtype == A.dtype
+
+
+def test_an_array_whose_dtype_numpy_lacks_is_refused() -> None:
+    with pytest.raises(sr.SemiringError, match="bfloat16, which NumPy lacks"):
+        sr.closure(jax.numpy.zeros((2, 2), "bfloat16"), sr.min_plus)
+
+
+def test_a_plain_verb_within_a_traced_function_names_the_one_to_use() -> None:
+    with pytest.raises(sr.SemiringError, match=r"traced by JAX.* semiring\.jax"):
+        jax.jit(lambda a: sr.closure(a, sr.min_plus))(jax.numpy.zeros((2, 2)))
