@@ -243,31 +243,31 @@ class Matrix(Operators):
         return networkx_of(self)
 
     @overload
-    def to_frame(self, long: bool = ..., library: Literal["pandas"] = ...) -> pandas.DataFrame: ...
+    def to_frame(self, long: bool = ..., *, library: Literal["pandas"]) -> pandas.DataFrame: ...
     @overload
-    def to_frame(self, long: bool = ..., library: str = ...) -> Any: ...
-    def to_frame(self, long: bool = True, library: str = "pandas") -> Any:
+    def to_frame(self, long: bool = ..., library: str | None = ...) -> Any: ...
+    def to_frame(self, long: bool = True, library: str | None = None) -> Any:
         """The matrix as a data frame.
 
         Parameters
         ----------
         long : bool
             True: columns from, to and weight, a row for each element that is not the algebra's zero. False: a square
-            one, all elements below and beside the vertices; of Polars, which has no index, the vertices are the column
-            "from".
-        library : {"pandas", "polars"}
+            one, all elements below and beside the vertices; of Polars and Arrow, which have no index, the vertices are
+            the column "from".
+        library : {None, "pandas", "polars", "pyarrow"}
+            None: pandas or Polars, the first that the program has loaded; else the first that is installed.
 
         Returns
         -------
-        DataFrame
-            Records are tuples in it.
+        DataFrame, or Table of PyArrow
+            Records are tuples in a data frame.
 
         Raises
         ------
         GraphError
-            For another library, and where Polars cannot call columns by the names.
-        ImportError
-            Without the library.
+            For another library, or one that is not installed; where Polars or Arrow cannot call columns by the names,
+            or Arrow has no type for the elements.
 
         Examples
         --------

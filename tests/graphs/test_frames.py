@@ -94,5 +94,5 @@ def test_polars_has_no_index(monkeypatch: pytest.MonkeyPatch) -> None:
     for names in (["from", "b", "c"], ["1", 1, "c"]):
         with refused("columns of Polars are called by texts"):
             sr.Matrix(FRAME.to_numpy(), sr.min_plus, names).to_frame(long=False, library="polars")
-    with refused("library must be 'pandas' or 'polars', and is 'excel'"):
+    with refused("data frames are made by pandas, polars, pyarrow, and library is 'excel'"):
         M.to_frame(library="excel")
