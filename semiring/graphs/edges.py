@@ -66,8 +66,6 @@ def columns_of(edges: Any, weight: WeightColumns, default: Any) -> Columns:
             raise GraphError(
                 "a tuple of lists could be columns or edges: give columns as NumPy arrays, or a list of edges"
             )
-    if hasattr(edges, "collect_schema"):
-        raise GraphError(f"a {type(edges).__name__} is a query that has not run: give its .collect()")
     if isinstance(edges, (str, bytes)) or not isinstance(edges, Iterable):
         raise GraphError(
             f"{type(edges).__name__} is not a set of edges: give tuples (from, to, weight), an array, SciPy sparse, a "

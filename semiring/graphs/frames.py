@@ -28,7 +28,17 @@ CORNER = "from"  # the column of the vertices in a square table without an index
 
 
 def is_frame(data: Any) -> bool:
-    """Whether this is a data frame or a table of some library."""
+    """Whether this is a data frame or a table of some library.
+
+    Raises
+    ------
+    GraphError
+        For a query that has not run, as those of Polars, and for a stream that can be read once only.
+    """
+    if hasattr(data, "collect") and hasattr(data, "collect_schema"):
+        raise GraphError(f"a {type(data).__name__} is a query that has not run: give its .collect()")
+    if hasattr(data, "__arrow_c_stream__") and hasattr(data, "read_all"):
+        raise GraphError(f"a {type(data).__name__} is read once and gone: give its .read_all()")
     if hasattr(data, "columns") and hasattr(data, "to_numpy"):
         return True
     return _is_arrow(data) or (hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__array__"))
@@ -95,7 +105,9 @@ def has_labels(data: Any) -> bool:
 
 def _has_corner(frame: Any) -> bool:
     """Whether a frame without an index is a table of a matrix, as `frame_of` makes it."""
-    names = list(frame.column_names if hasattr(frame, "column_names") else getattr(frame, "columns", ()))
+    if not hasattr(frame, "columns") and not _is_arrow(frame):
+        frame = _arrow(frame)
+    names = list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
     if not names or names[0] != CORNER or len(set(names)) < len(names) or len(names) - 1 != _height(frame):
         return False
     header, column = columns_in(frame)
