@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from semiring.errors import GraphError
 
-from .frames import columns_in, is_frame, is_square
+from .frames import columns_in, is_frame, is_square, library_of
 from .masks import is_masked
 from .names import as_names, is_hashable, is_integer, is_missing, near, span_text
 from .texts import quoted
@@ -38,6 +38,7 @@ class Columns(NamedTuple):
     n: int | None = None  # where the data says how many vertices there are
     vertices: list[Any] | None = None  # where the data lists its vertices
     directed: bool = True
+    library: str | None = None  # of the data frame that it was
 
 
 def columns_of(edges: Any, weight: WeightColumns, default: Any) -> Columns:
@@ -174,7 +175,7 @@ def _from_frame(frame: Any, weight: WeightColumns) -> Columns:
     ends, weights = (list(map(column, chosen)) for chosen in ((first, second), heavy))
     if isinstance(weight, (list, tuple)):
         weights = [in_records([header[k] for k in heavy], weights)]
-    return Columns(*_pad([*ends, *weights]))
+    return Columns(*_pad([*ends, *weights]), library=library_of(frame))
 
 
 def pick_columns(header: Sequence[Any], weight: str | int | None) -> tuple[int, int, int | None]:

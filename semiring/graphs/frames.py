@@ -48,6 +48,16 @@ def _is_arrow(data: Any) -> bool:
     return hasattr(data, "column_names") and hasattr(data, "column") and hasattr(data, "schema")
 
 
+def library_of(frame: Any) -> str | None:
+    """The library that makes such data frames; None for one that makes no answers.
+
+    >>> library_of([("a", "b")]) is None
+    True
+    """
+    name = type(frame).__module__.partition(".")[0]
+    return name if name in LIBRARIES else None
+
+
 def columns_in(frame: Any) -> tuple[list[Any], Callable[[int], np.ndarray]]:
     """The names of a data frame's columns, and what gives the column at a place.
 
@@ -188,7 +198,7 @@ def _refuse_twice(labels: Sequence[Any], what: str) -> None:
 
 def frame_of(M: Matrix | Table, down: Sequence[Any], across: Sequence[Any], long: bool, library: str | None) -> Any:
     """A matrix or a table, whose rows and columns are some vertices, as a data frame; see `Matrix.to_frame`."""
-    name, module = frame_library(library)
+    name, module = frame_library(library or M.library)
     if long:
         rows, columns, values = entries_of(M)
         ends = {CORNER: [down[i] for i in rows], "to": [across[j] for j in columns]}
@@ -225,7 +235,7 @@ def made_of(columns: Mapping[str, Any], name: str, module: Any) -> Any:
 def frame_library(name: str | None) -> tuple[str, Any]:
     """The name and the module of a library of data frames.
 
-    Default: pandas or Polars, the first that the program has loaded; else the first that is installed.
+    Where none is named: pandas or Polars, the first that the program has loaded; else the first that is installed.
 
     Raises
     ------

@@ -38,6 +38,8 @@ class Table:
     semiring : Semiring
     sources, targets : sequence of hashable
         The k and the t vertices.
+    library : {None, "pandas", "polars", "pyarrow"}
+        Of the data frames that `to_frame` makes.
 
     Attributes
     ----------
@@ -65,9 +67,10 @@ class Table:
     """
 
     def __init__(
-        self, array: np.ndarray, semiring: Semiring, sources: Sequence[Hashable], targets: Sequence[Hashable]
+        self, array: np.ndarray, semiring: Semiring, sources: Sequence[Hashable], targets: Sequence[Hashable],
+        library: str | None = None,
     ) -> None:
-        self.array, self.semiring = as_array(array), semiring
+        self.array, self.semiring, self.library = as_array(array), semiring, library
         self.sources, self.targets = as_names(sources) or [], as_names(targets) or []
         if self.array.shape != (len(self.sources), len(self.targets)):
             raise GraphError(f"{len(self.sources)} sources and {len(self.targets)} targets for an array of shape "
@@ -134,7 +137,8 @@ class Table:
             elements, sources down and targets across; of Polars and Arrow, which have no index, the sources are
             the column "from".
         library : {None, "pandas", "polars", "pyarrow"}
-            None: pandas or Polars, the first that the program has loaded; else the first that is installed.
+            None: that of the data frame which came in; else pandas or Polars, the first that the program has loaded;
+            else the first that is installed.
 
         Returns
         -------

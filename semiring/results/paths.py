@@ -238,7 +238,7 @@ class Paths:
             before = to_host(self.predecessors)[row]
         heads = np.flatnonzero(before >= 0)
         tails = before[heads].astype(np.int64)
-        return Graph(tails, heads, self.n, self._weights_along(tails, heads), self.names)
+        return Graph(tails, heads, self.n, self._weights_along(tails, heads), self.names, library=self._given.library)
 
     def to_frame(self, library: str | None = None) -> Any:
         """A table of all paths, with the columns from, to, weight and vertices.
@@ -246,7 +246,8 @@ class Paths:
         Parameters
         ----------
         library : {None, "pandas", "polars", "pyarrow"}
-            None: pandas or Polars, the first that the program has loaded; else the first that is installed.
+            None: that of the data frame which came in; else pandas or Polars, the first that the program has loaded;
+            else the first that is installed.
 
         Returns
         -------
@@ -268,7 +269,7 @@ class Paths:
         """
         found = list(self)
         columns = {name: [row[i] for row in found] for i, name in enumerate(("from", "to", "weight", "vertices"))}
-        return made_of(columns, *frame_library(library))
+        return made_of(columns, *frame_library(library or self._given.library))
 
     def __iter__(self) -> Iterator[tuple[Any, Any, Any, list[Any]]]:
         for weight, walk in self._found():

@@ -236,6 +236,27 @@ def test_the_library_that_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert frame_library(None)[0] == "polars"
 
 
+@pytest.mark.parametrize("kind", ["pandas", "polars", "table"])
+def test_answers_become_frames_of_the_kind_that_came_in(kind: str) -> None:
+    if kind not in KINDS:
+        pytest.skip(f"there is no library for {kind}")
+    frame = frames_of(EDGES)[kind]
+    S, M = sr.min_plus, sr.adjacency(frame, sr.min_plus)
+    answers = [
+        M, sr.closure(frame, S), M.closure(), M.T, M[["a", "b"]], M @ M, M | M, M ** 2, sr.power(M, S, 2),
+        sr.from_dense(M.to_frame(False), S),
+        sr.adjacency(sr.as_graph(frame).reverse(), S), sr.paths(frame, S), sr.paths(M, S).weights,
+        sr.closure_rows(frame, S, ["a"], targets=["c"]), sr.closure(M.to_frame(False), S),
+        sr.paths(frame, S, sources=["a"]),
+        sr.closure(sr.as_graph(frame).subgraph(["b", "c"]), S), sr.closure(sr.matmul(frame, frame, S), S),
+        sr.closure(frame, S, reflexive=False), sr.closure(M, S, method="squaring"), sr.matmul(M, sr.as_graph(frame), S),
+    ]
+    for k, answer in enumerate(answers):
+        assert type(answer.to_frame()) is type(frame), k
+        for library in KINDS[:2]:
+            assert type(answer.to_frame(library=library)).__module__.startswith(library)
+
+
 def test_what_arrow_has_no_type_for() -> None:
     pytest.importorskip("pyarrow")
     with refused("Arrow has no type for a column of these elements"):
