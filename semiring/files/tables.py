@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import csv
 import dataclasses
+import operator
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -26,13 +27,13 @@ from semiring.graphs.weights import as_weights
 
 from .numerals import CANONICAL, INTEGER, NUMBER, number
 from .streams import numbered_lines, text_of
-from .text import COMMENTS, Options
+from .text import BLANKS, COMMENTS, Options
 
 CORNER = re.compile(r' *(?:"" *)?([,;\t])')  # what a table begins with
 EXACT = 2**53  # up to which a double holds every integer
 REAL = NUMBER.pattern
 COMPLEX = re.compile(rf"\(?(?:{REAL})?[+-]?(?:{REAL})j\)?", re.IGNORECASE)
-RECORD = re.compile(r"\([-+0-9.einf,\[\] ()]*\)", re.IGNORECASE)
+TOKEN = re.compile(rf"({REAL})|[][(),]", re.IGNORECASE)
 LONGEST = 4000  # characters of a cell; Python reads no integer of more digits
 
 
@@ -70,9 +71,13 @@ def is_table(text: str, options: Options) -> bool:
     """
     if (options.header, options.source, options.target) != (None, None, None):
         return False  # the caller says that it is a list of edges
-    lines = (line for _, line in numbered_lines(text) if line.strip(" \r\n") and not line.lstrip().startswith(COMMENTS))
-    first = next(lines, "")
-    return first.strip() == '""' or (first.strip() != "" and CORNER.match(first) is not None)
+    first = next((line for _, line in numbered_lines(text) if not _is_passed_over(line)), "")
+    return first.strip(BLANKS) == '""' or (first.strip(BLANKS) != "" and CORNER.match(first) is not None)
+
+
+def _is_passed_over(line: str) -> bool:
+    """Whether a line that begins a row is empty, or a comment."""
+    return not line.strip(" \r\n") or line.lstrip(" ").startswith(COMMENTS)
 
 
 def read_table(path: Path, text: str, options: Options) -> Graph:
@@ -158,7 +163,7 @@ def parse_table(path: Path, text: str, options: Options) -> Cells:
     found = Cells(_names(down, across, options), len(down), [], [], [])
     for i, (label, fields) in enumerate(zip(down, rows, strict=True)):
         for k, cell in enumerate(fields[1:]):
-            if bare := cell.strip():
+            if bare := cell.strip(BLANKS):
                 found.sources.append(i)
                 found.targets.append(order[k])
                 found.values.append(_element(path, label._replace(field=k + 2), bare))
@@ -175,7 +180,7 @@ def _records(path: Path, text: str) -> Iterator[tuple[list[Label], list[str]]]:
         for at, raw in lines:
             if not parts:
                 line = at
-                if not raw.strip(" \r\n") or raw.lstrip(" ").startswith(COMMENTS):
+                if _is_passed_over(raw):
                     continue
             parts.append(raw)
             yield raw
@@ -187,7 +192,7 @@ def _records(path: Path, text: str) -> Iterator[tuple[list[Label], list[str]]]:
     try:
         for fields in csv.reader(bare(), delimiter=separator, skipinitialspace=True, strict=True):
             marks = _marks("".join(parts).rstrip("\r\n"), separator)
-            yield [Label(field if marked else field.strip(), marked, line, k)
+            yield [Label(field if marked else field.strip(BLANKS), marked, line, k)
                    for k, (field, marked) in enumerate(zip(fields, marks, strict=True), 1)], fields
             parts.clear()
     except csv.Error as e:
@@ -242,9 +247,31 @@ def _element(path: Path, where: Label, text: str) -> Any:
         try:
             if COMPLEX.fullmatch(text):
                 return complex(text)
-            plain = text.replace("'", "")  # shorter floats are texts in a record
-            if RECORD.fullmatch(plain):
-                return ast.literal_eval(plain.replace("inf", "1e999"))
-        except (ValueError, SyntaxError, RecursionError, MemoryError):  # brackets that do not match
+            if text.startswith("("):
+                return _record(text)
+        except ValueError:
             pass
     _fail(path, where, quoted(text), "a number, a tuple of numbers for a record, or nothing where there is no edge")
+
+
+def _record(text: str) -> tuple[Any, ...]:
+    """The components of a record, as Python writes a tuple, whose vectors are lists and whose infinities are inf.
+
+    Raises
+    ------
+    ValueError
+        For anything else.
+    """
+    plain = text.replace("'", "").replace(" ", "")  # shorter floats are texts
+    tokens = list(TOKEN.finditer(plain))
+    numbers = [token[1] is not None for token in tokens]
+    if "".join(token[0] for token in tokens) != plain or any(map(operator.and_, numbers, numbers[1:])):
+        raise ValueError(text)
+    code = "".join(token[0].lower().replace("infinity", "inf").replace("inf", "1e999") for token in tokens)
+    try:
+        found = ast.literal_eval(code)
+    except (SyntaxError, RecursionError, MemoryError):  # brackets that do not match
+        raise ValueError(text) from None
+    if not isinstance(found, tuple):
+        raise ValueError(text)
+    return found

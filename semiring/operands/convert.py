@@ -95,8 +95,8 @@ def on_device(given: Operand) -> Operand:
         return Packed(there, given.S, given.what, mine=True, on_gpu=True, wrap=lambda work: work.get())
     dense = as_dense(given)
     wrap = dense.wrap
-    there = Device(upload(dense.array), given.S, given.what, lambda a: wrap(to_host(a)), given.names)
-    return there.of_library(given.library)
+    made = Device(upload(dense.array), given.S, given.what, lambda a: wrap(to_host(a)), given.names)
+    return made.of_library(given.library)
 
 
 def on_host(given: Operand) -> Operand:

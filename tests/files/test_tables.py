@@ -70,6 +70,8 @@ def test_columns_in_another_order_than_the_rows(tmp_path):
         (",a\na,1e400\n", "m.csv, line 2, field 2: found '1e400'"),
         (",a\na,1_0\n", "m.csv, line 2, field 2: found '1_0'"),
         (',a\na,"(1, 2"\n', "m.csv, line 2, field 2: found '(1, 2'"),
+        *[(f',a\na,"{cell}"\n', "m.csv, line 2, field 2: found")
+          for cell in ("(1)", "(1inf,2)", "(1 if 1 else 2,)", "(nan,1)", "()()", "(1;2)", "[1,2]", "(0x1F,1)")],
         (f",a\na,{'9' * 5000}\n", "m.csv, line 2, field 2: found '999"),
         (f',a\na,"{"(" * 3000}{")" * 900}"\n', "m.csv, line 2, field 2: found '((("),
         (",a,b,a\n", "line 1, field 4: found 'a' again, which field 2 is called too, expected columns that all differ"),
