@@ -117,7 +117,7 @@ def read_graph(
         them in their order (by name, where these are the names of the components). None: leave the weights out.
     header : bool, optional
         Whether the first line of a list of edges names its columns. Default: it does if it has names that are known
-        (from and to, source and target, src and dst, u and v), or no number where the next line has one.
+        (those of `as_graph`), or no number where the next line has one.
     names : str, optional
         ``names=str``: vertices of formats other than arrays are names, whatever they look like.
     source, target : str or int, optional

@@ -104,27 +104,31 @@ def write_table(path: Path, M: Matrix) -> None:
         raise SemiringError(f"{shown(path)}: a table cannot hold the name {quoted(bad)}, which has a NUL character")
     if len(set(map(str, names))) < len(names):
         raise SemiringError(f"{shown(path)}: two vertices have the same text, and a table holds names as texts")
-    separator = "\t" if suffix(path) == ".tsv" else ","
-    mixed = len({is_integer(name) for name in names}) == 2
-    labels = [_label(name, separator, mixed) for name in (range(M.n) if M.names is None else names)]
-    zero, infinite = M.semiring.zero_in(M.dtype), infinities(M.semiring, M.dtype)
     with _utf8(path) as text:
-        # a line of blanks alone would not be seen
-        text.write(separator.join(['""' if labels in ([], ['""']) else "", *labels]) + "\n")
-        cells = csv.writer(text, delimiter=separator, lineterminator="\n")
-        for label, row in zip(labels, M.array, strict=True):
-            text.write(label + separator)
-            found = _cells(row, zero, infinite)
-            if found == [""]:
-                text.write("\n")  # where the writer of a single empty field would write quotation marks
-            else:
-                cells.writerow(found)
+        put_table(text, M, None if M.names is None else names, "\t" if suffix(path) == ".tsv" else ",")
+
+
+def put_table(text: TextIO, M: Matrix, names: Sequence[int | str] | None, separator: str) -> None:
+    """A matrix as lines of text, vertices in the first line and column; the zero is an empty cell."""
+    mixed = len({is_integer(name) for name in names or ()}) == 2
+    labels = [_label(name, mixed) for name in (range(M.n) if names is None else names)]
+    zero, infinite = M.semiring.zero_in(M.dtype), infinities(M.semiring, M.dtype)
+    # a line of blanks alone would not be seen
+    text.write(separator.join(['""' if labels in ([], ['""']) else "", *labels]) + "\n")
+    cells = csv.writer(text, delimiter=separator, lineterminator="\n")
+    for label, row in zip(labels, M.array, strict=True):
+        text.write(label + separator)
+        found = _cells(row, zero, infinite)
+        if found == [""]:
+            text.write("\n")  # where the writer of a single empty field would write quotation marks
+        else:
+            cells.writerow(found)
 
 
 PLAIN = re.compile(r"[^\s#%\"](?:.*[^\s])?")  # what no reader sees as a comment, or cuts blanks off
 
 
-def _label(name: int | str, separator: str, mixed: bool) -> str:
+def _label(name: int | str, mixed: bool) -> str:
     """A vertex in a table: texts in quotation marks, unless they can be nothing else."""
     if isinstance(name, int):
         return str(name)
@@ -165,15 +169,6 @@ def put_lines(text: TextIO, rows: Iterable[Sequence[Any]], separator: str) -> No
     doubtful = re.compile(f"[{SEPARATORS.replace(separator, '')}]|^[#%]").search
     for row in rows:
         (marked if any(isinstance(x, str) and doubtful(x) for x in row) else plain).writerow(row)
-
-
-def table_of(M: Matrix) -> Iterator[list[Any]]:
-    """The rows of a table with vertices in the first row and column, one by one; the zero is an empty cell."""
-    zero, infinite = M.semiring.zero_in(M.dtype), infinities(M.semiring, M.dtype)
-    vertices = range(M.n) if M.names is None else M.names
-    yield ["", *vertices]
-    for vertex, row in zip(vertices, M.array, strict=True):
-        yield [vertex, *_cells(row, zero, infinite)]
 
 
 def _cells(row: np.ndarray, zero: Any, infinite: Mapping[Any, Any]) -> list[Any]:

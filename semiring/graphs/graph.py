@@ -255,8 +255,9 @@ def as_graph(
           that store blocks or diagonals (BSR, DIA) cannot tell a 0 from padding, there it is not an edge. In a
           matrix of bool the True entries are edges without weights;
         - a NetworkX graph; an undirected one gives an undirected graph;
-        - a data frame with columns from and to (or source and target, src and dst, u and v, else the first
-          two) and a column of weights: the one called `weight`, else the only other one.
+        - a data frame of pandas or Polars, a table of Arrow, or what has Arrow's PyCapsule interface, with columns from
+          and to (or source and target, src and dst, origin and destination, start and end, FromNodeId and ToNodeId, u
+          and v, else the first two) and a column of weights: the one called `weight`, else the only other one.
     n : int, optional
         Number of vertices. Default: one more than the largest, or as many as there are names. Integers are then
         positions, however far apart.
