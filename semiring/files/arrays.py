@@ -79,7 +79,7 @@ def literal(
     flat = array.reshape(-1)
     refuse_nan(flat, entry, "element")
     values = elements(S, flat, array.dtype if zero is not None and dtype is None else dtype, entry)
-    if values.dtype != array.dtype and S.is_record and values.dtype == S.default_dtype:
+    if S.is_record and values.dtype == S.default_dtype:  # vectors again
         values = values.view(S.element_dtype)
     return Matrix(values.reshape(array.shape), S, names)
 

@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from semiring.algebra.semiring import Semiring
-from semiring.algebra.vectors import flattened
 from semiring.errors import GraphError, SemiringError
 from semiring.graphs.edges import in_records, table_columns
-from semiring.graphs.exports import entries_of
+from semiring.graphs.exports import by_components, entries_of
 from semiring.graphs.frames import columns_in
 from semiring.graphs.graph import Graph, as_graph
 from semiring.graphs.matrix import Matrix
@@ -115,7 +114,7 @@ def write_parquet(path: Path, M: Matrix, names: list[int | str] | None) -> None:
         called = np.array(names if whole else list(map(str, names)), np.int64 if whole else object)
         ends = {end: called[at] for end, at in ends.items()}
     if values.dtype.names:
-        values = values.view(flattened(values.dtype)) if values.dtype != flattened(values.dtype) else values
+        values = by_components(values)
         weights = {f: np.ascontiguousarray(values[f]) for f in values.dtype.names or ()}
         if {"from", "to"} & set(weights):
             raise SemiringError(f"{shown(path)}: a component of {M.semiring.name} is called as an end of an edge; "

@@ -93,7 +93,7 @@ def matrix_of_table(path: Path, data: bytes, S: Semiring, dtype: np.dtype | None
     cells = parse_table(path, text, options)
     if dtype is None and cells.values and all(map(_is_whole, cells.values)):
         dtype = _integers_of(S)
-    if dtype is not None:
+    if dtype is not None and not (dtype.names and set(dtype.names) != set(S.fields or ())):  # no vectors
         limits = infinities(S, dtype)
         cells = dataclasses.replace(cells, values=[_finite(x, dtype, limits) for x in cells.values])
     return adjacency(cells.graph(options), S, dtype=dtype)

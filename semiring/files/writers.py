@@ -14,9 +14,10 @@ from typing import IO, Any, TextIO
 import numpy as np
 
 from semiring.errors import SemiringError, SemiringWarning
+from semiring.graphs.exports import by_components, is_absent
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import is_integer
-from semiring.graphs.texts import infinities, is_same, quoted, readable, shown
+from semiring.graphs.texts import infinities, quoted, readable, shown
 
 from . import parquet
 from .matrix_market import comments
@@ -42,11 +43,11 @@ def save_array(path: Path, *arrays: np.ndarray) -> None:
 
 
 def write_npy(path: Path, M: Matrix) -> None:
-    save_array(path, M.array, _zero(M), *([] if M.names is None else [_names(path, M.names)]))
+    save_array(path, by_components(M.array), _zero(M), *([] if M.names is None else [_names(path, M.names)]))
 
 
 def write_npz(path: Path, M: Matrix) -> None:
-    arrays = {"matrix": M.array, "zero": _zero(M), "algebra": np.array(M.semiring.name)}
+    arrays = {"matrix": by_components(M.array), "zero": _zero(M), "algebra": np.array(M.semiring.name)}
     if M.names is not None:
         arrays["names"] = _names(path, M.names)
     with created(path) as file:
@@ -55,7 +56,8 @@ def write_npz(path: Path, M: Matrix) -> None:
 
 def _zero(M: Matrix) -> np.ndarray:
     """What stands for no edge."""
-    return np.array(M.semiring.zero_in(M.dtype), M.dtype)
+    dtype = by_components(M.array).dtype
+    return np.array(M.semiring.zero_in(dtype), dtype)
 
 
 def _kept(path: Path, names: Sequence[Any]) -> list[int | str]:
@@ -112,13 +114,13 @@ def put_table(text: TextIO, M: Matrix, names: Sequence[int | str] | None, separa
     """A matrix as lines of text, vertices in the first line and column; the zero is an empty cell."""
     mixed = len({is_integer(name) for name in names or ()}) == 2
     labels = [_label(name, mixed) for name in (range(M.n) if names is None else names)]
-    zero, infinite = M.semiring.zero_in(M.dtype), infinities(M.semiring, M.dtype)
+    infinite = infinities(M.semiring, M.dtype)
     # a line of blanks alone would not be seen
     text.write(separator.join(['""' if labels in ([], ['""']) else "", *labels]) + "\n")
     cells = csv.writer(text, delimiter=separator, lineterminator="\n")
     for label, row in zip(labels, M.array, strict=True):
         text.write(label + separator)
-        found = _cells(row, zero, infinite)
+        found = _cells(row, is_absent(row, M.semiring), infinite)
         if found == [""]:
             text.write("\n")  # where the writer of a single empty field would write quotation marks
         else:
@@ -171,20 +173,21 @@ def put_lines(text: TextIO, rows: Iterable[Sequence[Any]], separator: str) -> No
         (marked if any(isinstance(x, str) and doubtful(x) for x in row) else plain).writerow(row)
 
 
-def _cells(row: np.ndarray, zero: Any, infinite: Mapping[Any, Any]) -> list[Any]:
+def _cells(row: np.ndarray, absent: np.ndarray, infinite: Mapping[Any, Any]) -> list[Any]:
     """The elements of a row as a table shows them, the zero as an empty text."""
+    values: list[Any]
     if row.dtype.kind in "OV":
-        return ["" if is_same(x, zero) else readable(x, infinite) for x in row]
-    if row.dtype.kind == "b":
+        values = [None if gone else readable(x, infinite) for x, gone in zip(row, absent.tolist(), strict=True)]
+    elif row.dtype.kind == "b":
         values = row.astype(np.uint8).tolist()
     elif row.dtype in (np.float16, np.float32):
         values = list(map(str, row))  # the shortest text of a short float, not its digits as a double
     else:
         values = row.tolist()
-    for limit, x in infinite.items():
+    for limit, x in infinite.items() if row.dtype.kind != "V" else ():
         for j in np.flatnonzero(row == limit):
             values[j] = x
-    return ["" if absent else value for value, absent in zip(values, (row == zero).tolist(), strict=True)]
+    return ["" if gone else value for value, gone in zip(values, absent.tolist(), strict=True)]
 
 
 def write_parquet(path: Path, M: Matrix) -> None:
