@@ -169,8 +169,133 @@ def fields_of(text_lines: list[str], mark: str | None) -> list[list[str]]:
     return rows
 
 
+def table_of(lines: list[str]) -> tuple[list[str], str] | None:
+    """The lines of a table of a matrix and what separates its fields; None of another text."""
+    for k, line in enumerate(lines):
+        if line.strip(" \r\n") == "" or line.lstrip(" ")[:1] in ("#", "%"):
+            continue
+        if line.strip(BLANK) == '""':
+            return lines[k:], ","
+        if line.strip(BLANK) == "":
+            return None
+        bare = line.lstrip(" ")
+        if bare[:2] == '""':
+            bare = bare[2:].lstrip(" ")
+        return (lines[k:], bare[0]) if bare[:1] in (",", ";", "\t") and bare else None
+    return None
+
+
+def marked_rows(lines: list[str], mark: str) -> list[list[tuple[str, bool]]]:
+    """Rows of fields, each with whether it is in quotation marks."""
+    rows: list[list[tuple[str, bool]]] = []
+    text, at = "".join(lines), 0
+    ends = {0}
+    for line in lines:
+        ends.add(max(ends) + len(line))
+    while at < len(text):
+        line_end = min(e for e in ends if e > at)
+        line = text[at:line_end]
+        if line.strip(" \r\n") == "" or line.lstrip(" ")[:1] in ("#", "%"):
+            at = line_end
+            continue
+        row: list[tuple[str, bool]] = []
+        while True:
+            while text[at : at + 1] == " ":
+                at += 1
+            if text[at : at + 1] == '"':
+                field, at = "", at + 1
+                while True:
+                    check(at < len(text), "a quotation without end")
+                    if text[at] == '"' and text[at + 1 : at + 2] == '"':
+                        field, at = field + '"', at + 2
+                    elif text[at] == '"':
+                        at += 1
+                        break
+                    else:
+                        field, at = field + text[at], at + 1
+                check(text[at : at + 1] in ("", mark, "\r", "\n"), "text after a quotation")
+                row.append((field, True))
+            else:
+                start = at
+                while at < len(text) and text[at] not in (mark, "\r", "\n"):
+                    at += 1
+                row.append((text[start:at].strip(BLANK), False))
+            check(len(row[-1][0]) <= 131072, "a field too long")
+            if text[at : at + 1] == mark:
+                at += 1
+                continue
+            at += 2 if text[at : at + 2] == "\r\n" else 1
+            break
+        rows.append(row)
+    return rows
+
+
+def read_table(lines: list[str], mark: str, directed: Any, weight: Any, names: Any) -> Read:
+    head, *rows = marked_rows(lines, mark)
+    across, down = head[1:], [row[0] for row in rows]
+    check(all(len(row) == len(head) for row in rows), "rows of other lengths")
+    columns, labels = [text for text, _ in across], [text for text, _ in down]
+    check(len(set(labels)) == len(labels) and sorted(labels) == sorted(columns), "labels")
+    plain = [text for text, marked in across + down if not marked]
+    called: list[Any] | None = labels
+    if names is not str and all(canonical(text) and len(text) <= 4000 for text in plain):
+        called = [text if marked else whole_of(text) for text, marked in down]
+        if called == list(range(len(called))) and labels == columns:
+            called = None
+    edges, values = [], []
+    for i, row in enumerate(rows):
+        for k, (cell, _) in enumerate(row[1:]):
+            bare = cell.strip(BLANK)
+            if bare:
+                edges.append((i, labels.index(columns[k])))
+                if whole(bare) is not None:
+                    check(len(bare) <= 4000, "too long")
+                    values.append(whole_of(bare))
+                else:
+                    values.append(weight_of(bare))
+    if all(isinstance(v, int) for v in values):
+        kept: list[Any] = values
+    else:
+        large = any(isinstance(v, int) and abs(v) > 2**53 for v in values)
+        kept = values if large else [float(v) for v in values]
+    if weight is None:
+        kept = [None] * len(edges)
+    label = (lambda i: i) if called is None else (lambda i: called[i])
+    found = [(label(a), label(b), w) for (a, b), w in zip(edges, kept, strict=True)]
+    return Read(len(labels), called, directed is not False, found)
+
+
+def whole_of(text: str) -> int:
+    """An integer of any length."""
+    digits = text.lstrip("+-")
+    return -int(digits) if text[0] == "-" else int(digits)
+
+
+def unquoted(line: str) -> str:
+    """A line without what is in quotation marks, which are doubled inside."""
+    kept, at = "", 0
+    while at < len(line):
+        end, next_ = None, at + 1
+        while line[at] == '"' and next_ < len(line):
+            if line[next_] == '"':
+                end = next_
+                if line[next_ + 1 : next_ + 2] != '"':
+                    break
+                next_ += 1
+            next_ += 1
+        if end is None:
+            kept += line[at]
+            at += 1
+        else:
+            at = end + 1
+    return kept
+
+
 def read_list(data: bytes, directed: Any = None, weight: Any = "weight", header: Any = None, names: Any = None) -> Read:
     lines = lines_of(decoded(data))
+    table = table_of(lines) if header is None else None
+    if table is not None:
+        return read_table(*table, directed, weight, names)
     first, undirected = None, False
     for k, line in enumerate(lines):
         bare = line.strip(BLANK)
@@ -185,8 +310,9 @@ def read_list(data: bytes, directed: Any = None, weight: Any = "weight", header:
     while line.lstrip(BLANK)[0] == '"' and line.count('"') % 2 and following < len(lines):
         line, following = line + lines[following], following + 1
     mark: str | None = None
+    outside = unquoted(line)
     for m in "\t;,":
-        if line.count(m) > (line.count(mark) if mark else 0):
+        if outside.count(m) > (outside.count(mark) if mark else 0):
             mark = m
     if (
         mark == "\t"
@@ -197,7 +323,8 @@ def read_list(data: bytes, directed: Any = None, weight: Any = "weight", header:
     rows = fields_of(lines[first:], mark)
     check(len(rows[0]) >= 2 and rows[0][0] != "", "one column")
     top = [f.lower() for f in rows[0]]
-    pairs = [("from", "to"), ("source", "target"), ("src", "dst"), ("u", "v")]
+    pairs = [("from", "to"), ("source", "target"), ("src", "dst"), ("u", "v"), ("origin", "destination"),
+             ("start", "end"), ("fromnodeid", "tonodeid")]
     numbers = [[real(f) is not None for f in row] for row in rows[:2]]
     is_header = header
     if header is None:

@@ -14,8 +14,9 @@ from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.files.formats import FORMATS, WRITERS
 from semiring.files.streams import suffix
-from semiring.files.writers import put_lines, table_of, write_lines
+from semiring.files.writers import put_lines, put_table, write_lines
 from semiring.graphs.matrix import Matrix
+from semiring.graphs.names import is_integer
 from semiring.graphs.texts import infinities, readable, shown
 
 MATRICES = tuple(ending for ending, kind in FORMATS.items() if kind in WRITERS)
@@ -61,7 +62,8 @@ def write_matrix(M: Matrix) -> None:
     if sys.stdout.isatty():
         print(M)
     else:
-        write_rows(table_of(M))
+        names = None if M.names is None else [v if is_integer(v) else shown(v) for v in M.names]
+        put_table(sys.stdout, M, names, "\t")
 
 
 def write_table(header: list[str], rows: Iterable[Sequence[str]]) -> None:

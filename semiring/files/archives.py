@@ -9,13 +9,15 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 import numpy as np
 
+from semiring.algebra.semiring import Semiring
 from semiring.errors import GraphError
 from semiring.graphs.edges import ENDS
 from semiring.graphs.graph import Graph, as_graph
+from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import dtype_text, quoted, shown
 from semiring.machine.memory import require
 
-from .arrays import from_array, from_matrix, parse_npy
+from .arrays import from_array, from_matrix, literal, parse_npy
 from .streams import CHUNK, about
 from .text import Options
 
@@ -55,6 +57,17 @@ def read_npz(path: Path, data: bytes, options: Options) -> Graph:
         columns.append(archive.column(weights, "biufcV"))
     with about(str(path)):
         return as_graph(tuple(columns), archive.vertices(), directed=options.one_way, names=names)
+
+
+def matrix_of_npz(path: Path, data: bytes, S: Semiring, dtype: np.dtype | None, options: Options) -> Matrix | None:
+    """The matrix of an archive that `write_matrix` wrote over an algebra; None for any other."""
+    archive = _Archive(path, data)
+    if not {"matrix", "zero"} <= set(archive.members):
+        return None
+    matrix = archive.array("matrix")
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise GraphError(f"{shown(path)} holds a matrix of shape {matrix.shape}; a graph's is square")
+    return literal(path, matrix, archive.array("zero"), archive.names(), S, dtype)
 
 
 class _Archive:

@@ -11,9 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from semiring.algebra.semiring import Semiring
 from semiring.errors import GraphError, SemiringWarning
 from semiring.graphs.graph import Graph, as_graph
-from semiring.graphs.texts import dtype_text, quoted, shown
+from semiring.graphs.matrix import Matrix
+from semiring.graphs.texts import dtype_text, is_same, quoted, shown
+from semiring.graphs.weights import elements, refuse_nan
 
 from .streams import about
 from .text import Options
@@ -27,20 +30,66 @@ LAST_LETTER = 0x10FFFF
 
 def read_npy(path: Path, data: bytes, options: Options) -> Graph:
     array, end = parse_npy(path, data)
-    zero = None
+    zero, names = _behind(path, data, array, end)
+    return from_array(path, array, options, zero, names)
+
+
+def _behind(path: Path, data: bytes, array: np.ndarray, end: int) -> tuple[np.ndarray | None, list[Any] | None]:
+    """What `write_matrix` writes behind an array: the zero, and the names where there are some."""
+    if end == len(data):
+        return None, None
+    zero, end = parse_npy(path, data, end)
+    if array.dtype == np.uint64 and array.ndim == 2 and zero.dtype == np.int64 and zero.shape == (2,):
+        raise GraphError(f"{shown(path)} holds a packed matrix: read it by PackedMatrix.load")
+    if end == len(data):
+        return zero, None
+    if data[end : end + len(MAGIC)] != MAGIC:
+        raise GraphError(f"{shown(path)}: after two arrays there are {len(data) - end} bytes more")
+    names, end = parse_npy(path, data, end)
+    if names.ndim != 1 or names.dtype.kind not in "iuU":
+        raise GraphError(f"{shown(path)}: the third array has shape {names.shape} and dtype {dtype_text(names.dtype)}; "
+                         "expected the names of the vertices, integers or texts")
     if end < len(data):
-        zero, end = parse_npy(path, data, end)
-        if array.dtype == np.uint64 and array.ndim == 2 and zero.dtype == np.int64 and zero.shape == (2,):
-            raise GraphError(f"{shown(path)} holds a packed matrix: read it by PackedMatrix.load")
-        if end < len(data):
-            raise GraphError(f"{shown(path)}: after two arrays there are {len(data) - end} bytes more")
-    return from_array(path, array, options, zero)
+        raise GraphError(f"{shown(path)}: after three arrays there are {len(data) - end} bytes more")
+    listed: list[Any] = names.tolist()
+    return zero, listed
 
 
-def from_array(path: Path, array: np.ndarray, options: Options, zero: np.ndarray | None = None) -> Graph:
+def matrix_of_npy(path: Path, data: bytes, S: Semiring, dtype: np.dtype | None, options: Options) -> Matrix | None:
+    """The matrix of a file over an algebra, of one that nothing is said of as it stands; None for an array of edges."""
+    array, end = parse_npy(path, data)
+    zero, names = _behind(path, data, array, end)
+    if array.ndim != 2 or array.shape[0] != array.shape[1]:
+        return None
+    return literal(path, array, zero, names, S, dtype)
+
+
+def literal(
+    path: Path, array: np.ndarray, zero: np.ndarray | None, names: list[Any] | None, S: Semiring,
+    dtype: np.dtype | None,
+) -> Matrix | None:
+    """A square array as a matrix over an algebra; None where what stands for no edge is not this algebra's zero."""
+    def entry(i: int) -> str:
+        return f"{shown(path)}: entry {divmod(i, array.shape[1])}"
+
+    if zero is not None:
+        same = zero.dtype == array.dtype and zero.shape == () and array.dtype in (*S.dtypes, S.element_dtype)
+        if not same or not is_same(zero, np.array(S.zero_in(array.dtype), array.dtype)):
+            return None
+    flat = array.reshape(-1)
+    refuse_nan(flat, entry, "element")
+    values = elements(S, flat, array.dtype if zero is not None and dtype is None else dtype, entry)
+    if S.is_record and values.dtype == S.default_dtype:  # vectors again
+        values = values.view(S.element_dtype)
+    return Matrix(values.reshape(array.shape), S, names)
+
+
+def from_array(
+    path: Path, array: np.ndarray, options: Options, zero: np.ndarray | None = None, names: list[Any] | None = None
+) -> Graph:
     """The graph of an array of edges, or of a square one, whose entries are the edges."""
     if array.ndim == 2 and array.shape[0] == array.shape[1]:
-        return from_matrix(path, array, options, zero=zero)
+        return from_matrix(path, array, options, zero=zero, names=names)
     if zero is not None:
         raise GraphError(f"{shown(path)}: a second array follows one of shape {array.shape}, which is not a matrix")
     with about(str(path)):

@@ -7,33 +7,63 @@ import os
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+from numpy.typing import DTypeLike
+
+from semiring.algebra.by_name import algebra
+from semiring.algebra.semiring import Semiring
 from semiring.errors import GraphError, SemiringError
+from semiring.graphs.adjacency import adjacency
 from semiring.graphs.edges import WeightColumns
 from semiring.graphs.graph import Graph
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import near
 from semiring.graphs.texts import quoted, shown
+from semiring.graphs.weights import refuse_nan
 
-from .archives import read_npz
-from .arrays import read_npy
+from . import matrix_market, parquet
+from .archives import matrix_of_npz, read_npz
+from .arrays import matrix_of_npy, read_npy
+from .gml import read_gml, read_pajek
 from .graphml import read_graphml
-from .matrix_market import read_mtx
-from .streams import read_bytes, suffix
+from .streams import read_bytes, suffix, text_of
+from .tables import is_table, matrix_of_table, read_table
 from .text import Options, read_dimacs, read_edges
-from .writers import write_mtx, write_npy, write_npz, write_table
+from .writers import write_mtx, write_npy, write_npz, write_parquet, write_table
 
 FORMATS = {
     ".csv": "csv", ".tsv": "tsv", ".txt": "edges", ".edges": "edges", ".edgelist": "edges", ".el": "edges",
     ".mtx": "mtx", ".gr": "gr", ".npy": "npy", ".npz": "npz", ".graphml": "graphml",
+    ".gml": "gml", ".net": "pajek", ".pajek": "pajek", ".parquet": "parquet", ".pq": "parquet",
 }
+
+
+def read_lines(path: Path, data: bytes, options: Options) -> Graph:
+    """A list of edges, or the labelled table of a matrix."""
+    text = text_of(path, data)
+    return read_table(path, text, options) if is_table(text, options) else read_edges(path, text, options)
+
+
 READERS: dict[str, Callable[[Path, bytes, Options], Graph]] = {
-    "csv": read_edges, "tsv": read_edges, "edges": read_edges, "mtx": read_mtx, "gr": read_dimacs,
-    "npy": read_npy, "npz": read_npz, "graphml": read_graphml,
+    "csv": read_lines, "tsv": read_lines, "edges": read_lines, "mtx": matrix_market.read_mtx, "gr": read_dimacs,
+    "npy": read_npy, "npz": read_npz, "graphml": read_graphml, "gml": read_gml, "pajek": read_pajek,
+    "parquet": parquet.read_parquet,
+}
+# what a file says of a matrix, and a graph does not hold
+WHOLE: dict[str, Callable[[Path, bytes, Semiring, np.dtype | None, Options], Matrix | None]] = {
+    "csv": matrix_of_table, "tsv": matrix_of_table, "edges": matrix_of_table, "npy": matrix_of_npy,
+    "npz": matrix_of_npz,
+}
+NOTED: dict[str, Callable[[Path, bytes, Semiring], np.dtype | None]] = {
+    "mtx": matrix_market.noted_dtype, "parquet": parquet.noted_dtype,
 }
 LISTS = ("csv", "tsv", "edges")  # formats that may have a line of column names, and name vertices as they like
+NAMED = (*LISTS, "graphml", "gml", "pajek", "parquet")  # formats whose vertices and attributes have names
 WRITERS: dict[str, Callable[[Path, Matrix], None]] = {
     "npy": write_npy, "npz": write_npz, "csv": write_table, "tsv": write_table, "mtx": write_mtx,
+    "parquet": write_parquet,
 }
 
 
@@ -62,15 +92,21 @@ def read_graph(
         - .csv, .tsv, .txt, .edges, .edgelist, .el: one edge a line, from, to and perhaps a weight, with or
           without a line of column names; lines that begin with # or % are comments. Vertices are positions if all
           are integers (names if those are far apart, see `as_graph`; `Graph.compact` closes gaps), else names.
-          An integer has one spelling, in ASCII without sign or leading zeros: 007 makes all vertices names;
+          An integer has one spelling, in ASCII without sign or leading zeros: 007 makes all vertices names. Or, where
+          the first field is empty, the table of a matrix, as `write_matrix` and data frames write it: vertices in the
+          first line and column, empty cells where there is no edge; a label in quotation marks is a text;
         - .gr: DIMACS shortest paths; vertices count from 0 here;
         - .npy: a square matrix, in which 0, NaN and ±∞ mean no edge unless `write_matrix` wrote it, or an array of
           edges, shape (m, 2) or (m, 3), but not square;
         - .npz: what `scipy.sparse.save_npz` or `write_matrix` wrote, or arrays row, col and data (or sources,
           targets and weights; with n and names if they like);
-        - .graphml: one graph without nested ones; ids that are all integers become integers.
+        - .graphml: one graph without nested ones; ids that are all integers become integers;
+        - .gml, and .net or .pajek: GML and Pajek, by NetworkX's readers; vertices are called by their labels;
+        - .parquet, .pq: Parquet, through PyArrow: what `write_matrix` wrote, or an edge a row, with columns as those of
+          a data frame.
     format : str, optional
-        One of csv, tsv, edges, mtx, gr, npy, npz, graphml, where the ending of the path does not say.
+        One of csv, tsv, edges, mtx, gr, npy, npz, graphml, gml, pajek, parquet, where the ending of the path does not
+        say.
     directed : bool, optional
         Whether edges go one way. Default: what the file says, directed if it says nothing. True does not make a
         symmetric matrix or an undirected GraphML graph directed.
@@ -81,12 +117,12 @@ def read_graph(
         them in their order (by name, where these are the names of the components). None: leave the weights out.
     header : bool, optional
         Whether the first line of a list of edges names its columns. Default: it does if it has names that are known
-        (from and to, source and target, src and dst, u and v), or no number where the next line has one.
+        (those of `as_graph`), or no number where the next line has one.
     names : str, optional
-        ``names=str``: vertices of lists of edges and of GraphML are names, whatever they look like.
+        ``names=str``: vertices of formats other than arrays are names, whatever they look like.
     source, target : str or int, optional
-        The columns of a list of edges that hold the ends. Default: those with names that are known, else the first two
-        that hold no weights.
+        The columns of a list of edges, or of Parquet, that hold the ends. Default: those with names that are known,
+        else the first two that hold no weights.
 
     Returns
     -------
@@ -99,6 +135,8 @@ def read_graph(
     GraphError
         The file does not exist or does not parse; the message gives the line, what is there and what should be. An
         option has no meaning for the format.
+    SemiringError
+        The package that reads the format, NetworkX or PyArrow, is not installed.
 
     Warns
     -----
@@ -117,6 +155,71 @@ def read_graph(
     kind = _kind(path, format)
     options = _options(path, kind, Options(directed, weight, header, names, source, target))
     return READERS[kind](path, read_file(path), options)
+
+
+def read_matrix(
+    path: str | os.PathLike[str],
+    S: Semiring | str,
+    *,
+    dtype: DTypeLike | None = None,
+    format: str | None = None,
+    **options: Any,
+) -> Matrix:
+    """Read a matrix over an algebra from a file: what `write_matrix` wrote as it was, of any other its graph's matrix.
+
+    Parameters
+    ----------
+    path : path
+        - What `write_matrix` wrote: elements, names and dtype are as they were. Tables (.csv, .tsv) do not tell their
+          dtype: integers become int64 and floats float64, where `dtype` says nothing else.
+        - Another .npy file of a square array: its elements, taken literally.
+        - All that `read_graph` reads: the graph's matrix, as `adjacency` makes it.
+    S : Semiring or str
+        That of the matrix; over another one, edges and their weights are taken over.
+    dtype : dtype or what `numpy.dtype` takes, optional
+        Of the matrix. Default: that of the file, as far as it tells, else what the algebra uses for its weights.
+    format : str, optional
+        As for `read_graph`.
+    **options : optional
+        Those of `read_graph`.
+
+    Returns
+    -------
+    Matrix
+
+    Raises
+    ------
+    GraphError
+        As `read_graph`, and for what is not an element of the algebra, with its place.
+    SemiringError
+        The algebra is unknown, or cannot live in the dtype; or the matrix would not fit in memory.
+    TypeError
+        For an option that does not exist.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import semiring as sr
+    >>> M = sr.adjacency([("a", "b", 3.0), ("b", "007", 0.0)], sr.min_plus)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     sr.write_matrix(Path(folder) / "roads.csv", M)
+    ...     again = sr.read_matrix(Path(folder) / "roads.csv", sr.min_plus)
+    >>> again.names, bool((again == M).all())
+    (['a', 'b', '007'], True)
+    """
+    S, path = algebra(S), Path(path)
+    wanted = None if dtype is None else S.resolve_dtype(np.dtype(dtype))
+    kind = _kind(path, format)
+    said = _options(path, kind, Options(**options))
+    data = read_file(path)
+    if kind in WHOLE and (M := WHOLE[kind](path, data, S, wanted, said)) is not None:
+        return M
+    graph = READERS[kind](path, data, said)
+    if wanted is None and kind in NOTED:
+        noted = NOTED[kind](path, data, S)
+        wanted = noted if noted in S.dtypes else None
+    return adjacency(graph, S, dtype=wanted, weight=None if said.weight is None else "weight")
 
 
 def parse_graph(name: Path, data: bytes, format: str, options: Options) -> Graph:
@@ -145,17 +248,18 @@ def _options(path: Path, kind: str, options: Options) -> Options:
     """What the caller says, if the format has a meaning for it."""
     if options.header is not None and kind not in LISTS:
         raise GraphError(f"{shown(path)}: header= is for lists of edges ({', '.join(LISTS)}), not for {kind}")
-    for what, given in (("source= and target= are", (options.source, options.target) != (None, None)),
-                        ("several weights are", isinstance(options.weight, (list, tuple)))):
-        kinds = (*LISTS, "graphml") if what == "several weights are" else LISTS
+    for what, given, kinds in (
+        ("source= and target= are", (options.source, options.target) != (None, None), (*LISTS, "parquet")),
+        ("several weights are", isinstance(options.weight, (list, tuple)), NAMED),
+    ):
         if given and kind not in kinds:
             raise GraphError(f"{shown(path)}: {what} for lists of edges ({', '.join(kinds)}), not for {kind}")
     if isinstance(options.weight, (list, tuple)) and not options.weight:
         raise GraphError("weight=[] names no column: pass weight=None to leave the weights out")
     if options.names not in (None, str):
         raise GraphError(f"names={quoted(options.names)}: pass names=str to read all vertices as names")
-    if options.names is str and kind not in (*LISTS, "graphml"):
-        raise GraphError(f"{shown(path)}: names=str is for lists of edges and GraphML; in {kind} vertices are numbers")
+    if options.names is str and kind not in NAMED:
+        raise GraphError(f"{shown(path)}: names=str is for {', '.join(NAMED)}; in {kind} vertices are numbers")
     return options
 
 
@@ -165,29 +269,36 @@ def write_matrix(path: str | os.PathLike[str], M: Matrix) -> None:
     Parameters
     ----------
     path : path
-        - .npy: the array, and behind it the zero, which `read_graph` finds and `numpy.load` leaves; names are not kept;
-        - .npz: the array, the zero, the names and the name of the algebra; `read_graph` reads it back;
-        - .csv, .tsv: a table with vertices in the first line and column; the algebra's zero is an empty cell;
-        - .mtx: Matrix Market, the entries that are not zero; names are not kept.
+        - .npy: the array, and behind it the zero and the names, which `numpy.load` leaves;
+        - .npz: the array, the zero, the names and the name of the algebra;
+        - .csv, .tsv: a table with vertices in the first line and column; the algebra's zero is an empty cell. Names are
+          in quotation marks where they could be read as something else, as "7" could;
+        - .mtx: Matrix Market, the entries that are not zero; the dtype and the names are comments;
+        - .parquet, .pq: Parquet, through PyArrow: columns from, to and weight, or one for each component of records, a
+          row for each entry that is not zero; what vertices there are, and the dtype, stand beside the columns.
 
         A further .gz, .bz2 or .xz compresses.
     M : Matrix
 
     Raises
     ------
+    GraphError
+        An element is NaN; the message names its place.
     SemiringError
-        The format is unknown, or cannot hold elements of this dtype or a name.
+        The format is unknown, or cannot hold elements of this dtype or a name; or there is no PyArrow.
     OSError
         The file cannot be written; what was there is as it was.
 
     Warns
     -----
     SemiringWarning
-        Names that are neither texts nor integers become texts in .npz.
+        Names that are neither texts nor integers become texts; in .npy and .npz integers do, where others are texts.
 
     Notes
     -----
-    Texts of floats are the shortest that read back as the same number; .mtx holds float16 and float32 as doubles.
+    `read_matrix` reads back what was written, to the bit but for the sign of 0 where that is the algebra's zero; of a
+    table it has to be told the dtype, where that is not int64 or float64. Texts of floats are the shortest that read
+    back as the same number.
 
     Examples
     --------
@@ -211,9 +322,16 @@ def write_matrix(path: str | os.PathLike[str], M: Matrix) -> None:
         which = "Python objects, which only .csv and .tsv hold"
         raise SemiringError(f"{shown(path)}: elements of {M.semiring.name} are {which}")
     if M.dtype.names and kind == "mtx":
-        which = "records, which .npz, .csv and .tsv hold, .mtx not"
+        which = "records, which .npz, .csv, .tsv and .parquet hold, .mtx not"
         raise SemiringError(f"{shown(path)}: elements of {M.semiring.name} are {which}")
+    if M.dtype.kind != "O":
+        refuse_nan(M.array.reshape(-1), lambda i: f"{shown(path)}: entry {_entry(M, i)}", "element")
     WRITERS[kind](path, M)
+
+
+def _entry(M: Matrix, i: int) -> str:
+    """The two vertices of an entry."""
+    return " → ".join(quoted(v if M.names is None else M.names[v]) for v in divmod(i, M.n))
 
 
 def _kind(path: Path, format: str | None) -> str:

@@ -5,12 +5,15 @@ R. F. Boisvert, R. Pozo, K. A. Remington: The Matrix Market exchange formats, in
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from semiring.algebra.semiring import Semiring
 from semiring.errors import GraphError
 from semiring.graphs.graph import Graph
 from semiring.graphs.texts import quoted, shown
@@ -25,6 +28,9 @@ LAYOUTS = ("coordinate", "array")
 FIELDS = {"real": (1, "f8"), "double": (1, "f8"), "integer": (1, "i8"), "unsigned-integer": (1, "i8"),
           "complex": (2, "f8"), "pattern": (0, "f8")}
 SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
+NOTE, VERTEX = "%semiring", "%vertex"
+DTYPES = frozenset(("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 "
+                    "complex128").split())
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,9 @@ class _Head:
     start: int  # where the next line begins in the text
     n: int
     entries: int
+    names: list[Any] | None = None  # where `write_matrix` wrote them
+    dtype: np.dtype | None = None  # likewise
+    algebra: str | None = None
 
     @property
     def width(self) -> int:
@@ -69,8 +78,10 @@ def read_mtx(path: Path, data: bytes, options: Options) -> Graph:
 def _head(path: Path, text: str) -> _Head:
     at = 0
     words: list[str] = []
+    noted = _Notes(path)
     for line, raw in numbered_lines(text):
         at += len(raw)
+        noted.take(line, raw)
         if line == 1:
             words = raw.lower().split()
             if len(words) != 5 or words[:2] != [BANNER, "matrix"]:
@@ -85,8 +96,66 @@ def _head(path: Path, text: str) -> _Head:
             if symmetry == "hermitian" and words[3] != "complex":
                 fail(path, line, "a hermitian matrix", "complex numbers in it")
         elif raw.strip(BLANKS) and not raw.lstrip(BLANKS).startswith("%"):
-            return _sized(path, words, line, at, raw)
+            return noted.beside(_sized(path, words, line, at, raw))
     raise GraphError(f"{shown(path)} ends before the line of its size")
+
+
+def comments(S: Semiring, dtype: np.dtype, names: Sequence[int | str] | None) -> Iterator[str]:
+    r"""Comments in which `write_matrix` keeps what the format has no place for.
+
+    >>> import semiring as sr
+    >>> print(*comments(sr.min_plus, np.dtype("f4"), ["Ayr", 7]), sep="", end="")
+    %semiring {"algebra": "min-plus", "dtype": "float32", "names": true}
+    %vertex "Ayr"
+    %vertex 7
+    """
+    if names is None and S.default_dtype.kind != "b" and dtype in (np.int64, np.float64, np.complex128):
+        return  # what is read where nothing is said
+    yield f"{NOTE} {json.dumps({'algebra': S.name, 'dtype': dtype.name, 'names': names is not None})}\n"
+    for name in names or ():
+        yield f"{VERTEX} {json.dumps(name)}\n"
+
+
+class _Notes:
+    """The comments that `write_matrix` wrote, if it did."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.line = path, 0
+        self.algebra: str | None = None
+        self.dtype: np.dtype | None = None
+        self.names: list[Any] | None = None
+
+    def take(self, line: int, raw: str) -> None:
+        for mark in (NOTE, VERTEX):
+            if raw.startswith(mark + " ") and (mark == NOTE) == (self.line == 0):
+                try:
+                    found = json.loads(raw.removeprefix(mark))
+                except (ValueError, RecursionError):
+                    found = None
+                self._note(line, raw, found) if mark == NOTE else self._name(line, raw, found)
+
+    def _note(self, line: int, raw: str, found: Any) -> None:
+        if not isinstance(found, dict) or found.get("dtype") not in DTYPES:
+            fail(self.path, line, quoted(raw.strip(BLANKS)), "what write_matrix notes, or another comment")
+        self.line, self.dtype, self.algebra = line, np.dtype(found["dtype"]), found.get("algebra")
+        self.names = [] if found.get("names") is True else None
+
+    def _name(self, line: int, raw: str, name: Any) -> None:
+        if type(name) not in (int, str):
+            fail(self.path, line, quoted(raw.strip(BLANKS)), f'a name, as in {VERTEX} "Ayr"')
+        if self.names is not None:
+            self.names.append(name)
+
+    def beside(self, head: _Head) -> _Head:
+        if self.names is not None and len(self.names) != head.n:
+            fail(self.path, self.line, f"the names of {len(self.names)} vertices", f"{head.n}, one for each row")
+        return replace(head, names=self.names, dtype=self.dtype, algebra=self.algebra)
+
+
+def noted_dtype(path: Path, data: bytes, S: Semiring) -> np.dtype | None:
+    """The dtype of the matrix over this algebra that `write_matrix` wrote; None in other files."""
+    head = _head(path, text_of(path, data, errors="replace"))
+    return head.dtype if head.algebra == S.name else None
 
 
 def _sized(path: Path, words: list[str], line: int, at: int, raw: str) -> _Head:
@@ -208,7 +277,19 @@ def _graph(path: Path, head: _Head, ends: np.ndarray, values: np.ndarray, option
         sources, targets = np.concatenate([sources, targets[apart]]), np.concatenate([targets, sources[apart]])
         values = np.concatenate([values, mirrored])
     weights = None if options.weight is None or head.field == "pattern" else values
-    return Graph(sources, targets, head.n, weights, directed=directed)
+    if weights is not None and head.dtype is not None:
+        weights = _narrowed(weights, head)
+    return Graph(sources, targets, head.n, weights, head.names, directed)
+
+
+def _narrowed(values: np.ndarray, head: _Head) -> np.ndarray:
+    """Values in the dtype that they had, as far as it holds them."""
+    assert head.dtype is not None
+    if values.dtype.kind == "c" and head.dtype.kind != "c":
+        return values
+    with np.errstate(over="ignore", invalid="ignore"):
+        narrow = values.astype(head.dtype)
+    return narrow if np.array_equal(narrow, values) else values
 
 
 def _negated(values: np.ndarray) -> np.ndarray:

@@ -63,8 +63,7 @@ class _Layout:
         return len(self.header or self.row)
 
 
-def read_edges(path: Path, data: bytes, options: Options) -> Graph:
-    text = text_of(path, data)
+def read_edges(path: Path, text: str, options: Options) -> Graph:
     layout = _layout(path, text, options)
     columns = None if options.names is str else _fast_columns(text, layout)
     if columns is None:
@@ -248,7 +247,7 @@ def _doubt(path: Path, ends: list[list[str]], lines: list[int], layout: _Layout,
 
 
 def _warn(message: str) -> None:
-    warnings.warn(shown(message), SemiringWarning, stacklevel=6)
+    warnings.warn(shown(message), SemiringWarning, stacklevel=7)
 
 
 def _careful_weights(path: Path, texts: list[str], lines: list[int]) -> np.ndarray:

@@ -7,16 +7,21 @@ import io
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, TextIO
 
 import numpy as np
 
 from semiring.errors import SemiringError, SemiringWarning
+from semiring.graphs.exports import by_components, is_absent
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import is_integer
-from semiring.graphs.texts import infinities, is_same, quoted, readable, shown
+from semiring.graphs.texts import infinities, quoted, readable, shown
 
+from . import parquet
+from .matrix_market import comments
+from .numerals import CANONICAL
 from .streams import created, suffix
 
 SEPARATORS = ",;\t"
@@ -38,11 +43,11 @@ def save_array(path: Path, *arrays: np.ndarray) -> None:
 
 
 def write_npy(path: Path, M: Matrix) -> None:
-    save_array(path, M.array, _zero(M))
+    save_array(path, by_components(M.array), _zero(M), *([] if M.names is None else [_names(path, M.names)]))
 
 
 def write_npz(path: Path, M: Matrix) -> None:
-    arrays = {"matrix": M.array, "zero": _zero(M), "algebra": np.array(M.semiring.name)}
+    arrays = {"matrix": by_components(M.array), "zero": _zero(M), "algebra": np.array(M.semiring.name)}
     if M.names is not None:
         arrays["names"] = _names(path, M.names)
     with created(path) as file:
@@ -51,7 +56,24 @@ def write_npz(path: Path, M: Matrix) -> None:
 
 def _zero(M: Matrix) -> np.ndarray:
     """What stands for no edge."""
-    return np.array(M.semiring.zero_in(M.dtype), M.dtype)
+    dtype = by_components(M.array).dtype
+    return np.array(M.semiring.zero_in(dtype), dtype)
+
+
+def _kept(path: Path, names: Sequence[Any]) -> list[int | str]:
+    """Names as files hold them, integers and texts; any others become texts, of which it is warned."""
+    other = next((name for name in names if not (isinstance(name, str) or is_integer(name))), None)
+    if other is not None:
+        warnings.warn(
+            f"{shown(path)}: names are kept as integers and texts, so that {quoted(other)} will be "
+            f"{quoted(str(other))}",
+            SemiringWarning,
+            stacklevel=5,
+        )
+    kept = [int(name) if is_integer(name) else str(name) for name in names]
+    if len(set(kept)) < len(kept):
+        raise SemiringError(f"{shown(path)}: names are kept as integers and texts, and two of them have the same text")
+    return kept
 
 
 def _names(path: Path, names: list[Any]) -> np.ndarray:
@@ -60,15 +82,16 @@ def _names(path: Path, names: list[Any]) -> np.ndarray:
         return np.array(names, dtype=np.int64)
     texts = list(map(str, names))
     array = np.array(texts, dtype=np.str_)
+    form = suffix(path)
     changed = next((i for i, text in enumerate(array.tolist()) if text != texts[i]), None)
     if changed is not None:
-        raise SemiringError(f"{shown(path)}: .npz cannot hold the name {quoted(texts[changed])}, which ends in NUL")
+        raise SemiringError(f"{shown(path)}: {form} cannot hold the name {quoted(texts[changed])}, which ends in NUL")
     if len(set(texts)) < len(texts):
-        raise SemiringError(f"{shown(path)}: .npz holds names as texts, and two of them have the same text")
+        raise SemiringError(f"{shown(path)}: {form} holds names as texts, and two of them have the same text")
     other = next((name for name in names if not isinstance(name, str)), None)
     if other is not None:
         warnings.warn(
-            f"{shown(path)}: .npz holds names as texts, so that {quoted(other)} will be {quoted(str(other))}",
+            f"{shown(path)}: {form} holds names as texts, so that {quoted(other)} will be {quoted(str(other))}",
             SemiringWarning,
             stacklevel=4,
         )
@@ -76,15 +99,60 @@ def _names(path: Path, names: list[Any]) -> np.ndarray:
 
 
 def write_table(path: Path, M: Matrix) -> None:
-    write_lines(path, table_of(M))
+    """A labelled table, whose texts are in quotation marks where they would be read as something else."""
+    names = [] if M.names is None else _kept(path, M.names)
+    bad = next((name for name in names if isinstance(name, str) and "\0" in name), None)
+    if bad is not None:
+        raise SemiringError(f"{shown(path)}: a table cannot hold the name {quoted(bad)}, which has a NUL character")
+    if len(set(map(str, names))) < len(names):
+        raise SemiringError(f"{shown(path)}: two vertices have the same text, and a table holds names as texts")
+    with _utf8(path) as text:
+        put_table(text, M, None if M.names is None else names, "\t" if suffix(path) == ".tsv" else ",")
+
+
+def put_table(text: TextIO, M: Matrix, names: Sequence[int | str] | None, separator: str) -> None:
+    """A matrix as lines of text, vertices in the first line and column; the zero is an empty cell."""
+    mixed = len({is_integer(name) for name in names or ()}) == 2
+    labels = [_label(name, mixed) for name in (range(M.n) if names is None else names)]
+    infinite = infinities(M.semiring, M.dtype)
+    # a line of blanks alone would not be seen
+    text.write(separator.join(['""' if labels in ([], ['""']) else "", *labels]) + "\n")
+    cells = csv.writer(text, delimiter=separator, lineterminator="\n")
+    for label, row in zip(labels, M.array, strict=True):
+        text.write(label + separator)
+        found = _cells(row, is_absent(row, M.semiring), infinite)
+        if found == [""]:
+            text.write("\n")  # where the writer of a single empty field would write quotation marks
+        else:
+            cells.writerow(found)
+
+
+PLAIN = re.compile(r"[^\s#%\"](?:.*[^\s])?")  # what no reader sees as a comment, or cuts blanks off
+
+
+def _label(name: int | str, mixed: bool) -> str:
+    """A vertex in a table: texts in quotation marks, unless they can be nothing else."""
+    if isinstance(name, int):
+        return str(name)
+    doubtful = mixed or CANONICAL.fullmatch(name) or not PLAIN.fullmatch(name) or any(c in name for c in '"\r\n,;\t')
+    if doubtful:
+        return '"' + name.replace('"', '""') + '"'
+    return name
 
 
 def write_lines(path: Path, rows: Iterable[Sequence[Any]]) -> None:
     """A .csv or .tsv file of rows, one after the other."""
+    with _utf8(path) as text:
+        put_lines(text, rows, "\t" if suffix(path) == ".tsv" else ",")
+
+
+@contextmanager
+def _utf8(path: Path) -> Iterator[TextIO]:
+    """A new file of text."""
     with created(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
         try:
-            put_lines(text, rows, "\t" if suffix(path) == ".tsv" else ",")
+            yield text
         except UnicodeEncodeError as e:
             letter = quoted(e.object[e.start])
             raise SemiringError(f"{shown(path)}: {letter} is not a character that UTF-8 has") from None
@@ -105,41 +173,43 @@ def put_lines(text: TextIO, rows: Iterable[Sequence[Any]], separator: str) -> No
         (marked if any(isinstance(x, str) and doubtful(x) for x in row) else plain).writerow(row)
 
 
-def table_of(M: Matrix) -> Iterator[list[Any]]:
-    """The rows of a table with vertices in the first row and column, one by one; the zero is an empty cell."""
-    zero, infinite = M.semiring.zero_in(M.dtype), infinities(M.semiring, M.dtype)
-    vertices = range(M.n) if M.names is None else M.names
-    yield ["", *vertices]
-    for vertex, row in zip(vertices, M.array, strict=True):
-        yield [vertex, *_cells(row, zero, infinite)]
-
-
-def _cells(row: np.ndarray, zero: Any, infinite: Mapping[Any, Any]) -> list[Any]:
+def _cells(row: np.ndarray, absent: np.ndarray, infinite: Mapping[Any, Any]) -> list[Any]:
     """The elements of a row as a table shows them, the zero as an empty text."""
+    values: list[Any]
     if row.dtype.kind in "OV":
-        return ["" if is_same(x, zero) else readable(x, infinite) for x in row]
-    if row.dtype.kind == "b":
+        values = [None if gone else readable(x, infinite) for x, gone in zip(row, absent.tolist(), strict=True)]
+    elif row.dtype.kind == "b":
         values = row.astype(np.uint8).tolist()
     elif row.dtype in (np.float16, np.float32):
         values = list(map(str, row))  # the shortest text of a short float, not its digits as a double
     else:
         values = row.tolist()
-    for limit, x in infinite.items():
+    for limit, x in infinite.items() if row.dtype.kind != "V" else ():
         for j in np.flatnonzero(row == limit):
             values[j] = x
-    return ["" if absent else value for value, absent in zip(values, (row == zero).tolist(), strict=True)]
+    return ["" if gone else value for value, gone in zip(values, absent.tolist(), strict=True)]
+
+
+def write_parquet(path: Path, M: Matrix) -> None:
+    parquet.write_parquet(path, M, None if M.names is None else _kept(path, M.names))
 
 
 def write_mtx(path: Path, M: Matrix) -> None:
     rows, columns = np.nonzero(M.array != M.semiring.zero_in(M.dtype))
     values = M.array[rows, columns]
     kind = {"b": "pattern", "i": "integer", "u": "integer", "c": "complex"}.get(values.dtype.kind, "real")
+    if values.dtype == np.uint64 and len(values) and values.max() >= 2**63:
+        kind = "unsigned-integer"
     numbers = {"pattern": [], "complex": [values.real, values.imag]}.get(kind, [values])
     if kind in ("real", "complex"):
         numbers = [part.astype(np.float64) for part in numbers]  # whose shortest texts are exact
     line = " ".join(["{}"] * (2 + len(numbers))) + "\n"
+    names = None if M.names is None else _kept(path, M.names)
     with created(path) as file:
-        file.write(f"%%MatrixMarket matrix coordinate {kind} general\n{M.n} {M.n} {len(values)}\n".encode())
+        file.write(f"%%MatrixMarket matrix coordinate {kind} general\n".encode())
+        for comment in comments(M.semiring, M.dtype, names):
+            file.write(comment.encode())
+        file.write(f"{M.n} {M.n} {len(values)}\n".encode())
         for start in range(0, len(values), BLOCK):
             part = slice(start, start + BLOCK)
             lists = [column[part].tolist() for column in (rows + 1, columns + 1, *numbers)]

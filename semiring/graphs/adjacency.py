@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 from semiring.algebra.by_name import algebra
 from semiring.errors import GraphError
 from semiring.graphs.edges import FEW, WeightColumns
-from semiring.graphs.frames import has_labels, matrix_of
+from semiring.graphs.frames import has_labels, library_of, matrix_of
 from semiring.graphs.graph import as_graph
 from semiring.graphs.masks import mask_of
 from semiring.graphs.matrix import Matrix
@@ -94,7 +94,7 @@ def adjacency(
     scatter(array.reshape(-1), sources * graph.n + targets, values, S.over(values.dtype).add)
     if S.is_record and array.dtype == S.default_dtype:
         array = array.view(S.element_dtype)
-    return Matrix(array, S, graph.names)
+    return Matrix(array, S, graph.names, graph.library)
 
 
 def from_dense(
@@ -140,7 +140,7 @@ def from_dense(
     >>> np.asarray(M).tolist()
     [[inf, 5.0], [inf, inf]]
     """
-    S = algebra(S)
+    S, library = algebra(S), library_of(array)
     if has_labels(array):
         array, names = matrix_of(array, names)
     data = as_array(array)
@@ -172,7 +172,7 @@ def from_dense(
     values = elements(S, given, dtype, entry)
     result = zeros(S, data.shape[0], values.dtype)
     result[present] = values
-    return Matrix(result, S, names)
+    return Matrix(result, S, names, library)
 
 
 def zeros(S: Semiring, n: int, dtype: np.dtype, width: int | None = None) -> np.ndarray:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from semiring.errors import GraphError
 
-from .frames import is_square
+from .frames import columns_in, is_frame, is_square, library_of
 from .masks import is_masked
 from .names import as_names, is_hashable, is_integer, is_missing, near, span_text
 from .texts import quoted
@@ -25,7 +25,8 @@ SPREAD = 64
 WeightColumns = str | int | list[Any] | tuple[Any, ...] | None  # one column, several that make records, or none
 
 # column names of an edge's two ends
-ENDS = (("from", "to"), ("source", "target"), ("src", "dst"), ("u", "v"))
+ENDS = (("from", "to"), ("source", "target"), ("src", "dst"), ("u", "v"), ("origin", "destination"), ("start", "end"),
+        ("fromnodeid", "tonodeid"))
 
 
 class Columns(NamedTuple):
@@ -37,12 +38,13 @@ class Columns(NamedTuple):
     n: int | None = None  # where the data says how many vertices there are
     vertices: list[Any] | None = None  # where the data lists its vertices
     directed: bool = True
+    library: str | None = None  # of the data frame that it was
 
 
 def columns_of(edges: Any, weight: WeightColumns, default: Any) -> Columns:
     """The columns of edges of any make but a `Graph`; see `semiring.graphs.graph.as_graph` for what they may be."""
     if isinstance(weight, (list, tuple)):
-        if not (hasattr(edges, "columns") and hasattr(edges, "to_numpy")):
+        if not is_frame(edges):
             raise GraphError("several weights are columns of a data frame or of a file; of other edges a weight is a "
                              "tuple or a record")
         return _from_frame(edges, weight)
@@ -50,10 +52,10 @@ def columns_of(edges: Any, weight: WeightColumns, default: Any) -> Columns:
         return _from_sparse(edges)
     if hasattr(edges, "is_multigraph") and hasattr(edges, "adj"):
         return _from_networkx(edges, weight, default)
-    if hasattr(edges, "columns") and hasattr(edges, "to_numpy"):
-        return _from_frame(edges, weight)
     if isinstance(edges, np.ndarray):
         return _from_array(edges)
+    if is_frame(edges):
+        return _from_frame(edges, weight)
     if isinstance(edges, Mapping):
         raise GraphError(
             "edges in a dict: give [(a, b, w) for (a, b), w in edges.items()], or a networkx.DiGraph of it"
@@ -168,12 +170,12 @@ def _from_frame(frame: Any, weight: WeightColumns) -> Columns:
     if is_square(frame):
         raise GraphError("this data frame is a matrix, whose index and columns are vertices: give it to from_dense or "
                          "Matrix, and edges with columns from, to and weight")
-    header = list(frame.columns)
+    header, column = columns_in(frame)
     first, second, heavy = table_columns(header, weight)
-    ends, weights = ([frame[header[k]].to_numpy() for k in chosen] for chosen in ((first, second), heavy))
+    ends, weights = (list(map(column, chosen)) for chosen in ((first, second), heavy))
     if isinstance(weight, (list, tuple)):
         weights = [in_records([header[k] for k in heavy], weights)]
-    return Columns(*_pad([*ends, *weights]))
+    return Columns(*_pad([*ends, *weights]), library=library_of(frame))
 
 
 def pick_columns(header: Sequence[Any], weight: str | int | None) -> tuple[int, int, int | None]:

@@ -7,16 +7,33 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semiring.algebra.vectors import flattened
 from semiring.errors import GraphError
 
 if TYPE_CHECKING:
+    from semiring.algebra.semiring import Semiring
+
     from .matrix import Matrix
     from .tables import Table
 
 
+def by_components(array: np.ndarray) -> np.ndarray:
+    """Elements whose vectors are numbers side by side, in the same memory; others as they are."""
+    if not any(array.dtype[f].subdtype for f in array.dtype.names or ()):
+        return array
+    return array.view(flattened(array.dtype))
+
+
+def is_absent(array: np.ndarray, S: Semiring) -> NDArray[np.bool_]:
+    """Which elements are the algebra's zero."""
+    plain = by_components(array)
+    absent: NDArray[np.bool_] = S.over(plain.dtype).is_zero(plain)
+    return absent
+
+
 def entries_of(M: Matrix | Table) -> tuple[NDArray[np.int64], NDArray[np.int64], np.ndarray]:
     """Rows, columns and elements of what is not the algebra's zero, row by row."""
-    rows, columns = np.nonzero(~M.semiring.over(M.dtype).is_zero(M.array))
+    rows, columns = np.nonzero(~is_absent(M.array, M.semiring))
     return rows, columns, M.array[rows, columns]
 
 

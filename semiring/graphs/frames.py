@@ -1,8 +1,13 @@
-"""Data frames whose index and columns are vertices, and matrices as data frames of pandas or Polars."""
+"""Data frames as edges or as matrices over vertices, and matrices as data frames: pandas, Polars, Arrow.
+
+Each library's own columns are asked for, so that none needs another one beside it. Any other that has Arrow's PyCapsule
+interface (``__arrow_c_stream__``: DuckDB, cuDF, Ibis, …) is read through PyArrow.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -12,15 +17,117 @@ from semiring.errors import GraphError
 
 from .exports import entries_of
 from .names import alignment
+from .texts import quoted
 
 if TYPE_CHECKING:
     from .matrix import Matrix
     from .tables import Table
 
+LIBRARIES = ("pandas", "polars", "pyarrow")  # that make data frames, in the order in which they are asked
+CORNER = "from"  # the column of the vertices in a square table without an index
+
+
+def is_frame(data: Any) -> bool:
+    """Whether this is a data frame or a table of some library.
+
+    Raises
+    ------
+    GraphError
+        For a query that has not run, as those of Polars, and for a stream that can be read once only.
+    """
+    if hasattr(data, "collect") and hasattr(data, "collect_schema"):
+        raise GraphError(f"a {type(data).__name__} is a query that has not run: give its .collect()")
+    if hasattr(data, "__arrow_c_stream__") and hasattr(data, "read_all"):
+        raise GraphError(f"a {type(data).__name__} is read once and gone: give its .read_all()")
+    if hasattr(data, "columns") and hasattr(data, "to_numpy"):
+        return True
+    return _is_arrow(data) or (hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__array__"))
+
+
+def _is_arrow(data: Any) -> bool:
+    return hasattr(data, "column_names") and hasattr(data, "column") and hasattr(data, "schema")
+
+
+def library_of(frame: Any) -> str | None:
+    """The library that makes such data frames; None for one that makes no answers.
+
+    >>> library_of([("a", "b")]) is None
+    True
+    """
+    name = type(frame).__module__.partition(".")[0]
+    return name if name in LIBRARIES else None
+
+
+def columns_in(frame: Any) -> tuple[list[Any], Callable[[int], np.ndarray]]:
+    """The names of a data frame's columns, and what gives the column at a place.
+
+    Raises
+    ------
+    GraphError
+        When two columns have one name, or PyArrow would have to read it and is not installed.
+    """
+    if hasattr(frame, "columns") and hasattr(frame, "to_numpy"):
+        header = list(frame.columns)
+        if hasattr(frame, "iloc"):
+            found: Callable[[int], np.ndarray] = lambda k: frame.iloc[:, k].to_numpy()  # noqa: E731
+        elif hasattr(frame, "to_series"):
+            found = lambda k: frame.to_series(k).to_numpy()  # noqa: E731
+        else:
+            found = lambda k: np.asarray(frame[header[k]].to_numpy())  # noqa: E731
+    else:
+        table = frame if _is_arrow(frame) else _arrow(frame)
+        header, found = list(table.column_names), lambda k: _arrow_column(table.column(k))
+    twice = next((k for k, name in enumerate(header) if name in header[:k]), None)
+    if twice is not None:
+        raise GraphError(f"two columns of the data frame are called {quoted(header[twice])}, numbers "
+                         f"{header.index(header[twice])} and {twice}: rename one, or leave it out")
+    return header, found
+
+
+def _arrow(frame: Any) -> Any:
+    try:
+        return import_module("pyarrow").table(frame)
+    except ImportError:
+        raise GraphError(f"{type(frame).__name__} is read through PyArrow: pip install pyarrow, or convert it to "
+                         "columns of NumPy") from None
+
+
+def _arrow_column(column: Any) -> np.ndarray:
+    """A column of Arrow's: numbers as they are, with NaN where there is none, all else as objects."""
+    types = import_module("pyarrow").types
+    kind = column.type
+    if types.is_floating(kind) or ((types.is_integer(kind) or types.is_boolean(kind)) and not column.null_count):
+        made: np.ndarray = column.to_numpy() if hasattr(column, "chunks") else column.to_numpy(zero_copy_only=False)
+        return made
+    values = column.to_pylist()
+    return np.fromiter(values, dtype=object, count=len(values))
+
 
 def has_labels(data: Any) -> bool:
-    """Whether this is a data frame with an index, as those of pandas are."""
-    return hasattr(data, "columns") and hasattr(data, "index") and hasattr(data, "to_numpy")
+    """Whether a data frame says which vertices its rows are: by an index, or in the column called "from".
+
+    Where it has no index, the other columns are the same vertices, and hold no texts, as those of ends of edges do.
+    """
+    if hasattr(data, "columns") and hasattr(data, "index") and hasattr(data, "to_numpy"):
+        return True
+    return not isinstance(data, np.ndarray) and is_frame(data) and _has_corner(data)
+
+
+def _has_corner(frame: Any) -> bool:
+    """Whether a frame without an index is a table of a matrix, as `frame_of` makes it."""
+    if not hasattr(frame, "columns") and not _is_arrow(frame):
+        frame = _arrow(frame)
+    names = list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
+    if not names or names[0] != CORNER or len(set(names)) < len(names) or len(names) - 1 != _height(frame):
+        return False
+    header, column = columns_in(frame)
+    same = {str(name) for name in column(0).tolist()} == set(header[1:])
+    return same and not any(isinstance(x, str) for x in (column(1).tolist() if header[1:] else ()))
+
+
+def _height(frame: Any) -> int | None:
+    """The number of rows; None where a library does not tell."""
+    return frame.num_rows if hasattr(frame, "num_rows") else frame.shape[0] if hasattr(frame, "shape") else None
 
 
 def is_square(frame: Any) -> bool:
@@ -31,7 +138,11 @@ def is_square(frame: Any) -> bool:
     GraphError
         When it has two or three rows and columns that are numbered only, and could be edges as well.
     """
-    if not has_labels(frame) or frame.shape[0] != frame.shape[1] or not frame.shape[0]:
+    if not has_labels(frame):
+        return False
+    if not hasattr(frame, "index"):
+        return True
+    if frame.shape[0] != frame.shape[1] or not frame.shape[0]:
         return False
     index, columns = list(frame.index), list(frame.columns)
     if index == columns == list(range(len(index))) and len(index) in (2, 3):
@@ -48,43 +159,99 @@ def matrix_of(frame: Any, names: Sequence[Any] | None) -> tuple[np.ndarray, list
 
     Parameters
     ----------
-    frame : pandas.DataFrame
+    frame : DataFrame or Table
     names : sequence of hashable, optional
-        The order of the vertices; of rows and columns that are only numbered, their names. Default: that of the index.
+        The order of the vertices; of rows and columns that are only numbered, their names. Default: that of the rows.
 
     Raises
     ------
     GraphError
-        When index, columns and names are not the same vertices.
+        When rows, columns and names are not the same vertices, or one comes twice.
     """
-    index, columns, array = list(frame.index), list(frame.columns), frame.to_numpy()
+    if hasattr(frame, "index"):
+        index, columns, array, rows = list(frame.index), list(frame.columns), frame.to_numpy(), "the index"
+    else:
+        header, column = columns_in(frame)
+        index, rows = column(0).tolist(), f"the column {quoted(CORNER)}"
+        called = {str(name): name for name in index}
+        columns = [called[name] for name in header[1:]]
+        parts = [column(k) for k in range(1, len(header))]
+        array = np.stack(parts, axis=1) if parts else np.empty((0, 0))
+    for labels, what in ((index, rows), (columns, "the columns of the data frame")):
+        _refuse_twice(labels, what)
     if index == columns == list(range(len(index))):
         return array, None if names is None else list(names)
-    order = alignment(index, columns, "the index", "the columns of the data frame")
+    order = alignment(index, columns, rows, "the columns of the data frame")
     array = array if order is None else array[:, order]
     if names is None:
         return array, index
-    order = alignment(names, index, "names", "the index of the data frame")
+    order = alignment(names, index, "names", f"{rows} of the data frame" if hasattr(frame, "index") else rows)
     return array if order is None else array[np.ix_(order, order)], list(names)
 
 
-def frame_of(M: Matrix | Table, down: Sequence[Any], across: Sequence[Any], long: bool, library: str) -> Any:
+def _refuse_twice(labels: Sequence[Any], what: str) -> None:
+    seen: dict[Any, int] = {}
+    for k, label in enumerate(labels):
+        if seen.setdefault(label, k) != k:
+            raise GraphError(f"two of {what} are called {quoted(label)}, numbers {seen[label]} and {k}")
+
+
+def frame_of(M: Matrix | Table, down: Sequence[Any], across: Sequence[Any], long: bool, library: str | None) -> Any:
     """A matrix or a table, whose rows and columns are some vertices, as a data frame; see `Matrix.to_frame`."""
-    if library not in ("pandas", "polars"):
-        raise GraphError(f"library must be 'pandas' or 'polars', and is {library!r}")
-    module = import_module(library)
+    name, module = frame_library(library or M.library)
     if long:
         rows, columns, values = entries_of(M)
-        ends = {"from": [down[i] for i in rows], "to": [across[j] for j in columns]}
-        return module.DataFrame({**ends, "weight": plain(values)})
-    if library == "polars":
-        cells = {str(name): plain(M.array[:, j]) for j, name in enumerate(across)}
-        if len({"from", *cells}) <= len(across):
-            raise GraphError("columns of Polars are called by texts, all different and none of them 'from'; the names "
-                             "of these vertices are not so: use long=True")
-        return module.DataFrame({"from": list(down), **cells})
-    index, columns = (module.Index(list(names), tupleize_cols=False) for names in (down, across))
-    return module.DataFrame(plain(M.array.reshape(-1)).reshape(M.shape), index=index, columns=columns)
+        ends = {CORNER: [down[i] for i in rows], "to": [across[j] for j in columns]}
+        return made_of({**ends, "weight": plain(values)}, name, module)
+    if name == "pandas":
+        index, columns_ = (module.Index(list(names), tupleize_cols=False) for names in (down, across))
+        return module.DataFrame(plain(M.array.reshape(-1)).reshape(M.shape), index=index, columns=columns_)
+    cells = {str(vertex): plain(M.array[:, j]) for j, vertex in enumerate(across)}
+    if len({CORNER, *cells}) <= len(across):
+        raise GraphError(f"columns of {TITLES[name]} are called by texts, all different and none of them 'from'; the "
+                         "names of these vertices are not so: use long=True")
+    return made_of({CORNER: list(down), **cells}, name, module)
+
+
+TITLES = {"pandas": "pandas", "polars": "Polars", "pyarrow": "Arrow"}
+
+
+def made_of(columns: Mapping[str, Any], name: str, module: Any) -> Any:
+    """A data frame of columns.
+
+    Raises
+    ------
+    GraphError
+        When the library has no type for what is in a column.
+    """
+    if name != "pyarrow":
+        return module.DataFrame(dict(columns))
+    try:
+        return module.table({called: module.array(column) for called, column in columns.items()})
+    except (module.ArrowInvalid, module.ArrowTypeError, module.ArrowNotImplementedError) as e:
+        raise GraphError(f"Arrow has no type for a column of these elements ({e}): use pandas, or to_numpy") from None
+
+
+def frame_library(name: str | None) -> tuple[str, Any]:
+    """The name and the module of a library of data frames.
+
+    Where none is named: pandas or Polars, the first that the program has loaded; else the first that is installed.
+
+    Raises
+    ------
+    GraphError
+        When there is no such library, or it is not installed.
+    """
+    if name is not None and name not in LIBRARIES:
+        raise GraphError(f"data frames are made by {', '.join(LIBRARIES)}, and library is {quoted(name)}")
+    # PyArrow may be loaded by whatever reads Parquet, and says nothing of what the program works with
+    loaded = [library for library in ("pandas", "polars") if library in sys.modules]
+    for library in dict.fromkeys([*loaded, *LIBRARIES]) if name is None else (name,):
+        try:
+            return library, import_module(library)
+        except ImportError:
+            continue
+    raise GraphError(f"there is no {name or ' and no '.join(LIBRARIES)}: pip install {name or LIBRARIES[0]}")
 
 
 def plain(values: np.ndarray) -> np.ndarray:

@@ -44,6 +44,8 @@ class Graph(Named):
         Names of the vertices, all different. None: they are called by position.
     directed : bool
         False: every edge, listed once, goes both ways.
+    library : {None, "pandas", "polars", "pyarrow"}
+        Of the data frame that the edges came in, and of those that answers become.
 
     Raises
     ------
@@ -67,6 +69,7 @@ class Graph(Named):
     weights: np.ndarray | None = None
     names: list[Any] | None = None
     directed: bool = True
+    library: str | None = None
 
     def __post_init__(self) -> None:
         weights = self.weights
@@ -199,7 +202,7 @@ class Graph(Named):
         kept = (place[self.sources] >= 0) & (place[self.targets] >= 0)
         return Graph(
             place[self.sources[kept]], place[self.targets[kept]], len(chosen),
-            None if self.weights is None else self.weights[kept], names, self.directed,
+            None if self.weights is None else self.weights[kept], names, self.directed, self.library,
         )
 
     def compact(self) -> Graph:
@@ -252,8 +255,9 @@ def as_graph(
           that store blocks or diagonals (BSR, DIA) cannot tell a 0 from padding, there it is not an edge. In a
           matrix of bool the True entries are edges without weights;
         - a NetworkX graph; an undirected one gives an undirected graph;
-        - a data frame with columns from and to (or source and target, src and dst, u and v, else the first
-          two) and a column of weights: the one called `weight`, else the only other one.
+        - a data frame of pandas or Polars, a table of Arrow, or what has Arrow's PyCapsule interface, with columns from
+          and to (or source and target, src and dst, origin and destination, start and end, FromNodeId and ToNodeId, u
+          and v, else the first two) and a column of weights: the one called `weight`, else the only other one.
     n : int, optional
         Number of vertices. Default: one more than the largest, or as many as there are names. Integers are then
         positions, however far apart.
@@ -309,7 +313,7 @@ def as_graph(
         raise GraphError(f"{len(found.sources)} sources, {len(found.targets)} targets: an edge needs one of each")
     sources, targets, n, names = numbered(found, n, names)
     weights = None if weight is None or found.weights is None else as_weights(found.weights)
-    return Graph(sources, targets, n, weights, names, directed and found.directed)
+    return Graph(sources, targets, n, weights, names, directed and found.directed, found.library)
 
 
 def _own_columns(graph: Graph) -> Columns:
@@ -317,4 +321,4 @@ def _own_columns(graph: Graph) -> Columns:
     ends: list[Any] = [graph.sources, graph.targets]
     if graph.names is not None:
         ends = [[graph.names[v] for v in end] for end in ends]
-    return Columns(ends[0], ends[1], graph.weights, graph.n, graph.names, graph.directed)
+    return Columns(ends[0], ends[1], graph.weights, graph.n, graph.names, graph.directed, graph.library)

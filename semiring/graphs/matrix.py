@@ -13,7 +13,7 @@ from semiring.algebra.tables import html_table
 from semiring.algebra.verbs import verb
 from semiring.errors import GraphError
 from semiring.graphs.exports import networkx_of, sparse_of
-from semiring.graphs.frames import frame_of, has_labels, matrix_of
+from semiring.graphs.frames import frame_of, has_labels, library_of, matrix_of
 from semiring.graphs.masks import is_masked, unmasked
 from semiring.graphs.names import as_names, is_hashable
 from semiring.graphs.operators import Operators, as_array
@@ -56,6 +56,8 @@ class Matrix(Operators):
     semiring : Semiring or str
     names : sequence of hashable, optional
         One for each vertex, all different.
+    library : {None, "pandas", "polars", "pyarrow"}
+        Of the data frames that `to_frame` makes. Default: that of the data frame which comes in.
 
     Attributes
     ----------
@@ -86,8 +88,12 @@ class Matrix(Operators):
     (2, 2)
     """
 
-    def __init__(self, array: Any, semiring: Semiring | str, names: Sequence[Hashable] | None = None) -> None:
+    def __init__(
+        self, array: Any, semiring: Semiring | str, names: Sequence[Hashable] | None = None,
+        library: str | None = None,
+    ) -> None:
         semiring = algebra(semiring)
+        self.library = library or library_of(array)
         if has_labels(array):
             array, names = matrix_of(array, names)
         array = unmasked(array, semiring) if is_masked(array) else as_array(array)
@@ -134,7 +140,7 @@ class Matrix(Operators):
         return key if isinstance(key, slice) else self.index(key)
 
     def _like(self, array: Any, names: Sequence[Any] | None) -> Matrix:
-        return Matrix(array, self.semiring, names)
+        return Matrix(array, self.semiring, names, self.library)
 
     def _part(self, vertices: list[Any]) -> Matrix:
         """The matrix of some vertices, which are called as they were."""
@@ -142,12 +148,12 @@ class Matrix(Operators):
         names = places if self.names is None else [self.names[i] for i in places]
         plain = self.names is None and names == list(range(len(names)))
         places_ = np.array(places, np.int64)
-        return Matrix(self.array[np.ix_(places_, places_)], self.semiring, None if plain else names)
+        return Matrix(self.array[np.ix_(places_, places_)], self.semiring, None if plain else names, self.library)
 
     @property
     def T(self) -> Matrix:
         """The transpose: every edge turned round. It shows the same elements."""
-        return Matrix(self.array.T, self.semiring, self.names)
+        return Matrix(self.array.T, self.semiring, self.names, self.library)
 
     @overload
     def closure(self, *, packed: Literal[True], **options: Any) -> PackedMatrix: ...
@@ -243,31 +249,32 @@ class Matrix(Operators):
         return networkx_of(self)
 
     @overload
-    def to_frame(self, long: bool = ..., library: Literal["pandas"] = ...) -> pandas.DataFrame: ...
+    def to_frame(self, long: bool = ..., *, library: Literal["pandas"]) -> pandas.DataFrame: ...
     @overload
-    def to_frame(self, long: bool = ..., library: str = ...) -> Any: ...
-    def to_frame(self, long: bool = True, library: str = "pandas") -> Any:
+    def to_frame(self, long: bool = ..., library: str | None = ...) -> Any: ...
+    def to_frame(self, long: bool = True, library: str | None = None) -> Any:
         """The matrix as a data frame.
 
         Parameters
         ----------
         long : bool
             True: columns from, to and weight, a row for each element that is not the algebra's zero. False: a square
-            one, all elements below and beside the vertices; of Polars, which has no index, the vertices are the column
-            "from".
-        library : {"pandas", "polars"}
+            one, all elements below and beside the vertices; of Polars and Arrow, which have no index, the vertices are
+            the column "from".
+        library : {None, "pandas", "polars", "pyarrow"}
+            None: that of the data frame which came in; else pandas or Polars, the first that the program has loaded;
+            else the first that is installed.
 
         Returns
         -------
-        DataFrame
-            Records are tuples in it.
+        DataFrame, or Table of PyArrow
+            Records are tuples in a data frame.
 
         Raises
         ------
         GraphError
-            For another library, and where Polars cannot call columns by the names.
-        ImportError
-            Without the library.
+            For another library, or one that is not installed; where Polars or Arrow cannot call columns by the names,
+            or Arrow has no type for the elements.
 
         Examples
         --------

@@ -38,6 +38,8 @@ class Table:
     semiring : Semiring
     sources, targets : sequence of hashable
         The k and the t vertices.
+    library : {None, "pandas", "polars", "pyarrow"}
+        Of the data frames that `to_frame` makes.
 
     Attributes
     ----------
@@ -65,9 +67,10 @@ class Table:
     """
 
     def __init__(
-        self, array: np.ndarray, semiring: Semiring, sources: Sequence[Hashable], targets: Sequence[Hashable]
+        self, array: np.ndarray, semiring: Semiring, sources: Sequence[Hashable], targets: Sequence[Hashable],
+        library: str | None = None,
     ) -> None:
-        self.array, self.semiring = as_array(array), semiring
+        self.array, self.semiring, self.library = as_array(array), semiring, library
         self.sources, self.targets = as_names(sources) or [], as_names(targets) or []
         if self.array.shape != (len(self.sources), len(self.targets)):
             raise GraphError(f"{len(self.sources)} sources and {len(self.targets)} targets for an array of shape "
@@ -121,30 +124,32 @@ class Table:
         return self.array
 
     @overload
-    def to_frame(self, long: bool = ..., library: Literal["pandas"] = ...) -> pandas.DataFrame: ...
+    def to_frame(self, long: bool = ..., *, library: Literal["pandas"]) -> pandas.DataFrame: ...
     @overload
-    def to_frame(self, long: bool = ..., library: str = ...) -> Any: ...
-    def to_frame(self, long: bool = True, library: str = "pandas") -> Any:
+    def to_frame(self, long: bool = ..., library: str | None = ...) -> Any: ...
+    def to_frame(self, long: bool = True, library: str | None = None) -> Any:
         """The table as a data frame.
 
         Parameters
         ----------
         long : bool
             True: columns from, to and weight, a row for each element that is not the algebra's zero. False: all
-            elements, sources down and targets across; of Polars, which has no index, the sources are the column "from".
-        library : {"pandas", "polars"}
+            elements, sources down and targets across; of Polars and Arrow, which have no index, the sources are
+            the column "from".
+        library : {None, "pandas", "polars", "pyarrow"}
+            None: that of the data frame which came in; else pandas or Polars, the first that the program has loaded;
+            else the first that is installed.
 
         Returns
         -------
-        DataFrame
-            Records are tuples in it.
+        DataFrame, or Table of PyArrow
+            Records are tuples in a data frame.
 
         Raises
         ------
         GraphError
-            For another library, and where Polars cannot call columns by the names.
-        ImportError
-            Without the library.
+            For another library, or one that is not installed; where Polars or Arrow cannot call columns by the names,
+            or Arrow has no type for the elements.
 
         Examples
         --------

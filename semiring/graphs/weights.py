@@ -207,7 +207,7 @@ def _records(S: Semiring, values: np.ndarray, wanted: np.dtype | None, place: Ca
         values = S.lift(values)
     if values.dtype.names:
         values = _in_order(S, values, shape)
-        columns = dict(chain.from_iterable(_columns_of(field, values[field]) for field in fields))
+        columns = dict(chain.from_iterable(_columns_of(field, values[field]) for field in values.dtype.names or ()))
         target = S.resolve_dtype(values.dtype) if wanted is None else wanted
     else:
         if values.dtype.kind != "O" and len(values):

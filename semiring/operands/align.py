@@ -34,10 +34,11 @@ def aligned(given: Operand, first: Operand, what: str) -> Operand:
         place[order] = np.arange(len(order))
         rows = place[np.repeat(np.arange(given.n), np.diff(given.indptr))]
         moved = compressed_rows(S, rows, place[given.rows.columns], given.values, given.rows.shape)
-        return Sparse(moved, S, given.what, names, of_graph=True)
+        return Sparse(moved, S, given.what, names, of_graph=True).of_library(given.library)
     assert isinstance(given, Dense) and not given.on_gpu  # what has names came from the host
     array = given.array[np.ix_(order, order)]
-    return Dense(array, S, given.what, matrices(S, names), names, True, given.callers_dtype)
+    wrap = matrices(S, names, given.library)
+    return Dense(array, S, given.what, wrap, names, True, given.callers_dtype).of_library(given.library)
 
 
 def by_label(given: Operand, first: Operand, what: str) -> Operand:

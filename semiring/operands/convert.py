@@ -24,7 +24,7 @@ def as_dense(given: Operand) -> Dense:
     if isinstance(given, Dense):
         return given
     if isinstance(given, Sparse):
-        return Dense(given.array(), given.S, given.what, given.wrap, given.names)
+        return Dense(given.array(), given.S, given.what, given.wrap, given.names).of_library(given.library)
     if isinstance(given, DeviceSparse):
         return as_dense(on_device(as_dense(on_host(given))))
     assert isinstance(given, Packed)
@@ -44,7 +44,7 @@ def as_sparse(given: Operand) -> Sparse:
         return _from_places(given, rows, columns)
     dense = as_dense(given)
     _ = dense.facts  # what is not an element is refused by its place in the array
-    return entries_of(to_host(dense.array), given.S, given.what, given.names)
+    return entries_of(to_host(dense.array), given.S, given.what, given.names).of_library(given.library)
 
 
 def _from_places(given: Packed, rows: np.ndarray, columns: np.ndarray) -> Sparse:
@@ -95,7 +95,8 @@ def on_device(given: Operand) -> Operand:
         return Packed(there, given.S, given.what, mine=True, on_gpu=True, wrap=lambda work: work.get())
     dense = as_dense(given)
     wrap = dense.wrap
-    return Device(upload(dense.array), given.S, given.what, lambda a: wrap(to_host(a)), given.names)
+    made = Device(upload(dense.array), given.S, given.what, lambda a: wrap(to_host(a)), given.names)
+    return made.of_library(given.library)
 
 
 def on_host(given: Operand) -> Operand:
@@ -108,4 +109,5 @@ def on_host(given: Operand) -> Operand:
         return Packed(given.matrix.get(), given.S, given.what, mine=True, wrap=type(given.matrix).from_dense)
     assert isinstance(given, Dense)
     wrap = given.wrap
-    return Dense(to_host(given.array), given.S, given.what, lambda a: wrap(upload(a)), given.names)
+    here = Dense(to_host(given.array), given.S, given.what, lambda a: wrap(upload(a)), given.names)
+    return here.of_library(given.library)

@@ -23,9 +23,9 @@ from .operand import Operand, convert
 Wrap = Callable[[np.ndarray], Any]
 
 
-def matrices(S: Semiring, names: Sequence[Any] | None) -> Wrap:
+def matrices(S: Semiring, names: Sequence[Any] | None, library: str | None = None) -> Wrap:
     """Arrays are given back as matrices on some vertices."""
-    return partial(Matrix, semiring=S, names=names)
+    return partial(Matrix, semiring=S, names=names, library=library)
 
 
 def as_is(array: Any) -> Any:
@@ -117,7 +117,8 @@ def read_matrix(A: Matrix, S: Semiring, what: str) -> Dense:
             f"there. Leave S out to stay in {A.semiring.name}; sr.from_dense(M, S, absent=M.semiring.zero_in(M.dtype)) "
             "is a matrix of the same edges over S"
         )
-    return Dense(carried_by(A.array, S), S, what, matrices(S, A.names), A.names, True, A.dtype)
+    wrap = matrices(S, A.names, A.library)
+    return Dense(carried_by(A.array, S), S, what, wrap, A.names, True, A.dtype).of_library(A.library)
 
 
 def read_nested(A: Any, S: Semiring, what: str) -> Dense:

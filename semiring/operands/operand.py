@@ -39,6 +39,8 @@ class Operand:
         Of the vertices.
     of_graph : bool
         Whether rows and columns are vertices, so that square answers are a `Matrix`.
+    library : str, optional
+        Of the data frame that came in, and of those that answers become.
     labels : sequence, optional
         Of the entries of a vector: vertices, where it meets a matrix over vertices.
     factors : Factors or SparseFactors, optional
@@ -51,6 +53,7 @@ class Operand:
     on_gpu: bool = False
     examined: bool = True  # else `look` has to be called before anything is computed
     of_graph: bool = False
+    library: str | None = None
     labels: Sequence[Any] | None = None
     factors: Any = None
     prepared: bool = False
@@ -86,6 +89,11 @@ class Operand:
         made = copy(self)
         vars(made).update(attributes)
         return made
+
+    def of_library(self, library: str | None) -> Self:
+        """Itself, as what came in a data frame of a library."""
+        self.library = library
+        return self
 
     def answering_in(self, dtype: np.dtype) -> Self:
         """The same for answers in another byte order or layout of records."""

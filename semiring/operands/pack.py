@@ -97,7 +97,9 @@ def before_preparing(A: Any) -> Any:
         return given.matrix
     if not isinstance(given, Sparse):
         array = as_dense(given).array
-        return Matrix(array, given.S, given.names) if given.of_graph else ~given.S.over(given.dtype).is_zero(array)
+        if given.of_graph:
+            return Matrix(array, given.S, given.names, given.library)
+        return ~given.S.over(given.dtype).is_zero(array)
     edges = given.without_zeros()
     if edges.of_graph:
         return edges.graph_of(edges.rows)

@@ -15,7 +15,7 @@ import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
-from semiring.graphs.frames import is_square
+from semiring.graphs.frames import is_frame, is_square
 from semiring.graphs.matrix import Matrix
 
 from .components import is_components, read_components
@@ -30,7 +30,7 @@ Reader = Callable[[Any, Semiring, str], Operand]
 
 
 def read_frame(A: Any, S: Semiring, what: str) -> Operand:
-    """A data frame of pandas: a matrix where its index and its columns are vertices, else edges."""
+    """A data frame: a matrix where its rows and its columns are the same vertices, else edges."""
     return read_matrix(Matrix(A, S), S, what) if is_square(A) else read_graph(A, S, what)
 
 
@@ -73,13 +73,11 @@ READERS: tuple[tuple[str, str, Reader], ...] = (
     ("h5py", "Dataset", read_chunked),
     ("pandas", "DataFrame", read_frame),
     ("pandas", "Series", read_series),
-    ("polars", "DataFrame", read_graph),
-    ("pyarrow", "Table", read_graph),
+    ("polars", "DataFrame", read_frame),
+    ("pyarrow", "Table", read_frame),
+    ("pyarrow", "RecordBatch", read_frame),
     ("jax.core", "Tracer", refuse_traced),
 )
-
-
-TABLES = {"DataFrame", "Table"}  # classes of tables, which may hold edges
 
 
 def operand(A: Any, S: Semiring, what: str = "A") -> Operand:
@@ -113,6 +111,8 @@ def read(A: Any, S: Semiring, what: str = "A") -> Operand:
         return read_components(A, S, what)
     if (reader := _reader_of(A)) is not None:
         return reader(A, S, what)
+    if is_frame(A):
+        return read_frame(A, S, what)
     if hasattr(A, "__dlpack__") and hasattr(A, "__dlpack_device__"):
         return read_dlpack(A, S, what)
     return read_nested(A, S, what)
@@ -126,6 +126,8 @@ def is_of_edges(A: Any) -> bool:
     (True, False)
     """
     reader = _reader_of(A)
+    if reader is None and not isinstance(A, np.ndarray) and is_frame(A):
+        reader = read_frame
     return reader in (read_graph, read_scipy) or (reader is read_frame and not is_square(A))
 
 
@@ -137,8 +139,7 @@ def refuse_edges(B: Any) -> None:
     SemiringError
         For a data frame other than one whose index and columns are vertices.
     """
-    frames = [getattr(sys.modules.get(module), name, None) for module, name, _ in READERS if name in TABLES]
-    if any(kind is not None and isinstance(B, kind) for kind in frames) and not is_square(B):
+    if not isinstance(B, np.ndarray) and is_frame(B) and not is_square(B):
         raise SemiringError("B is a data frame, whose columns may be right-hand sides or the ends of edges: pass an "
                             "array, such as B.to_numpy(), or a graph, sr.as_graph(B)")
 

@@ -141,12 +141,13 @@ class Sparse(Operand):
     def wrap(self, answer: Any) -> Any:
         """A square answer of the kind that is given for dense matrices, or for graphs."""
         answer = answer if self.callers_dtype is self.dtype else self.in_callers_dtype(answer)
-        return Matrix(answer, self.S, self.names) if self.of_graph else answer
+        return Matrix(answer, self.S, self.names, self.library) if self.of_graph else answer
 
     def graph_of(self, rows: Rows) -> Graph:
         """A square answer by its entries, of the kind that is given for graphs."""
         sources = np.repeat(np.arange(self.n), np.diff(rows.offsets))
-        return Graph(sources, rows.columns.astype(np.int64), self.n, rows.values, as_names(self.names))
+        columns, names = rows.columns.astype(np.int64), as_names(self.names)
+        return Graph(sources, columns, self.n, rows.values, names, library=self.library)
 
     def stored(self, low: Lowering, copy: bool) -> Rows:
         """The same places with elements in a lowering's storage."""
@@ -171,7 +172,7 @@ class Sparse(Operand):
             return self
         before = np.concatenate([[0], np.cumsum(kept)])
         made = Rows(before[self.rows.offsets], self.rows.columns[kept], self.values[kept], self.rows.width)
-        return Sparse(made, self.S, self.what, self.names, self.of_graph, self.examined)
+        return Sparse(made, self.S, self.what, self.names, self.of_graph, self.examined).of_library(self.library)
 
     def with_values(self, values: np.ndarray) -> Sparse:
         """Other weights on the same edges, row by row."""
@@ -183,7 +184,7 @@ class Sparse(Operand):
         refuse_nan(values, edge)
         checked = np.ascontiguousarray(elements(self.S, values, self.dtype, edge))
         made = Rows(self.rows.offsets, self.rows.columns, checked, self.rows.width)
-        return Sparse(made, self.S, self.what, self.names, self.of_graph)
+        return Sparse(made, self.S, self.what, self.names, self.of_graph).of_library(self.library)
 
 
 def read_scipy(A: Any, S: Semiring, what: str) -> Sparse:
@@ -308,7 +309,7 @@ def read_graph(A: Any, S: Semiring, what: str, dtype: np.dtype | None = None) ->
     rows = compressed_rows(S, sources, targets, values, (graph.n, graph.n))
     if S.stages is not None and len(rows.columns) < len(values):
         _refuse_forgotten(S, graph, sources, targets, values, rows)
-    return Sparse(rows, S, what, graph.names, of_graph=True)
+    return Sparse(rows, S, what, graph.names, of_graph=True).of_library(graph.library)
 
 
 def _refuse_forgotten(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cached_property
-from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +12,8 @@ from semiring.algebra.laws import full
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import html_table
 from semiring.algorithms.sparse.relaxation import CompressedRows
-from semiring.errors import GraphError, SemiringError
+from semiring.errors import GraphError
+from semiring.graphs.frames import frame_library, made_of
 from semiring.graphs.graph import Graph
 from semiring.graphs.names import position_of
 from semiring.graphs.texts import clip, clip_repr, count_text, dtype_text, element_text, infinities, shown
@@ -26,7 +26,6 @@ from semiring.solvers.search import positions
 from semiring.solvers.trees import best_trees
 
 SHOWN = 10  # paths, and vertices of a path, that a notebook shows
-LIBRARIES = ("pandas", "polars")  # of data frames, the first that is there
 
 
 class Path(NamedTuple):
@@ -239,19 +238,20 @@ class Paths:
             before = to_host(self.predecessors)[row]
         heads = np.flatnonzero(before >= 0)
         tails = before[heads].astype(np.int64)
-        return Graph(tails, heads, self.n, self._weights_along(tails, heads), self.names)
+        return Graph(tails, heads, self.n, self._weights_along(tails, heads), self.names, library=self._given.library)
 
     def to_frame(self, library: str | None = None) -> Any:
         """A table of all paths, with the columns from, to, weight and vertices.
 
         Parameters
         ----------
-        library : {None, "pandas", "polars"}
-            None: the first that is installed.
+        library : {None, "pandas", "polars", "pyarrow"}
+            None: that of the data frame which came in; else pandas or Polars, the first that the program has loaded;
+            else the first that is installed.
 
         Returns
         -------
-        pandas.DataFrame or polars.DataFrame
+        pandas.DataFrame, polars.DataFrame or pyarrow.Table
 
         Raises
         ------
@@ -269,7 +269,7 @@ class Paths:
         """
         found = list(self)
         columns = {name: [row[i] for row in found] for i, name in enumerate(("from", "to", "weight", "vertices"))}
-        return frame_library(library).DataFrame(columns)
+        return made_of(columns, *frame_library(library or self._given.library))
 
     def __iter__(self) -> Iterator[tuple[Any, Any, Any, list[Any]]]:
         for weight, walk in self._found():
@@ -396,20 +396,3 @@ def followed(ahead: Callable[[np.ndarray], np.ndarray], here: np.ndarray, goal: 
     lines = zip(table.tolist(), arrived.tolist(), strict=True)
     return [[v for v in line if v >= 0] if there else None for line, there in lines]
 
-
-def frame_library(name: str | None) -> Any:
-    """The module of a library of data frames.
-
-    Raises
-    ------
-    SemiringError
-        When it is not installed.
-    """
-    if name is not None and name not in LIBRARIES:
-        raise SemiringError(f"data frames are made by {' or '.join(LIBRARIES)}, not {clip_repr(name)}")
-    for library in LIBRARIES if name is None else (name,):
-        try:
-            return import_module(library)
-        except ImportError:
-            continue
-    raise SemiringError(f"there is no {name or ' and no '.join(LIBRARIES)}: pip install {name or LIBRARIES[0]}")

@@ -124,8 +124,8 @@ def ends_of(task: Task) -> np.ndarray | None:
 def answered(given: Operand, rows: np.ndarray, starts: np.ndarray, single: bool, ends: np.ndarray | None) -> Any:
     """Rows of a closure, or of some columns of it, as the caller gets them."""
     if ends is not None:
-        called = [[given.position(v) for v in vertices.tolist()] for vertices in (starts, ends)]
-        return Table(given.in_callers_dtype(to_host(rows)), given.S, *called)
+        sources, targets = ([given.position(v) for v in vertices.tolist()] for vertices in (starts, ends))
+        return Table(given.in_callers_dtype(to_host(rows)), given.S, sources, targets, given.library)
     rows = given.in_callers_dtype(rows)
     return rows[0] if single else rows
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -54,6 +56,40 @@ def test_array_file(call, roads: Path, tmp_path: Path) -> None:
     assert call("closure", roads, "--algebra", "min-plus", "--dtype", "f4", "-o", tmp_path / "c.npy").status == 0
     C = np.load(tmp_path / "c.npy")
     assert C.dtype == np.float32 and C[0].tolist() == [0, 3, 2, 7]
+
+
+def test_a_matrix_that_was_written_is_read(call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "g.csv").write_text('from,to,km\n"7",007,0\n007,"a,b",2.5\n')
+    first = call("closure", tmp_path / "g.csv", "--algebra", "min-plus", "--not-reflexive")
+    assert first.rows[0] == ["", "7", "007", "a,b"] and first.out.splitlines()[0] == '\t"7"\t007\t"a,b"'
+    for ending in (".csv", ".tsv", ".npy", ".npz", ".mtx", ".csv.gz", *([".parquet"] if find_spec("pyarrow") else [])):
+        file = tmp_path / f"c{ending}"
+        assert call("closure", tmp_path / "g.csv", "--algebra", "min-plus", "--not-reflexive", "-o", file).status == 0
+        again = call("closure", file, "--algebra", "min-plus", "--not-reflexive")
+        assert again.out == first.out, ending
+        assert sr.read_matrix(file, "min-plus").names == ["7", "007", "a,b"]
+        told = tmp_path / f"c{ending}.data"
+        told.write_bytes(file.read_bytes())
+        if ending != ".csv.gz":
+            called = {".npy": "npy", ".npz": "npz", ".mtx": "mtx", ".parquet": "parquet"}.get(ending, ending[1:])
+            again = call("closure", told, "--format", called, "--algebra", "min-plus", "--not-reflexive")
+            assert again.out == first.out, ending
+    piped = io.TextIOWrapper(io.BytesIO(first.out.encode()))
+    monkeypatch.setattr("sys.stdin", piped)
+    assert call("closure", "-", "--algebra", "min-plus", "--not-reflexive").out == first.out
+
+
+def test_graphs_by_the_readers_of_networkx(call, tmp_path: Path) -> None:
+    (tmp_path / "g.net").write_text('*Vertices 3\n1 "Ayr"\n2 "007"\n3 "far"\n*Arcs\n1 2 2.5\n')
+    assert call("closure", tmp_path / "g.net", "--algebra", "min-plus", "--from", "Ayr", "--to", "007").out == (
+        "Ayr\t007\t2.5\n")
+    assert "g.net, line 1: found 3 vertices" in refused(call(
+        "closure", _file(tmp_path / "g.net", '*Vertices 3\n1 a\n2 a\n3 b\n*Arcs\n'), "--algebra", "min-plus"))
+
+
+def _file(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
 
 
 def test_direction_reflexivity_and_weights(call, roads: Path) -> None:

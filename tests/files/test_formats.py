@@ -21,7 +21,7 @@ from semiring.files.formats import read_graph, write_matrix
         ("g.txt", f"0 1\n2 {10**30}\n", f"line 2: found target vertex {10**30}, expected an integer from 0"),
         ("g.csv", "a,b\n,c\n", "g.csv, line 2: found no source vertex, expected a name or an integer"),
         ("g.csv", "a,b\nc,\n", "g.csv, line 2: found no target vertex"),
-        ("g.csv", ",a,b\na,1,2\n", "line 1: found an empty first field, expected a source vertex (is this a table"),
+        ("g.csv", ",a,b\na,1,2\n", "line 1, field 3: found the column 'b', expected a row of the same"),
         ("g.txt", "0\n1\n", "g.txt, line 1: found '0', expected a source and a target vertex"),
         ("g.csv", 'a,b\n"c,d\n', "g.csv, line 2: unexpected end of data; expected fields quoted"),
         ("g.csv", '"a,b\n', "g.csv, line 1: unexpected end of data"),
@@ -110,12 +110,13 @@ def test_files_that_are_not_compressed_or_cut_short(tmp_path, ending):
 
 
 def test_matrices_that_cannot_be_written_leave_no_file(tmp_path):
-    with refused("m.png: a matrix is written as .npy, .npz, .csv, .tsv, .mtx", sr.SemiringError):
+    with refused("m.png: a matrix is written as .npy, .npz, .csv, .tsv, .mtx, .parquet", sr.SemiringError):
         write_matrix(tmp_path / "m.png", example())
     objects = sr.adjacency([(0, 1, sr.letter("x"))], sr.regex)
     with refused("elements of regex are Python objects, which only .csv and .tsv hold", sr.SemiringError):
         write_matrix(tmp_path / "m.npy", objects)
     records = sr.adjacency([(0, 1, (2.0, 3))], sr.shortest_count)
-    with refused("elements of shortest-count are records, which .npz, .csv and .tsv hold, .mtx not", sr.SemiringError):
+    held = "elements of shortest-count are records, which .npz, .csv, .tsv and .parquet hold, .mtx not"
+    with refused(held, sr.SemiringError):
         write_matrix(tmp_path / "m.mtx", records)
     assert not list(tmp_path.iterdir())

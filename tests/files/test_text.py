@@ -20,6 +20,7 @@ import semiring as sr
 from semiring.files import numerals
 from semiring.files import text as text_readers
 from semiring.files.formats import read_graph
+from semiring.files.streams import text_of
 from semiring.files.text import Options
 
 INF = np.inf
@@ -287,7 +288,7 @@ def test_names_of_any_letters_are_read_as_they_were_written(edges, mark, end, be
     csv.writer(file, delimiter=mark, quoting=csv.QUOTE_ALL, lineterminator=end).writerows(
         [(a, b, repr(w)) for a, b, w in edges])
     data = (before + file.getvalue()).encode()
-    graph = text_readers.read_edges(Path("g.csv"), data, Options(header=False, names=str))
+    graph = text_readers.read_edges(Path("g.csv"), text_of(Path("g.csv"), data), Options(header=False, names=str))
     assert listed(graph) == edges
     assert graph.names == list(dict.fromkeys(name for a, b, _ in edges for name in (a, b)))
 
@@ -390,7 +391,7 @@ def test_columns_in_any_order(rows: list[tuple[Any, ...]], order: list[int], hea
     text = "".join(" ".join(map(str, line)) + "\n" for line in ([[labels[k] for k in order]] if header else []) + lines)
     where = labels if header else [order.index(k) for k in range(4)]
     options = Options(source=where[0], target=where[1], weight=[where[2], where[3]], header=header)
-    graph = text_readers.read_edges(Path("g.txt"), text.encode(), options)
+    graph = text_readers.read_edges(Path("g.txt"), text, options)
     assert list(zip(graph.sources, graph.targets, graph.weights.tolist(), strict=True)) == [
         (a, b, (c, w)) for a, b, c, w in rows]
     assert graph.weights.dtype[0] == np.int64 and graph.weights.dtype.names == tuple(map(str, where[2:]))

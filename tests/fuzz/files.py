@@ -78,6 +78,18 @@ def edge_list(r: random.Random, mark: str) -> bytes:
     return r.choice(["\n", "\n", "\r\n", "\r"]).join([*lines, ""]).encode()
 
 
+def labelled(r: random.Random, mark: str) -> bytes:
+    """The table of a matrix."""
+    kind, n = r.randrange(4), r.randrange(6)
+    labels = [[str(i), str(7 * i), f'"{i}"', r.choice(["Ayr", "007", "木", '"x,y"', '"q""q"', '""']) + "b" * i][kind]
+              if kind != 3 or i else "a" for i in range(n)]
+    rows = [[label, *(r.choice(["", numbers(r), str(r.randrange(9))]) for _ in range(n))] for label in labels]
+    if r.random() < 0.2:
+        r.shuffle(rows)
+    text = [mark.join([r.choice(["", "", '""']), *labels]), *map(mark.join, rows)]
+    return r.choice(["\n", "\r\n", "\r"]).join([*text, ""]).encode()
+
+
 def gr(r: random.Random) -> bytes:
     n, m = r.randrange(1, 30), r.choice([0, 1, 3, 100])
     arcs = [
@@ -185,7 +197,8 @@ def graphml(r: random.Random) -> bytes:
 
 
 SEEDS: dict[str, Callable[[random.Random], bytes]] = {
-    "csv": lambda r: edge_list(r, r.choice(",,;")), "tsv": lambda r: edge_list(r, "\t"),
+    "csv": lambda r: r.choice([edge_list, edge_list, labelled])(r, r.choice(",,;")),
+    "tsv": lambda r: r.choice([edge_list, edge_list, labelled])(r, "\t"),
     "edges": lambda r: edge_list(r, r.choice([" ", " ", "\t", ","])), "gr": gr, "mtx": mtx, "npy": npy, "npz": npz,
     "graphml": graphml,
 }

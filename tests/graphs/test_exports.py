@@ -44,6 +44,14 @@ def test_zeros_of_the_algebra_are_left_out_and_numbers_0_are_not():
 
 
 def test_records_and_objects():
+    vectors = sr.Semiring("vectors", fields={"v": ("f8", 2)}, zero=([INF, INF],), one=([0, 0],),
+                          add=lambda x, y: (np.minimum(x.v, y.v),), mul=lambda x, y: (x.v + y.v,),
+                          carrier=lambda x: np.min(x.v) >= 0)
+    V = sr.adjacency([("a", "b", ([1.5, 0.0],))], vectors)
+    assert [entry[:2] for entry in V.to_frame().values.tolist()] == [["a", "b"]]
+    assert entries_of(V)[2]["v"].tolist() == [[1.5, 0.0]]
+    flat = np.array([(1.5, 0.0)], [("v.0", "f8"), ("v.1", "f8")])
+    assert (sr.adjacency((np.array([0]), np.array([1]), flat), vectors).array == V.array).all()
     M = sr.adjacency([("a", "b", (2.0, 3))], sr.shortest_count)
     assert list(M.to_networkx().edges(data="weight")) == [("a", "b", (2.0, 3.0))]
     words = sr.adjacency([("a", "b", sr.letter("x"))], sr.regex)

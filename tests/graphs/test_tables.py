@@ -47,7 +47,7 @@ def test_a_table_is_shown_and_goes_to_a_data_frame():
     assert T.to_frame().values.tolist() == [["a", "c", 7.0], ["a", "b", 3.0], ["a", "a", 0.0], ["c", "c", 0.0]]
     wide = T.to_frame(long=False)
     assert list(wide.index) == ["a", "c"] and list(wide.columns) == ["c", "b", "a"] and wide.loc["c", "b"] == np.inf
-    with refused("library must be 'pandas' or 'polars'"):
+    with refused("data frames are made by pandas, polars, pyarrow, and library is 'excel'"):
         T.to_frame(library="excel")
     assert repr(sr.closure_rows(sr.as_graph(ROADS), sr.min_plus, [], targets=["a"])) == \
         "Table 0 × 1 over min-plus, float64"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import pairwise, product
 from typing import Any
 from xml.etree import ElementTree
@@ -16,7 +17,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
-from semiring.results.paths import Path, Paths, frame_library
+from semiring.graphs.frames import frame_library
+from semiring.results.paths import Path, Paths
 
 inf = np.inf
 quick = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
@@ -226,13 +228,16 @@ def test_refusals() -> None:
 
 def test_frames(monkeypatch: pytest.MonkeyPatch) -> None:
     R = sr.paths(sr.as_graph(ROADS), sr.min_plus)
-    for library in ("pandas", "polars"):
+    for library in ("pandas", "polars", "pyarrow"):
         pytest.importorskip(library)
         frame = R.to_frame(library)
-        assert list(frame.columns) == ["from", "to", "weight", "vertices"] and len(frame) == 6
-    with pytest.raises(sr.SemiringError, match="not 'excel'"):
+        names = frame.column_names if library == "pyarrow" else frame.columns
+        assert list(names) == ["from", "to", "weight", "vertices"] and len(frame) == 6
+    with pytest.raises(sr.SemiringError, match="library is 'excel'"):
         R.to_frame("excel")
-    monkeypatch.setattr("semiring.results.paths.LIBRARIES", ("no_such_library",))
+    for name in ("pandas", "polars"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setattr("semiring.graphs.frames.LIBRARIES", ("no_such_library",))
     with pytest.raises(sr.SemiringError, match="there is no no_such_library"):
         frame_library(None)
 

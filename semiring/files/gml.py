@@ -1,0 +1,74 @@
+"""Graphs from GML and Pajek, by NetworkX's readers.
+
+M. Himsolt: GML, a portable graph file format (1997); V. Batagelj, A. Mrvar: Pajek, reference manual.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from semiring.errors import GraphError, SemiringError
+from semiring.graphs.edges import in_records
+from semiring.graphs.graph import Graph, as_graph
+from semiring.graphs.texts import quoted, shown
+
+from .streams import about, fail, numbered_lines, text_of
+from .text import Options
+
+VERTICES = re.compile(r"\s*\*vertices\s+([0-9]+)", re.IGNORECASE)
+
+
+def _networkx(path: Path, what: str) -> Any:
+    try:
+        import networkx
+    except ImportError:
+        raise SemiringError(f"{shown(path)}: {what} is read by NetworkX: pip install networkx") from None
+    return networkx
+
+
+def read_gml(path: Path, data: bytes, options: Options) -> Graph:
+    networkx = _networkx(path, "GML")
+    # NetworkX takes ASCII, and for all other characters what XML writes
+    text = text_of(path, data).encode("ascii", "xmlcharrefreplace").decode("ascii")
+    lines = text.splitlines()
+    labels = re.search(r"\blabel\b", text) is not None
+    found = _parsed(path, "GML", lambda: networkx.parse_gml(lines, label="label" if labels else "id"))
+    return _graph(path, found, options)
+
+
+def read_pajek(path: Path, data: bytes, options: Options) -> Graph:
+    networkx = _networkx(path, "Pajek")
+    text = text_of(path, data)
+    found = _parsed(path, "Pajek", lambda: networkx.parse_pajek(text))
+    line, n = next(((at, int(m[1])) for at, raw in numbered_lines(text) if (m := VERTICES.match(raw))), (1, None))
+    if n is None:
+        fail(path, line, "no vertices", "'*Vertices N' above the edges")
+    if n != len(found):
+        fail(path, line, f"{n} vertices with {len(found)} different labels", "a label of its own for each vertex")
+    return _graph(path, found, options)
+
+
+def _parsed(path: Path, what: str, parse: Any) -> Any:
+    try:
+        return parse()
+    except Exception as e:  # a damaged file makes these readers raise nearly anything
+        raise GraphError(f"{shown(path)} is not {what} that NetworkX reads: {shown(e) or type(e).__name__}") from None
+
+
+def _graph(path: Path, found: Any, options: Options) -> Graph:
+    """A graph of NetworkX's, whose vertices are called as the file says."""
+    several = isinstance(options.weight, (list, tuple))
+    with about(str(path)):
+        graph = as_graph(found, weight=None if several else options.weight)
+        if isinstance(options.weight, (list, tuple)):
+            columns = [as_graph(found, weight=name).weights for name in options.weight]
+            for name, column in zip(options.weight, columns, strict=True):
+                if column is None:
+                    raise GraphError(f"no edge has the attribute {quoted(name)}")
+            graph = replace(graph, weights=in_records(options.weight, columns))
+    if options.names is str:
+        graph = replace(graph, names=[str(name) for name in graph.names or range(graph.n)])
+    return replace(graph, directed=graph.directed and options.one_way)

@@ -1,0 +1,133 @@
+"""Graphs from Parquet files and matrices to them, through PyArrow: an edge a row, in columns from, to and weight.
+
+What `write_matrix` writes says beside the columns how many vertices there are, what they are called, and the dtype.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from semiring.algebra.semiring import Semiring
+from semiring.errors import GraphError, SemiringError
+from semiring.graphs.edges import in_records, table_columns
+from semiring.graphs.exports import by_components, entries_of
+from semiring.graphs.frames import columns_in
+from semiring.graphs.graph import Graph, as_graph
+from semiring.graphs.matrix import Matrix
+from semiring.graphs.names import is_integer
+from semiring.graphs.texts import quoted, shown
+
+from .streams import about, created
+from .text import Options
+
+NOTE = b"semiring"  # the key of what stands beside the columns
+
+
+class Noted(NamedTuple):
+    """What `write_matrix` keeps beside the columns."""
+
+    n: int
+    names: list[Any] | None
+    algebra: str
+    dtype: np.dtype | None  # None of records
+    weights: list[str]  # the columns that hold them; none of truth values
+
+
+def _pyarrow(path: Path) -> Any:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise SemiringError(f"{shown(path)}: Parquet is read and written by PyArrow: pip install pyarrow") from None
+    return pyarrow
+
+
+def _table(path: Path, data: bytes) -> Any:
+    pyarrow = _pyarrow(path)
+    try:
+        return pyarrow.parquet.read_table(pyarrow.BufferReader(data))
+    except (pyarrow.ArrowException, OSError) as e:
+        raise GraphError(f"{shown(path)} is not a Parquet file that PyArrow reads: {shown(e)}") from None
+
+
+def read_parquet(path: Path, data: bytes, options: Options) -> Graph:
+    table = _table(path, data)
+    noted = _noted(path, table)
+    header, column = columns_in(table)
+    weight = options.weight
+    if noted is not None and weight == "weight":
+        weight = noted.weights if len(noted.weights) > 1 else noted.weights[0] if noted.weights else None
+    with about(str(path)):
+        first, second, heavy = table_columns(header, weight, options.source, options.target)
+        ends, weights = ([column(k) for k in chosen] for chosen in ((first, second), heavy))
+        if isinstance(weight, (list, tuple)):
+            weights = [in_records([header[k] for k in heavy], weights)]
+        names = None if noted is None else noted.names
+        if options.names is str:
+            ends = [np.array(list(map(str, end.tolist())), dtype=object) for end in ends]
+            names = None if names is None else list(map(str, names))
+        elif names is not None and not all(map(is_integer, names)):  # the columns hold texts
+            called = {str(name): name for name in names}
+            ends = [np.fromiter((called.get(x, x) for x in end.tolist()), object, len(end)) for end in ends]
+        n = noted.n if noted is not None and names is None and options.names is None else None
+        return as_graph((*ends, *weights), n, directed=options.one_way, names=names)
+
+
+def noted_dtype(path: Path, data: bytes, S: Semiring) -> np.dtype | None:
+    """The dtype of the matrix over this algebra that `write_matrix` wrote; None in other files, and of records."""
+    noted = _noted(path, _table(path, data))
+    return noted.dtype if noted is not None and noted.algebra == S.name else None
+
+
+def _noted(path: Path, table: Any) -> Noted | None:
+    text = (table.schema.metadata or {}).get(NOTE)
+    if text is None:
+        return None
+    try:
+        found = json.loads(text)
+        n, names, name, dtype, weights = (found[key] for key in Noted._fields)
+        sound = type(n) is int and n >= 0 and (names is None or len(names) == n)
+        sound = sound and all(type(name) in (int, str) for name in names or ())
+        sound = sound and isinstance(weights, list) and set(weights) <= set(table.column_names)
+        dtype = None if dtype is None else np.dtype(dtype)
+    except (ValueError, TypeError, KeyError, RecursionError):
+        sound = False
+    if not sound or (dtype is not None and dtype.kind not in "biuf"):
+        raise GraphError(f"{shown(path)}: what stands beside its columns as {quoted(NOTE.decode())} is not what "
+                         "write_matrix writes: write the file anew")
+    return Noted(n, names, name, dtype, weights)
+
+
+def write_parquet(path: Path, M: Matrix, names: list[int | str] | None) -> None:
+    """The edges of a matrix, whose vertices have such names."""
+    pyarrow = _pyarrow(path)
+    if M.dtype.kind == "c":
+        raise SemiringError(f"{shown(path)}: Parquet has no complex numbers, which .npz and .mtx hold")
+    rows, columns, values = entries_of(M)
+    ends: dict[str, Any] = {"from": rows, "to": columns}
+    if names is not None:
+        whole = all(isinstance(name, int) and -(2**63) <= name < 2**63 for name in names)
+        called = np.array(names if whole else list(map(str, names)), np.int64 if whole else object)
+        ends = {end: called[at] for end, at in ends.items()}
+    if values.dtype.names:
+        values = by_components(values)
+        weights = {f: np.ascontiguousarray(values[f]) for f in values.dtype.names or ()}
+        if {"from", "to"} & set(weights):
+            raise SemiringError(f"{shown(path)}: a component of {M.semiring.name} is called as an end of an edge; "
+                                ".npz holds it")
+    else:
+        weights = {} if values.dtype.kind == "b" else {"weight": values}
+    noted = Noted(M.n, names, M.semiring.name, M.dtype if M.dtype.names is None else None, list(weights))
+    text = json.dumps({**noted._asdict(), "dtype": None if noted.dtype is None else noted.dtype.name})
+    texts = names is not None and ends["from"].dtype.kind == "O"
+    try:
+        arrays = [pyarrow.array(end, pyarrow.string() if texts else pyarrow.int64()) for end in ends.values()]
+    except UnicodeEncodeError as e:
+        raise SemiringError(f"{shown(path)}: {quoted(e.object[e.start])} is not a character that UTF-8 has") from None
+    table = pyarrow.table([*arrays, *map(pyarrow.array, weights.values())], [*ends, *weights])
+    with created(path) as file:
+        pyarrow.parquet.write_table(table.replace_schema_metadata({NOTE: text}), file)
