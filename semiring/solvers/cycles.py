@@ -143,7 +143,7 @@ def look_at_fronts(low: Lowering, fronts: FrontEngine, A: Sparse) -> Verdict:
 
     `rounded` holds the numbers of pivots.
     """
-    S, pivots, order, facts = A.S, to_host(fronts.pivots), fronts.analysis.order, A.facts
+    S, pivots, order, facts = A.S, fronts.pivots, fronts.analysis.order, A.facts
     improved = np.flatnonzero(low.add_one(pivots) != low.unit)
     if not improved.size:
         return FINE

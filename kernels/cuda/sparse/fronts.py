@@ -242,11 +242,12 @@ class DeviceFronts:
             F[...] = cupy.asarray(np.array(self.lowering.zero, self.lowering.storage))
 
     @property
-    def pivots(self) -> Any:
-        """The diagonal of every S*, in the order of elimination."""
+    def pivots(self) -> np.ndarray:
+        """The diagonal of every S*, in the order of elimination, on the host."""
         import cupy
 
-        return self._panels[cupy.asarray(self.structure.pivot_at)]
+        found: np.ndarray = self._panels[cupy.asarray(self.structure.pivot_at)].get()
+        return found
 
     def settle(self, vertices: np.ndarray) -> None:
         """Put 1 on the diagonal of S*; vertices in the order of elimination."""
