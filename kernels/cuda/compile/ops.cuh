@@ -195,15 +195,13 @@ DEVICE float minimum_of_bits(float x, float y) { return __int_as_float(min(__flo
 DEVICE float maximum_of_bits(float x, float y) { return __int_as_float(max(__float_as_int(x), __float_as_int(y))); }
 
 template <class T> DEVICE T logaddexp(T x, T y) {
-    if (x == y) return x + T(0.693147180559945309417232121458176568);
-    T d = x - y;
-    return d > T(0) ? x + log1p(exp(-d)) : d <= T(0) ? y + log1p(exp(d)) : d;
+    const T far = x < y ? x - y : y - x;  // never above 0; NaN is handed on, by one way for all threads of a warp
+    return x == y ? x + T(0.693147180559945309417232121458176568) : (x < y ? y : x) + log1p(exp(far));
 }
 template <class T> DEVICE T logaddexp2(T x, T y) {
-    if (x == y) return x + T(1);
     constexpr T log2_e = T(1.442695040888963407359924681001892137);
-    T d = x - y;
-    return d > T(0) ? x + log1p(exp2(-d)) * log2_e : d <= T(0) ? y + log1p(exp2(d)) * log2_e : d;
+    const T far = x < y ? x - y : y - x;
+    return x == y ? x + T(1) : (x < y ? y : x) + log1p(exp2(far)) * log2_e;
 }
 
 // Comparisons of a signed and an unsigned 64-bit integer are of the numbers, not of their bits.
