@@ -10,11 +10,13 @@ A. George, Nested dissection of a regular finite element mesh (1973); G. Karypis
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from semiring.kernels.cpu.compile.plain import compiled
+from semiring.kernels.cpu.compile.threads import thread_count
 
 from .minimum_degree import minimum_degree
 from .pattern import Index, inverse, renumbered
@@ -22,6 +24,7 @@ from .symbolic import column_counts, elimination_tree
 
 FEW = 1000  # vertices for which one order is as good as another
 NARROW = 0.25  # the share of all vertices up to which a level of a search is called narrow
+APART = 20_000  # vertices from which on two orders are looked for by a thread each
 SMALL = 64  # vertices that are ordered by minimum degree: their neighbours fit one word
 
 
@@ -63,11 +66,27 @@ def order(start: Index, neighbours: Index, method: str = "auto") -> tuple[Index,
         start, neighbours = renumbered(start, neighbours, joined, place)
     if method == "auto":
         one = len(joined) < FEW or spread(start, neighbours).widest > NARROW * len(joined)
-        found = {way: WAYS[way](start, neighbours) for way in (["amd"] if one else ["amd", "levels"])}
-        method = "amd" if one else min(found, key=lambda way: _terms(start, neighbours, found[way]))
+        method, best = ("amd", minimum_degree(start, neighbours)) if one else _better_one(start, neighbours)
     else:
-        found = {method: WAYS[method](start, neighbours)}
-    return np.concatenate([alone, joined[found[method]]]), method
+        best = WAYS[method](start, neighbours)
+    return np.concatenate([alone, joined[best]]), method
+
+
+def _better_one(start: Index, neighbours: Index) -> tuple[str, Index]:
+    """The order that makes elimination cheaper, and its name; of large graphs both are looked for at the same time."""
+    ways = ["amd", "levels"]
+
+    def found(way: str) -> tuple[float, Index]:
+        order = WAYS[way](start, neighbours)
+        return _terms(start, neighbours, order), order
+
+    if len(start) < APART or thread_count() < len(ways):
+        orders = [found(way) for way in ways]
+    else:
+        with ThreadPoolExecutor(len(ways)) as pool:
+            orders = list(pool.map(found, ways))
+    best = min(range(len(ways)), key=lambda i: orders[i][0])
+    return ways[best], orders[best][1]
 
 
 def _terms(start: Index, neighbours: Index, order: Index) -> float:

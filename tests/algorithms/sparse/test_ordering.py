@@ -6,6 +6,7 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from sparse_patterns import patterns, rows, touched
 
@@ -108,3 +109,17 @@ def test_levels_and_the_edges_of_what_is_reached(given_pattern: tuple) -> None:
     assert tuple(found) in searches
     hub = int(np.diff(start).argmax())
     assert found.edges >= searches[hub][2]
+
+
+def test_two_orders_at_the_same_time_are_those_of_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of large graphs each is looked for by a thread of its own."""
+    rng = np.random.default_rng(0)
+    n = 3000
+    A = sp.csr_array((np.ones(4000), (rng.integers(0, n, 4000), rng.integers(0, n, 4000))), shape=(n, n))
+    start, neighbours = pattern.symmetric(*(x.astype(np.int64) for x in (A.indptr, A.indices)))
+    one_by_one = ordering.order(start, neighbours)
+    monkeypatch.setattr(ordering, "APART", 0)
+    for threads in (1, 2):
+        monkeypatch.setattr(ordering, "thread_count", lambda threads=threads: threads)
+        found = ordering.order(start, neighbours)
+        assert found[1] == one_by_one[1] and (found[0] == one_by_one[0]).all()
