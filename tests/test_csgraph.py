@@ -249,16 +249,30 @@ def test_dijkstra_warns_of_negative_edges_and_is_right() -> None:
 @pytest.mark.parametrize(("call", "said"), [
     (lambda: ours.dijkstra(np.ones((2, 3))), "square"), (lambda: ours.dijkstra(np.ones(3)), "matrix"),
     (lambda: ours.dijkstra(np.ones((2, 2)), limit=-1), "limit must be >= 0"),
+    (lambda: ours.dijkstra(np.ones((2, 2)), limit=np.nan), "limit must be >= 0, and is nan"),
+    (lambda: ours.breadth_first_order(np.ones((2, 2)), 2), "i_start out of range"),
+    (lambda: ours.breadth_first_order(np.zeros((0, 0)), 0), "i_start out of range"),
     (lambda: ours.dijkstra(np.ones((2, 2)), indices=[2]), "out of range"),
     (lambda: ours.johnson(np.ones((2, 2)), indices=-3), "out of range"),
     (lambda: ours.shortest_path(np.ones((2, 2)), method="X"), "unrecognized method 'X'"),
     (lambda: ours.shortest_path(np.ones((2, 2)), method="FW", indices=[0]), "Cannot specify indices"),
-    (lambda: ours.yen(np.ones((2, 2)), 0, 9, 1), "must have 0 <="),
     (lambda: ours.floyd_warshall("roads"), "could not convert"),
 ])
 def test_errors_are_value_errors(call: Callable[[], Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         call()
+
+
+def test_yen_is_of_newer_scipys(monkeypatch: pytest.MonkeyPatch) -> None:
+    if hasattr(theirs, "yen"):
+        assert ours.yen([[0, 2, 9], [0, 0, 3], [0, 0, 0]], 0, 2, 3).tolist() == [5, 9]
+        with pytest.raises(ValueError, match="must have 0 <="):
+            ours.yen(np.ones((2, 2)), 0, 9, 1)
+        with pytest.raises(ValueError, match="K must be >= 1, and is 0"):
+            ours.yen(np.ones((2, 2)), 0, 1, 0)
+        monkeypatch.delattr(theirs, "yen")
+    with pytest.raises(NotImplementedError, match=r"yen is a function of SciPy 1\.14"):
+        ours.yen(np.ones((2, 2)), 0, 1, 1)
 
 
 def test_nothing_at_all() -> None:
