@@ -56,6 +56,7 @@ def floyd_warshall(
     directed : bool
         Otherwise an edge leads both ways, and of two between the same vertices the shorter counts.
     return_predecessors : bool
+        Whether predecessors are wanted, too.
     unweighted : bool
         Whether every edge has length 1.
     overwrite : bool
@@ -94,7 +95,9 @@ def shortest_path(
 
     Parameters
     ----------
-    csgraph, directed, return_predecessors, unweighted, overwrite
+    csgraph : array_like, masked array or sparse matrix, shape (n, n)
+        As for `floyd_warshall`.
+    directed, return_predecessors, unweighted, overwrite : bool
         As for `floyd_warshall`.
     method : {"auto", "FW", "D", "BF", "J"}
         As SciPy's. What is computed does not depend on it; with "FW" there are no indices, and "D" warns of negative
@@ -104,7 +107,7 @@ def shortest_path(
 
     Returns
     -------
-    dist_matrix, predecessors
+    dist_matrix, predecessors : ndarray
         As for `floyd_warshall`; with indices of shape (…, n) for indices of shape (…).
 
     Raises
@@ -142,7 +145,9 @@ def dijkstra(
 
     Parameters
     ----------
-    csgraph, directed, return_predecessors, unweighted
+    csgraph : array_like, masked array or sparse matrix, shape (n, n)
+        As for `floyd_warshall`.
+    directed, return_predecessors, unweighted : bool
         As for `floyd_warshall`.
     indices : array_like of int, optional
         The vertices to begin in; negative ones count from the end. All when absent.
@@ -197,14 +202,16 @@ def bellman_ford(
 
     Parameters
     ----------
-    csgraph, directed, return_predecessors, unweighted
+    csgraph : array_like, masked array or sparse matrix, shape (n, n)
+        As for `floyd_warshall`.
+    directed, return_predecessors, unweighted : bool
         As for `floyd_warshall`.
     indices : array_like of int, optional
         As for `dijkstra`.
 
     Returns
     -------
-    dist_matrix, predecessors
+    dist_matrix, predecessors : ndarray
         As for `dijkstra`.
 
     Raises
@@ -232,14 +239,16 @@ def johnson(
 
     Parameters
     ----------
-    csgraph, directed, return_predecessors, unweighted
+    csgraph : array_like, masked array or sparse matrix, shape (n, n)
+        As for `floyd_warshall`.
+    directed, return_predecessors, unweighted : bool
         As for `floyd_warshall`.
     indices : array_like of int, optional
         As for `dijkstra`.
 
     Returns
     -------
-    dist_matrix, predecessors
+    dist_matrix, predecessors : ndarray
         As for `dijkstra`.
 
     Raises
@@ -270,15 +279,18 @@ def yen(
 
     Parameters
     ----------
-    csgraph, directed, return_predecessors, unweighted
+    csgraph : array_like, masked array or sparse matrix, shape (n, n)
+        As for `floyd_warshall`.
+    directed, return_predecessors, unweighted : bool
         As for `floyd_warshall`.
     source, sink : int
+        The ends of the paths.
     K : int
         How many paths at most, 1 or more.
 
     Returns
     -------
-    dist_array, predecessors
+    dist_array, predecessors : ndarray
         As SciPy's.
 
     Raises
@@ -311,10 +323,14 @@ def connected_components(
 
     Parameters
     ----------
-    csgraph, directed
+    csgraph : array_like, masked array or sparse matrix, shape (n, n)
+        As for `floyd_warshall`.
+    directed : bool
         As for `floyd_warshall`.
     connection : {"weak", "strong"}
+        "weak": edges are taken both ways; "strong": paths lead both ways between any two vertices of one component.
     return_labels : bool
+        Whether labels are wanted, too.
 
     Returns
     -------
@@ -343,7 +359,9 @@ def breadth_first_order(
 
     Parameters
     ----------
-    csgraph, directed, return_predecessors
+    csgraph : array_like, masked array or sparse matrix, shape (n, n)
+        As for `floyd_warshall`.
+    directed, return_predecessors : bool
         As for `floyd_warshall`.
     i_start : int
         The vertex to begin in; a negative one counts from the end.
@@ -372,12 +390,17 @@ def breadth_first_order(
     return _theirs.breadth_first_order(graph, i_start % n, directed, return_predecessors)
 
 
-def plan(csgraph: Any, directed: bool = True, unweighted: bool = False, indices: Any = None) -> str:
+def plan(
+    csgraph: Any, directed: bool = True, unweighted: bool = False, indices: Any = None,
+    return_predecessors: bool = False,
+) -> str:
     """Who computes distances, and how, in words.
 
     Parameters
     ----------
-    csgraph, directed, unweighted
+    csgraph : array_like, masked array or sparse matrix, shape (n, n)
+        As for `floyd_warshall`.
+    directed, unweighted, return_predecessors : bool
         As for `floyd_warshall`.
     indices : array_like of int, optional
         As for `dijkstra`.
@@ -399,7 +422,7 @@ def plan(csgraph: Any, directed: bool = True, unweighted: bool = False, indices:
     """
     graph = _graph(csgraph, directed, unweighted)
     sources = np.arange(_order(graph)) if indices is None else _sources(indices, _order(graph))
-    if _is_small(graph, sources.size):
+    if _is_small(graph, sources.size, return_predecessors):
         return "SciPy's own search: it is done before another way is chosen"
     if indices is None:
         return str(plan_of(graph, min_plus))
@@ -648,5 +671,6 @@ def _written(csgraph: Any, found: Any, with_predecessors: bool) -> Any:
     plain = isinstance(csgraph, np.ndarray) and not np.ma.isMaskedArray(csgraph)
     if not (plain and csgraph.dtype == np.float64 and csgraph.flags.c_contiguous and csgraph.flags.writeable):
         return found
-    csgraph[...] = distances
-    return (csgraph, found[1]) if with_predecessors else csgraph
+    written = np.asarray(csgraph)  # of an np.matrix, too, the answer is an array
+    written[...] = distances
+    return (written, found[1]) if with_predecessors else written

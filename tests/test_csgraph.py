@@ -287,6 +287,10 @@ def test_memory_is_written_where_it_is_asked_for() -> None:
     A = np.array([[0, 2.0, 9.0], [0, 0, 3.0], [0, 0, 0]])
     found = ours.floyd_warshall(A, overwrite=True)
     assert found is A and A[0, 2] == 5
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PendingDeprecationWarning)
+        matrix = np.matrix([[0, 2.0, 9.0], [0, 0, 3.0], [0, 0, 0]])
+    assert type(ours.floyd_warshall(matrix, overwrite=True)) is np.ndarray and matrix[0, 2] == 5
     whole = np.array([[0, 2, 9], [0, 0, 3], [0, 0, 0]])
     assert ours.floyd_warshall(whole, overwrite=True)[0, 2] == 5 and whole[0, 2] == 9
 
@@ -305,6 +309,21 @@ def test_small_work_is_scipys(monkeypatch: pytest.MonkeyPatch) -> None:
         warnings.simplefilter("error")
         assert ours.floyd_warshall(A)[0, 2] == -1
     assert "closure" in ours.plan(A)
+
+
+def test_the_plan_knows_that_trees_are_given_away_for_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    A = np.array([[0, 2.0, 9.0], [0, 0, 3.0], [0, 0, 0]])
+    monkeypatch.setattr(ours, "SMALL", 3 * (9 + 3) / ours.WITH_PREDECESSORS + 1)
+    assert "closure" in ours.plan(A) and "SciPy's own" in ours.plan(A, return_predecessors=True)
+
+
+def test_every_order_in_memory_and_every_format_is_taken() -> None:
+    """SciPy's `floyd_warshall` may leave an array in Fortran order as it was, and refuses coordinates."""
+    A = np.array([[0, 2, 9], [0, 0, 3], [0, 0, 0]], float)
+    expected = [[0, 2, 5], [np.inf, 0, 3], [np.inf, np.inf, 0]]
+    for form in (np.asfortranarray(A), np.repeat(A, 2, 0)[::2], sp.coo_array(A), sp.dok_array(A), sp.bsr_array(A),
+                 sp.dia_array(A), sp.lil_array(A)):
+        assert ours.floyd_warshall(form).tolist() == expected, type(form)
 
 
 def test_the_rest_is_scipys() -> None:
