@@ -107,8 +107,10 @@ def shortest_path(
 
     Returns
     -------
-    dist_matrix, predecessors : ndarray
+    dist_matrix : ndarray of float64
         As for `floyd_warshall`; with indices of shape (…, n) for indices of shape (…).
+    predecessors : ndarray of int32
+        If wanted.
 
     Raises
     ------
@@ -211,8 +213,10 @@ def bellman_ford(
 
     Returns
     -------
-    dist_matrix, predecessors : ndarray
+    dist_matrix : ndarray of float64
         As for `dijkstra`.
+    predecessors : ndarray of int32
+        If wanted.
 
     Raises
     ------
@@ -248,8 +252,10 @@ def johnson(
 
     Returns
     -------
-    dist_matrix, predecessors : ndarray
+    dist_matrix : ndarray of float64
         As for `dijkstra`.
+    predecessors : ndarray of int32
+        If wanted.
 
     Raises
     ------
@@ -290,8 +296,10 @@ def yen(
 
     Returns
     -------
-    dist_array, predecessors : ndarray
+    dist_array : ndarray of float64
         As SciPy's.
+    predecessors : ndarray of int32
+        If wanted.
 
     Raises
     ------
