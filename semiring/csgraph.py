@@ -11,6 +11,8 @@ functions differ among each other, these agree:
   coordinates they are added up, as SciPy's conversion does.
 - A loop of negative length is a negative cycle, as a cycle of several edges is, for each function.
 - Negative edges are right for `dijkstra`, too, which warns as SciPy's does.
+- Every sparse format and order in memory is taken by all of them: SciPy's `floyd_warshall` refuses coordinates, and
+  some of its versions leave an array in Fortran order as it was.
 """
 
 from __future__ import annotations
@@ -20,15 +22,19 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy
 import scipy.sparse as sp
 from scipy.sparse import csgraph as _theirs
 from scipy.sparse.csgraph import NegativeCycleError as NegativeCycleError
 
 from .algebra.catalogue import min_plus
-from .api import closure, closure_rows, cycle_mean, paths
+from .api import closure_rows, cycle_mean
 from .api import plan as plan_of
 from .errors import NoClosureError
 from .results.nearest import nearest
+from .solvers.paths import unnamed
+from .solvers.task import Task, compute, options
+from .solvers.trees import best_trees
 
 NOTHING = -9999  # before the first vertex of a path, and where there is none
 SMALL = 3e4  # edges and vertices, for each source, below which SciPy is done before we have looked
@@ -50,6 +56,7 @@ def floyd_warshall(
     directed : bool
         Otherwise an edge leads both ways, and of two between the same vertices the shorter counts.
     return_predecessors : bool
+        Whether predecessors are wanted, too.
     unweighted : bool
         Whether every edge has length 1.
     overwrite : bool
@@ -88,7 +95,9 @@ def shortest_path(
 
     Parameters
     ----------
-    csgraph, directed, return_predecessors, unweighted, overwrite
+    csgraph : array_like, masked array or sparse matrix, shape (n, n)
+        As for `floyd_warshall`.
+    directed, return_predecessors, unweighted, overwrite : bool
         As for `floyd_warshall`.
     method : {"auto", "FW", "D", "BF", "J"}
         As SciPy's. What is computed does not depend on it; with "FW" there are no indices, and "D" warns of negative
@@ -98,8 +107,10 @@ def shortest_path(
 
     Returns
     -------
-    dist_matrix, predecessors
+    dist_matrix : ndarray of float64
         As for `floyd_warshall`; with indices of shape (…, n) for indices of shape (…).
+    predecessors : ndarray of int32
+        If wanted.
 
     Raises
     ------
@@ -136,7 +147,9 @@ def dijkstra(
 
     Parameters
     ----------
-    csgraph, directed, return_predecessors, unweighted
+    csgraph : array_like, masked array or sparse matrix, shape (n, n)
+        As for `floyd_warshall`.
+    directed, return_predecessors, unweighted : bool
         As for `floyd_warshall`.
     indices : array_like of int, optional
         The vertices to begin in; negative ones count from the end. All when absent.
@@ -158,7 +171,7 @@ def dijkstra(
     NegativeCycleError
         When one can be reached.
     ValueError
-        For a negative limit, indices out of range, and what is not a square matrix.
+        For a limit that is negative or NaN, indices out of range, and what is not a square matrix.
 
     Warns
     -----
@@ -171,8 +184,8 @@ def dijkstra(
     >>> csgraph.dijkstra([[0, 2, 9], [0, 0, 3], [0, 0, 0]], indices=[0, 1], min_only=True)
     array([0., 0., 3.])
     """
-    if limit < 0:
-        raise ValueError("limit must be >= 0")
+    if not limit >= 0:  # NaN neither
+        raise ValueError(f"limit must be >= 0, and is {limit}")
     graph = _graph(csgraph, directed, unweighted)
     negative = _warn(graph)
     if not min_only:
@@ -191,15 +204,19 @@ def bellman_ford(
 
     Parameters
     ----------
-    csgraph, directed, return_predecessors, unweighted
+    csgraph : array_like, masked array or sparse matrix, shape (n, n)
+        As for `floyd_warshall`.
+    directed, return_predecessors, unweighted : bool
         As for `floyd_warshall`.
     indices : array_like of int, optional
         As for `dijkstra`.
 
     Returns
     -------
-    dist_matrix, predecessors
+    dist_matrix : ndarray of float64
         As for `dijkstra`.
+    predecessors : ndarray of int32
+        If wanted.
 
     Raises
     ------
@@ -226,15 +243,19 @@ def johnson(
 
     Parameters
     ----------
-    csgraph, directed, return_predecessors, unweighted
+    csgraph : array_like, masked array or sparse matrix, shape (n, n)
+        As for `floyd_warshall`.
+    directed, return_predecessors, unweighted : bool
         As for `floyd_warshall`.
     indices : array_like of int, optional
         As for `dijkstra`.
 
     Returns
     -------
-    dist_matrix, predecessors
+    dist_matrix : ndarray of float64
         As for `dijkstra`.
+    predecessors : ndarray of int32
+        If wanted.
 
     Raises
     ------
@@ -264,22 +285,29 @@ def yen(
 
     Parameters
     ----------
-    csgraph, directed, return_predecessors, unweighted
+    csgraph : array_like, masked array or sparse matrix, shape (n, n)
         As for `floyd_warshall`.
-    source, sink, K : int
+    directed, return_predecessors, unweighted : bool
+        As for `floyd_warshall`.
+    source, sink : int
+        The ends of the paths.
+    K : int
+        How many paths at most, 1 or more.
 
     Returns
     -------
-    dist_array, predecessors
+    dist_array : ndarray of float64
         As SciPy's.
+    predecessors : ndarray of int32
+        If wanted.
 
     Raises
     ------
     NegativeCycleError
     NotImplementedError
-        When SciPy is older than 1.14, which brought this function.
+        By a SciPy before 1.14, which has no such function.
     ValueError
-        When a vertex is out of range, or the graph is not a square matrix.
+        When a vertex is out of range, K is not positive, or the graph is not a square matrix.
 
     Examples
     --------
@@ -288,7 +316,10 @@ def yen(
     array([5., 9.])
     """
     if not hasattr(_theirs, "yen"):
-        raise NotImplementedError("yen is SciPy's own function, and needs SciPy 1.14 or newer: install one")
+        raise NotImplementedError(f"yen is a function of SciPy 1.14 and later, and this is SciPy {scipy.__version__}: "
+                                  "install a newer one")
+    if K < 1:  # of which SciPy writes beyond its arrays
+        raise ValueError(f"K must be >= 1, and is {K}")
     graph = _sparse(_graph(csgraph, directed, unweighted))
     return _theirs.yen(graph, source, sink, K, directed=True, return_predecessors=return_predecessors)
 
@@ -300,10 +331,14 @@ def connected_components(
 
     Parameters
     ----------
-    csgraph, directed
+    csgraph : array_like, masked array or sparse matrix, shape (n, n)
+        As for `floyd_warshall`.
+    directed : bool
         As for `floyd_warshall`.
     connection : {"weak", "strong"}
+        "weak": edges are taken both ways; "strong": paths lead both ways between any two vertices of one component.
     return_labels : bool
+        Whether labels are wanted, too.
 
     Returns
     -------
@@ -332,9 +367,12 @@ def breadth_first_order(
 
     Parameters
     ----------
-    csgraph, directed, return_predecessors
+    csgraph : array_like, masked array or sparse matrix, shape (n, n)
+        As for `floyd_warshall`.
+    directed, return_predecessors : bool
         As for `floyd_warshall`.
     i_start : int
+        The vertex to begin in; a negative one counts from the end.
 
     Returns
     -------
@@ -345,7 +383,7 @@ def breadth_first_order(
     Raises
     ------
     ValueError
-        When the graph is not a square matrix.
+        When i_start is out of range, or the graph is not a square matrix.
 
     Examples
     --------
@@ -353,7 +391,11 @@ def breadth_first_order(
     >>> csgraph.breadth_first_order([[0, 1, 0], [0, 0, 1], [0, 0, 0]], 0, return_predecessors=False)
     array([0, 1, 2], dtype=int32)
     """
-    return _theirs.breadth_first_order(_sparse(_read(csgraph)), i_start, directed, return_predecessors)
+    graph = _sparse(_read(csgraph))
+    n = _order(graph)
+    if not -n <= i_start < n:  # SciPy prints what went wrong, and answers with memory that nobody wrote
+        raise ValueError(f"i_start out of range 0...{n}")
+    return _theirs.breadth_first_order(graph, i_start % n, directed, return_predecessors)
 
 
 def plan(
@@ -364,7 +406,9 @@ def plan(
 
     Parameters
     ----------
-    csgraph, directed, unweighted
+    csgraph : array_like, masked array or sparse matrix, shape (n, n)
+        As for `floyd_warshall`.
+    directed, unweighted, return_predecessors : bool
         As for `floyd_warshall`.
     indices : array_like of int, optional
         As for `dijkstra`.
@@ -555,10 +599,12 @@ def _all(A: Any, wanted: bool) -> Any:
         return (np.zeros((0, 0)), np.zeros((0, 0), np.int32)) if wanted else np.zeros((0, 0))
     if _is_small(A, n, wanted):
         return _theirs.dijkstra(_sparse(A), return_predecessors=wanted)
+    task = Task("closure", min_plus, (A,), options())
+    found = np.asarray(_told(lambda: compute(task)))
     if not wanted:
-        return np.asarray(_told(lambda: closure(A, min_plus)))
-    found = _told(lambda: paths(A, min_plus))
-    return np.asarray(found.weights), _before(found.predecessors)
+        return found
+    # `paths` would make trees of next hops first, which nobody asks for here
+    return found, _before(_told(lambda: best_trees(unnamed(task.given[0]), found, np.arange(n))))
 
 
 def _rows(A: Any, indices: Any, wanted: bool, limit: float = np.inf) -> Any:
@@ -635,5 +681,6 @@ def _written(csgraph: Any, found: Any, with_predecessors: bool) -> Any:
     plain = isinstance(csgraph, np.ndarray) and not np.ma.isMaskedArray(csgraph)
     if not (plain and csgraph.dtype == np.float64 and csgraph.flags.c_contiguous and csgraph.flags.writeable):
         return found
-    csgraph[...] = distances
-    return (csgraph, found[1]) if with_predecessors else csgraph
+    written = np.asarray(csgraph)  # of an np.matrix, too, the answer is an array
+    written[...] = distances
+    return (written, found[1]) if with_predecessors else written

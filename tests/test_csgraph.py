@@ -249,16 +249,30 @@ def test_dijkstra_warns_of_negative_edges_and_is_right() -> None:
 @pytest.mark.parametrize(("call", "said"), [
     (lambda: ours.dijkstra(np.ones((2, 3))), "square"), (lambda: ours.dijkstra(np.ones(3)), "matrix"),
     (lambda: ours.dijkstra(np.ones((2, 2)), limit=-1), "limit must be >= 0"),
+    (lambda: ours.dijkstra(np.ones((2, 2)), limit=np.nan), "limit must be >= 0, and is nan"),
+    (lambda: ours.breadth_first_order(np.ones((2, 2)), 2), "i_start out of range"),
+    (lambda: ours.breadth_first_order(np.zeros((0, 0)), 0), "i_start out of range"),
     (lambda: ours.dijkstra(np.ones((2, 2)), indices=[2]), "out of range"),
     (lambda: ours.johnson(np.ones((2, 2)), indices=-3), "out of range"),
     (lambda: ours.shortest_path(np.ones((2, 2)), method="X"), "unrecognized method 'X'"),
     (lambda: ours.shortest_path(np.ones((2, 2)), method="FW", indices=[0]), "Cannot specify indices"),
-    (lambda: ours.yen(np.ones((2, 2)), 0, 9, 1), "must have 0 <="),
     (lambda: ours.floyd_warshall("roads"), "could not convert"),
 ])
 def test_errors_are_value_errors(call: Callable[[], Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         call()
+
+
+def test_yen_is_of_newer_scipys(monkeypatch: pytest.MonkeyPatch) -> None:
+    if hasattr(theirs, "yen"):
+        assert ours.yen([[0, 2, 9], [0, 0, 3], [0, 0, 0]], 0, 2, 3).tolist() == [5, 9]
+        with pytest.raises(ValueError, match="must have 0 <="):
+            ours.yen(np.ones((2, 2)), 0, 9, 1)
+        with pytest.raises(ValueError, match="K must be >= 1, and is 0"):
+            ours.yen(np.ones((2, 2)), 0, 1, 0)
+        monkeypatch.delattr(theirs, "yen")
+    with pytest.raises(NotImplementedError, match=r"yen is a function of SciPy 1\.14"):
+        ours.yen(np.ones((2, 2)), 0, 1, 1)
 
 
 def test_nothing_at_all() -> None:
@@ -273,6 +287,10 @@ def test_memory_is_written_where_it_is_asked_for() -> None:
     A = np.array([[0, 2.0, 9.0], [0, 0, 3.0], [0, 0, 0]])
     found = ours.floyd_warshall(A, overwrite=True)
     assert found is A and A[0, 2] == 5
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PendingDeprecationWarning)
+        matrix = np.matrix([[0, 2.0, 9.0], [0, 0, 3.0], [0, 0, 0]])
+    assert type(ours.floyd_warshall(matrix, overwrite=True)) is np.ndarray and matrix[0, 2] == 5
     whole = np.array([[0, 2, 9], [0, 0, 3], [0, 0, 0]])
     assert ours.floyd_warshall(whole, overwrite=True)[0, 2] == 5 and whole[0, 2] == 9
 
@@ -310,6 +328,21 @@ def test_yen_says_which_scipy_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(theirs, "yen", raising=False)
     with pytest.raises(NotImplementedError, match=r"SciPy 1\.14"):
         ours.yen(np.array([[0, 1.0], [0, 0]]), 0, 1, 1)
+
+
+def test_the_plan_knows_that_trees_are_given_away_for_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    A = np.array([[0, 2.0, 9.0], [0, 0, 3.0], [0, 0, 0]])
+    monkeypatch.setattr(ours, "SMALL", 3 * (9 + 3) / ours.WITH_PREDECESSORS + 1)
+    assert "closure" in ours.plan(A) and "SciPy's own" in ours.plan(A, return_predecessors=True)
+
+
+def test_every_order_in_memory_and_every_format_is_taken() -> None:
+    """SciPy's `floyd_warshall` may leave an array in Fortran order as it was, and refuses coordinates."""
+    A = np.array([[0, 2, 9], [0, 0, 3], [0, 0, 0]], float)
+    expected = [[0, 2, 5], [np.inf, 0, 3], [np.inf, np.inf, 0]]
+    for form in (np.asfortranarray(A), np.repeat(A, 2, 0)[::2], sp.coo_array(A), sp.dok_array(A), sp.bsr_array(A),
+                 sp.dia_array(A), sp.lil_array(A)):
+        assert ours.floyd_warshall(form).tolist() == expected, type(form)
 
 
 def test_the_rest_is_scipys() -> None:

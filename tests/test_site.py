@@ -8,11 +8,13 @@ import runpy
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from types import FunctionType
 from xml.etree import ElementTree
 
 import pytest
 
 import semiring as sr
+from semiring import csgraph
 from semiring.cli.arguments import parser
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -41,6 +43,14 @@ def test_the_reference_names_everything_that_is_public() -> None:
     assert len(named) == len(set(named))
     instances = {name for name in sr.__all__ if isinstance(getattr(sr, name), sr.Semiring)}
     assert set(named) == set(sr.__all__) - instances - {"catalogue", "counter_examples"}
+
+
+def test_the_reference_names_every_function_in_scipys_place() -> None:
+    text = (SITE / "reference" / "csgraph.md").read_text(encoding="utf-8")
+    named = re.findall(r"^\.\. autofunction:: semiring\.csgraph\.(\w+)$", text, re.MULTILINE)
+    own = {name for name, value in vars(csgraph).items()
+           if isinstance(value, FunctionType) and value.__module__ == csgraph.__name__ and not name.startswith("_")}
+    assert sorted(named) == sorted(own)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

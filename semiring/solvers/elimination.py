@@ -25,7 +25,7 @@ from .searches import form_if_faster
 from .sparse_factors import SparseFactors
 from .task import Declined, Task
 
-SECONDS_FOR_A_GPU = 0.5  # of work from which on it is asked whether a GPU would be faster, copies included
+SECONDS_FOR_A_GPU = 0.5  # of work from which on a GPU may be faster, copies included
 
 
 def offer(task: Task) -> Plan | None:

@@ -18,6 +18,7 @@ from semiring.kernels.cpu.dense.logsum import LogSumKernel
 from semiring.kernels.cpu.dense.objects import ObjectKernel
 from semiring.kernels.cuda.bits.engine import BooleanKernel as DeviceBooleanKernel
 from semiring.kernels.cuda.dense.engine import CudaKernel
+from semiring.kernels.cuda.dense.offload import Offload
 from semiring.kernels.interface import BitKernel, ElementKernel, HostKernel, Kernel, StackKernel
 from semiring.kernels.numpy.bits import BitsKernel
 from semiring.kernels.numpy.dense import ArrayKernel
@@ -36,6 +37,7 @@ ENGINES: dict[type, tuple[type, ...]] = {
     BooleanKernel: (HostKernel, BitKernel),
     PlanesKernel: (HostKernel,),
     CudaKernel: (StackKernel,),
+    Offload: (Kernel,),
     DeviceBooleanKernel: (BitKernel,),
     Recording: (Kernel,),
 }

@@ -98,7 +98,7 @@ def use(n: int, edges: list[tuple[int, int]], method: str, leaf: int, merge: boo
     assert sorted(found.order.tolist()) == list(range(n))
     for lanes in (1, 16):
         found.stack_layout(lanes, 3)
-    assert found.lowest.shape == found.children[0].shape
+    assert found.lowest.shape == found.children[0].shape == found.heights.shape == found.depths.shape
     costs.work_of(found)
     costs._paths(found.first, found.pointer, found.parent, found.owner, np.arange(0, n, 2))
     costs._between(found.first, found.pointer, found.parent, found.owner, np.arange(0, n, 3), np.arange(0, n, 2))
