@@ -30,7 +30,7 @@ from scipy.sparse.csgraph import NegativeCycleError as NegativeCycleError
 from .algebra.catalogue import min_plus
 from .api import closure_rows, cycle_mean
 from .api import plan as plan_of
-from .errors import NoClosureError
+from .errors import LawError, NoClosureError
 from .results.nearest import nearest
 from .solvers.paths import unnamed
 from .solvers.task import Task, compute, options
@@ -576,7 +576,7 @@ def _told(compute: Callable[[], Any]) -> Any:
     """What is computed, with SciPy's error for negative cycles."""
     try:
         return compute()
-    except NoClosureError as e:
+    except (NoClosureError, LawError) as e:  # the second where rounding alone made a cycle better than none
         raise NegativeCycleError(str(e)) from None
 
 
