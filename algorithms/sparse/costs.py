@@ -26,6 +26,7 @@ LANES = 16  # columns of a front are rounded up to such a multiple
 BIG = 320  # order of a front that is eliminated by the dense engine
 TOUCH = 17  # terms that take as long as to gather, fill and store one element of a right-hand side
 SETUP = 0.38e-3  # seconds for a call, whatever the size
+ALONE = 0.2e-3  # and for one whose searches are made one by one
 VERTEX, EDGE = 1.2e-6, 0.4e-6  # seconds that the analysis takes for each
 EMPTY, GLANCE = 4.5e-8, 2e-9  # seconds to take one of n vertices from its bucket, and to look at an edge of it
 SETTLE, LOOK = 6.5e-9, 4e-9  # seconds to settle one of n vertices, over log2 n, and to look at an edge of it

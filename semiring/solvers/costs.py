@@ -13,6 +13,7 @@ from semiring.algebra.expression import postorder
 from semiring.algebra.rounding import nothing_improves
 from semiring.algorithms.sparse.analysis import Analysis
 from semiring.algorithms.sparse.costs import (
+    ALONE,
     SETUP,
     Rates,
     Work,
@@ -263,9 +264,9 @@ def search_times(low: Lowering, A: Sparse | Analysis, count: int, alike: bool) -
     going = -(-count * int(np.count_nonzero(np.diff(A.indptr))) // max(A.n, 1))  # others end where they begin
     sweep = sweep_seconds(A.n, A.spread, going, max(LANES // size, 1), rate, size)
     return Searches(
-        settle_seconds(A.n, A.nnz, going, rate) + written,
-        bucket_seconds(A.n, A.nnz, going, rate) + written if suits(low) else np.inf, sweep + written,
-        level_seconds(A.nnz, going, rate) + written if alike else np.inf,
+        ALONE + settle_seconds(A.n, A.nnz, going, rate) + written,
+        ALONE + bucket_seconds(A.n, A.nnz, going, rate) + written if suits(low) else np.inf, sweep + written,
+        ALONE + level_seconds(A.nnz, going, rate) + written if alike else np.inf,
     )
 
 
