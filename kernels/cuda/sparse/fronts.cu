@@ -35,16 +35,18 @@ struct Span {
 
 DEVICE Value term(Value c, Value x, Value m) { return BY_COLUMNS ? relax(c, m, x) : relax(c, x, m); }
 
-// F ⊕ what the children of front a left, one child after the other; F has `pitch` elements a row.
+// F ⊕ what the children of front a left, one child after the other; F has `pitch` elements a row. An Index counts the
+// elements of what a child left: fronts that fit in shared memory need no 64 bits, which are slow to divide.
+template <typename Index>
 DEVICE void add_children(
     Value* F, long long pitch, int a, const int* child, const int* sibling, const long long* pointer,
     const int* position, const long long* update_at, const Value* updates) {
     for (int c = child[a]; c >= 0; c = sibling[c]) {
         __syncthreads();
         const long long begin = pointer[c];
-        const int u = (int)(pointer[c + 1] - begin);
+        const Index u = (Index)(pointer[c + 1] - begin);
         const Value* const left = updates + update_at[c];
-        for (int e = threadIdx.x; e < u * u; e += blockDim.x) {
+        for (Index e = threadIdx.x; e < u * u; e += blockDim.x) {
             Value* const f = F + position[begin + e / u] * pitch + position[begin + e % u];
             *f = plus(*f, left[e]);
         }
@@ -139,7 +141,7 @@ extern "C" __global__ void __launch_bounds__(MOST) eliminate(
     for (int e = threadIdx.x; e < n * pitch; e += blockDim.x) F[e] = zero();
     __syncthreads();
     add_entries(F, pitch, a, entry_pointer, entry, entry_row, entry_column, weights);
-    add_children(F, pitch, a, child, sibling, pointer, position, update_at, updates);
+    add_children<int>(F, pitch, a, child, sibling, pointer, position, update_at, updates);
     for (int p = 0; p < s; p += TOGETHER) close_pivots(F, pitch, n, p, min(TOGETHER, s - p), rows, columns, failed, first[a]);
     __syncthreads();
     keep(F, pitch, s, u, panels + top_at[a], panels + low_at[a], updates + update_at[a]);
@@ -152,7 +154,7 @@ extern "C" __global__ void __launch_bounds__(1024) assemble(
     const int* entry_column, const Value* weights, const long long* update_at, const Value* updates) {
     const long long n = first[a + 1] - first[a] + (pointer[a + 1] - pointer[a]);
     add_entries(F, n, a, entry_pointer, entry, entry_row, entry_column, weights);
-    add_children(F, n, a, child, sibling, pointer, position, update_at, updates);
+    add_children<long long>(F, n, a, child, sibling, pointer, position, update_at, updates);
 }
 
 // W[S] ← 0 for the supernodes in `fronts`, and 1 where a right-hand side r begins: at sources[r].
