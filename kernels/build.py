@@ -66,15 +66,17 @@ PURPOSES: dict[str, tuple[str, Callable[[Lowering, float, float], float]]] = {
         "sparse.predecessors", lambda lowering, rounds, terms: rounds * TREE_VERTEX + terms * TREE_EDGE
     ),
     "winners": ("sparse.winners", lambda lowering, rounds, terms: rounds * WINNER_STEP + terms * WINNER_TERM),
+    "pairs": ("sparse.tree_labels", lambda lowering, rounds, terms: rounds * PAIR),
     "sweep": ("sparse.sweeps", lambda lowering, rounds, terms: rounds * SETTLE + terms * LABEL),
 }
-FUNCTIONS = {"blocks": 2, "fronts": 5, "walks": 2}  # that such work needs, where it is more than one
+FUNCTIONS = {"blocks": 2, "fronts": 5, "walks": 2, "pairs": 4}  # that such work needs, where it is more than one
 SETTLE = 2.5e-4  # seconds in which `semiring.algorithms.labels` settles a vertex
 LABEL = 2e-8  # and looks at a label
 WINNER_STEP = 2e-5  # seconds in which NumPy takes a step of k for a strip, and keeps which terms won
 WINNER_TERM = 6e-9  # and for each of the terms
 WALK_STEP = 1e-5  # seconds in which `semiring.algorithms.trees` goes back by an edge of a walk
 WALK_TERM = 2e-9  # and those for a term of the row that it needs
+PAIR = 2e-4  # seconds in which rows of factors, at some columns only, tell the element of a pair
 TREE_VERTEX = 2e-5  # seconds in which `semiring.algorithms.trees` reaches a vertex by itself
 TREE_EDGE = 3e-7  # seconds in which `semiring.algorithms.trees` looks at an edge for one line
 

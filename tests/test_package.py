@@ -172,6 +172,7 @@ LATE = {
     "semiring.kernels.cpu.dense.objects": "an engine, made when it first runs",
     "semiring.kernels.cpu.sparse.search": "an engine, made when it first runs",
     "semiring.kernels.cpu.sparse.fronts": "an engine, made when it first runs",
+    "semiring.kernels.cpu.sparse.tree_labels": "an engine, made when it first runs",
     "semiring.kernels.cpu.sparse.walks": "an engine, made when it first runs",
     "semiring.kernels.cpu.sparse.product": "an engine, made when it first runs",
     "semiring.kernels.cpu.sparse.substitution": "an engine, made when it first runs",

@@ -23,7 +23,7 @@ from .one_path import fits, graph_of, spelt
 from .plan import Plan
 from .search import answered, ends_of, positions
 from .task import Declined, Task, compute, options
-from .trees import best_trees, is_bounded
+from .trees import best_trees, is_bounded, is_reached, may_be_lost
 
 
 class Factored:
@@ -191,6 +191,8 @@ def _path(F: Factored, start: int, end: int, plan: Plan) -> tuple[Any, list[Any]
     if not fits(given, facts):
         raise Declined
     walk, weights = F._walk(start, end)
+    if walk is None and may_be_lost(given) and is_reached(as_sparse(given).without_zeros().rows, start, end):
+        raise Declined  # the walk is there, and its weight left the dtype: whoever searches for it says so
     weight = None
     if walk is not None:  # in the order of the walk, as a search adds it up: factors add in another one
         weights = graph_of(given).along(walk[:-1], walk[1:]) if weights is None else weights

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import blake2b
 from math import isqrt
 from threading import Lock
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from semiring.kernels.numpy.fronts import ArrayFronts
 from semiring.operands.sparse import Sparse
 
 from .forms import with_room
+
+if TYPE_CHECKING:
+    from semiring.kernels.cpu.sparse.tree_labels import TreeLabels
 
 ANALYSES = 4  # structures whose analyses are kept
 
@@ -65,6 +68,13 @@ def fronts_of(low: Lowering, analysis: Analysis, threads: int) -> FrontEngine:
     from semiring.kernels.cpu.sparse.fronts import Fronts
 
     return Fronts(analysis, low, threads)
+
+
+def labels_of(fronts: FrontEngine) -> TreeLabels:
+    """What gives single elements of a closure, for compiled fronts."""
+    from semiring.kernels.cpu.sparse.tree_labels import TreeLabels
+
+    return TreeLabels(cast(Any, fronts))
 
 
 def walk_by_fronts(

@@ -11,6 +11,7 @@ import numpy as np
 
 from semiring.algebra.tables import html_table
 from semiring.errors import SemiringError
+from semiring.graphs.names import is_hashable
 from semiring.graphs.texts import clip_repr
 from semiring.machine.memory import in_words
 from semiring.operands.read import operand
@@ -18,7 +19,7 @@ from semiring.operands.sparse import Sparse
 
 from . import costs, reductions
 from .costs import SparsePlan
-from .forms import right_hand_side, told
+from .forms import as_python, right_hand_side, told
 from .search import answered, positions, refuse_sets
 from .sparse_substitution import SparseSubstitution
 from .task import options
@@ -223,6 +224,89 @@ class SparseFactors(SparseSubstitution):
         found = self._part(starts, ends) if reflexive else self._by_rows(starts, ends, False)
         table: Table = answered(self._A, found, starts, False, ends)
         return table
+
+    def weight(self, source: Any, target: Any) -> Any:
+        """The element of A* from a vertex to another, or of several pairs.
+
+        Parameters
+        ----------
+        source, target : vertex or sequence of vertices
+            By name, or by number where they have no names. Of two sequences the i-th goes with the i-th; one vertex
+            goes with all of a sequence. `table` takes each with each, and `path` gives the vertices too.
+
+        Returns
+        -------
+        scalar or ndarray, shape (k,)
+            A number of Python's for two vertices, or a record; an array for sequences.
+
+        Raises
+        ------
+        GraphError
+            For an unknown vertex.
+        SemiringError
+            When the sequences are not equally long, or a result has no place in the dtype.
+
+        Notes
+        -----
+        Every walk from s to t goes through the highest supernode of the elimination that it meets, and that is above
+        both: it takes a climb up the tree from either end, over any closed semiring. Sums are rounded in another order
+        than those of `rows`.
+
+        Examples
+        --------
+        >>> import scipy.sparse as sp
+        >>> import semiring as sr
+        >>> F = sr.factor(sp.csr_array([[0, 2.0, 0], [0, 0, 3.0], [1.0, 0, 0]]), sr.min_plus)
+        >>> F.weight(0, 2), F.weight([0, 2], [2, 1]).tolist()
+        (5.0, [5.0, 3.0])
+        """
+        single, starts = self._places(source)
+        alone, ends = self._places(target)
+        if not (single or alone or len(starts) == len(ends)):
+            raise SemiringError(f"{len(starts)} sources and {len(ends)} targets: give as many of both, or one of "
+                                "either; table(sources, targets) takes each with each")
+        starts, ends = np.broadcast_arrays(starts, ends)
+        found = self._A.in_callers_dtype(self._of_pairs(np.ascontiguousarray(starts), np.ascontiguousarray(ends)))
+        return as_python(found[0]) if single and alone else found
+
+    def _places(self, vertices: Any) -> tuple[bool, np.ndarray]:
+        """Whether one vertex was given, and the numbers of all."""
+        single = isinstance(vertices, (int, np.integer, str)) or (
+            self.names is not None and is_hashable(vertices) and vertices in self._positions
+        )
+        return single, np.array([self.index(vertices)]) if single else self._numbers(vertices)
+
+    def table(self, sources: Any, targets: Any) -> Table:
+        """Elements of A* from some vertices to some others, by name: ``rows(sources, targets=targets)``.
+
+        Parameters
+        ----------
+        sources, targets : vertex or sequence of vertices
+            By name, or by number where they have no names.
+
+        Returns
+        -------
+        Table, shape (k, t)
+
+        Raises
+        ------
+        GraphError
+            For an unknown vertex.
+        SemiringError
+            When a result has no place in the dtype.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> F = sr.factor(sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0)]), sr.min_plus)
+        >>> F.table(["a", "b"], ["c"])
+        Table 2 × 1 over min-plus, float64
+           c
+        a  7
+        b  4
+        """
+        starts = self._places(sources)[1]
+        return self.rows([self._A.position(v) for v in starts.tolist()], targets=targets)
 
     def _numbers(self, sources: Sequence[Hashable] | np.ndarray) -> np.ndarray:
         if self.names is None and isinstance(sources, (np.ndarray, range)):

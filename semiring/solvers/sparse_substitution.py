@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from time import perf_counter
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from semiring.algorithms.sparse.analysis import Analysis
 from semiring.algorithms.sparse.costs import work_between, work_of
 from semiring.algorithms.sparse.elimination import factor as eliminate
 from semiring.graphs.names import Named
-from semiring.kernels.build import affordable, code_of, kernel
+from semiring.kernels.build import PAIR, affordable, code_of, kernel
 from semiring.kernels.interface import FrontEngine, Report
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.objects import in_python_integers
@@ -22,6 +22,7 @@ from semiring.kernels.numpy.fronts import TOGETHER
 from semiring.machine.memory import require
 from semiring.operands.convert import as_dense
 from semiring.operands.dense import Dense
+from semiring.operands.devices import to_host
 from semiring.operands.sparse import Sparse
 
 from . import costs, schedules
@@ -29,8 +30,11 @@ from .costs import SparsePlan
 from .cycles import graph_of, look_at_fronts, may_diverge, undefined_star
 from .factored import Factored, settled, units
 from .forms import Apply, refuse_overflow, right_hand_side, solution
-from .fronts import fronts_of, lowering_of, walk_by_fronts
+from .fronts import fronts_of, labels_of, lowering_of, walk_by_fronts
 from .task import LARGE, Task, options
+
+if TYPE_CHECKING:
+    from semiring.kernels.cpu.sparse.tree_labels import TreeLabels
 
 STEPS = 50  # parts of a closure after which progress is reported
 ADVICE = "use a narrower dtype, fewer vertices, or rows and blocks of rows instead of the whole"
@@ -76,6 +80,7 @@ class SparseSubstitution(Factored, Named):
             require(plan.factors, *plan.shortage, on_gpu=low.on_gpu)
         self._fronts = self._engine_of(low)
         self._closed: np.ndarray | None = None
+        self._labels: TreeLabels | None = None  # of these fronts, once single elements were asked for
         self._rounded: np.ndarray | None = None  # places of vertices whose stars rounding had changed
         try:
             eliminate(self._fronts, self._weights(low), report)
@@ -138,6 +143,36 @@ class SparseSubstitution(Factored, Named):
             B = np.ascontiguousarray(units(self._A, some).T)
             parts.append(np.asarray(self._solution(right_hand_side(B, self._A, self.lowering.dtype)))[starts])
         return settled(self._S, np.concatenate(parts, axis=1), starts, ends)
+
+    def _of_pairs(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """A*[s, t] of pairs, by labels of both ends where compiling those repays, else by rows."""
+        if self._closed is not None:
+            return self._checked(self._closed[starts, ends])
+        low, pairs = self.lowering, len(starts)
+        self._reconsider(pairs, (starts, ends))
+        if low.on_gpu or low.kind != "numba":
+            return self._pairs_by_rows(starts, ends)
+        code = code_of(low.in_machine_code, "pairs")
+        if not (code.repays(PAIR * pairs) and self.lowering.compiled):
+            return code.rent(self._pairs_by_rows, starts, ends)
+        if self._labels is None or self._labels.fronts is not self._fronts:
+            self._labels = labels_of(self._fronts)
+        stored = self._labels.between(self.analysis.place[starts], self.analysis.place[ends])
+        if self._settled:
+            stored[starts == ends] = np.array(self.lowering.unit, stored.dtype)
+        return self._checked(stored)
+
+    def _pairs_by_rows(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """The same by rows of the sources, as many at once as there is room for."""
+        found = np.empty(len(starts), self._A.dtype)
+        sources, number = np.unique(starts, return_inverse=True)
+        step = max(LARGE // max(len(ends) * self._A.dtype.itemsize, 1), 1)
+        for begin in range(0, len(sources), step):
+            some = np.flatnonzero((number >= begin) & (number < begin + step))
+            columns, column = np.unique(ends[some], return_inverse=True)
+            part = to_host(self._by_rows(sources[begin : begin + step], columns))
+            found[some] = part[number[some] - begin, column]
+        return found
 
     def _by_rows(self, starts: np.ndarray, ends: np.ndarray, reflexive: bool = True) -> np.ndarray:
         out = self._empty((len(starts), len(ends)))

@@ -127,7 +127,7 @@ def best_trees(
         P[left] = found
     for i, v in () if within else ((int(left[i]), v) for i, v in lost):
         root, edges = int(roots[i]), graph.without_zeros().rows
-        if end is not None and (end == root or P[i, end] >= 0 or not _is_reached(edges, root, end)):
+        if end is not None and (end == root or P[i, end] >= 0 or not is_reached(edges, root, end)):
             continue
         _refuse_lost(given, entering, X[i], root, v, backwards)
     return P
@@ -285,7 +285,7 @@ def _edges(given: Operand, X: np.ndarray, bounded: bool, backwards: bool, whole:
     return Sparse(Rows(offsets, columns, A[kept], len(A)), S, given.what, given.names)
 
 
-def _is_reached(A: Rows, source: int, target: int) -> bool:
+def is_reached(A: Rows, source: int, target: int) -> bool:
     """Whether some walk leads from one vertex to another."""
     seen, waiting = {source}, [source]
     while waiting and target not in seen:
@@ -318,6 +318,14 @@ def rounds_once(S: Semiring, dtype: np.dtype) -> bool:
     """Whether ⊗ of elements of a dtype is exact, or one operation whose result is rounded."""
     mul = S.traced.raw_mul if S.traced is not None else None
     return dtype.kind != "f" or (mul is not None and any(map(mul.is_plain, ("add", "multiply", "minimum", "maximum"))))
+
+
+def may_be_lost(given: Operand) -> bool:
+    """Whether a walk may have a weight that its dtype reads as zero: too large or too small a number."""
+    dtype = given.dtype
+    if dtype.kind != "f":
+        return dtype.names is not None
+    return not given.S.is_tropical or float(given.facts.largest) * given.shape[0] > float(np.finfo(dtype).max)
 
 
 def _refuse_lost(given: Operand, entering: Rows, x: np.ndarray, root: int, v: int, backwards: bool) -> None:

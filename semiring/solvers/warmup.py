@@ -115,6 +115,7 @@ def _run_rows(S: Semiring, dtype: np.dtype) -> None:
         return
     F = SparseFactors(given, analysis_of(given, "natural"), check=False)
     F.rows([0])
+    F.weight(0, 1)
     if S.selective:
         F._walk(0, 1)
     levels_of(given.rows, np.array([1, 0])).substitute(low, B, False)

@@ -142,6 +142,10 @@ def test_answers_are_the_oracles(name: str, dtype: np.dtype) -> None:
         others = data.draw(st.lists(st.integers(0, n - 1), max_size=3)) if n else []
         table = np.asarray(F.rows(some, targets=others))
         oracle.assert_same(S, [[expected[v][w] for w in others] for v in some], table, text)
+        pairs = [(v, w) for v in some for w in others]
+        if pairs:
+            told = np.asarray(F.weight(*(list(ends) for ends in zip(*pairs, strict=True))))
+            oracle.assert_same(S, [[expected[v][w]] for v, w in pairs], told[:, None], text)
         part = F._by_rows(np.array(some, np.int64), np.array(others, np.int64))
         np.testing.assert_array_equal(part, got[:, others], text)
         if oracle.fits(S, plus, array.dtype):
@@ -149,6 +153,40 @@ def test_answers_are_the_oracles(name: str, dtype: np.dtype) -> None:
             np.testing.assert_array_equal(table, F.rows(some, reflexive=False)[:, others], text)
 
     check()
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_weights_of_pairs_by_name(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEMIRING_COMPILE", "always" if compiled else "never")
+    roads = sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0), ("a", "c", 9.0), ("d", "a", 0.5)])
+    F = sr.factor(roads, sr.min_plus)
+    assert F.weight("a", "c") == 7 and type(F.weight("a", "c")) is float
+    assert F.weight("c", "a") == inf and F.weight("c", "c") == 0
+    assert F.weight("d", ["a", "b", "d"]).tolist() == [0.5, 3.5, 0.0]
+    assert F.weight(["a", "b"], "c").tolist() == [7, 4] and F.weight(["a"], "c").shape == (1,)
+    assert F.weight(["d", "a"], ["c", "b"]).tolist() == [7.5, 3] and F.weight([], []).shape == (0,)
+    assert F.table(["d", "a"], ["c"])["d", "c"] == 7.5
+    with pytest.raises(sr.GraphError, match="'e'"):
+        F.weight("e", "a")
+    with pytest.raises(sr.SemiringError, match="2 sources and 3 targets"):
+        F.weight(["a", "b"], ["a", "b", "c"])
+    other = F.refactor(sr.as_graph([("a", "b", 1.0), ("b", "c", 1.0), ("a", "c", 9.0), ("d", "a", 1.0)]))
+    assert other.weight("d", "c") == 3 and F.weight("d", "c") == 7.5
+    tuples = sr.factor(sr.as_graph([((0, 0), (0, 1), 2.0)]), sr.min_plus)
+    assert tuples.weight((0, 0), (0, 1)) == 2
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_path_whose_weight_leaves_the_dtype_is_not_absent(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEMIRING_COMPILE", "always" if compiled else "never")
+    far = Graph(np.arange(3), np.arange(1, 4), 4, np.full(3, 6e4, "f2"))
+    rare = Graph(np.arange(400), np.arange(1, 401), 401, np.full(400, 0.1, "f8"))
+    for graph, S, end in ((far, sr.min_plus, 3), (rare, sr.viterbi, 400)):
+        for F in (sr.factor(graph, S), sr.factor(sr.adjacency(graph, S).to_numpy(), S)):
+            with pytest.raises(sr.SemiringError, match="as if there were no walk"):
+                F.path(0, end)
+            assert F.path(end, 0)[1] is None and F.path(0, 1)[1] == [0, 1]
+    assert sr.factor(far, sr.min_plus).weight(0, 3) == inf, "as of closure"
 
 
 def random_graph(n: int, degree: float, seed: int, *, directed: bool = True) -> sp.csr_array:
@@ -423,7 +461,7 @@ def test_what_one_structure_needs_is_worked_out_once() -> None:
     A = grid(12)
     F = sr.factor(A, sr.min_plus)
     again = F.refactor(np.arange(A.nnz) + 1.0)
-    assert again._fronts._layout is F._fronts._layout
+    assert again._fronts.layout is F._fronts.layout
     assert again._fronts.threads == again.plan.threads and f"{again.plan.threads} threads" in again.plan.place
     assert again.plan.seconds == F.plan.seconds
     F.plan.seconds.clear()  # a plan is its caller's own

@@ -60,6 +60,16 @@ class Operations:
         """The ⊕ of stored entries ⊗ entries of a column."""
         return self._address("combine_entries")
 
+    @functools.cached_property
+    def add_multiples(self) -> int:
+        """A row of C ← C ⊕ A ⊗ B, of any width."""
+        return self._address("add_multiples")
+
+    @functools.cached_property
+    def total(self) -> int:
+        """One element of a product."""
+        return self._address("total")
+
     def names(self, *functions: str) -> list[str]:
         """The names under which functions are kept on disk."""
         stem = cache.stem(*self._text)

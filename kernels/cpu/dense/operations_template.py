@@ -195,6 +195,60 @@ def combine_entries(
     return 0
 
 
+@operation
+def add_multiples(
+    w: int, w_plane: int, w_first: int, b: int, b_plane: int, b_first: int, b_row: int, c: int, c_plane: int,
+    c_first: int, width: int, depth: int, one: int,
+) -> int:
+    """c[j] ← c[j] ⊕ (w[0] ⊗ b[0, j]) ⊕ … ⊕ (w[depth − 1] ⊗ b[depth − 1, j]) for every j below any `width`.
+
+    Row k of b begins at element ``b_first + k · b_row``. As one row of `multiply`, but of any width.
+    """
+    wide_vectors()
+    unit = first_component(ELEMENT, one)
+    whole = depth - depth % DEPTH
+    for k in range(0, whole, DEPTH):
+        left = load_block(ELEMENT, w, w_plane, w_first + k, b_row, 1, DEPTH)
+        for j in range(width):
+            combine_block(
+                ELEMENT, combine, left, 1, b, b_plane, b_first + k * b_row + j, c, c_plane, c_first + j, b_row, unit
+            )
+    for k in range(whole, depth):
+        single = load_block(ELEMENT, w, w_plane, w_first + k, b_row, 1, 1)
+        for j in range(width):
+            combine_block(
+                ELEMENT, combine, single, 1, b, b_plane, b_first + k * b_row + j, c, c_plane, c_first + j, b_row, unit
+            )
+    return 0
+
+
+@operation
+def total(
+    x: int, x_plane: int, x_first: int, y: int, y_plane: int, y_first: int, count: int, sums: int, s_plane: int,
+    out: int, out_plane: int, place: int, one: int,
+) -> int:
+    """out[place] ← (x[0] ⊗ y[0]) ⊕ … ⊕ (x[count − 1] ⊗ y[count − 1]), in LANES sums that are added up at the end."""
+    wide_vectors()
+    unit = first_component(ELEMENT, one)
+    for j in range(LANES):
+        store(ELEMENT, sums, s_plane, j, ROW_0, as_element(ELEMENT, ZERO))
+    whole = count - count % LANES
+    for i in range(0, whole, LANES):
+        for j in range(LANES):
+            c = load(ELEMENT, sums, s_plane, j, ROW_0)
+            a, b = load(ELEMENT, x, x_plane, x_first + i + j, PANEL), load(ELEMENT, y, y_plane, y_first + i + j, PANEL)
+            store(ELEMENT, sums, s_plane, j, ROW_0, combine(c, a, b, unit))
+    for i in range(whole, count):
+        c = load(ELEMENT, sums, s_plane, i - whole, ROW_0)
+        a, b = load(ELEMENT, x, x_plane, x_first + i, PANEL), load(ELEMENT, y, y_plane, y_first + i, PANEL)
+        store(ELEMENT, sums, s_plane, i - whole, ROW_0, combine(c, a, b, unit))
+    found = load(ELEMENT, sums, s_plane, 0, ROW_0)
+    for j in range(1, LANES):
+        found = as_element(ELEMENT, plus(found, load(ELEMENT, sums, s_plane, j, ROW_0)))
+    store(ELEMENT, out, out_plane, place, ANY, found)
+    return 0
+
+
 @entry(MATRIX, MATRIX, MATRIX, int64)
 def diagonal(out: Any, A: Any, D: Any, one: int) -> None:
     """out[s, i, 0] ← the ⊕ of A[s, i, k] ⊗ D[s, k, i] over k."""

@@ -39,7 +39,7 @@ REPORTS = 50  # parts of the elimination that are reported, if anybody wants to 
 
 
 @functools.lru_cache(256)
-def _by_rows(lowering: Lowering) -> Operations:
+def exchanged_operations(lowering: Lowering) -> Operations:
     """The semiring with the elements of right-hand sides on the left of ⊗."""
     given = dense_kernel(lowering).program
     return operations(given if commutes(lowering.mul) else exchanged(given))
@@ -74,7 +74,7 @@ def names_of(lowering: Lowering) -> list[str]:
     needed = ("Elimination", "eliminate"), ("Rows", "solve_rows")
     return [
         *functions.names("multiply", "close_pivots", "add_scattered"),
-        *(_by_rows(lowering).names("multiply") if _by_rows(lowering) is not functions else []),
+        *(exchanged_operations(lowering).names("multiply") if exchanged_operations(lowering) is not functions else []),
         *(f"{cache.stem(*_source(components, section))}.{name}" for section, name in needed),
     ]
 
@@ -155,16 +155,22 @@ class Fronts:
     ----------
     pivots : ndarray, shape (n,)
         The diagonal of every S*, in the order of elimination: evidence of cycles that improve.
+    panels : Planes
+        Of all supernodes, to solve by rows.
+    layout : Layout
+        Where they lie.
+    operations : Operations
+        ⊕ and ⊗ in machine code.
     """
 
     def __init__(self, analysis: Analysis, lowering: Lowering, thread_count: int | None = None):
         self.analysis, self.lowering = analysis, lowering
         self._dense = dense_kernel(lowering)
-        self._operations = self._dense.operations
+        self.operations = self._dense.operations
         self._components = lowering.components
-        self._layout = layout_of(analysis, self._components)
+        self.layout = layout_of(analysis, self._components)
         self._words = words_of(self._components)
-        self._sizes, self._panel_at = self._layout.sizes, self._layout.panel_at
+        self._sizes, self._panel_at = self.layout.sizes, self.layout.panel_at
         self.threads = thread_count or threads.thread_count()
         self._free: list[np.ndarray] = []  # memory of solves, kept for the next
         self._turned: Planes | None = None  # the panels to solve by columns, once they were needed
@@ -191,10 +197,10 @@ class Fronts:
         report : callable, optional
             Is told which part of the elimination is done, before each batch of fronts.
         """
-        a, at, sizes = self.analysis, self._layout, self._sizes
+        a, at, sizes = self.analysis, self.layout, self._sizes
         self._weights = Planes(self._components, len(values))
         self._weights.fill_from(values)
-        self._panels = Planes(self._components, int(self._panel_at[-1]))
+        self.panels = Planes(self._components, int(self._panel_at[-1]))
         self._turned = None
         memory = Planes(self._components, at.top)
         child, sibling = a.children
@@ -202,14 +208,14 @@ class Fronts:
         by_others = large.astype(np.int64)
         _scratch, workspace = threads.scratch(sizes.depth * 2 * (at.wide + sizes.lanes + sizes.rows) * sizes.size)
         state, eliminate = np.array([0, 0, -1]), _module(self._words, "Elimination").eliminate
-        by = self._operations
+        by = self.operations
         for end in self._batches(report):
             first = a.first[: end + 1]
             while state[0] < end:
                 eliminate(
                     first, a.pointer, child, sibling, a.position, a.entry_pointer, a.entry, a.entry_row, a.entry_column,
                     at.update_at, at.front_at, at.panel_at, by_others, self._weights.address,
-                    self._weights.plane, memory.address, memory.plane, self._panels.address, self._panels.plane,
+                    self._weights.plane, memory.address, memory.plane, self.panels.address, self.panels.plane,
                     workspace, state, by.multiply, by.close_pivots, by.add_scattered, by.constants, 1,
                 )
                 if state[2] >= 0:
@@ -227,7 +233,7 @@ class Fronts:
         if report is None:
             yield fronts
             return
-        done = np.cumsum(self.analysis.pivots * self._layout.order.astype(float) ** 2)
+        done = np.cumsum(self.analysis.pivots * self.layout.order.astype(float) ** 2)
         ends = np.unique(np.searchsorted(done, np.linspace(0, 1, REPORTS + 1)[1:] * done[-1:].sum()) + 1)
         for begin, end in pairwise([0, *ends.clip(max=fronts).tolist()]):
             report(float(done[begin - 1] / done[-1]) if begin else 0.0)
@@ -241,14 +247,14 @@ class Fronts:
     @property
     def pivots(self) -> np.ndarray:
         result = np.empty(self.analysis.n, self.lowering.storage)
-        for values, part in zip(fields(result), self._panels.parts, strict=True):
-            values[...] = part[self._layout.pivot_at]
+        for values, part in zip(fields(result), self.panels.parts, strict=True):
+            values[...] = part[self.layout.pivot_at]
         return result
 
     def settle(self, vertices: np.ndarray) -> None:
         """Put 1 where rounding left something else on the diagonal of S*; vertices in the order of elimination."""
-        for one, part in zip(self.lowering.one, self._panels.parts, strict=True):
-            part[self._layout.pivot_at[vertices]] = one
+        for one, part in zip(self.lowering.one, self.panels.parts, strict=True):
+            part[self.layout.pivot_at[vertices]] = one
         self._turned = None
 
     def rows(
@@ -281,14 +287,14 @@ class Fronts:
         asked = a.place if ends is None else a.place[ends]
         places = places[together]
         m, solve_rows = len(a.parent), _module(self._words, "Rows").solve_rows
-        by = _by_rows(self.lowering)
+        by = exchanged_operations(self.lowering)
         combine_entries = 0 if reflexive else by.combine_entries
 
         def work(begin: int, end: int, counter: int) -> None:
             with self._buffers(width) as (W, buffers):
                 solve_rows(
                     a.first, a.pointer, a.boundary, a.parent, a.owner, a.lowest, asked, self._panel_at,
-                    places[begin:end], where[begin:end], *columns, first, self._panels.address, self._panels.plane,
+                    places[begin:end], where[begin:end], *columns, first, self.panels.address, self.panels.plane,
                     self._weights.address, self._weights.plane, *W, *buffers, width, int(settled),
                     np.empty(m, np.int64), np.empty(m, np.int64), int(reflexive), counter, by.multiply,
                     combine_entries, by.constants, 1,
@@ -312,7 +318,7 @@ class Fronts:
         edges : int64 array
             The numbers of the edges; None where the way back ends elsewhere.
         """
-        a, by = self.analysis, _by_rows(self.lowering)
+        a, by = self.analysis, exchanged_operations(self.lowering)
         out, count, m = self.lowering.empty((2,)), np.empty(1, np.int64), len(a.parent)
         edges, (pointer, tails, entries) = np.empty(a.n, np.int64), a.columns
         walk_back, width = _module(self._words, "Walks").walk_back, self._sizes.lanes
@@ -320,7 +326,7 @@ class Fronts:
             walk_back(
                 a.first, a.pointer, a.boundary, a.parent, a.owner, a.lowest, self._panel_at, a.order,
                 a.place[[source]], int(a.place[target]), pointer, tails, entries,
-                fields(out)[0][None, None].view(self._words[0]), edges, self._panels.address, self._panels.plane,
+                fields(out)[0][None, None].view(self._words[0]), edges, self.panels.address, self.panels.plane,
                 self._weights.address, self._weights.plane, *W, *buffers, width, np.empty(m, np.int64),
                 np.empty(m, np.int64), count, by.multiply, last_edge, by.constants, 1,
             )
@@ -339,39 +345,39 @@ class Fronts:
         a, width = self.analysis, self._width(self.analysis.n, None)
         places, found = np.arange(a.n), np.empty((a.n, 4))
         m, summarise = len(a.parent), _module(self._components, "Summaries").summarise
-        by = _by_rows(self.lowering)
+        by = exchanged_operations(self.lowering)
 
         def work(begin: int, end: int, counter: int) -> None:
             with self._buffers(width) as (W, buffers):
                 summarise(
                     a.first, a.pointer, a.boundary, a.parent, a.owner, a.lowest, a.children[0], self._panel_at,
-                    places[begin:end], np.empty((4, width)), found[begin:end], self._panels.address,
-                    self._panels.plane, *W, *buffers, width, np.empty(m, np.int64), counter, by.multiply,
+                    places[begin:end], np.empty((4, width)), found[begin:end], self.panels.address,
+                    self.panels.plane, *W, *buffers, width, np.empty(m, np.int64), counter, by.multiply,
                     by.constants, 1,
                 )
 
         self._share(work, a.n, width, None)
         return found[a.place]
 
-    def _by_columns(self) -> Planes:
+    def by_columns(self) -> Planes:
         """The panels to solve by columns."""
         if self._turned is not None:
             return self._turned
-        panels = Planes(self._components, self._panels.plane)
+        panels = Planes(self._components, self.panels.plane)
         a = self.analysis
         turn = _module(self._words, "Columns").turn
         turn(
-            a.first, a.pointer, self._panel_at, self._panels.address, panels.address, panels.plane,
-            self._operations.constants,
+            a.first, a.pointer, self._panel_at, self.panels.address, panels.address, panels.plane,
+            self.operations.constants,
         )
         self._turned = panels
         return panels
 
     def columns(self, B: np.ndarray, thread_count: int | None = None) -> None:
         """B ← A* B, in storage."""
-        a, panels, width = self.analysis, self._by_columns(), self._width(B.shape[1], thread_count)
+        a, panels, width = self.analysis, self.by_columns(), self._width(B.shape[1], thread_count)
         first, solve_columns = fields(B)[0][None].view(self._words[0]), _module(self._words, "Columns").solve_columns
-        by = self._operations
+        by = self.operations
 
         def work(begin: int, end: int, counter: int) -> None:
             with self._buffers(width) as (W, buffers):
@@ -394,7 +400,7 @@ class Fronts:
     def _buffers(self, width: int) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
         """Address and plane of W, and of two buffers for the rows of a front; for one thread at a time."""
         sizes = self._sizes
-        w_plane, plane = (self.analysis.n + sizes.rows) * width, self._layout.depth * width
+        w_plane, plane = (self.analysis.n + sizes.rows) * width, self.layout.depth * width
         begin = w_plane * sizes.size  # aligned too: `width` elements are whole vectors
         need = begin + 2 * plane * sizes.size + threads.ALIGNMENT
         try:

@@ -293,6 +293,7 @@ WORK: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
     "levels": (lambda: sr.closure_rows(HALVES, sr.max_times, [0]), {"A": HALVES, "verb": "rows", "sources": [0]}),
     "trees": (lambda: sr.paths(ROADS, sr.max_times), {"A": ROADS, "verb": "paths"}),
     "walks": (lambda: sr.factor(ROADS, sr.max_times).path(0, 2), {"A": ROADS, "verb": "factor"}),
+    "pairs": (lambda: sr.factor(ROADS, sr.max_times).weight(0, 2), {"A": ROADS, "verb": "factor"}),
     "predecessors": (lambda: sr.closure_rows(ROADS, sr.max_times, [0], predecessors=True),
                      {"A": ROADS, "verb": "rows", "sources": [0]}),
     "winners": (lambda: sr.matmul(RELIABLE, VECTOR, sr.max_times, argmax=True),
