@@ -1,0 +1,33 @@
+"""Every rung says what it has to."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from semiring.teach.ladder import RUNGS
+from semiring.teach.rung import Rung
+
+
+@pytest.mark.parametrize("rung", RUNGS, ids=lambda rung: rung.name)
+def test_a_rung_names_its_source_its_limit_and_a_page_of_code(rung: Rung) -> None:
+    assert rung.name == rung.name.lower() and " " not in rung.name
+    assert rung.device in ("cpu", "gpu") and 1962 <= rung.year <= 2026
+    assert str(rung.year) in rung.source or rung.source.startswith("semiring")
+    for text in (rung.title, rung.idea, rung.limit):
+        assert text and not text.startswith(" ")
+    assert rung.limit.endswith(".") and rung.idea.endswith(".")
+    if rung.device == "cpu":
+        assert Path(str(import_module(rung.module).__file__)).suffix == ".py"
+
+
+def test_names_are_different() -> None:
+    assert len({rung.name for rung in RUNGS}) == len(RUNGS)
+
+
+def test_a_rung_stays_as_it_is() -> None:
+    with pytest.raises(FrozenInstanceError):
+        RUNGS[0].year = 0  # type: ignore[misc]
