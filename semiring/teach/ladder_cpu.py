@@ -257,6 +257,6 @@ CPU_RUNGS: tuple[Rung, ...] = (
         "Also chooses the schedule and its tile for the engine, and whether compiling repays.",
         "The limits of the machine: docs/site/benchmarks.md has the share that is reached.",
         "",
-        "cpu", "semiring.api", lambda S, dtype, n: None, _close_as_the_library,
+        "cpu", "semiring.solvers.schedules", lambda S, dtype, n: None, _close_as_the_library,
     ),
 )
