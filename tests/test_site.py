@@ -182,6 +182,10 @@ def test_what_was_measured_is_shown_and_what_was_not_says_how(
     drawn = rungs.times("gpu")._repr_html_()
     assert drawn.count("<circle") == 2 and drawn.count("stroke-dasharray") == 1
     assert ">2<" in rungs.ladder("gpu")._repr_html_() and ">25<" in rungs.ladder("gpu", share=True)._repr_html_()
+    short = record | {"name": "carre", "times": [[1000, 0.25]], "predicted": []}
+    (tmp_path / "ladder_gpu.json").write_text(json.dumps(found | {"rungs": [record, short]}), encoding="utf-8")
+    both = rungs.ladder("gpu")._repr_html_()
+    assert "1,000 vertices" in both and ">2<" in both and ">4<" in both
     ElementTree.fromstring(drawn)
 
 

@@ -283,7 +283,7 @@ def check(rung: Rung, S: sr.Semiring, dtype: np.dtype, device: str) -> None:
 
 
 def timed(rung: Rung, A: np.ndarray, S: sr.Semiring, expected: np.ndarray, device: str) -> float | None:
-    """The least time of some calls of a rung, its answer compared with what is expected; None where memory is not enough."""
+    """The least time of some calls of a rung, whose answer is compared; None where memory is not enough."""
     given = on(device, A)
     try:
         answer, first = once(rung, given, S, device)
@@ -469,10 +469,12 @@ def plot(found: dict[str, Any], folder: Path) -> None:
     axes.legend(fontsize="small")
     save(figure, folder / f"time_{found['device']}.png")
     shares = [(record["name"], record["share"]) for record in measured if record["share"] is not None]
+    asked = {r["name"]: dict(r["times"]) for r in measured if r["algebra"] == found["algebra"]}
+    n = max(set.intersection(*map(set, asked.values())), default=0) if asked else 0
     for name, values, label in (
         ("share", shares, "share of the limit at the largest size measured"),
-        ("ladder", [(r["name"], r["times"][-1][0] ** 3 / r["times"][-1][1] / 1e9) for r in measured],
-         "10⁹ multiply-adds a second"),
+        ("ladder", [(rung, n**3 / times[n] / 1e9) for rung, times in asked.items() if n],
+         f"10⁹ multiply-adds a second, {n:,} vertices"),
     ):
         if values:
             figure, axes = plt.subplots(figsize=(9, 0.4 * len(values) + 1.5))

@@ -140,17 +140,23 @@ def times(device: str) -> Any:
 
 
 def ladder(device: str, share: bool = False) -> Any:
-    """A bar for each rung: 10⁹ multiply-adds a second, or the share of the limit in percent."""
+    """A bar for each rung that had the algebra asked for: 10⁹ multiply-adds a second, or percent of the limit.
+
+    At the largest size that all of them reached, so that bars can be compared.
+    """
     found = measured(device)
     if found is None:
         return missing(device)
-    rows = []
-    for record in found["rungs"]:
-        if record["times"] and (record["share"] is not None if share else record["algebra"] == found["algebra"]):
-            n, last = record["times"][-1]
-            rows.append((record["name"], round(100 * record["share"], 1) if share else round(n**3 / last / 1e9, 2)))
+    times = {record["name"]: dict(record["times"]) for record in found["rungs"]
+             if record["times"] and record["algebra"] == found["algebra"]}
+    common = set.intersection(*map(set, times.values())) if times else set()
+    unit = found["limit"] * 1e10 if share and found["limit"] else None if share else 1e9
+    if not common or unit is None:
+        return missing(device)
+    n = max(common)
+    rows = [(name, float(f"{n**3 / each[n] / unit:.3g}")) for name, each in times.items()]
     what = "Percent of the limit" if share else "10⁹ multiply-adds a second"
-    return bars(f"{what}: {caption(found)}", rows) if rows else missing(device)
+    return bars(f"{what}, {n:,} vertices: {caption(found)}", rows)
 
 
 def missing(device: str) -> Table:

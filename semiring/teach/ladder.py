@@ -81,7 +81,8 @@ def close(A: Any, S: Semiring | str | None = None, rung: str = "floyd", device: 
            [1., 0.]])
     """
     step = named(rung)
-    if device is not None and (device == "cpu") != (step.device == "cpu"):
+    asked = options(device=device).device
+    if asked is not None and (asked == "cpu") != (step.device == "cpu"):
         raise SemiringError(f"{step.title} runs on the {step.device.upper()}, and device={device!r} is asked for; "
                             "leave device out")
     task = Task("closure", S, (A,), options(device=step.device))
