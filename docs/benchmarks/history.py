@@ -32,12 +32,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import date
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import semiring as sr
+from semiring.operands.devices import gpu_name
 from semiring.teach.ladder import RUNGS
 from semiring.teach.rung import Rung
 
@@ -87,14 +89,15 @@ class Meter:
         return self._of_gpu() if device == "gpu" else self._of_cpu()
 
     def _of_gpu(self) -> Callable[[], float] | None:
-        with suppress(Exception):  # without the package, or on a GPU older than the counter
+        if find_spec("pynvml"):
             import pynvml
 
-            pynvml.nvmlInit()
-            handle = pynvml.nvmlDeviceGetHandleByIndex(0)
-            pynvml.nvmlDeviceGetTotalEnergyConsumption(handle)
-            self.source = "NVML's counter"
-            return lambda: float(pynvml.nvmlDeviceGetTotalEnergyConsumption(handle)) / 1e3
+            with suppress(pynvml.NVMLError):  # a GPU older than the counter, or none that may be asked
+                pynvml.nvmlInit()
+                handle = pynvml.nvmlDeviceGetHandleByIndex(0)
+                pynvml.nvmlDeviceGetTotalEnergyConsumption(handle)
+                self.source = "NVML's counter"
+                return lambda: float(pynvml.nvmlDeviceGetTotalEnergyConsumption(handle)) / 1e3
         draw = ["nvidia-smi", "--query-gpu=power.draw", "--format=csv,noheader,nounits", "--id=0"]
         try:
             float(subprocess.run(draw, capture_output=True, text=True, check=True, timeout=20).stdout)
@@ -176,7 +179,7 @@ def main() -> None:
     if unknown := set(options.rungs or ()) - known:
         names = ", ".join(rung.name for rung in RUNGS)
         raise SystemExit(f"unknown rungs {', '.join(sorted(unknown))}: they are {names}")
-    for device in options.device or (["gpu"] if has_gpu() else []) + ["cpu"]:
+    for device in options.device or (["gpu"] if gpu_name() else []) + ["cpu"]:
         found = measure(device, options)
         print(text_of(found), flush=True)
         if options.plots:
@@ -184,16 +187,6 @@ def main() -> None:
         if options.write:
             file = ROOT / "docs" / "site" / f"ladder_{device}.json"
             file.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-def has_gpu() -> bool:
-    """Whether CuPy finds a device."""
-    try:
-        import cupy
-
-        return bool(cupy.cuda.runtime.getDeviceCount())
-    except Exception:
-        return False
 
 
 def measure(device: str, options: argparse.Namespace) -> dict[str, Any]:
@@ -225,8 +218,8 @@ def measure(device: str, options: argparse.Namespace) -> dict[str, Any]:
             if T.name not in answers:
                 answers[T.name] = sr.closure(matrix(graph, T, kind), T)
             used = timed(rung, matrix(graph, T, kind), T, answers[T.name], device)
-            if used is None:
-                record.refused = f"not enough memory for {n:,} vertices"
+            if isinstance(used, str):
+                record.refused = used
                 continue
             record.times.append((n, used))
             spent[rung.name] += time.perf_counter() - began
@@ -282,8 +275,8 @@ def check(rung: Rung, S: sr.Semiring, dtype: np.dtype, device: str) -> None:
         raise SystemExit(f"{rung.name}: the closure of {CHECKED} vertices is not the oracle's")
 
 
-def timed(rung: Rung, A: np.ndarray, S: sr.Semiring, expected: np.ndarray, device: str) -> float | None:
-    """The least time of some calls of a rung, whose answer is compared; None where memory is not enough."""
+def timed(rung: Rung, A: np.ndarray, S: sr.Semiring, expected: np.ndarray, device: str) -> float | str:
+    """The least time of some calls of a rung, whose answer is compared; or why there is none: too little memory."""
     given = on(device, A)
     try:
         answer, first = once(rung, given, S, device)
@@ -297,12 +290,8 @@ def timed(rung: Rung, A: np.ndarray, S: sr.Semiring, expected: np.ndarray, devic
             used = once(rung, given, S, device)[1]
             best, total = min(best, used), total + used
         return best
-    except MemoryError:
-        return None
-    except Exception as e:
-        if "OutOfMemory" in type(e).__name__:
-            return None
-        raise
+    except (MemoryError, sr.SemiringError) as e:  # CuPy's and the library's own are among them
+        return f"{len(A):,} vertices: {e or type(e).__name__}"
 
 
 def once(rung: Rung, given: Any, S: sr.Semiring, device: str) -> tuple[Any, float]:

@@ -19,7 +19,8 @@ from semiring.kernels.numpy.dense import ArrayBlocks
 from semiring.kernels.numpy.library import check_shapes
 
 TEMPLATE = Path(__file__).with_name("plain_template.py")
-TILE = 64  # rows of a tile: three of float32 take 48 KiB, about what the first cache of a core holds
+TILE = 64  # rows of a tile
+WIDTH = 1024  # columns of one that is multiplied by: 256 KiB of float32; long rows gain more than the first cache does
 
 
 class PlainKernel(ArrayBlocks):
@@ -90,8 +91,11 @@ class PlainKernel(ArrayBlocks):
 
     def _product(self, C: np.ndarray, A: np.ndarray, B: np.ndarray, accumulate: int) -> None:
         check_shapes(C[None], A[None], B[None])
-        run = self.module.by_entries if self.entries else self.module.by_rows
-        run(*_rows(C), *_rows(A), *_rows(B), *C.shape, A.shape[1], accumulate, 1)
+        given = (*_rows(C), *_rows(A), *_rows(B), *C.shape, A.shape[1], accumulate)
+        if self.entries:
+            self.module.by_entries(*given, 1)
+        else:
+            self.module.by_rows(*given, TILE, WIDTH, 1)
 
 
 def _rows(A: np.ndarray) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from numba import int64
 
 from semiring.kernels.cpu.compile.raw import as_element, fetch, first_component, put
 from semiring.kernels.cpu.dense.operations_template import ZERO, combine, defined, scaled, star
-from semiring.kernels.cpu.dense.template import ELEMENT, compiled, entry
+from semiring.kernels.cpu.dense.template import ELEMENT, ITEM, compiled, entry
 
 # Template
 
@@ -65,17 +65,24 @@ def by_entries(
             put(ELEMENT, c + i * c_stride, j, x)
 
 
-@entry(*[int64] * 11)
+@entry(*[int64] * 13)
 def by_rows(
     c: int, c_stride: int, a: int, a_stride: int, b: int, b_stride: int, m: int, n: int, depth: int, accumulate: int,
-    one: int,
+    tile: int, width: int, one: int,
 ) -> None:
-    """C ← C ⊕ A ⊗ B, or A ⊗ B: each row is the ⊕ of rows of B, each multiplied by an entry of A."""
+    """C ← C ⊕ A ⊗ B, or A ⊗ B: each row is the ⊕ of rows of B, each multiplied by an entry of A.
+
+    B is taken in tiles of `tile` rows and `width` columns, which stay in the cache while rows of C take their terms.
+    """
     unit = first_component(ELEMENT, one)
-    for i in range(m):
-        row = c + i * c_stride
-        if not accumulate:
-            for j in range(n):
-                put(ELEMENT, row, j, as_element(ELEMENT, ZERO))
-        for k in range(depth):
-            extend(row, fetch(ELEMENT, a + i * a_stride, k), b + k * b_stride, n, unit)
+    for left in range(0, n, width):
+        columns = min(width, n - left)
+        for first in range(0, max(depth, 1), tile):
+            for i in range(m):
+                row = c + i * c_stride + left * ITEM
+                if not accumulate and not first:
+                    for j in range(columns):
+                        put(ELEMENT, row, j, as_element(ELEMENT, ZERO))
+                for k in range(first, min(first + tile, depth)):
+                    factor = fetch(ELEMENT, a + i * a_stride, k)
+                    extend(row, factor, b + k * b_stride + left * ITEM, columns, unit)

@@ -7,7 +7,7 @@ import pytest
 
 import semiring as sr
 from semiring.kernels.build import kernel
-from semiring.kernels.cpu.history.plain import PlainKernel
+from semiring.kernels.cpu.history.plain import WIDTH, PlainKernel
 from semiring.kernels.lowering.general import general
 
 
@@ -50,6 +50,21 @@ def test_closures_in_one_call_and_vertex_by_vertex(S: sr.Semiring) -> None:
     expected = sr.closure(A, S)
     for answer in (X, Y):
         assert np.allclose(answer, expected, rtol=1e-12) if not A.dtype.names else (answer == expected).all()
+
+
+def test_products_wider_and_deeper_than_a_tile() -> None:
+    random = np.random.default_rng(6)
+    A, B = random.integers(0, 99, (3, 150)).astype("f4"), random.integers(0, 99, (150, WIDTH + 5)).astype("f4")
+    C = random.integers(0, 50, (3, WIDTH + 5)).astype("f4")
+    plain, _ = engines(sr.min_plus, A.dtype)
+    product = np.array([(row[:, None] + B).min(axis=0) for row in A])
+    expected = np.minimum(C, product)
+    plain.multiply_add(C, A, B)
+    assert (expected == C).all()
+    plain.multiply(C, A, B)
+    assert (product == C).all()
+    plain.multiply(C, A[:, :0], B[:0])
+    assert (np.inf == C).all()
 
 
 def test_a_pivot_without_a_star_is_told() -> None:
