@@ -5,9 +5,9 @@
 After round k, a_ij is the ⊕ of all walks from i to j whose inner vertices are among the first k. Each of the n rounds
 reads and writes the whole matrix: once that does not fit in a cache, memory is what takes the time.
 
-R. W. Floyd, Algorithm 97 (1962). The star at the pivot, which Floyd needs not, is S. Warshall's A theorem on Boolean
-matrices (1962) turned by D. J. Lehmann, Algebraic structures for transitive closure (1977), into what is right without
-idempotence: row k is multiplied by it first, column k last.
+R. W. Floyd, Algorithm 97 (1962). Distances need no star. With that of the pivot, by which row k is multiplied first and
+column k last, the loops are right without idempotence too: D. J. Lehmann, Algebraic structures for transitive closure
+(1977).
 """
 
 from __future__ import annotations
