@@ -64,11 +64,18 @@ def test_what_has_no_room_is_told_and_what_is_wrong_ends_the_run(history: Module
     with pytest.raises(SystemExit, match=r"floyd: .* is not that of semiring.closure"):
         history.timed(floyd, A, sr.min_plus, A + 1, "cpu")
 
+    class Picky(Rung):
+        @staticmethod
+        def close(A: np.ndarray, S: sr.Semiring) -> np.ndarray:
+            raise sr.SemiringError("weights have to be even")
+
+    assert history.check(Picky, sr.min_plus, np.dtype("f4"), "cpu") == "weights have to be even"
+
 
 @pytest.mark.parametrize("rung", [rung for rung in RUNGS if rung.device == "cpu"], ids=lambda rung: rung.name)
 def test_a_wrong_answer_ends_the_run(history: ModuleType, rung: Any) -> None:
     S, dtype = (sr.boolean, np.dtype(bool)) if rung.name == "warshall" else (sr.min_plus, np.dtype("f4"))
-    history.check(rung, S, dtype, "cpu")
+    assert history.check(rung, S, dtype, "cpu") == ""
 
     class Wrong:
         name = rung.name
