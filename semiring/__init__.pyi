@@ -60,6 +60,7 @@ from .files.formats import read_matrix as read_matrix
 from .files.formats import write_matrix as write_matrix
 from .graphs.adjacency import adjacency as adjacency
 from .graphs.adjacency import from_dense as from_dense
+from .graphs.generators import random_graph as random_graph
 from .graphs.graph import Graph as Graph
 from .graphs.graph import as_graph as as_graph
 from .graphs.matrix import Matrix as Matrix

@@ -13,6 +13,7 @@ import pytest
 import scipy.sparse as sp
 
 import semiring as sr
+from semiring.teach.ladder import close
 
 GOOD = np.array([[0.0, 1.0], [2.0, 0.0]])
 NAMED = sr.adjacency([("a", "b", 1.0)], sr.min_plus)
@@ -69,6 +70,7 @@ MATRICES: dict[str, Callable[[Any, sr.Semiring], Any]] = {
     "chain, at its ends": lambda x, S: sr.chain([x, S.eye(2), x], S),
     "matmul, argmax": lambda x, S: sr.matmul(S.eye(2), x, S, argmax=True),
     "matmul, sparse": lambda x, S: sr.matmul(SPARSE, x, S),
+    "close by a rung": lambda x, S: close(x, S),
     "solve, a stack": lambda x, S: sr.solve(np.stack([S.eye(2)] * 2), x, S),
     "solve, left": lambda x, S: sr.solve(x, S.eye(2), S),
     "solve, right": lambda x, S: sr.solve(S.eye(2), x, S),
@@ -174,6 +176,14 @@ OTHERS: dict[str, Callable[[Any], Any]] = {
     "compare, weights of an algebra": lambda x: sr.compare(GOOD, [sr.min_plus], weights={sr.min_plus: x}),
     "compare, source": lambda x: sr.compare(GOOD, [sr.min_plus], source=x),
     "Semiring.hasse": lambda x: sr.bitset_may.hasse(x),
+    "close by a rung, its name": lambda x: close(GOOD, sr.min_plus, rung=x),
+    "close by a rung, the device": lambda x: close(GOOD, sr.min_plus, device=x),
+    "random_graph, n": lambda x: sr.random_graph(x, p=0.5),
+    "random_graph, kind": lambda x: sr.random_graph(4, x),
+    "random_graph, degree": lambda x: sr.random_graph(4, degree=x),
+    "random_graph, p": lambda x: sr.random_graph(4, p=x),
+    "random_graph, weights": lambda x: sr.random_graph(4, p=0.5, weights=x),
+    "random_graph, seed": lambda x: sr.random_graph(4, p=0.5, seed=x),
     "Graph, sources": lambda x: sr.Graph(x, [1], 4),
     "Graph, targets": lambda x: sr.Graph([1], x, 4),
     "Graph, both ends": lambda x: sr.closure(sr.Graph(x, x, 4), sr.min_plus),

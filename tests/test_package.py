@@ -33,6 +33,7 @@ kernels.numpy
 kernels.cpu.dense
 kernels.cpu.bits
 kernels.cpu.sparse
+kernels.cpu.history
 kernels.cuda.compile
 kernels.cuda.dense
 kernels.cuda.lowering

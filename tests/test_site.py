@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import runpy
 from collections.abc import Iterator
+from html import escape
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 from xml.etree import ElementTree
 
 import pytest
@@ -16,6 +19,7 @@ import pytest
 import semiring as sr
 from semiring import csgraph
 from semiring.cli.arguments import parser
+from semiring.teach.ladder import RUNGS
 
 ROOT = Path(__file__).resolve().parents[1]
 SITE = ROOT / "docs" / "site"
@@ -140,3 +144,53 @@ def test_lost_links_are_found(tmp_path: Path) -> None:
     assert sorted(fault.split(" ", 1)[1] for fault in faults(tmp_path)) == [
         "has <img> without alt", "leads to b.html#there, an anchor that does not exist",
         "leads to d.html, which does not exist", "loads https://example.org/f.woff", "loads https://example.org/x.js"]
+
+
+@pytest.fixture
+def rungs(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The figures of the page on the ladder."""
+    monkeypatch.syspath_prepend(str(SITE))
+    return import_module("rungs")
+
+
+def test_every_rung_opens_to_its_source_a_picture_and_its_code(rungs: ModuleType) -> None:
+    for device in ("cpu", "gpu"):
+        page = rungs.Rungs(device)._repr_html_()
+        ours = [rung for rung in RUNGS if rung.device == device]
+        assert page.count("<details ") == page.count("<svg ") == len(ours)
+        for rung in ours:
+            assert f'id="{device}-{rung.name}"' in page and escape(rung.source) in page
+            assert rungs.code(rung)
+    assert "def floyd" not in page and '<div class="highlight">' in rungs.Rungs("cpu")._repr_html_()
+
+
+def test_what_was_measured_is_shown_and_what_was_not_says_how(
+    rungs: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    record = {"name": "floyd", "algebra": "min-plus", "times": [[1000, 0.5], [2000, 4.0]], "predicted": [[4000, 32.0]],
+              "exponent": 3.0, "share": 0.25, "joules": 8.0, "metered": 2000, "refused": ""}
+    refused = record | {"name": "warshall", "times": [], "predicted": [], "refused": "its elements are single bits"}
+    found = {"machine": "abacus", "algebra": "min-plus", "dtype": "float32", "date": "2026-01-01", "limit": 0.008,
+             "energy": "a counter", "idle": 5.0, "rungs": [record, refused]}
+    monkeypatch.setattr(rungs, "HERE", tmp_path)
+    for figure in (rungs.table, rungs.times, rungs.ladder):
+        assert "history.py --device gpu --write" in figure("gpu")._repr_html_()
+    (tmp_path / "ladder_gpu.json").write_text(json.dumps(found), encoding="utf-8")
+    table = rungs.table("gpu")._repr_html_()
+    for text in ("abacus", "2,000", "4.00 s", "0.002", "25%", "3.00", "8 J, 1e+09 a joule", "single bits"):
+        assert text in table
+    drawn = rungs.times("gpu")._repr_html_()
+    assert drawn.count("<circle") == 2 and drawn.count("stroke-dasharray") == 1
+    assert ">2<" in rungs.ladder("gpu")._repr_html_() and ">25<" in rungs.ladder("gpu", share=True)._repr_html_()
+    short = record | {"name": "carre", "times": [[1000, 0.25]], "predicted": []}
+    (tmp_path / "ladder_gpu.json").write_text(json.dumps(found | {"rungs": [record, short]}), encoding="utf-8")
+    both = rungs.ladder("gpu")._repr_html_()
+    assert "1,000 vertices" in both and ">2<" in both and ">4<" in both
+    ElementTree.fromstring(drawn)
+
+
+def test_what_the_program_wrote_is_of_rungs_that_there_are(rungs: ModuleType) -> None:
+    names = {device: {rung.name for rung in RUNGS if rung.device == device} for device in ("cpu", "gpu")}
+    for device in ("cpu", "gpu"):
+        found = rungs.measured(device)
+        assert found is None or {record["name"] for record in found["rungs"]} <= names[device]

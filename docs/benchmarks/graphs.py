@@ -26,43 +26,35 @@ def minnesota() -> Any:
     return undirected(int(roads[:, :2].max()) + 1, roads[:, :2].astype(int), roads[:, 2])
 
 
+def matrix_of(graph: Any) -> Any:
+    """A sparse matrix of a graph's weights."""
+    import numpy as np
+    from scipy.sparse import csr_array
+
+    if not graph.directed:
+        return undirected(graph.n, np.stack([graph.sources, graph.targets], axis=1), graph.weights)
+    return csr_array((graph.weights, (graph.sources, graph.targets)), (graph.n, graph.n))
+
+
 def grid(side: int) -> Any:
     """A square grid with random weights."""
-    import numpy as np
+    import semiring as sr
 
-    number = np.arange(side * side).reshape(side, side)
-    across = np.c_[number[:, :-1].ravel(), number[:, 1:].ravel()]
-    ends = np.concatenate([across, np.c_[number[:-1].ravel(), number[1:].ravel()]])
-    return undirected(side * side, ends, np.random.default_rng(side).random(len(ends)) + 0.01)
+    return matrix_of(sr.random_graph(side * side, "grid", weights=(0.01, 1.01), seed=side))
 
 
 def geometric(n: int, degree: float) -> Any:
     """Points in the unit square, joined where they are near, weighted by distance."""
-    import numpy as np
-    from scipy.spatial import cKDTree
+    import semiring as sr
 
-    points = np.random.default_rng(n).random((n, 2))
-    ends = cKDTree(points).query_pairs(np.sqrt(degree / (np.pi * n)), output_type="ndarray")
-    return undirected(n, ends, np.linalg.norm(points[ends[:, 0]] - points[ends[:, 1]], axis=1))
+    return matrix_of(sr.random_graph(n, "geometric", degree=degree, seed=n))
 
 
 def planar(n: int) -> Any:
     """A planar graph like a road network, of out-degree 2.57: a tree, and short edges of a triangulation."""
-    import numpy as np
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import minimum_spanning_tree
-    from scipy.spatial import Delaunay
+    import semiring as sr
 
-    random = np.random.default_rng(0)
-    points = random.random((n, 2))
-    corners = Delaunay(points).simplices
-    ends = np.unique(np.sort(np.concatenate([corners[:, pair] for pair in ([0, 1], [1, 2], [2, 0])]), axis=1), axis=0)
-    length = np.linalg.norm(points[ends[:, 0]] - points[ends[:, 1]], axis=1)
-    tree = minimum_spanning_tree(csr_array((length, ends.T), (n, n))).tocoo()
-    key = np.sort(np.stack([tree.row, tree.col], axis=1).astype(np.int64), axis=1) @ [n, 1]
-    kept = np.isin(ends @ [n, 1], key)
-    kept |= (length < np.quantile(length, 0.8)) & (random.random(len(ends)) < 0.2)
-    return undirected(n, ends[kept], length[kept])
+    return matrix_of(sr.random_graph(n, "planar"))
 
 
 def erdos_renyi(n: int, degree: float) -> Any:
@@ -93,18 +85,7 @@ def barabasi_albert(n: int, m: int) -> Any:
 
 
 def rmat(scale: int, degree: int) -> Any:
-    """A directed graph of 2^scale vertices; edges fall into quarters of the matrix again and again, 57 : 19 : 19 : 5.
+    """A directed R-MAT graph of 2^scale vertices with random weights."""
+    import semiring as sr
 
-    D. Chakrabarti, Y. Zhan, C. Faloutsos, R-MAT: a recursive model for graph mining (2004).
-    """
-    import numpy as np
-    from scipy.sparse import csr_array
-
-    rng, n = np.random.default_rng(scale), 1 << scale
-    rows, columns = np.zeros((2, degree << scale), np.int64)
-    for _ in range(scale):
-        quarter = rng.random(len(rows))
-        rows = 2 * rows + (quarter >= 0.76)
-        columns = 2 * columns + (((quarter >= 0.57) & (quarter < 0.76)) | (quarter >= 0.95))
-    keys = np.unique((rows * n + columns)[rows != columns])
-    return csr_array((rng.random(len(keys)) + 0.01, (keys // n, keys % n)), (n, n))
+    return matrix_of(sr.random_graph(1 << scale, "rmat", degree=degree, weights=(0.01, 1.01), seed=scale))

@@ -97,6 +97,55 @@ def bars(title: str, rows: Iterable[tuple[str, float]]) -> Drawing:
     return Drawing(title, left + 300 + 90, 20 + 30 * len(rows), body)
 
 
+def curves(
+    title: str, lines: Iterable[tuple[str, Sequence[Sequence[float]], Sequence[Sequence[float]]]]
+) -> Drawing:
+    """Lines over logarithmic axes, the name of each behind its end; the second points of each are dashed.
+
+    Parameters
+    ----------
+    title : str
+    lines : iterable of (str, sequence of (x, y), sequence of (x, y))
+        All numbers above zero.
+    """
+    lines = list(lines)
+    points = [point for _, solid, dashed in lines for point in (*solid, *dashed)]
+    (least_x, least_y), (most_x, most_y) = (tuple(map(best, zip(*points, strict=True))) for best in (min, max))
+    least_y, most_y = 10 ** math.floor(math.log10(least_y)), 10 ** math.ceil(math.log10(most_y))
+    left, top, wide, high = 70, 16, 420, 380
+
+    def place(point: Sequence[float]) -> tuple[float, float]:
+        across = math.log(point[0] / least_x) / max(math.log(most_x / least_x), 1e-9)
+        up = math.log(point[1] / least_y) / max(math.log(most_y / least_y), 1e-9)
+        return left + wide * across, top + high * (1 - up)
+
+    body = []
+    for power in range(round(math.log10(least_y)), round(math.log10(most_y)) + 1):
+        y = place((least_x, 10.0**power))[1]
+        body += [f'<path d="M {left} {y:.1f} h {wide}" stroke="currentColor" stroke-opacity="0.25"/>',
+                 f'<text x="{left - 8}" y="{y + 5:.1f}" text-anchor="end">{10.0**power:g}</text>']
+    for x in dict.fromkeys((least_x, most_x)):
+        at = place((x, least_y))[0]
+        body.append(f'<text x="{at:.1f}" y="{top + high + 20}" text-anchor="middle">{x:,g}</text>')
+    free = top - 8.0
+    ends = sorted(((place((dashed or solid)[-1])[1], k) for k, (_, solid, dashed) in enumerate(lines)))
+    for y, k in ends:
+        name, solid, dashed = lines[k]
+        colour = (GOLD, BLUE, "currentColor")[k % 3]
+        for part, style in ((solid, ""), ((solid[-1], *dashed) if dashed else (), ' stroke-dasharray="3 4"')):
+            if part:
+                path = " L ".join(f"{x:.1f} {z:.1f}" for x, z in map(place, part))
+                body.append(f'<path d="M {path}" fill="none" stroke="{colour}" stroke-width="1.6"{style}/>')
+        body += [f'<circle cx="{x:.1f}" cy="{z:.1f}" r="2.5" fill="{colour}"/>' for x, z in map(place, solid)]
+        free = max(y + 5, free + 17)
+        end = place((dashed or solid)[-1])
+        body += [f'<path d="M {end[0]:.1f} {end[1]:.1f} L {left + wide + 22} {free - 5:.1f}" stroke="{colour}" '
+                 'stroke-opacity="0.4" fill="none"/>',
+                 f'<text x="{left + wide + 26}" y="{free:.1f}">{escape(name)}</text>']
+    beyond = LETTER * max(len(name) for name, _, _ in lines) + 40
+    return Drawing(title, left + wide + beyond, max(top + high + 30, free + 10), body)
+
+
 def grid(title: str, rows: Sequence[Sequence[Any]], shade: Sequence[Sequence[float]]) -> Drawing:
     """Texts in a grid, each cell shaded by a number from 0 to 1."""
     side, body = 36, []

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from semiring import __version__
 from semiring.files.formats import READERS
+from semiring.graphs.generators import KINDS
 from semiring.solvers.methods import SCHEDULES
 
 from . import closure, commands, questions, steps
@@ -135,6 +136,18 @@ def parser() -> Parser:
     p.add_argument("--tile", type=int, default=2, metavar="N", help="vertices of a block, where the method has blocks")
     p.add_argument("--positions", type=Path, metavar="CSV", help="places: vertex, x, y, or longitude and latitude")
     p.add_argument("--title", help="of the page")
+
+    p = command(
+        "random", commands.run_random, "a random graph, from a seed the same on every machine",
+        "Prints a line for each edge: from, to, and a weight where there is one; undirected edges in both directions.",
+    )
+    p.add_argument("vertices", type=int, metavar="N", help="how many vertices, called 0 to N − 1")
+    p.add_argument("--kind", default="uniform", help=f"{', '.join(KINDS)}")
+    p.add_argument("--degree", metavar="LOW,HIGH", help="edges of a vertex, as in 2,6; one number for all, or the mean")
+    p.add_argument("-p", dest="p", type=float, metavar="P", help="the probability of each edge")
+    p.add_argument("--weights", metavar="LOW,HIGH", help="between 1,100 or 0.0,1.0")
+    p.add_argument("--seed", type=int, default=0, metavar="NUMBER")
+    p.add_argument("-o", "--output", "--out", type=Path, metavar="OUT", help="write to a .csv or .tsv file")
 
     p = command(
         "laws", commands.run_laws, "try the laws of semirings on an algebra", "Ends with status 1 if one fails."

@@ -1,10 +1,11 @@
-"""The other commands: `solve`, `laws`, `catalogue`, `info` and `demo`."""
+"""The other commands: `solve`, `random`, `laws`, `catalogue`, `info` and `demo`."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Iterator
+from itertools import chain
 from time import perf_counter
 
 import numpy as np
@@ -17,6 +18,7 @@ from semiring.api import check_laws, plan, solve
 from semiring.errors import LawError, SemiringError
 from semiring.files.streams import suffix
 from semiring.files.writers import save_array
+from semiring.graphs.generators import random_graph
 from semiring.kernels.cpu.compile.price import has_numba
 from semiring.operands.devices import gpu_facts, gpu_name
 
@@ -41,6 +43,33 @@ def run_solve(arguments: argparse.Namespace) -> int:
         text = element_text(S, X.dtype)
         put_rows(arguments.output, ([label_of(graph, i), *map(text, table[i])] for i in range(graph.n)))
     return 0
+
+
+def run_random(arguments: argparse.Namespace) -> int:
+    """The edges of a random graph."""
+    check_output(arguments.output, TABLES, "a list of edges")
+    degree = None if arguments.degree is None else _numbers(arguments.degree, "--degree")
+    weights = None if arguments.weights is None else _numbers(arguments.weights, "--weights")
+    graph = random_graph(
+        arguments.vertices, arguments.kind, p=arguments.p, weights=weights, seed=arguments.seed,
+        degree=degree[0] if degree is not None and len(degree) == 1 else degree,
+    )
+    columns = [graph.sources, graph.targets, *([] if graph.weights is None else [graph.weights])]
+    if not graph.directed:
+        back = [graph.targets, graph.sources, *columns[2:]]
+        columns = [np.stack(pair, axis=1).ravel() for pair in zip(columns, back, strict=True)]
+    header = ["from", "to", "weight"][: len(columns)]
+    edges = zip(*(column.tolist() for column in columns), strict=True)
+    put_rows(arguments.output, chain([header], edges))
+    return 0
+
+
+def _numbers(text: str, option: str) -> tuple[int | float, ...]:
+    """Numbers with commas between them; whole ones stay whole."""
+    try:
+        return tuple(int(part) if part.strip().lstrip("+-").isdigit() else float(part) for part in text.split(","))
+    except ValueError:
+        raise SemiringError(f"{option} {text}: give numbers, as in 2,6") from None
 
 
 def run_laws(arguments: argparse.Namespace) -> int:

@@ -109,3 +109,23 @@ def test_a_package_that_is_not_there_is_named(call, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("importlib.metadata.version", version)
     facts = dict(call("info").rows)
     assert facts["networkx"] == "not installed" and facts["rich"] == "1.2.3"
+
+
+def test_a_random_graph_is_printed_or_written(call, tmp_path: Path) -> None:
+    printed = call("random", 50, "--degree", "2,4", "--weights", "1,9", "--seed", 3)
+    G = sr.random_graph(50, degree=(2, 4), weights=(1, 9), seed=3)
+    assert printed.status == 0 and printed.rows[0] == ["from", "to", "weight"]
+    assert [tuple(map(int, row)) for row in printed.rows[1:]] == list(G)
+    assert call("random", 50, "--degree", "2,4", "--weights", "1,9", "--seed", 3, "-o", tmp_path / "g.csv").out == ""
+    read = sr.read_graph(tmp_path / "g.csv")
+    assert list(read) == list(G)
+    assert call("random", 9, "--kind", "grid").rows[1:3] == [["0", "1"], ["1", "0"]]
+    assert call("random", 9, "-p", 1).rows[-1] == ["8", "7"]
+    assert "0.5" in call("random", 9, "--degree", 1, "--weights", "0.5,0.5").out
+
+
+def test_a_random_graph_that_cannot_be_is_refused(call, tmp_path: Path) -> None:
+    assert "--degree x: give numbers" in refused(call("random", 9, "--degree", "x"))
+    assert "one of degree" in refused(call("random", 9))
+    assert "unknown kind" in refused(call("random", 9, "--kind", "tree"))
+    assert "written as .csv, .tsv" in refused(call("random", 9, "-p", 1, "-o", tmp_path / "g.npy"))

@@ -1,0 +1,488 @@
+"""The ladder: every algorithm that the library goes back to, run again on one machine, beside what it does today.
+
+    python docs/benchmarks/history.py                       on the GPU if there is one, and on the CPU
+    python docs/benchmarks/history.py --device cpu --seconds 20 --plots build/ladder
+    python docs/benchmarks/history.py --write               and into docs/site/ladder_cpu.json, ladder_gpu.json
+
+Each rung first closes a small graph, whose closure is compared with that of tests/oracle.py, which shares no code with
+the library. Every timed answer is compared with that of `semiring.closure` at the same size, to the bit: weights are
+whole numbers, whose sums are exact. A rung that takes truth values alone closes the same graph without its weights.
+
+Sizes ascend. A rung is timed as long as `--seconds` last; larger sizes are predicted by the exponent of its last two
+times, and are marked so. The exponent of a rung is fitted to the measured ones by least squares of the logarithms. T is
+10¹² multiply-adds (one ⊗ and one ⊕) a second, of the n³ that a closure needs; the limit is the inner loop of a product
+alone, its operands already in the cache of each core, measured before and after, or in an H200's shared memory. Times
+are the least of a few calls.
+
+Energy is that of the device's own counter over a second or more of closures: NVML's of a GPU, the packages' by RAPL of
+a CPU. What it takes idle, as measured for two seconds before, is subtracted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from datetime import date
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import semiring as sr
+from semiring.operands.devices import gpu_name
+from semiring.teach.ladder import RUNGS
+from semiring.teach.rung import Rung
+
+sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
+import oracle
+from report import grid_of
+from report import seconds as in_words
+
+ROOT = Path(__file__).resolve().parents[2]
+
+SIZES = tuple(range(1024, 21_504 + 1, 1024))  # the 21 of J. M. Kemp's thesis
+CHECKED = 40  # vertices of the graph that the oracle closes
+GPU_LIMIT = {("min-plus", "float32"): 17.0}  # T on an H200, from docs/benchmarks/gpu.py
+REPEATED = 7  # calls of which the least time counts, since others may share the machine,
+LONG = 2.0  # or fewer, once they have taken so many seconds
+METERED = 1.0  # seconds of closures whose energy is measured
+IDLE = 2.0  # and of waiting before
+
+
+@dataclass
+class Record:
+    """What was measured of one rung."""
+
+    name: str
+    algebra: str
+    times: list[tuple[int, float]] = field(default_factory=list)  # order, seconds
+    predicted: list[tuple[int, float]] = field(default_factory=list)
+    exponent: float | None = None
+    share: float | None = None  # of the limit, at the largest measured size
+    joules: float | None = None  # a closure of `metered` vertices
+    metered: int | None = None
+    refused: str = ""
+
+
+class Meter:
+    """The energy of a device, in joules since some moment; None where nothing tells."""
+
+    def __init__(self, device: str):
+        self.source, self._read = "", self._reader(device)
+        self.idle = 0.0
+        if self._read is not None:
+            time.sleep(0.2)
+            self.idle = self._over(lambda: time.sleep(IDLE)) / IDLE
+
+    def _reader(self, device: str) -> Callable[[], float] | None:
+        return self._of_gpu() if device == "gpu" else self._of_cpu()
+
+    def _of_gpu(self) -> Callable[[], float] | None:
+        if find_spec("pynvml"):
+            import pynvml
+
+            with suppress(pynvml.NVMLError):  # a GPU older than the counter, or none that may be asked
+                pynvml.nvmlInit()
+                handle = pynvml.nvmlDeviceGetHandleByIndex(0)
+                pynvml.nvmlDeviceGetTotalEnergyConsumption(handle)
+                self.source = "NVML's counter"
+                return lambda: float(pynvml.nvmlDeviceGetTotalEnergyConsumption(handle)) / 1e3
+        draw = ["nvidia-smi", "--query-gpu=power.draw", "--format=csv,noheader,nounits", "--id=0"]
+        try:
+            float(subprocess.run(draw, capture_output=True, text=True, check=True, timeout=20).stdout)
+        except (OSError, ValueError, subprocess.SubprocessError):
+            return None
+        self.source = "the power that nvidia-smi tells, summed up"
+        total, lock = [0.0], threading.Lock()
+
+        def watch() -> None:
+            then = time.perf_counter()
+            while True:
+                text = subprocess.run(draw, capture_output=True, text=True).stdout
+                now = time.perf_counter()
+                with lock, suppress(ValueError):
+                    total[0] += float(text) * (now - then)
+                then = now
+                time.sleep(0.02)
+
+        threading.Thread(target=watch, daemon=True).start()
+        return lambda: total[0]
+
+    def _of_cpu(self) -> Callable[[], float] | None:
+        counters = sorted(Path("/sys/class/powercap").glob("intel-rapl:[0-9]/energy_uj"))
+        try:
+            ranges = [int((c.parent / "max_energy_range_uj").read_text()) for c in counters]
+            last = [int(c.read_text()) for c in counters]
+        except (OSError, ValueError):
+            return None
+        if not counters:
+            return None
+        self.source, total = "the packages' counters (RAPL)", [0.0]
+
+        def read() -> float:
+            for i, counter in enumerate(counters):
+                now = int(counter.read_text())
+                total[0] += ((now - last[i]) % (ranges[i] + 1)) / 1e6  # counters begin anew when they are full
+                last[i] = now
+            return total[0]
+
+        return read
+
+    def _over(self, work: Callable[[], object]) -> float:
+        assert self._read is not None
+        before = self._read()
+        work()
+        return self._read() - before
+
+    def closure(self, run: Callable[[], object]) -> float | None:
+        """Joules of a call beyond what the device takes idle; None where that cannot be told."""
+        if self._read is None:
+            return None
+        count, start = 0, time.perf_counter()
+
+        def often() -> None:
+            nonlocal count
+            while not count or time.perf_counter() - start < METERED:
+                run()
+                count += 1
+
+        used = self._over(often) - self.idle * (time.perf_counter() - start)
+        return used / count if used > 0 else None
+
+
+def main() -> None:
+    """Check, time, print, and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", choices=("cpu", "gpu"), action="append")
+    parser.add_argument("--algebra", default="min-plus")
+    parser.add_argument("--dtype", default="float32")
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
+    parser.add_argument("--rungs", nargs="+", help="names; all when absent")
+    parser.add_argument("--seconds", type=float, default=20, help="of timing for each rung")
+    parser.add_argument("--degree", type=int, nargs=2, default=(1, 20), help="edges of a vertex, least and most")
+    parser.add_argument("--plots", type=Path, metavar="FOLDER", help="draw with matplotlib")
+    parser.add_argument("--write", action="store_true", help="write what the page on the ladder shows")
+    options = parser.parse_args()
+    os.environ["SEMIRING_COMPILE"] = "always"  # ratios are of compiled code
+    known = {rung.name for rung in RUNGS}
+    if unknown := set(options.rungs or ()) - known:
+        names = ", ".join(rung.name for rung in RUNGS)
+        raise SystemExit(f"unknown rungs {', '.join(sorted(unknown))}: they are {names}")
+    for device in options.device or (["gpu"] if gpu_name() else []) + ["cpu"]:
+        found = measure(device, options)
+        print(text_of(found), flush=True)
+        if options.plots:
+            plot(found, options.plots)
+        if options.write:
+            file = ROOT / "docs" / "site" / f"ladder_{device}.json"
+            file.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def measure(device: str, options: argparse.Namespace) -> dict[str, Any]:
+    """All rungs of a device, and what they were measured on."""
+    S = sr.catalogue[options.algebra.replace("-", "_")]
+    dtype = np.dtype(options.dtype)
+    rungs = [rung for rung in RUNGS if rung.device == device and (not options.rungs or rung.name in options.rungs)]
+    limit = GPU_LIMIT.get((S.name, dtype.name)) if device == "gpu" else cpu_limit(S, dtype)
+    meter = Meter(device)
+    records = {rung.name: begun(rung, S, dtype) for rung in rungs}
+    for rung in rungs:
+        record = records[rung.name]
+        if not record.refused:
+            record.refused = check(rung, *taken(record, S, dtype), device)
+    spent = dict.fromkeys(records, 0.0)
+    for n in sorted(options.sizes):
+        graph = sr.random_graph(n, degree=tuple(options.degree), weights=(1, 100), seed=n)
+        answers: dict[str, np.ndarray] = {}
+        for rung in rungs:
+            record = records[rung.name]
+            if record.refused:
+                continue
+            expected = prediction(record, n)
+            if record.predicted or spent[rung.name] + expected > options.seconds:
+                record.predicted.append((n, expected))
+                continue
+            T, kind = taken(record, S, dtype)
+            began = time.perf_counter()
+            if T.name not in answers:
+                answers[T.name] = sr.closure(matrix(graph, T, kind), T)
+            used = timed(rung, matrix(graph, T, kind), T, answers[T.name], device)
+            if isinstance(used, str):
+                record.refused = used
+                continue
+            record.times.append((n, used))
+            spent[rung.name] += time.perf_counter() - began
+        print(f"{device}, n = {n:,}: " + ", ".join(
+            f"{name} {in_words(record.times[-1][1])}" for name, record in records.items()
+            if record.times and record.times[-1][0] == n
+        ), file=sys.stderr, flush=True)
+        if all(record.predicted or record.refused for record in records.values()):
+            for record in records.values():
+                later = [m for m in sorted(options.sizes) if m > n and record.times]
+                record.predicted += [(m, prediction(record, m)) for m in later]
+            break
+    if device == "cpu":  # of a shared machine the faster moment
+        limit = max(limit or 0, cpu_limit(S, dtype))
+    for rung in rungs:
+        finish(records[rung.name], rung, S, dtype, limit, meter, options, device)
+    return {
+        "device": device, "machine": machine(device), "date": str(date.today()), "algebra": S.name,
+        "dtype": dtype.name, "degree": list(options.degree), "seconds": options.seconds, "limit": limit,
+        "energy": meter.source, "idle": round(meter.idle, 1), "rungs": [asdict(r) for r in records.values()],
+    }
+
+
+def begun(rung: Rung, S: sr.Semiring, dtype: np.dtype) -> Record:
+    """A record under the algebra asked for, or under truth values, or with the reason for neither."""
+    reason = rung.refuses(S, dtype, CHECKED)
+    if reason is None:
+        return Record(rung.name, S.name)
+    if rung.refuses(sr.boolean, np.dtype(bool), CHECKED) is None:
+        return Record(rung.name, sr.boolean.name)
+    return Record(rung.name, S.name, refused=reason)
+
+
+def taken(record: Record, S: sr.Semiring, dtype: np.dtype) -> tuple[sr.Semiring, np.dtype]:
+    return (S, dtype) if record.algebra == S.name else (sr.boolean, np.dtype(bool))
+
+
+def matrix(graph: sr.Graph, S: sr.Semiring, dtype: np.dtype) -> np.ndarray:
+    """The graph's matrix; of truth values without its weights."""
+    A = np.full((graph.n, graph.n), S.zero_in(dtype), dtype)
+    A[graph.sources, graph.targets] = S.one_in(dtype) if S is sr.boolean else graph.weights
+    return A
+
+
+def check(rung: Rung, S: sr.Semiring, dtype: np.dtype, device: str) -> str:
+    """A small closure beside the oracle's: the run ends where they differ; why there is none, where data decide."""
+    graph = sr.random_graph(CHECKED, degree=(0, 4), weights=(1, 9), seed=1)
+    A = matrix(graph, S, dtype)
+    slow = oracle.for_dtype(oracle.ALGEBRAS[S.name.replace("-", "_")], dtype.name)
+    expected = oracle.to_numpy(slow, oracle.closure_by_elimination(slow, oracle.from_numpy(slow, A)), dtype)
+    try:
+        answer = host(rung.close(on(device, A), S))
+    except sr.SemiringError as e:
+        return str(e)
+    if not same(S, answer, expected):
+        raise SystemExit(f"{rung.name}: the closure of {CHECKED} vertices is not the oracle's")
+    return ""
+
+
+def timed(rung: Rung, A: np.ndarray, S: sr.Semiring, expected: np.ndarray, device: str) -> float | str:
+    """The least time of some calls of a rung, whose answer is compared; or why there is none: too little memory."""
+    given = on(device, A)
+    try:
+        answer, first = once(rung, given, S, device)
+        if not same(S, host(answer), expected):
+            raise SystemExit(f"{rung.name}: the closure of {len(A):,} vertices is not that of semiring.closure")
+        del answer
+        best, total = (first, first) if first > LONG else (np.inf, 0.0)  # a first call may compile
+        for _ in range(REPEATED):
+            if total > LONG:
+                break
+            used = once(rung, given, S, device)[1]
+            best, total = min(best, used), total + used
+        return best
+    except (MemoryError, sr.SemiringError) as e:  # CuPy's and the library's own are among them
+        return f"{len(A):,} vertices: {e or type(e).__name__}"
+
+
+def once(rung: Rung, given: Any, S: sr.Semiring, device: str) -> tuple[Any, float]:
+    wait(device)
+    start = time.perf_counter()
+    answer = rung.close(given, S)
+    wait(device)
+    return answer, time.perf_counter() - start
+
+
+def wait(device: str) -> None:
+    if device == "gpu":
+        import cupy
+
+        cupy.cuda.Device().synchronize()
+
+
+def on(device: str, A: np.ndarray) -> Any:
+    if device == "cpu":
+        return A
+    import cupy
+
+    return cupy.asarray(A)
+
+
+def host(array: Any) -> np.ndarray:
+    return array if isinstance(array, np.ndarray) else np.asarray(array.get())
+
+
+def same(S: sr.Semiring, answer: np.ndarray, expected: np.ndarray) -> bool:
+    """To the bit where ⊕ selects; else as near as rounding allows."""
+    if S.selective:
+        return bool(np.array_equal(answer, expected))
+    return bool(np.allclose(answer, expected, rtol=1e-3, equal_nan=True))
+
+
+def prediction(record: Record, n: int) -> float:
+    """The time of a larger size, by the last two; with one, by the cube."""
+    if not record.times:
+        return 0.0
+    m, last = record.times[-1]
+    exponent = 3.0
+    if len(record.times) > 1:
+        before, earlier = record.times[-2]
+        exponent = min(max(np.log(last / earlier) / np.log(m / before), 2.0), 4.0)
+    return float(last * (n / m) ** exponent)
+
+
+def finish(
+    record: Record, rung: Rung, S: sr.Semiring, dtype: np.dtype, limit: float | None, meter: Meter,
+    options: argparse.Namespace, device: str,
+) -> None:
+    """Exponent, share of the limit, and energy at the largest size that was measured."""
+    if not record.times:
+        return
+    orders, times = np.log(np.array(record.times).T)
+    if len(record.times) > 1:
+        record.exponent = float(np.polyfit(orders, times, 1)[0])
+    n, last = record.times[-1]
+    if limit and record.algebra == S.name:
+        record.share = n**3 / last / (limit * 1e12)
+    T, kind = taken(record, S, dtype)
+    metered = max((m for m, t in record.times if t <= 2 * METERED), default=None)
+    if metered is not None:
+        graph = sr.random_graph(metered, degree=tuple(options.degree), weights=(1, 100), seed=metered)
+        given = on(device, matrix(graph, T, kind))
+        record.joules = meter.closure(lambda: once(rung, given, T, device))
+        record.metered = metered if record.joules is not None else None
+
+
+def cpu_limit(S: sr.Semiring, dtype: np.dtype) -> float:
+    """T of the inner loop of a product on all threads, its operands already in the cache of each."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from semiring.kernels.cpu.compile.jit import from_python
+    from semiring.kernels.cpu.compile.program import geometry, program
+    from semiring.kernels.cpu.compile.threads import thread_count
+    from semiring.kernels.cpu.dense.engine import TILE_ROWS
+    from semiring.kernels.cpu.dense.operations import operations
+    from semiring.operands.dense import Dense
+
+    low = Dense(np.array([[S.zero_in(dtype)]], dtype), S).form(1, packed=False)[1]
+    text = program(low)
+    sizes, threads = geometry(text.components), thread_count()
+    multiply = from_python(operations(text).multiply, 13)
+    rows, width, steps = -(-TILE_ROWS // sizes.rows) * sizes.rows, sizes.width, sizes.chunk
+    planes = (rows * steps + steps * width + rows * width + 3 * 64) * sizes.size
+
+    def run(calls: int) -> None:
+        memory = np.zeros(planes + 64, np.uint8)
+        a = -(-memory.ctypes.data // 64) * 64
+        b = a + -(-rows * steps * sizes.size // 64) * 64
+        c = b + steps * width * sizes.size
+        for _ in range(calls):
+            multiply(a, rows * steps, 0, steps, b, steps * width, c, rows * width, 0, width, rows, steps, 1)
+
+    run(2)
+    best, calls = 0.0, 100
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in range(20):
+            start = time.perf_counter()
+            list(pool.map(run, [calls] * threads))
+            best = max(best, threads * calls * rows * width * steps / (time.perf_counter() - start))
+    return best / 1e12
+
+
+def machine(device: str) -> str:
+    """What it ran on, in words."""
+    if device == "gpu":
+        import cupy
+
+        return str(cupy.cuda.runtime.getDeviceProperties(0)["name"].decode())
+    from semiring.kernels.cpu.compile.threads import thread_count
+
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    name = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+    return f"{name}, {thread_count()} threads"
+
+
+def text_of(found: dict[str, Any]) -> str:
+    """The table of a device."""
+    limit = "unknown" if found["limit"] is None else f"{found['limit']:.3f} T"
+    head = f"{found['machine']}, {found['algebra']}, {found['dtype']}, {found['date']}; limit {limit}; energy by " + (
+        f"{found['energy']}, {found['idle']} W idle subtracted" if found["energy"] else "nothing that can be read here"
+    )
+    return head + "\n\n" + grid_of(HEAD, [row_of(record) for record in found["rungs"]])
+
+
+HEAD = ("rung", "largest n", "time", "T", "share of the limit", "exponent", "joules a closure", "multiply-adds a joule")
+
+
+def row_of(record: dict[str, Any]) -> list[str]:
+    if not record["times"]:
+        return [record["name"], record["refused"], *[""] * (len(HEAD) - 2)]
+    n, last = record["times"][-1]
+    joules, metered = record["joules"], record["metered"]
+    return [
+        record["name"] + (f", {record['algebra']}" if record["algebra"] == "boolean" else ""), f"{n:,}", in_words(last),
+        f"{n**3 / last / 1e12:.4f}", "" if record["share"] is None else f"{record['share']:.1%}",
+        "" if record["exponent"] is None else f"{record['exponent']:.2f}",
+        "" if joules is None else f"{joules:.3g}, n = {metered:,}",
+        "" if joules is None else f"{metered**3 / joules:.2e}",
+    ]
+
+
+def plot(found: dict[str, Any], folder: Path) -> None:
+    """Time against n, the share of the limit, and the ladder as bars, as pictures in a folder."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    folder.mkdir(parents=True, exist_ok=True)
+    measured = [record for record in found["rungs"] if record["times"]]
+    title = f"{found['machine']}, {found['algebra']}, {found['dtype']}"
+    figure, axes = plt.subplots(figsize=(9, 6))
+    for k, record in enumerate(measured):
+        line, = axes.loglog(*zip(*record["times"], strict=True), marker="os^vDP"[k % 6], label=record["name"])
+        if record["predicted"]:
+            points = [record["times"][-1], *record["predicted"]]
+            axes.loglog(*zip(*points, strict=True), linestyle=":", color=line.get_color())
+    axes.set(xlabel="vertices", ylabel="seconds (dotted: predicted)", title=title)
+    axes.legend(fontsize="small")
+    save(figure, folder / f"time_{found['device']}.png")
+    shares = [(record["name"], record["share"]) for record in measured if record["share"] is not None]
+    asked = {r["name"]: dict(r["times"]) for r in measured if r["algebra"] == found["algebra"]}
+    n = max(set.intersection(*map(set, asked.values())), default=0) if asked else 0
+    for name, values, label in (
+        ("share", shares, "share of the limit at the largest size measured"),
+        ("ladder", [(rung, n**3 / times[n] / 1e9) for rung, times in asked.items() if n],
+         f"10⁹ multiply-adds a second, {n:,} vertices"),
+    ):
+        if values:
+            figure, axes = plt.subplots(figsize=(9, 0.4 * len(values) + 1.5))
+            axes.barh(*zip(*values[::-1], strict=True))
+            axes.set(xlabel=label, title=title, xscale="log" if name == "ladder" else "linear")
+            save(figure, folder / f"{name}_{found['device']}.png")
+
+
+def save(figure: Any, file: Path) -> None:
+    import matplotlib.pyplot as plt
+
+    figure.tight_layout()
+    figure.savefig(file, dpi=120)
+    plt.close(figure)
+
+
+if __name__ == "__main__":
+    main()

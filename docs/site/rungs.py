@@ -1,0 +1,196 @@
+"""Figures of the page on the ladder: what was measured, a picture for each idea, and rungs that open to their code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from html import escape
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from drawing import Drawing, Table, bars, curves, graph, grid
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+from semiring.teach.ladder import RUNGS
+from semiring.teach.rung import Rung
+
+HERE = Path(__file__).parent
+MADE = {  # the module of a rung, and the picture of its idea
+    "floyd": "vertex", "tran": "vertex", "floyd_warshall": "vertex", "warshall": "words", "words": "words",
+    "squaring": "product", "tiled": "tiles", "elimination": "corner", "r_kleene": "halves",
+    "harish_narayanan": "relaxed", "kemp": "relaxed", "elimination_gpu": "relaxed",
+}
+
+
+def pictures() -> dict[str, Drawing]:
+    """The ideas: which elements are read, and which change."""
+    n = 6
+    places = range(n)
+    return {
+        "vertex": grid(
+            "Round k reads row k and column k, and looks at every element",
+            [["k" if i == j == 2 else "·" for j in places] for i in places],
+            [[1.0 if i == j == 2 else 0.55 if 2 in (i, j) else 0.12 for j in places] for i in places]),
+        "words": grid(
+            "Row k is united with every row that leads to k, a word at a time",
+            [["1" if j == 2 and i in (0, 4) else "k" if i == 2 else "" for j in places] for i in places],
+            [[0.9 if i == 2 else 0.45 if i in (0, 4) else 0.0 for j in places] for i in places]),
+        "product": grid(
+            "An element of A ⊗ A takes a row of A and a column",
+            [["c" if (i, j) == (1, 4) else "a" if i == 1 else "b" if j == 4 else "" for j in places] for i in places],
+            [[1.0 if (i, j) == (1, 4) else 0.5 if i == 1 or j == 4 else 0.0 for j in places] for i in places]),
+        "tiles": grid(
+            "A tile of A ⊗ A takes a row of tiles and a column of them, one pair at a time",
+            [["C" if i // 2 == 0 and j // 2 == 2 else "A" if i // 2 == 0 else "B" if j // 2 == 2 else ""
+              for j in places] for i in places],
+            [[1.0 if i // 2 == 0 and j // 2 == 2 else 0.6 if (i // 2, j // 2) in ((0, 1), (1, 2))
+              else 0.25 if i // 2 == 0 or j // 2 == 2 else 0.0 for j in places] for i in places]),
+        "corner": grid(
+            "A pivot block is eliminated from the rows below it, and what is left is a smaller matrix",
+            [["D" if i == j == 1 else "R" if i == 1 and j > 1 else "C" if j == 1 and i > 1 else "X" if min(i, j) > 1
+              else "" for j in places] for i in places],
+            [[1.0 if i == j == 1 else 0.5 if 1 in (i, j) and max(i, j) > 1 and min(i, j) == 1 else
+              0.15 if min(i, j) > 1 else 0.0 for j in places] for i in places]),
+        "blocks": grid(
+            "The pivot block is closed, its rows and columns multiplied by it, and the rest takes their product",
+            [["D" if i // 2 == j // 2 == 1 else "R" if i // 2 == 1 else "C" if j // 2 == 1 else "X" for j in places]
+             for i in places],
+            [[1.0 if i // 2 == j // 2 == 1 else 0.5 if 1 in (i // 2, j // 2) else 0.12 for j in places]
+             for i in places]),
+        "halves": grid(
+            "The first half P is closed, then what is left of the second, Z; products join them",
+            [["PQ"[j > 2] if i < 3 else "YZ"[j > 2] for j in places] for i in places],
+            [[[[0.9, 0.35], [0.35, 0.65]][i > 2][j > 2] for j in places] for i in places]),
+        "relaxed": graph(
+            "A vertex that improved offers its neighbours a walk",
+            [("s", "a", 3), ("s", "b", 1), ("b", "a", 1), ("a", "c", 2)],
+            {"s": (0, 0.5), "a": (1, 0), "b": (1, 1), "c": (2, 0)}, ["s", "b", "a"]),
+    }
+
+
+PICTURES = pictures()
+
+
+def picture(rung: Rung) -> Drawing:
+    """The idea of a rung; blocks around a pivot where its module has no other."""
+    return PICTURES[MADE.get(rung.module.rpartition(".")[2], "blocks")]
+
+
+def code(rung: Rung) -> str:
+    """The page of code of a rung."""
+    found = find_spec(rung.module)
+    assert found is not None and found.origin is not None, rung.module
+    return Path(found.origin).read_text(encoding="utf-8")
+
+
+def measured(device: str) -> dict[str, Any] | None:
+    """What docs/benchmarks/history.py wrote of a device; None where it did not run yet."""
+    file = HERE / f"ladder_{device}.json"
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
+
+
+def seconds(t: float) -> str:
+    """A time as people write it."""
+    return f"{t:.2f} s" if t >= 1 else f"{t * 1e3:.3g} ms" if t >= 1e-3 else f"{t * 1e6:.3g} µs"
+
+
+def caption(found: dict[str, Any]) -> str:
+    """What a table was measured on."""
+    limit = "" if found["limit"] is None else f"; the limit is {found['limit']:.3g} T"
+    energy = (f"energy by {found['energy']}, {found['idle']:g} W idle subtracted" if found["energy"]
+              else "no counter of energy could be read")
+    return f"{found['machine']}, {found['algebra']}, {found['dtype']}, {found['date']}{limit}; {energy}"
+
+
+def table(device: str) -> Any:
+    """Every rung of a device that was measured, at its largest size."""
+    found = measured(device)
+    if found is None:
+        return missing(device)
+    titles = {rung.name: rung.title for rung in RUNGS}
+    rows = []
+    for record in found["rungs"]:
+        title = titles.get(record["name"], record["name"])
+        if not record["times"]:
+            rows.append([title, "", "", "", "", "", record["refused"]])
+            continue
+        n, last = record["times"][-1]
+        asked = record["algebra"] == found["algebra"]
+        joules = record["joules"]
+        rows.append([
+            title + ("" if asked else f" ({record['algebra']})"), f"{n:,}", seconds(last),
+            f"{n**3 / last / 1e12:.3g}", "" if record["share"] is None else f"{record['share']:.0%}",
+            "" if record["exponent"] is None else f"{record['exponent']:.2f}",
+            "" if joules is None else f"{joules:.3g} J, {record['metered']**3 / joules:.2g} a joule",
+        ])
+    head = ["rung", "largest n in time", "time", "T", "of the limit", "exponent", "energy of a closure"]
+    return Table(caption(found), head, rows)
+
+
+def times(device: str) -> Any:
+    """Time against n, both on logarithmic axes; what was not measured is dashed."""
+    found = measured(device)
+    if found is None:
+        return missing(device)
+    lines = [(record["name"], record["times"], record["predicted"]) for record in found["rungs"] if record["times"]]
+    return curves(f"Seconds against vertices: {caption(found)}", lines)
+
+
+def ladder(device: str, share: bool = False) -> Any:
+    """A bar for each rung that had the algebra asked for: 10⁹ multiply-adds a second, or percent of the limit.
+
+    At the largest size that all of them reached, so that bars can be compared.
+    """
+    found = measured(device)
+    if found is None:
+        return missing(device)
+    times = {record["name"]: dict(record["times"]) for record in found["rungs"]
+             if record["times"] and record["algebra"] == found["algebra"]}
+    common = set.intersection(*map(set, times.values())) if times else set()
+    unit = found["limit"] * 1e10 if share and found["limit"] else None if share else 1e9
+    if not common or unit is None:
+        return missing(device)
+    n = max(common)
+    rows = [(name, float(f"{n**3 / each[n] / unit:.3g}")) for name, each in times.items()]
+    what = "Percent of the limit" if share else "10⁹ multiply-adds a second"
+    return bars(f"{what}, {n:,} vertices: {caption(found)}", rows)
+
+
+def missing(device: str) -> Table:
+    """A note in place of numbers."""
+    command = f"python docs/benchmarks/history.py --device {device} --write"
+    return Table("Not measured yet", ["command"], [[command]])
+
+
+class Rungs:
+    """All rungs of a device, one below the other; each opens to its idea, its reason and its page of code."""
+
+    def __init__(self, device: str):
+        self.rungs: Sequence[Rung] = [rung for rung in RUNGS if rung.device == device]
+        found = measured(device)
+        self.records = {} if found is None else {record["name"]: record for record in found["rungs"]}
+
+    def _repr_html_(self) -> str:
+        return "".join(map(self._one, self.rungs))
+
+    def _one(self, rung: Rung) -> str:
+        record = self.records.get(rung.name)
+        time = ""
+        if record and record["times"]:
+            n, last = record["times"][-1]
+            time = f" – {seconds(last)} for {n:,} vertices"
+        facts = [("Source", rung.source), ("Idea", rung.idea), ("What limits it", rung.limit)]
+        if rung.filled_in:
+            facts.append(("Filled in here", rung.filled_in))
+        told = "".join(f"<p><strong>{name}.</strong> {escape(text)}</p>" for name, text in facts)
+        if rung.module.startswith("semiring.algorithms."):
+            told += f"<p>The page of code, <code>{rung.module}</code>:</p>"
+            page = highlight(code(rung), PythonLexer(), HtmlFormatter(cssclass="highlight"))
+        else:
+            told += f"<p>What is switched on stands in <code>{rung.module}</code>.</p>"
+            page = ""
+        return (f'<details id="{rung.device}-{rung.name}"><summary>{rung.year}: {escape(rung.title + time)}</summary>'
+                f"{picture(rung)._repr_html_()}{told}{page}</details>")

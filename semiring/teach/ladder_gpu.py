@@ -1,0 +1,7 @@
+"""The ladder on a GPU."""
+
+from __future__ import annotations
+
+from .rung import Rung
+
+GPU_RUNGS: tuple[Rung, ...] = ()
