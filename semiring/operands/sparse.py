@@ -203,7 +203,10 @@ def read_scipy(A: Any, S: Semiring, what: str) -> Sparse:
                             "the algebra's zero filled in")
     height, width = A.shape
     if max(height, width) > MOST:
-        raise SemiringError(f"{what} is {height} × {width}; a sparse matrix may have {MOST} rows and columns")
+        raise SemiringError(
+            f"{what} is {height} × {width}; a sparse matrix may have {MOST} rows and columns: if the vertices are "
+            "numbers with gaps, semiring.as_graph(A).compact() closes them"
+        )
     if A.format == "csc":
         A = A.tocsr()  # as compressed columns it has one order in each row, and duplicates stay
     if A.format != "csr":

@@ -33,6 +33,7 @@ from semiring.kernels.cpu.sparse.buckets import suits
 from semiring.kernels.cpu.sparse.sweeps import LANES
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.fronts import TOGETHER
+from semiring.machine.memory import available_bytes, in_words
 from semiring.operands.sparse import Sparse
 
 from .plan import Plan, nothing
@@ -43,6 +44,8 @@ TRANSCENDENTAL_COST = 40  # instructions that such an operation takes
 MANY = 24  # edges a vertex with which graphs without small separators fill
 FEW = 4  # terms an edge and source: two levels and what it takes to read the edge
 ANALYSIS_BUDGET = 0.4  # share of the dense closure's time that looking for a faster way may take
+MUCH = 1 << 28  # bytes of factors that are held against free memory when they are planned
+WITHOUT_FACTORS = "closure_rows (for all or a sample of the sources) and nearest search the graph without factors"
 OBJECT = 2000  # instructions that an operation on Python objects takes
 
 
@@ -217,7 +220,12 @@ def plan(
     load, seconds, prepared = found.load, found.seconds, found.prepared
     pays = seconds["elimination"] - prepared <= seconds["dense"]  # the analysis is done
     why = "predicted to be faster than the dense closure" if pays else "the dense closure is predicted to be faster"
-    advice = "use a narrower dtype, fewer vertices, or rows and blocks of rows of factors instead of the whole"
+    available = available_bytes() if found.factors > MUCH else None
+    if available is not None and found.factors > available:
+        why = (f"{why}, and the factors need {in_words(found.factors)} where {in_words(available)} is available: the "
+               f"graph has no small separators; {WITHOUT_FACTORS}")
+    advice = ("use a narrower dtype, fewer vertices, or rows and blocks of rows of factors instead of the whole"
+              if answer else f"use a narrower dtype; {WITHOUT_FACTORS}")
     subject = f"the closure of {n} × {n} {low.dtype}" if answer else f"factoring {n} × {n} {low.dtype}"
     return SparsePlan(
         operation, low.algebra, (n, n), "sparse elimination", low, f"CPU, {threads} threads" if low.compiled else "",

@@ -10,19 +10,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semiring.errors import LawError, SemiringError
+from semiring.errors import SemiringError
 from semiring.graphs.texts import clip_repr
-from semiring.kernels.cpu.compile.pieces import ranges, share
 from semiring.operands.devices import is_on_gpu, module_of, to_host
+
+from .all_rows import (
+    Reduction,
+    ascends,
+    best_possible,
+    by_vertex,
+    each_block,
+    require_numbers,
+    summaries,
+    without_own,
+)
+from .eccentricity import eccentricities
 
 if TYPE_CHECKING:
     from .sparse_factors import SparseFactors
 
-CHUNK = 64  # rows that a thread computes and reduces at once
-ON_GPU = 256 << 20  # bytes of rows that are reduced at once on a GPU
 OPTIONS = {"histogram": "bins", "nearest": "k"}  # of those that have one
-
-Reduction = Callable[[np.ndarray, np.ndarray], Any]
 
 
 def reduce(F: SparseFactors, what: str | Reduction, /, **options: Any) -> Any:
@@ -53,8 +60,8 @@ def reduce(F: SparseFactors, what: str | Reduction, /, **options: Any) -> Any:
 
 def mean(F: SparseFactors) -> float:
     """The mean weight over all pairs with a path: with min_plus the mean distance."""
-    _numbers(F)
-    if (found := _summaries(F)) is not None:
+    require_numbers(F)
+    if (found := summaries(F)) is not None:
         pairs = found[:, 1].sum()
         return float(found[:, 0].sum() / pairs) if pairs else float("nan")
     zero = F.lowering.algebra.zero_in(F.lowering.dtype)
@@ -80,26 +87,6 @@ def _may_hide(dtype: np.dtype, zero: Any) -> bool:
     return dtype.kind != "f" or not np.isinf(zero)
 
 
-def eccentricities(F: SparseFactors) -> np.ndarray:
-    """For every vertex the worst weight to a vertex that it reaches: with min_plus its eccentricity.
-
-    Zero of the algebra where it reaches no other.
-    """
-    ascending = _direction(F)
-    zero = F.lowering.algebra.zero_in(F.lowering.dtype)
-    if (summaries := _summaries(F)) is not None:
-        extreme = summaries[:, 3 if ascending else 2]
-        return np.where(summaries[:, 1] > 0, extreme, zero).astype(F.lowering.dtype)
-
-    def worst(vertices: np.ndarray, rows: Any) -> Any:
-        xp = _without_own(vertices, rows, zero)
-        best_possible = _best(rows.dtype, ascending)
-        others = xp.where(rows == zero, best_possible, rows)
-        found = others.max(axis=1) if ascending else others.min(axis=1)
-        return xp.where((rows != zero).any(axis=1), found, rows.dtype.type(zero))
-
-    return by_vertex(F, worst, dtype=F.lowering.dtype)
-
 
 def histogram(F: SparseFactors, bins: Any = 50) -> tuple[np.ndarray, np.ndarray]:
     """How many pairs there are of what weight.
@@ -115,12 +102,12 @@ def histogram(F: SparseFactors, bins: Any = 50) -> tuple[np.ndarray, np.ndarray]
     -------
     counts, edges : ndarray
     """
-    _numbers(F)
+    require_numbers(F)
     _refuse_bins(bins)
     zero = F.lowering.algebra.zero_in(F.lowering.dtype)
 
     def others(vertices: np.ndarray, rows: Any) -> Any:
-        xp = _without_own(vertices, rows, zero)
+        xp = without_own(vertices, rows, zero)
         return rows[(rows != zero) & xp.isfinite(rows)] if rows.dtype.kind == "f" else rows[rows != zero]
 
     if np.ndim(bins) == 0:
@@ -140,12 +127,6 @@ def histogram(F: SparseFactors, bins: Any = 50) -> tuple[np.ndarray, np.ndarray]
     each_block(F, lambda vertices, rows: counts.append(_counted(others(vertices, rows), edges)))
     return np.sum(counts, axis=0) if counts else np.zeros(len(edges) - 1, int), edges
 
-
-def _without_own(vertices: np.ndarray, rows: Any, zero: Any) -> Any:
-    """Write zero where a vertex meets itself; NumPy, or CuPy for rows on a GPU."""
-    xp = module_of(rows)
-    rows[xp.arange(len(rows)), xp.asarray(vertices)] = zero
-    return xp
 
 
 def _counted(values: Any, edges: np.ndarray) -> np.ndarray:
@@ -185,7 +166,7 @@ def nearest(F: SparseFactors, k: int | None = None) -> tuple[np.ndarray, np.ndar
     weights : ndarray, shape (n, k)
         Zero of the algebra there.
     """
-    ascending = _direction(F)
+    ascending = ascends(F)
     if k is None or not is_whole(k, 0):
         raise SemiringError(f"nearest needs k, how many vertices: a whole number, 0 or more, and k is {clip_repr(k)}")
     zero = F.lowering.algebra.zero_in(F.lowering.dtype)
@@ -216,72 +197,11 @@ def _nearest_on_gpu(
     vertices: np.ndarray, rows: Any, k: int, ascending: bool, zero: Any
 ) -> tuple[np.ndarray, np.ndarray]:
     """The same for rows on a GPU, by sorting them."""
-    xp = _without_own(vertices, rows, zero)
+    xp = without_own(vertices, rows, zero)
     number = rows.dtype.type
     best_last = rows if ascending else -rows.astype(float)
-    last = _best(best_last.dtype, False)  # which comes after all others, in ascending order
+    last = best_possible(best_last.dtype, False)  # which comes after all others, in ascending order
     order = xp.argsort(xp.where(rows == zero, last, best_last), axis=1, kind="stable")[:, :k]
     missing = xp.arange(k)[None] >= (rows != zero).sum(axis=1)[:, None]
     picked = xp.where(missing, number(zero), xp.take_along_axis(rows, order, axis=1))
     return to_host(xp.where(missing, -1, order)), to_host(picked)
-
-
-def by_vertex(F: SparseFactors, function: Reduction, dtype: Any = None) -> np.ndarray:
-    """What a function returns for each row, in the order of the vertices."""
-    parts: list[tuple[np.ndarray, np.ndarray]] = []
-    each_block(F, lambda vertices, rows: parts.append((vertices, np.asarray(to_host(function(vertices, rows))))))
-    if not parts:
-        return np.empty(0, dtype or float)
-    first = parts[0][1]
-    out = np.empty((F.n, *first.shape[1:]), dtype or np.result_type(*{part.dtype for _, part in parts}))
-    for vertices, part in parts:
-        out[vertices] = part
-    return out
-
-
-def each_block(F: SparseFactors, function: Reduction) -> None:
-    """Call a function with vertices and their rows, block by block, on all threads; it may write to the rows.
-
-    On a GPU larger blocks come one after the other.
-    """
-    order = F.analysis.order
-    if F.lowering.on_gpu:
-        step = max(ON_GPU // max(F.n * F.lowering.storage.itemsize, 1), 1)
-        for begin in range(0, F.n, step):
-            some = order[begin : begin + step]
-            function(some, F._decoded(some))
-        return
-
-    def block(begin: int, end: int) -> None:
-        some = order[begin:end]
-        function(some, F._decoded(some, thread_count=1))
-
-    share(block, ranges(F.n, -(-F.n // CHUNK)), F._fronts.threads)
-
-
-def _summaries(F: SparseFactors) -> np.ndarray | None:
-    """Total, number, least and most of each row where compiled code can find them on the way, else None."""
-    found = F._fronts.summaries() if F._closed is None else None
-    return None if found is None else to_host(found)
-
-
-def _numbers(F: SparseFactors) -> None:
-    if F.lowering.dtype.kind not in "fiu":
-        raise SemiringError(f"the elements of {F.lowering.algebra.name} are not numbers: pass a function instead")
-
-
-def _direction(F: SparseFactors) -> bool:
-    """Whether less is better."""
-    _numbers(F)
-    S = F.lowering.algebra
-    if S.traced is None or not S.traced.add.is_plain("minimum", "maximum"):
-        raise LawError(f"{S.name} does not order its elements: ⊕ must be the minimum or the maximum")
-    return S.traced.add.is_plain("minimum")
-
-
-def _best(dtype: np.dtype, ascending: bool) -> Any:
-    """A number that is never the worst."""
-    if dtype.kind == "f":
-        return dtype.type(-np.inf if ascending else np.inf)
-    limits = np.iinfo(dtype)
-    return dtype.type(limits.min if ascending else limits.max)

@@ -17,7 +17,7 @@ from semiring.machine.memory import in_words
 from semiring.operands.read import operand
 from semiring.operands.sparse import Sparse
 
-from . import costs, reductions
+from . import costs, eccentricity, reductions
 from .costs import SparsePlan
 from .forms import as_python, right_hand_side, told
 from .search import answered, positions, refuse_sets
@@ -501,3 +501,91 @@ class SparseFactors(SparseSubstitution):
         (2.5, [2.0, 3.0])
         """
         return reductions.reduce(self, what, **options)
+
+    def eccentricities(self) -> np.ndarray:
+        """For every vertex the worst weight to another that it reaches: with min_plus its eccentricity.
+
+        The same as ``reduce("eccentricities")``: by bounds from few rows where these are predicted to decide sooner
+        than all rows do, which road networks do some thirty times as fast.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            Of A's dtype, in the order of the vertices; zero of the algebra where a vertex reaches no other. Where ⊗
+            rounds, weights are rounded as in rows of A*, and those that differ by less than 16 units in the last place
+            are not told apart.
+
+        Raises
+        ------
+        LawError
+            When ⊕ is neither the minimum nor the maximum.
+        SemiringError
+            When the elements are not numbers, or a result has no place in the dtype.
+
+        Notes
+        -----
+        F. W. Takes, W. A. Kosters, Computing the eccentricity distribution of large graphs (2013). Their bounds hold
+        over every closed semiring in which ⊕ is the minimum or the maximum: d(v, u) ≤ e(v) ≤ d(v, u) ⊗ e(u), with ≤
+        for "no worse than", where u and v reach each other. Edges may have any direction and sign.
+
+        Examples
+        --------
+        >>> import scipy.sparse as sp
+        >>> import semiring as sr
+        >>> F = sr.factor(sp.csr_array([[0, 2.0, 0], [3.0, 0, 1.0], [0, 0, 0]]), sr.min_plus)
+        >>> F.eccentricities()
+        array([ 3.,  3., inf])
+        """
+        return eccentricity.eccentricities(self)
+
+    def diameter(self) -> Any:
+        """The worst weight of a pair with a path: with min_plus the longest of all shortest paths.
+
+        By bounds from few rows, as `eccentricities`: tens of rows of a million on a road network.
+
+        Returns
+        -------
+        number
+            Zero of the algebra where no vertex reaches another.
+
+        Raises
+        ------
+        LawError
+            When ⊕ is neither the minimum nor the maximum.
+        SemiringError
+            When the elements are not numbers, or a result has no place in the dtype.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> F = sr.factor(sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0), ("c", "a", 9.0)]), sr.min_plus)
+        >>> F.diameter(), F.radius()
+        (13.0, 7.0)
+        """
+        return eccentricity.diameter(self)
+
+    def radius(self) -> Any:
+        """The best eccentricity of a vertex that reaches another: with min_plus that of a centre.
+
+        By bounds from few rows, as `eccentricities`.
+
+        Returns
+        -------
+        number
+            Zero of the algebra where no vertex reaches another.
+
+        Raises
+        ------
+        LawError
+            When ⊕ is neither the minimum nor the maximum.
+        SemiringError
+            When the elements are not numbers, or a result has no place in the dtype.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> F = sr.factor(sr.as_graph([("a", "b", 3.0), ("b", "a", 4.0)]), sr.min_plus)
+        >>> F.radius()
+        3.0
+        """
+        return eccentricity.radius(self)

@@ -243,3 +243,12 @@ def test_by_several_processes_the_first_of_which_prints(roads: Path, tmp_path: P
         answer = run(*arguments)
         assert answer.returncode == 2 and answer.stdout == ""
         assert answer.stderr.count("semiring:") == 1 and why in answer.stderr
+
+
+def test_numbers_of_places_are_names(call, tmp_path: Path) -> None:
+    """Nothing is allocated for the two thousand million numbers below them."""
+    (tmp_path / "places.csv").write_text("2398472983,17,1\n17,2398472984,2\n2398472984,77,4\n")
+    answer = call("closure", tmp_path / "places.csv", "--algebra", "min-plus", "--from", "2398472983", "--to", "77",
+                  "--path")
+    assert (answer.status, answer.err) == (0, "")
+    assert answer.out.split() == ["2398472983", "77", "7", "2398472983", "17", "2398472984", "77"]

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -350,3 +355,74 @@ def test_several_columns_of_a_frame_are_records():
 ])
 def test_columns_of_tables(header, weight, ends, columns):
     assert table_columns(header, weight, *ends) == columns
+
+
+# Places on a map of the world have numbers far apart: nothing may be allocated for those between them.
+
+PLACES = [(2_398_472_983, 17, 1.0), (17, 2_398_472_984, 2.0), (2_398_472_984, 77, 4.0), (77, 17, 8.0)]
+
+
+def _columns(kind: str) -> tuple[Any, Any, Any]:
+    sources, targets, weights = zip(*PLACES, strict=True)
+    return np.array(sources, kind), np.array(targets, kind), np.array(weights)
+
+
+def _frame(kind: str) -> Any:
+    return pd.DataFrame(dict(zip(("source", "target", "weight"), _columns(kind), strict=True)))
+
+
+def _networkx() -> Any:
+    G = nx.DiGraph()
+    G.add_weighted_edges_from(PLACES)
+    return G
+
+
+def _file(folder: Path, name: str, separator: str) -> Path:
+    path = folder / name
+    path.write_text("".join(separator.join(map(str, edge)) + "\n" for edge in PLACES))
+    return path
+
+
+def _npz(folder: Path) -> Path:
+    sources, targets, weights = _columns("i8")
+    np.savez(folder / "places.npz", sources=sources, targets=targets, weights=weights)
+    return folder / "places.npz"
+
+
+DOORS: dict[str, Callable[[Path], Any]] = {
+    "tuples": lambda _: sr.as_graph(PLACES), "array": lambda _: sr.as_graph(np.array(PLACES)),
+    "columns": lambda _: sr.as_graph(_columns("i8")), "unsigned": lambda _: sr.as_graph(_columns("u8")),
+    "records": lambda _: sr.as_graph(np.array(PLACES, [("a", "i8"), ("b", "i8"), ("w", "f8")])),
+    "frame": lambda _: sr.as_graph(_frame("i8")), "floats": lambda _: sr.as_graph(_frame("f8")),
+    "networkx": lambda _: sr.as_graph(_networkx()),
+    "csv": lambda folder: sr.read_graph(_file(folder, "places.csv", ",")),
+    "txt": lambda folder: sr.read_graph(_file(folder, "places.txt", " ")),
+    "npz": lambda folder: sr.read_graph(_npz(folder)),
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_numbers_of_places_are_names(door: str, tmp_path: Path) -> None:
+    tracemalloc.start()
+    try:
+        graph = DOORS[door](tmp_path)
+        first, last = PLACES[0][0], 77
+        assert graph.n == 4 and sorted(map(int, graph.names)) == [17, 77, 2_398_472_983, 2_398_472_984]
+        assert sr.path(graph, sr.min_plus, first, last) == (7.0, [first, 17, 2_398_472_984, last])
+        assert np.sort(sr.closure_rows(graph, sr.min_plus, first)).tolist() == [0, 1, 3, 7]
+        assert sr.closure(graph, sr.min_plus).shape == (4, 4)
+        assert sr.factor(graph, sr.min_plus).path(first, last)[0] == 7
+        assert sr.paths(graph, sr.min_plus)[first, last][0] == 7
+        assert sr.reach(graph).reaches(first, last)
+        assert sr.plan(graph, sr.min_plus).shape == (4, 4)
+        assert tracemalloc.get_traced_memory()[1] < 64 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_size_that_is_stated_and_not_possible_is_told_with_what_to_do() -> None:
+    sources, targets, weights = _columns("i8")
+    A = sp.coo_array((weights, (sources, targets)), (1 << 32, 1 << 32))
+    with pytest.raises(sr.SemiringError, match=r"as_graph\(A\)\.compact\(\)"):
+        sr.closure_rows(A, sr.min_plus, [0])
+    assert sr.closure(sr.as_graph(A).compact(), sr.min_plus).shape == (4, 4)

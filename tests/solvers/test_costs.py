@@ -145,6 +145,18 @@ def test_a_plan_of_a_structure() -> None:
     assert factors.shortage[0].startswith("factoring 144 × 144 float64 (") and factors.memory < made.memory
 
 
+def test_a_plan_says_that_factors_do_not_fit_and_what_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    A = grid(12)
+    analysis = analysed(A)
+    monkeypatch.setattr(costs, "MUCH", 0)
+    needed = costs.plan("factor", LOW, analysis, A.nnz, answer=False).factors
+    for available, told in ((needed - 1, True), (needed, False), (None, False)):
+        monkeypatch.setattr(costs, "available_bytes", lambda available=available: available)
+        made = costs.plan("factor", LOW, analysis, A.nnz, answer=False)
+        assert ("is available: the graph has no small separators" in str(made)) == told
+        assert ("closure_rows" in str(made)) == told and "closure_rows" in made.shortage[1]
+
+
 @pytest.mark.parametrize(("method", "text"), [
     ("natural", "as the vertices are numbered"), ("levels", "nested dissection by level sets"),
     ("amd", "approximate minimum degree"),

@@ -10,8 +10,8 @@ import pytest
 import scipy.sparse as sp
 
 import semiring as sr
-from semiring.solvers import reductions
-from semiring.solvers.reductions import by_vertex, each_block, is_whole
+from semiring.solvers import all_rows
+from semiring.solvers.reductions import is_whole
 
 inf = np.inf
 
@@ -156,7 +156,7 @@ def test_infinite_weights_have_no_bin() -> None:
 
 
 def test_a_function_is_given_every_vertex_with_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reductions, "CHUNK", 7)
+    monkeypatch.setattr(all_rows, "CHUNK", 7)
     F = sr.factor(grid(5), sr.min_plus)
     D, seen = F.closure(), []
 
@@ -174,17 +174,6 @@ def test_a_function_is_given_every_vertex_with_its_row(monkeypatch: pytest.Monke
         assert sorted(seen) == list(range(25))
         assert found.tolist() == [[v, D[v].sum()] for v in range(25)], "in the order of the vertices"
     np.testing.assert_array_equal(F.closure(), D)
-
-
-def test_what_functions_return_is_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reductions, "CHUNK", 2)
-    F = sr.factor(grid(2), sr.min_plus)
-    mixed = by_vertex(F, lambda vertices, rows: vertices if 0 in vertices else vertices + 0.5)
-    assert mixed.dtype == np.float64 and sorted(np.floor(mixed).tolist()) == [0, 1, 2, 3]
-    assert by_vertex(F, lambda vertices, rows: [3] * len(vertices), dtype="i1").dtype == np.int8
-    blocks: list[list[int]] = []
-    each_block(F, lambda vertices, rows: blocks.append(vertices.tolist()))
-    assert sorted(map(len, blocks)) == [2, 2]
 
 
 def test_what_has_no_numbers_or_no_order() -> None:

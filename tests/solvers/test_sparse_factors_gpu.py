@@ -10,7 +10,7 @@ from gpu.host import Array
 from solvers.test_elimination_gpu import gpu, roads
 
 import semiring as sr
-from semiring.solvers import reductions
+from semiring.solvers import all_rows, eccentricity, reductions
 from semiring.solvers.sparse_factors_gpu import lowering_on_gpu, tile_of
 
 __all__ = ["gpu"]
@@ -56,8 +56,9 @@ def test_reductions(pair: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch) -> N
             assert all((found == expected).all() for found, expected in pairs)
         for found, expected in zip(there.reduce("nearest", k=4), here.reduce("nearest", k=4), strict=True):
             assert (found == expected).all()
-        monkeypatch.setattr(reductions, "_summaries", lambda _: None)  # by rows instead
-        monkeypatch.setattr(reductions, "ON_GPU", 8 * 120 * 7)
+        for module in (eccentricity, reductions):  # by rows instead
+            monkeypatch.setattr(module, "summaries", lambda _: None)
+        monkeypatch.setattr(all_rows, "ON_GPU", 8 * 120 * 7)
     sizes: list[int] = []
 
     def farthest(vertices: np.ndarray, rows: Any) -> Any:

@@ -1,0 +1,88 @@
+"""All rows of a closure from sparse factors, block by block, so that no n × n matrix is ever held."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semiring.errors import LawError, SemiringError
+from semiring.kernels.cpu.compile.pieces import ranges, share
+from semiring.operands.devices import module_of, to_host
+
+if TYPE_CHECKING:
+    from .sparse_factors import SparseFactors
+
+CHUNK = 64  # rows that a thread computes and reduces at once
+ON_GPU = 256 << 20  # bytes of rows that are reduced at once on a GPU
+
+Reduction = Callable[[np.ndarray, np.ndarray], Any]
+
+
+def by_vertex(F: SparseFactors, function: Reduction, dtype: Any = None) -> np.ndarray:
+    """What a function returns for each row, in the order of the vertices."""
+    parts: list[tuple[np.ndarray, np.ndarray]] = []
+    each_block(F, lambda vertices, rows: parts.append((vertices, np.asarray(to_host(function(vertices, rows))))))
+    if not parts:
+        return np.empty(0, dtype or float)
+    first = parts[0][1]
+    out = np.empty((F.n, *first.shape[1:]), dtype or np.result_type(*{part.dtype for _, part in parts}))
+    for vertices, part in parts:
+        out[vertices] = part
+    return out
+
+
+def each_block(F: SparseFactors, function: Reduction) -> None:
+    """Call a function with vertices and their rows, block by block, on all threads; it may write to the rows.
+
+    On a GPU larger blocks come one after the other.
+    """
+    order = F.analysis.order
+    if F.lowering.on_gpu:
+        step = max(ON_GPU // max(F.n * F.lowering.storage.itemsize, 1), 1)
+        for begin in range(0, F.n, step):
+            some = order[begin : begin + step]
+            function(some, F._decoded(some))
+        return
+
+    def block(begin: int, end: int) -> None:
+        some = order[begin:end]
+        function(some, F._decoded(some, thread_count=1))
+
+    share(block, ranges(F.n, -(-F.n // CHUNK)), F._fronts.threads)
+
+
+def summaries(F: SparseFactors) -> np.ndarray | None:
+    """Total, number, least and most of each row where compiled code can find them on the way, else None."""
+    found = F._fronts.summaries() if F._closed is None else None
+    return None if found is None else to_host(found)
+
+
+def require_numbers(F: SparseFactors) -> None:
+    if F.lowering.dtype.kind not in "fiu":
+        raise SemiringError(f"the elements of {F.lowering.algebra.name} are not numbers: pass a function instead")
+
+
+def ascends(F: SparseFactors) -> bool:
+    """Whether less is better."""
+    require_numbers(F)
+    S = F.lowering.algebra
+    if S.traced is None or not S.traced.add.is_plain("minimum", "maximum"):
+        raise LawError(f"{S.name} does not order its elements: ⊕ must be the minimum or the maximum")
+    return S.traced.add.is_plain("minimum")
+
+
+def best_possible(dtype: np.dtype, ascending: bool) -> Any:
+    """A number that is never the worst."""
+    if dtype.kind == "f":
+        return dtype.type(-np.inf if ascending else np.inf)
+    limits = np.iinfo(dtype)
+    return dtype.type(limits.min if ascending else limits.max)
+
+
+def without_own(vertices: np.ndarray, rows: Any, zero: Any) -> Any:
+    """Write zero where a vertex meets itself; NumPy, or CuPy for rows on a GPU."""
+    xp = module_of(rows)
+    rows[xp.arange(len(rows)), xp.asarray(vertices)] = zero
+    return xp
