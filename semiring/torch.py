@@ -6,7 +6,7 @@ the CPU are computed there, those on a GPU stay on it: nothing is copied between
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -182,10 +182,7 @@ def _refuse_derivatives(name: str, dtype: torch.dtype, wanted: bool) -> None:
     if torch.compiler.is_compiling():
         return  # the operator refuses them when it runs
     S = _algebra(name)
-    try:
-        known = np.dtype(str(dtype).removeprefix("torch."))
-    except TypeError:
-        known = np.dtype("V1")
+    known = _dtype(dtype)
     if known.kind not in "biufc":  # bfloat16 and the like, also where another library has told NumPy of them
         raise TypeError(f"elements of {dtype} are not computed with; {S.name} lives in "
                         f"{', '.join(str(d) for d in S.dtypes)}")
@@ -204,25 +201,35 @@ class _Arrays:
         if self._on_gpu:
             import cupy
 
-            stream = torch.cuda.current_stream(self._device).cuda_stream
-            here = self._device.index
-            self._entered = [cupy.cuda.Device(here), cupy.cuda.ExternalStream(stream, here)]
-            for context in self._entered:
-                context.__enter__()
+            here, stream = self._device.index, torch.cuda.current_stream(self._device).cuda_stream
+            if cupy.cuda.runtime.getDevice() != here:
+                self._enter(cupy.cuda.Device(here))
+            if cupy.cuda.get_current_stream().ptr != stream:
+                self._enter(cupy.cuda.ExternalStream(stream, here))
         return self
+
+    def _enter(self, context: Any) -> None:
+        context.__enter__()
+        self._entered.append(context)
 
     def __exit__(self, *how: Any) -> None:
         for context in reversed(self._entered):
             context.__exit__(*how)
 
     def array(self, tensor: torch.Tensor) -> Any:
-        """A tensor's memory."""
+        """A tensor's memory. On a GPU by its address: DLPack would ask both libraries for their streams."""
         tensor = tensor.detach().resolve_conj().resolve_neg()
         if not self._on_gpu:
             return tensor.numpy()
         import cupy
 
-        return cupy.from_dlpack(tensor)
+        dtype, shape, strides = _dtype(tensor.dtype), tuple(tensor.shape), tensor.stride()
+        if not tensor.numel():
+            return cupy.empty(shape, dtype)
+        reach = 1 + sum((n - 1) * step for n, step in zip(shape, strides, strict=True))
+        memory = cupy.cuda.UnownedMemory(tensor.data_ptr(), reach * dtype.itemsize, tensor, self._device.index)
+        steps = tuple(step * dtype.itemsize for step in strides)
+        return cupy.ndarray(shape, dtype, cupy.cuda.MemoryPointer(memory, 0), steps)
 
     def tensor(self, array: Any) -> torch.Tensor:
         """An array's memory, in C order."""
@@ -230,7 +237,17 @@ class _Arrays:
             return torch.from_numpy(np.require(array, requirements=("C", "W")))
         import cupy
 
-        return torch.from_dlpack(cupy.ascontiguousarray(array))
+        # −1: nothing waits, as both are on this stream
+        return torch.from_dlpack(cupy.ascontiguousarray(array).__dlpack__(stream=-1))
+
+
+@lru_cache(64)
+def _dtype(dtype: torch.dtype) -> np.dtype:
+    """NumPy's dtype of the same name, or one that carries nothing."""
+    try:
+        return np.dtype(str(dtype).removeprefix("torch."))
+    except TypeError:
+        return np.dtype("V1")
 
 
 def _computed(tensor: torch.Tensor, compute: Any) -> Any:

@@ -12,6 +12,7 @@ static_assert(ACROSS * ACROSS == THREADS && SIDE * TERMS % THREADS == 0);
 // How far the powers of a row or a column may lie apart, as logarithms, and how large a power may be: products of two
 // do not underflow then, and no sum of them overflows.
 constexpr Value RANGE = SIZE == 4 ? 30 : 300, LARGEST = SIZE == 4 ? 80 : 700;
+constexpr Value HUGE = SIZE == 4 ? 0x1p100f : 0x1p100;  // whose reciprocal is a normal number
 
 // Of x below 0 and in single precision off by |x| / 2^23 of itself, about, which is what rounding x does.
 DEVICE float exponential(float x) {
@@ -45,12 +46,12 @@ struct Spot {
 // with γ_i the least c_ij, |G_i| the largest of a row of G, and β_k the largest b_kj, if no row and no column of these
 // has a wider RANGE. What underflows then is below 2^-149 e^60 |G_i| of an entry, and 2^-1074 e^600 |G_i| in double
 // precision. Otherwise term by term.
-extern "C" __global__ void __launch_bounds__(THREADS) weighted(
+extern "C" __global__ void __launch_bounds__(THREADS, SIZE == 4 ? 2 : 1) weighted(
     Value* X, const Value* G, const Value* A, const Value* B, const Value* C, long long rows, long long depth,
     long long terms, long long gs, long long gr, long long gc, long long as, long long ar, long long ac, long long bs,
     long long br, long long bc, long long cs, long long cr, long long cc, long long xs, long long xr, long long xc) {
     __shared__ __align__(16) Value g[TERMS][PITCH], c[TERMS][PITCH], b[TERMS][PITCH];
-    __shared__ __align__(16) Value weight[SIDE], least[SIDE], most[SIDE];
+    __shared__ __align__(16) Value weight[SIDE], share[SIDE], least[SIDE], most[SIDE];
     const long long across = (depth + SIDE - 1) / SIDE, down = (rows + SIDE - 1) / SIDE;
     const long long matrix = blockIdx.x / (across * down), tile = blockIdx.x % (across * down);
     const long long first = tile / across * SIDE, left = tile % across * SIDE;
@@ -67,6 +68,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) weighted(
         }
     for (long long begin = 0; begin < terms; begin += TERMS) {
         __syncthreads();
+#pragma unroll 2
         for (int e = threadIdx.x; e < SIDE * TERMS; e += THREADS) {
             const Spot at(e, cr == 1 && cc != 1);
             const long long i = first + at.row, j = begin + at.term;
@@ -76,6 +78,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) weighted(
             g[at.term][at.row] = counts ? G[matrix * gs + i * gr + j * gc] : Value(0);
             c[at.term][at.row] = counts ? scale() * total : Value(0);
         }
+#pragma unroll 2
         for (int e = threadIdx.x; e < SIDE * TERMS; e += THREADS) {
             const Spot at(e, br == 1 && bc != 1);
             const long long k = left + at.row, j = begin + at.term;
@@ -87,7 +90,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) weighted(
             const bool is_row = r < SIDE;
             const int at = r % SIDE;
             Value low = -absent(), high = absent(), size = 0;
-#pragma unroll 8
+#pragma unroll 4
             for (int j = 0; j < TERMS; j++) {
                 const Value v = is_row ? c[j][at] : b[j][at];
                 if (is_row ? g[j][at] == Value(0) : v == absent()) continue;
@@ -99,8 +102,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) weighted(
             const bool none = low > high;
             narrow &= none || high - low <= RANGE;
             if (is_row) {
-                narrow &= is_finite(size);
+                narrow &= size == Value(0) || (size >= 1 / HUGE && size <= HUGE);
                 weight[at] = size == Value(0) ? Value(1) : size;
+                share[at] = 1 / weight[at];
                 least[at] = none ? Value(0) : low;
             } else {
                 most[at] = none ? Value(0) : high;
@@ -113,14 +117,16 @@ extern "C" __global__ void __launch_bounds__(THREADS) weighted(
 #pragma unroll
             for (int q = 0; q < PER; q++) narrow &= a[p][q] + (highs.at[q] - lows.at[p]) <= LARGEST;
         if (__syncthreads_and(narrow)) {
-            for (int e = threadIdx.x; e < SIDE * TERMS; e += THREADS) {
-                const int j = e / SIDE, r = e % SIDE;
-                g[j][r] = g[j][r] / weight[r] * exponential(least[r] - c[j][r]);
-                b[j][r] = exponential(b[j][r] - most[r]);
+            const int r = threadIdx.x % SIDE;  // the same in each step
+            const Value unit = share[r], low = least[r], high = most[r];
+#pragma unroll 2
+            for (int j = threadIdx.x / SIDE; j < TERMS; j += THREADS / SIDE) {
+                g[j][r] *= unit * exponential(low - c[j][r]);
+                b[j][r] = exponential(b[j][r] - high);
             }
             __syncthreads();
             Value part[PER][PER] = {};
-#pragma unroll 8
+#pragma unroll 4
             for (int j = 0; j < TERMS; j++) {
                 const Few s = *(const Few*)(g[j] + y), t = *(const Few*)(b[j] + x);
 #pragma unroll
