@@ -47,8 +47,8 @@ def offer(task: Task) -> Plan | None:
     devices = existing(o.devices or ())
     if o.device == "cpu":
         raise SemiringError("devices= are GPUs, and device='cpu' is asked for: leave out one of the two")
-    if o.storing is not None or not o.reflexive or o.overwrite or o.tol or o.max_edges is not None:
-        raise SemiringError("devices= gives the closure A* in memory: leave out out, reflexive, overwrite, tol and "
+    if o.storing is not None or not o.reflexive or o.overwrite or o.max_edges is not None:
+        raise SemiringError("devices= gives the closure A* in memory: leave out out, reflexive, overwrite and "
                             "max_edges")
     if o.method not in METHODS:
         raise SemiringError(f"on several GPUs a closure goes by blocks, and not by method={o.method!r}")

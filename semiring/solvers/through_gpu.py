@@ -52,8 +52,8 @@ def offer(task: Task) -> Plan | None:
     require_gpu(task.S, "gpu", given.dtype)
     if given.on_gpu:
         raise SemiringError("memory= is of matrices in the host's memory, and A is on a GPU: leave out memory")
-    if not o.reflexive or o.packed or o.tol or o.max_edges is not None or o.on_divergence != "raise":
-        raise SemiringError("memory= gives the closure A*, of elements, or an error: leave out reflexive, packed, tol, "
+    if not o.reflexive or o.packed or o.max_edges is not None or o.on_divergence != "raise":
+        raise SemiringError("memory= gives the closure A*, of elements, or an error: leave out reflexive, packed, "
                             "max_edges and on_divergence")
     if o.method not in METHODS:
         raise SemiringError(f"through a GPU a closure goes by halves, and not by method={o.method!r}")

@@ -92,6 +92,21 @@ def test_names_stay_and_cycles_are_named(gpu: None) -> None:
     assert refused.value.weight == -2
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_tolerance_is_that_of_one_processor(gpu: None, seed: int) -> None:
+    """Where cycles improve by less than it; by more they are named as without."""
+    potential = np.random.default_rng(seed).normal(size=20)
+    A = (potential[:, None] - potential).round(3)
+    with pytest.raises(sr.NoClosureError, match="improving"):
+        sr.closure(A, sr.min_plus, device="gpu", memory="1M")
+    found = sr.closure(A, sr.min_plus, device="gpu", memory="1M", tile=4, tol=0.002)
+    np.testing.assert_allclose(found, sr.closure(A, sr.min_plus, device="cpu", tol=0.002), rtol=0, atol=1e-12)
+    assert sr.plan(A, sr.min_plus, device="gpu", memory="1M", tol=0.002).method == "r-kleene, through the GPU"
+    A[0, 1] -= 1
+    with pytest.raises(sr.NoClosureError, match="improving"):
+        sr.closure(A, sr.min_plus, device="gpu", memory="1M", tol=0.002)
+
+
 def test_the_plan_says_what_is_moved(gpu: None) -> None:
     plan = sr.plan(np.zeros((4000, 4000), np.float32), sr.min_plus, device="gpu", memory="8M")
     assert plan.method == "r-kleene, through the GPU" and plan.tile == 256 and plan.memory <= 8 << 20
