@@ -339,7 +339,7 @@ class Task:
             stays = verb in ("closure", "factor", "solve")
             self.row = f"{verb}, sparse on gpu" if stays else verb
         if not stays and self.row == "closure" and len(shape) == 2 and kinds == {"dense"}:
-            stays = options.reflexive and not options.packed and exceeds_gpu(operands[0], device)
+            stays = not options.packed and exceeds_gpu(operands[0], device)
             self.row = "closure, memory" if stays else self.row
         if not stays:
             self.operands = place(operands, device, work)

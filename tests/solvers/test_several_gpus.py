@@ -96,18 +96,19 @@ def matrix(name: str, n: int, seed: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", [k for k in KINDS if k != "boolean"])
+@pytest.mark.parametrize("reflexive", [True, False])
 @given(n=st.integers(1, 20), count=st.integers(1, GPUS), seed=st.integers(0, 99))
 @settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_answer_is_that_of_one_processor(
-    name: str, gpus: FakedHost, n: int, count: int, seed: int, monkeypatch: pytest.MonkeyPatch
+    name: str, reflexive: bool, gpus: FakedHost, n: int, count: int, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With block rows of four rows, and zeros beyond the matrix."""
     monkeypatch.setattr(several_gpus, "ALIGN", 4)
     S, A = sr.catalogue[name], matrix(name, n, seed)
     kept = A.copy()
-    found = sr.closure(A, S, devices=count, tile=4)
+    found = sr.closure(A, S, devices=count, tile=4, reflexive=reflexive)
     assert np.array_equal(A, kept)
-    expected = sr.closure(A, S, device="cpu")
+    expected = sr.closure(A, S, device="cpu", reflexive=reflexive)
     same = np.array_equal(found, expected) if name not in ("plus_times", "log", "viterbi") else (
         np.allclose(found, expected, rtol=1e-9))
     assert same, f"A = np.array({A.tolist()}, {A.dtype!s}); devices={count}"
@@ -178,7 +179,7 @@ def test_gpus_that_are_not_there(given_devices: Any, said: str, gpus: FakedHost)
 
 
 @pytest.mark.parametrize("options", [
-    {"device": "cpu"}, {"reflexive": False}, {"overwrite": True}, {"max_edges": 2}, {"method": "squaring"},
+    {"device": "cpu"}, {"overwrite": True}, {"max_edges": 2}, {"method": "squaring"},
     {"on_divergence": "mask"}, {"out": "c.npy"},
 ])
 def test_what_does_not_go_together_is_refused(
@@ -187,6 +188,11 @@ def test_what_does_not_go_together_is_refused(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(sr.SemiringError, match=r"leave out|goes by blocks"):
         sr.closure(np.ones((3, 3)), sr.min_plus, devices=2, **options)
+
+
+def test_packed_bits_have_ones_on_the_diagonal_there(gpus: FakedHost) -> None:
+    with pytest.raises(sr.SemiringError, match="of elements on several GPUs"):
+        sr.closure(np.ones((3, 3), bool), sr.boolean, devices=2, packed=True, reflexive=False)
 
 
 def test_without_a_gpu_it_says_so() -> None:

@@ -67,16 +67,16 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", KINDS)
-@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize(("overwrite", "reflexive"), [(False, True), (True, True), (False, False), (True, False)])
 @given(n=st.integers(1, 24), tiles=st.integers(9, 30), seed=st.integers(0, 99))
 @settings(deadline=None, max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_answer_is_that_of_one_processor(
-    name: str, overwrite: bool, gpu: None, n: int, tiles: int, seed: int
+    name: str, overwrite: bool, reflexive: bool, gpu: None, n: int, tiles: int, seed: int
 ) -> None:
     S, A = sr.catalogue[name], matrix(name, n, seed)
-    kept, expected = A.copy(), sr.closure(A, S, device="cpu")
+    kept, expected = A.copy(), sr.closure(A, S, device="cpu", reflexive=reflexive)
     memory = tiles * 16 * A.dtype.itemsize
-    found = sr.closure(A, S, device="gpu", memory=memory, tile=4, overwrite=overwrite)
+    found = sr.closure(A, S, device="gpu", memory=memory, tile=4, overwrite=overwrite, reflexive=reflexive)
     assert np.array_equal(A, kept) or overwrite
     same = np.array_equal(found, expected) if name not in ("plus_times", "log", "viterbi") else (
         np.allclose(found, expected, rtol=1e-9))
@@ -115,7 +115,6 @@ def test_the_plan_says_what_is_moved(gpu: None) -> None:
 
 @pytest.mark.parametrize(("options", "said"), [
     ({"memory": "1K"}, "at least"), ({"memory": "much"}, "number of bytes"),
-    ({"memory": "1M", "reflexive": False}, "leave out"),
     ({"memory": "1M", "method": "squaring"}, "by halves"), ({"memory": "1M", "packed": True}, "leave out"),
 ])
 def test_what_does_not_go_is_refused(options: dict[str, Any], said: str, gpu: None) -> None:
