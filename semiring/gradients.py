@@ -24,6 +24,7 @@ from the leaves up, so that n² values are enough for the walks of all pairs.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import log as natural
 from math import prod
 from typing import Any
@@ -44,6 +45,7 @@ FIELD = "field"
 CHOSEN = ("add", "multiply", "minimum", "maximum")  # ⊗ whose derivatives are known
 
 
+@lru_cache(1024)
 def differentiable(S: Semiring, dtype: np.dtype) -> str | LogSum:
     """How derivatives over an algebra are taken: "field", a `LogSum`, or the ⊗ of an algebra whose ⊕ selects.
 

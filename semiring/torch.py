@@ -6,6 +6,7 @@ the CPU are computed there, those on a GPU stay on it: nothing is copied between
 
 from __future__ import annotations
 
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -79,7 +80,8 @@ def matmul(A: torch.Tensor, B: torch.Tensor, S: Semiring | str, *, check: bool =
     stack = torch.broadcast_shapes(A.shape[:-2], B.shape[:-2])
     name = _name(S)
     _refuse_derivatives(name, A.dtype, A.requires_grad or B.requires_grad)
-    return _Matmul.apply(A.expand(*stack, *A.shape[-2:]), B.expand(*stack, *B.shape[-2:]), name, check)
+    A, B = A.expand(*stack, *A.shape[-2:]), B.expand(*stack, *B.shape[-2:])
+    return _Matmul.apply(A, B, name, check)
 
 
 def closure(A: torch.Tensor, S: Semiring | str, *, check: bool = True) -> torch.Tensor:
@@ -180,10 +182,7 @@ def _refuse_derivatives(name: str, dtype: torch.dtype, wanted: bool) -> None:
     if torch.compiler.is_compiling():
         return  # the operator refuses them when it runs
     S = _algebra(name)
-    try:
-        known = np.dtype(str(dtype).removeprefix("torch."))
-    except TypeError:
-        known = np.dtype("V1")
+    known = _dtype(dtype)
     if known.kind not in "biufc":  # bfloat16 and the like, also where another library has told NumPy of them
         raise TypeError(f"elements of {dtype} are not computed with; {S.name} lives in "
                         f"{', '.join(str(d) for d in S.dtypes)}")
@@ -202,25 +201,35 @@ class _Arrays:
         if self._on_gpu:
             import cupy
 
-            stream = torch.cuda.current_stream(self._device).cuda_stream
-            here = self._device.index
-            self._entered = [cupy.cuda.Device(here), cupy.cuda.ExternalStream(stream, here)]
-            for context in self._entered:
-                context.__enter__()
+            here, stream = self._device.index, torch.cuda.current_stream(self._device).cuda_stream
+            if cupy.cuda.runtime.getDevice() != here:
+                self._enter(cupy.cuda.Device(here))
+            if cupy.cuda.get_current_stream().ptr != stream:
+                self._enter(cupy.cuda.ExternalStream(stream, here))
         return self
+
+    def _enter(self, context: Any) -> None:
+        context.__enter__()
+        self._entered.append(context)
 
     def __exit__(self, *how: Any) -> None:
         for context in reversed(self._entered):
             context.__exit__(*how)
 
     def array(self, tensor: torch.Tensor) -> Any:
-        """A tensor's memory."""
+        """A tensor's memory. On a GPU by its address: DLPack would ask both libraries for their streams."""
         tensor = tensor.detach().resolve_conj().resolve_neg()
         if not self._on_gpu:
             return tensor.numpy()
         import cupy
 
-        return cupy.from_dlpack(tensor)
+        dtype, shape, strides = _dtype(tensor.dtype), tuple(tensor.shape), tensor.stride()
+        if not tensor.numel():
+            return cupy.empty(shape, dtype)
+        reach = 1 + sum((n - 1) * step for n, step in zip(shape, strides, strict=True))
+        memory = cupy.cuda.UnownedMemory(tensor.data_ptr(), reach * dtype.itemsize, tensor, self._device.index)
+        steps = tuple(step * dtype.itemsize for step in strides)
+        return cupy.ndarray(shape, dtype, cupy.cuda.MemoryPointer(memory, 0), steps)
 
     def tensor(self, array: Any) -> torch.Tensor:
         """An array's memory, in C order."""
@@ -228,7 +237,17 @@ class _Arrays:
             return torch.from_numpy(np.require(array, requirements=("C", "W")))
         import cupy
 
-        return torch.from_dlpack(cupy.ascontiguousarray(array))
+        # −1: nothing waits, as both are on this stream
+        return torch.from_dlpack(cupy.ascontiguousarray(array).__dlpack__(stream=-1))
+
+
+@lru_cache(64)
+def _dtype(dtype: torch.dtype) -> np.dtype:
+    """NumPy's dtype of the same name, or one that carries nothing."""
+    try:
+        return np.dtype(str(dtype).removeprefix("torch."))
+    except TypeError:
+        return np.dtype("V1")
 
 
 def _computed(tensor: torch.Tensor, compute: Any) -> Any:
@@ -244,19 +263,31 @@ def _computed(tensor: torch.Tensor, compute: Any) -> Any:
             raise
 
 
-@torch.library.custom_op("semiring::matmul", mutates_args=())
+# Defined by their schemas: what `torch.library.custom_op` wraps around functions takes longer than small closures.
+for _schema in (
+    "matmul(Tensor A, Tensor B, str algebra, bool check) -> Tensor",
+    "closure(Tensor A, str algebra, bool check) -> Tensor",
+    "matmul_backward(Tensor G, Tensor A, Tensor B, Tensor C, str algebra) -> (Tensor, Tensor)",
+    "closure_backward(Tensor G, Tensor A, Tensor X, str algebra) -> Tensor",
+):
+    torch.library.define("semiring::" + _schema.partition("(")[0], "(" + _schema.partition("(")[2])
+
+_DEVICES = ("cpu", "cuda")
+
+
+@torch.library.impl("semiring::matmul", _DEVICES)
 def _matmul(A: torch.Tensor, B: torch.Tensor, algebra: str, check: bool) -> torch.Tensor:
     S = _algebra(algebra)
     return _computed(A, lambda to: to.tensor(plain_matmul(to.array(A), to.array(B), S, check=check, device=_place(A))))
 
 
-@torch.library.custom_op("semiring::closure", mutates_args=())
+@torch.library.impl("semiring::closure", _DEVICES)
 def _closure(A: torch.Tensor, algebra: str, check: bool) -> torch.Tensor:
     S = _algebra(algebra)
     return _computed(A, lambda to: to.tensor(plain_closure(to.array(A), S, check=check, device=_place(A))))
 
 
-@torch.library.custom_op("semiring::matmul_backward", mutates_args=())
+@torch.library.impl("semiring::matmul_backward", _DEVICES)
 def _matmul_backward(
     G: torch.Tensor, A: torch.Tensor, B: torch.Tensor, C: torch.Tensor, algebra: str
 ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -269,7 +300,7 @@ def _matmul_backward(
     return _computed(G, compute)
 
 
-@torch.library.custom_op("semiring::closure_backward", mutates_args=())
+@torch.library.impl("semiring::closure_backward", _DEVICES)
 def _closure_backward(G: torch.Tensor, A: torch.Tensor, X: torch.Tensor, algebra: str) -> torch.Tensor:
     S = _algebra(algebra)
     return _computed(G, lambda to: to.tensor(closure_gradient(S, *(to.array(x) for x in (G, A, X)))))
@@ -279,24 +310,24 @@ def _place(A: torch.Tensor) -> str:
     return "gpu" if A.is_cuda else "cpu"
 
 
-@_matmul.register_fake
+@torch.library.register_fake("semiring::matmul")
 def _(A: torch.Tensor, B: torch.Tensor, algebra: str, check: bool) -> torch.Tensor:
     return A.new_empty((*A.shape[:-1], B.shape[-1]))
 
 
-@_closure.register_fake
+@torch.library.register_fake("semiring::closure")
 def _(A: torch.Tensor, algebra: str, check: bool) -> torch.Tensor:
     return A.new_empty(A.shape)
 
 
-@_matmul_backward.register_fake
+@torch.library.register_fake("semiring::matmul_backward")
 def _(
     G: torch.Tensor, A: torch.Tensor, B: torch.Tensor, C: torch.Tensor, algebra: str
 ) -> tuple[torch.Tensor, torch.Tensor]:
     return A.new_empty(A.shape), B.new_empty(B.shape)
 
 
-@_closure_backward.register_fake
+@torch.library.register_fake("semiring::closure_backward")
 def _(G: torch.Tensor, A: torch.Tensor, X: torch.Tensor, algebra: str) -> torch.Tensor:
     return A.new_empty(A.shape)
 
@@ -315,21 +346,23 @@ class _Differentiated(torch.autograd.Function):
 class _Matmul(_Differentiated):
     @staticmethod
     def forward(A: torch.Tensor, B: torch.Tensor, algebra: str, check: bool) -> torch.Tensor:
-        return _matmul(A, B, algebra, check)
+        return torch.ops.semiring.matmul(A, B, algebra, check)
 
     @staticmethod
     def backward(ctx: Any, G: torch.Tensor) -> tuple[Any, ...]:
-        return *_MatmulBackward.apply(G, *ctx.saved_tensors, ctx.algebra), None, None
+        derive = _MatmulBackward.apply if torch.is_grad_enabled() else torch.ops.semiring.matmul_backward
+        return *derive(G, *ctx.saved_tensors, ctx.algebra), None, None
 
 
 class _Closure(_Differentiated):
     @staticmethod
     def forward(A: torch.Tensor, algebra: str, check: bool) -> torch.Tensor:
-        return _closure(A, algebra, check)
+        return torch.ops.semiring.closure(A, algebra, check)
 
     @staticmethod
     def backward(ctx: Any, G: torch.Tensor) -> tuple[Any, ...]:
-        return _ClosureBackward.apply(G, *ctx.saved_tensors, ctx.algebra), None, None
+        derive = _ClosureBackward.apply if torch.is_grad_enabled() else torch.ops.semiring.closure_backward
+        return derive(G, *ctx.saved_tensors, ctx.algebra), None, None
 
 
 class _Once(torch.autograd.Function):
@@ -351,13 +384,13 @@ class _MatmulBackward(_Once):
     def forward(
         G: torch.Tensor, A: torch.Tensor, B: torch.Tensor, C: torch.Tensor, algebra: str
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        return _matmul_backward(G, A, B, C, algebra)
+        return torch.ops.semiring.matmul_backward(G, A, B, C, algebra)
 
 
 class _ClosureBackward(_Once):
     @staticmethod
     def forward(G: torch.Tensor, A: torch.Tensor, X: torch.Tensor, algebra: str) -> torch.Tensor:
-        return _closure_backward(G, A, X, algebra)
+        return torch.ops.semiring.closure_backward(G, A, X, algebra)
 
 
 def _stacked(operator: Any, info: Any, in_dims: tuple[Any, ...], *given: Any) -> tuple[Any, Any]:
@@ -371,9 +404,5 @@ def _stacked(operator: Any, info: Any, in_dims: tuple[Any, ...], *given: Any) ->
     return answer, (0, 0) if isinstance(answer, tuple) else 0
 
 
-def _map_over(operator: Any) -> None:
-    operator.register_vmap(lambda info, in_dims, *given: _stacked(operator, info, in_dims, *given))
-
-
-for _operator in (_matmul, _closure, _matmul_backward, _closure_backward):
-    _map_over(_operator)
+for _name_of in ("matmul", "closure", "matmul_backward", "closure_backward"):
+    torch.library.register_vmap(f"semiring::{_name_of}", partial(_stacked, getattr(torch.ops.semiring, _name_of)))

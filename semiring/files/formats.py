@@ -23,10 +23,11 @@ from semiring.graphs.names import near
 from semiring.graphs.texts import quoted, shown
 from semiring.graphs.weights import refuse_nan
 
-from . import matrix_market, parquet
+from . import matrix_market, notes, parquet
 from .archives import matrix_of_npz, read_npz
 from .arrays import matrix_of_npy, read_npy
 from .gml import read_gml, read_pajek
+from .graph_writers import write_dimacs, write_gml, write_graphml, write_pajek
 from .graphml import read_graphml
 from .streams import read_bytes, suffix, text_of
 from .tables import is_table, matrix_of_table, read_table
@@ -57,14 +58,16 @@ WHOLE: dict[str, Callable[[Path, bytes, Semiring, np.dtype | None, Options], Mat
     "npz": matrix_of_npz,
 }
 NOTED: dict[str, Callable[[Path, bytes, Semiring], np.dtype | None]] = {
-    "mtx": matrix_market.noted_dtype, "parquet": parquet.noted_dtype,
+    "mtx": matrix_market.noted_dtype, "parquet": parquet.noted_dtype, "graphml": notes.noted_dtype,
+    "gml": notes.noted_dtype, "pajek": notes.noted_dtype, "gr": notes.noted_dtype,
 }
 LISTS = ("csv", "tsv", "edges")  # formats that may have a line of column names, and name vertices as they like
 NAMED = (*LISTS, "graphml", "gml", "pajek", "parquet")  # formats whose vertices and attributes have names
 WRITERS: dict[str, Callable[[Path, Matrix], None]] = {
     "npy": write_npy, "npz": write_npz, "csv": write_table, "tsv": write_table, "mtx": write_mtx,
-    "parquet": write_parquet,
+    "parquet": write_parquet, "graphml": write_graphml, "gml": write_gml, "pajek": write_pajek, "gr": write_dimacs,
 }
+GRAPHS = ("graphml", "gml", "pajek", "gr")  # formats of graphs, whose edges have one plain number each
 
 
 def read_graph(
@@ -275,7 +278,10 @@ def write_matrix(path: str | os.PathLike[str], M: Matrix) -> None:
           in quotation marks where they could be read as something else, as "7" could;
         - .mtx: Matrix Market, the entries that are not zero; the dtype and the names are comments;
         - .parquet, .pq: Parquet, through PyArrow: columns from, to and weight, or one for each component of records, a
-          row for each entry that is not zero; what vertices there are, and the dtype, stand beside the columns.
+          row for each entry that is not zero; what vertices there are, and the dtype, stand beside the columns;
+        - .graphml, .gml, and .net or .pajek: GraphML, GML and Pajek, an edge for each entry that is not zero. A comment
+          says of which dtype weights and of which kind names are. Pajek's weights are floats;
+        - .gr: DIMACS, an arc for each entry that is not zero; lengths are whole numbers, and vertices have no names.
 
         A further .gz, .bz2 or .xz compresses.
     M : Matrix
@@ -317,12 +323,16 @@ def write_matrix(path: str | os.PathLike[str], M: Matrix) -> None:
     path = Path(path)
     kind = FORMATS.get(suffix(path))
     if kind not in WRITERS:
-        raise SemiringError(f"{shown(path)}: a matrix is written as {', '.join('.' + w for w in WRITERS)}")
+        known = ", ".join(ending for ending, form in FORMATS.items() if form in WRITERS and form not in LISTS[2:])
+        raise SemiringError(f"{shown(path)}: a matrix is written as {known}")
     if M.dtype.hasobject and kind not in ("csv", "tsv"):
         which = "Python objects, which only .csv and .tsv hold"
         raise SemiringError(f"{shown(path)}: elements of {M.semiring.name} are {which}")
-    if M.dtype.names and kind == "mtx":
-        which = "records, which .npz, .csv, .tsv and .parquet hold, .mtx not"
+    if M.dtype.names and kind in ("mtx", *GRAPHS):
+        which = f"records, which .npz, .csv, .tsv and .parquet hold, {suffix(path)} not"
+        raise SemiringError(f"{shown(path)}: elements of {M.semiring.name} are {which}")
+    if M.dtype.kind == "c" and kind in GRAPHS:
+        which = f"complex, which .npz, .csv, .tsv and .mtx hold, {suffix(path)} not"
         raise SemiringError(f"{shown(path)}: elements of {M.semiring.name} are {which}")
     if M.dtype.kind != "O":
         refuse_nan(M.array.reshape(-1), lambda i: f"{shown(path)}: entry {_entry(M, i)}", "element")

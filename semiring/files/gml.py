@@ -15,6 +15,7 @@ from semiring.graphs.edges import in_records
 from semiring.graphs.graph import Graph, as_graph
 from semiring.graphs.texts import quoted, shown
 
+from .notes import noted, renamed
 from .streams import about, fail, numbered_lines, text_of
 from .text import Options
 
@@ -36,7 +37,7 @@ def read_gml(path: Path, data: bytes, options: Options) -> Graph:
     lines = text.splitlines()
     labels = re.search(r"\blabel\b", text) is not None
     found = _parsed(path, "GML", lambda: networkx.parse_gml(lines, label="label" if labels else "id"))
-    return _graph(path, found, options)
+    return _graph(path, data, found, options)
 
 
 def read_pajek(path: Path, data: bytes, options: Options) -> Graph:
@@ -48,7 +49,7 @@ def read_pajek(path: Path, data: bytes, options: Options) -> Graph:
         fail(path, line, "no vertices", "'*Vertices N' above the edges")
     if n != len(found):
         fail(path, line, f"{n} vertices with {len(found)} different labels", "a label of its own for each vertex")
-    return _graph(path, found, options)
+    return _graph(path, data, found, options)
 
 
 def _parsed(path: Path, what: str, parse: Any) -> Any:
@@ -58,7 +59,7 @@ def _parsed(path: Path, what: str, parse: Any) -> Any:
         raise GraphError(f"{shown(path)} is not {what} that NetworkX reads: {shown(e) or type(e).__name__}") from None
 
 
-def _graph(path: Path, found: Any, options: Options) -> Graph:
+def _graph(path: Path, data: bytes, found: Any, options: Options) -> Graph:
     """A graph of NetworkX's, whose vertices are called as the file says."""
     several = isinstance(options.weight, (list, tuple))
     with about(str(path)):
@@ -69,6 +70,9 @@ def _graph(path: Path, found: Any, options: Options) -> Graph:
                 if column is None:
                     raise GraphError(f"no edge has the attribute {quoted(name)}")
             graph = replace(graph, weights=in_records(options.weight, columns))
+    note = noted(path, data)
+    if note is not None:
+        graph = renamed(path, graph, note)
     if options.names is str:
         graph = replace(graph, names=[str(name) for name in graph.names or range(graph.n)])
     return replace(graph, directed=graph.directed and options.one_way)

@@ -19,6 +19,7 @@ from semiring.graphs.graph import Graph, as_graph
 from semiring.graphs.texts import quoted, shown
 from semiring.graphs.weights import as_weights
 
+from .notes import noted, renamed
 from .numerals import CANONICAL, integer, number
 from .streams import about, fail
 from .text import Options
@@ -190,7 +191,10 @@ def read_graphml(path: Path, data: bytes, options: Options) -> Graph:
                 raise GraphError("no edge has the attribute 'weight'; several weights are named one by one")
             weights = (in_records(options.weight, list(map(as_weights, weights))),)
         graph = as_graph((*ends, *weights), directed=found.directed and options.one_way, names=list(found.nodes))
-    return graph if options.names is str else _with_integer_names(graph)
+    if options.names is str:
+        return graph
+    note = noted(path, data)
+    return _with_integer_names(graph) if note is None else renamed(path, graph, note)
 
 
 def _weights(found: _Parser, sources: list[str], targets: list[str], name: Any) -> list[Any] | None:

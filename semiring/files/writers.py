@@ -60,7 +60,7 @@ def _zero(M: Matrix) -> np.ndarray:
     return np.array(M.semiring.zero_in(dtype), dtype)
 
 
-def _kept(path: Path, names: Sequence[Any]) -> list[int | str]:
+def kept_names(path: Path, names: Sequence[Any]) -> list[int | str]:
     """Names as files hold them, integers and texts; any others become texts, of which it is warned."""
     other = next((name for name in names if not (isinstance(name, str) or is_integer(name))), None)
     if other is not None:
@@ -100,13 +100,13 @@ def _names(path: Path, names: list[Any]) -> np.ndarray:
 
 def write_table(path: Path, M: Matrix) -> None:
     """A labelled table, whose texts are in quotation marks where they would be read as something else."""
-    names = [] if M.names is None else _kept(path, M.names)
+    names = [] if M.names is None else kept_names(path, M.names)
     bad = next((name for name in names if isinstance(name, str) and "\0" in name), None)
     if bad is not None:
         raise SemiringError(f"{shown(path)}: a table cannot hold the name {quoted(bad)}, which has a NUL character")
     if len(set(map(str, names))) < len(names):
         raise SemiringError(f"{shown(path)}: two vertices have the same text, and a table holds names as texts")
-    with _utf8(path) as text:
+    with utf8(path) as text:
         put_table(text, M, None if M.names is None else names, "\t" if suffix(path) == ".tsv" else ",")
 
 
@@ -142,12 +142,12 @@ def _label(name: int | str, mixed: bool) -> str:
 
 def write_lines(path: Path, rows: Iterable[Sequence[Any]]) -> None:
     """A .csv or .tsv file of rows, one after the other."""
-    with _utf8(path) as text:
+    with utf8(path) as text:
         put_lines(text, rows, "\t" if suffix(path) == ".tsv" else ",")
 
 
 @contextmanager
-def _utf8(path: Path) -> Iterator[TextIO]:
+def utf8(path: Path) -> Iterator[TextIO]:
     """A new file of text."""
     with created(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
@@ -191,7 +191,7 @@ def _cells(row: np.ndarray, absent: np.ndarray, infinite: Mapping[Any, Any]) -> 
 
 
 def write_parquet(path: Path, M: Matrix) -> None:
-    parquet.write_parquet(path, M, None if M.names is None else _kept(path, M.names))
+    parquet.write_parquet(path, M, None if M.names is None else kept_names(path, M.names))
 
 
 def write_mtx(path: Path, M: Matrix) -> None:
@@ -204,7 +204,7 @@ def write_mtx(path: Path, M: Matrix) -> None:
     if kind in ("real", "complex"):
         numbers = [part.astype(np.float64) for part in numbers]  # whose shortest texts are exact
     line = " ".join(["{}"] * (2 + len(numbers))) + "\n"
-    names = None if M.names is None else _kept(path, M.names)
+    names = None if M.names is None else kept_names(path, M.names)
     with created(path) as file:
         file.write(f"%%MatrixMarket matrix coordinate {kind} general\n".encode())
         for comment in comments(M.semiring, M.dtype, names):

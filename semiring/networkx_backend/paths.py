@@ -170,9 +170,14 @@ def _distances(G: BackendGraph, lengths: Lengths, limit: float) -> Iterator[Any]
 def _ordered(G: BackendGraph, lengths: Lengths, source: int, row: np.ndarray, limit: float) -> tuple[np.ndarray, Any]:
     """Positions of what is within the limit, from near to far, the source first; and lengths by name."""
     order = np.argsort(row, kind="stable" if lengths.kind is int else None)  # ties are rare among floats
-    order = order[:np.searchsorted(row[order], limit, side="right") if limit < inf else np.isfinite(row).sum()]
-    order = np.concatenate([[source], order[order != source]])
-    values = lengths.boxed(row[order])
+    near = row[order]
+    if near[-1] > limit or near[-1] == inf:
+        end = np.searchsorted(near, limit, side="right" if limit < inf else "left")
+        order, near = order[:end], near[:end]
+    if not len(order) or order[0] != source:  # the source may tie with others, and a cutoff may be below 0
+        order = np.concatenate([[source], order[order != source]])
+        near = row[order]
+    values = lengths.boxed(near)
     values[0] = 0  # also where the others are floats
     return order, dict(zip(G.objects[order].tolist(), values, strict=True))
 

@@ -31,7 +31,7 @@ from semiring.scale.team import Deal, Devices, Worker
 
 from .cycles import FINE, Verdict, improves_on_gpu, judge, may_diverge, of_stack
 from .existence import Closures
-from .forms import is_finite, plain_form, refuse_overflow, told, without_library
+from .forms import is_finite, leave_out_empty_walks, plain_form, refuse_overflow, told, without_library
 from .plan import Plan
 from .task import Declined, Task, compute, options
 
@@ -47,9 +47,8 @@ def offer(task: Task) -> Plan | None:
     devices = existing(o.devices or ())
     if o.device == "cpu":
         raise SemiringError("devices= are GPUs, and device='cpu' is asked for: leave out one of the two")
-    if o.storing is not None or not o.reflexive or o.overwrite or o.tol or o.max_edges is not None:
-        raise SemiringError("devices= gives the closure A* in memory: leave out out, reflexive, overwrite, tol and "
-                            "max_edges")
+    if o.storing is not None or o.overwrite or o.max_edges is not None:
+        raise SemiringError("devices= gives the closure in memory: leave out out, overwrite and max_edges")
     if o.method not in METHODS:
         raise SemiringError(f"on several GPUs a closure goes by blocks, and not by method={o.method!r}")
     require_gpu(task.S, "gpu", given.dtype)
@@ -60,7 +59,10 @@ def offer(task: Task) -> Plan | None:
         return _plan(task, as_dense(given), devices[: prod(stack)], "of each matrix, which are dealt out", 0, _stack)
     if o.on_divergence != "raise":
         raise SemiringError("on_divergence='mask' is of stacks on several GPUs: leave out devices for one matrix")
-    if given.kind == "packed" or o.packed or (given.dtype.kind == "b" and is_boolean(task.S, given.dtype)):
+    if not o.reflexive and (given.kind == "packed" or o.packed):
+        raise SemiringError("reflexive=False is of elements on several GPUs, not of packed bits: leave out devices")
+    boolean = o.reflexive and given.dtype.kind == "b" and is_boolean(task.S, given.dtype)
+    if given.kind == "packed" or o.packed or boolean:
         deal = _deal(n, len(devices), o.tile)
         return _plan(task, given, devices, "blocked", deal.side, partial(_bits, deal), bits=True)
     dense = as_dense(given)
@@ -175,6 +177,8 @@ class _Closing:
             result[v, v] = S.one_in(dtype)
         if any(gaps):
             refuse_overflow(plain_form(S, dtype, Facts(), n), to_host(result))
+        if not self.task.options.reflexive:
+            leave_out_empty_walks(S, source, result)
         return self.given.wrap(result)
 
     def _facts(self, worker: int, raw: Any) -> Facts:

@@ -302,14 +302,14 @@ class Task:
         self.arguments: tuple[Any, ...] = tuple(list(x) if hasattr(x, "__next__") else x for x in arguments)
         self.verb, self.S, self.options = verb, S, options
         self.row = verb
-        if options.devices is not None:
+        if options.tol is not None and options.storing is None:  # of a task without it, wherever that runs
+            self.row = f"{verb}, tol"
+        elif options.devices is not None:
             self.row = "closure, devices"
         elif options.storing is not None:
             self.row = f"{verb}, out"
         elif options.gpu_memory is not None:
             self.row = "closure, memory"
-        elif options.tol is not None:
-            self.row = f"{verb}, tol"
         elif options.on_divergence == "mask":
             self.row = "closure, mask"
         elif options.max_edges is not None:
@@ -333,13 +333,13 @@ class Task:
             stays = device == "cpu" or (device is None and (work < LEAST_WORK or kinds != {"dense"}))
         # These solvers place their operands.
         stays |= verb in ("rows", "path", "paths", "nearest", "cycle_mean")
-        stays |= self.row in ("closure, out", "closure, devices", "closure, memory")
+        stays |= options.storing is not None or options.devices is not None or options.gpu_memory is not None
         stays |= verb == "matmul" and "sparse" in kinds and "packed" not in kinds
         if not stays and operands[0].kind == "sparse" and device != "cpu" and not options.packed and self.row == verb:
             stays = verb in ("closure", "factor", "solve")
             self.row = f"{verb}, sparse on gpu" if stays else verb
         if not stays and self.row == "closure" and len(shape) == 2 and kinds == {"dense"}:
-            stays = options.reflexive and not options.packed and exceeds_gpu(operands[0], device)
+            stays = not options.packed and exceeds_gpu(operands[0], device)
             self.row = "closure, memory" if stays else self.row
         if not stays:
             self.operands = place(operands, device, work)

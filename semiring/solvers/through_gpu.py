@@ -30,7 +30,7 @@ from semiring.scale.program import Program, Tile, program
 from semiring.scale.stores import block
 
 from .cycles import FINE, judge, may_diverge
-from .forms import refuse_overflow, told
+from .forms import leave_out_empty_walks, refuse_overflow, told
 from .plan import Plan
 from .task import Declined, Task
 
@@ -52,9 +52,9 @@ def offer(task: Task) -> Plan | None:
     require_gpu(task.S, "gpu", given.dtype)
     if given.on_gpu:
         raise SemiringError("memory= is of matrices in the host's memory, and A is on a GPU: leave out memory")
-    if not o.reflexive or o.packed or o.tol or o.max_edges is not None or o.on_divergence != "raise":
-        raise SemiringError("memory= gives the closure A*, of elements, or an error: leave out reflexive, packed, tol, "
-                            "max_edges and on_divergence")
+    if o.packed or o.max_edges is not None or o.on_divergence != "raise":
+        raise SemiringError("memory= gives the closure, of elements, or an error: leave out packed, max_edges and "
+                            "on_divergence")
     if o.method not in METHODS:
         raise SemiringError(f"through a GPU a closure goes by halves, and not by method={o.method!r}")
     if not n:
@@ -101,7 +101,7 @@ def _run(task: Task, given: Dense, made: Program, traffic: Traffic, room: int, p
     from semiring.kernels.cuda.dense.carry import Pinned, carry, pinned_room, taken_in
 
     S, o, n, source = task.S, task.options, made.n, given.array
-    in_place = o.overwrite and source.flags.c_contiguous and source.flags.writeable
+    in_place = o.overwrite and o.reflexive and source.flags.c_contiguous and source.flags.writeable
     answer = source if in_place else np.empty(source.shape, source.dtype)
     with Pinned() as pinned:
         pinned.add(answer, fresh=not in_place)  # is touched while the elements are looked at
@@ -143,6 +143,8 @@ def _run(task: Task, given: Dense, made: Program, traffic: Traffic, room: int, p
             executor.run()
     if o.check and may_diverge(low):
         _settle(given, low, facts, answer, overwritten)
+    if not o.reflexive:
+        leave_out_empty_walks(S, source, answer)
     return given.wrap(answer)
 
 

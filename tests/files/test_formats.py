@@ -110,7 +110,8 @@ def test_files_that_are_not_compressed_or_cut_short(tmp_path, ending):
 
 
 def test_matrices_that_cannot_be_written_leave_no_file(tmp_path):
-    with refused("m.png: a matrix is written as .npy, .npz, .csv, .tsv, .mtx, .parquet", sr.SemiringError):
+    known = ".csv, .tsv, .mtx, .gr, .npy, .npz, .graphml, .gml, .net, .pajek, .parquet, .pq"
+    with refused(f"m.png: a matrix is written as {known}", sr.SemiringError):
         write_matrix(tmp_path / "m.png", example())
     objects = sr.adjacency([(0, 1, sr.letter("x"))], sr.regex)
     with refused("elements of regex are Python objects, which only .csv and .tsv hold", sr.SemiringError):

@@ -99,13 +99,26 @@ class Dense:
 
     def close_stack(
         self, g: Any, batch: int, _: int, A: int, lda: int, next_a: int, D: int, ld: int, next_d: int, n: int,
-        start: int, failed: int,
+        start: int, failed: int, left: int,
     ) -> None:
         assert n <= g.ORDER
         for s in range(batch):
+            if left and not self.host.at(left + 4 * s, 4, 1, 1, "i4")[0, 0]:
+                continue
             self.at(D + s * next_d, ld, n, n)[...], pivot = self.closed(self.at(A + s * next_a, lda, n, n))
             if failed and pivot >= 0 and self.host.at(failed + 4 * s, 4, 1, 1, "i4")[0, 0] < 0:
                 self.host.at(failed + 4 * s, 4, 1, 1, "i4")[...] = start + pivot
+
+    def close_powers(
+        self, g: Any, batch: int, _: int, A: int, lda: int, next_a: int, D: int, ld: int, next_d: int, n: int,
+        left: int,
+    ) -> None:
+        """Believes every other matrix, and closes it by logarithms, as they are what this plays."""
+        assert n <= g.ORDER
+        for s in range(batch):
+            self.host.at(left + 4 * s, 4, 1, 1, "i4")[...] = s % 2
+            if s % 2 == 0:
+                self.at(D + s * next_d, ld, n, n)[...] = self.closed(self.at(A + s * next_a, lda, n, n))[0]
 
     def panels(
         self, g: Any, blocks: int, _: int, A: int, ld: int, n: int, k: int, which: int, side: int, start: int,

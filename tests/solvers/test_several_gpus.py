@@ -96,18 +96,19 @@ def matrix(name: str, n: int, seed: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", [k for k in KINDS if k != "boolean"])
+@pytest.mark.parametrize("reflexive", [True, False])
 @given(n=st.integers(1, 20), count=st.integers(1, GPUS), seed=st.integers(0, 99))
 @settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_answer_is_that_of_one_processor(
-    name: str, gpus: FakedHost, n: int, count: int, seed: int, monkeypatch: pytest.MonkeyPatch
+    name: str, reflexive: bool, gpus: FakedHost, n: int, count: int, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With block rows of four rows, and zeros beyond the matrix."""
     monkeypatch.setattr(several_gpus, "ALIGN", 4)
     S, A = sr.catalogue[name], matrix(name, n, seed)
     kept = A.copy()
-    found = sr.closure(A, S, devices=count, tile=4)
+    found = sr.closure(A, S, devices=count, tile=4, reflexive=reflexive)
     assert np.array_equal(A, kept)
-    expected = sr.closure(A, S, device="cpu")
+    expected = sr.closure(A, S, device="cpu", reflexive=reflexive)
     same = np.array_equal(found, expected) if name not in ("plus_times", "log", "viterbi") else (
         np.allclose(found, expected, rtol=1e-9))
     assert same, f"A = np.array({A.tolist()}, {A.dtype!s}); devices={count}"
@@ -125,6 +126,26 @@ def test_a_negative_cycle_is_told_by_name(gpus: FakedHost) -> None:
         sr.closure(M, devices=2)
     assert refused.value.cycle is not None and sorted(refused.value.cycle[1:]) == ["a", "b", "c"]
     assert refused.value.weight == -1
+
+
+@given(n=st.integers(2, 16), count=st.integers(1, GPUS), seed=st.integers(0, 99))
+@settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_tolerance_is_that_of_one_processor(gpus: FakedHost, n: int, count: int, seed: int) -> None:
+    """Where cycles improve by less than it; by more they are refused as without."""
+    A = nearly_consistent(n, seed)
+    kept, found = A.copy(), sr.closure(A, sr.min_plus, devices=count, tol=0.002)
+    expected = sr.closure(A, sr.min_plus, device="cpu", tol=0.002)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    assert np.array_equal(A, kept)
+    A[0, 1] -= 1
+    with pytest.raises(sr.NoClosureError, match="improving"):
+        sr.closure(A, sr.min_plus, devices=count, tol=0.002)
+
+
+def nearly_consistent(n: int, seed: int) -> np.ndarray:
+    """Differences of potentials, off by less than 0.0005: cycles add to nearly 0, many of them to less."""
+    potential = np.random.default_rng(seed).normal(size=n)
+    return (potential[:, None] - potential).round(3)
 
 
 def test_a_star_that_is_missing_is_told(gpus: FakedHost) -> None:
@@ -158,8 +179,8 @@ def test_gpus_that_are_not_there(given_devices: Any, said: str, gpus: FakedHost)
 
 
 @pytest.mark.parametrize("options", [
-    {"device": "cpu"}, {"reflexive": False}, {"overwrite": True}, {"max_edges": 2}, {"method": "squaring"},
-    {"on_divergence": "mask"}, {"out": "c.npy"}, {"tol": 0.1},
+    {"device": "cpu"}, {"overwrite": True}, {"max_edges": 2}, {"method": "squaring"},
+    {"on_divergence": "mask"}, {"out": "c.npy"},
 ])
 def test_what_does_not_go_together_is_refused(
     options: dict[str, Any], gpus: FakedHost, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
@@ -167,6 +188,11 @@ def test_what_does_not_go_together_is_refused(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(sr.SemiringError, match=r"leave out|goes by blocks"):
         sr.closure(np.ones((3, 3)), sr.min_plus, devices=2, **options)
+
+
+def test_packed_bits_have_ones_on_the_diagonal_there(gpus: FakedHost) -> None:
+    with pytest.raises(sr.SemiringError, match="of elements on several GPUs"):
+        sr.closure(np.ones((3, 3), bool), sr.boolean, devices=2, packed=True, reflexive=False)
 
 
 def test_without_a_gpu_it_says_so() -> None:
@@ -195,6 +221,15 @@ def test_the_matrices_of_a_stack_are_dealt_out(shape: tuple[int, ...], each_by_i
     A = np.random.default_rng(0).integers(1, 9, (*shape, 6, 6)).astype(float)
     found = sr.closure(A, sr.min_plus, devices=4)
     assert np.array_equal(found, sr.closure(A, sr.min_plus, device="cpu"))
+
+
+def test_a_tolerance_is_for_the_matrices_of_a_stack_that_need_it(each_by_itself: None) -> None:
+    rounded = nearly_consistent(12, 0)
+    A = np.stack([rounded, np.abs(rounded), nearly_consistent(12, 1)])
+    with pytest.raises(sr.NoClosureError, match="stack"):
+        sr.closure(A, sr.min_plus, devices=2)
+    found = sr.closure(A, sr.min_plus, devices=2, tol=0.002)
+    np.testing.assert_allclose(found, sr.closure(A, sr.min_plus, device="cpu", tol=0.002), rtol=0, atol=1e-12)
 
 
 def test_a_stack_of_which_some_have_no_closure(each_by_itself: None) -> None:

@@ -67,16 +67,16 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", KINDS)
-@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize(("overwrite", "reflexive"), [(False, True), (True, True), (False, False), (True, False)])
 @given(n=st.integers(1, 24), tiles=st.integers(9, 30), seed=st.integers(0, 99))
 @settings(deadline=None, max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_answer_is_that_of_one_processor(
-    name: str, overwrite: bool, gpu: None, n: int, tiles: int, seed: int
+    name: str, overwrite: bool, reflexive: bool, gpu: None, n: int, tiles: int, seed: int
 ) -> None:
     S, A = sr.catalogue[name], matrix(name, n, seed)
-    kept, expected = A.copy(), sr.closure(A, S, device="cpu")
+    kept, expected = A.copy(), sr.closure(A, S, device="cpu", reflexive=reflexive)
     memory = tiles * 16 * A.dtype.itemsize
-    found = sr.closure(A, S, device="gpu", memory=memory, tile=4, overwrite=overwrite)
+    found = sr.closure(A, S, device="gpu", memory=memory, tile=4, overwrite=overwrite, reflexive=reflexive)
     assert np.array_equal(A, kept) or overwrite
     same = np.array_equal(found, expected) if name not in ("plus_times", "log", "viterbi") else (
         np.allclose(found, expected, rtol=1e-9))
@@ -92,6 +92,21 @@ def test_names_stay_and_cycles_are_named(gpu: None) -> None:
     assert refused.value.weight == -2
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_tolerance_is_that_of_one_processor(gpu: None, seed: int) -> None:
+    """Where cycles improve by less than it; by more they are named as without."""
+    potential = np.random.default_rng(seed).normal(size=20)
+    A = (potential[:, None] - potential).round(3)
+    with pytest.raises(sr.NoClosureError, match="improving"):
+        sr.closure(A, sr.min_plus, device="gpu", memory="1M")
+    found = sr.closure(A, sr.min_plus, device="gpu", memory="1M", tile=4, tol=0.002)
+    np.testing.assert_allclose(found, sr.closure(A, sr.min_plus, device="cpu", tol=0.002), rtol=0, atol=1e-12)
+    assert sr.plan(A, sr.min_plus, device="gpu", memory="1M", tol=0.002).method == "r-kleene, through the GPU"
+    A[0, 1] -= 1
+    with pytest.raises(sr.NoClosureError, match="improving"):
+        sr.closure(A, sr.min_plus, device="gpu", memory="1M", tol=0.002)
+
+
 def test_the_plan_says_what_is_moved(gpu: None) -> None:
     plan = sr.plan(np.zeros((4000, 4000), np.float32), sr.min_plus, device="gpu", memory="8M")
     assert plan.method == "r-kleene, through the GPU" and plan.tile == 256 and plan.memory <= 8 << 20
@@ -100,7 +115,6 @@ def test_the_plan_says_what_is_moved(gpu: None) -> None:
 
 @pytest.mark.parametrize(("options", "said"), [
     ({"memory": "1K"}, "at least"), ({"memory": "much"}, "number of bytes"),
-    ({"memory": "1M", "reflexive": False}, "leave out"),
     ({"memory": "1M", "method": "squaring"}, "by halves"), ({"memory": "1M", "packed": True}, "leave out"),
 ])
 def test_what_does_not_go_is_refused(options: dict[str, Any], said: str, gpu: None) -> None:

@@ -206,6 +206,10 @@ class Program:
         """The source of the closure of small matrices."""
         return self.source("#define STACK\n" + geometry.constants(), "dense/close.cu")
 
+    def powers(self, geometry: CloseGeometry) -> str:
+        """The source of the closure of small matrices of logarithms by their powers; of `sums_of_powers` only."""
+        return self.source("#define POWERS\n" + geometry.constants(), "dense/close.cu")
+
     def elements(self) -> str:
         """The source of the operations on single elements."""
         return self.source("", "dense/elements.cu")
@@ -371,6 +375,38 @@ def boolean_words() -> Program:
         "DEVICE Value relax(Value c, Value a, Value b) { return c | (a & b); }\nconstexpr bool ABSORBS = true;\n"
     )
     return Program((np.dtype("u4"),), prelude)
+
+
+def sums_of_powers(low: CudaLowering) -> Program | None:
+    """Sums and products of positive numbers, for closures over log-sum-exp; None where that is not the algebra.
+
+    The star has to be −log(1 − eᵃ), which follows from ⊕ and ⊗ where a < 0, but not in an algebra that declares none.
+    """
+    form, (dtype,) = low.log_sum, low.components if len(low.components) == 1 else (np.dtype(object),)
+    if form is None or dtype not in (np.dtype("f4"), np.dtype("f8")):
+        return None
+    sign, base, unit = (-1 if form.negated else 1), "2" * form.binary, np.log(2) if form.binary else 1
+    a = np.array([-20, -3, -0.5, -0.01])
+    there, expected = (sign * a).astype(dtype), -sign * np.log1p(-np.exp(unit * a)) / unit
+    S = low.algebra.over(dtype)
+    if not (np.all(S.defined(there)) and np.allclose(S.star(there), expected, rtol=1e-4, atol=1e-4)):
+        return None
+    minus = "-" * form.negated
+    prelude = [
+        '#line 1 "prelude"\n', f"using Value = {memory_type(dtype)};\n",
+        "DEVICE Value zero() { return 0; }\nDEVICE Value one() { return 1; }\n",
+        "DEVICE Value times(Value a, Value b) { return a * b; }\n",
+        "DEVICE Value plus(Value x, Value t) { return x + t; }\n",
+        "DEVICE Value relax(Value c, Value a, Value b) { return ops::multiply_add(a, b, c); }\n",
+        # whether a star is infinite is for the logarithms to say, which may be rounded to the other side of 0
+        "DEVICE Value star(Value a) { return 1 / (1 - a); }\n",
+        "DEVICE bool defined(Value a) { return a < Value(0x1p10 - 1) / Value(0x1p10); }\n",
+        f"DEVICE Value power(Value a) {{ return ops::exp{base}({minus}a); }}\n",
+        f"DEVICE Value logarithm(Value x) {{ return {minus}ops::log{base}(x); }}\n",
+        f"DEVICE bool is_absent(Value a) {{ return a == {literal(low.zero[0])}; }}\n",
+        "constexpr bool UNIT_PIVOTS = false;\n",
+    ]
+    return Program((dtype,), "".join(prelude))
 
 
 def word_filler(dtype: np.dtype) -> str:

@@ -4,8 +4,8 @@
 //     [ R D R ]
 //     [ X C X ]     The pivot block D is ORDER × ORDER, closed in the registers of SIDE × SIDE threads.
 //
-// A thread holds PER × PER elements, in runs of GROUP. The kernels are `close_stack` for matrices of one block each, and
-// `panels`, `strips` and `rest` for a step on a larger matrix.
+// A thread holds PER × PER elements, in runs of GROUP. The kernels are `close_stack` for matrices of one block each,
+// `close_powers` for those over log-sum-exp, and `panels`, `strips` and `rest` for a step on a larger matrix.
 //
 // Before this file the engine writes ops.cuh, `Value`, `zero`, `one`, `times`, `plus`, `relax`, `star`, `defined`,
 // UNIT_PIVOTS, the numbers in capitals, and memory.cuh.
@@ -191,15 +191,84 @@ DEVICE int close_registers(Value (&c)[PER][PER], Value* shown, int n) {
 #ifdef STACK
 
 // D[s] ← A[s]* for matrices of up to ORDER rows, one block of threads each; A may be D, and `failed` null. It keeps what
-// it holds already: where the matrices are blocks of larger ones, that is an earlier pivot.
+// it holds already: where the matrices are blocks of larger ones, that is an earlier pivot. Where `left` is given, only
+// matrices for which it is not 0 are closed.
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) close_stack(
     const char* A, long long lda, long long next_a, char* D, long long ld, long long next, long long n, long long start,
-    int* failed) {
+    int* failed, const int* left) {
+    if (left && !left[blockIdx.x]) return;
     __shared__ __align__(16) char shown[8 * ORDER * SIZE];
     Value c[PER][PER];
     load(c, A + blockIdx.x * next_a, lda, n, n);
     int pivot = close_registers(c, (Value*)shown, n);
     if (failed && threadIdx.x == 0 && pivot >= 0 && failed[blockIdx.x] < 0) failed[blockIdx.x] = start + pivot;
+    store(c, D + blockIdx.x * next, ld, n, n);
+}
+
+#endif
+
+#ifdef POWERS
+
+// D[s] ← A[s]* over log-sum-exp, by the closure of the powers over + and ×; `power`, `logarithm` and `is_absent` are its
+// own, and ⊕, ⊗ and star those of positive numbers. left[s] is 1, and D[s] as it was, where that cannot be believed.
+//
+// Nothing here is subtracted but a pivot from 1, so each operation is off by one rounding of its result, as are those on
+// logarithms. What underflows is less than TINY, the least number there is, at each of 2 n³ operations, and in an entry
+// x_ij it becomes less than 2 n³ TINY (max X)². That is below a rounding of entries from LEAST on, if none is above MOST.
+// Entries that are 0 are right if no walk leads there: if no edge leaves what the row reaches.
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) close_powers(
+    const char* A, long long lda, long long next_a, char* D, long long ld, long long next, long long n, int* left) {
+    constexpr Value MOST = 1 << 12, LEAST = Value(SIZE == 4 ? 0x1p-80 : 0x1p-950);
+    constexpr int WORDS = ORDER / 32;
+    __shared__ __align__(16) char shown[8 * ORDER * SIZE];
+    __shared__ unsigned edges[ORDER][WORDS], reached[ORDER][WORDS];
+    const char* const given = A + blockIdx.x * next_a;
+    const int y = thread_row(), x = thread_column();
+    Value c[PER][PER];
+    load(c, given, lda, n, n);
+#pragma unroll
+    for (int i = 0; i < PER; i++)
+#pragma unroll
+        for (int j = 0; j < PER; j++) {
+            const bool there = position<PER>(y, i) < n && position<PER>(x, j) < n;
+            c[i][j] = there && !is_absent(c[i][j]) ? power(c[i][j]) : Value(0);
+        }
+    bool sure = close_registers(c, (Value*)shown, n) < 0, every = true;
+#pragma unroll
+    for (int i = 0; i < PER; i++)
+#pragma unroll
+        for (int j = 0; j < PER; j++) {
+            const bool there = position<PER>(y, i) < n && position<PER>(x, j) < n, none = c[i][j] == Value(0);
+            every &= !(there && none);
+            sure &= !there || none || (c[i][j] >= LEAST && c[i][j] <= MOST);  // NaN is not
+        }
+    if (!__syncthreads_and(every)) {
+        for (int e = threadIdx.x; e < ORDER * WORDS; e += THREADS) edges[e / WORDS][e % WORDS] = reached[e / WORDS][e % WORDS] = 0;
+        __syncthreads();
+#pragma unroll
+        for (int i = 0; i < PER; i++)
+#pragma unroll
+            for (int j = 0; j < PER; j++) {
+                const int row = position<PER>(y, i), column = position<PER>(x, j);
+                if (row >= n || column >= n) continue;
+                if (c[i][j] != Value(0)) atomicOr(&reached[row][column / 32], 1u << column % 32);
+                if (!is_absent(*(const Value*)(given + row * lda + column * SIZE)))
+                    atomicOr(&edges[row][column / 32], 1u << column % 32);
+            }
+        __syncthreads();
+        for (int row = threadIdx.x; row < n; row += THREADS)
+            for (int k = 0; k < n; k++)
+                if (reached[row][k / 32] >> k % 32 & 1)
+#pragma unroll
+                    for (int w = 0; w < WORDS; w++) sure &= !(edges[k][w] & ~reached[row][w]);
+    }
+    sure = __syncthreads_and(sure);
+    if (threadIdx.x == 0) left[blockIdx.x] = !sure;
+    if (!sure) return;
+#pragma unroll
+    for (int i = 0; i < PER; i++)
+#pragma unroll
+        for (int j = 0; j < PER; j++) c[i][j] = logarithm(c[i][j]);
     store(c, D + blockIdx.x * next, ld, n, n);
 }
 

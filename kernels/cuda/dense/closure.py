@@ -13,11 +13,14 @@ finished, and the pivot closed, on a second stream while the rest of X is still 
 
 A stack of matrices is closed by halves, all of its matrices in the same launches: there are enough of them to fill the
 device, so nothing needs to be ahead of anything else.
+
+Small matrices over log-sum-exp are closed by their powers, in a thirtieth of the time, and those for which that is too
+narrow by their logarithms after all: the device tells which, and nobody waits for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from threading import Lock, get_ident
@@ -46,8 +49,8 @@ WHOLE = 128  # orders of recorded closures are multiples of this, so that rows a
 class Closure:
     """A ← A* for one program, on the current stream."""
 
-    def __init__(self, text: Program, product: Product, idempotent: bool):
-        self.text, self.product, self.idempotent = text, product, idempotent
+    def __init__(self, text: Program, product: Product, idempotent: bool, powers: Program | None = None):
+        self.text, self.product, self.idempotent, self.powers = text, product, idempotent, powers
         self.size = text.size
         self._graphs: dict[tuple[int, int], Graph] = {}
         self._recording = Lock()
@@ -62,9 +65,7 @@ class Closure:
 
     def stack(self, A: View, D: View, batch: int, failed: int) -> None:
         """D[s] ← A[s]* for small matrices in one launch; `failed` is the address of so many integers, or 0."""
-        self._small(A.rows)(
-            batch, 1, A.address, A.ld, A.next, D.address, D.ld, D.next, A.rows, 0, failed
-        )
+        self._small(A, D, batch, 0, failed)
 
     @property
     def side(self) -> int:
@@ -81,8 +82,8 @@ class Closure:
         copy an operand first. `failed` is as for `stack`, and `start` is the first row of A in the whole matrix.
         """
         if n <= LARGEST_STACKED:
-            place = A.address, A.ld, A.next
-            self._small(n)(batch, 1, *place, *place, n, start, failed)
+            whole = A.part(slice(n), slice(n), self.size)
+            self._small(whole, whole, batch, start, failed)
             return
         h, size = half(n, self.side), self.size
         first, last = slice(h), slice(h, None)
@@ -126,7 +127,7 @@ class Closure:
         """A ← A*, whose first row is `start` of the whole matrix."""
         n = A.rows
         if n <= self._order:
-            self._small(n)(1, 1, A.address, A.ld, 0, A.address, A.ld, 0, n, start, failed)
+            self._small(A, A, 1, start, failed)
         elif n <= TILE or not self.takes(A):
             self._by_panels(A, start, failed, ahead)
         else:
@@ -230,12 +231,29 @@ class Closure:
         self.product.whole(g, rows, C.part(after, EVERY, size), R, 1, True, columns=Gap(o, block))
         self.product.whole(g, columns, C, R.part(EVERY, after, size), 1, True, rows=Gap(o, 2 * block))
 
-    @lru_cache(1024)  # noqa: B019 (kernels live as long as the process)
-    def _stack_function(self, g: CloseGeometry) -> Function:
-        return Module(self.text.stack(g)).function("close_stack", g.threads)
+    def _small(self, A: View, D: View, batch: int, start: int, failed: int) -> None:
+        """D[s] ← A[s]* by one block of threads for each matrix; A may be D."""
+        by_powers, by_elements = self._small_functions(A.rows)
+        places = A.address, A.ld, A.next, D.address, D.ld, D.next, A.rows
+        if by_powers is None:
+            by_elements(batch, 1, *places, start, failed, 0)
+        else:
+            left = memory(4 * batch)
+            by_powers(batch, 1, *places, left.ptr)
+            by_elements(batch, 1, *places, start, failed, left.ptr)
 
-    def _small(self, n: int) -> Function:
-        return self._stack_function(stack_geometry(self.size, n, self.text.light))
+    @lru_cache(1024)  # noqa: B019 (kernels live as long as the process)
+    def _small_functions(self, n: int) -> tuple[Function | None, Function]:
+        """`close_powers`, where there is one, and `close_stack`, for matrices of order n."""
+        g, powers = stack_geometry(self.size, n, self.text.light), None
+        if self.powers is not None:
+            narrow = stack_geometry(self.size, n, self.powers.light)
+            powers = self._function(self.powers.powers, narrow, "close_powers")
+        return powers, self._function(self.text.stack, g, "close_stack")
+
+    @lru_cache(64)  # noqa: B019
+    def _function(self, source: Callable[[CloseGeometry], str], g: CloseGeometry, name: str) -> Function:
+        return Module(source(g)).function(name, g.threads)
 
     @cached_property
     def _step(self) -> tuple[Function, Function, Function]:

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semiring.kernels.cuda.compile.launch import Function, Module, copy_of, device_name, empty_like_rows, rows_of
-from semiring.kernels.cuda.compile.program import LARGEST_STACKED, always_defined, is_linear, packed_program, program
+from semiring.kernels.cuda.compile.program import (
+    LARGEST_STACKED,
+    always_defined,
+    is_linear,
+    packed_program,
+    program,
+    sums_of_powers,
+)
 
 from .closure import HUGE, TILE, Closure, outer_block
 from .logsum import log_sum_product
@@ -58,7 +65,8 @@ class CudaKernel:
         self.absorbs = lowering.absorbs
         words = packed_program(lowering) if self.absorbs else None
         self.words = WordProduct(words, self.dtype) if words else None
-        self.closure = Closure(self.program, self.words or self.product, lowering.algebra.idempotent)
+        idempotent, powers = lowering.algebra.idempotent, sums_of_powers(lowering)
+        self.closure = Closure(self.program, self.words or self.product, idempotent, powers)
 
     # Products
 

@@ -14,7 +14,7 @@ from semiring.kernels.cuda.compile.rules import literal
 if TYPE_CHECKING:
     from semiring.kernels.cuda.lowering import CudaLowering
 
-SIDE = 32  # as in gradients.cu
+SIDE = 64  # as in gradients.cu
 THREADS = 256
 RESIDENT = 8  # blocks of a multiprocessor
 

@@ -38,3 +38,26 @@ def test_large_closure_by_blocks(name: str, dtype: str | None, monkeypatch: pyte
     other = device.closure(S, A, "r-kleene", 512)
     assert_equal(S, got, other)
     assert_equal(S, device.product(S, got, got), got)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("n", [1, 30, 64, 100, 128])
+def test_small_closures_over_log_sum_exp(n: int, dtype: str) -> None:
+    """By powers where these are near each other, and by logarithms where not: of one stack each as it is."""
+    import cupy
+
+    import semiring as sr
+
+    rng = np.random.default_rng(n)
+    near, far, few, one_way, infinite = np.log(rng.random((5, n, n)) / n)
+    far *= 40
+    few[rng.random((n, n)) < 0.8] = -np.inf
+    one_way[np.tril_indices(n)] = -np.inf
+    infinite[0, 0] = 1
+    A = np.stack([near, far, few, one_way, infinite, near]).astype(dtype)
+    wanted = sr.closure(A.astype("f8"), sr.log, device="cpu")
+    unit = 2 * np.finfo(dtype).eps * (n + 16 + np.where(np.isfinite(wanted), abs(wanted), 0))
+    for _ in range(2):  # carefully, and on the guess that all is as before
+        found = cupy.asnumpy(sr.closure(cupy.asarray(A), sr.log)).astype("f8")
+        same = found == wanted
+        assert (same | (abs(np.where(same, 0, found) - np.where(same, 0, wanted)) <= unit)).all()

@@ -14,7 +14,7 @@ import strategies
 from gpu import nvrtc
 
 import semiring as sr
-from semiring.kernels.cuda.choose import choose, ranked
+from semiring.kernels.cuda.choose import choose, general_on_device, ranked
 from semiring.kernels.cuda.compile.program import (
     LIGHT,
     OPTIONS,
@@ -30,6 +30,7 @@ from semiring.kernels.cuda.compile.program import (
     program,
     rank_source,
     stack_geometry,
+    sums_of_powers,
     word_filler,
 )
 from semiring.kernels.cuda.lowering import CudaLowering
@@ -355,3 +356,27 @@ def test_errors_cite_the_files() -> None:
     text = program(form(sr.min_plus, "f4")).elements()
     files = re.findall(r'^#line 1 "(.+)"$', text, re.MULTILINE)
     assert files == ["compile/ops.cuh", "prelude", "compile/memory.cuh", "dense/elements.cu"]
+
+
+NEGATED = sr.Semiring(
+    "negated logarithms", add=lambda a, b: -np.logaddexp2(-a, -b), mul=np.add, zero=np.inf, one=0.0,
+    star=lambda a: np.where(a > 0, np.log1p(-np.exp2(-np.maximum(a, 0))) / np.log(2), -np.inf),
+)
+
+
+@needs_compiler
+@pytest.mark.parametrize("S", [sr.log, NEGATED], ids=lambda S: S.name)
+def test_closures_by_powers_compile(S: sr.Semiring) -> None:
+    for dtype in (np.dtype("f4"), np.dtype("f8")):
+        text = sums_of_powers(general_on_device(S, dtype))
+        assert text is not None
+        for n in (32, 64, 128):
+            source = text.powers(stack_geometry(text.size, n, text.light))
+            assert not nvrtc.complaint(source, *OPTIONS, "--gpu-architecture=compute_80")
+
+
+def test_only_closures_over_log_sum_exp_are_computed_by_powers() -> None:
+    """Not those of an algebra with the same sums and products that has another star, or none."""
+    other = sr.Semiring("without", add=np.logaddexp, mul=np.add, zero=-np.inf, one=0.0, star=lambda a: np.nan)
+    for S in (sr.min_plus, sr.plus_times, other):
+        assert sums_of_powers(general_on_device(S, np.dtype("f4"))) is None

@@ -38,6 +38,24 @@ def played(monkeypatch: pytest.MonkeyPatch, S: sr.Semiring, seed: int | None = N
     return dense, Closure(text, Product(text), S.idempotent)
 
 
+def test_what_powers_cannot_close_is_closed_by_elements(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`close_powers` as it is played leaves every other matrix as it was, alone and as blocks of larger ones."""
+    dense, close_it = played(monkeypatch, sr.plus_times)
+    close_it.powers = close_it.text
+    for n in (20, 150):
+        A = np.stack([matrix(sr.plus_times, n, seed) for seed in range(4)])
+        work = dense.host.array(A)
+        dense.launched.clear()
+        places = View(work.data.ptr, n * 8, n * n * 8, n, n)
+        if n == 20:
+            close_it.stack(places, places, 4, 0)
+        else:
+            close_it.stack_by_halves(places, n, 4, 0)
+        for s in range(4):
+            np.testing.assert_allclose(work[s], expected(sr.plus_times, A[s]), rtol=1e-12)
+        assert dense.launched.count("close_powers") == dense.launched.count("close_stack") == (1 if n == 20 else 2)
+
+
 def view(A: Array) -> View:
     return View(A.data.ptr, A.strides[0], 0, *A.shape)
 
