@@ -66,7 +66,7 @@ class Solving(Placing, total=False):
 class Factoring(Placing, total=False):
     """Options of `factor`."""
 
-    order: str
+    order: str | Sequence[Any] | np.ndarray
     progress: Progress
     tol: float | None
 
@@ -422,8 +422,8 @@ def factor(
 @overload
 def factor(A: Any, S: Over = None, **others: Unpack[Factoring]) -> Factors | StackedFactors | SparseFactors: ...
 def factor(
-    A: Any, S: Semiring | str | None = None, *, device: str | None = None, check: bool = True, order: str = "auto",
-    progress: Progress = False, tol: float | None = None,
+    A: Any, S: Semiring | str | None = None, *, device: str | None = None, check: bool = True,
+    order: str | Sequence[Any] | np.ndarray = "auto", progress: Progress = False, tol: float | None = None,
 ) -> Factors | StackedFactors | SparseFactors:
     """Eliminate a square matrix once (LU decomposition), a third of the closure's work.
 
@@ -437,9 +437,11 @@ def factor(
         Where to compute; ``None``: where A is. Factors of a sparse matrix on a GPU answer with CuPy arrays.
     check : bool
         Whether to refuse a closure that does not exist, and results without a value; see `closure`.
-    order : {"auto", "amd", "levels", "metis", "natural"}
+    order : {"auto", "amd", "levels", "metis", "natural"}, or sequence of all vertices
         What finds the order of elimination of a sparse matrix or graph: approximate minimum degree, nested dissection
-        by level sets, or by METIS (which needs `pymetis`); ``"auto"`` is the better one of the first two.
+        by level sets, or by METIS (which needs `pymetis`); ``"auto"`` is the better one of the first two. Or the order
+        itself, a list or an array of vertices by name, or by number where they have no names, the first to be
+        eliminated first; ``F.analysis.order`` is one for the same edges.
     progress : bool or callable
         As in `closure`.
     tol : float, optional
@@ -472,6 +474,13 @@ def factor(
     >>> F = sr.factor(np.array([[0.0, 0.5], [0.25, 0.0]]), sr.plus_times)
     >>> F.solve(np.array([7.0, 0.0]))
     array([8., 2.])
+
+    In an order from elsewhere:
+
+    >>> import scipy.sparse as sp
+    >>> path = sp.csr_array([[0, 2.0, 0], [0, 0, 3.0], [0, 0, 0]])
+    >>> sr.factor(path, sr.min_plus, order=[2, 0, 1]).row(0)
+    array([0., 2., 5.])
     """
     asked = options(device=device, check=check, order=order, progress=progress, tol=tol)
     made: Factors | StackedFactors | SparseFactors = compute(Task("factor", S, (A,), asked))
@@ -943,7 +952,7 @@ def plan(
     tile: int | None = None,
     check: bool = True,
     packed: bool = False,
-    order: str = "auto",
+    order: str | Sequence[Any] | np.ndarray = "auto",
     predecessors: bool = False,
     max_edges: int | None = None,
     left: bool = False,

@@ -158,6 +158,7 @@ OTHERS: dict[str, Callable[[Any], Any]] = {
     "Factors.rows": lambda x: sr.factor(GOOD, sr.min_plus).rows(x),
     "Factors.rows to": lambda x: sr.factor(GOOD, sr.min_plus).rows([0], targets=x),
     "Factors.path": lambda x: sr.factor(GOOD, sr.min_plus).path(0, x),
+    "factor order": lambda x: sr.factor(SPARSE, sr.min_plus, order=x),
     "SparseFactors.rows to": lambda x: sr.factor(SPARSE, sr.min_plus).rows([0], targets=x),
     "SparseFactors.path": lambda x: sr.factor(SPARSE, sr.min_plus).path(x, 0),
     "SparseFactors.solve": lambda x: sr.factor(SPARSE, sr.min_plus).solve(x),

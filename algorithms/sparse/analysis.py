@@ -151,7 +151,7 @@ def _runs(start: Index, order: Index) -> Index:
 
 
 def analyse(
-    indptr: Index, indices: Index, *, method: str = "auto", leaf: int = LEAF, merge: bool = True
+    indptr: Index, indices: Index, *, method: str | Index = "auto", leaf: int = LEAF, merge: bool = True
 ) -> Analysis:
     """Order a matrix and find its supernodes and fronts.
 
@@ -159,8 +159,9 @@ def analyse(
     ----------
     indptr, indices : int64 array
         Compressed rows of a square matrix, indices ascending.
-    method : {"auto", "amd", "levels", "metis", "natural"}
-        What finds the order; see `ordering.order`.
+    method : {"auto", "amd", "levels", "metis", "natural"} or int64 array, shape (n,)
+        What finds the order, see `ordering.order`; or the order itself, with each vertex once. It is followed but for
+        vertices of separate subtrees, which elimination does not join: these come in postorder, with the same fill.
     leaf, merge
         How supernodes are made larger; see `supernodes.supernodes`.
 
@@ -173,7 +174,7 @@ def analyse(
     ([3], [0])
     """
     start, neighbours = pattern.symmetric(indptr, indices)
-    first_order, method = order(start, neighbours, method)
+    first_order, method = order(start, neighbours, method) if isinstance(method, str) else (method, "given")
     ordered = pattern.renumbered(start, neighbours, first_order, inverse(first_order))
     tree = symbolic.elimination_tree(*ordered)
     count = symbolic.column_counts(*ordered, tree)

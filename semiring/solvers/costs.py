@@ -102,13 +102,18 @@ class SparsePlan(PredictedPlan):
     nnz : int
         Entries of the matrix.
     order : str
-        What found the order of elimination: "amd", "levels", "metis" or "natural".
+        What found the order of elimination: "amd", "levels", "metis" or "natural"; "given" by the caller.
     fill : int
         Pairs of vertices that elimination joins or finds joined.
     fronts : int
         Number of supernodes.
     largest : int
         Order of the largest front.
+    panels : int
+        Σ s u over the fronts, of s vertices that are eliminated and u that they touch: terms that a row of the closure
+        takes on the way down, and half of the elements of the factors outside the diagonal blocks.
+    height : int
+        Fronts from the root of the tallest tree of elimination down to its deepest leaf, both counted.
     load : Work
         Terms, by stage.
     seconds : dict
@@ -137,6 +142,8 @@ class SparsePlan(PredictedPlan):
     prepared: float = 0.0
     factors: int = 0
     threads: int = 1
+    panels: int = 0
+    height: int = 0
 
     def rows(self) -> dict[str, str]:
         """What is printed, by name.
@@ -155,11 +162,13 @@ class SparsePlan(PredictedPlan):
         """
         n = self.shape[0]
         names = {"amd": "approximate minimum degree", "levels": "nested dissection by level sets",
-                 "metis": "nested dissection by METIS", "natural": "as the vertices are numbered"}
+                 "metis": "nested dissection by METIS", "natural": "as the vertices are numbered",
+                 "given": "as given"}
         rows = super().rows()
         predicted = rows.pop("predicted")
         rows["order"] = f"{names[self.order]}  ({self.fill} pairs joined, {self.fill / max(n, 1):.1f} a vertex)"
         rows["fronts"] = f"{self.fronts}, the largest of order {self.largest}"
+        rows["tree"] = f"{self.height} fronts high, Σ s u = {self.panels}"
         return rows | {"predicted": predicted}
 
 
@@ -234,7 +243,7 @@ def plan(
         (f"{subject} ({load.fill} pairs joined)", advice), {"method": why}, 0,
         nnz, seconds | ({} if searches is None else {"search": searches}),
         analysis.method, load.fill, len(analysis.parent), found.largest, load, prepared,
-        found.factors, threads,
+        found.factors, threads, int(load.down), int(analysis.depths.max(initial=-1)) + 1,
     )
 
 

@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from semiring.algorithms.sparse.analysis import Analysis, analyse
+from semiring.algorithms.sparse.pattern import Index
+from semiring.errors import SemiringError
+from semiring.graphs.names import position_of
+from semiring.graphs.texts import shown
 from semiring.kernels.build import affordable, element_kernel
 from semiring.kernels.choose import only_form
 from semiring.kernels.interface import FrontEngine
@@ -18,6 +22,7 @@ from semiring.kernels.numpy.fronts import ArrayFronts
 from semiring.operands.sparse import Sparse
 
 from .forms import with_room
+from .task import GivenOrder
 
 if TYPE_CHECKING:
     from semiring.kernels.cpu.sparse.tree_labels import TreeLabels
@@ -25,14 +30,21 @@ if TYPE_CHECKING:
 ANALYSES = 4  # structures whose analyses are kept
 
 
-def analysis_of(A: Sparse, order: str = "auto") -> Analysis:
-    """The order and the structure of the factors; those of the last few structures are kept for other weights."""
-    key = _key(A, order)
+def analysis_of(A: Sparse, order: str | GivenOrder = "auto") -> Analysis:
+    """The order and the structure of the factors; those of the last few structures are kept for other weights.
+
+    Raises
+    ------
+    SemiringError
+        When an order that was given is not one of A's vertices.
+    """
+    method = _by_position(order, A) if isinstance(order, GivenOrder) else order
+    key = _key(A, method)
     with _one_at_a_time:
         if key in _analyses:
             _analyses[key] = found = _analyses.pop(key)  # the last that goes
             return found
-    found = analyse(A.indptr, A.indices, method=order)
+    found = analyse(A.indptr, A.indices, method=method)
     with _one_at_a_time:
         _analyses[key] = found
         while len(_analyses) > ANALYSES:
@@ -45,10 +57,32 @@ def is_analysed(A: Sparse) -> bool:
     return bool(_analyses) and _key(A, "auto") in _analyses
 
 
-def _key(A: Sparse, order: str) -> tuple[Any, ...]:
+def _key(A: Sparse, order: str | Index) -> tuple[Any, ...]:
     digest = blake2b(A.indptr.data, digest_size=16)
     digest.update(A.rows.columns.data)
-    return A.n, order, digest.digest()
+    if isinstance(order, str):
+        return A.n, order, digest.digest()
+    digest.update(order.data)
+    return A.n, "given", digest.digest()
+
+
+def _by_position(order: GivenOrder, A: Sparse) -> Index:
+    """The positions of all vertices in the order of their elimination."""
+    given, n, names = order.vertices, A.n, A.names
+    if len(given) != n:
+        raise SemiringError(f"order must have each of the {n} vertices once, and has {len(given)}")
+    found = np.asarray(given) if names is None and isinstance(given, (np.ndarray, range)) else None
+    if found is None or found.dtype.kind not in "iu" or not ((found >= 0) & (found < n)).all():
+        index = {name: i for i, name in enumerate(names or ())}
+        found = np.array([position_of(v, n, names, index) for v in given], np.int64)
+    found = np.ascontiguousarray(found, np.int64)
+    count = np.bincount(found, minlength=n)
+    if (count > 1).any():
+        twice, lacking = int(np.argmax(count)), int(np.argmin(count))
+        vertices = [shown(v if names is None else names[v]) for v in (twice, lacking)]
+        raise SemiringError(f"order must have each vertex once: it has {vertices[0]} more than once, and "
+                            f"lacks {vertices[1]}")
+    return found
 
 
 _analyses: dict[tuple[Any, ...], Analysis] = {}

@@ -53,13 +53,14 @@ class SparseFactors(SparseSubstitution):
     >>> import scipy.sparse as sp
     >>> import semiring as sr
     >>> sr.factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
-    SparseFactors of a 2 × 2 matrix with 2 edges over min-plus, float64: 1 fronts, 1 pairs joined
+    SparseFactors of a 2 × 2 matrix with 2 edges over min-plus, float64: 1 fronts, 1 high, 1 pairs joined, Σ s u = 0
     """
 
     def __repr__(self) -> str:
         return (
             f"SparseFactors of a {self.n} × {self.n} matrix with {self._A.nnz} edges over {self._S.name}, "
-            f"{self._A.dtype}: {len(self.analysis.pivots)} fronts, {self.plan.fill} pairs joined"
+            f"{self._A.dtype}: {len(self.analysis.pivots)} fronts, {self.plan.height} high, "
+            f"{self.plan.fill} pairs joined, Σ s u = {self.plan.panels}"
         )
 
     def _repr_html_(self) -> str:

@@ -95,6 +95,19 @@ SOLVERS: dict[str, dict[str, tuple[str, ...]]] = {
 }
 
 
+@dataclass(frozen=True, eq=False)
+class GivenOrder:
+    """An order of elimination that the caller has.
+
+    Attributes
+    ----------
+    vertices : sequence of vertices
+        By name where the matrix has names, else by position; the first is eliminated first.
+    """
+
+    vertices: Sequence[Any] | np.ndarray
+
+
 @dataclass(frozen=True)
 class Options:
     """What a caller may ask for; each verb documents those that it has."""
@@ -107,7 +120,7 @@ class Options:
     check: bool = True
     packed: bool = False
     progress: bool | Callable[[float], None] = False
-    order: str = "auto"
+    order: str | GivenOrder = "auto"
     predecessors: bool = False
     max_edges: int | None = None
     left: bool = False
@@ -125,8 +138,14 @@ class Options:
             raise SemiringError(
                 f"unknown device {clip_repr(self.device)}: it is 'cpu', 'gpu', or None for the best of them"
             )
-        if self.order not in ORDERS:
-            raise SemiringError(f"order must be 'auto', 'amd', 'levels', 'metis' or 'natural', and is {self.order!r}")
+        order: Any = self.order
+        if isinstance(order, GivenOrder):
+            order, known = order.vertices, not isinstance(order.vertices, np.ndarray) or order.vertices.ndim == 1
+        else:
+            known = isinstance(order, str) and order in ORDERS
+        if not known:
+            raise SemiringError("order must be 'auto', 'amd', 'levels', 'metis' or 'natural', or a list or an array of "
+                                f"all vertices, and is {clip_repr(order)}")
         if not isinstance(self.on_divergence, str) or self.on_divergence not in WHEN_DIVERGENT:
             raise SemiringError(f"on_divergence must be 'raise' or 'mask', and is {clip_repr(self.on_divergence)}")
         tol: Any = self.tol
@@ -163,16 +182,18 @@ def _options(*given: Any) -> Options:
 def options(
     method: str = "auto", reflexive: bool = True, overwrite: bool = False, device: str | None = None,
     tile: int | None = None, check: bool = True, packed: bool = False,
-    progress: bool | Callable[[float], None] = False, order: str = "auto", predecessors: bool = False,
+    progress: bool | Callable[[float], None] = False, order: Any = "auto", predecessors: bool = False,
     max_edges: int | None = None, left: bool = False, on_divergence: str = "raise", argmax: bool = False,
     tol: float | None = None, storing: Storing | None = None, devices: Any = None,
     gpu_memory: int | None = None,
 ) -> Options:
     """Checked options; those of an earlier call again."""
+    if isinstance(order, (list, tuple, range, np.ndarray)):
+        order = GivenOrder(order)
     given = (method, reflexive, overwrite, device, tile, check, packed, progress, order, predecessors, max_edges,
              left, on_divergence, argmax, tol, storing,
              None if devices is None else device_numbers(devices), gpu_memory)
-    if callable(progress):  # which nobody holds longer than the call
+    if callable(progress) or isinstance(order, GivenOrder):  # which nobody holds longer than the call
         return Options(*given)
     try:
         return _options(*given)

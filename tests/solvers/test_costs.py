@@ -138,6 +138,14 @@ def test_a_plan_of_a_structure() -> None:
     assert (made.order, made.fill, made.fronts) == ("natural", found.load.fill, len(analysis.parent))
     assert made.seconds == found.seconds and made.factors == found.factors and made.work == found.terms
     assert made.memory >= found.memory and made.run() is None
+    sizes = list(zip(analysis.pivots.tolist(), analysis.reach.tolist(), strict=True))
+    assert made.panels == sum(s * u for s, u in sizes) > 0
+    ways = [0] * len(sizes)
+    for a in reversed(range(len(ways))):
+        parent = int(analysis.parent[a])
+        ways[a] = 1 if parent < 0 else ways[parent] + 1
+    assert made.height == max(ways) > 1
+    assert made.rows()["tree"] == f"{made.height} fronts high, Σ s u = {made.panels}"
     made.seconds["dense"] = -1.0
     assert costs.plan("closure", LOW, analysis, A.nnz).seconds == predicted, "a plan is its caller's own"
     assert made.shortage[0] == f"the closure of 144 × 144 float64 ({found.load.fill} pairs joined)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -123,6 +124,49 @@ def test_the_order_is_that_which_is_asked_for(order: str) -> None:
     plan = asked(A, verb="factor", order=order)
     assert isinstance(plan, SparsePlan) and plan.order == order and plan.run().analysis.method == order
     np.testing.assert_allclose(plan.run().solve(b), sr.solve(A, b, sr.min_plus))
+
+
+@pytest.mark.parametrize("make", [list, tuple, np.array, lambda order: np.array(order, np.uint16)])
+def test_an_order_that_is_given_is_followed(make: Callable[[list[int]], Any]) -> None:
+    A = grid(9)
+    rng = np.random.default_rng(3)
+    for order in (list(range(81)), rng.permutation(81).tolist()):
+        F = sr.factor(A, sr.min_plus, order=make(order))
+        assert F.plan.order == F.analysis.method == "given"
+        np.testing.assert_allclose(F.closure(), sr.closure(A, sr.min_plus, method="r-kleene"))
+    natural, given = (sr.plan(A, sr.min_plus, verb="factor", order=order) for order in ("natural", make(range(81))))
+    assert isinstance(natural, SparsePlan) and isinstance(given, SparsePlan)
+    assert (given.fill, given.panels, given.height) == (natural.fill, natural.panels, natural.height)
+
+
+@pytest.mark.parametrize("order", ["auto", "levels", "natural"])
+def test_the_order_of_an_analysis_gives_the_same_analysis(order: str) -> None:
+    A = grid(20)
+    first = sr.factor(A, sr.min_plus, order=order).analysis
+    again = sr.factor(A, sr.min_plus, order=first.order).analysis
+    assert again is not first
+    for name in ("order", "first", "pointer", "boundary", "parent", "position", "entry"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(first, name))
+
+
+def test_an_order_by_name() -> None:
+    G = sr.as_graph([("a", "b", 1.0), ("b", "c", 2.0)])
+    F = sr.factor(G, sr.min_plus, order=["c", "a", "b"])
+    assert F.row("a").tolist() == [0, 1, 3]
+    with pytest.raises(sr.GraphError, match="'d'"):
+        sr.factor(G, sr.min_plus, order=["c", "a", "d"])
+
+
+@pytest.mark.parametrize(("order", "text"), [
+    ([0, 1], "^order must have each of the 3 vertices once, and has 2$"),
+    ([0, 1, 1], "^order must have each vertex once: it has 1 more than once, and lacks 2$"),
+    (np.array([2, 2, 1]), "^order must have each vertex once: it has 2 more than once, and lacks 0$"),
+    ([0, 1, 3], "vertex 3"), (np.array([0, 1, -1]), "vertex -1"), ([0, True, 2], "vertex True"),
+    (np.array([0.0, 1.0, 2.0]), "vertex"), (np.array([True, False, True]), "vertex"),
+])
+def test_orders_that_are_none(order: Any, text: str) -> None:
+    with pytest.raises(sr.SemiringError, match=text):
+        sr.factor(sp.csr_array((3, 3)), sr.min_plus, order=order)
 
 
 def test_a_cycle_that_improves_is_no_matter_of_the_order() -> None:

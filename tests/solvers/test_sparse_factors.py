@@ -89,7 +89,9 @@ def sparse_matrices(draw: st.DrawFn, S: oracle.Algebra, dtype: np.dtype) -> tupl
 def factors(graph: Graph, T: sr.Semiring, data: st.DataObject) -> SparseFactors:
     """Factors with supernodes of any size, in any order."""
     A = read(graph, T)
-    method = data.draw(st.sampled_from(ORDERS))
+    method: Any = data.draw(st.sampled_from([*ORDERS, "given"]))
+    if method == "given":
+        method = np.array(data.draw(st.permutations(range(A.n))), np.int64)
     leaf, merge = data.draw(st.sampled_from([0, 2, 32])), data.draw(st.booleans())
     return SparseFactors(A, analyse(A.indptr, A.indices, method=method, leaf=leaf, merge=merge))
 

@@ -55,7 +55,10 @@ def test_an_unknown_device_is_refused() -> None:
     ({"method": None}, "method must be the name of one"), ({"method": ["auto"]}, r"and is \['auto'\]"),
     ({"device": "tpu"}, "^unknown device 'tpu': it is 'cpu', 'gpu', or None for the best of them$"),
     ({"device": 0}, "unknown device 0"), ({"device": ["cpu"]}, r"unknown device \['cpu'\]"),
-    ({"order": "best"}, "^order must be 'auto', 'amd', 'levels', 'metis' or 'natural', and is 'best'$"),
+    ({"order": "best"}, "^order must be 'auto', 'amd', 'levels', 'metis' or 'natural', or a list or an array of all "
+                        "vertices, and is 'best'$"),
+    *(({"order": order}, "^order must be 'auto', .* or a list or an array of all vertices, and is ")
+      for order in (5, None, 1.5, {0, 1}, {0: 1}, np.eye(2), iter([0, 1]))),
     *(({"tile": t}, "^tile must be a positive whole number, and is ") for t in (0, -1, 2.5, 2.0, "64", True, [3], inf)),
     *(({"progress": p}, "^progress must be True, False or a function of a number, and is ") for p in (None, 1, "yes")),
     *(({name: value}, f"^{name} must be True or False, and is ")
