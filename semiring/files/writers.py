@@ -62,11 +62,11 @@ def _zero(M: Matrix) -> np.ndarray:
 
 def kept_names(path: Path, names: Sequence[Any]) -> list[int | str]:
     """Names as files hold them, integers and texts; any others become texts, of which it is warned."""
-    other = next((name for name in names if not (isinstance(name, str) or is_integer(name))), None)
-    if other is not None:
+    others = [name for name in names if not (isinstance(name, str) or is_integer(name))]
+    if others:
         warnings.warn(
-            f"{shown(path)}: names are kept as integers and texts, so that {quoted(other)} will be "
-            f"{quoted(str(other))}",
+            f"{shown(path)}: names are kept as integers and texts, so that {quoted(others[0])} will be "
+            f"{quoted(str(others[0]))}",
             SemiringWarning,
             stacklevel=5,
         )
@@ -88,10 +88,11 @@ def _names(path: Path, names: list[Any]) -> np.ndarray:
         raise SemiringError(f"{shown(path)}: {form} cannot hold the name {quoted(texts[changed])}, which ends in NUL")
     if len(set(texts)) < len(texts):
         raise SemiringError(f"{shown(path)}: {form} holds names as texts, and two of them have the same text")
-    other = next((name for name in names if not isinstance(name, str)), None)
-    if other is not None:
+    others = [name for name in names if not isinstance(name, str)]
+    if others:
         warnings.warn(
-            f"{shown(path)}: {form} holds names as texts, so that {quoted(other)} will be {quoted(str(other))}",
+            f"{shown(path)}: {form} holds names as texts, so that {quoted(others[0])} will be "
+            f"{quoted(str(others[0]))}",
             SemiringWarning,
             stacklevel=4,
         )

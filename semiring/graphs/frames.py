@@ -145,13 +145,19 @@ def is_square(frame: Any) -> bool:
     if frame.shape[0] != frame.shape[1] or not frame.shape[0]:
         return False
     index, columns = list(frame.index), list(frame.columns)
-    if index == columns == list(range(len(index))) and len(index) in (2, 3):
+    if _are_numbered(index, columns) and len(index) in (2, 3):
         side = len(index)
         raise GraphError(
             f"a data frame of shape ({side}, {side}) could be {side} edges or a matrix of {side} vertices: name the "
             "columns of edges from, to and weight, and give a matrix to from_dense or Matrix"
         )
     return bool(set(index) & set(columns))
+
+
+def _are_numbered(index: list[Any], columns: list[Any]) -> bool:
+    """Whether rows and columns are counted from 0, and not called False and True, which Python takes for 0 and 1."""
+    called = any(isinstance(label, bool | np.bool_) for label in (*index[:2], *columns[:2]))
+    return index == columns == list(range(len(index))) and not called
 
 
 def matrix_of(frame: Any, names: Sequence[Any] | None) -> tuple[np.ndarray, list[Any] | None]:
@@ -179,7 +185,7 @@ def matrix_of(frame: Any, names: Sequence[Any] | None) -> tuple[np.ndarray, list
         array = np.stack(parts, axis=1) if parts else np.empty((0, 0))
     for labels, what in ((index, rows), (columns, "the columns of the data frame")):
         _refuse_twice(labels, what)
-    if index == columns == list(range(len(index))):
+    if _are_numbered(index, columns):
         return array, None if names is None else list(names)
     order = alignment(index, columns, rows, "the columns of the data frame")
     array = array if order is None else array[:, order]

@@ -166,3 +166,12 @@ def test_a_matrix_of_nothing(tmp_path, ending) -> None:
         assert (tmp_path / f"m{ending}").read_text() == '""\n'
     else:
         assert read_graph(tmp_path / f"m{ending}").n == 0
+
+
+@pytest.mark.parametrize("ending", [".csv", ".npz", ".mtx"])
+def test_a_vertex_called_none_becomes_a_text_with_a_warning(tmp_path, ending):
+    path = tmp_path / f"matrix{ending}"
+    M = sr.Matrix(np.array([[0.0, 2.0], [np.inf, 0.0]]), sr.min_plus, names=[None, "x"])
+    with pytest.warns(sr.SemiringWarning, match="None will be 'None'"):
+        sr.write_matrix(path, M)
+    assert list(sr.read_matrix(path, sr.min_plus).names) == ["None", "x"]

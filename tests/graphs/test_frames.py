@@ -273,3 +273,11 @@ def test_columns_of_dictionaries_and_chunks() -> None:
     assert list(sr.as_graph(table).edges()) == [("a", "b", 1), ("b", "c", 2), ("b", "a", 3)]
     header, column = columns_in(table)
     assert header == ["from", "to", "weight"] and column(2).dtype == np.int64
+
+
+def test_vertices_called_false_and_true_are_not_numbers():
+    names = [False, True]
+    frame = pd.DataFrame([[0.0, 2.0], [3.0, 0.0]], index=names, columns=names)
+    for found in (sr.Matrix(frame, sr.min_plus), sr.closure(frame, sr.min_plus)):
+        assert [str(name) for name in found.names] == ["False", "True"]
+        assert found.array.tolist() == [[0.0, 2.0], [3.0, 0.0]]
