@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,8 @@ from semiring.api import closure
 from semiring.errors import LawError, SemiringError
 from semiring.kernels.cuda.choose import array_kernel, can_be_ranked, choose, general_on_device
 from semiring.kernels.cuda.choose import kernel as kernel_of
-from semiring.kernels.cuda.history.blocks import KATZ_KIDER, PartsKernel, PhaseKernel, Variant
+from semiring.kernels.cuda.compile.launch import current_device
+from semiring.kernels.cuda.history.blocks import KATZ_KIDER, PartsKernel, PhaseKernel, RecordedParts, Variant
 from semiring.kernels.cuda.history.edges import WIDEST, HarishNarayananKernel, KempKernel, TranKernel
 from semiring.kernels.cuda.history.forms import authors_form, tile_of
 from semiring.kernels.cuda.history.host import HostMatrix
@@ -142,10 +143,22 @@ def _phases(A: Any, low: CudaLowering, variant: Variant = KATZ_KIDER) -> Any:
     return _checked(kernel)
 
 
-def _parts(A: Any, low: CudaLowering, recorded: bool) -> Any:
+def _parts(A: Any, low: CudaLowering) -> Any:
     kernel = PartsKernel(low, A, PADDED)
-    (kernel.record if recorded else kernel.run)(in_parts)
+    kernel.run(in_parts)
     return _checked(kernel)
+
+
+@lru_cache(1)  # it holds a matrix
+def _recorded(low: CudaLowering, n: int, device: int) -> RecordedParts:
+    return RecordedParts(low, n, PADDED, in_parts)
+
+
+def _graph(A: Any, low: CudaLowering) -> Any:
+    pivot = _recorded(low, len(A), current_device()).close(A)
+    if pivot >= 0:
+        raise UndefinedStar(pivot)
+    return A
 
 
 def _elements(low: CudaLowering, product: str = "tiled_product") -> ElementsKernel:
@@ -319,6 +332,8 @@ _BULUC = "A. Buluç, J. R. Gilbert, C. Budak, Solving path problems on the GPU, 
 _DENG = "C.-L. Deng's closures by repeated squaring on a GPU"
 _OURS = "semiring, docs/cuda.md"
 _STAR = "The star at the pivot, for any algebra, and columns that are scaled last where ⊕ is not idempotent."
+_DOWN = ("Which threads have which elements is told by what the later versions mend: threads side by side read a "
+         "column, and so have one.")
 _SIDE = "Blocks are as large as shared memory and a block of threads allow today: 32 rows for elements of 4 or 8 bytes."
 
 GPU_RUNGS: tuple[Rung, ...] = (
@@ -432,17 +447,17 @@ GPU_RUNGS: tuple[Rung, ...] = (
     Rung(
         "zuccato-lena-1", "Zuccato and Lena 1: phases from global memory", 2022, _ZUCCATO,
         "The three phases with as many blocks of threads as each of them needs, all elements read where they lie.",
-        "Each term loads two elements through the caches.",
-        f"{_SIDE} Any n: what is beyond the edge is left out. {_STAR}",
+        "Each term loads two elements through the caches, one of them from a line that is its thread's alone.",
+        f"{_SIDE} {_DOWN} Any n: what is beyond the edge is left out. {_STAR}",
         "gpu", "semiring.algorithms.history.zuccato_lena", _any,
-        _closing(partial(_phases, variant=Variant(shared=False))),
+        _closing(partial(_phases, variant=Variant(shared=False, down=True))),
     ),
     Rung(
         "zuccato-lena-2", "Zuccato and Lena 2: blocks in shared memory", 2022, _ZUCCATO,
         "Blocks are brought to shared memory, each element once for all that read it.",
         "Threads side by side read elements of one column, which all lie in one of the 32 banks: they are served one "
         "after the other.",
-        f"Which threads have which elements is not said: here those side by side have a column of a block. {_STAR}",
+        f"{_DOWN} With rows instead there is no conflict, as in the rung of Katz and Kider. {_STAR}",
         "gpu", "semiring.algorithms.history.zuccato_lena", _any, _closing(partial(_phases, variant=Variant(down=True))),
     ),
     Rung(
@@ -457,14 +472,15 @@ GPU_RUNGS: tuple[Rung, ...] = (
         "Block rows lie in parts, each on a stream of its own, which waits for no more than it reads.",
         "Launches and events take the host's time: four times as many of them as there were.",
         "Four parts; rows that lie side by side are in the same part.",
-        "gpu", "semiring.algorithms.history.zuccato_lena", _any, _closing(partial(_parts, recorded=False)),
+        "gpu", "semiring.algorithms.history.zuccato_lena", _any, _closing(_parts),
     ),
     Rung(
         "zuccato-lena-4", "Zuccato and Lena 4: one CUDA graph", 2022, _ZUCCATO,
         "What the streams do is recorded once as a graph, and launched as a whole.",
-        "Shared memory, as before; recording takes longer than launching, and is done once for each matrix here.",
-        "The graph is for the memory of one matrix, and is not kept.",
-        "gpu", "semiring.algorithms.history.zuccato_lena", _any, _closing(partial(_parts, recorded=True)),
+        "Shared memory, as before; recording takes longer than it saves, unless many matrices follow.",
+        "The graph is recorded for the first matrix of an order, in memory of its own, and launched again for the next "
+        "ones of that order.",
+        "gpu", "semiring.algorithms.history.zuccato_lena", _any, _closing(_graph),
     ),
     Rung(
         "registers", "This library: 64 elements of the result in a thread's registers", 2026, _OURS,

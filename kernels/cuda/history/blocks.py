@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -132,6 +133,10 @@ class PhaseKernel:
         if count > 0:
             self._launch["rest"](self.blocks - 1, count, *self._places, k, first)
 
+    def forget(self) -> None:
+        """No pivot is without a star so far."""
+        self._failed[...] = -1
+
     def failed(self) -> int:
         """The first pivot without a star, or −1; waits for the device where a star may be missing."""
         return int(self._failed[0]) if self._checked else -1
@@ -188,17 +193,15 @@ class PartsKernel(PhaseKernel):
         with self._forked(cupy.cuda.get_current_stream()):
             schedule(self)
 
-    def record(self, schedule: Callable[[PartsKernel], None]) -> None:
-        """The same, recorded as a graph and launched as a whole."""
+    def recorded(self, schedule: Callable[[PartsKernel], None]) -> Any:
+        """The same as a graph, which is not launched yet."""
         import cupy
 
         with cupy.cuda.Stream(non_blocking=True) as stream:
             stream.begin_capture()
             with self._forked(stream):
                 schedule(self)
-            graph = stream.end_capture()
-        graph.launch(cupy.cuda.get_current_stream())
-        cupy.cuda.get_current_stream().synchronize()  # the graph is dropped, and must be done
+            return stream.end_capture()
 
     @contextmanager
     def _forked(self, origin: Any) -> Iterator[None]:
@@ -208,6 +211,40 @@ class PartsKernel(PhaseKernel):
         yield
         for part in range(self.parts):
             origin.wait_event(self.mark(part))
+
+
+class RecordedParts:
+    """Closures of matrices of one order by a graph that is recorded once, in memory of its own.
+
+    Parameters
+    ----------
+    low : CudaLowering
+    n : int
+    variant : Variant
+        Without next hops.
+    schedule : callable
+        What is recorded.
+    """
+
+    def __init__(self, low: CudaLowering, n: int, variant: Variant, schedule: Callable[[PartsKernel], None]):
+        import cupy
+
+        self._parts = PartsKernel(low, cupy.empty((n, n), low.storage), variant)
+        self._graph = self._parts.recorded(schedule)
+        self._lock = Lock()
+
+    def close(self, A: Any) -> int:
+        """A ← A*; −1, or the first pivot without a star. Waits for the device: others may use the memory then."""
+        import cupy
+
+        with self._lock:
+            stream = cupy.cuda.get_current_stream()
+            self._parts.answer[...] = A
+            self._parts.forget()
+            self._graph.launch(stream)
+            A[...] = self._parts.answer
+            stream.synchronize()
+            return self._parts.failed()
 
 
 def _mark(stream: Any) -> Any:
