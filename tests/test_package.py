@@ -41,6 +41,7 @@ kernels.cuda.bits
 kernels.cuda
 kernels.choose kernels.build
 kernels.cuda.sparse
+kernels.cuda.history
 kernels.wrappers
 kernels
 algorithms

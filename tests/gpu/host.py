@@ -19,8 +19,8 @@ import pytest
 
 # What CuPy has under the same name and with the same meaning.
 NUMPYS = (
-    "abs arange argsort broadcast_to exp exp2 flatnonzero fmin histogram isfinite isnan log log1p log2 matmul maximum "
-    "multiply negative stack subtract take_along_axis where"
+    "abs arange argsort broadcast_to cumsum exp exp2 flatnonzero fmin histogram isfinite isnan log log1p log2 matmul "
+    "maximum multiply negative stack subtract take_along_axis where"
 ).split()
 
 
@@ -76,8 +76,15 @@ class Stream:
     def synchronize(self) -> None:
         self.host.finish(until=lambda: not self.work)
 
-    def __enter__(self) -> None:
+    def begin_capture(self) -> None:
+        """What is recorded is done at once."""
+
+    def end_capture(self) -> Any:
+        return SimpleNamespace(launch=lambda stream: None)
+
+    def __enter__(self) -> Stream:
         self.host.current.append(self)
+        return self
 
     def __exit__(self, *_: object) -> None:
         self.host.current.pop()
@@ -145,7 +152,7 @@ class Host:
     def stand_in(self, monkeypatch: pytest.MonkeyPatch) -> Any:
         """From now on `import cupy` gives this host."""
         runtime = SimpleNamespace(
-            memcpyDeviceToDevice=3,
+            memcpyHostToDevice=1, memcpyDeviceToHost=2, memcpyDeviceToDevice=3,
             memcpy2DAsync=lambda to, ld, of, ld_of, width, rows, *_: self.give(
                 lambda: np.copyto(self.at(to, ld, rows, width, "u1"), self.at(of, ld_of, rows, width, "u1"))
             ),
