@@ -26,7 +26,9 @@ def closed(rung: Rung, S: sr.Semiring, A: np.ndarray) -> np.ndarray:
 
 
 def takes(rung: Rung, S: sr.Semiring, A: np.ndarray) -> bool:
-    """Whether the rung closes it, by what it says of the algebra; and bits are of truth values here."""
+    """Whether the rung closes it, by what it says of the algebra and of data: bits are of truth values here."""
+    if rung.name == "three-operands" and A.dtype.kind == "f" and bool((A < 0).any()):
+        return False
     return rung.refuses(S, A.dtype, len(A)) is None and (rung.name != "tensor-cores" or A.dtype.kind == "b")
 
 

@@ -46,6 +46,8 @@ print(F.row(3).sum(), F.path(3, 7), F.weight(3, 7), sr.closure(street, sr.boolea
 print(sr.closure_rows(street, sr.min_plus, [5], predecessors=True)[1][0, :9].tolist())
 print(sr.closure_rows(street, sr.min_plus, [5]).sum(), sr.matmul(street, street, sr.min_plus).sum())
 print(sr.reach(street).descendant_counts()[:3].tolist())
+from semiring.teach import ladder
+print(ladder.close(A, sr.min_plus, rung="floyd", device="cpu").tolist())
 print(sr.matmul(A, A, sr.min_plus, argmax=True)[1].tolist(), sr.nearest(street, sr.min_plus, [3]).weights.sum())
 """
 
