@@ -107,6 +107,13 @@ def test_energy_is_what_the_counter_tells_without_idling(history: ModuleType, mo
     meter = history.Meter("cpu")
     assert meter.idle == pytest.approx(10)
     assert meter.closure(work) == pytest.approx(5)
+
+    def named(self: Any, device: str) -> Any:
+        self.source = "a counter"
+        return lambda: joules[0]
+
+    monkeypatch.setattr(history.Meter, "_reader", named)
+    assert history.Meter("cpu").source == "a counter"
     monkeypatch.setattr(history.Meter, "_reader", lambda self, device: None)
     assert history.Meter("cpu").closure(work) is None
 

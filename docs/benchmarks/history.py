@@ -79,8 +79,8 @@ class Meter:
     """The energy of a device, in joules since some moment; None where nothing tells."""
 
     def __init__(self, device: str):
-        self.source, self._read = "", self._reader(device)
-        self.idle = 0.0
+        self.source, self.idle = "", 0.0
+        self._read = self._reader(device)  # which says what it reads
         if self._read is not None:
             time.sleep(0.2)
             self.idle = self._over(lambda: time.sleep(IDLE)) / IDLE

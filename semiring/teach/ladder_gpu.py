@@ -211,7 +211,7 @@ def _form_of_data(S: Semiring, dtype: np.dtype, facts: Facts, n: int) -> CudaLow
 
 def _three_operands(S: Semiring, dtype: np.dtype, facts: Facts, n: int) -> CudaLowering:
     low = _form_of_data(S, dtype, facts, n)
-    if dtype.kind == "f" and not low.non_negative:
+    if n and dtype.kind == "f" and not low.non_negative:
         raise SemiringError("instructions that compare three floats as integers are for data without numbers below "
                             "zero, of which none can arise; A is not so. The rung 'registers' takes it")
     return low
