@@ -175,14 +175,14 @@ def matrix_of(frame: Any, names: Sequence[Any] | None) -> tuple[np.ndarray, list
         When rows, columns and names are not the same vertices, or one comes twice.
     """
     if hasattr(frame, "index"):
-        index, columns, array, rows = list(frame.index), list(frame.columns), frame.to_numpy(), "the index"
+        index, columns, rows = list(frame.index), list(frame.columns), "the index"
+        array = side_by_side([_pandas_column(frame.iloc[:, k]) for k in range(len(columns))], len(index))
     else:
         header, column = columns_in(frame)
         index, rows = column(0).tolist(), f"the column {quoted(CORNER)}"
         called = {str(name): name for name in index}
         columns = [called[name] for name in header[1:]]
-        parts = [column(k) for k in range(1, len(header))]
-        array = np.stack(parts, axis=1) if parts else np.empty((0, 0))
+        array = side_by_side([column(k) for k in range(1, len(header))], len(index))
     for labels, what in ((index, rows), (columns, "the columns of the data frame")):
         _refuse_twice(labels, what)
     if _are_numbered(index, columns):
@@ -193,6 +193,40 @@ def matrix_of(frame: Any, names: Sequence[Any] | None) -> tuple[np.ndarray, list
         return array, index
     order = alignment(names, index, "names", f"{rows} of the data frame" if hasattr(frame, "index") else rows)
     return array if order is None else array[np.ix_(order, order)], list(names)
+
+
+def _pandas_column(column: Any) -> np.ndarray:
+    """A column of pandas': NaN where a number is missing, which is refused with its place."""
+    kind = getattr(column.dtype, "kind", "O")
+    if kind in "iufb" and not isinstance(column.dtype, np.dtype) and column.isna().any():
+        missing: np.ndarray = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        return missing
+    found: np.ndarray = column.to_numpy()
+    return found
+
+
+def side_by_side(columns: Sequence[np.ndarray], length: int) -> np.ndarray:
+    """Columns as an array; as Python's numbers where floats would not hold all integers beside them.
+
+    Examples
+    --------
+    >>> side_by_side([np.array([1, 2]), np.array([0.5, 1.0])], 2).dtype
+    dtype('float64')
+    >>> int(side_by_side([np.array([2**53 + 1]), np.array([0.5])], 1)[0, 0])
+    9007199254740993
+    """
+    if not columns:
+        return np.empty((length, 0))
+    dtype = np.result_type(*(column.dtype for column in columns))
+    if dtype.kind == "f" and any(c.dtype.kind in "iu" and _loses(c, dtype) for c in columns):
+        dtype = np.dtype(object)
+    return np.stack([column.astype(dtype, copy=False) for column in columns], axis=1)
+
+
+def _loses(integers: np.ndarray, dtype: np.dtype) -> bool:
+    """Whether a dtype of floats rounds one of some integers."""
+    held = float(2 ** (np.finfo(dtype).nmant + 1))
+    return bool(integers.size) and (float(integers.max()) >= held or float(integers.min()) <= -held)
 
 
 def _refuse_twice(labels: Sequence[Any], what: str) -> None:

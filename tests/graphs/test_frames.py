@@ -281,3 +281,24 @@ def test_vertices_called_false_and_true_are_not_numbers():
     for found in (sr.Matrix(frame, sr.min_plus), sr.closure(frame, sr.min_plus)):
         assert [str(name) for name in found.names] == ["False", "True"]
         assert found.array.tolist() == [[0.0, 2.0], [3.0, 0.0]]
+
+
+def test_missing_numbers_of_a_square_frame_are_refused_with_their_place() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(
+        {"a": pandas.array([0, None], "Int64"), "b": pandas.array([5, 0], "Int64")}, index=["a", "b"]
+    )
+    with pytest.raises(sr.SemiringError, match="NaN"):
+        sr.closure(frame, sr.min_plus)
+    whole = frame.fillna(7)
+    assert sr.closure(whole, sr.min_plus)["b", "a"] == 7
+
+
+def test_integers_beside_floats_are_not_rounded() -> None:
+    pandas = pytest.importorskip("pandas")
+    large = 2**53 + 1
+    frame = pandas.DataFrame({"a": np.array([0, large]), "b": [0.5, 1.0]}, index=["a", "b"])
+    assert sr.Matrix(frame, sr.min_plus)["b", "a"] == large
+    assert sr.closure(frame, sr.min_plus)["b", "a"] == large
+    small = pandas.DataFrame({"a": np.array([0, 3]), "b": [0.5, 1.0]}, index=["a", "b"])
+    assert sr.Matrix(small, sr.min_plus).dtype == np.float64
