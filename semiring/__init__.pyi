@@ -86,6 +86,7 @@ from .scale.connection import connect as connect
 from .solvers.costs import SparsePlan as SparsePlan
 from .solvers.existence import Closures as Closures
 from .solvers.factors import Factors as Factors
+from .solvers.pairs import Labels as Labels
 from .solvers.plan import Plan as Plan
 from .solvers.sparse_factors import SparseFactors as SparseFactors
 from .solvers.stacks import StackedFactors as StackedFactors

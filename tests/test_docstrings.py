@@ -19,7 +19,7 @@ import semiring as sr
 # Classes that callers do not construct, and the function that makes them: they have attributes in place of parameters.
 MADE_BY = {
     "Factors": "factor", "SparseFactors": "factor", "Plan": "plan", "SparsePlan": "plan", "LawReport": "check_laws",
-    "Regex": "letter", "StackedFactors": "factor", "Closures": "closure",
+    "Regex": "letter", "StackedFactors": "factor", "Labels": "SparseFactors.labels", "Closures": "closure",
     "OperationTables": "Semiring.table", "HasseDiagram": "Semiring.hasse", "LawGraph": "check_laws",
     "Comparison": "compare", "Explanation": "explain",
 }

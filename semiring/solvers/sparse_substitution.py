@@ -13,8 +13,9 @@ from semiring.algorithms.blocks import UndefinedStar
 from semiring.algorithms.sparse.analysis import Analysis
 from semiring.algorithms.sparse.costs import work_between, work_of
 from semiring.algorithms.sparse.elimination import factor as eliminate
-from semiring.graphs.names import Named
+from semiring.errors import SemiringError
 from semiring.kernels.build import PAIR, affordable, code_of, kernel
+from semiring.kernels.cpu.compile.price import always, has_numba, loads_numba
 from semiring.kernels.interface import FrontEngine, Report
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.objects import in_python_integers
@@ -31,6 +32,7 @@ from .cycles import graph_of, look_at_fronts, may_diverge, undefined_star
 from .factored import Factored, settled, units
 from .forms import Apply, refuse_overflow, right_hand_side, solution
 from .fronts import fronts_of, labels_of, lowering_of, walk_by_fronts
+from .pairs import Labels, Pairs
 from .task import LARGE, Task, options
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ def _eliminated_again(kind: type[Any], A: Sparse, analysis: Analysis, check: boo
     return kind(A, analysis, check=check)
 
 
-class SparseSubstitution(Factored, Named):
+class SparseSubstitution(Factored, Pairs):
     """A sparse matrix eliminated in a fill-reducing order, and solutions by its factors: the base of `SparseFactors`.
 
     Parameters
@@ -161,6 +163,24 @@ class SparseSubstitution(Factored, Named):
         if self._settled:
             stored[starts == ends] = np.array(self.lowering.unit, stored.dtype)
         return self._checked(stored)
+
+    def _all_labels(self) -> Labels:
+        low = self.lowering
+        if low.on_gpu or low.kind != "numba":
+            raise SemiringError("labels are of factors on the CPU, whose elements are machine numbers or records of "
+                                "them: factor with device='cpu', or ask weight or rows")
+        if not (has_numba() and loads_numba()):
+            raise SemiringError("labels are made by compiled code: install numba, or ask weight or rows")
+        if self._closed is not None:
+            raise SemiringError("rounding errors grew in these factors, and labels would have them too: ask weight or "
+                                "rows, which look into the dense closure")
+        with always():
+            self._reconsider(self.n)
+            labels = labels_of(self._fronts)
+            size = labels.whole * low.storage.itemsize
+            require(size, f"the labels of {self.n} vertices", "use a narrower dtype, or weight, which needs none")
+            X, Y = labels.all()
+        return Labels(self._A, self.analysis.place, self._settled, self._check, labels.reader, X, Y)
 
     def _pairs_by_rows(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
         """The same by rows of the sources, as many at once as there is room for."""

@@ -90,6 +90,8 @@ def accepted(M: sr.Matrix, ending: str) -> bool:
         return not any(str(name).endswith("\0") for name in M.names or ())
     if ending in GRAPHS and (M.dtype.names or M.dtype.kind == "c"):
         return False
+    if ending in GRAPHS and M.dtype.kind == "b" and not M.array[M.array != M.semiring.zero_in(M.dtype)].all():
+        return False  # an edge that is false, where true stands for none
     if ending in GRAPHS and any(find(str(name)) for name in M.names or () for find in GRAPHS[ending]):
         return False
     if ending in (".gr", ".net") or (ending in GRAPHS and M.dtype == np.uint64):
@@ -159,6 +161,13 @@ def test_a_table_tells_integers_from_floats(tmp_path: Path) -> None:
         sr.write_matrix(tmp_path / "m.csv", M)
         again = sr.read_matrix(tmp_path / "m.csv", sr.min_plus)
         assert again.dtype == M.dtype and np.array_equal(again, M)
+
+
+@pytest.mark.parametrize("ending", [ending for ending in ENDINGS if ending in GRAPHS])
+def test_edges_that_are_false_are_for_matrices(tmp_path: Path, ending: str) -> None:
+    with refused("write .npz or .mtx", sr.SemiringError):
+        sr.write_matrix(tmp_path / f"m{ending}", sr.Matrix(np.zeros((1, 1), bool), sr.min_max))
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("ending", NAMED)

@@ -16,6 +16,7 @@ from semiring.kernels.cpu.dense.blas import BlasKernel
 from semiring.kernels.cpu.dense.engine import DenseKernel
 from semiring.kernels.cpu.dense.logsum import LogSumKernel
 from semiring.kernels.cpu.dense.objects import ObjectKernel
+from semiring.kernels.cpu.history.plain import PlainKernel
 from semiring.kernels.cuda.bits.engine import BooleanKernel as DeviceBooleanKernel
 from semiring.kernels.cuda.dense.engine import CudaKernel
 from semiring.kernels.cuda.dense.offload import Offload
@@ -40,6 +41,7 @@ ENGINES: dict[type, tuple[type, ...]] = {
     Offload: (Kernel,),
     DeviceBooleanKernel: (BitKernel,),
     Recording: (Kernel,),
+    PlainKernel: (HostKernel,),
 }
 PAIRS = [(engine, protocol) for engine, protocols in ENGINES.items() for protocol in protocols]
 

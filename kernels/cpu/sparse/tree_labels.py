@@ -193,6 +193,11 @@ class TreeLabels:
         share_by_pace(some, len(sources), 2 * self._climb, self._pace, fronts.threads)
         return self.reader.stored(out, (len(sources),))
 
+    @property
+    def whole(self) -> int:
+        """Elements that the labels of all vertices take, both ways."""
+        return 2 * int((self.reader.lengths * self.fronts.analysis.pivots).sum())
+
     def all(self) -> tuple[LabelSet, LabelSet]:
         """The labels of all vertices, as sources and as targets."""
         vertices, fronts, a = np.arange(self.fronts.analysis.n), self.fronts, self.fronts.analysis

@@ -13,7 +13,6 @@ from solvers.test_sparse_factors import matrices_of_counts
 import semiring as sr
 from semiring.algorithms.sparse.analysis import analyse
 from semiring.graphs.graph import Graph
-from semiring.kernels.cpu.sparse.tree_labels import TreeLabels
 from semiring.operands.read import read
 from semiring.solvers.sparse_factors import SparseFactors
 
@@ -77,15 +76,9 @@ def test_labels_say_what_rows_do(
     i, j = (x.ravel() for x in np.meshgrid(np.arange(n), np.arange(n), indexing="ij"))
     expected = F.rows(range(n))
     same(F._of_pairs(i, j), expected[i, j])
-    labels = TreeLabels(F._fronts)
-    X, Y = labels.all()
-    order, place = F.analysis.order, F.analysis.place
-    everything = F._decoded(order)[:, order] if not F._settled else expected[np.ix_(order, order)]
-    told = labels.reader.told(X, Y, np.arange(n), np.arange(n), across=True)
-    stored = F.lowering.decode(told)
-    apart = ~np.eye(n, dtype=bool) | (not F._settled)  # the diagonal of rows is settled, that of labels not yet
-    same(stored[apart], everything[apart])
-    same(F.lowering.decode(labels.reader.told(X, Y, place[i], place[j], across=False))[i != j], expected[i, j][i != j])
+    L = F.labels()
+    same(L.weight(i, j), expected[i, j])
+    same(np.asarray(L.table(range(n), range(n)[::-1])), expected[:, ::-1])
 
 
 @pytest.mark.parametrize("name", ["min_plus", "plus_times"])
