@@ -148,12 +148,12 @@ class SparseSubstitution(Factored, Pairs):
 
     def _of_pairs(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
         """A*[s, t] of pairs, by labels of both ends where compiling those repays, else by rows."""
-        if self._closed is not None:
-            return self._checked(self._closed[starts, ends])
         low, pairs = self.lowering, len(starts)
-        self._reconsider(pairs, (starts, ends))
         if low.on_gpu or low.kind != "numba":
             return self._pairs_by_rows(starts, ends)
+        if self._closed is not None:
+            return self._checked(self._closed[starts, ends])
+        self._reconsider(pairs, (starts, ends))
         code = code_of(low.in_machine_code, "pairs")
         if not (code.repays(PAIR * pairs) and self.lowering.compiled):
             return code.rent(self._pairs_by_rows, starts, ends)

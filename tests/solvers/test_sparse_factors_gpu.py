@@ -37,6 +37,13 @@ def test_rows_blocks_and_closures(pair: tuple[Any, Any], tmp_path: Any) -> None:
         assert (v == w).all() and (block == other).all()
     assert (there.save(tmp_path / "d.npy") == here.closure()).all()
     assert there.path(3, 50) == here.path(3, 50)
+    sources, targets = np.random.default_rng(0).integers(0, here.n, (2, 70))
+    assert there.weight(3, 50) == here.weight(3, 50) and type(there.weight(3, 50)) is float
+    assert type(there.weight(sources, 5)) is np.ndarray
+    assert (there.weight(sources, targets) == here.weight(sources, targets)).all()
+    assert same(there.table([3, 9], [50]), here.table([3, 9], [50]))
+    with pytest.raises(sr.SemiringError, match="labels are of factors on the CPU"):
+        there.labels()
     assert there.nbytes > 0 and "there" in there._way(np.arange(1), None)
 
 
