@@ -147,7 +147,7 @@ def parser() -> Parser:
     p.add_argument("-p", dest="p", type=float, metavar="P", help="the probability of each edge")
     p.add_argument("--weights", metavar="LOW,HIGH", help="between 1,100 or 0.0,1.0")
     p.add_argument("--seed", type=int, default=0, metavar="NUMBER")
-    p.add_argument("-o", "--output", "--out", type=Path, metavar="OUT", help="write to a .csv or .tsv file")
+    p.add_argument("-o", "--output", "--out", type=Path, metavar="OUT", help="write to a .csv, .tsv or .npz file")
 
     p = command(
         "laws", commands.run_laws, "try the laws of semirings on an algebra", "Ends with status 1 if one fails."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from collections.abc import Iterator
 from itertools import chain
 from time import perf_counter
@@ -15,9 +16,9 @@ from semiring.algebra.catalogue import catalogue
 from semiring.algebra.laws import FLAGS
 from semiring.algebra.semiring import Semiring
 from semiring.api import check_laws, plan, solve
-from semiring.errors import LawError, SemiringError
+from semiring.errors import LawError, SemiringError, SemiringWarning
 from semiring.files.streams import suffix
-from semiring.files.writers import save_array
+from semiring.files.writers import save_array, save_edges
 from semiring.graphs.generators import random_graph
 from semiring.kernels.cpu.compile.price import has_numba
 from semiring.operands.devices import gpu_facts, gpu_name
@@ -47,7 +48,7 @@ def run_solve(arguments: argparse.Namespace) -> int:
 
 def run_random(arguments: argparse.Namespace) -> int:
     """The edges of a random graph."""
-    check_output(arguments.output, TABLES, "a list of edges")
+    check_output(arguments.output, (*TABLES, ".npz"), "a graph")
     degree = None if arguments.degree is None else _numbers(arguments.degree, "--degree")
     weights = None if arguments.weights is None else _numbers(arguments.weights, "--weights")
     graph = random_graph(
@@ -58,6 +59,13 @@ def run_random(arguments: argparse.Namespace) -> int:
     if not graph.directed:
         back = [graph.targets, graph.sources, *columns[2:]]
         columns = [np.stack(pair, axis=1).ravel() for pair in zip(columns, back, strict=True)]
+    if arguments.output is not None and suffix(arguments.output) == ".npz":
+        save_edges(arguments.output, graph.n, *columns)
+        return 0
+    last = max((int(column.max(initial=-1)) for column in columns[:2]), default=-1)
+    if last + 1 < graph.n:
+        warnings.warn(f"vertices from {last + 1} on have no edges, and a list of edges does not hold them: -o FILE.npz "
+                      "does", SemiringWarning, stacklevel=2)
     header = ["from", "to", "weight"][: len(columns)]
     edges = zip(*(column.tolist() for column in columns), strict=True)
     put_rows(arguments.output, chain([header], edges))

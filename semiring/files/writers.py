@@ -42,6 +42,15 @@ def save_array(path: Path, *arrays: np.ndarray) -> None:
             np.lib.format.write_array(_Sink(file), np.asanyarray(array), allow_pickle=False)
 
 
+def save_edges(path: Path, n: int, sources: np.ndarray, targets: np.ndarray, weights: np.ndarray | None = None) -> None:
+    """A .npz file of SciPy's sparse matrices; of edges without weights, true where there is one."""
+    from scipy.sparse import coo_array, save_npz
+
+    values = np.ones(len(sources), bool) if weights is None else weights
+    with created(path) as file:
+        save_npz(file, coo_array((values, (sources, targets)), (n, n)))
+
+
 def write_npy(path: Path, M: Matrix) -> None:
     save_array(path, by_components(M.array), _zero(M), *([] if M.names is None else [_names(path, M.names)]))
 

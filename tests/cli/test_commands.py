@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
@@ -124,8 +125,25 @@ def test_a_random_graph_is_printed_or_written(call, tmp_path: Path) -> None:
     assert "0.5" in call("random", 9, "--degree", 1, "--weights", "0.5,0.5").out
 
 
+def test_vertices_without_edges_are_kept_or_told(call, tmp_path: Path) -> None:
+    asked = ("random", 12, "--degree", "0,1", "--seed", 3, "--weights", "1,9")
+    G = sr.random_graph(12, degree=(0, 1), weights=(1, 9), seed=3)
+    assert call(*asked, "-o", tmp_path / "g.npz").err == ""
+    read = sr.read_graph(tmp_path / "g.npz")
+    assert read.n == 12 and sorted(read) == sorted(G)
+    alone = ("random", 12, "--degree", 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        assert "warning: vertices from 0 on have no edges" in call(*alone).err
+    call(*alone, "-o", tmp_path / "none.npz")
+    assert sr.read_graph(tmp_path / "none.npz").n == 12
+    call("random", 9, "--kind", "grid", "-o", tmp_path / "grid.npz")
+    streets = sr.read_graph(tmp_path / "grid.npz")
+    assert len(streets) == 24 and sr.closure(streets, sr.hops).array.max() == 4
+
+
 def test_a_random_graph_that_cannot_be_is_refused(call, tmp_path: Path) -> None:
     assert "--degree x: give numbers" in refused(call("random", 9, "--degree", "x"))
     assert "one of degree" in refused(call("random", 9))
     assert "unknown kind" in refused(call("random", 9, "--kind", "tree"))
-    assert "written as .csv, .tsv" in refused(call("random", 9, "-p", 1, "-o", tmp_path / "g.npy"))
+    assert "written as .csv, .tsv, .npz" in refused(call("random", 9, "-p", 1, "-o", tmp_path / "g.npy"))
