@@ -27,12 +27,41 @@ class Pairs(Named):
 
     _A: Sparse
 
-    def _of_pairs(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-        """A*[s, t] of pairs, by number."""
-        raise NotImplementedError
+    def weight(self, source: Any, target: Any) -> Any:
+        """The element of A* from a vertex to another, or of several pairs.
 
-    def _between(self, source: Any, target: Any) -> Any:
-        """What `weight` gives."""
+        Parameters
+        ----------
+        source, target : vertex or sequence of vertices
+            By name, or by number where they have no names. Of two sequences the i-th goes with the i-th; one vertex
+            goes with all of a sequence. `table` takes each with each, and `path` gives the vertices too.
+
+        Returns
+        -------
+        scalar or ndarray, shape (k,)
+            A number of Python's for two vertices, or a record; an array for sequences.
+
+        Raises
+        ------
+        GraphError
+            For an unknown vertex.
+        SemiringError
+            When the sequences are not equally long, or a result has no place in the dtype.
+
+        Notes
+        -----
+        Every walk from s to t goes through the highest supernode of the elimination that it meets, and that is above
+        both: it takes a climb up the tree from either end, over any closed semiring. Sums are rounded in another order
+        than those of `rows`.
+
+        Examples
+        --------
+        >>> import scipy.sparse as sp
+        >>> import semiring as sr
+        >>> F = sr.factor(sp.csr_array([[0, 2.0, 0], [0, 0, 3.0], [1.0, 0, 0]]), sr.min_plus)
+        >>> F.weight(0, 2), F.weight([0, 2], [2, 1]).tolist()
+        (5.0, [5.0, 3.0])
+        """
         single, starts = self._places(source, "source")
         alone, ends = self._places(target, "target")
         if not (single or alone or len(starts) == len(ends)):
@@ -41,6 +70,10 @@ class Pairs(Named):
         starts, ends = (np.ascontiguousarray(x) for x in np.broadcast_arrays(starts, ends))
         found = self._A.in_callers_dtype(self._of_pairs(starts, ends))
         return as_python(found[0]) if single and alone else found
+
+    def _of_pairs(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """A*[s, t] of pairs, by number."""
+        raise NotImplementedError
 
     def _places(self, vertices: Any, what: str) -> tuple[bool, np.ndarray]:
         """Whether one vertex was given, and the numbers of all."""
@@ -105,36 +138,6 @@ class Labels(Pairs):
     def nbytes(self) -> int:
         """Bytes that the labels take."""
         return self._X.elements.nbytes + self._Y.elements.nbytes
-
-    def weight(self, source: Any, target: Any) -> Any:
-        """The element of A* from a vertex to another, or of several pairs, as of `SparseFactors.weight`.
-
-        Parameters
-        ----------
-        source, target : vertex or sequence of vertices
-            By name, or by number where they have no names. Of two sequences the i-th goes with the i-th; one vertex
-            goes with all of a sequence.
-
-        Returns
-        -------
-        scalar or ndarray, shape (k,)
-            A number of Python's for two vertices, or a record; an array for sequences.
-
-        Raises
-        ------
-        GraphError
-            For an unknown vertex.
-        SemiringError
-            When the sequences are not equally long, or a result has no place in the dtype.
-
-        Examples
-        --------
-        >>> import semiring as sr
-        >>> L = sr.factor(sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0)]), sr.min_plus).labels()
-        >>> L.weight("a", ["b", "c"]).tolist()
-        [3.0, 7.0]
-        """
-        return self._between(source, target)
 
     def table(self, sources: Any, targets: Any) -> Table:
         """Elements of A* of each source with each target, by name.

@@ -225,43 +225,6 @@ class SparseFactors(SparseSubstitution):
         table: Table = answered(self._A, found, starts, False, ends)
         return table
 
-    def weight(self, source: Any, target: Any) -> Any:
-        """The element of A* from a vertex to another, or of several pairs.
-
-        Parameters
-        ----------
-        source, target : vertex or sequence of vertices
-            By name, or by number where they have no names. Of two sequences the i-th goes with the i-th; one vertex
-            goes with all of a sequence. `table` takes each with each, and `path` gives the vertices too.
-
-        Returns
-        -------
-        scalar or ndarray, shape (k,)
-            A number of Python's for two vertices, or a record; an array for sequences.
-
-        Raises
-        ------
-        GraphError
-            For an unknown vertex.
-        SemiringError
-            When the sequences are not equally long, or a result has no place in the dtype.
-
-        Notes
-        -----
-        Every walk from s to t goes through the highest supernode of the elimination that it meets, and that is above
-        both: it takes a climb up the tree from either end, over any closed semiring. Sums are rounded in another order
-        than those of `rows`.
-
-        Examples
-        --------
-        >>> import scipy.sparse as sp
-        >>> import semiring as sr
-        >>> F = sr.factor(sp.csr_array([[0, 2.0, 0], [0, 0, 3.0], [1.0, 0, 0]]), sr.min_plus)
-        >>> F.weight(0, 2), F.weight([0, 2], [2, 1]).tolist()
-        (5.0, [5.0, 3.0])
-        """
-        return self._between(source, target)
-
     def labels(self) -> Labels:
         """Labels of all vertices, of which two tell the element between them in about a microsecond.
 

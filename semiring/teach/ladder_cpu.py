@@ -17,7 +17,7 @@ from semiring.algorithms.history.warshall import warshall
 from semiring.algorithms.r_kleene import r_kleene
 from semiring.algorithms.squaring import squaring
 from semiring.api import closure
-from semiring.errors import LawError, SemiringError
+from semiring.errors import SemiringError
 from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.cpu.bits.lowering import packed_bits
 from semiring.kernels.cpu.compile.price import when
@@ -30,9 +30,9 @@ from semiring.kernels.lowering.general import general
 from semiring.operands.dense import Dense
 from semiring.solvers.cycles import look_for_cycles, may_diverge, settle
 from semiring.solvers.forms import refuse_overflow
-from semiring.solvers.methods import BLOCKED_TILE, SCHEDULES, choose_method, resolve_method
+from semiring.solvers.methods import BLOCKED_TILE, SCHEDULES, choose_method
 
-from .rung import Rung
+from .rung import Rung, unless_idempotent
 
 GROWS = ("rounding errors grow from pivot to pivot along cycles of weight one; semiring.closure finds that out and "
          "squares the matrix instead, in which they do not")
@@ -125,11 +125,7 @@ def _any(S: Semiring, dtype: np.dtype, n: int) -> str | None:
 
 
 def _idempotent(S: Semiring, dtype: np.dtype, n: int) -> str | None:
-    try:
-        resolve_method("squaring", S)
-    except LawError as e:
-        return str(e).removesuffix("; use method='auto'")
-    return _any(S, dtype, n)
+    return unless_idempotent(S) or _any(S, dtype, n)
 
 
 def _bits(S: Semiring, dtype: np.dtype, n: int) -> str | None:

@@ -47,7 +47,7 @@ from semiring.solvers.forms import refuse_overflow
 from semiring.solvers.methods import SCHEDULES, choose_method, close_best, resolve_method
 from semiring.solvers.task import Task, compute, options
 
-from .rung import Rung
+from .rung import Rung, unless_idempotent
 
 Run = Callable[[Any, CudaLowering], Any]  # elements in storage, which may be overwritten → those of the closure
 Form = Callable[[Semiring, np.dtype, Facts, int], CudaLowering]
@@ -254,11 +254,7 @@ def _any(S: Semiring, dtype: np.dtype, n: int) -> str | None:
 
 
 def _idempotent(S: Semiring, dtype: np.dtype, n: int) -> str | None:
-    try:
-        resolve_method("squaring", S)
-    except LawError as e:
-        return str(e).removesuffix("; use method='auto'")
-    return _any(S, dtype, n)
+    return unless_idempotent(S) or _any(S, dtype, n)
 
 
 def _selective(S: Semiring, dtype: np.dtype, n: int) -> str | None:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.semiring import Semiring
+from semiring.errors import LawError
+from semiring.solvers.methods import resolve_method
 
 
 @dataclass(frozen=True)
@@ -50,3 +52,12 @@ class Rung:
     module: str
     refuses: Callable[[Semiring, np.dtype, int], str | None]
     close: Callable[[Any, Semiring], Any]
+
+
+def unless_idempotent(S: Semiring) -> str | None:
+    """Why repeated squaring cannot close a matrix over an algebra; None where it can."""
+    try:
+        resolve_method("squaring", S)
+    except LawError as e:
+        return str(e).removesuffix("; use method='auto'")
+    return None

@@ -47,6 +47,11 @@ def zero_of(constants: int) -> Any:
     return load(ELEMENT, constants, 2, 0, ANY)
 
 
+@inline
+def one_of(constants: int) -> Any:
+    return load(ELEMENT, constants, 2, 1, ANY)
+
+
 @compiled
 def fill(target: int, plane: int, first: int, count: int, value: Any) -> None:
     """An element into `count` packed elements from `first` on."""

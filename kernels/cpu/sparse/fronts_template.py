@@ -38,6 +38,7 @@ from semiring.kernels.cpu.dense.template import (
     fill,
     inline,
     move_columns,
+    one_of,
     round_up,
     zero_of,
 )
@@ -50,11 +51,6 @@ INDEX = int64[::1]
 # Template
 
 INDEX = int64[::1]
-
-
-@inline
-def one_of(constants: int) -> Any:
-    return load(ELEMENT, constants, 2, 1, ANY)
 
 
 @compiled

@@ -17,18 +17,13 @@ from typing import Any
 from numba import int64
 
 from semiring.kernels.cpu.compile.raw import ANY, call, load, stay_apart, store
-from semiring.kernels.cpu.dense.template import ELEMENT, ROWS, compiled, entry, fill, inline, round_up, zero_of
+from semiring.kernels.cpu.dense.template import ELEMENT, ROWS, compiled, entry, fill, inline, one_of, round_up, zero_of
 
 INDEX = int64[::1]
 
 # Template
 
 INDEX = int64[::1]
-
-
-@inline
-def one_of(constants: int) -> Any:
-    return load(ELEMENT, constants, 2, 1, ANY)
 
 
 @compiled
