@@ -6,7 +6,8 @@
 
 Each rung first closes a small graph, whose closure is compared with that of tests/oracle.py, which shares no code with
 the library. Every timed answer is compared with that of `semiring.closure` at the same size, to the bit: weights are
-whole numbers, whose sums are exact. A rung that takes truth values alone closes the same graph without its weights.
+whole numbers, whose sums are exact. A rung that does not take the algebra takes max-min on the same weights, or truth
+values, the same graph without its weights.
 
 Sizes ascend. A rung is timed as long as `--seconds` last; larger sizes are predicted by the exponent of its last two
 times, and are marked so. The exponent of a rung is fitted to the measured ones by least squares of the logarithms. T is
@@ -53,9 +54,11 @@ ROOT = Path(__file__).resolve().parents[2]
 
 SIZES = tuple(range(1024, 21_504 + 1, 1024))  # the 21 of J. M. Kemp's thesis
 CHECKED = 40  # vertices of the graph that the oracle closes
-GPU_LIMIT = {("min-plus", "float32"): 17.0}  # T on an H200, from docs/benchmarks/gpu.py
+GPU_LIMIT = {("min-plus", "float32"): 17.0, ("max-min", "float32"): 11.0}  # T on an H200, as in docs/benchmarks/gpu.py
+IN_16_BITS = {("max-min", "float32"): 21.9}
+INSTEAD = (("max-min", "float32"), ("boolean", "bool"))  # for rungs that do not take the algebra asked for
 REPEATED = 7  # calls of which the least time counts, since others may share the machine,
-LONG = 2.0  # or fewer, once they have taken so many seconds
+LONG = 1 / 40  # or fewer, once they have taken that share of a rung's seconds
 METERED = 1.0  # seconds of closures whose energy is measured
 IDLE = 2.0  # and of waiting before
 
@@ -66,6 +69,7 @@ class Record:
 
     name: str
     algebra: str
+    dtype: str
     times: list[tuple[int, float]] = field(default_factory=list)  # order, seconds
     predicted: list[tuple[int, float]] = field(default_factory=list)
     exponent: float | None = None
@@ -191,20 +195,16 @@ def main() -> None:
 
 def measure(device: str, options: argparse.Namespace) -> dict[str, Any]:
     """All rungs of a device, and what they were measured on."""
-    S = sr.catalogue[options.algebra.replace("-", "_")]
+    S = catalogued(options.algebra)
     dtype = np.dtype(options.dtype)
     rungs = [rung for rung in RUNGS if rung.device == device and (not options.rungs or rung.name in options.rungs)]
     limit = GPU_LIMIT.get((S.name, dtype.name)) if device == "gpu" else cpu_limit(S, dtype)
     meter = Meter(device)
     records = {rung.name: begun(rung, S, dtype) for rung in rungs}
-    for rung in rungs:
-        record = records[rung.name]
-        if not record.refused:
-            record.refused = check(rung, *taken(record, S, dtype), device)
     spent = dict.fromkeys(records, 0.0)
     for n in sorted(options.sizes):
         graph = sr.random_graph(n, degree=tuple(options.degree), weights=(1, 100), seed=n)
-        answers: dict[str, np.ndarray] = {}
+        data: dict[str, tuple[Any, Any]] = {}  # a matrix and its closure
         for rung in rungs:
             record = records[rung.name]
             if record.refused:
@@ -213,11 +213,12 @@ def measure(device: str, options: argparse.Namespace) -> dict[str, Any]:
             if record.predicted or spent[rung.name] + expected > options.seconds:
                 record.predicted.append((n, expected))
                 continue
-            T, kind = taken(record, S, dtype)
+            T, kind = taken(record)
+            if T.name not in data:
+                A = on(device, matrix(graph, T, kind))
+                data[T.name] = A, sr.closure(A, T)
             began = time.perf_counter()
-            if T.name not in answers:
-                answers[T.name] = sr.closure(matrix(graph, T, kind), T)
-            used = timed(rung, matrix(graph, T, kind), T, answers[T.name], device)
+            used = timed(rung, *data[T.name], T, device, LONG * options.seconds)
             if isinstance(used, str):
                 record.refused = used
                 continue
@@ -235,7 +236,7 @@ def measure(device: str, options: argparse.Namespace) -> dict[str, Any]:
     if device == "cpu":  # of a shared machine the faster moment
         limit = max(limit or 0, cpu_limit(S, dtype))
     for rung in rungs:
-        finish(records[rung.name], rung, S, dtype, limit, meter, options, device)
+        finish(records[rung.name], rung, S, limit, meter, options, device)
     return {
         "device": device, "machine": machine(device), "date": str(date.today()), "algebra": S.name,
         "dtype": dtype.name, "degree": list(options.degree), "seconds": options.seconds, "limit": limit,
@@ -244,17 +245,22 @@ def measure(device: str, options: argparse.Namespace) -> dict[str, Any]:
 
 
 def begun(rung: Rung, S: sr.Semiring, dtype: np.dtype) -> Record:
-    """A record under the algebra asked for, or under truth values, or with the reason for neither."""
-    reason = rung.refuses(S, dtype, CHECKED)
-    if reason is None:
-        return Record(rung.name, S.name)
-    if rung.refuses(sr.boolean, np.dtype(bool), CHECKED) is None:
-        return Record(rung.name, sr.boolean.name)
-    return Record(rung.name, S.name, refused=reason)
+    """A record under the algebra asked for, else under the first that the rung takes, else with the reason."""
+    reasons = []
+    for name, kind in ((S.name, dtype.name), *INSTEAD):
+        T, scalars = catalogued(name), np.dtype(kind)
+        reasons.append(rung.refuses(T, scalars, CHECKED) or check(rung, T, scalars))
+        if not reasons[-1]:
+            return Record(rung.name, T.name, kind)
+    return Record(rung.name, S.name, dtype.name, refused=reasons[0])
 
 
-def taken(record: Record, S: sr.Semiring, dtype: np.dtype) -> tuple[sr.Semiring, np.dtype]:
-    return (S, dtype) if record.algebra == S.name else (sr.boolean, np.dtype(bool))
+def catalogued(name: str) -> sr.Semiring:
+    return sr.catalogue[name.replace("-", "_")]
+
+
+def taken(record: Record) -> tuple[sr.Semiring, np.dtype]:
+    return catalogued(record.algebra), np.dtype(record.dtype)
 
 
 def matrix(graph: sr.Graph, S: sr.Semiring, dtype: np.dtype) -> np.ndarray:
@@ -264,14 +270,14 @@ def matrix(graph: sr.Graph, S: sr.Semiring, dtype: np.dtype) -> np.ndarray:
     return A
 
 
-def check(rung: Rung, S: sr.Semiring, dtype: np.dtype, device: str) -> str:
+def check(rung: Rung, S: sr.Semiring, dtype: np.dtype) -> str:
     """A small closure beside the oracle's: the run ends where they differ; why there is none, where data decide."""
     graph = sr.random_graph(CHECKED, degree=(0, 4), weights=(1, 9), seed=1)
     A = matrix(graph, S, dtype)
     slow = oracle.for_dtype(oracle.ALGEBRAS[S.name.replace("-", "_")], dtype.name)
     expected = oracle.to_numpy(slow, oracle.closure_by_elimination(slow, oracle.from_numpy(slow, A)), dtype)
     try:
-        answer = host(rung.close(on(device, A), S))
+        answer = host(rung.close(on(rung.device, A), S))
     except sr.SemiringError as e:
         return str(e)
     if not same(S, answer, expected):
@@ -279,19 +285,18 @@ def check(rung: Rung, S: sr.Semiring, dtype: np.dtype, device: str) -> str:
     return ""
 
 
-def timed(rung: Rung, A: np.ndarray, S: sr.Semiring, expected: np.ndarray, device: str) -> float | str:
+def timed(rung: Rung, A: Any, expected: Any, S: sr.Semiring, device: str, long: float) -> float | str:
     """The least time of some calls of a rung, whose answer is compared; or why there is none: too little memory."""
-    given = on(device, A)
     try:
-        answer, first = once(rung, given, S, device)
-        if not same(S, host(answer), expected):
+        answer, first = once(rung, A, S, device)
+        if not same(S, answer, expected):
             raise SystemExit(f"{rung.name}: the closure of {len(A):,} vertices is not that of semiring.closure")
         del answer
-        best, total = (first, first) if first > LONG else (np.inf, 0.0)  # a first call may compile
+        best, total = (first, first) if first > long else (np.inf, 0.0)  # a first call may compile
         for _ in range(REPEATED):
-            if total > LONG:
+            if total > long:
                 break
-            used = once(rung, given, S, device)[1]
+            used = once(rung, A, S, device)[1]
             best, total = min(best, used), total + used
         return best
     except (MemoryError, sr.SemiringError) as e:  # CuPy's and the library's own are among them
@@ -325,11 +330,15 @@ def host(array: Any) -> np.ndarray:
     return array if isinstance(array, np.ndarray) else np.asarray(array.get())
 
 
-def same(S: sr.Semiring, answer: np.ndarray, expected: np.ndarray) -> bool:
+def same(S: sr.Semiring, answer: Any, expected: Any) -> bool:
     """To the bit where ⊕ selects; else as near as rounding allows."""
+    if isinstance(answer, np.ndarray):
+        xp: Any = np
+    else:
+        import cupy as xp
     if S.selective:
-        return bool(np.array_equal(answer, expected))
-    return bool(np.allclose(answer, expected, rtol=1e-3, equal_nan=True))
+        return bool(xp.array_equal(answer, expected))
+    return bool(xp.allclose(answer, expected, rtol=1e-3, equal_nan=True))
 
 
 def prediction(record: Record, n: int) -> float:
@@ -345,8 +354,8 @@ def prediction(record: Record, n: int) -> float:
 
 
 def finish(
-    record: Record, rung: Rung, S: sr.Semiring, dtype: np.dtype, limit: float | None, meter: Meter,
-    options: argparse.Namespace, device: str,
+    record: Record, rung: Rung, S: sr.Semiring, limit: float | None, meter: Meter, options: argparse.Namespace,
+    device: str,
 ) -> None:
     """Exponent, share of the limit, and energy at the largest size that was measured."""
     if not record.times:
@@ -355,9 +364,14 @@ def finish(
     if len(record.times) > 1:
         record.exponent = float(np.polyfit(orders, times, 1)[0])
     n, last = record.times[-1]
-    if limit and record.algebra == S.name:
+    T, kind = taken(record)
+    if device == "gpu":
+        short = rung.name == "sixteen-bits"
+        limit = (IN_16_BITS if short else GPU_LIMIT).get((record.algebra, record.dtype))
+    elif record.algebra != S.name:
+        limit = None
+    if limit:
         record.share = n**3 / last / (limit * 1e12)
-    T, kind = taken(record, S, dtype)
     metered = max((m for m, t in record.times if t <= 2 * METERED), default=None)
     if metered is not None:
         graph = sr.random_graph(metered, degree=tuple(options.degree), weights=(1, 100), seed=metered)
@@ -422,19 +436,19 @@ def text_of(found: dict[str, Any]) -> str:
     head = f"{found['machine']}, {found['algebra']}, {found['dtype']}, {found['date']}; limit {limit}; energy by " + (
         f"{found['energy']}, {found['idle']} W idle subtracted" if found["energy"] else "nothing that can be read here"
     )
-    return head + "\n\n" + grid_of(HEAD, [row_of(record) for record in found["rungs"]])
+    return head + "\n\n" + grid_of(HEAD, [row_of(record, found["algebra"]) for record in found["rungs"]])
 
 
 HEAD = ("rung", "largest n", "time", "T", "share of the limit", "exponent", "joules a closure", "multiply-adds a joule")
 
 
-def row_of(record: dict[str, Any]) -> list[str]:
+def row_of(record: dict[str, Any], asked: str) -> list[str]:
     if not record["times"]:
         return [record["name"], record["refused"], *[""] * (len(HEAD) - 2)]
     n, last = record["times"][-1]
     joules, metered = record["joules"], record["metered"]
     return [
-        record["name"] + (f", {record['algebra']}" if record["algebra"] == "boolean" else ""), f"{n:,}", in_words(last),
+        record["name"] + ("" if record["algebra"] == asked else f", {record['algebra']}"), f"{n:,}", in_words(last),
         f"{n**3 / last / 1e12:.4f}", "" if record["share"] is None else f"{record['share']:.1%}",
         "" if record["exponent"] is None else f"{record['exponent']:.2f}",
         "" if joules is None else f"{joules:.3g}, n = {metered:,}",
