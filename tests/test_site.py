@@ -189,6 +189,27 @@ def test_what_was_measured_is_shown_and_what_was_not_says_how(
     ElementTree.fromstring(drawn)
 
 
+def test_steps_and_reports_of_papers_take_their_numbers_from_what_was_measured(
+    rungs: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for device, steps in rungs.STEPS.items():
+        assert {name for rung, before, _ in steps for name in (rung, before)} <= {
+            rung.name for rung in RUNGS if rung.device == device}
+    monkeypatch.setattr(rungs, "HERE", tmp_path)
+    assert "--device gpu --write" in rungs.steps("gpu")._repr_html_() and "--write" in rungs.claims()._repr_html_()
+    names = {"cpu": ["floyd"], "gpu": ["harish-narayanan", "kemp", "katz-kider", "kemp-out-of-core", "registers",
+                                       "buluc-gilbert-budak-gpu", "closure-gpu"]}
+    for device, some in names.items():
+        found = {"rungs": [{"name": name, "times": [[1000, 8.0 / 4**k], [2000, 32.0 / 4**k]], "share": 0.5}
+                           for k, name in enumerate(some)]}
+        (tmp_path / f"ladder_{device}.json").write_text(json.dumps(found), encoding="utf-8")
+    kemp = rungs.steps("gpu").rows[0]
+    assert kemp[-2:] == ["4.0×, n = 1,000", "4.0×, n = 2,000"]
+    cells = [row[-1] for row in rungs.claims().rows]
+    assert "16 ms" in cells[0] and "0.25×" in cells[1] and "50%" in cells[2] and "1,024×" in cells[2]
+    assert "16×" in cells[3] and "n = 2,000" in cells[4]
+
+
 def test_what_the_program_wrote_is_of_rungs_that_there_are(rungs: ModuleType) -> None:
     names = {device: {rung.name for rung in RUNGS if rung.device == device} for device in ("cpu", "gpu")}
     for device in ("cpu", "gpu"):

@@ -24,6 +24,37 @@ MADE = {  # the module of a rung, and the picture of its idea
     "harish_narayanan": "relaxed", "kemp": "relaxed", "elimination_gpu": "relaxed",
 }
 
+STEPS = {  # a rung, the one below it, and what the step changes
+    "cpu": (
+        ("venkataraman", "floyd", "a block stays in the cache for t vertices, not for one"),
+        ("r-kleene", "floyd", "halves of halves fit every cache, without a t"),
+        ("tiled-squaring", "squaring", "the operands of a tile are read once for many elements"),
+        ("iterative", "venkataraman", "most of the work becomes products, which keep their result in registers"),
+        ("buluc-gilbert-budak", "iterative", "the recursion makes the products as large as they can be"),
+        ("all-cores", "buluc-gilbert-budak", "tiles of a product go to all cores"),
+        ("storage", "all-cores", "facts about the data choose another form of the elements"),
+        ("closure", "storage", "the plan chooses all of it, and asks for the facts itself"),
+    ),
+    "gpu": (
+        ("kemp", "harish-narayanan", "atomic minima instead of a second array, and several sources in a launch"),
+        ("zuccato-lena-1", "tran-floyd", "three launches a block, not one a vertex; operands still from memory"),
+        ("zuccato-lena-2", "zuccato-lena-1", "operands wait in shared memory"),
+        ("zuccato-lena-2.1", "zuccato-lena-2", "threads that run together read different banks"),
+        ("zuccato-lena-3", "zuccato-lena-2.1", "parts of a round run beside each other, on streams"),
+        ("zuccato-lena-4", "zuccato-lena-3", "all launches are recorded once, as a graph"),
+        ("katz-kider", "zuccato-lena-2.1", "threads side by side have a row, so that nothing needs padding"),
+        ("kemp-out-of-core", "katz-kider", "the matrix stays on the host"),
+        ("deng", "deng-naive", "the product reads tiles from shared memory"),
+        ("pandey-sharma", "katz-kider", "Kleene's recursion around the phases: the rest is products"),
+        ("buluc-gilbert-budak-gpu", "pandey-sharma", "products that keep 64 elements a thread in registers"),
+        ("buluc-gilbert-budak-gpu", "buluc-gilbert-budak-iterative", "recursion, not one block after the other"),
+        ("three-operands", "registers", "one instruction takes the least of three"),
+        ("look-ahead", "three-operands", "the next pivot is closed while the rest is computed"),
+        ("sixteen-bits", "ordered-integers", "two elements a word"),
+        ("closure-gpu", "look-ahead", "the plan chooses all of it, and asks for the facts itself"),
+    ),
+}
+
 
 def pictures() -> dict[str, Drawing]:
     """The ideas: which elements are read, and which change."""
@@ -157,6 +188,61 @@ def ladder(device: str, share: bool = False) -> Any:
     rows = [(name, float(f"{n**3 / each[n] / unit:.3g}")) for name, each in times.items()]
     what = "Percent of the limit" if share else "10⁹ multiply-adds a second"
     return bars(f"{what}, {n:,} vertices: {caption(found)}", rows)
+
+
+def gain(before: float, after: float) -> str:
+    """How many times as fast the second is."""
+    times = before / after
+    return f"{times:,.0f}×" if times >= 10 else f"{times:.1f}×" if times >= 1 else f"{times:.2f}×"
+
+
+def steps(device: str) -> Table:
+    """What each step of the story gained, at the least and the largest size that both rungs reached."""
+    found = measured(device)
+    if found is None:
+        return missing(device)
+    times = {record["name"]: dict(record["times"]) for record in found["rungs"]}
+    titles = {rung.name: rung.title for rung in RUNGS}
+    rows = []
+    for rung, before, what in STEPS[device]:
+        both = sorted(times.get(rung, {}).keys() & times.get(before, {}).keys())
+        ends = [f"{gain(times[before][n], times[rung][n])}, n = {n:,}" for n in both[:: max(len(both) - 1, 1)][:2]]
+        rows.append([titles[rung], titles[before], what, *ends, *[""] * (2 - len(ends))])
+    return Table("How many times as fast", ["rung", "after", "what changed", "small", "large"], rows)
+
+
+def claims() -> Table:
+    """What papers report, beside what the same methods do here."""
+    found, cpu = measured("gpu"), measured("cpu")
+    if found is None or cpu is None:
+        return missing("cpu" if found else "gpu")
+    times = {record["name"]: dict(record["times"]) for record in (*found["rungs"], *cpu["rungs"])}
+    n, searched = max(times["harish-narayanan"].items())
+
+    def ratio(slow: str, fast: str) -> str:
+        m = max(times[slow].keys() & times[fast].keys())
+        return f"{gain(times[slow][m], times[fast][m])} at n = {m:,}"
+
+    shares = {record["name"]: record["share"] for record in found["rungs"]}
+    largest, best = max(times["closure-gpu"].items())
+    rows = [
+        ["2007", "P. Harish, P. J. Narayanan",
+         "one source in a graph of 10 million vertices in about 1.5 s, on an NVIDIA 8800 GTX (abstract)",
+         f"{seconds(searched / n)} for each source of a graph of {n:,} vertices: rounds wait for the host"],
+        ["2008", "G. J. Katz, J. T. Kider", "graphs larger than the GPU's memory (abstract)",
+         f"phases in the GPU's memory against the same in the host's: {ratio('kemp-out-of-core', 'katz-kider')}"],
+        ["2010", "A. Buluç, J. R. Gilbert, C. Budak",
+         "recursion on an NVIDIA 8800: more than two orders of magnitude faster than their CPU code on an Opteron "
+         "(abstract); 67 % of the peak", f"{shares['buluc-gilbert-budak-gpu']:.0%} of the limit; "
+         f"against three loops on one core of the CPU above: {ratio('floyd', 'buluc-gilbert-budak-gpu')}"],
+        ["2010", "B. Lund, J. W. Smith",
+         "registers and stages of shared memory: about five times as fast as the best before (abstract)",
+         f"products in registers against Katz and Kider's phases: {ratio('katz-kider', 'registers')}"],
+        ["2012", "K. Matsumoto, N. Nakasato, S. G. Sedukhin",
+         "up to 1.1 Tflop/s in single precision on an Intel Core i7 2600K with an AMD Radeon HD 6970 (abstract)",
+         f"{2 * largest**3 / best / 1e12:.3g} Tflop/s, a sum and a comparison counted as two, n = {largest:,}"],
+    ]
+    return Table("Then and here", ["year", "who", "what they report", "here"], rows)
 
 
 def missing(device: str) -> Table:
