@@ -177,7 +177,7 @@ def test_what_was_measured_is_shown_and_what_was_not_says_how(
         assert "history.py --device gpu --write" in figure("gpu")._repr_html_()
     (tmp_path / "ladder_gpu.json").write_text(json.dumps(found), encoding="utf-8")
     table = rungs.table("gpu")._repr_html_()
-    for text in ("abacus", "2,000", "4.00 s", "0.002", "25%", "3.00", "8 J, 1e+09 a joule", "single bits"):
+    for text in ("abacus", "2,000", "4.00\u00a0s", "0.002", "25%", "3.00", "8\u00a0J, 1e+09 a joule", "single bits"):
         assert text in table
     drawn = rungs.times("gpu")._repr_html_()
     assert drawn.count("<circle") == 2 and drawn.count("stroke-dasharray") == 1
@@ -204,9 +204,9 @@ def test_steps_and_reports_of_papers_take_their_numbers_from_what_was_measured(
                            for k, name in enumerate(some)]}
         (tmp_path / f"ladder_{device}.json").write_text(json.dumps(found), encoding="utf-8")
     kemp = rungs.steps("gpu").rows[0]
-    assert kemp[-2:] == ["4.0×, n = 1,000", "4.0×, n = 2,000"]
+    assert kemp[-2:] == ["4.0×, n\u00a0=\u00a01,000", "4.0×, n\u00a0=\u00a02,000"]
     cells = [row[-1] for row in rungs.claims().rows]
-    assert "16 ms" in cells[0] and "0.25×" in cells[1] and "50%" in cells[2] and "1,024×" in cells[2]
+    assert "16\u00a0ms" in cells[0] and "0.25×" in cells[1] and "50%" in cells[2] and "1,024×" in cells[2]
     assert "16×" in cells[3] and "n = 2,000" in cells[4]
 
 

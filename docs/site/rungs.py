@@ -18,6 +18,7 @@ from semiring.teach.ladder import RUNGS
 from semiring.teach.rung import Rung
 
 HERE = Path(__file__).parent
+NO_BREAK = "\u00a0"
 MADE = {  # the module of a rung, and the picture of its idea
     "floyd": "vertex", "tran": "vertex", "floyd_warshall": "vertex", "warshall": "words", "words": "words",
     "squaring": "product", "tiled": "tiles", "elimination": "corner", "r_kleene": "halves",
@@ -124,8 +125,18 @@ def measured(device: str) -> dict[str, Any] | None:
 
 
 def seconds(t: float) -> str:
-    """A time as people write it."""
-    return f"{t:.2f} s" if t >= 1 else f"{t * 1e3:.3g} ms" if t >= 1e-3 else f"{t * 1e6:.3g} µs"
+    """A time as people write it, on one line."""
+    text = f"{t:.2f} s" if t >= 1 else f"{t * 1e3:.3g} ms" if t >= 1e-3 else f"{t * 1e6:.3g} µs"
+    return text.replace(" ", NO_BREAK)
+
+
+def rate(T: float) -> str:
+    """A number of multiply-adds, in three digits."""
+    return f"{T:,.0f}" if T >= 1000 else f"{T:.3g}"
+
+
+def percent(share: float | None) -> str:
+    return "" if share is None else f"{share:.0%}" if share >= 0.01 else f"{share:.1%}"
 
 
 def caption(found: dict[str, Any]) -> str:
@@ -153,9 +164,9 @@ def table(device: str) -> Any:
         joules = record["joules"]
         rows.append([
             title + ("" if asked else f" ({record['algebra']})"), f"{n:,}", seconds(last),
-            f"{n**3 / last / 1e12:.3g}", "" if record["share"] is None else f"{record['share']:.0%}",
+            rate(n**3 / last / 1e12), percent(record["share"]),
             "" if record["exponent"] is None else f"{record['exponent']:.2f}",
-            "" if joules is None else f"{joules:.3g} J, {record['metered']**3 / joules:.2g} a joule",
+            "" if joules is None else f"{joules:.3g}{NO_BREAK}J, {record['metered']**3 / joules:.2g} a joule",
         ])
     head = ["rung", "largest n in time", "time", "T", "of the limit", "exponent", "energy of a closure"]
     return Table(caption(found), head, rows)
@@ -206,7 +217,8 @@ def steps(device: str) -> Table:
     rows = []
     for rung, before, what in STEPS[device]:
         both = sorted(times.get(rung, {}).keys() & times.get(before, {}).keys())
-        ends = [f"{gain(times[before][n], times[rung][n])}, n = {n:,}" for n in both[:: max(len(both) - 1, 1)][:2]]
+        ends = [f"{gain(times[before][n], times[rung][n])}, n{NO_BREAK}={NO_BREAK}{n:,}"
+                for n in sorted({both[0], both[-1]} if both else ())]
         rows.append([titles[rung], titles[before], what, *ends, *[""] * (2 - len(ends))])
     return Table("How many times as fast", ["rung", "after", "what changed", "small", "large"], rows)
 
@@ -233,7 +245,7 @@ def claims() -> Table:
          f"phases in the GPU's memory against the same in the host's: {ratio('kemp-out-of-core', 'katz-kider')}"],
         ["2010", "A. Buluç, J. R. Gilbert, C. Budak",
          "recursion on an NVIDIA 8800: more than two orders of magnitude faster than their CPU code on an Opteron "
-         "(abstract); 67 % of the peak", f"{shares['buluc-gilbert-budak-gpu']:.0%} of the limit; "
+         "(abstract); 67 % of the peak", f"{percent(shares['buluc-gilbert-budak-gpu'])} of the limit; "
          f"against three loops on one core of the CPU above: {ratio('floyd', 'buluc-gilbert-budak-gpu')}"],
         ["2010", "B. Lund, J. W. Smith",
          "registers and stages of shared memory: about five times as fast as the best before (abstract)",
