@@ -7,6 +7,7 @@ when, so that of all ways to use the memory the best is planned, and tiles trave
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -35,11 +36,13 @@ from .plan import Plan
 from .task import Declined, Task
 
 METHODS = ("auto", "r-kleene")
-SIDES = (4096, 2048, 1024, 512, 256, 128)  # of tiles
-TILES = 16  # that should fit on the GPU: large tiles hide their way there better than many save ways
+SIDES = (8192, 4096, 2048, 1024, 512, 256, 128)  # of tiles
+TILES = 16  # that should fit on the GPU: large tiles hide their way there better than many save ways,
+LARGEST = 32  # and of the largest tiles, which products hardly need
 ACROSS = 8  # tiles that the matrix should have in a row
 SHARE = 0.8  # of the memory that is free, where the caller says nothing
-SLAB = 256 << 20  # bytes of rows that are looked at together
+SLAB = 128 << 20  # bytes of rows that are looked at together,
+LOOKERS = 3  # by so many threads, whose copies take turns on the bus
 
 
 def offer(task: Task) -> Plan | None:
@@ -85,7 +88,8 @@ def _layout(n: int, item: int, memory: int, tile: int | None) -> tuple[int, int]
         When there is too little memory.
     """
     sides = (tile,) if tile is not None else [min(side, n) for side in SIDES if side * ACROSS <= n or side == SIDES[-1]]
-    side = next((side for side in sides if side**2 * item * TILES <= memory), sides[-1])
+    side = next((side for side in sides
+                 if side**2 * item * (LARGEST if side == SIDES[0] else TILES) <= memory), sides[-1])
     fit, least = memory // (side**2 * item), 3 + AHEAD
     if fit < least:
         raise SemiringError(f"{in_words(memory)} of the GPU's memory hold {fit} tiles of {side} × {side}: at least "
@@ -98,49 +102,36 @@ def _run(task: Task, given: Dense, made: Program, traffic: Traffic, room: int, p
     """The closure in the host's memory."""
     from semiring.kernels.cuda.choose import choose, without_facts
     from semiring.kernels.cuda.dense.arena import GpuArena
-    from semiring.kernels.cuda.dense.carry import Pinned, carry, pinned_room, taken_in
+    from semiring.kernels.cuda.dense.carry import stage, taken_in
 
     S, o, n, source = task.S, task.options, made.n, given.array
     in_place = o.overwrite and o.reflexive and source.flags.c_contiguous and source.flags.writeable
-    answer = source if in_place else np.empty(source.shape, source.dtype)
-    with Pinned() as pinned:
-        pinned.add(answer, fresh=not in_place)  # is touched while the elements are looked at
-        facts = _facts(given) if o.check else Facts()
-        low = choose(S, given.dtype, facts, n, in_place=False) if o.check else without_facts(S, given.dtype)
-        shared = low.storage.itemsize == low.dtype.itemsize
-        overwritten = in_place and shared
-        if in_place and not shared:  # tiles of the answer would take the place of what is read later
-            answer = np.empty(source.shape, source.dtype)
-            pinned.add(answer, fresh=True)
-        stored = answer.view(low.storage) if shared else np.empty(source.shape, low.storage)
-        if not shared:
-            pinned.add(stored, fresh=True)
-        pinned.begin()  # while the first tiles are multiplied
+    facts = _facts(given, (room + AHEAD) * made.side**2 * source.itemsize) if o.check else Facts()
+    low = choose(S, given.dtype, facts, n, in_place=False) if o.check else without_facts(S, given.dtype)
+    shared = low.storage.itemsize == low.dtype.itemsize
+    overwritten = in_place and shared  # else tiles of the answer would take the place of what is read later
+    answer = source if overwritten else np.empty(source.shape, source.dtype)
+    stored = answer.view(low.storage) if shared else np.empty(source.shape, low.storage)
+    homes = Homes(made, stored, answer, stage, inhabited=overwritten)
+    looked_at = o.check and not low.drops_nan
 
-        def carried(source: Any, target: Any) -> None:
-            pinned.wait()
-            carry(source, target)
+    def read(tile: Tile, out: Any) -> None:
+        taken_in(low, source[block(made, tile)], out)
 
-        homes = Homes(made, stored, answer, carried, pinned_room, inhabited=overwritten)
-        looked_at = o.check and not low.drops_nan
+    def write(tile: Tile, elements: Any) -> None:
+        found = low.decode(elements)
+        rows, columns = block(made, tile)
+        if looked_at:
+            refuse_overflow(low, found, first=(rows.start, columns.start))
+        homes.finish(tile, found)
 
-        def read(tile: Tile, out: Any) -> None:
-            taken_in(low, source[block(made, tile)], out)
-
-        def write(tile: Tile, elements: Any) -> None:
-            found = low.decode(elements)
-            rows, columns = block(made, tile)
-            if looked_at:
-                refuse_overflow(low, found, first=(rows.start, columns.start))
-            homes.finish(tile, found)
-
-        engine = build_kernel(low)
-        arena = GpuArena(room + AHEAD, made.side, low.storage)
-        executor = Executor(made, traffic, room, engine if o.check else engine.unchecked, arena, homes,
-                            Ends(read, write))
-        with told(o.progress, f"{S.name} closure", plan.work) as report:
-            executor.progress = report
-            executor.run()
+    engine = build_kernel(low)
+    arena = GpuArena(room + AHEAD, made.side, low.storage)
+    executor = Executor(made, traffic, room, engine if o.check else engine.unchecked, arena, homes,
+                        Ends(read, write))
+    with told(o.progress, f"{S.name} closure", plan.work) as report:
+        executor.progress = report
+        executor.run()
     if o.check and may_diverge(low):
         _settle(given, low, facts, answer, overwritten)
     if not o.reflexive:
@@ -148,14 +139,22 @@ def _run(task: Task, given: Dense, made: Program, traffic: Traffic, room: int, p
     return given.wrap(answer)
 
 
-def _facts(given: Dense) -> Facts:
-    """What the GPU finds in all elements; refuses what is not one, with its place."""
+def _facts(given: Dense, memory: int) -> Facts:
+    """What the GPU finds in all elements, within so many bytes; refuses what is not one, with the first place."""
+    from semiring.kernels.cuda.compile.launch import current_device
+    from semiring.kernels.cuda.dense.arena import own_lane
     from semiring.kernels.cuda.dense.rows import here
 
-    n = given.shape[0]
-    rows = max(SLAB // max(n * given.dtype.itemsize, 1), 1)
-    return together([examine(given.S, given.dtype, ((given.what, here(given.array[part])),), (part.start, 0))
-                     for part in spans(n, rows)])
+    device, row = current_device(), max(given.shape[0] * given.dtype.itemsize, 1)
+    parts = list(spans(given.shape[0], max(min(SLAB, memory // (2 * LOOKERS)) // row, 1)))
+
+    def look(part: slice) -> Facts:
+        with own_lane(device):
+            return examine(given.S, given.dtype, ((given.what, here(given.array[part])),), (part.start, 0))
+
+    found = [look(parts[0])]  # compiles
+    with ThreadPoolExecutor(LOOKERS) as pool:
+        return together(found + list(pool.map(look, parts[1:])))
 
 
 def _settle(given: Dense, low: Any, facts: Facts, answer: np.ndarray, overwritten: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-import threading
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,30 +15,13 @@ from solvers.test_several_gpus import chosen, matrix
 
 import semiring as sr
 from semiring.kernels.cuda import choose as on_gpu
-from semiring.kernels.cuda.compile.staging import touch
+from semiring.kernels.cuda.compile import launch
 from semiring.kernels.cuda.dense import arena, carry, rows
 from semiring.kernels.lowering.general import general
 from semiring.operands import devices
 from semiring.scale.arena import HostArena
 
 KINDS = ["min_plus", "max_min", "plus_times", "viterbi", "log", "counting", "shortest_count"]
-
-
-class Unpinned(carry.Pinned):
-    """Pages are touched, by threads, and nobody asks CUDA."""
-
-    def __init__(self) -> None:
-        self._threads, self._arrays, self._work = 2, [], []
-        self._begun = threading.Event()
-
-    def __exit__(self, *_: object) -> None:
-        self.begin()
-        self.wait()
-
-    def _pin(self, array: np.ndarray, fresh: bool) -> None:
-        if fresh:
-            touch(array, self._threads)
-        self._begun.wait()
 
 
 def copied(source: np.ndarray, target: np.ndarray) -> None:
@@ -54,9 +37,9 @@ def taken_in(low: Any, elements: np.ndarray, out: np.ndarray) -> None:
 def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(isnan=np.isnan))
     for module, values in {
-        arena: {"GpuArena": HostArena},
-        carry: {"carry": copied, "Pinned": Unpinned, "taken_in": taken_in,
-                "pinned_room": lambda count, dtype: np.empty(count, dtype),
+        arena: {"GpuArena": HostArena, "own_lane": nullcontext},
+        launch: {"current_device": lambda: 0},
+        carry: {"stage": copied, "taken_in": taken_in,
                 "encoded": lambda low, values: low.encode(values, True)},
         rows: {"here": lambda array: array},
         on_gpu: {"choose": chosen, "without_facts": chosen, "general_on_device": general},

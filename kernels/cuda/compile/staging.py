@@ -23,13 +23,18 @@ STRETCH = 64 << 20  # bytes that a thread touches at a time
 TOUCHERS = 16  # threads beyond which pages are mapped no faster
 
 
-def upload(array: np.ndarray) -> Any:
-    """A CuPy array of the same elements, in C order."""
+def upload(array: np.ndarray, out: Any = None) -> Any:
+    """A CuPy array of the same elements, in C order, or the one that is given, which is in C order."""
     import cupy
 
     if array.nbytes < LEAST or array.ndim < 2:
-        return cupy.asarray(array, order="C")
-    result = cupy.empty(array.shape, array.dtype)
+        if out is None:
+            return cupy.asarray(array, order="C")
+        stream = cupy.cuda.get_current_stream()
+        out.set(np.ascontiguousarray(array), stream)
+        stream.synchronize()
+        return out
+    result = cupy.empty(array.shape, array.dtype) if out is None else out
     stream = cupy.cuda.get_current_stream()
     pieces = [_Piece(array) for _ in range(PIECES)]
     for i, rows in enumerate(_runs(array)):

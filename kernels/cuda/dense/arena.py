@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
@@ -48,9 +48,9 @@ class GpuArena:
     def __init__(self, count: int, side: int, storage: np.dtype):
         import cupy
 
-        self._device = cupy.cuda.Device(current_device())
+        self._number = current_device()
         self._buffers = cupy.empty((count, side * side), storage)
-        self._device.synchronize()
+        cupy.cuda.Device(self._number).synchronize()
 
     def __len__(self) -> int:
         return len(self._buffers)
@@ -63,12 +63,17 @@ class GpuArena:
         """All elements of a buffer."""
         return self._buffers[buffer]
 
-    @contextmanager
-    def lane(self) -> Iterator[GpuLane]:
+    def lane(self) -> AbstractContextManager[GpuLane]:
         """A stream of its own for the thread that enters it, CuPy's current one inside."""
-        import cupy
+        return own_lane(self._number)
 
-        with self._device:
-            stream = cupy.cuda.Stream(non_blocking=True)
-            with stream:
-                yield GpuLane(stream)
+
+@contextmanager
+def own_lane(device: int) -> Iterator[GpuLane]:
+    """A stream of its own for the thread that enters it, CuPy's current one inside; of a GPU by number."""
+    import cupy
+
+    with cupy.cuda.Device(device):
+        stream = cupy.cuda.Stream(non_blocking=True)
+        with stream:
+            yield GpuLane(stream)

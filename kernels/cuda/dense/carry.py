@@ -9,7 +9,7 @@ import numpy as np
 
 from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.kernels.cuda.compile.launch import current_device, synchronize
-from semiring.kernels.cuda.compile.staging import touch, upload
+from semiring.kernels.cuda.compile.staging import download, touch, upload
 
 from .exchange import exchange
 
@@ -77,15 +77,17 @@ class Pinned:
         self._held.append(array.ctypes.data)
 
 
-def pinned_room(count: int, dtype: np.dtype) -> np.ndarray:
-    """An array of so many elements in memory that is pinned."""
-    import cupy
-
-    return np.frombuffer(cupy.cuda.alloc_pinned_memory(count * dtype.itemsize), dtype, count)
+def stage(source: Any, target: Any) -> None:
+    """target ← source: one of them anywhere on the host, the other in C order on the GPU; matrices of one shape."""
+    assert source.shape == target.shape and source.dtype.itemsize == target.dtype.itemsize
+    if hasattr(source, "get"):  # on the GPU
+        download(source.view(target.dtype), target)
+    else:
+        upload(source.view(target.dtype), target)
 
 
 def carry(source: Any, target: Any) -> None:
-    """target ← source: one of them on the host, the other on the GPU, of one shape, elements of a row side by side."""
+    """target ← source: one of them pinned, the other on the GPU, of one shape, elements of a row side by side."""
     from cupy.cuda import get_current_stream, runtime
 
     assert source.shape == target.shape and source.dtype.itemsize == target.dtype.itemsize

@@ -41,6 +41,9 @@ def test_there_and_back(name: str, host: Host) -> None:
     there = staging.upload(A)
     assert isinstance(there, Array) and there.flags.c_contiguous and there.dtype == A.dtype
     np.testing.assert_array_equal(there, A)
+    given = host.empty(A.shape, A.dtype)
+    assert staging.upload(A, given) is given
+    np.testing.assert_array_equal(given, A)
     back = staging.download(there)
     assert type(back) is np.ndarray
     np.testing.assert_array_equal(back, A)

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from gpu.host import Host
 
+from semiring.kernels.cuda.compile import staging
 from semiring.kernels.cuda.dense import carry as module
-from semiring.kernels.cuda.dense.carry import Pinned, carry, encoded, pinned_room, taken_in
+from semiring.kernels.cuda.dense.carry import Pinned, carry, encoded, stage, taken_in
 
 
 class Refused(Exception):
@@ -38,6 +39,25 @@ def test_a_tile_there_and_back(host: Host) -> None:
     assert at_home[3:, :3].tolist() == [[108, 109, 110], [114, 115, 116]] and at_home[3, 3] == 21
     with pytest.raises(AssertionError):
         carry(at_home[:2, :2], there)
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (40, 50)])
+def test_a_tile_of_memory_that_is_not_pinned(
+    host: Host, monkeypatch: pytest.MonkeyPatch, shape: tuple[int, int]
+) -> None:
+    monkeypatch.setattr(staging, "PIECE", 1000)
+    monkeypatch.setattr(staging, "LEAST", 1000)
+    matrix = np.arange(6000.0).reshape(60, 100)
+    kept, place = matrix.copy(), np.s_[7 : 7 + shape[0], 11 : 11 + shape[1]]
+    there = host.empty(shape, "i8")  # of the same size: bits are copied
+    stage(matrix[place], there)
+    assert np.array_equal(there.view("f8"), matrix[place])
+    there[...] = np.full(shape, -1.5).view("i8")
+    stage(there, matrix[place])
+    kept[place] = -1.5
+    assert np.array_equal(matrix, kept)
+    with pytest.raises(AssertionError):
+        stage(matrix, there)
 
 
 @pytest.fixture
@@ -104,8 +124,7 @@ def test_memory_that_cannot_be_pinned_is_used_all_the_same(pins: list[tuple[str,
     assert not pins
 
 
-def test_room_and_storage(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert pinned_room(7, np.dtype("i2")).shape == (7,)
+def test_storage_there_and_back(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "upload", host.array)
     monkeypatch.setattr(
         module, "exchange", lambda low: SimpleNamespace(take_in=lambda A, out: np.copyto(out, A * low.factor))
