@@ -3,8 +3,8 @@
     python docs/benchmarks/through.py --n 65536 --memory 4G               print a table
     python docs/benchmarks/through.py --n 131072 --memory 16G --alone
 
-Distances in single precision, random edges of whole weights. "Closure" is the call as a whole, with what its steps took.
-The resident closure has A and the answer on the GPU, and "host to host" is one call that sends the whole matrix there
+Distances in single precision, random edges of whole weights. "Closure" is the whole call, with what its steps took. The
+resident closure has A and the answer on the GPU, and "host to host" is one call that sends the whole matrix there
 and back; answers are compared bit for bit. With --alone both are left out, as where the GPU is too small, and some rows
 of the answer are checked to be what one more step along the edges leaves as it is.
 """
