@@ -95,11 +95,6 @@ def best_trees(
     low = plain_form(S, given.dtype, given.facts, 3 * n + 3)
     leaving = transpose(graph.rows) if backwards else graph.rows
     searched = not backwards and X.flags.c_contiguous  # so that it may be what a search left, to the bit
-    if low.kind == "numba" and only_compares(low) and (S.commutative or not backwards):
-        searched = True  # as all values are then, and most edges lead to equal ones
-        if backwards and whole and _are_alike(leaving, graph.rows):
-            X = X.T
-        X = np.ascontiguousarray(X)
     P, left = None, np.arange(len(roots))
     if searched:
         P, left = _from_a_search(low, leaving, X, roots, bounded, within)
@@ -115,7 +110,7 @@ def best_trees(
         kernel = tree_kernel(low, exchange=backwards and not S.commutative)
         stored = Rows(entering.offsets, entering.columns, low.encode(entering.values, True), n)
         encoded = x if low.is_identity else low.encode(x, True)
-        found, where, guesses = kernel.predecessors(stored, leaving, encoded, its, bounded)
+        found, where, guesses = kernel.predecessors(stored, leaving, encoded, its, bounded, only_compares(low))
         lost, guessed = [(i, int(where[i])) for i in np.flatnonzero(where >= 0).tolist()], np.flatnonzero(guesses)
     if guessed.size and not bounded:
         mended = found[guessed]
@@ -194,11 +189,6 @@ def is_bounded(given: Operand) -> bool:
     if isinstance(given, Dense):
         return nothing_improves(given.S.over(given.dtype), given.array)
     return as_sparse(given).bounded
-
-
-def _are_alike(A: Rows, B: Rows) -> bool:
-    """Whether two graphs have the same edges and weights."""
-    return all(np.array_equal(getattr(A, part), getattr(B, part)) for part in ("offsets", "columns", "values"))
 
 
 def _from_a_search(

@@ -23,8 +23,10 @@ from .search import INDEX, aligned, text_of
 
 TEMPLATE = Path(__file__).with_name("trees_template.py")
 LANES = 32  # lines that stand side by side when they are copied
-WIDE = 1024  # and when they do already, so that they are read a few pages at a time
+WIDE = 2048  # and when they do already, so that they are read a few pages at a time
 ROOM = 1 << 20  # bytes of copied values that a thread's cache holds
+TIED = 512  # and where many best edges lead to equal values, so that what is known of edges stays near
+BITS = 64 << 20  # bytes of what is known of edges: a bit for each line
 
 
 class TreeKernel(RowsKernel):
@@ -39,7 +41,7 @@ class TreeKernel(RowsKernel):
         return text_of(self.program, TEMPLATE)
 
     def predecessors(
-        self, entering: Rows, leaving: Rows, X: np.ndarray, roots: np.ndarray, bounded: bool
+        self, entering: Rows, leaving: Rows, X: np.ndarray, roots: np.ndarray, bounded: bool, tied: bool = False
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The vertex before each on a best walk from each root.
 
@@ -52,6 +54,8 @@ class TreeKernel(RowsKernel):
         roots : ndarray of int64, shape (k,)
         bounded : bool
             Whether no edge is better than one.
+        tied : bool
+            Whether many best edges are expected to lead between equal values, which takes memory for each edge.
 
         Returns
         -------
@@ -67,13 +71,14 @@ class TreeKernel(RowsKernel):
         across = plain and X.strides[0] == X.itemsize < X.strides[1]
         P = np.empty((n, count), INDEX).T if across else np.empty((count, n), INDEX)
         lost, guessed = np.empty(count, np.int64), np.zeros(count, bool)
-        parts = 2 * self.threads if count >= 2 * LANES * self.threads else 1
-        most = WIDE if across else min(LANES, ROOM // max(n * self._size, 1))
-        width = max(min(most, -(-count // parts)), 1)
+        parts = self.threads if count >= 2 * LANES * self.threads else 1
+        most = (TIED if tied or not bounded else WIDE) if across else min(LANES, ROOM // max(n * self._size, 1))
+        words = len(entering.columns) + 2 * n + 2  # for 64 lines
+        width = max(min(most, -(-count // parts), 64 * max(BITS // max(8 * words, 1), 1)), 1)
         shared = [a.ctypes.data for a in (lost, guessed, roots, entering.offsets, entering.columns,
                                           entering.values, leaving.offsets, leaving.columns)]
-        room = aligned(n * width * self._size) + 2 * aligned(width * self._size) + aligned(4 * width) + 8 * width
-        room += 4 * n * (width + 4)
+        room = aligned(n * width * self._size) + 2 * aligned(width * self._size) + aligned(4 * width)
+        room += aligned(24 * n) + 128 + 8 * -(-width // 64) * words
         grow = self.module.grow.made()
 
         def lines(first: int, last: int) -> None:

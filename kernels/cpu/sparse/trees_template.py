@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import int64
+from numba import int64, uint64
 
 from semiring.kernels.cpu.compile.raw import (
     ANY,
@@ -28,7 +28,7 @@ from semiring.kernels.cpu.compile.raw import (
     store,
     wide_vectors,
 )
-from semiring.kernels.cpu.dense.operations_template import ZERO
+from semiring.kernels.cpu.dense.operations_template import ZERO, plus
 from semiring.kernels.cpu.dense.template import ELEMENT, ITEM, SIZE, compiled, entry, inline
 
 from .search_template import better, differs, extend
@@ -122,6 +122,74 @@ def join_few(
         t = settled(x_v, best, other, t)
         unsure = as_element(np.int32, unsure + select(t < NONE, np.int32(1), np.int32(0)))
         store(np.int32, tail, lanes, j, ROW_3, t)
+    return int64(unsure)
+
+
+@inline
+def lifted(x_u: Any, a: Any, u: int, best: Any, tail: Any, before: Any, some: Any, unit: Any) -> Any:
+    """The first of the best products, its tail and the value there; and ⊕ of the values at all tails."""
+    c = extend(x_u, a, unit)
+    taken = better(c, best)
+    return c if taken else best, np.int32(u) if taken else tail, x_u if taken else before, as_element(
+        ELEMENT, plus(some, x_u)
+    )
+
+
+@inline
+def sure(x_v: Any, tail: Any, before: Any, some: Any) -> Any:
+    """The tail if it is a predecessor for sure, NONE if there is none, else OPEN."""
+    found, reached = differs(x_v, as_element(ELEMENT, ZERO)), differs(some, as_element(ELEMENT, ZERO))
+    t = select((tail >= 0) & better(before, x_v), tail, OPEN)
+    return select(found, t, select(reached, OPEN, NONE))
+
+
+@compiled
+def join_first(
+    v: int, x: int, plane: int, pitch: int, lanes: int, tails: int, weights: int, begin: int, end: int, tail: int,
+    unit: Any,
+) -> int:
+    """`join_few` where the first best edge comes from a better vertex, as most do; OPEN elsewhere, which is counted.
+
+    What a product with zero may be, and of equal edges the first from a better vertex, is left to `join_few`.
+    """
+    stay_apart()
+    wide_vectors()
+    p, q, r = min(begin + 1, end - 1), min(begin + 2, end - 1), end - 1
+    u_0, a_0 = int64(fetch(np.int32, tails, begin)), fetch(ELEMENT, weights, begin)
+    u_1, a_1 = int64(fetch(np.int32, tails, p)), fetch(ELEMENT, weights, p)
+    u_2, a_2 = int64(fetch(np.int32, tails, q)), fetch(ELEMENT, weights, q)
+    u_3, a_3 = int64(fetch(np.int32, tails, r)), fetch(ELEMENT, weights, r)
+    unsure, zero = np.int32(0), as_element(ELEMENT, ZERO)
+    if end - begin < 3:
+        for j in range(lanes):
+            x_v = load(ELEMENT, x, plane, v * pitch + j, PANEL)
+            b, t, y, s = zero, NONE, zero, zero
+            b, t, y, s = lifted(load(ELEMENT, x, plane, u_0 * pitch + j, PANEL), a_0, u_0, b, t, y, s, unit)
+            b, t, y, s = lifted(load(ELEMENT, x, plane, u_1 * pitch + j, PANEL), a_1, u_1, b, t, y, s, unit)
+            t = sure(x_v, t, y, s)
+            unsure = as_element(np.int32, unsure + select(t == OPEN, np.int32(1), np.int32(0)))
+            store(np.int32, tail, lanes, j, ROW_3, t)
+    elif end - begin < 4:
+        for j in range(lanes):
+            x_v = load(ELEMENT, x, plane, v * pitch + j, PANEL)
+            b, t, y, s = zero, NONE, zero, zero
+            b, t, y, s = lifted(load(ELEMENT, x, plane, u_0 * pitch + j, PANEL), a_0, u_0, b, t, y, s, unit)
+            b, t, y, s = lifted(load(ELEMENT, x, plane, u_1 * pitch + j, PANEL), a_1, u_1, b, t, y, s, unit)
+            b, t, y, s = lifted(load(ELEMENT, x, plane, u_2 * pitch + j, PANEL), a_2, u_2, b, t, y, s, unit)
+            t = sure(x_v, t, y, s)
+            unsure = as_element(np.int32, unsure + select(t == OPEN, np.int32(1), np.int32(0)))
+            store(np.int32, tail, lanes, j, ROW_3, t)
+    else:
+        for j in range(lanes):
+            x_v = load(ELEMENT, x, plane, v * pitch + j, PANEL)
+            b, t, y, s = zero, NONE, zero, zero
+            b, t, y, s = lifted(load(ELEMENT, x, plane, u_0 * pitch + j, PANEL), a_0, u_0, b, t, y, s, unit)
+            b, t, y, s = lifted(load(ELEMENT, x, plane, u_1 * pitch + j, PANEL), a_1, u_1, b, t, y, s, unit)
+            b, t, y, s = lifted(load(ELEMENT, x, plane, u_2 * pitch + j, PANEL), a_2, u_2, b, t, y, s, unit)
+            b, t, y, s = lifted(load(ELEMENT, x, plane, u_3 * pitch + j, PANEL), a_3, u_3, b, t, y, s, unit)
+            t = sure(x_v, t, y, s)
+            unsure = as_element(np.int32, unsure + select(t == OPEN, np.int32(1), np.int32(0)))
+            store(np.int32, tail, lanes, j, ROW_3, t)
     return int64(unsure)
 
 
@@ -241,6 +309,157 @@ def reach(
     return guessed
 
 
+@compiled
+def open_lanes(tail: int, lanes: int, words: int, bounded: int) -> None:
+    """Which lanes of a vertex are open, a bit each: all that have a tail too, where walks are not `bounded`."""
+    stay_apart()
+    for w in range((lanes + 63) // 64):
+        bits = uint64(0)
+        for j in range(min(lanes - 64 * w, 64)):
+            t = load(np.int32, tail, lanes, 64 * w + j, ROW_3)
+            is_open = (t == OPEN) | ((t >= 0) & (bounded == 0))
+            bits |= select(is_open, uint64(1) << uint64(j), uint64(0))
+        put(np.uint64, words, w, bits)
+
+
+@compiled
+def best_of_all(u: int, x: int, plane: int, x_first: int, a: Any, lanes: int, best: int, unit: Any) -> None:
+    """The best product of the edges to a vertex in all lanes; of an edge from u."""
+    stay_apart()
+    wide_vectors()
+    for j in range(lanes):
+        x_u = load(ELEMENT, x, plane, x_first + j, PANEL)
+        b = load(ELEMENT, best, lanes, j, ROW_1)
+        c = extend(x_u, a, unit)
+        c = c if differs(x_u, as_element(ELEMENT, ZERO)) else as_element(ELEMENT, ZERO)
+        store(ELEMENT, best, lanes, j, ROW_1, c if better(c, b) else b)
+
+
+@compiled
+def tight_lanes(
+    x: int, plane: int, x_first: int, a: Any, lanes: int, best: int, open_: int, words: int, unit: Any
+) -> None:
+    """In which open lanes an edge is best, a bit each."""
+    stay_apart()
+    wide_vectors()
+    for w in range((lanes + 63) // 64):
+        bits = uint64(0)
+        for j in range(min(lanes - 64 * w, 64)):
+            x_u = load(ELEMENT, x, plane, x_first + 64 * w + j, PANEL)
+            b = load(ELEMENT, best, lanes, 64 * w + j, ROW_1)
+            tight = differs(x_u, as_element(ELEMENT, ZERO)) & (not better(b, extend(x_u, a, unit)))
+            bits |= select(tight, uint64(1) << uint64(j), uint64(0))
+        put(np.uint64, words, w, bits & fetch(np.uint64, open_, w))
+
+
+@inline
+def takes(left: int, tight: int, open_: int, words: int, bits: int) -> Any:
+    """The lanes that are left, and in which an edge is tight and its tail not open; whether there are any."""
+    some = uint64(0)
+    for w in range(words):
+        taken = load(np.uint64, left, 0, w, ROW_0) & load(np.uint64, tight, 0, w, ROW_1)
+        taken &= ~load(np.uint64, open_, 0, w, ROW_2)
+        store(np.uint64, bits, 0, w, PANEL, taken)
+        some |= taken
+    return some
+
+
+@compiled
+def lead_from(u: int, tight: int, lanes: int, place: int, p_line: int, powers: int) -> None:
+    """u before a vertex in the lanes of some bits; `powers` are those of 2."""
+    stay_apart()
+    wide_vectors()
+    for h in range((lanes + 31) // 32):
+        half, line, count = fetch(np.int32, tight, h), place + 32 * h * p_line, min(lanes - 32 * h, 32)
+        if half == 0:
+            continue
+        if p_line == 4:
+            for j in range(count):
+                there = as_element(np.int32, half & load(np.int32, powers, 0, j, ROW_1)) != 0
+                put(np.int32, line, j, select(there, np.int32(u), fetch(np.int32, line, j)))
+        else:
+            for j in range(count):
+                if as_element(np.int32, half & load(np.int32, powers, 0, j, ROW_1)) != 0:
+                    put(np.int32, line + j * p_line, 0, np.int32(u))
+
+
+@compiled
+def reach_lanes(
+    n: int, lanes: int, open_: int, new: int, tight: int, left: int, bits: int, powers: int, offsets: int, tails: int,
+    leaving: int, heads: int, P: int, p_line: int, p_step: int, some: int, marks: int, waiting: int, found: int,
+) -> None:
+    """`reach` in all lanes at once, as far as best edges lead: the same rounds, of lanes as bits.
+
+    An edge takes the bits of its head that are open, and not open at its tail, and other edges to its head lose them.
+    So `tight` says in the end which edge leads to what was open. Lanes that are still open then need a guess.
+    """
+    stay_apart()
+    wide_vectors()
+    count, words = int64(0), (lanes + 63) // 64
+    for j in range(32):
+        store(np.int32, powers, 0, j, ROW_1, as_element(np.int32, 1 << j))
+    for v in range(n):
+        put(np.int32, marks, v, np.int32(0))
+        is_open = uint64(0)
+        for w in range(words):
+            is_open |= load(np.uint64, open_, 0, v * words + w, ROW_2)
+        if is_open != 0:
+            put(np.int32, waiting, count, np.int32(v))
+            put(np.int32, some, count, np.int32(v))
+            count += 1
+    total = count
+    while count > 0:
+        reached = int64(0)
+        for i in range(count):
+            v = int64(fetch(np.int32, waiting, i))
+            put(np.int32, marks, v, np.int32(0))
+            for w in range(words):
+                store(np.uint64, left, 0, w, ROW_0, load(np.uint64, open_, 0, v * words + w, ROW_2))
+            any_taken, edge, stop = False, fetch(np.int64, offsets, v), fetch(np.int64, offsets, v + 1)
+            for p in range(edge, stop):
+                u = int64(fetch(np.int32, tails, p))
+                if takes(left, tight + 8 * words * p, open_ + 8 * words * u, words, bits) != 0:
+                    any_taken = True
+                    for w in range(words):
+                        rest = load(np.uint64, left, 0, w, ROW_0) & ~load(np.uint64, bits, 0, w, PANEL)
+                        store(np.uint64, left, 0, w, ROW_0, rest)
+                    for q in range(edge, stop):
+                        for w in range(words if q != p else 0):
+                            rest = load(np.uint64, tight, 0, q * words + w, ROW_1)
+                            rest &= ~load(np.uint64, bits, 0, w, PANEL)
+                            store(np.uint64, tight, 0, q * words + w, ROW_1, rest)
+            if any_taken:
+                for w in range(words):
+                    taken = load(np.uint64, open_, 0, v * words + w, ROW_2) & ~load(np.uint64, left, 0, w, ROW_0)
+                    store(np.uint64, new, 0, v * words + w, ROW_3, taken)
+                put(np.int32, found, reached, np.int32(v))
+                reached += 1
+        for i in range(reached):
+            v = int64(fetch(np.int32, found, i))
+            for w in range(words):
+                rest = load(np.uint64, open_, 0, v * words + w, ROW_2) & ~load(np.uint64, new, 0, v * words + w, ROW_3)
+                store(np.uint64, open_, 0, v * words + w, ROW_2, rest)
+        count = int64(0)
+        for i in range(reached):
+            u = int64(fetch(np.int32, found, i))
+            for p in range(fetch(np.int64, leaving, u), fetch(np.int64, leaving, u + 1)):
+                v = int64(fetch(np.int32, heads, p))
+                if fetch(np.int32, marks, v) == 0:
+                    ahead = uint64(0)
+                    for w in range(words):
+                        is_open = load(np.uint64, open_, 0, v * words + w, ROW_2)
+                        ahead |= is_open & load(np.uint64, new, 0, u * words + w, ROW_3)
+                    if ahead != 0:
+                        put(np.int32, marks, v, np.int32(1))
+                        put(np.int32, waiting, count, np.int32(v))
+                        count += 1
+    for i in range(total):
+        v = int64(fetch(np.int32, some, i))
+        for p in range(fetch(np.int64, offsets, v), fetch(np.int64, offsets, v + 1)):
+            u = int64(fetch(np.int32, tails, p))
+            lead_from(u, tight + 8 * words * p, lanes, P + v * p_step, p_line, powers)
+
+
 @entry(*[int64] * 22)
 def grow(
     X: int, x_line: int, x_step: int, P: int, p_line: int, p_step: int, lost: int, guessed: int, roots: int,
@@ -253,21 +472,28 @@ def grow(
     each, and every edge is looked at once for all of them; where they lie so already (`in_place`) they are not
     copied. `lost` takes of each line the first vertex whose value is zero though one before it is not, or −1, and
     `guessed` 1 where rounding left no best edge to some vertices. Workspace: n elements of every lane in planes,
-    then two elements and a vertex of every lane, each up to a multiple of 64 bytes, a number of every lane, n
-    vertices of every lane, 3 n vertices, and n numbers of four bytes.
+    then two elements and a vertex of every lane, each up to a multiple of 64 bytes; 6 n vertices, up to a multiple
+    of 64 bytes; and a bit of every lane, up to a word, for each edge, two for each vertex, and two more, and 128 bytes.
     """
     unit = first_component(ELEMENT, one)
     for begin in range(first, last, width):
         lanes = min(width, last - begin)
+        words = (lanes + 63) // 64
         x, plane, pitch = workspace, n * lanes, lanes
         best = x + (n * width * SIZE + 63) // 64 * 64
         other = best + (width * SIZE + 63) // 64 * 64
         spare = other + (width * SIZE + 63) // 64 * 64
-        counts = spare + (width * 4 + 63) // 64 * 64
-        lists = counts + 8 * width
-        waiting = lists + 4 * n * width
+        waiting = spare + (width * 4 + 63) // 64 * 64
         found = waiting + 4 * n
         rooted = found + 8 * n  # lanes whose root each vertex is, which are open
+        some = rooted + 4 * n
+        marks = some + 4 * n
+        open_ = waiting + (24 * n + 63) // 64 * 64
+        new = open_ + 8 * n * words
+        left = new + 8 * n * words
+        bits = left + 8 * words
+        powers = bits + 8 * words
+        tight = powers + 128
         if in_place:
             x, pitch = X + begin * ITEM, x_step // ITEM
         else:
@@ -279,10 +505,10 @@ def grow(
         for v in range(n):
             put(np.int32, rooted, v, np.int32(0))
         for j in range(lanes):
-            put(np.int64, counts, j, int64(0))
             put(np.int64, lost, begin + j, int64(-1))
             root = fetch(np.int64, roots, begin + j)
             put(np.int32, rooted, root, as_element(np.int32, fetch(np.int32, rooted, root) + 1))
+        all_done = True
         for v in range(n):
             tail = P + begin * 4 + v * p_step if in_place else spare
             edge, stop = fetch(np.int64, offsets, v), fetch(np.int64, offsets, v + 1)
@@ -290,7 +516,11 @@ def grow(
             for p in range(edge, stop if few else edge):
                 few = few and int64(fetch(np.int32, tails, p)) != v
             if few:
-                unsure = join_few(v, x, plane, pitch, lanes, tails, weights, edge, stop, tail, unit)
+                unsure = int64(lanes)
+                if bounded:
+                    unsure = join_first(v, x, plane, pitch, lanes, tails, weights, edge, stop, tail, unit)
+                if unsure > int64(fetch(np.int32, rooted, v)):
+                    unsure = join_few(v, x, plane, pitch, lanes, tails, weights, edge, stop, tail, unit)
             else:
                 for j in range(lanes):
                     store(ELEMENT, best, lanes, j, ROW_1, as_element(ELEMENT, ZERO))
@@ -302,29 +532,63 @@ def grow(
                         a = fetch(ELEMENT, weights, p)
                         join(u, x, plane, u * pitch, v * pitch, a, lanes, best, other, tail, unit)
                 unsure = finish(x, plane, v * pitch, lanes, best, other, tail)
+            row = open_ + 8 * words * v
+            if unsure > int64(fetch(np.int32, rooted, v)) or not bounded:
+                open_lanes(tail, lanes, row, bounded)
+                for j in range(lanes):
+                    if load(np.int32, tail, lanes, j, ANY) == LOST:
+                        store(np.int32, tail, lanes, j, ANY, NONE)
+                        if fetch(np.int64, lost, begin + j) < 0:
+                            put(np.int64, lost, begin + j, int64(v))
+                for j in range(lanes if fetch(np.int32, rooted, v) > 0 else 0):
+                    if fetch(np.int64, roots, begin + j) == v:
+                        word = fetch(np.uint64, row, j // 64)
+                        put(np.uint64, row, j // 64, word & ~(uint64(1) << uint64(j % 64)))
+                for j in range(lanes):
+                    store(ELEMENT, best, lanes, j, ROW_1, as_element(ELEMENT, ZERO))
+                for p in range(edge, stop):
+                    u = int64(fetch(np.int32, tails, p))
+                    if u != v:
+                        best_of_all(u, x, plane, u * pitch, fetch(ELEMENT, weights, p), lanes, best, unit)
+                for p in range(edge, stop):
+                    u, place = int64(fetch(np.int32, tails, p)), tight + 8 * words * p
+                    if u != v:
+                        tight_lanes(x, plane, u * pitch, fetch(ELEMENT, weights, p), lanes, best, row, place, unit)
+                    else:
+                        for w in range(words):
+                            put(np.uint64, place, w, uint64(0))
+                all_done = False
+            else:
+                for w in range(words):
+                    put(np.uint64, row, w, uint64(0))
             if not in_place:
                 for j in range(lanes):
                     t = load(np.int32, tail, lanes, j, ANY)
                     put(np.int32, P + (begin + j) * p_line + v * p_step, 0, t)
-            if unsure > int64(fetch(np.int32, rooted, v)) or not bounded:
-                for j in range(lanes):
-                    place = P + (begin + j) * p_line + v * p_step
-                    t = load(np.int32, tail, lanes, j, ANY)
-                    if t == LOST:
-                        put(np.int32, place, 0, NONE)
-                        if fetch(np.int64, lost, begin + j) < 0:
-                            put(np.int64, lost, begin + j, int64(v))
-                    elif t != NONE and (t == OPEN or not bounded) and v != fetch(np.int64, roots, begin + j):
-                        count = fetch(np.int64, counts, j)
-                        put(np.int32, place, 0, OPEN)
-                        put(np.int32, lists + 4 * n * j, count, np.int32(v))
-                        put(np.int64, counts, j, count + 1)
         for i in range(begin, begin + lanes):
-            count, root = fetch(np.int64, counts, i - begin), fetch(np.int64, roots, i)
-            put(np.int32, P + i * p_line + root * p_step, 0, NONE)
+            put(np.int32, P + i * p_line + fetch(np.int64, roots, i) * p_step, 0, NONE)
+        if all_done:
+            continue
+        reach_lanes(
+            n, lanes, open_, new, tight, left, bits, powers, offsets, tails, leaving, heads, P + begin * p_line, p_line,
+            p_step, some, marks, waiting, found,
+        )
+        for w in range(words):  # in which lanes vertices are left
+            lacking = uint64(0)
+            for v in range(n):
+                lacking |= fetch(np.uint64, open_, v * words + w)
+            put(np.uint64, new, w, lacking)
+        for j in range(lanes):
+            count, bit = int64(0), uint64(1) << uint64(j % 64)
+            line = P + (begin + j) * p_line
+            for v in range(n if fetch(np.uint64, new, j // 64) & bit != 0 else 0):
+                if fetch(np.uint64, open_, v * words + j // 64) & bit != 0:
+                    put(np.int32, line + v * p_step, 0, OPEN)
+                    put(np.int32, some, count, np.int32(v))
+                    count += 1
             if count > 0:
                 guess = reach(
-                    root, X + i * x_line, x_step, P + i * p_line, p_step, offsets, tails, weights, leaving, heads,
-                    lists + 4 * n * (i - begin), count, waiting, found, unit,
+                    fetch(np.int64, roots, begin + j), X + (begin + j) * x_line, x_step, line, p_step, offsets, tails,
+                    weights, leaving, heads, some, count, waiting, found, unit,
                 )
-                put(np.uint8, guessed, i, np.uint8(guess))
+                put(np.uint8, guessed, begin + j, np.uint8(guess))

@@ -52,17 +52,20 @@ def test_they_are_those_of_numpy(name: str, dtype: str, weights: list[Any], monk
     low = general(S, dtype_of(S, dtype))
 
     @settings(max_examples=40, deadline=None)
-    @given(st.integers(0, 10**6), st.sampled_from([1, 2, 9, 40, 70]), st.sampled_from([1, 3]),
-           st.sampled_from([1, 5, 32]), st.booleans())
-    def check(seed: int, n: int, threads: int, lanes: int, across: bool) -> None:
-        monkeypatch.setattr(trees, "LANES", lanes)
+    @given(st.integers(0, 10**6), st.sampled_from([1, 2, 9, 40, 70, 140]), st.sampled_from([1, 3]),
+           st.sampled_from([1, 5, 32, 65, 128]), st.booleans(), st.booleans())
+    def check(seed: int, n: int, threads: int, lanes: int, across: bool, tied: bool) -> None:
+        for width in ("LANES", "WIDE", "TIED"):
+            monkeypatch.setattr(trees, width, lanes)
         A = drawn(seed, n, S, dtype, weights)
         X, T = np.asarray(sr.closure(A, S)), S.over(A.dtype)
         leaving = compressed(A, S.zero_in(A.dtype))
         entering = transpose(leaving)
         bounded = np.min(weights) >= 0
         X = np.asfortranarray(X) if across else X
-        P, lost, guessed = TreeKernel(program(low), threads).predecessors(entering, leaving, X, np.arange(n), bounded)
+        P, lost, guessed = TreeKernel(program(low), threads).predecessors(
+            entering, leaving, X, np.arange(n), bounded, tied
+        )
         edges = Edges(entering.offsets, entering.columns, entering.values, (leaving.offsets, leaving.columns))
         expected, none, rows = predecessors(edges, T, X, np.arange(n), bounded)
         assert (expected == P).all() and none == [] and (lost < 0).all() and P.dtype == np.int32
