@@ -86,6 +86,9 @@ from .scale.connection import connect as connect
 from .solvers.costs import SparsePlan as SparsePlan
 from .solvers.existence import Closures as Closures
 from .solvers.factors import Factors as Factors
+from .solvers.opening import open_analysis as open_analysis
+from .solvers.opening import open_factors as open_factors
+from .solvers.opening import open_labels as open_labels
 from .solvers.pairs import Labels as Labels
 from .solvers.plan import Plan as Plan
 from .solvers.sparse_factors import SparseFactors as SparseFactors

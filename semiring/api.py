@@ -25,6 +25,7 @@ from .solvers.plan import Plan
 from .solvers.task import Task, compute, first_offer, options, own_algebra, refuse_what_has_no_meaning
 
 if TYPE_CHECKING:
+    from .algorithms.sparse.analysis import Analysis
     from .graphs.graph import Graph
     from .graphs.matrix import Matrix
     from .graphs.tables import Table
@@ -66,7 +67,7 @@ class Solving(Placing, total=False):
 class Factoring(Placing, total=False):
     """Options of `factor`."""
 
-    order: str | Sequence[Any] | np.ndarray
+    order: str | Sequence[Any] | np.ndarray | Analysis
     progress: Progress
     tol: float | None
 
@@ -423,7 +424,7 @@ def factor(
 def factor(A: Any, S: Over = None, **others: Unpack[Factoring]) -> Factors | StackedFactors | SparseFactors: ...
 def factor(
     A: Any, S: Semiring | str | None = None, *, device: str | None = None, check: bool = True,
-    order: str | Sequence[Any] | np.ndarray = "auto", progress: Progress = False, tol: float | None = None,
+    order: str | Sequence[Any] | np.ndarray | Analysis = "auto", progress: Progress = False, tol: float | None = None,
 ) -> Factors | StackedFactors | SparseFactors:
     """Eliminate a square matrix once (LU decomposition), a third of the closure's work.
 
@@ -437,11 +438,12 @@ def factor(
         Where to compute; ``None``: where A is. Factors of a sparse matrix on a GPU answer with CuPy arrays.
     check : bool
         Whether to refuse a closure that does not exist, and results without a value; see `closure`.
-    order : {"auto", "amd", "levels", "metis", "natural"}, or sequence of all vertices
+    order : {"auto", "amd", "levels", "metis", "natural"}, sequence of all vertices, or Analysis
         What finds the order of elimination of a sparse matrix or graph: approximate minimum degree, nested dissection
         by level sets, or by METIS (which needs `pymetis`); ``"auto"`` is the better one of the first two. Or the order
         itself, a list or an array of vertices by name, or by number where they have no names, the first to be
-        eliminated first; ``F.analysis.order`` is one for the same edges.
+        eliminated first; ``F.analysis.order`` is one for the same edges. Or the analysis of a matrix with the same
+        edges, ``F.analysis`` or what `open_analysis` gives, which saves finding it.
     progress : bool or callable
         As in `closure`.
     tol : float, optional

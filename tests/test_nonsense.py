@@ -27,6 +27,11 @@ def heavy() -> nx.DiGraph:
     return graph
 
 
+def nowhere(path: Any) -> Any:
+    """What cannot name a file: None in place of texts, which can."""
+    return None if isinstance(path, str) else path
+
+
 NONSENSE: dict[str, Callable[[], Any]] = {
     "None": lambda: None, "a string": lambda: "roads", "bytes": lambda: b"x", "a number": lambda: 3,
     "a float": lambda: 2.5, "a dict": lambda: {1: 2}, "a set": lambda: {1, 2}, "an object": object,
@@ -164,6 +169,12 @@ OTHERS: dict[str, Callable[[Any], Any]] = {
     "SparseFactors.table": lambda x: sr.factor(SPARSE, sr.min_plus).table([0], x),
     "Labels.weight": lambda x: sr.factor(SPARSE, sr.min_plus).labels().weight(0, x),
     "Labels.table": lambda x: sr.factor(SPARSE, sr.min_plus).labels().table(x, [0]),
+    "SparseFactors.save_factors": lambda x: sr.factor(SPARSE, sr.min_plus).save_factors(nowhere(x)),
+    "SparseFactors.save_analysis": lambda x: sr.factor(SPARSE, sr.min_plus).save_analysis(nowhere(x)),
+    "Labels.save": lambda x: sr.factor(SPARSE, sr.min_plus).labels().save(nowhere(x)),
+    "open_factors": lambda x: sr.open_factors(nowhere(x)),
+    "open_analysis": lambda x: sr.open_analysis(nowhere(x)),
+    "open_labels": lambda x: sr.open_labels(nowhere(x)),
     "SparseFactors.path": lambda x: sr.factor(SPARSE, sr.min_plus).path(x, 0),
     "SparseFactors.solve": lambda x: sr.factor(SPARSE, sr.min_plus).solve(x),
     "SparseFactors.rows": lambda x: sr.factor(SPARSE, sr.min_plus).rows(x),

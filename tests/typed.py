@@ -55,6 +55,14 @@ assert_type(SPARSE, sr.SparseFactors)
 assert_type(sr.factor(M, check=False), sr.Factors)
 assert_type(F.solve(A), np.ndarray)
 assert_type(SPARSE.solve(A), np.ndarray)
+
+
+def opened() -> None:
+    assert_type(sr.open_factors("roads.factors", S), sr.SparseFactors)
+    assert_type(sr.open_labels("roads.labels"), sr.Labels)
+    assert_type(sr.factor(G, S, order=sr.open_analysis("roads.analysis")), sr.SparseFactors)
+
+
 assert_type(sr.solve(A, A, S), np.ndarray)
 assert_type(sr.solve(G, A, S, left=True), np.ndarray)
 assert_type(F.rows([0]), np.ndarray)

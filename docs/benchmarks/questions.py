@@ -1,4 +1,4 @@
-"""Questions to sparse factors: one pair, many pairs, tables, labels, diameter; beside RoutingKit where it is installed.
+"""Questions to sparse factors: pairs, tables, diameter; factors and labels in files; beside RoutingKit if installed.
 
     python docs/benchmarks/questions.py [--sizes 250000 1000000]
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -25,6 +26,7 @@ from report import seconds
 import semiring as sr
 
 PAIRS, TABLE = 2000, 1000
+LABELLED = 250_000  # vertices up to which labels of all are made
 
 
 def main() -> None:
@@ -45,6 +47,7 @@ def main() -> None:
         print(f"factors, analysis kept: {seconds(took)}, {again.nbytes / 2**20:.0f} MiB, "
               f"peak {(resident('VmHWM') - held) / 2**20:.0f} MiB")
         with_all(F, lambda what, took, answer: print(f"{what}: {seconds(took)}", flush=True), n)
+        with_files(F, n)
         if find_spec("routingkit_cch"):
             beside(A, F, n)
 
@@ -72,6 +75,34 @@ def with_all(F: Any, tell: Callable[[str, float, Any], None], n: int) -> None:
     tell("the diameter", took, None)
     took, _ = least(F.radius, 1)
     tell("the radius", took, None)
+
+
+def with_files(F: Any, n: int) -> None:
+    """Save and open, and ask what was opened; the files are in the system's cache, as they are after writing."""
+    pair, rng = (1, n - 2), np.random.default_rng(2)
+    expected = F.weight(*pair)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "roads"
+        kept: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = [
+            ("factors", lambda: F.save_factors(path), lambda: sr.open_factors(path)),
+            ("the analysis", lambda: F.save_analysis(path), lambda: sr.open_analysis(path)),
+        ]
+        if n <= LABELLED:
+            L = F.labels()
+            kept.append(("labels", lambda: L.save(path), lambda: sr.open_labels(path)))
+        for what, save, read in kept:
+            took, _ = least(save)
+            print(f"{what} saved: {seconds(took)}, {path.stat().st_size / 2**20:.0f} MiB")
+            took, found = least(read)
+            print(f"{what} opened: {seconds(took)}")
+            if what == "the analysis":
+                continue
+            begin = time.perf_counter()
+            first = found.weight(*pair)
+            print(f"the first pair of opened {what}: {seconds(time.perf_counter() - begin)}", flush=True)
+            others = rng.integers(0, n, (2, PAIRS))
+            assert first == expected or what == "labels", "opened factors answer otherwise"
+            assert np.allclose(found.weight(*others), F.weight(*others), rtol=1e-5), f"opened {what} answer otherwise"
 
 
 def beside(A: Any, F: Any, n: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from semiring.kernels.interface import CloseFront, ElementKernel, Report
 from semiring.kernels.lowering.base import Lowering
 
 from .dense import operations
+from .panels import blocks_of, move
 
 if TYPE_CHECKING:
     from semiring.algorithms.sparse.analysis import Analysis
@@ -67,6 +69,29 @@ class ArrayFronts:
             left[k] = F[s:, s:]
             self._panels.append((F[:s, :s], F[:s, s:], F[s:, :s]))
         return -1
+
+    def kept(self) -> tuple[int, np.ndarray]:
+        """The rows for which panels are laid out, and their bytes; not for Python objects."""
+        blocks = [part.T.reshape(-1) for D, R, C in self._panels for part in (D, C, R)]
+        stored = np.concatenate([*blocks, self.lowering.empty((0,))])
+        parts = [stored[f] for f in stored.dtype.names] if stored.dtype.names else [stored]
+        return 1, np.concatenate([np.ascontiguousarray(part).view(np.uint8) for part in parts])
+
+    def restore(self, values: np.ndarray, rows: int, panels: Sequence[np.ndarray]) -> None:
+        """Take factors from elsewhere in place of eliminating; see the other engine."""
+        a, low = self.analysis, self.lowering
+        blocks = blocks_of(a, 1)
+        stored = low.empty((blocks.end,))
+        names = stored.dtype.names
+        move(a, panels, rows, [stored[f] for f in names] if names else [stored], 1, low.zero)
+        parts = [stored[b : b + size] for b, size in zip(blocks.begins.tolist(), blocks.sizes.tolist(), strict=True)]
+        shapes = list(zip(a.pivots.tolist(), a.reach.tolist(), strict=True))
+        self._values, turned = values, np.ascontiguousarray  # BLAS rounds by the layout of what it is given
+        self._panels = [
+            (turned(parts[3 * k].reshape(s, s).T), turned(parts[3 * k + 2].reshape(u, s).T),
+             turned(parts[3 * k + 1].reshape(s, u).T))
+            for k, (s, u) in enumerate(shapes)
+        ]
 
     @property
     def pivots(self) -> np.ndarray:

@@ -30,14 +30,19 @@ if TYPE_CHECKING:
 ANALYSES = 4  # structures whose analyses are kept
 
 
-def analysis_of(A: Sparse, order: str | GivenOrder = "auto") -> Analysis:
+def analysis_of(A: Sparse, order: str | GivenOrder | Analysis = "auto") -> Analysis:
     """The order and the structure of the factors; those of the last few structures are kept for other weights.
 
     Raises
     ------
     SemiringError
-        When an order that was given is not one of A's vertices.
+        When an order that was given is not one of A's vertices, or an analysis is of other edges.
     """
+    if isinstance(order, Analysis):
+        if order.n != A.n or not (np.array_equal(order.indptr, A.indptr) and np.array_equal(order.indices, A.indices)):
+            raise SemiringError(f"the analysis that was given as order is of other edges: it has {order.n} vertices "
+                                f"and {order.nnz} edges, and A has {A.n} and {A.nnz}; factor with order='auto'")
+        return order
     method = _by_position(order, A) if isinstance(order, GivenOrder) else order
     key = _key(A, method)
     with _one_at_a_time:

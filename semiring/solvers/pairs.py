@@ -15,10 +15,13 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.machine.memory import in_words
 from semiring.operands.sparse import Sparse
 
+from . import saving
 from .forms import as_python, refuse_overflow
 from .search import answered, refuse_sets
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from semiring.kernels.cpu.sparse.tree_labels import LabelReader, LabelSet
 
 
@@ -172,6 +175,34 @@ class Labels(Pairs):
         told = self._reader.told(self._X, self._Y, self._place[starts], self._place[ends], across=True)
         table: Table = answered(self._A, self._checked(told, starts[:, None] == ends), starts, False, ends)
         return table
+
+    def save(self, path: str | Path) -> None:
+        """The labels into a file, which `semiring.open_labels` maps into memory.
+
+        Parameters
+        ----------
+        path : path
+            The file is written whole or not at all; one that is there is replaced.
+
+        Raises
+        ------
+        SemiringError
+            For an algebra that cannot be told from others, and names that are not texts, numbers or tuples.
+        OSError
+            When the file cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import semiring as sr
+        >>> L = sr.factor(sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0)]), sr.min_plus).labels()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     L.save(Path(folder) / "roads.labels")
+        ...     sr.open_labels(Path(folder) / "roads.labels", mmap=False).weight("b", "c")
+        4.0
+        """
+        saving.write_labels(self, path)
 
     def _of_pairs(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
         told = self._reader.told(self._X, self._Y, self._place[starts], self._place[ends], across=False)

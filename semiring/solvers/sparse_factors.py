@@ -15,7 +15,7 @@ from semiring.machine.memory import in_words
 from semiring.operands.read import operand
 from semiring.operands.sparse import Sparse
 
-from . import costs, eccentricity, reductions
+from . import costs, eccentricity, reductions, saving
 from .costs import SparsePlan
 from .forms import right_hand_side, told
 from .pairs import Labels
@@ -431,6 +431,64 @@ class SparseFactors(SparseSubstitution):
             out[vertices] = block
         out.flush()
         return out
+
+    def save_factors(self, path: str | Path) -> None:
+        """The factors into a file, from which `semiring.open_factors` has them in another process, without eliminating.
+
+        Parameters
+        ----------
+        path : path
+            The file is written whole or not at all; one that is there is replaced.
+
+        Raises
+        ------
+        SemiringError
+            For factors on a GPU and of Python objects, an algebra that cannot be told from others, and names that are
+            not texts, numbers or tuples.
+        OSError
+            When the file cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import scipy.sparse as sp
+        >>> import semiring as sr
+        >>> F = sr.factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     F.save_factors(Path(folder) / "roads.factors")
+        ...     sr.open_factors(Path(folder) / "roads.factors").row(0)
+        array([0., 2.])
+        """
+        saving.write_factors(self, path)
+
+    def save_analysis(self, path: str | Path) -> None:
+        """The order and the structure alone into a file, for any weights on the same edges; finding them costs most.
+
+        Parameters
+        ----------
+        path : path
+            As of `save_factors`.
+
+        Raises
+        ------
+        SemiringError
+            When `path` is not the name of a file.
+        OSError
+            When the file cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import scipy.sparse as sp
+        >>> import semiring as sr
+        >>> A = sp.csr_array([[0, 2.0], [3.0, 0]])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     sr.factor(A, sr.min_plus).save_analysis(Path(folder) / "roads.analysis")
+        ...     analysis = sr.open_analysis(Path(folder) / "roads.analysis")
+        >>> sr.factor(2 * A, sr.min_plus, order=analysis).row(0)
+        array([0., 4.])
+        """
+        saving.write_analysis(self.analysis, path)
 
     def reduce(self, what: str | Callable[[np.ndarray, np.ndarray], Any], **options: Any) -> Any:
         """Something about all pairs without holding them; see `semiring.solvers.reductions`.

@@ -67,23 +67,16 @@ class SparseSubstitution(Factored, Pairs):
         When A* does not exist.
     """
 
+    _closed: np.ndarray | None  # the closure as a dense matrix in storage, where rounding errors grew in the factors
+    _labels: TreeLabels | None  # of these fronts, once single elements were asked for
+    _rounded: np.ndarray | None  # places of vertices whose stars rounding had changed
+
     def __init__(
         self, A: Sparse, analysis: Analysis, *, check: bool = True, plan: SparsePlan | None = None,
         report: Report | None = None,
     ) -> None:
-        S = A.S
-        self.n, self._S, self._A = A.n, S, A
-        self._edges = A
-        self.names = None if A.names is None else list(A.names)
-        self._check, self.analysis = check, analysis
-        self.plan = plan = plan or self._planned(A, analysis)
-        low = plan.lowering
-        if plan.factors > LARGE:
-            require(plan.factors, *plan.shortage, on_gpu=low.on_gpu)
-        self._fronts = self._engine_of(low)
-        self._closed: np.ndarray | None = None
-        self._labels: TreeLabels | None = None  # of these fronts, once single elements were asked for
-        self._rounded: np.ndarray | None = None  # places of vertices whose stars rounding had changed
+        self._begin(A, analysis, check, plan or self._planned(A, analysis))
+        S, low = A.S, self.lowering
         try:
             eliminate(self._fronts, self._weights(low), report)
         except UndefinedStar as e:
@@ -99,6 +92,17 @@ class SparseSubstitution(Factored, Pairs):
             if verdict.unstable:
                 # Rounding errors grew in the factors; then A* is computed as a dense matrix, in which they do not.
                 self._closed = self._dense_closure(low)
+
+    def _begin(self, A: Sparse, analysis: Analysis, check: bool, plan: SparsePlan) -> None:
+        """Everything but the numbers."""
+        self.n, self._S, self._A = A.n, A.S, A
+        self._edges = A
+        self.names = None if A.names is None else list(A.names)
+        self._check, self.analysis, self.plan = check, analysis, plan
+        if plan.factors > LARGE:
+            require(plan.factors, *plan.shortage, on_gpu=plan.lowering.on_gpu)
+        self._fronts = self._engine_of(plan.lowering)
+        self._closed = self._labels = self._rounded = None
 
     @staticmethod
     def _planned(A: Sparse, analysis: Analysis) -> SparsePlan:

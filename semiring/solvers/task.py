@@ -22,6 +22,7 @@ from semiring.algebra.arguments import whole_number
 from semiring.algebra.lexicographic import in_order
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.blocks import UndefinedStar
+from semiring.algorithms.sparse.analysis import Analysis
 from semiring.errors import LawError, SemiringError
 from semiring.graphs.texts import clip_repr
 from semiring.machine.memory import require
@@ -120,7 +121,7 @@ class Options:
     check: bool = True
     packed: bool = False
     progress: bool | Callable[[float], None] = False
-    order: str | GivenOrder = "auto"
+    order: str | GivenOrder | Analysis = "auto"
     predecessors: bool = False
     max_edges: int | None = None
     left: bool = False
@@ -142,7 +143,7 @@ class Options:
         if isinstance(order, GivenOrder):
             order, known = order.vertices, not isinstance(order.vertices, np.ndarray) or order.vertices.ndim == 1
         else:
-            known = isinstance(order, str) and order in ORDERS
+            known = isinstance(order, Analysis) or (isinstance(order, str) and order in ORDERS)
         if not known:
             raise SemiringError("order must be 'auto', 'amd', 'levels', 'metis' or 'natural', or a list or an array of "
                                 f"all vertices, and is {clip_repr(order)}")
@@ -193,7 +194,7 @@ def options(
     given = (method, reflexive, overwrite, device, tile, check, packed, progress, order, predecessors, max_edges,
              left, on_divergence, argmax, tol, storing,
              None if devices is None else device_numbers(devices), gpu_memory)
-    if callable(progress) or isinstance(order, GivenOrder):  # which nobody holds longer than the call
+    if callable(progress) or isinstance(order, (GivenOrder, Analysis)):  # which nobody holds longer than the call
         return Options(*given)
     try:
         return _options(*given)

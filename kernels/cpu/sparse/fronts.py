@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -22,6 +22,7 @@ from semiring.kernels.cpu.dense.operations import Operations, exchanged, operati
 from semiring.kernels.cpu.dense.walk import TEMPLATE as BLOCKS
 from semiring.kernels.interface import CloseFront, Report
 from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.numpy.panels import move
 
 if TYPE_CHECKING:
     from semiring.algorithms.sparse.analysis import Analysis
@@ -85,13 +86,23 @@ def names_of_walks(lowering: Lowering) -> list[str]:
 
 
 class Planes:
-    """Memory for packed elements: a plane for each component (see raw.py)."""
+    """Memory for packed elements: a plane for each component (see raw.py).
 
-    def __init__(self, components: tuple[np.dtype, ...], plane: int):
+    Parameters
+    ----------
+    components : tuple of dtype
+    plane : int
+        Number of elements.
+    memory : uint8 array, optional
+        Theirs, where they are there already; it begins at a multiple of `threads.ALIGNMENT` bytes.
+    """
+
+    def __init__(self, components: tuple[np.dtype, ...], plane: int, memory: np.ndarray | None = None):
         self.plane = plane
         sizes = [c.itemsize for c in components]
-        room = np.empty(plane * sum(sizes) + threads.ALIGNMENT, np.uint8)
-        skip = -room.ctypes.data % threads.ALIGNMENT
+        room = np.empty(plane * sum(sizes) + threads.ALIGNMENT, np.uint8) if memory is None else memory
+        skip = -room.ctypes.data % threads.ALIGNMENT if memory is None else 0
+        self.bytes = room[skip : skip + plane * sum(sizes)]
         self.parts = []
         for component, size in zip(components, sizes, strict=True):
             self.parts.append(room[skip : skip + plane * size].view(component))
@@ -243,6 +254,27 @@ class Fronts:
         """A front as a matrix."""
         width = -(-n // self._sizes.lanes) * self._sizes.lanes
         return memory[begin : begin + n * width].reshape(n, width)[:, :n]
+
+    def kept(self) -> tuple[int, np.ndarray]:
+        """The rows for which panels are laid out, and their bytes."""
+        return self._sizes.rows, self.panels.bytes
+
+    def restore(self, values: np.ndarray, rows: int, panels: Sequence[np.ndarray]) -> None:
+        """Take factors from elsewhere in place of eliminating.
+
+        Parameters
+        ----------
+        values : ndarray in storage, shape (nnz,)
+        rows : int
+            For which panels are laid out.
+        panels : sequence of ndarray
+            Their components.
+        """
+        self._weights = Planes(self._components, len(values))
+        self._weights.fill_from(values)
+        self.panels = Planes(self._components, int(self._panel_at[-1]))
+        self._turned = None
+        move(self.analysis, panels, rows, self.panels.parts, self._sizes.rows, self.lowering.zero)
 
     @property
     def pivots(self) -> np.ndarray:
