@@ -169,8 +169,8 @@ def closure(
         on their structure ("sparse"), or searched from every vertex ("search", where ⊕ selects and no edge is better
         than 1), where that is reckoned to be faster.
     reflexive : bool
-        Whether the empty walk counts; otherwise A⁺ = A A*. Not with `out` or `on`, where the parts of A that this
-        needs again are elsewhere: multiply A by the answer. With `devices` not of packed bits.
+        Whether the empty walk counts; otherwise A⁺ = A A*. Not with `on`, where the parts of A that this needs again
+        are elsewhere: multiply A by the answer. With `devices` not of packed bits.
     overwrite : bool
         Whether A's own memory may be used. Otherwise A is not changed.
     device : {None, "cpu", "gpu"}
@@ -198,7 +198,7 @@ def closure(
         How well weights are known, where ⊗ adds or multiplies floats: a cycle of k edges that is better than 1 by no
         more than k tol, or by a factor of no more than (1 + tol)^k where ⊗ is ×, is not refused. Where there is one the
         answer is that of edges that are all worse by tol, so that the value of a walk of k edges is worse by k tol;
-        elsewhere tol changes nothing. Not with `out`.
+        elsewhere tol changes nothing. Not with `on`.
     out : path, optional
         Ends in .npy or .zarr. The closure is computed tile by tile and written there, and A may be the path of a .npy
         file or a zarr array, a zarr array or an HDF5 data set: neither needs to fit in memory. Until the closure is

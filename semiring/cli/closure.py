@@ -99,16 +99,17 @@ def _to_file(arguments: argparse.Namespace) -> int:
     if arguments.output is None:
         raise SemiringError("--memory, --checkpoint and --resume are of closures that go to a file: give -o OUT.npy or "
                             "-o OUT.zarr")
-    for option in ("source", "target", "path", "limit", "not_reflexive", "plot", "positions"):
+    for option in ("source", "target", "path", "limit", "plot", "positions"):
         if vars(arguments)[option]:
-            named = {"source": "from", "target": "to", "not_reflexive": "not-reflexive"}.get(option, option)
+            named = {"source": "from", "target": "to"}.get(option, option)
             raise SemiringError(f"--memory, --checkpoint and --resume are of the whole closure: leave out --{named}")
     S = algebra_of(arguments.algebra)
     # A matrix is read a tile at a time; of a graph the edges are in memory, and tiles are filled with them.
     dense = arguments.file.suffix in ENDINGS and arguments.file != STDIN
     A: Any = arguments.file if dense and arguments.format is None else given_of(arguments).A
-    closure(A, S, method=arguments.method, out=arguments.output, memory=arguments.memory,
-            checkpoint=arguments.checkpoint, resume=arguments.resume, progress=progress_of(arguments, "closure"))
+    closure(A, S, method=arguments.method, reflexive=not arguments.not_reflexive, out=arguments.output,
+            memory=arguments.memory, checkpoint=arguments.checkpoint, resume=arguments.resume,
+            progress=progress_of(arguments, "closure"))
     return 0
 
 

@@ -147,10 +147,10 @@ class RowsSource:
         return {"shape": list(self.shape), "dtype": self.dtype.str, "digest": digest.hexdigest()}
 
 
-def slabs(source: ArraySource) -> Iterator[tuple[slice, slice]]:
+def slabs(source: Source) -> Iterator[tuple[slice, slice]]:
     """Blocks that together are a matrix, along the chunks in which it is stored: each of these is read once."""
     (n, width), most = source.shape, max(SLAB // source.dtype.itemsize, 1)
-    tall, wide = source.chunks or (1, max(width, 1))
+    tall, wide = getattr(source, "chunks", None) or (1, max(width, 1))
     wide = min(max(most // (tall * wide), 1) * wide, max(width, 1))
     tall = max(most // (tall * wide), 1) * tall
     for i in range(0, n, tall):

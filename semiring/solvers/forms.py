@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.algebra.laws import is_nan
+from semiring.algebra.laws import Arithmetic, is_nan
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.blocks import spans
 from semiring.errors import SemiringError
@@ -244,19 +244,40 @@ def leave_out_empty_walks(S: Semiring, A: Any, X: Any) -> None:
     A, X : array, shape (n, n)
         Of one dtype, NumPy or CuPy.
     """
-    n, T = len(A), S.over(A.dtype)
+    values = diagonal_of_product(S.over(A.dtype), len(A), lambda rows, inner: to_host(A[rows, inner]),
+                                 lambda inner, columns: to_host(X[inner, columns]))
+    for i, value in enumerate(values):  # all were needed before
+        X[i, i] = value
+
+
+def diagonal_of_product(
+    T: Arithmetic, n: int, first: Callable[[slice, slice], np.ndarray], second: Callable[[slice, slice], np.ndarray]
+) -> np.ndarray:
+    """The diagonal of a product of two matrices, block by block, so that neither need be in memory.
+
+    Parameters
+    ----------
+    T : Arithmetic
+        Of the dtype of their elements.
+    n : int
+        Their order.
+    first, second : function of two slices
+        The block of some rows and columns of either.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+    """
     blocks = spans(n, DIAGONAL_BLOCK)
-    found: list[Any] = []
+    found: list[np.ndarray] = []
     for rows in blocks:
         total: Any = None
         for inner in blocks:
-            terms = T.mul(to_host(A[rows, inner]), to_host(X[inner, rows]).T)
+            terms = T.mul(first(rows, inner), second(inner, rows).T)
             while terms.shape[1] > 1:
                 half = terms.shape[1] // 2
                 odd = terms[:, 2 * half :]
                 terms = np.concatenate([T.add(terms[:, :half], terms[:, half : 2 * half]), odd], axis=1)
             total = terms[:, 0] if total is None else T.add(total, terms[:, 0])
         found.append(total)
-    for rows, values in zip(blocks, found, strict=True):  # all were needed before
-        for i, value in zip(range(rows.start, rows.stop), values, strict=True):
-            X[i, i] = value
+    return np.concatenate(found) if found else np.empty(0, T.dtype)

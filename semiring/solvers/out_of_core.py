@@ -16,7 +16,7 @@ import numpy as np
 
 from semiring import __version__
 from semiring.algorithms.blocks import UndefinedStar
-from semiring.errors import SemiringError
+from semiring.errors import NoClosureError, SemiringError
 from semiring.graphs.texts import shown
 from semiring.kernels.build import affordable, code_of
 from semiring.kernels.build import kernel as build_kernel
@@ -47,10 +47,12 @@ from .offloading import SIDES as SIDES_ON_GPU
 from .offloading import TILES as TILES_ON_GPU
 from .offloading import decoder, encoder, offload, offloaded, rooms
 from .stored_cycles import settle, undefined
+from .stored_diagonal import keep, kept, of_walks_with_edges, put
 from .stored_plan import StoredPlan
 from .task import Task
+from .tolerance import Loosened, loosened, refuse_without_tolerance
 
-FORMAT = 2  # of manifests
+FORMAT = 3  # of manifests
 METHODS = ("r-kleene", "blocked", "elimination")  # which are products of tiles
 TILES = 48  # that should fit in memory; with fewer more is moved
 SIDES = (2048, 1536, 1024, 768, 512, 384, 256, 192, 128, 64)  # of tiles
@@ -87,6 +89,28 @@ class Stage(NamedTuple):
     run: Callable[..., None]
 
 
+@dataclass(frozen=True)
+class Attempt:
+    """A matrix, the form in which it is computed, and the program of its tiles.
+
+    With a tolerance there may be two: of the matrix, and where it has no closure, of edges that are worse.
+    """
+
+    given: Operand
+    source: Source
+    facts: Facts
+    low: Lowering
+    layout: Layout
+    made: Program
+    traffic: Traffic
+    method: str
+    loosened: bool
+
+    @property
+    def tile_bytes(self) -> int:
+        return self.layout.side**2 * self.low.storage.itemsize
+
+
 def offer(task: Task) -> StoredPlan:
     """The closure into a file."""
     return offered(task)
@@ -99,11 +123,16 @@ def offered(task: Task, stage: Stage | None = None) -> StoredPlan:
     assert storing is not None
     if given.on_gpu:
         raise SemiringError("out= takes a matrix in a file or in the host's memory: copy a matrix on a GPU to the host")
-    if not o.reflexive or o.packed or o.overwrite or o.tol or o.max_edges is not None or o.on_divergence != "raise":
-        raise SemiringError("out= gives the closure A*, of elements, or an error: leave out reflexive, packed, "
-                            "overwrite, tol, max_edges and on_divergence")
+    if o.packed or o.overwrite or o.max_edges is not None or o.on_divergence != "raise":
+        raise SemiringError("out= gives the closure, of elements, or an error: leave out packed, overwrite, max_edges "
+                            "and on_divergence")
+    if stage is not None and o.tol is not None:
+        raise SemiringError("out= writes best paths of the edges as they are: leave out tol, or ask "
+                            "sr.closure(…, tol=…, out=…) for the weights alone")
+    if o.tol is not None:
+        refuse_without_tolerance(task)
     given = given if isinstance(given, Sparse) else as_dense(given)
-    n = order_of_one(given.shape)
+    order_of_one(given.shape)
     if given.dtype.kind == "O":
         raise SemiringError(f"{task.S.name}: its elements are Python objects, which are not written to a file: leave "
                             "out out=, or take an algebra of numbers or of records")
@@ -113,8 +142,7 @@ def offered(task: Task, stage: Stage | None = None) -> StoredPlan:
     method = "r-kleene" if o.method == "auto" else o.method
     if method not in METHODS:
         raise SemiringError(f"out= goes by {', '.join(METHODS)}, and not by method={o.method!r}")
-    on_gpu = o.device == "gpu"
-    if on_gpu:
+    if o.device == "gpu":
         require_gpu(task.S, "gpu", given.dtype)
     source = source_of(given)
     for path in (storing.out, *([stage.path] if stage is not None else [])):
@@ -122,38 +150,69 @@ def offered(task: Task, stage: Stage | None = None) -> StoredPlan:
             raise SemiringError(f"{shown(path)} is the file of {given.what}, which is only read: give another "
                             "name")
     saved = unfinished(storing)
-    facts = _facts(given, source) if saved is None else Facts(**saved["facts"])
-    if on_gpu:
+    later = saved is not None and bool(saved.get("loosened")) and o.tol is not None
+    first = _attempt(task, given, method, saved, later)
+    if saved is not None:
+        _refuse_other_room(storing, _memory(first), first.layout, o.tile)
+    return _plan(task, stage, first, saved)
+
+
+def _attempt(task: Task, given: Operand, method: str, saved: dict[str, Any] | None, later: bool) -> Attempt:
+    """One way through the tiles: of the matrix, or where that has no closure, of edges that are worse by tol."""
+    o = task.options
+    assert o.storing is not None
+    source = source_of(given)
+    if later and isinstance(given, Sparse):
+        given = loosened(given, float(o.tol or 0))
+        source = source_of(given)
+    elif later:
+        source = Loosened(source, given.S, given.dtype, float(o.tol or 0))
+    facts = Facts(**saved["facts"]) if saved is not None else _facts(given, source)
+    n = order_of_one(given.shape)
+    if o.device == "gpu":
         low = offloaded(task.S, given.dtype, facts, n)
     else:
         low = given.lowering(facts, n, packed=False)
         if not code_of(low).bought:
             low = affordable(low, n, float(n) ** 3)
-    layout = _layout(n, low, storing, o.tile) if saved is None else Layout(n, saved["side"], saved["room"])
+    layout = _layout(n, low, o.storing, o.tile) if saved is None else Layout(n, saved["side"], saved["room"])
     made = program(SCHEDULES[method], n, layout.side, layout.room)
-    plan = traffic(made, layout.room)
-    tile_bytes = layout.side**2 * low.storage.itemsize
-    memory = (layout.room + AHEAD) * tile_bytes
-    if saved is not None:
-        _refuse_other_room(storing, memory, layout, o.tile)
+    return Attempt(given, source, facts, low, layout, made, traffic(made, layout.room), method, later)
+
+
+def _memory(attempt: Attempt) -> int:
+    return (attempt.layout.room + AHEAD) * attempt.tile_bytes
+
+
+def _plan(task: Task, stage: Stage | None, attempt: Attempt, saved: dict[str, Any] | None) -> StoredPlan:
+    o, given, low, layout, plan = task.options, attempt.given, attempt.low, attempt.layout, attempt.traffic
+    assert o.storing is not None
+    n, method = layout.n, attempt.method
     reasons = {
         "method": "most of its work is in products of tiles" if o.method == "auto" else "as asked",
         "memory": f"{layout.room} tiles of {layout.side} × {layout.side}, and {AHEAD} on their way",
     }
-    if on_gpu:
+    if low.on_gpu:
         reasons["device"] = "tiles are in the host's memory, and go to the GPU to be multiplied"
-    about = {
-        "format": FORMAT, "library": __version__, "algebra": task.S.name, "method": method, "form": fingerprint(low),
-        "side": layout.side, "room": layout.room, "facts": asdict(facts),
-        "beside": None if stage is None else str(stage.path.absolute()),
-    }
-    run = partial(_run, task, stage, given, source, facts, made, plan, layout, about, saved)
-    moved = {way: tile_bytes * sum(count for (to, _), count in plan.moved.items() if to == way)
+    run = partial(_run, task, stage, attempt, saved)
+    moved = {way: attempt.tile_bytes * sum(count for (to, _), count in plan.moved.items() if to == way)
              for way in ("read", "write")}
     return StoredPlan(
-        "closure", task.S, given.shape, f"{method}, out of core", low, "", float(n) ** 3, memory, run, None, reasons,
-        layout.side, storing, moved["read"], moved["write"], n * n * low.dtype.itemsize, plan.slots * tile_bytes,
-        (plan.slots + layout.room) * tile_bytes, saved["operation"] / max(len(made.operations), 1) if saved else 0.0)
+        "closure", task.S, given.shape, f"{method}, out of core", low, "", float(n) ** 3, _memory(attempt), run, None,
+        reasons, layout.side, o.storing, moved["read"], moved["write"], n * n * low.dtype.itemsize,
+        plan.slots * attempt.tile_bytes, (plan.slots + layout.room) * attempt.tile_bytes,
+        saved["operation"] / max(len(attempt.made.operations), 1) if saved else 0.0)
+
+
+def _about(task: Task, stage: Stage | None, attempt: Attempt) -> dict[str, Any]:
+    """What a manifest tells, and what is compared with it: all but the input, which may take long to look at."""
+    o, layout = task.options, attempt.layout
+    return {
+        "format": FORMAT, "library": __version__, "algebra": task.S.name, "method": attempt.method,
+        "reflexive": bool(o.reflexive), "tol": None if o.tol is None else float(o.tol), "loosened": attempt.loosened,
+        "form": fingerprint(attempt.low), "side": layout.side, "room": layout.room, "facts": asdict(attempt.facts),
+        "beside": None if stage is None else str(stage.path.absolute()),
+    }
 
 
 def source_of(given: Operand) -> Source:
@@ -170,46 +229,88 @@ def _is_same(path: Path, other: Path) -> bool:
 
 
 def _run(
-    task: Task, stage: Stage | None, given: Operand, source: Source, facts: Facts, made: Program, traffic: Traffic,
-    layout: Layout, about: dict[str, Any], saved: dict[str, Any] | None, plan: StoredPlan,
+    task: Task, stage: Stage | None, attempt: Attempt, saved: dict[str, Any] | None, plan: StoredPlan
 ) -> Any:
-    storing = task.options.storing
-    assert storing is not None
+    storing, about = plan.storing, _about(task, stage, attempt)
     folder = storing.folder
     if storing.checkpoint is not None or saved is not None:  # else nobody asks
-        about = {**about, "input": source.identity()}
-    with _disk(storing, len(made.operations)), claimed(folder):
+        about = {**about, "input": attempt.source.identity()}
+    with _disk(storing, len(attempt.made.operations)), claimed(folder):
         if read_manifest(folder) != saved:
             raise SemiringError(f"{shown(folder)} was changed by another process: call again")
         refuse_other(storing, saved, about)
-        if saved is not None and not draft(storing.out, folder).exists():  # it was put in its place, and no more
+        if saved is not None and saved.get("fresh"):  # nothing was written since the closure was known not to exist
+            _clear_files(folder)
+            saved = None
+        elif saved is None:
+            _clear(folder)
+        elif not draft(storing.out, folder).exists():  # it was put in its place, and no more
             _clear(folder, finished=True)
             return opened(storing.out).array
-        if saved is None:
-            _clear(folder)
-        plan.require_disk()
-        try:
-            _close(task, stage, given, source, facts, made, traffic, layout, about, saved, plan)
-        except BaseException as error:
-            if isinstance(error, (UndefinedStar, SemiringError)) or read_manifest(folder) is None:
-                _clear(folder)  # there is nothing to go on with
-            if isinstance(error, UndefinedStar):
-                raise undefined(task.S, source, given.names, error.pivot) from None
-            raise
+        if not _done(task, stage, attempt, about, saved, plan):
+            _again(task, attempt, plan)
         _clear(folder, finished=True)
     return opened(storing.out).array
 
 
+def _again(task: Task, attempt: Attempt, plan: StoredPlan) -> None:
+    """The closure of edges that are worse by tol, of a matrix that has none; commits say from now on that it has none.
+
+    Raises
+    ------
+    NoClosureError
+        When it has none either.
+    """
+    folder = plan.storing.folder
+    second = _attempt(task, attempt.given, attempt.method, None, True)
+    planned, about = _plan(task, None, second, None), _about(task, None, second)
+    if read_manifest(folder) is not None:
+        about = {**about, "input": second.source.identity()}
+        write_manifest(folder, {**about, "operation": 0, "slots": {}, "fresh": True})
+        _clear_files(folder)
+    else:
+        _clear(folder)
+    with _disk(plan.storing, len(second.made.operations)):
+        _done(task, None, second, about, None, planned)
+
+
+def _done(
+    task: Task, stage: Stage | None, attempt: Attempt, about: dict[str, Any], saved: dict[str, Any] | None,
+    plan: StoredPlan,
+) -> bool:
+    """Whether the closure is in its place; else it does not exist, and a tolerance is yet to be tried.
+
+    Raises
+    ------
+    NoClosureError
+        When it does not exist, and there is no tolerance, or edges are worse by it already.
+    """
+    folder = plan.storing.folder
+    try:
+        plan.require_disk()
+        _close(task, stage, attempt, about, saved, plan)
+    except BaseException as error:
+        undecided = task.options.tol is not None and not attempt.loosened
+        if undecided and isinstance(error, (UndefinedStar, NoClosureError)):
+            return False
+        if isinstance(error, (UndefinedStar, SemiringError)) or read_manifest(folder) is None:
+            _clear(folder)  # there is nothing to go on with
+        if isinstance(error, UndefinedStar):
+            raise undefined(task.S, attempt.source, attempt.given.names, error.pivot) from None
+        raise
+    return True
+
+
 def _close(
-    task: Task, stage: Stage | None, given: Operand, source: Source, facts: Facts, made: Program, traffic: Traffic,
-    layout: Layout, about: dict[str, Any], saved: dict[str, Any] | None, plan: StoredPlan,
+    task: Task, stage: Stage | None, attempt: Attempt, about: dict[str, Any], saved: dict[str, Any] | None,
+    plan: StoredPlan,
 ) -> None:
     """The closure in its place."""
-    storing, low = plan.storing, plan.lowering
+    storing, low, layout, made, source = plan.storing, attempt.low, attempt.layout, attempt.made, attempt.source
     folder = storing.folder
     slots = {int(cell): slot for cell, slot in saved["slots"].items()} if saved is not None else None
     output = Output(storing.out, folder, made, low.dtype, saved is not None)
-    scratch = Scratch(folder, layout.side**2 * low.storage.itemsize, slots)
+    scratch = Scratch(folder, attempt.tile_bytes, slots)
     try:
         if saved is None and storing.checkpoint is not None:  # now that there is all that it speaks of
             write_manifest(folder, {**about, "operation": 0, "slots": {}})
@@ -224,15 +325,23 @@ def _close(
         engine: Kernel[Any] = offload(low) if low.on_gpu else build_kernel(low)
         with rooms(low) as room, told(task.options.progress, f"{task.S.name} closure", plan.work) as report:
             arena = HostArena(layout.room + AHEAD, layout.side, low.storage, room)
-            Executor(made, traffic, layout.room, engine, arena, scratch, ends, start, report).run()
-        if task.options.check and may_diverge(low):
-            settle(task.S, source, low, facts, given.names, output)
+            Executor(made, attempt.traffic, layout.room, engine, arena, scratch, ends, start, report).run()
+        replaced = saved is not None and saved.get("diagonal", False)  # perhaps in part
+        if task.options.check and may_diverge(low) and not replaced:
+            settle(task.S, source, low, attempt.facts, attempt.given.names, output)
+        if not task.options.reflexive:
+            values = kept(folder) if replaced else of_walks_with_edges(task.S, source, output)
+            if read_manifest(folder) is not None and not replaced:  # tiles that a restart finds are of A* until then
+                commit(len(made.operations))
+                keep(folder, values)
+                write_manifest(folder, {**about, "operation": len(made.operations), "slots": {}, "diagonal": True})
+            put(values, output)
         if stage is not None:
             saved_columns = saved.get("columns", 0) if saved is not None else 0
             if storing.checkpoint is not None and not saved_columns:
                 commit(len(made.operations))
-            _follow(task, stage, given, source, made, output, plan, {**about, "operation": len(made.operations),
-                                                                     "slots": {}}, saved_columns)
+            _follow(task, stage, attempt.given, source, made, output, plan,
+                    {**about, "operation": len(made.operations), "slots": {}}, saved_columns)
         output.finish()
     finally:
         scratch.close()
@@ -303,12 +412,17 @@ def _clear(folder: Path, finished: bool = False) -> None:
     if not finished:
         manifest.unlink(missing_ok=True)
         sync_folder(folder)
+    _clear_files(folder)
+    manifest.unlink(missing_ok=True)
+
+
+def _clear_files(folder: Path) -> None:
+    """Take away all but the claim and the manifest."""
     for path in folder.iterdir():
         if path.is_dir():
             shutil.rmtree(path)
         elif path.name not in (LOCK, MANIFEST):
             path.unlink()
-    manifest.unlink(missing_ok=True)
 
 
 def unfinished(storing: Storing) -> dict[str, Any] | None:
@@ -361,9 +475,8 @@ def _refuse_other_room(storing: Storing, memory: int, layout: Layout, tile: int 
 
 def _facts(given: Operand, source: Source) -> Facts:
     """What is known of all elements, read once, a block at a time; refuses what is not one, with its place."""
-    if not isinstance(given, Stored) or "facts" in vars(given):
+    if not isinstance(source, Loosened) and (not isinstance(given, Stored) or "facts" in vars(given)):
         return given.facts
-    assert isinstance(source, ArraySource)
     found = [Facts(two_valued=True)] if source.shape[0] == 0 else []
     for rows, columns in slabs(source):
         elements = np.empty((rows.stop - rows.start, columns.stop - columns.start), source.dtype)

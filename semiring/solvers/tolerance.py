@@ -16,11 +16,13 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.rounding import worse_by
+from semiring.algebra.semiring import Semiring
 from semiring.errors import LawError, NoClosureError, SemiringError
 from semiring.operands.convert import as_sparse, on_host
-from semiring.operands.dense import Dense
+from semiring.operands.dense import Dense, carried_by
 from semiring.operands.devices import to_host, upload
 from semiring.operands.operand import Operand
+from semiring.scale.stores import Source
 
 from .existence import Closures
 from .plan import Plan
@@ -97,3 +99,33 @@ def loosened(given: Operand, tol: float) -> Operand:
     made = given.changed(array=upload(array) if given.on_gpu else array)
     vars(made).pop("facts", None)  # of other elements
     return made
+
+
+class Loosened:
+    """A matrix that is read a tile at a time, with each edge worse by a tolerance.
+
+    Parameters
+    ----------
+    source : Source
+    S : Semiring
+    dtype : dtype
+        Of the elements as computed with.
+    tol : float
+    """
+
+    def __init__(self, source: Source, S: Semiring, dtype: np.dtype, tol: float):
+        assert S.traced is not None
+        self._source, self._S, self._tol = source, S, tol
+        self._relative = S.traced.raw_mul.is_plain(*PRODUCTS)
+        self.shape, self.dtype, self.path = source.shape, dtype, source.path
+        self.chunks: tuple[int, int] | None = getattr(source, "chunks", None)
+
+    def read(self, rows: slice, columns: slice, out: np.ndarray) -> None:
+        """Write a block of it into an array."""
+        elements = np.empty(out.shape, self._source.dtype)
+        self._source.read(rows, columns, elements)
+        out[...] = worse_by(self._S.over(self.dtype), carried_by(elements, self._S), self._tol, self._relative)
+
+    def identity(self) -> dict[str, Any]:
+        """That of the matrix; the tolerance is told beside it."""
+        return self._source.identity()

@@ -202,6 +202,8 @@ def test_from_file_to_file(call, tmp_path: Path) -> None:
     common = "closure", tmp_path / "w.npy", "--algebra", "min-plus"
     assert call(*common, "--memory", "1M", "--checkpoint", 60, "--resume", "--out", tmp_path / "c.npy").out == ""
     np.testing.assert_allclose(np.load(tmp_path / "c.npy"), sr.closure(A, sr.min_plus))
+    call(*common, "--memory", "1M", "--not-reflexive", "-o", tmp_path / "plus.npy")
+    np.testing.assert_allclose(np.load(tmp_path / "plus.npy"), sr.closure(A, sr.min_plus, reflexive=False))
     assert "give -o OUT.npy" in refused(call(*common, "--memory", "1M"))
     assert "written as .npy or .zarr" in refused(call(*common, "--memory", "1M", "-o", tmp_path / "c.csv"))
     assert "memory is a number of bytes" in refused(call(*common, "--memory", "much", "-o", tmp_path / "c.npy"))

@@ -135,6 +135,12 @@ def test_tiles_go_to_a_gpu(S: sr.Semiring, dtype: Any, gpu: None, tmp_path: Path
     assert np.array_equal(np.load(tmp_path / "w.npy"), A)
 
 
+def test_walks_with_an_edge_by_a_gpu(gpu: None, tmp_path: Path) -> None:
+    A = matrix(sr.min_plus, 150, np.dtype("f4"))
+    found = sr.closure(A, sr.min_plus, out=tmp_path / "c.npy", tile=32, memory=SMALL, device="gpu", reflexive=False)
+    assert np.array_equal(found, sr.closure(A, sr.min_plus, reflexive=False))
+
+
 def test_next_hops_follow_from_what_a_gpu_computed(gpu: None, tmp_path: Path) -> None:
     A = matrix(sr.min_plus, 70, np.dtype("f4"))
     found = sr.paths(A, sr.min_plus, out=tmp_path / "d.npy", next_hops=tmp_path / "p.npy", device="gpu")
@@ -202,7 +208,7 @@ def test_refusals(tmp_path: Path) -> None:
     A = np.zeros((4, 4))
     out = tmp_path / "c.npy"
     for options, why in (
-        ({"reflexive": False}, "leave out reflexive"), ({"overwrite": True}, "leave out"), ({"tol": 0.1}, "leave out"),
+        ({"overwrite": True}, "leave out"), ({"on_divergence": "mask"}, "leave out packed"),
         ({"max_edges": 2}, "leave out"), ({"method": "squaring"}, "goes by r-kleene"), ({"memory": 100}, "are needed"),
     ):
         with pytest.raises(sr.SemiringError, match=why):
@@ -385,6 +391,143 @@ def test_an_array_with_other_elements_is_not_gone_on_with(tmp_path: Path) -> Non
     with pytest.raises(sr.SemiringError, match="was begun with input"):
         sr.closure(2 * A, **options, resume=True)
     assert np.array_equal(sr.closure(A.copy(), **options, resume=True), sr.closure(A, sr.min_plus))
+
+
+WALKS = [(sr.min_plus, "f4"), (sr.plus_times, "f8"), (sr.max_min, "f8"), (sr.boolean, "?"), (sr.min_max, "i2"),
+         (sr.shortest_count, sr.shortest_count.default_dtype)]
+
+
+def with_edges_only(S: sr.Semiring, A: np.ndarray, closed: np.ndarray) -> np.ndarray:
+    """A A*, one term after the other."""
+    T, n = S.over(A.dtype), len(A)
+    X = np.full((n, n), S.zero_in(A.dtype), A.dtype)
+    for k in range(n):
+        X = T.add(X, T.mul(A[:, k, None], closed[None, k]))
+    return X
+
+
+@pytest.mark.parametrize(("S", "dtype"), WALKS, ids=lambda x: getattr(x, "name", str(x))[:12])
+@pytest.mark.parametrize("given", ["file", "array", "graph"])
+def test_walks_with_an_edge(S: sr.Semiring, dtype: Any, given: str, tmp_path: Path) -> None:
+    A = matrix(S, 150, np.dtype(dtype))
+    A[:, 0] = S.zero_in(A.dtype)  # no walk leads back to the first vertex
+    np.save(tmp_path / "w.npy", A)
+    absent = np.full((), S.zero_in(A.dtype), A.dtype)
+    tails, heads = np.nonzero(absent != A)
+    source = {"file": tmp_path / "w.npy", "array": A, "graph": sr.Graph(tails, heads, 150, A[tails, heads])}[given]
+    found = sr.closure(source, S, out=tmp_path / "c.npy", tile=32, memory=SMALL, reflexive=False)
+    expected = with_edges_only(S, A, sr.closure(A, S))
+    assert found.dtype == expected.dtype
+    if A.dtype.kind == "f":
+        np.testing.assert_allclose(found, expected, rtol=1e-5)
+    else:
+        assert (found == expected).all()
+    assert found[0, 0] == absent
+
+
+@pytest.mark.usefixtures("quick_commits")
+@pytest.mark.parametrize("S", [sr.plus_times, sr.min_plus, sr.max_min], ids=lambda S: S.name)
+def test_walks_with_an_edge_go_on_from_the_last_commit(
+    S: sr.Semiring, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed on the way, when half of the new diagonal is in its place, and when all is."""
+    A = matrix(S, 100, np.dtype("f8"))
+    options = {"A": A, "S": S, "out": tmp_path / "c.npy", "tile": 32, "memory": SMALL, "reflexive": False}
+    expected = np.array(sr.closure(**options))
+    (tmp_path / "c.npy").unlink()
+    for at in (0.3, 0.8):
+        interrupted(at, **options, checkpoint=1e-9, resume=True)
+    with pytest.raises(sr.SemiringError, match="was begun with reflexive False"):
+        sr.closure(**{**options, "reflexive": True}, resume=True)
+
+    def half(values: np.ndarray, closure: Output) -> None:
+        for v in range(0, 100, 2):
+            closure.write_block(slice(v, v + 1), slice(v, v + 1), values[v : v + 1, None])
+        raise KeyboardInterrupt
+
+    for again in ({}, {"checkpoint": 1e-9}):  # also where the second run makes no commits of its own
+        with monkeypatch.context() as killed:
+            killed.setattr(out_of_core, "put", half)
+            with pytest.raises(KeyboardInterrupt):
+                sr.closure(**options, **again, resume=True)
+    assert np.array_equal(sr.closure(**options, resume=True), expected)
+    assert [p.name for p in tmp_path.iterdir()] == ["c.npy"]
+
+
+def prices(n: int) -> np.ndarray:
+    """Differences of heights, each rounded: cycles improve by roundings."""
+    height = np.random.default_rng(1).normal(size=n)
+    return np.round(height[:, None] - height, 4)
+
+
+def by_definition(A: np.ndarray) -> np.ndarray:
+    D = np.minimum(A, np.where(np.eye(len(A), dtype=bool), 0, np.inf))
+    for k in range(len(A)):
+        D = np.minimum(D, D[:, k, None] + D[None, k])
+    return D
+
+
+@pytest.mark.parametrize("given", ["file", "array", "graph", "zarr"])
+def test_a_tolerance(given: str, tmp_path: Path) -> None:
+    if given == "zarr":
+        pytest.importorskip("zarr")
+    A = prices(70)
+    np.save(tmp_path / "w.npy", A)
+    tails, heads = np.nonzero(np.isfinite(A))
+    source = {"array": A, "graph": sr.Graph(tails, heads, 70, A[tails, heads])}.get(given, tmp_path / "w.npy")
+    options: dict[str, Any] = {"out": tmp_path / f"c.{'zarr' if given == 'zarr' else 'npy'}", "tile": 32,
+                               "memory": SMALL}
+    with pytest.raises(sr.NoClosureError):
+        sr.closure(source, sr.min_plus, **options)
+    with pytest.raises(sr.NoClosureError):
+        sr.closure(source, sr.min_plus, **options, tol=1e-7)
+    assert [p.name for p in tmp_path.iterdir()] == ["w.npy"]
+    found = sr.closure(source, sr.min_plus, **options, tol=1e-3)
+    np.testing.assert_allclose(found[:], by_definition(A + 1e-3), rtol=1e-12, atol=1e-12)
+    walks = sr.closure(source, sr.min_plus, **options, tol=1e-3, reflexive=False)
+    assert np.allclose(walks[:], sr.closure(A + 1e-3, sr.min_plus, reflexive=False), rtol=1e-12, atol=1e-12)
+    B = matrix(sr.min_plus, 70, np.dtype("f8"))  # which has a closure, and is not touched
+    assert np.array_equal(sr.closure(B, sr.min_plus, **options, tol=1.0)[:], sr.closure(B, sr.min_plus))
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(["w.npy", options["out"].name])
+
+
+@pytest.mark.usefixtures("quick_commits")
+@pytest.mark.parametrize("ending", ["npy", "zarr"])
+def test_a_tolerance_goes_on_from_the_last_commit(
+    ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed in the first attempt, between both, and in the second one, which does not begin with the first again."""
+    if ending == "zarr":
+        pytest.importorskip("zarr")
+    A = prices(100)
+    options = {"A": A, "S": sr.min_plus, "out": tmp_path / f"c.{ending}", "tile": 32, "memory": SMALL, "tol": 1e-3}
+    interrupted(0.5, **options, checkpoint=1e-9)
+    for change, named in (({"tol": 1e-2}, "tol 0.001"), ({"tol": None}, "tol 0.001")):
+        with pytest.raises(sr.SemiringError, match=f"was begun with {named}"):
+            sr.closure(**{**options, **change}, resume=True)
+    with monkeypatch.context() as killed:
+        killed.setattr(out_of_core, "_clear_files", lambda folder: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            sr.closure(**options, checkpoint=1e-9, resume=True)
+    saved = read_manifest(tmp_path / f"c.{ending}.partial")
+    assert saved is not None and saved["loosened"] and saved["fresh"]
+    interrupted(0.5, **options, checkpoint=1e-9, resume=True)
+    saved = read_manifest(tmp_path / f"c.{ending}.partial")
+    assert saved is not None and saved["loosened"] and saved["operation"] > 0 and "fresh" not in saved
+    parts: list[float] = []
+    found = sr.closure(**options, resume=True, progress=parts.append)
+    assert parts[0] >= 0.4 and parts == sorted(parts)
+    np.testing.assert_allclose(found[:], by_definition(A + 1e-3), rtol=1e-12, atol=1e-12)
+    assert [p.name for p in tmp_path.iterdir()] == [f"c.{ending}"]
+
+
+def test_what_has_no_tolerance(tmp_path: Path) -> None:
+    for S, dtype, why in ((sr.plus_times, "f8", "needs that ⊕ selects"), (sr.min_plus, "i4", "are exact")):
+        with pytest.raises(sr.SemiringError, match=why):
+            sr.closure(matrix(S, 10, np.dtype(dtype)), S, out=tmp_path / "c.npy", tol=0.1)
+    with pytest.raises(sr.SemiringError, match="leave out tol, or ask"):
+        sr.paths(prices(5), sr.min_plus, out=tmp_path / "c.npy", next_hops=tmp_path / "p.npy", tol=0.1)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_interrupt_without_commits_leaves_nothing(tmp_path: Path) -> None:
