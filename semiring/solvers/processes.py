@@ -7,16 +7,15 @@ processes; `semiring.scale.spread` closes these, and the answer goes back the wa
 from __future__ import annotations
 
 import os
-import pickle
 import shutil
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -31,17 +30,13 @@ from semiring.kernels.build import affordable, code_of
 from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.choose import choose
 from semiring.kernels.cpu.compile.threads import thread_count
-from semiring.kernels.facts import Facts, together
+from semiring.kernels.facts import Facts
 from semiring.kernels.interface import Kernel
 from semiring.kernels.lowering.base import Lowering
 from semiring.machine.memory import in_words, require
-from semiring.operands.convert import as_dense
 from semiring.operands.dense import Dense, carried_by
-from semiring.operands.examine import examine
-from semiring.operands.operand import order_of_one
-from semiring.operands.read import operand
 from semiring.operands.stored import Stored
-from semiring.scale.connection import MPI, Rows
+from semiring.scale.connection import MPI
 from semiring.scale.grid import Grid
 from semiring.scale.program import Program
 from semiring.scale.ranks import Agreed, Ranks, agreed, ending_together, message_rate, raw, threads_of
@@ -49,6 +44,7 @@ from semiring.scale.scratch import write_manifest
 from semiring.scale.spread import Spread
 from semiring.scale.stores import Output, draft, opened
 
+from .brought import Given, facts_of, identity_of, of_first, one_algebra, read
 from .cycles import FINE, Verdict, improving, is_slack, look_for_cycles, may_diverge, star_undefined, undefined_star
 from .forms import refuse_overflow, told
 from .methods import resolve_method
@@ -56,44 +52,12 @@ from .out_of_core import FORMAT, LEAST, fingerprint, refuse_other, unfinished
 from .plan import Plan, nothing
 from .schedules import stable_closure
 from .spread_plan import SpreadPlan
-from .task import Options, algebra_for
+from .task import Options
 
 SIDES = (1024, 768, 512, 384, 256, 192, 128, 64, 32)  # of tiles
 ROUNDS = 8  # steps, for each process of the longer side of the grid, below which too many wait too often
 ALIGNED = 16  # of what the side of a tile is a multiple
-STRIP = 64 << 20  # bytes of rows that are read at once
 BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
-WAYS = {"whole": "passes a matrix", "rows": "its rows of one", "stored": "a path or a stored array", "nothing": "None"}
-T = TypeVar("T")
-SAME = ("rows", "stored")  # of which every process passes one
-
-
-@dataclass(frozen=True)
-class Given:
-    """What one process knows of the matrix.
-
-    Attributes
-    ----------
-    way : {"whole", "rows", "stored"}
-        Whether rank 0 has it, each has some rows, or all can read it.
-    n : int
-    dtype, callers_dtype : dtype
-        Of the elements as computed with, and of the answer.
-    facts : Facts or None
-        About the elements that this process looked at; None where it has none.
-    operand : Dense or None
-        What was read, where this process has something.
-    height : int
-        How many rows it has.
-    """
-
-    way: str
-    n: int
-    dtype: np.dtype
-    callers_dtype: np.dtype
-    facts: Facts | None
-    operand: Dense | None
-    height: int
 
 
 def closure(connection: MPI, A: Any, S: Any, asked: Options) -> Any:
@@ -132,28 +96,22 @@ def _prepared(
     world: Any, A: Any, S: Any, asked: Options
 ) -> tuple[Given, Facts, Lowering, Grid, dict[str, Any], dict[str, Any] | None]:
     """What all processes agree on before anything is computed."""
-    S = _one_algebra(world, A, S)
+    S = one_algebra(world, A, S)
     agreed(world, lambda: _refuse(S, asked))
     _refuse_differences(world, asked)
-    saved = _of_first(world, lambda: None if asked.storing is None else unfinished(asked.storing))
-    given = _read(world, A, S, saved)
-    facts = _facts(world, given) if saved is None else Facts(**saved["facts"])
+    saved = of_first(world, lambda: None if asked.storing is None else unfinished(asked.storing))
+    given = read(world, A, S, saved)
+    facts = facts_of(world, given) if saved is None else Facts(**saved["facts"])
     low = _lowering(world, S, given, facts)
     grid = Grid(given.n, _side(given.n, world.size, asked.tile) if saved is None else saved["side"], world.size,
                 world.rank)
     about = {
-        "format": FORMAT, "library": __version__, "input": _identity(given), "algebra": S.name,
+        "format": FORMAT, "library": __version__, "input": identity_of(given), "algebra": S.name,
         "form": fingerprint(low), "method": "blocked, spread", "side": grid.side, "ranks": world.size,
         "room": LEAST, "facts": asdict(facts),
     }
     agreed(world, lambda: _refuse_before(given, low, grid, asked, saved, about))
     return given, facts, low, grid, about, saved
-
-
-def _of_first(world: Any, function: Callable[[], T]) -> T:
-    """What a function gives on rank 0, which all get: files may be seen later by others."""
-    found: T = world.bcast(agreed(world, lambda: function() if world.rank == 0 else None))
-    return found
 
 
 class _Run:
@@ -172,7 +130,7 @@ class _Run:
     def answer(self) -> Any:
         storing = self.asked.storing
         if storing is not None:
-            if self.saved is not None and not _of_first(self.world, draft(storing.out, storing.folder).exists):
+            if self.saved is not None and not of_first(self.world, draft(storing.out, storing.folder).exists):
                 agreed(self.world, partial(self._first_only, lambda: shutil.rmtree(storing.folder)))
                 return opened(storing.out).array  # it was put in its place, and no more
             output = self._output()
@@ -437,31 +395,6 @@ def warm(kernel: Kernel[Any], low: Lowering, side: int) -> None:
     kernel.right(C, D)
 
 
-def _one_algebra(world: Any, A: Any, S: Any) -> Semiring:
-    """The algebra of rank 0, on every process; others that name one name the same."""
-
-    def own() -> Semiring | None:
-        return algebra_for("closure", (A,), S) if S is not None or world.rank == 0 else None
-
-    def sent() -> bytes:
-        try:
-            return pickle.dumps(mine) if world.rank == 0 else b""
-        except pickle.PicklingError as e:
-            raise SemiringError(str(e)) from None
-
-    mine = agreed(world, own)
-    data = world.bcast(agreed(world, sent))
-    found: Semiring = agreed(world, lambda: mine or pickle.loads(data) if world.rank == 0 else pickle.loads(data))
-
-    def same() -> None:
-        if mine is not None and mine is not found:
-            raise SemiringError(f"rank {world.rank} asks for the closure over {mine.name}, and rank 0 over "
-                                f"{found.name}")
-
-    agreed(world, same)
-    return found
-
-
 def _refuse(S: Semiring, o: Options) -> None:
     """What closures by several processes do not have."""
     if S.traced is None:
@@ -493,80 +426,6 @@ def _refuse_differences(world: Any, o: Options) -> None:
     agreed(world, same)
 
 
-def _read(world: Any, A: Any, S: Semiring, saved: dict[str, Any] | None) -> Given:
-    """What this process brings, and what all know of the matrix."""
-
-    def read() -> tuple[str, Dense | None]:
-        if A is None:
-            return "nothing", None
-        given = operand(A.part if isinstance(A, Rows) else A, S, "A")
-        if given.kind == "device":
-            raise SemiringError("on= computes on the processes' CPUs, and A is on a GPU: pass A.get()")
-        given = as_dense(given)
-        if not isinstance(A, Rows):
-            order_of_one(given.shape)
-        return "rows" if isinstance(A, Rows) else "stored" if isinstance(given, Stored) else "whole", given
-
-    way, given = agreed(world, read)
-    ways = world.allgather(way)
-
-    def fit() -> None:
-        if ways != ["whole", *["nothing"] * (world.size - 1)] and ways not in ([w] * world.size for w in SAME):
-            told = ", ".join(f"rank {r} {WAYS[w]}" for r, w in enumerate(ways[:4]))
-            raise SemiringError(f"{told}{', …' if world.size > 4 else ''}: rank 0 passes the matrix and others None, "
-                                "or each its rows, connection.rows(part), or each the same path")
-
-    agreed(world, fit)
-    about = world.allgather(None if given is None else (given.shape, given.dtype, given.callers_dtype))
-    shape, dtype, callers = about[0]
-    heights = [s[0] for s, *_ in about] if ways[0] == "rows" else [0] * world.size
-
-    def alike() -> None:
-        for r, one in enumerate(about):
-            if one is not None and (one[0][1] != shape[1] or one[1] != dtype or one[2] != callers):
-                raise SemiringError(f"rank {r} brings {one[0][0]} × {one[0][1]} elements of {one[2]}, and rank 0 "
-                                    f"{shape[0]} × {shape[1]} of {callers}: they are of one matrix, with as many "
-                                    "columns")
-            if one is not None and ways[0] == "stored" and one[0] != shape:
-                raise SemiringError(f"rank {r} reads a matrix of {one[0]}, and rank 0 one of {shape}")
-        if ways[0] == "rows" and sum(heights) != shape[1]:
-            raise SemiringError(f"the processes bring {sum(heights)} rows of {shape[1]} columns: a matrix that has a "
-                                "closure is square")
-
-    agreed(world, alike)
-    start = sum(heights[: world.rank])
-    facts = agreed(world, lambda: None if saved is not None else _look(world, ways[0], given, start))
-    n = int(shape[1])
-    return Given(ways[0], n, dtype, callers, facts, given, heights[world.rank] if ways[0] == "rows" else
-                 n * (ways[0] == "whole" and world.rank == 0))
-
-
-def _look(world: Any, way: str, given: Dense | None, start: int) -> Facts | None:
-    """Facts about what this process looks at: all that it brings, or its share of the rows of a file."""
-    if given is None or not given.shape[0]:
-        return None
-    if way == "whole":
-        return given.facts
-    if way == "rows":
-        return examine(given.S, given.dtype, ((given.what, given.array),), (start, 0))
-    assert isinstance(given, Stored)
-    n, found = given.shape[0], []
-    begin, end = n * world.rank // world.size, n * (world.rank + 1) // world.size
-    step = max(1, STRIP // max(n * given.source.dtype.itemsize, 1))
-    for at in range(begin, end, step):
-        rows = slice(at, min(at + step, end))
-        elements = np.empty((rows.stop - rows.start, n), given.source.dtype)
-        given.source.read(rows, slice(0, n), elements)
-        found.append(examine(given.S, given.dtype, ((given.what, carried_by(elements, given.S)),), (at, 0)))
-    return together(found) if found else None
-
-
-def _facts(world: Any, given: Given) -> Facts:
-    """What holds for the whole matrix, the same on every process."""
-    found = [facts for facts in world.allgather(given.facts) if facts is not None]
-    return together(found) if found else Facts(two_valued=True)
-
-
 def _lowering(world: Any, S: Semiring, given: Given, facts: Facts) -> Lowering:
     """The form in which all processes compute, compiled on all or on none."""
     low = choose(S, given.dtype, facts, given.n, in_place=False, packed=False)
@@ -583,13 +442,6 @@ def _side(n: int, size: int, tile: int | None) -> int:
         return -(-tile // ALIGNED) * ALIGNED
     longer = Grid(n, 1, size, 0).columns
     return next((side for side in SIDES if side * ROUNDS * longer <= n), SIDES[-1])
-
-
-def _identity(given: Given) -> dict[str, Any]:
-    """What tells the input from others, also after a restart."""
-    if isinstance(given.operand, Stored):
-        return given.operand.source.identity()
-    return {"shape": [given.n, given.n], "dtype": given.callers_dtype.str}
 
 
 def _refuse_before(
