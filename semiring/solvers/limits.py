@@ -66,7 +66,7 @@ def cut_off(given: Operand, values: Any, tree: Any, bound: np.ndarray) -> Any:
         The values that are left.
     """
     if is_on_gpu(values):
-        return cut_off_on_gpu(given, values, tree, bound)  # type: ignore[arg-type]
+        return cut_off_on_gpu(given, values, tree, bound)
     far = beyond(given.S, values, bound)
     np.copyto(values, full(values[:1, :1], given.S.zero_in(values.dtype)), where=far)
     np.copyto(tree, -1, where=far)

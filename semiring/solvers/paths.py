@@ -62,7 +62,7 @@ def offer(task: Task) -> Plan:
         ending = _ending_searches(task, plain, limit, found)
         if ending is not None:
             return ending
-    run = partial(_run, plain, found, o, starts, limit)
+    run = partial(_run, plain, found, o, starts, limit, isinstance(given, Sparse) and given.of_graph)
     return Plan(
         "paths", S, (lines, n), found.method, found.lowering, found.place, found.work, found.memory + lines * n * 4,
         run, found.needs, dict(found.reasons), found.tile,
@@ -176,7 +176,7 @@ def unnamed(given: Operand) -> Operand:
 
 
 def _run(
-    given: Operand, values: Plan, o: Options, starts: np.ndarray | None, limit: Any, plan: Plan
+    given: Operand, values: Plan, o: Options, starts: np.ndarray | None, limit: Any, of_graph: bool, plan: Plan
 ) -> Found:
     taken_there = isinstance(given, Dense) and not given.on_gpu and plan.lowering.on_gpu and starts is None
     if taken_there:
@@ -184,7 +184,7 @@ def _run(
         values = first_offer(Task("closure", given.S, (given,), replace(o, predecessors=False)))
     bound = None if limit is None else limit_of(given, limit)
     X, tree, starts = _trees(given, values.run(), starts, bound)
-    return (to_host(X), to_host(tree), starts) if taken_there else (X, tree, starts)
+    return (to_host(X), to_host(tree), starts) if taken_there or of_graph else (X, tree, starts)
 
 
 def _trees(given: Operand, X: Any, starts: np.ndarray | None, bound: np.ndarray | None) -> Found:

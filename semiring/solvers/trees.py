@@ -45,7 +45,7 @@ def best_trees(
     Parameters
     ----------
     given : Operand
-        The graph, on the host; on a GPU if X is there.
+        The graph, on the host; an array is on a GPU if X is there.
     X : array, shape (k, n)
         The values of the best walks from each root, or to it.
     roots : ndarray of int64, shape (k,)
@@ -78,7 +78,7 @@ def best_trees(
             "ask sr.path for one walk at a time"
         )
     if on_gpu:
-        assert isinstance(given, Dense)
+        given = given if isinstance(given, Dense) else as_sparse(given)
         monotone = least_or_greatest(S) != 0 and rounds_once(S, given.dtype)
         P, lost_at, guessed = trees_on_gpu(given, X, roots, backwards, monotone)
         for i in () if within else np.flatnonzero(lost_at >= 0).tolist():  # it is refused there, or was rightly zero

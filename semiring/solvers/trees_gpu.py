@@ -6,18 +6,21 @@ from typing import Any
 
 import numpy as np
 
+from semiring.kernels.cpu.sparse.structure import transpose
 from semiring.operands.dense import Dense
+from semiring.operands.operand import Operand
+from semiring.operands.sparse import Sparse
 
 
 def trees_on_gpu(
-    given: Dense, X: Any, roots: np.ndarray, backwards: bool, monotone: bool
+    given: Dense | Sparse, X: Any, roots: np.ndarray, backwards: bool, monotone: bool
 ) -> tuple[Any, np.ndarray, np.ndarray]:
     """The vertex before each on a best walk from each root; the vertex after it on one to the root, if `backwards`.
 
     Parameters
     ----------
-    given : Device
-        The matrix, on the GPU.
+    given : Device or Sparse
+        The matrix: an array on the GPU, or compressed rows on the host, whose edges are copied there.
     X : array, shape (k, n)
         Values, on the GPU.
     roots : ndarray of int64, shape (k,)
@@ -39,23 +42,43 @@ def trees_on_gpu(
 
     from semiring.kernels.cuda.sparse.trees import CudaTreeKernel, lowering_for
 
-    S, n = given.S, len(given.array)
+    S, n = given.S, given.shape[0]
     if not X.size:
         return cupy.empty(X.shape, np.int32), np.full(len(roots), -1), np.empty(0, np.int64)
     low = lowering_for(S, given.dtype, given.facts, 3 * n + 3)
     kernel = CudaTreeKernel(low, backwards)
-    A = cupy.ascontiguousarray(given.array if backwards else given.array.T)
     x = cupy.ascontiguousarray(X.T)
     if not low.is_identity:
-        A, x = low.encode(A, True), low.encode(x, True)
-    bounded = not kernel.improves(A)
-    keeps = bounded and monotone
-    edges = kernel.edges(A, x, keeps, keeps and S.is_tropical and np.array_equal(roots, np.arange(n)))
+        x = low.encode(x, True)
+    if isinstance(given, Sparse):
+        edges, bounded = _entering(given, low, backwards), given.bounded
+    else:
+        A = cupy.ascontiguousarray(given.array if backwards else given.array.T)
+        if not low.is_identity:
+            A = low.encode(A, True)
+        bounded = not kernel.improves(A)
+        keeps = bounded and monotone
+        edges = kernel.edges(A, x, keeps, keeps and S.is_tropical and np.array_equal(roots, np.arange(n)))
     P, lost, guessed = kernel.predecessors(edges, x, cupy.asarray(roots, np.int64), bounded)
     return P.T, lost, np.flatnonzero(guessed & (not bounded))
 
 
-def cut_off_on_gpu(given: Dense, X: Any, tree: Any, limit: np.ndarray) -> Any:
+def _entering(given: Sparse, low: Any, backwards: bool) -> Any:
+    """The edges into each vertex on the GPU; those out of it, if `backwards`.
+
+    The kernels take every entry for an edge, and a walk along one that is zero would look lost; so those are left out.
+    """
+    import cupy
+
+    from semiring.kernels.cuda.sparse.product import DeviceRows
+
+    rows = given.without_zeros().rows
+    rows = rows if backwards else transpose(rows)
+    offsets, tails, weights = map(cupy.asarray, (rows.offsets, rows.columns, rows.values))
+    return DeviceRows(offsets, tails, weights if low.is_identity else low.encode(weights, True), rows.width)
+
+
+def cut_off_on_gpu(given: Operand, X: Any, tree: Any, limit: np.ndarray) -> Any:
     """X without the walks that are worse than a limit, an array of one element; nothing comes before them in the tree.
 
     `tree` is overwritten.
