@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.kernels.cpu.compile.plain import compiled
+from semiring.kernels.cpu.compile.plain import takes
 
 from .pattern import Index
 
@@ -50,7 +50,7 @@ def minimum_degree(start: Index, neighbours: Index) -> Index:
     return np.concatenate([found, heavy[np.argsort(np.diff(start)[heavy], kind="stable")]])
 
 
-@compiled
+@takes(10)
 def _eliminate(start: Any, neighbours: Any, dense: float) -> Any:
     n = len(start) - 1
     # The list of vertex i begins at lists[begin[i]]: elements[i] elements, then other vertices, length[i] in all. That

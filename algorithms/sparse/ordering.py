@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from semiring.kernels.cpu.compile.plain import compiled
+from semiring.kernels.cpu.compile.plain import compiled, takes
 from semiring.kernels.cpu.compile.threads import thread_count
 
 from .minimum_degree import minimum_degree
@@ -109,7 +109,7 @@ def _dissection(start: Index, neighbours: Index) -> Index:
 WAYS = {"amd": minimum_degree, "levels": _dissection, "metis": _metis}
 
 
-@compiled
+@takes(25)
 def _levels(start: Any, neighbours: Any) -> Any:
     """The place of every vertex: parts [low, high) of the list are split until they are small."""
     n = len(start) - 1

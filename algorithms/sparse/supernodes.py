@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.kernels.cpu.compile.plain import compiled
+from semiring.kernels.cpu.compile.plain import compiled, takes
 
 from .pattern import Index, transposed
 
@@ -61,7 +61,7 @@ def _own_block(s: Any) -> Any:
     return OWN * s * s * (s > LEAF)
 
 
-@compiled
+@takes(2)
 def _partition(parent: Any, count: Any, leaf: int, merge: bool) -> Any:
     n = len(parent)
     size = np.full(n, 1)  # of the subtree below each vertex

@@ -26,7 +26,7 @@ from report import seconds
 import semiring as sr
 
 PAIRS, TABLE = 2000, 1000
-LABELLED = 250_000  # vertices up to which labels of all are made
+LABELLED = 1_000_000  # vertices up to which labels of all are made
 
 
 def main() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,6 +47,7 @@ FEW = 4  # terms an edge and source: two levels and what it takes to read the ed
 ANALYSIS_BUDGET = 0.4  # share of the dense closure's time that looking for a faster way may take
 MUCH = 1 << 28  # bytes of factors that are held against free memory when they are planned
 WITHOUT_FACTORS = "closure_rows (for all or a sample of the sources) and nearest search the graph without factors"
+FACTORING = 9  # steps of k in which NumPy eliminates a vertex from its front
 OBJECT = 2000  # instructions that an operation on Python objects takes
 
 
@@ -225,7 +227,8 @@ def plan(
     """The plan for a closure by elimination, or for factors only (`answer` false); `searches` would take so long."""
     n, threads, found = analysis.n, thread_count(), estimate(low, analysis, nnz, answer)
     if not code_of(low, "fronts").bought:
-        low = affordable(low, n * (2 - (-n // TOGETHER) * 4 if answer else 2), found.terms, "fronts")
+        steps = FACTORING * n + (rows_steps(analysis, found.load, n) if answer else 0.0)
+        low = affordable(low, steps, found.terms, "fronts")
     load, seconds, prepared = found.load, found.seconds, found.prepared
     pays = seconds["elimination"] - prepared <= seconds["dense"]  # the analysis is done
     why = "predicted to be faster than the dense closure" if pays else "the dense closure is predicted to be faster"
@@ -245,6 +248,16 @@ def plan(
         analysis.method, load.fill, len(analysis.parent), found.largest, load, prepared,
         found.factors, threads, int(load.down), int(analysis.depths.max(initial=-1)) + 1,
     )
+
+
+def rows_steps(analysis: Analysis, load: Work, rows: int) -> float:
+    """Steps of k in which NumPy finds rows from factors: up from each source, and down to all vertices.
+
+    On its way up a row meets some vertices, and has about half the square of their number in terms.
+    """
+    n = analysis.n
+    met = rows * sqrt(2 * load.up / max(n, 1))
+    return -(-rows // TOGETHER) * (float(analysis.reach.sum()) + min(met, 4.0 * n))
 
 
 def factoring_share(plan: SparsePlan) -> float:

@@ -27,7 +27,7 @@ from semiring.operands.devices import to_host
 from semiring.operands.sparse import Sparse
 
 from . import costs, schedules
-from .costs import SparsePlan
+from .costs import SparsePlan, rows_steps
 from .cycles import graph_of, look_at_fronts, may_diverge, undefined_star
 from .factored import Factored, settled, units
 from .forms import Apply, refuse_overflow, right_hand_side, solution
@@ -303,10 +303,12 @@ class SparseSubstitution(Factored, Pairs):
         low, load = self.lowering, self.plan.load
         if low.compiled or load is None:
             return
-        terms, steps = rows * (load.down + load.up / max(self.n, 1)), 4.0 * self.n
-        if part is not None:
+        if part is None:
+            terms, steps = rows * (load.down + load.up / max(self.n, 1)), rows_steps(self.analysis, load, rows)
+        else:
             terms, steps = work_between(self.analysis, *part)
-        low = affordable(low, steps * -(-rows // TOGETHER), terms, "fronts")
+            steps *= -(-rows // TOGETHER)
+        low = affordable(low, steps, terms, "fronts")
         if not low.compiled:
             return
         self.plan.lowering, self._fronts = low, fronts_of(low, self.analysis, self.plan.threads)

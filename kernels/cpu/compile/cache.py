@@ -18,6 +18,7 @@ import tempfile
 import threading
 import warnings
 from contextlib import suppress
+from math import inf
 from pathlib import Path
 from types import ModuleType
 
@@ -27,7 +28,8 @@ GENERATED = "semiring_generated_"  # begins the names of generated modules
 # Modules whose functions and constants go into the machine code of others.
 SHARED = ("raw.py", "scalar.py", "jit.py", "../bits/vectors.py", "../../blocks/bits.py")
 
-KINDS = frozenset({".py", ".nbi", ".nbc", ".tmp"})  # endings of what lies in the cache directory
+KINDS = frozenset({".py", ".nbi", ".nbc", ".tmp", ".rents"})  # endings of what lies in the cache directory
+RENTS, MOST_RENTS = "interpreted.rents", 500  # a line of name and seconds for each function; how many are kept
 
 _lock = threading.RLock()
 _modules: dict[str, ModuleType] = {}
@@ -187,6 +189,32 @@ class Entries:
         if hashlib.sha256(lines).hexdigest().encode() != digest:
             return {}
         return dict(map(str.split, lines.decode().splitlines()))
+
+
+def kept_rents() -> dict[str, float]:
+    """Seconds that earlier processes took for the work of functions that they did not compile, by the functions' names.
+
+    Whoever writes this file can make the library compile sooner or later than is best, and nothing else.
+    """
+    directory = cache_directory()
+    lines = b"" if directory is None else _read(directory / RENTS) or b""
+    rents = {}
+    for line in lines.decode(errors="replace").splitlines():
+        name, _, seconds = line.partition(" ")
+        with suppress(ValueError):  # not a line of ours
+            if 0 <= (value := float(seconds)) < inf:
+                rents[name] = value
+    return rents
+
+
+def keep_rents(rents: dict[str, float]) -> None:
+    """Keep what functions have taken by now, in place of what was known of them; the oldest are forgotten."""
+    directory = cache_directory()
+    if directory is None:
+        return
+    known = {name: seconds for name, seconds in kept_rents().items() if name not in rents} | rents
+    lines = [f"{name} {seconds:.3f}\n" for name, seconds in known.items()]
+    _write(directory / RENTS, "".join(lines[-MOST_RENTS:]).encode())
 
 
 def clear_cache() -> int:

@@ -12,7 +12,8 @@ import numpy as np
 from .cache import stem_of
 from .price import Code
 
-STEP = 1e-6  # seconds a step of such a loop takes in Python, a step an element of the arguments
+STEP = 1e-6  # seconds that such a loop takes in Python for a step
+COMPILE = 0.25  # seconds to compile one
 
 
 class Loop:
@@ -24,16 +25,16 @@ class Loop:
         As it stands.
     """
 
-    def __init__(self, function: FunctionType):
+    def __init__(self, function: FunctionType, steps: float):
         update_wrapper(self, function)
-        self.function = function
-        self._code = Code(lambda: [f"{stem_of(function.__module__)}.{function.__name__}"], shared=True)
+        self.function, self.steps = function, steps
+        self._code = Code(self._names, shared=True, each=COMPILE)
         self._machine_code: Any = None
 
     def __call__(self, *arguments: Any) -> Any:
         if self._machine_code is None:
             size = sum(a.size for a in arguments if isinstance(a, np.ndarray))
-            if not self._code.repays(size * STEP):
+            if not self._code.repays(size * self.steps * STEP):
                 return self._code.rent(self.function, *arguments)
         return self.machine_code(*arguments)
 
@@ -43,8 +44,7 @@ class Loop:
         if self._machine_code is None:
             from .jit import njit  # it loads Numba
 
-            f = self.function
-            names = {name: f.__globals__[name] for name in f.__code__.co_names if name in f.__globals__}
+            f, names = self.function, self._globals()
             known = {name: value.machine_code if isinstance(value, Loop) else value for name, value in names.items()}
             known |= {"__name__": f.__module__, "__builtins__": f.__globals__["__builtins__"]}
             bound = FunctionType(f.__code__, known, f.__name__, f.__defaults__)
@@ -52,11 +52,32 @@ class Loop:
             self._machine_code = njit(nogil=True, error_model="numpy", cache=True, literals=False)(bound)
         return self._machine_code
 
+    def _globals(self) -> dict[str, Any]:
+        f = self.function
+        return {name: f.__globals__[name] for name in f.__code__.co_names if name in f.__globals__}
 
-def compiled(function: Callable[..., Any]) -> Loop:
+    def _names(self) -> list[str]:
+        """Under which it is kept on disk, and the loops that it calls, which are compiled with it."""
+        called = [name for value in self._globals().values() if isinstance(value, Loop) for name in value._names()]
+        return list(dict.fromkeys([f"{stem_of(self.function.__module__)}.{self.function.__name__}", *called]))
+
+
+def takes(steps: float) -> Callable[[Callable[..., Any]], Loop]:
     """Decorate a function over arrays and numbers whose loops Numba can compile, and that Python can run as it stands.
 
     Functions that are decorated alike may call each other.
+
+    Parameters
+    ----------
+    steps : float
+        For each element of its arguments, with those of the functions that it calls; a step takes Python a microsecond.
     """
-    assert isinstance(function, FunctionType)
-    return Loop(function)
+
+    def decorate(function: Callable[..., Any]) -> Loop:
+        assert isinstance(function, FunctionType)
+        return Loop(function, steps)
+
+    return decorate
+
+
+compiled = takes(1.0)

@@ -4,11 +4,13 @@ Nobody knows what work is still to come. Whoever rents until the rent comes to t
 more than twice of what would have been best (A. R. Karlin, M. S. Manasse, L. Rudolph, D. D. Sleator, Competitive snoopy
 caching, 1988). Here NumPy is the rent, and compiled code is bought: for large work at once, and for work that comes
 again once NumPy has taken as long as compiling would. What is on disk was worth its price to an earlier process: it is
-used at once.
+used at once. What earlier processes took without compiling is kept there too, so that a program that runs every day
+does not rent for ever.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 import warnings
@@ -23,10 +25,11 @@ from typing import Any, TypeVar
 
 from semiring.errors import SemiringError, SemiringWarning
 
-from .cache import cache_directory
+from .cache import cache_directory, keep_rents, kept_rents
 
 IMPORT = 0.35  # seconds to import Numba
 COMPILE = 0.7  # seconds to compile a function
+NOTED = 0.1  # seconds of rent from which on later processes are told
 CHOICES = ("auto", "always", "never")
 
 Result = TypeVar("Result")
@@ -97,6 +100,8 @@ class Code:
         Whether all algebras share them.
     number : int
         How many there are, for as long as their names are not asked for.
+    each : float
+        Seconds to compile one of them.
 
     Attributes
     ----------
@@ -108,10 +113,13 @@ class Code:
 
     bought = False
 
-    def __init__(self, names: Callable[[], Iterable[str]], shared: bool = False, number: int = 1):
-        self._number = number
+    def __init__(
+        self, names: Callable[[], Iterable[str]], shared: bool = False, number: int = 1, each: float = COMPILE
+    ):
+        self._number, self._each = number, each
         self._names, self._at_once, self.spent = names, ("always",) if shared else ("always", "kept"), 0.0
         self._missing: int | None = None  # functions that are not on disk
+        self._before = 0.0  # seconds that earlier processes took for their work
 
     @property
     def at_hand(self) -> bool:
@@ -124,6 +132,8 @@ class Code:
             wanted = when()
             due = wanted in self._at_once or (wanted != "never" and self._is_due(seconds))
             self.bought = due and loads_numba()
+            if not self.bought and wanted != "never":
+                _renting[id(self)] = self
         return self.bought
 
     def rent(self, function: Callable[..., Result], *arguments: Any) -> Result:
@@ -133,19 +143,45 @@ class Code:
         self.spent += perf_counter() - began
         return result
 
+    def rents(self) -> dict[str, float]:
+        """Seconds that this process and those before it took for the work of each function that is not on disk."""
+        names = _missing_names(self._names)
+        return dict.fromkeys(names, (self.spent + self._before) / len(names)) if names else {}
+
     def _is_due(self, seconds: float) -> bool:
-        return self.spent + seconds >= self._price()
+        price = self._price()
+        return self.spent + self._before + seconds >= price
 
     def _price(self) -> float:
         """Seconds that the functions cost; nothing where an earlier process paid."""
         if self._missing is None:
-            self._missing = _count_missing(self._names, self._number)
+            self._missing, self._before = _look(self._names, self._number)
         imported = 0.0 if "numba" in sys.modules or not self._missing else IMPORT
-        return imported + self._missing * COMPILE
+        return imported + self._missing * self._each
 
 
-def _count_missing(names: Callable[[], Iterable[str]], number: int = 1) -> int:
+def _look(names: Callable[[], Iterable[str]], number: int = 1) -> tuple[int, float]:
+    """How many functions are not on disk, and what earlier processes took for their work."""
+    directory, rents = cache_directory(), kept_rents()
+    if directory is None or not (rents or any(directory.glob("*.nbi"))):
+        return number, 0.0  # what they are called takes a while to find out, and all are missing
+    missing = _missing_names(names)
+    return len(missing), sum(rents.get(name, 0.0) for name in missing)
+
+
+def _missing_names(names: Callable[[], Iterable[str]]) -> list[str]:
     directory = cache_directory()
-    if directory is None or not any(directory.glob("*.nbi")):
-        return number  # what they are called takes a while to find out, and all are missing
-    return sum(not (directory / f"{name}.nbi").exists() for name in names())
+    return [name for name in names() if directory is None or not (directory / f"{name}.nbi").exists()]
+
+
+_renting: dict[int, Code] = {}  # all that this process rents
+
+
+@atexit.register
+def _tell_later_processes() -> None:
+    rents: dict[str, float] = {}
+    for code in _renting.values():
+        if code.spent >= NOTED and not code.bought:
+            rents |= code.rents()
+    if rents:
+        keep_rents(rents)

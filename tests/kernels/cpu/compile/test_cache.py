@@ -477,3 +477,24 @@ class TestTogether:
         for i in range(keys):
             entries.save(f"key{i}", b"last")
         assert [entries.load(f"key{i}") for i in range(keys)] == [b"last"] * keys
+
+
+def test_rents_are_kept_for_later_processes(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last ones; lines that nobody here wrote are passed over, and clearing the cache forgets them."""
+    assert cache.kept_rents() == {}
+    cache.keep_rents({"one": 0.5, "two": 0.25})
+    cache.keep_rents({"one": 1.5})
+    assert cache.kept_rents() == {"two": 0.25, "one": 1.5}
+    with (directory / cache.RENTS).open("ab") as file:
+        file.write(b"three much\n\xff\xfe\n\nfour 2\nsix nan\nseven -1\neight inf\n")
+    assert cache.kept_rents() == {"two": 0.25, "one": 1.5, "four": 2.0}
+    monkeypatch.setattr(cache, "MOST_RENTS", 2)
+    cache.keep_rents({"five": 1.0})
+    assert cache.kept_rents() == {"four": 2.0, "five": 1.0}
+    assert cache.clear_cache() > 0 and cache.kept_rents() == {}
+
+
+def test_without_a_directory_no_rents_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "cache_directory", lambda: None)
+    cache.keep_rents({"one": 0.5})
+    assert cache.kept_rents() == {}

@@ -18,7 +18,7 @@ from semiring.algorithms.sparse import costs, ordering, pattern
 from semiring.algorithms.sparse.analysis import analyse
 from semiring.kernels.cpu.compile import plain
 from semiring.kernels.cpu.compile.cache import stem_of
-from semiring.kernels.cpu.compile.plain import STEP, Loop, compiled
+from semiring.kernels.cpu.compile.plain import STEP, Loop, compiled, takes
 
 MODULES = "analysis", "costs", "ordering", "pattern", "supernodes", "symbolic"
 FACTOR = 3
@@ -160,10 +160,10 @@ def test_a_loop_is_rented_until_it_repays(monkeypatch: pytest.MonkeyPatch) -> No
         assert values.tolist() == [6] * n and total == 6 * n
     assert code.asked == pytest.approx([0, 2 * STEP, 5 * STEP])
     assert code.rented == [scaled.function] * 3 and not machine_code.calls
-    other = compiled(sum_of.function)
+    other = takes(2.5)(sum_of.function)
     monkeypatch.setattr(other, "_code", code)
     assert other(1000, np.ones(2), np.ones((3, 4))) == 14
-    assert code.asked.pop() == pytest.approx(14 * STEP) and code.rented.pop() is sum_of.function
+    assert code.asked.pop() == pytest.approx(35 * STEP) and code.rented.pop() is sum_of.function
     code.answer = True
     for _ in range(3):
         assert loop(np.ones(2), 1, 2) == "by machine code"
@@ -187,7 +187,7 @@ def test_loops_call_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert np.array_equal(first, second)
     assert len(inner.asked) == 2 and len(outer.asked) == 2
     assert [name for name in names if not (tmp_path / f"{name}.nbi").exists()] == []
-    assert names == [f"{stem_of(__name__)}.scaled_twice"]
+    assert names == [f"{stem_of(__name__)}.{name}" for name in ("scaled_twice", "scaled")]
 
 
 def test_a_loop_looks_like_its_function() -> None:
@@ -200,7 +200,7 @@ def test_a_loop_looks_like_its_function() -> None:
 @pytest.mark.parametrize("said", ["always", "never"])
 def test_what_is_said_is_done(said: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEMIRING_COMPILE", said)
-    loop = plain.Loop(pattern.transposed.function)
+    loop = plain.compiled(pattern.transposed.function)
     found = loop(np.array([0, 1, 1]), np.array([1]), 2)
     assert [x.tolist() for x in found] == [[0, 0, 1], [0], [0]]
     assert (loop._machine_code is not None) == (said == "always")

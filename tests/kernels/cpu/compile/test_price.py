@@ -20,7 +20,7 @@ from semiring.kernels.build import PURPOSES, code_of
 from semiring.kernels.choose import choose
 from semiring.kernels.cpu.bits import choose as packed
 from semiring.kernels.cpu.compile import price
-from semiring.kernels.cpu.compile.cache import cache_directory
+from semiring.kernels.cpu.compile.cache import RENTS, cache_directory, kept_rents
 from semiring.kernels.cpu.compile.price import COMPILE, IMPORT, Code, always, has_numba, when
 from semiring.kernels.cpu.sparse import structure
 from semiring.kernels.facts import Facts
@@ -251,14 +251,65 @@ def test_work_that_fails_is_not_paid_for(clock: SimpleNamespace) -> None:
     assert code.spent == 3
 
 
+def later() -> None:
+    """What happens when a process ends, and the next one begins."""
+    price._tell_later_processes()
+    price._renting.clear()
+
+
+@pytest.fixture
+def nobody_rents(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(price, "_renting", {})
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(pieces.map(lambda pieces: [each + 0.125 for each in pieces]), st.integers(1, 3))
+def test_the_rent_of_all_processes_never_exceeds_the_price(
+    directory: Path, clock: SimpleNamespace, nobody_rents: None, pieces: list[float], missing: int
+) -> None:
+    """As if one process had done the work of all, a piece each."""
+    (directory / RENTS).unlink(missing_ok=True)
+    rent = 0.0
+    for seconds in pieces:
+        code = Code(lambda: [f"absent{i}" for i in range(missing)])
+        assert code.repays(seconds) is (rent + seconds >= IMPORT + missing * COMPILE - 0.01 * missing)
+        if not code.bought:
+            rent += code.rent(clock.work, seconds)
+        later()
+    assert sum(kept_rents().values()) == pytest.approx(rent, abs=0.01)
+
+
+def test_rent_is_of_functions_that_are_missing(directory: Path, clock: SimpleNamespace, nobody_rents: None) -> None:
+    """One that has been compiled since takes its share along; short work and forbidden compiling leave nothing."""
+    for names, seconds in ((["one", "two"], 1.0), (["three"], 0.01)):
+        code = Code(lambda names=names: names)
+        assert not code.repays(seconds)
+        code.rent(clock.work, seconds)
+    later()
+    assert kept_rents() == {"one": 0.5, "two": 0.5}
+    keep(directory, "one")
+    code = Code(lambda: ["one", "two"])
+    assert not code.repays(COMPILE + IMPORT - 0.51) and code.repays(COMPILE + IMPORT - 0.49)
+
+
+def test_who_must_not_compile_tells_nobody(
+    directory: Path, clock: SimpleNamespace, nobody_rents: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEMIRING_COMPILE", "never")
+    code = Code(lambda: ["one"])
+    assert not code.repays(1.0)
+    code.rent(clock.work, 1.0)
+    later()
+    assert not (directory / RENTS).exists()
+
+
 def test_what_is_looked_for_on_disk_is_what_compiling_leaves_there() -> None:
     """Else every process would pay again, or would take what is missing for there."""
     directory = cache_directory()
     if directory is None:
         pytest.skip("no directory to keep code in")
     low = choose(sr.min_plus, np.dtype("f8"), Facts(largest=1), 2, in_place=False)
-    before = price._count_missing(lambda: ["no function is called so"])
-    assert before == 1
+    assert price._missing_names(lambda: ["no function is called so"]) == ["no function is called so"]
     sr.warmup(sr.min_plus, dtypes="f8", sparse=True)
     with always():
         A = sr.pack(np.eye(3, dtype=bool))
