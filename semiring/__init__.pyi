@@ -71,6 +71,11 @@ from .operands.pack import pack as pack
 from .results.acyclic import condensation as condensation
 from .results.acyclic import transitive_reduction as transitive_reduction
 from .results.chain import chain as chain
+from .results.measures import Estimate as Estimate
+from .results.measures import diameter as diameter
+from .results.measures import eccentricities as eccentricities
+from .results.measures import mean_weight as mean_weight
+from .results.measures import radius as radius
 from .results.nearest import nearest as nearest
 from .results.path_stacks import StackedPaths as StackedPaths
 from .results.paths import Paths as Paths

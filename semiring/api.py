@@ -70,6 +70,7 @@ class Factoring(Placing, total=False):
     order: str | Sequence[Any] | np.ndarray | Analysis
     progress: Progress
     tol: float | None
+    devices: int | Sequence[int] | None
 
 
 class Leading(TypedDict, total=False):
@@ -158,8 +159,8 @@ def closure(
     ----------
     A : array_like, shape (n, n) or (…, n, n)
         A NumPy or CuPy array of any strides, a SciPy sparse matrix (the answer is dense), a `Matrix`, a `Graph`, a
-        NetworkX graph, or anything with DLPack. An absent edge is the algebra's zero; dense arrays are taken literally,
-        but what a masked array masks is not an edge.
+        NetworkX graph, a list of tuples (from, to) or (from, to, weight), or anything with DLPack. An absent edge is
+        the algebra's zero; dense arrays are taken literally, but what a masked array masks is not an edge.
         A stack is closed matrix by matrix.
     S : Semiring or str, optional
         Default: that of A, which a `Matrix` or what `prepare` gives has; another one than A's is refused.
@@ -169,14 +170,13 @@ def closure(
         on their structure ("sparse"), or searched from every vertex ("search", where ⊕ selects and no edge is better
         than 1), where that is reckoned to be faster.
     reflexive : bool
-        Whether the empty walk counts; otherwise A⁺ = A A*. Not with `on`, where the parts of A that this needs again
-        are elsewhere: multiply A by the answer. With `devices` not of packed bits.
+        Whether the empty walk counts; otherwise A⁺ = A A*. With `devices` not of packed bits.
     overwrite : bool
         Whether A's own memory may be used. Otherwise A is not changed.
     device : {None, "cpu", "gpu"}
         Where to compute; ``None``: where the data are, and for large host arrays of floats, and sparse matrices, the
         GPU if there is one and that is predicted to be faster. The closure of a sparse matrix that ``"gpu"`` was asked
-        for is a CuPy array; that of a graph is in the host's memory.
+        for is a CuPy array; that of a graph is in the host's memory. With `on`: the CPU, or ``"gpu"``, see there.
     tile : int, optional
         Rows of a pivot block.
     check : bool
@@ -198,28 +198,32 @@ def closure(
         How well weights are known, where ⊗ adds or multiplies floats: a cycle of k edges that is better than 1 by no
         more than k tol, or by a factor of no more than (1 + tol)^k where ⊗ is ×, is not refused. Where there is one the
         answer is that of edges that are all worse by tol, so that the value of a walk of k edges is worse by k tol;
-        elsewhere tol changes nothing. Not with `on`.
+        elsewhere tol changes nothing.
     out : path, optional
         Ends in .npy or .zarr. The closure is computed tile by tile and written there, and A may be the path of a .npy
         file or a zarr array, a zarr array or an HDF5 data set: neither needs to fit in memory. Until the closure is
         whole it is in a folder ``out.partial`` beside its place.
     memory : int or str, optional
         With `out` bytes for tiles in the host's memory, or a text such as "8G"; half of what is free when absent. With
-        ``device="gpu"`` too these tiles go to the GPU to be multiplied. Without `out`, ``device="gpu"``: how much of
-        the GPU's memory may be used. Tiles of A, which is on the host like the answer, go there and back, as they do
-        where A does not fit.
+        ``device="gpu"`` too the GPU computes: it holds as many tiles as it has room for, and those that it puts away
+        stay in so much of the host's memory, or go on to the disk. Without `out`, ``device="gpu"``: how much of the
+        GPU's memory may be used. Tiles of A, which is on the host like the answer, go there and back, as they do where
+        A does not fit.
     checkpoint : float, optional
         Seconds between commits: after a power cut the closure goes on from the last one. None when absent.
     resume : bool
         Go on with what an earlier call with the same arguments left in ``out.partial``; begin where there is nothing.
     devices : int or sequence of int, optional
         How many GPUs of this host, or their numbers. Block rows of a matrix are dealt out to them, so that it may be
-        larger than the memory of one; or the matrices of a stack. A and the answer may be in the host's memory.
+        larger than the memory of one; or the matrices of a stack. A sparse matrix is eliminated on each, where that is
+        predicted to be faster, and rows of the answer are dealt out. The answer is where A is; if a sparse A is on a
+        GPU, on the first of these.
     on : MPI or Ray, optional
         Processes, also on several machines, that compute it together: `connect` gives them. With MPI all of them call
         this. Either rank 0 passes A, and the others ``None``: it has the answer, and the others get ``None``. Or each
         passes some rows, ``on.rows(part)``, and gets these of the answer. Or each passes the path of the same file;
-        with ``out=`` all write the answer there, and the same number of processes goes on from a commit.
+        with ``out=`` all write the answer there, and the same number of processes goes on from a commit. With MPI and
+        ``device="gpu"`` each process has its part of the matrix on a GPU: those of one machine take its GPUs in turn.
 
     Returns
     -------
@@ -425,6 +429,7 @@ def factor(A: Any, S: Over = None, **others: Unpack[Factoring]) -> Factors | Sta
 def factor(
     A: Any, S: Semiring | str | None = None, *, device: str | None = None, check: bool = True,
     order: str | Sequence[Any] | np.ndarray | Analysis = "auto", progress: Progress = False, tol: float | None = None,
+    devices: int | Sequence[int] | None = None,
 ) -> Factors | StackedFactors | SparseFactors:
     """Eliminate a square matrix once (LU decomposition), a third of the closure's work.
 
@@ -448,6 +453,10 @@ def factor(
         As in `closure`.
     tol : float, optional
         How well weights are known; see `closure`. Of a stack all matrices are made worse if one has to be.
+    devices : int or sequence of int, optional
+        Of a sparse matrix or graph: how many GPUs of this host, or their numbers. Each eliminates the matrix, and what
+        is asked of the factors is dealt out to them: sources of rows and reductions, columns of right-hand sides.
+        Arrays that stay on a GPU come together on the first.
 
     Returns
     -------
@@ -484,7 +493,7 @@ def factor(
     >>> sr.factor(path, sr.min_plus, order=[2, 0, 1]).row(0)
     array([0., 2., 5.])
     """
-    asked = options(device=device, check=check, order=order, progress=progress, tol=tol)
+    asked = options(device=device, check=check, order=order, progress=progress, tol=tol, devices=devices)
     made: Factors | StackedFactors | SparseFactors = compute(Task("factor", S, (A,), asked))
     return made
 
@@ -759,7 +768,7 @@ def paths(
         As in `closure`.
     tol : float, optional
         How well weights are known; see `closure`. Where edges are made worse by it, in all matrices of a stack if in
-        one, the paths are those of such edges.
+        one, the paths are those of such edges; in files too, and from commit to commit.
     out, next_hops : path, optional
         Both end in .npy. The weights and the next hops, int32, between all vertices are computed tile by tile and
         written there, as by `closure`; neither needs to fit in memory, and neither is there before both are whole. Of a

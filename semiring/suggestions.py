@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
 # By a name in use elsewhere: what does that here. Public names stand behind `sr.`, which a test looks up.
@@ -34,6 +34,9 @@ MEANT = {
     "sr.components, of strong connection unless weak=True": (
         "connected_components strongly_connected_components weakly_connected_components scc"),
     "sr.longest_path": "dag_longest_path critical_path",
+    "sr.mean_weight, of a sample of rows, or sr.factor(A, S).reduce(\"mean\")": (
+        "average_shortest_path_length mean_distance average_path_length wiener_index characteristic_path_length"),
+    "sr.eccentricities": "eccentricity periphery center centre",
     "sr.cycle_mean": "eigenvalue max_cycle_mean karp howard",
     "sr.find_cycle": "has_cycle is_acyclic is_dag simple_cycles",
     "sr.topological_order": "topological_sort toposort",
@@ -53,17 +56,27 @@ MEANT = {
 BY_NAME = {name: meant for meant, names in MEANT.items() for name in names.split()}
 
 
-def suggestion(name: str, known: Sequence[str]) -> str:
+def suggestion(name: str, known: Sequence[str], by_name: Mapping[str, str] = BY_NAME, before: str = "") -> str:
     """The end of a message about an unknown name; empty where nothing is near.
+
+    Parameters
+    ----------
+    name : str
+    known : sequence of str
+        The names that there are.
+    by_name : mapping of str to str, optional
+        What names in use elsewhere mean here.
+    before : str
+        What is written before known names.
 
     >>> suggestion("eye", ["closure"]), suggestion("closur", ["closure"]), suggestion("qqq", ["closure"])
     ('; use S.eye(n), such as sr.min_plus.eye(3)', '; did you mean closure?', '')
     """
     plain = name.strip("_").lower()
-    if plain in BY_NAME:
-        return f"; use {BY_NAME[plain]}"
+    if plain in by_name:
+        return f"; use {by_name[plain]}"
     near = get_close_matches(name, known, 1) or get_close_matches(plain, [k.lower() for k in known], 1)
     if near:
-        return f"; did you mean {next(k for k in known if k.lower() == near[0].lower())}?"
-    meant = get_close_matches(plain, BY_NAME, 1, cutoff=0.8)
-    return f"; use {BY_NAME[meant[0]]}" if meant else ""
+        return f"; did you mean {before}{next(k for k in known if k.lower() == near[0].lower())}?"
+    meant = get_close_matches(plain, by_name, 1, cutoff=0.8)
+    return f"; use {by_name[meant[0]]}" if meant else ""

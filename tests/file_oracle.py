@@ -355,11 +355,17 @@ def read_list(data: bytes, directed: Any = None, weight: Any = "weight", header:
 
 
 def columns_of(columns: list, weight: Any, pairs: list) -> tuple[int, int, int | None]:
+    chosen = chosen_columns(columns, weight, pairs)
+    check(all(columns.count(columns[k]) == 1 for k in chosen if k is not None and columns[k] != ""), "a shared name")
+    return chosen
+
+
+def chosen_columns(columns: list, weight: Any, pairs: list) -> tuple[int, int, int | None]:
     plain = [str(c).strip().lower() for c in columns]
     known = next(((plain.index(a), plain.index(b)) for a, b in pairs if a in plain and b in plain), None)
     name = "weight" if weight is None else weight
     heavy = columns.index(name) if name in columns else None
-    if heavy is None and name == "weight" and "weight" in plain:
+    if heavy is None and name == "weight" and plain.count("weight") == 1:
         heavy = plain.index("weight")
     check(not known or heavy not in known, "the weight is an end")
     light = [k for k in range(len(columns)) if k != heavy]

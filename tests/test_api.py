@@ -210,6 +210,9 @@ CALLS = {
     "path": lambda A: sr.path(A, sr.min_plus, 0, 2),
     "power": lambda A: sr.power(A, sr.min_plus, 2),
     "cycle_mean": lambda A: sr.cycle_mean(A, sr.min_plus),
+    "eccentricities": lambda A: sr.eccentricities(A, sr.min_plus),
+    "diameter": lambda A: sr.diameter(A, sr.min_plus), "radius": lambda A: sr.radius(A, sr.min_plus),
+    "mean_weight": lambda A: sr.mean_weight(A, sr.min_plus),
     "solve from the left": lambda A: sr.solve(A, np.eye(3), sr.min_plus, left=True),
 }
 BY_ENTRIES = {

@@ -21,7 +21,7 @@ MADE_BY = {
     "Factors": "factor", "SparseFactors": "factor", "Plan": "plan", "SparsePlan": "plan", "LawReport": "check_laws",
     "Regex": "letter", "StackedFactors": "factor", "Labels": "SparseFactors.labels", "Closures": "closure",
     "OperationTables": "Semiring.table", "HasseDiagram": "Semiring.hasse", "LawGraph": "check_laws",
-    "Comparison": "compare", "Explanation": "explain",
+    "Comparison": "compare", "Explanation": "explain", "Estimate": "mean_weight",
 }
 RAISE_NOTHING = {"PackedMatrix.to_sparse": "chunks of less than one entry are refused, and it asks for larger ones"}
 SECTIONS = "Parameters|Attributes|Returns|Yields|Raises|Warns|Notes|Examples"

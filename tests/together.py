@@ -134,6 +134,62 @@ def files(here: Any, folder: str, ending: str) -> None:
     print("fine", flush=True)
 
 
+def walks(here: Any, folder: str) -> None:
+    """A⁺, of a matrix that rank 0 has, of rows, and from file to file with commits."""
+    for _, S, dtype in CASES:
+        for n, tile in ((1, 16), (37, 16), (75, 16), (130, None)):
+            A = matrix(S, n, dtype)
+            expected, cuts = sr.closure(A, S, reflexive=False), np.linspace(0, n, here.size + 1).astype(int)
+            mine = slice(*cuts[here.rank : here.rank + 2].tolist())
+            path, out = Path(folder) / f"{S.name}{n}.npy", Path(folder) / f"{S.name}{n}-closed.npy"
+            if here.rank == 0:
+                np.save(path, A)
+            here.world.Barrier()
+            alike = np.testing.assert_array_equal
+            if S in (sr.plus_times, sr.log):
+                def alike(x: Any, y: Any) -> None:
+                    np.testing.assert_allclose(x, y, rtol=1e-11)
+            whole = sr.closure(A if here.rank == 0 else None, S, on=here, tile=tile, reflexive=False)
+            assert whole is None if here.rank else alike(whole, expected) is None
+            alike(sr.closure(here.rows(A[mine]), S, on=here, tile=tile, reflexive=False), expected[mine])
+            alike(sr.closure(path, S, on=here, tile=tile, reflexive=False, out=out, checkpoint=1e-6), expected)
+    print("fine", flush=True)
+
+
+def tolerant(here: Any, folder: str) -> None:
+    """Cycles that improve by less than a tolerance, of a matrix that rank 0 has, of rows, and from file to file."""
+    n = 75
+    potential = np.random.default_rng(0).normal(size=n)
+    A = (potential[:, None] - potential).round(3)
+    path, cuts = Path(folder) / "a.npy", np.linspace(0, n, here.size + 1).astype(int)
+    mine = slice(*cuts[here.rank : here.rank + 2].tolist())
+
+    def asked(given: Any, **options: Any) -> Any:
+        return sr.closure(given, sr.min_plus, on=here, tile=16, tol=0.002, **options)
+
+    for worst in (0.0, 1.0):
+        A[3, 5] -= worst
+        if here.rank == 0:
+            np.save(path, A)
+        here.world.Barrier()
+        calls = [lambda: asked(A if here.rank == 0 else None), lambda: asked(here.rows(A[mine])),
+                 lambda: asked(path, out=Path(folder) / "c.npy", checkpoint=1e-6, resume=True),
+                 lambda: asked(path, out=Path(folder) / "d.npy", reflexive=False)]
+        if worst:
+            texts = [text_of(call) for call in calls]
+            assert all("improving" in text for text in texts), texts
+            assert not list(Path(folder).glob("*.partial"))
+            continue
+        expected = sr.closure(A, sr.min_plus, tol=0.002)
+        for call, part in zip(calls[:3], (slice(0 if here.rank else n), mine, slice(n)), strict=True):
+            found = call()
+            np.testing.assert_allclose(np.empty((0, n)) if found is None else found, expected[part], atol=1e-12)
+        np.testing.assert_allclose(calls[3](), sr.closure(A, sr.min_plus, tol=0.002, reflexive=False), atol=1e-12)
+    assert "tol is for weights that are rounded" in text_of(
+        lambda: sr.closure(np.ones((2, 2), int) if here.rank == 0 else None, sr.min_plus, on=here, tol=1))
+    print("fine", flush=True)
+
+
 def in_pieces(here: Any) -> None:
     """Messages of a few bytes each: none is lost, and none mistaken for another."""
     from semiring.scale import ranks
@@ -175,8 +231,8 @@ def errors(here: Any, folder: str) -> None:
     assert whole(negative, "max-mix").startswith("SemiringError: unknown algebra")
     assert "a square matrix" in whole(np.zeros((2, 3)), sr.min_plus)
     assert "Python objects" in whole(np.zeros((2, 2)), sr.why)
-    for options, why in (({"reflexive": False}, "leave out reflexive"), ({"method": "squaring"}, "goes by blocked"),
-                         ({"device": "gpu"}, "asks for a GPU"), ({"tol": 0.1}, "leave out reflexive"),
+    for options, why in (({"on_divergence": "mask"}, "leave out packed"), ({"method": "squaring"}, "goes by blocked"),
+                         ({"devices": 2}, "the GPUs of one process"),
                          ({"memory": "1G", "out": Path(folder) / "c.npy"}, "holds its part")):
         assert why in whole(np.zeros((2, 2)), sr.min_plus, **options), why
     if here.size > 1:

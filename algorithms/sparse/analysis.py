@@ -118,7 +118,16 @@ class Analysis:
         head, tail : int64 array, shape (m,)
             ``places[head : tail]`` are.
         """
-        return np.searchsorted(places, self.lowest), np.searchsorted(places, self.first[1:])
+        head, tail = np.zeros((2, len(self.parent)), np.int64)
+        if not len(places):
+            return head, tail
+        # Before the owner of the first every subtree ends; beyond that of the last few begin early enough.
+        begin, end = self.owner[places[0]], self.owner[places[-1]] + 1
+        head[begin:end] = np.searchsorted(places, self.lowest[begin:end])
+        tail[begin:end] = np.searchsorted(places, self.first[begin + 1 : end + 1])
+        beyond = end + np.flatnonzero(self.lowest[end:] <= places[-1])
+        head[beyond], tail[beyond] = np.searchsorted(places, self.lowest[beyond]), len(places)
+        return head, tail
 
     def above(self, places: Index) -> np.ndarray:
         """Whether each supernode has one of some vertices, by the order of elimination, in its subtree."""

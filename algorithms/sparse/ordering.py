@@ -103,14 +103,16 @@ def _metis(start: Index, neighbours: Index) -> Index:
 
 
 def _dissection(start: Index, neighbours: Index) -> Index:
-    return inverse(_levels(start, neighbours))
+    # What small parts need is made here once, of two dtypes: Numba takes as long to compile an array that is made as
+    # it takes for a loop.
+    return inverse(_levels(start, neighbours, np.empty(SMALL, np.uint64), np.empty(SMALL, np.int64)))
 
 
 WAYS = {"amd": minimum_degree, "levels": _dissection, "metis": _metis}
 
 
 @takes(25)
-def _levels(start: Any, neighbours: Any) -> Any:
+def _levels(start: Any, neighbours: Any, rows: Any, done: Any) -> Any:
     """The place of every vertex: parts [low, high) of the list are split until they are small."""
     n = len(start) - 1
     vertices, part, place = np.empty(n, np.int64), np.zeros(n, np.int64), np.full(n, -1)
@@ -123,7 +125,7 @@ def _levels(start: Any, neighbours: Any) -> Any:
         depth -= 1
         low, high = lows[depth], highs[depth]
         if high - low <= SMALL:
-            _minimum_degree(start, neighbours, vertices, low, high, part, place, scratch)
+            _minimum_degree(start, neighbours, vertices, low, high, part, place, scratch, rows, done)
             continue
         mine = part[vertices[low]]
         reached, far = _search(start, neighbours, vertices[low], part, mine, queue, level)
@@ -254,22 +256,22 @@ def _thinnest(queue: Any, level: Any, reached: int, far: int) -> int:
 
 @compiled
 def _minimum_degree(
-    start: Any, neighbours: Any, vertices: Any, low: int, high: int, part: Any, place: Any, local: Any
+    start: Any, neighbours: Any, vertices: Any, low: int, high: int, part: Any, place: Any, local: Any, rows: Any,
+    done: Any,
 ) -> None:
     """Places for a small part: again and again the vertex with fewest neighbours left, which are then joined."""
     count = high - low
     one = np.uint64(1)
-    rows = np.zeros(SMALL, np.uint64)
     mine = part[vertices[low]] if count else 0
     for i in range(count):
         local[vertices[low + i]] = i
     for i in range(count):
+        rows[i], done[i] = 0, 0
         v = vertices[low + i]
         for q in range(start[v], start[v + 1]):
             w = neighbours[q]
             if part[w] == mine:
                 rows[i] |= one << np.uint64(local[w])
-    done = np.zeros(SMALL, np.int64)
     for position in range(low, high):
         best, least = -1, SMALL + 1
         for i in range(count):

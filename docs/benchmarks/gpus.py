@@ -1,4 +1,4 @@
-"""Closures on several GPUs of one host, against one of them.
+"""Closures and sparse factors on several GPUs of one host, against one of them.
 
     python docs/benchmarks/gpus.py --sizes 16384 32768      print a table
 
@@ -9,6 +9,10 @@ What one GPU does not hold:
 
     python docs/benchmarks/gpus.py --sizes --bits 524288 --alone 131072
 
+All pairs of sparse matrices, nothing of n × n held, and closures of some left in the host's memory:
+
+    python docs/benchmarks/gpus.py --sizes --bits --planar 264346 --into-host 60000
+
 Those "alone" are on the host, once on all GPUs, and some distances d(i, j) are compared with the least
 d(i, k) + d(k, j).
 """
@@ -16,11 +20,15 @@ d(i, k) + d(k, j).
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parent))
 import numpy as np
+from graphs import planar
 
 import semiring as sr
 
@@ -32,6 +40,8 @@ def main() -> None:
     parser.add_argument("--bits", type=int, nargs="*", default=[131_072], help="orders of packed matrices")
     parser.add_argument("--tiles", type=int, nargs="*", default=[], help="rows of a block row, besides the chosen ones")
     parser.add_argument("--alone", type=int, nargs="*", default=[], help="orders for all GPUs, and not for one")
+    parser.add_argument("--planar", type=int, nargs="*", default=[264_346], help="vertices of planar graphs")
+    parser.add_argument("--into-host", type=int, nargs="*", default=[], help="the same, closed into the host's memory")
     asked = parser.parse_args()
     import cupy
 
@@ -52,6 +62,10 @@ def main() -> None:
                     print(f"{n:>8} {where:<9} {g} GPUs   {took:8.3f} s  {n**3 / took / 1e12:6.1f} T  {one / took:5.2f}×"
                           f"  {f'tile {tile}' if tile else ''} {same}", flush=True)
             del expected
+    for n in asked.planar:
+        sparse_factors(n, some)
+    for n in asked.into_host:
+        sparse_closures(n, some)
     for n in asked.alone:
         A = np.random.default_rng(n).random((n, n), np.float32)
         sr.closure(A[:8192, :8192].copy(), sr.min_plus, devices=count)  # compiles
@@ -69,6 +83,38 @@ def main() -> None:
             took, found = best(lambda bits=bits, g=g: sr.closure(bits, sr.boolean, devices=g), 1)
             print(f"{n:>8} bits      {g} GPUs   {took:8.3f} s  {one / took:5.2f}×  "
                   f"{'same bits' if found == closed else 'OTHER BITS'}", flush=True)
+
+
+def sparse_factors(n: int, some: list[int]) -> None:
+    """Eccentricities and means of a planar graph, and 4,096 rows, by some of the GPUs; the analysis is kept."""
+    A = planar(n).astype(np.float32)
+    one = sr.factor(A, sr.min_plus, device="gpu")
+    rows = np.random.default_rng(0).permutation(n)[:4096]
+    asked: dict[str, Callable[[Any], Any]] = {
+        "ecc.": lambda F: F.reduce("eccentricities"), "mean": lambda F: F.reduce("mean"),
+        "rows": lambda F: F.rows(rows), "refactor": lambda F: F.refactor(A.data),
+    }
+    for what, work in asked.items():
+        took, expected = best(lambda work=work: work(one))
+        print(f"{n:>8} {what:<9} one GPU {took * 1e3:8.1f} ms", flush=True)
+        for g in some:
+            F = sr.factor(A, sr.min_plus, devices=g)
+            again, found = best(lambda work=work, F=F: work(F))
+            same = what == "refactor" or bool(np.allclose(found, expected, rtol=0 if what == "ecc." else 1e-12)
+                                              if what in ("ecc.", "mean") else (found == expected).all())
+            print(f"{n:>8} {what:<9} {g} GPUs   {again * 1e3:8.1f} ms  {took / again:5.2f}×  "
+                  f"{'same' if same else 'OTHER'}", flush=True)
+
+
+def sparse_closures(n: int, some: list[int]) -> None:
+    """The closure of a planar graph in the host's memory."""
+    A = planar(n).astype(np.float32)
+    one, expected = best(lambda: sr.factor(A, sr.min_plus, device="gpu").closure().get(), 1)
+    print(f"{n:>8} to host   one GPU {one:8.3f} s", flush=True)
+    for g in some:
+        took, found = best(lambda g=g: sr.closure(A, sr.min_plus, devices=g, method="sparse"), 1)
+        print(f"{n:>8} to host   {g} GPUs   {took:8.3f} s  {one / took:5.2f}×  "
+              f"{'same bits' if (found == expected).all() else 'OTHER BITS'}", flush=True)
 
 
 def is_consistent(A: np.ndarray, C: np.ndarray) -> bool:

@@ -1,19 +1,22 @@
 """What a part costs beside the whole: paths within a limit, tables of some columns, one pair and one path from factors.
 
-    python docs/benchmarks/parts.py [--quick] [--pairs]
+    python docs/benchmarks/parts.py [--quick] [--pairs | --hops]
 
 On a grid whose edges have random lengths, prepared. Every line is a ratio of medians within this run, both sides in
-turn.
+turn. With --hops next hops of all pairs beside the closure, of roads, grids and planar graphs, by processor time:
+with the time in which the system hands out new memory, which varies, and without.
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
 import sys
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
+import graphs
 from report import seconds
 from stages import in_turn
 
@@ -76,6 +79,41 @@ def pairs(side: int) -> None:
         ])
 
 
+def hops(small: bool) -> None:
+    """Print what paths of all pairs take beside the closure: of weights both ways, each way its own, few, and one."""
+    import numpy as np
+
+    import semiring as sr
+
+    rng, side = np.random.default_rng(0), 50 if small else 100
+    street = graphs.grid(side)
+    cases = {
+        "roads": graphs.minnesota(), f"grid of {side**2}": street, "the same, each way its own weight": street.copy(),
+        "the same, of 5 weights": street.copy(), "the same, of 1 weight": street.copy(),
+        "planar": graphs.planar(side * 50), "geometric": graphs.geometric(side * 50, 6),
+    }
+    cases["the same, each way its own weight"].data = rng.uniform(0.01, 1.01, street.nnz)
+    cases["the same, of 5 weights"].data = np.ceil(street.data * 5)
+    cases["the same, of 1 weight"].data = np.ones(street.nnz)
+    sr.warmup(sr.max_min, sr.min_max, sr.min_plus, dtypes=["f4", "f8"], sparse=True)
+    for what, matrix in cases.items():
+        for dtype in ("f4", "f8"):
+            A = matrix.astype(dtype)
+            for S in (sr.max_min, sr.min_max, sr.min_plus):
+                times = []
+                for _ in range(6):  # the first is not counted
+                    begin = resource.getrusage(resource.RUSAGE_SELF)
+                    sr.closure(A, S)
+                    middle = resource.getrusage(resource.RUSAGE_SELF)
+                    sr.paths(A, S)
+                    end = resource.getrusage(resource.RUSAGE_SELF)
+                    times.append([b.ru_utime + k * b.ru_stime - a.ru_utime - k * a.ru_stime
+                                  for k in (1, 0) for a, b in ((begin, middle), (middle, end))])
+                alone, both, own, of_both = (sorted(column)[2] for column in zip(*times[1:], strict=True))
+                print(f"{what}, {A.dtype}, {S.name}: paths {seconds(both)}, closure {seconds(alone)}, "
+                      f"{both / alone:.2f}×; without the system's part {of_both / own:.2f}×")
+
+
 def show(n: int, lines: list[tuple[str, Any, str, Any]]) -> None:
     """Print the medians of two calls each, and their ratio."""
     for what, ours, other, theirs in lines:
@@ -88,7 +126,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="a small grid only")
     parser.add_argument("--pairs", action="store_true", help="one pair and one path from factors only")
+    parser.add_argument("--hops", action="store_true", help="next hops beside values only")
     chosen = parser.parse_args()
+    if chosen.hops:
+        hops(chosen.quick)
+        return
     for side in () if chosen.pairs else (60,) if chosen.quick else (60, 300):
         measured(side)
     for side in (100,) if chosen.quick else (100, 300, 500):

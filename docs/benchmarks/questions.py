@@ -1,10 +1,12 @@
 """Questions to sparse factors: pairs, tables, diameter; factors and labels in files; beside RoutingKit if installed.
 
-    python docs/benchmarks/questions.py [--sizes 250000 1000000]
+    python docs/benchmarks/questions.py [--sizes 250000 1000000] [--social 14 17]
 
 Planar graphs like road networks, min-plus in float32, the analysis kept; all is compiled before, times are the least
 of three. RoutingKit's contraction hierarchy (`pip install routingkit-cch`) gets the same graph and the same order, with
-weights rounded to integers, as it asks for; memory is the peak of the process above what it held before.
+weights rounded to integers, as it asks for; memory is the peak of the process above what it held before. Of social
+networks (R-MAT, 16 edges a vertex, in both directions, lengths 1 … 100; the largest component), which are not
+eliminated, the diameter and a mean are asked for, beside networkit's if installed; the numbers are exponents of 2.
 """
 
 from __future__ import annotations
@@ -20,12 +22,14 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 import numpy as np
-from graphs import planar
+import scipy.sparse as sp
+from graphs import planar, rmat, undirected
 from report import seconds
 
 import semiring as sr
 
 PAIRS, TABLE = 2000, 1000
+SEARCHED = 14  # exponent of 2 up to which networkit's diameter is asked for
 LABELLED = 1_000_000  # vertices up to which labels of all are made
 
 
@@ -33,9 +37,13 @@ def main() -> None:
     """Print a line for every question."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="*", default=[250_000, 1_000_000])
+    parser.add_argument("--social", type=int, nargs="*", default=[14, 17])
+    asked = parser.parse_args()
+    for scale in asked.social:
+        of_a_social_network(scale)
     F = sr.factor(planar(5_000).astype(np.float32), sr.min_plus)
     with_all(F, lambda what, took, answer: None, 5_000)
-    for n in parser.parse_args().sizes:
+    for n in asked.sizes:
         A = planar(n).astype(np.float32)
         begin = time.perf_counter()
         F = sr.factor(A, sr.min_plus)
@@ -50,6 +58,32 @@ def main() -> None:
         with_files(F, n)
         if find_spec("routingkit_cch"):
             beside(A, F, n)
+
+
+def of_a_social_network(scale: int) -> None:
+    """The diameter, exactly, and the mean distance by samples, of a graph that is searched."""
+    A = rmat(scale, 16)
+    A = sp.csr_array(A + A.T)
+    _, component = sp.csgraph.connected_components(A, False)
+    largest = np.flatnonzero(component == np.bincount(component).argmax())  # networkit answers of no others
+    A = sp.triu(A[largest][:, largest], 1).tocoo()
+    lengths = np.random.default_rng(1).integers(1, 101, A.nnz).astype(float)
+    G = sr.prepare(undirected(A.shape[0], np.stack([A.row, A.col], 1), lengths), sr.min_plus)
+    print(f"R-MAT, {len(largest):,} of 2^{scale} vertices, {2 * A.nnz:,} edges", flush=True)
+    took, far = least(lambda: sr.diameter(G))
+    print(f"the diameter: {seconds(took)}", flush=True)
+    took, found = least(lambda: sr.mean_weight(G, rows=256))
+    print(f"the mean distance, {found.mean:.2f} ± {found.error:.2f}: {seconds(took)}", flush=True)
+    if find_spec("networkit"):
+        import networkit as nk
+
+        H = nk.Graph(A.shape[0], weighted=True)
+        for u, v, w in zip(A.row.tolist(), A.col.tolist(), lengths.tolist(), strict=True):
+            H.addEdge(u, v, w)
+        if scale <= SEARCHED:  # it searches from every vertex of a weighted graph
+            took, other = least(lambda: nk.distance.Diameter(H, algo=nk.distance.DiameterAlgo.EXACT).run(), 1)
+            theirs = other.getDiameter()[0]
+            print(f"networkit, the diameter: {seconds(took)}, {theirs} where ours is {far:g}", flush=True)
 
 
 def with_all(F: Any, tell: Callable[[str, float, Any], None], n: int) -> None:

@@ -1,10 +1,11 @@
 """Several processes beside one: closures by MPI and by Ray against one process with as many threads.
 
-    python docs/benchmarks/ranks.py [-n 4096] [--ranks 2] [--ray] [--rounds 3]
+    python docs/benchmarks/ranks.py [-n 4096] [--ranks 2] [--ray] [--rounds 3] [--device gpu]
 
-Shortest distances of random single-precision weights. Both sides in turn within this run, medians; while one computes
-the other's processes sleep. A ratio above 1 means that the processes are faster. MPI's line has the ratio of processor
-times beside that of the clock, which a machine that is busy otherwise does not disturb as much. Needs mpi4py and a
+Shortest distances of random single-precision weights, multiples of 1/4096, whose sums do not round. Both sides in turn
+within this run, medians; while one computes the other's processes sleep. A ratio above 1 means that the processes are
+faster. MPI's line has the ratio of processor times beside that of the clock, which a machine that is busy otherwise
+does not disturb as much. With ``--device gpu`` each process has a GPU, and the one process too. Needs mpi4py and a
 launcher, or ray.
 """
 
@@ -28,7 +29,7 @@ def sleep_until_told(world: Any) -> None:
     world.recv(source=0, tag=7)
 
 
-def by_mpi(n: int, rounds: int) -> None:
+def by_mpi(n: int, rounds: int, device: str) -> None:
     """What every process that the launcher starts does."""
     import numpy as np
 
@@ -37,7 +38,7 @@ def by_mpi(n: int, rounds: int) -> None:
     here = sr.connect("mpi")
     world, threads = here.world, len(os.sched_getaffinity(0))
     first, last = n * here.rank // here.size, n * (here.rank + 1) // here.size
-    mine = np.random.default_rng(here.rank).random((last - first, n), np.float32)
+    mine = np.random.default_rng(here.rank).integers(1, 4096, (last - first, n)).astype(np.float32) / 4096
     parts = world.gather(mine)
     A = np.concatenate(parts) if here.rank == 0 else None
     clock: dict[str, list[float]] = {"mpi": [], "one": []}
@@ -46,14 +47,14 @@ def by_mpi(n: int, rounds: int) -> None:
     for turn in range(rounds + 1):  # the first, in which code is loaded, is not counted
         world.Barrier()
         start, before = time.perf_counter(), time.process_time()
-        found = sr.closure(here.rows(mine), sr.min_plus, on=here)
+        found = sr.closure(here.rows(mine), sr.min_plus, on=here, device=device)
         world.Barrier()
         wall, spent = time.perf_counter() - start, sum(world.allgather(time.process_time() - before))
         if here.rank:
             sleep_until_told(world)
         else:
             start, before = time.perf_counter(), time.process_time()
-            expected = sr.closure(A, sr.min_plus)
+            expected = sr.closure(A, sr.min_plus, device=device)
             if turn:
                 clock["mpi"].append(wall)
                 used["mpi"].append(spent)
@@ -65,8 +66,9 @@ def by_mpi(n: int, rounds: int) -> None:
         if here.rank == 0:
             same &= bool((np.concatenate(whole) == expected).all())
     if here.rank == 0:
+        place = f"{threads} threads" if device == "cpu" else "one GPU"
         ratio, effort = (median(side["one"]) / median(side["mpi"]) for side in (clock, used))
-        print(f"MPI, {here.size} processes, n = {n}: {median(clock['mpi']):.2f} s; one process, {threads} threads: "
+        print(f"MPI, {here.size} processes, n = {n}: {median(clock['mpi']):.2f} s; one process, {place}: "
               f"{median(clock['one']):.2f} s; ratio {ratio:.2f}, of processor time {effort:.2f}; same bits: {same}")
 
 
@@ -101,18 +103,19 @@ def main() -> None:
     """Start what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("-n", type=int, default=4096, help="order of the matrix")
-    parser.add_argument("--ranks", type=int, default=2, help="processes that MPI starts, one thread each")
+    parser.add_argument("--ranks", type=int, default=2, help="processes that MPI starts, one thread or one GPU each")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--device", choices=("cpu", "gpu"), default="cpu", help="of MPI's processes")
     parser.add_argument("--ray", action="store_true", help="Ray in place of MPI")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)  # what MPI starts
     asked = parser.parse_args()
     if asked.ray:
         by_ray(asked.n, asked.rounds)
     elif asked.inside:
-        by_mpi(asked.n, asked.rounds)
+        by_mpi(asked.n, asked.rounds, asked.device)
     else:
         command = ["mpiexec", "-n", str(asked.ranks), sys.executable, __file__, "--inside", "-n", str(asked.n),
-                   "--rounds", str(asked.rounds)]
+                   "--rounds", str(asked.rounds), "--device", asked.device]
         raise SystemExit(subprocess.run(command).returncode)
 
 

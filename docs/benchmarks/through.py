@@ -2,20 +2,24 @@
 
     python docs/benchmarks/through.py --n 65536 --memory 4G               print a table
     python docs/benchmarks/through.py --n 131072 --memory 16G --alone
+    python docs/benchmarks/through.py --n 32768 --memory 1G --files /tmp --host 1G 4G
 
 Distances in single precision, random edges of whole weights. "Closure" is the whole call, with what its steps took. The
 resident closure has A and the answer on the GPU, and "host to host" is one call that sends the whole matrix there
 and back; answers are compared bit for bit. With --alone both are left out, as where the GPU is too small, and some rows
-of the answer are checked to be what one more step along the edges leaves as it is.
+of the answer are checked to be what one more step along the edges leaves as it is. With --files the closure goes from a
+file in that folder to another as well, within so much of the GPU, and of the host.
 """
 
 from __future__ import annotations
 
 import argparse
+import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import wraps
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +27,8 @@ import numpy as np
 import semiring as sr
 from semiring.algorithms.blocks import spans
 from semiring.scale.executor import Executor
-from semiring.solvers import through_gpu
+from semiring.scale.storing import bytes_of
+from semiring.solvers import levels, through_gpu
 
 
 def main() -> None:
@@ -33,6 +38,8 @@ def main() -> None:
     parser.add_argument("--memory", nargs="+", default=["4G"], help="of the GPU, that tiles may take")
     parser.add_argument("--tiles", type=int, nargs="*", default=[], help="orders of tiles, besides the chosen one")
     parser.add_argument("--alone", action="store_true", help="nothing to compare with")
+    parser.add_argument("--files", type=Path, help="a folder on the disk to be measured")
+    parser.add_argument("--host", nargs="+", default=["1G"], help="of the host's memory, that tiles may take")
     asked = parser.parse_args()
     import cupy
 
@@ -63,6 +70,35 @@ def main() -> None:
             else:
                 print("  some rows are settled" if settled(A, found) else "  SOME ROWS ARE NOT SETTLED", flush=True)
             del found
+        if asked.files is not None:
+            from_files(A, asked.files, bytes_of(memory), asked.host, expected, steps, resident)
+
+
+def from_files(
+    A: np.ndarray, folder: Path, there: int, hosts: list[str], expected: np.ndarray | None, steps: Steps, beside: float
+) -> None:
+    """From a file to a file, within so many bytes of the GPU and of the host's memory."""
+    import cupy
+
+    levels.available_on_device = lambda: int(there / levels.SHARE) + 1
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        np.save(f"{place}/w.npy", A)
+        small: Any = {"out": f"{place}/small.npy", "device": "gpu", "memory": "64M"}
+        sr.closure(A[:4096, :4096].copy(), sr.min_plus, **small)  # compiles
+        steps.told()
+        for host in hosts:
+            for checkpoint in (None, 10.0):
+                cupy.get_default_memory_pool().free_all_blocks()
+                asked: Any = {"out": f"{place}/c.npy", "device": "gpu", "memory": host, "checkpoint": checkpoint}
+                plan = sr.plan(f"{place}/w.npy", sr.min_plus, **asked)
+                print("\n".join(f"  {name:<10} {text}" for name, text in plan.rows().items()), flush=True)
+                every = "no commits" if checkpoint is None else f"a commit every {checkpoint:g} s"
+                found = line(f"files, {host} of the host, {every}",
+                             lambda asked=asked: sr.closure(f"{place}/w.npy", sr.min_plus, **asked), beside)[1]
+                steps.told()
+                if expected is not None:
+                    print("  same bits" if np.array_equal(found, expected) else "  OTHER BITS", flush=True)
+                del found
 
 
 def matrix(n: int) -> np.ndarray:

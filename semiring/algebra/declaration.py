@@ -18,7 +18,28 @@ from .tracing import TooManyBranches, trace
 if TYPE_CHECKING:
     from .semiring import Semiring
 
+NEEDED = "add", "mul"
+EXAMPLES = {
+    "add": "np.minimum",
+    "mul": "np.add",
+    "star": "lambda a: np.where(a >= 0, 0.0, np.nan)",
+    "carrier": "lambda a: a >= 0",
+}
 NUMERIC = (bool, int, float, complex, np.generic, tuple, type(None))
+
+
+def functions(name: str, **given: Any) -> dict[str, Any]:
+    """What an algebra is declared with, by name; None where there is a rule without it.
+
+    Raises
+    ------
+    SemiringError
+        For an operation that cannot be called and is no expression either, as one from another process is.
+    """
+    for what, operation in given.items():
+        if not callable(operation) and not isinstance(operation, Traced) and (operation is not None or what in NEEDED):
+            raise SemiringError(f"{name}: {what} must be a function, such as {EXAMPLES[what]}, not {operation!r}")
+    return given
 
 
 def runs_on_objects(

@@ -16,7 +16,7 @@ from semiring.errors import LawError, SemiringError
 
 from . import laws, stars
 from .arithmetic import Arithmetic, Operations
-from .declaration import runs_on_objects, traced_operations
+from .declaration import functions, runs_on_objects, traced_operations
 from .dtypes import check_neutral, checked_fields, refuse, safe_kinds
 from .elementwise import Elementwise
 from .lifts import Lift
@@ -157,7 +157,7 @@ class Semiring(Elementwise):
         self.fields = checked_fields(name, fields) if fields else None  # as declared, some of them vectors
         self.product_only = product_only
         self._samples = samples
-        self._callables: dict[str, Any] = {"add": add, "mul": mul, "star": star, "carrier": carrier}
+        self._callables: dict[str, Any] = functions(name, add=add, mul=mul, star=star, carrier=carrier)
         on_objects = runs_on_objects(name, self._callables, zero, one, self.fields, dtype)
         self.traced = None if on_objects else traced_operations(self, self._callables)
         self.kinds = dtypes or (safe_kinds(self.traced, self.is_tropical) if self.traced and not fields else "")

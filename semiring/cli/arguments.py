@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
@@ -12,16 +13,44 @@ from semiring import __version__
 from semiring.files.formats import READERS
 from semiring.graphs.generators import KINDS
 from semiring.solvers.methods import SCHEDULES
+from semiring.suggestions import suggestion
 
 from . import closure, commands, questions, steps
 from .inputs import BAD_INPUT
+
+# By a name in use elsewhere: the command that does it.
+MEANT = {
+    "semiring closure GRAPH --algebra min-plus --path, with --from A and --to B for some": (
+        "path paths shortest-path shortest-paths route routes dijkstra walk"),
+    "semiring closure GRAPH --algebra min-plus": "distances distance apsp floyd-warshall johnson star kleene",
+    "semiring closure GRAPH --algebra boolean": "reach reachable transitive-closure descendants",
+    "semiring closure GRAPH --algebra min-plus --from A --limit VALUE": "isochrone within rows row closure-rows",
+    "semiring closure GRAPH --algebra max-min": "widest widest-path bottleneck",
+    "semiring power GRAPH K": "walks matmul multiply product",
+    "semiring solve GRAPH RHS": "factor linsolve inverse",
+    "semiring order GRAPH": "sort topological-order topological-sort toposort",
+    "semiring longest-path GRAPH": "critical-path dag-longest-path",
+    "semiring cycle-mean GRAPH": "eigenvalue karp",
+    "semiring catalogue": "algebras algebra semirings list",
+    "semiring laws ALGEBRA": "check check-laws verify",
+    "semiring explain GRAPH": "plan steps trace",
+    "semiring random N": "generate graph random-graph",
+    "semiring info": "version env versions",
+}
+BY_NAME = {name: meant for meant, names in MEANT.items() for name in names.split()}
+UNKNOWN = re.compile(r"argument COMMAND: invalid choice: '([^']*)'")
 
 
 class Parser(argparse.ArgumentParser):
     """Ends with one line on stderr for arguments that do not fit."""
 
+    commands: Collection[str] = ()
+
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong, and end."""
+        """Say what is wrong, and what may have been meant, and end."""
+        if unknown := UNKNOWN.match(message):
+            name = unknown[1]
+            message = f"there is no command {name!r}{suggestion(name, list(self.commands), BY_NAME, 'semiring ')}"
         self.exit(BAD_INPUT, f"semiring: {message}; see {self.prog} --help\n")
 
 
@@ -43,6 +72,7 @@ def parser() -> Parser:
     result.add_argument("--version", action="version", version=f"semiring {__version__}")
     result.set_defaults(run=partial(_help, result))
     added = result.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
+    result.commands = added.choices
 
     def command(name: str, run: Callable[[argparse.Namespace], int], summary: str, more: str = "") -> Parser:
         made: Parser = added.add_parser(
@@ -63,6 +93,7 @@ def parser() -> Parser:
     p.add_argument("--path", action="store_true", help="a best path's vertices end each line")
     p.add_argument("--limit", metavar="VALUE", help="only pairs whose value is not worse: 5, or 5,2 for records")
     p.add_argument("--not-reflexive", action="store_true", help="A⁺ = A ⊗ A*: without the way of no edges")
+    _tolerance_argument(p, "; with --memory, --checkpoint and --resume too")
     p.add_argument("--packed", action="store_true",
                    help="a bit for each pair, for --algebra boolean: 262,144 vertices take 8 GiB")
     p.add_argument("--memory", metavar="SIZE",
@@ -73,6 +104,8 @@ def parser() -> Parser:
     p.add_argument("--resume", action="store_true", help="go on from the last commit, where there is one")
     p.add_argument("--devices", metavar="N",
                    help="GPUs of this host for the whole closure: how many, or their numbers, as in 0,2")
+    p.add_argument("--device", choices=("cpu", "gpu"),
+                   help="where the whole closure is computed; each of several processes has a GPU; chosen when absent")
     p.add_argument("--on", choices=("mpi", "ray"),
                    help="compute by several processes: mpiexec -n 4 python -m semiring closure … --on mpi; a .npy file "
                    "or a zarr array goes with -o into another, which all of them write")
@@ -88,6 +121,7 @@ def parser() -> Parser:
     _graph_arguments(p)
     p.add_argument("rhs", type=Path, metavar="RHS",
                    help="B: a .npy array, or text with a vertex and its values a line; others are zero")
+    _tolerance_argument(p)
     _progress_arguments(p)
 
     p = command(
@@ -174,6 +208,12 @@ def _graph_arguments(p: Parser) -> None:
     p.add_argument("--algebra", required=True, metavar="NAME", help="from the catalogue, or FILE.py:NAME")
     p.add_argument("--dtype", metavar="TYPE", help="of the matrix, as NumPy names it: f4, int16, …")
     p.add_argument("--append", metavar="VALUES", help="components after the weight, for records: 1 or 0,inf")
+
+
+def _tolerance_argument(p: Parser, more: str = "") -> None:
+    p.add_argument("--tol", type=float, metavar="VALUE",
+                   help="how well weights are known: a cycle that is better by no more for each edge is not refused, "
+                   f"and answers are those of edges that are worse by it{more}")
 
 
 def _file_arguments(p: Parser) -> None:

@@ -53,6 +53,8 @@ def run(arguments: argparse.Namespace) -> int:
     some = arguments.source is not None or arguments.target is not None
     some = some or arguments.path or arguments.limit is not None
     devices = _devices(arguments.devices, some)
+    if some and arguments.device is not None:
+        raise SemiringError("--device is for the whole closure: leave out --from, --to, --path and --limit")
     _refuse(arguments, some)
     if arguments.plot:
         from .plot import require_matplotlib
@@ -71,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
         _write_pairs(arguments, given, asked, found)
     if not some or (arguments.plot and places is None):
         C = closure(given.A, given.S, method=arguments.method, reflexive=asked.reflexive, progress=progress,
-                    devices=devices)
+                    devices=devices, device=arguments.device, tol=asked.tol)
         if not some and arguments.output is not None:
             write_file(arguments.output, C)
         elif not some and not arguments.plot:
@@ -108,8 +110,8 @@ def _to_file(arguments: argparse.Namespace) -> int:
     dense = arguments.file.suffix in ENDINGS and arguments.file != STDIN
     A: Any = arguments.file if dense and arguments.format is None else given_of(arguments).A
     closure(A, S, method=arguments.method, reflexive=not arguments.not_reflexive, out=arguments.output,
-            memory=arguments.memory, checkpoint=arguments.checkpoint, resume=arguments.resume,
-            progress=progress_of(arguments, "closure"))
+            memory=arguments.memory, checkpoint=arguments.checkpoint, resume=arguments.resume, device=arguments.device,
+            tol=arguments.tol, progress=progress_of(arguments, "closure"))
     return 0
 
 
@@ -120,16 +122,19 @@ def _together(arguments: argparse.Namespace) -> int:
     try:
         _refuse_alone(arguments)
         S, stored = algebra_of(arguments.algebra), arguments.file.suffix.lower() in STORED
+        asked: dict[str, Any] = {
+            "method": arguments.method, "on": here, "device": arguments.device, "tol": arguments.tol,
+            "reflexive": not arguments.not_reflexive, "progress": first and progress_of(arguments, "closure"),
+        }
         if stored and arguments.output is not None and arguments.output.suffix.lower() in STORED:
-            closure(arguments.file, S, method=arguments.method, out=arguments.output, checkpoint=arguments.checkpoint,
-                    resume=arguments.resume, on=here, progress=first and progress_of(arguments, "closure"))
+            closure(arguments.file, S, out=arguments.output, checkpoint=arguments.checkpoint, resume=arguments.resume,
+                    **asked)
             return 0
         if arguments.checkpoint is not None or arguments.resume:
             raise SemiringError("--checkpoint and --resume are of closures from a .npy file or a zarr array into one: "
                                 "give -o OUT.npy or -o OUT.zarr")
         check_output(arguments.output, MATRICES, "a matrix")
-        C = closure(_first_matrix(arguments, here), S, method=arguments.method, on=here,
-                    progress=first and progress_of(arguments, "closure"))
+        C = closure(_first_matrix(arguments, here), S, **asked)
     except (SemiringError, OSError):
         if first:
             raise
@@ -143,8 +148,9 @@ def _together(arguments: argparse.Namespace) -> int:
 
 def _refuse_alone(arguments: argparse.Namespace) -> None:
     """What one process does alone."""
-    for option in ("source", "target", "path", "limit", "not_reflexive", "packed", "memory", "plot", "positions"):
-        if vars(arguments)[option] not in (None, False):
+    for option in ("source", "target", "path", "limit", "packed", "memory", "devices", "plot", "positions"):
+        given = vars(arguments)[option]
+        if given is not None and given is not False:
             named = {"source": "from", "target": "to"}.get(option, option.replace("_", "-"))
             raise SemiringError(f"--on computes a whole closure: leave out --{named}")
 
@@ -181,7 +187,7 @@ def _asked(arguments: argparse.Namespace, given: Given) -> Asked:
     limit = None if arguments.limit is None else element_of(given.S, arguments.limit, "--limit")
     return Asked(positions_of(given.graph, arguments.source), positions_of(given.graph, arguments.target),
                  arguments.path or arguments.positions is not None, limit, arguments.method,
-                 not arguments.not_reflexive)
+                 not arguments.not_reflexive, arguments.tol)
 
 
 def _write_pairs(arguments: argparse.Namespace, given: Given, asked: Asked, found: Iterable[Pair]) -> None:
@@ -198,7 +204,7 @@ def _write_pairs(arguments: argparse.Namespace, given: Given, asked: Asked, foun
 def _packed(arguments: argparse.Namespace) -> int:
     """The closure over a Boolean algebra, a bit for each pair of vertices; no matrix is ever held unpacked."""
     given = vars(arguments)
-    for option in ("path", "plot", "positions", "dtype", "append", "limit"):
+    for option in ("path", "plot", "positions", "dtype", "append", "limit", "tol"):
         if given[option]:
             raise SemiringError(f"--packed keeps a bit for each pair of vertices: leave out --{option}")
     if arguments.output is None and arguments.source is None and arguments.target is None:
@@ -209,7 +215,7 @@ def _packed(arguments: argparse.Namespace) -> int:
     graph = graph_of(arguments)
     sources, targets = positions_of(graph, arguments.source), positions_of(graph, arguments.target)
     R = closure(graph, S, method=arguments.method, reflexive=not arguments.not_reflexive, packed=True,
-                progress=progress_of(arguments, "closure"))
+                device=arguments.device, progress=progress_of(arguments, "closure"))
     if sources is not None or targets is not None:
         rows, columns = (range(graph.n) if ends is None else ends for ends in (sources, targets))
         put_rows(None, ([label_of(graph, i), label_of(graph, j), int(R[i, j])] for i in rows for j in columns))

@@ -36,7 +36,7 @@ def run_solve(arguments: argparse.Namespace) -> int:
     given = given_of(arguments)
     graph, S = given.graph, given.S
     B = right_hand_side(arguments.rhs, graph, S, given.A.dtype)
-    X = np.asarray(solve(given.A, B, S, progress=progress_of(arguments, "equations")))
+    X = np.asarray(solve(given.A, B, S, tol=arguments.tol, progress=progress_of(arguments, "equations")))
     if arguments.output is not None and suffix(arguments.output) == ".npy":
         save_array(arguments.output, X)
     else:

@@ -40,6 +40,8 @@ class Asked(NamedTuple):
         Pairs whose value is worse are left out.
     method : str
     reflexive : bool
+    tol : float, optional
+        As of `semiring.closure`.
     """
 
     sources: list[int] | None = None
@@ -48,6 +50,11 @@ class Asked(NamedTuple):
     limit: Any = None
     method: str = "auto"
     reflexive: bool = True
+    tol: float | None = None
+
+    def together(self, count: int, n: int) -> int:
+        """How many of some sources are asked at a time: all where edges may be worse for all or for none."""
+        return max(1, count if self.tol is not None else TOGETHER // max(n, 1))
 
 
 def pairs(given: Given, asked: Asked, progress: Progress = False) -> Iterator[Pair]:
@@ -70,16 +77,16 @@ def _best_paths(given: Given, starts: list[int], ends: list[int], asked: Asked, 
     called = [label_of(graph, v) for v in ends]
     if len(starts) == len(ends) == 1 and asked.limit is None and asked.method == "auto":
         source, target = label_of(graph, starts[0]), called[0]
-        value, vertices = path(A, S, source, target)  # which may go round a cycle
+        value, vertices = path(A, S, source, target, tol=asked.tol)  # which may go round a cycle
         yield Pair(source, target, value, vertices or ())
         return
     whole = asked.method != "auto"  # a method of the closure gives all rows at once
-    step = max(1, len(starts) if whole else TOGETHER // max(graph.n, 1))
+    step = max(1, len(starts)) if whole else asked.together(len(starts), graph.n)
     with told(False if whole else progress, "searching") as tell:
         for begin in range(0, len(starts), step):
             part = [label_of(graph, v) for v in starts[begin : begin + step]]
             some = {"method": asked.method, "progress": progress} if whole else {"sources": part}
-            R: Any = paths(A, S, targets=called, limit=asked.limit, **some)
+            R: Any = paths(A, S, targets=called, limit=asked.limit, tol=asked.tol, **some)
             rows = R.weights[np.array(starts)] if whole else R.weights
             for source, row in zip(part, rows, strict=True):
                 walks = R.walk(source, called) if asked.walks else [None] * len(called)
@@ -95,26 +102,27 @@ def _values(
 ) -> Iterator[tuple[list[int], np.ndarray]]:
     """Rows of the closure at the targets, of some sources after others."""
     graph, S, A = given.graph, given.S, given.A
-    if asked.method != "auto" or asked.sources is asked.targets is None:
-        C = closure(A, S, method=asked.method, reflexive=asked.reflexive, progress=progress)
+    as_given = asked.tol is None or asked.reflexive  # else A of A ⊗ A* may be worse than it was given
+    if asked.method != "auto" or asked.sources is asked.targets is None or not as_given:
+        C = closure(A, S, method=asked.method, reflexive=asked.reflexive, progress=progress, tol=asked.tol)
         yield starts, C.array[np.ix_(starts, ends)]
         return
     by_rows = len(starts) <= len(ends)
     if S.selective and asked.reflexive and by_rows:
-        step = max(1, TOGETHER // max(graph.n, 1))
+        step = asked.together(len(starts), graph.n)
         with told(progress, "searching") as tell:
             for begin in range(0, len(starts), step):
                 part = starts[begin : begin + step]
-                yield part, closure_rows(A, S, [label_of(graph, v) for v in part])[:, ends]
+                yield part, closure_rows(A, S, [label_of(graph, v) for v in part], tol=asked.tol)[:, ends]
                 tell((begin + len(part)) / len(starts))
     elif S.selective and asked.reflexive and "commutative" in S.flags:
-        columns = closure_rows(given.reversed(), S, [label_of(graph, v) for v in ends])
+        columns = closure_rows(given.reversed(), S, [label_of(graph, v) for v in ends], tol=asked.tol)
         yield starts, columns[:, starts].T
     elif by_rows:  # X = X ⊗ A ⊕ B has the solution B ⊗ A*, and A⁺ = A ⊗ A*
         B = given.units(starts)
-        X = solve(A, B if asked.reflexive else matmul(B, A, S), S, left=True, progress=progress)
+        X = solve(A, B if asked.reflexive else matmul(B, A, S), S, left=True, tol=asked.tol, progress=progress)
         yield starts, np.asarray(X)[:, ends]
     else:
         B = given.units(ends).T
-        X = solve(A, B if asked.reflexive else matmul(A, B, S), S, progress=progress)
+        X = solve(A, B if asked.reflexive else matmul(A, B, S), S, tol=asked.tol, progress=progress)
         yield starts, np.asarray(X)[starts]

@@ -254,7 +254,9 @@ def _careful_weights(path: Path, texts: list[str], lines: list[int]) -> np.ndarr
     for text, line in zip(texts, lines, strict=True):
         value = number(text)
         if value is None or value != value:
-            fail(path, line, f"the weight {quoted(text)}" if text else "no weight", "a number that 64 bits hold")
+            marks = ", with a point before decimals and no other mark" if "," in text else ""
+            found = f"the weight {quoted(text)}" if text else "no weight"
+            fail(path, line, found, f"a number that 64 bits hold{marks}")
     if all(map(INTEGER.fullmatch, texts)):
         values = integers(texts)
         if values is not None:

@@ -186,7 +186,7 @@ def pick_columns(header: Sequence[Any], weight: str | int | None) -> tuple[int, 
     known = next(((plain.index(a), plain.index(b)) for a, b in ENDS if a in plain and b in plain), None)
     wanted = "weight" if weight is None else weight
     heavy = header.index(wanted) if wanted in header else None
-    if heavy is None and wanted == "weight" and "weight" in plain:
+    if heavy is None and wanted == "weight" and plain.count("weight") == 1:
         heavy = plain.index("weight")
     if known is not None and heavy in known:
         raise GraphError(f"the column {quoted(wanted)} holds an end of the edges, not their weights: pass weight=None")
@@ -222,7 +222,8 @@ def table_columns(
     Raises
     ------
     GraphError
-        For a column that does not exist, or that is taken twice, and where it is not known which one is meant.
+        For a column that does not exist, that is taken twice, or whose name others have too, and where it is not known
+        which one is meant.
     """
     several = weight if isinstance(weight, (list, tuple)) else ()
     single = None if isinstance(weight, (list, tuple)) else weight
@@ -249,6 +250,12 @@ def _refuse_twice(header: Sequence[Any], chosen: Sequence[int]) -> None:
     if twice is not None:
         raise GraphError(f"the column {quoted(header[twice])} is asked for twice: name different ones as source, "
                          "target and weights")
+    names = list(header)
+    for k in chosen:
+        if names[k] != "" and names.count(names[k]) > 1:
+            other = next(j for j, name in enumerate(names) if name == names[k] and j != k)
+            raise GraphError(f"two columns are called {quoted(names[k])}, numbers {min(k, other)} and "
+                             f"{max(k, other)}: rename one, or leave it out")
 
 
 def _column(header: Sequence[Any], name: Any, what: str) -> int:

@@ -258,7 +258,8 @@ def _spanning_tree(n: int, ends: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import minimum_spanning_tree
 
-    tree = minimum_spanning_tree(csr_array((lengths, (ends[:, 0], ends[:, 1])), (n, n))).tocoo()
+    rows, columns = ends.T.astype(np.int32)  # which older versions of SciPy need
+    tree = minimum_spanning_tree(csr_array((lengths, (rows, columns)), (n, n))).tocoo()
     keys = np.sort(np.stack([tree.row, tree.col], axis=1).astype(np.int64), axis=1) @ np.array([n, 1])
     return np.isin(ends @ np.array([n, 1]), keys)
 

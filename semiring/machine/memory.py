@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from semiring.errors import SemiringError
@@ -23,7 +24,8 @@ def available_bytes() -> int | None:
 
 
 def require(
-    nbytes: int, what: str, advice: str = "use a narrower dtype or fewer vertices", *, on_gpu: bool = False
+    nbytes: int, what: str, advice: str = "use a narrower dtype or fewer vertices", *, on_gpu: bool = False,
+    devices: Sequence[int] = (),
 ) -> None:
     """Raise unless `nbytes` more can be allocated.
 
@@ -36,6 +38,8 @@ def require(
         What the caller can do instead.
     on_gpu : bool
         Whether the memory is that of CuPy's current device.
+    devices : sequence of int
+        Of GPUs each of which has to have so much, instead of the current one.
 
     Raises
     ------
@@ -43,9 +47,14 @@ def require(
         It says how much is needed and how much there is. Nothing is raised where the system does not say
         how much there is.
     """
-    available = available_on_device() if on_gpu else available_bytes()
+    whose = "the GPU's " if on_gpu else ""
+    available: int | None
+    if devices:
+        available, number = min((_available_on(device), device) for device in devices)
+        whose = f"GPU {number}'s "
+    else:
+        available = available_on_device() if on_gpu else available_bytes()
     if available is not None and nbytes > available:
-        whose = "the GPU's " if on_gpu else ""
         raise SemiringError(
             f"{what} needs {in_words(nbytes)} of {whose}memory and {in_words(available)} is available: {advice}"
         )
@@ -70,6 +79,13 @@ def available_on_device() -> int:
     import cupy
 
     return int(cupy.cuda.runtime.memGetInfo()[0]) + int(cupy.get_default_memory_pool().free_bytes())
+
+
+def _available_on(number: int) -> int:
+    from cupy.cuda import Device
+
+    with Device(number):
+        return available_on_device()
 
 
 def _kernel_available() -> int | None:

@@ -13,6 +13,7 @@ from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.graphs.masks import is_masked, unmasked
 from semiring.graphs.matrix import Matrix
+from semiring.graphs.texts import quoted
 from semiring.kernels.choose import only_form
 from semiring.kernels.facts import Facts, together
 from semiring.kernels.lowering.base import Lowering
@@ -127,6 +128,15 @@ def read_nested(A: Any, S: Semiring, what: str) -> Dense:
         array = S.array(A) if (S.is_record and not _of_numbers(A)) or S.is_object else np.asarray(A)
     except (ValueError, TypeError, OverflowError) as e:
         raise SemiringError(f"{what} is not a matrix: {e}; pass a NumPy array, a sparse matrix or a graph") from None
+    if array.dtype.kind in "US":
+        parts = np.asarray(A, object)
+        at = next(i for i in np.ndindex(parts.shape) if isinstance(parts[i], (str, bytes)))
+        place = f"{what}[{', '.join(map(str, at))}]" if at else what
+        raise SemiringError(f"{place} is {quoted(parts[at])}, which is not a number")
+    if array.dtype == object and not array.ndim and not S.is_object:
+        raise SemiringError(
+            f"{what} is of type {type(A).__name__}, and not a matrix; pass a NumPy array, a sparse matrix or a graph"
+        )
     if array.dtype.kind not in "biufcO":
         refuse_dtype(array.dtype, S, what)
     if S.is_record:

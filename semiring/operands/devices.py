@@ -73,6 +73,15 @@ def gpu_name() -> str | None:
     return str(properties["name"].decode())
 
 
+def gpu_count() -> int:
+    """How many GPUs CuPy can use."""
+    if gpu_name() is None:
+        return 0
+    import cupy
+
+    return int(cupy.cuda.runtime.getDeviceCount())
+
+
 def device_numbers(devices: Any) -> tuple[int, ...] | None:
     """GPUs of this host: a number of them, or their own numbers.
 
@@ -105,9 +114,7 @@ def existing(devices: tuple[int, ...]) -> tuple[int, ...]:
     if gpu_name() is None:
         raise SemiringError(f"devices={list(devices)}: no GPU was found; install semiring[cu12] or semiring[cu13] on a "
                             "machine that has some, or leave out devices")
-    import cupy
-
-    count = cupy.cuda.runtime.getDeviceCount()
+    count = gpu_count()
     if (most := max(devices)) >= count:
         raise SemiringError(f"devices={list(devices)}: this host has {count} GPU{'s' * (count > 1)}, numbered from 0, "
                             f"and none with the number {most}")

@@ -53,8 +53,9 @@ def pack(A: Any, n: int | None = None, *, directed: bool = True) -> PackedMatrix
     Raises
     ------
     SemiringError
-        For NaN, an entry of a `Matrix` that is not an element of its algebra, a matrix that has not n vertices, or is
-        not square where it has to be, and where the bits would not fit in memory.
+        For NaN and infinities, which do not tell whether there is an edge, an entry of a `Matrix` that is not an
+        element of its algebra, a matrix that has not n vertices, or is not square where it has to be, and where the
+        bits would not fit in memory.
     GraphError
         For what is neither a matrix nor edges, and for lists that could be either: two of two numbers, three of three.
     TypeError
@@ -155,26 +156,39 @@ def _packed(A: Any) -> PackedMatrix | None:
         mask = mask_of(A)
         if mask is not None:
             A = np.where(mask, np.zeros((), A.dtype), A.data)
-        _refuse_nan(A)
+        _refuse_unclear(A)
         return PackedMatrix.from_dense(A)
     if hasattr(A, "tocoo") and hasattr(A, "shape"):
         if getattr(A.dtype, "kind", "") in "fc":
             entries = A.tocoo()
-            bad = np.flatnonzero(np.isnan(entries.data))
+            bad = np.flatnonzero(~np.isfinite(entries.data))
             if len(bad):
-                raise SemiringError(f"A[{entries.row[bad[0]]}, {entries.col[bad[0]]}] is NaN; leave the edge out")
+                raise _unclear((entries.row[bad[0]], entries.col[bad[0]]), entries.data[bad[0]])
         return PackedMatrix.from_sparse(A)
     return None
 
 
-def _refuse_nan(array: Any) -> None:
-    if array.dtype.kind in "fc" and bool((array != array).any() if is_on_gpu(array) else _has_nan(array)):
-        at = np.argwhere(np.isnan(array if not is_on_gpu(array) else array.get()))[0]
-        raise SemiringError(f"A[{', '.join(map(str, at))}] is NaN; mark an absent edge with 0")
+def _refuse_unclear(array: Any) -> None:
+    """Refuse NaN and infinities, which are absent edges over some algebras, and edges over others."""
+    if array.dtype.kind not in "fc":
+        return
+    if is_on_gpu(array):
+        if bool((array - array == 0).all()):
+            return
+        array = array.get()
+    if not all(np.isfinite(part).all() for part in chunks(array)):
+        at = tuple(np.argwhere(~np.isfinite(array))[0])
+        raise _unclear(at, array[at])
 
 
-def _has_nan(array: np.ndarray) -> bool:
-    return any(np.isnan(part).any() for part in chunks(array))
+def _unclear(at: tuple[Any, ...], value: Any) -> SemiringError:
+    place = f"A[{', '.join(map(str, at))}]"
+    if np.isnan(value):
+        return SemiringError(f"{place} is NaN; mark an absent edge with 0")
+    return SemiringError(
+        f"{place} is {value}, which is an absent edge over some algebras and an edge over others; give what knows its "
+        "algebra, such as semiring.Matrix(A, semiring.min_plus), or mark absent edges with 0"
+    )
 
 
 def _differing(array: np.ndarray, T: Arithmetic) -> PackedMatrix:

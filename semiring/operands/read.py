@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from numbers import Number
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
 from semiring.algebra.semiring import Semiring
-from semiring.errors import SemiringError
+from semiring.errors import GraphError, SemiringError
 from semiring.graphs.frames import is_frame, is_square
 from semiring.graphs.matrix import Matrix
 
@@ -115,7 +116,26 @@ def read(A: Any, S: Semiring, what: str = "A") -> Operand:
         return read_frame(A, S, what)
     if hasattr(A, "__dlpack__") and hasattr(A, "__dlpack_device__"):
         return read_dlpack(A, S, what)
+    if what == "A" and _are_edges(A):
+        return read_graph(A, S, what)
     return read_nested(A, S, what)
+
+
+def _are_edges(A: Any) -> bool:
+    """Whether this is a list of tuples (from, to) or (from, to, weight).
+
+    Raises
+    ------
+    GraphError
+        For two tuples of two numbers, or three of three, which could be a matrix too.
+    """
+    if not isinstance(A, list) or not A or not all(isinstance(e, tuple) and len(e) in (2, 3) for e in A):
+        return False
+    if len({len(A), *map(len, A)}) == 1 and all(isinstance(part, Number) for edge in A for part in edge):
+        n = len(A)
+        raise GraphError(f"{n} tuples of {n} numbers could be {n} edges or a matrix of {n} vertices: give edges as "
+                         "semiring.as_graph(edges), and a matrix as lists or as an array")
+    return True
 
 
 def is_of_edges(A: Any) -> bool:

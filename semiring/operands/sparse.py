@@ -270,12 +270,12 @@ def _lives_in_bool(S: Semiring) -> bool:
 
 
 def elements_of(S: Semiring, data: np.ndarray) -> np.ndarray:
-    """Stored numbers in the dtype of the elements; under a Boolean algebra every number is an edge."""
+    """Stored numbers in the dtype of the elements; under a Boolean algebra every finite number is an edge."""
     if S.lift is not None and S.lift.takes(data.dtype):
         return S.lift(data).view(S.default_dtype)
     wanted = _carried(S, data.dtype)
     if wanted is None:
-        if data.dtype.kind != "f" or not np.isnan(data).any():
+        if data.dtype.kind != "f" or np.isfinite(data).all():
             return np.full(len(data), S.one_in(bool))
         wanted = S.resolve_dtype(data.dtype)
     return data.astype(wanted, copy=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from copy import copy
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.graphs.texts import quoted, shown
 from semiring.machine.memory import require
-from semiring.scale.stores import ArraySource, opened
+from semiring.scale.stores import ArraySource, Source, opened
 
 from .dense import Dense, as_is, carried_by
 
@@ -23,9 +24,11 @@ class Stored(Dense):
 
     Attributes
     ----------
-    source : ArraySource
+    source : Source
         Where tiles are read from.
     """
+
+    source: Source
 
     def __init__(self, source: ArraySource, S: Semiring, what: str):
         self.S, self.what, self.shape, self.names = S, what, source.shape, None
@@ -41,7 +44,20 @@ class Stored(Dense):
     def array(self) -> np.ndarray:
         """All of it, in memory."""
         require(self.nbytes, f"{self.what}, read as a whole,", "closure(…, out=…, memory=…) takes it a tile at a time")
-        return carried_by(np.ascontiguousarray(self.source.array[...]), self.S)
+        if isinstance(self.source, ArraySource):
+            return carried_by(np.ascontiguousarray(self.source.array[...]), self.S)
+        elements = np.empty(self.shape, self.source.dtype)
+        rows, columns = (slice(0, k) for k in self.shape)
+        self.source.read(rows, columns, elements)
+        return carried_by(elements, self.S)
+
+    def through(self, source: Source) -> Stored:
+        """The matrix as another source gives it."""
+        made = copy(self)
+        made.source = source
+        for known in ("array", "facts"):  # of other elements
+            vars(made).pop(known, None)
+        return made
 
 
 def read_path(A: Any, S: Semiring, what: str) -> Stored:

@@ -34,6 +34,13 @@ class Path(NamedTuple):
     weight: Any
     vertices: list[Any] | None
 
+    def __repr__(self) -> str:
+        weight, text = self.weight, repr(self.weight)
+        if isinstance(weight, np.void):  # whose own text is all of its dtype
+            fields = weight.dtype.names or ()
+            text = f"({', '.join(f'{field}={weight[field].tolist()!r}' for field in fields)})"
+        return f"Path(weight={text}, vertices={self.vertices!r})"
+
 
 class Paths:
     """Best paths between the vertices of a graph; `semiring.paths` makes them.

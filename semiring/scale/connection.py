@@ -126,8 +126,8 @@ def connect(kind: Any) -> Any:
 
     Notes
     -----
-    MPI sends a panel once to all that need it, which is the faster way; Ray moves tiles from task to task. GPUs are not
-    used by either: each process computes on its CPUs.
+    MPI sends a panel once to all that need it, which is the faster way; Ray moves tiles from task to task. A process
+    computes on its CPUs; with MPI and ``device="gpu"`` on a GPU.
 
     Examples
     --------

@@ -16,6 +16,7 @@ NEVER = 1 << 60
 
 # Where a cell comes from, and where it goes.
 NOWHERE, INPUT, SCRATCH, OUTPUT = "nowhere", "input", "scratch", "output"
+HOST = "host"  # the host's memory, of cells that a GPU puts away
 
 
 class Move(NamedTuple):
@@ -26,11 +27,20 @@ class Move(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What is done at an operation: cells put away before it, cells brought in for it, and cells done with after it."""
+    """What is done at an operation.
+
+    Attributes
+    ----------
+    away, loads, after : tuple of Move
+        Cells put away before it, brought in for it, and done with after it.
+    freed : tuple of int
+        Cells whose copy in the host's memory is not needed once they are brought in.
+    """
 
     away: tuple[Move, ...]
     loads: tuple[Move, ...]
     after: tuple[Move, ...]
+    freed: tuple[int, ...] = ()
 
 
 @dataclass
@@ -41,14 +51,25 @@ class Traffic:
     ----------
     steps : list of Step
     moved : dict of (str, str) to int
-        Tiles by direction and place: ("read", "input"), ("read", "scratch"), ("write", "scratch"), ("write", "output").
+        Tiles by direction and place: ("read", "input"), ("read", "scratch"), ("write", "scratch"), ("write", "output"),
+        and where a GPU computes ("read", "host") and ("write", "host").
     slots : int
         The most cells that have a copy in the scratch file at a time; commits keep older ones besides.
+    held : int
+        The most cells that are in the host's memory at a time, where a GPU computes.
     """
 
     steps: list[Step] = field(default_factory=list)
     moved: dict[tuple[str, str], int] = field(default_factory=dict)
     slots: int = 0
+    held: int = 0
+
+    def add(self, step: Step) -> None:
+        """One step more."""
+        self.steps.append(step)
+        self.count("read", step.loads)
+        self.count("write", step.away)
+        self.count("write", step.after)
 
     def count(self, direction: str, moves: tuple[Move, ...]) -> None:
         """Count tiles that are really read or written."""
@@ -112,13 +133,94 @@ def traffic(made: Program, room: int) -> Traffic:
                 after.append(Move(cell, OUTPUT if cell in final else NOWHERE))
                 dirty.discard(cell)
                 copies.discard(cell)
-        step = Step(tuple(away), tuple(loads), tuple(after))
-        result.steps.append(step)
-        result.count("read", step.loads)
-        result.count("write", step.away)
-        result.count("write", step.after)
+        result.add(Step(tuple(away), tuple(loads), tuple(after)))
     assert not inside, "every cell is done with at its last operation"
     return result
+
+
+@dataclass
+class _Stay:
+    """The time from when a cell is put away until what it held is brought in for the last time."""
+
+    cell: int
+    begin: int
+    end: int = -1
+    loads: int = 0
+
+    @property
+    def worth(self) -> float:
+        """Moves that a place in memory saves, for the time that it is taken."""
+        return (1 + self.loads) / (self.end - self.begin + 1)
+
+
+def through_memory(plan: Traffic, room: int) -> Traffic:
+    """The same traffic where `room` of the cells that are put away stay in the host's memory, and others go on to disk.
+
+    What a cell holds when it is put away stays in memory until it is brought in for the last time, or goes on at once.
+    Where more would stay than there is room for, those give way whose places save the fewest moves for their time.
+
+    Examples
+    --------
+    >>> from semiring.algorithms.r_kleene import r_kleene
+    >>> from semiring.scale.program import program
+    >>> alone = traffic(program(r_kleene, 6, 1, 6), 6)
+    >>> both = through_memory(alone, 8)
+    >>> alone.moved["write", "scratch"], both.moved["write", "scratch"], both.moved["write", "host"]
+    (66, 42, 24)
+    """
+    stays: list[_Stay] = []
+    current: dict[int, _Stay] = {}
+    for at, step in enumerate(plan.steps):
+        for move in step.away:
+            if move.place == SCRATCH:
+                current[move.cell] = _Stay(move.cell, at)
+                stays.append(current[move.cell])
+        for move in step.loads:
+            if move.place == SCRATCH:
+                current[move.cell].end = at
+                current[move.cell].loads += 1
+    held = _held(stays, room)
+    inside = set[int]()  # cells in the host's memory
+    copies = set[int]()  # and those with a slot of the scratch file
+    last = {(stay.cell, stay.end) for stay in held.values()}
+    result = Traffic()
+    for at, step in enumerate(plan.steps):
+        away = []
+        for move in step.away:
+            if move.place == SCRATCH and (move.cell, at) in held:
+                inside.add(move.cell)
+                away.append(Move(move.cell, HOST))
+            else:
+                copies.update([move.cell] if move.place == SCRATCH else [])
+                away.append(move)
+        result.slots, result.held = max(result.slots, len(copies)), max(result.held, len(inside))
+        loads = [Move(move.cell, HOST) if move.cell in inside else move for move in step.loads]
+        freed = tuple(move.cell for move in loads if (move.cell, at) in last and move.place == HOST)
+        inside.difference_update(freed)
+        copies.difference_update(move.cell for move in step.after)
+        result.add(Step(tuple(away), tuple(loads), step.after, freed))
+    return result
+
+
+def _held(stays: list[_Stay], room: int) -> dict[tuple[int, int], _Stay]:
+    """Which cells stay in memory, by cell and the operation before which they are put away."""
+    held: dict[tuple[int, int], _Stay] = {}
+    ends: list[tuple[int, int]] = []
+    least: list[tuple[float, int]] = []
+    among = set[int]()  # those that are in memory at the time, by number
+    for number, stay in enumerate(stays):  # by when they begin
+        while ends and ends[0][0] < stay.begin:
+            among.discard(heapq.heappop(ends)[1])
+        among.add(number)
+        held[stay.cell, stay.begin] = stay
+        heapq.heappush(ends, (stay.end, number))
+        heapq.heappush(least, (stay.worth, number))
+        while len(among) > room:
+            _, other = heapq.heappop(least)
+            if other in among:
+                among.discard(other)
+                del held[stays[other].cell, stays[other].begin]
+    return held
 
 
 def _source(operation: Operation, cell: int, kept: set[int], first_cells: int) -> str:

@@ -15,7 +15,7 @@ from semiring.algorithms.r_kleene import close_pivot
 from semiring.kernels.interface import Kernel
 
 from .arena import Arena, Lane
-from .eviction import INPUT, NOWHERE, SCRATCH, Move, Traffic, cells_of
+from .eviction import HOST, INPUT, NOWHERE, SCRATCH, Move, Traffic, cells_of
 from .program import Program, Tile
 
 READERS, WRITERS = 2, 2  # threads
@@ -56,6 +56,13 @@ class Shelf(Protocol):
         """It is not needed again."""
 
 
+class MemoryShelf(Shelf, Protocol):
+    """One in the host's memory, whose cells are lost in a power cut unless they are saved."""
+
+    def save(self, cell: int) -> None:
+        """Put a copy of a cell where those are that survive."""
+
+
 class _Stopped(Exception):
     """Another thread has failed."""
 
@@ -86,10 +93,13 @@ class Executor:
     arena : Arena
         Of `room` and `AHEAD` more buffers.
     scratch : Shelf
+        Of cells whose place is the disk, and of what commits need.
     ends : Ends
     start : int
         The operation to go on with: those before it were carried out before the last commit.
     progress : function of a number from 0 to 1, optional
+    memory : MemoryShelf, optional
+        Of cells whose place is the host's memory, where the arena is on a GPU.
     moved : dict of (str, str) to int
         Tiles that were moved, as `Traffic.moved` counts them; what commits write besides is not among them.
     commits : int
@@ -104,6 +114,7 @@ class Executor:
     ends: Ends
     start: int = 0
     progress: Callable[[float], None] | None = None
+    memory: MemoryShelf | None = None
     moved: dict[tuple[str, str], int] = field(default_factory=dict)
     commits: int = 0
 
@@ -119,6 +130,7 @@ class Executor:
         self._state = threading.Condition()
         self._arrived: dict[tuple[int, int], tuple[int, Any]] = {}  # by operation and cell, and when it is there
         self._leaving: dict[int, int] = {}  # how many orders there are of a cell
+        self._unsaved: set[int] = set()  # cells of which there is no copy but that in the host's memory
         self._reached = self.start - 1  # what is put away before this operation has been ordered
         self._failure: BaseException | None = None
 
@@ -170,6 +182,8 @@ class Executor:
             for move in step.loads:
                 inside[move.cell], mark = self._arrival(at, move.cell)
                 lane.after(mark)
+            for cell in step.freed:
+                self._free_copy(cell, changed)
             operands = [self._view(inside[cell], cell) for cell in operation[1:4] if cell >= 0]
             if operation.kind == "close":
                 close_pivot(operands[0], self.kernel, operation.tile[0] * self.made.side)
@@ -187,6 +201,14 @@ class Executor:
                 self._commits(lane, at + 1, inside, changed)
                 last = time.monotonic()
 
+    def _free_copy(self, cell: int, changed: set[int]) -> None:
+        """What was brought in from the host's memory is not needed there; the next commit needs it, or has it."""
+        if self.memory is not None:
+            self.memory.drop(cell)
+        if cell in self._unsaved:
+            self._unsaved.discard(cell)
+            changed.add(cell)
+
     def _put_away(self, lane: Lane, moves: tuple[Move, ...], inside: dict[int, int], changed: set[int]) -> None:
         for move in moves:
             buffer = inside.pop(move.cell)
@@ -194,6 +216,8 @@ class Executor:
             if move.place == NOWHERE:
                 self._free.put((buffer, lane.mark()))
             else:
+                if move.place == HOST:
+                    self._unsaved.add(move.cell)
                 self._order(_Order(move.cell, buffer, lane.mark(), move.place))
 
     def _order(self, order: _Order) -> None:
@@ -208,6 +232,10 @@ class Executor:
             self._order(_Order(cell, inside[cell], lane.mark(), SCRATCH, stays=True))
         changed.clear()
         self._wait(lambda: not self._leaving)
+        for cell in sorted(self._unsaved):
+            assert self.memory is not None
+            self.memory.save(cell)
+        self._unsaved.clear()
         self.ends.commit(at)
         self.commits += 1
 
@@ -237,11 +265,16 @@ class Executor:
     def _all_loads(self) -> list[tuple[int, Move, int]]:
         """Loads in order, each with its operation and with the one before which the cell was put away last."""
         away: dict[int, int] = {}
+        held = set[int]()  # in the host's memory: what was there when an earlier run ended is where it was committed
         found = []
         for at in range(self.start, len(self.plan.steps)):
             step = self.plan.steps[at]
             away.update((move.cell, at) for move in step.away)
-            found += [(at, move, away.get(move.cell, -1)) for move in step.loads]
+            held.update(move.cell for move in step.away if move.place == HOST)
+            for move in step.loads:
+                place = SCRATCH if move.place == HOST and move.cell not in held else move.place
+                found.append((at, Move(move.cell, place), away.get(move.cell, -1)))
+            held.difference_update(step.freed)
         return found
 
     def _reads(self, lane: Lane) -> None:
@@ -252,7 +285,7 @@ class Executor:
                     return
                 buffer, mark = self._buffer()
             lane.after(mark)
-            if move.place == SCRATCH:
+            if move.place in (SCRATCH, HOST):
                 self._wait_for_copy(move.cell, away)
             self._fetch(move.cell, buffer, move.place)
             with self._state:
@@ -261,7 +294,7 @@ class Executor:
                 self._state.notify_all()
 
     def _wait_for_copy(self, cell: int, away: int) -> None:
-        """Until a cell that is put away before an operation is in the scratch file."""
+        """Until a cell that is put away before an operation is where it was put."""
         self._wait(lambda: self._reached >= away and cell not in self._leaving)
 
     def _buffer(self) -> tuple[int, Any]:
@@ -275,14 +308,14 @@ class Executor:
     def _fetch(self, cell: int, buffer: int, place: str) -> None:
         if place == INPUT:
             self.ends.read(self._tiles[cell], self._view(buffer, cell))
-        elif place == SCRATCH:
-            self.scratch.read(cell, self.arena.whole(buffer))
+        elif place in (SCRATCH, HOST):
+            self._shelf(place).read(cell, self.arena.whole(buffer))
 
     def _writes(self, lane: Lane) -> None:
         while (order := self._orders.get()) is not None and self._failure is None:
             lane.after(order.mark)
-            if order.place == SCRATCH:
-                self.scratch.write(order.cell, self.arena.whole(order.buffer))
+            if order.place in (SCRATCH, HOST):
+                self._shelf(order.place).write(order.cell, self.arena.whole(order.buffer))
             else:
                 self.ends.write(self._tiles[order.cell], self._view(order.buffer, order.cell))
             lane.wait()  # it is where others look for it
@@ -296,6 +329,12 @@ class Executor:
                 self._state.notify_all()
 
     # What all share
+
+    def _shelf(self, place: str) -> Shelf:
+        if place == SCRATCH:
+            return self.scratch
+        assert self.memory is not None, "the plan keeps cells in memory"
+        return self.memory
 
     def _view(self, buffer: int, cell: int) -> Any:
         return self.arena.tile(buffer, *self.made.shape(self._tiles[cell]))

@@ -63,7 +63,11 @@ class Grid:
     @property
     def tile_rows(self) -> range:
         """The rows of tiles of which this process has some."""
-        return range(self.row, self.count, self.rows)
+        return self.tile_rows_of(self.row)
+
+    def tile_rows_of(self, row: int) -> range:
+        """The rows of tiles that a row of the grid has."""
+        return range(row, self.count, self.rows)
 
     @property
     def tile_columns(self) -> range:

@@ -9,6 +9,7 @@ One step for each pivot tile D, as in blocked Floyd–Warshall:
 R goes down the columns of the grid of processes, C along its rows. Panels are on their way while products are computed:
 a step first computes the next pivot's row and column, sends these, and then computes the rest. C is sent before it is
 scaled, and each process scales its own part when it has been used, so that nothing needs idempotence (D* D* is not D*).
+Where tiles are on GPUs, the products are asked for before the panels are made, and go on while these travel.
 
 P. Sao et al., Scalable all-pairs shortest paths for huge graphs on multi-GPU clusters (2021) has the panels and the
 look-ahead for idempotent ⊕; see `semiring.algorithms.blocked` for the order without it.
@@ -23,10 +24,11 @@ from typing import Any
 import numpy as np
 
 from semiring.algorithms.blocks import UndefinedStar
-from semiring.algorithms.r_kleene import close_by_halves
+from semiring.algorithms.r_kleene import close_pivot
 from semiring.kernels.interface import Kernel
 
 from .grid import Grid, without
+from .memories import Memory, Panel
 from .ranks import Ranks, broadcast, nudge, pieces, wait
 
 PARTS = 8  # products that an update is cut into, between which messages get on
@@ -39,19 +41,22 @@ class Panels:
 
     Attributes
     ----------
-    D : ndarray
+    D : Panel or None
         The pivot's star, where this process has part of its row or column.
-    R, C : ndarray
+    R, C : Panel
         This process's columns of the pivot's row, scaled, and its rows of the pivot's column, not scaled.
     told : ndarray of two int64
         The first pivot without a star or −1, and whether all put away what they have after this step.
+    coming : list of Panel
+        Those of R and C that another process sends.
     requests : list
     """
 
-    D: np.ndarray
-    R: np.ndarray
-    C: np.ndarray
+    D: Panel | None
+    R: Panel
+    C: Panel
     told: np.ndarray
+    coming: list[Panel]
     requests: list[Any] = field(default_factory=list)
 
 
@@ -62,18 +67,18 @@ class Spread:
     ----------
     grid : Grid
     ranks : Ranks
-    storage : dtype
-        Not of Python objects.
+    memory : Memory
+        Where this process has its tiles.
 
     Attributes
     ----------
-    local : ndarray
-        The tiles of this process, side by side.
+    local : block
+        The tiles of this process, side by side, in storage.
     """
 
-    def __init__(self, grid: Grid, ranks: Ranks, storage: np.dtype):
-        self.grid, self.ranks = grid, ranks
-        self.local = np.empty(grid.shape, storage)
+    def __init__(self, grid: Grid, ranks: Ranks, memory: Memory):
+        self.grid, self.ranks, self.memory = grid, ranks, memory
+        self.local = memory.empty(grid.shape)
 
     # The closure
 
@@ -100,7 +105,7 @@ class Spread:
         UndefinedStar
             On all processes, when a pivot has no star.
         """
-        count = self.grid.count
+        count, memory = self.grid.count, self.memory
         ahead = self._panels(start, kernel, due) if start < count else None
         for k in range(start, count):
             assert ahead is not None
@@ -108,19 +113,26 @@ class Spread:
             wait(now.requests)
             pivot, stops = now.told.tolist()
             if pivot >= 0:
+                memory.wait()
                 raise UndefinedStar(pivot)
+            memory.begin(k, now.coming)
             row, column = self.grid.local_row(k), self.grid.local_column(k)
             if k + 1 < count and not stops:
                 next_row, next_column = self.grid.local_row(k + 1), self.grid.local_column(k + 1)
-                self._update(now, [next_row], self._columns_without(column), kernel)
-                self._update(now, self._rows_without(row, next_row), [next_column], kernel)
-                self._scale(now, row, column, kernel)
-                ahead = self._panels(k + 1, kernel, due)
-                self._update(now, self._rows_without(row, next_row), self._columns_without(column, next_column),
-                             kernel, ahead.requests)
+                below, beside = self._rows_without(row, next_row), self._columns_without(column, next_column)
+                memory.do(self._update, now, [next_row], self._columns_without(column), kernel)
+                memory.do(self._update, now, below, [next_column], kernel)
+                memory.do(self._scale, now, row, column, kernel)
+                if memory.is_late:
+                    memory.rest(self._update, now, below, beside, kernel)
+                    ahead = self._panels(k + 1, kernel, due)
+                else:
+                    ahead = self._panels(k + 1, kernel, due)
+                    memory.rest(self._update, now, below, beside, kernel, ahead.requests)
             else:
-                self._update(now, self._rows_without(row), self._columns_without(column), kernel)
-                self._scale(now, row, column, kernel)
+                memory.do(self._update, now, self._rows_without(row), self._columns_without(column), kernel)
+                memory.do(self._scale, now, row, column, kernel)
+                memory.wait()
                 if stops and put_away is not None:
                     put_away(k + 1)
                 if k + 1 < count:
@@ -130,37 +142,44 @@ class Spread:
 
     def _panels(self, k: int, kernel: Kernel[Any], due: Callable[[], bool] | None) -> Panels:
         """Close a pivot, scale its row, and begin to send both panels."""
-        grid, ranks, local = self.grid, self.ranks, self.local
+        grid, ranks, memory, local = self.grid, self.ranks, self.memory, self.local
         root_row, root_column = k % grid.rows, k % grid.columns
         row, column = grid.local_row(k), grid.local_column(k)
         order = grid.span(k).stop - grid.span(k).start
-        D = np.empty((order, order), local.dtype)
         told = np.array([-1, 0])
         in_row, in_column = grid.row == root_row, grid.column == root_column
-        if in_row and in_column:
+        D = memory.panel("D", k, (order, order)) if in_row or in_column else None
+        if D is not None and in_row and in_column:
             pivot = local[row, column]
             try:
-                close_by_halves(pivot, kernel, kernel.tile, k * grid.side)
+                memory.do(close_pivot, pivot, kernel, k * grid.side)
             except UndefinedStar as e:
                 told[0] = e.pivot
             told[1] = due is not None and due()
-            D[...] = pivot
-        if in_row:
-            wait(broadcast(D, root_column, ranks.along_row))
+            memory.do(kernel.assign, D.here, pivot)
+            memory.send(D)
+        if D is not None and in_row:
+            wait(broadcast(D.message, root_column, ranks.along_row))
+        if D is not None and in_column:
+            wait(broadcast(D.message, root_row, ranks.along_column))
+        if D is not None and not (in_row and in_column):
+            memory.receive(D)
+        requests = broadcast(told, root_row * grid.columns + root_column, ranks.world)
+        C = memory.panel("C", k, (grid.shape[0], order))
         if in_column:
-            wait(broadcast(D, root_row, ranks.along_column))
-        made = Panels(D, np.empty((order, grid.shape[1]), local.dtype), np.empty((grid.shape[0], order), local.dtype),
-                      told)
-        made.requests += broadcast(told, root_row * grid.columns + root_column, ranks.world)
-        if in_column:
-            made.C[...] = local[:, column]
-        made.requests += broadcast(made.C, root_column, ranks.along_row)
-        if in_row:
+            memory.do(kernel.assign, C.here, local[:, column])
+            memory.send(C)
+        requests += broadcast(C.message, root_column, ranks.along_row)
+        if D is not None and in_row:
             for part in self._columns_without(column):
-                kernel.left(D, local[row, part])
-            made.R = local[row]  # nobody changes it before the next step
-        made.requests += broadcast(made.R, root_row, ranks.along_column)
-        return made
+                memory.do(kernel.left, D.here, local[row, part])
+            R = memory.shown("R", k, local[row])
+            memory.send(R)
+        else:
+            R = memory.panel("R", k, (order, grid.shape[1]))
+        requests += broadcast(R.message, root_row, ranks.along_column)
+        coming = [panel for panel, mine in ((C, in_column), (R, in_row)) if not mine]
+        return Panels(D, R, C, told, coming, requests)
 
     def _update(
         self, panels: Panels, rows: list[slice], columns: list[slice], kernel: Kernel[Any],
@@ -172,19 +191,20 @@ class Spread:
                 if r.start >= r.stop or c.start >= c.stop:
                     continue
                 height, width = r.stop - r.start, c.stop - c.start
-                work = height * width * panels.R.shape[0]
+                C, R = panels.C.here, panels.R.here
+                work = height * width * R.shape[0]
                 parts = max(1, min(PARTS, work // LEAST_PART)) if under_way else 1
                 step = -(-height // parts)
                 for at in range(r.start, r.stop, step):
                     part = slice(at, min(at + step, r.stop))
-                    kernel.multiply_add(self.local[part, c], panels.C[part], panels.R[:, c])
+                    kernel.multiply_add(self.local[part, c], C[part], R[:, c])
                     nudge(under_way or [])
 
     def _scale(self, panels: Panels, row: slice, column: slice, kernel: Kernel[Any]) -> None:
         """C ← C D, where this process has part of the pivot's column."""
-        if column.start < column.stop:
+        if panels.D is not None and column.start < column.stop:
             for part in self._rows_without(row):
-                kernel.right(self.local[part, column], panels.D)
+                kernel.right(self.local[part, column], panels.D.here)
 
     def _rows_without(self, *gone: slice) -> list[slice]:
         return without(self.grid.shape[0], *gone)
@@ -197,7 +217,7 @@ class Spread:
     def diagonal(self) -> np.ndarray:
         """The diagonal of the whole matrix, on every process."""
         grid = self.grid
-        mine = {k: self.local[grid.local_row(k), grid.local_column(k)].diagonal().copy()
+        mine = {k: self.memory.stored(self.local[grid.local_row(k), grid.local_column(k)].diagonal()[:, None])[:, 0]
                 for k in grid.tile_rows if k in grid.tile_columns}
         found = np.empty(grid.n, self.local.dtype)
         for part in self.ranks.world.allgather(mine):
@@ -211,7 +231,8 @@ class Spread:
             k, at = divmod(v, self.grid.side)
             row, column = self.grid.local_row(k), self.grid.local_column(k)
             if row.start < row.stop and column.start < column.stop:
-                self.local[row.start + at, column.start + at] = value
+                i, j = row.start + at, column.start + at
+                self.memory.store(np.full((1, 1), value, self.local.dtype), self.local[i : i + 1, j : j + 1])
 
     # Rows in, rows out
 
@@ -222,26 +243,87 @@ class Spread:
         ----------
         bounds : list of int
         encoded : function of a slice of rows of the whole matrix
-            These rows in storage, of those that this process has.
+            These rows as `memory` takes them in, of those that this process has.
+        """
+        grid, memory = self.grid, self.memory
+
+        def receivers(i: int) -> list[tuple[int, range]]:
+            return [(i % grid.rows * grid.columns + column, grid.tile_columns_of(column))
+                    for column in range(grid.columns)]
+
+        def room(i: int, rows: slice) -> np.ndarray:
+            view = self.local[self._within(i, rows)]
+            return memory.raw(view.shape, view)
+
+        def arrived(i: int, rows: slice, part: np.ndarray) -> None:
+            memory.put(part, self.local[self._within(i, rows)])
+
+        self._deal(bounds, encoded, receivers, room, arrived)
+
+    def meet_rows(
+        self, bounds: list[int], given: Callable[[slice], np.ndarray], dtype: np.dtype,
+        use: Callable[[int, slice, np.ndarray], None],
+    ) -> None:
+        """Show each process, for its columns of tiles, the same rows of another matrix, where it has rows of tiles.
+
+        A product's diagonal needs them: ⊕_k a_ik ⊗ x_ki, of which this process has the x_ki of some k and i.
+
+        Parameters
+        ----------
+        bounds : list of int
+            Of the rows of the other matrix, as for `take_rows`.
+        given : function of a slice of rows
+            These, of those that this process has.
+        dtype : dtype
+            Of its elements.
+        use : function of a column of tiles, a slice of rows within it, and their elements
+            Those in the columns that are this process's rows, side by side.
+        """
+        grid = self.grid
+
+        def receivers(i: int) -> list[tuple[int, range]]:
+            return [(row * grid.columns + i % grid.columns, grid.tile_rows_of(row)) for row in range(grid.rows)]
+
+        def room(i: int, rows: slice) -> np.ndarray:
+            return np.empty((rows.stop - rows.start, grid.shape[0]), dtype)
+
+        self._deal(bounds, given, receivers, room, use)
+
+    def _deal(
+        self, bounds: list[int], given: Callable[[slice], np.ndarray],
+        receivers: Callable[[int], list[tuple[int, range]]], room: Callable[[int, slice], np.ndarray],
+        arrived: Callable[[int, slice, np.ndarray], None],
+    ) -> None:
+        """Send rows, a row of tiles at a time, to processes that each take some of their columns.
+
+        Parameters
+        ----------
+        bounds, given
+            As for `take_rows`.
+        receivers : function of a row of tiles
+            The ranks, and the columns of tiles that each takes.
+        room, arrived : function of a row of tiles and a slice of rows in it, and of what came
         """
         grid, world = self.grid, self.ranks.world
         for i in range(grid.count):
-            requests, kept = [], []
+            requests, kept, arriving, to = [], [], [], receivers(i)
             for sender, rows in _owners(bounds, grid.span(i)):
                 if sender == world.rank:
-                    given = encoded(rows)
-                    for column in range(grid.columns):
-                        receiver = i % grid.rows * grid.columns + column
-                        part = _joined(given, [grid.span(j) for j in grid.tile_columns_of(column)])
+                    mine = given(rows)
+                    for receiver, tiles in to:
+                        part = _joined(mine, [grid.span(j) for j in tiles])
                         if receiver == world.rank:
-                            self.local[self._within(i, rows)] = part
+                            arrived(i, rows, part)
                         else:
                             requests += [world.Isend(p, dest=receiver, tag=i & 1) for p in pieces(part)]
                             kept.append(part)
-                elif i % grid.rows == grid.row:
-                    into = self.local[self._within(i, rows)]
+                elif any(receiver == world.rank for receiver, _ in to):
+                    into = room(i, rows)
                     requests += [world.Irecv(p, source=sender, tag=i & 1) for p in pieces(into)]
+                    arriving.append((rows, into))
             wait(requests)
+            for rows, into in arriving:
+                arrived(i, rows, into)
 
     def give_rows(self, bounds: list[int], found: np.ndarray, out: np.ndarray) -> None:
         """The opposite of `take_rows`: each process's part, whatever its dtype now is, into rows.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from semiring.algebra.semiring import Semiring
 from semiring.errors import LawError, SemiringError
 from semiring.kernels.cpu.compile.pieces import ranges, share
 from semiring.operands.devices import module_of, to_host
@@ -36,14 +37,18 @@ def by_vertex(F: SparseFactors, function: Reduction, dtype: Any = None) -> np.nd
 def each_block(F: SparseFactors, function: Reduction) -> None:
     """Call a function with vertices and their rows, block by block, on all threads; it may write to the rows.
 
-    On a GPU larger blocks come one after the other.
+    On a GPU larger blocks come one after the other; of several GPUs each calls it with rows of its own.
     """
     order = F.analysis.order
     if F.lowering.on_gpu:
         step = max(ON_GPU // max(F.n * F.lowering.storage.itemsize, 1), 1)
-        for begin in range(0, F.n, step):
-            some = order[begin : begin + step]
-            function(some, F._decoded(some))
+
+        def blocks(there: SparseFactors, vertices: np.ndarray) -> None:
+            for begin in range(0, len(vertices), step):
+                some = vertices[begin : begin + step]
+                function(some, there._decoded(some))
+
+        F._shared(blocks, order)
         return
 
     def block(begin: int, end: int) -> None:
@@ -59,15 +64,14 @@ def summaries(F: SparseFactors) -> np.ndarray | None:
     return None if found is None else to_host(found)
 
 
-def require_numbers(F: SparseFactors) -> None:
-    if F.lowering.dtype.kind not in "fiu":
-        raise SemiringError(f"the elements of {F.lowering.algebra.name} are not numbers: pass a function instead")
+def require_numbers(S: Semiring, dtype: np.dtype) -> None:
+    if dtype.kind not in "fiu":
+        raise SemiringError(f"the elements of {S.name} are not numbers: pass a function instead")
 
 
-def ascends(F: SparseFactors) -> bool:
+def ascends(S: Semiring, dtype: np.dtype) -> bool:
     """Whether less is better."""
-    require_numbers(F)
-    S = F.lowering.algebra
+    require_numbers(S, dtype)
     if S.traced is None or not S.traced.add.is_plain("minimum", "maximum"):
         raise LawError(f"{S.name} does not order its elements: ⊕ must be the minimum or the maximum")
     return S.traced.add.is_plain("minimum")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,8 +23,10 @@ from semiring.operands.read import operand
 from semiring.operands.stored import Stored
 from semiring.scale.connection import Rows
 from semiring.scale.ranks import agreed
+from semiring.scale.stores import Source
 
 from .task import algebra_for
+from .tolerance import Loosened, loosened
 
 STRIP = 64 << 20  # bytes of rows that are read at once
 WAYS = {"whole": "passes a matrix", "rows": "its rows of one", "stored": "a path or a stored array", "nothing": "None"}
@@ -47,8 +49,10 @@ class Given:
         About the elements that this process looked at; None where it has none.
     operand : Dense or None
         What was read, where this process has something.
-    height : int
-        How many rows it has.
+    source : Source or None
+        Where tiles are read from, of a matrix that all can read.
+    bounds : list of int
+        Process r has the rows from ``bounds[r]`` to ``bounds[r + 1]``.
     """
 
     way: str
@@ -57,7 +61,8 @@ class Given:
     callers_dtype: np.dtype
     facts: Facts | None
     operand: Dense | None
-    height: int
+    source: Source | None
+    bounds: list[int]
 
 
 def of_first(world: Any, function: Callable[[], T]) -> T:
@@ -99,7 +104,8 @@ def read(world: Any, A: Any, S: Semiring, saved: dict[str, Any] | None) -> Given
             return "nothing", None
         given = operand(A.part if isinstance(A, Rows) else A, S, "A")
         if given.kind == "device":
-            raise SemiringError("on= computes on the processes' CPUs, and A is on a GPU: pass A.get()")
+            raise SemiringError("with on= the matrix comes from the host's memory or a file, and A is on a GPU: pass "
+                                "A.get()")
         given = as_dense(given)
         if not isinstance(A, Rows):
             order_of_one(given.shape)
@@ -132,29 +138,41 @@ def read(world: Any, A: Any, S: Semiring, saved: dict[str, Any] | None) -> Given
                                 "closure is square")
 
     agreed(world, alike)
-    start = sum(heights[: world.rank])
-    facts = agreed(world, lambda: None if saved is not None else _look(world, ways[0], given, start))
     n = int(shape[1])
-    return Given(ways[0], n, dtype, callers, facts, given, heights[world.rank] if ways[0] == "rows" else
-                 n * (ways[0] == "whole" and world.rank == 0))
+    bounds = [0, *np.cumsum([n, *[0] * (world.size - 1)] if ways[0] == "whole" else heights).tolist()]
+    source = given.source if isinstance(given, Stored) else None
+    facts = agreed(world, lambda: None if saved is not None else _look(world, given, source, bounds))
+    return Given(ways[0], n, dtype, callers, facts, given, source, bounds)
 
 
-def _look(world: Any, way: str, given: Dense | None, start: int) -> Facts | None:
+def with_tolerance(world: Any, given: Given, tol: float) -> Given:
+    """The same matrix with each edge worse by a tolerance; `facts` are those of what this process looks at."""
+    operand, source = given.operand, given.source
+    if operand is not None and source is not None:
+        source = Loosened(source, operand.S, given.dtype, tol)
+    elif operand is not None:
+        made = loosened(operand, tol)
+        assert isinstance(made, Dense)
+        operand = made
+    facts = agreed(world, lambda: _look(world, operand, source, given.bounds))
+    return replace(given, operand=operand, source=source, facts=facts)
+
+
+def _look(world: Any, given: Dense | None, source: Source | None, bounds: list[int]) -> Facts | None:
     """Facts about what this process looks at: all that it brings, or its share of the rows of a file."""
     if given is None or not given.shape[0]:
         return None
-    if way == "whole":
+    if source is None and given.shape[0] == given.shape[1]:  # all of it, and perhaps prepared
         return given.facts
-    if way == "rows":
-        return examine(given.S, given.dtype, ((given.what, given.array),), (start, 0))
-    assert isinstance(given, Stored)
+    if source is None:
+        return examine(given.S, given.dtype, ((given.what, given.array),), (bounds[world.rank], 0))
     n, found = given.shape[0], []
     begin, end = n * world.rank // world.size, n * (world.rank + 1) // world.size
-    step = max(1, STRIP // max(n * given.source.dtype.itemsize, 1))
+    step = max(1, STRIP // max(n * source.dtype.itemsize, 1))
     for at in range(begin, end, step):
         rows = slice(at, min(at + step, end))
-        elements = np.empty((rows.stop - rows.start, n), given.source.dtype)
-        given.source.read(rows, slice(0, n), elements)
+        elements = np.empty((rows.stop - rows.start, n), source.dtype)
+        source.read(rows, slice(0, n), elements)
         found.append(examine(given.S, given.dtype, ((given.what, carried_by(elements, given.S)),), (at, 0)))
     return together(found) if found else None
 
@@ -167,6 +185,6 @@ def facts_of(world: Any, given: Given) -> Facts:
 
 def identity_of(given: Given) -> dict[str, Any]:
     """What tells the input from others, also after a restart."""
-    if isinstance(given.operand, Stored):
-        return given.operand.source.identity()
+    if given.source is not None:
+        return given.source.identity()
     return {"shape": [given.n, given.n], "dtype": given.callers_dtype.str}

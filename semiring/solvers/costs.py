@@ -46,7 +46,10 @@ MANY = 24  # edges a vertex with which graphs without small separators fill
 FEW = 4  # terms an edge and source: two levels and what it takes to read the edge
 ANALYSIS_BUDGET = 0.4  # share of the dense closure's time that looking for a faster way may take
 MUCH = 1 << 28  # bytes of factors that are held against free memory when they are planned
-WITHOUT_FACTORS = "closure_rows (for all or a sample of the sources) and nearest search the graph without factors"
+WITHOUT_FACTORS = (
+    "closure_rows (for all or a sample of the sources), nearest, diameter, eccentricities and mean_weight search the "
+    "graph without factors"
+)
 FACTORING = 9  # steps of k in which NumPy eliminates a vertex from its front
 OBJECT = 2000  # instructions that an operation on Python objects takes
 

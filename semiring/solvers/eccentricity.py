@@ -1,4 +1,4 @@
-"""Eccentricities, diameter and radius from sparse factors: by bounds from few rows, or from all rows.
+"""Eccentricities, diameter and radius: by bounds from few rows of a closure, or from all rows.
 
 With ≤ for "no worse than", d for A* and e(v) for the worst d(v, w) of all other vertices w that v reaches,
 
@@ -6,9 +6,11 @@ With ≤ for "no worse than", d for A* and e(v) for the worst d(v, w) of all oth
 
 The left side is the definition. The right side holds over every closed semiring in which ⊕ is the minimum or the
 maximum: A* ⊗ A* = A* says d(v, w) ≤ d(v, u) ⊗ d(u, w), and ⊗ distributes over ⊕, so that it keeps the order. Nothing
-is asked of inverses, signs of weights or directions of edges. Each row, beside the column of its vertex where the
+is asked of inverses, signs of weights or directions of edges. By the same words e(v) ≤ a(v, w) ⊗ e(w) for the worst of
+v's edges, whichever way they lead. Each row, beside the column of its vertex where the
 matrix is not symmetric, thus bounds every eccentricity. Rows are taken from vertices that may still decide, half of
-them at the rim and half in the middle, until none is left that may.
+them at the rim and half in the middle, until none is left that may. They come from sparse factors, or from searches
+where elimination would fill in.
 
 F. W. Takes, W. A. Kosters, Computing the eccentricity distribution of large graphs (2013); M. Borassi et al., Fast
 diameter and radius BFS-based computation in (weakly connected) real-world graphs (2015).
@@ -17,16 +19,22 @@ diameter and radius BFS-based computation in (weakly connected) real-world graph
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from itertools import count
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from semiring.algebra.semiring import Semiring
 from semiring.kernels.cpu.compile.pieces import ranges, share
-from semiring.kernels.cpu.sparse.structure import transposed
+from semiring.kernels.cpu.compile.threads import thread_count
+from semiring.kernels.cpu.sparse.structure import is_symmetric
 from semiring.kernels.lowering.sums import as_floats, from_floats
+from semiring.operands.sparse import Sparse
 
 from . import costs
 from .all_rows import ascends, best_possible, by_vertex, summaries, without_own
+from .search import Form, Search, form_of, on_the_host, some_rows, turned_around
 
 if TYPE_CHECKING:
     from .sparse_factors import SparseFactors
@@ -35,6 +43,7 @@ TOGETHER = 16  # rows that are looked at together; fewer take as long
 LOOK, ROW = 1e-3, 5e-9  # seconds that a look takes, and each of its rows for a vertex
 FEWEST = 4  # looks that bounds need at least, so that all rows are better where these take no longer
 SHARE = 0.5  # of the time that all rows are predicted to take, which bounds may: then all rows are taken
+PASSES = 2  # along edges after each look; each takes as long as a part of a search
 PIECE = 1 << 14  # vertices whose bounds are improved at once, and stay in cache
 APART = 16  # units in the last place by which two sums of the same weights may differ
 EXACT = 1 << 53  # integers below are floats
@@ -42,34 +51,51 @@ EXACT = 1 << 53  # integers below are floats
 Choice = Callable[["Bounds"], tuple[np.ndarray, np.ndarray]]
 
 
-def eccentricities(F: SparseFactors) -> np.ndarray:
-    """For every vertex the worst weight to another that it reaches, zero where it reaches none; shape (n,).
+class Measure(NamedTuple):
+    """What is asked for.
+
+    Attributes
+    ----------
+    choice : callable
+        Vertices on which the answer may still depend, and some of them to look at.
+    worst : bool or None
+        Whether the worst eccentricity of a vertex that reaches another is wanted, or the best; None: all of them.
+    """
+
+    choice: Choice
+    worst: bool | None
+
+    def of(self, found: np.ndarray, zero: Any, ascending: bool) -> Any:
+        """All eccentricities, or one as a number of Python's; zero where no vertex reaches another."""
+        if self.worst is None:
+            return found
+        found = found[found != zero]
+        if not len(found):
+            return zero.item()
+        return (found.max() if self.worst == ascending else found.min()).item()
+
+
+def measured(F: SparseFactors, measure: Measure) -> Any:
+    """Eccentricities from factors.
 
     Where ⊗ rounds, sums of the same weights that differ in the last places alone are not told apart.
     """
-    ascending = ascends(F)
-    bounds = _looked_at(F, ascending, _undecided)
-    return _from_all_rows(F, ascending) if bounds is None else bounds.eccentricities()
+    S, dtype = F.lowering.algebra, F.lowering.dtype
+    ascending = ascends(S, dtype)
+    bounds = None
+    looks = _affordable_looks(F)
+    if looks >= FEWEST and applies(F._A):
+        bounds = decided(Bounds(RowsOfFactors(F), ascending), measure.choice, looks)
+    found = _from_all_rows(F, ascending) if bounds is None else bounds.eccentricities(measure)
+    return measure.of(found, S.zero_in(dtype), ascending)
 
 
-def diameter(F: SparseFactors) -> Any:
-    """The worst of all eccentricities of vertices that reach another, as a number of Python's."""
-    return _extreme(F, _may_be_worst, worst=True)
-
-
-def radius(F: SparseFactors) -> Any:
-    """The best of all eccentricities of vertices that reach another, as a number of Python's."""
-    return _extreme(F, _may_be_best, worst=False)
-
-
-def _extreme(F: SparseFactors, choice: Choice, worst: bool) -> Any:
-    ascending, zero = ascends(F), F.lowering.algebra.zero_in(F.lowering.dtype)
-    bounds = _looked_at(F, ascending, choice)
-    found = _from_all_rows(F, ascending) if bounds is None else bounds.eccentricities(bounds.known)
-    found = found[found != zero]
-    if not len(found):
-        return zero.item()
-    return (found.max() if worst == ascending else found.min()).item()
+def searched(given: Sparse, form: Form, measure: Measure) -> Any:
+    """Eccentricities from searches, of a graph to which bounds apply: at the worst one from every vertex."""
+    ascending = ascends(given.S, given.dtype)
+    bounds = decided(Bounds(RowsOfSearches(given, form), ascending), measure.choice)
+    assert bounds is not None  # every look leaves fewer vertices unknown
+    return measure.of(bounds.eccentricities(measure), given.S.zero_in(given.dtype), ascending)
 
 
 def _from_all_rows(F: SparseFactors, ascending: bool) -> np.ndarray:
@@ -79,26 +105,31 @@ def _from_all_rows(F: SparseFactors, ascending: bool) -> np.ndarray:
         extreme = found[:, 3 if ascending else 2]
         return np.where(found[:, 1] > 0, extreme, zero).astype(F.lowering.dtype)
 
-    def worst(vertices: np.ndarray, rows: Any) -> Any:
-        xp = without_own(vertices, rows, zero)
-        others = xp.where(rows == zero, best_possible(rows.dtype, ascending), rows)
-        found = others.max(axis=1) if ascending else others.min(axis=1)
-        return xp.where((rows != zero).any(axis=1), found, rows.dtype.type(zero))
+    return by_vertex(F, lambda vertices, rows: _worst(vertices, rows, zero, ascending), dtype=F.lowering.dtype)
 
-    return by_vertex(F, worst, dtype=F.lowering.dtype)
+
+def of_closure(closed: np.ndarray, S: Semiring, measure: Measure) -> Any:
+    """Eccentricities from a whole closure, which is written over."""
+    zero, ascending = S.zero_in(closed.dtype), ascends(S, closed.dtype)
+    found = _worst(np.arange(len(closed)), closed, zero, ascending) if len(closed) else closed.reshape(0)
+    return measure.of(found, zero, ascending)
+
+
+def _worst(vertices: np.ndarray, rows: Any, zero: Any, ascending: bool) -> Any:
+    """The worst of each row beside its own vertex; zero where there is nothing else."""
+    xp = without_own(vertices, rows, zero)
+    others = xp.where(rows == zero, best_possible(rows.dtype, ascending), rows)
+    found = others.max(axis=1) if ascending else others.min(axis=1)
+    return xp.where((rows != zero).any(axis=1), found, rows.dtype.type(zero))
 
 
 # Bounds
 
 
-def _looked_at(F: SparseFactors, ascending: bool, choice: Choice) -> Bounds | None:
-    """Bounds that decide; None where they do not apply, or all rows are predicted to take less time than they would."""
-    looks = _affordable_looks(F)
-    if looks < FEWEST or not _applies(F):
-        return None
-    bounds = Bounds(F, ascending)
-    bounds.look(np.linspace(0, F.n - 1, TOGETHER).astype(np.int64))
-    for _ in range(looks - 1):
+def decided(bounds: Bounds, choice: Choice, looks: int | None = None) -> Bounds | None:
+    """Bounds after as many looks as decide; None where that takes more than so many."""
+    bounds.look(bounds.source.first())
+    for _ in count(1) if looks is None else range(1, looks):
         open_, wanted = choice(bounds)
         if not len(open_):
             return bounds
@@ -116,24 +147,107 @@ def _affordable_looks(F: SparseFactors) -> int:
     return int(SHARE * load.seconds(n, costs.lowering_rates(low), 0) / (LOOK + TOGETHER * n * ROW))
 
 
-def _applies(F: SparseFactors) -> bool:
+def applies(given: Sparse) -> bool:
     """Whether numbers and products of them are floats, or exact as floats."""
-    S, facts = F.lowering.algebra, F._A.facts
+    S, facts = given.S, given.facts
     assert S.traced is not None
-    if F.lowering.dtype.kind == "f":
+    if given.dtype.kind == "f":
         return True
     chosen = S.traced.raw_mul.is_plain("minimum", "maximum")
-    return (chosen or S.is_tropical) and int(facts.largest) * (1 if chosen else 2 * F.n) < EXACT
+    return (chosen or S.is_tropical) and int(facts.largest) * (1 if chosen else 2 * given.n) < EXACT
+
+
+class Source(Protocol):
+    """Where rows of a closure come from.
+
+    Attributes
+    ----------
+    given : Sparse
+    order, place : int64 array
+        The vertices in an order in which neighbours stand together, by which all others number them; its inverse.
+    threads : int
+    """
+
+    given: Sparse
+    order: np.ndarray
+    place: np.ndarray
+    threads: int
+
+    def first(self) -> np.ndarray:
+        """Whose rows to look at first."""
+
+    def rows(self, places: np.ndarray) -> np.ndarray:
+        """Rows of some vertices, in an array of their own."""
+
+    def columns(self, places: np.ndarray) -> np.ndarray:
+        """The columns of some vertices, one in each row."""
+
+
+class RowsOfFactors:
+    """See `Source`: in the order of elimination."""
+
+    def __init__(self, F: SparseFactors):
+        self._F, self.given, self.threads = F, F._A, F._fronts.threads
+        self.order, self.place = F.analysis.order, F.analysis.place
+
+    def first(self) -> np.ndarray:
+        """See `Source`."""
+        return np.linspace(0, self.given.n - 1, TOGETHER).astype(np.int64)
+
+    def rows(self, places: np.ndarray) -> np.ndarray:
+        """See `Source`."""
+        stored = self._F._empty((len(places), self._F.n))
+        self._F._fill(self.order[places], stored, ends=self.order)
+        return self._F._checked(stored)
+
+    def columns(self, places: np.ndarray) -> np.ndarray:
+        """See `Source`."""
+        F, low, dtype = self._F, self._F.lowering, self.given.dtype
+        B = np.full((F.n, len(places)), self.given.S.zero_in(dtype), dtype)
+        B[self.order[places], np.arange(len(places))] = self.given.S.one_in(dtype)
+        stored = low.encode(B, True)
+        F._fronts.columns(stored)
+        return F._checked(np.ascontiguousarray(stored[self.order].T))
+
+
+class RowsOfSearches:
+    """See `Source`: in the order of the vertices. ⊗ commutes, so that columns are rows of the graph turned around."""
+
+    def __init__(self, given: Sparse, form: Form):
+        self.given, self._form, self.threads = given, form, thread_count()
+        self.order = self.place = np.arange(given.n)
+
+    @cached_property
+    def _forwards(self) -> Search:
+        return Search(self.given.S, self.given, on_the_host(self.given, self._form, TOGETHER))
+
+    @cached_property
+    def _backwards(self) -> Search:
+        turned = turned_around(self.given)
+        return Search(turned.S, turned, on_the_host(turned, form_of(turned), TOGETHER))
+
+    def first(self) -> np.ndarray:
+        """See `Source`: half of them are those with most edges, from where all is near."""
+        degree, half = np.diff(self.given.indptr), TOGETHER // 2
+        most = np.argsort(-degree, kind="stable")[:half]
+        return np.unique(np.concatenate([most, np.linspace(0, self.given.n - 1, half).astype(np.int64)]))
+
+    def rows(self, places: np.ndarray) -> np.ndarray:
+        """See `Source`."""
+        return some_rows(self._forwards, places, None, False, False)[0]
+
+    def columns(self, places: np.ndarray) -> np.ndarray:
+        """See `Source`."""
+        return some_rows(self._backwards, places, None, False, False)[0]
 
 
 class Bounds:
     """Bounds of all eccentricities, as floats that are larger where the weight is worse.
 
-    Vertices are numbered in the order of elimination, in which neighbours stand together.
-
     Parameters
     ----------
-    F : SparseFactors
+    source : Source
+        Of rows; vertices are numbered in its order.
     ascending : bool
         Whether less is better.
 
@@ -151,19 +265,18 @@ class Bounds:
         The relative error of two sums of the same weights.
     """
 
-    def __init__(self, F: SparseFactors, ascending: bool):
-        S, given = F.lowering.algebra, F._A
+    def __init__(self, source: Source, ascending: bool):
+        given, S = source.given, source.given.S
         dtype: np.dtype = given.dtype if given.dtype.kind == "f" else np.dtype(float)
-        self._F, self._S, self._T = F, S, S.over(dtype)
+        self.source, self._S, self._T = source, S, S.over(dtype)
         self._sign = 1 if ascending else -1
         self._zero = S.zero_in(given.dtype)
         self._nothing = dtype.type(self._sign * self._T.zero)
         values = self._floats(given.values)
         self._worst_edge = self._sign * (self._sign * values).max(initial=self._sign * self._T.one)
-        self._symmetric = S.commutative and _is_symmetric(given.rows.offsets, given.rows.columns, given.values)
-        self.least, self.most = np.full(F.n, -np.inf, dtype), np.full(F.n, self._nothing, dtype)
-        degree = np.diff(given.indptr)
-        self.alone = (degree == 0)[F.analysis.order]
+        self._symmetric = S.commutative and is_symmetric(given.rows)
+        self.least, self.most = np.full(given.n, -np.inf, dtype), np.full(given.n, self._nothing, dtype)
+        self.alone = (np.diff(given.indptr) == 0)[source.order]
         self.known, self.ends = self.alone.copy(), np.zeros(0, np.int64)
         assert S.traced is not None
         exact = given.dtype.kind != "f" or S.traced.raw_mul.is_plain("minimum", "maximum")
@@ -179,11 +292,11 @@ class Bounds:
         result[array == self._zero] = self._T.zero
         return result
 
-    def eccentricities(self, some: np.ndarray | None = None) -> np.ndarray:
-        """The lower bounds as elements, where those are decided: of all vertices by number, or of `some`."""
-        F, dtype = self._F, self._F._A.dtype
+    def eccentricities(self, measure: Measure) -> np.ndarray:
+        """The lower bounds as elements: of all vertices by number, or of those whose rows were looked at."""
+        dtype = self.source.given.dtype
         found = np.where(self.alone, self._T.zero, self._sign * self.least).astype(self._T.dtype)
-        found = found[F.analysis.place] if some is None else found[some]
+        found = found[self.source.place] if measure.worst is None else found[self.known]
         if dtype.kind == "f":
             return found
         if self._S.is_tropical:
@@ -195,13 +308,14 @@ class Bounds:
 
     def look(self, places: np.ndarray) -> None:
         """Compute the rows of some vertices, and improve all bounds by them."""
-        F, order = self._F, self._F.analysis.order
-        stored, own = F._empty((len(places), F.n)), np.arange(len(places))
-        F._fill(order[places], stored, ends=order)
-        rows = self._floats(F._checked(stored))
+        own, n, threads = np.arange(len(places)), self.source.given.n, self.source.threads
+        rows = self._floats(self.source.rows(places))
         rows[own, places] = self._T.zero
-        columns = rows if self._symmetric else self._columns(places)
-        pieces = ranges(F.n, -(-F.n // PIECE))
+        columns = rows
+        if not self._symmetric:
+            columns = self._floats(self.source.columns(places))
+            columns[own, places] = self._T.zero
+        pieces = ranges(n, -(-n // PIECE))
         parts: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
         def farthest(begin: int, end: int) -> None:
@@ -209,7 +323,7 @@ class Bounds:
             at = badness.argmax(axis=1)
             parts[begin] = badness[own, at], begin + at
 
-        share(farthest, pieces, F._fronts.threads)
+        share(farthest, pieces, threads)
         found, at = (np.stack([part[k] for part in parts.values()]) for k in range(2))
         best = found.argmax(axis=0)
         worst, self.ends = found[best, own], np.unique(at[best, own])
@@ -228,10 +342,43 @@ class Bounds:
             badness = self._reached(self._sign * to, -np.inf)
             np.maximum(self.least[part], badness.max(axis=0), out=self.least[part])
 
-        share(improve, pieces, F._fronts.threads)
+        share(improve, pieces, threads)
         self.known[places] = True
         self.alone[places] = alone
         self.least[places] = self.most[places] = worst
+        if not self._symmetric:  # many may not be reached from where they lead
+            for _ in range(PASSES):
+                self._pass_back()
+
+    def _pass_back(self) -> None:
+        """Improve the upper bounds by those of the vertices that edges lead to: e(v) ≤ a(v, w) ⊗ e(w) for one of them.
+
+        A sum that rounds is made worse by more than it can be rounded: it passes along many edges.
+        """
+        weights, sources, targets, begin = self._edges
+        if not len(begin):
+            return
+        one = self._sign * self._T.one
+        worst = self._sign * np.where(self.alone, one, np.maximum(self.most, one)).astype(self._T.dtype)
+        bound = self._sign * np.asarray(self._T.mul(weights, worst[targets]))
+        bound = np.maximum.reduceat(bound, begin)
+        finite = np.isfinite(bound)
+        bound[finite] += self.slack / 8 * np.abs(bound[finite])
+        self.most[sources] = np.minimum(self.most[sources], bound)
+
+    @cached_property
+    def _edges(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Weights and ends of all edges that join two vertices, source by source: each source once, and its first edge.
+
+        Vertices without such an edge are none of the sources.
+        """
+        given, place = self.source.given, self.source.place
+        weights = self._floats(given.values)
+        tails = np.repeat(np.arange(given.n), np.diff(given.indptr))
+        kept = (given.rows.columns != tails) & (weights != self._T.zero)
+        tails = tails[kept]
+        begin = np.flatnonzero(np.diff(tails, prepend=-1))
+        return weights[kept], place[tails[begin]], place[given.rows.columns[kept]], begin
 
     def _reached(self, badness: np.ndarray, other: float) -> np.ndarray:
         """The same, with another number where there is no walk."""
@@ -247,25 +394,6 @@ class Bounds:
         found = self._sign * np.where(alone, one, np.maximum(worst, one)).astype(self._T.dtype)
         further = np.asarray(self._T.mul(found, np.full(len(found), self._worst_edge, self._T.dtype)))
         return np.where(further == self._T.zero, self._T.zero, found)[:, None]
-
-    def _columns(self, places: np.ndarray) -> np.ndarray:
-        """The columns of some vertices, one in each row."""
-        F, low = self._F, self._F.lowering
-        order, own = F.analysis.order, np.arange(len(places))
-        B = np.full((F.n, len(places)), self._T.zero if F._A.dtype.kind == "f" else self._zero, F._A.dtype)
-        B[order[places], own] = F._A.S.one_in(F._A.dtype)
-        stored = low.encode(B, True)
-        F._fronts.columns(stored)
-        columns = self._floats(F._checked(np.ascontiguousarray(stored[order].T)))
-        columns[own, places] = self._T.zero
-        return columns
-
-
-def _is_symmetric(offsets: np.ndarray, columns: np.ndarray, values: np.ndarray) -> bool:
-    """Whether a matrix in compressed rows is its transpose."""
-    turned, sources, entries = transposed(offsets, columns, len(offsets) - 1)
-    same = np.array_equal(turned, offsets) and np.array_equal(sources, columns)
-    return bool(same and np.array_equal(values[entries], values))
 
 
 # Which vertices may still decide, and which of them to look at
@@ -307,3 +435,8 @@ def _apart(some: np.ndarray, key: np.ndarray, count: int) -> np.ndarray:
     if len(some) <= count:
         return some
     return np.array([part[key[part].argmax()] for part in np.array_split(some, count)])
+
+
+EACH = Measure(_undecided, None)
+DIAMETER = Measure(_may_be_worst, True)
+RADIUS = Measure(_may_be_best, False)

@@ -273,11 +273,17 @@ def diagonal_of_product(
     for rows in blocks:
         total: Any = None
         for inner in blocks:
-            terms = T.mul(first(rows, inner), second(inner, rows).T)
-            while terms.shape[1] > 1:
-                half = terms.shape[1] // 2
-                odd = terms[:, 2 * half :]
-                terms = np.concatenate([T.add(terms[:, :half], terms[:, half : 2 * half]), odd], axis=1)
-            total = terms[:, 0] if total is None else T.add(total, terms[:, 0])
+            some = diagonal_of_blocks(T, first(rows, inner), second(inner, rows))
+            total = some if total is None else T.add(total, some)
         found.append(total)
     return np.concatenate(found) if found else np.empty(0, T.dtype)
+
+
+def diagonal_of_blocks(T: Arithmetic, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """The vector of ⊕_k a_ik ⊗ b_ki, shape (m,), of blocks of shapes (m, k) and (k, m) with k > 0."""
+    terms = T.mul(A, B.T)
+    while terms.shape[1] > 1:
+        half = terms.shape[1] // 2
+        odd = terms[:, 2 * half :]
+        terms = np.concatenate([T.add(terms[:, :half], terms[:, half : 2 * half]), odd], axis=1)
+    return np.asarray(terms[:, 0])

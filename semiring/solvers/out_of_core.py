@@ -19,11 +19,9 @@ from semiring.algorithms.blocks import UndefinedStar
 from semiring.errors import NoClosureError, SemiringError
 from semiring.graphs.texts import shown
 from semiring.kernels.build import affordable, code_of
-from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.facts import Facts, together
-from semiring.kernels.interface import Kernel
 from semiring.kernels.lowering.base import Lowering
-from semiring.machine.memory import available_bytes, in_words
+from semiring.machine.memory import in_words, require
 from semiring.operands.convert import as_dense
 from semiring.operands.dense import carried_by
 from semiring.operands.devices import require_gpu
@@ -31,43 +29,29 @@ from semiring.operands.examine import examine
 from semiring.operands.operand import Operand, order_of_one
 from semiring.operands.sparse import Sparse
 from semiring.operands.stored import Stored
-from semiring.scale.arena import HostArena
-from semiring.scale.eviction import Traffic, traffic
+from semiring.scale.eviction import HOST, Traffic
 from semiring.scale.executor import AHEAD, Ends, Executor
 from semiring.scale.files import LOCK, claimed, sync_folder
-from semiring.scale.program import Program, Tile, program
+from semiring.scale.program import Program
 from semiring.scale.scratch import MANIFEST, Scratch, read_manifest, write_manifest
-from semiring.scale.stores import ArraySource, Output, RowsSource, Source, block, draft, opened, slabs
+from semiring.scale.stores import ArraySource, Output, RowsSource, Source, draft, opened, slabs
 from semiring.scale.storing import Storing
 
 from .cycles import may_diverge
-from .forms import refuse_overflow, told
+from .forms import told
+from .levels import MOVERS, Layout, levels, on_gpu, on_their_way, planned, reader, writer
 from .methods import SCHEDULES
-from .offloading import SIDES as SIDES_ON_GPU
-from .offloading import TILES as TILES_ON_GPU
-from .offloading import decoder, encoder, offload, offloaded, rooms
 from .stored_cycles import settle, undefined
 from .stored_diagonal import keep, kept, of_walks_with_edges, put
 from .stored_plan import StoredPlan
 from .task import Task
 from .tolerance import Loosened, loosened, refuse_without_tolerance
 
-FORMAT = 3  # of manifests
+FORMAT = 4  # of manifests
 METHODS = ("r-kleene", "blocked", "elimination")  # which are products of tiles
-TILES = 48  # that should fit in memory; with fewer more is moved
-SIDES = (2048, 1536, 1024, 768, 512, 384, 256, 192, 128, 64)  # of tiles
+LAYOUT = ("side", "room", "order", "beside")  # of what is told of a layout in a manifest
 BESIDE = "beside"  # how the draft of another matrix is called
-LEAST = 3 + AHEAD  # tiles without which nothing goes
 FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG}
-
-
-@dataclass(frozen=True)
-class Layout:
-    """How a matrix is cut, and how many tiles are in memory."""
-
-    n: int
-    side: int
-    room: int
 
 
 class Stage(NamedTuple):
@@ -110,6 +94,18 @@ class Attempt:
     def tile_bytes(self) -> int:
         return self.layout.side**2 * self.low.storage.itemsize
 
+    @property
+    def memory(self) -> int:
+        """Bytes of what computes: of the GPU's memory, if it does."""
+        return (self.layout.room + AHEAD) * self.tile_bytes
+
+    @property
+    def host(self) -> int:
+        """Bytes of the host's memory."""
+        if not self.low.on_gpu:
+            return self.memory
+        return self.traffic.held * self.tile_bytes + on_their_way(self.layout.side, self.low)
+
 
 def offer(task: Task) -> StoredPlan:
     """The closure into a file."""
@@ -126,11 +122,8 @@ def offered(task: Task, stage: Stage | None = None) -> StoredPlan:
     if o.packed or o.overwrite or o.max_edges is not None or o.on_divergence != "raise":
         raise SemiringError("out= gives the closure, of elements, or an error: leave out packed, overwrite, max_edges "
                             "and on_divergence")
-    if stage is not None and o.tol is not None:
-        raise SemiringError("out= writes best paths of the edges as they are: leave out tol, or ask "
-                            "sr.closure(…, tol=…, out=…) for the weights alone")
     if o.tol is not None:
-        refuse_without_tolerance(task)
+        refuse_without_tolerance(task.S, given.dtype)
     given = given if isinstance(given, Sparse) else as_dense(given)
     order_of_one(given.shape)
     if given.dtype.kind == "O":
@@ -153,7 +146,7 @@ def offered(task: Task, stage: Stage | None = None) -> StoredPlan:
     later = saved is not None and bool(saved.get("loosened")) and o.tol is not None
     first = _attempt(task, given, method, saved, later)
     if saved is not None:
-        _refuse_other_room(storing, _memory(first), first.layout, o.tile)
+        _refuse_other_room(storing, first.host, first.layout, o.tile)
     return _plan(task, stage, first, saved)
 
 
@@ -170,48 +163,51 @@ def _attempt(task: Task, given: Operand, method: str, saved: dict[str, Any] | No
     facts = Facts(**saved["facts"]) if saved is not None else _facts(given, source)
     n = order_of_one(given.shape)
     if o.device == "gpu":
-        low = offloaded(task.S, given.dtype, facts, n)
+        low = on_gpu(task.S, given.dtype, facts, n)
     else:
         low = given.lowering(facts, n, packed=False)
         if not code_of(low).bought:
             low = affordable(low, n, float(n) ** 3)
-    layout = _layout(n, low, o.storing, o.tile) if saved is None else Layout(n, saved["side"], saved["room"])
-    made = program(SCHEDULES[method], n, layout.side, layout.room)
-    return Attempt(given, source, facts, low, layout, made, traffic(made, layout.room), method, later)
-
-
-def _memory(attempt: Attempt) -> int:
-    return (attempt.layout.room + AHEAD) * attempt.tile_bytes
+    schedule = SCHEDULES[method]
+    if saved is None:
+        cut, made, plan = planned(n, low, o.storing, o.tile, schedule)
+    else:
+        cut, made, plan = Layout(n, *(saved[name] for name in LAYOUT)).planned(schedule)
+    return Attempt(given, source, facts, low, cut, made, plan, method, later)
 
 
 def _plan(task: Task, stage: Stage | None, attempt: Attempt, saved: dict[str, Any] | None) -> StoredPlan:
-    o, given, low, layout, plan = task.options, attempt.given, attempt.low, attempt.layout, attempt.traffic
+    o, given, low, cut, plan = task.options, attempt.given, attempt.low, attempt.layout, attempt.traffic
     assert o.storing is not None
-    n, method = layout.n, attempt.method
+    n, method = cut.n, attempt.method
     reasons = {
         "method": "most of its work is in products of tiles" if o.method == "auto" else "as asked",
-        "memory": f"{layout.room} tiles of {layout.side} × {layout.side}, and {AHEAD} on their way",
+        "memory": f"{cut.room} tiles of {cut.side} × {cut.side}, and {AHEAD} on their way",
     }
     if low.on_gpu:
-        reasons["device"] = "tiles are in the host's memory, and go to the GPU to be multiplied"
+        reasons["device"] = "tiles go from the disk through the host's memory to the GPU, and back"
+        reasons["memory"] = (f"on the GPU: {reasons['memory']}; in the host's memory: {plan.held} that the GPU puts "
+                             f"away, and {2 * MOVERS} on their way, {in_words(attempt.host)}")
     run = partial(_run, task, stage, attempt, saved)
-    moved = {way: attempt.tile_bytes * sum(count for (to, _), count in plan.moved.items() if to == way)
-             for way in ("read", "write")}
+    moved = {way: attempt.tile_bytes * sum(count for (to, place), count in plan.moved.items()
+                                           if to == way and place != HOST) for way in ("read", "write")}
+    bus = attempt.tile_bytes * sum(plan.moved.values()) if low.on_gpu else 0
     return StoredPlan(
-        "closure", task.S, given.shape, f"{method}, out of core", low, "", float(n) ** 3, _memory(attempt), run, None,
-        reasons, layout.side, o.storing, moved["read"], moved["write"], n * n * low.dtype.itemsize,
-        plan.slots * attempt.tile_bytes, (plan.slots + layout.room) * attempt.tile_bytes,
-        saved["operation"] / max(len(attempt.made.operations), 1) if saved else 0.0)
+        "closure", task.S, given.shape, f"{method}, out of core", low, "", float(n) ** 3, attempt.memory, run, None,
+        reasons, cut.side, o.storing, moved["read"], moved["write"], n * n * low.dtype.itemsize,
+        plan.slots * attempt.tile_bytes, (plan.slots + cut.room + plan.held) * attempt.tile_bytes,
+        saved["operation"] / max(len(attempt.made.operations), 1) if saved else 0.0, attempt.host, bus)
 
 
 def _about(task: Task, stage: Stage | None, attempt: Attempt) -> dict[str, Any]:
     """What a manifest tells, and what is compared with it: all but the input, which may take long to look at."""
-    o, layout = task.options, attempt.layout
+    o = task.options
     return {
         "format": FORMAT, "library": __version__, "algebra": task.S.name, "method": attempt.method,
         "reflexive": bool(o.reflexive), "tol": None if o.tol is None else float(o.tol), "loosened": attempt.loosened,
-        "form": fingerprint(attempt.low), "side": layout.side, "room": layout.room, "facts": asdict(attempt.facts),
-        "beside": None if stage is None else str(stage.path.absolute()),
+        "form": fingerprint(attempt.low), "facts": asdict(attempt.facts),
+        **{name: getattr(attempt.layout, name) for name in LAYOUT},
+        "next_hops": None if stage is None else str(stage.path.absolute()),
     }
 
 
@@ -233,6 +229,9 @@ def _run(
 ) -> Any:
     storing, about = plan.storing, _about(task, stage, attempt)
     folder = storing.folder
+    plan.loosened = attempt.loosened
+    if attempt.low.on_gpu:  # whose memory was looked at before
+        require(attempt.host, *plan.shortage)
     if storing.checkpoint is not None or saved is not None:  # else nobody asks
         about = {**about, "input": attempt.source.identity()}
     with _disk(storing, len(attempt.made.operations)), claimed(folder):
@@ -248,12 +247,13 @@ def _run(
             _clear(folder, finished=True)
             return opened(storing.out).array
         if not _done(task, stage, attempt, about, saved, plan):
-            _again(task, attempt, plan)
+            plan.loosened = True
+            _again(task, stage, attempt, plan)
         _clear(folder, finished=True)
     return opened(storing.out).array
 
 
-def _again(task: Task, attempt: Attempt, plan: StoredPlan) -> None:
+def _again(task: Task, stage: Stage | None, attempt: Attempt, plan: StoredPlan) -> None:
     """The closure of edges that are worse by tol, of a matrix that has none; commits say from now on that it has none.
 
     Raises
@@ -263,7 +263,7 @@ def _again(task: Task, attempt: Attempt, plan: StoredPlan) -> None:
     """
     folder = plan.storing.folder
     second = _attempt(task, attempt.given, attempt.method, None, True)
-    planned, about = _plan(task, None, second, None), _about(task, None, second)
+    plan_of_second, about = _plan(task, stage, second, None), _about(task, stage, second)
     if read_manifest(folder) is not None:
         about = {**about, "input": second.source.identity()}
         write_manifest(folder, {**about, "operation": 0, "slots": {}, "fresh": True})
@@ -271,7 +271,7 @@ def _again(task: Task, attempt: Attempt, plan: StoredPlan) -> None:
     else:
         _clear(folder)
     with _disk(plan.storing, len(second.made.operations)):
-        _done(task, None, second, about, None, planned)
+        _done(task, stage, second, about, None, plan_of_second)
 
 
 def _done(
@@ -306,7 +306,7 @@ def _close(
     plan: StoredPlan,
 ) -> None:
     """The closure in its place."""
-    storing, low, layout, made, source = plan.storing, attempt.low, attempt.layout, attempt.made, attempt.source
+    storing, low, made, source = plan.storing, attempt.low, attempt.made, attempt.source
     folder = storing.folder
     slots = {int(cell): slot for cell, slot in saved["slots"].items()} if saved is not None else None
     output = Output(storing.out, folder, made, low.dtype, saved is not None)
@@ -320,12 +320,12 @@ def _close(
             scratch.commit({**about, "operation": at})
 
         start = saved["operation"] if saved is not None else 0
-        read, write = _reader(task, source, low, made), _writer(task, low, made, output)
+        read, write = reader(task.S, source, low, made), writer(low, made, output, task.options.check)
         ends = Ends(read, write, commit, storing.checkpoint) if storing.checkpoint else Ends(read, write)
-        engine: Kernel[Any] = offload(low) if low.on_gpu else build_kernel(low)
-        with rooms(low) as room, told(task.options.progress, f"{task.S.name} closure", plan.work) as report:
-            arena = HostArena(layout.room + AHEAD, layout.side, low.storage, room)
-            Executor(made, attempt.traffic, layout.room, engine, arena, scratch, ends, start, report).run()
+        with levels(low, attempt.layout, attempt.traffic, scratch) as there, (
+                told(task.options.progress, f"{task.S.name} closure", plan.work)) as report:
+            Executor(made, attempt.traffic, attempt.layout.room, there.kernel, there.arena, there.scratch, ends, start,
+                     report, there.memory).run()
         replaced = saved is not None and saved.get("diagonal", False)  # perhaps in part
         if task.options.check and may_diverge(low) and not replaced:
             settle(task.S, source, low, attempt.facts, attempt.given.names, output)
@@ -370,38 +370,6 @@ def _follow(
         other.finish()
     finally:
         other.close()
-
-
-def _reader(task: Task, source: Source, low: Lowering, made: Program) -> Any:
-    """Tiles of the input in storage: where that is what the input holds, they are read to their place."""
-    straight = low.is_identity and source.dtype == low.storage
-    encode = encoder(low)
-
-    def read(tile: Tile, out: np.ndarray) -> None:
-        rows, columns = block(made, tile)
-        if straight:
-            source.read(rows, columns, out)
-            return
-        elements = np.empty(out.shape, source.dtype)
-        source.read(rows, columns, elements)
-        out[...] = encode(carried_by(elements, task.S))
-
-    return read
-
-
-def _writer(task: Task, low: Lowering, made: Program, output: Output) -> Any:
-    """Tiles of the closure as elements of the caller's dtype; what has no value there is refused by its place."""
-    looked_at = task.options.check and not low.drops_nan
-    decode = decoder(low)
-
-    def write(tile: Tile, elements: np.ndarray) -> None:
-        found = decode(elements)
-        rows, columns = block(made, tile)
-        if looked_at:
-            refuse_overflow(low, found, first=(rows.start, columns.start))
-        output.write_block(rows, columns, found)
-
-    return write
 
 
 def _clear(folder: Path, finished: bool = False) -> None:
@@ -484,28 +452,6 @@ def _facts(given: Operand, source: Source) -> Facts:
         place = rows.start, columns.start
         found.append(examine(given.S, given.dtype, ((given.what, carried_by(elements, given.S)),), place))
     return together(found)
-
-
-def _layout(n: int, low: Lowering, storing: Storing, tile: int | None) -> Layout:
-    """The largest tiles of which enough fit in memory.
-
-    Raises
-    ------
-    SemiringError
-        When there is too little.
-    """
-    free = available_bytes()
-    memory = storing.memory or (free // 2 if free is not None else 1 << 30)
-    item = low.storage.itemsize
-    offered, tiles = (SIDES_ON_GPU, TILES_ON_GPU) if low.on_gpu else (SIDES, TILES)
-    sides = (tile,) if tile is not None else [side for side in offered if side < n] or [max(n, 1)]
-    fitting = next((side for side in sides if side**2 * item * tiles <= memory), sides[-1])
-    fit = memory // (fitting**2 * item)
-    if fit < LEAST:
-        raise SemiringError(f"memory={in_words(memory)} holds {fit} tiles of {fitting} × {fitting}: at least "
-                            f"{in_words(LEAST * fitting**2 * item)} are needed")
-    count = -(-n // fitting)
-    return Layout(n, fitting, max(3, min(fit - AHEAD, 2 * count * count)))
 
 
 def fingerprint(low: Lowering) -> str:

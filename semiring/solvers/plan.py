@@ -40,6 +40,8 @@ class Plan:
         Why, by row of the printed plan.
     tile : int
         Rows of a pivot block, or of the blocks that are closed directly; 0 where there are none.
+    devices : tuple of int
+        The GPUs that each need `memory`, where several were asked for.
 
     Examples
     --------
@@ -62,6 +64,7 @@ class Plan:
     needs: tuple[str, str] | None = None  # what is short of memory, and what helps, if it can be said better
     reasons: dict[str, str] = field(default_factory=dict)
     tile: int = 0
+    devices: tuple[int, ...] = field(default=(), kw_only=True)
 
     def run(self) -> Any:
         """Do it, and return what the verb would.

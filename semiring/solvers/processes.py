@@ -2,6 +2,7 @@
 
 What rank 0 has, what each has some rows of, or what is in a file that all can read, becomes tiles on a grid of
 processes; `semiring.scale.spread` closes these, and the answer goes back the way that the matrix came, or to a file.
+Each process computes on its CPUs, or on a GPU that holds its tiles.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from __future__ import annotations
 import os
 import shutil
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict
-from functools import partial
+from dataclasses import asdict, dataclass
+from functools import partial, reduce
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -35,97 +36,185 @@ from semiring.kernels.interface import Kernel
 from semiring.kernels.lowering.base import Lowering
 from semiring.machine.memory import in_words, require
 from semiring.operands.dense import Dense, carried_by
-from semiring.operands.stored import Stored
 from semiring.scale.connection import MPI
 from semiring.scale.grid import Grid
+from semiring.scale.memories import HostMemory, Memory
 from semiring.scale.program import Program
 from semiring.scale.ranks import Agreed, Ranks, agreed, ending_together, message_rate, raw, threads_of
 from semiring.scale.scratch import write_manifest
 from semiring.scale.spread import Spread
 from semiring.scale.stores import Output, draft, opened
 
-from .brought import Given, facts_of, identity_of, of_first, one_algebra, read
-from .cycles import FINE, Verdict, improving, is_slack, look_for_cycles, may_diverge, star_undefined, undefined_star
-from .forms import refuse_overflow, told
+from .brought import Given, facts_of, identity_of, of_first, one_algebra, read, with_tolerance
+from .cycles import FINE, Verdict, improving, is_slack, judge, may_diverge, star_undefined, undefined_star
+from .forms import diagonal_of_blocks, refuse_overflow, told
+from .levels import LEAST, on_gpu
 from .methods import resolve_method
-from .out_of_core import FORMAT, LEAST, fingerprint, refuse_other, unfinished
+from .out_of_core import FORMAT, fingerprint, refuse_other, unfinished
 from .plan import Plan, nothing
+from .rank_gpus import Gpu, decoded, gpu_of, require_room, tiles_on
 from .schedules import stable_closure
 from .spread_plan import SpreadPlan
 from .task import Options
+from .tolerance import refuse_without_tolerance
 
 SIDES = (1024, 768, 512, 384, 256, 192, 128, 64, 32)  # of tiles
 ROUNDS = 8  # steps, for each process of the longer side of the grid, below which too many wait too often
 ALIGNED = 16  # of what the side of a tile is a multiple
+SIDES_ON_GPU = (2048, 1024, 512, 256, 128)  # the same for tiles on GPUs, where products need larger ones
+ALIGNED_ON_GPU = 128
 BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What all processes agree on before anything is computed.
+
+    Attributes
+    ----------
+    given : Given
+    facts : Facts
+    low : Lowering
+    grid : Grid
+    gpu : Gpu or None
+        Where this process computes; None: on the CPU.
+    about : dict
+        What a manifest tells.
+    saved : dict or None
+        What an earlier run told, where this one goes on.
+    loosened : bool
+        Whether edges are worse by `tol`.
+    """
+
+    given: Given
+    facts: Facts
+    low: Lowering
+    grid: Grid
+    gpu: Gpu | None
+    about: dict[str, Any]
+    saved: dict[str, Any] | None
+    loosened: bool
+
+    @property
+    def part_bytes(self) -> int:
+        """What a process holds where it computes: its tiles, and two steps' panels."""
+        return (self.grid.shape[0] * self.grid.shape[1] + self.panel_elements) * self.low.storage.itemsize
+
+    @property
+    def panel_elements(self) -> int:
+        """Of two steps: the pivot's star, and parts of its row and column."""
+        height, width = self.grid.shape
+        return 2 * self.grid.side * (height + width + (self.grid.side if self.gpu is not None else 0))
 
 
 def closure(connection: MPI, A: Any, S: Any, asked: Options) -> Any:
     """The closure by all processes of a connection, which all call this."""
     world = connection.world
     with ending_together(world):
-        given, facts, low, grid, about, saved = _prepared(world, A, S, asked)
-        ranks = Ranks(world, grid.rows, grid.columns)
+        setup = _prepared(world, A, S, asked)
         try:
-            run = _Run(world, given, facts, low, asked, Spread(grid, ranks, low.storage), about, saved)
-            return run.answer()
-        finally:
-            ranks.free()
+            return _answer(world, setup, asked)
+        except Agreed as e:
+            if asked.tol is None or setup.loosened or not isinstance(e.args[0], NoClosureError):
+                raise
+        worse = with_tolerance(world, setup.given, float(asked.tol))
+        return _answer(world, _setup(world, setup.low.algebra, worse, asked, setup.gpu, None, True), asked)
+
+
+def _answer(world: Any, setup: Setup, asked: Options) -> Any:
+    ranks = Ranks(world, setup.grid.rows, setup.grid.columns)
+    try:
+        with _engine(world, setup) as (kernel, memory):
+            return _Run(world, setup, asked, Spread(setup.grid, ranks, memory), kernel).answer()
+    finally:
+        ranks.free()
+
+
+@contextmanager
+def _engine(world: Any, setup: Setup) -> Iterator[tuple[Kernel[Any], Memory]]:
+    """What computes, and where tiles are."""
+    low = setup.low
+    if setup.gpu is not None:
+        with tiles_on(low, setup.gpu) as found:
+            yield found
+        return
+    kernel = build_kernel(low)
+    with using(kernel, low, threads_of(world)):
+        if world.rank == 0 and low.compiled:
+            warm(kernel, low, setup.grid.side)  # compiled once, and found on disk by the others
+        world.Barrier()
+        yield kernel, HostMemory(low.storage)
 
 
 def plan(connection: MPI, A: Any, S: Any, asked: Options) -> SpreadPlan:
     """What `closure` would do, the same on every process; all of a connection call this."""
     world = connection.world
     with ending_together(world):
-        given, _, low, grid, about, saved = _prepared(world, A, S, asked)
-        item, work = low.storage.itemsize, float(given.n) ** 3
-        received = max(world.allgather(grid.received)) * item
-        memory = max(world.allgather(_part_bytes(grid, item)))
+        setup = _prepared(world, A, S, asked)
+        low, grid, given, saved = setup.low, setup.grid, setup.given, setup.saved
+        work = float(given.n) ** 3
+        received = max(world.allgather(grid.received)) * low.storage.itemsize
+        memory = max(world.allgather(setup.part_bytes))
         done = 0.0 if saved is None else saved["step"] / max(grid.count, 1)
-        threads = min(world.allgather(threads_of(world)))
+        if setup.gpu is not None:
+            gpus, threads = setup.gpu.total, 0
+            place = f"{world.size} processes on {gpus} GPU{'s' * (gpus > 1)}"
+            where = "of the process that has most, on its GPU"
+        else:
+            gpus, threads = 0, min(world.allgather(threads_of(world)))
+            place, where = f"{world.size} processes, {threads} threads each", "of the process that has most"
         return SpreadPlan(
-            "closure", low.algebra, (given.n, given.n), about["method"], low,
-            f"{world.size} processes, {threads} threads each", work, memory,
+            "closure", low.algebra, (given.n, given.n), setup.about["method"], low, place, work, memory,
             lambda plan: closure(connection, A, low.algebra, asked), None,
-            {"method": "panels are broadcast, and the next pivot is ahead",
-             "memory": "of the process that has most"}, grid.side,
-            (grid.rows, grid.columns), received, threads, message_rate(world), done)
+            {"method": "panels are broadcast, and the next pivot is ahead", "memory": where}, grid.side,
+            (grid.rows, grid.columns), received, threads, message_rate(world), done, gpus)
 
 
-def _prepared(
-    world: Any, A: Any, S: Any, asked: Options
-) -> tuple[Given, Facts, Lowering, Grid, dict[str, Any], dict[str, Any] | None]:
-    """What all processes agree on before anything is computed."""
+def _prepared(world: Any, A: Any, S: Any, asked: Options) -> Setup:
+    """What is to be done, with what was brought, or with what an earlier run left of it."""
     S = one_algebra(world, A, S)
     agreed(world, lambda: _refuse(S, asked))
     _refuse_differences(world, asked)
+    gpu = gpu_of(world) if asked.device == "gpu" else None
     saved = of_first(world, lambda: None if asked.storing is None else unfinished(asked.storing))
     given = read(world, A, S, saved)
+    if asked.tol is not None:
+        agreed(world, lambda: refuse_without_tolerance(S, given.dtype))
+    loosened = saved is not None and bool(saved.get("loosened")) and asked.tol is not None
+    if loosened:
+        given = with_tolerance(world, given, float(asked.tol or 0))
+    return _setup(world, S, given, asked, gpu, saved, loosened)
+
+
+def _setup(
+    world: Any, S: Semiring, given: Given, asked: Options, gpu: Gpu | None, saved: dict[str, Any] | None,
+    loosened: bool,
+) -> Setup:
+    """How a matrix that was brought is computed."""
     facts = facts_of(world, given) if saved is None else Facts(**saved["facts"])
-    low = _lowering(world, S, given, facts)
-    grid = Grid(given.n, _side(given.n, world.size, asked.tile) if saved is None else saved["side"], world.size,
-                world.rank)
+    low = _lowering(world, S, given, facts, gpu)
+    side = _side(given.n, world.size, asked.tile, gpu is not None) if saved is None else saved["side"]
+    grid = Grid(given.n, side, world.size, world.rank)
     about = {
         "format": FORMAT, "library": __version__, "input": identity_of(given), "algebra": S.name,
-        "form": fingerprint(low), "method": "blocked, spread", "side": grid.side, "ranks": world.size,
-        "room": LEAST, "facts": asdict(facts),
+        "method": "blocked, spread", "device": "cpu" if gpu is None else "gpu", "form": fingerprint(low),
+        "reflexive": bool(asked.reflexive), "tol": None if asked.tol is None else float(asked.tol),
+        "loosened": loosened, "side": grid.side, "ranks": world.size, "room": LEAST, "order": LEAST, "beside": 0,
+        "facts": asdict(facts),
     }
-    agreed(world, lambda: _refuse_before(given, low, grid, asked, saved, about))
-    return given, facts, low, grid, about, saved
+    setup = Setup(given, facts, low, grid, gpu, about, saved, loosened)
+    agreed(world, lambda: _refuse_before(setup, asked))
+    return setup
 
 
 class _Run:
     """One closure, all of whose processes agree on what is to be done."""
 
-    def __init__(
-        self, world: Any, given: Given, facts: Facts, low: Lowering, asked: Options, spread: Spread,
-        about: dict[str, Any], saved: dict[str, Any] | None,
-    ):
-        self.world, self.given, self.facts, self.low, self.asked = world, given, facts, low, asked
-        self.spread, self.about, self.saved = spread, about, saved
-        heights = world.allgather(given.height)
-        self.bounds = [0, *np.cumsum(heights).tolist()]
-        self.slot = 0 if saved is None else 1 - saved["slot"]
+    def __init__(self, world: Any, setup: Setup, asked: Options, spread: Spread, kernel: Kernel[Any]):
+        self.world, self.asked, self.spread, self.kernel = world, asked, spread, kernel
+        self.given, self.facts, self.low = setup.given, setup.facts, setup.low
+        self.gpu, self.about, self.saved = setup.gpu, setup.about, setup.saved
+        self.slot = 0 if setup.saved is None else 1 - setup.saved["slot"]
 
     def answer(self) -> Any:
         storing = self.asked.storing
@@ -134,19 +223,16 @@ class _Run:
                 agreed(self.world, partial(self._first_only, lambda: shutil.rmtree(storing.folder)))
                 return opened(storing.out).array  # it was put in its place, and no more
             output = self._output()
-        kernel = build_kernel(self.low)
-        with using(kernel, self.low, threads_of(self.world)):
-            if self.world.rank == 0 and self.low.compiled:
-                warm(kernel, self.low, self.spread.grid.side)  # compiled once, and found on disk by the others
-            self.world.Barrier()
-            self._fill()
-            try:
-                self._close(kernel)
-            except Agreed as e:
-                if storing is not None and isinstance(e.args[0], NoClosureError):  # there is nothing to go on with
-                    agreed(self.world, partial(self._first_only, lambda: shutil.rmtree(storing.folder)))
-                raise
+        self._fill()
+        try:
+            self._close()
+        except Agreed as e:
+            if storing is not None and isinstance(e.args[0], NoClosureError):  # there is nothing to go on with
+                agreed(self.world, partial(self._first_only, lambda: shutil.rmtree(storing.folder)))
+            raise
         found = agreed(self.world, self._decoded)
+        if not self.asked.reflexive:
+            self._leave_out_empty_walks(found)
         if storing is not None:
             return self._written(output, found)
         return self._wrapped(found)
@@ -157,36 +243,42 @@ class _Run:
     # In
 
     def _fill(self) -> None:
-        low, S, given = self.low, self.low.algebra, self.given
         if self.saved is not None:
             agreed(self.world, self._put_back)
-        elif given.way == "stored":
+        elif self.given.source is not None:
             agreed(self.world, self._read_tiles)
         else:
-            first = self.bounds[self.world.rank]
+            self.spread.take_rows(self.given.bounds, lambda rows: self._encoded(self._rows(rows)))
 
-            def encoded(rows: slice) -> np.ndarray:
-                assert given.operand is not None
-                part = given.operand.array[rows.start - first : rows.stop - first]
-                return np.asarray(low.encode(carried_by(np.ascontiguousarray(part), S), True))
+    def _rows(self, rows: slice) -> np.ndarray:
+        """Rows of the matrix, of those that this process brought."""
+        given, first = self.given, self.given.bounds[self.world.rank]
+        assert given.operand is not None
+        part = given.operand.array[rows.start - first : rows.stop - first]
+        return carried_by(np.ascontiguousarray(part), self.low.algebra)
 
-            self.spread.take_rows(self.bounds, encoded)
+    def _encoded(self, elements: np.ndarray) -> np.ndarray:
+        """Elements as the memory takes them in: a GPU's encodes them itself."""
+        return elements if self.gpu is not None else np.asarray(self.low.encode(elements, True))
+
+    def _block(self, rows: slice, columns: slice) -> np.ndarray:
+        """A block of a matrix that all can read."""
+        source = self.given.source
+        assert source is not None
+        elements = np.empty((rows.stop - rows.start, columns.stop - columns.start), source.dtype)
+        source.read(rows, columns, elements)
+        return carried_by(elements, self.low.algebra)
 
     def _read_tiles(self) -> None:
-        grid, low = self.spread.grid, self.low
-        assert isinstance(self.given.operand, Stored)
-        source = self.given.operand.source
+        grid, spread = self.spread.grid, self.spread
         for i in grid.tile_rows:
             for j in grid.tile_columns:
-                rows, columns = grid.span(i), grid.span(j)
-                elements = np.empty((rows.stop - rows.start, columns.stop - columns.start), source.dtype)
-                source.read(rows, columns, elements)
-                self.spread.local[grid.local_row(i), grid.local_column(j)] = low.encode(
-                    carried_by(elements, low.algebra), True)
+                elements = self._encoded(self._block(grid.span(i), grid.span(j)))
+                spread.memory.put(elements, spread.local[grid.local_row(i), grid.local_column(j)])
 
     # The closure
 
-    def _close(self, kernel: Kernel[Any]) -> None:
+    def _close(self) -> None:
         storing, check = self.asked.storing, self.asked.check
         due, last = None, monotonic()
         if storing is not None and storing.checkpoint is not None:
@@ -205,7 +297,7 @@ class _Run:
         start = 0 if self.saved is None else self.saved["step"]
         with told(self.asked.progress if self.world.rank == 0 else False, f"{self.low.algebra.name} closure") as report:
             try:
-                self.spread.close(kernel, start=start, report=report, due=due, put_away=put_away)
+                self.spread.close(self.kernel, start=start, report=report, due=due, put_away=put_away)
             except UndefinedStar as e:
                 pivot = e.pivot
                 agreed(self.world, lambda: self._raise_undefined(pivot))
@@ -222,7 +314,7 @@ class _Run:
 
     def _settle(self) -> None:
         """Whether the diagonal shows an improving cycle; where only rounding made one look so, it becomes 1."""
-        diagonal, n = self.spread.diagonal(), self.spread.grid.n
+        diagonal = self.spread.diagonal()
         whole = self.given.operand if self.given.way == "whole" else None
 
         def look() -> Any:
@@ -230,8 +322,7 @@ class _Run:
                 return None
             if whole is None:
                 return rounded_only(self.low, diagonal, self.facts)
-            alone = np.broadcast_to(diagonal, (n, n))  # a matrix with this diagonal, of which nothing else is read
-            verdict = look_for_cycles(self.low, alone, whole.array, self.facts, whole.names)
+            verdict = judge(self.low, diagonal, whole.array, self.facts, whole.names)
             if verdict.error is not None:
                 raise verdict.error
             return verdict
@@ -245,15 +336,17 @@ class _Run:
     def _stable(self, whole: Dense | None) -> None:
         """Rounding errors grew: the first process closes the whole matrix in a way in which they do not."""
         n, low = self.spread.grid.n, self.low
+        if self.gpu is not None:
+            low = choose(low.algebra, low.dtype, self.facts, n, in_place=False, packed=False)
         plan = Plan("closure", low.algebra, (n, n), "squaring", low, "", float(n) ** 3, 0, nothing)
 
         def closed() -> np.ndarray:
             assert whole is not None
-            return np.asarray(stable_closure(plan, whole.array, None, self.facts, whole.names))
+            stored = np.asarray(stable_closure(plan, whole.array, None, self.facts, whole.names))
+            return stored if self.gpu is None else np.asarray(low.decode(stored))
 
         found = agreed(self.world, partial(self._first_only, closed))
-        bounds = [0, *[n] * self.world.size]
-        self.spread.take_rows(bounds, lambda rows: found[rows])
+        self.spread.take_rows(self.given.bounds, lambda rows: found[rows])
 
     # Commits
 
@@ -264,7 +357,7 @@ class _Run:
     def _put_away(self) -> None:
         """Each process its part, into the file that the last commit does not refer to."""
         with open(self._part_of(self.slot), "wb") as file:
-            file.write(raw(self.spread.local).data)
+            file.write(raw(self.spread.memory.stored(self.spread.local)).data)
             file.flush()
             os.fsync(file.fileno())
 
@@ -275,26 +368,65 @@ class _Run:
 
     def _put_back(self) -> None:
         assert self.saved is not None
-        local = self.spread.local
-        path = self._part_of(self.saved["slot"])
+        grid, storage = self.spread.grid, self.low.storage
+        path, nbytes = self._part_of(self.saved["slot"]), grid.shape[0] * grid.shape[1] * storage.itemsize
         found = np.fromfile(path, np.uint8)
-        if found.nbytes != local.nbytes:
-            raise SemiringError(f"{shown(path)} has {found.nbytes} bytes, and this process's part {local.nbytes}: "
+        if found.nbytes != nbytes:
+            raise SemiringError(f"{shown(path)} has {found.nbytes} bytes, and this process's part {nbytes}: "
                                 "remove the folder and begin anew")
-        raw(local)[...] = found
+        self.spread.memory.store(found.view(storage).reshape(grid.shape), self.spread.local)
 
     # Out
 
     def _decoded(self) -> np.ndarray:
-        found = self.low.decode(self.spread.local)
+        decode = self.low.decode if self.gpu is None else partial(decoded, self.low)
+        found = np.asarray(decode(self.spread.local))
         if self.asked.check and not self.low.drops_nan:
             refuse_overflow(self.low, found)
-        return np.asarray(found)
+        return found
+
+    def _leave_out_empty_walks(self, found: np.ndarray) -> None:
+        """A⁺ from A*: x_ii = ⊕_k a_ik ⊗ x_ki, of which each process sums those of its x_ki.
+
+        Parameters
+        ----------
+        found : ndarray
+            The elements of this process's tiles of A*; where they are on the diagonal they become those of A⁺.
+        """
+        grid, T = self.spread.grid, self.low.algebra.over(self.low.dtype)
+        sums: dict[int, np.ndarray] = {}  # by columns of tiles
+
+        def add(i: int, rows: slice, edges: np.ndarray) -> None:
+            if not edges.shape[1]:
+                return
+            start = grid.local_column(i).start + rows.start - grid.span(i).start
+            some = diagonal_of_blocks(T, edges, found[:, start : start + rows.stop - rows.start])
+            place = slice(rows.start - grid.span(i).start, rows.stop - grid.span(i).start)
+            sums.setdefault(i, np.empty(grid.span(i).stop - grid.span(i).start, T.dtype))[place] = some
+
+        if self.given.source is None:
+            self.spread.meet_rows(self.given.bounds, self._rows, self.low.dtype, add)
+        else:
+            agreed(self.world, lambda: self._add_blocks(add))
+        parts = self.spread.ranks.along_column.allgather(sums)
+        for i in grid.tile_columns:
+            if i in grid.tile_rows:
+                total = reduce(T.add, [part[i] for part in parts if i in part])
+                D = found[grid.local_row(i), grid.local_column(i)]
+                D[np.arange(len(D)), np.arange(len(D))] = total
+
+    def _add_blocks(self, add: Callable[[int, slice, np.ndarray], None]) -> None:
+        """The same rows of a matrix that all can read."""
+        grid = self.spread.grid
+        for i in grid.tile_columns:
+            blocks = [self._block(grid.span(i), grid.span(k)) for k in grid.tile_rows]
+            if blocks:
+                add(i, grid.span(i), np.concatenate(blocks, axis=1))
 
     def _wrapped(self, found: np.ndarray) -> Any:
         """The rows that this process brought, closed; rank 0 has all of them where no process brought a part."""
         grid, given, world = self.spread.grid, self.given, self.world
-        bounds = self.bounds if given.way != "stored" else [0, *[grid.n] * world.size]
+        bounds = given.bounds if given.source is None else [0, *[grid.n] * world.size]
         height = bounds[world.rank + 1] - bounds[world.rank]
 
         def room() -> np.ndarray:
@@ -402,19 +534,19 @@ def _refuse(S: Semiring, o: Options) -> None:
                             "leave out on=")
     if resolve_method(o.method, S) not in ("auto", "blocked"):
         raise SemiringError(f"on= goes by blocked, and not by method={o.method!r}")
-    if not o.reflexive or o.packed or o.overwrite or o.tol or o.max_edges is not None or o.on_divergence != "raise":
-        raise SemiringError("on= gives the closure A*, of elements, or an error: leave out reflexive, packed, "
-                            "overwrite, tol, max_edges and on_divergence")
-    if o.device not in (None, "cpu") or o.devices is not None:
-        raise SemiringError("on= computes on the processes' CPUs, and device= or devices= asks for a GPU: leave "
-                            "out one of the two")
+    if o.packed or o.overwrite or o.max_edges is not None or o.on_divergence != "raise":
+        raise SemiringError("on= gives the closure, of elements, or an error: leave out packed, overwrite, max_edges "
+                            "and on_divergence")
+    if o.devices is not None:
+        raise SemiringError("devices= are the GPUs of one process: with on= and device='gpu' each process has one")
     if o.storing is not None and o.storing.memory is not None:
         raise SemiringError("memory= is of closures by one process: with on= each process holds its part of the matrix")
 
 
 def _refuse_differences(world: Any, o: Options) -> None:
     """All processes ask for the same."""
-    asked = {"method": o.method, "tile": o.tile, "check": o.check, "out": o.storing}
+    asked = {"method": o.method, "tile": o.tile, "check": o.check, "out": o.storing, "device": o.device,
+             "reflexive": o.reflexive, "tol": o.tol}
     first = world.bcast(asked)
 
     def same() -> None:
@@ -426,8 +558,11 @@ def _refuse_differences(world: Any, o: Options) -> None:
     agreed(world, same)
 
 
-def _lowering(world: Any, S: Semiring, given: Given, facts: Facts) -> Lowering:
+def _lowering(world: Any, S: Semiring, given: Given, facts: Facts, gpu: Gpu | None) -> Lowering:
     """The form in which all processes compute, compiled on all or on none."""
+    if gpu is not None:
+        found: Lowering = agreed(world, lambda: on_gpu(S, given.dtype, facts, given.n))
+        return found
     low = choose(S, given.dtype, facts, given.n, in_place=False, packed=False)
     if low.kind != "numba":
         return low
@@ -436,28 +571,28 @@ def _lowering(world: Any, S: Semiring, given: Given, facts: Facts) -> Lowering:
     return low.in_machine_code if world.bcast(low.compiled) else low.interpreted
 
 
-def _side(n: int, size: int, tile: int | None) -> int:
+def _side(n: int, size: int, tile: int | None, on_gpu: bool = False) -> int:
     """The order of tiles: large enough for products, and so small that all processes have something to do."""
+    sides, aligned = (SIDES_ON_GPU, ALIGNED_ON_GPU) if on_gpu else (SIDES, ALIGNED)
     if tile is not None:
-        return -(-tile // ALIGNED) * ALIGNED
+        return -(-tile // aligned) * aligned
     longer = Grid(n, 1, size, 0).columns
-    return next((side for side in SIDES if side * ROUNDS * longer <= n), SIDES[-1])
+    return next((side for side in sides if side * ROUNDS * longer <= n), sides[-1])
 
 
-def _refuse_before(
-    given: Given, low: Lowering, grid: Grid, asked: Options, saved: dict[str, Any] | None, about: dict[str, Any]
-) -> None:
+def _refuse_before(setup: Setup, asked: Options) -> None:
     """What cannot be done, before anything is sent."""
-    if low.kind != "numba":
+    given, low, gpu = setup.given, setup.low, setup.gpu
+    if low.kind != "numba" and gpu is None:
         raise SemiringError(f"{low.algebra.name}: these {given.dtype} need Python's integers ({low.reason}), which "
                             "processes do not send each other: convert the data, for example with .astype('float64')")
     if asked.storing is not None:
-        refuse_other(asked.storing, saved, about)
-    nbytes = _part_bytes(grid, low.storage.itemsize)
-    require(nbytes, f"this process's part of {in_words(given.n**2 * low.storage.itemsize)}", "use more processes")
-
-
-def _part_bytes(grid: Grid, item: int) -> int:
-    """What a process holds: its tiles, and two steps' panels."""
-    height, width = grid.shape
-    return (height * width + 2 * grid.side * (height + width)) * item
+        refuse_other(asked.storing, setup.saved, setup.about)
+    what = f"this process's part of {in_words(given.n**2 * low.storage.itemsize)}"
+    if gpu is not None:
+        require_room(gpu, setup.part_bytes, what)
+        height, width = setup.grid.shape
+        nbytes = height * width * low.dtype.itemsize + setup.panel_elements * low.storage.itemsize
+        require(nbytes, "this process's part of the answer, and panels in pinned memory,", "use more machines")
+    else:
+        require(setup.part_bytes, what, "use more processes")

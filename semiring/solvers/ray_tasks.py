@@ -9,7 +9,7 @@ import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.blocks import UndefinedStar
-from semiring.errors import SemiringError
+from semiring.errors import NoClosureError, SemiringError
 from semiring.kernels.build import affordable, code_of
 from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.choose import choose
@@ -17,6 +17,7 @@ from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.machine.memory import require
 from semiring.operands.convert import as_dense
+from semiring.operands.dense import Dense
 from semiring.operands.operand import order_of_one
 from semiring.operands.read import operand
 from semiring.scale.connection import Ray
@@ -25,13 +26,14 @@ from semiring.scale.stores import block
 from semiring.scale.tasks import Work, carry_out, done
 
 from .cycles import look_for_cycles, may_diverge, settle, star_undefined
-from .forms import refuse_overflow, told
+from .forms import leave_out_empty_walks, refuse_overflow, told
 from .methods import SCHEDULES, resolve_method
 from .out_of_core import METHODS
 from .plan import Plan, nothing
 from .processes import using
 from .schedules import stable_closure
 from .task import Options, algebra_for
+from .tolerance import loosened, refuse_without_tolerance
 
 SIDE = 1024  # of tiles: a task takes a millisecond beside its products
 LEAST_SIDE = 64
@@ -46,6 +48,20 @@ def closure(connection: Ray, A: Any, S: Any, asked: Options) -> Any:
     given = as_dense(operand(A, S, "A"))
     if given.kind == "device":
         raise SemiringError("on= computes on the workers' CPUs, and A is on a GPU: pass A.get()")
+    if asked.tol is None:
+        return _closed(connection, given, method, asked)
+    refuse_without_tolerance(S, given.dtype)
+    try:
+        return _closed(connection, given, method, asked)
+    except NoClosureError:
+        worse = loosened(given, float(asked.tol))
+        assert isinstance(worse, Dense)
+        return _closed(connection, worse, method, asked)
+
+
+def _closed(connection: Ray, given: Dense, method: str, asked: Options) -> Any:
+    """The closure of a matrix on the host."""
+    S = given.S
     n, facts = order_of_one(given.shape), given.facts
     low = choose(S, given.dtype, facts, n, in_place=False, packed=False)
     if low.kind != "numba":
@@ -86,6 +102,8 @@ def closure(connection: Ray, A: Any, S: Any, asked: Options) -> Any:
     result = low.decode(work)
     if asked.check and not low.drops_nan:
         refuse_overflow(low, result)
+    if not asked.reflexive:
+        leave_out_empty_walks(S, given.array, result)
     return given.wrap(result)
 
 
@@ -124,12 +142,12 @@ def _refuse(S: Semiring, o: Options) -> str:
     method = "r-kleene" if method == "auto" else method
     if method not in METHODS:
         raise SemiringError(f"on= goes by {', '.join(METHODS)} with Ray, and not by method={o.method!r}")
-    if not o.reflexive or o.packed or o.overwrite or o.tol or o.max_edges is not None or o.on_divergence != "raise":
-        raise SemiringError("on= gives the closure A*, of elements, or an error: leave out reflexive, packed, "
-                            "overwrite, tol, max_edges and on_divergence")
+    if o.packed or o.overwrite or o.max_edges is not None or o.on_divergence != "raise":
+        raise SemiringError("on= gives the closure, of elements, or an error: leave out packed, overwrite, max_edges "
+                            "and on_divergence")
     if o.device not in (None, "cpu") or o.devices is not None:
-        raise SemiringError("on= computes on the workers' CPUs, and device= or devices= asks for a GPU: leave "
-                            "out one of the two")
+        raise SemiringError("Ray's workers compute on their CPUs, and device= or devices= asks for a GPU: leave that "
+                            "out, or take sr.connect('mpi'), with which each process has a GPU")
     if o.storing is not None:
         raise SemiringError("out= is of one process, or of connect('mpi'): Ray's tiles are in its store, and the "
                             "answer comes back as an array")

@@ -6,6 +6,7 @@ Pairs without a path do not count, and no vertex is its own pair.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from .all_rows import (
     summaries,
     without_own,
 )
-from .eccentricity import eccentricities
+from .eccentricity import EACH, measured
 
 if TYPE_CHECKING:
     from .sparse_factors import SparseFactors
@@ -46,7 +47,7 @@ def reduce(F: SparseFactors, what: str | Reduction, /, **options: Any) -> Any:
         For the function.
     """
     functions: dict[str, Callable[..., Any]] = {
-        "mean": mean, "eccentricities": eccentricities, "histogram": histogram, "nearest": nearest
+        "mean": mean, "eccentricities": partial(measured, measure=EACH), "histogram": histogram, "nearest": nearest
     }
     if not callable(what) and not (isinstance(what, str) and what in functions):
         raise SemiringError(f"unknown reduction {clip_repr(what)}: it is one of {', '.join(functions)}, or a function")
@@ -60,7 +61,7 @@ def reduce(F: SparseFactors, what: str | Reduction, /, **options: Any) -> Any:
 
 def mean(F: SparseFactors) -> float:
     """The mean weight over all pairs with a path: with min_plus the mean distance."""
-    require_numbers(F)
+    require_numbers(F.lowering.algebra, F.lowering.dtype)
     if (found := summaries(F)) is not None:
         pairs = found[:, 1].sum()
         return float(found[:, 0].sum() / pairs) if pairs else float("nan")
@@ -102,7 +103,7 @@ def histogram(F: SparseFactors, bins: Any = 50) -> tuple[np.ndarray, np.ndarray]
     -------
     counts, edges : ndarray
     """
-    require_numbers(F)
+    require_numbers(F.lowering.algebra, F.lowering.dtype)
     _refuse_bins(bins)
     zero = F.lowering.algebra.zero_in(F.lowering.dtype)
 
@@ -166,7 +167,7 @@ def nearest(F: SparseFactors, k: int | None = None) -> tuple[np.ndarray, np.ndar
     weights : ndarray, shape (n, k)
         Zero of the algebra there.
     """
-    ascending = ascends(F)
+    ascending = ascends(F.lowering.algebra, F.lowering.dtype)
     if k is None or not is_whole(k, 0):
         raise SemiringError(f"nearest needs k, how many vertices: a whole number, 0 or more, and k is {clip_repr(k)}")
     zero = F.lowering.algebra.zero_in(F.lowering.dtype)

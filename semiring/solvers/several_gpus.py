@@ -24,6 +24,7 @@ from semiring.kernels.lowering.boolean import is_boolean
 from semiring.machine.memory import in_words
 from semiring.operands.convert import as_dense, as_packed, on_host
 from semiring.operands.dense import Dense
+from semiring.operands.device import Device
 from semiring.operands.devices import existing, require_gpu, to_host
 from semiring.operands.examine import examine, stacked
 from semiring.operands.operand import Operand, order_of
@@ -41,17 +42,35 @@ SIDES = ((32_768, 2048), (12_288, 1024), (0, 512))  # from this order on, rows o
 ROUNDS = 2  # block rows that each GPU should have at least, so that all have work until late
 
 
+def gpus_of(task: Task) -> tuple[int, ...]:
+    """The GPUs that a task asks for.
+
+    Raises
+    ------
+    SemiringError
+        When there are not all of them, or the elements cannot be on one.
+    """
+    devices = existing(task.options.devices or ())
+    if task.options.device == "cpu":
+        raise SemiringError("devices= are GPUs, and device='cpu' is asked for: leave out one of the two")
+    require_gpu(task.S, "gpu", task.operands[0].dtype)
+    return devices
+
+
+def place_of(devices: tuple[int, ...]) -> str:
+    """Some GPUs, as plans name them."""
+    return f"{len(devices)} GPU{'s' * (len(devices) > 1)}: {', '.join(map(str, devices))}"
+
+
 def offer(task: Task) -> Plan | None:
     """The closure of a matrix whose rows lie on several GPUs, or of a stack whose matrices do."""
     o, given = task.options, task.operands[0]
-    devices = existing(o.devices or ())
-    if o.device == "cpu":
-        raise SemiringError("devices= are GPUs, and device='cpu' is asked for: leave out one of the two")
+    devices = gpus_of(task)
     if o.storing is not None or o.overwrite or o.max_edges is not None:
         raise SemiringError("devices= gives the closure in memory: leave out out, overwrite and max_edges")
     if o.method not in METHODS:
-        raise SemiringError(f"on several GPUs a closure goes by blocks, and not by method={o.method!r}")
-    require_gpu(task.S, "gpu", given.dtype)
+        raise SemiringError(f"on several GPUs a closure goes by blocks, one of a sparse matrix by method='sparse' too, "
+                            f"and not by method={o.method!r}")
     n, stack = order_of(given.shape), given.shape[:-2]
     if not prod(given.shape):  # there is nothing to deal out
         return None
@@ -66,6 +85,8 @@ def offer(task: Task) -> Plan | None:
         deal = _deal(n, len(devices), o.tile)
         return _plan(task, given, devices, "blocked", deal.side, partial(_bits, deal), bits=True)
     dense = as_dense(given)
+    if given.kind == "sparse" and given.on_gpu:  # and so is the answer
+        dense = Device(dense.array, given.S, given.what)
     padded = task.S.absorbs and not dense.dtype.names
     deal = _deal(_up(n) if padded else n, len(devices), o.tile)
     return _plan(task, dense, devices, "blocked", deal.side, partial(_matrix, dense, deal))
@@ -86,9 +107,8 @@ def _plan(
         "lowering": "or a faster form, when the GPUs have seen the elements",
         "memory": f"on each GPU, of {in_words(one * max(prod(stack), 1))} in all",
     }
-    place = f"{len(devices)} GPUs: {', '.join(map(str, devices))}"
-    return Plan("closure", task.S, given.shape, method, low, place, prod(stack) * float(n) ** 3, share,
-                lambda plan: run(task, devices), None, reasons, side)
+    return Plan("closure", task.S, given.shape, method, low, place_of(devices), prod(stack) * float(n) ** 3, share,
+                lambda plan: run(task, devices), None, reasons, side, devices=devices)
 
 
 def _deal(n: int, count: int, tile: int | None) -> Deal:

@@ -12,6 +12,7 @@ import numpy as np
 from semiring.algebra.tables import html_table
 from semiring.errors import SemiringError
 from semiring.machine.memory import in_words
+from semiring.operands.devices import to_host
 from semiring.operands.read import operand
 from semiring.operands.sparse import Sparse
 
@@ -141,7 +142,7 @@ class SparseFactors(SparseSubstitution):
             same = new.n == old.n and np.array_equal(new.indptr, old.indptr)
             if not (same and np.array_equal(new.indices, old.indices)):
                 raise SemiringError("refactor needs a matrix with the same edges; factor this one anew")
-        return type(self)(new.copy(), self.analysis, check=self._check)
+        return self._anew(new.copy())
 
     def row(self, vertex: Hashable) -> np.ndarray:
         """The row of A* of one vertex: with min_plus the distances from it.
@@ -385,9 +386,23 @@ class SparseFactors(SparseSubstitution):
         if rows < 1:
             raise SemiringError(f"rows must be at least 1, and is {rows}")
         vertices = np.arange(self.n) if in_order else self.analysis.order
-        for begin in range(0, self.n, rows):
-            some = vertices[begin : begin + rows]
+        yield from self._stream([vertices[begin : begin + rows] for begin in range(0, self.n, rows)], reflexive)
+
+    def _stream(
+        self, parts: Sequence[np.ndarray], reflexive: bool
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Some vertices after the other, with their rows."""
+        for some in parts:
             yield some, self._decoded(some, reflexive)
+
+    def _shared(self, work: Callable[[SparseFactors, np.ndarray], None], vertices: np.ndarray) -> None:
+        """Call a function with factors and the vertices whose rows it is to ask of these; all that compute have some.
+        """
+        work(self, vertices)
+
+    def _anew(self, A: Sparse) -> SparseFactors:
+        """The factors of other weights, where these are."""
+        return type(self)(A, self.analysis, check=self._check)
 
     def save(self, path: str | Path, *, reflexive: bool = True, rows: int = BLOCK) -> np.memmap:
         """The closure straight into a .npy file, which is then mapped into memory; it may be larger than memory.
@@ -428,7 +443,7 @@ class SparseFactors(SparseSubstitution):
             raise SemiringError(f"{path} needs {in_words(size)} and the disk has {in_words(free)} left")
         out = np.lib.format.open_memmap(path, mode="w+", dtype=self._A.dtype, shape=(self.n, self.n))
         for vertices, block in self.blocks(rows, reflexive=reflexive):
-            out[vertices] = block
+            out[vertices] = to_host(block)
         out.flush()
         return out
 
@@ -556,7 +571,7 @@ class SparseFactors(SparseSubstitution):
         >>> F.eccentricities()
         array([ 3.,  3., inf])
         """
-        return eccentricity.eccentricities(self)
+        return eccentricity.measured(self, eccentricity.EACH)
 
     def diameter(self) -> Any:
         """The worst weight of a pair with a path: with min_plus the longest of all shortest paths.
@@ -582,7 +597,7 @@ class SparseFactors(SparseSubstitution):
         >>> F.diameter(), F.radius()
         (13.0, 7.0)
         """
-        return eccentricity.diameter(self)
+        return eccentricity.measured(self, eccentricity.DIAMETER)
 
     def radius(self) -> Any:
         """The best eccentricity of a vertex that reaches another: with min_plus that of a centre.
@@ -608,4 +623,4 @@ class SparseFactors(SparseSubstitution):
         >>> F.radius()
         3.0
         """
-        return eccentricity.radius(self)
+        return eccentricity.measured(self, eccentricity.RADIUS)

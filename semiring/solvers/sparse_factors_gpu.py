@@ -9,11 +9,12 @@ import numpy as np
 
 from semiring.algorithms.sparse.analysis import Analysis
 from semiring.kernels.cuda.choose import choose, general_on_device
-from semiring.kernels.cuda.compile.launch import device_name
+from semiring.kernels.cuda.compile.launch import current_device, device_name
 from semiring.kernels.cuda.compile.program import program
 from semiring.kernels.cuda.lowering import CudaLowering
 from semiring.kernels.cuda.sparse.fronts import SLAB, DeviceFronts, Structure, geometry, memory_of
 from semiring.kernels.cuda.sparse.product import with_zero
+from semiring.kernels.cuda.sparse.spread import SpreadFronts
 from semiring.kernels.interface import FrontEngine, Report
 from semiring.kernels.lowering.base import Lowering
 from semiring.operands.devices import to_host, upload
@@ -65,7 +66,7 @@ class DeviceSparseFactors(SparseFactors):
 
     def _engine_of(self, low: Lowering) -> FrontEngine:
         assert isinstance(low, CudaLowering)
-        return DeviceFronts(_structure(self.analysis, tile_of(low)), low)
+        return DeviceFronts(structure_of(self.analysis, tile_of(low)), low)
 
     def _weights(self, low: Lowering) -> Any:
         return low.encode(upload(self._A.values), False)
@@ -99,7 +100,7 @@ class DeviceSparseFactors(SparseFactors):
     def _cycles(self) -> Any:
         """The diagonal of A⁺ = A A* where A* is dense."""
         engine = self._fronts
-        assert isinstance(engine, DeviceFronts)
+        assert isinstance(engine, (DeviceFronts, SpreadFronts))
         return engine.dense.diagonal(self.lowering.encode(upload(self._A.array()), False), self._closed)
 
     def _expanded(self, reflexive: bool, report: Report | None = None) -> Any:
@@ -116,9 +117,18 @@ class DeviceSparseFactors(SparseFactors):
         """All is compiled."""
 
 
+def structure_of(analysis: Analysis, tile: int) -> Structure:
+    """The structure of fronts in the current device's memory."""
+    there, device = _structures(analysis, tile), current_device()
+    if device not in there:
+        there[device] = Structure(analysis, tile)
+    return there[device]
+
+
 @lru_cache(STRUCTURES)
-def _structure(analysis: Analysis, tile: int) -> Structure:
-    return Structure(analysis, tile)
+def _structures(analysis: Analysis, tile: int) -> dict[int, Structure]:
+    """By the number of the device whose memory each is in."""
+    return {}
 
 
 def tile_of(low: CudaLowering) -> int:

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from semiring.kernels.cpu.sparse.tree_labels import TreeLabels
 
 STEPS = 50  # parts of a closure after which progress is reported
-ADVICE = "use a narrower dtype, fewer vertices, or rows and blocks of rows instead of the whole"
 
 
 def _eliminated_again(kind: type[Any], A: Sparse, analysis: Analysis, check: bool) -> Any:
@@ -67,6 +66,7 @@ class SparseSubstitution(Factored, Pairs):
         When A* does not exist.
     """
 
+    _advice = "use a narrower dtype, fewer vertices, or rows and blocks of rows instead of the whole"
     _closed: np.ndarray | None  # the closure as a dense matrix in storage, where rounding errors grew in the factors
     _labels: TreeLabels | None  # of these fronts, once single elements were asked for
     _rounded: np.ndarray | None  # places of vertices whose stars rounding had changed
@@ -100,7 +100,7 @@ class SparseSubstitution(Factored, Pairs):
         self.names = None if A.names is None else list(A.names)
         self._check, self.analysis, self.plan = check, analysis, plan
         if plan.factors > LARGE:
-            require(plan.factors, *plan.shortage, on_gpu=plan.lowering.on_gpu)
+            require(plan.factors, *plan.shortage, on_gpu=plan.lowering.on_gpu, devices=plan.devices)
         self._fronts = self._engine_of(plan.lowering)
         self._closed = self._labels = self._rounded = None
 
@@ -253,12 +253,12 @@ class SparseSubstitution(Factored, Pairs):
         self._fill(sources, out, reflexive, thread_count=thread_count)
         return self._checked(out)
 
-    def _checked(self, stored: np.ndarray) -> np.ndarray:
-        """Rows in storage as the caller's elements, refused where numbers overflowed on the way."""
+    def _checked(self, stored: np.ndarray, first: int = 0) -> np.ndarray:
+        """Rows in storage, from the `first` on, as the caller's elements; refused where numbers overflowed."""
         low = self.lowering
         result = low.decode(stored)
         if self._check and not low.drops_nan:
-            refuse_overflow(low, result)
+            refuse_overflow(low, result, first=(first, 0))
         return result
 
     def _expanded(self, reflexive: bool, report: Report | None = None) -> Any:
@@ -270,8 +270,8 @@ class SparseSubstitution(Factored, Pairs):
         low, n = self.lowering, self.n
         size = n * n * (low.storage.itemsize + (0 if low.storage == low.dtype else low.dtype.itemsize))
         if size > LARGE:
-            require(size, f"the closure of {n} × {n} {self._A.dtype}", ADVICE, on_gpu=low.on_gpu)
-        out, order = self._empty((n, n)), self.analysis.order  # in which neighbours come together
+            require(size, f"the closure of {n} × {n} {self._A.dtype}", self._advice, on_gpu=low.on_gpu)
+        out, order = self._empty((n, n)), self._turns
         step = max(n if report is None else -(-n // STEPS), 1)
         for begin in range(0, n, step):
             if report is not None:
@@ -279,6 +279,11 @@ class SparseSubstitution(Factored, Pairs):
             part = order[begin : begin + step]
             self._fill(part, out, reflexive, targets=part)
         return self._checked(out)
+
+    @property
+    def _turns(self) -> np.ndarray:
+        """The order in which all rows are computed: neighbours come together."""
+        return self.analysis.order
 
     def _fill(
         self, sources: np.ndarray, out: np.ndarray, reflexive: bool = True, targets: np.ndarray | None = None,

@@ -7,6 +7,7 @@ from math import inf
 
 from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.machine.memory import in_words
+from semiring.operands.devices import COPY_RATE, GPU_RATE
 
 from .costs import lowering_rates
 from .plan import Plan
@@ -26,11 +27,13 @@ class SpreadPlan(Plan):
     received : int
         Bytes that others send to a process, at most, while the matrix is closed; not what comes in and goes out.
     threads : int
-        Of a process.
+        Of a process that computes on the CPU.
     rate : float
         Bytes a second that a process is sent, measured on a few MiB.
     done : float
         The part that an earlier run has done, where this one goes on.
+    gpus : int
+        How many GPUs the processes have together; 0 where they compute on the CPU.
     """
 
     grid: tuple[int, int] = (1, 1)
@@ -38,18 +41,22 @@ class SpreadPlan(Plan):
     threads: int = 1
     rate: float = inf
     done: float = 0.0
+    gpus: int = 0
 
     @property
     def kernel_seconds(self) -> float:
         """Predicted for the products of a process, from the instructions of ⊕ and ⊗."""
+        if self.gpus:
+            return (1 - self.done) * self.work / self.gpus * max(self.lowering.storage.itemsize, 4) / 4 / GPU_RATE
         share = self.threads / min(thread_count(), MOST_THREADS)
         processes = self.grid[0] * self.grid[1]
         return (1 - self.done) * self.work / processes / (lowering_rates(self.lowering).product * share)
 
     @property
     def message_seconds(self) -> float:
-        """Predicted for what it is sent, which goes on at the same time."""
-        return (1 - self.done) * self.received / self.rate
+        """Predicted for what it is sent, which goes on at the same time; on its way to a GPU it crosses a bus."""
+        bus = self.received / COPY_RATE if self.gpus else 0.0
+        return (1 - self.done) * (self.received / self.rate + bus)
 
     def rows(self) -> dict[str, str]:
         """What is printed, by name.

@@ -23,7 +23,7 @@ from semiring.operands.dense import carried_by
 from semiring.scale.stores import Output, Source
 
 from .cycles import improving, improving_through, is_slack, undefined_star
-from .offloading import encoder
+from .levels import stored_vector
 
 KEPT = 64  # rows that stay in memory
 
@@ -81,7 +81,7 @@ def settle(
     NoClosureError
         It names the cycle, or where elimination made rounding errors grow, a vertex.
     """
-    diagonal = encoder(low)(carried_by(output.diagonal(), S))
+    diagonal = stored_vector(low, carried_by(output.diagonal(), S))
     improved = np.flatnonzero(low.add_one(diagonal) != low.unit)
     if not improved.size:
         return

@@ -27,10 +27,12 @@ from semiring.operands.operand import Operand, order_of_one
 from semiring.operands.sparse import COLUMN, OFFSET, Sparse
 from semiring.scale.stores import SLAB, Output, Source
 
-from .out_of_core import Stage, offered, source_of
+from .levels import memory_for_tiles
+from .out_of_core import Stage, offered
 from .paths import Found, unnamed
 from .stored_plan import StoredPlan
 from .task import Task
+from .tolerance import loosened
 from .trees import best_trees, least_or_greatest, rounds_once
 
 HOP = np.dtype(np.int32)
@@ -55,12 +57,14 @@ def offer(task: Task) -> StoredPlan:
     plan = offered(Task("closure", S, (plain,), replace(o, predecessors=False)), Stage(storing.hops, HOP, _next_hops))
     answer = plan.runner
     plan.operation, plan.output = "paths", plan.output + plan.shape[0] ** 2 * HOP.itemsize
-    plan.runner = partial(_run, answer)
+    plan.runner = partial(_run, task, answer)
     return plan
 
 
-def _run(answer: Callable[[Any], Any], plan: StoredPlan) -> Found:
+def _run(task: Task, answer: Callable[[Any], Any], plan: StoredPlan) -> Found:
     weights = answer(plan)
+    if plan.loosened:
+        task.given[0] = loosened(task.given[0], float(task.options.tol or 0))  # whose edges paths consist of
     assert plan.storing.hops is not None
     return weights, np.load(plan.storing.hops, mmap_mode="r"), None
 
@@ -71,9 +75,9 @@ def _next_hops(
 ) -> None:
     """Write the columns of the next hops from one on."""
     n = plan.shape[0]
-    edges = given if isinstance(given, Sparse) else _edges(given, source_of(given), closure, plan)
+    edges = given if isinstance(given, Sparse) else _edges(given, source, closure, plan)
     line = max(n * (closure.dtype.itemsize + HOP.itemsize), 1)
-    width = max(1, plan.memory // (LINES * line))
+    width = max(1, _memory(plan) // (LINES * line))
     last = time.monotonic()
     for begin in range(start, n, width):
         columns = slice(begin, min(begin + width, n))
@@ -85,6 +89,11 @@ def _next_hops(
                 time.monotonic() - last >= plan.storing.checkpoint):
             commit(columns.stop)
             last = time.monotonic()
+
+
+def _memory(plan: StoredPlan) -> int:
+    """Bytes of the host's memory: as much as tiles had, or where these were on a GPU, as much as they might have."""
+    return memory_for_tiles(plan.storing) if plan.lowering.on_gpu else plan.host
 
 
 def _edges(given: Operand, source: Source, closure: Output, plan: StoredPlan) -> Sparse:
@@ -123,10 +132,10 @@ def _edges(given: Operand, source: Source, closure: Output, plan: StoredPlan) ->
         heads.append(np.nonzero(kept)[1].astype(COLUMN))
         values.append(A[kept])
         taken += heads[-1].nbytes + values[-1].nbytes
-        if taken > plan.memory:
+        if taken > _memory(plan):
             raise SemiringError(
                 "next hops need the edges that best walks may have in memory, which take more than "
-                f"{in_words(plan.memory)} after {begin + len(A)} of {n} rows: give more memory=, or a sparse matrix, "
+                f"{in_words(_memory(plan))} after {begin + len(A)} of {n} rows: give more memory=, or a sparse matrix, "
                 "or ask sr.closure(…, out=…) for the weights alone")
     columns = np.concatenate(heads) if heads else np.empty(0, COLUMN)
     elements = np.concatenate(values) if values else np.empty(0, dtype)

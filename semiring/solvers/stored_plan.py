@@ -12,11 +12,11 @@ from typing import NamedTuple
 from semiring.errors import SemiringError
 from semiring.graphs.texts import shown
 from semiring.machine.memory import in_words
+from semiring.operands.devices import COPY_RATE, GPU_RATE
 from semiring.scale.files import writing_rate
 from semiring.scale.storing import Storing
 
 from .costs import lowering_rates
-from .offloading import offloaded_seconds
 from .plan import Plan
 
 
@@ -25,20 +25,27 @@ class Forecast(NamedTuple):
 
     Attributes
     ----------
-    kernels, disk : float
-        Of the products, and of moving tiles, which goes on at the same time.
+    kernels, bus, disk : float
+        Of the products, and of moving tiles between the host's memory and a GPU, and from and to the disk, which go on
+        at the same time.
     rate : float
         Bytes a second that the disk takes, measured on a few MiB.
     """
 
     kernels: float
+    bus: float
     disk: float
     rate: float
 
     @property
     def seconds(self) -> float:
-        """Of both together."""
-        return max(self.kernels, self.disk)
+        """Of all together."""
+        return max(self.kernels, self.bus, self.disk)
+
+    @property
+    def bound(self) -> str:
+        """What takes longest."""
+        return "kernels" if self.kernels >= self.seconds else "the disk" if self.disk >= self.seconds else "the bus"
 
 
 @dataclass(eq=False, repr=False)
@@ -57,6 +64,12 @@ class StoredPlan(Plan):
         Bytes that commits may keep besides.
     done : float
         The part that an earlier run has done, where this one goes on.
+    host : int
+        Bytes of the host's memory for tiles; `memory` is the GPU's, if it computes.
+    bus : int
+        Bytes of tiles that are moved between the host's memory and a GPU.
+    loosened : bool
+        Once it has run: whether edges were made worse by a tolerance.
 
     Examples
     --------
@@ -74,6 +87,9 @@ class StoredPlan(Plan):
     scratch: int = 0
     kept: int = 0
     done: float = 0.0
+    host: int = 0
+    bus: int = 0
+    loosened: bool = False
 
     @property
     def bound(self) -> float:
@@ -83,17 +99,18 @@ class StoredPlan(Plan):
         Communication lower bounds for distributed-memory matrix multiplication (2004).
         """
         item = self.lowering.storage.itemsize
-        return 2 * self.work / sqrt(max(self.memory / item, 1)) * item
+        memory = self.memory + self.host if self.lowering.on_gpu else self.memory
+        return 2 * self.work / sqrt(max(memory / item, 1)) * item
 
     @cached_property
     def forecast(self) -> Forecast:
         """Predicted from the instructions of ⊕ and ⊗ on this machine, and from what the disk takes of a few MiB."""
         left, rate = 1 - self.done, writing_rate(self.storing.out.absolute().parent)
         if self.lowering.on_gpu:
-            kernels = offloaded_seconds(self.lowering, self.work, self.tile)
+            kernels = self.work * max(self.lowering.storage.itemsize, 4) / 4 / GPU_RATE
         else:
             kernels = self.work / lowering_rates(self.lowering).product
-        return Forecast(left * kernels, left * (self.read + self.written) / rate, rate)
+        return Forecast(left * kernels, left * self.bus / COPY_RATE, left * (self.read + self.written) / rate, rate)
 
     @property
     def commits(self) -> int:
@@ -119,6 +136,9 @@ class StoredPlan(Plan):
         matrix = max(self.shape[0] ** 2 * self.lowering.storage.itemsize, 1)
         rows["moved"] = (f"{in_words(self.read)} read, {in_words(self.written)} written: {moved / matrix:.1f} times "
                          f"the matrix (2 n³ / √M is {self.bound / matrix:.1f})")
+        if self.lowering.on_gpu:
+            rows["bus"] = (f"{in_words(self.bus)} between the host's memory and the GPU: {self.bus / matrix:.1f} times "
+                           "the matrix")
         free = shutil.disk_usage(self.storing.out.absolute().parent).free
         rows["disk"] = f"{in_words(self.output)} for the answer, {in_words(self.scratch)} for tiles put away"
         rows["disk"] += f", up to {in_words(self.kept)} for commits" if self.storing.checkpoint is not None else ""
@@ -128,9 +148,9 @@ class StoredPlan(Plan):
             rows["commits"] = f"{self.commits}, one every {self.storing.checkpoint:g} s"
         if self.done:
             rows["done"] = f"{100 * self.done:.1f} %, by an earlier run"
-        what = "kernels" if times.kernels >= times.disk else "the disk"
-        rows["predicted"] = (f"{time_in_words(times.seconds)}, bound by {what}: {time_in_words(times.kernels)} of "
-                             f"products, {time_in_words(times.disk)} of reading and writing at "
+        copies = f"{time_in_words(times.bus)} of copies to the GPU and back, " if self.lowering.on_gpu else ""
+        rows["predicted"] = (f"{time_in_words(times.seconds)}, bound by {times.bound}: {time_in_words(times.kernels)} "
+                             f"of products, {copies}{time_in_words(times.disk)} of reading and writing at "
                              f"{in_words(int(times.rate))}/s")
         return rows
 

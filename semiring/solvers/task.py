@@ -87,7 +87,13 @@ SOLVERS: dict[str, dict[str, tuple[str, ...]]] = {
     # Of verbs with an option that asks for something else.
     "closure, mask": dict.fromkeys(("dense", "device", "sparse", "packed"), ("existence",)),
     "closure, out": dict.fromkeys(("dense", "device", "sparse", "packed"), ("out_of_core",)),
-    "closure, devices": dict.fromkeys(("dense", "device", "sparse", "packed"), ("several_gpus", "schedules")),
+    "closure, devices": {
+        "dense": ("several_gpus", "schedules"),
+        "device": ("several_gpus", "schedules"),
+        "sparse": ("elimination_gpus", "several_gpus", "schedules"),
+        "packed": ("several_gpus", "schedules"),
+    },
+    "factor, devices": dict.fromkeys(("dense", "device", "sparse", "packed"), ("elimination_gpus",)),
     "closure, memory": dict.fromkeys(("dense", "device", "sparse", "packed"), ("through_gpu", "schedules")),
     "paths, out": dict.fromkeys(("dense", "device", "sparse", "packed"), ("stored_paths",)),
     "closure, max_edges": dict.fromkeys(("dense", "device", "sparse", "packed"), ("powers",)),
@@ -209,7 +215,7 @@ SOLVERS |= {f"{verb}, tol": dict.fromkeys(("dense", "device", "sparse", "packed"
 TAKES = {
     "closure": "method reflexive overwrite device tile check packed max_edges on_divergence tol devices",
     "matmul": "device check argmax B",
-    "factor": "device check order tol",
+    "factor": "device check order tol devices",
     "solve": "device check left tol B",
     "rows": "device predecessors tol sources targets limit",
     "path": "tol sources",
@@ -327,7 +333,7 @@ class Task:
         if options.tol is not None and options.storing is None:  # of a task without it, wherever that runs
             self.row = f"{verb}, tol"
         elif options.devices is not None:
-            self.row = "closure, devices"
+            self.row = f"{verb}, devices"
         elif options.storing is not None:
             self.row = f"{verb}, out"
         elif options.gpu_memory is not None:
@@ -448,7 +454,7 @@ def compute(task: Task, begin: int = 0, made: Plan | None = None) -> Any:
         if plan is None:
             continue
         if plan.memory > LARGE:
-            require(plan.memory, *plan.shortage, on_gpu=plan.lowering.on_gpu)
+            require(plan.memory, *plan.shortage, on_gpu=plan.lowering.on_gpu, devices=plan.devices)
         try:
             answer = plan.runner(plan)
             for told in task.observers:

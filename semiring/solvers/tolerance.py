@@ -22,6 +22,7 @@ from semiring.operands.convert import as_sparse, on_host
 from semiring.operands.dense import Dense, carried_by
 from semiring.operands.devices import to_host, upload
 from semiring.operands.operand import Operand
+from semiring.operands.stored import Stored
 from semiring.scale.stores import Source
 
 from .existence import Closures
@@ -33,7 +34,7 @@ SUMS, PRODUCTS = ("add", "saturating_add"), ("multiply", "saturating_multiply") 
 
 def offer(task: Task) -> Plan:
     """The plan without a tolerance."""
-    refuse_without_tolerance(task)
+    refuse_without_tolerance(task.S, task.given[0].dtype)
     inner = _with(task, task.given[0], task.options.on_divergence)
     found = first_offer(inner)
     plan = copy(found)
@@ -41,7 +42,7 @@ def offer(task: Task) -> Plan:
     return plan
 
 
-def refuse_without_tolerance(task: Task) -> None:
+def refuse_without_tolerance(S: Semiring, dtype: np.dtype) -> None:
     """Refuse algebras and dtypes in which there is nothing to be a tolerance.
 
     Raises
@@ -51,7 +52,6 @@ def refuse_without_tolerance(task: Task) -> None:
     SemiringError
         When weights are exact.
     """
-    S, dtype = task.S, task.given[0].dtype
     plain = S.traced is not None and not S.fields and S.traced.raw_mul.is_plain(*SUMS, *PRODUCTS)
     if not (S.selective and plain):
         raise LawError(f"tol needs that ⊕ selects and that ⊗ adds or multiplies numbers, so that a cycle is better by "
@@ -95,6 +95,8 @@ def loosened(given: Operand, tol: float) -> Operand:
     if not isinstance(given, Dense):
         matrix = as_sparse(on_host(given))
         return matrix.with_values(worse_by(T, matrix.values, tol, relative))
+    if isinstance(given, Stored):
+        return given.through(Loosened(given.source, S, given.dtype, tol))
     array = worse_by(T, to_host(given.array), tol, relative)
     made = given.changed(array=upload(array) if given.on_gpu else array)
     vars(made).pop("facts", None)  # of other elements

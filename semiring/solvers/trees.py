@@ -16,9 +16,10 @@ from semiring.algorithms.sparse.relaxation import CompressedRows
 from semiring.errors import LawError, SemiringError
 from semiring.graphs.texts import quoted
 from semiring.kernels.blocks.rows import Rows
-from semiring.kernels.build import affordable, code_of
+from semiring.kernels.build import PURPOSES, affordable, code_of
+from semiring.kernels.cpu.sparse import bottleneck
 from semiring.kernels.cpu.sparse.predecessors import predecessor_kernel
-from semiring.kernels.cpu.sparse.structure import transpose
+from semiring.kernels.cpu.sparse.structure import is_symmetric, transpose
 from semiring.kernels.cpu.sparse.trees import tree_kernel
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.comparing import only_compares
@@ -34,6 +35,7 @@ from .trees_gpu import trees_on_gpu
 
 NEAR = 4  # roundings by which the weight of a walk may differ from the value of the best one, for each vertex
 ALL = 1 << 22  # values that NumPy looks at together
+LINE = 1e-8  # seconds in which compiled code makes trees where a walk is as good as its worst edge, for each pair
 
 
 def best_trees(
@@ -71,16 +73,12 @@ def best_trees(
     """
     S, n = given.S, given.shape[0]
     T, on_gpu = S.over(given.dtype), is_on_gpu(X)
-    own = X[np.arange(len(roots)), roots] if not on_gpu else to_host(X[upload(np.arange(len(roots))), upload(roots)])
-    if not within and not np.all(own == full(own, T.one)):
-        raise LawError(
-            f"{S.name}: best walks go round a cycle here before that stops improving, which no tree of walks can tell; "
-            "ask sr.path for one walk at a time"
-        )
     if on_gpu:
         given = given if isinstance(given, Dense) else as_sparse(given)
         monotone = least_or_greatest(S) != 0 and rounds_once(S, given.dtype)
+        # It is prepared while the GPU may still compute X, which the first look at an element waits for.
         P, lost_at, guessed = trees_on_gpu(given, X, roots, backwards, monotone)
+        _refuse_cycles(S, to_host(X[upload(np.arange(len(roots))), upload(roots)]), T, within)
         for i in () if within else np.flatnonzero(lost_at >= 0).tolist():  # it is refused there, or was rightly zero
             best_trees(on_host(given), to_host(X[i : i + 1]), roots[i : i + 1], backwards=backwards)
         if guessed.size:
@@ -89,10 +87,15 @@ def best_trees(
             _mend(on_host(given), to_host(X[some]), roots[guessed], trees_there, backwards)
             P[some] = upload(trees_there)
         return P
+    _refuse_cycles(S, X[np.arange(len(roots)), roots], T, within)
     bounded = is_bounded(given)
     whole = np.array_equal(roots, np.arange(n))
     graph = _edges(given, X, bounded, backwards, whole)
     low = plain_form(S, given.dtype, given.facts, 3 * n + 3)
+    nested = whole and backwards and bounded and isinstance(given, Sparse) and takes_the_worse(S)
+    hops = _by_components(graph, low) if nested else None
+    if hops is not None:
+        return hops.T
     leaving = transpose(graph.rows) if backwards else graph.rows
     searched = not backwards and X.flags.c_contiguous  # so that it may be what a search left, to the bit
     P, left = None, np.arange(len(roots))
@@ -126,6 +129,15 @@ def best_trees(
             continue
         _refuse_lost(given, entering, X[i], root, v, backwards)
     return P
+
+
+def _refuse_cycles(S: Semiring, own: np.ndarray, T: Any, within: bool) -> None:
+    """Raise where the values of the roots themselves are not one, unless what X lacks is beyond a limit (`within`)."""
+    if not within and not np.all(own == full(own, T.one)):
+        raise LawError(
+            f"{S.name}: best walks go round a cycle here before that stops improving, which no tree of walks can tell; "
+            "ask sr.path for one walk at a time"
+        )
 
 
 def _mend(given: Operand, X: np.ndarray, roots: np.ndarray, P: np.ndarray, backwards: bool) -> None:
@@ -202,6 +214,30 @@ def _from_a_search(
     values = X if low.is_identity else low.encode(X, True)
     P, finished = predecessor_kernel(low).rows(stored, values, roots, bounded, cut)
     return P, np.flatnonzero(~finished)
+
+
+def _by_components(given: Sparse, low: Lowering) -> np.ndarray | None:
+    """Next hops of all pairs where ⊗ takes the worse of two, of which ⊕ takes the better, if edges go both ways alike.
+
+    None where they do not, where compiling does not repay, or where another way is faster.
+    """
+    S, rows, n = given.S, given.rows, given.n
+    if low.kind != "numba" or not is_symmetric(rows):
+        return None
+    code, shared = code_of(low, "trees"), bottleneck.CODE
+    other = LINE * n * n if code.at_hand else PURPOSES["trees"][1](low, float(n), float(given.nnz) * n)
+    if not shared.repays(other):
+        shared.spent += other
+        return None
+    zero, sign = S.zero_in(given.dtype), least_or_greatest(S)
+    tails, values = np.repeat(np.arange(n, dtype=np.int32), np.diff(rows.offsets)), rows.values
+    leads = values > zero if sign > 0 else values < zero
+    once = np.flatnonzero(leads & (tails < rows.columns))
+    once = once[np.argsort(values[once])[::-sign]]  # best first
+    values = values[once]
+    ranks = np.concatenate([[0], np.cumsum(values[1:] != values[:-1])])[: len(once)]
+    ranks = (ranks.max(initial=0) - ranks).astype(np.int32)
+    return bottleneck.next_hops(n, tails[once], rows.columns[once], ranks)
 
 
 def origins_of(given: Sparse, x: np.ndarray, starts: np.ndarray) -> np.ndarray | None:
@@ -292,6 +328,19 @@ def least_or_greatest(S: Semiring) -> int:
     if add is None:
         return 0
     return -1 if add.is_plain("minimum") else 1 if add.is_plain("maximum") else 0
+
+
+def takes_the_worse(S: Semiring) -> bool:
+    """Whether ⊗ is the worse of two numbers, of which ⊕ is the better: a walk is as good as its worst edge.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> takes_the_worse(sr.max_min), takes_the_worse(sr.min_plus)
+    (True, False)
+    """
+    mul, better = S.traced.raw_mul if S.traced is not None else None, least_or_greatest(S)
+    return bool(mul is not None and better and mul.is_plain("minimum" if better > 0 else "maximum"))
 
 
 def _is_held(value: Any, dtype: np.dtype, zero: Any) -> bool:

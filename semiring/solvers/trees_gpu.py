@@ -11,6 +11,8 @@ from semiring.operands.dense import Dense
 from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse
 
+from .fronts import analysis_of, is_analysed
+
 
 def trees_on_gpu(
     given: Dense | Sparse, X: Any, roots: np.ndarray, backwards: bool, monotone: bool
@@ -50,8 +52,11 @@ def trees_on_gpu(
     x = cupy.ascontiguousarray(X.T)
     if not low.is_identity:
         x = low.encode(x, True)
+    order = None
     if isinstance(given, Sparse):
         edges, bounded = _entering(given, low, backwards), given.bounded
+        if is_analysed(given):
+            order = cupy.asarray(analysis_of(given).order.astype(np.int32))
     else:
         A = cupy.ascontiguousarray(given.array if backwards else given.array.T)
         if not low.is_identity:
@@ -59,7 +64,7 @@ def trees_on_gpu(
         bounded = not kernel.improves(A)
         keeps = bounded and monotone
         edges = kernel.edges(A, x, keeps, keeps and S.is_tropical and np.array_equal(roots, np.arange(n)))
-    P, lost, guessed = kernel.predecessors(edges, x, cupy.asarray(roots, np.int64), bounded)
+    P, lost, guessed = kernel.predecessors(edges, x, cupy.asarray(roots, np.int64), bounded, order)
     return P.T, lost, np.flatnonzero(guessed & (not bounded))
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,18 +16,24 @@ from semiring.graphs.texts import clip_repr
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.build import code_of, kernel, sparse_kernel
 from semiring.kernels.choose import choose
+from semiring.kernels.cpu.compile.beside import begin
 from semiring.kernels.cpu.compile.price import always, has_numba, loads_numba
 from semiring.kernels.cpu.dense.scan import SCANNED, scan
+from semiring.kernels.cpu.sparse import bottleneck
 from semiring.kernels.cpu.sparse.buckets import bucket_kernel, suits
+from semiring.kernels.cpu.sparse.structure import goes_both_ways, state_of, transposed
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.operands.sparse import Sparse
 
 from .acyclic import levels_of
-from .fronts import analysis_of
-from .search import Search, form_of
+from .ahead import steps as elimination_steps
+from .fronts import analysis_of, lowering_of
+from .search import Form, Search, form_of
 from .sparse_factors import SparseFactors
-from .trees import best_trees
+from .trees import best_trees, takes_the_worse
+
+Step = Callable[[], object]
 
 
 def warmup(*algebras: Semiring | str, dtypes: Any = None, sparse: bool = False) -> None:
@@ -62,11 +69,11 @@ def warmup(*algebras: Semiring | str, dtypes: Any = None, sparse: bool = False) 
     """
     if not has_numba() or not loads_numba():
         raise SemiringError("there is no Numba, so nothing can be compiled; install numba")
+    work = [(S := algebra(given), tuple(S.resolve_dtype(d) for d in _dtypes(S, dtypes))) for given in algebras]
+    begin(_steps, work, sparse)
     with always():
-        for given in algebras:
-            S = algebra(given)
-            for dtype in _dtypes(S, dtypes):
-                _warm(S, S.resolve_dtype(dtype), sparse)
+        for step in _steps(work, sparse):
+            step()
 
 
 def _dtypes(S: Semiring, dtypes: Any) -> list[np.dtype]:
@@ -79,15 +86,22 @@ def _dtypes(S: Semiring, dtypes: Any) -> list[np.dtype]:
         raise SemiringError(f"{clip_repr(dtypes)} are not dtypes; give one as NumPy names it, or several") from None
 
 
-def _warm(S: Semiring, dtype: np.dtype, sparse: bool) -> None:
+def _steps(work: list[tuple[Semiring, tuple[np.dtype, ...]]], sparse: bool) -> list[Step]:
+    """What compiles, each by itself: other processes begin with the last."""
+    return [step for S, dtypes in work for dtype in dtypes for step in _steps_for(S, dtype, sparse)]
+
+
+def _steps_for(S: Semiring, dtype: np.dtype, sparse: bool) -> Iterator[Step]:
     if dtype.char in SCANNED:
-        scan(np.zeros((1, 1), dtype))
+        yield partial(scan, np.zeros((1, 1), dtype))
     dense = choose(S, dtype, Facts(largest=1), 2, in_place=False)
     for low in dict.fromkeys([dense, choose(S, dtype, Facts(largest=1), 2, in_place=False, packed=False)]):
         if low.kind != "objects":
-            _run_blocks(S, low)
+            yield partial(_multiply, low)
+            if not S.product_only:
+                yield partial(_close, low)
     if sparse and dense.kind != "objects":
-        _run_rows(S, dtype)
+        yield from _sparse_steps(S, dtype)
 
 
 def _elements(S: Semiring, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
@@ -97,41 +111,64 @@ def _elements(S: Semiring, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarra
     return result
 
 
-def _run_blocks(S: Semiring, low: Lowering) -> None:
-    engine = kernel(low)
-    A, C = (low.encode(_elements(S, low.dtype, (1, 1)), True) for _ in range(2))
-    engine.multiply(C, A, A)
-    if not S.product_only:
-        engine.close(C)
+def _encoded(low: Lowering, order: int) -> Any:
+    return low.encode(_elements(low.algebra, low.dtype, (order, order)), True)
 
 
-def _run_rows(S: Semiring, dtype: np.dtype) -> None:
+def _multiply(low: Lowering) -> None:
+    kernel(low).multiply(_encoded(low, 1), _encoded(low, 1), _encoded(low, 1))
+
+
+def _close(low: Lowering) -> None:
+    kernel(low).close(_encoded(low, 1))
+
+
+def _sparse_steps(S: Semiring, dtype: np.dtype) -> Iterator[Step]:
     offsets, columns = np.array([0, 1, 1]), np.array([1], np.int32)
     given = Sparse(Rows(offsets, columns, _elements(S, dtype, (1,)), 2), S, "A")
     low = choose(S, dtype, Facts(largest=1), 2, in_place=False, packed=False)
-    B = low.encode(_elements(S, dtype, (2, 2)), True)
-    sparse_kernel(low).times_dense(B.copy(), given.stored(low, True), B)
+    rows, engine = given.stored(low, True), sparse_kernel(low)
+    yield partial(state_of, offsets, columns, 2)
+    yield partial(transposed, offsets, columns, 2)
+    yield partial(goes_both_ways, rows)
+    yield lambda: engine.times_dense(_encoded(low, 2), rows, _encoded(low, 2))
+    yield lambda: engine.dense_times(_encoded(low, 2), _encoded(low, 2), rows)
+    yield lambda: engine.times_sparse(rows, rows)
     if S.product_only:
         return
-    F = SparseFactors(given, analysis_of(given, "natural"), check=False)
-    F.rows([0])
-    F.weight(0, 1)
+    yield from elimination_steps(lowering_of(given, room=True))
+    yield lambda: _factors(given).rows([0])
+    yield lambda: _factors(given).weight(0, 1)
     if S.selective:
-        F._walk(0, 1)
-    levels_of(given.rows, np.array([1, 0])).substitute(low, B, False)
+        yield lambda: _factors(given)._walk(0, 1)
+    yield lambda: levels_of(given.rows, np.array([1, 0])).substitute(low, _encoded(low, 2), False)
     if S.selective:
-        form = form_of(given)
-        one_by_one = "buckets" if form.bounded and suits(form.low) else "search"
-        ways: dict[str, dict[str, Any]] = {
-            one_by_one: {"buckets": one_by_one == "buckets"}, "sweep": {"together": True}, "levels": {"alike": True},
-        }
-        for purpose, way in ways.items():
-            if purpose == one_by_one or form.bounded:
-                code_of(form.low, purpose).repays(0.0)
-                Search(S, given, replace(form, **way)).rows(np.array([0]), False)
-        if one_by_one == "buckets":  # which edges as good as one, as this is, do without
-            _ = bucket_kernel(form.low).in_buckets.pass_buckets.made()
-        row = _elements(S, dtype, (1, 2))
-        row[0, 0] = S.one_in(dtype)
-        best_trees(given, row, np.array([0]))  # by rows of a search, and for any values
-        best_trees(given, row, np.array([0]), backwards=True)
+        yield from _search_steps(given)
+
+
+def _factors(given: Sparse) -> SparseFactors:
+    return SparseFactors(given, analysis_of(given, "natural"), check=False)
+
+
+def _search_steps(given: Sparse) -> Iterator[Step]:
+    form = form_of(given)
+    one_by_one = "buckets" if form.bounded and suits(form.low) else "search"
+    ways: dict[str, dict[str, Any]] = {
+        one_by_one: {"buckets": one_by_one == "buckets"}, "sweep": {"together": True}, "levels": {"alike": True},
+    }
+    for purpose, way in ways.items():
+        if purpose == one_by_one or form.bounded:
+            yield partial(_search, given, replace(form, **way), purpose)
+    if one_by_one == "buckets":  # which edges as good as one, as this is, do without
+        yield lambda: bucket_kernel(form.low).in_buckets.pass_buckets.made()
+    row = _elements(given.S, given.dtype, (1, 2))
+    row[0, 0] = given.S.one_in(given.dtype)
+    for backwards in (False, True):  # by rows of a search, and for any values
+        yield partial(best_trees, given, row, np.array([0]), backwards=backwards)
+    if takes_the_worse(given.S):
+        yield partial(bottleneck.next_hops, 0, *np.empty((3, 0), np.int32))
+
+
+def _search(given: Sparse, form: Form, purpose: str) -> None:
+    code_of(form.low, purpose).repays(0.0)
+    Search(given.S, given, form).rows(np.array([0]), False)

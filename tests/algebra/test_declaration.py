@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,3 +29,13 @@ def test_objects_are_said_found_or_left() -> None:
         assert runs_on_objects("slow", plain | {"add": math.gcd}, 0, 1, None, None)
     with pytest.raises(sr.TraceError, match="slow"):
         runs_on_objects("slow", plain | {"add": math.gcd}, 0, 1, {"a": np.dtype("f8")}, None)
+
+
+@pytest.mark.parametrize(("what", "given", "example"), [
+    ("add", "min", "np.minimum"), ("mul", None, "np.add"), ("star", 1.0, "np.where"), ("carrier", [0, 1], "a >= 0"),
+])
+def test_what_is_no_function_is_refused(what: str, given: Any, example: str) -> None:
+    declared = {"add": np.minimum, "mul": np.add, "zero": np.inf, "one": 0.0, what: given}
+    with pytest.raises(sr.SemiringError, match=f"sums: {what} must be a function, such as .*{example}") as failure:
+        sr.Semiring("sums", **declared)
+    assert str(failure.value).endswith(f", not {given!r}")

@@ -8,6 +8,7 @@ import multiprocessing
 import pickle
 import subprocess
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -61,14 +62,17 @@ def test_an_algebra_comes_back_as_itself_and_anew_as_its_equal(at: int) -> None:
 
 
 def test_in_a_process_that_begins_anew() -> None:
-    """By multiprocessing, which spawns: compiled code is kept under the same names, products are the same."""
+    """A process is spawned: compiled code is kept under the same names, products are the same.
+
+    Where a task cannot be unpickled the process ends, which an executor tells; a pool of multiprocessing would wait.
+    """
     given = [S for S in declared() if not S.is_object]
     matrices = [S.array([S.samples()[:3].tolist()] * 3) if S.fields else np.array([[0.25, 0.5], [1.0, 0.125]])
                 for S in given]
     given += [sr.min_plus, sr.shortest_count, sr.mod_p(11), sr.lexicographic(sr.min_plus, given[0])]
     matrices += [np.array([[1.0, 2.0], [3.0, 4.0]])] + [S.array([S.samples()[:2].tolist()] * 2) for S in given[-3:]]
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        found = pool.starmap(computed, list(zip(given, matrices, strict=True)))
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        found = list(pool.map(computed, given, matrices))
     assert found == [computed(S, A) for S, A in zip(given, matrices, strict=True)]
 
 

@@ -11,7 +11,7 @@ from methods import METHODS
 
 import semiring as sr
 from semiring.cli import closure, commands, questions
-from semiring.cli.arguments import BAD_INPUT, parser
+from semiring.cli.arguments import BAD_INPUT, MEANT, parser
 
 
 def test_version_and_help(call) -> None:
@@ -77,7 +77,9 @@ def test_options(option: list[str], name: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize(("arguments", "command", "words"), [
-    (["close"], "semiring", "invalid choice: 'close'"),
+    (["close"], "semiring", "there is no command 'close'; did you mean semiring closure?"),
+    (["path", "g.csv"], "semiring", "no command 'path'; use semiring closure GRAPH --algebra min-plus --path"),
+    (["qqq"], "semiring", "there is no command 'qqq'; see"),
     (["closure", "g.csv"], "semiring closure", "required: --algebra"),
     (["closure", *GRAPH, "--alg", "x"], "semiring", "unrecognized arguments: --alg x"),
     (["closure", *GRAPH, "--unweighted", "--weight", "km"], "semiring closure", "not allowed with argument"),
@@ -104,3 +106,12 @@ def test_what_does_not_fit_ends_in_one_line_that_names_the_help(
 def test_the_help_names_every_method(call) -> None:
     shown = " ".join(call("closure", "--help").out.split())
     assert all(method in shown for method in METHODS if method != "auto")
+
+
+@pytest.mark.parametrize("meant", MEANT)
+def test_what_a_name_means_is_a_command(meant: str) -> None:
+    words = meant.partition(",")[0].replace("GRAPH", "g.csv").replace(" K", " 2").replace(" N", " 5").split()[1:]
+    if words[0] in ("solve", "power", "cycle-mean", "explain"):
+        words += ["--algebra", "min-plus"]
+    assert parsed(*words).run
+    assert not set(MEANT[meant].split()) & set(parser().commands)

@@ -17,6 +17,7 @@ from together import launcher, needs_mpi
 import semiring as sr
 from semiring.cli import plot
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
+from semiring.operands.devices import gpu_name
 
 
 @pytest.mark.parametrize("algebra, value", [
@@ -26,6 +27,43 @@ from semiring.kernels.cpu.bits.matrix import PackedMatrix
 def test_one_pair(call, roads: Path, algebra: str, value: str) -> None:
     answer = call("closure", roads, "--algebra", algebra, "--from", "Ayr", "--to", "Dale")
     assert (answer.status, answer.out, answer.err) == (0, f"Ayr\tDale\t{value}\n", "")
+
+
+@pytest.fixture
+def prices(tmp_path: Path) -> Path:
+    """A round trip that gains a hundredth: refused, unless weights are known to a tenth."""
+    file = tmp_path / "prices.csv"
+    file.write_text("a,b,1.0\nb,c,2.0\nc,a,-3.01\n")
+    return file
+
+
+@pytest.mark.parametrize(("asked", "expected"), [
+    (("--from", "a", "--to", "c"), "a\tc\t3.2\n"), (("--from", "a", "--to", "c", "--path"), "a\tc\t3.2\ta\tb\tc\n"),
+    (("--to", "c"), "a\tc\t3.2\nb\tc\t2.1\nc\tc\t0.0\n"),
+    (("--from", "a", "--to", "a", "--not-reflexive"), "a\ta\t0.29\n"),
+    (("--from", "a", "--to", "c", "--method", "blocked"), "a\tc\t3.2\n"),
+])
+def test_a_tolerance(call, prices: Path, asked: tuple[str, ...], expected: str) -> None:
+    common = "closure", prices, "--algebra", "min-plus"
+    assert "improving" in call(*common, *asked).err
+    found = call(*common, *asked, "--tol", 0.1)
+    rows = sorted([*row[:2], round(float(row[2]), 9), *row[3:]] for row in found.rows)
+    lines = map(str.split, expected.splitlines())
+    assert rows == sorted([*row[:2], float(row[2]), *row[3:]] for row in lines), found.err
+
+
+def test_a_tolerance_of_whole_matrices_and_equations(call, prices: Path, tmp_path: Path) -> None:
+    common = "closure", prices, "--algebra", "min-plus", "--tol", 0.1
+    whole = np.array([[0, 1.1, 3.2], [-0.81, 0, 2.1], [-2.91, -1.81, 0]])
+    for more in (("-o", tmp_path / "c.npy"), ("--memory", "1M", "--checkpoint", 60, "-o", tmp_path / "d.npy")):
+        assert call(*common, *more).err == ""
+        np.testing.assert_allclose(np.load(more[-1]), whole, atol=1e-12)
+    (tmp_path / "b.csv").write_text("a,0\n")
+    solved = call("solve", prices, tmp_path / "b.csv", "--algebra", "min-plus", "--tol", 0.1)
+    assert [round(float(row[1]), 9) for row in solved.rows] == [0, -0.81, -2.91]
+    assert "improving" in call("solve", prices, tmp_path / "b.csv", "--algebra", "min-plus").err
+    assert "leave out --tol" in refused(call("closure", prices, "--algebra", "boolean", "--packed", "--tol", 0.1))
+    assert "0 or more" in refused(call("closure", prices, "--algebra", "min-plus", "--tol", -1))
 
 
 def test_rows_and_columns(call, roads: Path) -> None:
@@ -192,6 +230,10 @@ def test_several_gpus(call, tmp_path: Path) -> None:
     common = "closure", path, "--algebra", "min-plus"
     assert "how many GPUs" in refused(call(*common, "--devices", "many"))
     assert "whole closure" in refused(call(*common, "--devices", 2, "--from", "a"))
+    if gpu_name() is None:
+        assert "no GPU was found" in refused(call(*common, "--device", "gpu"))
+    assert call(*common, "--device", "cpu").out == call(*common).out
+    assert "whole closure" in refused(call(*common, "--device", "cpu", "--from", "a"))
     assert "names a GPU twice" in refused(call(*common, "--devices", "1,1"))
     assert "a list of their numbers" in refused(call(*common, "--devices", "0"))
 
@@ -224,7 +266,7 @@ def test_lines_tell_the_rate(call, tmp_path: Path) -> None:
 
 
 @needs_mpi
-def test_by_several_processes_the_first_of_which_prints(roads: Path, tmp_path: Path) -> None:
+def test_by_several_processes_the_first_of_which_prints(roads: Path, prices: Path, tmp_path: Path) -> None:
     def run(*arguments: object) -> subprocess.CompletedProcess[str]:
         command = [str(launcher()), "-n", "3", sys.executable, "-m", "semiring", "closure", *map(str, arguments),
                    "--algebra", "min-plus", "--on", "mpi"]
@@ -234,13 +276,20 @@ def test_by_several_processes_the_first_of_which_prints(roads: Path, tmp_path: P
     alone = subprocess.run([sys.executable, "-m", "semiring", "closure", str(roads), "--algebra", "min-plus"],
                            capture_output=True, text=True, check=True)
     assert (answer.returncode, answer.stdout) == (0, alone.stdout)
+    plus = subprocess.run([sys.executable, "-m", "semiring", "closure", str(roads), "--algebra", "min-plus",
+                           "--not-reflexive"], capture_output=True, text=True, check=True)
+    assert run(roads, "--not-reflexive", "--device", "cpu").stdout == plus.stdout != alone.stdout
+    known = subprocess.run([sys.executable, "-m", "semiring", "closure", str(prices), "--algebra", "min-plus", "--tol",
+                            "0.1"], capture_output=True, text=True, check=True)
+    assert run(prices, "--tol", 0.1).stdout == known.stdout and "improving" in run(prices).stderr
     np.save(tmp_path / "w.npy", np.array([[np.inf, 2.0], [3.0, np.inf]]))
     assert run("w.npy", "-o", "c.npy", "--checkpoint", 60).returncode == 0
     assert np.load(tmp_path / "c.npy").tolist() == [[0, 2], [3, 0]]
     for arguments, why in (
         ((roads, "--from", "Ayr"), "leave out --from"), ((tmp_path / "none.csv",), "there is no file"),
         (("w.npy", "-o", "c.csv", "--resume"), "give -o OUT.npy"),
-        ((roads, "--method", "squaring"), "goes by blocked"),
+        ((roads, "--method", "squaring"), "goes by blocked"), ((roads, "--devices", 2), "leave out --devices"),
+        *([] if gpu_name() else [((roads, "--device", "gpu"), "no GPU was found by rank 0 on")]),
     ):
         answer = run(*arguments)
         assert answer.returncode == 2 and answer.stdout == ""

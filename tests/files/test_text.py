@@ -395,3 +395,17 @@ def test_columns_in_any_order(rows: list[tuple[Any, ...]], order: list[int], hea
     assert list(zip(graph.sources, graph.targets, graph.weights.tolist(), strict=True)) == [
         (a, b, (c, w)) for a, b, c, w in rows]
     assert graph.weights.dtype[0] == np.int64 and graph.weights.dtype.names == tuple(map(str, where[2:]))
+
+
+@pytest.mark.parametrize("weight", ["weight", ["cost", "weight"]])
+def test_a_name_over_two_columns_is_nobodys(tmp_path: Path, weight: Any) -> None:
+    text = "from,to,weight,cost,weight\na,b,1,2,3\n"
+    with pytest.raises(sr.GraphError, match="line 1: two columns are called 'weight', numbers 2 and 4: rename one"):
+        read(tmp_path, "g.csv", text, weight=weight)
+    assert list(read(tmp_path, "g.csv", text, weight="cost").edges()) == [("a", "b", 2)]  # the others do not matter
+
+
+@pytest.mark.parametrize("weight", ["1,5", "1,000", "1.000,5"])
+def test_other_marks_than_the_point_are_named(tmp_path: Path, weight: str) -> None:
+    with pytest.raises(sr.GraphError, match=f"line 2: found the weight '{weight}', .*, with a point before decimals"):
+        read(tmp_path, "g.csv", f"from;to;weight\na;b;{weight}\n")

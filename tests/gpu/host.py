@@ -2,7 +2,8 @@
 
 What a launch does is a function of the test's, on NumPy arrays over the same memory. Each stream keeps its order; what
 different streams are given is done in any order that events allow, as a seed has it. So a launch that does not wait for
-what it needs gives a wrong answer for some seed, and one that reaches outside of allocated memory fails.
+what it needs gives a wrong answer for some seed, and one that reaches outside of allocated memory fails. There may be
+several GPUs: a thread has a current one, from which a launch reaches its own memory only.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from __future__ import annotations
 import ctypes
 import random
 import sys
+from bisect import bisect_right
 from collections.abc import Callable
+from threading import RLock, local
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,13 +22,24 @@ import pytest
 
 # What CuPy has under the same name and with the same meaning.
 NUMPYS = (
-    "abs arange argsort broadcast_to cumsum exp exp2 flatnonzero fmin histogram isfinite isnan log log1p log2 matmul "
-    "maximum multiply negative stack subtract take_along_axis where"
+    "abs arange argsort broadcast_to copyto cumsum exp exp2 flatnonzero fmin histogram isfinite isnan log log1p log2 "
+    "matmul maximum multiply negative stack subtract take_along_axis where"
 ).split()
 
 
 class Array(np.ndarray):
     """An array that says where it lies as CuPy's do, and as CuPy's memory does."""
+
+    host: Host | None = None
+    number = 0  # of the GPU in whose memory it is
+
+    def __array_finalize__(self, origin: Any) -> None:
+        self.host, self.number = getattr(origin, "host", None), getattr(origin, "number", 0)
+
+    @property
+    def device(self) -> Device:  # type: ignore[override]
+        assert self.host is not None
+        return Device(self.host, self.number)
 
     @property
     def ptr(self) -> int:
@@ -42,6 +56,32 @@ class Array(np.ndarray):
 
     def set(self, values: np.ndarray, stream: Any) -> None:
         stream.give(lambda: np.copyto(self, values))
+
+
+class Device:
+    """One of the GPUs, the current one inside of a with statement."""
+
+    def __init__(self, host: Host, number: int):
+        assert 0 <= number < host.count, "there is no such GPU"
+        self.host, self.id = host, number
+        self.before: list[int] = []
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Device) and self.id == other.id
+
+    def __hash__(self) -> int:
+        return self.id
+
+    def __enter__(self) -> Device:
+        self.before.append(self.host.number)
+        self.host.number = self.id
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.host.number = self.before.pop()
+
+    def synchronize(self) -> None:
+        self.host.finish()
 
 
 class Event:
@@ -66,9 +106,16 @@ class Stream:
         self.work: list[tuple[Callable[[], None], list[bool]]] = []
 
     def give(self, work: Callable[[], None], after: list[bool] | None = None) -> None:
-        self.work.append((work, after or [True]))
-        if self.host.order is None:
-            self.host.finish()
+        number = self.host.number
+
+        def there() -> None:
+            with Device(self.host, number):
+                work()
+
+        with self.host.lock:
+            self.work.append((there, after or [True]))
+            if self.host.order is None:
+                self.host.finish()
 
     def wait_event(self, event: Event) -> None:
         self.give(lambda: None, event.reached)
@@ -91,13 +138,32 @@ class Stream:
 
 
 class Host:
-    """Memory and streams; without a seed, what is given is done at once."""
+    """Memory and streams of some GPUs; without a seed, what is given is done at once, and by any thread."""
 
-    def __init__(self, seed: int | None = None):
+    def __init__(self, seed: int | None = None, count: int = 1):
         self.order = None if seed is None else random.Random(seed)
+        self.count, self.lock, self.thread = count, RLock(), local()
         self.streams: list[Stream] = []
-        self.current = [self.stream()]
-        self.taken: list[Array] = []
+        self.taken: list[Array] = []  # by where they begin
+        self.begins: list[int] = []
+        self.stream()
+
+    @property
+    def number(self) -> int:
+        """The current GPU of a thread."""
+        return getattr(self.thread, "number", 0)
+
+    @number.setter
+    def number(self, number: int) -> None:
+        self.thread.number = number
+
+    @property
+    def current(self) -> list[Stream]:
+        """A thread's current stream, the last one, and those before it."""
+        if not hasattr(self.thread, "streams"):
+            self.thread.streams = [self.streams[0]]
+        found: list[Stream] = self.thread.streams
+        return found
 
     def stream(self) -> Stream:
         self.streams.append(Stream(self))
@@ -109,10 +175,11 @@ class Host:
 
     def finish(self, until: Callable[[], bool] = lambda: False) -> None:
         """Do all that was given, or enough of it."""
-        while not until() and (waiting := [s for s in self.streams if s.work]):
-            able = [s for s in waiting if s.work[0][1][0]]
-            assert able, "streams wait for each other"
-            (self.order.choice(able) if self.order else able[0]).work.pop(0)[0]()
+        with self.lock:
+            while not until() and (waiting := [s for s in self.streams if s.work]):
+                able = [s for s in waiting if s.work[0][1][0]]
+                assert able, "streams wait for each other"
+                (self.order.choice(able) if self.order else able[0]).work.pop(0)[0]()
 
     def empty(self, shape: Any, dtype: Any = float) -> Array:
         """An array in memory that begins on a multiple of 256 bytes and holds anything."""
@@ -120,14 +187,19 @@ class Host:
         size = dtype.itemsize * int(np.prod(shape))
         room = np.full(size + 256, 0xA5, np.uint8)
         first = -room.__array_interface__["data"][0] % 256
-        array = room[first : first + size].view(dtype).reshape(shape).view(Array)
-        self.taken.append(room[first : first + size].view(Array))
-        return array
+        whole = room[first : first + size].view(Array)
+        whole.host, whole.number = self, self.number
+        with self.lock:
+            place = bisect_right(self.begins, whole.ptr)
+            self.begins.insert(place, whole.ptr)
+            self.taken.insert(place, whole)
+        return whole.view(dtype).reshape(shape)
 
     def array(self, values: Any, dtype: Any = None, order: str = "C") -> Array:
-        """A copy in C order; itself where it lies in memory already."""
+        """A copy in C order; itself where it lies in the memory of the current GPU already."""
         assert order == "C"
-        if isinstance(values, Array) and dtype in (None, values.dtype) and values.flags.c_contiguous:
+        here = isinstance(values, Array) and values.number == self.number
+        if here and dtype in (None, values.dtype) and values.flags.c_contiguous:
             return values
         values = np.asarray(values, dtype)
         array = self.empty(values.shape, values.dtype)
@@ -145,9 +217,18 @@ class Host:
             return np.empty((rows, columns), dtype)
         assert ld >= 0 and not address % dtype.itemsize, "elements lie on multiples of their size"
         end = address + (rows - 1) * ld + columns * dtype.itemsize
-        assert any(a.ptr <= address and end <= a.ptr + a.size for a in self.taken), "outside of memory"
+        home = self.home(address)
+        assert end <= home.ptr + home.size, "outside of memory"
+        assert home.number == self.number, "in another GPU's memory"
         buffer = (ctypes.c_char * (end - address)).from_address(address)
         return np.ndarray((rows, columns), dtype, buffer, strides=(ld, dtype.itemsize))
+
+    def home(self, address: int) -> Array:
+        """The array that an address is in, or at the end of."""
+        with self.lock:
+            place = bisect_right(self.begins, address) - 1
+            assert place >= 0, "outside of memory"
+            return self.taken[place]
 
     def stand_in(self, monkeypatch: pytest.MonkeyPatch) -> Any:
         """From now on `import cupy` gives this host."""
@@ -156,12 +237,14 @@ class Host:
             memcpy2DAsync=lambda to, ld, of, ld_of, width, rows, *_: self.give(
                 lambda: np.copyto(self.at(to, ld, rows, width, "u1"), self.at(of, ld_of, rows, width, "u1"))
             ),
+            getDevice=lambda: self.number, getDeviceCount=lambda: self.count, deviceCanAccessPeer=lambda *_: 0,
             memset2DAsync=lambda to, ld, value, width, rows, _: self.give(
                 lambda: self.at(to, ld, rows, width, "u1").fill(value)
             ),
         )
         cuda = SimpleNamespace(
             Event=lambda **_: Event(self), Stream=lambda **_: self.stream(), runtime=runtime,
+            Device=lambda number=None: Device(self, self.number if number is None else number),
             get_current_stream=lambda: self.current[-1], alloc=self.memory, alloc_pinned_memory=self.memory,
         )
         cupy = SimpleNamespace(

@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from gpu.host import Array, Host
 from gpu.played import Dense
 
+from semiring.algebra.semiring import Semiring
 from semiring.kernels.cuda.compile import staging
-from semiring.kernels.cuda.dense import closure, engine, product
-from semiring.kernels.cuda.sparse import fronts
+from semiring.kernels.cuda.dense import closure, engine, product, rows
+from semiring.kernels.cuda.sparse import fronts, spread
 from semiring.operands import devices
 
 inf = np.inf
@@ -26,18 +28,49 @@ ALGEBRAS = {
 }
 
 
-def played(monkeypatch: pytest.MonkeyPatch, name: str) -> Host:
-    """A GPU that computes with an algebra of 64-bit floats; `forget_kernels` afterwards."""
-    host = Host()
+def graph(n: int, degree: float, seed: int, values: Any) -> Any:
+    """A random one."""
+    rng = np.random.default_rng(seed)
+    m = int(n * degree)
+    A = sp.csr_array((np.ones(m), (rng.integers(0, n, m), rng.integers(0, n, m))), shape=(n, n))
+    A.sum_duplicates()
+    A.data = values(rng, A.nnz)
+    return A
+
+
+VALUES: dict[str, Any] = {
+    "min_plus": lambda rng, k: rng.integers(0, 20, k).astype(float),
+    "max_min": lambda rng, k: rng.integers(0, 20, k).astype(float),
+    "plus_times": lambda rng, k: rng.integers(1, 4, k) / 64,
+}
+
+
+def played(monkeypatch: pytest.MonkeyPatch, name: str, count: int = 1) -> Host:
+    """GPUs that compute with an algebra of 64-bit floats; `forget_kernels` afterwards."""
+    host = Host(count=count)
+    return _play(monkeypatch, host, Fronts(host, "f8", *ALGEBRAS[name]))
+
+
+def played_over(monkeypatch: pytest.MonkeyPatch, S: Semiring, dtype: np.dtype, count: int) -> Host:
+    """The same with any algebra in which every star is 1, as NumPy computes it."""
+    host, T = Host(count=count), S.over(dtype)
+    add, mul = (lambda a, b, f=f: np.array(f(a, b)) for f in (T.add, T.mul))  # which may give views
+    kernels = Fronts(host, dtype, add, mul, None, None, lambda a: kernels.one)
+    kernels.zero, kernels.one = (np.array(x, dtype)[()] for x in (S.zero_in(dtype), S.one_in(dtype)))
+    return _play(monkeypatch, host, kernels)
+
+
+def _play(monkeypatch: pytest.MonkeyPatch, host: Host, kernels: Fronts) -> Host:
     host.stand_in(monkeypatch)
-    kernels = Fronts(host, "f8", *ALGEBRAS[name])
     for module in (closure, engine, product, fronts):
         monkeypatch.setattr(module, "Module", kernels.module)
     for module in (closure, product):
         monkeypatch.setattr(module, "memory", host.memory)
     for module in (product, fronts):
         monkeypatch.setattr(module, "multiprocessors", lambda: 3)
-    monkeypatch.setattr(closure, "current_device", lambda: 0)
+    monkeypatch.setattr(closure, "current_device", lambda: host.number)
+    for module in (rows, spread):
+        monkeypatch.setattr(module, "synchronize", host.finish)
     monkeypatch.setattr(closure, "_urgent", lambda *_: host.stream())
     monkeypatch.setattr(closure.Closure, "has_graph", lambda *_: False)
     monkeypatch.setattr(staging, "upload", host.array)
@@ -67,8 +100,9 @@ class Fronts(Dense):
             launch = function(name, threads, shared)
 
             def call(across: int, down: int, *arguments: int) -> None:
-                self.by_columns, self.threads = by_columns, threads
-                launch(across, down, *arguments)
+                with self.host.lock:
+                    self.by_columns, self.threads = by_columns, threads
+                    launch(across, down, *arguments)
 
             return call
 
@@ -79,7 +113,7 @@ class Fronts(Dense):
         """All of the array that an address is in, from there on."""
         if not address:
             return np.empty(0, dtype)
-        home = next(a for a in self.host.taken if a.ptr <= address < a.ptr + max(a.size, 1))
+        home = self.host.home(address)
         left = home.ptr + home.size - address
         return self.host.at(address, left, 1, left // np.dtype(dtype).itemsize, dtype)[0]
 

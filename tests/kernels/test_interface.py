@@ -19,7 +19,6 @@ from semiring.kernels.cpu.dense.objects import ObjectKernel
 from semiring.kernels.cpu.history.plain import PlainKernel
 from semiring.kernels.cuda.bits.engine import BooleanKernel as DeviceBooleanKernel
 from semiring.kernels.cuda.dense.engine import CudaKernel
-from semiring.kernels.cuda.dense.offload import Offload
 from semiring.kernels.interface import BitKernel, ElementKernel, HostKernel, Kernel, StackKernel
 from semiring.kernels.numpy.bits import BitsKernel
 from semiring.kernels.numpy.dense import ArrayKernel
@@ -38,7 +37,6 @@ ENGINES: dict[type, tuple[type, ...]] = {
     BooleanKernel: (HostKernel, BitKernel),
     PlanesKernel: (HostKernel,),
     CudaKernel: (StackKernel,),
-    Offload: (Kernel,),
     DeviceBooleanKernel: (BitKernel,),
     Recording: (Kernel,),
     PlainKernel: (HostKernel,),

@@ -51,6 +51,14 @@ def test_a_system_that_counts_no_free_memory(tmp_path, monkeypatch):
     memory.require(10**30, "anything")  # nothing is known, so nothing is refused
 
 
+def test_every_gpu_has_to_have_it(monkeypatch):
+    monkeypatch.setattr(memory, "_available_on", {0: 5000, 3: 2048}.__getitem__)
+    memory.require(2048, "an answer", on_gpu=True, devices=(0, 3))
+    message = "an answer needs 2.0 KiB of GPU 3's memory and 2.0 KiB is available: use fewer"
+    with refused(message, sr.SemiringError):
+        memory.require(2049, "an answer", "use fewer", on_gpu=True, devices=(0, 3))
+
+
 def test_require(monkeypatch):
     monkeypatch.setattr(memory, "available_bytes", lambda: 2048)
     memory.require(2048, "an answer")

@@ -108,7 +108,11 @@ def test_nested_lists_are_in_the_dtype_that_the_algebra_would_take(
 
 @pytest.mark.parametrize(("A", "S", "message"), [
     ([[1, 2], [3]], sr.min_plus, "^A is not a matrix: .*; pass a NumPy array, a sparse matrix or a graph$"),
-    ([["a"]], sr.min_plus, "min-plus cannot live in str"),
+    ([["a"]], sr.min_plus, r"^A\[0, 0\] is 'a', which is not a number$"),
+    ([[0, b"1"], [2, 3]], sr.min_plus, r"^A\[0, 1\] is b'1', which is not a number$"),
+    ("here", sr.min_plus, "^A is 'here', which is not a number$"),
+    (None, sr.min_plus, "^A is of type NoneType, and not a matrix; pass"),
+    ({"a": {"b": 1}}, sr.min_plus, "^A is of type dict, and not a matrix; pass"),
     ([[1j]], sr.min_plus, "min-plus cannot live in complex128"),
     ([[(1.0, 2, 3)]], sr.shortest_hops, "^A is not a matrix"),
     ([[object()]], sr.max_min, None),

@@ -503,6 +503,19 @@ def test_dlpack(dtype: str) -> None:
     refused(r"^A\[0, 1\] is NaN; mark an absent edge with 0", pack, Exported(np.array([[0, np.nan], [0, 0]])))
 
 
+def test_infinities_do_not_tell_whether_there_is_an_edge() -> None:
+    """Over min-plus ∞ is an absent edge, over max-plus −∞."""
+    far = np.array([[0.0, np.inf], [3.0, 0.0]])
+    for A in (far, -far, Exported(far), far.astype("f2"), far.astype(complex)):
+        refused(r"^A\[0, 1\] is .*inf.*semiring.Matrix\(A, semiring.min_plus\)", pack, A)
+        refused(r"^A\[0, 1\] is .*inf", sr.components, A)
+    for make in (sp.csr_array, sp.lil_array, sp.bsr_array, sp.dia_array):
+        refused(r"^A\[0, 1\] is ", pack, make(far))
+        for verb in (sr.components, sr.find_cycle, sr.reach, sr.topological_order):
+            refused(r"^A\[0, 1\] is ", verb, make(far))
+    same(pack(sr.Matrix(far, sr.min_plus)), np.isfinite(far))
+
+
 def test_lists_that_could_be_a_matrix() -> None:
     for n in (2, 3):
         Z = np.zeros((n, n))

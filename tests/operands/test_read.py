@@ -27,7 +27,8 @@ def test_matrices_graphs_networks_and_frames() -> None:
     network = nx.MultiDiGraph()
     network.add_weighted_edges_from(EDGES)
     frame = pd.DataFrame(EDGES, columns=["from", "to", "weight"])
-    for given in (sr.adjacency(EDGES, sr.min_plus), sr.as_graph(EDGES), network, sr.adjacency(frame, sr.min_plus)):
+    for given in (EDGES, sr.adjacency(EDGES, sr.min_plus), sr.as_graph(EDGES), network,
+                  sr.adjacency(frame, sr.min_plus)):
         closed = sr.closure(given, sr.min_plus)
         assert isinstance(closed, sr.Matrix)
         assert closed.names == ["a", "b", "c"]
@@ -37,6 +38,22 @@ def test_matrices_graphs_networks_and_frames() -> None:
     undirected = nx.Graph([("a", "b"), ("b", "c")])
     assert sr.closure(undirected, sr.min_plus)["a", "c"] == 2
     assert sr.closure(undirected, "boolean")["c", "a"]
+
+
+def test_lists_of_tuples_are_edges_where_they_cannot_be_a_matrix() -> None:
+    ring = [(0, 1), (1, 2), (2, 3), (3, 0)]
+    assert sr.closure(ring, sr.boolean).array.all() and sr.closure(ring, sr.min_plus)[3, 2] == 3
+    counted = sr.closure([("a", "b", (1.0, 2.0)), ("b", "c", (1.0, 3.0))], sr.shortest_count)
+    assert counted["a", "c"].tolist() == (2.0, 6.0)
+    for n in (2, 3):
+        edges = [tuple(range(n))] * n
+        with pytest.raises(sr.GraphError, match=f"^{n} tuples of {n} numbers could be {n} edges or a matrix of {n}"):
+            sr.closure(edges, sr.min_plus)
+        assert sr.closure(sr.as_graph(edges), sr.min_plus).shape == (2, 2), "edges from 0 to 1"
+        rows = [list(row) for row in edges]
+        assert same_bits(sr.closure(rows, sr.min_plus), sr.closure(np.array(rows), sr.min_plus))
+    records = [(1.0, 2.0), (3.0, 4.0)]  # a right-hand side never lists edges
+    assert sr.solve(sr.from_dense(np.full((2, 2), inf), sr.shortest_count), records).tolist() == records
 
 
 @pytest.mark.parametrize("columns", [["x"], ["x", "y"], ["from", "to", "weight"]])

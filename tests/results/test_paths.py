@@ -267,3 +267,10 @@ def test_a_notebook_shows_what_is_iterated_over(edges: list[tuple[int, int, int]
     rows = [[cell.text for cell in row] for row in ElementTree.fromstring(R._repr_html_()).findall("./tbody/tr")]
     told = [[f"{a}", f"{b}", f"{w}", " → ".join(map(str, walk))] for a, b, w, walk in R]
     assert rows[:10] == told[:10] and len(rows) == min(len(told), 11) == min(len(R), 11)
+
+
+def test_records_are_shown_by_their_fields() -> None:
+    R = sr.paths([("a", "b", 1.0), ("b", "c", 2.5)], sr.shortest_hops)
+    assert repr(R["a", "c"]) == "Path(weight=(cost=3.5, hops=2.0), vertices=['a', 'b', 'c'])"
+    assert repr(R["c", "a"]).endswith("vertices=None)")
+    assert repr(sr.paths([("a", "b", 1.0)], sr.min_plus)["a", "b"]) == "Path(weight=1.0, vertices=['a', 'b'])"

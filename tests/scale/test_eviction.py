@@ -12,17 +12,31 @@ from hypothesis import strategies as st
 from semiring.algorithms.blocked import blocked
 from semiring.algorithms.elimination import elimination
 from semiring.algorithms.r_kleene import r_kleene
-from semiring.scale.eviction import INPUT, NOWHERE, OUTPUT, SCRATCH, cells_of, traffic
+from semiring.scale.eviction import HOST, INPUT, NOWHERE, OUTPUT, SCRATCH, Traffic, cells_of, through_memory, traffic
 from semiring.scale.program import Operation, Program, program
 
 
 @pytest.mark.parametrize("schedule", [r_kleene, blocked, elimination])
-@given(count=st.integers(1, 7), room=st.integers(3, 20))
-@settings(deadline=None, max_examples=25)
-def test_a_careful_store_finds_nothing_wrong(schedule: Any, count: int, room: int) -> None:
+@given(count=st.integers(1, 7), room=st.integers(3, 20), beside=st.integers(0, 30))
+@settings(deadline=None, max_examples=40)
+def test_a_careful_store_finds_nothing_wrong(schedule: Any, count: int, room: int, beside: int) -> None:
     made = program(schedule, 2 * count, 2, room)
-    plan = traffic(made, room)
+    alone = traffic(made, room)
+    careful(made, alone, room, 0)
+    both = through_memory(alone, beside)
+    careful(made, both, room, beside)
+    for way in ("read", "write"):
+        assert both.moved.get((way, INPUT)) == alone.moved.get((way, INPUT))
+        assert alone.moved.get((way, SCRATCH), 0) == both.moved.get((way, SCRATCH), 0) + both.moved.get((way, HOST), 0)
+    assert both.slots <= alone.slots
+    assert through_memory(alone, made.used).moved.get(("write", SCRATCH), 0) == 0, "there is room for all"
+
+
+def careful(made: Program, plan: Traffic, room: int, beside: int) -> None:
+    """Carry out a plan with the versions of cells in place of elements."""
     inside: set[int] = set()
+    held: dict[int, int] = {}  # versions in the host's memory
+    most = 0
     version: dict[int, int] = {}  # of a cell in memory
     on_disk: dict[int, int] = {}  # of its copy
     now = dict.fromkeys(range(made.used), 0)
@@ -32,12 +46,19 @@ def test_a_careful_store_finds_nothing_wrong(schedule: Any, count: int, room: in
             inside.remove(move.cell)
             if move.place == SCRATCH:
                 on_disk[move.cell] = version[move.cell]
-            assert move.place == SCRATCH or on_disk.get(move.cell, 0) == version[move.cell]
+            elif move.place == HOST:
+                held[move.cell] = version[move.cell]
+            where = held if move.cell in held else on_disk
+            assert move.place == SCRATCH or where.get(move.cell, 0) == version[move.cell]
         for move in step.loads:
             assert move.cell not in inside
             inside.add(move.cell)
             assert move.place != INPUT or now[move.cell] == 0
-            version[move.cell] = on_disk[move.cell] if move.place == SCRATCH else 0
+            version[move.cell] = {SCRATCH: on_disk, HOST: held}[move.place][move.cell] if (
+                move.place in (SCRATCH, HOST)) else 0
+        most = max(most, len(held))
+        for cell in step.freed:
+            del held[cell]
         assert len(inside) <= room
         assert set(cells_of(operation)) <= inside
         assert all(version[c] == now[c] for c in (operation.first, operation.second) if c >= 0)
@@ -49,7 +70,8 @@ def test_a_careful_store_finds_nothing_wrong(schedule: Any, count: int, room: in
                 written[move.cell] = version[move.cell]
             else:
                 assert move.place == NOWHERE
-    assert not inside
+    assert not inside and not held
+    assert most == plan.held <= beside
     assert set(written) == set(made.cells.values())
     assert all(written[c] == now[c] for c in written)
 

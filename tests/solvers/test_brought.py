@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scale import played
+from scale.played import Desk, World
 
 import semiring as sr
 from semiring.scale.connection import Rows
@@ -17,35 +17,15 @@ from semiring.scale.ranks import Agreed
 from semiring.solvers.brought import facts_of, identity_of, of_first, one_algebra, read
 
 
-class World:
-    """One thread's side of a few that exchange objects."""
-
-    def __init__(self, rank: int, size: int, desk: list[Any], barrier: threading.Barrier):
-        self.rank, self.size, self._desk, self._barrier = rank, size, desk, barrier
-
-    def allgather(self, value: Any) -> list[Any]:
-        self._desk[self.rank] = value
-        self._barrier.wait(20)
-        found = list(self._desk)
-        self._barrier.wait(20)
-        return found
-
-    def bcast(self, value: Any) -> Any:
-        return self.allgather(value)[0]
-
-
 def together(work: Callable[[World], Any], size: int = 3) -> list[Any]:
-    """What the function gives, or raises, on each of the processes."""
-    desk, barrier = [None] * size, threading.Barrier(size)
-
-    def one(rank: int) -> Any:
+    """What the function gives, or raises for all, on each of the processes."""
+    def one(world: World) -> Any:
         try:
-            return work(World(rank, size, desk, barrier))
+            return work(world)
         except Agreed as e:
             return str(e.args[0])
 
-    with ThreadPoolExecutor(size) as pool:
-        return list(pool.map(one, range(size)))
+    return played.together(one, size)
 
 
 A = np.arange(49.0).reshape(7, 7)
@@ -58,16 +38,16 @@ def by_rows(world: World, given: np.ndarray = A) -> Any:
 
 def test_one_process_has_it_all_have_rows_or_all_read_a_file(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", A)
-    for way, bring, heights in (
-        ("whole", lambda world: A if world.rank == 0 else None, [7, 0, 0]),
-        ("rows", by_rows, [2, 0, 5]),
-        ("stored", lambda world: tmp_path / "a.npy", [0, 0, 0]),
+    for way, bring, bounds in (
+        ("whole", lambda world: A if world.rank == 0 else None, [0, 7, 7, 7]),
+        ("rows", by_rows, [0, 2, 2, 7]),
+        ("stored", lambda world: tmp_path / "a.npy", [0, 0, 0, 0]),
     ):
         given = together(lambda world, bring=bring: read(world, bring(world), sr.min_plus, None))
-        assert [(one.way, one.n, one.dtype, one.height) for one in given] == [
-            (way, 7, np.dtype("f8"), height) for height in heights]
+        assert [(one.way, one.n, one.dtype, one.bounds) for one in given] == [(way, 7, np.dtype("f8"), bounds)] * 3
+        assert [one.source is not None for one in given] == [way == "stored"] * 3
         facts = together(lambda world, given=given: facts_of(world, given[world.rank]))
-        assert facts[0] == facts[1] == facts[2] == facts_of(World(0, 1, [None], threading.Barrier(1)), together(
+        assert facts[0] == facts[1] == facts[2] == facts_of(World(0, 1, Desk(1)), together(
             lambda world: read(world, A, sr.min_plus, None), 1)[0])
         identity = identity_of(given[2])
         assert (way == "stored") == ("path" in str(identity)) and list(identity["shape"]) == [7, 7]

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from gpu.host import Array
-from gpu.played_fronts import forget_kernels, played
+from gpu.host import Array, Host
+from gpu.played_fronts import forget_kernels, played, played_over
 
 import semiring as sr
-from semiring.solvers import elimination, elimination_gpu, sparse_factors_gpu
+from semiring.solvers import elimination, elimination_gpu, sparse_factors_gpu, sparse_factors_gpus
 
 inf = np.inf
 
@@ -21,9 +21,17 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(elimination_gpu, "gpu_name", lambda: "played by NumPy")
     monkeypatch.setattr(elimination_gpu, "require_gpu", lambda *_: None)
     monkeypatch.setattr(sparse_factors_gpu, "device_name", lambda: "played by NumPy")
-    yield lambda name: played(monkeypatch, name)
+
+    def begin(name: str, count: int = 1, dtype: Any = None) -> Host:
+        host = (played(monkeypatch, name, count) if dtype is None else
+                played_over(monkeypatch, sr.catalogue[name], np.dtype(dtype), count))
+        monkeypatch.setattr(sparse_factors_gpu, "current_device", lambda: host.number)
+        monkeypatch.setattr(sparse_factors_gpus, "synchronize", host.finish)
+        return host
+
+    yield begin
     forget_kernels()
-    sparse_factors_gpu._structure.cache_clear()
+    sparse_factors_gpu._structures.cache_clear()
 
 
 def roads(n: int = 120, seed: int = 0) -> Any:

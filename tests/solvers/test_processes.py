@@ -40,6 +40,18 @@ def test_rows_in_and_rows_out(size: int) -> None:
 
 
 @needs_mpi
+@pytest.mark.parametrize("size", [1, 3, 4])
+def test_walks_that_have_edges(size: int, tmp_path: Path) -> None:
+    assert fine(run(size, "walks", tmp_path), size)
+
+
+@needs_mpi
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_a_tolerance(size: int, tmp_path: Path) -> None:
+    assert fine(run(size, "tolerant", tmp_path), size)
+
+
+@needs_mpi
 def test_names_go_along_and_algebras_of_one_process() -> None:
     assert fine(run(2, "names"), 2)
 

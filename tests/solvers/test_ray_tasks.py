@@ -5,10 +5,13 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from together import CASES, is_the_closure, matrix, text_of
 
 import semiring as sr
@@ -51,9 +54,85 @@ def test_the_errors_of_one_process(here: Any) -> None:
         assert alone != "nothing" and text_of(lambda A=A, S=S: sr.closure(A, S, on=here)) == alone
 
 
+class TaskFailed(Exception):
+    """What Ray raises where a task did; `cause` is the task's own."""
+
+    def __init__(self, cause: Exception):
+        super().__init__(str(cause))
+        self.cause = cause
+
+
+class PlayedRay:
+    """Tasks that are done when they are asked for, on copies that cannot be written, as in Ray's store."""
+
+    exceptions = SimpleNamespace(RayTaskError=TaskFailed)
+
+    def put(self, value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            value = value.copy()
+            value.flags.writeable = False
+        return value
+
+    def remote(self, **_: Any) -> Any:
+        def task(function: Any) -> Any:
+            def work(*given: Any) -> Any:
+                failed = next((x for x in given if isinstance(x, Exception)), None)
+                try:
+                    return failed or self.put(function(*given))
+                except Exception as e:
+                    return TaskFailed(e)
+
+            return SimpleNamespace(remote=work)
+
+        return task
+
+    def get(self, value: Any) -> Any:
+        if isinstance(value, Exception):
+            raise value
+        return value
+
+
+@pytest.fixture(params=["played", pytest.param("ray", marks=needs_ray)])
+def anyone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")  # else the library's share is warned of, without threadpoolctl
+    return Ray(PlayedRay()) if request.param == "played" else request.getfixturevalue("here")
+
+
+@pytest.mark.parametrize(("name", "S", "dtype"), CASES)
+def test_walks_that_have_edges(anyone: Any, name: str, S: sr.Semiring, dtype: Any) -> None:
+    for n, tile in ((0, None), (1, None), (37, 16), (150, None)):
+        A = matrix(S, n, dtype)
+        kept, expected = A.copy(), sr.closure(A, S, reflexive=False)
+        found = sr.closure(A, S, on=anyone, tile=tile, reflexive=False)
+        if S in (sr.plus_times, sr.log):
+            np.testing.assert_allclose(found, expected, rtol=1e-11)
+        else:
+            np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(A, kept)
+
+
+@given(n=st.integers(2, 24), seed=st.integers(0, 99))
+@settings(deadline=None, max_examples=15)
+def test_a_tolerance_is_that_of_one_process(n: int, seed: int) -> None:
+    potential = np.random.default_rng(seed).normal(size=n)
+    A = (potential[:, None] - potential).round(3)
+    for reflexive in (True, False):
+        asked: dict[str, Any] = {"tol": 0.002, "reflexive": reflexive}
+        found = sr.closure(A, sr.min_plus, on=Ray(PlayedRay()), tile=8, **asked)
+        np.testing.assert_allclose(found, sr.closure(A, sr.min_plus, **asked), rtol=0, atol=1e-12)
+    A[0, 1] -= 1
+    with pytest.raises(sr.NoClosureError, match="improving"):
+        sr.closure(A, sr.min_plus, on=Ray(PlayedRay()), tile=8, tol=0.002)
+
+
+def test_what_has_no_tolerance_is_refused() -> None:
+    with pytest.raises(sr.SemiringError, match="weights that are rounded"):
+        sr.closure(np.eye(2, dtype=int), sr.min_plus, on=Ray(PlayedRay()), tol=1)
+
+
 def test_refusals(tmp_path: Path) -> None:
     nobody = Ray(None)
-    for options, why in (({"reflexive": False}, "leave out reflexive"), ({"method": "squaring"}, "goes by r-kleene"),
+    for options, why in (({"overwrite": True}, "leave out packed"), ({"method": "squaring"}, "goes by r-kleene"),
                          ({"device": "gpu"}, "asks for a GPU"), ({"out": tmp_path / "c.npy"}, "comes back as an")):
         with pytest.raises(sr.SemiringError, match=why):
             sr.closure(np.eye(2), sr.min_plus, on=nobody, **options)  # type: ignore[call-overload]

@@ -58,6 +58,102 @@ def test_edges_better_than_one_and_names(tmp_path: Path) -> None:
     assert found["a", "e"] == sr.paths(graph, sr.min_plus)["a", "e"]
 
 
+def heights(n: int) -> np.ndarray:
+    """Differences of heights in quarters, which are off by up to half a quarter each way: cycles improve by that."""
+    random = np.random.default_rng(n)
+    height = random.integers(-40, 40, n) / 4
+    A = height[:, None] - height + random.integers(-1, 2, (n, n)) / 8
+    A[random.random((n, n)) < 0.5] = np.inf
+    return A
+
+
+@pytest.mark.parametrize("given", ["file", "sparse", "graph", "array", "zarr"])
+@pytest.mark.parametrize("n", [5, 40, 90])
+def test_of_edges_that_are_worse_by_a_tolerance(given: str, n: int, tmp_path: Path) -> None:
+    """Exact in floats, so that weights and hops are those of the paths in memory to the bit."""
+    A = heights(n)
+    tails, heads = np.nonzero(np.isfinite(A))
+    np.save(tmp_path / "w.npy", A)
+    one: Any = {"file": tmp_path / "w.npy", "array": A, "graph": sr.Graph(tails, heads, n, A[tails, heads])}.get(given)
+    if given == "sparse":
+        one = pytest.importorskip("scipy.sparse").csr_array((A[tails, heads], (tails, heads)), shape=A.shape)
+    if given == "zarr":
+        one = pytest.importorskip("zarr").array(A)
+    files: dict[str, Any] = {"out": tmp_path / "d.npy", "next_hops": tmp_path / "p.npy", "memory": SMALL}
+    with pytest.raises(sr.NoClosureError):
+        sr.paths(one, sr.min_plus, **files)
+    found, expected = sr.paths(one, sr.min_plus, **files, tol=0.125), sr.paths(A, sr.min_plus, tol=0.125)
+    for other in (expected, sr.paths(A + 0.125, sr.min_plus)):
+        assert np.array_equal(found.weights, other.weights)
+        assert np.array_equal(found.next_hop, other.next_hop)
+    assert np.array_equal(found.predecessors, expected.predecessors)
+    for source, target in ((0, n - 1), (n - 1, 1), (2, 3)):
+        assert found[source, target] == expected[source, target]
+        assert found.edges(source, target) == expected.edges(source, target)
+    assert np.array_equal(found.tree(0).weights, expected.tree(0).weights)
+    plain = matrix(sr.min_plus, n)  # which needs none
+    assert np.array_equal(sr.paths(plain, sr.min_plus, **files, tol=0.5).weights, sr.paths(plain, sr.min_plus).weights)
+
+
+@pytest.mark.usefixtures("one_column_at_a_time")
+@pytest.mark.parametrize("given", ["file", "graph"])
+def test_with_a_tolerance_they_go_on_from_the_last_commit(
+    given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed in the first attempt, in the second one, among the columns of next hops, and between the two files."""
+    A = heights(40)
+    tails, heads = np.nonzero(np.isfinite(A))
+    np.save(tmp_path / "w.npy", A)
+    options: dict[str, Any] = {
+        "A": tmp_path / "w.npy" if given == "file" else sr.Graph(tails, heads, 40, A[tails, heads]), "S": sr.min_plus,
+        "out": tmp_path / "d.npy", "next_hops": tmp_path / "p.npy", "checkpoint": 1e-9, "memory": SMALL, "tol": 0.125,
+    }
+    expected = sr.paths(A, sr.min_plus, tol=0.125)
+
+    def tell(part: float) -> None:
+        if part >= 0.5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sr.paths(**options, progress=tell)
+    saved = read_manifest(tmp_path / "d.npy.partial")
+    assert saved is not None and not saved["loosened"]
+    for change, named in (({"tol": 0.25}, "tol 0.125"), ({"tol": None}, "tol 0.125"),
+                          ({"next_hops": tmp_path / "q.npy"}, "next_hops")):
+        with pytest.raises(sr.SemiringError, match=f"was begun with {named}"):
+            sr.paths(**{**options, **change}, resume=True)
+    real, columns, stops = stored_paths.best_trees, [], [7, 29]
+
+    def trees(edges: Any, X: Any, roots: np.ndarray, **how: Any) -> Any:
+        if len(columns) in stops:
+            stops.remove(len(columns))
+            raise KeyboardInterrupt
+        columns.append(int(roots[0]))
+        return real(edges, X, roots, **how)
+
+    monkeypatch.setattr(stored_paths, "best_trees", trees)
+    for stop in (7, 29):
+        with pytest.raises(KeyboardInterrupt):
+            sr.paths(**options, resume=True)
+        saved = read_manifest(tmp_path / "d.npy.partial")
+        assert saved is not None and saved["loosened"] and saved["columns"] == stop
+    finish = Output.finish
+
+    def killed(self: Output) -> None:
+        if self.path.name == "d.npy":
+            raise KeyboardInterrupt
+        finish(self)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Output, "finish", killed)
+        with pytest.raises(KeyboardInterrupt):
+            sr.paths(**options, resume=True)
+    found = sr.paths(**options, resume=True)
+    assert np.array_equal(found.weights, expected.weights) and np.array_equal(found.next_hop, expected.next_hop)
+    assert found.edges(0, 39) == expected.edges(0, 39)
+    assert columns == list(range(40)), "what was done is not done again"
+
+
 @pytest.fixture
 def one_column_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stored_paths, "LINES", 1 << 40)
@@ -89,7 +185,7 @@ def test_they_go_on_from_the_last_commit(stop: int, tmp_path: Path, monkeypatch:
     assert saved is not None
     assert saved.get("columns", 0) == stop
     assert sorted(p.name for p in tmp_path.iterdir()) == ["d.npy.partial"], "neither is there before both are whole"
-    with pytest.raises(sr.SemiringError, match="was begun with beside"):
+    with pytest.raises(sr.SemiringError, match="was begun with next_hops"):
         sr.closure(A, sr.min_plus, out=tmp_path / "d.npy", memory=SMALL, resume=True)
     stop = -1
     columns.clear()
@@ -146,12 +242,18 @@ def test_refusals(tmp_path: Path) -> None:
         ({**files, "sources": [0]}, "leave out sources"), ({**files, "limit": 1.0}, "leave out sources"),
         ({**files, "out": tmp_path / "d.zarr"}, "written as .npy"),
         ({**files, "next_hops": tmp_path / "p.zarr"}, "written as .npy"),
-        ({**files, "next_hops": tmp_path / "d.npy"}, "is out, too"), ({**files, "tol": 0.1}, "leave out"),
+        ({**files, "next_hops": tmp_path / "d.npy"}, "is out, too"), ({**files, "tol": -1}, "0 or more"),
     ):
         with pytest.raises(sr.SemiringError, match=why):
             sr.paths(A, sr.min_plus, **options)
     with pytest.raises(sr.LawError, match="selective"):
         sr.paths(A, sr.plus_times, **files)
+    with pytest.raises(sr.LawError, match="adds or multiplies"):
+        sr.paths(A, sr.max_min, **files, tol=0.1)
+    with pytest.raises(sr.SemiringError, match="are exact"):
+        sr.paths(A.astype(int), sr.min_plus, **files, tol=0.1)
+    with pytest.raises(sr.NoClosureError):
+        sr.paths(A - 1, sr.min_plus, **files, tol=0.5)
     with pytest.raises(sr.NoClosureError):
         sr.paths(A - 1, sr.min_plus, **files)
     assert list(tmp_path.iterdir()) == []

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -41,6 +46,41 @@ def test_blocks_are_closed_and_multiplied_by_the_engine_that_compiles(monkeypatc
     calls.clear()
     sr.warmup(sr.plus_min, dtypes="f8")  # a bare product has no closure
     assert [name for name, _ in calls] == ["multiply"]
+
+
+CALLS = """
+import numba.core.event as event, numpy as np
+import semiring as sr
+
+class Compiled(event.Listener):
+    def on_start(self, e):
+        print(e.data["dispatcher"].py_func.__module__, e.data["dispatcher"].py_func.__qualname__)
+    def on_end(self, e):
+        pass
+
+event.register("numba:compile", Compiled())
+A = sr.random_graph(1600, "grid", seed=1)
+sr.closure(A, sr.min_plus)
+sr.closure(A, sr.min_plus, method="sparse")
+F = sr.factor(A, sr.min_plus)
+F.row(3), F.weight(3, 9), F.path(3, 9)
+sr.closure_rows(A, sr.min_plus, [3])
+sr.paths(A, sr.min_plus).next_hop
+sr.matmul(A, A, sr.min_plus), sr.matmul(A, np.ones((1600, 2)), sr.min_plus)
+"""
+
+
+def test_calls_compile_nothing_more(tmp_path: Path) -> None:
+    def run(code: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, timeout=600,
+            env={**os.environ, "SEMIRING_CACHE_DIR": str(tmp_path), "SEMIRING_COMPILE": "always"},
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    run("import semiring as sr; sr.warmup('min_plus', sparse=True)")
+    assert run(CALLS) == ""
 
 
 def test_objects_need_nothing() -> None:

@@ -118,7 +118,7 @@ def test_what_is_missing_is_named(algebras: Any, options: Any, message: str) -> 
         sr.compare(ROADS, algebras, **options)
 
 
-@pytest.mark.parametrize("A", [[("a", "b", 1.0)], np.ones((2, 3)), np.ones((2, 2, 2)), np.ones(3)])
+@pytest.mark.parametrize("A", [[("a", "b", 1.0, "c")], np.ones((2, 3)), np.ones((2, 2, 2)), np.ones(3)])
 def test_what_is_no_graph_is_refused(A: Any) -> None:
     with pytest.raises(sr.SemiringError):
         sr.compare(A, [sr.min_plus])

@@ -213,7 +213,7 @@ def keep_rents(rents: dict[str, float]) -> None:
     if directory is None:
         return
     known = {name: seconds for name, seconds in kept_rents().items() if name not in rents} | rents
-    lines = [f"{name} {seconds:.3f}\n" for name, seconds in known.items()]
+    lines = [f"{name} {seconds:.6f}\n" for name, seconds in known.items()]
     _write(directory / RENTS, "".join(lines[-MOST_RENTS:]).encode())
 
 

@@ -28,13 +28,14 @@ from numba.core.serialize import dumps
 from numba.core.types import unliteral
 
 from . import cache as files
-from .passes import FewPasses, ForParts
+from .beside import is_missing
+from .passes import FewPasses, ForIndices, ForParts
 
 config: Any = numba.core.config
 
 
 def njit(
-    signatures: Sequence[Any] = (), *, cache: bool = False, literals: bool = True, **options: Any
+    signatures: Sequence[Any] = (), *, cache: bool = False, literals: bool = True, light: bool = False, **options: Any
 ) -> Callable[[Callable[..., Any]], Any]:
     """Decorate a function of the library.
 
@@ -47,6 +48,8 @@ def njit(
         those of ``cache.SHARED``.
     literals : bool
         Whether callers that pass the number 0 get other code than those that pass a variable, as Numba has it.
+    light : bool
+        Whether LLVM takes fewer passes; for loops that wait for memory.
     **options
         As of ``numba.njit``. A function with neither wrappers nor `signatures` is a part of its callers (see parts.py):
         it may raise nothing.
@@ -54,8 +57,9 @@ def njit(
 
     def decorate(function: Callable[..., Any]) -> Any:
         alone = bool(signatures) or not options.get("no_cpython_wrapper")
+        pipeline = ForParts if not alone else ForIndices if light else FewPasses
         with _enabled():
-            dispatcher = numba.njit(pipeline_class=FewPasses if alone else ForParts, **options)(function)
+            dispatcher = numba.njit(pipeline_class=pipeline, **options)(function)
         dispatcher.compile = functools.partial(_compile if literals else _compile_for_all, dispatcher.compile)
         if cache:
             dispatcher._cache = MachineCode(function)
@@ -196,6 +200,7 @@ class MachineCode(_Cache):
         rtsys.initialize(target_context)  # all that machine code needs; what Numba compiles with takes 0.3 s to import
         data = self.entries.load(_key(signature, target_context.codegen()))
         if data is None:
+            is_missing()
             _import_what_compiles()
             return None
         return CompileResult._rebuild(target_context, *pickle.loads(data))

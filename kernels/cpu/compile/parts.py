@@ -19,13 +19,21 @@ class Whole(JITCodeLibrary):
         module.data_layout = self._codegen._data_layout
 
 
+class Light(Whole):
+    """The same with fewer passes: for loops that wait for memory, whose instructions nobody notices."""
+
+    def _optimize_final_module(self) -> None:
+        passes, builder = self._codegen._module_pass_manager(opt=1, loop_vectorize=False, slp_vectorize=False)
+        passes.run(self._final_module, builder)
+
+
 class Part(Whole):
     """A library that is never made into machine code: others take in what it holds."""
 
     def finalize(self) -> None:
         self._raise_if_finalized()
         for library in dict.fromkeys(self._linking_libraries):
-            if hasattr(library, "_reload_init"):  # from Numba 0.62 on
+            if hasattr(library, "_reload_init"):  # from Numba 0.63 on
                 self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._finalize_dynamic_globals()

@@ -13,7 +13,8 @@ from numba.core import untyped_passes as untyped
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import PassManager
 
-from .parts import Part, Whole
+from .inference import InferTypes
+from .parts import Light, Part, Whole
 
 
 class FewPasses(CompilerBase):
@@ -42,6 +43,12 @@ class ForParts(FewPasses):
     library = Part
 
 
+class ForIndices(FewPasses):
+    """The same for loops over arrays of indices."""
+
+    library = Light
+
+
 class _Unchecked(PassManager):
     _ENFORCING = False
 
@@ -54,7 +61,7 @@ PASSES: tuple[Any, ...] = (
     untyped.DeadBranchPrune,
     untyped.GenericRewrites,
     untyped.ReconstructSSA,
-    typed.NopythonTypeInference,
+    InferTypes,
     typed.PreLowerStripPhis,
     typed.IRLegalization,
     typed.NativeLowering,

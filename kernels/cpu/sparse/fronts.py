@@ -80,6 +80,19 @@ def names_of(lowering: Lowering) -> list[str]:
     ]
 
 
+def steps(lowering: Lowering) -> list[Callable[[], object]]:
+    """What compiles the functions of `names_of`, in the order in which a closure asks for them."""
+    components, first, second = words_of(lowering.components), dense_kernel(lowering).operations, exchanged_operations
+    return [
+        lambda: first.multiply,
+        lambda: first.close_pivots,
+        lambda: first.add_scattered,
+        lambda: _module(components, "Elimination").eliminate.made(),
+        lambda: second(lowering).multiply,
+        lambda: _module(components, "Rows").solve_rows.made(),
+    ]
+
+
 def names_of_walks(lowering: Lowering) -> list[str]:
     """The name under which the function that walks back along a row is kept on disk."""
     return [f"{cache.stem(*_source(words_of(lowering.components), 'Walks'))}.walk_back"]

@@ -157,6 +157,20 @@ def transpose(A: Rows) -> Rows:
     return Rows(offsets, columns, A.values[order], A.shape[0])
 
 
+def is_symmetric(A: Rows) -> bool:
+    """Whether a square matrix, whose columns ascend, is its transpose.
+
+    Examples
+    --------
+    >>> A = Rows(np.array([0, 1, 2]), np.array([1, 0], np.int32), np.array([2.0, 5.0]), 2)
+    >>> is_symmetric(A), is_symmetric(Rows(A.offsets, A.columns, np.array([2.0, 2.0]), 2))
+    (False, True)
+    """
+    offsets, columns, order = transposed(A.offsets, A.columns, A.width)
+    same = np.array_equal(offsets, A.offsets) and np.array_equal(columns, A.columns)
+    return bool(same and np.array_equal(A.values[order], A.values))
+
+
 def product_structure(
     A: tuple[np.ndarray, np.ndarray], B: tuple[np.ndarray, np.ndarray], width: int, threads: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -25,7 +25,7 @@ TEMPLATE = Path(__file__).with_name("trees_template.py")
 LANES = 32  # lines that stand side by side when they are copied
 WIDE = 2048  # and when they do already, so that they are read a few pages at a time
 ROOM = 1 << 20  # bytes of copied values that a thread's cache holds
-TIED = 512  # and where many best edges lead to equal values, so that what is known of edges stays near
+TIED = 1024
 BITS = 64 << 20  # bytes of what is known of edges: a bit for each line
 
 
@@ -48,7 +48,8 @@ class TreeKernel(RowsKernel):
         Parameters
         ----------
         entering, leaving : Rows
-            Of every vertex the edges to it, and those from it, whose weights are not looked at; in storage.
+            Of every vertex the edges to it, and those from it, whose weights are not looked at, each the transpose of
+            the other; in storage.
         X : ndarray, shape (k, n)
             Rows of the closure, in storage, of any strides.
         roots : ndarray of int64, shape (k,)
@@ -73,7 +74,7 @@ class TreeKernel(RowsKernel):
         lost, guessed = np.empty(count, np.int64), np.zeros(count, bool)
         parts = self.threads if count >= 2 * LANES * self.threads else 1
         most = (TIED if tied or not bounded else WIDE) if across else min(LANES, ROOM // max(n * self._size, 1))
-        words = len(entering.columns) + 2 * n + 2  # for 64 lines
+        words = 2 * len(entering.columns) + 3 * n + 1  # for 64 lines
         width = max(min(most, -(-count // parts), 64 * max(BITS // max(8 * words, 1), 1)), 1)
         shared = [a.ctypes.data for a in (lost, guessed, roots, entering.offsets, entering.columns,
                                           entering.values, leaving.offsets, leaving.columns)]

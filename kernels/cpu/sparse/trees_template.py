@@ -26,6 +26,7 @@ from semiring.kernels.cpu.compile.raw import (
     select,
     stay_apart,
     store,
+    trailing_zeros,
     wide_vectors,
 )
 from semiring.kernels.cpu.dense.operations_template import ZERO, plus
@@ -352,18 +353,6 @@ def tight_lanes(
         put(np.uint64, words, w, bits & fetch(np.uint64, open_, w))
 
 
-@inline
-def takes(left: int, tight: int, open_: int, words: int, bits: int) -> Any:
-    """The lanes that are left, and in which an edge is tight and its tail not open; whether there are any."""
-    some = uint64(0)
-    for w in range(words):
-        taken = load(np.uint64, left, 0, w, ROW_0) & load(np.uint64, tight, 0, w, ROW_1)
-        taken &= ~load(np.uint64, open_, 0, w, ROW_2)
-        store(np.uint64, bits, 0, w, PANEL, taken)
-        some |= taken
-    return some
-
-
 @compiled
 def lead_from(u: int, tight: int, lanes: int, place: int, p_line: int, powers: int) -> None:
     """u before a vertex in the lanes of some bits; `powers` are those of 2."""
@@ -383,81 +372,78 @@ def lead_from(u: int, tight: int, lanes: int, place: int, p_line: int, powers: i
                     put(np.int32, line + j * p_line, 0, np.int32(u))
 
 
+@inline
+def takes(from_: int, tight: int, open_: int, words: int, taken: int) -> Any:
+    """The lanes in which a tail was reached before, its edge is tight and the head open; whether there are any."""
+    some = uint64(0)
+    for w in range(words):
+        word = load(np.uint64, from_, 0, w, ROW_3) & load(np.uint64, tight, 0, w, ROW_1)
+        word &= load(np.uint64, open_, 0, w, ROW_2)
+        store(np.uint64, taken, 0, w, PANEL, word)
+        some |= word
+    return some
+
+
 @compiled
 def reach_lanes(
-    n: int, lanes: int, open_: int, new: int, tight: int, left: int, bits: int, powers: int, offsets: int, tails: int,
-    leaving: int, heads: int, P: int, p_line: int, p_step: int, some: int, marks: int, waiting: int, found: int,
+    n: int, lanes: int, open_: int, new: int, ahead: int, tight: int, won: int, taken: int, powers: int, leaving: int,
+    heads: int, P: int, p_line: int, p_step: int, active: int,
 ) -> None:
     """`reach` in all lanes at once, as far as best edges lead: the same rounds, of lanes as bits.
 
-    An edge takes the bits of its head that are open, and not open at its tail, and other edges to its head lose them.
-    So `tight` says in the end which edge leads to what was open. Lanes that are still open then need a guess.
+    In a round the vertices that were reached in the one before take all that is open at the ends of their best edges,
+    in ascending order: so the least takes it. Which these are is a bit each, at `active`, and then those of the next
+    round. Edges stand as they leave; `tight` says in which lanes each is best, and `won` takes in which it was taken.
+    Lanes that are still open in the end need a guess. `powers` are to be those of 2.
     """
     stay_apart()
     wide_vectors()
-    count, words = int64(0), (lanes + 63) // 64
+    words, blocks = (lanes + 63) // 64, (n + 63) // 64
+    coming = active + 8 * blocks
+    for b in range(blocks):
+        put(np.uint64, active, b, ~uint64(0))
+        put(np.uint64, coming, b, uint64(0))
+    put(np.uint64, active, blocks - 1, ~uint64(0) >> uint64(64 * blocks - n))
+    for i in range(fetch(np.int64, leaving, n) * words):
+        store(np.uint64, won, 0, i, ROW_0, uint64(0))
+    for i in range(n * words):  # at first from all that is done
+        store(np.uint64, new, 0, i, ROW_3, ~load(np.uint64, open_, 0, i, ROW_2))
+        store(np.uint64, ahead, 0, i, ROW_3, uint64(0))
+    more = True
+    while more:
+        more = False
+        for b in range(blocks):
+            left = fetch(np.uint64, active, b)
+            put(np.uint64, active, b, uint64(0))
+            while left != 0:
+                u = 64 * b + trailing_zeros(left)
+                left &= left - uint64(1)
+                from_ = new + 8 * words * u
+                for e in range(fetch(np.int64, leaving, u), fetch(np.int64, leaving, u + 1)):
+                    v = int64(fetch(np.int32, heads, e))
+                    row, next_row = open_ + 8 * words * v, ahead + 8 * words * v
+                    if takes(from_, tight + 8 * words * e, row, words, taken) == 0:
+                        continue
+                    for w in range(words):
+                        word = load(np.uint64, taken, 0, w, PANEL)
+                        store(np.uint64, row, 0, w, ROW_2, load(np.uint64, row, 0, w, ROW_2) & ~word)
+                        store(np.uint64, next_row, 0, w, ROW_3, load(np.uint64, next_row, 0, w, ROW_3) | word)
+                    chosen = won + 8 * words * e
+                    for w in range(words):
+                        word = load(np.uint64, chosen, 0, w, ROW_0) | load(np.uint64, taken, 0, w, PANEL)
+                        store(np.uint64, chosen, 0, w, ROW_0, word)
+                    put(np.uint64, coming, v >> 6, fetch(np.uint64, coming, v >> 6) | (uint64(1) << uint64(v & 63)))
+                    more = True
+                for w in range(words):
+                    store(np.uint64, from_, 0, w, ROW_3, uint64(0))
+        new, ahead = ahead, new
+        active, coming = coming, active
     for j in range(32):
         store(np.int32, powers, 0, j, ROW_1, as_element(np.int32, 1 << j))
-    for v in range(n):
-        put(np.int32, marks, v, np.int32(0))
-        is_open = uint64(0)
-        for w in range(words):
-            is_open |= load(np.uint64, open_, 0, v * words + w, ROW_2)
-        if is_open != 0:
-            put(np.int32, waiting, count, np.int32(v))
-            put(np.int32, some, count, np.int32(v))
-            count += 1
-    total = count
-    while count > 0:
-        reached = int64(0)
-        for i in range(count):
-            v = int64(fetch(np.int32, waiting, i))
-            put(np.int32, marks, v, np.int32(0))
-            for w in range(words):
-                store(np.uint64, left, 0, w, ROW_0, load(np.uint64, open_, 0, v * words + w, ROW_2))
-            any_taken, edge, stop = False, fetch(np.int64, offsets, v), fetch(np.int64, offsets, v + 1)
-            for p in range(edge, stop):
-                u = int64(fetch(np.int32, tails, p))
-                if takes(left, tight + 8 * words * p, open_ + 8 * words * u, words, bits) != 0:
-                    any_taken = True
-                    for w in range(words):
-                        rest = load(np.uint64, left, 0, w, ROW_0) & ~load(np.uint64, bits, 0, w, PANEL)
-                        store(np.uint64, left, 0, w, ROW_0, rest)
-                    for q in range(edge, stop):
-                        for w in range(words if q != p else 0):
-                            rest = load(np.uint64, tight, 0, q * words + w, ROW_1)
-                            rest &= ~load(np.uint64, bits, 0, w, PANEL)
-                            store(np.uint64, tight, 0, q * words + w, ROW_1, rest)
-            if any_taken:
-                for w in range(words):
-                    taken = load(np.uint64, open_, 0, v * words + w, ROW_2) & ~load(np.uint64, left, 0, w, ROW_0)
-                    store(np.uint64, new, 0, v * words + w, ROW_3, taken)
-                put(np.int32, found, reached, np.int32(v))
-                reached += 1
-        for i in range(reached):
-            v = int64(fetch(np.int32, found, i))
-            for w in range(words):
-                rest = load(np.uint64, open_, 0, v * words + w, ROW_2) & ~load(np.uint64, new, 0, v * words + w, ROW_3)
-                store(np.uint64, open_, 0, v * words + w, ROW_2, rest)
-        count = int64(0)
-        for i in range(reached):
-            u = int64(fetch(np.int32, found, i))
-            for p in range(fetch(np.int64, leaving, u), fetch(np.int64, leaving, u + 1)):
-                v = int64(fetch(np.int32, heads, p))
-                if fetch(np.int32, marks, v) == 0:
-                    ahead = uint64(0)
-                    for w in range(words):
-                        is_open = load(np.uint64, open_, 0, v * words + w, ROW_2)
-                        ahead |= is_open & load(np.uint64, new, 0, u * words + w, ROW_3)
-                    if ahead != 0:
-                        put(np.int32, marks, v, np.int32(1))
-                        put(np.int32, waiting, count, np.int32(v))
-                        count += 1
-    for i in range(total):
-        v = int64(fetch(np.int32, some, i))
-        for p in range(fetch(np.int64, offsets, v), fetch(np.int64, offsets, v + 1)):
-            u = int64(fetch(np.int32, tails, p))
-            lead_from(u, tight + 8 * words * p, lanes, P + v * p_step, p_line, powers)
+    for u in range(n):
+        for e in range(fetch(np.int64, leaving, u), fetch(np.int64, leaving, u + 1)):
+            v = int64(fetch(np.int32, heads, e))
+            lead_from(u, won + 8 * words * e, lanes, P + v * p_step, p_line, powers)
 
 
 @entry(*[int64] * 22)
@@ -473,7 +459,7 @@ def grow(
     copied. `lost` takes of each line the first vertex whose value is zero though one before it is not, or −1, and
     `guessed` 1 where rounding left no best edge to some vertices. Workspace: n elements of every lane in planes,
     then two elements and a vertex of every lane, each up to a multiple of 64 bytes; 6 n vertices, up to a multiple
-    of 64 bytes; and a bit of every lane, up to a word, for each edge, two for each vertex, and two more, and 128 bytes.
+    of 64 bytes; a bit of every lane, up to a word, two for each edge, three for each vertex, and one; and 128 bytes.
     """
     unit = first_component(ELEMENT, one)
     for begin in range(first, last, width):
@@ -487,13 +473,14 @@ def grow(
         found = waiting + 4 * n
         rooted = found + 8 * n  # lanes whose root each vertex is, which are open
         some = rooted + 4 * n
-        marks = some + 4 * n
+        met = some + 4 * n  # edges from each vertex that were looked at
         open_ = waiting + (24 * n + 63) // 64 * 64
         new = open_ + 8 * n * words
-        left = new + 8 * n * words
-        bits = left + 8 * words
-        powers = bits + 8 * words
-        tight = powers + 128
+        ahead = new + 8 * n * words
+        taken = ahead + 8 * n * words
+        powers = taken + 8 * words
+        tight = powers + 128  # of every edge, as they leave
+        won = tight + 8 * words * fetch(np.int64, leaving, n)
         if in_place:
             x, pitch = X + begin * ITEM, x_step // ITEM
         else:
@@ -504,6 +491,7 @@ def grow(
                         store(ELEMENT, x, plane, v * lanes + j, ANY, at(line, x_step, v))
         for v in range(n):
             put(np.int32, rooted, v, np.int32(0))
+            put(np.int32, met, v, np.int32(0))
         for j in range(lanes):
             put(np.int64, lost, begin + j, int64(-1))
             root = fetch(np.int64, roots, begin + j)
@@ -551,7 +539,8 @@ def grow(
                     if u != v:
                         best_of_all(u, x, plane, u * pitch, fetch(ELEMENT, weights, p), lanes, best, unit)
                 for p in range(edge, stop):
-                    u, place = int64(fetch(np.int32, tails, p)), tight + 8 * words * p
+                    u = int64(fetch(np.int32, tails, p))
+                    place = tight + 8 * words * (fetch(np.int64, leaving, u) + fetch(np.int32, met, u))
                     if u != v:
                         tight_lanes(x, plane, u * pitch, fetch(ELEMENT, weights, p), lanes, best, row, place, unit)
                     else:
@@ -561,6 +550,9 @@ def grow(
             else:
                 for w in range(words):
                     put(np.uint64, row, w, uint64(0))
+            for p in range(edge, stop):
+                u = int64(fetch(np.int32, tails, p))
+                put(np.int32, met, u, as_element(np.int32, fetch(np.int32, met, u) + 1))
             if not in_place:
                 for j in range(lanes):
                     t = load(np.int32, tail, lanes, j, ANY)
@@ -570,8 +562,8 @@ def grow(
         if all_done:
             continue
         reach_lanes(
-            n, lanes, open_, new, tight, left, bits, powers, offsets, tails, leaving, heads, P + begin * p_line, p_line,
-            p_step, some, marks, waiting, found,
+            n, lanes, open_, new, ahead, tight, won, taken, powers, leaving, heads, P + begin * p_line, p_line,
+            p_step, waiting,
         )
         for w in range(words):  # in which lanes vertices are left
             lacking = uint64(0)

@@ -125,12 +125,16 @@ def current_device() -> int:
     return _cuda().device()
 
 
-@lru_cache
 def device_name() -> str:
     """What the current device calls itself."""
+    return _device_name(current_device())
+
+
+@lru_cache(16)
+def _device_name(device: int) -> str:
     import cupy
 
-    return str(cupy.cuda.runtime.getDeviceProperties(current_device())["name"].decode())
+    return str(cupy.cuda.runtime.getDeviceProperties(device)["name"].decode())
 
 
 def synchronize() -> None:

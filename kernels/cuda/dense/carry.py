@@ -1,4 +1,7 @@
-"""Tiles between the host's memory and the current GPU, on the current stream; each is there when a function returns."""
+"""Tiles between the host's memory and the current GPU, on the current stream.
+
+Each is there when a function returns, but for `begin_carry`.
+"""
 
 from __future__ import annotations
 
@@ -88,6 +91,12 @@ def stage(source: Any, target: Any) -> None:
 
 def carry(source: Any, target: Any) -> None:
     """target ← source: one of them pinned, the other on the GPU, of one shape, elements of a row side by side."""
+    begin_carry(source, target)
+    synchronize()
+
+
+def begin_carry(source: Any, target: Any) -> None:
+    """The same, without waiting: the current stream copies it in its turn."""
     from cupy.cuda import get_current_stream, runtime
 
     assert source.shape == target.shape and source.dtype.itemsize == target.dtype.itemsize
@@ -98,7 +107,6 @@ def carry(source: Any, target: Any) -> None:
         _address(target), target.strides[0], _address(source), source.strides[0], columns * size, rows,
         runtime.memcpyHostToDevice if up else runtime.memcpyDeviceToHost, get_current_stream().ptr,
     )
-    synchronize()
 
 
 def taken_in(low: CudaLowering, elements: np.ndarray, out: Any) -> None:

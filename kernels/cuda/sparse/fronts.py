@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,6 +67,9 @@ def source(low: CudaLowering, by_columns: bool) -> str:
     numbers = len(text.components) == 1 and text.components[0].kind in "fiu"
     constants = "#define NUMBERS\n" * numbers + f"constexpr bool BY_COLUMNS = {'true' if by_columns else 'false'};\n"
     return text.source(constants + geometry(text.size, text.light).constants(), "sparse/fronts.cu")
+
+
+_making = Lock()  # one thread at a time: of two modules that are made at once one would be unloaded while its code runs
 
 
 @lru_cache(64)
@@ -388,7 +392,8 @@ class DeviceFronts:
         return launch
 
     def _function(self, name: str, threads: int, by_columns: bool = False, shared: int = 0) -> Function:
-        return _function(self.lowering, name, threads, by_columns, shared)
+        with _making:
+            return _function(self.lowering, name, threads, by_columns, shared)
 
     def _launch(self, name: str, across: int, down: int, chunk: Chunk, *arguments: Any) -> None:
         self._function(name, LONGEST)(across, down, *_addresses(*arguments))
@@ -401,15 +406,20 @@ class DeviceFronts:
         CuPy array of float64, shape (n, 4)
             Or None where elements are not numbers that are stored as they are.
         """
+        found = self.summarised(np.arange(self.analysis.n))
+        return None if found is None else found[self.structure.place]
+
+    def summarised(self, places: np.ndarray) -> Any:
+        """The same for some vertices, ascending in the order of elimination, in which they come; shape (k, 4)."""
         import cupy
 
         low = self.lowering
         if len(low.components) > 1 or low.components[0].kind not in "fiu" or not low.is_identity:
             return None
         a, at = self.analysis, self.structure
-        result = cupy.empty((a.n, 4))
+        result = cupy.empty((len(places), 4))
         rows = -(-a.n // PARTS)
-        for begin, chunk, X in self._solved(np.arange(a.n), at.falling, at.all_falling):
+        for begin, chunk, X in self._solved(places, at.falling, at.all_falling):
             found = cupy.empty((PARTS, 4, chunk.width))
             self._launch("summarise", -(-chunk.width // LONGEST), PARTS, chunk, X, a.n, chunk.width, chunk.sources,
                          chunk.count, rows, found)
@@ -417,7 +427,7 @@ class DeviceFronts:
             part = result[begin : begin + chunk.count]
             part[:, 0], part[:, 1] = some[:, 0].sum(axis=0), some[:, 1].sum(axis=0)
             part[:, 2], part[:, 3] = some[:, 2].min(axis=0), some[:, 3].max(axis=0)
-        return result[at.place]
+        return result
 
     def columns(self, B: Any, thread_count: int | None = None) -> None:
         """B ← A* B, in storage."""

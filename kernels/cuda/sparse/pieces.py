@@ -62,6 +62,5 @@ def pieces(level: Index, sizes: list[tuple[Index, Index]], tile: int) -> Pieces:
 
 def chosen(found: Pieces, wanted: np.ndarray) -> Pieces:
     """The pieces of the supernodes that are wanted, which a bool for each says."""
-    keep = wanted[found.parts[:, 0]]
-    places = np.concatenate([[0], np.cumsum(keep)])
-    return Pieces(found.parts[keep], places[found.bounds])
+    kept = np.flatnonzero(wanted[found.parts[:, 0]])
+    return Pieces(found.parts[kept], np.searchsorted(kept, found.bounds))

@@ -8,7 +8,10 @@
 // found: FOUND − 2 u − (the round's parity). What a round finds counts as found from the next round on.
 
 constexpr int THREADS = 256;
-constexpr int PER = 4;  // lines of a thread, so that it waits for as many values at once
+constexpr int PER = 8;  // lines of a thread, so that it waits for as many values at once
+constexpr int WARP = 32;
+constexpr int ROUNDS = 4;  // vertices of a warp, one after the other
+constexpr int BLOCKS = 4;  // of a multiprocessor: as many as their registers allow
 constexpr int NONE = -1, OPEN = -2, FOUND = -3;
 constexpr unsigned ANY_OPEN = 1, ANY_FOUND = 2;  // flags, of a line or of all
 
@@ -90,59 +93,96 @@ extern "C" __global__ void __launch_bounds__(THREADS) keep_edges(
     }
 }
 
-// Of the edges into each vertex the best one from a vertex that is better than it, if no other one is better; OPEN where
-// that leaves the choice. `lost` takes of each line the first vertex whose value is zero though one before it is not. The
-// blocks of a column of the grid go through all vertices, so that their lines' values stay in the cache.
-extern "C" __global__ void __launch_bounds__(THREADS) grow(
+// The first of some vertices that is better than x_v in line j.
+DEVICE int first_better(
+    const Value* x, const int* tails, long long count, long long lines, long long j, const Value& x_v) {
+    for (long long e = 0; e < count; e++)
+        if (better(x[tails[e] * lines + j], x_v)) return tails[e];
+    return NONE;
+}
+
+// In the lines of a thread, the first of which is `first`: of the edges into v the best one from a vertex that is better
+// than v, if no other one is better; OPEN where that leaves the choice, which is returned. If edges may be better than one
+// (not `bounded`) it always does; else products with zero are no better than zero, and need no test. Lanes of a warp whose
+// edges win and lose go the same way: what does not count is zero. WHOLE says that no line is beyond the last.
+template <bool WHOLE> DEVICE bool look_back(
     const Value* x, int* p, int* lost, const long long* roots, const long long* offsets, const int* tails,
-    const Value* weights, long long lines, long long bounded, unsigned* flags) {
-    const long long v = blockIdx.x, first = (long long)blockIdx.y * (THREADS * PER) + threadIdx.x;
-    Value x_v[PER], best[PER], other[PER];
+    const Value* weights, long long v, long long first, long long lines, bool bounded) {
+    const long long count = offsets[v + 1] - offsets[v];
+    tails += offsets[v], weights += offsets[v];
+    Value x_v[PER], best[PER], all[PER];  // the best of these edges, and of all
     int tail[PER];
 #pragma unroll
     for (int i = 0; i < PER; i++) {
-        const long long j = first + i * THREADS;
-        x_v[i] = j < lines ? x[v * lines + j] : zero();
-        best[i] = other[i] = zero();
+        x_v[i] = WHOLE || first + i * WARP < lines ? x[v * lines + first + i * WARP] : zero();
+        best[i] = all[i] = zero();
         tail[i] = NONE;
     }
-    const long long end = offsets[v + 1];
-    for (long long e = offsets[v]; e < end; e++) {
+#pragma unroll 1
+    for (long long e = 0; bounded && e < count; e++) {
         const int u = tails[e];
         if (u == v) continue;
         const Value a = weights[e];
+        const Value* from = x + (u * lines + first);
         Value x_u[PER];
 #pragma unroll
-        for (int i = 0; i < PER; i++) {
-            const long long j = first + i * THREADS;
-            x_u[i] = j < lines ? x[u * lines + j] : zero();
-        }
+        for (int i = 0; i < PER; i++) x_u[i] = WHOLE || first + i * WARP < lines ? from[i * WARP] : zero();
 #pragma unroll
         for (int i = 0; i < PER; i++) {
-            const Value c = same(x_u[i], zero()) ? zero() : extend(x_u[i], a);
-            if (better(x_u[i], x_v[i])) {
-                if (tail[i] < 0 || better(c, best[i])) best[i] = c, tail[i] = u;
-            } else if (better(c, other[i])) {
-                other[i] = c;
-            }
+            const Value c = extend(x_u[i], a), counted = better(x_u[i], x_v[i]) ? c : zero();
+            const Value now = plus(best[i], counted);
+            tail[i] = same(now, best[i]) ? tail[i] : u;
+            best[i] = now;
+            all[i] = plus(all[i], c);
         }
+    }
+    int* to = p + (v * lines + first);
+    bool clear = WHOLE && bounded;
+#pragma unroll
+    for (int i = 0; i < PER; i++) clear = clear && tail[i] >= 0 && !better(all[i], best[i]) && !same(x_v[i], zero());
+    if (clear) {
+#pragma unroll
+        for (int i = 0; i < PER; i++) __stcs(to + i * WARP, tail[i]);
+        return false;
     }
     bool open = false;
 #pragma unroll
     for (int i = 0; i < PER; i++) {
-        const long long j = first + i * THREADS;
-        if (j >= lines) continue;
+        const long long j = first + i * WARP;
+        if (!WHOLE && j >= lines) continue;
         int result = tail[i];
         if (same(x_v[i], zero())) {
-            if (tail[i] >= 0) atomicMin(lost + j, int(v));
+            if (first_better(x, tails, count, lines, j, x_v[i]) != NONE) atomicMin(lost + j, int(v));
             result = NONE;
-        } else if (v == roots[j]) {
+        } else if (!bounded || result == NONE || better(all[i], best[i])) {
             result = NONE;
-        } else if (!bounded || tail[i] < 0 || better(other[i], best[i])) {
-            result = OPEN;
-            open = true;
+            if (v != roots[j]) {
+                if (bounded && same(all[i], zero())) result = first_better(x, tails, count, lines, j, x_v[i]);
+                if (result == NONE) result = OPEN, open = true;
+            }
         }
-        p[v * lines + j] = result;
+        __stcs(to + i * WARP, result);
+    }
+    return open;
+}
+
+// Predecessors by single edges. `lost` takes of each line the first vertex whose value is zero though one before it is not.
+// A warp has some lines of a vertex after the other, which follow each other in `order` (if there is one): where these are
+// neighbours, most values come from a cache. The blocks of a column of the grid go through all vertices.
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) grow(
+    const Value* x, int* p, int* lost, const long long* roots, const long long* offsets, const int* tails,
+    const Value* weights, const int* order, long long n, long long lines, long long bounded, unsigned* flags) {
+    const long long begin = (long long)blockIdx.y * (WARP * PER);
+    bool open = false;
+    for (int round = 0; round < ROUNDS; round++) {
+        const long long k = ((long long)blockIdx.x * ROUNDS + round) * (THREADS / WARP) + threadIdx.x / WARP;
+        if (k >= n) break;
+        const long long v = order ? order[k] : k, first = begin + threadIdx.x % WARP;
+        if (begin + WARP * PER <= lines) {
+            open |= look_back<true>(x, p, lost, roots, offsets, tails, weights, v, first, lines, bounded);
+        } else {
+            open |= look_back<false>(x, p, lost, roots, offsets, tails, weights, v, first, lines, bounded);
+        }
     }
     if (open) *flags = ANY_OPEN;
 }

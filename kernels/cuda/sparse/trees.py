@@ -18,7 +18,8 @@ from semiring.kernels.facts import Facts
 from .product import DeviceRows
 
 THREADS = 256  # as in trees.cu
-PER = 4
+WARP, PER, ROUNDS = 32, 8, 4
+VERTICES = ROUNDS * THREADS // WARP  # of a block
 RESIDENT = 8  # blocks of a multiprocessor
 NOWHERE = np.iinfo(np.int32).max  # in place of a vertex that was lost
 ANY_OPEN, ANY_FOUND = 1, 2  # as in trees.cu
@@ -80,7 +81,7 @@ class CudaTreeKernel:
         return DeviceRows(offsets, tails, weights, n)
 
     def predecessors(
-        self, edges: DeviceRows, x: Any, roots: Any, bounded: bool
+        self, edges: DeviceRows, x: Any, roots: Any, bounded: bool, order: Any = None
     ) -> tuple[Any, np.ndarray, np.ndarray]:
         """The vertex before each on a best walk from each root.
 
@@ -92,6 +93,8 @@ class CudaTreeKernel:
         roots : array of int64, shape (lines,)
         bounded : bool
             Whether no edge is better than one.
+        order : array of int32, shape (n,), optional
+            All vertices, neighbours next to each other: values are then read from farther memory less often.
 
         Returns
         -------
@@ -108,10 +111,9 @@ class CudaTreeKernel:
         p, lost = cupy.empty((n, lines), np.int32), cupy.full(lines, NOWHERE, np.int32)
         flags = cupy.zeros(1, np.uint32)
         graph = roots.data.ptr, edges.offsets.data.ptr, edges.columns.data.ptr, edges.values.data.ptr
-        self._launch(
-            "grow", n, -(-lines // (THREADS * PER)), x.data.ptr, p.data.ptr, lost.data.ptr, *graph, lines, int(bounded),
-            flags.data.ptr,
-        )
+        known = x.data.ptr, p.data.ptr, lost.data.ptr, *graph, 0 if order is None else order.data.ptr
+        down = -(-lines // (WARP * PER))
+        self._launch("grow", -(-n // VERTICES), down, *known, n, lines, int(bounded), flags.data.ptr)
         states, guessed, parity = cupy.empty(lines, np.uint32), cupy.zeros(lines, np.uint8), 0
         while int(flags.get()[0]):
             states.fill(0)

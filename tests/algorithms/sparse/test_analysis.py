@@ -130,12 +130,13 @@ def test_parents_are_higher_and_less_deep(n: int, degree: float) -> None:
 @CASES
 def test_spans_say_which_vertices_are_below(n: int, degree: float) -> None:
     a = of_random_graph(n, degree, n)
-    places = np.sort(np.random.default_rng(n).integers(0, max(n, 1), n // 3))
-    head, tail = a.spans(places)
-    for b in range(len(a.parent)):
-        c = [k for k, v in enumerate(places) if _is_above(a, b, int(a.owner[v]))]
-        assert c == list(range(head[b], tail[b]))
-    assert (a.above(places[::-1]) == (head < tail)).all()
+    scattered = np.sort(np.random.default_rng(n).integers(0, max(n, 1), n // 3))
+    for places in (scattered, np.arange(n // 2, 3 * n // 4), scattered[:0]):
+        head, tail = a.spans(places)
+        for b in range(len(a.parent)):
+            c = [k for k, v in enumerate(places) if _is_above(a, b, int(a.owner[v]))]
+            assert c == list(range(head[b], tail[b]))
+        assert (a.above(places[::-1]) == (head < tail)).all()
 
 
 def _is_above(a: Analysis, b: int, c: int) -> bool:

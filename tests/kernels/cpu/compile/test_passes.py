@@ -9,7 +9,8 @@ import numpy as np
 from numba import float64, int64
 
 from semiring.kernels.cpu.compile.jit import njit
-from semiring.kernels.cpu.compile.passes import PASSES, FewPasses, ForParts
+from semiring.kernels.cpu.compile.parts import Light, Whole
+from semiring.kernels.cpu.compile.passes import PASSES, FewPasses, ForIndices, ForParts
 
 SIZE = 0
 part = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -59,3 +60,22 @@ def test_what_they_call_of_numba_and_functions_of_users_go_through_all() -> None
 
     assert of_a_user(3.0) == own(3.0) == 2.5
     assert len(passes_of(of_a_user)) > len(PASSES) == len(passes_of(own))
+
+
+def test_loops_over_indices_go_through_fewer_passes_of_llvm_and_give_the_same() -> None:
+    def total(a: Any) -> int:
+        found = 0
+        for i in range(len(a)):
+            found += a[i] * a[i]
+        return found
+
+    a = np.arange(1000)
+    text = {}
+    for light in (False, True):
+        own = njit([int64(int64[::1])], light=light)(total)
+        assert own(a) == (a * a).sum()
+        assert own._compiler.pipeline_class is (ForIndices if light else FewPasses)
+        assert type(own.overloads[own.signatures[0]].library) is (Light if light else Whole)
+        (text[light],) = own.inspect_llvm().values()
+    vectors = " x i64>"
+    assert vectors in text[False] and vectors not in text[True]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import pkgutil
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -18,7 +20,8 @@ from semiring.algorithms.sparse import costs, ordering, pattern
 from semiring.algorithms.sparse.analysis import analyse
 from semiring.kernels.cpu.compile import plain
 from semiring.kernels.cpu.compile.cache import stem_of
-from semiring.kernels.cpu.compile.plain import STEP, Loop, compiled, takes
+from semiring.kernels.cpu.compile.parts import Part
+from semiring.kernels.cpu.compile.plain import COMPILE, STEP, Loop, Rehearsal, compiled, takes
 
 MODULES = "analysis", "costs", "ordering", "pattern", "supernodes", "symbolic"
 FACTOR = 3
@@ -171,11 +174,12 @@ def test_a_loop_is_rented_until_it_repays(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_loops_call_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In Python each rents for itself; in machine code one is a part of the other, under its name on disk."""
+    """In Python each rents for itself; in machine code one is a part of the other, whose price has its own."""
     monkeypatch.setenv("SEMIRING_CACHE_DIR", str(tmp_path))
     inner, outer = Fake(False), Fake(False)
+    names = scaled_twice._code._names()
+    assert (scaled._code._each, scaled_twice._code._each) == (COMPILE, 2 * COMPILE)
     monkeypatch.setattr(scaled, "_code", inner)
-    names = list(scaled_twice._code._names())
     monkeypatch.setattr(scaled_twice, "_code", outer)
     first = np.arange(4)
     assert scaled_twice(first) == 6 * 36
@@ -187,7 +191,7 @@ def test_loops_call_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert np.array_equal(first, second)
     assert len(inner.asked) == 2 and len(outer.asked) == 2
     assert [name for name in names if not (tmp_path / f"{name}.nbi").exists()] == []
-    assert names == [f"{stem_of(__name__)}.{name}" for name in ("scaled_twice", "scaled")]
+    assert names == [f"{stem_of(__name__)}.scaled_twice"]
 
 
 def test_a_loop_looks_like_its_function() -> None:
@@ -204,3 +208,57 @@ def test_what_is_said_is_done(said: str, monkeypatch: pytest.MonkeyPatch) -> Non
     found = loop(np.array([0, 1, 1]), np.array([1]), 2)
     assert [x.tolist() for x in found] == [[0, 0, 1], [0], [0]]
     assert (loop._machine_code is not None) == (said == "always")
+
+
+def test_parts_make_no_arrays_and_raise_nothing() -> None:
+    """A part has no way to say that there was no memory."""
+    packages = [import_module(f"semiring.{name}") for name in ("algorithms", "algorithms.sparse", "kernels.cpu.sparse")]
+    modules = [import_module(f"{package.__name__}.{module.name}") for package in packages
+               for module in pkgutil.iter_modules(package.__path__) if not module.name.endswith("_template")]
+    found = {x for module in modules for x in vars(module).values() if isinstance(x, Loop)}
+    parts = {part for loop in found for part in loop._with_called() - {loop}}
+    assert len(found) > 30 and len(parts) > 3
+    for part in parts:
+        made = {"empty", "zeros", "ones", "full", "arange", "copy"} & set(part.function.__code__.co_names)
+        assert not made and "raise " not in inspect.getsource(part.function), part.__name__
+
+
+def test_a_loop_that_others_call_is_a_part_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is made into machine code of its own only for calls from Python."""
+    monkeypatch.setenv("SEMIRING_CACHE_DIR", str(tmp_path))
+    for loop in (scaled, scaled_twice):
+        monkeypatch.setattr(loop, "_machine_code", None)
+        vars(loop).pop("part", None)
+    a = np.arange(3)
+    assert scaled_twice.machine_code(a.copy()) == scaled_twice.function(a.copy())
+    (compiled_for_others,) = scaled.part.overloads.values()
+    assert type(compiled_for_others.library) is Part and scaled.part is not scaled.machine_code
+
+
+def test_a_rehearsal_notes_what_is_called_from_outside() -> None:
+    values, more = np.arange(3), np.arange(4.0)
+    with Rehearsal().watched() as rehearsal:
+        total = scaled_twice(values)
+        assert scaled(more, 1, 2)[1] == FACTOR
+        scaled_twice(values, 3)
+    assert total == (0 + 1 + 2) * (2 * FACTOR) ** 2
+    assert list(rehearsal.calls) == [scaled_twice, scaled]
+    assert [len(arguments) for arguments in rehearsal.calls.values()] == [1, 3]
+    assert rehearsal.calls[scaled][0] is more and len(rehearsal.steps()) == 2
+    assert sum_of(values) == 0 and len(rehearsal.calls) == 2  # it is over
+
+
+def test_what_was_rehearsed_is_compiled_for_such_arguments() -> None:
+    @compiled
+    def largest(values: Any, least: Any) -> Any:
+        for value in values:
+            least = max(least, value)
+        return least
+
+    with Rehearsal().watched() as rehearsal:
+        largest(np.arange(3), 2.5)
+    (step,) = rehearsal.steps()
+    step()
+    signatures = largest.machine_code.signatures
+    assert len(signatures) == 1
+    assert largest(np.arange(9), 0.5) == 8 and largest.machine_code.signatures == signatures

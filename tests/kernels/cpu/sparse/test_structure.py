@@ -19,6 +19,7 @@ from semiring.kernels.cpu.sparse.structure import (
     UNSORTED,
     alike,
     goes_both_ways,
+    is_symmetric,
     narrowed,
     pieces_of,
     product_structure,
@@ -116,6 +117,21 @@ def test_whether_edges_go_both_ways(data: st.DataObject, n: int, made_so: bool) 
     edges = set(entries(offsets, columns))
     found = goes_both_ways(Rows(offsets, columns, np.zeros(len(columns)), n))
     assert found == (edges == {(j, i) for i, j in edges})
+
+
+@quick
+@given(patterns(6, 6), st.booleans(), st.integers(0, 10**6))
+def test_is_symmetric(rows: list[list[int]], both: bool, seed: int) -> None:
+    """Of values too, and -0.0 is 0.0."""
+    n, rng = len(rows), np.random.default_rng(seed)
+    A = np.zeros((n, n))
+    for i, row in enumerate(rows):
+        A[i, row] = rng.integers(1, 3, len(row))
+    A = np.maximum(A, A.T) if both else A
+    offsets, columns = compressed([np.flatnonzero(row).tolist() for row in A])
+    values = A[A != 0] - 1
+    values[values == 0] *= rng.choice([-1, 1], (values == 0).sum())
+    assert is_symmetric(Rows(offsets, columns, values, n)) == bool((A == A.T).all())
 
 
 def test_repeated_entries_keep_their_order() -> None:

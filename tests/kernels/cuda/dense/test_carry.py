@@ -12,7 +12,7 @@ from gpu.host import Host
 
 from semiring.kernels.cuda.compile import staging
 from semiring.kernels.cuda.dense import carry as module
-from semiring.kernels.cuda.dense.carry import Pinned, carry, encoded, stage, taken_in
+from semiring.kernels.cuda.dense.carry import Pinned, begin_carry, carry, encoded, stage, taken_in
 
 
 class Refused(Exception):
@@ -39,6 +39,23 @@ def test_a_tile_there_and_back(host: Host) -> None:
     assert at_home[3:, :3].tolist() == [[108, 109, 110], [114, 115, 116]] and at_home[3, 3] == 21
     with pytest.raises(AssertionError):
         carry(at_home[:2, :2], there)
+
+
+def test_a_diagonal_goes_as_a_column(host: Host) -> None:
+    matrix = host.array(np.arange(30.0).reshape(5, 6))
+    column: Any = np.ndarray.view(host.empty((5, 1), "f8"), np.ndarray)
+    carry(matrix.diagonal()[:, None], column)
+    assert column[:, 0].tolist() == matrix.diagonal().tolist()
+
+
+def test_a_copy_that_is_begun_takes_its_turn(host: Host) -> None:
+    there, at_home = host.array(np.ones((2, 3))), np.ndarray.view(host.empty((2, 3), "f8"), np.ndarray)
+    at_home[...] = 0
+    host.give(lambda: there.fill(7))
+    begin_carry(there, at_home)
+    assert not at_home.any()
+    host.finish()
+    assert (at_home == 7).all()
 
 
 @pytest.mark.parametrize("shape", [(2, 3), (40, 50)])

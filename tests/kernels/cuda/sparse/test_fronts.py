@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 from gpu import nvrtc
 from gpu.host import Host
-from gpu.played_fronts import ALGEBRAS, forget_kernels, played
+from gpu.played_fronts import ALGEBRAS, VALUES, forget_kernels, graph, played
 
 import semiring as sr
 from semiring.algorithms.sparse.analysis import analyse
@@ -59,22 +59,6 @@ def test_the_numbers_are_those_of_the_source() -> None:
     for name in ("LONGEST", "SQUARE", "MOST", "TOGETHER"):
         assert f"{name} = {getattr(fronts, name)};" in text
     assert f"__launch_bounds__({fronts.ASSEMBLERS}) assemble" in text
-
-
-def graph(n: int, degree: float, seed: int, values: Any) -> Any:
-    rng = np.random.default_rng(seed)
-    m = int(n * degree)
-    A = sp.csr_array((np.ones(m), (rng.integers(0, n, m), rng.integers(0, n, m))), shape=(n, n))
-    A.sum_duplicates()
-    A.data = values(rng, A.nnz)
-    return A
-
-
-VALUES: dict[str, Any] = {
-    "min_plus": lambda rng, k: rng.integers(0, 20, k).astype(float),
-    "max_min": lambda rng, k: rng.integers(0, 20, k).astype(float),
-    "plus_times": lambda rng, k: rng.integers(1, 4, k) / 64,
-}
 
 
 @pytest.fixture(autouse=True)

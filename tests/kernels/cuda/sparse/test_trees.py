@@ -10,7 +10,7 @@ from gpu import nvrtc
 
 import semiring as sr
 from semiring.kernels.cuda.compile.program import OPTIONS
-from semiring.kernels.cuda.sparse.trees import PER, THREADS, lowering_for, source
+from semiring.kernels.cuda.sparse.trees import PER, ROUNDS, THREADS, WARP, lowering_for, source
 from semiring.kernels.facts import DeviceFacts
 
 needs_compiler = pytest.mark.skipif(not nvrtc.is_installed(), reason="the wheel nvidia-cuda-nvrtc is not installed")
@@ -47,4 +47,5 @@ def test_floats_stay_as_they_are_and_constants_are_those_of_the_source() -> None
     for S in (sr.min_plus, sr.max_min):
         assert lowering_for(S, np.dtype("f4"), DeviceFacts(largest=1, least=0), 10).is_identity
     text = source(lowering_for(sr.min_plus, np.dtype("f4"), DeviceFacts(largest=1, least=0), 10), False)
-    assert f"THREADS = {THREADS};" in text and f"PER = {PER};" in text
+    for name, value in (("THREADS", THREADS), ("WARP", WARP), ("PER", PER), ("ROUNDS", ROUNDS)):
+        assert f"constexpr int {name} = {value};" in text

@@ -1,0 +1,118 @@
+"""Compile in several processes: this one from the first function to the last, others from the last to the first.
+
+Numba compiles one function at a time in a process. No process waits for another: each looks on disk before it
+compiles, so that no more is compiled twice than what several are at when they meet.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+from .cache import cache_directory
+from .price import always
+from .threads import thread_count
+
+Steps = Sequence[Callable[[], object]]
+Work = tuple[Callable[..., Steps], tuple[Any, ...]]
+
+MOST = 3  # other processes: they share what takes ten seconds, and each takes half a second to start
+OTHER = (
+    "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
+    f"from {__name__} import do_backwards; do_backwards(*pickle.load(sys.stdin.buffer))"
+)
+
+_ahead: ContextVar[Work | None] = ContextVar("ahead", default=None)
+
+
+@contextmanager
+def if_missing(steps_of: Callable[..., Steps], *arguments: Any) -> Iterator[None]:
+    """Within this context the first function that is not on disk has other processes compile too: see `begin`.
+
+    From then on the garbage collector waits for the end of the context: between functions it would look again and again
+    at what compiling leaves.
+    """
+    token, collecting = _ahead.set((steps_of, arguments)), gc.isenabled()
+    try:
+        yield
+    finally:
+        _ahead.reset(token)
+        if collecting:
+            gc.enable()
+
+
+def is_missing() -> None:
+    """A function has to be compiled: have other processes begin, if there is more to compile."""
+    if (work := _ahead.get()) is not None:
+        _ahead.set(None)
+        gc.disable()
+        steps_of, arguments = work
+        begin(steps_of, *arguments)
+
+
+def begin(steps_of: Callable[..., Steps], *arguments: Any) -> list[subprocess.Popen[bytes]]:
+    """Have other processes do some steps from the last to the first, in turn, while this one does them all.
+
+    Nothing is lost where there is no second processor, no directory that all see, no Python to start, or an algebra
+    that cannot be sent: this process compiles alone.
+
+    Parameters
+    ----------
+    steps_of : callable
+        Gives what compiles, in the order in which this process will ask for it. A function at the top of a module.
+    *arguments
+        Of `steps_of`, which the other processes call with them.
+    """
+    number = min(MOST, thread_count() - 1)
+    if number < 1 or cache_directory() is None or not _is_python(sys.executable):
+        return []
+    try:
+        work = pickle.dumps((steps_of, arguments))
+    except pickle.PicklingError:
+        return []
+    return [other for turn in range(number) if (other := _start(turn, number, work)) is not None]
+
+
+def _start(turn: int, number: int, work: bytes) -> subprocess.Popen[bytes] | None:
+    try:
+        other = subprocess.Popen(
+            [sys.executable, "-c", OTHER], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+        )
+    except OSError:  # no more processes are allowed, or there is no memory for them
+        return None
+    assert other.stdin is not None
+    with suppress(BrokenPipeError), other.stdin as pipe:
+        pipe.write(pickle.dumps(sys.path) + pickle.dumps((turn, number, work)))
+    atexit.register(other.kill)
+    Thread(target=_reap, args=(other,), daemon=True).start()
+    return other
+
+
+def _reap(other: subprocess.Popen[bytes]) -> None:
+    other.wait()
+    atexit.unregister(other.kill)
+
+
+def do_backwards(turn: int, number: int, work: bytes) -> None:
+    """What another process does: one of so many steps, beginning with the last or one of those before it."""
+    gc.disable()
+    steps_of, arguments = pickle.loads(work)
+    with always():
+        for step in list(reversed(steps_of(*arguments)))[turn::number]:
+            step()
+
+
+def _is_python(file: str | None) -> bool:
+    """Whether a program is Python, and not one that Python was built into, which would start itself anew."""
+    name = Path(file or "").name.lower()
+    return name.startswith(("python", "pypy")) and not getattr(sys, "frozen", False)

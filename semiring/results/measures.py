@@ -1,0 +1,279 @@
+"""Measures of a whole graph that need few rows of its closure: eccentricities, diameter, radius, and a mean by samples.
+
+No n × n matrix is made of sparse ones. Where elimination keeps to small separators, as on roads, rows come from sparse
+factors; elsewhere, as in social networks, from searches.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from semiring.algebra.semiring import Semiring
+from semiring.algorithms.sparse.ordering import NARROW
+from semiring.errors import SemiringError
+from semiring.graphs.texts import clip_repr
+from semiring.operands.convert import as_sparse, on_host
+from semiring.operands.operand import Operand, order_of_one
+from semiring.operands.read import operand
+from semiring.operands.sparse import Sparse
+from semiring.solvers import eccentricity
+from semiring.solvers.all_rows import ascends, require_numbers
+from semiring.solvers.eccentricity import DIAMETER, EACH, RADIUS, Measure
+from semiring.solvers.fronts import analysis_of
+from semiring.solvers.search import form_of
+from semiring.solvers.sparse_factors import SparseFactors
+from semiring.solvers.task import Task, algebra_for, compute, options
+
+FEW = 1000  # vertices whose factors take no time
+TOGETHER = 64 << 20  # bytes of rows that are found at a time
+
+
+def eccentricities(A: Any, S: Semiring | str | None = None) -> np.ndarray:
+    """For every vertex the worst weight to another that it reaches: with min_plus its eccentricity.
+
+    Parameters
+    ----------
+    A : array_like, sparse matrix, graph or factors, shape (n, n)
+        As for `closure`. Of factors, those that are there are used.
+    S : Semiring or str, optional
+        Whose ⊕ is the minimum or the maximum. Default: that of A, if it is a `Matrix` or was prepared.
+
+    Returns
+    -------
+    ndarray of A's dtype, shape (n,)
+        In the order of the vertices; zero of the algebra where a vertex reaches no other. Where ⊗ rounds, weights that
+        differ by less than 16 units in the last place are not told apart.
+
+    Raises
+    ------
+    LawError
+        When ⊕ is neither the minimum nor the maximum.
+    NoClosureError
+        When there is no closure, as with a negative cycle.
+    SemiringError
+        When A is not a square matrix or graph over S, or a result has no place in the dtype.
+
+    Notes
+    -----
+    Rows of the closure from few vertices bound the eccentricities of all, and the next rows are taken from vertices
+    whose bounds differ: F. W. Takes, W. A. Kosters, Computing the eccentricity distribution of large graphs (2013). The
+    bounds hold over every closed semiring in which ⊕ is the minimum or the maximum. Rows come from sparse factors, or,
+    where a breadth-first search has a level of more than a quarter of all vertices, so that elimination fills in, from
+    searches, if no edge is better than one and ⊗ commutes. `SparseFactors.eccentricities` answers from factors that are
+    kept.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> sr.eccentricities([("a", "b", 3.0), ("b", "c", 4.0), ("c", "a", 9.0)], sr.min_plus)
+    array([ 7., 13., 12.])
+    """
+    return np.asarray(_measured("eccentricities", A, S, EACH))
+
+
+def diameter(A: Any, S: Semiring | str | None = None) -> Any:
+    """The worst weight of a pair with a path: with min_plus the longest of all shortest paths.
+
+    Parameters
+    ----------
+    A : array_like, sparse matrix, graph or factors, shape (n, n)
+        As for `closure`.
+    S : Semiring or str, optional
+        As for `eccentricities`.
+
+    Returns
+    -------
+    number
+        A number of Python's; zero of the algebra where no vertex reaches another.
+
+    Raises
+    ------
+    LawError, NoClosureError, SemiringError
+        As for `eccentricities`.
+
+    Notes
+    -----
+    As for `eccentricities`; tens of rows decide it for most large graphs.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> A = sr.as_graph([("a", "b", 3.0), ("b", "c", 4.0), ("c", "a", 9.0)])
+    >>> sr.diameter(A, sr.min_plus), sr.radius(A, sr.min_plus)
+    (13.0, 7.0)
+    """
+    return _measured("diameter", A, S, DIAMETER)
+
+
+def radius(A: Any, S: Semiring | str | None = None) -> Any:
+    """The best eccentricity of a vertex that reaches another: with min_plus that of a centre.
+
+    Parameters
+    ----------
+    A : array_like, sparse matrix, graph or factors, shape (n, n)
+        As for `closure`.
+    S : Semiring or str, optional
+        As for `eccentricities`.
+
+    Returns
+    -------
+    number
+        A number of Python's; zero of the algebra where no vertex reaches another.
+
+    Raises
+    ------
+    LawError, NoClosureError, SemiringError
+        As for `eccentricities`.
+
+    Notes
+    -----
+    As for `eccentricities`.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> sr.radius([("a", "b", 3.0), ("b", "a", 4.0)], sr.min_plus)
+    3.0
+    """
+    return _measured("radius", A, S, RADIUS)
+
+
+class Estimate(NamedTuple):
+    """A mean that is estimated from some rows.
+
+    Attributes
+    ----------
+    mean : float
+        NaN where none of the sources reaches another vertex.
+    error : float
+        Its standard error; 0 where all rows were taken, and NaN of a single one of several.
+    rows : int
+        How many were taken.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> sr.mean_weight([("a", "b", 3.0), ("b", "a", 4.0)], sr.min_plus)
+    Estimate(mean=3.5, error=0.0, rows=2)
+    """
+
+    mean: float
+    error: float
+    rows: int
+
+
+def mean_weight(
+    A: Any, S: Semiring | str | None = None, *, rows: int = 256, seed: int | np.random.Generator = 0
+) -> Estimate:
+    """The mean weight over all pairs with a path, by the rows of some random sources: with min_plus the mean distance.
+
+    Parameters
+    ----------
+    A : array_like, sparse matrix or graph, shape (n, n)
+        As for `closure_rows`.
+    S : Semiring or str, optional
+        With a selective ⊕, on numbers. Default: that of A, if it is a `Matrix` or was prepared.
+    rows : int, optional
+        Sources to search from, each vertex with the same probability and none twice; all vertices where there are no
+        more.
+    seed : int or numpy.random.Generator, optional
+        The same seed gives the same sources.
+
+    Returns
+    -------
+    Estimate
+        ``mean``, its standard ``error``, and the number of ``rows``. Pairs of a vertex with itself do not count.
+
+    Raises
+    ------
+    LawError
+        When ⊕ does not select.
+    NoClosureError
+        When a source reaches a cycle that improves.
+    SemiringError
+        When A is not a square matrix or graph over S, the elements are not numbers, or rows is not a whole number from
+        1 on.
+
+    Notes
+    -----
+    With t(v) the sum and c(v) the number of the weights in the row of v, the mean R is estimated by Σ t / Σ c, and its
+    variance by (1 − k/n) Σ (t − R c)² / (k (k − 1) c̄²): the ratio estimator, W. G. Cochran, Sampling Techniques (1977).
+    ``factor(A, S).reduce("mean")`` is exact.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> A = sr.random_graph(2000, "rmat", degree=8, seed=1)
+    >>> found = sr.mean_weight(A, sr.min_plus, rows=100)
+    >>> exact = sr.mean_weight(A, sr.min_plus, rows=2000)
+    >>> exact.error, abs(found.mean - exact.mean) < 4 * found.error
+    (0.0, True)
+    """
+    if isinstance(rows, bool) or not isinstance(rows, (int, np.integer)) or rows < 1:
+        raise SemiringError(f"rows must be a whole number from 1 on, and is {clip_repr(rows)}")
+    S = algebra_for("mean_weight", (A,), S)
+    given = operand(A, S)
+    n = order_of_one(given.shape, given.what)
+    require_numbers(S, given.dtype)
+    try:
+        stream = np.random.default_rng(seed)
+    except (TypeError, ValueError):
+        raise SemiringError(f"seed must be a whole number from 0 on, or a numpy.random.Generator, and is "
+                            f"{clip_repr(seed)}") from None
+    sources = np.sort(stream.choice(n, min(int(rows), n), replace=False))
+    found = [np.zeros((0, 2))]
+    step = max(TOGETHER // max(n * given.dtype.itemsize, 1), 1)
+    for begin in range(0, len(sources), step):
+        some = sources[begin : begin + step]
+        found.append(_sums(given, some))
+    return _estimate(np.concatenate(found), n)
+
+
+def _sums(given: Operand, sources: np.ndarray) -> np.ndarray:
+    """Total and number of the weights to other vertices that each source reaches."""
+    called = sources if given.names is None else [given.names[v] for v in sources]
+    table = compute(Task("rows", given.S, (given,), options(), (called, None, None)))
+    weights = np.asarray(table)
+    there = weights != given.S.zero_in(weights.dtype)
+    there[np.arange(len(sources)), sources] = False
+    return np.stack([np.where(there, weights, 0).sum(axis=1, dtype=float), there.sum(axis=1)], axis=1)
+
+
+def _estimate(sums: np.ndarray, n: int) -> Estimate:
+    (total, pairs), k = sums.sum(axis=0), len(sums)
+    if not pairs:
+        return Estimate(float("nan"), float("nan"), k)
+    mean = total / pairs
+    if k == n:
+        return Estimate(float(mean), 0.0, k)
+    if k == 1:
+        return Estimate(float(mean), float("nan"), k)
+    squares = ((sums[:, 0] - mean * sums[:, 1]) ** 2).sum() / (k * (k - 1) * (pairs / k) ** 2)
+    return Estimate(float(mean), float(np.sqrt((1 - k / n) * squares)), k)
+
+
+def _measured(verb: str, A: Any, S: Semiring | str | None, measure: Measure) -> Any:
+    S = algebra_for(verb, (A,), S)
+    came = operand(A, S)
+    n = order_of_one(came.shape, came.what)
+    ascends(S, came.dtype)
+    if came.factors is not None and isinstance(came.factors, SparseFactors):
+        return eccentricity.measured(came.factors, measure)
+    if came.kind != "sparse":
+        closed = compute(Task("closure", S, (on_host(came),), options()))
+        return eccentricity.of_closure(np.array(closed), S, measure)
+    given = as_sparse(on_host(came))
+    if not n:
+        return measure.of(np.empty(0, given.dtype), S.zero_in(given.dtype), True)
+    if _fills_in(given):
+        form = form_of(given)
+        if form.bounded and S.commutative and form.low.kind == "numba" and eccentricity.applies(given):
+            return eccentricity.searched(given, form, measure)
+    return eccentricity.measured(SparseFactors(given, analysis_of(given)), measure)
+
+
+def _fills_in(given: Sparse) -> bool:
+    """Whether a search has a level that no separator could be thinner than."""
+    return given.n > FEW and given.spread.widest > NARROW * given.n

@@ -1,0 +1,48 @@
+"""What an elimination compiles, in its order, so that another process can begin with the last: see `beside`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+
+import numpy as np
+
+from semiring.algorithms.sparse.analysis import analyse
+from semiring.algorithms.sparse.costs import work_of
+from semiring.algorithms.sparse.ordering import spread
+from semiring.algorithms.sparse.pattern import symmetric
+from semiring.kernels.build import code_of
+from semiring.kernels.cpu.compile.beside import if_missing
+from semiring.kernels.cpu.compile.plain import Rehearsal
+from semiring.kernels.cpu.compile.price import when
+from semiring.kernels.lowering.base import Lowering
+
+SIDE = 17  # of a grid on which both ways to find an order call all loops that there are for them
+
+
+def with_another_process(low: Lowering) -> AbstractContextManager[None]:
+    """Within this context, the analysis of a structure that finds nothing compiled has another process help.
+
+    It does not where the elimination itself has been compiled before: what is left takes no longer than to start one.
+    """
+    if when() == "never" or low.on_gpu or low.kind != "numba" or code_of(low, "fronts").at_hand:
+        return nullcontext()
+    return if_missing(steps, low)
+
+
+def steps(low: Lowering) -> list[Callable[[], object]]:
+    """What compiles the analysis of a structure and the elimination that follows it."""
+    from semiring.kernels.cpu.sparse import fronts
+
+    vertices = np.arange(SIDE * SIDE)
+    ends = np.stack([vertices + 1, vertices + SIDE], 1)  # a grid whose rows are joined at their ends
+    inside = ends < len(vertices)
+    start = np.concatenate([[0], np.cumsum(inside.sum(1))])
+    with Rehearsal().watched() as rehearsal:
+        spread(*symmetric(start, ends[inside]))
+        for method in ("auto", "levels"):
+            found = analyse(start, ends[inside], method=method)
+        work_of(found)
+        _ = found.children, found.lowest, found.depths
+        found.stack_layout(1, 1)
+    return [*rehearsal.steps(), *fronts.steps(low)]

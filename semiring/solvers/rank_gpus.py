@@ -1,0 +1,143 @@
+"""Processes with a GPU each: which one a process has, and its tiles there.
+
+Processes of one machine take its GPUs in turn, so that several may share one. Where the launcher shows each process a
+GPU of its own, that is the only one it can take.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from semiring.algorithms.blocks import spans
+from semiring.errors import SemiringError
+from semiring.kernels.build import kernel as build_kernel
+from semiring.kernels.interface import Kernel
+from semiring.machine.memory import require
+from semiring.operands.devices import gpu_count
+from semiring.scale.memories import DeviceMemory
+from semiring.scale.ranks import agreed
+
+STRIP = 256 << 20  # bytes of elements that leave a GPU at once
+NAMED = 4  # processes without a GPU that an error names
+
+
+class Gpu(NamedTuple):
+    """What a process knows of its GPU.
+
+    Attributes
+    ----------
+    number : int
+        Among those that the process sees.
+    sharing : int
+        How many processes have this one.
+    total : int
+        How many GPUs all processes have together.
+    """
+
+    number: int
+    sharing: int
+    total: int
+
+
+def gpu_of(world: Any) -> Gpu:
+    """The GPU of this process, where every process has one; all of a communicator call this.
+
+    Raises
+    ------
+    Agreed
+        On every process, where some have none; it says which, and on which machines.
+    """
+    mine = platform.node()
+    seen = world.allgather((mine, agreed(world, gpu_count)))
+    lacking = [f"rank {r} on {host}" for r, (host, count) in enumerate(seen) if not count]
+
+    def refuse() -> None:
+        if lacking:
+            more = f" and {len(lacking) - NAMED} more" if len(lacking) > NAMED else ""
+            raise SemiringError(f"device='gpu': no GPU was found by {', '.join(lacking[:NAMED])}{more}; every process "
+                                "needs one, and semiring[cu12] or semiring[cu13]: start them where there are GPUs, or "
+                                "leave out device")
+
+    agreed(world, refuse)
+    before = sum(host == mine for host, _ in seen[: world.rank])
+    number = before % seen[world.rank][1]
+    others = world.allgather((mine, agreed(world, partial(_address, number))))
+    return Gpu(number, others.count(others[world.rank]), len(set(others)))
+
+
+def _address(number: int) -> str:
+    """Where a GPU is on the machine's bus: processes that are shown one each may all call it 0."""
+    import cupy
+
+    return str(cupy.cuda.Device(number).pci_bus_id)
+
+
+def require_room(gpu: Gpu, nbytes: int, what: str) -> None:
+    """Raise unless each of the processes that share a GPU can have so many bytes of it."""
+    import cupy
+
+    with cupy.cuda.Device(gpu.number):
+        require(nbytes * gpu.sharing, what, "use more processes, with more GPUs", on_gpu=True)
+
+
+@contextmanager
+def rooms(low: Any) -> Iterator[Callable[[int, np.dtype], np.ndarray]]:
+    """What gives memory for messages: pinned for a GPU's form, and not longer than this is open."""
+    if not low.on_gpu:
+        yield np.empty
+        return
+    from semiring.kernels.cuda.dense.carry import Pinned
+
+    with Pinned() as pinned:
+        pinned.begin()
+
+        def room(count: int, dtype: np.dtype) -> np.ndarray:
+            array = np.empty(count, dtype)
+            pinned.add(array, fresh=True)
+            pinned.wait()
+            return array
+
+        yield room
+
+
+@contextmanager
+def tiles_on(low: Any, gpu: Gpu) -> Iterator[tuple[Kernel[Any], DeviceMemory]]:
+    """The engine and the memory for this process's tiles, the GPU being CuPy's current one meanwhile."""
+    import cupy
+
+    from semiring.kernels.cuda.compile.streams import GpuStream
+    from semiring.kernels.cuda.dense.carry import begin_carry, taken_in
+
+    def empty(count: int, dtype: Any) -> Any:
+        array = cupy.empty(count, dtype)
+        cupy.cuda.get_current_stream().synchronize()  # the memory may have been another array's
+        return array
+
+    def copy(source: Any, target: Any) -> None:
+        if source.size:
+            begin_carry(source, target)
+
+    with cupy.cuda.Device(gpu.number), rooms(low) as room:
+        urgent, steady = GpuStream(gpu.number, True), GpuStream(gpu.number, False)
+        memory = DeviceMemory(low.storage, low.dtype, urgent, steady, empty, room, copy, partial(taken_in, low))
+        try:
+            yield build_kernel(low), memory
+        finally:
+            memory.wait()  # no memory is given back that is still in use
+
+
+def decoded(low: Any, stored: Any) -> np.ndarray:
+    """Tiles of the current GPU as elements, on the host; some rows at a time, since elements may need room there."""
+    from semiring.kernels.cuda.dense.rows import put
+
+    found = np.empty(stored.shape, low.dtype)
+    if found.size:
+        for rows in spans(len(found), max(STRIP // (found.shape[1] * low.dtype.itemsize), 1)):
+            put(low.decode(stored[rows]), found[rows])
+    return found

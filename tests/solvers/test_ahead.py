@@ -1,0 +1,128 @@
+"""What an elimination compiles is known beforehand: once it is compiled nothing of it is left to compile."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import semiring as sr
+from semiring.kernels.build import code_of
+from semiring.kernels.cpu.compile import beside
+from semiring.kernels.cpu.compile.jit import njit
+from semiring.operands.read import read
+from semiring.operands.sparse import Sparse
+from semiring.solvers import ahead
+from semiring.solvers.fronts import lowering_of
+
+COMMON = """
+import numpy as np
+import semiring as sr
+
+S = sr.Semiring("sums", add=np.minimum, mul=lambda a, b: a + b + a * b / 8, zero=np.inf, one=0.0,
+                carrier=lambda a: a >= 0)
+GRAPHS = [sr.random_graph(1600, "grid", seed=1), sr.random_graph(300, "rmat", degree=2, seed=2),
+          sr.random_graph(2500, "planar", seed=3)]
+"""
+STEPS = """
+import pickle
+from semiring.kernels.cpu.compile.beside import do_backwards
+from semiring.solvers import ahead, elimination
+
+found = []
+elimination.with_another_process = lambda low: found.append(low) or ahead.nullcontext()
+for algebra in (sr.min_plus, S):
+    sr.plan(GRAPHS[0], algebra, method="sparse")
+print(len(list(map(ahead.steps, found))[0]))
+for low in found:
+    do_backwards(0, 1, pickle.dumps((ahead.steps, (low,))))
+"""
+CLOSURES = """
+import numba.core.event as event
+
+class Compiled(event.Listener):
+    def on_start(self, e):
+        module = e.data["dispatcher"].py_func.__module__
+        if module.startswith(("semiring.algorithms", "semiring_generated")) and "_scan_" not in module:
+            print(module, e.data["dispatcher"].py_func.__qualname__)
+    def on_end(self, e):
+        pass
+
+event.register("numba:compile", Compiled())
+for algebra in (sr.min_plus, S):
+    for A in GRAPHS:
+        sr.closure(A, algebra, method="sparse")
+"""
+
+
+def run(code: str, directory: Path) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", COMMON + code], capture_output=True, text=True, timeout=600,
+        env={**os.environ, "SEMIRING_CACHE_DIR": str(directory), "SEMIRING_COMPILE": "always",
+             "SEMIRING_NUM_THREADS": "1"},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_steps_are_all_that_closures_compile(tmp_path: Path) -> None:
+    assert int(run(STEPS, tmp_path)) > 20
+    assert run(CLOSURES, tmp_path) == ""
+
+
+def test_without_the_steps_closures_compile_them(tmp_path: Path) -> None:
+    assert len(run(CLOSURES, tmp_path).splitlines()) > 20
+
+
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
+    """What other processes would do, and nothing on disk."""
+    monkeypatch.setenv("SEMIRING_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("SEMIRING_COMPILE", "auto")
+    found: list[Any] = []
+    monkeypatch.setattr(beside, "begin", lambda *work: found.append(work))
+    return found
+
+
+def never_compiled(name: str) -> sr.Semiring:
+    return sr.Semiring(name, add=np.minimum, mul=lambda a, b: a + b + a * b / 32, zero=np.inf, one=0.0,
+                       carrier=lambda a: a >= 0)
+
+
+def lowering(S: sr.Semiring, weights: Any = None) -> Any:
+    given = read(sr.random_graph(100, "grid", seed=1) if weights is None else weights, S)
+    assert isinstance(given, Sparse)
+    return lowering_of(given, room=False)
+
+
+def compile_one() -> None:
+    assert njit(no_cfunc_wrapper=True, cache=True)(minus)(5) == -5
+
+
+def minus(x: Any) -> Any:
+    return -x
+
+
+def test_others_begin_once_something_is_compiled(begun: list[Any]) -> None:
+    low = lowering(never_compiled("never"))
+    with ahead.with_another_process(low):
+        assert begun == []
+        compile_one()
+    assert begun == [(ahead.steps, low)]
+
+
+def test_where_the_elimination_is_at_hand_nobody_else_begins(begun: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    low = lowering(never_compiled("compiled"))
+    monkeypatch.setattr(code_of(low, "fronts"), "bought", True, raising=False)
+    with ahead.with_another_process(low):
+        compile_one()
+    objects = lowering(sr.why, sr.as_graph([("a", "b", frozenset({frozenset("x")}))]))
+    assert objects.kind == "objects"
+    with ahead.with_another_process(objects):
+        compile_one()
+    assert begun == []
