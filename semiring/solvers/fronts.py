@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from hashlib import blake2b
 from math import isqrt
 from threading import Lock
@@ -21,6 +22,7 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.fronts import ArrayFronts
 from semiring.operands.sparse import Sparse
 
+from .ahead import with_another_process
 from .forms import with_room
 from .task import GivenOrder
 
@@ -30,8 +32,12 @@ if TYPE_CHECKING:
 ANALYSES = 4  # structures whose analyses are kept
 
 
-def analysis_of(A: Sparse, order: str | GivenOrder | Analysis = "auto") -> Analysis:
+def analysis_of(
+    A: Sparse, order: str | GivenOrder | Analysis = "auto", low: Lowering | None = None
+) -> Analysis:
     """The order and the structure of the factors; those of the last few structures are kept for other weights.
+
+    While a new structure is analysed, another process may compile what eliminates in a lowering that is given.
 
     Raises
     ------
@@ -49,7 +55,8 @@ def analysis_of(A: Sparse, order: str | GivenOrder | Analysis = "auto") -> Analy
         if key in _analyses:
             _analyses[key] = found = _analyses.pop(key)  # the last that goes
             return found
-    found = analyse(A.indptr, A.indices, method=method)
+    with nullcontext() if low is None else with_another_process(low):
+        found = analyse(A.indptr, A.indices, method=method)
     with _one_at_a_time:
         _analyses[key] = found
         while len(_analyses) > ANALYSES:

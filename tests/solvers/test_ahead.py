@@ -32,12 +32,12 @@ GRAPHS = [sr.random_graph(1600, "grid", seed=1), sr.random_graph(300, "rmat", de
 STEPS = """
 import pickle
 from semiring.kernels.cpu.compile.beside import do_backwards
-from semiring.solvers import ahead, elimination
+from semiring.solvers import ahead, fronts
 
 found = []
-elimination.with_another_process = lambda low: found.append(low) or ahead.nullcontext()
-for algebra in (sr.min_plus, S):
-    sr.plan(GRAPHS[0], algebra, method="sparse")
+fronts.with_another_process = lambda low: found.append(low) or ahead.nullcontext()
+for algebra, A in zip((sr.min_plus, S), GRAPHS):
+    sr.plan(A, algebra, method="sparse")
 print(len(list(map(ahead.steps, found))[0]))
 for low in found:
     do_backwards(0, 1, pickle.dumps((ahead.steps, (low,))))
