@@ -254,6 +254,15 @@ def acyclic(draw: st.DrawFn, algebra: Algebra, dtype: Any, n: int | None = None)
     return to_numpy(algebra, A, dtype, (n, n))
 
 
+def nearly_consistent(n: int, seed: int) -> np.ndarray:
+    """Differences of potentials, off by less than 0.0005: cycles add to nearly 0, many of them to less.
+
+    Sums are exact, so that all ways to add agree on whether there is a closure without a tolerance.
+    """
+    potential = np.random.default_rng(seed).normal(size=n)
+    return np.round((potential[:, None] - potential) * 1024) / 1024
+
+
 def views_of(array: np.ndarray) -> dict[str, np.ndarray]:
     """The same values in other memory layouts, by name."""
     m, n = array.shape

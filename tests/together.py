@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from strategies import nearly_consistent
 
 import semiring as sr
 
@@ -159,8 +160,7 @@ def walks(here: Any, folder: str) -> None:
 def tolerant(here: Any, folder: str) -> None:
     """Cycles that improve by less than a tolerance, of a matrix that rank 0 has, of rows, and from file to file."""
     n = 75
-    potential = np.random.default_rng(0).normal(size=n)
-    A = (potential[:, None] - potential).round(3)
+    A = nearly_consistent(n, 0)
     path, cuts = Path(folder) / "a.npy", np.linspace(0, n, here.size + 1).astype(int)
     mine = slice(*cuts[here.rank : here.rank + 2].tolist())
 

@@ -21,7 +21,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scale.faked import FakedHost, FakedStream
 from scale.played import World, together
-from solvers.test_several_gpus import KINDS, Exchange, chosen, matrix, nearly_consistent
+from solvers.test_several_gpus import KINDS, Exchange, chosen, matrix
+from strategies import nearly_consistent
 
 import semiring as sr
 from semiring.kernels.cuda.compile import streams

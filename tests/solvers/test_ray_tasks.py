@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from strategies import nearly_consistent
 from together import CASES, is_the_closure, matrix, text_of
 
 import semiring as sr
@@ -114,8 +115,7 @@ def test_walks_that_have_edges(anyone: Any, name: str, S: sr.Semiring, dtype: An
 @given(n=st.integers(2, 24), seed=st.integers(0, 99))
 @settings(deadline=None, max_examples=15)
 def test_a_tolerance_is_that_of_one_process(n: int, seed: int) -> None:
-    potential = np.random.default_rng(seed).normal(size=n)
-    A = (potential[:, None] - potential).round(3)
+    A = nearly_consistent(n, seed)
     for reflexive in (True, False):
         asked: dict[str, Any] = {"tol": 0.002, "reflexive": reflexive}
         found = sr.closure(A, sr.min_plus, on=Ray(PlayedRay()), tile=8, **asked)

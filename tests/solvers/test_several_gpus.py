@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scale.faked import FakedHost, FakedStream
+from strategies import nearly_consistent
 
 import semiring as sr
 from semiring.kernels import choose as on_host
@@ -140,12 +141,6 @@ def test_a_tolerance_is_that_of_one_processor(gpus: FakedHost, n: int, count: in
     A[0, 1] -= 1
     with pytest.raises(sr.NoClosureError, match="improving"):
         sr.closure(A, sr.min_plus, devices=count, tol=0.002)
-
-
-def nearly_consistent(n: int, seed: int) -> np.ndarray:
-    """Differences of potentials, off by less than 0.0005: cycles add to nearly 0, many of them to less."""
-    potential = np.random.default_rng(seed).normal(size=n)
-    return (potential[:, None] - potential).round(3)
 
 
 def test_a_star_that_is_missing_is_told(gpus: FakedHost) -> None:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from solvers.test_several_gpus import chosen, matrix
+from strategies import nearly_consistent
 
 import semiring as sr
 from semiring.kernels.cuda import choose as on_gpu
@@ -78,8 +79,7 @@ def test_names_stay_and_cycles_are_named(gpu: None) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_a_tolerance_is_that_of_one_processor(gpu: None, seed: int) -> None:
     """Where cycles improve by less than it; by more they are named as without."""
-    potential = np.random.default_rng(seed).normal(size=20)
-    A = (potential[:, None] - potential).round(3)
+    A = nearly_consistent(20, seed)
     with pytest.raises(sr.NoClosureError, match="improving"):
         sr.closure(A, sr.min_plus, device="gpu", memory="1M")
     found = sr.closure(A, sr.min_plus, device="gpu", memory="1M", tile=4, tol=0.002)
