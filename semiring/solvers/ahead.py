@@ -2,32 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
 from semiring.algorithms.sparse.analysis import analyse
 from semiring.algorithms.sparse.costs import work_of
 from semiring.algorithms.sparse.ordering import spread
-from semiring.algorithms.sparse.pattern import symmetric
+from semiring.algorithms.sparse.pattern import symmetric, transposed
 from semiring.kernels.build import code_of
 from semiring.kernels.cpu.compile.beside import if_missing
 from semiring.kernels.cpu.compile.plain import Rehearsal
 from semiring.kernels.cpu.compile.price import when
 from semiring.kernels.lowering.base import Lowering
+from semiring.operands.sparse import Sparse
+
+from .costs import least_by_numpy
 
 SIDE = 17  # of a grid on which both ways to find an order call all loops that there are for them
 
 
-def with_another_process(low: Lowering) -> AbstractContextManager[None]:
-    """Within this context, the analysis of a structure that finds nothing compiled has another process help.
+@contextmanager
+def with_another_process(low: Lowering, A: Sparse, answer: bool) -> Iterator[None]:
+    """Within this context, the analysis of A that finds nothing compiled has another process help.
 
-    It does not where the elimination itself has been compiled before: what is left takes no longer than to start one.
+    It helps from the beginning where the elimination is so much work that it will surely be compiled: meanwhile the
+    analysis may well be done in Python. It does not where the elimination itself has been compiled before: what is left
+    takes no longer than to start one. `answer`: whether the whole closure is wanted, and not only factors.
     """
-    if when() == "never" or low.on_gpu or low.kind != "numba" or code_of(low, "fronts").at_hand:
-        return nullcontext()
-    return if_missing(steps, low)
+    code = code_of(low, "fronts")
+    if when() == "never" or low.on_gpu or low.kind != "numba" or code.at_hand:
+        yield
+        return
+    surely = not transposed.at_hand and code.is_due(least_by_numpy(low, A, answer))
+    with if_missing(steps, low, surely=surely):
+        yield
 
 
 def steps(low: Lowering) -> list[Callable[[], object]]:

@@ -28,7 +28,7 @@ from semiring.algorithms.sparse.costs import (
     work_of,
 )
 from semiring.algorithms.sparse.ordering import NARROW
-from semiring.kernels.build import affordable, code_of
+from semiring.kernels.build import PURPOSES, affordable, code_of
 from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.kernels.cpu.sparse.buckets import suits
 from semiring.kernels.cpu.sparse.sweeps import LANES
@@ -50,6 +50,7 @@ WITHOUT_FACTORS = (
     "closure_rows (for all or a sample of the sources), nearest, diameter, eccentricities and mean_weight search the "
     "graph without factors"
 )
+MET = 4.0  # times that NumPy meets a vertex, at most, when it finds some rows together
 FACTORING = 9  # steps of k in which NumPy eliminates a vertex from its front
 OBJECT = 2000  # instructions that an operation on Python objects takes
 
@@ -253,6 +254,15 @@ def plan(
     )
 
 
+def least_by_numpy(low: Lowering, A: Sparse, answer: bool) -> float:
+    """Seconds that NumPy hardly ever takes less than for A's factors, and with `answer` the closure, before analysis.
+
+    Rows of the closure of a connected graph pass each edge, and together they meet as many vertices as is counted.
+    """
+    n, rows = A.n, A.n if answer else 0
+    return PURPOSES["fronts"][1](low, (FACTORING + MET * -(-rows // TOGETHER)) * n, float(rows) * A.nnz)
+
+
 def rows_steps(analysis: Analysis, load: Work, rows: int) -> float:
     """Steps of k in which NumPy finds rows from factors: up from each source, and down to all vertices.
 
@@ -260,7 +270,7 @@ def rows_steps(analysis: Analysis, load: Work, rows: int) -> float:
     """
     n = analysis.n
     met = rows * sqrt(2 * load.up / max(n, 1))
-    return -(-rows // TOGETHER) * (float(analysis.reach.sum()) + min(met, 4.0 * n))
+    return -(-rows // TOGETHER) * (float(analysis.reach.sum()) + min(met, MET * n))
 
 
 def factoring_share(plan: SparsePlan) -> float:

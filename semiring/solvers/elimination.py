@@ -14,6 +14,7 @@ from semiring.operands.operand import order_of
 from semiring.operands.sparse import Sparse
 
 from . import costs
+from .ahead import with_another_process
 from .costs import SMALL, SparsePlan
 from .elimination_gpu import on_gpu_if_faster
 from .factors import right_of
@@ -48,7 +49,7 @@ def _closure(task: Task, given: Sparse) -> Plan | None:
     low = lowering_of(given, room=False)
     if not wanted and costs.not_worth_a_look(low, given):
         return None
-    analysis = analysis_of(given, o.order, low)
+    analysis = analysis_of(given, o.order, partial(with_another_process, low, given, True))
     plan = costs.plan("closure", low, analysis, given.nnz, partial(_close, task, given, analysis))
     if wanted:
         plan.reasons["method"] = "as asked"
@@ -88,7 +89,7 @@ def _closed(
 def _factors(task: Task, given: Sparse) -> Plan:
     low = lowering_of(given, room=True)
     right = right_of(task, low.dtype)
-    analysis = analysis_of(given, task.options.order, low)
+    analysis = analysis_of(given, task.options.order, partial(with_another_process, low, given, False))
     run = partial(_factor, task, given, analysis) if right is None else partial(_solve, task, given, analysis, right)
     return costs.plan(task.verb, low, analysis, given.nnz, run, answer=False)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from hashlib import blake2b
 from math import isqrt
 from threading import Lock
@@ -22,7 +23,6 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.fronts import ArrayFronts
 from semiring.operands.sparse import Sparse
 
-from .ahead import with_another_process
 from .forms import with_room
 from .task import GivenOrder
 
@@ -33,11 +33,12 @@ ANALYSES = 4  # structures whose analyses are kept
 
 
 def analysis_of(
-    A: Sparse, order: str | GivenOrder | Analysis = "auto", low: Lowering | None = None
+    A: Sparse, order: str | GivenOrder | Analysis = "auto",
+    meanwhile: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Analysis:
     """The order and the structure of the factors; those of the last few structures are kept for other weights.
 
-    While a new structure is analysed, another process may compile what eliminates in a lowering that is given.
+    A new structure is analysed within a context, which `meanwhile` makes.
 
     Raises
     ------
@@ -55,7 +56,7 @@ def analysis_of(
         if key in _analyses:
             _analyses[key] = found = _analyses.pop(key)  # the last that goes
             return found
-    with nullcontext() if low is None else with_another_process(low):
+    with meanwhile():
         found = analyse(A.indptr, A.indices, method=method)
     with _one_at_a_time:
         _analyses[key] = found

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -32,10 +33,11 @@ GRAPHS = [sr.random_graph(1600, "grid", seed=1), sr.random_graph(300, "rmat", de
 STEPS = """
 import pickle
 from semiring.kernels.cpu.compile.beside import do_backwards
-from semiring.solvers import ahead, fronts
+from contextlib import nullcontext
+from semiring.solvers import ahead, elimination
 
 found = []
-fronts.with_another_process = lambda low: found.append(low) or ahead.nullcontext()
+elimination.with_another_process = lambda low, *_: found.append(low) or nullcontext()
 for algebra, A in zip((sr.min_plus, S), GRAPHS):
     sr.plan(A, algebra, method="sparse")
 print(len(list(map(ahead.steps, found))[0]))
@@ -94,10 +96,11 @@ def never_compiled(name: str) -> sr.Semiring:
                        carrier=lambda a: a >= 0)
 
 
-def lowering(S: sr.Semiring, weights: Any = None) -> Any:
+def asked(S: sr.Semiring, weights: Any = None) -> tuple[Any, Sparse]:
+    """A sparse matrix and its lowering."""
     given = read(sr.random_graph(100, "grid", seed=1) if weights is None else weights, S)
     assert isinstance(given, Sparse)
-    return lowering_of(given, room=False)
+    return lowering_of(given, room=False), given
 
 
 def compile_one() -> None:
@@ -109,20 +112,35 @@ def minus(x: Any) -> Any:
 
 
 def test_others_begin_once_something_is_compiled(begun: list[Any]) -> None:
-    low = lowering(never_compiled("never"))
-    with ahead.with_another_process(low):
+    low, A = asked(never_compiled("never"))
+    with ahead.with_another_process(low, A, True):
         assert begun == []
         compile_one()
     assert begun == [(ahead.steps, low)]
 
 
-def test_where_the_elimination_is_at_hand_nobody_else_begins(begun: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    low = lowering(never_compiled("compiled"))
-    monkeypatch.setattr(code_of(low, "fronts"), "bought", True, raising=False)
-    with ahead.with_another_process(low):
+@pytest.mark.parametrize(("seconds", "analysis_at_hand", "at_once"), [
+    (1e3, False, True), (1e3, True, False), (1e-3, False, False),
+])
+def test_others_begin_at_once_where_much_work_lies_ahead(
+    seconds: float, analysis_at_hand: bool, at_once: bool, begun: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ahead, "transposed", SimpleNamespace(at_hand=analysis_at_hand))
+    monkeypatch.setattr(ahead, "least_by_numpy", lambda low, A, answer: seconds)
+    low, A = asked(never_compiled("never again"))
+    with ahead.with_another_process(low, A, True):
+        assert begun == [(ahead.steps, low)] * at_once
         compile_one()
-    objects = lowering(sr.why, sr.as_graph([("a", "b", frozenset({frozenset("x")}))]))
+    assert begun == [(ahead.steps, low)]
+
+
+def test_where_the_elimination_is_at_hand_nobody_else_begins(begun: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    low, A = asked(never_compiled("compiled"))
+    monkeypatch.setattr(code_of(low, "fronts"), "bought", True, raising=False)
+    with ahead.with_another_process(low, A, True):
+        compile_one()
+    objects, A = asked(sr.why, sr.as_graph([("a", "b", frozenset({frozenset("x")}))]))
     assert objects.kind == "objects"
-    with ahead.with_another_process(objects):
+    with ahead.with_another_process(objects, A, True):
         compile_one()
     assert begun == []

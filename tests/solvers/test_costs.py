@@ -20,6 +20,7 @@ from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.general import general
 from semiring.kernels.lowering.objects import python_objects
+from semiring.kernels.numpy.fronts import seconds as seconds_by_numpy
 from semiring.operands.read import read
 from semiring.operands.sparse import Sparse
 from semiring.solvers import costs
@@ -118,6 +119,19 @@ def test_an_estimate_adds_up() -> None:
     assert half.factors == whole.factors / 2 and half.seconds["elimination"] < whole.seconds["elimination"]
     nothing = estimate(LOW, analysed(sp.csr_array((0, 0))), 0, True)
     assert nothing.largest == nothing.memory == nothing.terms == 0
+
+
+@pytest.mark.parametrize("kind", ["grid", "planar", "geometric"])
+@pytest.mark.parametrize("n", [200, 900, 4000])
+def test_the_least_by_numpy_is_known_before_analysis(kind: str, n: int) -> None:
+    A = read(sr.random_graph(n, kind, seed=n), sr.min_plus)
+    assert isinstance(A, Sparse)
+    analysis = analyse(A.indptr, A.indices)
+    for answer in (True, False):
+        found = estimate(LOW, analysis, A.nnz, answer)
+        steps = costs.FACTORING * A.n + (costs.rows_steps(analysis, found.load, A.n) if answer else 0.0)
+        predicted = seconds_by_numpy(LOW, steps, found.terms)
+        assert 0.2 * predicted < costs.least_by_numpy(LOW, A, answer) <= predicted
 
 
 def test_what_storage_needs_besides_the_answer() -> None:

@@ -35,14 +35,16 @@ _ahead: ContextVar[Work | None] = ContextVar("ahead", default=None)
 
 
 @contextmanager
-def if_missing(steps_of: Callable[..., Steps], *arguments: Any) -> Iterator[None]:
+def if_missing(steps_of: Callable[..., Steps], *arguments: Any, surely: bool = False) -> Iterator[None]:
     """Within this context the first function that is not on disk has other processes compile too: see `begin`.
 
-    From then on the garbage collector waits for the end of the context: between functions it would look again and again
-    at what compiling leaves.
+    They begin at once where one is `surely` missing. From then on the garbage collector waits for the end of the
+    context: between functions it would look again and again at what compiling leaves.
     """
     token, collecting = _ahead.set((steps_of, arguments)), gc.isenabled()
     try:
+        if surely:
+            is_missing()
         yield
     finally:
         _ahead.reset(token)

@@ -48,6 +48,11 @@ class Loop:
             self._machine_code = self._compiled(no_cfunc_wrapper=True, cache=True, light=True)
         return self._machine_code
 
+    @property
+    def at_hand(self) -> bool:
+        """Whether nothing of it has to be compiled: this process has it, or an earlier one kept it on disk."""
+        return self._machine_code is not None or self._code.at_hand
+
     @cached_property
     def part(self) -> Any:
         """The function as others take it in when they are compiled."""

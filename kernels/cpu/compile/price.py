@@ -129,12 +129,18 @@ class Code:
     def repays(self, seconds: float) -> bool:
         """Whether to compile for work that takes NumPy so many seconds."""
         if not self.bought:
-            wanted = when()
-            due = wanted in self._at_once or (wanted != "never" and self._is_due(seconds))
-            self.bought = due and loads_numba()
-            if not self.bought and wanted != "never":
+            self.bought = self.is_due(seconds) and loads_numba()
+            if not self.bought and when() != "never":
                 _renting[id(self)] = self
         return self.bought
+
+    def is_due(self, seconds: float) -> bool:
+        """Whether `repays` would say so, if Numba can be imported."""
+        wanted = when()
+        if self.bought or wanted in self._at_once or wanted == "never":
+            return self.bought or wanted != "never"
+        price = self._price()  # which asks what earlier processes took
+        return self.spent + self._before + seconds >= price
 
     def rent(self, function: Callable[..., Result], *arguments: Any) -> Result:
         """Have NumPy do a piece of the work by a function."""
@@ -147,10 +153,6 @@ class Code:
         """Seconds that this process and those before it took for the work of each function that is not on disk."""
         names = _missing_names(self._names)
         return dict.fromkeys(names, (self.spent + self._before) / len(names)) if names else {}
-
-    def _is_due(self, seconds: float) -> bool:
-        price = self._price()
-        return self.spent + self._before + seconds >= price
 
     def _price(self) -> float:
         """Seconds that the functions cost; nothing where an earlier process paid."""

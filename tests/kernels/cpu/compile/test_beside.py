@@ -132,6 +132,15 @@ def test_only_what_is_missing_within_the_context_has_others_begin(monkeypatch: p
     assert begun == [(steps, "a", 1), (steps, "b", 2)]
 
 
+def test_others_begin_at_once_where_something_is_surely_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(beside, "begin", lambda *work: begun.append(work))
+    with if_missing(steps, "a", 1, surely=True):
+        assert begun == [(steps, "a", 1)] and not gc.isenabled()
+        is_missing()
+    assert len(begun) == 1 and gc.isenabled()
+
+
 def test_the_garbage_collector_waits_from_then_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(beside, "begin", lambda *work: None)
     for before in (True, False):

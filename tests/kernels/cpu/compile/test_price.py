@@ -169,7 +169,8 @@ def test_what_is_on_disk_is_asked_once(directory: Path) -> None:
     assert not asked
     assert not code.repays(0.1) and not code.repays(0.2)
     assert asked == [1]
-    assert code.repays(1e3) and code.repays(0.0)
+    assert code.is_due(1e3) and not code.bought, "who only asks buys nothing"
+    assert code.repays(1e3) and code.repays(0.0) and code.is_due(0.0)
     assert asked == [1]
 
 
