@@ -1,7 +1,7 @@
 """Compile in several processes: this one from the first function to the last, others from the last to the first.
 
 Numba compiles one function at a time in a process. No process waits for another: each looks on disk before it
-compiles, so that no more is compiled twice than what several are at when they meet.
+compiles, and the others pass over what this one tells them that it has begun with.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 from .cache import cache_directory
 from .price import always
@@ -27,11 +27,18 @@ Work = tuple[Callable[..., Steps], tuple[Any, ...]]
 
 MOST = 3  # other processes: they share what takes ten seconds, and each takes half a second to start
 OTHER = (
-    "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
-    f"from {__name__} import do_backwards; do_backwards(*pickle.load(sys.stdin.buffer))"
+    "import os, pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
+    f"from {__name__} import help_along; help_along(sys.stdin.buffer); "
+    "os._exit(0)"  # a thread still listens, which Python would not leave
 )
 
 _ahead: ContextVar[Work | None] = ContextVar("ahead", default=None)
+_others: list[BinaryIO] = []  # to which this process tells with what it begins
+_begun: set[str] = set()  # of which this process has been told
+
+
+class Begun(Exception):
+    """Another process compiles this already."""
 
 
 @contextmanager
@@ -44,7 +51,7 @@ def if_missing(steps_of: Callable[..., Steps], *arguments: Any, surely: bool = F
     token, collecting = _ahead.set((steps_of, arguments)), gc.isenabled()
     try:
         if surely:
-            is_missing()
+            _begin_if_asked()
         yield
     finally:
         _ahead.reset(token)
@@ -52,8 +59,24 @@ def if_missing(steps_of: Callable[..., Steps], *arguments: Any, surely: bool = F
             gc.enable()
 
 
-def is_missing() -> None:
-    """A function has to be compiled: have other processes begin, if there is more to compile."""
+def is_missing(name: str) -> None:
+    """A function has to be compiled: have other processes begin, if there is more to compile, and tell them which.
+
+    Raises
+    ------
+    Begun
+        In one of these others, if it was told so.
+    """
+    if name in _begun:
+        raise Begun(name)
+    _begin_if_asked()
+    for pipe in tuple(_others):
+        with suppress(OSError, ValueError):  # the other has ended
+            pipe.write(f"{name}\n".encode())
+            pipe.flush()
+
+
+def _begin_if_asked() -> None:
     if (work := _ahead.get()) is not None:
         _ahead.set(None)
         gc.disable()
@@ -93,8 +116,10 @@ def _start(turn: int, number: int, work: bytes) -> subprocess.Popen[bytes] | Non
     except OSError:  # no more processes are allowed, or there is no memory for them
         return None
     assert other.stdin is not None
-    with suppress(BrokenPipeError), other.stdin as pipe:
-        pipe.write(pickle.dumps(sys.path) + pickle.dumps((turn, number, work)))
+    with suppress(BrokenPipeError):
+        other.stdin.write(pickle.dumps(sys.path) + pickle.dumps((turn, number, work)))
+        other.stdin.flush()
+    _others.append(cast(BinaryIO, other.stdin))
     atexit.register(other.kill)
     Thread(target=_reap, args=(other,), daemon=True).start()
     return other
@@ -103,6 +128,22 @@ def _start(turn: int, number: int, work: bytes) -> subprocess.Popen[bytes] | Non
 def _reap(other: subprocess.Popen[bytes]) -> None:
     other.wait()
     atexit.unregister(other.kill)
+    assert other.stdin is not None
+    _others.remove(cast(BinaryIO, other.stdin))
+    with suppress(OSError):  # what could not be written any more
+        other.stdin.close()
+
+
+def help_along(told: BinaryIO) -> None:
+    """What another process runs, as it is told: first what to do, and then what is being done already."""
+    work = pickle.load(told)
+    Thread(target=_listen, args=(told,), daemon=True).start()
+    do_backwards(*work)
+
+
+def _listen(told: BinaryIO) -> None:
+    for line in told:
+        _begun.add(line.decode().strip())
 
 
 def do_backwards(turn: int, number: int, work: bytes) -> None:
@@ -111,7 +152,8 @@ def do_backwards(turn: int, number: int, work: bytes) -> None:
     steps_of, arguments = pickle.loads(work)
     with always():
         for step in list(reversed(steps_of(*arguments)))[turn::number]:
-            step()
+            with suppress(Begun):
+                step()
 
 
 def _is_python(file: str | None) -> bool:

@@ -200,7 +200,7 @@ class MachineCode(_Cache):
         rtsys.initialize(target_context)  # all that machine code needs; what Numba compiles with takes 0.3 s to import
         data = self.entries.load(_key(signature, target_context.codegen()))
         if data is None:
-            is_missing()
+            is_missing(self.entries.name)
             _import_what_compiles()
             return None
         return CompileResult._rebuild(target_context, *pickle.loads(data))

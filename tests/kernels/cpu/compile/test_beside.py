@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import os
 import pickle
 import signal
@@ -121,14 +122,14 @@ def test_where_no_process_may_start_this_one_goes_on(several: Path, monkeypatch:
 def test_only_what_is_missing_within_the_context_has_others_begin(monkeypatch: pytest.MonkeyPatch) -> None:
     begun: list[tuple[Any, ...]] = []
     monkeypatch.setattr(beside, "begin", lambda *work: begun.append(work))
-    is_missing()
+    is_missing("outside")
     with if_missing(steps, "a", 1):
         assert begun == []
-        is_missing()
-        is_missing()
+        is_missing("one")
+        is_missing("two")
         with if_missing(steps, "b", 2):
-            is_missing()
-    is_missing()
+            is_missing("three")
+    is_missing("after")
     assert begun == [(steps, "a", 1), (steps, "b", 2)]
 
 
@@ -137,8 +138,57 @@ def test_others_begin_at_once_where_something_is_surely_missing(monkeypatch: pyt
     monkeypatch.setattr(beside, "begin", lambda *work: begun.append(work))
     with if_missing(steps, "a", 1, surely=True):
         assert begun == [(steps, "a", 1)] and not gc.isenabled()
-        is_missing()
+        is_missing("one")
     assert len(begun) == 1 and gc.isenabled()
+
+
+def test_others_are_told_with_what_this_process_begins(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEMIRING_NUM_THREADS", "2")
+    with if_missing(asking, str(several), surely=True):
+        is_missing("the last")
+        (other,) = beside._others
+        for _ in range(600):
+            if noted(several):
+                break
+            time.sleep(0.1)
+    assert [step for step, _, _ in noted(several)] == ["1"], "which the other passed over, and went on"
+    for _ in range(600):
+        if other.closed:
+            break
+        time.sleep(0.1)
+    assert beside._others == []
+    is_missing("nobody listens")
+
+
+def asking(file: str) -> list[Callable[[], object]]:
+    """Steps of which the last begins when this process was told that another does it."""
+    return [partial(note, file, 1), partial(begin_when_told, file)]
+
+
+def begin_when_told(file: str) -> None:
+    for _ in range(600):
+        if "the last" in beside._begun:
+            break
+        time.sleep(0.1)
+    is_missing("the last")
+    note(file, 2)
+
+
+def test_what_another_process_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(beside, "_begun", set())
+    file = str(tmp_path / "notes")
+    try:
+        beside.help_along(io.BytesIO(pickle.dumps((0, 1, pickle.dumps((asking, (file,))))) + b"the last\n"))
+    finally:
+        gc.enable()
+    assert [step for step, _, _ in noted(tmp_path / "notes")] == ["1"]
+
+
+def test_who_was_told_passes_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(beside, "_begun", {"one"})
+    is_missing("two")
+    with pytest.raises(beside.Begun, match="one"):
+        is_missing("one")
 
 
 def test_the_garbage_collector_waits_from_then_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +198,7 @@ def test_the_garbage_collector_waits_from_then_on(monkeypatch: pytest.MonkeyPatc
         try:
             with suppress(KeyError), if_missing(steps, "a", 1):
                 assert gc.isenabled() is before
-                is_missing()
+                is_missing("one")
                 assert not gc.isenabled()
                 raise KeyError
             assert gc.isenabled() is before
