@@ -31,6 +31,7 @@ from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse
 
 from .forms import plain_form
+from .fronts import analysis_of, is_analysed
 from .trees_gpu import trees_on_gpu
 
 NEAR = 4  # roundings by which the weight of a walk may differ from the value of the best one, for each vertex
@@ -113,7 +114,8 @@ def best_trees(
         kernel = tree_kernel(low, exchange=backwards and not S.commutative)
         stored = Rows(entering.offsets, entering.columns, low.encode(entering.values, True), n)
         encoded = x if low.is_identity else low.encode(x, True)
-        found, where, guesses = kernel.predecessors(stored, leaving, encoded, its, bounded, only_compares(low))
+        order = analysis_of(given).order if isinstance(given, Sparse) and is_analysed(given) else None
+        found, where, guesses = kernel.predecessors(stored, leaving, encoded, its, bounded, only_compares(low), order)
         lost, guessed = [(i, int(where[i])) for i in np.flatnonzero(where >= 0).tolist()], np.flatnonzero(guesses)
     if guessed.size and not bounded:
         mended = found[guessed]

@@ -23,7 +23,7 @@ from .search import INDEX, aligned, text_of
 
 TEMPLATE = Path(__file__).with_name("trees_template.py")
 LANES = 32  # lines that stand side by side when they are copied
-WIDE = 2048  # and when they do already, so that they are read a few pages at a time
+WIDE = 4096  # and when they do already, so that they are read a few pages at a time
 ROOM = 1 << 20  # bytes of copied values that a thread's cache holds
 TIED = 1024
 BITS = 64 << 20  # bytes of what is known of edges: a bit for each line
@@ -41,7 +41,8 @@ class TreeKernel(RowsKernel):
         return text_of(self.program, TEMPLATE)
 
     def predecessors(
-        self, entering: Rows, leaving: Rows, X: np.ndarray, roots: np.ndarray, bounded: bool, tied: bool = False
+        self, entering: Rows, leaving: Rows, X: np.ndarray, roots: np.ndarray, bounded: bool, tied: bool = False,
+        order: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The vertex before each on a best walk from each root.
 
@@ -57,6 +58,8 @@ class TreeKernel(RowsKernel):
             Whether no edge is better than one.
         tied : bool
             Whether many best edges are expected to lead between equal values, which takes memory for each edge.
+        order : ndarray of int, shape (n,), optional
+            All vertices, neighbours next to each other: values are then read from farther memory less often.
 
         Returns
         -------
@@ -76,10 +79,11 @@ class TreeKernel(RowsKernel):
         most = (TIED if tied or not bounded else WIDE) if across else min(LANES, ROOM // max(n * self._size, 1))
         words = 2 * len(entering.columns) + 3 * n + 1  # for 64 lines
         width = max(min(most, -(-count // parts), 64 * max(BITS // max(8 * words, 1), 1)), 1)
+        order = np.arange(n, dtype=INDEX) if order is None else order.astype(INDEX)
         shared = [a.ctypes.data for a in (lost, guessed, roots, entering.offsets, entering.columns,
-                                          entering.values, leaving.offsets, leaving.columns)]
-        room = aligned(n * width * self._size) + 2 * aligned(width * self._size) + aligned(4 * width)
-        room += aligned(24 * n) + 128 + 8 * -(-width // 64) * words
+                                          entering.values, leaving.offsets, leaving.columns, order)]
+        room = aligned(n * width * self._size) + 3 * aligned(width * self._size) + aligned(4 * width)
+        room += aligned(8 * len(entering.columns)) + aligned(20 * n) + 128 + 8 * -(-width // 64) * words
         grow = self.module.grow.made()
 
         def lines(first: int, last: int) -> None:

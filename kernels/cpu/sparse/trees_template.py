@@ -195,6 +195,65 @@ def join_first(
 
 
 @compiled
+def lift_four(
+    x: int, plane: int, pitch: int, lanes: int, tails: int, weights: int, begin: int, best: int, tail: int,
+    before: int, some: int, fresh: bool, unit: Any,
+) -> None:
+    """The first four edges to a vertex with more of them, or four that are neither first nor last; see `lifted`."""
+    stay_apart()
+    wide_vectors()
+    u_0, a_0 = int64(fetch(np.int32, tails, begin)), fetch(ELEMENT, weights, begin)
+    u_1, a_1 = int64(fetch(np.int32, tails, begin + 1)), fetch(ELEMENT, weights, begin + 1)
+    u_2, a_2 = int64(fetch(np.int32, tails, begin + 2)), fetch(ELEMENT, weights, begin + 2)
+    u_3, a_3 = int64(fetch(np.int32, tails, begin + 3)), fetch(ELEMENT, weights, begin + 3)
+    if fresh:
+        for j in range(lanes):
+            store(ELEMENT, best, lanes, j, ROW_1, as_element(ELEMENT, ZERO))
+            store(np.int32, tail, lanes, j, ROW_3, NONE)
+            store(ELEMENT, before, lanes, j, ROW_2, as_element(ELEMENT, ZERO))
+            store(ELEMENT, some, lanes, j, ROW_0, as_element(ELEMENT, ZERO))
+    for j in range(lanes):
+        b, t = load(ELEMENT, best, lanes, j, ROW_1), load(np.int32, tail, lanes, j, ROW_3)
+        y, s = load(ELEMENT, before, lanes, j, ROW_2), load(ELEMENT, some, lanes, j, ROW_0)
+        b, t, y, s = lifted(load(ELEMENT, x, plane, u_0 * pitch + j, PANEL), a_0, u_0, b, t, y, s, unit)
+        b, t, y, s = lifted(load(ELEMENT, x, plane, u_1 * pitch + j, PANEL), a_1, u_1, b, t, y, s, unit)
+        b, t, y, s = lifted(load(ELEMENT, x, plane, u_2 * pitch + j, PANEL), a_2, u_2, b, t, y, s, unit)
+        b, t, y, s = lifted(load(ELEMENT, x, plane, u_3 * pitch + j, PANEL), a_3, u_3, b, t, y, s, unit)
+        store(ELEMENT, best, lanes, j, ROW_1, b)
+        store(np.int32, tail, lanes, j, ROW_3, t)
+        store(ELEMENT, before, lanes, j, ROW_2, y)
+        store(ELEMENT, some, lanes, j, ROW_0, s)
+
+
+@compiled
+def join_last(
+    v: int, x: int, plane: int, pitch: int, lanes: int, tails: int, weights: int, begin: int, end: int, best: int,
+    tail: int, before: int, some: int, unit: Any,
+) -> int:
+    """`join_first` for the last edges to a vertex, one to four of them, after `lift_four` for those before."""
+    stay_apart()
+    wide_vectors()
+    p, q, r = min(begin + 1, end - 1), min(begin + 2, end - 1), end - 1
+    u_0, a_0 = int64(fetch(np.int32, tails, begin)), fetch(ELEMENT, weights, begin)
+    u_1, a_1 = int64(fetch(np.int32, tails, p)), fetch(ELEMENT, weights, p)
+    u_2, a_2 = int64(fetch(np.int32, tails, q)), fetch(ELEMENT, weights, q)
+    u_3, a_3 = int64(fetch(np.int32, tails, r)), fetch(ELEMENT, weights, r)
+    unsure = np.int32(0)
+    for j in range(lanes):
+        x_v = load(ELEMENT, x, plane, v * pitch + j, PANEL)
+        b, t = load(ELEMENT, best, lanes, j, ROW_1), load(np.int32, tail, lanes, j, ROW_3)
+        y, s = load(ELEMENT, before, lanes, j, ROW_2), load(ELEMENT, some, lanes, j, ROW_0)
+        b, t, y, s = lifted(load(ELEMENT, x, plane, u_0 * pitch + j, PANEL), a_0, u_0, b, t, y, s, unit)
+        b, t, y, s = lifted(load(ELEMENT, x, plane, u_1 * pitch + j, PANEL), a_1, u_1, b, t, y, s, unit)
+        b, t, y, s = lifted(load(ELEMENT, x, plane, u_2 * pitch + j, PANEL), a_2, u_2, b, t, y, s, unit)
+        b, t, y, s = lifted(load(ELEMENT, x, plane, u_3 * pitch + j, PANEL), a_3, u_3, b, t, y, s, unit)
+        t = sure(x_v, t, y, s)
+        unsure = as_element(np.int32, unsure + select(t == OPEN, np.int32(1), np.int32(0)))
+        store(np.int32, tail, lanes, j, ROW_3, t)
+    return int64(unsure)
+
+
+@compiled
 def finish(x: int, plane: int, v_first: int, lanes: int, best: int, other: int, tail: int) -> int:
     """The tails that are predecessors; OPEN and LOST in place of others, which are counted."""
     stay_apart()
@@ -446,41 +505,54 @@ def reach_lanes(
             lead_from(u, won + 8 * words * e, lanes, P + v * p_step, p_line, powers)
 
 
-@entry(*[int64] * 22)
+@entry(*[int64] * 23)
 def grow(
     X: int, x_line: int, x_step: int, P: int, p_line: int, p_step: int, lost: int, guessed: int, roots: int,
-    offsets: int, tails: int, weights: int, leaving: int, heads: int, n: int, first: int, last: int, width: int,
-    bounded: int, in_place: int, workspace: int, one: int,
+    offsets: int, tails: int, weights: int, leaving: int, heads: int, order: int, n: int, first: int, last: int,
+    width: int, bounded: int, in_place: int, workspace: int, one: int,
 ) -> None:
     """Lines ``first:last`` of the predecessors of the walks whose values are X, `width` lines at a time.
 
     The value of vertex v in line i lies ``i · x_line + v · x_step`` bytes after X. Lines stand side by side, a lane
     each, and every edge is looked at once for all of them; where they lie so already (`in_place`) they are not
-    copied. `lost` takes of each line the first vertex whose value is zero though one before it is not, or −1, and
-    `guessed` 1 where rounding left no best edge to some vertices. Workspace: n elements of every lane in planes,
-    then two elements and a vertex of every lane, each up to a multiple of 64 bytes; 6 n vertices, up to a multiple
-    of 64 bytes; a bit of every lane, up to a word, two for each edge, three for each vertex, and one; and 128 bytes.
+    copied. Vertices are looked at in `order`: where neighbours follow each other, lines are read from nearby memory.
+    `lost` takes of each line the first vertex whose value is zero though one before it is not, or −1, and `guessed` 1
+    where rounding left no best edge to some vertices.
+
+    Workspace: 8 bytes for each edge, up to a multiple of 64; n elements of every lane in planes, then three elements
+    and a vertex of every lane, each up to a multiple of 64 bytes; 5 n vertices, up to a multiple of 64 bytes; a bit of
+    every lane, up to a word, two for each edge, three for each vertex, and one; and 128 bytes.
     """
     unit = first_component(ELEMENT, one)
+    edges = fetch(np.int64, leaving, n)
+    places, values = workspace, workspace + (8 * edges + 63) // 64 * 64  # where each stands among those that leave
+    for v in range(n):
+        put(np.int32, values, v, np.int32(0))  # of the edges from v, how many were met
+    for v in range(n):
+        for p in range(fetch(np.int64, offsets, v), fetch(np.int64, offsets, v + 1)):
+            u = int64(fetch(np.int32, tails, p))
+            met = fetch(np.int32, values, u)
+            put(np.int64, places, p, fetch(np.int64, leaving, u) + met)
+            put(np.int32, values, u, as_element(np.int32, met + 1))
     for begin in range(first, last, width):
         lanes = min(width, last - begin)
         words = (lanes + 63) // 64
-        x, plane, pitch = workspace, n * lanes, lanes
+        x, plane, pitch = values, n * lanes, lanes
         best = x + (n * width * SIZE + 63) // 64 * 64
         other = best + (width * SIZE + 63) // 64 * 64
-        spare = other + (width * SIZE + 63) // 64 * 64
+        more = other + (width * SIZE + 63) // 64 * 64
+        spare = more + (width * SIZE + 63) // 64 * 64
         waiting = spare + (width * 4 + 63) // 64 * 64
         found = waiting + 4 * n
         rooted = found + 8 * n  # lanes whose root each vertex is, which are open
         some = rooted + 4 * n
-        met = some + 4 * n  # edges from each vertex that were looked at
-        open_ = waiting + (24 * n + 63) // 64 * 64
+        open_ = waiting + (20 * n + 63) // 64 * 64
         new = open_ + 8 * n * words
         ahead = new + 8 * n * words
         taken = ahead + 8 * n * words
         powers = taken + 8 * words
         tight = powers + 128  # of every edge, as they leave
-        won = tight + 8 * words * fetch(np.int64, leaving, n)
+        won = tight + 8 * words * edges
         if in_place:
             x, pitch = X + begin * ITEM, x_step // ITEM
         else:
@@ -491,24 +563,31 @@ def grow(
                         store(ELEMENT, x, plane, v * lanes + j, ANY, at(line, x_step, v))
         for v in range(n):
             put(np.int32, rooted, v, np.int32(0))
-            put(np.int32, met, v, np.int32(0))
         for j in range(lanes):
             put(np.int64, lost, begin + j, int64(-1))
             root = fetch(np.int64, roots, begin + j)
             put(np.int32, rooted, root, as_element(np.int32, fetch(np.int32, rooted, root) + 1))
         all_done = True
-        for v in range(n):
+        for i in range(n):
+            v = int64(fetch(np.int32, order, i))
             tail = P + begin * 4 + v * p_step if in_place else spare
             edge, stop = fetch(np.int64, offsets, v), fetch(np.int64, offsets, v + 1)
-            few = edge < stop <= edge + 4
-            for p in range(edge, stop if few else edge):
-                few = few and int64(fetch(np.int32, tails, p)) != v
-            if few:
-                unsure = int64(lanes)
-                if bounded:
-                    unsure = join_first(v, x, plane, pitch, lanes, tails, weights, edge, stop, tail, unit)
-                if unsure > int64(fetch(np.int32, rooted, v)):
-                    unsure = join_few(v, x, plane, pitch, lanes, tails, weights, edge, stop, tail, unit)
+            plain = edge < stop
+            for p in range(edge, stop):
+                plain = plain and int64(fetch(np.int32, tails, p)) != v
+            few, unsure = stop <= edge + 4, int64(lanes) + 1  # not known
+            if plain and bounded and few:
+                unsure = join_first(v, x, plane, pitch, lanes, tails, weights, edge, stop, tail, unit)
+            elif plain and bounded:
+                p = edge
+                while p + 4 < stop:
+                    lift_four(x, plane, pitch, lanes, tails, weights, p, best, tail, other, more, p == edge, unit)
+                    p += 4
+                unsure = join_last(v, x, plane, pitch, lanes, tails, weights, p, stop, best, tail, other, more, unit)
+            if unsure <= int64(fetch(np.int32, rooted, v)):
+                pass
+            elif plain and few:
+                unsure = join_few(v, x, plane, pitch, lanes, tails, weights, edge, stop, tail, unit)
             else:
                 for j in range(lanes):
                     store(ELEMENT, best, lanes, j, ROW_1, as_element(ELEMENT, ZERO))
@@ -526,8 +605,8 @@ def grow(
                 for j in range(lanes):
                     if load(np.int32, tail, lanes, j, ANY) == LOST:
                         store(np.int32, tail, lanes, j, ANY, NONE)
-                        if fetch(np.int64, lost, begin + j) < 0:
-                            put(np.int64, lost, begin + j, int64(v))
+                        least = fetch(np.int64, lost, begin + j)
+                        put(np.int64, lost, begin + j, int64(v) if least < 0 else min(least, int64(v)))
                 for j in range(lanes if fetch(np.int32, rooted, v) > 0 else 0):
                     if fetch(np.int64, roots, begin + j) == v:
                         word = fetch(np.uint64, row, j // 64)
@@ -540,7 +619,7 @@ def grow(
                         best_of_all(u, x, plane, u * pitch, fetch(ELEMENT, weights, p), lanes, best, unit)
                 for p in range(edge, stop):
                     u = int64(fetch(np.int32, tails, p))
-                    place = tight + 8 * words * (fetch(np.int64, leaving, u) + fetch(np.int32, met, u))
+                    place = tight + 8 * words * fetch(np.int64, places, p)
                     if u != v:
                         tight_lanes(x, plane, u * pitch, fetch(ELEMENT, weights, p), lanes, best, row, place, unit)
                     else:
@@ -550,9 +629,6 @@ def grow(
             else:
                 for w in range(words):
                     put(np.uint64, row, w, uint64(0))
-            for p in range(edge, stop):
-                u = int64(fetch(np.int32, tails, p))
-                put(np.int32, met, u, as_element(np.int32, fetch(np.int32, met, u) + 1))
             if not in_place:
                 for j in range(lanes):
                     t = load(np.int32, tail, lanes, j, ANY)

@@ -31,10 +31,10 @@ def dtype_of(S: sr.Semiring, name: str) -> np.dtype:
     return S.dtypes[0] if name == "home" else np.dtype(name)
 
 
-def drawn(seed: int, n: int, S: sr.Semiring, name: str, weights: list[Any]) -> np.ndarray:
+def drawn(seed: int, n: int, S: sr.Semiring, name: str, weights: list[Any], degree: float) -> np.ndarray:
     rng, dtype = np.random.default_rng(seed), dtype_of(S, name)
     A = rng.choice(np.array(weights, dtype), (n, n))
-    A[rng.random((n, n)) < 1 - 2.5 / n] = S.zero_in(dtype)
+    A[rng.random((n, n)) < 1 - degree / n] = S.zero_in(dtype)
     if np.min(weights) < 0:  # no cycle
         A = np.where(np.tri(n, dtype=bool), S.zero_in(dtype), A)
     return A
@@ -51,20 +51,24 @@ def test_they_are_those_of_numpy(name: str, dtype: str, weights: list[Any], monk
     S = sr.catalogue[name]
     low = general(S, dtype_of(S, dtype))
 
-    @settings(max_examples=40, deadline=None)
-    @given(st.integers(0, 10**6), st.sampled_from([1, 2, 9, 40, 70, 140]), st.sampled_from([1, 3]),
-           st.sampled_from([1, 5, 32, 65, 128]), st.booleans(), st.booleans())
-    def check(seed: int, n: int, threads: int, lanes: int, across: bool, tied: bool) -> None:
+    @settings(max_examples=30, deadline=None)
+    @given(st.integers(0, 10**6), st.sampled_from([1, 2, 9, 40, 70]), st.sampled_from([1, 3]),
+           st.sampled_from([1, 5, 32, 65, 128]), st.booleans(), st.booleans(), st.sampled_from([2.5, 7.0]),
+           st.booleans())
+    def check(
+        seed: int, n: int, threads: int, lanes: int, across: bool, tied: bool, degree: float, permuted: bool
+    ) -> None:
         for width in ("LANES", "WIDE", "TIED"):
             monkeypatch.setattr(trees, width, lanes)
-        A = drawn(seed, n, S, dtype, weights)
+        A = drawn(seed, n, S, dtype, weights, degree)
         X, T = np.asarray(sr.closure(A, S)), S.over(A.dtype)
         leaving = compressed(A, S.zero_in(A.dtype))
         entering = transpose(leaving)
         bounded = np.min(weights) >= 0
         X = np.asfortranarray(X) if across else X
+        order = np.random.default_rng(seed).permutation(n) if permuted else None
         P, lost, guessed = TreeKernel(program(low), threads).predecessors(
-            entering, leaving, X, np.arange(n), bounded, tied
+            entering, leaving, X, np.arange(n), bounded, tied, order
         )
         edges = Edges(entering.offsets, entering.columns, entering.values, (leaving.offsets, leaving.columns))
         expected, none, rows = predecessors(edges, T, X, np.arange(n), bounded)
@@ -77,13 +81,16 @@ def test_they_are_those_of_numpy(name: str, dtype: str, weights: list[Any], monk
 
 @pytest.mark.parametrize("bounded", [True, False])
 def test_lost_walks_are_told(bounded: bool) -> None:
-    A = np.full((3, 3), inf, np.float32)
-    A[0, 1] = A[1, 2] = 3e38
-    X = np.array([[0, 3e38, inf]], np.float32)
+    A = np.full((4, 4), inf, np.float32)
+    A[0, 1] = A[1, 2] = A[1, 3] = 3e38
+    X = np.array([[0, 3e38, inf, inf]], np.float32)
     leaving = compressed(A, inf)
     kernel = tree_kernel(general(sr.min_plus, np.dtype("f4")))
-    P, lost, guessed = kernel.predecessors(transpose(leaving), leaving, X, np.array([0]), bounded)
-    assert lost.tolist() == [2] and P.tolist() == [[-1, 0, -1]] and not guessed.any()
+    for order in (None, np.array([3, 1, 2, 0])):
+        P, lost, guessed = kernel.predecessors(
+            transpose(leaving), leaving, X, np.array([0]), bounded, order=order
+        )
+        assert lost.tolist() == [2] and P.tolist() == [[-1, 0, -1, -1]] and not guessed.any()
 
 
 def test_walks_to_the_root_are_extended_in_front() -> None:
