@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import numpy as np
 
@@ -28,15 +28,15 @@ def with_another_process(low: Lowering, A: Sparse, answer: bool) -> Iterator[Non
     """Within this context, the analysis of A that finds nothing compiled has another process help.
 
     It helps from the beginning where the elimination is so much work that it will surely be compiled: meanwhile the
-    analysis may well be done in Python. It does not where the elimination itself has been compiled before: what is left
-    takes no longer than to start one. `answer`: whether the whole closure is wanted, and not only factors.
+    analysis may well be done in Python. It does not where both have been compiled before: what is left takes no longer
+    than to start one. `answer`: whether the whole closure is wanted, and not only factors.
     """
-    code = code_of(low, "fronts")
-    if when() == "never" or low.on_gpu or low.kind != "numba" or code.at_hand:
+    if when() == "never" or low.on_gpu or low.kind != "numba":
         yield
         return
-    surely = not transposed.at_hand and code.is_due(least_by_numpy(low, A, answer))
-    with if_missing(steps, low, surely=surely):
+    code, analysed = code_of(low, "fronts"), transposed.at_hand  # the first loop of the analysis
+    surely = not (analysed or code.at_hand) and code.is_due(least_by_numpy(low, A, answer))
+    with nullcontext() if analysed and code.at_hand else if_missing(steps, low, surely=surely):
         yield
 
 

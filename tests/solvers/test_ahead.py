@@ -134,11 +134,21 @@ def test_others_begin_at_once_where_much_work_lies_ahead(
     assert begun == [(ahead.steps, low)]
 
 
-def test_where_the_elimination_is_at_hand_nobody_else_begins(begun: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("analysis_at_hand", [True, False])
+def test_where_the_elimination_is_at_hand_others_help_with_the_analysis(
+    analysis_at_hand: bool, begun: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ahead, "transposed", SimpleNamespace(at_hand=analysis_at_hand))
+    monkeypatch.setattr(ahead, "least_by_numpy", lambda low, A, answer: 1e3)
     low, A = asked(never_compiled("compiled"))
     monkeypatch.setattr(code_of(low, "fronts"), "bought", True, raising=False)
     with ahead.with_another_process(low, A, True):
+        assert begun == []
         compile_one()
+    assert begun == [(ahead.steps, low)] * (not analysis_at_hand)
+
+
+def test_objects_need_no_other_process(begun: list[Any]) -> None:
     objects, A = asked(sr.why, sr.as_graph([("a", "b", frozenset({frozenset("x")}))]))
     assert objects.kind == "objects"
     with ahead.with_another_process(objects, A, True):
