@@ -34,7 +34,7 @@ def functions(name: str, **given: Any) -> dict[str, Any]:
     Raises
     ------
     SemiringError
-        For an operation that cannot be called and is no expression either, as one from another process is.
+        For an operation that cannot be called and is not an expression either, as one from another process is.
     """
     for what, operation in given.items():
         if not callable(operation) and not isinstance(operation, Traced) and (operation is not None or what in NEEDED):
