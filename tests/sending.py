@@ -22,3 +22,35 @@ def about(S: sr.Semiring) -> tuple[Any, ...]:
 
 def computed(S: sr.Semiring, A: Any) -> tuple[Any, ...]:
     return about(S), sr.matmul(A, A, S).tolist()
+
+
+class Length:
+    """An element that is a Python object, whose text differs from process to process."""
+
+    def __init__(self, value: float):
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Length) and self.value == other.value
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+
+def shorter(a: Length, b: Length) -> Length:
+    return a if a.value <= b.value else b
+
+
+def together(a: Length, b: Length) -> Length:
+    return Length(a.value + b.value)
+
+
+lengths = sr.Semiring("lengths", add=shorter, mul=together, zero=Length(np.inf), one=Length(0), dtype=object,
+                      samples=[Length(1), Length(2.5)])
+subsets = sr.Semiring("subsets", add=frozenset.union, mul=frozenset.intersection, zero=frozenset(),
+                      one=frozenset("abcdefgh"), dtype=object)
+
+
+def closed(M: sr.Matrix) -> sr.Matrix:
+    """The closure over the algebra of this module, which is that of the matrix."""
+    return sr.closure(M, lengths if M.semiring.name == "lengths" else subsets)

@@ -15,6 +15,7 @@ from .evaluate import numpy_function, python_function
 from .expression import Expression, Traced, rounded
 from .stars import declared_star, object_star
 from .tracing import saturating_add
+from .vectors import convert
 
 if TYPE_CHECKING:
     from .semiring import Semiring
@@ -189,6 +190,59 @@ class Arithmetic:
                      "defined": (defined, 1), "carrier": (carrier, 1)}
         self.scalar = {k: f for k, (f, _) in functions.items()}
         return {k: np.frompyfunc(f, arity, 1) for k, (f, arity) in functions.items()}
+
+
+class Rearranged(Arithmetic):
+    """An algebra on elements laid out in another way: fields in another order, vectors as fields, another byte order.
+
+    Parameters
+    ----------
+    plain : Arithmetic
+        In native byte order, and of records on their components in the algebra's order.
+    dtype : dtype
+        Of operands and results.
+    """
+
+    def __init__(self, plain: Arithmetic, dtype: np.dtype):
+        self.semiring, self.dtype, self._plain = plain.semiring, dtype, plain
+        self.components = plain.components
+        self.zero, self.one = (None if e is None else self._back(e)[()] for e in (plain.zero, plain.one))
+
+    def element(self, value: Any) -> Any:
+        """A Python number, or a tuple for records, as a scalar of the dtype."""
+        return self._back(self._plain.element(value))[()]
+
+    def mul(self, x: Any, y: Any) -> Any:
+        """x ⊗ y, zero absorbing."""
+        return self._back(self._plain.mul(self._in_order(x), self._in_order(y)))
+
+    def raw_mul(self, x: Any, y: Any) -> Any:
+        """x ⊗ y as it was declared: 0 ⊗ a may be NaN."""
+        return self._back(self._plain.raw_mul(self._in_order(x), self._in_order(y)))
+
+    def contains(self, x: Any) -> Any:
+        """Where x is an element: within the carrier, and not NaN."""
+        return self._plain.contains(self._in_order(x))
+
+    def is_zero(self, x: Any) -> np.ndarray:
+        """Where x is zero."""
+        return self._plain.is_zero(self._in_order(x))
+
+    def split(self, x: Any) -> tuple[Any, ...]:
+        """The components of an array of elements."""
+        return self._plain.split(self._in_order(x))
+
+    def _call(self, op: str, *arrays: Any) -> Any:
+        return self._back(self._plain._call(op, *map(self._in_order, arrays)))
+
+    def _predicate(self, which: str, x: Any) -> np.ndarray:
+        return self._plain._predicate(which, self._in_order(x))
+
+    def _in_order(self, x: Any) -> np.ndarray:
+        return convert(np.asarray(x), self._plain.dtype)
+
+    def _back(self, x: Any) -> np.ndarray:
+        return convert(np.asarray(x), self.dtype)
 
 
 def _is(a: Any, element: Any) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from semiring.errors import SemiringError
 
-from .arithmetic import Arithmetic, Operations
+from .arithmetic import Arithmetic, Operations, Rearranged
 from .dtypes import SCALAR_DTYPES, checked_fields, refusal, working_dtype
 from .expression import Expression, without_minus_infinity
 from .samples import Elements, elements, notable_elements
@@ -124,6 +124,35 @@ class Carried:
     def element_dtype(self) -> np.dtype:
         """The dtype of data that bring none, as people write it: vectors of a record are fields."""
         return np.dtype(list(self.fields.items()), align=True) if self.fields else self.default_dtype
+
+    def with_vectors(self, dtype: np.dtype) -> np.dtype:
+        """A dtype of elements as people write it: the numbers of a vector are one field, at the same places of memory.
+
+        Parameters
+        ----------
+        dtype : dtype
+            One that `resolve_dtype` gives, or that with its vectors.
+
+        Returns
+        -------
+        dtype
+            Of which a view of an array in `dtype` can be taken.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import semiring as sr
+        >>> S = sr.Semiring("two costs", fields={"d": ("f8", 2)}, zero=([np.inf, np.inf],), one=([0, 0],),
+        ...                 add=lambda x, y: (np.minimum(x.d, y.d),), mul=lambda x, y: (x.d + y.d,),
+        ...                 carrier=lambda a: (a.d >= 0).all())
+        >>> S.with_vectors(S.resolve_dtype([("d", "f4", 2)]))["d"]
+        dtype(('<f4', (2,)))
+        """
+        if not self.fields or not any(own.subdtype for own in self.fields.values()):
+            return dtype
+        given = dtype.names or ()
+        base = {f: dtype[f].base if f in given else dtype[f"{f}.0"] for f in self.fields}
+        return np.dtype([(f, base[f], own.shape) for f, own in self.fields.items()], align=True)
 
     @property
     def default_dtype(self) -> np.dtype:
@@ -289,8 +318,17 @@ class Carried:
         dtype = np.dtype(dtype)
         found = self._arithmetic.get(dtype)
         if found is None:
-            found = self._arithmetic[dtype] = Arithmetic(self._algebra, dtype, self.working(dtype))
+            found = self._arithmetic[dtype] = self._over(dtype)
         return found
+
+    def _over(self, dtype: np.dtype) -> Arithmetic:
+        given, own = dtype.names, self.default_dtype.names if self.fields else None
+        if own and given and set(given) in (set(own), set(self.fields or ())):
+            if given != own or not dtype.isnative:
+                return Rearranged(self.over(self.resolve_dtype(dtype)), dtype)
+        elif not dtype.isnative:
+            return Rearranged(self.over(dtype.newbyteorder("=")), dtype)
+        return Arithmetic(self._algebra, dtype, self.working(dtype))
 
     def zero_in(self, dtype: Any) -> Any:
         """The algebra's zero as a scalar of a dtype.

@@ -14,7 +14,7 @@ from .arguments import whole_number
 from .arithmetic import Arithmetic
 from .carried import Carried
 from .constants import cast_constant
-from .vectors import flattened
+from .vectors import convert
 
 _LARGE = 1 << 26  # bytes; larger allocations are checked against free memory
 
@@ -91,7 +91,7 @@ class Elementwise(Carried):
         result = laws.full(np.empty((n, n), S.dtype), S.zero)
         for i in range(n):
             result[i, i] = S.one
-        return result.view(self.element_dtype) if S.dtype == self.default_dtype else result
+        return result.view(self.with_vectors(S.dtype)) if self.fields else result
 
     def add(self, x: Any, y: Any) -> Any:
         """x ⊕ y, element by element, in the dtype of x.
@@ -194,16 +194,18 @@ class Elementwise(Carried):
         if not np.all(defined):
             bad = array[~defined].flat[0] if array.ndim else array[()]
             raise SemiringError(f"{self.name}: the star of {laws.show(bad)} does not exist")
-        result = S.star(array)
-        return result[()] if isinstance(result, np.ndarray) else result
+        return self._written(S.star(array))
 
     def _on_arrays(self, op: str, x: Any, y: Any) -> Any:
         x, S = self._elements(x)
         y, _ = self._elements(y, S.dtype)
-        result = getattr(S, op)(x, y)
-        if self.fields and isinstance(result, np.ndarray) and S.dtype == self.default_dtype:
-            result = result.view(self.element_dtype)
-        return result[()] if isinstance(result, np.ndarray) else result
+        return self._written(getattr(S, op)(x, y))
+
+    def _written(self, result: Any) -> Any:
+        """Elements as people write them: vectors are fields, and one element alone is a scalar."""
+        if not isinstance(result, np.ndarray):
+            return result
+        return (result.view(self.with_vectors(result.dtype)) if self.fields else result)[()]
 
     def _elements(self, x: Any, dtype: Any = None) -> tuple[np.ndarray, Arithmetic]:
         if isinstance(x, (np.ndarray, np.generic)):
@@ -213,8 +215,6 @@ class Elementwise(Carried):
             x = laws.sequence(given, np.dtype(object)).reshape(len(given) if x is given else ())
         else:
             x = np.asarray(x, self.element_dtype if self.fields else None)
-        if x.dtype.names and flattened(x.dtype) != x.dtype:
-            x = np.ascontiguousarray(x).view(flattened(x.dtype)).reshape(x.shape)
         S = self.over(dtype if dtype is not None else self._home(x.dtype))
         if x.dtype.kind == "f" and S.dtype.kind in "iub":
             try:
@@ -222,7 +222,7 @@ class Elementwise(Carried):
             except OverflowError as e:
                 raise SemiringError(f"{self.name}: {e}") from None
             return np.array(exact, S.dtype).reshape(x.shape), S
-        return np.asarray(x, S.dtype), S
+        return convert(x, S.dtype) if x.dtype.names else np.asarray(x, S.dtype), S
 
     def _home(self, dtype: np.dtype) -> np.dtype:
         """The dtype of data, or the default one for plain Python numbers that came as int64 or float64."""

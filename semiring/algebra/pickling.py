@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .semiring import Semiring
 
 FLOAT = (np.dtype("f8"),)
+ELEMENTS = ("zero", "one", "samples")
 
 
 class TracedLift:
@@ -68,11 +69,33 @@ def as_data(S: Semiring) -> dict[str, Any]:
 
 
 def key_of(data: dict[str, Any]) -> str:
-    """The same text for the same declarations; long samples, which only laws are tried on, are cut."""
+    """The same text for the same declarations, in every process; long samples, which only laws are tried on, are cut.
+
+    Of Python objects neither elements nor what notation says of them are told: their texts may differ from process to
+    process, as those of sets do. `is_declared_so` compares them.
+    """
     shown = {k: (flattened(v.outputs), v.arity, v.width) if isinstance(v, Traced) else v for k, v in data.items()}
     if isinstance(data["lift"], TracedLift):
         shown["lift"] = flattened(data["lift"].traced.outputs)
+    if data["dtype"] is object:
+        shown = {k: _name(v) if callable(v) else v for k, v in shown.items() if k not in (*ELEMENTS, "notation")}
     return repr(sorted(shown.items()))
+
+
+def is_declared_so(S: Semiring, data: dict[str, Any]) -> bool:
+    """Whether an algebra of the same key is the one declared: of Python objects by their own equality."""
+    if data["dtype"] is not object:
+        return True
+    return all(S._callables[what] == data[what] for what in ("add", "mul", "star", "carrier")) and all(
+        mine is given or bool(np.all(mine == given)) for mine, given in ((S.zero, data["zero"]), (S.one, data["one"]))
+    )
+
+
+def _name(function: Callable[..., Any]) -> str:
+    """How a function is found in another process; a module that was run is called in several ways."""
+    module = getattr(function, "__module__", None)
+    own = module in ("__main__", "__mp_main__")
+    return f"{'__main__' if own else module}.{getattr(function, '__qualname__', type(function).__qualname__)}"
 
 
 def _lift(S: Semiring, declared: Callable[..., Any]) -> Callable[..., Any]:

@@ -20,7 +20,7 @@ from .declaration import functions, runs_on_objects, traced_operations
 from .dtypes import check_neutral, checked_fields, refuse, safe_kinds
 from .elementwise import Elementwise
 from .lifts import Lift
-from .pickling import as_data, key_of
+from .pickling import as_data, is_declared_so, key_of
 from .proofs import proven_flags
 from .samples import Elements, elements
 from .tables import html_table
@@ -187,6 +187,7 @@ class Semiring(Elementwise):
     @property
     def _algebra(self) -> Semiring:
         return self
+
     @cached_property
     def declared_as(self) -> str | None:
         """What tells its declaration from others; None where functions are part of it that have no name."""
@@ -194,7 +195,6 @@ class Semiring(Elementwise):
             return key_of(as_data(self))
         except PicklingError:
             return None
-
 
     def _first_home(self, dtype: np.dtype) -> np.dtype:
         """Where the arithmetic of the default dtype takes place: in itself, but for halves."""
@@ -399,5 +399,6 @@ def _declared_again(data: dict[str, Any]) -> Semiring:
     key = key_of(data)
     with _one_at_a_time:
         latest_first = [S for _, S in sorted(_declared.items(), reverse=True)]
-    found = next((S for S in latest_first if S.origin is None and S.declared_as == key), None)
+    alike = (S for S in latest_first if S.origin is None and S.declared_as == key)
+    found = next((S for S in alike if is_declared_so(S, data)), None)
     return found or Semiring(**data)

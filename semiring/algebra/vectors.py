@@ -36,6 +36,25 @@ def flat_field(name: str, dtype: np.dtype) -> list[tuple[str, np.dtype]]:
     return [(f"{name}.{k}", base) for k in range(int(np.prod(shape)))]
 
 
+def convert(array: np.ndarray, wanted: np.dtype) -> np.ndarray:
+    """The array in another dtype; fields of records by name, vectors as their numbers side by side, and back."""
+    given = array.dtype
+    if not (wanted.names and given.names):
+        return array.astype(wanted)
+    if set(wanted.names) == set(given.names):
+        result = np.empty(array.shape, wanted)
+        for f in wanted.names:
+            result[f] = array[f]
+        return result
+    # One of the two has vectors, the other their numbers side by side in the same memory.
+    if set(flattened(given).names or ()) == set(wanted.names):
+        base = {f: wanted[f] if f in wanted.names else wanted[f"{f}.0"] for f in given.names}
+        aligned = np.dtype([(f, base[f], given[f].shape) for f in given.names], align=True)
+        return convert(convert(array, aligned).view(flattened(aligned)), wanted)
+    aligned = np.dtype([(f, wanted[f]) for f in wanted.names], align=True)
+    return convert(convert(array, flattened(aligned)).view(aligned), wanted)
+
+
 def flat_element(element: Sequence[Any], fields: Mapping[str, np.dtype]) -> list[Any] | None:
     """The components of an element given field by field, or None if a vector has another length."""
     parts: list[Any] = []

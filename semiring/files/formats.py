@@ -17,6 +17,7 @@ from semiring.algebra.semiring import Semiring
 from semiring.errors import GraphError, SemiringError
 from semiring.graphs.adjacency import adjacency
 from semiring.graphs.edges import WeightColumns
+from semiring.graphs.exports import as_declared
 from semiring.graphs.graph import Graph
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import near
@@ -336,7 +337,7 @@ def write_matrix(path: str | os.PathLike[str], M: Matrix) -> None:
         raise SemiringError(f"{shown(path)}: elements of {M.semiring.name} are {which}")
     if M.dtype.kind != "O":
         refuse_nan(M.array.reshape(-1), lambda i: f"{shown(path)}: entry {_entry(M, i)}", "element")
-    WRITERS[kind](path, M)
+    WRITERS[kind](path, Matrix(as_declared(M.array, M.semiring), M.semiring, M.names))
 
 
 def _entry(M: Matrix, i: int) -> str:

@@ -22,7 +22,7 @@ from .notes import comment, single_kind
 from .writers import BLOCK, kept_names, utf8
 
 NO_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-NO_LINE = re.compile("[\n]")
+NO_LINE = re.compile("[\n\0]")
 NO_GML = re.compile(r"\(\)|\[\]")  # NetworkX reads an empty tuple and an empty list
 EXACT = 2**53  # integers up to which are floats
 Write = Callable[[TextIO], object]

@@ -26,6 +26,9 @@ from .streams import about, fail, numbered_lines, text_of
 COMMENTS = ("#", "%")
 BLANKS = " \t\n\r\f\v"
 WORD = re.compile(f"[^{BLANKS}]+")
+DECIMAL = re.compile(r"[-+]?\d+,\d+")  # as many languages write it
+# What stands for a weight and does not read as one: other numerals, units, marks for what is missing.
+MEANT = re.compile(r"[^\w\s]{0,2}\s*\d|[-+−]?∞|(?:na|n/a|null|none|true|false|[-–—?.]*)$", re.IGNORECASE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,7 +98,7 @@ def _layout(path: Path, text: str, options: Options) -> _Layout:
         fail(path, line, quoted(bare), "a source and a target vertex")
     if rows[0][0] == "":
         fail(path, line, "an empty first field", "a source vertex (is this a table of a matrix?)")
-    header = rows[0] if _is_header(rows, options.header) else None
+    header = rows[0] if _is_header(rows, options) else None
     if header is not None and len(rows) == 1:
         raise GraphError(f"{shown(path)} holds no edges, only the line of column names {quoted(header)}")
     with about(f"{path}, line {line}"):
@@ -127,17 +130,27 @@ def _separator(line: str) -> str | None:
     blanks = WORD.findall(line)
     if mark == "\t" and len(blanks) > len(line.split(mark)) and all(map(_is_number, blanks)):
         return None  # numbers between blanks and tabs mixed, not names that hold blanks
+    if mark == "," and len(blanks) > 2 and all(DECIMAL.fullmatch(word) for word in blanks if mark in word):
+        return None  # weights with a decimal comma between blanks, of which whoever reads them says so
     return mark
 
 
-def _is_header(rows: Sequence[list[str]], header: bool | None) -> bool:
-    """Whether the first row names the columns: it has known names, or words where the next has a number."""
-    if header is not None:
-        return header
+def _is_header(rows: Sequence[list[str]], options: Options) -> bool:
+    """Whether the first row names the columns: it has known names, or words where the next has a number.
+
+    Not where it has something else that stands for a weight and names no column: whoever reads that says what is wrong.
+    """
+    if options.header is not None:
+        return options.header
     plain = [field.lower() for field in rows[0]]
     if any(a in plain and b in plain for a, b in ENDS):
         return True
-    return len(rows) == 2 and not any(map(_is_number, rows[0])) and any(map(_is_number, rows[1]))
+    if len(rows) < 2 or any(map(_is_number, rows[0])):
+        return False
+    ends = {end if isinstance(end, int) else k for k, end in enumerate((options.source, options.target))}
+    numbers = [k for k, field in enumerate(rows[1]) if _is_number(field)]
+    weights = [rows[0][k] for k in numbers if k < len(rows[0]) and k not in ends]
+    return bool(numbers) and not any(map(MEANT.match, weights))
 
 
 def _is_number(text: str) -> bool:
@@ -205,9 +218,11 @@ def _careful_columns(path: Path, text: str, layout: _Layout, options: Options) -
             column.append(row[k])
         lines.append(line)
     columns = _careful_vertices(path, texts[:2], lines, options)
+    guessed = options.header is None and layout.header is None and not any(map(_is_number, layout.row))
+    weights = [_careful_weights(path, column, lines, guessed) for column in texts[2:]]
     if columns[0].dtype.kind == "O":
         _doubt(path, texts[:2], lines, layout, options)
-    return [*columns, *(_careful_weights(path, column, lines) for column in texts[2:])]
+    return [*columns, *weights]
 
 
 def _careful_vertices(path: Path, ends: list[list[str]], lines: list[int], options: Options) -> list[np.ndarray]:
@@ -250,13 +265,15 @@ def _warn(message: str) -> None:
     warnings.warn(shown(message), SemiringWarning, stacklevel=7)
 
 
-def _careful_weights(path: Path, texts: list[str], lines: list[int]) -> np.ndarray:
+def _careful_weights(path: Path, texts: list[str], lines: list[int], guessed: bool = False) -> np.ndarray:
+    """Weights as an array; `guessed` says that the first line might have named the columns."""
     for text, line in zip(texts, lines, strict=True):
         value = number(text)
         if value is None or value != value:
             marks = ", with a point before decimals and no other mark" if "," in text else ""
             found = f"the weight {quoted(text)}" if text else "no weight"
-            fail(path, line, found, f"a number that 64 bits hold{marks}")
+            named = ", or header=True where this line names the columns" if guessed and line == lines[0] else ""
+            fail(path, line, found, f"a number that 64 bits hold{marks}{named}")
     if all(map(INTEGER.fullmatch, texts)):
         values = integers(texts)
         if values is not None:

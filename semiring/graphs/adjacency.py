@@ -92,8 +92,8 @@ def adjacency(
         sources, targets = np.concatenate([sources, targets[back]]), np.concatenate([targets, sources[back]])
         values = np.concatenate([values, values[back]])
     scatter(array.reshape(-1), sources * graph.n + targets, values, S.over(values.dtype).add)
-    if S.is_record and array.dtype == S.default_dtype:
-        array = array.view(S.element_dtype)
+    if S.is_record:
+        array = array.view(S.with_vectors(array.dtype))
     return Matrix(array, S, graph.names, graph.library)
 
 
@@ -172,7 +172,7 @@ def from_dense(
     values = elements(S, given, dtype, entry)
     result = zeros(S, data.shape[0], values.dtype)
     result[present] = values
-    return Matrix(result, S, names, library)
+    return Matrix(result.view(S.with_vectors(result.dtype)) if S.is_record else result, S, names, library)
 
 
 def zeros(S: Semiring, n: int, dtype: np.dtype, width: int | None = None) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semiring.algebra.vectors import flattened
+from semiring.algebra.vectors import convert, flattened
 from semiring.errors import GraphError
 
 if TYPE_CHECKING:
@@ -18,23 +18,29 @@ if TYPE_CHECKING:
 
 
 def by_components(array: np.ndarray) -> np.ndarray:
-    """Elements whose vectors are numbers side by side, in the same memory; others as they are."""
+    """Elements whose vectors are numbers side by side; others as they are."""
     if not any(array.dtype[f].subdtype for f in array.dtype.names or ()):
         return array
-    return array.view(flattened(array.dtype))
+    return convert(array, flattened(array.dtype))
+
+
+def as_declared(array: np.ndarray, S: Semiring) -> np.ndarray:
+    """Elements in native byte order, and records as the algebra has them: where they become tuples, order is all."""
+    dtype = S.with_vectors(S.resolve_dtype(array.dtype)) if array.dtype.names else array.dtype.newbyteorder("=")
+    return array if dtype == array.dtype else convert(array, dtype)
 
 
 def is_absent(array: np.ndarray, S: Semiring) -> NDArray[np.bool_]:
     """Which elements are the algebra's zero."""
-    plain = by_components(array)
-    absent: NDArray[np.bool_] = S.over(plain.dtype).is_zero(plain)
+    absent: NDArray[np.bool_] = S.over(array.dtype).is_zero(array)
     return absent
 
 
 def entries_of(M: Matrix | Table) -> tuple[NDArray[np.int64], NDArray[np.int64], np.ndarray]:
     """Rows, columns and elements of what is not the algebra's zero, row by row."""
-    rows, columns = np.nonzero(~is_absent(M.array, M.semiring))
-    return rows, columns, M.array[rows, columns]
+    array = as_declared(M.array, M.semiring)
+    rows, columns = np.nonzero(~is_absent(array, M.semiring))
+    return rows, columns, array[rows, columns]
 
 
 def sparse_of(M: Matrix) -> Any:

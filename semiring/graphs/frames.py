@@ -15,7 +15,7 @@ import numpy as np
 
 from semiring.errors import GraphError
 
-from .exports import entries_of
+from .exports import as_declared, entries_of
 from .names import alignment
 from .texts import quoted
 
@@ -243,10 +243,11 @@ def frame_of(M: Matrix | Table, down: Sequence[Any], across: Sequence[Any], long
         rows, columns, values = entries_of(M)
         ends = {CORNER: [down[i] for i in rows], "to": [across[j] for j in columns]}
         return made_of({**ends, "weight": plain(values)}, name, module)
+    array = as_declared(M.array, M.semiring)
     if name == "pandas":
         index, columns_ = (module.Index(list(names), tupleize_cols=False) for names in (down, across))
-        return module.DataFrame(plain(M.array.reshape(-1)).reshape(M.shape), index=index, columns=columns_)
-    cells = {str(vertex): plain(M.array[:, j]) for j, vertex in enumerate(across)}
+        return module.DataFrame(plain(array.reshape(-1)).reshape(M.shape), index=index, columns=columns_)
+    cells = {str(vertex): plain(array[:, j]) for j, vertex in enumerate(across)}
     if len({CORNER, *cells}) <= len(across):
         raise GraphError(f"columns of {TITLES[name]} are called by texts, all different and none of them 'from'; the "
                          "names of these vertices are not so: use long=True")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semiring.algebra.constants import cast_constant
+from semiring.algebra.vectors import flat_field
 
 if TYPE_CHECKING:
     from semiring.algebra.semiring import Semiring
@@ -36,17 +37,23 @@ def shown(name: Any) -> str:
 def infinities(S: Semiring, dtype: np.dtype) -> dict[Any, Any]:
     """The integers that stand for infinities of an algebra: limits of the dtype; none where it has no infinity.
 
-    Of records those of each component that is of integers, by its name: what its zero and its one have there.
+    Of records those of each component that is of integers, by its name: what its zero and its one have there. The
+    numbers of a vector have them together.
 
     >>> import semiring as sr
     >>> infinities(sr.min_plus, np.dtype("i2")), infinities(sr.mod_p(7), np.dtype("i2"))
     ({32767: inf, -32768: -inf}, {})
     """
     if dtype.names is not None:
-        constants = dict(zip(dtype.names, zip(S.zero, S.one, strict=True), strict=True))
-        parts = {field: dtype[field].base for field in dtype.names}
-        return {field: {int(cast_constant(x, part)): x for x in constants[field] if x in (np.inf, -np.inf)}
-                for field, part in parts.items() if part.kind in "iu"}
+        neutral = [S.components_of(e) for e in (S.zero, S.one) if e is not None]
+        constants = dict(zip(S.default_dtype.names or (), zip(*neutral, strict=True), strict=True))
+        found = {}
+        for field in dtype.names:
+            part, numbers = dtype[field].base, [name for name, _ in flat_field(field, dtype[field])]
+            if part.kind in "iu":
+                ends = {x for name in numbers for x in constants[name] if x in (np.inf, -np.inf)}
+                found[field] = {int(cast_constant(x, part)): x for x in ends}
+        return found
     if dtype.kind not in "iu":
         return {}
     floats = [d for d in S.dtypes if d.kind == "f"]

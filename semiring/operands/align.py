@@ -34,7 +34,8 @@ def aligned(given: Operand, first: Operand, what: str) -> Operand:
         place[order] = np.arange(len(order))
         rows = place[np.repeat(np.arange(given.n), np.diff(given.indptr))]
         moved = compressed_rows(S, rows, place[given.rows.columns], given.values, given.rows.shape)
-        return Sparse(moved, S, given.what, names, of_graph=True).of_library(given.library)
+        turned = Sparse(moved, S, given.what, names, of_graph=True).of_library(given.library)
+        return turned.answering_in(given.callers_dtype)
     assert isinstance(given, Dense) and not given.on_gpu  # what has names came from the host
     array = given.array[np.ix_(order, order)]
     wrap = matrices(S, names, given.library)

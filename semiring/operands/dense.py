@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.semiring import Semiring
+from semiring.algebra.vectors import convert
 from semiring.errors import SemiringError
 from semiring.graphs.masks import is_masked, unmasked
 from semiring.graphs.matrix import Matrix
@@ -19,7 +20,7 @@ from semiring.kernels.facts import Facts, together
 from semiring.kernels.lowering.base import Lowering
 
 from .examine import examine
-from .operand import Operand, convert
+from .operand import Operand
 
 Wrap = Callable[[np.ndarray], Any]
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from semiring.algebra.semiring import Semiring
-from semiring.algebra.vectors import flattened
+from semiring.algebra.vectors import convert
 from semiring.errors import SemiringError
 from semiring.kernels.choose import choose
 from semiring.kernels.facts import Facts
@@ -142,25 +142,6 @@ class Operand:
     def position(self, vertex: int) -> Any:
         """What a vertex is called."""
         return vertex if self.names is None else self.names[vertex]
-
-
-def convert(array: np.ndarray, wanted: np.dtype) -> np.ndarray:
-    """The array in another dtype; fields of records by name, vectors as their numbers side by side, and back."""
-    given = array.dtype
-    if not (wanted.names and given.names):
-        return array.astype(wanted)
-    if set(wanted.names) == set(given.names):
-        result = np.empty(array.shape, wanted)
-        for f in wanted.names:
-            result[f] = array[f]
-        return result
-    # One of the two has vectors, the other their numbers side by side in the same memory.
-    if set(flattened(given).names or ()) == set(wanted.names):
-        base = {f: wanted[f] if f in wanted.names else wanted[f"{f}.0"] for f in given.names}
-        aligned = np.dtype([(f, base[f], given[f].shape) for f in given.names], align=True)
-        return convert(convert(array, aligned).view(flattened(aligned)), wanted)
-    aligned = np.dtype([(f, wanted[f]) for f in wanted.names], align=True)
-    return convert(convert(array, flattened(aligned)).view(aligned), wanted)
 
 
 @lru_cache(1024)

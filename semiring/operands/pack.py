@@ -53,9 +53,9 @@ def pack(A: Any, n: int | None = None, *, directed: bool = True) -> PackedMatrix
     Raises
     ------
     SemiringError
-        For NaN and infinities, which do not tell whether there is an edge, an entry of a `Matrix` that is not an
-        element of its algebra, a matrix that has not n vertices, or is not square where it has to be, and where the
-        bits would not fit in memory.
+        For NaN and infinities, which do not tell whether there is an edge, nor do, in arrays, the limits of signed
+        integers, which stand for infinities; for an entry of a `Matrix` that is not an element of its algebra, a matrix
+        that has not n vertices, or is not square where it has to be, and where the bits would not fit in memory.
     GraphError
         For what is neither a matrix nor edges, and for lists that could be either: two of two numbers, three of three.
     TypeError
@@ -170,15 +170,23 @@ def _packed(A: Any) -> PackedMatrix | None:
 
 def _refuse_unclear(array: Any) -> None:
     """Refuse NaN and infinities, which are absent edges over some algebras, and edges over others."""
-    if array.dtype.kind not in "fc":
+    if array.dtype.kind not in "fci":
         return
     if is_on_gpu(array):
-        if bool((array - array == 0).all()):
+        if bool((_is_finite(array) if array.dtype.kind == "i" else array - array == 0).all()):
             return
         array = array.get()
-    if not all(np.isfinite(part).all() for part in chunks(array)):
-        at = tuple(np.argwhere(~np.isfinite(array))[0])
+    if not all(_is_finite(part).all() for part in chunks(array)):
+        at = tuple(np.argwhere(~_is_finite(array))[0])
         raise _unclear(at, array[at])
+
+
+def _is_finite(array: Any) -> Any:
+    """Where a number is neither NaN nor infinite; in signed integers their limits are ±∞."""
+    if array.dtype.kind != "i":
+        return np.isfinite(array)
+    limits = np.iinfo(array.dtype)
+    return (array != limits.min) & (array != limits.max)
 
 
 def _unclear(at: tuple[Any, ...], value: Any) -> SemiringError:

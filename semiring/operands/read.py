@@ -24,10 +24,17 @@ from .dense import read_array, read_matrix, read_nested
 from .device import read_cupy, read_cupyx, read_dlpack
 from .operand import Operand
 from .packed import read_packed, read_packed_on_gpu
-from .sparse import read_graph, read_scipy
+from .sparse import Sparse, read_scipy
+from .sparse import read_graph as read_entries
 from .stored import read_chunked, read_path
 
 Reader = Callable[[Any, Semiring, str], Operand]
+
+
+def read_graph(A: Any, S: Semiring, what: str) -> Sparse:
+    """A graph by its edges; answers have the vectors of the algebra's records as fields, as those of a `Matrix` do."""
+    given = read_entries(A, S, what)
+    return given.answering_in(S.with_vectors(given.dtype))
 
 
 def read_frame(A: Any, S: Semiring, what: str) -> Operand:

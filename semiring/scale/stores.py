@@ -14,6 +14,7 @@ from weakref import finalize
 
 import numpy as np
 
+from semiring.algebra.vectors import flattened
 from semiring.errors import SemiringError
 from semiring.graphs.texts import shown
 from semiring.kernels.blocks.rows import Rows
@@ -203,6 +204,7 @@ class Output:
         Where it grows.
     made : Program
     dtype : dtype
+        What the file says of elements, whose vectors may be fields; they are written as numbers side by side.
     again : bool
         Whether part of it is there already.
     name : str
@@ -220,7 +222,7 @@ class Output:
         self, path: Path, folder: Path, made: Program, dtype: np.dtype, again: bool, name: str = "output"
     ):
         self.path, self._draft, self._made = path, draft(path, folder, name), made
-        shape, self.dtype = (made.n, made.n), dtype
+        shape, self.dtype = (made.n, made.n), flattened(dtype)
         self._file = -1
         self._mapped: Mapped | None = None
         if path.suffix == ".npy":
@@ -229,7 +231,7 @@ class Output:
             self._file = os.open(self._draft, os.O_RDWR | BINARY)
             try:
                 reserve(self._file, self._at + made.n**2 * dtype.itemsize)
-                self._mapped = Mapped(self._file, self._at, shape, dtype, writable=True)
+                self._mapped = Mapped(self._file, self._at, shape, self.dtype, writable=True)
             except OSError:
                 self.close()
                 raise

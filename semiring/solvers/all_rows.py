@@ -66,7 +66,8 @@ def summaries(F: SparseFactors) -> np.ndarray | None:
 
 def require_numbers(S: Semiring, dtype: np.dtype) -> None:
     if dtype.kind not in "fiu":
-        raise SemiringError(f"the elements of {S.name} are not numbers: pass a function instead")
+        raise SemiringError(f"the elements of {S.name} are not numbers: reduce, of sparse factors, takes a function "
+                            "of rows instead")
 
 
 def ascends(S: Semiring, dtype: np.dtype) -> bool:

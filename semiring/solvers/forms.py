@@ -13,6 +13,7 @@ import numpy as np
 
 from semiring.algebra.laws import Arithmetic, is_nan
 from semiring.algebra.semiring import Semiring
+from semiring.algebra.vectors import convert
 from semiring.algorithms.blocks import spans
 from semiring.errors import SemiringError
 from semiring.kernels.choose import choose
@@ -25,7 +26,7 @@ from semiring.operands.align import aligned, by_label
 from semiring.operands.convert import as_dense, on_device, on_host
 from semiring.operands.dense import Dense
 from semiring.operands.devices import is_on_gpu, to_host
-from semiring.operands.operand import Operand, convert
+from semiring.operands.operand import Operand
 from semiring.operands.read import operand, refuse_edges
 
 DIAGONAL_BLOCK = 512  # rows and columns of what is multiplied entry by entry at once

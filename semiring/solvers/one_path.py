@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.rounding import nothing_improves
+from semiring.algebra.vectors import convert
 from semiring.algorithms import trees
 from semiring.algorithms.labels import Dense as DenseGraph
 from semiring.algorithms.labels import Graph, best_walks, path_to, weight_of
@@ -21,7 +22,7 @@ from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.sums import narrow, widen
 from semiring.operands.convert import as_sparse, on_host
 from semiring.operands.dense import Dense
-from semiring.operands.operand import Operand, convert, order_of_one
+from semiring.operands.operand import Operand, order_of_one
 
 from .cycles import improving
 from .forms import as_python, nothing_in

@@ -220,7 +220,8 @@ class SparseFactors(SparseSubstitution):
         """
         starts = self._numbers(sources)
         if targets is None:
-            return self._decoded(starts, reflexive)
+            rows: np.ndarray = answered(self._A, self._decoded(starts, reflexive), starts, False, None)
+            return rows
         ends = positions(targets, self.names, self.n, "targets")[1]
         found = self._part(starts, ends) if reflexive else self._by_rows(starts, ends, False)
         table: Table = answered(self._A, found, starts, False, ends)

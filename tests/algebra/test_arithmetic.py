@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from layouts import hops_and_costs, laid_out, layouts, same
 
 import semiring as sr
 from semiring.algebra.arithmetic import components
@@ -187,3 +188,36 @@ def test_what_is_zero() -> None:
     assert sr.shortest_hops.over(sr.shortest_hops.default_dtype).is_zero(
         sr.shortest_hops.array([(np.inf, np.inf), (1.0, 1)])).tolist() == [True, False]
     assert sr.min_plus.over("i2").is_zero(np.array([32767, 0], "i2")).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("S", [sr.shortest_count, sr.shortest_hops, hops_and_costs()], ids=lambda S: S.name)
+def test_records_in_any_layout(S: sr.Semiring) -> None:
+    x = S.samples().view(S.element_dtype)
+    own = S.over(S.default_dtype)
+    flat = x.view(S.default_dtype)
+    table = {op: getattr(own, op)(flat[:, None], flat[None]).view(S.element_dtype) for op in ("add", "mul", "raw_mul")}
+    for dtype in layouts(S):
+        A, y = S.over(dtype), laid_out(x, dtype)
+        for op, expected in table.items():
+            found = getattr(A, op)(y[:, None], y[None])
+            assert found.dtype == dtype and same(found, expected), (dtype, op)
+        assert same(A.star(y), own.star(flat).view(S.element_dtype))
+        assert A.contains(y).all() and A.defined(y).tolist() == own.defined(flat).tolist()
+        assert A.is_zero(y).tolist() == own.is_zero(flat).tolist() and A.is_zero(y).any()
+        assert (y == S.zero_in(dtype)).tolist() == A.is_zero(y).tolist()
+        for element, neutral in ((A.zero, S.zero), (A.one, S.one)):
+            assert element == A.element(neutral) and element.dtype == dtype
+
+
+@pytest.mark.parametrize("S", [S for S in sr.catalogue.values() if isinstance(S, sr.Semiring)], ids=lambda S: S.name)
+def test_numbers_in_another_byte_order(S: sr.Semiring) -> None:
+    for dtype in S.dtypes if not (S.is_record or S.is_object) else ():
+        x, turned = S.over(dtype).element(S.one) + np.zeros(3, dtype), dtype.newbyteorder(">")
+        x[0] = S.zero_in(dtype)
+        A, B = S.over(dtype), S.over(turned)
+        for op in ("add", "mul", "star"):
+            arguments = [x] if op == "star" else [x, x[::-1]]
+            found = getattr(B, op)(*(a.astype(turned) for a in arguments))
+            expected = getattr(A, op)(*arguments)
+            assert found.dtype == turned and np.array_equal(found, expected, equal_nan=dtype.kind in "fc"), (dtype, op)
+        assert B.zero == A.zero and B.one == A.one and B.contains(x.astype(turned)).all()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from layouts import hops_and_costs, laid_out, layouts, same
 
 import semiring as sr
 
@@ -50,3 +51,17 @@ def test_objects_in_lists_and_alone() -> None:
         assert (found.shape if isinstance(found, np.ndarray) else None) == shape, given
     assert sr.why.add([frozenset()], [frozenset({frozenset("a")})]).shape == (1,)
     assert sr.why.add(frozenset(), frozenset({frozenset("a")})) == frozenset({frozenset("a")})
+
+
+@pytest.mark.parametrize("S", [sr.shortest_count, hops_and_costs()], ids=lambda S: S.name)
+def test_records_in_any_layout(S: sr.Semiring) -> None:
+    """By the names of their fields, whatever their order; answers have the algebra's own."""
+    x = S.samples().view(S.element_dtype)
+    table = {op: getattr(S, op)(x[:, None], x[None]) for op in ("add", "mul")}
+    for dtype in layouts(S):
+        y = laid_out(x, dtype)
+        for op, expected in table.items():
+            found = getattr(S, op)(y[:, None], y[None])
+            assert found.dtype == S.element_dtype and same(found, expected), (dtype, op)
+            assert same(np.asarray(getattr(S, op)(y[2], y[3])), expected[2, 3, ...])
+        assert S.star(y[S.over(dtype).defined(y)]).dtype == S.element_dtype

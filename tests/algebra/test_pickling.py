@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sending import about, computed
+from sending import Length, about, closed, computed, lengths, shorter, subsets, together
 
 import semiring as sr
 from semiring.algebra.expression import apply, constant, flattened, operand, unflattened
@@ -74,6 +74,26 @@ def test_in_a_process_that_begins_anew() -> None:
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         found = list(pool.map(computed, given, matrices))
     assert found == [computed(S, A) for S, A in zip(given, matrices, strict=True)]
+
+
+def test_matrices_of_objects_go_there_and_back() -> None:
+    """Their algebra is found again by its functions and by the equality of its elements, not by their texts."""
+    road, sets = Length(3), frozenset("abc")
+    given = [sr.adjacency([("a", "b", road), ("b", "c", road)], lengths),
+             sr.adjacency([("a", "b", sets), ("b", "c", frozenset("bcd"))], subsets)]
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        found = list(pool.map(closed, given))
+    assert [M.semiring for M in found] == [lengths, subsets]
+    assert [M["a", "c"] for M in found] == [Length(6), frozenset("bc")]
+    assert (found[0] | given[0])["a", "b"] == road
+
+
+def test_objects_with_other_elements_or_functions_are_other_algebras() -> None:
+    others = [sr.Semiring("lengths", add=shorter, mul=mul, zero=Length(zero), one=Length(0), dtype=object,
+                          samples=[Length(1), Length(2.5)], product_only=True)
+              for mul, zero in ((together, 90), (together, 91), (shorter, 90))]
+    for S in (*others, lengths, subsets):
+        assert pickle.loads(pickle.dumps(S)) is S
 
 
 def test_matrices_graphs_and_factors_go_with_their_algebra(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from methods import METHODS
 
 import semiring as sr
-from semiring.algebra.vectors import Vector, flattened
+from semiring.algebra.vectors import Vector, convert, flattened
 from semiring.errors import TraceError
 
 inf = np.inf
@@ -114,3 +114,51 @@ def test_flattened_dtypes_lie_at_the_same_places() -> None:
     flat = flattened(given)
     assert flat.itemsize == given.itemsize
     assert [flat.fields[f"v.{k}"][1] for k in range(3)] == [given.fields["v"][1] + 4 * k for k in range(3)]
+
+
+RECORDS: list[Any] = [("cost", "f8"), ("hops", "i4")]
+
+
+def test_records_are_converted_field_by_field_in_whatever_order() -> None:
+    A = np.array([(1.5, 2), (3.0, 4)], RECORDS)
+    for wanted in (
+        [("hops", "i8"), ("cost", "f4")], [("hops", ">i4"), ("cost", ">f8")],
+        {"names": ["cost", "hops"], "formats": ["f8", "i4"], "offsets": [8, 0], "itemsize": 32},
+    ):
+        got = convert(A, np.dtype(wanted))
+        assert got.dtype == np.dtype(wanted)
+        assert got["cost"].tolist() == [1.5, 3] and got["hops"].tolist() == [2, 4]
+        assert convert(got, A.dtype).tolist() == A.tolist()
+    assert convert(A[::-1], A.dtype).tolist() == [(3.0, 4), (1.5, 2)] and A["hops"].tolist() == [2, 4]
+
+
+@pytest.mark.parametrize("base", ["f8", "f4", ">f8"])
+@pytest.mark.parametrize("align", [False, True])
+def test_vectors_are_their_numbers_side_by_side(base: str, align: bool) -> None:
+    vectors = np.dtype([("n", "i2"), ("v", base, 3)], align=align)
+    numbers = np.dtype([("n", "i4"), ("v.0", "f8"), ("v.1", "f8"), ("v.2", "f8")], align=True)
+    A = np.array([[(1, [2, 3, 4]), (5, [6, 7, 8])]], vectors)
+    flat = convert(A, numbers)
+    assert flat.dtype == numbers and flat.tolist() == [[(1, 2, 3, 4), (5, 6, 7, 8)]]
+    back = convert(flat, vectors)
+    assert back.dtype == vectors and back["n"].tolist() == [[1, 5]] and back["v"].tolist() == A["v"].tolist()
+    turned = np.dtype([("v.2", "f8"), ("v.0", "f8"), ("n", "i8"), ("v.1", "f8")])
+    assert convert(A, turned).tolist() == [[(4, 2, 1, 3), (8, 6, 5, 7)]]
+
+
+def test_numbers_are_converted_as_numpy_does() -> None:
+    A = np.array([[1, 2], [3, 4]])
+    for dtype in ("f8", ">i4", "u1", "O"):
+        got = convert(A, np.dtype(dtype))
+        assert got.dtype == np.dtype(dtype) and got.tolist() == A.tolist() and not np.shares_memory(got, A)
+
+
+def test_a_dtype_with_its_vectors_lies_at_the_same_places() -> None:
+    S = several()
+    for dtype in (S.element_dtype, np.dtype([("hops", ">f4"), ("d", "f4", 3)])):
+        flat = S.resolve_dtype(dtype)
+        wide = S.with_vectors(flat)
+        assert wide.names == ("d", "hops") and flattened(wide) == flat and S.with_vectors(wide) == wide
+    assert S.with_vectors(S.default_dtype) == S.element_dtype
+    assert sr.shortest_hops.with_vectors(sr.shortest_hops.default_dtype) is sr.shortest_hops.default_dtype
+    assert sr.min_plus.with_vectors(np.dtype("f4")) == np.dtype("f4")

@@ -19,6 +19,7 @@ def graphs(names: list[Any] | None, value: Any = 2.5, dtype: str = "f8") -> sr.M
     (".graphml", graphs(["a", "b\0"]), r"GraphML cannot hold the name 'b\\x00'"),
     (".gml", graphs(["()", "b"]), r"GML cannot hold the name '\(\)'"),
     (".net", graphs(["a", "b\nc"]), "Pajek cannot hold the name"),
+    (".net", graphs(["a", "b\0"]), r"Pajek cannot hold the name 'b\\x00'"),
     (".graphml", graphs([7, "a"]), "names are integers, as 7, and texts, as 'a'"),
     (".gr", graphs(["a", "b"]), "DIMACS numbers its vertices"),
     (".gr", graphs(None), "whole numbers, and entry 0 → 1 is 2.5"),

@@ -409,3 +409,42 @@ def test_a_name_over_two_columns_is_nobodys(tmp_path: Path, weight: Any) -> None
 def test_other_marks_than_the_point_are_named(tmp_path: Path, weight: str) -> None:
     with pytest.raises(sr.GraphError, match=f"line 2: found the weight '{weight}', .*, with a point before decimals"):
         read(tmp_path, "g.csv", f"from;to;weight\na;b;{weight}\n")
+
+
+MEANT = ["1e400", "0x10", "1_000", "∞", "−∞", "1,5", "NA", "null", "-", "", "3 km", "€ 3", "True", "٣"]
+
+
+@pytest.mark.parametrize("weight", MEANT)
+@pytest.mark.parametrize("line", [1, 2])
+def test_a_first_edge_whose_weight_is_no_number_is_not_taken_for_names_of_columns(
+    tmp_path: Path, weight: str, line: int
+) -> None:
+    """Its vertices appear nowhere else, so that the edge would be gone without a word."""
+    edges = [f"Ayr;Bute;{weight}", "Coll;Dale;2"] if line == 1 else ["Coll;Dale;2", f"Ayr;Bute;{weight}"]
+    with refused(f"g.csv, line {line}: found ") as caught:
+        read(tmp_path, "g.csv", "\n".join(edges) + "\n")
+    assert ("header=True where this line names the columns" in str(caught.value)) == (line == 1)
+    if line == 1:
+        assert listed(sr.read_graph(tmp_path / "g.csv", header=True)) == [("Coll", "Dale", 2)]
+
+
+@pytest.mark.parametrize("first", ["Site A;Site B;way", "1st;2nd;length", "from;to;2", "x;y;nil"])
+def test_names_of_columns_that_no_weight_looks_like(tmp_path: Path, first: str) -> None:
+    if first == "from;to;2":
+        assert listed(read(tmp_path, "g.csv", f"{first}\n3;4;2\n")) == [(3, 4, 2)]
+    else:
+        assert listed(read(tmp_path, "g.csv", f"{first}\nColl;Dale;2\n")) == [("Coll", "Dale", 2)]
+
+
+@pytest.mark.parametrize("text", ["a b 1,5\nb c 2,5\n", "0 1 1,5\n1 2 2\n", "a b 1,5 2,5\n", "a b -0,5"])
+def test_a_decimal_comma_between_blanks_separates_no_names(tmp_path: Path, text: str) -> None:
+    """Once "a b 1" was read as a vertex, with an edge to "5"."""
+    columns = len(text.split("\n")[0].split())
+    with refused("a point before decimals and no other mark"):
+        read(tmp_path, "g.txt", text, weight="weight" if columns == 3 else [2, 3])
+
+
+def test_commas_between_names_with_blanks(tmp_path: Path) -> None:
+    assert listed(read(tmp_path, "a.csv", "Big A 1,2,5\nBig B 2,3,6\n")) == [("Big A 1", "2", 5), ("Big B 2", "3", 6)]
+    assert listed(read(tmp_path, "b.csv", "New York,Los Angeles\n")) == [("New York", "Los Angeles", None)]
+    assert listed(read(tmp_path, "c.csv", "A 1,2\n")) == [("A 1", "2", None)]

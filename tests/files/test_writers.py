@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import scipy.io
 from files.reading import COMPRESS, example, listed, refused
+from layouts import hops_and_costs, laid_out, layouts, same
 
 import semiring as sr
 from semiring.files import streams, writers
@@ -175,3 +176,24 @@ def test_a_vertex_called_none_becomes_a_text_with_a_warning(tmp_path, ending):
     with pytest.warns(sr.SemiringWarning, match="None will be 'None'"):
         sr.write_matrix(path, M)
     assert list(sr.read_matrix(path, sr.min_plus).names) == ["None", "x"]
+
+
+@pytest.mark.parametrize("S", [sr.shortest_hops, hops_and_costs()], ids=lambda S: S.name)
+@pytest.mark.parametrize("ending", [".npy", ".npz", ".csv", ".tsv", ".parquet"])
+def test_records_in_any_layout_are_read_back_by_name(tmp_path, S, ending):
+    x = S.eye(3)
+    x[0, 1], x[1, 2], x[2, 2] = x[0, 0], S.samples().view(S.element_dtype)[3], x[0, 1]
+    for dtype in layouts(S):
+        sr.write_matrix(tmp_path / f"m{ending}", sr.Matrix(laid_out(x, dtype), S))
+        again = sr.read_matrix(tmp_path / f"m{ending}", S)
+        assert again.dtype == S.element_dtype and same(again.array, x), dtype
+
+
+@pytest.mark.parametrize("ending", [".npy", ".npz", ".csv", ".mtx", ".parquet", ".graphml", ".gml", ".net", ".gr"])
+def test_numbers_in_another_byte_order(tmp_path, ending):
+    for dtype in (">f8", ">f4", ">i4", ">u2"):
+        x = np.array([[0, 1], [2, 0]], dtype)
+        x[1, 1] = sr.min_plus.zero_in(dtype)
+        sr.write_matrix(tmp_path / f"m{ending}", sr.Matrix(x, sr.min_plus))
+        again = sr.read_matrix(tmp_path / f"m{ending}", sr.min_plus, dtype=dtype)
+        assert again.dtype == np.dtype(dtype).newbyteorder("=") and np.array_equal(again, x)

@@ -7,6 +7,7 @@ import pytest
 from graphs.listing import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from layouts import hops_and_costs, laid_out, layouts, same
 
 import semiring as sr
 from semiring.graphs.exports import entries_of
@@ -65,3 +66,16 @@ def test_records_and_objects():
 def test_small(n):
     M = sr.Matrix(np.full((n, n), INF), sr.min_plus)
     assert M.to_sparse().shape == (n, n) and len(M.to_networkx()) == n
+
+
+@pytest.mark.parametrize("S", [sr.shortest_hops, hops_and_costs()], ids=lambda S: S.name)
+def test_records_leave_in_the_order_of_the_algebra(S):
+    """As tuples they have no names, and come back by their places."""
+    x = S.eye(3)
+    x[0, 1], x[1, 2], x[2, 2] = x[0, 0], S.samples().view(S.element_dtype)[3], x[0, 1]
+    for dtype in layouts(S):
+        M = sr.Matrix(laid_out(x, dtype), S, ["a", "b", "c"])
+        for again in (M.to_networkx(), M.to_frame()):
+            assert same(sr.adjacency(again, S, names=M.names).array, x), dtype
+        for row, wanted in zip(M.to_frame(long=False).to_numpy(), x, strict=True):
+            assert same(S.array(list(row)), wanted)

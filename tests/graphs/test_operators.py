@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from graphs.listing import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from layouts import hops_and_costs, laid_out, layouts, same
 
 import semiring as sr
 from semiring.graphs.matrix import Matrix
@@ -282,3 +283,14 @@ def test_what_numpy_writes_stays_with_its_vertices():
     with refused("A and B have different vertices: 'b' is in A and not in B"):
         np.minimum(M, Matrix(A, sr.min_plus, ["a", "c"]))
     assert np.array_equal(np.minimum(Matrix(A, sr.min_plus), N), A)
+
+
+@pytest.mark.parametrize("S", [sr.shortest_count, hops_and_costs()], ids=lambda S: S.name)
+def test_sums_of_records_in_any_layout(S):
+    """Fields are added by their names: in another order they were added as what stood in their place."""
+    x = S.samples().view(S.element_dtype)[:9].reshape(3, 3)
+    expected = S.add(x, x.T)
+    for dtype in layouts(S):
+        M, N = (Matrix(laid_out(array, dtype), S) for array in (x, x.T))
+        found = (M | N).array
+        assert found.dtype == dtype and same(found, expected), dtype

@@ -167,3 +167,15 @@ def test_what_is_readable_reads_back(name: str, data: st.DataObject) -> None:
         assert dtype.type(text) == value
     else:
         assert cast_constant(float(text) if "inf" in text else int(text), dtype) == value
+
+
+def test_infinities_go_by_the_names_of_components() -> None:
+    fields = {"cost": "i4", "legs": ("i2", 2), "width": "f8"}
+    S = sr.Semiring("legs", fields=fields, zero=(inf, [inf, 0], inf), one=(0, [0, 0], 0), product_only=True,
+                    add=lambda x, y: (x.cost, x.legs, x.width), mul=lambda x, y: (x.cost, x.legs, x.width))
+    expected = {"cost": {2**31 - 1: inf}, "legs": {2**15 - 1: inf}}
+    assert infinities(S, S.element_dtype) == expected
+    turned = np.dtype([("width", "f8"), ("legs", "i2", 2), ("cost", "i4")])
+    assert infinities(S, turned) == expected
+    numbers = {"cost": {2**31 - 1: inf}, "legs.0": {2**15 - 1: inf}, "legs.1": {}}
+    assert infinities(S, S.default_dtype) == numbers

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +9,7 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.kernels.facts import Facts
-from semiring.operands.operand import Operand, convert, order_of, order_of_one
+from semiring.operands.operand import Operand, order_of, order_of_one
 
 
 @given(st.lists(st.integers(0, 5), max_size=4))
@@ -69,42 +67,3 @@ def test_answers_in_the_dtype_in_which_the_elements_came_in() -> None:
     back = given_.in_callers_dtype(answer)
     assert back.dtype == np.dtype(">f8") and back.tolist() == answer.tolist()
     assert given_.in_callers_dtype(back) is back
-
-
-# Conversions.
-
-RECORDS: list[Any] = [("cost", "f8"), ("hops", "i4")]
-
-
-def test_records_are_converted_field_by_field_in_whatever_order() -> None:
-    A = np.array([(1.5, 2), (3.0, 4)], RECORDS)
-    for wanted in (
-        [("hops", "i8"), ("cost", "f4")], [("hops", ">i4"), ("cost", ">f8")],
-        {"names": ["cost", "hops"], "formats": ["f8", "i4"], "offsets": [8, 0], "itemsize": 32},
-    ):
-        got = convert(A, np.dtype(wanted))
-        assert got.dtype == np.dtype(wanted)
-        assert got["cost"].tolist() == [1.5, 3] and got["hops"].tolist() == [2, 4]
-        assert convert(got, A.dtype).tolist() == A.tolist()
-    assert convert(A[::-1], A.dtype).tolist() == [(3.0, 4), (1.5, 2)] and A["hops"].tolist() == [2, 4]
-
-
-@pytest.mark.parametrize("base", ["f8", "f4", ">f8"])
-@pytest.mark.parametrize("align", [False, True])
-def test_vectors_are_their_numbers_side_by_side(base: str, align: bool) -> None:
-    vectors = np.dtype([("n", "i2"), ("v", base, 3)], align=align)
-    numbers = np.dtype([("n", "i4"), ("v.0", "f8"), ("v.1", "f8"), ("v.2", "f8")], align=True)
-    A = np.array([[(1, [2, 3, 4]), (5, [6, 7, 8])]], vectors)
-    flat = convert(A, numbers)
-    assert flat.dtype == numbers and flat.tolist() == [[(1, 2, 3, 4), (5, 6, 7, 8)]]
-    back = convert(flat, vectors)
-    assert back.dtype == vectors and back["n"].tolist() == [[1, 5]] and back["v"].tolist() == A["v"].tolist()
-    turned = np.dtype([("v.2", "f8"), ("v.0", "f8"), ("n", "i8"), ("v.1", "f8")])
-    assert convert(A, turned).tolist() == [[(4, 2, 1, 3), (8, 6, 5, 7)]]
-
-
-def test_numbers_are_converted_as_numpy_does() -> None:
-    A = np.array([[1, 2], [3, 4]])
-    for dtype in ("f8", ">i4", "u1", "O"):
-        got = convert(A, np.dtype(dtype))
-        assert got.dtype == np.dtype(dtype) and got.tolist() == A.tolist() and not np.shares_memory(got, A)

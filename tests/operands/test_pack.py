@@ -516,6 +516,20 @@ def test_infinities_do_not_tell_whether_there_is_an_edge() -> None:
     same(pack(sr.Matrix(far, sr.min_plus)), np.isfinite(far))
 
 
+@pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8"])
+def test_nor_do_the_integers_that_stand_for_infinities(dtype: str) -> None:
+    """The array of a matrix of integers, given without its algebra, was a graph with all edges."""
+    roads = sr.adjacency([(0, 1, 3), (1, 2, 0)], sr.min_plus, dtype=dtype)
+    for S, limit in ((sr.min_plus, "max"), (sr.max_plus, "min")):
+        A = sr.adjacency([(0, 1, 3), (1, 2, 0)], S, dtype=dtype).to_numpy()
+        for verb in (pack, sr.components, sr.find_cycle, sr.reach, sr.bridges):
+            refused(rf"^A\[0, 0\] is {getattr(np.iinfo(dtype), limit)}, which is an absent edge", verb, A)
+    assert [part.tolist() for part in sr.components(roads)] == [[0], [1], [2]]
+    near = np.array([[0, np.iinfo(dtype).max - 1], [0, 0]], dtype)
+    same(pack(near), near != 0)
+    same(pack(near.astype(f"u{dtype[1]}") * 0 + 255), np.ones((2, 2), bool))
+
+
 def test_lists_that_could_be_a_matrix() -> None:
     for n in (2, 3):
         Z = np.zeros((n, n))

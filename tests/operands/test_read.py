@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from bridge import same_bits
+from layouts import hops_and_costs
 from methods import METHODS
 
 import semiring as sr
@@ -173,3 +174,37 @@ def test_a_bar_only_on_terminals(capsys: pytest.CaptureFixture) -> None:
     sr.closure(matrix(50), sr.min_plus, progress=True)
     out, err = capsys.readouterr()
     assert out == err == ""
+
+
+def test_answers_for_graphs_have_vectors_as_fields_as_those_for_matrices_have() -> None:
+    S, rng = hops_and_costs(), np.random.default_rng(3)
+    roads = sr.random_graph(30, degree=(1, 3), seed=3)
+    weights = np.empty(len(roads), [("costs", "f8", 2), ("hops", "i4")])
+    weights["costs"], weights["hops"] = rng.integers(1, 9, (len(roads), 2)), rng.integers(1, 4, len(roads))
+    G = sr.Graph(roads.sources, roads.targets, roads.n, weights, [f"v{i}" for i in range(roads.n)])
+    M = sr.adjacency(G, S)
+    B = M.array[:, :2].copy()
+    closed, F, some = sr.closure(M), sr.factor(G, S), ["v3", "v7", "v8"]
+    for found, expected in (
+        (sr.closure(G, S), closed), (F.closure(), closed), (sr.closure(G, S, reflexive=False), M @ closed),
+        (sr.closure(G, S, max_edges=3), sr.closure(M, max_edges=3)), (sr.closure(sr.prepare(G, S)), closed),
+    ):
+        assert isinstance(found, sr.Matrix) and found.dtype == S.element_dtype and (found == expected).all()
+    for rows, expected in (
+        (sr.solve(G, B, S), sr.solve(M, B)), (F.solve(B), sr.solve(M, B)), (F.rows(some), closed.array[[3, 7, 8]]),
+        (F.rows(some, targets=["v1", "v2"]), closed.array[[3, 7, 8]][:, [1, 2]]),
+        (F.rows(some, targets=["v1"]), closed.array[[3, 7, 8]][:, [1]]),
+        (sr.factor(M).rows(some, targets=["v1"]), closed.array[[3, 7, 8]][:, [1]]),
+        (F.weight(some, "v1"), closed.array[[3, 7, 8], 1]), (sr.matmul(G, B, S), sr.matmul(M, B)),
+    ):
+        assert rows.dtype == S.element_dtype and (np.asarray(rows) == expected).all()
+    turned = sr.Matrix(M.array[::-1, ::-1], S, M.names[::-1])
+    assert (sr.chain([M, G], S) == M @ M).all() and ((G_product := sr.matmul(turned, G, S)) == turned @ M).all()
+    assert G_product.dtype == S.element_dtype
+
+
+def test_the_vectors_of_narrower_floats_are_fields_too() -> None:
+    S = hops_and_costs()
+    G = sr.as_graph((np.array([0]), np.array([1]), np.array([(1, [2, 3])], [("hops", "i4"), ("costs", "f4", 2)])))
+    for found in (sr.closure(G, S), sr.adjacency(G, S), sr.adjacency(G, S, dtype=[("hops", "i4"), ("costs", "f4", 2)])):
+        assert found[0, 1]["costs"].tolist() == [2, 3] and found.dtype["costs"].base == np.float32

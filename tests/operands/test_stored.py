@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from layouts import hops_and_costs, laid_out, layouts, same
 
 import semiring as sr
 from semiring.operands import stored
@@ -45,3 +46,19 @@ def test_what_does_not_fit_in_memory_says_what_helps(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(stored, "require", too_much)
     with pytest.raises(sr.SemiringError, match="out=…, memory=…"):
         sr.closure(stored.Stored(ArraySource(A), sr.min_plus, "A"), sr.min_plus)
+
+
+def test_records_in_any_layout(tmp_path: Path) -> None:
+    S, rng = hops_and_costs(), np.random.default_rng(5)
+    A = S.eye(70)
+    for f, highest in (("hops", 30), ("costs", 9)):
+        A[f] = rng.integers(1, highest, A[f].shape)
+    A[rng.random(A.shape) < 0.8] = S.eye(2)[0, 1]
+    expected = sr.closure(A, S)
+    for dtype in layouts(S):
+        np.save(tmp_path / "A.npy", laid_out(A, dtype))
+        found = sr.closure(tmp_path / "A.npy", S)
+        assert found.dtype == S.element_dtype and same(found, expected), dtype
+        sr.closure(tmp_path / "A.npy", S, out=tmp_path / "C.npy", memory="1M")
+        found = np.load(tmp_path / "C.npy")
+        assert found.dtype.names == S.element_dtype.names and same(found, expected), dtype
