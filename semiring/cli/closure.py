@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from semiring.algebra.semiring import Semiring
 from semiring.api import closure
 from semiring.errors import SemiringError
 from semiring.files.formats import write_matrix as write_file
@@ -108,7 +109,7 @@ def _to_file(arguments: argparse.Namespace) -> int:
     S = algebra_of(arguments.algebra)
     # A matrix is read a tile at a time; of a graph the edges are in memory, and tiles are filled with them.
     dense = arguments.file.suffix in ENDINGS and arguments.file != STDIN
-    A: Any = arguments.file if dense and arguments.format is None else given_of(arguments).A
+    A: Any = arguments.file if dense and arguments.format is None else given_of(arguments, S).A
     closure(A, S, method=arguments.method, reflexive=not arguments.not_reflexive, out=arguments.output,
             memory=arguments.memory, checkpoint=arguments.checkpoint, resume=arguments.resume, device=arguments.device,
             tol=arguments.tol, progress=progress_of(arguments, "closure"))
@@ -134,7 +135,7 @@ def _together(arguments: argparse.Namespace) -> int:
             raise SemiringError("--checkpoint and --resume are of closures from a .npy file or a zarr array into one: "
                                 "give -o OUT.npy or -o OUT.zarr")
         check_output(arguments.output, MATRICES, "a matrix")
-        C = closure(_first_matrix(arguments, here), S, **asked)
+        C = closure(_first_matrix(arguments, S, here), S, **asked)
     except (SemiringError, OSError):
         if first:
             raise
@@ -155,13 +156,13 @@ def _refuse_alone(arguments: argparse.Namespace) -> None:
             raise SemiringError(f"--on computes a whole closure: leave out --{named}")
 
 
-def _first_matrix(arguments: argparse.Namespace, here: Any) -> Any:
+def _first_matrix(arguments: argparse.Namespace, S: Semiring, here: Any) -> Any:
     """The matrix that the first process reads; where it cannot, all hear of it."""
     world = getattr(here, "world", None)
     if world is None:
-        return given_of(arguments).A
+        return given_of(arguments, S).A
     try:
-        return agreed(world, lambda: given_of(arguments).A if world.rank == 0 else None)
+        return agreed(world, lambda: given_of(arguments, S).A if world.rank == 0 else None)
     except Agreed as e:
         raise e.args[0] from None
 

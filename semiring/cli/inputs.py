@@ -111,9 +111,12 @@ def graph_of(arguments: argparse.Namespace) -> Graph:
     return graph.compact() if arguments.compact else graph
 
 
-def given_of(arguments: argparse.Namespace) -> Given:
-    """The graph of the file, read over the algebra; no matrix of all pairs of vertices is made of it."""
-    S = algebra_of(arguments.algebra)
+def given_of(arguments: argparse.Namespace, S: Semiring | None = None) -> Given:
+    """The graph of the file, read over the algebra; no matrix of all pairs of vertices is made of it.
+
+    An algebra that has been looked up is given as S: a user's file makes another one each time that it is run.
+    """
+    S = S or algebra_of(arguments.algebra)
     try:
         dtype = None if arguments.dtype is None else np.dtype(arguments.dtype)
     except (TypeError, ValueError, SyntaxError, OverflowError, MemoryError):  # NumPy parses a small language here

@@ -11,6 +11,7 @@ import numpy as np
 from semiring.algebra.catalogue import boolean
 from semiring.algorithms.sparse import reduction
 from semiring.errors import GraphError
+from semiring.graphs.adjacency import require_rows
 from semiring.graphs.graph import as_graph
 from semiring.kernels.blocks.bits import WORD
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
@@ -64,6 +65,7 @@ def transitive_reduction(A: Any) -> Any:
         check_square(matrix)
         return _reduced(matrix, names)
     graph = as_graph(A)
+    require_rows(graph.n)
     if not graph.directed:
         raise GraphError("an undirected graph has no transitive reduction: each edge is a cycle of two")
     chosen = np.arange(len(graph))

@@ -14,7 +14,7 @@ from semiring.algorithms.labels import weight_of
 from semiring.algorithms.sparse import traversal
 from semiring.algorithms.sparse.relaxation import CompressedRows
 from semiring.errors import GraphError
-from semiring.graphs.adjacency import stable_order
+from semiring.graphs.adjacency import require_rows, stable_order
 from semiring.graphs.graph import as_graph
 from semiring.graphs.names import position_of
 from semiring.graphs.texts import shown
@@ -315,13 +315,14 @@ def edges_of(A: Any) -> Edges:
     Raises
     ------
     GraphError
-        When it is neither a square matrix nor edges.
+        When it is neither a square matrix nor edges, or has 2³¹ vertices.
     SemiringError
-        For NaN.
+        For NaN, and where its vertices do not fit in memory.
     """
     A = before_preparing(A)
     if not is_matrix(A):
         graph = as_graph(A)
+        require_rows(graph.n)
         sources, targets = graph.sources, graph.targets
         if graph.weights is not None and graph.weights.dtype.kind == "b":  # what is False is not an edge
             sources, targets = sources[graph.weights], targets[graph.weights]

@@ -43,6 +43,8 @@ def test_own_algebra(call, tmp_path: Path) -> None:
     mine = f"{tmp_path / 'mine.py'}:reliability"
     answer = call("closure", tmp_path / "g.csv", "--algebra", mine, "--from", "a", "--to", "c")
     assert answer.out == "a\tc\t0.25\n"
+    stored = call("closure", tmp_path / "g.csv", "--algebra", mine, "--memory", "1M", "-o", tmp_path / "c.npy")
+    assert stored.status == 0 and np.load(tmp_path / "c.npy")[0].tolist() == [1, 0.5, 0.25]
 
 
 def test_an_algebra_s_file_that_ends_the_process_is_bad_input(call, roads: Path, tmp_path: Path) -> None:

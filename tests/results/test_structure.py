@@ -15,6 +15,7 @@ from reachable import makes
 from sparse_patterns import Edges, patterns
 
 import semiring as sr
+from semiring.machine import memory
 from semiring.results import structure
 from semiring.results.structure import bridges, components, find_cycle, longest_path, topological_order
 
@@ -190,3 +191,15 @@ def test_rows_of_edges_in_any_order() -> None:
     E = structure.edges_of([(2, 1), (0, 2), (0, 1)])
     start, heads = E.rows()
     assert (start.tolist(), heads.tolist()) == ([0, 2, 2, 3], [1, 2, 1])
+
+
+def test_more_vertices_than_memory_has_room_for_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of one edge may say that there are milliards of vertices: what asks for memory first says so."""
+    monkeypatch.setattr(memory, "available_bytes", lambda: 2**30)
+    verbs = (components, bridges, topological_order, find_cycle, longest_path, sr.transitive_reduction)
+    for n, message in ((10**9, r"needs 44\.7 GiB of memory and 1\.0 GiB is"), (10**12, "up to 2147483647 rows")):
+        graph = sr.as_graph((np.array([0]), np.array([1])), n)
+        for verb in verbs:
+            with pytest.raises(sr.SemiringError, match=message):
+                verb(graph)
+        assert topological_order(graph.compact()).tolist() == [0, 1]
