@@ -109,6 +109,11 @@ class Sparse(Operand):
         return nothing_improves(self.S.over(self.dtype), self.values[:1] if self.alike else self.values)
 
     @cached_property
+    def negative_zeros(self) -> bool:
+        """Whether there are floats −0."""
+        return self.dtype.kind == "f" and bool(np.signbit(self.values[self.values == 0]).any())
+
+    @cached_property
     def both_ways(self) -> bool:
         """Whether each edge goes both ways, with any weights; compiled code says it."""
         return goes_both_ways(self.rows)

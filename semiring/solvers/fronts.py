@@ -133,6 +133,8 @@ def walk_by_fronts(
     vertices, and the ties, are those of `semiring.algorithms.trees.walk_back`. None where that needs the whole tree,
     and where compiling does not repay yet.
     """
+    if low.storage.kind == "i" and A.negative_zeros:  # two codes for one number, which would not tie
+        return None
     if not affordable(low, float(isqrt(A.n)), terms, "walks").compiled:
         return None
     from semiring.kernels.cpu.sparse.fronts import Fronts
