@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from semiring.kernels.build import code_of
 from semiring.kernels.cpu.compile.beside import if_missing
 from semiring.kernels.cpu.compile.plain import Rehearsal
 from semiring.kernels.cpu.compile.price import when
+from semiring.kernels.cpu.dense.scan import SCANNED, scan
 from semiring.kernels.lowering.base import Lowering
 from semiring.operands.sparse import Sparse
 
@@ -41,7 +43,7 @@ def with_another_process(low: Lowering, A: Sparse, answer: bool) -> Iterator[Non
 
 
 def steps(low: Lowering) -> list[Callable[[], object]]:
-    """What compiles the analysis of a structure and the elimination that follows it."""
+    """What compiles the analysis of a structure, a look at the elements, and the elimination that follows."""
     from semiring.kernels.cpu.sparse import fronts
 
     vertices = np.arange(SIDE * SIDE)
@@ -55,4 +57,5 @@ def steps(low: Lowering) -> list[Callable[[], object]]:
         work_of(found)
         _ = found.children, found.lowest, found.depths
         found.stack_layout(1, 1)
-    return [*rehearsal.steps(), *fronts.steps(low)]
+    scanning = [partial(scan, np.zeros((1, 1), low.dtype))] if low.dtype.char in SCANNED else []
+    return [*rehearsal.steps(), *scanning, *fronts.steps(low)]

@@ -50,7 +50,7 @@ import numba.core.event as event
 class Compiled(event.Listener):
     def on_start(self, e):
         module = e.data["dispatcher"].py_func.__module__
-        if module.startswith(("semiring.algorithms", "semiring_generated")) and "_scan_" not in module:
+        if module.startswith(("semiring.algorithms", "semiring_generated")):
             print(module, e.data["dispatcher"].py_func.__qualname__)
     def on_end(self, e):
         pass

@@ -19,6 +19,7 @@ from threading import Thread
 from typing import Any, BinaryIO, cast
 
 from .cache import cache_directory
+from .collecting import collect_again
 from .price import always
 from .threads import thread_count
 
@@ -55,8 +56,7 @@ def if_missing(steps_of: Callable[..., Steps], *arguments: Any, surely: bool = F
         yield
     finally:
         _ahead.reset(token)
-        if collecting:
-            gc.enable()
+        collect_again(collecting)
 
 
 def is_missing(name: str) -> None:

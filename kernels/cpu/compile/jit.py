@@ -29,6 +29,7 @@ from numba.core.types import unliteral
 
 from . import cache as files
 from .beside import is_missing
+from .collecting import collect_again
 from .passes import FewPasses, ForIndices, ForParts
 
 config: Any = numba.core.config
@@ -168,10 +169,7 @@ class _HasBlas:
 
 @contextmanager
 def _enabled() -> Iterator[None]:
-    """Let Numba compile; its lock keeps the setting for the others as it was.
-
-    Compiling makes a million objects that live on, which the garbage collector would look at again and again.
-    """
+    """Let Numba compile; its lock keeps the setting for the others as it was, and the garbage collector waits."""
     with global_compiler_lock:
         config.reload_config()  # now, or Numba does on the way and meets a change of the environment
         wanted, config.DISABLE_JIT = config.DISABLE_JIT, 0
@@ -181,8 +179,7 @@ def _enabled() -> Iterator[None]:
             yield
         finally:
             config.DISABLE_JIT = wanted
-            if collecting:
-                gc.enable()
+            collect_again(collecting)
 
 
 class MachineCode(_Cache):

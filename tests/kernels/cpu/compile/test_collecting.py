@@ -1,0 +1,69 @@
+"""The garbage collector goes on as before, and does not look at what there was meanwhile."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+
+import pytest
+
+from semiring.kernels.cpu.compile.collecting import collect_again
+
+MANY = 20_000  # objects, of which a few hundred make the collector look
+
+
+@pytest.fixture(autouse=True)
+def as_it_was() -> Iterator[None]:
+    before = gc.isenabled()
+    gc.enable()
+    yield
+    gc.unfreeze()
+    (gc.enable if before else gc.disable)()
+
+
+def looks() -> int:
+    """How often the collector has looked at anything."""
+    return sum(generation["collections"] for generation in gc.get_stats())
+
+
+def test_what_was_made_meanwhile_is_not_looked_at() -> None:
+    gc.disable()
+    kept = [[i] for i in range(MANY)]
+    before = looks()
+    collect_again(True)
+    more = [[i] for i in range(20)]
+    assert gc.isenabled() and looks() == before and len(kept) + len(more) == MANY + 20
+    assert gc.get_freeze_count() == 0
+
+
+def test_it_is_collected_in_the_end() -> None:
+    class Knot:
+        gone = 0
+
+        def __init__(self) -> None:
+            self.own = self
+
+        def __del__(self) -> None:
+            Knot.gone += 1
+
+    gc.disable()
+    Knot()
+    collect_again(True)
+    assert not Knot.gone
+    gc.collect()
+    assert Knot.gone == 1
+
+
+def test_what_the_caller_froze_stays_so() -> None:
+    gc.freeze()
+    frozen = gc.get_freeze_count()
+    gc.disable()
+    collect_again(True)
+    assert gc.isenabled() and gc.get_freeze_count() == frozen > 0
+
+
+@pytest.mark.parametrize("collecting", [False, True])
+def test_it_goes_on_only_where_it_was_on(collecting: bool) -> None:
+    gc.disable()
+    collect_again(collecting)
+    assert gc.isenabled() is collecting
