@@ -1,7 +1,7 @@
 """Python's garbage collector, which does not look at what compiling leaves.
 
-Compiling makes a million objects, most of which live on. The collector would look at them again and again meanwhile, and
-at all of them once when it goes on.
+Compiling makes a million objects, most of which live on. The collector would look at them again and again meanwhile,
+and at all of them once when it goes on.
 """
 
 from __future__ import annotations
