@@ -140,13 +140,21 @@ def best_trees(
 def _refuse_cycles(S: Semiring, own: np.ndarray, T: Any, within: bool) -> None:
     """Raise where the values of the roots themselves are not one, unless what X lacks is beyond a limit (`within`)."""
     if not within and not np.all(own == full(own, T.one)):
-        raise _cycles_in_walks(S)
+        raise no_tree(S)
 
 
-def _cycles_in_walks(S: Semiring) -> LawError:
+def no_tree(S: Semiring) -> LawError:
+    """That the best walks from a vertex make no tree, and what to ask for instead.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> str(no_tree(sr.max_plus))[:37]
+    'max-plus: best walks go round a cycle'
+    """
     return LawError(
         f"{S.name}: best walks go round a cycle here before that stops improving, which no tree of walks can tell; "
-        "ask sr.path for one walk at a time"
+        "ask sr.path for one walk at a time, or sr.closure_rows for values alone"
     )
 
 
@@ -167,7 +175,7 @@ def _refuse_false_walks(given: Operand, X: np.ndarray, roots: np.ndarray, P: np.
         weights, values = _weights_along(T, rows, P[some], roots[some], backwards), X[some]
         told = P[some] >= 0
         if not _are_near(weights, values, rows.values)[told].all():
-            raise _cycles_in_walks(S)
+            raise no_tree(S)
 
 
 def _mend(given: Operand, X: np.ndarray, roots: np.ndarray, P: np.ndarray, backwards: bool) -> None:
