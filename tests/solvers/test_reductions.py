@@ -205,3 +205,11 @@ def test_what_is_no_reduction() -> None:
 def test_whole_numbers(value: Any, whole: bool) -> None:
     assert is_whole(value, 0) is whole
     assert not is_whole(value, 4)
+
+
+def test_nearest_tells_integers_apart_that_are_the_same_as_floats() -> None:
+    wide = 2**60
+    A = sp.csr_array(np.array([[0, wide, wide + 1, wide + 2], [0] * 4, [0] * 4, [0] * 4]))
+    vertices, weights = sr.factor(A, sr.max_min).reduce("nearest", k=3)
+    assert vertices[0].tolist() == [3, 2, 1]
+    assert weights[0].tolist() == [wide + 2, wide + 1, wide]
