@@ -161,8 +161,8 @@ def no_tree(S: Semiring) -> LawError:
 def _refuse_false_walks(given: Operand, X: np.ndarray, roots: np.ndarray, P: np.ndarray, backwards: bool) -> None:
     """Raise where a walk along a tree weighs something else than X says, because the best one goes round a cycle.
 
-    Only where cycles may improve for some rounds, and then no more: elsewhere those that improve are refused. A vertex before which that happens
-    has a best edge from the cycle, or none from outside it.
+    Only where cycles may improve for some rounds, and then no more: elsewhere those that improve are refused. A vertex
+    before which that happens has a best edge from the cycle, or none from outside it.
     """
     S = given.S
     if not S.has_reached_star or not S.selective or is_bounded(given):
