@@ -425,8 +425,8 @@ class SparseFactors(SparseSubstitution):
         Raises
         ------
         SemiringError
-            When the disk has no room for it, `rows` is no whole number of at least 1, or a result has no place in the
-            dtype.
+            When the disk has no room for it, `rows` is not a whole number of at least 1, or a result has no place in
+            the dtype.
         OSError
             When the file cannot be written.
 
