@@ -798,9 +798,10 @@ def paths(
     The weights are those of `closure`, or of `closure_rows` where sources are given, and the vertices follow from them;
     see `semiring.algorithms.trees`. Ties break the same way for every method and device: of the best edges into a
     vertex, the one from the vertex with the least position of those that are better than it; where none is (edges of
-    weight 0 in min-plus), vertices are reached breadth first from the others, each from the least position. So it is
-    where sources are given; without them edges and walks are turned, and the next vertex is chosen. The ⊗ of a path's
-    edges is its weight exactly where ⊗ is exact, and within the rounding of `closure` elsewhere.
+    weight 0 in min-plus), vertices are reached breadth first from the others, each from the least position. Where an
+    edge of the graph is better than 1 (negative ones in min-plus), all vertices are reached so, from the source. So it
+    is where sources are given; without them edges and walks are turned, and the next vertex is chosen. The ⊗ of a
+    path's edges is its weight exactly where ⊗ is exact, and within the rounding of `closure` elsewhere.
 
     Pairs of algebras are `lexicographic` ones where these exist. They do not exist for the widest path and then the
     shortest: of two ways to a place the wider one may be longer, and if a narrow edge follows, both are as wide as

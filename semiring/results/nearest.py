@@ -79,7 +79,7 @@ def nearest(A: Any, S: Semiring | str | None = None, places: Any = ...) -> Neare
     Raises
     ------
     LawError
-        When ⊕ does not select, or the algebra is not a semiring.
+        When ⊕ does not select, the algebra is not a semiring, or best walks go round a cycle.
     NoClosureError
         When an improving cycle can be reached from a place.
     SemiringError

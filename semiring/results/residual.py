@@ -82,6 +82,7 @@ def residual(
     same_dtype(a, b)
     if len(a.shape) < 2:
         raise SemiringError(f"A must be a matrix, and has shape {a.shape}")
+    _refuse_shapes(a.shape, b.shape, left)
     negated = _over(dual, came[0], a, np.swapaxes(_negative(a), -1, -2))
     bound = _over(dual, came[1], b, b.array)
     pair = (bound, negated) if left else (negated, bound)
@@ -92,6 +93,17 @@ def residual(
         raise SemiringError(f"the greatest X has an entry at {place} that is outside the carrier of {S.name}, "
                             f"{S.notation}: take {'max_plus' if dual is min_plus else 'min_plus'}, of all numbers")
     return found
+
+
+def _refuse_shapes(a: tuple[int, ...], b: tuple[int, ...], left: bool) -> None:
+    """Refuse a B that is not as high as A; from the left, as wide: the product is of −Aᵀ, of which nobody knows."""
+    axis, what = (-1, "columns") if left else (-2, "rows")
+    if not b:
+        raise SemiringError(f"B must be a vector or a matrix with as many {what} as A, and is a single number")
+    other = b[-1] if len(b) == 1 else b[axis]
+    if a[axis] != other:
+        raise SemiringError(f"A of shape {a} and B of shape {b} do not fit: A has {a[axis]} {what}, B has {other} "
+                            f"{'entries' if len(b) == 1 else what}")
 
 
 def _over(S: Semiring, came: Operand, given: Dense, array: Any) -> Operand:

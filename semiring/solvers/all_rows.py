@@ -22,9 +22,23 @@ Reduction = Callable[[np.ndarray, np.ndarray], Any]
 
 
 def by_vertex(F: SparseFactors, function: Reduction, dtype: Any = None) -> np.ndarray:
-    """What a function returns for each row, in the order of the vertices."""
+    """What a function returns for each row, in the order of the vertices.
+
+    Raises
+    ------
+    SemiringError
+        When it does not return a value for each row: one for all of a block would depend on which rows those are.
+    """
     parts: list[tuple[np.ndarray, np.ndarray]] = []
-    each_block(F, lambda vertices, rows: parts.append((vertices, np.asarray(to_host(function(vertices, rows))))))
+
+    def look(vertices: np.ndarray, rows: Any) -> None:
+        part = np.asarray(to_host(function(vertices, rows)))
+        if part.shape[:1] != vertices.shape:
+            raise SemiringError(f"reduce: the function must return a value, or a row, for each of the {len(vertices)} "
+                                f"rows that it is given, and what it returned has shape {part.shape}")
+        parts.append((vertices, part))
+
+    each_block(F, look)
     if not parts:
         return np.empty(0, dtype or float)
     first = parts[0][1]

@@ -13,6 +13,7 @@ from semiring.algebra.rounding import along
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.labels import path_to
 from semiring.algorithms.trees import DenseTails, Edges, Tails, walk_back
+from semiring.errors import LawError
 from semiring.kernels.cpu.sparse.structure import transpose
 from semiring.kernels.lowering.sums import narrow, widen
 from semiring.operands.convert import as_sparse
@@ -104,7 +105,13 @@ class Factored:
         if x[end] == zero:
             return None, None
         walk = walk_back(self._tails, T, x, start, end) if self._bounded else None
-        return walk or path_to(best_trees(given, x[None], np.array([start]), end=end)[0], start, end), None
+        if walk is None:
+            try:
+                before = best_trees(given, x[None], np.array([start]), end=end)[0]
+            except LawError:  # best walks go round a cycle that does not lead through the source
+                raise Declined from None
+            walk = path_to(before, start, end)
+        return walk, None
 
     def _way_of_walks(self) -> str:
         """How it finds walks, in words."""

@@ -31,7 +31,7 @@ def offer(task: Task) -> Plan:
     A, B = task.operands
     n, right = order_of(A.shape), as_dense(B)
     if len(A.shape) > 2:
-        product_shape(right.shape, A.shape)  # refused before anything is computed
+        product_shape(right.shape, A.shape, names=("B", "A"))  # refused before anything is computed
     elif len(right.shape) not in (1, 2) or right.shape[-1] != n:
         raise SemiringError(f"B must have shape ({n},) or (m, {n}), and has {right.shape}")
     if right.dtype != A.dtype:

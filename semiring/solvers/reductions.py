@@ -187,11 +187,22 @@ def nearest(F: SparseFactors, k: int | None = None) -> tuple[np.ndarray, np.ndar
                 limit = np.partition(values, k - 1 if ascending else -k)[k - 1 if ascending else -k] if k else None
                 keep = (values <= limit if ascending else values >= limit) if k else np.zeros(len(values), bool)
                 reached, values = reached[keep], values[keep]
-            order = np.argsort(values if ascending else -values.astype(float), kind="stable")[:k]
+            order = np.argsort(values if ascending else _turned(values), kind="stable")[:k]
             chosen[v, : len(order)], weights[v, : len(order)] = reached[order], values[order]
 
     each_block(F, pick)
     return chosen, weights
+
+
+def _turned(values: Any) -> Any:
+    """Numbers that ascend where these descend, exactly.
+
+    Examples
+    --------
+    >>> _turned(np.array([2**60 + 1, -5])), _turned(np.array([0, 255], np.uint8))
+    (array([-1152921504606846978,                    4]), array([255,   0], dtype=uint8))
+    """
+    return -values if values.dtype.kind == "f" else ~values
 
 
 def _nearest_on_gpu(
@@ -200,7 +211,7 @@ def _nearest_on_gpu(
     """The same for rows on a GPU, by sorting them."""
     xp = without_own(vertices, rows, zero)
     number = rows.dtype.type
-    best_last = rows if ascending else -rows.astype(float)
+    best_last = rows if ascending else _turned(rows)
     last = best_possible(best_last.dtype, False)  # which comes after all others, in ascending order
     order = xp.argsort(xp.where(rows == zero, last, best_last), axis=1, kind="stable")[:, :k]
     missing = xp.arange(k)[None] >= (rows != zero).sum(axis=1)[:, None]

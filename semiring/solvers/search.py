@@ -39,7 +39,7 @@ from .forms import plain_form
 from .limits import beyond, limit_of, trees_within
 from .plan import Plan
 from .task import Options, Task
-from .trees import best_trees
+from .trees import best_trees, no_tree
 
 FEWER = 4  # sources for each target from which searches go backwards
 SEVERAL = 16  # sources for which it repays to find out whether edges go both ways, which takes as long as five
@@ -293,10 +293,7 @@ class Search:
         if found.cycle is not None:
             raise self._improving(found.cycle, found.weight)
         if predecessors and found.rounds is not None:
-            raise LawError(
-                f"{self.S.name}: best walks go round a cycle here before that stops improving, which predecessors "
-                "cannot tell; leave out predecessors=True, or ask sr.path for the walks"
-            )
+            raise no_tree(self.S)
         return found
 
     def _improving(self, cycle: list[int], weight: Any) -> Exception:

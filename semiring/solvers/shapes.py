@@ -23,8 +23,10 @@ class Product(NamedTuple):
 
 
 @lru_cache(1024)
-def product_shape(a: tuple[int, ...], b: tuple[int, ...], c: tuple[int, ...] | None = None) -> Product:
-    """The shapes of a product, as in `numpy.matmul`.
+def product_shape(
+    a: tuple[int, ...], b: tuple[int, ...], c: tuple[int, ...] | None = None, names: tuple[str, str] = ("A", "B")
+) -> Product:
+    """The shapes of a product, as in `numpy.matmul`; errors call its factors by `names`.
 
     Raises
     ------
@@ -33,15 +35,16 @@ def product_shape(a: tuple[int, ...], b: tuple[int, ...], c: tuple[int, ...] | N
     """
     if not a or not b:
         raise SemiringError("A and B must be matrices or vectors, not single numbers; S.mul multiplies elements")
+    left, right = names
     row, column = len(a) == 1, len(b) == 1
     A, B = ((1, *a) if row else a), ((*b, 1) if column else b)
     if A[-1] != B[-2]:
-        raise SemiringError(f"A of shape {a} and B of shape {b} do not fit: "
-                            f"A has {A[-1]} columns, B has {B[-2]} rows")
+        raise SemiringError(f"{left} of shape {a} and {right} of shape {b} do not fit: "
+                            f"{left} has {A[-1]} columns, {right} has {B[-2]} rows")
     try:
         leading = np.broadcast_shapes(A[:-2], B[:-2])
     except ValueError:
-        raise SemiringError(f"leading axes {A[:-2]} and {B[:-2]} do not broadcast") from None
+        raise SemiringError(f"leading axes {A[:-2]} of {left} and {B[:-2]} of {right} do not broadcast") from None
     full = (*leading, A[-2], B[-1])
     final = (*leading, *(() if row else full[-2:-1]), *(() if column else full[-1:]))
     if c is not None and c != final:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from semiring.algebra.arguments import whole_number
 from semiring.algebra.tables import html_table
 from semiring.errors import SemiringError
 from semiring.machine.memory import in_words
@@ -374,7 +375,8 @@ class SparseFactors(SparseSubstitution):
         Raises
         ------
         SemiringError
-            When `rows` is less than 1, as soon as the first block is asked for, or a result has no place in the dtype.
+            When `rows` is not a whole number of at least 1, as soon as the first block is asked for, or a result has
+            no place in the dtype.
 
         Examples
         --------
@@ -384,8 +386,7 @@ class SparseFactors(SparseSubstitution):
         >>> [(v.tolist(), b.tolist()) for v, b in F.blocks(rows=1, in_order=True)]
         [([0], [[0.0, 2.0]]), ([1], [[3.0, 0.0]])]
         """
-        if rows < 1:
-            raise SemiringError(f"rows must be at least 1, and is {rows}")
+        rows = whole_number(rows, "rows", 1)
         vertices = np.arange(self.n) if in_order else self.analysis.order
         yield from self._stream([vertices[begin : begin + rows] for begin in range(0, self.n, rows)], reflexive)
 
@@ -424,7 +425,8 @@ class SparseFactors(SparseSubstitution):
         Raises
         ------
         SemiringError
-            When the disk has no room for it, `rows` is less than 1, or a result has no place in the dtype.
+            When the disk has no room for it, `rows` is not a whole number of at least 1, or a result has no place in
+            the dtype.
         OSError
             When the file cannot be written.
 
@@ -438,7 +440,7 @@ class SparseFactors(SparseSubstitution):
         ...     F.save(Path(folder) / "distances.npy").tolist()
         [[0.0, 2.0], [3.0, 0.0]]
         """
-        path = Path(path)
+        path, rows = Path(path), whole_number(rows, "rows", 1)  # before what is there is overwritten
         size, free = self.n * self.n * self._A.dtype.itemsize, disk_usage(path.absolute().parent).free
         if size > free:
             raise SemiringError(f"{path} needs {in_words(size)} and the disk has {in_words(free)} left")

@@ -87,6 +87,8 @@ def best_trees(
             trees_there = to_host(P[some])
             _mend(on_host(given), to_host(X[some]), roots[guessed], trees_there, backwards)
             P[some] = upload(trees_there)
+        if S.has_reached_star:
+            _refuse_false_walks(on_host(given), to_host(X), roots, to_host(P), backwards)
         return P
     _refuse_cycles(S, X[np.arange(len(roots)), roots], T, within)
     bounded = is_bounded(given)
@@ -103,6 +105,7 @@ def best_trees(
     if searched:
         P, left = _from_a_search(low, leaving, X, roots, bounded, within)
     if P is not None and not left.size:
+        _refuse_false_walks(given, X, roots, P, backwards)
         return P
     low = affordable(low, float(len(roots)), float(graph.nnz) * len(roots), "trees")
     entering = graph.rows if backwards else transpose(graph.rows)
@@ -125,6 +128,7 @@ def best_trees(
         P = found
     else:
         P[left] = found
+    _refuse_false_walks(given, X, roots, P, backwards)
     for i, v in () if within else ((int(left[i]), v) for i, v in lost):
         root, edges = int(roots[i]), graph.without_zeros().rows
         if end is not None and (end == root or P[i, end] >= 0 or not is_reached(edges, root, end)):
@@ -136,10 +140,42 @@ def best_trees(
 def _refuse_cycles(S: Semiring, own: np.ndarray, T: Any, within: bool) -> None:
     """Raise where the values of the roots themselves are not one, unless what X lacks is beyond a limit (`within`)."""
     if not within and not np.all(own == full(own, T.one)):
-        raise LawError(
-            f"{S.name}: best walks go round a cycle here before that stops improving, which no tree of walks can tell; "
-            "ask sr.path for one walk at a time"
-        )
+        raise no_tree(S)
+
+
+def no_tree(S: Semiring) -> LawError:
+    """That the best walks from a vertex make no tree, and what to ask for instead.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> str(no_tree(sr.max_plus))[:37]
+    'max-plus: best walks go round a cycle'
+    """
+    return LawError(
+        f"{S.name}: best walks go round a cycle here before that stops improving, which no tree of walks can tell; "
+        "ask sr.path for one walk at a time, or sr.closure_rows for values alone"
+    )
+
+
+def _refuse_false_walks(given: Operand, X: np.ndarray, roots: np.ndarray, P: np.ndarray, backwards: bool) -> None:
+    """Raise where a walk along a tree weighs something else than X says, because the best one goes round a cycle.
+
+    Only where cycles may improve for some rounds, and then no more: elsewhere those that improve are refused. A vertex
+    before which that happens has a best edge from the cycle, or none from outside it.
+    """
+    S = given.S
+    if not S.has_reached_star or not S.selective or is_bounded(given):
+        return
+    sparse = as_sparse(given)
+    rows = transpose(sparse.rows) if backwards else sparse.rows
+    T, step = S.over(rows.values.dtype), max(ALL // max(X.shape[1], 1), 1)
+    for begin in range(0, len(roots), step):
+        some = slice(begin, begin + step)
+        weights, values = _weights_along(T, rows, P[some], roots[some], backwards), X[some]
+        told = P[some] >= 0
+        if not _are_near(weights, values, rows.values)[told].all():
+            raise no_tree(S)
 
 
 def _mend(given: Operand, X: np.ndarray, roots: np.ndarray, P: np.ndarray, backwards: bool) -> None:
@@ -164,8 +200,8 @@ def _mend(given: Operand, X: np.ndarray, roots: np.ndarray, P: np.ndarray, backw
                 P[i] = found.predecessor
 
 
-def _weights_along(T: Any, rows: Rows, P: np.ndarray, roots: np.ndarray) -> np.ndarray:
-    """What the walks along trees weigh; zero where there is none.
+def _weights_along(T: Any, rows: Rows, P: np.ndarray, roots: np.ndarray, backwards: bool = False) -> np.ndarray:
+    """What the walks along trees weigh; zero where there is none. If `backwards`, walks lead to the roots.
 
     Of each vertex the walk from a vertex `before` it is known, of one edge at first. Then that to `before` is put
     ahead of it, which doubles the edges, until all walks begin at their roots.
@@ -181,7 +217,7 @@ def _weights_along(T: Any, rows: Rows, P: np.ndarray, roots: np.ndarray) -> np.n
         i, v = np.nonzero(before >= 0)
         u = before[i, v]
         with np.errstate(all="ignore"):
-            walked = T.mul(weights[i, u], weights[i, v])
+            walked = T.mul(weights[i, v], weights[i, u]) if backwards else T.mul(weights[i, u], weights[i, v])
         weights[i, v], before[i, v] = walked, before[i, u]
     return weights
 

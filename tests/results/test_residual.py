@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -102,3 +104,16 @@ def test_graphs_keep_their_vertices_beside_vectors_and_matrices() -> None:
         assert isinstance(expected, sr.Matrix)
         found = sr.residual(roads, other, sr.min_plus, left=left)
         assert found.names == expected.names and np.array_equal(found.array, expected.array)
+
+
+@pytest.mark.parametrize(("left", "shape", "text"), [
+    (False, (2, 4), r"A has 3 rows, B has 2 rows"), (False, (2,), r"A has 3 rows, B has 2 entries"),
+    (False, (4, 3), r"A has 3 rows, B has 4 rows"), (True, (4, 3), r"A has 4 columns, B has 3 columns"),
+    (True, (3,), r"A has 4 columns, B has 3 entries"), (True, (2, 3, 5), r"A has 4 columns, B has 5 columns"),
+])
+def test_what_does_not_fit_is_said_of_what_was_given(left: bool, shape: tuple[int, ...], text: str) -> None:
+    given = r"^A of shape \(3, 4\) and B of shape " + re.escape(str(shape)) + " do not fit: "
+    with pytest.raises(sr.SemiringError, match=given + text + "$"):
+        sr.residual(np.zeros((3, 4)), np.zeros(shape), sr.max_plus, left=left)
+    with pytest.raises(sr.SemiringError, match=r"^B must be a vector or a matrix with as many (rows|columns) as A"):
+        sr.residual(np.zeros((3, 4)), np.zeros(()), sr.max_plus, left=left)

@@ -196,3 +196,20 @@ def test_units_and_ones() -> None:
     X = settled(sr.min_plus, np.array([[-1e-17, 1.0]]), np.array([0]), None)
     assert X.tolist() == [[0.0, 1.0]]
     assert settled(sr.min_plus, np.array([[3.0, -1e-17]]), np.array([0]), np.array([1, 0])).tolist() == [[3.0, 0.0]]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_walks_that_go_round_a_cycle_before_it_stops_improving(sparse: bool) -> None:
+    """Round the loop at 1, which no tree of walks from 0 tells: the search of `path` does."""
+    S = sr.Semiring(
+        "capped at 10", add=np.maximum, mul=lambda a, b: np.where((a < 0) | (b < 0), -1, np.minimum(a + b, 10)),
+        zero=-1, one=0, carrier=lambda a: (a >= -1) & (a <= 10) & (np.floor(a) == a),
+    )
+    edges = [(0, 1, 1.0), (1, 1, 7.0), (1, 2, 0.0)]
+    F = sr.factor(sr.as_graph(edges) if sparse else sr.adjacency(edges, S), S)
+    assert F.path(0, 2) == (10.0, [0, 1, 1, 1, 2])
+    assert F.path(1, 2) == sr.path(sr.as_graph(edges), S, 1, 2)
+    assert F.path(0, 0) == (0.0, [0])
+    for sources in (None, [0]):
+        with pytest.raises(sr.LawError, match="go round a cycle"):
+            sr.paths(sr.as_graph(edges), S, sources=sources)

@@ -83,3 +83,12 @@ def test_what_does_not_fit() -> None:
         sr.solve(A, np.array([0, np.nan]), sr.min_plus, left=True)
     with pytest.raises(sr.SemiringError, match="left must be True or False"):
         sr.solve(A, np.zeros(2), sr.min_plus, left="yes")  # type: ignore[arg-type]
+
+
+def test_errors_of_stacks_call_operands_by_their_names() -> None:
+    A = np.zeros((3, 4, 4))
+    with pytest.raises(sr.SemiringError, match=r"^B of shape \(4, 2\) and A of shape \(3, 4, 4\) do not fit: "
+                       "B has 2 columns, A has 4 rows$"):
+        sr.solve(A, np.zeros((4, 2)), sr.min_plus, left=True)
+    with pytest.raises(sr.SemiringError, match=r"^leading axes \(2,\) of B and \(3,\) of A do not broadcast$"):
+        sr.solve(A, np.zeros((2, 4, 4)), sr.min_plus, left=True)

@@ -50,3 +50,15 @@ def test_a_root_has_an_edge_of_weight_one_to_each_place() -> None:
 def test_the_way_back_ends_at_a_place() -> None:
     before = np.array([4, 0, 1, -1, -1], np.int32)  # the root is vertex 4
     assert origins(before, np.array([0, 2])).tolist() == [0, 0, 0, -1]
+
+
+def test_walks_that_go_round_a_cycle_are_refused_in_words_for_this_call() -> None:
+    S = sr.Semiring(
+        "capped at 10", add=np.maximum, mul=lambda a, b: np.where((a < 0) | (b < 0), -1, np.minimum(a + b, 10)),
+        zero=-1, one=0, carrier=lambda a: (a >= -1) & (a <= 10) & (np.floor(a) == a),
+    )
+    graph = sr.as_graph([(0, 1, 1.0), (1, 1, 7.0), (1, 2, 0.0)])
+    with pytest.raises(sr.LawError, match="go round a cycle") as caught:
+        sr.nearest(graph, S, [0, 2])
+    assert "sr.closure_rows" in str(caught.value) and "predecessors" not in str(caught.value)
+    assert sr.closure_rows(graph, S, 0).tolist() == [0.0, 10.0, 10.0]

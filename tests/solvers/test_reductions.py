@@ -205,3 +205,22 @@ def test_what_is_no_reduction() -> None:
 def test_whole_numbers(value: Any, whole: bool) -> None:
     assert is_whole(value, 0) is whole
     assert not is_whole(value, 4)
+
+
+def test_nearest_tells_integers_apart_that_are_the_same_as_floats() -> None:
+    wide = 2**60
+    A = sp.csr_array(np.array([[0, wide, wide + 1, wide + 2], [0] * 4, [0] * 4, [0] * 4]))
+    vertices, weights = sr.factor(A, sr.max_min).reduce("nearest", k=3)
+    assert vertices[0].tolist() == [3, 2, 1]
+    assert weights[0].tolist() == [wide + 2, wide + 1, wide]
+
+
+@pytest.mark.parametrize("function", [
+    lambda vertices, rows: rows.max(), lambda vertices, rows: None, lambda vertices, rows: rows.max(axis=1)[:-1],
+    lambda vertices, rows: np.zeros((1, len(vertices))),
+])
+def test_functions_return_a_value_for_each_row(function: Any) -> None:
+    """The greatest of a block, for one, would depend on what rows are in it."""
+    F = sr.factor(sp.csr_array(([1.0, 2.0, 3.0], ([0, 1, 2], [1, 2, 0])), shape=(3, 3)), sr.min_plus)
+    with pytest.raises(sr.SemiringError, match=r"^reduce: the function must return a value, or a row, for each of"):
+        F.reduce(function)

@@ -48,7 +48,7 @@ def test_fitting_by_luck_is_not_fitting() -> None:
     ((3,), (), None, "not single numbers"),
     ((2, 3), (2, 4), None, r"^A of shape \(2, 3\) and B of shape \(2, 4\) do not fit: A has 3 columns, B has 2 rows$"),
     ((3,), (2,), None, "A has 3 columns, B has 2 rows"),
-    ((2, 3, 3), (3, 3, 3), None, r"^leading axes \(2,\) and \(3,\) do not broadcast$"),
+    ((2, 3, 3), (3, 3, 3), None, r"^leading axes \(2,\) of A and \(3,\) of B do not broadcast$"),
     ((2, 3), (3, 4), (4, 2), r"^accumulate has shape \(4, 2\), the product \(2, 4\)$"),
     ((3,), (3, 4), (1, 4), r"^accumulate has shape \(1, 4\), the product \(4,\)$"),
 ])

@@ -655,3 +655,16 @@ def test_reachability_alone_goes_by_components() -> None:
             np.testing.assert_array_equal(np.asarray(got), expected)
             slow = sr.closure(edges, sr.boolean, method="sparse", reflexive=reflexive)
             np.testing.assert_array_equal(np.asarray(slow), expected)
+
+
+@pytest.mark.parametrize("rows", [0, -1, 1.5, "2", True, None])
+def test_rows_of_a_block_are_a_whole_number(rows: Any, tmp_path: Path) -> None:
+    """A file that is there stays as it is."""
+    F = sr.factor(sp.csr_array([[0, 2.0], [3.0, 0]]), sr.min_plus)
+    with pytest.raises(sr.SemiringError, match=r"^rows must be a whole number of at least 1, and is "):
+        next(F.blocks(rows=rows))
+    path = tmp_path / "closure.npy"
+    F.save(path)
+    with pytest.raises(sr.SemiringError, match=r"^rows must be a whole number of at least 1, and is "):
+        F.save(path, rows=rows)
+    assert np.load(path).tolist() == [[0.0, 2.0], [3.0, 0.0]]

@@ -119,7 +119,7 @@ def test_what_does_not_fit() -> None:
     A = np.zeros((2, 3, 3))
     with pytest.raises(sr.SemiringError, match=r"A of shape \(2, 3, 3\) and B of shape \(2,\) do not fit"):
         sr.solve(A, np.zeros(2), sr.min_plus)
-    with pytest.raises(sr.SemiringError, match=r"leading axes \(2,\) and \(3,\) do not broadcast"):
+    with pytest.raises(sr.SemiringError, match=r"leading axes \(2,\) of A and \(3,\) of B do not broadcast"):
         sr.factor(A, sr.min_plus).solve(np.zeros((3, 3, 1)))
     with pytest.raises(sr.SemiringError, match="A is float64 and B is float32; convert one"):
         sr.solve(A, np.zeros(3, "f4"), sr.min_plus)

@@ -160,6 +160,53 @@ def test_a_root_that_is_no_unit_is_refused() -> None:
         best_trees(read(np.eye(2), sr.min_plus), np.array([[-1.0, 0.0]]), np.array([0]))
 
 
+def capped(most: int) -> sr.Semiring:
+    """Max-plus that stops at a number, so that going round a cycle is better until there."""
+    return sr.Semiring(
+        f"capped at {most}", add=np.maximum, mul=lambda a, b: np.where((a < 0) | (b < 0), -1, np.minimum(a + b, most)),
+        zero=-1, one=0, carrier=lambda a: (a >= -1) & (a <= most) & (np.floor(a) == a), dtypes="fi",
+    )
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("dtype", ["f8", "i4"])
+def test_trees_tell_the_best_walks_or_are_refused(dtype: str, sparse: bool) -> None:
+    """A best walk that goes round a cycle away from its ends, or round a loop, is in no tree."""
+    S = capped(10)
+
+    @settings(max_examples=60, deadline=None)
+    @given(st.integers(0, 10**6), st.integers(1, 6), st.booleans())
+    def check(seed: int, n: int, backwards: bool) -> None:
+        rng = np.random.default_rng(seed)
+        A = rng.choice([-1, -1, -1, 0, 1, 7], (n, n)).astype(dtype)
+        rows, columns = np.nonzero(A >= 0)
+        G = sr.as_graph((rows, columns, A[rows, columns]), n=n) if sparse and rows.size else A
+        X, B = sr.closure(A, S), A.T if backwards else A
+        for v in range(n):
+            x = X[:, v] if backwards else X[v]
+            try:
+                before = best_trees(read(G, S), x[None], np.array([v]), backwards=backwards)[0]
+            except sr.LawError:
+                assert x[v] > 0 or np.any((x >= 0) & ~reached_along_best_edges(B, x, v, 10)), "there is a tree"
+                continue
+            for end in np.flatnonzero(x >= 0).tolist():
+                weight, u = 0, end
+                while u != v:
+                    weight, u = weight + B[before[u], u], int(before[u])
+                assert min(weight, 10) == x[end]
+
+    check()
+
+
+def reached_along_best_edges(A: np.ndarray, x: np.ndarray, root: int, most: int) -> np.ndarray:
+    """The vertices that a tree of best walks from a root can hold, by their values."""
+    reached = np.arange(len(A)) == root
+    for _ in range(len(A)):
+        for u, v in np.argwhere((A >= 0) & reached[:, None]).tolist():
+            reached[v] |= min(x[u] + A[u, v], most) == x[v]
+    return reached
+
+
 def test_integers_beyond_64_bits_are_looked_at_one_by_one() -> None:
     big = np.int64(2**62)
     A = np.array([[0, big, -1], [-1, 0, 1], [-1, -1, 0]])
