@@ -15,6 +15,7 @@ from semiring.graphs.texts import shown
 
 from .arguments import parser
 from .inputs import BAD_INPUT
+from .output import refuse_inputs
 
 INTERRUPTED = 130  # what a shell reports for Ctrl-C
 BROKEN_PIPE = 141  # and for a reader that went away
@@ -38,6 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")  # ⊕ on a terminal that has no such letter
     try:
         arguments = parser().parse_args(argv)
+        refuse_inputs(arguments)
         with _warnings_in_one_line():
             status: int = arguments.run(arguments)
         sys.stdout.flush()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from argparse import Namespace
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
@@ -21,6 +22,7 @@ from semiring.graphs.texts import infinities, readable, shown
 
 MATRICES = tuple(ending for ending, kind in FORMATS.items() if kind in WRITERS)
 TABLES = (".csv", ".tsv")  # files of lines
+READ, WRITTEN = ("file", "rhs", "positions"), ("output", "plot")  # arguments that are paths
 
 
 def element_text(S: Semiring, dtype: np.dtype) -> Callable[[Any], Any]:
@@ -47,6 +49,20 @@ def check_output(path: Path | None, endings: Sequence[str], what: str) -> None:
         raise SemiringError(f"{shown(path)}: {what} is written as {', '.join(endings)}")
     if not path.absolute().parent.is_dir():
         raise SemiringError(f"{shown(path)}: there is no folder {shown(path.parent)}")
+
+
+def refuse_inputs(arguments: Namespace) -> None:
+    """Refuse to write over a file that is read: whoever mistypes a name would lose it.
+
+    Raises
+    ------
+    SemiringError
+        When a file to be written is one that is read, whatever its path looks like.
+    """
+    given = vars(arguments)
+    for target in (path for name in WRITTEN if (path := given.get(name)) is not None and path.exists()):
+        if any(source.exists() and source.samefile(target) for name in READ if (source := given.get(name)) is not None):
+            raise SemiringError(f"{shown(target)} is read, and would be written over: give another name")
 
 
 def put_rows(path: Path | None, rows: Iterable[Sequence[Any]]) -> None:

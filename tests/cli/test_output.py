@@ -32,6 +32,21 @@ def test_matrix_is_as_in_a_file(call, roads: Path, tmp_path: Path, algebra: str,
     assert answer.rows[4][:4] == ["Dale", "", "", ""]
 
 
+def test_a_file_that_is_read_is_not_written_over(call, roads: Path, tmp_path: Path) -> None:
+    before, link, other = roads.read_bytes(), tmp_path / "link.csv", tmp_path / "other.csv"
+    link.symlink_to(roads)
+    other.write_text("Ayr,0\n")
+    refused = "is read, and would be written over: give another name"
+    for path in (roads, link, roads.parent / "." / roads.name):
+        answer = call("closure", roads, "--algebra", "min-plus", "-o", path)
+        assert answer.status == 2 and refused in answer.err
+    assert refused in call("solve", roads, other, "--algebra", "min-plus", "-o", other).err
+    assert refused in call("components", roads, "-o", roads).err
+    assert roads.read_bytes() == before and other.read_text() == "Ayr,0\n" and link.is_symlink()
+    assert call("closure", roads, "--algebra", "min-plus", "-o", tmp_path / "new.csv").status == 0
+    assert call("closure", roads, "--algebra", "min-plus", "-o", tmp_path / "new.csv").status == 0
+
+
 def test_tables_for_a_terminal(monkeypatch: pytest.MonkeyPatch, roads: Path) -> None:
     stdout = Terminal()
     monkeypatch.setattr(sys, "stdout", stdout)

@@ -37,9 +37,10 @@ def test_they_are_those_for_any_values(name: str, dtype: str, weights: list[Any]
     bounded = np.min(weights) >= 0
 
     @settings(max_examples=60, deadline=None)
-    @given(st.integers(0, 10**6), st.sampled_from([1, 2, 5, 9, 40]), st.sampled_from([1, 3]), st.booleans())
-    def check(seed: int, n: int, threads: int, cut: bool) -> None:
-        array = drawn(seed, n, S, dtype, weights)
+    @given(st.integers(0, 10**6), st.sampled_from([1, 2, 5, 9, 40]), st.sampled_from([2.5, 8]),
+           st.sampled_from([1, 3]), st.booleans())
+    def check(seed: int, n: int, degree: float, threads: int, cut: bool) -> None:
+        array = drawn(seed, n, S, dtype, weights, degree)
         A, T, sources = compressed(array, S.zero_in(array.dtype)), S.over(array.dtype), np.arange(n)
         text = program(low)
         X = CpuSearchKernel(text).correct(A, sources, False)[0]
