@@ -109,10 +109,12 @@ def test_halves_round_once(x: float, y: float) -> None:
 @settings(deadline=None)
 @given(st.floats(0, 1, width=16), st.floats(0, 1, width=16))
 @example(0.50048828125, 0.99951171875)
+@example(1.0, 2.0**-24)
 def test_halves_round_at_the_end_only(x: float, y: float) -> None:
-    """The sum on the way has more digits than a half."""
+    """The sum on the way has more digits than a half: those of single precision, in which 1 + 2⁻²⁴ is 1."""
     product = sr.lukasiewicz.over(np.dtype("f2")).mul(np.array([x], "f2"), np.array([y], "f2"))
-    assert product.dtype == np.float16 and product[0] == np.float16(max(0.0, x + y - 1))
+    expected = max(np.float32(0), np.float32(x) + np.float32(y) - np.float32(1))
+    assert product.dtype == np.float16 and product[0] == np.float16(expected)
 
 
 @pytest.mark.parametrize("S", [sr.min_plus, sr.viterbi, sr.plus_times, sr.boolean, sr.shortest_hops, sr.why])
