@@ -160,7 +160,8 @@ def test_shapes_that_do_not_fit() -> None:
         lambda: sr.matmul(np.zeros((2, 1, 3, 3)), np.zeros((3, 3, 3)), sr.min_plus, accumulate=A),
         "accumulate has shape",
     )
-    refused(lambda: sr.matmul(np.zeros((2, 3, 3)), np.zeros((3, 3, 3)), sr.min_plus), r"leading axes \(2,\) of A and \(3,\) of B")
+    refused(lambda: sr.matmul(np.zeros((2, 3, 3)), np.zeros((3, 3, 3)), sr.min_plus),
+            r"leading axes \(2,\) of A and \(3,\) of B")
     refused(lambda: sr.matmul(A, np.float64(3), sr.min_plus), "must be matrices or vectors, not single numbers; S.mul")
     refused(lambda: sr.matmul(A, np.zeros(2), sr.min_plus), "A has 3 columns, B has 2 rows")
     refused(lambda: sr.closure([[1.0, 2.0], [3.0]], sr.min_plus), "A is not a matrix")
