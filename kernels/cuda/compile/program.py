@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 OPTIONS = ("--std=c++17", "--fmad=false")  # a product and a sum are rounded one after the other, as in NumPy
 LIGHT = 8  # instructions of a ⊕ and a ⊗ up to which 64 of each and more are written out
+SHORT = 2  # … up to which reading registers takes as long as computing, so that it counts in which banks they are
 WRITTEN = 48  # … steps of k times them: an inner loop of 64 elements then has 48 KB, which can be fetched in time
 # About how many instructions an operation of single precision takes where it is not one.
 _INSTRUCTIONS = dict.fromkeys(
@@ -47,6 +48,7 @@ class ProductGeometry:
     UNROLL: int  # steps of k that are written out
     LM: int = 8  # lanes of a warp, one below the other
     LN: int = 4  # lanes of a warp, side by side
+    PAIRED: bool = False  # whether rows of whole tiles of B lie two in one another in shared memory
 
     @property
     def BM(self) -> int:
@@ -77,7 +79,7 @@ class ProductGeometry:
     def constants(self) -> str:
         """The text of the numbers."""
         numbers = asdict(self) | {"BM": self.BM, "BN": self.BN}
-        return "".join(f"constexpr int {name} = {value};\n" for name, value in numbers.items())
+        return "".join(f"constexpr int {name} = {int(value)};\n" for name, value in numbers.items())
 
 
 @dataclass(frozen=True)
@@ -120,9 +122,11 @@ def product_geometries(size: int, weight: float) -> tuple[ProductGeometry, Produ
     light = weight <= LIGHT
     if size in (1, 2, 4) and light:
         unroll = min(32, max(4, _power_of_two(WRITTEN / weight)))
+        paired = size == 4 and weight <= SHORT
         return (
-            ProductGeometry(8, 8, 2, 4, 32, 2, 2, 4, unroll), ProductGeometry(8, 4, 1, 4, 32, 2, 4, 4, unroll),
-            ProductGeometry(4, 4, 1, 2, 32, 2, 12, 4, unroll),
+            ProductGeometry(8, 8, 2, 4, 32, 2, 2, 4, unroll, PAIRED=paired),
+            ProductGeometry(8, 4, 1, 4, 32, 2, 4, 4, unroll, PAIRED=paired),
+            ProductGeometry(4, 4, 1, 2, 32, 2, 12, 4, unroll, PAIRED=paired),
         )
     if size == 8 and light:
         unroll = min(16, max(2, _power_of_two(2 * WRITTEN / weight)))
@@ -317,8 +321,8 @@ def _weight(low: CudaLowering, rules: Rules) -> float:
             count += _instructions(rules, e)
     if sums_products(low, low.mul.outputs[0]):
         count -= 1
-    if _plain(low.add, "minimum", "maximum"):
-        count -= 0.5  # one instruction compares with two terms, or adds too
+    if _plain(low.add, "minimum", "maximum") and (low.non_negative or low.components[0].kind != "f"):
+        count -= 0.5  # one instruction compares bits with two terms, or adds too
     return max(count, 1)
 
 

@@ -8,6 +8,12 @@
 //   │A │ │ C  │ BM                Tiles of A and B go from memory into shared memory asynchronously, STAGES − 1 steps
 //   └──┘ └────┘                   ahead. A keeps its row order: a thread reads VECTOR steps of k of one row at once.
 //
+// Registers lie in two banks, those with even numbers and those with odd ones, and an instruction that reads two of one
+// bank takes a cycle longer. A load of 16 bytes puts step k of A's row into a register that is even where k is, and
+// element j of B's row into one that is even where j is: half of all pairs would be in one bank. Where ⊕ and ⊗ are so
+// short that this counts (PAIRED), rows k and k + 1 of B's whole tiles, k even, lie in one another, the second one first:
+// b[k+1][0], b[k][0], b[k+1][1], b[k][1], … Then what is multiplied is always in both banks.
+//
 // Before this file the engine writes ops.cuh, `Value`, `zero`, `relax`, the numbers in capitals, and memory.cuh.
 
 constexpr int THREADS = 32 * WM * WN;
@@ -30,8 +36,12 @@ DEVICE constexpr int row_of(int i) { return i * LM; }
 DEVICE constexpr int column_of(int j) { return j / VECTOR * VECTOR * LN + j % VECTOR; }
 
 // c ⊕= A B for the BK steps in shared memory, RUNS of VECTOR of them unrolled; A and B point at the thread's first row
-// and column. Steps from `left` on hold zeros, which have to be left out only where 0 does not absorb.
-template <int RUNS> DEVICE void multiply_tile(Value (&c)[TM][TN], const char* A, const char* B, int left = BK) {
+// and column. Steps from `left` on hold zeros, which have to be left out only where 0 does not absorb. With PAIRS, rows of
+// B lie in one another.
+template <int RUNS, bool PAIRS>
+DEVICE void multiply_tile(Value (&c)[TM][TN], const char* A, const char* B, int left = BK) {
+    constexpr int LOADS = TN / VECTOR;  // of a row of B
+    static_assert(!PAIRS || (PAIR == 2 && VECTOR == 4));
 #pragma unroll RUNS
     for (int k = 0; k < BK; k += VECTOR) {
         Vector a[TM];
@@ -39,19 +49,21 @@ template <int RUNS> DEVICE void multiply_tile(Value (&c)[TM][TN], const char* A,
         for (int i = 0; i < TM; i++) a[i] = *(const Vector*)(A + row_of(i) * A_ROW + k * SIZE);
 #pragma unroll
         for (int u = 0; u < VECTOR; u += PAIR) {
-            Vector b[PAIR][TN / VECTOR];
+            Vector b[PAIR * LOADS];
 #pragma unroll
-            for (int v = 0; v < PAIR; v++)
-#pragma unroll
-                for (int j = 0; j < TN / VECTOR; j++)
-                    b[v][j] = *(const Vector*)(B + (k + u + v) * B_ROW + column_of(j * VECTOR) * SIZE);
+            for (int j = 0; j < PAIR * LOADS; j++) {
+                const int at = PAIRS ? column_of(j * 2) * 2 : j / LOADS * BN + column_of(j % LOADS * VECTOR);
+                b[j] = *(const Vector*)(B + (k + u) * B_ROW + at * SIZE);
+            }
 #pragma unroll
             for (int i = 0; i < TM; i++)
 #pragma unroll
                 for (int j = 0; j < TN; j++)
 #pragma unroll
-                    for (int v = 0; v < PAIR; v++)
-                        if (ABSORBS || k + u + v < left) c[i][j] = relax(c[i][j], a[i].at[u + v], b[v][j / VECTOR].at[j % VECTOR]);
+                    for (int v = 0; v < PAIR; v++) {
+                        const Value right = PAIRS ? b[j / 2].at[j % 2 * 2 + 1 - v] : b[v * LOADS + j / VECTOR].at[j % VECTOR];
+                        if (ABSORBS || k + u + v < left) c[i][j] = relax(c[i][j], a[i].at[u + v], right);
+                    }
         }
     }
 }
@@ -111,9 +123,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) product(
     , int* W, long long ldw, long long next_W
 #endif
 ) {
-    constexpr int A_UNITS = BK * SIZE / 16, B_UNITS = BN * SIZE / 16;  // copies of 16 bytes in a row of a tile
+    constexpr int B_UNIT = PAIRED ? SIZE : 16;  // bytes of a copy: neighbours do not stay neighbours in a pair of rows
+    constexpr int A_UNITS = BK * SIZE / 16, B_UNITS = BN * SIZE / B_UNIT;  // copies in a row of a tile
     constexpr int A_ROWS = THREADS / A_UNITS, B_ROWS = THREADS / B_UNITS;  // rows that all threads copy at once
     static_assert(THREADS % A_UNITS == 0 && THREADS % B_UNITS == 0 && BM % A_ROWS == 0 && BK % B_ROWS == 0);
+    static_assert(!PAIRED || B_ROWS % 2 == 0);
     extern __shared__ __align__(16) char shared[];
 
     int i, j;
@@ -123,14 +137,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) product(
     if (column >= column_gap_at) column += column_gap;
     const int tid = threadIdx.x;
     const char* a = A + blockIdx.y * next_A + (row + tid / A_UNITS) * lda + tid % A_UNITS * 16;
-    const char* b = B + blockIdx.y * next_B + tid / B_UNITS * ldb + column * SIZE + tid % B_UNITS * 16;
+    const char* b = B + blockIdx.y * next_B + tid / B_UNITS * ldb + column * SIZE + tid % B_UNITS * B_UNIT;
     char* const a_to = shared + tid / A_UNITS * A_ROW + tid % A_UNITS * 16;
-    char* const b_to = shared + STAGES * A_TILE + tid / B_UNITS * B_ROW + tid % B_UNITS * 16;
+    const int y = tid / B_UNITS, x = tid % B_UNITS;
+    char* const b_to = shared + STAGES * A_TILE
+        + (PAIRED ? y / 2 * (2 * B_ROW) + (2 * x + 1 - y % 2) * SIZE : y * B_ROW + x * B_UNIT);
     auto fetch = [&](int stage) {
 #pragma unroll
         for (int q = 0; q < BM / A_ROWS; q++) copy_async<16>(a_to + stage * A_TILE + q * A_ROWS * A_ROW, a + q * A_ROWS * lda);
 #pragma unroll
-        for (int q = 0; q < BK / B_ROWS; q++) copy_async<16>(b_to + stage * B_TILE + q * B_ROWS * B_ROW, b + q * B_ROWS * ldb);
+        for (int q = 0; q < BK / B_ROWS; q++) copy_async<B_UNIT>(b_to + stage * B_TILE + q * B_ROWS * B_ROW, b + q * B_ROWS * ldb);
         a += BK * SIZE;
         b += BK * ldb;
     };
@@ -157,7 +173,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) product(
     Tracker tracker(c, W + blockIdx.y * next_W + (row + first_row()) * ldw + column + first_column(), ldw, BM, BN);
 #endif
     const char* const a_from = shared + first_row() * A_ROW;
-    const char* const b_from = shared + STAGES * A_TILE + first_column() * SIZE;
+    const char* const b_from = shared + STAGES * A_TILE + first_column() * (PAIRED ? 2 : 1) * SIZE;
     int reading = 0, writing = STAGES - 1;
 #pragma unroll 1
     for (int step = 0; step < todo; step++) {
@@ -165,7 +181,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) product(
         __syncthreads();
         if (step + STAGES - 1 < todo) fetch(writing);
         commit();
-        multiply_tile<UNROLL / VECTOR>(c, a_from + reading * A_TILE, b_from + reading * B_TILE);
+        multiply_tile<UNROLL / VECTOR, PAIRED>(c, a_from + reading * A_TILE, b_from + reading * B_TILE);
 #ifdef TRACKS
         tracker.note(c, step * BK);
 #endif
@@ -233,7 +249,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) product_edge(
         __syncthreads();
         if (step + STAGES - 1 < todo) fetch(step + STAGES - 1);
         commit();
-        multiply_tile<1>(c, shared + step % STAGES * A_TILE + first_row() * A_ROW,
+        multiply_tile<1, false>(c, shared + step % STAGES * A_TILE + first_row() * A_ROW,
                          shared + STAGES * A_TILE + step % STAGES * B_TILE + first_column() * SIZE,
                          (int)min(k - (long long)step * BK, (long long)BK));
 #ifdef TRACKS
