@@ -214,7 +214,7 @@ def test_cuts_are_what_the_kernels_ask_for(size: int, weight: float) -> None:
         assert g.has_whole_tiles(size) or not (light and size in (1, 2, 4, 8))
         if g.has_whole_tiles(size):  # every thread copies the same number of runs
             assert g.BM * g.BK * size % (16 * g.threads) == g.BK * g.BN * size % (16 * g.threads) == 0
-        assert g.PAIRED == (size == 4 and weight <= SHORT)
+        assert (size == 4 and weight <= SHORT) == g.PAIRED
         assert not g.PAIRED or g.threads % (2 * g.BN) == 0  # a copy of all threads is of whole pairs of rows
     stacked = [stack_geometry(size, n, light) for n in (1, 32, 33, 64, 65, 128)]
     assert [g.ORDER for g in stacked] == [32, 32, 64, 64, 128, 128]
