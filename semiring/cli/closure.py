@@ -47,10 +47,10 @@ def run(arguments: argparse.Namespace) -> int:
     """The closure A* over any algebra."""
     if arguments.on is not None:
         return _together(arguments)
-    if arguments.packed:
-        return _packed(arguments)
     if arguments.memory is not None or arguments.checkpoint is not None or arguments.resume:
         return _to_file(arguments)
+    if arguments.packed:
+        return _packed(arguments)
     some = arguments.source is not None or arguments.target is not None
     some = some or arguments.path or arguments.limit is not None
     devices = _devices(arguments.devices, some)
@@ -108,8 +108,13 @@ def _to_file(arguments: argparse.Namespace) -> int:
             raise SemiringError(f"--memory, --checkpoint and --resume are of the whole closure: leave out --{named}")
     S = algebra_of(arguments.algebra)
     # A matrix is read a tile at a time; of a graph the edges are in memory, and tiles are filled with them.
-    dense = arguments.file.suffix in ENDINGS and arguments.file != STDIN
-    A: Any = arguments.file if dense and arguments.format is None else given_of(arguments, S).A
+    if arguments.devices is not None or arguments.packed:
+        raise SemiringError("--memory, --checkpoint and --resume are of elements, by one processor or GPU: leave out "
+                            f"--{'packed' if arguments.packed else 'devices'}")
+    dense = arguments.file.suffix in ENDINGS and arguments.file != STDIN and arguments.format is None
+    if dense:
+        _refuse_reading(arguments)
+    A: Any = arguments.file if dense else given_of(arguments, S).A
     closure(A, S, method=arguments.method, reflexive=not arguments.not_reflexive, out=arguments.output,
             memory=arguments.memory, checkpoint=arguments.checkpoint, resume=arguments.resume, device=arguments.device,
             tol=arguments.tol, progress=progress_of(arguments, "closure"))
@@ -128,6 +133,7 @@ def _together(arguments: argparse.Namespace) -> int:
             "reflexive": not arguments.not_reflexive, "progress": first and progress_of(arguments, "closure"),
         }
         if stored and arguments.output is not None and arguments.output.suffix.lower() in STORED:
+            _refuse_reading(arguments)
             closure(arguments.file, S, out=arguments.output, checkpoint=arguments.checkpoint, resume=arguments.resume,
                     **asked)
             return 0
@@ -145,6 +151,26 @@ def _together(arguments: argparse.Namespace) -> int:
     elif first:
         write_matrix(C)
     return 0
+
+
+def _refuse_reading(arguments: argparse.Namespace) -> None:
+    """What says how a graph is read has no meaning for a matrix that is taken from its file as it is.
+
+    Raises
+    ------
+    SemiringError
+    """
+    given = {
+        "directed": arguments.directed is True, "undirected": arguments.directed is False,
+        "format": arguments.format is not None, "header": arguments.header is True,
+        "no-header": arguments.header is False, "text-names": arguments.names is not None,
+        "compact": arguments.compact, "weight": arguments.weight not in ("weight", None),
+        "unweighted": arguments.weight is None, "dtype": arguments.dtype is not None,
+        "append": arguments.append is not None,
+    }
+    for option in (option for option, there in given.items() if there):
+        raise SemiringError(f"{shown(arguments.file)} is a matrix that is read a tile at a time, as it is: leave out "
+                            f"--{option}")
 
 
 def _refuse_alone(arguments: argparse.Namespace) -> None:

@@ -303,3 +303,19 @@ def test_numbers_of_places_are_names(call, tmp_path: Path) -> None:
                   "--path")
     assert (answer.status, answer.err) == (0, "")
     assert answer.out.split() == ["2398472983", "77", "7", "2398472983", "17", "2398472984", "77"]
+
+
+@pytest.mark.parametrize(("options", "named"), [
+    (("--undirected",), "--undirected"), (("--directed",), "--directed"), (("--unweighted",), "--unweighted"),
+    (("--weight", "km"), "--weight"), (("--dtype", "f4"), "--dtype"), (("--append", "3"), "--append"),
+    (("--compact",), "--compact"), (("--header",), "--header"), (("--no-header",), "--no-header"),
+    (("--text-names",), "--text-names"), (("--devices", "2"), "--devices"), (("--packed",), "--packed"),
+])
+def test_what_a_matrix_read_by_tiles_does_not_heed_is_refused(
+    call, tmp_path: Path, options: tuple[str, ...], named: str
+) -> None:
+    np.save(tmp_path / "a.npy", np.array([[0.0, 1.0], [np.inf, 0.0]]))
+    out = tmp_path / "c.npy"
+    answer = call("closure", tmp_path / "a.npy", "--algebra", "min-plus", "--memory", "1M", "-o", out, *options)
+    assert f"leave out {named}" in refused(answer)
+    assert not out.exists()
