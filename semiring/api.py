@@ -202,7 +202,7 @@ def closure(
     out : path, optional
         Ends in .npy or .zarr. The closure is computed tile by tile and written there, and A may be the path of a .npy
         file or a zarr array, a zarr array or an HDF5 data set: neither needs to fit in memory. Until the closure is
-        whole it is in a folder ``out.partial`` beside its place.
+        whole it is in a folder ``out.partial`` beside its place. Arrays of zarr are in the machine's order of bytes.
     memory : int or str, optional
         With `out` bytes for tiles in the host's memory, or a text such as "8G"; half of what is free when absent. With
         ``device="gpu"`` too the GPU computes: it holds as many tiles as it has room for, and those that it puts away

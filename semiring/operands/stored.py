@@ -33,7 +33,7 @@ class Stored(Dense):
     def __init__(self, source: ArraySource, S: Semiring, what: str):
         self.S, self.what, self.shape, self.names = S, what, source.shape, None
         self.dtype = carried_by(np.empty(0, source.dtype), S).dtype
-        self.callers_dtype = S.with_vectors(self.dtype)
+        self.callers_dtype = source.dtype
         self.source, self._wrap = source, as_is
 
     @property

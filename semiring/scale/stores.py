@@ -14,7 +14,7 @@ from weakref import finalize
 
 import numpy as np
 
-from semiring.algebra.vectors import flattened
+from semiring.algebra.vectors import convert, flattened
 from semiring.errors import SemiringError
 from semiring.graphs.texts import shown
 from semiring.kernels.blocks.rows import Rows
@@ -204,7 +204,10 @@ class Output:
         Where it grows.
     made : Program
     dtype : dtype
-        What the file says of elements, whose vectors may be fields; they are written as numbers side by side.
+        Of the elements that are written and read.
+    told : dtype
+        What the file says of them: their dtype, or that in another byte order or layout of records, whose vectors may
+        be fields.
     again : bool
         Whether part of it is there already.
     name : str
@@ -219,41 +222,46 @@ class Output:
     """
 
     def __init__(
-        self, path: Path, folder: Path, made: Program, dtype: np.dtype, again: bool, name: str = "output"
+        self, path: Path, folder: Path, made: Program, dtype: np.dtype, told: np.dtype, again: bool,
+        name: str = "output",
     ):
         self.path, self._draft, self._made = path, draft(path, folder, name), made
-        shape, self.dtype = (made.n, made.n), flattened(dtype)
+        shape, self.dtype = (made.n, made.n), dtype
+        self._held = dtype if _is_view(told, dtype) else told
+        self._by_name = self._held != dtype and bool(dtype.names)
         self._file = -1
         self._mapped: Mapped | None = None
         if path.suffix == ".npy":
             mode = "r+" if again else "w+"
-            self._at = np.lib.format.open_memmap(self._draft, mode, None if again else dtype, shape).offset
+            self._at = np.lib.format.open_memmap(self._draft, mode, None if again else told, shape).offset
             self._file = os.open(self._draft, os.O_RDWR | BINARY)
             try:
-                reserve(self._file, self._at + made.n**2 * dtype.itemsize)
-                self._mapped = Mapped(self._file, self._at, shape, self.dtype, writable=True)
+                reserve(self._file, self._at + made.n**2 * told.itemsize)
+                self._mapped = Mapped(self._file, self._at, shape, self._held, writable=True)
             except OSError:
                 self.close()
                 raise
         else:
             zarr = _zarr()
             self._array = zarr.open_array(self._draft, mode="r+") if again else zarr.create_array(
-                self._draft, shape=shape, dtype=dtype, chunks=(max(made.side, 1), max(made.side, 1)), compressors=None)
+                self._draft, shape=shape, dtype=told, chunks=(max(made.side, 1), max(made.side, 1)), compressors=None)
 
     def write_block(self, rows: slice, columns: slice, elements: np.ndarray) -> None:
         """Write some rows and columns."""
         if self._mapped is None:
             self._array[rows, columns] = elements
         else:
-            self._mapped.write(rows, columns, elements)
+            # NumPy turns numbers as it copies them; of records it would take fields by their places, not by names.
+            self._mapped.write(rows, columns, convert(elements, self._held) if self._by_name else elements)
 
     def read_block(self, rows: slice, columns: slice) -> np.ndarray:
         """Read some rows and columns."""
         if self._mapped is None:
-            return np.asarray(self._array[rows, columns])
-        out = np.empty((rows.stop - rows.start, columns.stop - columns.start), self.dtype)
+            return np.asarray(self._array[rows, columns], self.dtype)
+        out = np.empty((rows.stop - rows.start, columns.stop - columns.start),
+                       self._held if self._by_name else self.dtype)
         self._mapped.read(rows, columns, out)
-        return out
+        return convert(out, self.dtype) if self._by_name else out
 
     def write_diagonal(self, places: np.ndarray, value: Any) -> None:
         """Write one element at places of the diagonal."""
@@ -297,6 +305,15 @@ class Output:
             os.replace(self.path, self._draft.with_name("older"))
         os.replace(self._draft, self.path)
         sync_folder(self.path.absolute().parent)
+
+
+def _is_view(told: np.dtype, dtype: np.dtype) -> bool:
+    """Whether elements lie as those of a dtype do, but that fields are vectors whose numbers are fields there."""
+    if not told.names or not dtype.names:
+        return told == dtype
+    starts = [told.fields[f][1] for f in told.names]  # type: ignore[index]
+    ours = [dtype.fields[f if f in dtype.names else f"{f}.0"][1] for f in told.names]  # type: ignore[index]
+    return told.itemsize == dtype.itemsize and starts == ours and flattened(told) == dtype
 
 
 def block(made: Program, tile: Tile) -> tuple[slice, slice]:

@@ -309,7 +309,7 @@ def _close(
     storing, low, made, source = plan.storing, attempt.low, attempt.made, attempt.source
     folder = storing.folder
     slots = {int(cell): slot for cell, slot in saved["slots"].items()} if saved is not None else None
-    output = Output(storing.out, folder, made, low.algebra.with_vectors(low.dtype), saved is not None)
+    output = Output(storing.out, folder, made, low.dtype, attempt.given.callers_dtype, saved is not None)
     scratch = Scratch(folder, attempt.tile_bytes, slots)
     try:
         if saved is None and storing.checkpoint is not None:  # now that there is all that it speaks of
@@ -357,7 +357,7 @@ def _follow(
     there = draft(stage.path, storing.folder, BESIDE).exists()
     if start == made.n > 0 and not there:
         return  # an earlier run was killed between the two
-    other = Output(stage.path, storing.folder, made, stage.dtype, bool(start), BESIDE)
+    other = Output(stage.path, storing.folder, made, stage.dtype, stage.dtype, bool(start), BESIDE)
     try:
         def commit(column: int) -> None:
             other.sync()

@@ -445,7 +445,7 @@ class _Run:
         storing, grid, low = self.asked.storing, self.spread.grid, self.low
         assert storing is not None
         made = Program(grid.n, grid.side, grid.count)
-        again, dtype = self.saved is not None, low.algebra.with_vectors(low.dtype)
+        again, dtypes = self.saved is not None, (low.dtype, self.given.callers_dtype)
 
         def begun() -> Output | None:
             if self.world.rank:
@@ -453,10 +453,10 @@ class _Run:
             if not again:
                 shutil.rmtree(storing.folder, ignore_errors=True)
                 storing.folder.mkdir()
-            return Output(storing.out, storing.folder, made, dtype, again)
+            return Output(storing.out, storing.folder, made, *dtypes, again)
 
         first = agreed(self.world, begun)
-        return agreed(self.world, lambda: first or Output(storing.out, storing.folder, made, dtype, True))
+        return agreed(self.world, lambda: first or Output(storing.out, storing.folder, made, *dtypes, True))
 
     def _written(self, output: Output, found: np.ndarray) -> Any:
         storing, grid = self.asked.storing, self.spread.grid

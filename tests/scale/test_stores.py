@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
+from semiring.algebra.vectors import convert
 from semiring.algorithms.r_kleene import r_kleene
 from semiring.kernels.blocks.rows import Rows
 from semiring.scale import stores
@@ -28,11 +29,11 @@ def test_an_output_is_not_there_before_it_is_whole(tmp_path: Path, ending: str) 
     folder, path = tmp_path / "partial", tmp_path / f"c{ending}"
     folder.mkdir()
     A = np.arange(25.0).reshape(5, 5)
-    output = Output(path, folder, made, A.dtype, False)
+    output = Output(path, folder, made, A.dtype, A.dtype, False)
     for tile in made.cells:
         output.write_block(*block(made, tile), A[block(made, tile)])
     output.sync()
-    output = Output(path, folder, made, A.dtype, True)
+    output = Output(path, folder, made, A.dtype, A.dtype, True)
     assert np.array_equal(output.diagonal(), A.diagonal())
     output.write_diagonal(np.array([3]), -1.0)
     assert not path.exists()
@@ -128,13 +129,36 @@ def test_slabs_are_the_matrix_each_element_once(
     assert (array == 1).all()
 
 
+@pytest.mark.parametrize("told", [">f8", [("h", ">i4"), ("d", "f8", 2)]], ids=["numbers", "records"])
+def test_a_file_has_its_own_order_of_bytes_and_fields(tmp_path: Path, told: Any) -> None:
+    of_file = np.dtype(told)
+    plain = np.dtype([("d.0", "f8"), ("d.1", "f8"), ("h", "i4")], align=True) if of_file.names else np.dtype("f8")
+    A = np.zeros((5, 5), plain)
+    for k, part in enumerate([A[f] for f in plain.names] if plain.names else [A]):
+        part[...] = np.arange(25).reshape(5, 5) + 100 * k
+    made = program(r_kleene, 5, 2, 4)
+    for again in (False, True):
+        output = Output(tmp_path / "c.npy", tmp_path, made, plain, of_file, again)
+        for tile in made.cells:
+            rows, columns = block(made, tile)
+            if not again:
+                output.write_block(rows, columns, A[rows, columns])
+            assert output.read_block(rows, columns).dtype == plain
+            assert np.array_equal(output.read_block(rows, columns), A[rows, columns])
+        assert np.array_equal(output.diagonal(), A.diagonal())
+        output.close()
+    found = np.load(tmp_path / "output.npy")
+    assert found.dtype == of_file
+    assert np.array_equal(convert(found, plain), A)
+
+
 def test_an_older_folder_makes_room_at_the_last_moment(tmp_path: Path) -> None:
     pytest.importorskip("zarr")
     made = program(r_kleene, 5, 2, 4)
     for value in (1.0, 2.0):
         folder = tmp_path / "partial"
         folder.mkdir()
-        output = Output(tmp_path / "c.zarr", folder, made, np.dtype("f8"), False)
+        output = Output(tmp_path / "c.zarr", folder, made, *[np.dtype("f8")] * 2, False)
         output.write_block(slice(0, 5), slice(0, 5), np.full((5, 5), value))
         assert not (tmp_path / "c.zarr").exists() or opened(tmp_path / "c.zarr").array[0, 0] == 1
         output.finish()

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import semiring as sr
+from semiring.algebra.vectors import convert
 from semiring.kernels.build import kernel
 from semiring.kernels.cuda import choose as on_gpu
 from semiring.kernels.cuda import lowering
@@ -280,6 +281,38 @@ def test_whatever_stands_for_a_matrix(tmp_path: Path) -> None:
             found = sr.closure(one, sr.min_plus, out=tmp_path / "c.npy")
             assert found[0, 2] == 7
     assert sr.closure(tmp_path / "w.npy", sr.min_plus)[0, 2] == 7  # into memory
+
+
+LAYOUTS: list[tuple[sr.Semiring, Any]] = [
+    (sr.min_plus, ">f8"), (sr.min_plus, ">f4"), (sr.max_min, ">i4"),
+    (sr.shortest_count, [("dist", "f8"), ("count", "f8")]), (sr.shortest_count, [("count", ">f4"), ("dist", ">f4")])]
+
+
+@pytest.mark.parametrize("reflexive", [True, False])
+@pytest.mark.parametrize("given", ["path", "array"])
+@pytest.mark.parametrize(("S", "layout"), LAYOUTS, ids=str)
+def test_the_order_of_bytes_and_the_layout_of_records_stay(
+    S: sr.Semiring, layout: Any, given: str, reflexive: bool, tmp_path: Path
+) -> None:
+    plain = matrix(S, 70, S.resolve_dtype(layout))
+    A = convert(plain, np.dtype(layout))
+    np.save(tmp_path / "w.npy", A)
+    source = A if given == "array" else tmp_path / "w.npy"
+    expected = sr.closure(plain, S, reflexive=reflexive)
+    kept = {"out": tmp_path / "c.npy", "tile": 32, "memory": SMALL, "checkpoint": 1e-9}
+    found = sr.closure(source, S, reflexive=reflexive, **kept)
+    assert found.dtype == A.dtype == np.load(tmp_path / "c.npy").dtype
+    assert np.array_equal(convert(np.array(found), plain.dtype), expected)
+    assert sr.closure(source, S, reflexive=reflexive).dtype == A.dtype, "into memory"
+
+
+def test_another_order_of_bytes_goes_on_from_the_last_commit(tmp_path: Path) -> None:
+    A = matrix(sr.min_plus, 100, np.dtype("f8")).astype(">f8")
+    options = {"A": A, "S": sr.min_plus, "out": tmp_path / "c.npy", "tile": 32, "memory": SMALL}
+    interrupted(0.5, **options, checkpoint=1e-9, resume=True)
+    found = sr.closure(**options, resume=True)
+    assert found.dtype == A.dtype
+    assert np.array_equal(found, sr.closure(A, sr.min_plus))
 
 
 def test_refusals(tmp_path: Path) -> None:

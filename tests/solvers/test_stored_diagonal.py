@@ -21,7 +21,7 @@ def test_it_is_the_diagonal_of_the_product(n: int, block: int, tmp_path: Path, m
     monkeypatch.setattr(forms, "DIAGONAL_BLOCK", block)
     random = np.random.default_rng(n)
     A, X = random.random((n, n)), random.random((n, n))
-    output = Output(tmp_path / "c.npy", tmp_path, program(r_kleene, n, 8, 8), np.dtype("f8"), False)
+    output = Output(tmp_path / "c.npy", tmp_path, program(r_kleene, n, 8, 8), *[np.dtype("f8")] * 2, False)
     try:
         output.write_block(slice(0, n), slice(0, n), X)
         found = of_walks_with_edges(sr.plus_times, ArraySource(A), output)
