@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -34,12 +35,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         The exit status: 0 for an answer, 1 for a law that fails or a demo that SciPy contradicts, 2 for bad input.
     """
+    if sys.stderr is None:  # closed by the shell; print would take standard output in its place
+        sys.stderr = open(os.devnull, "w")
+    if sys.stdout is None:
+        sys.stdout = _Closed()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # ⊕ on a terminal that has no such letter
     try:
         arguments = parser().parse_args(argv)
-        refuse_inputs(arguments)
+        if vars(arguments).get("on") is None:  # else the first of several processes says it
+            refuse_inputs(arguments)
         with _warnings_in_one_line():
             status: int = arguments.run(arguments)
         sys.stdout.flush()
@@ -56,6 +62,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _complain(f"{e.filename or 'the answer'}: {e.strerror or e}")
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+class _Closed(io.TextIOBase):
+    """Standard output that the shell has closed: an answer that is written to it is lost, which is an error."""
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF), "standard output")
 
 
 def _drop_stdout() -> None:

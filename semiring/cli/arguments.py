@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
@@ -45,6 +46,12 @@ class Parser(argparse.ArgumentParser):
     """Ends with one line on stderr for arguments that do not fit."""
 
     commands: Collection[str] = ()
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """All of it, or an error, which argparse would not tell."""
+        file = file or sys.stderr
+        file.write(message)
+        file.flush()
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong, and what may have been meant, and end."""

@@ -35,7 +35,7 @@ from .inputs import (
     positions_of,
     progress_of,
 )
-from .output import MATRICES, TABLES, check_output, element_text, put_rows, write_matrix
+from .output import MATRICES, TABLES, check_output, element_text, put_rows, refuse_inputs, write_matrix
 from .pairs import Asked, Pair, pairs
 from .tables import positions
 
@@ -126,6 +126,7 @@ def _together(arguments: argparse.Namespace) -> int:
     here = connect(arguments.on)
     first = getattr(here, "rank", 0) == 0
     try:
+        refuse_inputs(arguments)
         _refuse_alone(arguments)
         S, stored = algebra_of(arguments.algebra), arguments.file.suffix.lower() in STORED
         asked: dict[str, Any] = {

@@ -89,6 +89,8 @@ def read_named(file: Path) -> tuple[Path, bytes]:
     """What a file holds, and what messages call it; - is standard input."""
     if file != STDIN:
         return file, read_file(file)
+    if sys.stdin is None:
+        raise GraphError(f"{NAMED} is closed")
     data = sys.stdin.buffer.read()
     if not data:
         raise GraphError(f"{NAMED} is empty")

@@ -157,4 +157,6 @@ def order_of_one(shape: tuple[int, ...], what: str = "A") -> int:
     """The order of one square matrix."""
     if len(shape) != 2:
         raise SemiringError(f"{what} must be one square matrix, and has shape {tuple(shape)}")
-    return order_of(shape, what)
+    if shape[0] != shape[1]:
+        raise SemiringError(f"{what} must be a square matrix, and is {shape[0]} × {shape[1]}")
+    return int(shape[0])

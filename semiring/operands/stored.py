@@ -71,8 +71,8 @@ def read_path(A: Any, S: Semiring, what: str) -> Stored:
     """
     path = Path(os.fsdecode(A))
     if not path.exists():
-        raise SemiringError(f"{what} is {quoted(A)}, and there is no such file; graphs in files are read by "
-                            "sr.read_graph")
+        raise SemiringError(f"{what} is {quoted(os.fsdecode(A))}, and there is no such file; graphs in files are read "
+                            "by sr.read_graph")
     found = opened(path)
     if len(found.shape) != 2:
         raise SemiringError(f"{shown(path)} holds an array of {len(found.shape)} axes, and no matrix")
@@ -80,5 +80,13 @@ def read_path(A: Any, S: Semiring, what: str) -> Stored:
 
 
 def read_chunked(A: Any, S: Semiring, what: str) -> Stored:
-    """An array of zarr, or a data set of HDF5."""
+    """An array of zarr, or a data set of HDF5.
+
+    Raises
+    ------
+    SemiringError
+        When the file of a data set has been closed.
+    """
+    if not getattr(A, "id", True):  # h5py's word for a data set without a file
+        raise SemiringError(f"{what} is a data set of HDF5 whose file has been closed: open it again")
     return Stored(ArraySource(A), S, what)

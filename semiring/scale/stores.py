@@ -168,7 +168,7 @@ def opened(path: Path) -> ArraySource:
         When it holds no matrix, or is of another kind.
     """
     if path.suffix == ".zarr" or path.is_dir():
-        return ArraySource(_zarr().open_array(path, mode="r"), path)
+        return ArraySource(_zarr_array(path), path)
     if path.suffix != ".npy":
         raise SemiringError(f"{shown(path)}: a matrix is read in parts from a .npy file or a zarr array")
     with open(path, "rb") as file:
@@ -182,6 +182,17 @@ def opened(path: Path) -> ArraySource:
             why = "its elements are Python objects, which are not read from files: save numbers, or pass the array"
         raise SemiringError(f"{shown(path)}: {why}") from None
     return FileSource(array, path) if array.ndim == 2 else ArraySource(array, path)
+
+
+def _zarr_array(path: Path) -> Any:
+    if not any((path / name).is_file() for name in FORMED):
+        raise SemiringError(f"{shown(path)} is {'a folder without' if path.is_dir() else 'a file, and no folder of'} a "
+                            "zarr array: a matrix is read in parts from a .npy file or a zarr array")
+    zarr = _zarr()
+    try:
+        return zarr.open_array(path, mode="r")
+    except (ValueError, TypeError, KeyError, OSError) as error:  # whichever zarr's version makes of it
+        raise SemiringError(f"{shown(path)} is not read as a zarr array: {shown(error)}") from None
 
 
 def draft(path: Path, folder: Path, name: str = "output") -> Path:

@@ -16,6 +16,8 @@ from semiring.graphs.texts import quoted, shown
 from .stores import ENDINGS, FORMED
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+NUMBERS = (int, float, np.integer, np.floating)
+MOST = 1 << 63  # bytes, which no machine has
 
 
 @dataclass(frozen=True)
@@ -77,12 +79,13 @@ def storing(out: Any, memory: Any, checkpoint: Any, resume: Any, next_hops: Any 
     hops = None if next_hops is None else _writable(next_hops, "next_hops", ENDINGS[:1])
     if hops is not None and hops.absolute() == path.absolute():
         raise SemiringError(f"next_hops={shown(hops)} is out, too: give another name")
-    number = isinstance(checkpoint, (int, float)) and not isinstance(checkpoint, bool)
+    number = isinstance(checkpoint, NUMBERS) and not isinstance(checkpoint, bool)
     if checkpoint is not None and not (number and 0 < checkpoint < np.inf):
         raise SemiringError(f"checkpoint is a number of seconds, more than 0, and is {quoted(checkpoint)}")
     if resume is not True and resume is not False:
         raise SemiringError(f"resume must be True or False, and is {quoted(resume)}")
-    return Storing(path, None if memory is None else bytes_of(memory), checkpoint, resume, hops)
+    every = None if checkpoint is None else float(checkpoint)
+    return Storing(path, None if memory is None else bytes_of(memory), every, resume, hops)
 
 
 def _writable(given: Any, what: str, endings: tuple[str, ...]) -> Path:
@@ -98,6 +101,13 @@ def _writable(given: Any, what: str, endings: tuple[str, ...]) -> Path:
         raise SemiringError(f"{what} must be a path, and is {quoted(given)}") from None
     if path.suffix not in endings:
         raise SemiringError(f"{what}={shown(path)}: it is written as {' or '.join(endings)}")
+    try:
+        os.lstat(path.with_name(f"{path.name}.partial"))  # the longest name that is needed
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError) as e:
+        raise SemiringError(f"{what}={shown(path)}: no file can be called so: {getattr(e, 'strerror', None) or e}"
+                            ) from None
     folder = path.absolute().parent
     if not folder.is_dir():
         raise SemiringError(f"{what}={shown(path)}: there is no folder {shown(path.parent)}")
@@ -124,9 +134,10 @@ def bytes_of(text: Any) -> int:
     >>> bytes_of("8G") == bytes_of("8 GiB") == bytes_of(8 << 30)
     True
     """
-    if isinstance(text, (int, np.integer)) and not isinstance(text, bool) and text > 0:
+    if isinstance(text, NUMBERS) and not isinstance(text, bool) and 0 < text <= MOST and int(text) == text:
         return int(text)
     found = re.fullmatch(r"\s*(\d+\.?\d*)\s*([KMGT]?)(i?B)?\s*", text, re.IGNORECASE) if isinstance(text, str) else None
-    if found is None or not float(found[1]):
+    size = 0 if found is None else float(found[1]) * UNITS[found[2].upper()]
+    if not 1 <= size <= MOST:
         raise SemiringError(f"memory is a number of bytes, or a text such as '8G' or '500M', and is {quoted(text)}")
-    return int(float(found[1]) * UNITS[found[2].upper()])
+    return int(size)

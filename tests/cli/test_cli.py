@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -177,12 +178,31 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no disk that is always full")
-@pytest.mark.parametrize("arguments", [("catalogue",), ("closure", "ROADS", "--algebra", "min-plus", "--path")])
+@pytest.mark.parametrize("arguments", [("catalogue",), ("--help",), ("--version",), ("closure", "ROADS", "--algebra", "min-plus", "--path")])
 def test_a_full_disk_is_one_line(roads: Path, arguments: tuple[str, ...]) -> None:
     called = [sys.executable, "-m", "semiring", *(str(roads) if a == "ROADS" else a for a in arguments)]
     with open("/dev/full", "w") as full:
         done = subprocess.run(called, stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 2 and done.stderr == "semiring: the answer: No space left on device\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="how a shell closes streams")
+@pytest.mark.parametrize(("arguments", "status", "out", "problem"), [
+    ("catalogue >&-", 2, "", "standard output: Bad file descriptor"),
+    ("--help >&-", 2, "", "standard output: Bad file descriptor"),
+    ("closure ROADS --algebra min-plus -o OUT >&-", 0, "", ""),
+    ("closure - --algebra min-plus <&-", 2, "", "standard input is closed"),
+    ("closure nowhere.csv --algebra min-plus 2>&-", 2, "", ""),
+    ("closure ROADS --algebra min-plus --from Ayr --to Dale 2>&-", 0, "Ayr\tDale\t7\n", ""),
+])
+def test_streams_that_the_shell_closed(
+    roads: Path, tmp_path: Path, arguments: str, status: int, out: str, problem: str
+) -> None:
+    arguments = arguments.replace("ROADS", shlex.quote(str(roads))).replace("OUT", shlex.quote(str(tmp_path / "c.csv")))
+    done = subprocess.run(f"{shlex.quote(sys.executable)} -m semiring {arguments}", shell=True, capture_output=True,
+                          text=True)
+    assert (done.returncode, done.stdout) == (status, out)
+    assert done.stderr == (f"semiring: {problem}\n" if problem else "")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")

@@ -25,6 +25,9 @@ def test_an_order_is_the_two_last_axes_which_are_equal(shape: list[int]) -> None
     if len(given_) != 2:
         with pytest.raises(sr.SemiringError, match=r"^A must be one square matrix, and has shape "):
             order_of_one(given_)
+    elif given_[0] != given_[1]:
+        with pytest.raises(sr.SemiringError, match=f"^A must be a square matrix, and is {given_[0]} × {given_[1]}$"):
+            order_of_one(given_)
 
 
 @pytest.mark.parametrize(("shape", "text"), [

@@ -34,9 +34,21 @@ def test_other_dtypes_and_orders_of_bytes(tmp_path: Path) -> None:
 def test_what_is_no_matrix(tmp_path: Path) -> None:
     np.save(tmp_path / "v.npy", np.zeros(3))
     np.save(tmp_path / "text.npy", np.array([["a"]]))
-    for name, why in (("nowhere.npy", "no such file"), ("v.npy", "1 axes"), ("text.npy", "cannot live in")):
+    (tmp_path / "folder").mkdir()
+    for name, why in (("nowhere.npy", "nowhere.npy', and there is no such file"), ("v.npy", "1 axes"),
+                      ("text.npy", "cannot live in"), ("folder", "a folder without a zarr array")):
         with pytest.raises(sr.SemiringError, match=why):
             sr.closure(tmp_path / name, sr.min_plus)
+
+
+def test_a_data_set_whose_file_is_closed(tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "w.h5", "w") as file:
+        data = file.create_dataset("w", data=A)
+        assert np.array_equal(sr.closure(data, sr.min_plus), A)
+    for more in ({}, {"out": tmp_path / "c.npy"}):
+        with pytest.raises(sr.SemiringError, match="whose file has been closed"):
+            sr.closure(data, sr.min_plus, **more)
 
 
 def test_what_does_not_fit_in_memory_says_what_helps(monkeypatch: pytest.MonkeyPatch) -> None:

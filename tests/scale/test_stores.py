@@ -166,6 +166,19 @@ def test_an_older_folder_makes_room_at_the_last_moment(tmp_path: Path) -> None:
     assert (opened(tmp_path / "c.zarr").array[:] == 2).all()
 
 
+def test_a_folder_that_is_no_zarr_array(tmp_path: Path) -> None:
+    zarr = pytest.importorskip("zarr")
+    zarr.create_group(tmp_path / "group.zarr")
+    zarr.create_array(tmp_path / "cut.zarr", shape=(3, 3), dtype="f8")
+    (tmp_path / "cut.zarr" / "zarr.json").write_text("{")
+    (tmp_path / "empty.npy").mkdir()
+    (tmp_path / "file.zarr").write_text("a")
+    for name, why in (("group.zarr", "is not read as a zarr array"), ("cut.zarr", "is not read as a zarr array"),
+                      ("empty.npy", "is a folder without a zarr array"), ("file.zarr", "is a file, and no folder of")):
+        with pytest.raises(sr.SemiringError, match=f"{name} {why}"):
+            opened(tmp_path / name)
+
+
 def test_what_is_no_matrix(tmp_path: Path) -> None:
     (tmp_path / "w.npy").write_bytes(b"hello")
     with pytest.raises(sr.SemiringError, match=r"w\.npy is not a \.npy file"):

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import semiring as sr
@@ -13,13 +14,15 @@ from semiring.scale.storing import bytes_of, storing
 
 
 @pytest.mark.parametrize(("text", "expected"), [
-    ("8G", 8 << 30), ("1.5 MiB", 3 << 19), ("100", 100), (7, 7), ("2kb", 2048),
+    ("8G", 8 << 30), ("1.5 MiB", 3 << 19), ("100", 100), (7, 7), ("2kb", 2048), (8e9, 8 * 10**9),
+    (np.int32(5), 5),
 ])
 def test_amounts_of_memory(text: Any, expected: int) -> None:
     assert bytes_of(text) == expected
 
 
-@pytest.mark.parametrize("text", ["", "G", "-1", "8X", "0", 0, -5, True, 1.5, None, "1e3"])
+@pytest.mark.parametrize("text", ["", "G", "-1", "8X", "0", 0, -5, True, 1.5, None, "1e3", "0.5", np.inf, np.nan, 10**400,
+                                  f"{'9' * 400}G", "99999999T"])
 def test_what_is_no_amount(text: Any) -> None:
     with pytest.raises(sr.SemiringError, match="memory is a number of bytes"):
         bytes_of(text)
@@ -31,6 +34,7 @@ def test_what_belongs_together(tmp_path: Path) -> None:
     assert found is not None
     assert found.folder == tmp_path / "c.npy.partial"
     assert (found.memory, found.checkpoint, found.resume) == (1 << 20, 5, True)
+    assert storing(tmp_path / "c.npy", None, np.float32(0.5), False) == storing(tmp_path / "c.npy", None, 0.5, False)
     for arguments, why in (
         ((None, "1G", None, False), "give out= too"), ((None, None, None, True), "give out= too"),
         ((tmp_path / "c.txt", None, None, False), "written as .npy or .zarr"),
@@ -39,6 +43,9 @@ def test_what_belongs_together(tmp_path: Path) -> None:
         ((tmp_path / "c.npy", None, 0, False), "checkpoint is a number"),
         ((tmp_path / "c.npy", None, True, False), "checkpoint is a number"),
         ((tmp_path / "c.npy", None, None, "yes"), "resume must be"),
+        ((tmp_path / "c\0.npy", None, None, False), "no file can be called so"),
+        ((tmp_path / f"{'c' * 300}.npy", None, None, False), "no file can be called so"),
+        ((tmp_path / f"{'c' * 245}.npy", None, None, False), "no file can be called so"),  # nor the folder beside it
     ):
         with pytest.raises(sr.SemiringError, match=why):
             storing(*arguments)
