@@ -188,7 +188,7 @@ def harmonic_centrality(
             sums[some] = inverse.sum(axis=1)
         else:
             sums[near] += inverse.sum(axis=0)
-    values = sums.tolist()
+    values = list(sums) if lengths.kind is np.float64 else sums.tolist()  # reciprocals have the type of the lengths
     return {v: values[G.index[v]] or 0 for v in wanted}  # nothing is added to the integer 0 where nothing is reached
 
 
@@ -251,6 +251,8 @@ def katz_centrality_numpy(
         return {}
     if type(alpha) not in (int, float) or n == 1:
         raise NotImplementedError("NetworkX's own equations: of one vertex, or a factor that is not a float")
+    if callable(weight):
+        raise NotImplementedError("NetworkX takes a function for the name of an attribute")
     if hasattr(beta, "keys"):
         if set(beta) != set(G):
             raise nx.NetworkXError("beta dictionary must have a value for every node")

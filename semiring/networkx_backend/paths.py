@@ -23,12 +23,12 @@ def floyd_warshall_numpy(G: BackendGraph, nodelist: Any = None, weight: Any = "w
             "nodelist must contain every node in G with no repeats."
             "If you wanted a subgraph of G use G.subgraph(nodelist)"
         )
+    if nodelist is not None and any(name not in G for name in nodelist):
+        raise nx.NetworkXError(f"Nodes {set(nodelist) - set(G)} in nodelist is not in G")
     lengths = _for_all(G, weight)
     distances = unbounded(lambda: csgraph.floyd_warshall(_without_loops(lengths.matrix)))
     if nodelist is None:
         return distances
-    if any(name not in G for name in nodelist):
-        raise nx.NetworkXError(f"Nodes {set(nodelist) - set(G)} in nodelist is not in G")
     chosen = [G.index[name] for name in nodelist]
     return distances[np.ix_(chosen, chosen)]
 

@@ -39,6 +39,8 @@ def transitive_closure(G: BackendGraph, reflexive: Any = False) -> Any:
         raise NotImplementedError("of an undirected graph NetworkX adds loops by the order of its edges")
     if reflexive not in {None, True, False}:
         raise nx.NetworkXError("Incorrect value for the parameter `reflexive`")
+    if reflexive is not None and type(reflexive) is not bool:
+        raise NotImplementedError("reflexive is 0 or 1, for which NetworkX returns the graph as it was")
     return _closed(G, reflexive)
 
 

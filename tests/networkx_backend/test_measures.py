@@ -67,6 +67,13 @@ def test_harmonic(graph: Any) -> None:
         agree("harmonic_centrality", graph, rounded=True, **arguments)
 
 
+def test_harmonic_sums_of_floats_of_numpy_stay_floats_of_numpy() -> None:
+    G = nx.DiGraph()
+    G.add_weighted_edges_from([("a", "b", np.float64(0.5)), ("b", "c", np.float64(4))])
+    for arguments in ({}, {"nbunch": ["c"]}):
+        agree("harmonic_centrality", G, distance="weight", **arguments)
+
+
 def test_functions_that_see_the_edges_turned_round() -> None:
     G = made(13, nx.DiGraph, connected=True)
     for name, arguments in (("closeness_centrality", {}), ("harmonic_centrality", {"nbunch": list(G)[:1]})):
@@ -118,6 +125,8 @@ def test_katz() -> None:
     for G, alpha in ((nx.complete_graph(20), 0.1), (nx.path_graph(1), 0.1), (nx.path_graph(3), np.float32(0.1))):
         with pytest.raises(NotImplementedError):
             ours("katz_centrality_numpy", G, alpha=alpha)
+    with pytest.raises(NotImplementedError):  # NetworkX looks for an attribute with this name, and calls nothing
+        ours("katz_centrality_numpy", nx.path_graph(3), weight=lambda u, v, d: 3)
     assert ours("katz_centrality_numpy", nx.Graph()) == {}
 
 

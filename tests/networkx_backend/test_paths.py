@@ -60,6 +60,9 @@ def test_floyd_and_warshall_with_a_list_of_vertices() -> None:
     for wrong in (chosen[:2], [*chosen[1:], chosen[1]], [*chosen[1:], "elsewhere"]):
         own, wanted = (found("floyd_warshall_numpy", G, nodelist=wrong) for found in (ours, theirs))
         assert own[0] is wanted[0] is nx.NetworkXError
+    cycle = nx.Graph([(0, 1, {"weight": -1})])  # the list is looked at before the lengths are
+    assert ours("floyd_warshall_numpy", cycle, nodelist=[0, "x"]) == theirs("floyd_warshall_numpy", cycle,
+                                                                            nodelist=[0, "x"])
     assert same(ours("floyd_warshall_numpy", nx.Graph()), theirs("floyd_warshall_numpy", nx.Graph()))
 
 

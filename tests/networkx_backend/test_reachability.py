@@ -54,6 +54,9 @@ def test_other_errors() -> None:
     G = nx.DiGraph([(0, 1)])
     for arguments in ({"reflexive": "wrong"}, {"reflexive": 7}):
         assert ours("transitive_closure", G, **arguments) == theirs("transitive_closure", G, **arguments)
+    for number in (0, 1, 0.0):  # equal to a truth value, which is not enough for NetworkX
+        with pytest.raises(NotImplementedError):
+            ours("transitive_closure", G, reflexive=number)
     for name in ("ancestors", "descendants"):
         assert ours(name, G, "elsewhere") == theirs(name, G, "elsewhere")
     for name in ("transitive_reduction", "transitive_closure_dag", "dag_longest_path"):
