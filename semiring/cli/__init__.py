@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit status: 0 for an answer, 1 for a law that fails or a demo that SciPy contradicts, 2 for bad input.
     """
     if sys.stderr is None:  # closed by the shell; print would take standard output in its place
-        sys.stderr = open(os.devnull, "w")
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     if sys.stdout is None:
         sys.stdout = _Closed()
     for stream in (sys.stdout, sys.stderr):

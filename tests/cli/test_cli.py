@@ -178,7 +178,9 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no disk that is always full")
-@pytest.mark.parametrize("arguments", [("catalogue",), ("--help",), ("--version",), ("closure", "ROADS", "--algebra", "min-plus", "--path")])
+@pytest.mark.parametrize("arguments", [
+    ("catalogue",), ("--help",), ("--version",), ("closure", "ROADS", "--algebra", "min-plus", "--path"),
+])
 def test_a_full_disk_is_one_line(roads: Path, arguments: tuple[str, ...]) -> None:
     called = [sys.executable, "-m", "semiring", *(str(roads) if a == "ROADS" else a for a in arguments)]
     with open("/dev/full", "w") as full:

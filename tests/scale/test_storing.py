@@ -21,8 +21,10 @@ def test_amounts_of_memory(text: Any, expected: int) -> None:
     assert bytes_of(text) == expected
 
 
-@pytest.mark.parametrize("text", ["", "G", "-1", "8X", "0", 0, -5, True, 1.5, None, "1e3", "0.5", np.inf, np.nan, 10**400,
-                                  f"{'9' * 400}G", "99999999T"])
+@pytest.mark.parametrize("text", [
+    "", "G", "-1", "8X", "0", 0, -5, True, 1.5, None, "1e3", "0.5", np.inf, np.nan, 10**400,
+    f"{'9' * 400}G", "99999999T",
+])
 def test_what_is_no_amount(text: Any) -> None:
     with pytest.raises(sr.SemiringError, match="memory is a number of bytes"):
         bytes_of(text)
