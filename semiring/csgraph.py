@@ -357,7 +357,10 @@ def connected_components(
     >>> csgraph.connected_components([[0, 1e-9, 0], [0, 0, 0], [0, 0, 0]])[0]
     2
     """
-    return _theirs.connected_components(_sparse(_read(csgraph)), directed, connection, return_labels)
+    A = _sparse(_read(csgraph))
+    if not A.has_canonical_format:  # of parallel edges SciPy's search for strong components never ends
+        A = _single(A)
+    return _theirs.connected_components(A, directed, connection, return_labels)
 
 
 def breadth_first_order(
@@ -527,6 +530,11 @@ def _least(rows: np.ndarray, columns: np.ndarray, lengths: np.ndarray, shape: tu
     new = np.flatnonzero(np.concatenate([[True], (np.diff(rows) != 0) | (np.diff(columns) != 0)]))
     offsets = np.concatenate([[0], np.cumsum(np.bincount(rows[new], minlength=shape[0]))])
     return sp.csr_array((np.minimum.reduceat(lengths, new), columns[new], offsets), shape)
+
+
+def _single(A: Any) -> Any:
+    """Compressed rows in which parallel edges are one, the shortest."""
+    return _least(np.repeat(np.arange(A.shape[0]), np.diff(A.indptr)), A.indices, A.data, A.shape)
 
 
 def _sparse(A: Any) -> Any:

@@ -351,3 +351,14 @@ def test_the_rest_is_scipys() -> None:
     with pytest.raises(AttributeError):
         _ = ours.no_such_function
     assert not hasattr(ours, "__path__")
+
+
+@pytest.mark.parametrize("connection", ["weak", "strong"])
+def test_components_of_parallel_edges(connection: str) -> None:
+    """SciPy's search for strong components never ends on them."""
+    A = sp.csr_array((np.array([5.0, 2.0, 9.0, 1.0]), np.array([1, 1, 0, 0]), np.array([0, 2, 3, 4])), (3, 3))
+    count, labels = ours.connected_components(A, connection=connection)
+    assert count == (1 if connection == "weak" else 2) and labels[0] == labels[1] and A.nnz == 4
+    assert (labels[2] == labels[0]) == (connection == "weak")
+    order, before = ours.breadth_first_order(A, 2)
+    assert order.tolist() == [2, 0, 1] and before.tolist() == [2, 0, -9999]
