@@ -28,7 +28,8 @@ class Module:
     def __init__(self, source: str):
         self.source = source
         self._loaded: dict[int, Any] = {}  # for each device
-        self._loading = Lock()
+        self._loading, self._asking = Lock(), Lock()
+        self._room: dict[int, int] = {}  # the most dynamic shared memory that each kernel may take
 
     def loaded(self, device: int) -> Any:
         """The code on the current device, whose number this is."""
@@ -45,6 +46,20 @@ class Module:
     def function(self, name: str, threads: int, shared: int = 0) -> Function:
         """A kernel, to be launched with so many threads and bytes of dynamic shared memory a block."""
         return Function(self, name, threads, shared)
+
+    def handle(self, device: int, name: str, shared: int) -> int:
+        """The driver's kernel of a name on the current device, allowed so many bytes of dynamic shared memory a block.
+
+        Functions of one name share the kernel, and its allowance with it: one that needs less must not lower it.
+        """
+        kernel: int = self.loaded(device).get_function(name).ptr
+        with self._asking:
+            if shared > self._room.get(kernel, STATIC_SHARED):
+                _set_attribute(kernel, "MAX_DYNAMIC_SHARED_SIZE_BYTES", shared)
+                self._room[kernel] = shared
+            if shared:
+                _set_attribute(kernel, "PREFERRED_SHARED_MEMORY_CARVEOUT", 100)
+        return kernel
 
 
 class Function:
@@ -80,19 +95,14 @@ class Function:
 
     def _load(self) -> int:
         device = current_device()
-        kernel = self.module.loaded(device).get_function(self.name)
-        if self.shared > STATIC_SHARED:
-            _set_attribute(kernel, "MAX_DYNAMIC_SHARED_SIZE_BYTES", self.shared)
-        if self.shared:
-            _set_attribute(kernel, "PREFERRED_SHARED_MEMORY_CARVEOUT", 100)
-        handle = self._kernels[device] = kernel.ptr
+        handle = self._kernels[device] = self.module.handle(device, self.name, self.shared)
         return handle
 
 
-def _set_attribute(kernel: Any, name: str, value: int) -> None:
+def _set_attribute(kernel: int, name: str, value: int) -> None:
     from cupy.cuda import driver
 
-    driver.funcSetAttribute(kernel.ptr, getattr(driver, f"CU_FUNC_ATTRIBUTE_{name}"), value)
+    driver.funcSetAttribute(kernel, getattr(driver, f"CU_FUNC_ATTRIBUTE_{name}"), value)
 
 
 class _Cuda(NamedTuple):

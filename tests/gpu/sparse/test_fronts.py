@@ -71,6 +71,17 @@ def test_closures_rows_and_equations_are_the_hosts(name: str, dtype: str, n: int
         assert equal(F.solve(B), G.solve(B)) and equal(F.solve(cupy.asarray(B)), G.solve(B))
 
 
+def test_a_front_that_needs_less_shared_memory_comes_between_two_that_need_more() -> None:
+    """All are one kernel to the driver, which kept the allowance of the last that was loaded."""
+    rng = np.random.default_rng(3)
+    fronts._module.cache_clear()
+    fronts._function.cache_clear()
+    for n in (120, 80, 120):
+        A = sp.csr_array(rng.random((n, n)) + 1)
+        F, G = (sr.factor(A, device=device) for device in ("gpu", "cpu"))
+        assert equal(F.closure(), G.closure())
+
+
 @pytest.mark.parametrize("degree", [1.5, 4.0])
 def test_records(degree: float) -> None:
     for S, lift in ((sr.shortest_hops, float), (sr.shortest_count, float)):

@@ -52,10 +52,11 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Driver:
     return driver
 
 
-class Code:
+class Code(Module):
     """A module whose functions have the number of the device and the length of the name as their handle."""
 
     def __init__(self) -> None:
+        super().__init__("")
         self.looked_up: list[tuple[int, str]] = []
 
     def loaded(self, device: int) -> Any:
@@ -69,7 +70,7 @@ class Code:
 def test_a_launch_hands_its_arguments_to_the_driver(driver: Driver) -> None:
     """A second one with other arguments too; the handle is looked up once for each device."""
     code = Code()
-    function = Function(code, "kernel", 256, 0)  # type: ignore[arg-type]
+    function = Function(code, "kernel", 256, 0)
     function(3, 2, 2**62, -1, 0)
     function(5, 1, 1, 2, 3)
     driver.number = 1
@@ -83,7 +84,7 @@ def test_a_launch_hands_its_arguments_to_the_driver(driver: Driver) -> None:
 
 
 def test_threads_have_arguments_of_their_own(driver: Driver) -> None:
-    function, both = Function(Code(), "kernel", 32, 0), Barrier(2, timeout=10)  # type: ignore[arg-type]
+    function, both = Function(Code(), "kernel", 32, 0), Barrier(2, timeout=10)
     driver.before = both.wait  # both have written theirs before either is read
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda i: function(i, 1, i, 10 * i), (1, 2)))
@@ -92,7 +93,7 @@ def test_threads_have_arguments_of_their_own(driver: Driver) -> None:
 
 def test_a_new_thread_gets_a_context(driver: Driver) -> None:
     """The driver refuses the first launch of a thread that has none; other refusals are errors."""
-    function = Function(Code(), "kernel", 32, 0)  # type: ignore[arg-type]
+    function = Function(Code(), "kernel", 32, 0)
     driver.statuses = [launch.NO_CONTEXT]
     function(1, 1, 7)
     assert driver.freed == [0] and [values for _, values in driver.launches] == [[7], [7]]
@@ -104,22 +105,45 @@ def test_a_new_thread_gets_a_context(driver: Driver) -> None:
         function(1, 1, 7)
 
 
-@pytest.mark.parametrize(("shared", "asked"), [(0, []), (100, [("carveout", 100)]), (48 << 10, [("carveout", 100)]),
-                                               (50_000, [("size", 50_000), ("carveout", 100)])])
-def test_shared_memory_is_asked_for(
-    shared: int, asked: list[tuple[str, int]], driver: Driver, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found = []
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, str, int]]:
+    """The attributes that the driver was asked for: of which kernel, which, and its value."""
+    found: list[tuple[int, str, int]] = []
     played = SimpleNamespace(
         CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES="size",
         CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT="carveout",
-        funcSetAttribute=lambda handle, name, value: found.append((name, value)),
+        funcSetAttribute=lambda *attribute: found.append(attribute),
     )
     monkeypatch.setitem(sys.modules, "cupy.cuda", SimpleNamespace(driver=played))
-    function = Function(Code(), "kernel", 32, shared)  # type: ignore[arg-type]
+    return found
+
+
+@pytest.mark.parametrize(("shared", "expected"), [
+    (0, []), (100, [(106, "carveout", 100)]), (48 << 10, [(106, "carveout", 100)]),
+    (50_000, [(106, "size", 50_000), (106, "carveout", 100)]),
+])
+def test_shared_memory_is_asked_for(
+    shared: int, expected: list[tuple[int, str, int]], driver: Driver, asked: list[tuple[int, str, int]]
+) -> None:
+    function = Function(Code(), "kernel", 32, shared)
     function(1, 1)
     function(1, 1)
-    assert found == asked and driver.launches[1][0][7] == shared
+    assert asked == expected and driver.launches[1][0][7] == shared
+
+
+def test_a_function_that_needs_less_leaves_the_kernel_its_shared_memory(
+    driver: Driver, asked: list[tuple[int, str, int]]
+) -> None:
+    """Functions of one name are one kernel to the driver, which refused the larger ones after a smaller one came."""
+    code = Code()
+    for shared in (200_000, 60_000, 1_000, 220_000):
+        Function(code, "kernel", 32, shared)(1, 1)
+    Function(code, "longer", 32, 60_000)(1, 1)
+    driver.number = 1
+    Function(code, "kernel", 32, 60_000)(1, 1)
+    assert [(kernel, value) for kernel, name, value in asked if name == "size"] == [
+        (106, 200_000), (106, 220_000), (206, 60_000),
+    ]
 
 
 def test_code_is_loaded_once_for_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
