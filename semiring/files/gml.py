@@ -16,8 +16,9 @@ from semiring.graphs.graph import Graph, as_graph
 from semiring.graphs.texts import quoted, shown
 
 from .notes import noted, renamed
+from .numerals import number
 from .streams import about, fail, numbered_lines, text_of
-from .text import Options
+from .text import WORD, Options
 
 VERTICES = re.compile(r"\s*\*vertices\s+([0-9]+)", re.IGNORECASE)
 
@@ -43,13 +44,52 @@ def read_gml(path: Path, data: bytes, options: Options) -> Graph:
 def read_pajek(path: Path, data: bytes, options: Options) -> Graph:
     networkx = _networkx(path, "Pajek")
     text = text_of(path, data)
-    found = _parsed(path, "Pajek", lambda: networkx.parse_pajek(text))
+    lines = _plain_pajek(path, text, options)
+    found = _parsed(path, "Pajek", lambda: networkx.parse_pajek(lines))
     line, n = next(((at, int(m[1])) for at, raw in numbered_lines(text) if (m := VERTICES.match(raw))), (1, None))
     if n is None:
         fail(path, line, "no vertices", "'*Vertices N' above the edges")
     if n != len(found):
         fail(path, line, f"{n} vertices with {len(found)} different labels", "a label of its own for each vertex")
     return _graph(path, data, found, options)
+
+
+def _plain_pajek(path: Path, text: str, options: Options) -> list[str]:
+    """The lines of a file, without the sections that have none, if NetworkX reads them as they are meant.
+
+    Its reader takes all that follows *Arcs or *Edges for edges of that one kind, *Arcslist for *Arcs, an end that is
+    not the number of a vertex for a label, and leaves out the weights and the lines that it does not understand.
+    """
+    lines: list[str] = []
+    kept = ""  # the section with edges
+    opened = section = ""  # the heading that waits for its first edge, and the one that lines stand under
+    numbers: set[str] = set()
+    vertices = 0  # lines of vertices still to come
+    for line, raw in numbered_lines(text):
+        words = WORD.findall(raw)
+        if vertices:
+            vertices -= 1
+            numbers.update(words[:1])
+        elif found := VERTICES.match(raw):
+            vertices, section = int(found[1]), ""
+        elif words and words[0].lower().startswith(("*arcs", "*edges")):
+            opened = section = words[0]
+            heading = raw
+            continue
+        elif section and words:
+            if words[0].startswith("*"):
+                fail(path, line, quoted(words[0]), f"nothing behind the lines of {shown(section)}")
+            if opened:
+                if kept or section.lower() not in ("*arcs", "*edges"):
+                    fail(path, line, f"lines of {quoted(section)}", "one list of edges, *Arcs or *Edges")
+                lines.append(heading)
+                kept, opened = section, ""
+            if len(words) < 2 or not numbers.issuperset(words[:2]):
+                fail(path, line, quoted(raw.strip()), "the numbers of two vertices, and perhaps a weight")
+            if options.weight is not None and len(words) > 2 and number(words[2].strip('"')) is None:
+                fail(path, line, f"the weight {quoted(words[2])}", "a number that 64 bits hold")
+        lines.append(raw.rstrip("\r\n"))
+    return lines if kept or not section else [*lines, heading]
 
 
 def _parsed(path: Path, what: str, parse: Any) -> Any:

@@ -7,6 +7,7 @@ import gzip
 from pathlib import Path
 
 import networkx as nx
+import pytest
 from files.reading import listed, read, refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -63,6 +64,39 @@ def test_pajek(tmp_path):
     for bad in ("*Vertices 5\n1 a\n", '*Vertices 1\n1 "a\n', text + "9 9 1\n"):
         with refused("g.net"):
             read(tmp_path, "g.net", bad)
+
+
+PAJEK = '*Vertices 3\n1 "a"\n2 "b"\n3 "7"\n'
+
+
+@pytest.mark.parametrize(
+    "edges, message",
+    [
+        ("*Arcs\n1 2 5\n*Edges\n2 3 7\n", "line 8: found lines of '*Edges', expected one list of edges"),
+        ("*Edges\n1 2 5\n*Arcs\n2 3 7\n", "line 8: found lines of '*Arcs', expected one list of edges"),
+        ("*Arcslist\n1 2 3\n", "line 6: found lines of '*Arcslist', expected one list of edges"),
+        ("*Edgeslist\n1 2 3\n", "line 6: found lines of '*Edgeslist', expected one list of edges"),
+        ("*Arcs\n1 2 5\n*Matrix\n0 1 0\n", "line 7: found '*Matrix', expected nothing behind"),
+        ("*Arcs\n1 2 x\n", "line 6: found the weight 'x', expected a number"),
+        ("*Arcs\n1 2 1e400\n", "line 6: found the weight '1e400', expected a number"),
+        ("*Arcs\n1\n2 3 4\n", "line 6: found '1', expected the numbers of two vertices"),
+        ("*Arcs\n1 7 4\n", "line 6: found '1 7 4', expected the numbers of two vertices"),
+    ],
+)
+def test_pajek_that_networkx_reads_as_something_else(tmp_path, edges, message):
+    with refused(message):
+        read(tmp_path, "g.net", PAJEK + edges)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_pajek_with_a_section_without_lines(tmp_path, end):
+    for empty, full, directed in (("*Arcs", "*Edges", False), ("*Edges", "*Arcs", True), ("*Arcslist", "*Arcs", True)):
+        for sections in (f"{empty}\n\n{full}\n1 2 5\n2 3\n", f"{full}\n1 2 5\n2 3\n{empty}\n"):
+            graph = read(tmp_path, "g.net", (PAJEK + sections).replace("\n", end))
+            assert graph.directed is directed and listed(graph) == [("a", "b", 5.0), ("b", "7", 1.0)]
+    graph = read(tmp_path, "g.net", PAJEK + "*Arcs\n*Edges\n")
+    assert (graph.n, listed(graph), graph.directed) == (3, [], False)
+    assert listed(read(tmp_path, "g.net", PAJEK + "*Matrix\n0 1 0\n0 0 0\n2 0 0\n")) == [("a", "b", 1), ("7", "a", 2)]
 
 
 def test_without_networkx(tmp_path, monkeypatch):
