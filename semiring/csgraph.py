@@ -154,7 +154,8 @@ def dijkstra(
     indices : array_like of int, optional
         The vertices to begin in; negative ones count from the end. All when absent.
     limit : float
-        Longer paths are not looked for.
+        Longer paths are not looked for. Where edges are negative a path within the limit may go through vertices
+        beyond it: these are at ∞, and have predecessors nevertheless.
     min_only : bool
         Whether only the nearest of the vertices to begin in counts.
 
@@ -321,6 +322,7 @@ def yen(
     if K < 1:  # of which SciPy writes beyond its arrays
         raise ValueError(f"K must be >= 1, and is {K}")
     graph = _sparse(_graph(csgraph, directed, unweighted))
+    _refuse_negative_cycles(graph)
     return _theirs.yen(graph, source, sink, K, directed=True, return_predecessors=return_predecessors)
 
 
@@ -456,8 +458,6 @@ def _graph(csgraph: Any, directed: bool, unweighted: bool) -> Any:
 
     Raises
     ------
-    NegativeCycleError
-        When a loop is negative.
     ValueError
         When the graph is not a square matrix.
     """
@@ -468,10 +468,6 @@ def _graph(csgraph: Any, directed: bool, unweighted: bool) -> Any:
         A = np.where(np.isfinite(A), 1.0, np.inf)
     if not directed:
         A = np.minimum(A, A.T) if isinstance(A, np.ndarray) else _both_ways(A)
-    loops = np.flatnonzero(A.diagonal() < 0)
-    if loops.size:
-        raise NegativeCycleError(f"Negative cycle detected on node {int(loops[0])}: a loop of length "
-                                 f"{A.diagonal()[loops[0]]:g}")
     return A
 
 
@@ -607,6 +603,7 @@ def _all(A: Any, wanted: bool) -> Any:
         return (np.zeros((0, 0)), np.zeros((0, 0), np.int32)) if wanted else np.zeros((0, 0))
     if _is_small(A, n, wanted):
         return _theirs.dijkstra(_sparse(A), return_predecessors=wanted)
+    _refuse_negative_loops(A)
     task = Task("closure", min_plus, (A,), options())
     found = np.asarray(_told(lambda: compute(task)))
     if not wanted:
@@ -637,8 +634,24 @@ def _rows(A: Any, indices: Any, wanted: bool, limit: float = np.inf) -> Any:
         return rows[places]
     before = _before(before)
     if far is not None:
-        before[far] = NOTHING
+        before[far & ~_on_the_way(before, ~far)] = NOTHING
     return rows[places], before[places]
+
+
+def _on_the_way(before: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Which vertices the paths to some go through, the ends themselves with them; of each row of predecessors.
+
+    Where edges are negative a path within a limit may go through vertices beyond it.
+    """
+    found = ends.copy()
+    rows, vertices = np.nonzero(ends)
+    while rows.size:
+        back = before[rows, vertices]
+        rows, back = rows[back >= 0], back[back >= 0]
+        new = ~found[rows, back]
+        found[rows[new], back[new]] = True
+        rows, vertices = np.unique((rows[new], back[new]), axis=1)
+    return found
 
 
 def _from_the_nearest(A: Any, indices: Any, wanted: bool, limit: float, negative: bool) -> Any:
@@ -662,11 +675,32 @@ def _from_the_nearest(A: Any, indices: Any, wanted: bool, limit: float, negative
     origin = np.where(roots | (before < 0), np.arange(n), before)
     while not np.array_equal(further := origin[origin], origin):  # twice as far along each path
         origin = further
-    gone = (before < 0) | (rows > limit)
+    before[before < 0] = before[roots] = NOTHING
+    gone = (rows == np.inf) | (rows > limit)
     rows[gone] = np.inf
-    origin[gone] = before[gone] = NOTHING
-    before[roots] = NOTHING
+    origin[gone] = NOTHING
+    before[gone & ~_on_the_way(before[None], ~gone[None])[0]] = NOTHING
     return rows, before.astype(np.int32), origin.astype(np.int32)
+
+
+def _refuse_negative_loops(A: Any) -> None:
+    """A negative loop anywhere.
+
+    Raises
+    ------
+    NegativeCycleError
+    """
+    if not (_lengths(A) < 0).any():
+        return
+    if sp.issparse(A):  # whose diagonal would add parallel loops up
+        at = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
+        lengths = np.where(at == A.indices, A.data, 0)
+    else:
+        at, lengths = np.arange(len(A)), A.diagonal()
+    if (lengths < 0).any():
+        worst = int(np.argmax(lengths < 0))
+        raise NegativeCycleError(f"Negative cycle detected on node {int(at[worst])}: a loop of length "
+                                 f"{lengths[worst]:g}")
 
 
 def _refuse_negative_cycles(A: Any) -> None:

@@ -224,6 +224,19 @@ def test_a_negative_loop_is_a_negative_cycle(name: str) -> None:
         getattr(ours, name)(A)
 
 
+def test_a_negative_loop_that_cannot_be_reached() -> None:
+    """Nor is it met where it is one of two loops, a positive one beside it."""
+    loops = sp.csr_array((np.array([1.0, 5, -1, 2]), np.array([1, 2, 2, 0]), np.array([0, 1, 1, 4])), (3, 3))
+    for A in (np.array([[0, 1.0, 0], [0, 0, 0], [2, 0, -1]]), loops):
+        assert ours.bellman_ford(A, indices=0).tolist() == [0, 1, np.inf]
+        with pytest.warns(UserWarning, match="negative weights"):
+            assert ours.dijkstra(A, indices=[0], min_only=True).tolist() == [0, 1, np.inf]
+        for search in (lambda A: ours.bellman_ford(A, indices=2), ours.johnson, ours.floyd_warshall,
+                       lambda A: ours.johnson(A, indices=0), lambda A: ours.shortest_path(A, indices=0)):
+            with pytest.raises(theirs.NegativeCycleError, match="2"):
+                search(A)
+
+
 def test_a_negative_cycle_that_cannot_be_reached() -> None:
     """Bellman and Ford do not meet it, Johnson looks everywhere."""
     A = np.zeros((4, 4))
@@ -241,7 +254,21 @@ def test_dijkstra_warns_of_negative_edges_and_is_right() -> None:
         assert ours.dijkstra(A, indices=0).tolist() == [0, 2, 0, 3]
     with pytest.warns(UserWarning, match="negative weights"):
         found = ours.dijkstra(A, indices=[0], min_only=True, return_predecessors=True, limit=2.5)
-    assert [x.tolist() for x in found] == [[0, 2, 0, np.inf], [-9999, 0, 3, -9999], [0, 0, 0, -9999]]
+    assert [x.tolist() for x in found] == [[0, 2, 0, np.inf], [-9999, 0, 3, 1], [0, 0, 0, -9999]]
+
+
+def test_paths_within_a_limit_that_go_beyond_it_can_be_followed() -> None:
+    """3 is too far, but the way to 2 leads through it; 4 is too far and leads nowhere, and 5 is not reached."""
+    A = np.zeros((6, 6))
+    A[0, 1], A[0, 2], A[1, 3], A[3, 2], A[1, 4], A[3, 4] = 2, 1, 1, -3, 1, 4
+    with pytest.warns(UserWarning, match="negative weights"):
+        rows, before = ours.dijkstra(A, indices=[0, 5, 0], limit=2.5, return_predecessors=True)
+        _, nearest, origins = ours.dijkstra(A, indices=[0], limit=2.5, return_predecessors=True, min_only=True)
+        unlimited, all_before = ours.dijkstra(A, indices=[0], return_predecessors=True)
+    assert unlimited.tolist() == [[0, 2, 0, 3, 3, np.inf]] and all_before.tolist() == [[-9999, 0, 3, 1, 1, -9999]]
+    assert rows.tolist() == [[0, 2, 0, np.inf, np.inf, np.inf], [np.inf] * 5 + [0], [0, 2, 0, np.inf, np.inf, np.inf]]
+    assert before.tolist() == [[-9999, 0, 3, 1, -9999, -9999], [-9999] * 6, [-9999, 0, 3, 1, -9999, -9999]]
+    assert nearest.tolist() == before[0].tolist() and origins.tolist() == [0, 0, 0, -9999, -9999, -9999]
 
 
 # Refusals

@@ -265,12 +265,19 @@ def made_of(columns: Mapping[str, Any], name: str, module: Any) -> Any:
     GraphError
         When the library has no type for what is in a column.
     """
-    if name != "pyarrow":
+    if name == "pandas":
         return module.DataFrame(dict(columns))
+    if name == "polars":
+        refusals: tuple[type[Exception], ...] = (TypeError, OverflowError, module.exceptions.PolarsError)
+    else:
+        refusals = (module.ArrowInvalid, module.ArrowTypeError, module.ArrowNotImplementedError)
     try:
+        if name == "polars":
+            return module.DataFrame(dict(columns))
         return module.table({called: module.array(column) for called, column in columns.items()})
-    except (module.ArrowInvalid, module.ArrowTypeError, module.ArrowNotImplementedError) as e:
-        raise GraphError(f"Arrow has no type for a column of these elements ({e}): use pandas, or to_numpy") from None
+    except refusals as e:
+        raise GraphError(f"{TITLES[name]} has no type for a column of these elements ({str(e).splitlines()[0]}): "
+                         "use pandas, or to_numpy") from None
 
 
 def frame_library(name: str | None) -> tuple[str, Any]:

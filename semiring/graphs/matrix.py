@@ -137,7 +137,13 @@ class Matrix(Operators):
         return self.array[self._place(key)]
 
     def _place(self, key: Any) -> int | slice:
-        return key if isinstance(key, slice) else self.index(key)
+        if not isinstance(key, slice):
+            return self.index(key)
+        for end in (key.start, key.stop, key.step):
+            if not (end is None or hasattr(end, "__index__")):
+                raise GraphError(f"a slice is of positions, integers, and one of its ends is {end!r}: give "
+                                 ".index() of the vertex, or a list of vertices")
+        return key
 
     def _like(self, array: Any, names: Sequence[Any] | None) -> Matrix:
         return Matrix(array, self.semiring, names, self.library)

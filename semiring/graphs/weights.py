@@ -35,8 +35,21 @@ def as_weights(column: Any) -> np.ndarray:
         except OverflowError:
             return np.fromiter(column, dtype=object, count=len(column))  # Python's integers have no limit
     if all(issubclass(k, (int, float, complex, np.number, np.bool_)) for k in kinds):
-        return np.array(column)
+        found = np.array(column)
+        rounded = found.dtype.kind in "fc" and any(issubclass(k, (int, np.integer)) for k in kinds)
+        if not rounded or all(_holds(found.dtype, value) for value in column):
+            return found
     return np.fromiter(column, dtype=object, count=len(column))
+
+
+def _holds(dtype: np.dtype, value: Any) -> bool:
+    """Whether a dtype of floats has a number as it is, if this is an integer."""
+    if not isinstance(value, (int, np.integer)) or abs(int(value)) <= 1 << (np.finfo(dtype).nmant + 1):
+        return True
+    try:
+        return int(dtype.type(value).real) == int(value)
+    except OverflowError:
+        return False
 
 
 def refuse_nan(values: np.ndarray, place: Callable[[int], str], what: str = "weight") -> None:

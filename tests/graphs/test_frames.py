@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -86,7 +86,7 @@ def test_records():
 
 def test_polars_has_no_index(monkeypatch: pytest.MonkeyPatch) -> None:
     polars = ModuleType("polars")
-    polars.DataFrame = dict  # type: ignore[attr-defined]
+    polars.DataFrame, polars.exceptions = dict, SimpleNamespace(PolarsError=OSError)  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "polars", polars)
     M = sr.Matrix(FRAME, sr.min_plus)
     assert M.to_frame(library="polars")["weight"].tolist() == [3.0, 9.0, 4.0]
@@ -264,6 +264,14 @@ def test_what_arrow_has_no_type_for() -> None:
     words = sr.adjacency([("a", "b", sr.letter("x"))], sr.regex)
     with refused("Arrow has no type for a column of these elements"):
         words.to_frame(library="pyarrow")
+
+
+def test_what_polars_has_no_type_for() -> None:
+    pytest.importorskip("polars")
+    mixed = sr.adjacency([("a", "b", 1.0), ("b", 3, 2.0)], sr.min_plus)
+    for long in (True, False):
+        with refused("Polars has no type for a column of these elements"):
+            mixed.to_frame(long=long, library="polars")
 
 
 def test_columns_of_dictionaries_and_chunks() -> None:

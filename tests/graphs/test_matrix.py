@@ -114,6 +114,11 @@ def test_slices_are_of_positions_also_where_vertices_have_names():
     for key in ([0], ("a", [0]), {}):
         with refused("no vertex is called"):
             M[key]
+    for ends in (slice("a", "b"), slice(None, "b"), slice(0, 2, 1.0)):
+        with refused("a slice is of positions"):
+            M[ends]
+        with refused("a slice is of positions"):
+            M["a", ends]
 
 
 @pytest.mark.parametrize("n", [1, SHOWN - 1, SHOWN, SHOWN + 1, 3 * SHOWN])

@@ -162,6 +162,9 @@ def test_objects():
     ([1, 2], "i8"), ([1, np.int8(2)], "i8"), ([1, 2.5], "f8"), ([1, 2j], "c16"), ([True, False], "?"), ([], "f8"),
     ([True, 2], "i8"), ([2**63], "O"), ([-(2**63), 2**63 - 1], "i8"), ([Fraction(1, 3), 1], "O"), (["1"], "O"),
     ([None], "O"), ([(1, 2)], "O"), ([np.float32(1)], "f4"), (np.array([1], ">i2"), ">i2"), (np.array(["a"]), "O"),
+    ([2**60 + 1, 2.5], "O"), ([2**60, 2.5], "f8"), ([2**53 + 1, 1j], "O"), ([-(2**64) - 1, 0.5], "O"),
+    ([10**400, 0.5], "O"),
+    ([np.float32(0.5), np.int64(2**53 + 1)], "O"),
     (np.array([1, 2], object), "i8"), (np.array([(1, 2)], "i4,f4"), "i4,f4"),
 ], ids=repr)
 def test_a_column_keeps_what_its_numbers_are(column, dtype):
