@@ -475,6 +475,8 @@ def _read(csgraph: Any) -> Any:
     """A dense array with ∞ where there is no edge, or compressed rows; of float64."""
     if hasattr(csgraph, "to_scipy_sparse"):
         csgraph = csgraph.to_scipy_sparse()
+    if np.iscomplexobj(csgraph):  # a cast would leave the imaginary parts out
+        raise ValueError("lengths of edges are real numbers, and these are complex: give the real parts or moduli")
     if sp.issparse(csgraph):
         _refuse_shape(csgraph.shape)
         A = sp.csr_array(csgraph.tocsr()).astype(np.float64, copy=False)

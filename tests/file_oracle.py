@@ -296,12 +296,14 @@ def read_list(data: bytes, directed: Any = None, weight: Any = "weight", header:
     table = table_of(lines) if header is None else None
     if table is not None:
         return read_table(*table, directed, weight, names)
-    first, undirected = None, False
+    first, undirected, bipartite = None, False, False
     for k, line in enumerate(lines):
         bare = line.strip(BLANK)
         if bare[:1] in ("#", "%") and bare:
             said = bare.lstrip("#% ").lower()
-            undirected = undirected or said.startswith("undirected graph") or said.startswith("sym ")
+            word = said.split()[0] if said.split() else ""
+            undirected = undirected or said.startswith("undirected graph") or word == "sym"
+            bipartite = bipartite or (bare[0] == "%" and word == "bip")
         elif bare:
             first = k
             break
@@ -337,6 +339,7 @@ def read_list(data: bytes, directed: Any = None, weight: Any = "weight", header:
     check(all(len(row) == len(columns) for row in rows), "another number of fields")
     ends = [(row[a], row[b]) for row in rows]
     check(all(x and y for x, y in ends), "no vertex")
+    check(not (bipartite and ends[0][0].isdecimal() and ends[0][1].isdecimal()), "two sides with the same numbers")
     values: list = [None] * len(rows)
     if w is not None:
         values = weights_of([row[w] for row in rows])
@@ -465,6 +468,7 @@ def read_mtx(data: bytes, directed: Any = None, weight: Any = "weight") -> Read:
         check("integer" not in field or all(-(2**63) < v < 2**63 for *_, v in entries), "65 bits")
         entries += [(j, i, -v) for i, j, v in entries]
     if symmetry == "hermitian":
+        check(all(v.imag == 0 for i, j, v in entries if i == j), "a diagonal that is not real")
         entries += [(j, i, v.conjugate()) for i, j, v in entries if i != j]
     if weight is None:
         entries = [(i, j, None) for i, j, _ in entries]

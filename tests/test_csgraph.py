@@ -284,6 +284,8 @@ def test_paths_within_a_limit_that_go_beyond_it_can_be_followed() -> None:
     (lambda: ours.shortest_path(np.ones((2, 2)), method="X"), "unrecognized method 'X'"),
     (lambda: ours.shortest_path(np.ones((2, 2)), method="FW", indices=[0]), "Cannot specify indices"),
     (lambda: ours.floyd_warshall("roads"), "could not convert"),
+    (lambda: ours.dijkstra(np.array([[0, 2j], [1, 0]])), "lengths of edges are real numbers"),
+    (lambda: ours.johnson(sp.csr_array([[0, 2j], [1, 0]])), "lengths of edges are real numbers"),
 ])
 def test_errors_are_value_errors(call: Callable[[], Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):

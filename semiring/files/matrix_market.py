@@ -205,7 +205,8 @@ def _careful_entries(path: Path, text: str, head: _Head) -> tuple[np.ndarray, np
     parts: list[float] = []
     for line, words in _entries(text, head):
         if len(words) != head.width:
-            fail(path, line, f"{len(words)} numbers", f"{head.width}, as in a {head.layout} of {head.field} entries")
+            fail(path, line, f"{len(words)} numbers",
+                 f"{head.width}, as {head.layout} matrices of {head.field} entries have")
         ends.append(vertices_from_one(path, line, words[: head.width - numbers], head.n))
         parts.extend(_weight(path, line, word, head.field) for word in words[head.width - numbers :])
     if kind == "i8" and max(parts, default=0) >= 2**63:
@@ -273,6 +274,11 @@ def _graph(path: Path, head: _Head, ends: np.ndarray, values: np.ndarray, option
                 raise GraphError(f"entry ({at}, {at}): a skew-symmetric matrix has nothing on its diagonal")
             mirrored = _negated(values)
         else:
+            unreal = ~apart & (values.imag != 0)
+            if unreal.any():
+                at = int(sources[unreal][0]) + 1
+                raise GraphError(f"entry ({at}, {at}) is {values[unreal][0]}: a hermitian matrix is real on its "
+                                 "diagonal")
             mirrored = values[apart].conj()
         sources, targets = np.concatenate([sources, targets[apart]]), np.concatenate([targets, sources[apart]])
         values = np.concatenate([values, mirrored])

@@ -81,13 +81,15 @@ def read_edges(path: Path, text: str, options: Options) -> Graph:
 
 def _layout(path: Path, text: str, options: Options) -> _Layout:
     """What the comments and the first two lines of data say."""
-    undirected = False
+    undirected = sides = False
     line, bare, raw = 0, "", ""
     for line, raw in numbered_lines(text):  # noqa: B007 (the first line of data is wanted below)
         bare = raw.strip(BLANKS)
         if bare.startswith(COMMENTS):
             # as in the collections of SNAP and KONECT
-            undirected |= bare.lstrip("#% ").lower().startswith(("undirected graph", "sym "))
+            said = bare.lstrip("#% ").lower()
+            undirected |= said.startswith("undirected graph") or said.split()[:1] == ["sym"]
+            sides |= bare.startswith("%") and said.split()[:1] == ["bip"]
         elif bare:
             break
     if not bare or bare.startswith(COMMENTS):
@@ -105,6 +107,9 @@ def _layout(path: Path, text: str, options: Options) -> _Layout:
         labels = list(range(len(rows[0]))) if header is None else header
         *ends, weights = table_columns(labels, options.weight, options.source, options.target)
     first = 0 if header is None else 1
+    if sides and all(rows[first][end].isdecimal() for end in ends):
+        fail(path, lines[first], "a bipartite graph, whose left and right vertices are numbered apart",
+             'names that tell them apart, such as "L1" and "R1"')
     start = sum(len(above) for _, above in takewhile(lambda found: found[0] < lines[first], numbered_lines(text)))
     return _Layout(lines[first], start, header, rows[first], separator, (ends[0], ends[1]), weights, undirected)
 

@@ -159,6 +159,8 @@ def test_matrix_market_of_every_field_and_symmetry(tmp_path):
         ("coordinate integer skew-symmetric", f"2 2 1\n2 1 {-(2**63)}", "one of them needs 65 bits"),
         ("coordinate integer general", f"2 2 2\n2 1 -1\n1 1 {2**63}", "no integers of 64 bits hold both"),
         ("coordinate real hermitian", "1 1 0", "found a hermitian matrix, expected complex numbers"),
+        ("coordinate complex hermitian", "2 2 2\n1 1 1 0\n2 2 1 2", "entry (2, 2) is (1+2j): a hermitian matrix is"),
+        ("array complex hermitian", "1 1\n1 2", "entry (1, 1) is (1+2j): a hermitian matrix is real on its diagonal"),
         ("array pattern general", "1 1", "found a pattern, expected numbers"),
         ("coordinate real general", "2 2 1\n0 1 1", "line 5: found vertex '0', expected an integer from 1 to 2"),
         ("coordinate real general", "2 2 1\n1 3 1", "line 5: found vertex '3'"),

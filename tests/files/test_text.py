@@ -108,7 +108,19 @@ def test_snap_and_konect_say_whether_edges_go_both_ways(tmp_path):
     assert not read_graph(directed, directed=False).directed
     assert read_graph(undirected, directed=True).directed
     assert not read_graph(written(tmp_path, "c.edges", "% sym unweighted\n1 2\n")).directed
-    assert read_graph(written(tmp_path, "d.edges", "% asym unweighted\n1 2\n")).directed
+    assert not read_graph(written(tmp_path, "c.edges", "% sym\n1 2\n")).directed
+    for head in ("% asym unweighted", "% symptoms", "%"):
+        assert read_graph(written(tmp_path, "d.edges", f"{head}\n1 2\n")).directed
+
+
+def test_the_sides_of_a_bipartite_graph_are_told_apart(tmp_path):
+    """KONECT numbers both from 1: vertex 1 on the left would be vertex 1 on the right."""
+    for head in ("% bip unweighted", "% bip", "%bip weighted\n% 2 2 2"):
+        with refused("a bipartite graph, whose left and right vertices are numbered apart"):
+            read_graph(written(tmp_path, "a.edges", f"{head}\n1 2\n2 2\n"))
+    assert listed(read_graph(written(tmp_path, "b.edges", "% bip unweighted\nL1 R2\nL2 R2\n"))) == [
+        ("L1", "R2", None), ("L2", "R2", None)]
+    assert listed(read_graph(written(tmp_path, "c.edges", "# bip bip\n1 2\n"))) == [(1, 2, None)]
 
 
 def test_what_libraries_write(tmp_path):

@@ -74,7 +74,7 @@ def edge_list(r: random.Random, mark: str) -> bytes:
     if head:
         lines.insert(0, mark.join([head, *["weight", "lanes"][: width - 2]]))
     if r.random() < 0.2:
-        lines.insert(0, r.choice(["# Undirected graph", "% sym weighted", "# remark é"]))
+        lines.insert(0, r.choice(["# Undirected graph", "% sym weighted", "% sym", "% bip", "# remark é"]))
     return r.choice(["\n", "\n", "\r\n", "\r"]).join([*lines, ""]).encode()
 
 
@@ -106,18 +106,21 @@ def mtx(r: random.Random) -> bytes:
     n = r.choice([1, 2, 3, 7, 20])
     head = [f"%%MatrixMarket matrix {layout} {field} {symmetry}", *["% " + "x" * 300] * r.randrange(2)]
 
-    def value() -> str:
+    def value(i: int, j: int) -> str:
         if field == "pattern":
             return ""
         one = (lambda: str(r.randrange(-9 * ("u" not in field), 99))) if "integer" in field else (lambda: numbers(r))
-        return " ".join([one() for _ in range(1 + (field == "complex"))])
+        parts = [one() for _ in range(1 + (field == "complex"))]
+        if symmetry == "hermitian" and i == j and r.random() < 0.95:
+            parts[1:] = ["0"] * (field == "complex")
+        return " ".join(parts)
 
     low = {"symmetric": 0, "hermitian": 0, "skew-symmetric": 1}.get(symmetry)
     places = [(i, j) for j in range(n) for i in range(0 if low is None else j + low, n)]
     if layout == "array":
-        return "\n".join([*head, f"{n} {n}", *[value() for _ in places], ""]).encode()
+        return "\n".join([*head, f"{n} {n}", *[value(i, j) for i, j in places], ""]).encode()
     kept = [p for p in places if r.random() < 0.5]
-    lines = [f"{i + 1} {j + 1} {value()}".strip() for i, j in kept]
+    lines = [f"{i + 1} {j + 1} {value(i, j)}".strip() for i, j in kept]
     return "\n".join([*head, f"{n} {n} {len(lines)}", *lines, ""]).encode()
 
 
