@@ -107,7 +107,7 @@ def _layout(path: Path, text: str, options: Options) -> _Layout:
         labels = list(range(len(rows[0]))) if header is None else header
         *ends, weights = table_columns(labels, options.weight, options.source, options.target)
     first = 0 if header is None else 1
-    if sides and all(rows[first][end].isdecimal() for end in ends):
+    if sides and max(ends) < len(rows[first]) and all(rows[first][end].isdecimal() for end in ends):
         fail(path, lines[first], "a bipartite graph, whose left and right vertices are numbered apart",
              'names that tell them apart, such as "L1" and "R1"')
     start = sum(len(above) for _, above in takewhile(lambda found: found[0] < lines[first], numbered_lines(text)))
@@ -143,7 +143,8 @@ def _separator(line: str) -> str | None:
 def _is_header(rows: Sequence[list[str]], options: Options) -> bool:
     """Whether the first row names the columns: it has known names, or words where the next has a number.
 
-    Not where it has something else that stands for a weight and names no column: whoever reads that says what is wrong.
+    Not where it has something else that stands for a weight and names no column: whoever reads that says what is wrong,
+    if anybody does.
     """
     if options.header is not None:
         return options.header
@@ -154,7 +155,7 @@ def _is_header(rows: Sequence[list[str]], options: Options) -> bool:
         return False
     ends = {end if isinstance(end, int) else k for k, end in enumerate((options.source, options.target))}
     numbers = [k for k, field in enumerate(rows[1]) if _is_number(field)]
-    weights = [rows[0][k] for k in numbers if k < len(rows[0]) and k not in ends]
+    weights = [rows[0][k] for k in numbers if k < len(rows[0]) and k not in ends and options.weight is not None]
     return bool(numbers) and not any(map(MEANT.match, weights))
 
 

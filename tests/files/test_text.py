@@ -118,9 +118,18 @@ def test_the_sides_of_a_bipartite_graph_are_told_apart(tmp_path):
     for head in ("% bip unweighted", "% bip", "%bip weighted\n% 2 2 2"):
         with refused("a bipartite graph, whose left and right vertices are numbered apart"):
             read_graph(written(tmp_path, "a.edges", f"{head}\n1 2\n2 2\n"))
+    with refused("c.edges, line 3: found 1 field"):
+        read_graph(written(tmp_path, "c.edges", "% bip\nfrom to weight\n7267\n"))
     assert listed(read_graph(written(tmp_path, "b.edges", "% bip unweighted\nL1 R2\nL2 R2\n"))) == [
         ("L1", "R2", None), ("L2", "R2", None)]
     assert listed(read_graph(written(tmp_path, "c.edges", "# bip bip\n1 2\n"))) == [(1, 2, None)]
+
+
+def test_a_first_line_with_a_weight_that_nobody_reads_names_the_columns(tmp_path):
+    path = written(tmp_path, "a.tsv", "Site A\tSite B\t8.5abc\n4\t2\t38\n")
+    assert listed(read_graph(path, weight=None)) == [(4, 2, None)]
+    with refused("8.5abc"):
+        read_graph(path)
 
 
 def test_what_libraries_write(tmp_path):
