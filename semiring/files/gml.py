@@ -17,7 +17,7 @@ from semiring.graphs.texts import quoted, shown
 
 from .notes import noted, renamed
 from .numerals import number
-from .streams import about, fail, numbered_lines, text_of
+from .streams import about, fail, text_of
 from .text import WORD, Options
 
 VERTICES = re.compile(r"\s*\*vertices\s+([0-9]+)", re.IGNORECASE)
@@ -44,9 +44,10 @@ def read_gml(path: Path, data: bytes, options: Options) -> Graph:
 def read_pajek(path: Path, data: bytes, options: Options) -> Graph:
     networkx = _networkx(path, "Pajek")
     text = text_of(path, data)
-    lines = _plain_pajek(path, text, options)
+    raw = text.split("\n" if "\n" in text else "\r")  # a label in quotes may hold the other one
+    lines = _plain_pajek(path, raw, options)
     found = _parsed(path, "Pajek", lambda: networkx.parse_pajek(lines))
-    line, n = next(((at, int(m[1])) for at, raw in numbered_lines(text) if (m := VERTICES.match(raw))), (1, None))
+    line, n = next(((at, int(m[1])) for at, each in enumerate(raw, 1) if (m := VERTICES.match(each))), (1, None))
     if n is None:
         fail(path, line, "no vertices", "'*Vertices N' above the edges")
     if n != len(found):
@@ -54,7 +55,7 @@ def read_pajek(path: Path, data: bytes, options: Options) -> Graph:
     return _graph(path, data, found, options)
 
 
-def _plain_pajek(path: Path, text: str, options: Options) -> list[str]:
+def _plain_pajek(path: Path, given: list[str], options: Options) -> list[str]:
     """The lines of a file, without the sections that have none, if NetworkX reads them as they are meant.
 
     Its reader takes all that follows *Arcs or *Edges for edges of that one kind, *Arcslist for *Arcs, an end that is
@@ -65,7 +66,7 @@ def _plain_pajek(path: Path, text: str, options: Options) -> list[str]:
     opened = section = ""  # the heading that waits for its first edge, and the one that lines stand under
     numbers: set[str] = set()
     vertices = 0  # lines of vertices still to come
-    for line, raw in numbered_lines(text):
+    for line, raw in enumerate(given, 1):
         words = WORD.findall(raw)
         if vertices:
             vertices -= 1
@@ -88,7 +89,7 @@ def _plain_pajek(path: Path, text: str, options: Options) -> list[str]:
                 fail(path, line, quoted(raw.strip()), "the numbers of two vertices, and perhaps a weight")
             if options.weight is not None and len(words) > 2 and number(words[2].strip('"')) is None:
                 fail(path, line, f"the weight {quoted(words[2])}", "a number that 64 bits hold")
-        lines.append(raw.rstrip("\r\n"))
+        lines.append(raw.rstrip("\r"))
     return lines if kept or not section else [*lines, heading]
 
 

@@ -7,6 +7,7 @@ import gzip
 from pathlib import Path
 
 import networkx as nx
+import numpy as np
 import pytest
 from files.reading import listed, read, refused
 from hypothesis import given, settings
@@ -97,6 +98,14 @@ def test_pajek_with_a_section_without_lines(tmp_path, end):
     graph = read(tmp_path, "g.net", PAJEK + "*Arcs\n*Edges\n")
     assert (graph.n, listed(graph), graph.directed) == (3, [], False)
     assert listed(read(tmp_path, "g.net", PAJEK + "*Matrix\n0 1 0\n0 0 0\n2 0 0\n")) == [("a", "b", 1), ("7", "a", 2)]
+
+
+@pytest.mark.parametrize("name", ["a\r", "\r", "a\rb", "a\v\f\x1c\x85\u2028", " a ", '*Arcs "', "% a"])
+def test_pajek_labels_with_other_ends_of_lines(tmp_path, name):
+    M = sr.Matrix([[0.0, 2.5], [np.inf, 1.0]], "min-plus", names=[name, "7"])
+    sr.write_matrix(tmp_path / "m.net", M)
+    again = sr.read_matrix(tmp_path / "m.net", "min-plus")
+    assert again.names == M.names and np.array_equal(again.array, M.array)
 
 
 def test_without_networkx(tmp_path, monkeypatch):

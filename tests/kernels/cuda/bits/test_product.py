@@ -128,7 +128,7 @@ def test_tensor_maps_are_arguments_of_128_bytes(monkeypatch: pytest.MonkeyPatch)
     stream = SimpleNamespace(ptr=0)
     driver = SimpleNamespace(device=lambda: 0, stream=lambda: stream, launch=played)
     monkeypatch.setattr(launch, "_cuda", lambda: driver)
-    code = SimpleNamespace(loaded=lambda _: SimpleNamespace(get_function=lambda _: SimpleNamespace(ptr=1)))
+    code = SimpleNamespace(handle=lambda device, name, shared: 1)
     function = bits.MappedFunction(code, "multiply_bits", 384, 0)
     for first in (0, 100):
         function(1, 1, *range(first, first + 35))
