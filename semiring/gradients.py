@@ -42,7 +42,11 @@ from .solvers.trees import best_trees
 
 DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 FIELD = "field"
-CHOSEN = ("add", "multiply", "minimum", "maximum")  # ⊗ whose derivatives are known
+# ⊗ whose derivatives are known, and as what: floats have no last number at which to stop
+CHOSEN = {
+    "add": "add", "saturating_add": "add", "multiply": "multiply", "saturating_multiply": "multiply",
+    "minimum": "minimum", "maximum": "maximum",
+}
 
 
 @lru_cache(1024)
@@ -79,7 +83,7 @@ def differentiable(S: Semiring, dtype: np.dtype) -> str | LogSum:
         if (form := log_sum(S.traced, S.zero, dtype)) is not None:
             return form
         if S.selective and mul.is_plain(*CHOSEN):
-            return str(mul.outputs[0].op)
+            return CHOSEN[mul.outputs[0].op]
     raise LawError(
         f"{S.name} has no derivatives here: they are taken over the reals (plus-times), over log-sum-exp, and where ⊕ "
         "chooses one of its operands and ⊗ is +, ×, min or max of plain numbers"
@@ -199,14 +203,15 @@ def _weighted(S: Semiring, form: LogSum, G: Any, A: Any, B: Any, C: Any) -> Any:
     return total
 
 
-def _partials(form: str, a: Any, b: Any) -> tuple[Any, Any]:
-    """∂(a ⊗ b)/∂a and ∂(a ⊗ b)/∂b; of equal operands of min and max the first counts."""
+def _shares(xp: Any, form: str, amount: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    """∂(a ⊗ b)/∂a and ∂(a ⊗ b)/∂b, times an amount; of equal operands of min and max the first counts."""
     if form == "add":
-        return 1, 1
-    if form == "multiply":
-        return b, a
+        return amount, amount
+    if form == "multiply":  # 0 · ∞ is NaN, and an element that has no part in anything may be infinite
+        a, b = (xp.where(amount == 0, amount, x) for x in (a, b))
+        return amount * b, amount * a
     first = a <= b if form == "minimum" else a >= b
-    return first, ~first
+    return amount * first, amount * ~first
 
 
 def _chosen(S: Semiring, form: str, G: Any, A: Any, B: Any, C: Any) -> tuple[Any, Any]:
@@ -226,13 +231,13 @@ def _chosen(S: Semiring, form: str, G: Any, A: Any, B: Any, C: Any) -> tuple[Any
         xp = np
         won = matmul(A, B, S, argmax=True)[1]
     term = xp.maximum(won, 0).astype(np.int64)
-    left, right = _partials(form, xp.take_along_axis(A, term, -1), xp.take_along_axis(B, term, -2))
     share = xp.where(won >= 0, G, G.dtype.type(0))
+    left, right = _shares(xp, form, share, xp.take_along_axis(A, term, -1), xp.take_along_axis(B, term, -2))
     place = xp.arange(prod(stack)).reshape(*stack, 1, 1)
     rows, columns = xp.arange(m)[:, None], xp.arange(n)
     dA, dB = xp.zeros(A.shape, A.dtype), xp.zeros(B.shape, B.dtype)
-    xp.add.at(dA.reshape(-1), ((place * m + rows) * k + term).reshape(-1), (share * left).reshape(-1))
-    xp.add.at(dB.reshape(-1), ((place * k + term) * n + columns).reshape(-1), (share * right).reshape(-1))
+    xp.add.at(dA.reshape(-1), ((place * m + rows) * k + term).reshape(-1), left.reshape(-1))
+    xp.add.at(dB.reshape(-1), ((place * k + term) * n + columns).reshape(-1), right.reshape(-1))
     return dA, dB
 
 
@@ -263,9 +268,9 @@ def _along_trees(S: Semiring, form: str, G: Any, A: Any, X: Any) -> Any:
     for level in range(len(ends) - 1, 0, -1):
         at = order[int(ends[level - 1]) : int(ends[level])]
         to, edge = parents[at], edges[at]
-        along, across = _partials(form, flat[to], weights[edge])
-        xp.add.at(result, edge, adjoint[at] * across)
-        xp.add.at(adjoint, to, adjoint[at] * along)
+        along, across = _shares(xp, form, adjoint[at], flat[to], weights[edge])
+        xp.add.at(result, edge, across)
+        xp.add.at(adjoint, to, along)
     return result.reshape(A.shape)
 
 

@@ -21,7 +21,13 @@ SOFT_MIN = sr.Semiring(
     "soft-min", add=lambda a, b: -np.logaddexp(-a, -b), mul=np.add, zero=inf, one=0,
     star=lambda a: np.where(a > 0, np.log(-np.expm1(-a)), -inf),
 )
-ALGEBRAS = [sr.plus_times, sr.log, LOG2, SOFT_MIN, sr.min_plus, sr.max_plus, sr.viterbi, sr.max_min, sr.min_max]
+STOPPING = sr.Semiring(
+    "min-stopping", add=np.minimum, mul=sr.saturating_add, zero=inf, one=0, star=lambda a: 0, carrier=lambda a: a >= 0,
+)
+ALGEBRAS = [
+    sr.plus_times, sr.log, LOG2, SOFT_MIN, sr.min_plus, sr.max_plus, sr.viterbi, sr.max_times, sr.min_times, sr.max_min,
+    sr.min_max, STOPPING,
+]
 
 
 def elements(S: sr.Semiring, shape: tuple[int, ...], seed: int, absent: float = 0.0) -> np.ndarray:
@@ -29,7 +35,7 @@ def elements(S: sr.Semiring, shape: tuple[int, ...], seed: int, absent: float = 
     rng = np.random.default_rng(seed)
     x = rng.uniform(0.1, 0.9, shape)
     x = {"plus-times": x / (2 * shape[-1]), "log": np.log(x / shape[-1]), "log2": np.log2(x / shape[-1]),
-         "soft-min": -np.log(x / shape[-1]), "max-plus": -x}.get(S.name, x)
+         "soft-min": -np.log(x / shape[-1]), "max-plus": -x, "min-times": 1 + x}.get(S.name, x)
     return np.where(rng.random(shape) < absent, float(S.zero), x)
 
 
@@ -111,6 +117,17 @@ def test_logarithms_far_apart_neither_overflow_nor_vanish(dtype: str) -> None:
     found = closure_gradient(sr.log, G, A, sr.closure(A, sr.log))
     np.testing.assert_allclose(found, np.where(-inf < A, -2.0, 0.0), rtol=1e-3 if dtype == "f4" else 1e-11)
     assert found.dtype == dtype
+
+
+@pytest.mark.parametrize("S", [sr.max_times, sr.min_times], ids=lambda S: S.name)
+def test_infinite_elements_that_no_walk_takes(S: sr.Semiring) -> None:
+    """What is absent in min-times is infinite, and 0 · ∞ would be NaN."""
+    A, B = np.array([[inf, 2.0], [inf, inf]]), np.array([[3.0, inf], [1.5, inf]])
+    if S is sr.max_times:
+        A, B = np.array([[0.0, 2.0], [0.0, 0.0]]), np.array([[inf, 0.0], [1.5, 0.0]])
+    dA, dB = product_gradients(S, np.ones((2, 2)), A, B, sr.matmul(A, B, S))
+    np.testing.assert_array_equal(dA, [[0, 1.5], [0, 0]])
+    np.testing.assert_array_equal(dB, [[0, 0], [2, 0]])
 
 
 def test_empty() -> None:

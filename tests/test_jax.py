@@ -13,12 +13,14 @@ from semiring.gradients import closure_gradient, product_gradients
 jax = pytest.importorskip("jax")
 srj: Any = pytest.importorskip("semiring.jax")
 
-ALGEBRAS = [sr.plus_times, sr.log, sr.min_plus, sr.max_plus, sr.viterbi, sr.max_min, sr.min_max]
+ALGEBRAS = [
+    sr.plus_times, sr.log, sr.min_plus, sr.max_plus, sr.viterbi, sr.max_times, sr.min_times, sr.max_min, sr.min_max,
+]
 
 
 def elements(S: sr.Semiring, *shape: int, seed: int = 0) -> Any:
     x = np.random.default_rng(seed).uniform(0.1, 0.9, shape).astype("f4")
-    return jax.numpy.asarray({"plus-times": x / 10, "log": np.log(x / 10), "max-plus": -x}.get(S.name, x))
+    return jax.numpy.asarray({"plus-times": x / 10, "log": np.log(x / 10), "max-plus": -x, "min-times": 1 + x}.get(S.name, x))
 
 
 @pytest.mark.parametrize("S", ALGEBRAS, ids=lambda S: S.name)

@@ -12,13 +12,15 @@ import semiring as sr
 torch = pytest.importorskip("torch")
 srt: Any = pytest.importorskip("semiring.torch")
 
-ALGEBRAS = [sr.plus_times, sr.log, sr.min_plus, sr.max_plus, sr.viterbi, sr.max_min, sr.min_max]
+ALGEBRAS = [
+    sr.plus_times, sr.log, sr.min_plus, sr.max_plus, sr.viterbi, sr.max_times, sr.min_times, sr.max_min, sr.min_max,
+]
 
 
 def elements(S: sr.Semiring, *shape: int, seed: int = 0) -> Any:
     """Edges that are worse than one, and of which no two walks are equally good."""
     x = np.random.default_rng(seed).uniform(0.1, 0.9, shape)
-    x = {"plus-times": x / 10, "log": np.log(x / 10), "max-plus": -x}.get(S.name, x)
+    x = {"plus-times": x / 10, "log": np.log(x / 10), "max-plus": -x, "min-times": 1 + x}.get(S.name, x)
     return torch.from_numpy(x).requires_grad_()
 
 
