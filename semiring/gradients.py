@@ -90,6 +90,20 @@ def differentiable(S: Semiring, dtype: np.dtype) -> str | LogSum:
     )
 
 
+def refuse_records(S: Semiring) -> None:
+    """Refuse algebras whose elements tensors do not hold.
+
+    Raises
+    ------
+    TypeError
+        For records and Python's objects.
+    """
+    if S.is_record or S.is_object:
+        elements = "records" if S.is_record else "Python's objects"
+        raise TypeError(f"elements of {S.name} are {elements}, which tensors do not hold: semiring.closure and "
+                        "semiring.matmul take NumPy's arrays of them")
+
+
 def product_gradients(S: Semiring, G: Any, A: Any, B: Any, C: Any) -> tuple[Any, Any]:
     """The derivatives with respect to A and B of a number whose derivative with respect to C = A ⊗ B is G.
 

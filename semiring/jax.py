@@ -16,7 +16,7 @@ from .algebra.by_name import algebra
 from .algebra.semiring import Semiring
 from .api import closure as plain_closure
 from .api import matmul as plain_matmul
-from .gradients import closure_gradient, differentiable, product_gradients
+from .gradients import closure_gradient, differentiable, product_gradients, refuse_records
 from .graphs.texts import clip_repr
 
 try:
@@ -65,6 +65,7 @@ def matmul(A: jax.Array, B: jax.Array, S: Semiring | str) -> jax.Array:
     Array([[0., 1.]], dtype=float32)
     """
     S = algebra(S)
+    refuse_records(S)
     _refuse_other("A", A)
     _refuse_other("B", B)
     if A.shape[-1] != B.shape[-2] or A.dtype != B.dtype:
@@ -113,6 +114,7 @@ def closure(A: jax.Array, S: Semiring | str) -> jax.Array:
            [0., 0., 0.]], dtype=float32)
     """
     S = algebra(S)
+    refuse_records(S)
     _refuse_other("A", A)
     if A.shape[-1] != A.shape[-2]:
         raise TypeError(f"A must be square matrices, and is {A.shape}")

@@ -16,7 +16,7 @@ from .algebra.semiring import Semiring
 from .api import closure as plain_closure
 from .api import matmul as plain_matmul
 from .errors import NoClosureError, SemiringError
-from .gradients import closure_gradient, differentiable, product_gradients
+from .gradients import closure_gradient, differentiable, product_gradients, refuse_records
 from .graphs.texts import clip_repr
 
 try:
@@ -178,10 +178,11 @@ def _algebra(name: str) -> Semiring:
 
 
 def _refuse_derivatives(name: str, dtype: torch.dtype, wanted: bool) -> None:
-    """Refuse dtypes that NumPy lacks, and derivatives that nobody knows, before anything is computed."""
+    """Refuse what tensors do not hold, and derivatives that nobody knows, before anything is computed."""
     if torch.compiler.is_compiling():
         return  # the operator refuses them when it runs
     S = _algebra(name)
+    refuse_records(S)
     known = _dtype(dtype)
     if known.kind not in "biufc":  # bfloat16 and the like, also where another library has told NumPy of them
         raise TypeError(f"elements of {dtype} are not computed with; {S.name} lives in "

@@ -20,7 +20,8 @@ ALGEBRAS = [
 
 def elements(S: sr.Semiring, *shape: int, seed: int = 0) -> Any:
     x = np.random.default_rng(seed).uniform(0.1, 0.9, shape).astype("f4")
-    return jax.numpy.asarray({"plus-times": x / 10, "log": np.log(x / 10), "max-plus": -x, "min-times": 1 + x}.get(S.name, x))
+    x = {"plus-times": x / 10, "log": np.log(x / 10), "max-plus": -x, "min-times": 1 + x}.get(S.name, x)
+    return jax.numpy.asarray(x)
 
 
 @pytest.mark.parametrize("S", ALGEBRAS, ids=lambda S: S.name)
@@ -57,6 +58,8 @@ def test_what_is_refused() -> None:
         (lambda: srj.matmul(A, A, sr.log), TypeError, "last axis"),
         (lambda: srj.closure(A, sr.log), TypeError, "square"),
         (lambda: srj.closure(A[0], sr.log), TypeError, "two axes"),
+        (lambda: srj.closure(A[:, :2], sr.shortest_hops), TypeError, "of shortest-hops are records"),
+        (lambda: srj.matmul(A, A.T, "regex"), TypeError, "of regex are Python's objects"),
         (lambda: srj.closure(A[:, :2], "min-plsu"), sr.SemiringError, "min_plus"),
         (lambda: jax.grad(lambda a: srj.closure(a, sr.lukasiewicz).sum())(A[:, :2]), sr.LawError, "no derivatives"),
     ):

@@ -108,6 +108,8 @@ def test_what_is_refused() -> None:
         (lambda: srt.closure(A[:, :2].bfloat16(), sr.log), TypeError, "lives in"),
         (lambda: srt.closure(A[:, :2].half().requires_grad_(), sr.min_plus), ValueError, "float32 and float64"),
         (lambda: srt.closure(A[:, :2].clone().requires_grad_(), sr.lukasiewicz), ValueError, "no derivatives here"),
+        (lambda: srt.closure(A[:, :2], sr.shortest_hops), TypeError, "of shortest-hops are records"),
+        (lambda: srt.matmul(A, A.mT, "regex"), TypeError, "of regex are Python's objects"),
         (lambda: srt.closure(A[:, :2], 3), TypeError, "must be a semiring"),
         (lambda: srt.closure(A[:, :2], "min-plsu"), ValueError, "min_plus"),
         (lambda: srt.closure(A[:, :2] - 1, sr.min_plus), torch.linalg.LinAlgError, "cycle"),
