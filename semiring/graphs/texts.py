@@ -70,7 +70,12 @@ def element_text(value: Any, zero: Any, absent: str, infinite: Mapping[Any, Any]
 
     `infinite` says which integers stand for infinities; see `infinities`.
     """
-    return absent if is_same(value, zero) else clip(_plain(value, infinite))
+    return absent if is_same(value, zero) else plain_text(value, infinite)
+
+
+def plain_text(value: Any, infinite: Mapping[Any, Any] = NONE) -> str:
+    """An element for a table where zero is one like others; see `element_text`."""
+    return clip(_plain(value, infinite))
 
 
 def readable(value: Any, infinite: Mapping[Any, Any] = NONE) -> Any:

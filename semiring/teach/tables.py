@@ -15,7 +15,7 @@ from semiring.algebra.tables import html_table
 from semiring.algebra.witnesses import ranks
 from semiring.errors import SemiringError
 from semiring.graphs.tables import lines
-from semiring.graphs.texts import count_text, element_text, infinities, shown
+from semiring.graphs.texts import count_text, infinities, plain_text, shown
 from semiring.operands.elements import read_elements
 
 CLOSED = 16  # elements that 0, 1 and samples may make of each other
@@ -23,8 +23,6 @@ SAMPLES = 10  # elements that are shown where they make more
 MOST = 64  # elements that a caller may ask for
 LONGEST = 32  # characters of an object
 WIDTH = 100  # characters of a line; what is wider is written below each other
-
-NOTHING = object()  # no element equals it
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -187,7 +185,7 @@ def texts(S: Semiring, elements: np.ndarray) -> list[str]:
     if S.is_object:
         return [text if len(text) <= LONGEST else text[: LONGEST - 1] + "…" for text in map(_object_text, elements)]
     infinite = infinities(S, elements.dtype)
-    return [element_text(x, NOTHING, "", infinite) for x in elements]
+    return [plain_text(x, infinite) for x in elements]
 
 
 def _object_text(x: Any) -> str:
