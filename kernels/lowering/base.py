@@ -91,6 +91,11 @@ class Lowering:
         return replace(self, compiled=True)
 
     @cached_property
+    def compiles(self) -> Self:
+        """The same without the functions that convert data: what is compiled for it, and can be sent to a process."""
+        return self if self.recode is None else replace(self, recode=None)
+
+    @cached_property
     def key(self) -> tuple[Any, ...]:
         """What compiled code depends on."""
         return (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import semiring as sr
 from semiring.kernels.build import code_of
@@ -101,6 +103,26 @@ def asked(S: sr.Semiring, weights: Any = None) -> tuple[Any, Sparse]:
     given = read(sr.random_graph(100, "grid", seed=1) if weights is None else weights, S)
     assert isinstance(given, Sparse)
     return lowering_of(given, room=False), given
+
+
+SCALAR = [
+    (name, dtype) for name in sr.catalogue
+    if (S := sr.catalogue[name]).traced and not S.fields
+    for dtype in S.dtypes if dtype.kind in "fiu" and dtype != np.float16  # which sparse matrices have not
+]
+
+
+@pytest.mark.parametrize(("name", "dtype"), SCALAR, ids=lambda given: str(given))
+def test_what_other_processes_are_sent_can_be_sent(name: str, dtype: np.dtype, begun: list[Any]) -> None:
+    S = sr.catalogue[name]
+    low, given = asked(S, scipy.sparse.csr_array(np.array([[0, 1], [0, 0]], dtype)))
+    if low.kind != "numba":
+        pytest.skip("it is not computed by generated code")
+    with ahead.with_another_process(low, given, True):
+        compile_one()
+    ((_, sent),) = begun
+    copy = pickle.loads(pickle.dumps(sent))
+    assert (copy.key, copy.dtype) == (low.key, low.dtype)
 
 
 def compile_one() -> None:
