@@ -302,6 +302,19 @@ def trailing_zeros(typing: Any, word: Any) -> Any:
 
 
 @intrinsic
+def bits_of_bytes(typing: Any, address: Any) -> Any:
+    """64 bits that say which of 64 bytes in a packed buffer are not zero."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        vector = ir.VectorType(ir.IntType(8), 64)
+        data = builder.load(builder.inttoptr(arguments[0], vector.as_pointer()), align=1)
+        _tag(builder, data, ANY)
+        return builder.bitcast(builder.icmp_unsigned("!=", data, vector(None)), ir.IntType(64))
+
+    return types.uint64(types.int64), generate
+
+
+@intrinsic
 def take(typing: Any, address: Any) -> Any:
     """The 64-bit integer at `address`, which it increments; atomic."""
 

@@ -82,14 +82,16 @@ class TreeKernel(RowsKernel):
         order = np.arange(n, dtype=INDEX) if order is None else order.astype(INDEX)
         shared = [a.ctypes.data for a in (lost, guessed, roots, entering.offsets, entering.columns,
                                           entering.values, leaving.offsets, leaving.columns, order)]
-        room = aligned(n * width * self._size) + 3 * aligned(width * self._size) + aligned(4 * width)
-        room += aligned(8 * len(entering.columns)) + aligned(20 * n) + 128 + 8 * -(-width // 64) * words
+        strip = self.module.STRIP
+        room = aligned(n * width * self._size) + aligned(4 * width) + width * self._size
+        room += strip * (5 * self._size + 17) + aligned(8 * len(entering.columns)) + aligned(20 * n)
+        room += 128 + aligned(n // 8 + 8) + 8 * -(-width // 64) * words
         grow = self.module.grow.made()
 
         def lines(first: int, last: int) -> None:
             _memory, place = scratch(room)
             grow(X.ctypes.data, *X.strides, P.ctypes.data, *P.strides, *shared, n, first * width,
-                 min(last * width, count), width, bounded, across, place, 1)
+                 min(last * width, count), width, bounded, tied, across, place, 1)
 
         edges = len(entering.columns) + n
         self._share("grow", lines, -(-count // width), float(width * edges))

@@ -19,6 +19,7 @@ from semiring.kernels.cpu.compile.raw import (
     ROW_2,
     ROW_3,
     as_element,
+    bits_of_bytes,
     fetch,
     first_component,
     load,
@@ -36,6 +37,8 @@ from .search_template import better, differs, extend
 
 # Template
 
+LABEL = np.int64 if SIZE == 8 else np.int32  # a vertex beside its value, in as many bits: no mask has to change
+STRIP = max(2048 // SIZE // 64 * 64, 64)  # lanes that are looked at together: a first-level cache holds them
 NONE = np.int32(-1)
 OPEN = np.int32(-2)  # in place of a predecessor that is still looked for
 LOST = np.int32(-3)  # and of one that does not exist: the value is zero, that before it is not
@@ -56,26 +59,27 @@ def is_done(predecessor: int, step: int, u: int, root: int) -> Any:
 
 @compiled
 def join(
-    u: int, x: int, plane: int, x_first: int, v_first: int, a: Any, lanes: int, best: int, other: int, tail: int,
+    u: int, v: int, x: int, plane: int, pitch: int, first: int, lanes: int, a: Any, best: int, other: int, tail: int,
     unit: Any,
 ) -> None:
-    """An edge from u in all lanes: the best product from better vertices, and its tail; the best from others."""
+    """An edge from u to v in some lanes: the best product from better vertices, and its tail; the best from others."""
     stay_apart()
     wide_vectors()
+    x_first, v_first = u * pitch + first, v * pitch + first
     for j in range(lanes):
         x_u = load(ELEMENT, x, plane, x_first + j, PANEL)
         x_v = load(ELEMENT, x, plane, v_first + j, ROW_0)
-        b = load(ELEMENT, best, lanes, j, ROW_1)
-        o = load(ELEMENT, other, lanes, j, ROW_2)
-        t = load(np.int32, tail, lanes, j, ROW_3)
+        b = load(ELEMENT, best, STRIP, j, ROW_1)
+        o = load(ELEMENT, other, STRIP, j, ROW_2)
+        t = load(np.int32, tail, 0, j, ROW_3)
         c = extend(x_u, a, unit)
         c = c if differs(x_u, as_element(ELEMENT, ZERO)) else as_element(ELEMENT, ZERO)
         nearer = better(x_u, x_v)
         taken = nearer & ((t < 0) | better(c, b))
-        store(ELEMENT, best, lanes, j, ROW_1, c if taken else b)
-        store(np.int32, tail, lanes, j, ROW_3, np.int32(u) if taken else t)
+        store(ELEMENT, best, STRIP, j, ROW_1, c if taken else b)
+        store(np.int32, tail, 0, j, ROW_3, np.int32(u) if taken else t)
         o_c = c if better(c, o) else o
-        store(ELEMENT, other, lanes, j, ROW_2, o if nearer else o_c)
+        store(ELEMENT, other, STRIP, j, ROW_2, o if nearer else o_c)
 
 
 @inline
@@ -98,10 +102,10 @@ def settled(x_v: Any, best: Any, other: Any, tail: Any) -> Any:
 
 @compiled
 def join_few(
-    v: int, x: int, plane: int, pitch: int, lanes: int, tails: int, weights: int, begin: int, end: int, tail: int,
-    unit: Any,
+    v: int, x: int, plane: int, pitch: int, first: int, lanes: int, tails: int, weights: int, begin: int, end: int,
+    tail: int, best_of: int, unit: Any,
 ) -> int:
-    """`join` and `finish` for a vertex with one to four edges and no loop: all but the tails stays in registers.
+    """`join` and `finish` for a vertex with one to four edges and no loop, whose products stay in registers.
 
     The last edge stands for missing ones, since to look at an edge twice changes nothing.
     """
@@ -112,160 +116,216 @@ def join_few(
     u_1, a_1 = int64(fetch(np.int32, tails, p)), fetch(ELEMENT, weights, p)
     u_2, a_2 = int64(fetch(np.int32, tails, q)), fetch(ELEMENT, weights, q)
     u_3, a_3 = int64(fetch(np.int32, tails, r)), fetch(ELEMENT, weights, r)
-    unsure = np.int32(0)
+    x_0, x_1, x_2, x_3 = u_0 * pitch + first, u_1 * pitch + first, u_2 * pitch + first, u_3 * pitch + first
+    unsure, v_first = np.int32(0), v * pitch + first
     for j in range(lanes):
-        x_v = load(ELEMENT, x, plane, v * pitch + j, PANEL)
+        x_v = load(ELEMENT, x, plane, v_first + j, PANEL)
         best, other, t = as_element(ELEMENT, ZERO), as_element(ELEMENT, ZERO), NONE
-        best, other, t = joined(load(ELEMENT, x, plane, u_0 * pitch + j, PANEL), x_v, a_0, u_0, best, other, t, unit)
-        best, other, t = joined(load(ELEMENT, x, plane, u_1 * pitch + j, PANEL), x_v, a_1, u_1, best, other, t, unit)
-        best, other, t = joined(load(ELEMENT, x, plane, u_2 * pitch + j, PANEL), x_v, a_2, u_2, best, other, t, unit)
-        best, other, t = joined(load(ELEMENT, x, plane, u_3 * pitch + j, PANEL), x_v, a_3, u_3, best, other, t, unit)
+        best, other, t = joined(load(ELEMENT, x, plane, x_0 + j, PANEL), x_v, a_0, u_0, best, other, t, unit)
+        best, other, t = joined(load(ELEMENT, x, plane, x_1 + j, PANEL), x_v, a_1, u_1, best, other, t, unit)
+        best, other, t = joined(load(ELEMENT, x, plane, x_2 + j, PANEL), x_v, a_2, u_2, best, other, t, unit)
+        best, other, t = joined(load(ELEMENT, x, plane, x_3 + j, PANEL), x_v, a_3, u_3, best, other, t, unit)
         t = settled(x_v, best, other, t)
         unsure = as_element(np.int32, unsure + select(t < NONE, np.int32(1), np.int32(0)))
-        store(np.int32, tail, lanes, j, ROW_3, t)
+        store(np.int32, tail, 0, j, ROW_3, t)
+        store(ELEMENT, best_of, STRIP, j, ROW_1, other if better(other, best) else best)
     return int64(unsure)
 
 
 @inline
-def lifted(x_u: Any, a: Any, u: int, best: Any, tail: Any, before: Any, some: Any, unit: Any) -> Any:
+def lifted(x_u: Any, a: Any, u: Any, best: Any, tail: Any, before: Any, some: Any, unit: Any) -> Any:
     """The first of the best products, its tail and the value there; and ⊕ of the values at all tails."""
-    c = extend(x_u, a, unit)
-    taken = better(c, best)
-    return c if taken else best, np.int32(u) if taken else tail, x_u if taken else before, as_element(
-        ELEMENT, plus(some, x_u)
-    )
+    total = as_element(ELEMENT, plus(best, extend(x_u, a, unit)))
+    taken = differs(total, best)
+    return total, select(taken, u, tail), x_u if taken else before, as_element(ELEMENT, plus(some, x_u))
 
 
 @inline
 def sure(x_v: Any, tail: Any, before: Any, some: Any) -> Any:
     """The tail if it is a predecessor for sure, NONE if there is none, else OPEN."""
-    found, reached = differs(x_v, as_element(ELEMENT, ZERO)), differs(some, as_element(ELEMENT, ZERO))
-    t = select((tail >= 0) & better(before, x_v), tail, OPEN)
-    return select(found, t, select(reached, OPEN, NONE))
+    none, unsure, zero = as_element(LABEL, NONE), as_element(LABEL, OPEN), as_element(ELEMENT, ZERO)
+    t = select((tail >= 0) & better(before, x_v), tail, unsure)
+    return select(differs(x_v, zero), t, select(differs(some, zero), unsure, none))
 
 
-@compiled
-def join_first(
-    v: int, x: int, plane: int, pitch: int, lanes: int, tails: int, weights: int, begin: int, end: int, tail: int,
-    unit: Any,
-) -> int:
-    """`join_few` where the first best edge comes from a better vertex, as most do; OPEN elsewhere, which is counted.
-
-    What a product with zero may be, and of equal edges the first from a better vertex, is left to `join_few`.
-    """
-    stay_apart()
-    wide_vectors()
-    p, q, r = min(begin + 1, end - 1), min(begin + 2, end - 1), end - 1
-    u_0, a_0 = int64(fetch(np.int32, tails, begin)), fetch(ELEMENT, weights, begin)
-    u_1, a_1 = int64(fetch(np.int32, tails, p)), fetch(ELEMENT, weights, p)
-    u_2, a_2 = int64(fetch(np.int32, tails, q)), fetch(ELEMENT, weights, q)
-    u_3, a_3 = int64(fetch(np.int32, tails, r)), fetch(ELEMENT, weights, r)
-    unsure, zero = np.int32(0), as_element(ELEMENT, ZERO)
-    if end - begin < 3:
-        for j in range(lanes):
-            x_v = load(ELEMENT, x, plane, v * pitch + j, PANEL)
-            b, t, y, s = zero, NONE, zero, zero
-            b, t, y, s = lifted(load(ELEMENT, x, plane, u_0 * pitch + j, PANEL), a_0, u_0, b, t, y, s, unit)
-            b, t, y, s = lifted(load(ELEMENT, x, plane, u_1 * pitch + j, PANEL), a_1, u_1, b, t, y, s, unit)
-            t = sure(x_v, t, y, s)
-            unsure = as_element(np.int32, unsure + select(t == OPEN, np.int32(1), np.int32(0)))
-            store(np.int32, tail, lanes, j, ROW_3, t)
-    elif end - begin < 4:
-        for j in range(lanes):
-            x_v = load(ELEMENT, x, plane, v * pitch + j, PANEL)
-            b, t, y, s = zero, NONE, zero, zero
-            b, t, y, s = lifted(load(ELEMENT, x, plane, u_0 * pitch + j, PANEL), a_0, u_0, b, t, y, s, unit)
-            b, t, y, s = lifted(load(ELEMENT, x, plane, u_1 * pitch + j, PANEL), a_1, u_1, b, t, y, s, unit)
-            b, t, y, s = lifted(load(ELEMENT, x, plane, u_2 * pitch + j, PANEL), a_2, u_2, b, t, y, s, unit)
-            t = sure(x_v, t, y, s)
-            unsure = as_element(np.int32, unsure + select(t == OPEN, np.int32(1), np.int32(0)))
-            store(np.int32, tail, lanes, j, ROW_3, t)
-    else:
-        for j in range(lanes):
-            x_v = load(ELEMENT, x, plane, v * pitch + j, PANEL)
-            b, t, y, s = zero, NONE, zero, zero
-            b, t, y, s = lifted(load(ELEMENT, x, plane, u_0 * pitch + j, PANEL), a_0, u_0, b, t, y, s, unit)
-            b, t, y, s = lifted(load(ELEMENT, x, plane, u_1 * pitch + j, PANEL), a_1, u_1, b, t, y, s, unit)
-            b, t, y, s = lifted(load(ELEMENT, x, plane, u_2 * pitch + j, PANEL), a_2, u_2, b, t, y, s, unit)
-            b, t, y, s = lifted(load(ELEMENT, x, plane, u_3 * pitch + j, PANEL), a_3, u_3, b, t, y, s, unit)
-            t = sure(x_v, t, y, s)
-            unsure = as_element(np.int32, unsure + select(t == OPEN, np.int32(1), np.int32(0)))
-            store(np.int32, tail, lanes, j, ROW_3, t)
-    return int64(unsure)
+@inline
+def count_open(unsure: Any, t: Any) -> Any:
+    return as_element(LABEL, unsure + select(t == OPEN, as_element(LABEL, 1), as_element(LABEL, 0)))
 
 
 @compiled
 def lift_four(
-    x: int, plane: int, pitch: int, lanes: int, tails: int, weights: int, begin: int, best: int, tail: int,
-    before: int, some: int, fresh: bool, unit: Any,
+    x: int, plane: int, pitch: int, first: int, lanes: int, tails: int, weights: int, begin: int, best: int,
+    label: int, before: int, some: int, unit: Any,
 ) -> None:
-    """The first four edges to a vertex with more of them, or four that are neither first nor last; see `lifted`."""
+    """Four edges to a vertex that has more of them after these; see `lifted`."""
     stay_apart()
     wide_vectors()
     u_0, a_0 = int64(fetch(np.int32, tails, begin)), fetch(ELEMENT, weights, begin)
     u_1, a_1 = int64(fetch(np.int32, tails, begin + 1)), fetch(ELEMENT, weights, begin + 1)
     u_2, a_2 = int64(fetch(np.int32, tails, begin + 2)), fetch(ELEMENT, weights, begin + 2)
     u_3, a_3 = int64(fetch(np.int32, tails, begin + 3)), fetch(ELEMENT, weights, begin + 3)
-    if fresh:
-        for j in range(lanes):
-            store(ELEMENT, best, lanes, j, ROW_1, as_element(ELEMENT, ZERO))
-            store(np.int32, tail, lanes, j, ROW_3, NONE)
-            store(ELEMENT, before, lanes, j, ROW_2, as_element(ELEMENT, ZERO))
-            store(ELEMENT, some, lanes, j, ROW_0, as_element(ELEMENT, ZERO))
+    l_0, l_1, l_2, l_3 = as_element(LABEL, u_0), as_element(LABEL, u_1), as_element(LABEL, u_2), as_element(LABEL, u_3)
+    x_0, x_1, x_2, x_3 = u_0 * pitch + first, u_1 * pitch + first, u_2 * pitch + first, u_3 * pitch + first
     for j in range(lanes):
-        b, t = load(ELEMENT, best, lanes, j, ROW_1), load(np.int32, tail, lanes, j, ROW_3)
-        y, s = load(ELEMENT, before, lanes, j, ROW_2), load(ELEMENT, some, lanes, j, ROW_0)
-        b, t, y, s = lifted(load(ELEMENT, x, plane, u_0 * pitch + j, PANEL), a_0, u_0, b, t, y, s, unit)
-        b, t, y, s = lifted(load(ELEMENT, x, plane, u_1 * pitch + j, PANEL), a_1, u_1, b, t, y, s, unit)
-        b, t, y, s = lifted(load(ELEMENT, x, plane, u_2 * pitch + j, PANEL), a_2, u_2, b, t, y, s, unit)
-        b, t, y, s = lifted(load(ELEMENT, x, plane, u_3 * pitch + j, PANEL), a_3, u_3, b, t, y, s, unit)
-        store(ELEMENT, best, lanes, j, ROW_1, b)
-        store(np.int32, tail, lanes, j, ROW_3, t)
-        store(ELEMENT, before, lanes, j, ROW_2, y)
-        store(ELEMENT, some, lanes, j, ROW_0, s)
+        b, t = load(ELEMENT, best, STRIP, j, ROW_1), load(LABEL, label, 0, j, ROW_3)
+        y, s = load(ELEMENT, before, STRIP, j, ROW_2), load(ELEMENT, some, STRIP, j, ROW_0)
+        b, t, y, s = lifted(load(ELEMENT, x, plane, x_0 + j, PANEL), a_0, l_0, b, t, y, s, unit)
+        b, t, y, s = lifted(load(ELEMENT, x, plane, x_1 + j, PANEL), a_1, l_1, b, t, y, s, unit)
+        b, t, y, s = lifted(load(ELEMENT, x, plane, x_2 + j, PANEL), a_2, l_2, b, t, y, s, unit)
+        b, t, y, s = lifted(load(ELEMENT, x, plane, x_3 + j, PANEL), a_3, l_3, b, t, y, s, unit)
+        store(ELEMENT, best, STRIP, j, ROW_1, b)
+        store(LABEL, label, 0, j, ROW_3, t)
+        store(ELEMENT, before, STRIP, j, ROW_2, y)
+        store(ELEMENT, some, STRIP, j, ROW_0, s)
 
 
 @compiled
-def join_last(
-    v: int, x: int, plane: int, pitch: int, lanes: int, tails: int, weights: int, begin: int, end: int, best: int,
-    tail: int, before: int, some: int, unit: Any,
+def last_two(
+    v: int, x: int, plane: int, pitch: int, first: int, lanes: int, tails: int, weights: int, begin: int, end: int,
+    best: int, label: int, before: int, some: int, tail: int, unit: Any,
 ) -> int:
-    """`join_first` for the last edges to a vertex, one to four of them, after `lift_four` for those before."""
+    """`sure_tails` for the last edges to a vertex, where they are one or two, after `lift_four` for those before."""
     stay_apart()
     wide_vectors()
-    p, q, r = min(begin + 1, end - 1), min(begin + 2, end - 1), end - 1
     u_0, a_0 = int64(fetch(np.int32, tails, begin)), fetch(ELEMENT, weights, begin)
-    u_1, a_1 = int64(fetch(np.int32, tails, p)), fetch(ELEMENT, weights, p)
-    u_2, a_2 = int64(fetch(np.int32, tails, q)), fetch(ELEMENT, weights, q)
-    u_3, a_3 = int64(fetch(np.int32, tails, r)), fetch(ELEMENT, weights, r)
-    unsure = np.int32(0)
+    u_1, a_1 = int64(fetch(np.int32, tails, end - 1)), fetch(ELEMENT, weights, end - 1)
+    l_0, l_1 = as_element(LABEL, u_0), as_element(LABEL, u_1)
+    x_0, x_1, v_first = u_0 * pitch + first, u_1 * pitch + first, v * pitch + first
+    unsure = as_element(LABEL, 0)
     for j in range(lanes):
-        x_v = load(ELEMENT, x, plane, v * pitch + j, PANEL)
-        b, t = load(ELEMENT, best, lanes, j, ROW_1), load(np.int32, tail, lanes, j, ROW_3)
-        y, s = load(ELEMENT, before, lanes, j, ROW_2), load(ELEMENT, some, lanes, j, ROW_0)
-        b, t, y, s = lifted(load(ELEMENT, x, plane, u_0 * pitch + j, PANEL), a_0, u_0, b, t, y, s, unit)
-        b, t, y, s = lifted(load(ELEMENT, x, plane, u_1 * pitch + j, PANEL), a_1, u_1, b, t, y, s, unit)
-        b, t, y, s = lifted(load(ELEMENT, x, plane, u_2 * pitch + j, PANEL), a_2, u_2, b, t, y, s, unit)
-        b, t, y, s = lifted(load(ELEMENT, x, plane, u_3 * pitch + j, PANEL), a_3, u_3, b, t, y, s, unit)
-        t = sure(x_v, t, y, s)
-        unsure = as_element(np.int32, unsure + select(t == OPEN, np.int32(1), np.int32(0)))
-        store(np.int32, tail, lanes, j, ROW_3, t)
+        b, t = load(ELEMENT, best, STRIP, j, ROW_1), load(LABEL, label, 0, j, ROW_0)
+        y, s = load(ELEMENT, before, STRIP, j, ROW_2), load(ELEMENT, some, STRIP, j, ROW_0)
+        b, t, y, s = lifted(load(ELEMENT, x, plane, x_0 + j, PANEL), a_0, l_0, b, t, y, s, unit)
+        b, t, y, s = lifted(load(ELEMENT, x, plane, x_1 + j, PANEL), a_1, l_1, b, t, y, s, unit)
+        t = sure(load(ELEMENT, x, plane, v_first + j, PANEL), t, y, s)
+        unsure = count_open(unsure, t)
+        store(np.int32, tail, 0, j, ROW_3, as_element(np.int32, t))
     return int64(unsure)
 
 
 @compiled
+def last_three(
+    v: int, x: int, plane: int, pitch: int, first: int, lanes: int, tails: int, weights: int, begin: int, end: int,
+    best: int, label: int, before: int, some: int, tail: int, unit: Any,
+) -> int:
+    """`last_two` for three edges."""
+    stay_apart()
+    wide_vectors()
+    u_0, a_0 = int64(fetch(np.int32, tails, begin)), fetch(ELEMENT, weights, begin)
+    u_1, a_1 = int64(fetch(np.int32, tails, begin + 1)), fetch(ELEMENT, weights, begin + 1)
+    u_2, a_2 = int64(fetch(np.int32, tails, begin + 2)), fetch(ELEMENT, weights, begin + 2)
+    l_0, l_1, l_2 = as_element(LABEL, u_0), as_element(LABEL, u_1), as_element(LABEL, u_2)
+    x_0, x_1, x_2, v_first = u_0 * pitch + first, u_1 * pitch + first, u_2 * pitch + first, v * pitch + first
+    unsure = as_element(LABEL, 0)
+    for j in range(lanes):
+        b, t = load(ELEMENT, best, STRIP, j, ROW_1), load(LABEL, label, 0, j, ROW_0)
+        y, s = load(ELEMENT, before, STRIP, j, ROW_2), load(ELEMENT, some, STRIP, j, ROW_0)
+        b, t, y, s = lifted(load(ELEMENT, x, plane, x_0 + j, PANEL), a_0, l_0, b, t, y, s, unit)
+        b, t, y, s = lifted(load(ELEMENT, x, plane, x_1 + j, PANEL), a_1, l_1, b, t, y, s, unit)
+        b, t, y, s = lifted(load(ELEMENT, x, plane, x_2 + j, PANEL), a_2, l_2, b, t, y, s, unit)
+        t = sure(load(ELEMENT, x, plane, v_first + j, PANEL), t, y, s)
+        unsure = count_open(unsure, t)
+        store(np.int32, tail, 0, j, ROW_3, as_element(np.int32, t))
+    return int64(unsure)
+
+
+@compiled
+def last_four(
+    v: int, x: int, plane: int, pitch: int, first: int, lanes: int, tails: int, weights: int, begin: int, end: int,
+    best: int, label: int, before: int, some: int, tail: int, unit: Any,
+) -> int:
+    """`last_two` for four edges."""
+    stay_apart()
+    wide_vectors()
+    u_0, a_0 = int64(fetch(np.int32, tails, begin)), fetch(ELEMENT, weights, begin)
+    u_1, a_1 = int64(fetch(np.int32, tails, begin + 1)), fetch(ELEMENT, weights, begin + 1)
+    u_2, a_2 = int64(fetch(np.int32, tails, begin + 2)), fetch(ELEMENT, weights, begin + 2)
+    u_3, a_3 = int64(fetch(np.int32, tails, begin + 3)), fetch(ELEMENT, weights, begin + 3)
+    l_0, l_1, l_2, l_3 = as_element(LABEL, u_0), as_element(LABEL, u_1), as_element(LABEL, u_2), as_element(LABEL, u_3)
+    x_0, x_1, x_2, x_3 = u_0 * pitch + first, u_1 * pitch + first, u_2 * pitch + first, u_3 * pitch + first
+    v_first = v * pitch + first
+    unsure = as_element(LABEL, 0)
+    for j in range(lanes):
+        b, t = load(ELEMENT, best, STRIP, j, ROW_1), load(LABEL, label, 0, j, ROW_0)
+        y, s = load(ELEMENT, before, STRIP, j, ROW_2), load(ELEMENT, some, STRIP, j, ROW_0)
+        b, t, y, s = lifted(load(ELEMENT, x, plane, x_0 + j, PANEL), a_0, l_0, b, t, y, s, unit)
+        b, t, y, s = lifted(load(ELEMENT, x, plane, x_1 + j, PANEL), a_1, l_1, b, t, y, s, unit)
+        b, t, y, s = lifted(load(ELEMENT, x, plane, x_2 + j, PANEL), a_2, l_2, b, t, y, s, unit)
+        b, t, y, s = lifted(load(ELEMENT, x, plane, x_3 + j, PANEL), a_3, l_3, b, t, y, s, unit)
+        t = sure(load(ELEMENT, x, plane, v_first + j, PANEL), t, y, s)
+        unsure = count_open(unsure, t)
+        store(np.int32, tail, 0, j, ROW_3, as_element(np.int32, t))
+    return int64(unsure)
+
+
+@compiled
+def sure_tails(
+    v: int, x: int, plane: int, pitch: int, first: int, lanes: int, tails: int, weights: int, begin: int, end: int,
+    tail: int, best: int, label: int, before: int, some: int, zeros: int, none: int, unit: Any,
+) -> int:
+    """Predecessors where the first best edge comes from a better vertex, as most do, and no edge is a loop.
+
+    OPEN elsewhere: in how many lanes is the answer. What a product with zero may be, and of equal edges the first from
+    a better vertex, is left to `all_tails`. `zeros` holds zero for each lane of a strip, `none` NONE.
+    """
+    stay_apart()
+    b, t, y, s, p = zeros, none, zeros, zeros, begin
+    if end - begin > 4:
+        for j in range(lanes):
+            store(ELEMENT, best, STRIP, j, ROW_1, as_element(ELEMENT, ZERO))
+            store(LABEL, label, 0, j, ROW_3, as_element(LABEL, NONE))
+            store(ELEMENT, before, STRIP, j, ROW_2, as_element(ELEMENT, ZERO))
+            store(ELEMENT, some, STRIP, j, ROW_0, as_element(ELEMENT, ZERO))
+        b, t, y, s = best, label, before, some
+    while p + 4 < end:
+        lift_four(x, plane, pitch, first, lanes, tails, weights, p, b, t, y, s, unit)
+        p += 4
+    if p + 3 > end:
+        return last_two(v, x, plane, pitch, first, lanes, tails, weights, p, end, b, t, y, s, tail, unit)
+    if p + 3 == end:
+        return last_three(v, x, plane, pitch, first, lanes, tails, weights, p, end, b, t, y, s, tail, unit)
+    return last_four(v, x, plane, pitch, first, lanes, tails, weights, p, end, b, t, y, s, tail, unit)
+
+
+@compiled
 def finish(x: int, plane: int, v_first: int, lanes: int, best: int, other: int, tail: int) -> int:
-    """The tails that are predecessors; OPEN and LOST in place of others, which are counted."""
+    """The tails that are predecessors; OPEN and LOST in place of others, which are counted. The best of all products.
+    """
     stay_apart()
     wide_vectors()
     unsure = np.int32(0)
     for j in range(lanes):
         x_v = load(ELEMENT, x, plane, v_first + j, ROW_0)
-        b, o = load(ELEMENT, best, lanes, j, ROW_1), load(ELEMENT, other, lanes, j, ROW_2)
-        t = settled(x_v, b, o, load(np.int32, tail, lanes, j, ROW_3))
+        b, o = load(ELEMENT, best, STRIP, j, ROW_1), load(ELEMENT, other, STRIP, j, ROW_2)
+        t = settled(x_v, b, o, load(np.int32, tail, 0, j, ROW_3))
         unsure = as_element(np.int32, unsure + select(t < NONE, np.int32(1), np.int32(0)))
-        store(np.int32, tail, lanes, j, ROW_3, t)
+        store(np.int32, tail, 0, j, ROW_3, t)
+        store(ELEMENT, best, STRIP, j, ROW_1, o if better(o, b) else b)
     return int64(unsure)
+
+
+@compiled
+def all_tails(
+    v: int, x: int, plane: int, pitch: int, first: int, lanes: int, tails: int, weights: int, begin: int, end: int,
+    loop: bool, tail: int, best: int, other: int, unit: Any,
+) -> int:
+    """Predecessors in some lanes, with OPEN and LOST in place of those that `join` does not find: how many these are.
+
+    `best` takes the best products of all edges.
+    """
+    stay_apart()
+    if begin < end <= begin + 4 and not loop:
+        return join_few(v, x, plane, pitch, first, lanes, tails, weights, begin, end, tail, best, unit)
+    for j in range(lanes):
+        store(ELEMENT, best, STRIP, j, ROW_1, as_element(ELEMENT, ZERO))
+        store(ELEMENT, other, STRIP, j, ROW_2, as_element(ELEMENT, ZERO))
+        store(np.int32, tail, 0, j, ROW_3, NONE)
+    for p in range(begin, end):
+        u = int64(fetch(np.int32, tails, p))
+        if u != v:
+            join(u, v, x, plane, pitch, first, lanes, fetch(ELEMENT, weights, p), best, other, tail, unit)
+    return finish(x, plane, v * pitch + first, lanes, best, other, tail)
 
 
 @compiled
@@ -369,47 +429,63 @@ def reach(
     return guessed
 
 
-@compiled
-def open_lanes(tail: int, lanes: int, words: int, bounded: int) -> None:
-    """Which lanes of a vertex are open, a bit each: all that have a tail too, where walks are not `bounded`."""
-    stay_apart()
+@inline
+def gather_bits(bytes_: int, lanes: int, words: int) -> None:
+    """A bit for each of some lanes, in words, from a byte for each that is not zero."""
+    for j in range(lanes, (lanes + 63) // 64 * 64):
+        store(np.uint8, bytes_, 0, j, ANY, np.uint8(0))
     for w in range((lanes + 63) // 64):
-        bits = uint64(0)
-        for j in range(min(lanes - 64 * w, 64)):
-            t = load(np.int32, tail, lanes, 64 * w + j, ROW_3)
-            is_open = (t == OPEN) | ((t >= 0) & (bounded == 0))
-            bits |= select(is_open, uint64(1) << uint64(j), uint64(0))
-        put(np.uint64, words, w, bits)
+        put(np.uint64, words, w, bits_of_bytes(bytes_ + 64 * w))
 
 
 @compiled
-def best_of_all(u: int, x: int, plane: int, x_first: int, a: Any, lanes: int, best: int, unit: Any) -> None:
-    """The best product of the edges to a vertex in all lanes; of an edge from u."""
+def open_lanes(tail: int, lanes: int, bytes_: int, words: int, bounded: int) -> int:
+    """Which lanes of a strip are open, a bit each: all that have a tail too, where walks are not `bounded`.
+
+    The answer is how many are LOST.
+    """
     stay_apart()
     wide_vectors()
+    lost = np.int32(0)
     for j in range(lanes):
-        x_u = load(ELEMENT, x, plane, x_first + j, PANEL)
-        b = load(ELEMENT, best, lanes, j, ROW_1)
-        c = extend(x_u, a, unit)
-        c = c if differs(x_u, as_element(ELEMENT, ZERO)) else as_element(ELEMENT, ZERO)
-        store(ELEMENT, best, lanes, j, ROW_1, c if better(c, b) else b)
+        t = load(np.int32, tail, 0, j, ROW_3)
+        is_open = (t == OPEN) | ((t >= 0) & (bounded == 0))
+        store(np.uint8, bytes_, 0, j, ROW_1, select(is_open, np.uint8(1), np.uint8(0)))
+        lost = as_element(np.int32, lost + select(t == LOST, np.int32(1), np.int32(0)))
+    gather_bits(bytes_, lanes, words)
+    return int64(lost)
 
 
 @compiled
 def tight_lanes(
-    x: int, plane: int, x_first: int, a: Any, lanes: int, best: int, open_: int, words: int, unit: Any
+    x: int, plane: int, x_first: int, a: Any, lanes: int, best: int, bytes_: int, words: int, unit: Any
 ) -> None:
-    """In which open lanes an edge is best, a bit each."""
+    """In which lanes of a strip an edge is best, a bit each."""
     stay_apart()
     wide_vectors()
-    for w in range((lanes + 63) // 64):
-        bits = uint64(0)
-        for j in range(min(lanes - 64 * w, 64)):
-            x_u = load(ELEMENT, x, plane, x_first + 64 * w + j, PANEL)
-            b = load(ELEMENT, best, lanes, 64 * w + j, ROW_1)
-            tight = differs(x_u, as_element(ELEMENT, ZERO)) & (not better(b, extend(x_u, a, unit)))
-            bits |= select(tight, uint64(1) << uint64(j), uint64(0))
-        put(np.uint64, words, w, bits & fetch(np.uint64, open_, w))
+    for j in range(lanes):
+        x_u = load(ELEMENT, x, plane, x_first + j, PANEL)
+        b = load(ELEMENT, best, STRIP, j, ROW_1)
+        tight = differs(x_u, as_element(ELEMENT, ZERO)) & (not better(b, extend(x_u, a, unit)))
+        store(np.uint8, bytes_, 0, j, ROW_2, select(tight, np.uint8(1), np.uint8(0)))
+    gather_bits(bytes_, lanes, words)
+
+
+@compiled
+def mark_tight(
+    v: int, x: int, plane: int, pitch: int, first: int, lanes: int, tails: int, weights: int, begin: int, end: int,
+    best: int, bytes_: int, places: int, tight: int, row: int, unit: Any,
+) -> None:
+    """In which lanes of a strip each edge to v is best: rows of bits, as edges leave, none for a loop."""
+    stay_apart()
+    for p in range(begin, end):
+        u, place = int64(fetch(np.int32, tails, p)), tight + row * fetch(np.int64, places, p)
+        if u != v:
+            a = fetch(ELEMENT, weights, p)
+            tight_lanes(x, plane, u * pitch + first, a, lanes, best, bytes_, place, unit)
+        else:
+            for w in range((lanes + 63) // 64):
+                put(np.uint64, place, w, uint64(0))
 
 
 @compiled
@@ -443,31 +519,65 @@ def takes(from_: int, tight: int, open_: int, words: int, taken: int) -> Any:
     return some
 
 
+@inline
+def has(bits: int, v: int) -> Any:
+    """Whether a vertex is in a set of vertices, a bit each."""
+    return (fetch(np.uint64, bits, v >> 6) >> uint64(v & 63)) & uint64(1) != 0
+
+
+@inline
+def join_set(bits: int, v: int) -> None:
+    put(np.uint64, bits, v >> 6, fetch(np.uint64, bits, v >> 6) | (uint64(1) << uint64(v & 63)))
+
+
+@compiled
+def begin_rounds(
+    n: int, words: int, open_: int, new: int, ahead: int, won: int, offsets: int, tails: int, places: int, listed: int,
+    active: int, coming: int,
+) -> None:
+    """What `reach_lanes` begins with: what is done before an open vertex is active, in the lanes where it is done."""
+    stay_apart()
+    for b in range((n + 63) // 64):
+        put(np.uint64, active, b, uint64(0))
+        put(np.uint64, coming, b, uint64(0))
+    for v in range(n):
+        if not has(listed, v):
+            continue
+        for w in range(words):
+            put(np.uint64, new + 8 * words * v, w, ~fetch(np.uint64, open_ + 8 * words * v, w))
+            put(np.uint64, ahead + 8 * words * v, w, uint64(0))
+        for p in range(fetch(np.int64, offsets, v), fetch(np.int64, offsets, v + 1)):
+            u, row = int64(fetch(np.int32, tails, p)), won + 8 * words * fetch(np.int64, places, p)
+            for w in range(words):
+                put(np.uint64, row, w, uint64(0))
+            if not has(listed, u) and not has(active, u):
+                for w in range(words):
+                    put(np.uint64, new + 8 * words * u, w, ~uint64(0))
+            join_set(active, u)
+    for v in range(n):
+        if has(listed, v) and not has(active, v):
+            for w in range(words):
+                put(np.uint64, new + 8 * words * v, w, uint64(0))
+
+
 @compiled
 def reach_lanes(
-    n: int, lanes: int, open_: int, new: int, ahead: int, tight: int, won: int, taken: int, powers: int, leaving: int,
-    heads: int, P: int, p_line: int, p_step: int, active: int,
+    n: int, lanes: int, open_: int, new: int, ahead: int, tight: int, won: int, taken: int, powers: int, offsets: int,
+    tails: int, places: int, leaving: int, heads: int, P: int, p_line: int, p_step: int, listed: int, active: int,
 ) -> None:
     """`reach` in all lanes at once, as far as best edges lead: the same rounds, of lanes as bits.
 
     In a round the vertices that were reached in the one before take all that is open at the ends of their best edges,
     in ascending order: so the least takes it. Which these are is a bit each, at `active`, and then those of the next
-    round. Edges stand as they leave; `tight` says in which lanes each is best, and `won` takes in which it was taken.
-    Lanes that are still open in the end need a guess. `powers` are to be those of 2.
+    round; `listed` are those that are open in some lane, to which alone edges lead. Edges stand as they leave; `tight`
+    says in which lanes each is best, and `won` takes in which it was taken. Lanes that are still open in the end need a
+    guess. `powers` are to be those of 2.
     """
     stay_apart()
     wide_vectors()
     words, blocks = (lanes + 63) // 64, (n + 63) // 64
     coming = active + 8 * blocks
-    for b in range(blocks):
-        put(np.uint64, active, b, ~uint64(0))
-        put(np.uint64, coming, b, uint64(0))
-    put(np.uint64, active, blocks - 1, ~uint64(0) >> uint64(64 * blocks - n))
-    for i in range(fetch(np.int64, leaving, n) * words):
-        store(np.uint64, won, 0, i, ROW_0, uint64(0))
-    for i in range(n * words):  # at first from all that is done
-        store(np.uint64, new, 0, i, ROW_3, ~load(np.uint64, open_, 0, i, ROW_2))
-        store(np.uint64, ahead, 0, i, ROW_3, uint64(0))
+    begin_rounds(n, words, open_, new, ahead, won, offsets, tails, places, listed, active, coming)
     more = True
     while more:
         more = False
@@ -480,6 +590,8 @@ def reach_lanes(
                 from_ = new + 8 * words * u
                 for e in range(fetch(np.int64, leaving, u), fetch(np.int64, leaving, u + 1)):
                     v = int64(fetch(np.int32, heads, e))
+                    if not has(listed, v):
+                        continue
                     row, next_row = open_ + 8 * words * v, ahead + 8 * words * v
                     if takes(from_, tight + 8 * words * e, row, words, taken) == 0:
                         continue
@@ -491,7 +603,7 @@ def reach_lanes(
                     for w in range(words):
                         word = load(np.uint64, chosen, 0, w, ROW_0) | load(np.uint64, taken, 0, w, PANEL)
                         store(np.uint64, chosen, 0, w, ROW_0, word)
-                    put(np.uint64, coming, v >> 6, fetch(np.uint64, coming, v >> 6) | (uint64(1) << uint64(v & 63)))
+                    join_set(coming, v)
                     more = True
                 for w in range(words):
                     store(np.uint64, from_, 0, w, ROW_3, uint64(0))
@@ -499,17 +611,18 @@ def reach_lanes(
         active, coming = coming, active
     for j in range(32):
         store(np.int32, powers, 0, j, ROW_1, as_element(np.int32, 1 << j))
-    for u in range(n):
-        for e in range(fetch(np.int64, leaving, u), fetch(np.int64, leaving, u + 1)):
-            v = int64(fetch(np.int32, heads, e))
-            lead_from(u, won + 8 * words * e, lanes, P + v * p_step, p_line, powers)
+    for v in range(n):
+        if has(listed, v):
+            for p in range(fetch(np.int64, offsets, v), fetch(np.int64, offsets, v + 1)):
+                row = won + 8 * words * fetch(np.int64, places, p)
+                lead_from(int64(fetch(np.int32, tails, p)), row, lanes, P + v * p_step, p_line, powers)
 
 
-@entry(*[int64] * 23)
+@entry(*[int64] * 24)
 def grow(
     X: int, x_line: int, x_step: int, P: int, p_line: int, p_step: int, lost: int, guessed: int, roots: int,
     offsets: int, tails: int, weights: int, leaving: int, heads: int, order: int, n: int, first: int, last: int,
-    width: int, bounded: int, in_place: int, workspace: int, one: int,
+    width: int, bounded: int, tied: int, in_place: int, workspace: int, one: int,
 ) -> None:
     """Lines ``first:last`` of the predecessors of the walks whose values are X, `width` lines at a time.
 
@@ -517,11 +630,13 @@ def grow(
     each, and every edge is looked at once for all of them; where they lie so already (`in_place`) they are not
     copied. Vertices are looked at in `order`: where neighbours follow each other, lines are read from nearby memory.
     `lost` takes of each line the first vertex whose value is zero though one before it is not, or −1, and `guessed` 1
-    where rounding left no best edge to some vertices.
+    where rounding left no best edge to some vertices. Where lines are `tied`, most best edges are expected to lead
+    between equal values.
 
-    Workspace: 8 bytes for each edge, up to a multiple of 64; n elements of every lane in planes, then three elements
-    and a vertex of every lane, each up to a multiple of 64 bytes; 5 n vertices, up to a multiple of 64 bytes; a bit of
-    every lane, up to a word, two for each edge, three for each vertex, and one; and 128 bytes.
+    Workspace: 8 bytes for each edge, up to a multiple of 64; n elements of every lane in planes, and a vertex of every
+    lane, each up to a multiple of 64 bytes; an element of every lane, up to a multiple of STRIP; four elements, two
+    labels and a byte of STRIP lanes; 5 n vertices, up to a multiple of 64 bytes; a bit of every lane, up to a word, two
+    for each edge, three for each vertex, and one; 128 bytes; and a bit of every vertex, up to a word.
     """
     unit = first_component(ELEMENT, one)
     edges = fetch(np.int64, leaving, n)
@@ -538,11 +653,15 @@ def grow(
         lanes = min(width, last - begin)
         words = (lanes + 63) // 64
         x, plane, pitch = values, n * lanes, lanes
-        best = x + (n * width * SIZE + 63) // 64 * 64
-        other = best + (width * SIZE + 63) // 64 * 64
-        more = other + (width * SIZE + 63) // 64 * 64
-        spare = more + (width * SIZE + 63) // 64 * 64
-        waiting = spare + (width * 4 + 63) // 64 * 64
+        spare = x + (n * width * SIZE + 63) // 64 * 64
+        best = spare + (width * 4 + 63) // 64 * 64  # of every strip
+        other = best + (width + STRIP - 1) // STRIP * STRIP * SIZE
+        any_of = other + STRIP * SIZE
+        label = any_of + STRIP * SIZE
+        none = label + STRIP * 8
+        zeros = none + STRIP * 8
+        bytes_ = zeros + STRIP * SIZE
+        waiting = bytes_ + STRIP
         found = waiting + 4 * n
         rooted = found + 8 * n  # lanes whose root each vertex is, which are open
         some = rooted + 4 * n
@@ -551,7 +670,8 @@ def grow(
         ahead = new + 8 * n * words
         taken = ahead + 8 * n * words
         powers = taken + 8 * words
-        tight = powers + 128  # of every edge, as they leave
+        listed = powers + 128  # vertices that are open in some lane
+        tight = listed + (n + 63) // 64 * 8  # of every edge, as they leave
         won = tight + 8 * words * edges
         if in_place:
             x, pitch = X + begin * ITEM, x_step // ITEM
@@ -561,96 +681,89 @@ def grow(
                     line = X + (begin + j) * x_line
                     for v in range(block, min(block + 8, n)):
                         store(ELEMENT, x, plane, v * lanes + j, ANY, at(line, x_step, v))
+        for j in range(STRIP):
+            store(ELEMENT, zeros, STRIP, j, ROW_1, as_element(ELEMENT, ZERO))
+            store(LABEL, none, 0, j, ROW_3, as_element(LABEL, NONE))
         for v in range(n):
             put(np.int32, rooted, v, np.int32(0))
         for j in range(lanes):
             put(np.int64, lost, begin + j, int64(-1))
             root = fetch(np.int64, roots, begin + j)
             put(np.int32, rooted, root, as_element(np.int32, fetch(np.int32, rooted, root) + 1))
+        for b in range((n + 63) // 64):
+            put(np.uint64, listed, b, uint64(0))
         all_done = True
         for i in range(n):
             v = int64(fetch(np.int32, order, i))
             tail = P + begin * 4 + v * p_step if in_place else spare
             edge, stop = fetch(np.int64, offsets, v), fetch(np.int64, offsets, v + 1)
-            plain = edge < stop
+            loop, roots_here = False, int64(fetch(np.int32, rooted, v))
             for p in range(edge, stop):
-                plain = plain and int64(fetch(np.int32, tails, p)) != v
-            few, unsure = stop <= edge + 4, int64(lanes) + 1  # not known
-            if plain and bounded and few:
-                unsure = join_first(v, x, plane, pitch, lanes, tails, weights, edge, stop, tail, unit)
-            elif plain and bounded:
-                p = edge
-                while p + 4 < stop:
-                    lift_four(x, plane, pitch, lanes, tails, weights, p, best, tail, other, more, p == edge, unit)
-                    p += 4
-                unsure = join_last(v, x, plane, pitch, lanes, tails, weights, p, stop, best, tail, other, more, unit)
-            if unsure <= int64(fetch(np.int32, rooted, v)):
-                pass
-            elif plain and few:
-                unsure = join_few(v, x, plane, pitch, lanes, tails, weights, edge, stop, tail, unit)
-            else:
-                for j in range(lanes):
-                    store(ELEMENT, best, lanes, j, ROW_1, as_element(ELEMENT, ZERO))
-                    store(ELEMENT, other, lanes, j, ROW_2, as_element(ELEMENT, ZERO))
-                    store(np.int32, tail, lanes, j, ROW_3, NONE)
-                for p in range(edge, stop):
-                    u = int64(fetch(np.int32, tails, p))
-                    if u != v:
-                        a = fetch(ELEMENT, weights, p)
-                        join(u, x, plane, u * pitch, v * pitch, a, lanes, best, other, tail, unit)
-                unsure = finish(x, plane, v * pitch, lanes, best, other, tail)
+                loop = loop or int64(fetch(np.int32, tails, p)) == v
+            unsure = int64(lanes) + 1  # not known
+            if edge < stop and not loop and bounded and not tied:
+                unsure = int64(0)
+                for strip in range(0, lanes, STRIP):
+                    unsure += sure_tails(
+                        v, x, plane, pitch, strip, min(lanes - strip, STRIP), tails, weights, edge, stop,
+                        tail + 4 * strip, best, label, other, any_of, zeros, none, unit,
+                    )
+            if unsure > roots_here:
+                unsure = int64(0)
+                for strip in range(0, lanes, STRIP):
+                    unsure += all_tails(
+                        v, x, plane, pitch, strip, min(lanes - strip, STRIP), tails, weights, edge, stop, loop,
+                        tail + 4 * strip, best + strip * SIZE, other, unit,
+                    )
             row = open_ + 8 * words * v
-            if unsure > int64(fetch(np.int32, rooted, v)) or not bounded:
-                open_lanes(tail, lanes, row, bounded)
-                for j in range(lanes):
-                    if load(np.int32, tail, lanes, j, ANY) == LOST:
-                        store(np.int32, tail, lanes, j, ANY, NONE)
+            if unsure > roots_here or not bounded:
+                lacking = int64(0)
+                for strip in range(0, lanes, STRIP):
+                    count = min(lanes - strip, STRIP)
+                    lacking += open_lanes(tail + 4 * strip, count, bytes_, row + strip // 8, bounded)
+                for j in range(lanes if lacking > 0 else 0):
+                    if load(np.int32, tail, 0, j, ANY) == LOST:
+                        store(np.int32, tail, 0, j, ANY, NONE)
                         least = fetch(np.int64, lost, begin + j)
                         put(np.int64, lost, begin + j, int64(v) if least < 0 else min(least, int64(v)))
-                for j in range(lanes if fetch(np.int32, rooted, v) > 0 else 0):
+                for j in range(lanes if roots_here > 0 else 0):
                     if fetch(np.int64, roots, begin + j) == v:
                         word = fetch(np.uint64, row, j // 64)
                         put(np.uint64, row, j // 64, word & ~(uint64(1) << uint64(j % 64)))
-                for j in range(lanes):
-                    store(ELEMENT, best, lanes, j, ROW_1, as_element(ELEMENT, ZERO))
-                for p in range(edge, stop):
-                    u = int64(fetch(np.int32, tails, p))
-                    if u != v:
-                        best_of_all(u, x, plane, u * pitch, fetch(ELEMENT, weights, p), lanes, best, unit)
-                for p in range(edge, stop):
-                    u = int64(fetch(np.int32, tails, p))
-                    place = tight + 8 * words * fetch(np.int64, places, p)
-                    if u != v:
-                        tight_lanes(x, plane, u * pitch, fetch(ELEMENT, weights, p), lanes, best, row, place, unit)
-                    else:
-                        for w in range(words):
-                            put(np.uint64, place, w, uint64(0))
-                all_done = False
-            else:
+                left = uint64(0)
                 for w in range(words):
-                    put(np.uint64, row, w, uint64(0))
+                    left |= fetch(np.uint64, row, w)
+                if left != 0:
+                    join_set(listed, v)
+                    all_done = False
+                    for strip in range(0, lanes, STRIP):
+                        mark_tight(
+                            v, x, plane, pitch, strip, min(lanes - strip, STRIP), tails, weights, edge, stop,
+                            best + strip * SIZE, bytes_, places, tight + strip // 8, 8 * words, unit,
+                        )
             if not in_place:
                 for j in range(lanes):
-                    t = load(np.int32, tail, lanes, j, ANY)
+                    t = load(np.int32, tail, 0, j, ANY)
                     put(np.int32, P + (begin + j) * p_line + v * p_step, 0, t)
         for i in range(begin, begin + lanes):
             put(np.int32, P + i * p_line + fetch(np.int64, roots, i) * p_step, 0, NONE)
         if all_done:
             continue
         reach_lanes(
-            n, lanes, open_, new, ahead, tight, won, taken, powers, leaving, heads, P + begin * p_line, p_line,
-            p_step, waiting,
+            n, lanes, open_, new, ahead, tight, won, taken, powers, offsets, tails, places, leaving, heads,
+            P + begin * p_line, p_line, p_step, listed, waiting,
         )
         for w in range(words):  # in which lanes vertices are left
-            lacking = uint64(0)
+            some_left = uint64(0)
             for v in range(n):
-                lacking |= fetch(np.uint64, open_, v * words + w)
-            put(np.uint64, new, w, lacking)
+                if has(listed, v):
+                    some_left |= fetch(np.uint64, open_, v * words + w)
+            put(np.uint64, new, w, some_left)
         for j in range(lanes):
             count, bit = int64(0), uint64(1) << uint64(j % 64)
             line = P + (begin + j) * p_line
             for v in range(n if fetch(np.uint64, new, j // 64) & bit != 0 else 0):
-                if fetch(np.uint64, open_, v * words + j // 64) & bit != 0:
+                if has(listed, v) and fetch(np.uint64, open_, v * words + j // 64) & bit != 0:
                     put(np.int32, line + v * p_step, 0, OPEN)
                     put(np.int32, some, count, np.int32(v))
                     count += 1

@@ -79,6 +79,44 @@ def test_they_are_those_of_numpy(name: str, dtype: str, weights: list[Any], monk
     check()
 
 
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize(("name", "dtype", "weights"), ALGEBRAS)
+def test_more_lanes_than_one_strip_has(name: str, dtype: str, weights: list[Any], tied: bool) -> None:
+    S, n, lanes = sr.catalogue[name], 60, 1100
+    A = drawn(5, n, S, dtype, weights, 5.0)
+    A[:, 7] = S.zero_in(A.dtype)  # it is not reached
+    A[9, 9] = weights[2]  # a loop
+    X, roots = np.asarray(sr.closure(A, S)), np.random.default_rng(5).integers(0, n, lanes)
+    leaving = compressed(A, S.zero_in(A.dtype))
+    entering, bounded = transpose(leaving), np.min(weights) >= 0
+    assert set(np.diff(entering.offsets)) >= set(range(8))
+    kernel = TreeKernel(program(general(S, A.dtype)), 1)
+    assert lanes > kernel.module.STRIP
+    P, lost, guessed = kernel.predecessors(
+        entering, leaving, np.asfortranarray(X[roots]), roots, bounded, tied
+    )
+    edges = Edges(entering.offsets, entering.columns, entering.values, (leaving.offsets, leaving.columns))
+    expected, none, rows = predecessors(edges, S.over(A.dtype), X, np.arange(n), bounded)
+    assert (expected[roots] == P).all() and none == [] and (lost < 0).all()
+    assert (guessed == np.isin(roots, rows)).all()
+
+
+@pytest.mark.parametrize("bounded", [True, False])
+def test_lost_walks_are_told_in_every_strip(bounded: bool) -> None:
+    A = np.full((6, 6), inf, np.float32)
+    A[0, 1] = A[1, 2] = A[1, 3] = 3e38
+    A[4, 5] = 1
+    X = np.where(np.eye(6) > 0, np.float32(0), A)  # from 0 a walk to 2 is too long for the dtype
+    before = np.where(np.isfinite(A), np.arange(6)[:, None], -1)
+    roots = np.random.default_rng(1).integers(0, 6, 1100)
+    leaving = compressed(A, inf)
+    P, lost, guessed = TreeKernel(program(general(sr.min_plus, np.dtype("f4"))), 1).predecessors(
+        transpose(leaving), leaving, np.asfortranarray(X[roots]), roots, bounded
+    )
+    assert (lost == np.where(roots == 0, 2, -1)).all() and not guessed.any()
+    assert (before[roots] == P).all()
+
+
 @pytest.mark.parametrize("bounded", [True, False])
 def test_lost_walks_are_told(bounded: bool) -> None:
     A = np.full((4, 4), inf, np.float32)
