@@ -100,7 +100,7 @@ def _plan(
 
     n, stack = order_of(given.shape), given.shape[:-2]
     low = (packed_on_device if bits else general_on_device)(task.S, given.dtype)
-    one = n * n // 8 if bits else low.matrix_bytes(n)
+    one = low.matrix_bytes(n)
     share = -(-prod(stack) // len(devices)) * 2 * one if stack else one * 2 // len(devices) + 2 * one * side // n
     reasons = {
         "method": "block rows are dealt out, and the next pivot is ahead" if not stack else "",

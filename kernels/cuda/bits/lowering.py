@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from semiring.kernels.blocks.bits import row_words
 from semiring.kernels.cuda.lowering import CudaLowering
 
 from .matrix import DevicePackedMatrix
@@ -46,3 +47,7 @@ class PackedCudaLowering(CudaLowering):
     def empty(self, shape: tuple[int, ...]) -> DevicePackedMatrix:
         """A matrix of zeros."""
         return DevicePackedMatrix.zeros(*shape)
+
+    def matrix_bytes(self, n: int) -> int:
+        """Bytes of a matrix of n × n in storage."""
+        return 8 * n * row_words(n)

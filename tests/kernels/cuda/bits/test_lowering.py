@@ -33,3 +33,11 @@ def test_zeros_and_ones_of_any_algebra(S: sr.Semiring, dtype: str, monkeypatch: 
     np.testing.assert_array_equal(back, data)
     empty = low.empty((3, 70))
     assert empty.shape == (3, 70) and empty.count() == 0
+
+
+def test_plans_count_a_bit_for_each_truth_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not the eight bytes of the words that hold them: 131,072 vertices take 2 GiB, and no 128."""
+    Bits(Host(), monkeypatch)
+    low = packed_on_device(sr.boolean, np.dtype("?"))
+    assert [low.matrix_bytes(n) for n in (0, 1, 600)] == [low.empty((n, n)).words.nbytes for n in (0, 1, 600)]
+    assert low.matrix_bytes(1 << 17) == 2 << 30
