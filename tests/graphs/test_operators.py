@@ -294,3 +294,35 @@ def test_sums_of_records_in_any_layout(S):
         M, N = (Matrix(laid_out(array, dtype), S) for array in (x, x.T))
         found = (M | N).array
         assert found.dtype == dtype and same(found, expected), dtype
+
+
+@settings(max_examples=40, deadline=None)
+@given(pairs())
+def test_labels_of_frames_are_vertices_to_numpy_too(made):
+    """NumPy read them by position, and pandas asked for vertices 0, 1, …"""
+    A, B, M, N = made
+    if not M.names:  # an empty frame has no dtype
+        return
+    frame = pd.DataFrame(N.array, index=N.names, columns=N.names)
+    least = np.logical_and if A.dtype.kind == "b" else np.minimum
+    assert np.array_equal(least(M, frame), least(A, B)) and np.array_equal(least(frame, M), least(N, M))
+    assert np.array_equal(np.stack([M, frame]), np.stack([A, B])) and np.array_equal(np.equal(M, frame), A == B)
+    assert ((frame | M) == (N | M)).all() and (frame | M).names == M.names
+    assert np.array_equal(frame == M, A == B) and np.array_equal(frame != M, A != B)
+    row = pd.Series(N.array[:, :1].ravel(), index=N.names)
+    places = [N.names.index(name) for name in M.names]
+    assert np.array_equal(least(M, row), least(A, row.to_numpy()[places]))
+
+
+def test_what_is_no_matrix_beside_one_is_refused():
+    M = Matrix(np.array([[0.0, 2.0], [INF, 0.0]]), sr.min_plus, ["a", "b"])
+    frame = M.to_frame(long=False, library="pandas")
+    for call, message in ((lambda: np.minimum(M, frame[["a"]]), "'b' is in the index and not in the columns"),
+                          (lambda: np.minimum(M, frame.rename(index={"b": "c"}, columns={"b": "c"})), "'b' is in A"),
+                          (lambda: np.minimum(M, pd.Series([1.0, 2.0], ["a", "c"])), "'b' is in the matrix and not"),
+                          (lambda: np.minimum(M, pd.Series([1.0, 2.0], ["a", "a"])), "a series has a label twice")):
+        with refused(message):
+            call()
+    for call in (lambda: frame + M, lambda: frame * M, lambda: frame < M, lambda: frame["a"] - M):
+        with pytest.raises(TypeError, match=r"not supported between|unsupported operand"):
+            call()
