@@ -81,6 +81,14 @@ class Lowering:
         return tuple(self.storage[f] for f in self.storage.names) if self.storage.names else (self.storage,)
 
     @cached_property
+    def of_storage(self) -> Self:
+        """The same on what is in storage already: all that compiled code depends on, and no functions.
+
+        Another process can be sent it, which cannot be sent functions within functions, as those of `recode` are.
+        """
+        return self if self.recode is None else replace(self, recode=None)
+
+    @cached_property
     def interpreted(self) -> Self:
         """The same, run by NumPy."""
         return replace(self, compiled=False)

@@ -38,7 +38,7 @@ def with_another_process(low: Lowering, A: Sparse, answer: bool) -> Iterator[Non
         return
     code, analysed = code_of(low, "fronts"), transposed.at_hand  # the first loop of the analysis
     surely = not (analysed or code.at_hand) and code.is_due(least_by_numpy(low, A, answer))
-    with nullcontext() if analysed and code.at_hand else if_missing(steps, low, surely=surely):
+    with nullcontext() if analysed and code.at_hand else if_missing(steps, low.of_storage, surely=surely):
         yield
 
 

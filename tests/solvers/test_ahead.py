@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -154,3 +155,23 @@ def test_objects_need_no_other_process(begun: list[Any]) -> None:
     with ahead.with_another_process(objects, A, True):
         compile_one()
     assert begun == []
+
+
+@pytest.mark.parametrize(("S", "dtype"), [
+    (sr.min_plus, "f8"), (sr.min_plus, "i8"), (sr.min_plus, "u1"), (sr.min_plus, "f2"), (sr.max_plus, "i4"),
+    (sr.max_min, "f8"), (sr.viterbi, "f4"), (sr.log, "f2"), (sr.plus_times, "c16"), (sr.shortest_hops, "f8"),
+    (sr.expectation, None),
+], ids=lambda x: getattr(x, "name", x))
+def test_what_others_compile_can_be_sent_to_them(
+    S: sr.Semiring, dtype: str | None, begun: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What converts elements to storage cannot, and nothing that is compiled depends on it."""
+    monkeypatch.setattr(ahead, "transposed", SimpleNamespace(at_hand=False))  # whatever other tests compiled
+    G = sr.random_graph(100, "grid", weights=(1, 2), seed=1)
+    weights = np.ones(len(G), S.default_dtype) if dtype is None else (G.weights / 2).astype(dtype)
+    low, A = asked(S, sr.Graph(G.sources, G.targets, G.n, weights))
+    assert low.kind == "numba"
+    with ahead.with_another_process(low, A, True):
+        compile_one()
+    steps, sent = pickle.loads(pickle.dumps(begun[0]))
+    assert steps is ahead.steps and sent.key == low.key and sent.dtype == low.dtype
