@@ -16,7 +16,7 @@ from semiring.errors import GraphError, SemiringError
 from .frames import has_index, has_labels
 from .masks import is_masked, unmasked
 from .names import Named, alignment, as_names, refuse_table
-from .texts import clip_repr, infinities
+from .texts import clip_repr, dtype_text, infinities
 
 if TYPE_CHECKING:
     from semiring.algebra.semiring import Semiring
@@ -66,7 +66,7 @@ class Operators(Named):
     def __or__(self, other: Any) -> Matrix:
         names, mine, others = self._beside(other)
         if others.dtype != mine.dtype:
-            raise GraphError(f"A is {mine.dtype} and B is {others.dtype}; convert one with .astype(…)")
+            raise GraphError(_two_dtypes(mine.dtype, others.dtype))
         S = self.semiring
         sums = S.over(mine.dtype)
         for what, elements in (("A", mine), ("B", others)):
@@ -78,6 +78,8 @@ class Operators(Named):
 
     def __eq__(self, other: object) -> np.ndarray:  # type: ignore[override]  # as of arrays
         _, mine, others = self._beside(other)
+        if bool(mine.dtype.names) != bool(others.dtype.names) and "O" not in (mine.dtype.kind, others.dtype.kind):
+            raise GraphError(_two_dtypes(mine.dtype, others.dtype))
         return np.asarray(mine == others)
 
     def __ne__(self, other: object) -> np.ndarray:  # type: ignore[override]
@@ -109,6 +111,8 @@ class Operators(Named):
                 others = number(S, other, self.array.dtype)
             else:
                 others = as_array(other)
+                if S.lift is not None and others.shape == self.array.shape and S.lift.takes(others.dtype):
+                    others = self._like(others, None).array  # as verbs take plain weights
         else:
             if other.semiring is not S:
                 raise SemiringError(f"A is a matrix over {S.name} and B one over {other.semiring.name}: their elements "
@@ -199,6 +203,10 @@ class Operators(Named):
         raise AttributeError("a Matrix has no ndim, so that SciPy does not multiply it over the real numbers: for a "
                              f"product over {self.semiring.name} call sr.matmul(A, M), and for one over the reals use "
                              "M.to_numpy()")
+
+
+def _two_dtypes(mine: np.dtype, others: np.dtype) -> str:
+    return f"A is {dtype_text(mine)} and B is {dtype_text(others)}; convert one with .astype(…)"
 
 
 def refuse_other_algebra(M: Operators, S: Semiring, what: str) -> None:

@@ -326,3 +326,20 @@ def test_what_is_no_matrix_beside_one_is_refused():
     for call in (lambda: frame + M, lambda: frame * M, lambda: frame < M, lambda: frame["a"] - M):
         with pytest.raises(TypeError, match=r"not supported between|unsupported operand"):
             call()
+
+
+def test_plain_weights_beside_a_matrix_of_records():
+    """They are lifted, as by every verb; other numbers are told apart from records."""
+    weights = np.array([[INF, 3.0], [2.0, INF]])
+    M = Matrix(weights, sr.shortest_hops, ["a", "b"])
+    assert ((M | weights) == M).all() and (weights == M).all()
+    assert (weights + 1 == M).tolist() == [[True, False], [False, True]]
+    assert (np.array([[2**63 - 1, 3], [2, 2**63 - 1]]) == M).all()
+    pairs = Matrix(sr.widest_shortest.eye(2), sr.widest_shortest)
+    for call in (lambda: M == 3.0, lambda: M != 3.0, lambda: pairs == weights, lambda: weights == pairs):
+        with refused(") and B is float64; convert one with .astype(…)"):
+            call()
+    with refused("A is (dist float64, width float64) and B is float64"):
+        _ = pairs | weights
+    with refused("A is float64 and B is (cost float64, hops float64)"):
+        _ = Matrix(weights, sr.min_plus) == M.array
