@@ -8,7 +8,7 @@ from difflib import get_close_matches
 # By a name in use elsewhere: what does that here. Public names stand behind `sr.`, which a test looks up.
 MEANT = {
     "sr.closure(A, sr.min_plus), or another algebra": (
-        "floyd_warshall all_pairs apsp johnson distances kleene_star kleene algebraic_path"),
+        "floyd_warshall floyd all_pairs apsp johnson distances kleene_star kleene algebraic_path"),
     "sr.paths(A, sr.min_plus), all best paths as one object": (
         "all_pairs_shortest_path all_shortest_paths shortest_paths all_paths predecessors next_hops routes"),
     "sr.closure_rows(A, sr.min_plus, sources, targets=…), a table by name": (
@@ -17,10 +17,12 @@ MEANT = {
         "isochrone isochrones service_area within_distance ego_graph reachable_within cutoff"),
     "sr.nearest": "voronoi voronoi_cells multi_source closest nearest_place",
     "sr.path(A, sr.min_plus, source, target), or sr.closure_rows for the distances from a source": (
-        "shortest_path best_path dijkstra bellman_ford astar_path single_source shortest_path_length distance"),
-    "sr.path(A, sr.max_min, source, target), or sr.closure(A, sr.max_min)": "widest_path bottleneck widest_paths",
+        "shortest_path best_path dijkstra bellman_ford bellman astar_path single_source shortest_path_length distance"),
+    "sr.path(A, sr.max_min, source, target), or sr.closure(A, sr.max_min)": (
+        "widest_path bottleneck widest_paths widest"),
+    "sr.closure(A, sr.k_best(3)), the three best weights": "k_shortest k_shortest_paths shortest_simple_paths yen",
     "sr.closure(A, sr.boolean), or sr.reach to ask which vertices a vertex reaches": (
-        "transitive_closure reachable descendants ancestors has_path warshall"),
+        "transitive_closure reachability reachable descendants ancestors has_path warshall"),
     "sr.closure of a matrix, and S.star(x), such as sr.min_plus.star(x), of elements": "star asteration",
     "S.eye(n), such as sr.min_plus.eye(3)": "eye identity one ones",
     "A ** k, where A is a sr.Matrix, or sr.power(A, S, k)": "matrix_power mpow pow",
@@ -28,12 +30,14 @@ MEANT = {
     "A @ B, where A is a sr.Matrix, or sr.matmul(A, B, S)": "mxm mxv vxm dot multiply mul product mm spgemm spmm",
     "sr.as_graph or sr.adjacency, which read NetworkX, SciPy and data frames, as every verb does": (
         "from_networkx from_scipy from_pandas from_polars from_edges from_edgelist from_graph from_sparse"),
+    "A.T, where A is a sr.Matrix, and sr.Graph.reverse": "transpose reverse",
     "sr.Matrix.to_networkx": "to_networkx",
+    "sr.Matrix.to_numpy": "to_numpy to_array toarray todense",
     "sr.Matrix.to_frame": "to_frame to_pandas to_polars",
     "sr.Matrix.to_sparse": "to_sparse to_scipy to_csr",
     "sr.components, of strong connection unless weak=True": (
         "connected_components strongly_connected_components weakly_connected_components scc"),
-    "sr.longest_path": "dag_longest_path critical_path",
+    "sr.longest_path": "dag_longest_path critical_path critical longest",
     "sr.mean_weight, of a sample of rows, or sr.factor(A, S).reduce(\"mean\")": (
         "average_shortest_path_length mean_distance average_path_length wiener_index characteristic_path_length"),
     "sr.eccentricities": "eccentricity periphery center centre",
@@ -53,6 +57,7 @@ MEANT = {
     "sr.check_laws": "verify laws check test_laws",
     "sr.plan": "explain cost",
 }
+NEAR = 0.7  # of letters that two names share, so that "trace" does not lead to "reach"
 BY_NAME = {name: meant for meant, names in MEANT.items() for name in names.split()}
 
 
@@ -75,7 +80,7 @@ def suggestion(name: str, known: Sequence[str], by_name: Mapping[str, str] = BY_
     plain = name.strip("_").lower()
     if plain in by_name:
         return f"; use {by_name[plain]}"
-    near = get_close_matches(name, known, 1) or get_close_matches(plain, [k.lower() for k in known], 1)
+    near = get_close_matches(name, known, 1, NEAR) or get_close_matches(plain, [k.lower() for k in known], 1, NEAR)
     if near:
         return f"; did you mean {before}{next(k for k in known if k.lower() == near[0].lower())}?"
     meant = get_close_matches(plain, by_name, 1, cutoff=0.8)

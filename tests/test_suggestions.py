@@ -19,6 +19,8 @@ LEADS = {
     "floyd_warshall": "sr.closure(A, sr.min_plus)", "clossure": "did you mean closure?",
     "all_pairs_shortest_path": "sr.paths(A, sr.min_plus)", "floyd_warshal": "sr.closure(A, sr.min_plus)",
     "Dijkstra": "sr.closure_rows", "min_pluss": "did you mean min_plus?", "matrix": "did you mean Matrix?",
+    "widest": "sr.max_min", "k_shortest": "sr.k_best", "transpose": "A.T", "to_numpy": "sr.Matrix.to_numpy",
+    "reachability": "sr.reach", "critical": "sr.longest_path",
 }
 
 
@@ -42,5 +44,7 @@ def test_what_is_suggested_is_there_and_what_is_there_is_not_explained() -> None
 
 def test_what_is_near_to_nothing_gets_no_suggestion() -> None:
     assert suggestion("qqqqqqqq", sr.__all__) == ""
+    for other in ("trace", "max_flow", "spanning_tree"):  # a few letters are shared with what does something else
+        assert suggestion(other, sr.__all__) == "", other
     with pytest.raises(AttributeError, match=r"^module 'semiring' has no attribute 'qqqqqqqq'$"):
         _ = sr.qqqqqqqq

@@ -292,7 +292,7 @@ def write_matrix(path: str | os.PathLike[str], M: Matrix) -> None:
     GraphError
         An element is NaN; the message names its place.
     SemiringError
-        The format is unknown, or cannot hold elements of this dtype or a name; or there is no PyArrow.
+        M is not a Matrix; the format is unknown, or cannot hold elements of this dtype or a name; there is no PyArrow.
     OSError
         The file cannot be written; what was there is as it was.
 
@@ -321,6 +321,9 @@ def write_matrix(path: str | os.PathLike[str], M: Matrix) -> None:
     a,,3.0
     b,0.5,
     """
+    if not isinstance(M, Matrix):
+        raise SemiringError(f"M must be a Matrix, which knows what an absent edge is, and is of type "
+                            f"{type(M).__name__}: sr.Matrix(array, S) and sr.adjacency(graph, S) make one")
     path = Path(path)
     kind = FORMATS.get(suffix(path))
     if kind not in WRITERS:

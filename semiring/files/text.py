@@ -24,6 +24,7 @@ from .numerals import CANONICAL, INTEGER, integer, integers, number, table
 from .streams import about, fail, numbered_lines, text_of
 
 COMMENTS = ("#", "%")
+MATRIX_MARKET = "%%matrixmarket"
 BLANKS = " \t\n\r\f\v"
 WORD = re.compile(f"[^{BLANKS}]+")
 DECIMAL = re.compile(r"[-+]?\d+,\d+")  # as many languages write it
@@ -83,8 +84,10 @@ def _layout(path: Path, text: str, options: Options) -> _Layout:
     """What the comments and the first two lines of data say."""
     undirected = sides = False
     line, bare, raw = 0, "", ""
-    for line, raw in numbered_lines(text):  # noqa: B007 (the first line of data is wanted below)
+    for line, raw in numbered_lines(text):
         bare = raw.strip(BLANKS)
+        if bare.lower().startswith(MATRIX_MARKET):  # else its sizes would be an edge
+            fail(path, line, quoted(bare), 'edges; format="mtx" reads Matrix Market')
         if bare.startswith(COMMENTS):
             # as in the collections of SNAP and KONECT
             said = bare.lstrip("#% ").lower()

@@ -15,7 +15,8 @@ from semiring.graphs.frames import has_labels, library_of, matrix_of
 from semiring.graphs.graph import as_graph
 from semiring.graphs.masks import mask_of
 from semiring.graphs.matrix import Matrix
-from semiring.graphs.operators import as_array
+from semiring.graphs.names import refuse_table
+from semiring.graphs.operators import as_array, in_order
 from semiring.graphs.texts import dtype_text
 from semiring.graphs.weights import elements, refuse_nan, unweighted
 from semiring.machine.memory import require
@@ -110,7 +111,8 @@ def from_dense(
     Parameters
     ----------
     array : array_like, shape (n, n)
-        It is copied. A masked entry is not an edge. Of a pandas data frame the index and the columns are the names.
+        It is copied. A masked entry is not an edge. Of a pandas data frame the index and the columns are the names; a
+        `Matrix` keeps its own.
     S : Semiring or str
     absent : optional
         The value that means no edge; `float("nan")` for NaN.
@@ -141,7 +143,11 @@ def from_dense(
     [[inf, 5.0], [inf, inf]]
     """
     S, library = algebra(S), library_of(array)
-    if has_labels(array):
+    refuse_table(array, "array")
+    if isinstance(array, Matrix):
+        library = array.library
+        array, names = in_order(array, names)
+    elif has_labels(array):
         array, names = matrix_of(array, names)
     data = as_array(array)
     if data.dtype.kind not in "biufcO" and not (data.dtype.names and S.is_record):

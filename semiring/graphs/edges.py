@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from semiring.errors import GraphError
 
+from .exports import entries_of
 from .frames import columns_in, is_frame, is_square, library_of
 from .masks import is_masked
-from .names import as_names, is_hashable, is_integer, is_missing, near, span_text
+from .names import as_names, is_hashable, is_integer, is_missing, near, refuse_table, span_text
+from .operators import Operators
 from .texts import quoted
 
 # Integers are positions, unless the largest is beyond FEW and beyond SPREAD times the ends of edges: then they are
@@ -54,6 +56,9 @@ def columns_of(edges: Any, weight: WeightColumns, default: Any) -> Columns:
         return _from_networkx(edges, weight, default)
     if isinstance(edges, np.ndarray):
         return _from_array(edges)
+    refuse_table(edges, "edges")
+    if isinstance(edges, Operators):
+        return _from_matrix(edges)
     if is_frame(edges):
         return _from_frame(edges, weight)
     if isinstance(edges, Mapping):
@@ -99,6 +104,12 @@ def _from_rows(edges: Iterable[Any]) -> Columns:
             "give every edge a weight or none"
         )
     return Columns(*_pad([[row[k] for row in rows] for k in range(length)]))
+
+
+def _from_matrix(M: Operators) -> Columns:
+    """What is not the algebra's zero; as of a sparse matrix, truth values are edges without weights."""
+    rows, columns, values = entries_of(M)
+    return Columns(rows, columns, values if M.array.dtype.kind != "b" else None, M.n, M.names, library=M.library)
 
 
 def _from_array(array: np.ndarray) -> Columns:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from semiring.algebra.semiring import Semiring
 
     from .matrix import Matrix
+    from .operators import Operators
     from .tables import Table
 
 
@@ -36,7 +37,7 @@ def is_absent(array: np.ndarray, S: Semiring) -> NDArray[np.bool_]:
     return absent
 
 
-def entries_of(M: Matrix | Table) -> tuple[NDArray[np.int64], NDArray[np.int64], np.ndarray]:
+def entries_of(M: Operators | Table) -> tuple[NDArray[np.int64], NDArray[np.int64], np.ndarray]:
     """Rows, columns and elements of what is not the algebra's zero, row by row."""
     array = as_declared(M.array, M.semiring)
     rows, columns = np.nonzero(~is_absent(array, M.semiring))

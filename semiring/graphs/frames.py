@@ -113,6 +113,15 @@ def has_labels(data: Any) -> bool:
     return not isinstance(data, np.ndarray) and is_frame(data) and _has_corner(data)
 
 
+def has_index(data: Any) -> bool:
+    """Whether this is a series of pandas, a vector with a label for each entry.
+
+    >>> has_index(np.zeros(2)), has_index([1.0])
+    (False, False)
+    """
+    return hasattr(data, "index") and hasattr(data, "iloc") and not hasattr(data, "columns")
+
+
 def _has_corner(frame: Any) -> bool:
     """Whether a frame without an index is a table of a matrix, as `frame_of` makes it."""
     if not hasattr(frame, "columns") and not _is_arrow(frame):

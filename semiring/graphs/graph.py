@@ -245,12 +245,13 @@ def as_graph(
 
     Parameters
     ----------
-    edges : Graph, iterable, array, tuple of arrays, SciPy sparse, NetworkX graph or data frame
+    edges : Graph, iterable, array, tuple of arrays, Matrix, SciPy sparse, NetworkX graph or data frame
         - a `Graph`: itself, or numbered anew;
         - tuples (from, to) or (from, to, weight), all of one length, vertices being any hashable objects;
         - an array of shape (m, 2) or (m, 3), or a structured array of two or three fields; a numeric one of shape
           (2, 2) or (3, 3) could also be a matrix, and is refused;
         - a tuple of arrays (from, to) or (from, to, weight);
+        - a `Matrix`: what is not its algebra's zero; of truth values edges without weights;
         - a square SciPy sparse matrix or array. Each stored entry is an edge, an explicit 0 too; the formats
           that store blocks or diagonals (BSR, DIA) cannot tell a 0 from padding, there it is not an edge. In a
           matrix of bool the True entries are edges without weights;

@@ -15,8 +15,8 @@ from semiring.errors import GraphError
 from semiring.graphs.exports import networkx_of, sparse_of
 from semiring.graphs.frames import frame_of, has_labels, library_of, matrix_of
 from semiring.graphs.masks import is_masked, unmasked
-from semiring.graphs.names import as_names, is_hashable
-from semiring.graphs.operators import Operators, as_array
+from semiring.graphs.names import as_names, is_hashable, refuse_table
+from semiring.graphs.operators import Operators, as_array, in_order, refuse_other_algebra
 from semiring.graphs.tables import cells, lines
 from semiring.graphs.texts import dtype_text
 
@@ -52,10 +52,10 @@ class Matrix(Operators):
     array : array_like, shape (n, n)
         Elements of the algebra, taken literally; an array is held, not copied. What a masked array masks becomes the
         algebra's zero. Of a pandas data frame the index and the columns are the names; they are put in the order of
-        the index.
+        the index. A matrix keeps its own names; it is one over the same algebra.
     semiring : Semiring or str
     names : sequence of hashable, optional
-        One for each vertex, all different.
+        One for each vertex, all different. Where the array has them, the order in which they are put.
     library : {None, "pandas", "polars", "pyarrow"}
         Of the data frames that `to_frame` makes. Default: that of the data frame which comes in.
 
@@ -73,7 +73,7 @@ class Matrix(Operators):
         When the array is not square, or the names are not a sequence with one for each vertex, all different and
         hashable, or the index and the columns of a data frame are different names.
     SemiringError
-        For an unknown algebra.
+        For an unknown algebra, and a matrix over another one.
 
     Examples
     --------
@@ -93,8 +93,13 @@ class Matrix(Operators):
         library: str | None = None,
     ) -> None:
         semiring = algebra(semiring)
+        refuse_table(array, "array")
         self.library = library or library_of(array)
-        if has_labels(array):
+        if isinstance(array, Operators):
+            refuse_other_algebra(array, semiring, "array")
+            self.library = library or array.library
+            array, names = in_order(array, names)
+        elif has_labels(array):
             array, names = matrix_of(array, names)
         array = unmasked(array, semiring) if is_masked(array) else as_array(array)
         if semiring.lift is not None and semiring.lift.takes(array.dtype):

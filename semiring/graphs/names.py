@@ -19,6 +19,10 @@ CLOSE = 20_000  # names that are searched for a near one
 LONG = 200  # characters from which a name is near to none, since a comparison takes the square of them
 
 
+class Labelled:
+    """Rows that are some vertices, and columns that are some, as in a `Table`."""
+
+
 class Named:
     """Vertices that are called by name, or by position where they have no names."""
 
@@ -133,7 +137,7 @@ def alignment(wanted: Sequence[Any], given: Sequence[Any], first: str = "A", wha
     Raises
     ------
     GraphError
-        When a vertex is in one of them only.
+        When a vertex is in one of them only, or is not hashable.
 
     Examples
     --------
@@ -142,7 +146,11 @@ def alignment(wanted: Sequence[Any], given: Sequence[Any], first: str = "A", wha
     """
     if wanted is given or wanted == given:
         return None
-    here, there = ({name: i for i, name in enumerate(names)} for names in (wanted, given))
+    try:
+        here, there = ({name: i for i, name in enumerate(names)} for names in (wanted, given))
+    except TypeError:
+        name = next(name for name in (*wanted, *given) if not is_hashable(name))
+        raise GraphError(f"{quoted(name)} is not hashable: name vertices by strings, numbers or tuples") from None
     for vertices, others, one, other in ((here, there, first, what), (there, here, what, first)):
         missing = [name for name in vertices if name not in others][:1]
         if missing:
@@ -172,6 +180,19 @@ def _letters(name: Any) -> str:
         return str(name)
     except ValueError:  # Python writes no integer of more than 4300 digits
         return quoted(name)
+
+
+def refuse_table(data: Any, what: str) -> None:
+    """Refuse a `Table` as an operand: its rows and columns would be taken by position, whatever they are called.
+
+    Raises
+    ------
+    GraphError
+        For one.
+    """
+    if isinstance(data, Labelled):
+        raise GraphError(f"{what} is a Table, whose rows and columns are some vertices each: give its elements, "
+                         ".to_numpy(), to take them by position")
 
 
 def is_hashable(value: Any) -> bool:

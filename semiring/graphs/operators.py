@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
@@ -12,10 +13,10 @@ from semiring.algebra.arguments import whole_number
 from semiring.algebra.verbs import verb
 from semiring.errors import GraphError, SemiringError
 
-from .frames import has_labels
+from .frames import has_index, has_labels
 from .masks import is_masked, unmasked
-from .names import Named, alignment
-from .texts import clip_repr, infinities
+from .names import Named, alignment, as_names, refuse_table
+from .texts import clip_repr, dtype_text, infinities
 
 if TYPE_CHECKING:
     from semiring.algebra.semiring import Semiring
@@ -34,6 +35,10 @@ class Operators(Named):
 
     array: np.ndarray
     semiring: Semiring
+    library: str | None
+
+    # pandas leaves an operator to what stands on its right and has a higher number: ``frame | M`` goes by the labels
+    __pandas_priority__ = 5000
 
     __hash__ = None  # type: ignore[assignment]  # as of arrays: `==` is element by element
 
@@ -61,7 +66,7 @@ class Operators(Named):
     def __or__(self, other: Any) -> Matrix:
         names, mine, others = self._beside(other)
         if others.dtype != mine.dtype:
-            raise GraphError(f"A is {mine.dtype} and B is {others.dtype}; convert one with .astype(…)")
+            raise GraphError(_two_dtypes(mine.dtype, others.dtype))
         S = self.semiring
         sums = S.over(mine.dtype)
         for what, elements in (("A", mine), ("B", others)):
@@ -73,6 +78,8 @@ class Operators(Named):
 
     def __eq__(self, other: object) -> np.ndarray:  # type: ignore[override]  # as of arrays
         _, mine, others = self._beside(other)
+        if bool(mine.dtype.names) != bool(others.dtype.names) and "O" not in (mine.dtype.kind, others.dtype.kind):
+            raise GraphError(_two_dtypes(mine.dtype, others.dtype))
         return np.asarray(mine == others)
 
     def __ne__(self, other: object) -> np.ndarray:  # type: ignore[override]
@@ -91,6 +98,7 @@ class Operators(Named):
     def _beside(self, other: Any) -> tuple[list[Any] | None, np.ndarray, np.ndarray]:
         """The names of both, and the elements of both in one order."""
         names, S = self.names, self.semiring
+        refuse_table(other, "B")
         if has_labels(other):
             other = self._like(other, None)
         elif (isinstance(other, Named) and not isinstance(other, Operators)) or hasattr(other, "tocoo"):
@@ -103,6 +111,8 @@ class Operators(Named):
                 others = number(S, other, self.array.dtype)
             else:
                 others = as_array(other)
+                if S.lift is not None and others.shape == self.array.shape and S.lift.takes(others.dtype):
+                    others = self._like(others, None).array  # as verbs take plain weights
         else:
             if other.semiring is not S:
                 raise SemiringError(f"A is a matrix over {S.name} and B one over {other.semiring.name}: their elements "
@@ -122,6 +132,7 @@ class Operators(Named):
             return written(found, ufunc, **keywords)
         if ufunc.signature is not None:  # of whole rows or matrices
             self._refuse_reals(ufunc)
+        inputs = tuple(map(self._over_vertices, inputs))
         first = first_named(inputs)
         if "out" in keywords:
             keywords["out"] = tuple(place_in(x, first) for x in keywords["out"])
@@ -132,12 +143,28 @@ class Operators(Named):
     ) -> Any:
         if function in OF_MATRICES or function.__module__ == np.linalg.__name__:
             self._refuse_reals(function)
+        arguments = [self._over_vertices(x) for x in arguments]
+        keywords = {name: x if name == "out" else self._over_vertices(x) for name, x in keywords.items()}
         read = {name: x for name, x in keywords.items() if name != "out"}
         first = first_named((*arguments, *read.values()))
         if "out" in keywords:
             keywords = {**keywords, "out": place_in(keywords["out"], first)}
         return function(*(arrays_in(x, first) for x in arguments),
                         **{name: arrays_in(x, first) for name, x in keywords.items()})
+
+    def _over_vertices(self, value: Any) -> Any:
+        """A matrix for a data frame whose labels are vertices, which NumPy would read by position; also within lists.
+
+        Raises
+        ------
+        GraphError
+            For a `Table`, and a data frame that is not a matrix over vertices.
+        """
+        if type(value) in (list, tuple):
+            found = [self._over_vertices(x) for x in value]
+            return value if all(map(operator.is_, found, value)) else type(value)(found)
+        refuse_table(value, "an operand")
+        return self._like(value, None) if has_labels(value) else value
 
     def _refuse_reals(self, function: Any) -> None:
         home = "numpy.linalg" if getattr(function, "__module__", None) == np.linalg.__name__ else "numpy"
@@ -176,6 +203,47 @@ class Operators(Named):
         raise AttributeError("a Matrix has no ndim, so that SciPy does not multiply it over the real numbers: for a "
                              f"product over {self.semiring.name} call sr.matmul(A, M), and for one over the reals use "
                              "M.to_numpy()")
+
+
+def _two_dtypes(mine: np.dtype, others: np.dtype) -> str:
+    return f"A is {dtype_text(mine)} and B is {dtype_text(others)}; convert one with .astype(…)"
+
+
+def refuse_other_algebra(M: Operators, S: Semiring, what: str) -> None:
+    """Refuse a matrix over another algebra, in which other elements mean that there is no edge.
+
+    Raises
+    ------
+    SemiringError
+        For one.
+    """
+    if M.semiring is not S:
+        raise SemiringError(
+            f"{what} is a matrix over {M.semiring.name}, and {S.name} is asked for: its elements mean something else "
+            f"there. Leave S out to stay in {M.semiring.name}; sr.from_dense(M, S, absent=M.semiring.zero_in(M.dtype)) "
+            "is a matrix of the same edges over S"
+        )
+
+
+def in_order(M: Operators, names: Sequence[Any] | None) -> tuple[np.ndarray, Sequence[Any] | None]:
+    """The elements of a matrix and the names of its vertices, in the order of some names; its own where there are none.
+
+    Raises
+    ------
+    GraphError
+        When it has names, and they are not the same ones.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> in_order(sr.adjacency([("a", "b", 3.0)], sr.min_plus), ["b", "a"])[0].tolist()
+    [[inf, inf], [3.0, inf]]
+    """
+    if names is None or M.names is None:
+        return M.array, M.names if names is None else names
+    wanted = as_names(names) or []
+    order = alignment(wanted, M.names, "names", "the matrix")
+    return M.array if order is None else M.array[np.ix_(order, order)], wanted
 
 
 def number(S: Semiring, value: float, dtype: np.dtype) -> np.ndarray:
@@ -247,6 +315,8 @@ def arrays_in(value: Any, first: Operators | None) -> Any:
     """
     if type(value) in (list, tuple):
         return type(value)(arrays_in(x, first) for x in value)
+    if has_index(value) and first is not None and first.names is not None:  # NumPy has it beside the columns
+        return value.to_numpy()[places_of_labels(first.names, value.index.tolist())]
     if not isinstance(value, Operators):
         return value
     if first is None or first.names is None or value.names is None:
@@ -257,6 +327,25 @@ def arrays_in(value: Any, first: Operators | None) -> Any:
     turned = value.array[np.ix_(order, order)]
     turned.flags.writeable = False
     return turned
+
+
+def places_of_labels(names: Sequence[Any], labels: Sequence[Any]) -> Any:
+    """Where the vertices stand in a series, as an index of it.
+
+    Raises
+    ------
+    GraphError
+        When its labels are not the vertices, each once.
+
+    Examples
+    --------
+    >>> places_of_labels(["a", "b"], ["b", "a"]).tolist()
+    [1, 0]
+    """
+    if len(set(labels)) < len(labels):
+        raise GraphError("a series has a label twice; the vertices of a matrix have one entry each")
+    order = alignment(names, labels, "the matrix", "the series")
+    return slice(None) if order is None else order
 
 
 def place_in(out: Any, first: Operators | None) -> Any:

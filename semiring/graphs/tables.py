@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -13,7 +13,7 @@ from semiring.algebra.tables import html_table
 from semiring.errors import GraphError
 
 from .frames import frame_of
-from .names import as_names, is_hashable, is_truth, near
+from .names import Labelled, as_names, is_hashable, is_truth, near
 from .operators import as_array
 from .texts import aligned, clip, dtype_text, element_text, infinities, quoted, shown
 
@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 SHOWN = 10  # rows and columns of a matrix that `repr` shows in full
 
 
-class Table:
+class Table(Labelled):
     """Elements from some vertices to some others: a part of a closure; `semiring.closure_rows` makes one.
 
     `T[a, b]` is the element from a to b, vertices being called by name where the graph has names, else by position;
-    `T[a]` is the row of a. NumPy takes it as an array.
+    `T[a]` is the row of a. NumPy takes it as an array. Verbs and operators, which go by the names of vertices, refuse
+    it: give them its elements, `to_numpy()`.
 
     Parameters
     ----------
@@ -107,6 +108,9 @@ class Table:
     @cached_property
     def _columns(self) -> dict[Hashable, int]:
         return {vertex: i for i, vertex in reversed(list(enumerate(self.targets)))}
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return iter(self.array)
 
     def to_numpy(self) -> np.ndarray:
         """The elements as an array, which is the table's own.

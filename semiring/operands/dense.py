@@ -14,6 +14,7 @@ from semiring.algebra.vectors import convert
 from semiring.errors import SemiringError
 from semiring.graphs.masks import is_masked, unmasked
 from semiring.graphs.matrix import Matrix
+from semiring.graphs.operators import refuse_other_algebra
 from semiring.graphs.texts import quoted
 from semiring.kernels.choose import only_form
 from semiring.kernels.facts import Facts, together
@@ -113,12 +114,7 @@ def read_matrix(A: Matrix, S: Semiring, what: str) -> Dense:
     SemiringError
         For a matrix over another algebra, in which other elements mean that there is no edge.
     """
-    if A.semiring is not S:
-        raise SemiringError(
-            f"{what} is a matrix over {A.semiring.name}, and {S.name} is asked for: its elements mean something else "
-            f"there. Leave S out to stay in {A.semiring.name}; sr.from_dense(M, S, absent=M.semiring.zero_in(M.dtype)) "
-            "is a matrix of the same edges over S"
-        )
+    refuse_other_algebra(A, S, what)
     wrap = matrices(S, A.names, A.library)
     return Dense(carried_by(A.array, S), S, what, wrap, A.names, True, A.dtype).of_library(A.library)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from numbers import Number
+from operator import is_
 from os import PathLike
 from typing import Any
 
@@ -16,11 +17,12 @@ import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.errors import GraphError, SemiringError
-from semiring.graphs.frames import is_frame, is_square
+from semiring.graphs.frames import has_labels, is_frame, is_square
 from semiring.graphs.matrix import Matrix
+from semiring.graphs.names import refuse_table
 
 from .components import is_components, read_components
-from .dense import read_array, read_matrix, read_nested
+from .dense import Dense, read_array, read_matrix, read_nested
 from .device import read_cupy, read_cupyx, read_dlpack
 from .operand import Operand
 from .packed import read_packed, read_packed_on_gpu
@@ -39,7 +41,12 @@ def read_graph(A: Any, S: Semiring, what: str) -> Sparse:
 
 def read_frame(A: Any, S: Semiring, what: str) -> Operand:
     """A data frame: a matrix where its rows and its columns are the same vertices, else edges."""
-    return read_matrix(Matrix(A, S), S, what) if is_square(A) else read_graph(A, S, what)
+    return as_matrix(A, S, what) if is_square(A) else read_graph(A, S, what)
+
+
+def as_matrix(A: Any, S: Semiring, what: str) -> Dense:
+    """A `Matrix`, or a data frame that is one."""
+    return read_matrix(A if isinstance(A, Matrix) else Matrix(A, S), S, what)
 
 
 def read_series(A: Any, S: Semiring, what: str) -> Operand:
@@ -115,6 +122,7 @@ def read(A: Any, S: Semiring, what: str = "A") -> Operand:
         return read_array(A, S, what)
     if isinstance(A, Matrix):
         return read_matrix(A, S, what)
+    refuse_table(A, what)
     if isinstance(A, tuple) and is_components(A, S):
         return read_components(A, S, what)
     if (reader := _reader_of(A)) is not None:
@@ -125,7 +133,36 @@ def read(A: Any, S: Semiring, what: str = "A") -> Operand:
         return read_dlpack(A, S, what)
     if what == "A" and _are_edges(A):
         return read_graph(A, S, what)
-    return read_nested(A, S, what)
+    return read_nested(_plain(A, S, what), S, what)
+
+
+def _plain(A: Any, S: Semiring, what: str) -> Any:
+    """Nested lists with an array for each matrix over vertices; NumPy would make one of a matrix over any algebra.
+
+    Raises
+    ------
+    SemiringError
+        For a matrix over another algebra, a graph, what was prepared, and a matrix whose vertices have names, which an
+        array would take by position.
+    """
+    if isinstance(A, (list, tuple)):
+        if not A or isinstance(A[0], (Number, str, bytes)):
+            return A
+        found = [_plain(part, S, f"{what}[{i}]") for i, part in enumerate(A)]
+        return A if all(map(is_, found, A)) else found
+    if isinstance(A, (Number, np.ndarray)):
+        return A
+    refuse_table(A, what)
+    if isinstance(A, Operand) or is_of_edges(A):
+        raise SemiringError(f"{what} is of type {type(A).__name__}, and a stack is of arrays: give the elements, such "
+                            "as sr.adjacency(graph, S).to_numpy() of a graph")
+    if not (isinstance(A, Matrix) or has_labels(A)):
+        return A
+    given = as_matrix(A, S, what)
+    if given.names is not None:
+        raise SemiringError(f"{what} has names, and a stack has none: np.stack([M, N]) of Matrices makes one, in the "
+                            "order of the names of the first")
+    return given.array
 
 
 def _are_edges(A: Any) -> bool:

@@ -469,3 +469,15 @@ def test_commas_between_names_with_blanks(tmp_path: Path) -> None:
     assert listed(read(tmp_path, "a.csv", "Big A 1,2,5\nBig B 2,3,6\n")) == [("Big A 1", "2", 5), ("Big B 2", "3", 6)]
     assert listed(read(tmp_path, "b.csv", "New York,Los Angeles\n")) == [("New York", "Los Angeles", None)]
     assert listed(read(tmp_path, "c.csv", "A 1,2\n")) == [("A 1", "2", None)]
+
+
+@pytest.mark.parametrize("ending", [".txt", ".csv", ".edges"])
+def test_a_matrix_market_file_by_another_name_is_not_a_list_of_edges(tmp_path, ending):
+    """Its first line was a comment, and its second, of sizes, an edge."""
+    path = tmp_path / f"graph{ending}"
+    path.write_text("%%MatrixMarket matrix coordinate real general\n3 3 2\n1 2 3.5\n2 3 1\n")
+    with refused('line 1: found \'%%MatrixMarket matrix coordinate real general\', expected edges; format="mtx" reads'):
+        read_graph(path)
+    assert len(read_graph(path, format="mtx")) == 2
+    path.write_text("% sym\n1 2\n2 3\n")
+    assert not read_graph(path).directed

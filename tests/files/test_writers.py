@@ -197,3 +197,10 @@ def test_numbers_in_another_byte_order(tmp_path, ending):
         sr.write_matrix(tmp_path / f"m{ending}", sr.Matrix(x, sr.min_plus))
         again = sr.read_matrix(tmp_path / f"m{ending}", sr.min_plus, dtype=dtype)
         assert again.dtype == np.dtype(dtype).newbyteorder("=") and np.array_equal(again, x)
+
+
+def test_what_is_no_matrix_is_not_written(tmp_path):
+    for other in (np.eye(2), sr.as_graph([("a", "b", 1.0)]), [[1.0]], None):
+        with pytest.raises(sr.SemiringError, match=r"M must be a Matrix, .*, and is of type \w+: sr.Matrix\("):
+            sr.write_matrix(tmp_path / "m.csv", other)
+    assert not list(tmp_path.iterdir())

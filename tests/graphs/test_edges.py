@@ -426,3 +426,19 @@ def test_a_size_that_is_stated_and_not_possible_is_told_with_what_to_do() -> Non
     with pytest.raises(sr.SemiringError, match=r"as_graph\(A\)\.compact\(\)"):
         sr.closure_rows(A, sr.min_plus, [0])
     assert sr.closure(sr.as_graph(A).compact(), sr.min_plus).shape == (4, 4)
+
+
+def test_the_edges_of_a_matrix_are_what_is_not_zero():
+    """Its rows were read as edges: of whole numbers in silence."""
+    M = adjacency(NAMED, sr.min_plus)
+    graph = as_graph(M)
+    assert graph.names == M.names and graph.weights.dtype == M.dtype
+    assert listed(graph) == [("a", "b", 3.0), ("b", "c", 0.0), ("c", "c", 1.5)]
+    assert listed(as_graph(sr.Matrix(np.arange(9).reshape(3, 3), sr.counting)))[:2] == [(0, 1, 1), (0, 2, 2)]
+    assert as_graph(adjacency(NAMED, sr.boolean)).weights is None and as_graph(M, weight=None).weights is None
+    assert listed(as_graph(adjacency(NAMED, sr.shortest_hops)))[0] == ("a", "b", (3.0, 1.0))
+    assert (adjacency(M, sr.max_min) == sr.from_dense(M, sr.max_min, absent=INF)).all()
+    assert as_graph(M, names=["c", "b", "a"]).names == ["c", "b", "a"]
+    assert as_graph(sr.Matrix(np.empty((0, 0)), sr.min_plus)).n == 0
+    with refused("edges is a Table, whose rows and columns are some vertices each"):
+        as_graph(sr.closure_rows(M, sources=["a"], targets=["b"]))

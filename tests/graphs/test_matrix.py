@@ -199,3 +199,24 @@ def test_floats_stand_below_each_other_by_their_points(values):
             whole = re.match(r"[^.e]*", number[0])
             ends.add(number.start() + len(whole[0]))
         assert len(ends) == 1, lines
+
+
+def test_a_matrix_of_a_matrix_keeps_its_names_and_its_algebra():
+    M = adjacency(NAMED, sr.min_plus)
+    again, turned = Matrix(M, sr.min_plus), Matrix(M, "min_plus", ["c", "b", "a"])
+    assert again.names == ["a", "b", "c"] and again.array is M.array
+    assert turned.names == ["c", "b", "a"] and turned["a", "b"] == 3.0 and (turned == M).all()
+    assert Matrix(Matrix(M.array, sr.min_plus), sr.min_plus, ["x", "y", "z"])["x", "y"] == 3.0
+    with refused("array is a matrix over min-plus, and max-min is asked for", sr.SemiringError):
+        Matrix(M, sr.max_min)
+    widest = sr.from_dense(M, sr.max_min, absent=np.inf)
+    assert widest.names == M.names and widest["a", "b"] == 3.0 and widest["b", "a"] == -INF
+    assert sr.from_dense(M, sr.min_plus, absent=INF, names=["b", "a", "c"])["a", "b"] == 3.0
+    for names, message in ((["a", "b", "x"], "'x' is in names and not in the matrix"), (["a", "b"], "'c' is in the"),
+                           (["a", "a", "b", "c"], "two vertices are called 'a'"), (["a", "b", ["c"]], "not hashable")):
+        with refused(message):
+            Matrix(M, sr.min_plus, names)
+    frame = M.to_frame(long=False, library="pandas")
+    assert Matrix(Matrix(frame, sr.min_plus), sr.min_plus).library == "pandas"
+    with refused("['c'] is not hashable: name vertices by strings"):
+        Matrix(frame, sr.min_plus, ["a", "b", ["c"]])

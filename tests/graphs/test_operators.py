@@ -294,3 +294,52 @@ def test_sums_of_records_in_any_layout(S):
         M, N = (Matrix(laid_out(array, dtype), S) for array in (x, x.T))
         found = (M | N).array
         assert found.dtype == dtype and same(found, expected), dtype
+
+
+@settings(max_examples=40, deadline=None)
+@given(pairs())
+def test_labels_of_frames_are_vertices_to_numpy_too(made):
+    """NumPy read them by position, and pandas asked for vertices 0, 1, …"""
+    A, B, M, N = made
+    if not M.names:  # an empty frame has no dtype
+        return
+    frame = pd.DataFrame(N.array, index=N.names, columns=N.names)
+    least = np.logical_and if A.dtype.kind == "b" else np.minimum
+    assert np.array_equal(least(M, frame), least(A, B)) and np.array_equal(least(frame, M), least(N, M))
+    assert np.array_equal(np.stack([M, frame]), np.stack([A, B])) and np.array_equal(np.equal(M, frame), A == B)
+    assert ((frame | M) == (N | M)).all() and (frame | M).names == M.names
+    assert np.array_equal(frame == M, A == B) and np.array_equal(frame != M, A != B)
+    row = pd.Series(N.array[:, :1].ravel(), index=N.names)
+    places = [N.names.index(name) for name in M.names]
+    assert np.array_equal(least(M, row), least(A, row.to_numpy()[places]))
+
+
+def test_what_is_no_matrix_beside_one_is_refused():
+    M = Matrix(np.array([[0.0, 2.0], [INF, 0.0]]), sr.min_plus, ["a", "b"])
+    frame = M.to_frame(long=False, library="pandas")
+    for call, message in ((lambda: np.minimum(M, frame[["a"]]), "'b' is in the index and not in the columns"),
+                          (lambda: np.minimum(M, frame.rename(index={"b": "c"}, columns={"b": "c"})), "'b' is in A"),
+                          (lambda: np.minimum(M, pd.Series([1.0, 2.0], ["a", "c"])), "'b' is in the matrix and not"),
+                          (lambda: np.minimum(M, pd.Series([1.0, 2.0], ["a", "a"])), "a series has a label twice")):
+        with refused(message):
+            call()
+    for call in (lambda: frame + M, lambda: frame * M, lambda: frame < M, lambda: frame["a"] - M):
+        with pytest.raises(TypeError, match=r"not supported between|unsupported operand"):
+            call()
+
+
+def test_plain_weights_beside_a_matrix_of_records():
+    """They are lifted, as by every verb; other numbers are told apart from records."""
+    weights = np.array([[INF, 3.0], [2.0, INF]])
+    M = Matrix(weights, sr.shortest_hops, ["a", "b"])
+    assert ((M | weights) == M).all() and (weights == M).all()
+    assert (weights + 1 == M).tolist() == [[True, False], [False, True]]
+    assert (np.array([[2**63 - 1, 3], [2, 2**63 - 1]]) == M).all()
+    pairs = Matrix(sr.widest_shortest.eye(2), sr.widest_shortest)
+    for call in (lambda: M == 3.0, lambda: M != 3.0, lambda: pairs == weights, lambda: weights == pairs):
+        with refused(") and B is float64; convert one with .astype(…)"):
+            call()
+    with refused("A is (dist float64, width float64) and B is float64"):
+        _ = pairs | weights
+    with refused("A is float64 and B is (cost float64, hops float64)"):
+        _ = Matrix(weights, sr.min_plus) == M.array

@@ -60,3 +60,9 @@ def test_what_is_shown_of_many(n):
     texts = cells(np.arange(2.0 * n).reshape(2, n), sr.plus_times, ["x", "y"], range(n))
     assert all(len(line) == len(places) + 1 for line in texts) and len(texts) == 3
     assert len(lines(texts, np.dtype("f8"))) == 3
+
+
+def test_iteration_is_over_rows():
+    """Python would ask for vertices 0, 1, … instead."""
+    T = sr.closure_rows(sr.as_graph([(0, 1, 3.0)]), sr.min_plus, [1, 0], targets=[0, 1])
+    assert [row.tolist() for row in T] == [[np.inf, 0.0], [0.0, 3.0]] and len(list(made())) == 2

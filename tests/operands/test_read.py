@@ -208,3 +208,50 @@ def test_the_vectors_of_narrower_floats_are_fields_too() -> None:
     G = sr.as_graph((np.array([0]), np.array([1]), np.array([(1, [2, 3])], [("hops", "i4"), ("costs", "f4", 2)])))
     for found in (sr.closure(G, S), sr.adjacency(G, S), sr.adjacency(G, S, dtype=[("hops", "i4"), ("costs", "f4", 2)])):
         assert found[0, 1]["costs"].tolist() == [2, 3] and found.dtype["costs"].base == np.float32
+
+
+def test_a_stack_of_matrices_is_over_their_algebra_and_has_no_names() -> None:
+    """In a list they were an array to NumPy: closed over any algebra, and by position whatever they are called."""
+    A = np.array([[inf, 3.0], [2.0, inf]])
+    M, N = sr.Matrix(A, sr.min_plus), sr.Matrix(A.T, sr.min_plus)
+    expected = sr.closure(np.stack([A, A.T]), sr.min_plus)
+    for stack in ([M, N], (M, N), [A, N], [M, N.array.tolist()]):
+        assert sr.closure(stack, sr.min_plus).tolist() == expected.tolist()
+        with pytest.raises(sr.SemiringError, match=r"A\[[01]\] is a matrix over min-plus, and max-min is asked for"):
+            sr.closure(stack, sr.max_min)
+    assert sr.closure([[M, N], [N, M]], sr.min_plus).shape == (2, 2, 2, 2)
+    with pytest.raises(sr.SemiringError, match=r"A\[0\]\[1\] is a matrix over max-min"):
+        sr.closure([[M, sr.Matrix(A, sr.max_min)], [N, M]], sr.min_plus)
+    hops = sr.adjacency([(0, 1, 3.0), (1, 0, 2.0)], sr.shortest_hops)
+    assert (sr.closure([hops, hops], sr.shortest_hops)[1] == hops.closure().array).all()
+
+    named, turned = sr.Matrix(A, sr.min_plus, ["a", "b"]), sr.Matrix(A.T, sr.min_plus, ["b", "a"])
+    frame = named.to_frame(long=False, library="pandas")
+    for parts in ([named, turned], [M, turned], [frame, frame]):
+        for call in (lambda x: sr.closure(x, sr.min_plus), lambda x: sr.paths(x, sr.min_plus),
+                     lambda x: sr.matmul(x, named), lambda x: sr.solve(np.stack([A, A]), x, sr.min_plus)):
+            with pytest.raises(sr.SemiringError, match=r"[AB]\[[01]\] has names, and a stack has none: np.stack"):
+                call(parts)
+    assert sr.closure(np.stack([named, turned]), sr.min_plus)[1].tolist() == named.closure().array.tolist()
+
+
+def test_what_is_no_array_in_a_stack() -> None:
+    G = sr.as_graph(EDGES)
+    for part in (G, sr.prepare(G, sr.min_plus), sr.adjacency(G, sr.min_plus).to_sparse(),
+                 pd.DataFrame(EDGES, columns=["from", "to", "weight"])):
+        with pytest.raises(sr.SemiringError, match=r"A\[1\] is of type \w+, and a stack is of arrays"):
+            sr.closure([np.zeros((3, 3)), part], sr.min_plus)
+
+
+def test_a_table_is_no_operand() -> None:
+    """Its rows and columns are vertices in some order, and were taken by position."""
+    M = sr.adjacency(EDGES, sr.min_plus)
+    T = sr.closure_rows(M, sources=["c", "b", "a"], targets=["c", "b", "a"])
+    for call in (lambda: sr.matmul(M, T), lambda: sr.closure(T), lambda: sr.closure(T, sr.max_min),
+                 lambda: sr.solve(M, T), lambda: sr.closure([T, T], sr.min_plus), lambda: sr.reach(T),
+                 lambda: sr.from_dense(T, sr.min_plus), lambda: sr.Matrix(T, sr.min_plus),
+                 lambda: M @ T, lambda: T @ M, lambda: M | T, lambda: M == T, lambda: T == M,
+                 lambda: np.minimum(M, T), lambda: np.minimum(T, M), lambda: np.stack([M, T])):
+        with pytest.raises(sr.GraphError, match=r"is a Table, whose rows .* give its elements, \.to_numpy\(\)"):
+            call()
+    assert sr.closure(T.to_numpy(), sr.min_plus).tolist() == T.array.tolist()

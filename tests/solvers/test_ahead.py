@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse
 
 import semiring as sr
 from semiring.kernels.build import code_of
@@ -105,26 +104,6 @@ def asked(S: sr.Semiring, weights: Any = None) -> tuple[Any, Sparse]:
     return lowering_of(given, room=False), given
 
 
-SCALAR = [
-    (name, dtype) for name in sr.catalogue
-    if (S := sr.catalogue[name]).traced and not S.fields
-    for dtype in S.dtypes if dtype.kind in "fiu" and dtype != np.float16  # which sparse matrices have not
-]
-
-
-@pytest.mark.parametrize(("name", "dtype"), SCALAR, ids=lambda given: str(given))
-def test_what_other_processes_are_sent_can_be_sent(name: str, dtype: np.dtype, begun: list[Any]) -> None:
-    S = sr.catalogue[name]
-    low, given = asked(S, scipy.sparse.csr_array(np.array([[0, 1], [0, 0]], dtype)))
-    if low.kind != "numba":
-        pytest.skip("it is not computed by generated code")
-    with ahead.with_another_process(low, given, True):
-        compile_one()
-    ((_, sent),) = begun
-    copy = pickle.loads(pickle.dumps(sent))
-    assert (copy.key, copy.dtype) == (low.key, low.dtype)
-
-
 def compile_one() -> None:
     assert njit(no_cfunc_wrapper=True, cache=True)(minus)(5) == -5
 
@@ -176,3 +155,23 @@ def test_objects_need_no_other_process(begun: list[Any]) -> None:
     with ahead.with_another_process(objects, A, True):
         compile_one()
     assert begun == []
+
+
+@pytest.mark.parametrize(("S", "dtype"), [
+    (sr.min_plus, "f8"), (sr.min_plus, "i8"), (sr.min_plus, "u1"), (sr.min_plus, "f2"), (sr.max_plus, "i4"),
+    (sr.max_min, "f8"), (sr.viterbi, "f4"), (sr.log, "f2"), (sr.plus_times, "c16"), (sr.shortest_hops, "f8"),
+    (sr.expectation, None),
+], ids=lambda x: getattr(x, "name", x))
+def test_what_others_compile_can_be_sent_to_them(
+    S: sr.Semiring, dtype: str | None, begun: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What converts elements to storage cannot, and nothing that is compiled depends on it."""
+    monkeypatch.setattr(ahead, "transposed", SimpleNamespace(at_hand=False))  # whatever other tests compiled
+    G = sr.random_graph(100, "grid", weights=(1, 2), seed=1)
+    weights = np.ones(len(G), S.default_dtype) if dtype is None else (G.weights / 2).astype(dtype)
+    low, A = asked(S, sr.Graph(G.sources, G.targets, G.n, weights))
+    assert low.kind == "numba"
+    with ahead.with_another_process(low, A, True):
+        compile_one()
+    steps, sent = pickle.loads(pickle.dumps(begun[0]))
+    assert steps is ahead.steps and sent.key == low.key and sent.dtype == low.dtype
