@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from semiring.algebra.constants import outside
 from semiring.errors import GraphError
 
 from .frames import columns_in, is_frame, is_square, library_of
@@ -363,7 +364,7 @@ def _vertices(column: Any, what: str) -> NDArray[np.int64] | list[Any]:
         column = column.astype(np.result_type(column, np.float64), copy=False)  # in which 2⁶³ is a number
         bad = ~(np.isfinite(column) & (np.floor(column) == column) & (np.abs(column) < 2.0**63))
     else:
-        bad = column > np.iinfo(np.int64).max
+        bad = outside(column, -(2**63), 2**63 - 1)
     if bad.any():
         i = int(np.argmax(bad))
         raise GraphError(
