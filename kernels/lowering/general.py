@@ -10,6 +10,7 @@ import numpy as np
 
 from semiring.algebra.arithmetic import Arithmetic
 from semiring.algebra.complexes import split_complex
+from semiring.algebra.constants import outside
 from semiring.algebra.expression import Expression, Traced, apply, constant, operand, substitute
 from semiring.algebra.proofs import EVERYTHING, is_absorbed, is_dropped, is_field, reached_range
 from semiring.algebra.semiring import Semiring
@@ -152,9 +153,9 @@ def _widened(wide: Lowering, dtype: np.dtype) -> Lowering:
         for given, meant in known:
             if given != meant:
                 b = np.where(b == meant, given, b)
-        outside = np.zeros(b.shape, bool) if limits is None else (b < limits.min) | (b > limits.max)
-        if outside.any():
-            refuse_too_small(S, dtype, b[outside].flat[0])
+        wrong = np.zeros(b.shape, bool) if limits is None else outside(b, limits.min, limits.max)
+        if wrong.any():
+            refuse_too_small(S, dtype, b[wrong].flat[0])
         with np.errstate(over="ignore"):
             return b.astype(dtype)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.algebra.constants import cast_constant
+from semiring.algebra.constants import cast_constant, equal, outside
 from semiring.algebra.semiring import Semiring
 from semiring.kernels.facts import Facts
 
@@ -59,11 +59,11 @@ def _sums(S: Semiring, dtype: np.dtype, storage: np.dtype) -> Lowering:
         result = b if same_place else np.empty(b.shape, dtype)
         for target, source in zip(chunks(result), chunks(b), strict=True):
             far = source > middle // 2 if sign > 0 else source < -(middle // 2)
-            outside = ((source < limits.min) | (source > limits.max) | (source == absent)) & ~far
+            wrong = (outside(source, limits.min, limits.max) | equal(source, absent)) & ~far
             if dtype.kind == "i":
-                outside |= source == opposite  # it would read as the opposite infinity
-            if outside.any():
-                refuse_too_small(S, dtype, source[outside].flat[0])
+                wrong |= equal(source, opposite)  # it would read as the opposite infinity
+            if wrong.any():
+                refuse_too_small(S, dtype, source[wrong].flat[0])
             target[...] = source
             target[far] = absent
         return result

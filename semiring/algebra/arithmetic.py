@@ -10,7 +10,7 @@ import numpy as np
 from semiring.errors import SemiringError
 
 from . import laws
-from .constants import nearest_constant
+from .constants import nearest_constant, outside
 from .evaluate import numpy_function, python_function
 from .expression import Expression, Traced, rounded
 from .stars import declared_star, object_star
@@ -148,7 +148,7 @@ class Arithmetic:
             result = np.where(result == there, here, result)
         if dtype.kind in "iu":
             limits = np.iinfo(dtype)
-            if ((result < limits.min) | (result > limits.max)).any():
+            if outside(result, limits.min, limits.max).any():
                 raise SemiringError(f"{self.semiring.name}: a result leaves {dtype}; use a wider dtype")
         with np.errstate(over="ignore"):
             return np.asarray(result).astype(dtype)

@@ -13,6 +13,36 @@ _HOMES = tuple(np.dtype(d) for d in ("f8", "i1", "i2", "i4", "i8", "u1", "u2", "
 _LARGEST_POWER = 2.0**65  # beyond every integer dtype
 
 
+def outside(array: np.ndarray, low: int, high: int) -> np.ndarray:
+    """Where numbers are below `low` ≤ 0 or above `high` ≥ 0, which need not fit the dtype of the array.
+
+    NumPy itself compares with integers of any size. But before 2.2.2 it takes what happens to be on the stack for
+    memory to free, where one does not fit and the array is not in one piece: numpy/numpy#28117. So it is not asked to.
+
+    Examples
+    --------
+    >>> outside(np.array([-1, 0, 127], "i1"), 0, 255)
+    array([ True, False, False])
+    """
+    if array.dtype.kind in "iu":
+        limits = np.iinfo(array.dtype)
+        low, high = max(low, int(limits.min)), min(high, int(limits.max))
+    return (array < low) | (array > high)
+
+
+def equal(array: np.ndarray, value: int) -> np.ndarray:
+    """Where integers are one that need not fit their dtype; see `outside`.
+
+    Examples
+    --------
+    >>> equal(np.array([0, -1], "i1"), 255)
+    array([False, False])
+    """
+    limits = np.iinfo(array.dtype)
+    found: np.ndarray = array == value if limits.min <= value <= limits.max else np.zeros(array.shape, bool)
+    return found
+
+
 def cast_constant(value: Any, dtype: np.dtype) -> np.generic:
     """A Python number in a dtype; infinities become the limits of an integer dtype.
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from semiring.algebra.constants import outside
 from semiring.errors import GraphError
 
 from .exports import entries_of
@@ -374,7 +375,7 @@ def _vertices(column: Any, what: str) -> NDArray[np.int64] | list[Any]:
         column = column.astype(np.result_type(column, np.float64), copy=False)  # in which 2⁶³ is a number
         bad = ~(np.isfinite(column) & (np.floor(column) == column) & (np.abs(column) < 2.0**63))
     else:
-        bad = column > np.iinfo(np.int64).max
+        bad = outside(column, -(2**63), 2**63 - 1)
     if bad.any():
         i = int(np.argmax(bad))
         raise GraphError(
@@ -394,7 +395,7 @@ def as_positions(column: Any, what: str) -> NDArray[np.int64]:
     if is_masked(column) and np.ma.is_masked(column):
         raise GraphError("edges have no mask: leave out those that are masked")
     if not isinstance(column, np.ndarray):
-        if isinstance(column, str) or not isinstance(column, Iterable):
+        if isinstance(column, str) or not is_iterable(column):
             raise GraphError(f"the {what} vertices must be a sequence of integers, not {quoted(column)}")
         column = np.asarray(column) if hasattr(column, "__array__") else list(column)
     if isinstance(column, np.ndarray) and column.ndim != 1:
@@ -404,6 +405,11 @@ def as_positions(column: Any, what: str) -> NDArray[np.int64]:
         i = next(i for i, v in enumerate(found) if not isinstance(v, (int, float, np.integer, np.floating)))
         raise GraphError(f"edge {i}: {what} vertex {quoted(found[i])} is not a position; as_graph takes edges by name")
     return found
+
+
+def is_iterable(column: Any) -> bool:
+    """Whether elements come from it one by one; a COO array of SciPy before 1.15 says so, and has no first one."""
+    return isinstance(column, Iterable) and (hasattr(column, "__getitem__") or not hasattr(column, "tocoo"))
 
 
 def _listed(column: Any) -> list[Any]:

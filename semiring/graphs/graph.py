@@ -15,7 +15,7 @@ from semiring.algebra.arguments import whole_number
 from semiring.algebra.tables import html_table
 from semiring.errors import GraphError
 
-from .edges import Columns, WeightColumns, as_positions, bad_vertex, columns_of, numbered
+from .edges import Columns, WeightColumns, as_positions, bad_vertex, columns_of, is_iterable, numbered
 from .masks import is_masked
 from .names import Named, as_names
 from .texts import clip, clip_repr, count_text, dtype_text, quoted, shown
@@ -74,7 +74,7 @@ class Graph(Named):
     def __post_init__(self) -> None:
         weights = self.weights
         if weights is not None and not (isinstance(weights, np.ndarray) and weights.ndim == 1):
-            if isinstance(weights, str) or not isinstance(weights, Iterable):
+            if isinstance(weights, str) or not is_iterable(weights):
                 raise GraphError(f"weights must be a sequence, one for each edge, not {quoted(weights)}")
             weights = as_weights(weights if isinstance(weights, np.ndarray) else list(weights))
         checked = {

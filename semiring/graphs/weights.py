@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from semiring.algebra.constants import outside
 from semiring.algebra.laws import show
 from semiring.errors import GraphError, SemiringError
 
@@ -152,8 +153,7 @@ def _cast(values: np.ndarray, target: np.dtype, place: Callable[[int], str]) -> 
             # the float above `high` is exact, `high` itself need not be
             fits = (values >= float(low)) & (values < float(high + 1)) & (np.floor(values) == values)
         else:
-            # NumPy compares an integer array with any Python integer exactly
-            fits = (values >= low) & (values <= high)
+            fits = ~outside(values, low, high)
     elif values.dtype.kind == "c" and target.kind == "f":
         fits = values.imag == 0
         values = values.real if fits.all() else values

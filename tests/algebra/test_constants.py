@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from watched import watched
 
 from semiring.algebra import expression as ex
-from semiring.algebra.constants import cast_constant, fold, nearest_constant
+from semiring.algebra.constants import cast_constant, equal, fold, nearest_constant, outside
 
 inf, nan = math.inf, math.nan
 
@@ -138,3 +139,22 @@ def test_zeros_of_both_signs_are_folded_apart() -> None:
         i = complex(first, 1)
         found, wanted = fold(np.multiply, i, i), np.complex128(i) * np.complex128(i)
         assert found == wanted and np.signbit(found.imag) == np.signbit(wanted.imag)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "i4", "u4", "i8", "u8"])
+def test_integers_are_compared_with_any_others(dtype: str) -> None:
+    limits = np.iinfo(dtype)
+    values = [int(limits.min), int(limits.max), 0, 1, 100]
+    array = watched(values, dtype)
+    ends = [0, 1, 127, 255, 2**31 - 1, 2**63 - 1, 2**64 - 1]
+    for low in (-x - 1 for x in ends):
+        for high in ends:
+            assert outside(array, low, high).tolist() == [not low <= x <= high for x in values]
+            assert outside(array, 0, high).tolist() == [not 0 <= x <= high for x in values]
+    for value in (-128, -1, *ends, -(2**63), 2**70):
+        assert equal(array, value).tolist() == [x == value for x in values]
+
+
+def test_floats_and_truth_values_are_compared_as_they_are() -> None:
+    assert outside(np.array([-inf, -0.5, 1, 255.5]), 0, 255).tolist() == [True, True, False, True]
+    assert not outside(np.array([True, False]), -128, 127).any()

@@ -16,7 +16,7 @@ def test_there_is_a_site() -> None:
     assert len(PAGES) > 30, "make docs builds the site"
 
 
-@pytest.mark.parametrize("file", PAGES, ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", PAGES, ids=[page.stem for page in PAGES])
 def test_nothing_scrolls_sideways(visit: Opener, file: Path) -> None:
     page = visit(file=file, width=320)
     for width in (320, 360, 768, 1400):

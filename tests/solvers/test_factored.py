@@ -151,7 +151,7 @@ def test_a_walk_is_compiled_when_that_repays(monkeypatch: pytest.MonkeyPatch, ma
 
 def test_larger_graphs_floats_and_numbers_of_python() -> None:
     random = np.random.default_rng(0)
-    A = sp.random_array((300, 300), density=0.02, rng=random, format="csr")
+    A = sp.random_array((300, 300), density=0.02, random_state=random, format="csr")
     G, D = sr.factor(A, sr.min_plus), sr.factor(np.where(A.toarray() == 0, inf, A.toarray()), sr.min_plus)
     for a, b in random.integers(0, 300, (20, 2)).tolist():
         weight, walk = sr.path(A, sr.min_plus, a, b)

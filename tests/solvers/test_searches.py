@@ -254,7 +254,7 @@ if {name!r} == "mean":
     F = sr.factor(grid, sr.min_plus)
 else:
     n = 6000
-    A = sp.random_array((n, n), density=0.1, rng=np.random.default_rng(0)).tocsr()
+    A = sp.random_array((n, n), density=0.1, random_state=np.random.default_rng(0)).tocsr()
     ONES = sp.csr_array((np.ones(A.nnz), A.indices, A.indptr))
     potential = np.random.default_rng(1).random(n)
     rows = np.repeat(np.arange(n), np.diff(A.indptr))

@@ -133,7 +133,7 @@ def test_predicted_fill_is_no_less_than_what_elimination_fills_in(pattern: tuple
 @settings(max_examples=20, deadline=None)
 @given(st.integers(2, 60), st.integers(0, 2**32 - 1), st.sampled_from(["f4", "f8", "c16"]))
 def test_the_factors_fit_the_memory_that_the_plan_states(n: int, seed: int, dtype: str) -> None:
-    A = sp.random_array((n, n), density=0.1, rng=np.random.default_rng(seed)).tocsr()
+    A = sp.random_array((n, n), density=0.1, random_state=np.random.default_rng(seed)).tocsr()
     A = (A * (0.5 / n)).astype(dtype)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(superlu, "is_analysed", lambda A: False)  # by another test
@@ -147,7 +147,7 @@ def test_the_factors_fit_the_memory_that_the_plan_states(n: int, seed: int, dtyp
 def test_what_fills_in_is_solved_as_a_dense_matrix(columns: int) -> None:
     """Random graphs fill in, and LAPACK uses the processor better; what has small separators stays sparse."""
     random, n = np.random.default_rng(columns), 2500
-    filling = sp.random_array((n, n), density=16 / n, rng=random).tocsr() * (1 / 32)
+    filling = sp.random_array((n, n), density=16 / n, random_state=random).tocsr() * (1 / 32)
     B = random.normal(size=(n, columns))
     plan = sr.plan(filling, sr.plus_times, verb="solve", B=B)
     assert plan.method == "elimination" and "of the dense matrix" in str(plan)

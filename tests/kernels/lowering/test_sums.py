@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from watched import Watched
 
 import semiring as sr
 from semiring.kernels.facts import Facts
@@ -93,6 +94,15 @@ def test_a_sum_that_would_read_as_infinite_is_refused(name: str, dtype: str, lim
     with pytest.raises(sr.SemiringError, match=f"a result is {limit}, which"):
         low.decode(np.array([limit, 0], low.storage))
     assert tropical_integers(sr.min_plus, np.dtype("u1"), Facts(), 2, False).decode(np.zeros(1, "i2")) == 0
+
+
+@pytest.mark.parametrize(("name", "dtype"), [("min_plus", "i8"), ("max_plus", "i8"), ("min_plus", "u8"),
+                                             ("min_plus", "u2"), ("max_plus", "i1")])
+def test_storage_is_compared_with_what_it_may_hold(name: str, dtype: str) -> None:
+    """Limits of the data's dtype that the storage's cannot hold occur in no element: NumPy is not asked for them."""
+    low = tropical_integers(sr.catalogue[name], np.dtype(dtype), Facts(largest=9), 4, False)
+    A = np.array([[0, 9], [5, np.iinfo(dtype).max if name == "min_plus" else np.iinfo(dtype).min]], dtype)
+    assert low.storage == np.int16 and (low.decode(low.encode(A, True).view(Watched)) == A).all()
 
 
 class TestMemory:

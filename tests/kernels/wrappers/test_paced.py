@@ -117,9 +117,9 @@ PRODUCTS = {
     "log-sum-exp of a stack": "A = random.random((200, 1200, 1200), 'f4'); run = lambda: sr.matmul(A, A, sr.log)",
     "log-sum-exp by terms": "A = random.random((6000, 6000)) * 1e9; run = lambda: sr.matmul(A, A, sr.log)",
     "sums": "A = random.random((10_000, 10_000)); run = lambda: sr.matmul(A, A, sr.plus_times)",
-    "sparse": "A = sparse.random_array((100_000, 100_000), density=2e-3, rng=random).tocsr(); "
+    "sparse": "A = sparse.random_array((100_000, 100_000), density=2e-3, random_state=random).tocsr(); "
               "run = lambda: sr.matmul(A, A, sr.min_plus)",
-    "sparse by dense": "A = sparse.random_array((100_000, 100_000), density=1e-3, rng=random).tocsr(); "
+    "sparse by dense": "A = sparse.random_array((100_000, 100_000), density=1e-3, random_state=random).tocsr(); "
                        "B = random.random((100_000, 400)); run = lambda: sr.matmul(A, B, sr.log)",
     "bits": "A = sr.PackedMatrix(random.integers(0, 2**63, (60_032, 944), 'u8'), 60_032); "
             "run = lambda: sr.matmul(A, A, sr.boolean)",
