@@ -12,7 +12,7 @@ from semiring.kernels.cuda.choose import choose, general_on_device
 from semiring.kernels.cuda.compile.launch import current_device, device_name
 from semiring.kernels.cuda.compile.program import program
 from semiring.kernels.cuda.lowering import CudaLowering
-from semiring.kernels.cuda.sparse.fronts import SLAB, DeviceFronts, Structure, geometry, memory_of
+from semiring.kernels.cuda.sparse.fronts import DeviceFronts, Structure, geometry, memory_of, slab
 from semiring.kernels.cuda.sparse.product import with_zero
 from semiring.kernels.cuda.sparse.spread import SpreadFronts
 from semiring.kernels.interface import FrontEngine, Report
@@ -162,7 +162,7 @@ def plan_on_gpu(
     levels = int(analysis.depths.max(initial=-1)) + 1
     seconds = LAUNCH * levels + (load.small + load.large) / ELIMINATED
     if answer:
-        chunks = -(-written // SLAB)
+        chunks = -(-written // slab())
         seconds += 2 * LAUNCH * levels * chunks + (n * load.down + load.up) / TERMS + PASSES * written / MOVED
     made.place, made.threads, made.factors, made.memory = device_name(), 1, factors, factors + working + written
     made.seconds = {"elimination": made.prepared + seconds, "dense": float(n) ** 3 / DENSE / (1 if answer else 3)}

@@ -17,7 +17,7 @@ from semiring.kernels.cuda.compile.launch import synchronize
 from semiring.kernels.cuda.compile.streams import on_each
 from semiring.kernels.cuda.dense.rows import here, put
 from semiring.kernels.cuda.lowering import CudaLowering
-from semiring.kernels.cuda.sparse.fronts import SLAB, DeviceFronts, memory_of
+from semiring.kernels.cuda.sparse.fronts import DeviceFronts, memory_of, slab
 from semiring.kernels.cuda.sparse.spread import SpreadFronts
 from semiring.kernels.interface import FrontEngine, Report
 from semiring.kernels.lowering.base import Lowering
@@ -221,7 +221,7 @@ def plan_on_gpus(
     seconds = factored + (everything - factored) / count
     made.memory = factors + working
     if answer:
-        sent = min(SLAB, whole)
+        sent = min(slab(), whole)
         moved = whole * (count - 1) / count / PEERS if there else whole / COPY_RATE / count
         seconds, made.memory = seconds + moved, made.memory + sent + (whole if there else 0)
         made.reasons["memory"] = (f"on each GPU, with the answer on GPU {devices[0]}" if there

@@ -207,6 +207,18 @@ def _multiprocessors(device: int) -> int:
     return int(cupy.cuda.Device(device).attributes["MultiProcessorCount"])
 
 
+def total_memory() -> int:
+    """Bytes of memory that the current device has, in use or not."""
+    return _total_memory(current_device())
+
+
+@lru_cache(16)
+def _total_memory(device: int) -> int:
+    import cupy
+
+    return int(cupy.cuda.Device(device).mem_info[1])
+
+
 def rows_of(block: Any) -> Any:
     """The block itself if the elements of a row lie side by side, else a copy in which they do."""
     if block.shape[-1] <= 1 or block.strides[-1] == block.dtype.itemsize:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semiring.kernels.cuda.compile.launch import Function, Module, multiprocessors
+from semiring.kernels.cuda.compile.launch import Function, Module, multiprocessors, total_memory
 from semiring.kernels.cuda.compile.program import program
 from semiring.kernels.cuda.dense.engine import CudaKernel
 from semiring.kernels.cuda.lowering import CudaLowering
@@ -35,7 +35,8 @@ MOST_SHARED = 224 << 10  # bytes of a front that is eliminated in shared memory
 WIDE = 48 << 10  # and from how many bytes on more threads do it
 SHARED = (24 << 10, 48 << 10, 96 << 10, MOST_SHARED)  # sizes of shared memory that blocks are launched with
 TOGETHER = 8  # pivots, as in fronts.cu
-SLAB = 2 << 30  # bytes of right-hand sides that go up and down together, about
+SLAB = 4 << 30  # bytes of right-hand sides that go up and down together, about: launches take the host long enough
+SHARE = 16  # but no more than one byte in so many of the device
 PARTS = 64  # ranges of vertices that are summed up apart
 NONE = np.iinfo(np.int32).max  # of a vertex without a star
 
@@ -126,10 +127,15 @@ class Structure:
         return cupy.asarray(pointer), cupy.asarray(rows.astype(np.int32)), cupy.asarray(entries.astype(np.int32))
 
 
+def slab() -> int:
+    """Bytes of right-hand sides that go up and down together on the current device, about."""
+    return min(SLAB, total_memory() // SHARE)
+
+
 def memory_of(analysis: Analysis, size: int) -> tuple[int, int]:
     """Bytes of the factors, and of what elimination and solutions need besides, for elements of so many bytes."""
     s, u = analysis.pivots, analysis.reach
-    return int((s * (s + 2 * u)).sum()) * size, max(int((u * u).sum()) * size, 2 * min(SLAB, analysis.n**2 * size))
+    return int((s * (s + 2 * u)).sum()) * size, max(int((u * u).sum()) * size, 2 * min(slab(), analysis.n**2 * size))
 
 
 def _starts(sizes: np.ndarray) -> np.ndarray:
@@ -321,7 +327,7 @@ class DeviceFronts:
 
     def _together(self, count: int) -> int:
         """Right-hand sides of a chunk, in whole blocks of threads."""
-        fit = SLAB // max(self.analysis.n * self._size, 1)
+        fit = slab() // max(self.analysis.n * self._size, 1)
         return self._padded(max(min(fit, count), 1))
 
     def _memory(self, step: int) -> tuple[Any, Any]:

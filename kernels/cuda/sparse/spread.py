@@ -137,7 +137,7 @@ class SpreadFronts:
 
     def together(self, width: int) -> int:
         """Rows of so many columns that a GPU finds before it sends them."""
-        return max(fronts.SLAB // max(width * self.lowering.storage.itemsize, 1), 1)
+        return max(fronts.slab() // max(width * self.lowering.storage.itemsize, 1), 1)
 
     def columns(self, B: Any, thread_count: int | None = None) -> None:
         """B ← A* B, in storage; numbers by all GPUs, records by the first."""

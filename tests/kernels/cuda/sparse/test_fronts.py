@@ -124,6 +124,19 @@ def test_many_right_hand_sides_go_in_chunks(monkeypatch: pytest.MonkeyPatch) -> 
     assert (X == B).all()
 
 
+@pytest.mark.parametrize(("total", "expected"), [(80 << 30, 4 << 30), (16 << 30, 1 << 30)])
+def test_small_devices_have_fewer_right_hand_sides_together(
+    total: int, expected: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = played(monkeypatch, "min_plus")
+    there, _ = eliminated(host, "min_plus", graph(150, 1.5, 0, VALUES["min_plus"]))
+    monkeypatch.setattr(fronts, "total_memory", lambda: total)
+    assert fronts.slab() == expected
+    monkeypatch.setattr(fronts, "SHARE", total // (150 * 8 * 70))  # 70 rows fit, in whole blocks of threads
+    assert there._together(10**6) == there._padded(70)
+    assert memory_of(there.analysis, 8)[1] >= 2 * 150 * 8 * 70
+
+
 def test_summaries_are_those_of_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     host = played(monkeypatch, "min_plus")
     there, here = eliminated(host, "min_plus", graph(80, 1.1, 5, VALUES["min_plus"]))
