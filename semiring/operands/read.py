@@ -122,11 +122,11 @@ def read(A: Any, S: Semiring, what: str = "A") -> Operand:
         return read_array(A, S, what)
     if isinstance(A, Matrix):
         return read_matrix(A, S, what)
-    refuse_table(A, what)
     if isinstance(A, tuple) and is_components(A, S):
         return read_components(A, S, what)
     if (reader := _reader_of(A)) is not None:
         return reader(A, S, what)
+    refuse_table(A, what)
     if is_frame(A):
         return read_frame(A, S, what)
     if hasattr(A, "__dlpack__") and hasattr(A, "__dlpack_device__"):

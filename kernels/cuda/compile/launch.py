@@ -15,6 +15,8 @@ from semiring.kernels.cpu.compile.cache import Entries
 
 from .program import OPTIONS
 
+RECORDING = Lock()  # who has it records a graph, or waits for a device as a whole: not both at once
+
 NO_CONTEXT = 201  # the driver's CUDA_ERROR_INVALID_CONTEXT
 STATIC_SHARED = 48 << 10  # bytes of shared memory that a block gets without asking
 
@@ -150,6 +152,15 @@ def _device_name(device: int) -> str:
 def synchronize() -> None:
     """Wait for the current stream."""
     _cuda().stream().synchronize()
+
+
+def synchronize_device(device: Any) -> None:
+    """Wait for all that a device was given, by whatever stream, when no graph is being recorded.
+
+    What is recorded on a device that another thread waits for as a whole would be invalid.
+    """
+    with RECORDING:
+        device.synchronize()
 
 
 def _machine_code(source: str, target: str) -> bytes:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.kernels.cuda.compile.launch import current_device
+from semiring.kernels.cuda.compile.launch import current_device, synchronize_device
 
 
 class GpuLane:
@@ -50,7 +50,7 @@ class GpuArena:
 
         self._number = current_device()
         self._buffers = cupy.empty((count, side * side), storage)
-        cupy.cuda.Device(self._number).synchronize()
+        synchronize_device(cupy.cuda.Device(self._number))
 
     def __len__(self) -> int:
         return len(self._buffers)

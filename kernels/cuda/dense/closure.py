@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.kernels.cuda.compile.launch import Function, Module, current_device, keeping, memory
+from semiring.kernels.cuda.compile.launch import RECORDING, Function, Module, current_device, keeping, memory
 from semiring.kernels.cuda.compile.program import (
     LARGEST_STACKED,
     CloseGeometry,
@@ -287,7 +287,7 @@ class Graph:
         self.failed = cupy.empty(1, np.int32)
         self._lock, self._done, self._stream = Lock(), cupy.cuda.Event(disable_timing=True), None
         stream = cupy.cuda.Stream(non_blocking=True)
-        with keeping() as self._kept, stream:
+        with RECORDING, keeping() as self._kept, stream:
             stream.begin_capture()
             runtime.memsetAsync(self.failed.data.ptr, 0xFF, 4, stream.ptr)
             closure._close(self.matrix, 0, self.failed.data.ptr)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semiring.kernels.cuda.compile.launch import synchronize
+from semiring.kernels.cuda.compile.launch import synchronize, synchronize_device
 from semiring.kernels.cuda.compile.staging import download, upload
 
 from .exchange import exchange
@@ -37,7 +37,7 @@ def taken(matrix: Any, spans: Sequence[slice], rows: int, width: int) -> Any:
         if isinstance(matrix, np.ndarray) or matrix.device != raw.device:
             part[...] = here(matrix[span])
         else:
-            matrix.device.synchronize()  # whose stream may be any
+            synchronize_device(matrix.device)  # whose stream may be any
             part[...] = matrix[span]
     synchronize()
     return raw
@@ -77,7 +77,7 @@ def here(array: Any) -> Any:
 
     with array.device:
         array = cupy.ascontiguousarray(array)
-        array.device.synchronize()
+        synchronize_device(array.device)
     copy = cupy.empty(array.shape, array.dtype)
     cupy.copyto(copy, array)
     return copy

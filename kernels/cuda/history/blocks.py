@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.kernels.cuda.compile.launch import Function, Module
+from semiring.kernels.cuda.compile.launch import RECORDING, Function, Module
 from semiring.kernels.cuda.compile.program import always_defined
 from semiring.kernels.cuda.lowering import CudaLowering
 
@@ -197,7 +197,7 @@ class PartsKernel(PhaseKernel):
         """The same as a graph, which is not launched yet."""
         import cupy
 
-        with cupy.cuda.Stream(non_blocking=True) as stream:
+        with RECORDING, cupy.cuda.Stream(non_blocking=True) as stream:
             stream.begin_capture()
             with self._forked(stream):
                 schedule(self)

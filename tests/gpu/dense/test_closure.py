@@ -61,3 +61,35 @@ def test_small_closures_over_log_sum_exp(n: int, dtype: str) -> None:
         found = cupy.asnumpy(sr.closure(cupy.asarray(A), sr.log)).astype("f8")
         same = found == wanted
         assert (same | (abs(np.where(same, 0, found) - np.where(same, 0, wanted)) <= unit)).all()
+
+
+def test_a_copy_from_a_device_does_not_break_what_another_thread_records_there() -> None:
+    from threading import Event, Thread
+
+    import cupy
+
+    import semiring as sr
+    from semiring.kernels.build import build_kernel
+    from semiring.kernels.cuda.choose import general_on_device
+    from semiring.kernels.cuda.dense.closure import Graph
+    from semiring.kernels.cuda.dense.engine import CudaKernel
+    from semiring.kernels.cuda.dense.rows import here
+
+    kernel = build_kernel(general_on_device(sr.min_plus, np.dtype("f4")))
+    assert isinstance(kernel, CudaKernel)
+    A, done, copies = cupy.ones((64, 64), np.float32), Event(), []
+
+    def copy() -> None:
+        while not done.is_set():
+            copies.append(here(A))
+            del copies[:-1]
+
+    thread = Thread(target=copy)
+    thread.start()
+    try:
+        for _ in range(100):
+            Graph(kernel.closure, 512)
+    finally:
+        done.set()
+        thread.join()
+    assert (copies[0] == A).all()

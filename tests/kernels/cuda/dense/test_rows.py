@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from gpu.host import Host
 
-from semiring.kernels.cuda.compile import staging
+from semiring.kernels.cuda.compile import launch, staging
 from semiring.kernels.cuda.dense import rows
 
 
@@ -65,3 +65,10 @@ def test_nan_is_found(host: Host) -> None:
     raw = rows.taken(np.array([[1.0, np.nan]]), [slice(0, 1)], 1, 2)
     assert rows.handed_out(low, raw, [slice(0, 1)], np.zeros((1, 2)), True)
     assert not rows.handed_out(low, raw, [slice(0, 1)], np.zeros((1, 2)), False)
+
+
+def test_a_device_is_not_waited_for_while_a_graph_is_recorded() -> None:
+    """What is recorded on it by another thread would be invalid."""
+    alone: list[bool] = []
+    launch.synchronize_device(SimpleNamespace(synchronize=lambda: alone.append(launch.RECORDING.locked())))
+    assert alone == [True] and not launch.RECORDING.locked()
