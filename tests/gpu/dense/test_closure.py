@@ -69,7 +69,7 @@ def test_a_copy_from_a_device_does_not_break_what_another_thread_records_there()
     import cupy
 
     import semiring as sr
-    from semiring.kernels.build import build_kernel
+    from semiring.kernels.build import kernel as build_kernel
     from semiring.kernels.cuda.choose import general_on_device
     from semiring.kernels.cuda.dense.closure import Graph
     from semiring.kernels.cuda.dense.engine import CudaKernel
