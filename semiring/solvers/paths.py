@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from semiring.algebra.semiring import Semiring
 from semiring.algorithms.sparse.costs import dense_seconds
 from semiring.errors import LawError, NoClosureError
 from semiring.kernels.build import code_of
@@ -48,6 +49,8 @@ def offer(task: Task) -> Plan:
     if len(given.shape) > 2 and isinstance(given, Dense):
         return _stack(task, given)
     n, (sources, limit, _) = order_of_one(given.shape), task.arguments
+    if sources is None and o.device is None and given.on_gpu and given.kind == "sparse":
+        o = replace(o, device="gpu")  # it is analysed on the host, and stays where it is all the same
     plain = unnamed(given)
     if sources is None:
         starts = None
@@ -59,7 +62,7 @@ def offer(task: Task) -> Plan:
     found = first_offer(values)
     lines = n if starts is None else len(starts)
     if starts is None and limit is not None and isinstance(plain, Sparse):
-        ending = _ending_searches(task, plain, limit, found)
+        ending = _ending_searches(task.S, o, plain, limit, found)
         if ending is not None:
             return ending
     run = partial(_run, plain, found, o, starts, limit, isinstance(given, Sparse) and given.of_graph)
@@ -69,9 +72,9 @@ def offer(task: Task) -> Plan:
     )
 
 
-def _ending_searches(task: Task, given: Sparse, limit: Any, found: Plan) -> Plan | None:
+def _ending_searches(S: Semiring, o: Options, given: Sparse, limit: Any, found: Plan) -> Plan | None:
     """Searches from every vertex that end at a limit, where asked for, or predicted to be faster than all values."""
-    S, o, n = task.S, task.options, given.n
+    n = given.n
     asked = o.method == SEARCH
     by_cpu = o.device != "gpu" and found.lowering.kind == "numba"
     if not S.commutative or not (asked or (o.method == "auto" and n >= costs.SMALL and by_cpu)):

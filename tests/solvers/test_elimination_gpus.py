@@ -156,3 +156,15 @@ def test_a_tolerance(gpus: Any) -> None:
     found = sr.closure(M, sr.min_plus, devices=2, method="sparse", tol=0.001)
     np.testing.assert_allclose(found.to_numpy(), sr.closure(M, sr.min_plus, tol=0.001).to_numpy())
     assert isinstance(sr.factor(M, sr.min_plus, devices=2, tol=0.001)._A, Sparse)
+
+
+def test_best_paths_of_a_matrix_on_a_gpu_are_computed_there(gpu: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values by elimination, as closures are, unless another device is asked for."""
+    gpu("min_plus", 1, None)
+    A = roads()
+    monkeypatch.setattr(convert, "read_scipy", lambda matrix, S, what: sr.prepare(matrix, S))
+    monkeypatch.setattr(A, "get", lambda: A, raising=False)
+    there = DeviceSparse(A, sr.min_plus, "A")
+    places = [sr.plan(there, sr.min_plus, verb="paths", method="sparse", device=device).place
+              for device in (None, "gpu", "cpu")]
+    assert places[0] == places[1] == "played by NumPy" and places[2].startswith("CPU")

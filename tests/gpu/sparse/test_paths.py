@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, csr_matrix
 
 import semiring as sr
 from semiring.operands.read import read
@@ -101,3 +101,14 @@ def test_a_limit() -> None:
     A = matrix("min_plus", "f8", 100, 3.0, 7)
     there, here = (sr.paths(A, sr.min_plus, device=device, limit=3.0) for device in ("gpu", "cpu"))
     assert (there.weights.get() == here.weights).all() and (there.next_hop.get() == here.next_hop).all()
+
+
+@pytest.mark.parametrize("method", ["auto", "sparse"])
+def test_best_paths_of_a_sparse_matrix_on_the_gpu_stay_there(method: str) -> None:
+    import cupyx.scipy.sparse as cs
+
+    A = matrix("min_plus", "f8", 300, 3.0, 8)
+    there = sr.paths(cs.csr_matrix(csr_matrix(A)), sr.min_plus, method=method)
+    from_host = sr.paths(A, sr.min_plus, device="gpu", method=method)
+    assert isinstance(there.weights, cupy.ndarray) and isinstance(there.next_hop, cupy.ndarray)
+    assert (there.weights == from_host.weights).all() and (there.next_hop == from_host.next_hop).all()
