@@ -82,7 +82,7 @@ class Geometry:
     rows: int  # rows of C that `multiply` updates at once
     depth: int  # steps of k that it takes at once: rows · depth scalars of A stay in registers
     chunk: int  # steps of k for which a tile keeps A and B packed
-    lanes: int  # packed rows are a multiple of this many elements: 64 bytes of the smallest component
+    lanes: int  # packed rows are a multiple of this many elements: 64 bytes of the smallest component, or twice that
     size: int  # bytes of a packed element
     item: int  # bytes of an element in a matrix
 
@@ -141,7 +141,10 @@ def geometry(components: tuple[np.dtype, ...]) -> Geometry:
     else:
         rows, depth = 1, 3
     item = Program("", tuple(components), (), (), "").dtype.itemsize
-    return Geometry(rows, depth, CHUNK // depth * depth, 64 // min(sizes), sum(sizes), item)
+    lanes = 64 // min(sizes)
+    if registers == 16:  # LLVM unrolls loops of 8 short steps as a whole, and finds no vectors in what is left
+        lanes = max(lanes, 16)
+    return Geometry(rows, depth, CHUNK // depth * depth, lanes, sum(sizes), item)
 
 
 HEADER = '''\

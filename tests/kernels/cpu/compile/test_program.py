@@ -104,7 +104,8 @@ class TestSizes:
     def test_of_elements(self, components: tuple[np.dtype, ...]) -> None:
         sizes = geometry(components)
         assert sizes is geometry(components)  # tilings are found by it
-        assert sizes.lanes * min(c.itemsize for c in components) == 64
+        line = 64 // min(c.itemsize for c in components)
+        assert sizes.lanes in {line, max(line, 16)}
         assert sizes.size == sum(c.itemsize for c in components) <= sizes.item
         assert sizes.item == Program("", components, (), (), "").dtype.itemsize
         assert sizes.rows >= 1 and sizes.chunk % sizes.depth == 0 and 0 < sizes.chunk <= module.CHUNK
@@ -135,6 +136,18 @@ class TestSizes:
                 shapes[next(iter(features)), count] = sizes.rows * sizes.depth * count
                 assert sizes.rows * sizes.depth * count <= (24 if "avx2" not in features else 12)
         assert shapes["avx512f", 1] == shapes["neon", 1] == 24 and shapes["avx2", 1] == 8
+
+    @pytest.mark.parametrize(("feature", "lanes"), [
+        ("avx512f", {1: 64, 2: 32, 4: 16, 8: 8}), ("avx2", {1: 64, 2: 32, 4: 16, 8: 16}),
+    ])
+    def test_loops_are_long_enough_for_vectors(
+        self, feature: str, lanes: dict[int, int], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """With 16 registers 8 steps are so few instructions that they are unrolled as a whole, without vectors."""
+        monkeypatch.setattr(module, "_host_features", lambda: {feature: True})
+        for size, expected in lanes.items():
+            for count in (1, 2):
+                assert geometry.__wrapped__((np.dtype(f"i{size}"),) * count).lanes == expected
 
     def test_fused_multiply_add(self, monkeypatch: pytest.MonkeyPatch) -> None:
         for features, expected in (({"fma": True}, True), ({"neon": True}, True), ({"avx2": True}, False), ({}, False)):
