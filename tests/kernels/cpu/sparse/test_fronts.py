@@ -107,16 +107,16 @@ def test_summaries_are_of_the_rows(n: int, seed: int) -> None:
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_rounds_change_no_bit(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Right-hand sides are solved in rounds, so that an interrupt is heard between two of them."""
-    A = graph(np.random.default_rng(2), 150, 2)
+    A = graph(np.random.default_rng(2), 250, 2)
     A += np.where(np.isfinite(A), 0.1, 0)  # sums round
-    sources, found = np.random.default_rng(3).permutation(150), []
+    sources, found = np.random.default_rng(3).permutation(250), []
     for seconds in (rounds.ROUND, 1e-9):  # of all at once, and of a chunk for each thread
         monkeypatch.setattr(rounds, "ROUND", seconds)
         monkeypatch.setattr(module, "WIDTH", 8)
         monkeypatch.setattr(module, "SHORT", 0)
         F, seen = factored(A, "levels", count=count), []
         monkeypatch.setattr(F._pace, "learn", lambda steps, seconds, seen=seen: seen.append(steps))
-        rows, plus, B = np.empty((150, 150)), np.empty((150, 150)), A.copy()
+        rows, plus, B = np.empty((250, 250)), np.empty((250, 250)), A.copy()
         F.rows(sources, rows)
         F.rows(sources, plus, reflexive=False, targets=sources)
         F.columns(B)
