@@ -57,10 +57,16 @@ def upload(array: np.ndarray) -> Any:
     return to_gpu(array)
 
 
+def has_cupy() -> bool:
+    """Whether CuPy is installed: a folder of that name alone, as removing it may leave, is a package without a file."""
+    spec = find_spec("cupy")
+    return spec is not None and spec.origin is not None
+
+
 @cache
 def gpu_name() -> str | None:
     """The GPU that CuPy would use, or None: without CuPy, or without a device it can talk to."""
-    if find_spec("cupy") is None:
+    if not has_cupy():
         return None
     import cupy
 
@@ -164,7 +170,7 @@ def exceeds_gpu(given: Operand, device: str | None) -> bool:
 def gpu_facts() -> Iterator[tuple[str, str]]:
     """What there is to say about the GPUs: names, what kernels are compiled for, and when host arrays go there."""
     if gpu_name() is None:
-        why = "CuPy is not installed" if find_spec("cupy") is None else "CuPy finds none"
+        why = "CuPy finds none" if has_cupy() else "CuPy is not installed"
         yield "gpu", f"none: {why}"
         return
     import cupy

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from importlib import invalidate_caches
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -38,3 +41,16 @@ def test_what_info_says_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     ((what, text),) = devices.gpu_facts()
     assert what == "gpu"
     assert text.startswith("none: CuPy")
+
+
+def test_an_empty_folder_is_not_cupy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python imports it as a package without anything in it."""
+    before = devices.has_cupy()
+    (tmp_path / "cupy").mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+    invalidate_caches()
+    assert devices.has_cupy() == before
+    if not before:
+        monkeypatch.setattr(devices, "gpu_name", devices.gpu_name.__wrapped__)
+        assert devices.gpu_name() is None
+        assert dict(devices.gpu_facts())["gpu"] == "none: CuPy is not installed"
