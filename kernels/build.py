@@ -51,7 +51,8 @@ def element_kernel(lowering: Lowering, purpose: str) -> ElementKernel:
     return dense.ArrayKernel(lowering, code_of(lowering, purpose))
 
 
-# What compiled code of an algebra is for, the module that names its functions, and NumPy's time for such work.
+# What compiled code of an algebra is for, the module that names its functions (by `names_of`, or as it says), and
+# NumPy's time for such work.
 PURPOSES: dict[str, tuple[str, Callable[[Lowering, float, float], float]]] = {
     "blocks": ("dense.engine", dense.seconds),
     "rows": ("sparse.product", rows.seconds),
@@ -61,6 +62,7 @@ PURPOSES: dict[str, tuple[str, Callable[[Lowering, float, float], float]]] = {
     "buckets": ("sparse.buckets", lambda lowering, rounds, terms: rounds * SETTLE + terms * LABEL),
     "levels": ("sparse.levels", lambda lowering, rounds, terms: rounds * SETTLE + terms * LABEL),
     "trees": ("sparse.trees", lambda lowering, rounds, terms: terms * TREE_EDGE),
+    "trees of hubs": ("sparse.trees:names_of_hubs", lambda lowering, rounds, terms: terms * TREE_EDGE),
     "walks": ("sparse.walks", lambda lowering, rounds, terms: rounds * WALK_STEP + terms * WALK_TERM),
     "predecessors": (
         "sparse.predecessors", lambda lowering, rounds, terms: rounds * TREE_VERTEX + terms * TREE_EDGE
@@ -115,8 +117,9 @@ def code_of(lowering: Lowering, purpose: str = "blocks") -> Code:
 @lru_cache(1024)
 def _code(keyed: _Keyed, purpose: str) -> Code:
     def names() -> list[str]:
-        module = import_module(f"semiring.kernels.cpu.{PURPOSES[purpose][0]}")
-        found: list[str] = module.names_of(keyed.lowering)
+        module, _, function = PURPOSES[purpose][0].partition(":")
+        names_of = getattr(import_module(f"semiring.kernels.cpu.{module}"), function or "names_of")
+        found: list[str] = names_of(keyed.lowering)
         return found
 
     return Code(names, number=FUNCTIONS.get(purpose, 1))

@@ -17,6 +17,7 @@ from semiring.graphs.frames import frame_library, made_of
 from semiring.graphs.graph import Graph
 from semiring.graphs.names import position_of
 from semiring.graphs.texts import clip, clip_repr, count_text, dtype_text, element_text, infinities, shown
+from semiring.kernels.cpu.sparse.edge_numbers import EdgeNumbers
 from semiring.operands.convert import as_sparse, on_host
 from semiring.operands.dense import Dense
 from semiring.operands.devices import is_on_gpu, to_host, upload
@@ -54,7 +55,7 @@ class Paths:
         The graph.
     weights : array, shape (k, n)
         Rows of the closure.
-    tree : array of int32, shape (k, n)
+    tree : array of int32, shape (k, n), or EdgeNumbers
         Where the weights are: next hops where k = n and no sources were given, else predecessors.
     sources, targets : ndarray of int64, shape (k,), optional
         Positions; None: all vertices.
@@ -118,7 +119,7 @@ class Paths:
         −1 at the source itself, and where no path leads. On a GPU if the weights are there.
         """
         if self._starts is None:
-            return self._tree
+            return self._tree.vertices() if isinstance(self._tree, EdgeNumbers) else self._tree
         rows = np.arange(len(self._starts))[:, None]
         tree, own = self._host_tree, np.arange(self.n, dtype=np.int32)
         before = np.where(tree == self._starts[:, None], own, tree)
@@ -325,7 +326,8 @@ class Paths:
     @property
     def _led(self) -> np.ndarray:
         """Where a path of at least one edge leads: (k, n)."""
-        return np.asarray(self._host_tree >= 0)
+        tree = self._tree.numbers if isinstance(self._tree, EdgeNumbers) else self._host_tree
+        return np.asarray(tree >= 0)
 
     @cached_property
     def _host(self) -> np.ndarray:
@@ -371,13 +373,17 @@ class Paths:
     def _walks(self, rows: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> list[list[int] | None]:
         """The positions along many walks: all go one step at a time."""
         if self._starts is None:
-            walks = followed(lambda here: self._host_tree[here, ends], starts, ends)
+            walks = followed(lambda here: self._hop(here, ends), starts, ends)
         else:
             back = followed(lambda here: self._host_tree[rows, here], ends, starts)
             walks = [None if walk is None else walk[::-1] for walk in back]
         values = self._host[rows, ends]  # that of no edge may be left out, too, by a limit
         nothing = values == full(values, self.semiring.zero_in(values.dtype))
         return [None if none else walk for walk, none in zip(walks, nothing.tolist(), strict=True)]
+
+    def _hop(self, here: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """The next vertex on each of many walks."""
+        return self._tree.at(here, ends) if isinstance(self._tree, EdgeNumbers) else self._host_tree[here, ends]
 
     def _weights_along(self, tails: Any, heads: Any) -> np.ndarray:
         graph = self._graph

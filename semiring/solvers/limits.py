@@ -13,6 +13,7 @@ from semiring.algorithms.trees import better
 from semiring.errors import LawError, SemiringError
 from semiring.graphs.texts import clip_repr, infinities
 from semiring.kernels.blocks.rows import Rows
+from semiring.kernels.cpu.sparse.edge_numbers import EdgeNumbers
 from semiring.kernels.cpu.sparse.structure import COLUMN
 from semiring.operands.convert import as_sparse
 from semiring.operands.dense import Dense
@@ -55,7 +56,7 @@ def cut_off(given: Operand, values: Any, tree: Any, bound: np.ndarray) -> Any:
     given : Operand
     values : array, shape (k, n)
         May be overwritten.
-    tree : array of int32, shape (k, n)
+    tree : array of int32, shape (k, n), or EdgeNumbers
         Is overwritten.
     bound : ndarray, shape (1,)
         What `limit_of` made of the limit.
@@ -69,7 +70,7 @@ def cut_off(given: Operand, values: Any, tree: Any, bound: np.ndarray) -> Any:
         return cut_off_on_gpu(given, values, tree, bound)
     far = beyond(given.S, values, bound)
     np.copyto(values, full(values[:1, :1], given.S.zero_in(values.dtype)), where=far)
-    np.copyto(tree, -1, where=far)
+    np.copyto(tree.numbers if isinstance(tree, EdgeNumbers) else tree, -1, where=far)
     return values
 
 

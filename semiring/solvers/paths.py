@@ -194,7 +194,7 @@ def _trees(given: Operand, X: Any, starts: np.ndarray | None, bound: np.ndarray 
     """The values; next hops of all pairs, or predecessors of the rows; and the vertices of the rows."""
     X = upload(X) if given.on_gpu and not is_on_gpu(X) else X  # rows come to the host
     if starts is None:
-        tree = best_trees(given, X.T, np.arange(len(X)), backwards=True).T
+        tree = best_trees(given, X.T, np.arange(len(X)), backwards=True, numbers=True).T
     elif bound is None or is_on_gpu(X):
         tree = best_trees(given, X, starts, within=bound is not None)
     else:

@@ -18,9 +18,10 @@ from semiring.graphs.texts import quoted
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.build import PURPOSES, affordable, code_of
 from semiring.kernels.cpu.sparse import bottleneck
+from semiring.kernels.cpu.sparse.edge_numbers import EdgeNumbers
 from semiring.kernels.cpu.sparse.predecessors import predecessor_kernel
 from semiring.kernels.cpu.sparse.structure import is_symmetric, transpose
-from semiring.kernels.cpu.sparse.trees import tree_kernel
+from semiring.kernels.cpu.sparse.trees import purpose_of, tree_kernel
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.comparing import only_compares
 from semiring.kernels.lowering.objects import python_integers
@@ -41,7 +42,7 @@ LINE = 1e-8  # seconds in which compiled code makes trees where a walk is as goo
 
 def best_trees(
     given: Operand, X: Any, roots: np.ndarray, *, backwards: bool = False, end: int | None = None,
-    within: bool = False,
+    within: bool = False, numbers: bool = False,
 ) -> Any:
     """The vertex before each on a best walk from each root; the vertex after it on one to the root, if `backwards`.
 
@@ -59,10 +60,12 @@ def best_trees(
     within : bool
         Whether X says all that is asked: what it lacks is beyond a limit, or reads zero as rows of the closure do, and
         nothing is refused.
+    numbers : bool
+        Whether numbers of edges will do, where they are what is found.
 
     Returns
     -------
-    array of int32, shape (k, n)
+    array of int32, shape (k, n), or EdgeNumbers
         −1 at the root, and where there is no walk. Where X is; on the host in its order in memory too.
 
     Raises
@@ -107,19 +110,26 @@ def best_trees(
     if P is not None and not left.size:
         _refuse_false_walks(given, X, roots, P, backwards)
         return P
-    low = affordable(low, float(len(roots)), float(graph.nnz) * len(roots), "trees")
     entering = graph.rows if backwards else transpose(graph.rows)
+    compiled, hop = purpose_of(entering)
+    low = affordable(low, float(len(roots)), float(graph.nnz) * len(roots), compiled)
     x, its = (X, roots) if P is None else (X[left], roots[left])
+    found: Any
     if low.kind == "objects" or not low.compiled:
-        purpose = "predecessors" if searched and P is None else "trees"
+        purpose = "predecessors" if searched and P is None else compiled
         found, lost, guessed = _by_numpy(low, S, entering, leaving, x, its, bounded, backwards, purpose)
     else:
-        kernel = tree_kernel(low, exchange=backwards and not S.commutative)
+        kernel = tree_kernel(low, exchange=backwards and not S.commutative, hop=hop)
         stored = Rows(entering.offsets, entering.columns, low.encode(entering.values, True), n)
         encoded = x if low.is_identity else low.encode(x, True)
         order = analysis_of(given).order if isinstance(given, Sparse) and is_analysed(given) else None
-        found, where, guesses = kernel.predecessors(stored, leaving, encoded, its, bounded, only_compares(low), order)
+        lossless = loses_nothing(S, entering.values, n)
+        found, where, guesses = kernel.predecessors(
+            stored, leaving, encoded, its, bounded, only_compares(low), lossless, order
+        )
         lost, guessed = [(i, int(where[i])) for i in np.flatnonzero(where >= 0).tolist()], np.flatnonzero(guesses)
+        if isinstance(found, EdgeNumbers) and not (numbers and bounded and P is None):
+            found = found.vertices()
     if guessed.size and not bounded:
         mended = found[guessed]
         _mend(given, x[guessed], its[guessed], mended, backwards)
@@ -128,10 +138,11 @@ def best_trees(
         P = found
     else:
         P[left] = found
-    _refuse_false_walks(given, X, roots, P, backwards)
+    if not bounded:
+        _refuse_false_walks(given, X, roots, P, backwards)
     for i, v in () if within else ((int(left[i]), v) for i, v in lost):
         root, edges = int(roots[i]), graph.without_zeros().rows
-        if end is not None and (end == root or P[i, end] >= 0 or not is_reached(edges, root, end)):
+        if end is not None and (end == root or _leads(P, i, end) or not is_reached(edges, root, end)):
             continue
         _refuse_lost(given, entering, X[i], root, v, backwards)
     return P
@@ -232,6 +243,39 @@ def _are_near(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     size = np.maximum(np.maximum(np.abs(x), np.abs(y)), finite.max(initial=0.0))
     with np.errstate(invalid="ignore"):
         return np.asarray((x == y) | (np.abs(x - y) <= NEAR * x.shape[1] * np.finfo(x.dtype).eps * size), bool)
+
+
+def loses_nothing(S: Semiring, weights: np.ndarray, n: int) -> bool:
+    """Whether the product of any n edges, none better than one and none zero, is known not to be zero in their dtype.
+
+    It is no worse than the worst of them so many times. That is taken twice as often, which leaves room for roundings.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> loses_nothing(sr.max_times, np.array([0.1, 1.0]), 100), loses_nothing(sr.max_times, np.array([0.1]), 200)
+    (True, False)
+    """
+    T, kind, direction = S.over(weights.dtype), weights.dtype.kind, least_or_greatest(S)
+    some = weights[full(weights, T.zero) != weights]
+    if not some.size:
+        return True
+    if kind not in "iuf" or direction == 0:
+        return False
+    worst = some.max() if direction < 0 else some.min()
+    if S.is_tropical:
+        return 2 * n * abs(worst.item()) < float((np.finfo if kind == "f" else np.iinfo)(weights.dtype).max)
+    if kind != "f":  # a product may leave the dtype in another way than by being zero
+        return False
+    with np.errstate(all="ignore"):
+        for _ in range((2 * n).bit_length()):
+            worst = T.mul(worst, worst)
+    return bool(worst != T.zero)
+
+
+def _leads(P: Any, i: int, v: int) -> bool:
+    """Whether a vertex stands before another in a line of trees."""
+    return bool((P.numbers if isinstance(P, EdgeNumbers) else P)[i, v] >= 0)
 
 
 def is_bounded(given: Operand) -> bool:

@@ -21,13 +21,17 @@ from semiring.kernels.cpu.compile.price import always, has_numba, loads_numba
 from semiring.kernels.cpu.dense.scan import SCANNED, scan
 from semiring.kernels.cpu.sparse import bottleneck
 from semiring.kernels.cpu.sparse.buckets import bucket_kernel, suits
+from semiring.kernels.cpu.sparse.edge_numbers import EdgeNumbers
+from semiring.kernels.cpu.sparse.search import INDEX
 from semiring.kernels.cpu.sparse.structure import goes_both_ways, state_of, transposed
+from semiring.kernels.cpu.sparse.trees import tree_kernel
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.operands.sparse import Sparse
 
 from .acyclic import levels_of
 from .ahead import steps as elimination_steps
+from .forms import plain_form
 from .fronts import analysis_of, lowering_of
 from .search import Form, Search, form_of
 from .sparse_factors import SparseFactors
@@ -165,8 +169,17 @@ def _search_steps(given: Sparse) -> Iterator[Step]:
     row[0, 0] = given.S.one_in(given.dtype)
     for backwards in (False, True):  # by rows of a search, and for any values
         yield partial(best_trees, given, row, np.array([0]), backwards=backwards)
+        yield partial(_trees_of_hubs, given, backwards)
+    for axis, shape in enumerate([(2, 1), (1, 2)]):
+        yield EdgeNumbers(np.zeros(shape, np.int8), np.array([0, 1, 2]), np.zeros(2, np.int32), axis).vertices
     if takes_the_worse(given.S):
         yield partial(bottleneck.next_hops, 0, *np.empty((3, 0), np.int32))
+
+
+def _trees_of_hubs(given: Sparse, backwards: bool) -> None:
+    low = plain_form(given.S, given.dtype, given.facts, 3 * given.n + 3)
+    if low.kind == "numba" and code_of(low, "trees of hubs").repays(0.0):
+        tree_kernel(low, exchange=backwards and not given.S.commutative, hop=INDEX).module.grow.made()
 
 
 def _search(given: Sparse, form: Form, purpose: str) -> None:

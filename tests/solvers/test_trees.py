@@ -20,7 +20,7 @@ from semiring.operands.read import read
 from semiring.operands.sparse import Sparse
 from semiring.solvers import nearest, search, trees
 from semiring.solvers.forms import plain_form
-from semiring.solvers.trees import best_trees, least_or_greatest, takes_the_worse
+from semiring.solvers.trees import best_trees, least_or_greatest, loses_nothing, takes_the_worse
 
 inf = np.inf
 
@@ -153,6 +153,33 @@ def test_where_a_walk_is_as_good_as_its_worst_edge() -> None:
     assert not any(map(takes_the_worse, (sr.min_plus, sr.viterbi, sr.shortest_hops, sr.plus_times)))
     both = sr.Semiring("both", add=np.minimum, mul=np.minimum, zero=inf, one=inf, product_only=True)
     assert not takes_the_worse(both)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i2", "u1"])
+@given(st.data(), st.sampled_from(["min_plus", "max_plus", "viterbi", "shortest_hops", "min_max"]), st.integers(1, 300))
+def test_products_that_are_said_not_to_be_zero_are_not(dtype: str, data: Any, name: str, n: int) -> None:
+    S, kind = sr.catalogue[name], np.dtype(dtype)
+    if S.fields:
+        weights = np.array([(1.0, 1.0)], S.dtypes[0])
+    elif name == "viterbi":
+        kind = np.dtype("f4") if kind.kind != "f" else kind
+        weights = np.array(data.draw(st.lists(st.floats(0, 1, width=16), min_size=1, max_size=4)), kind)
+    else:
+        top = float((np.finfo if kind.kind == "f" else np.iinfo)(kind).max)
+        sizes = [x for x in (0.0, 1.0, 7.0, top / 2 // n, top / n, top, inf) if x <= top or kind.kind == "f"]
+        with np.errstate(over="ignore"):
+            weights = np.array(data.draw(st.lists(st.sampled_from(sizes), min_size=1, max_size=4))).astype(kind)
+        weights = -weights if name == "max_plus" and kind.kind != "u" else weights
+    if name == "max_plus" and kind.kind == "u":
+        return
+    if loses_nothing(S, weights, n):
+        T = S.over(weights.dtype)
+        some = [w for w in weights if w != T.zero]
+        for start in some:
+            total, exact = start, float(start) if kind.kind in "iu" else 0.0
+            for k in range(1, n):
+                total, exact = T.mul(total, some[k % len(some)]), exact + float(some[k % len(some)])
+            assert total != T.zero and (kind.kind == "f" or abs(exact) < np.iinfo(kind).max)
 
 
 def test_a_root_that_is_no_unit_is_refused() -> None:

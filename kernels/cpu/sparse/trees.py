@@ -6,6 +6,7 @@ are generated for each semiring, from trees_template.py.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from semiring.kernels.cpu.compile.threads import scratch
 from semiring.kernels.cpu.dense.operations import exchanged
 from semiring.kernels.lowering.base import Lowering
 
+from .edge_numbers import MOST, NUMBER, EdgeNumbers
 from .kernel import RowsKernel
 from .search import INDEX, aligned, text_of
 
@@ -30,20 +32,32 @@ BITS = 64 << 20  # bytes of what is known of edges: a bit for each line
 
 
 class TreeKernel(RowsKernel):
-    """Predecessors for one semiring in one storage type; see `RowsKernel`."""
+    """Predecessors for one semiring in one storage type; see `RowsKernel`.
 
-    def __init__(self, program: Program, threads: int | None = None):
+    Parameters
+    ----------
+    program, threads
+    hop : {NUMBER, INDEX}
+        As predecessors are kept: as numbers of edges, of which no vertex may have more than `MOST`, or as vertices.
+    monotone : bool
+        Whether what is no better is known to have products that are no better, to the bit: see `is_monotone`.
+    """
+
+    def __init__(
+        self, program: Program, threads: int | None = None, hop: np.dtype = NUMBER, monotone: bool = False
+    ):
         super().__init__(program, threads)
+        self._hop, self._monotone = hop, monotone
         self._size = sum(component.itemsize for component in program.components)
 
     @property
     def _text(self) -> tuple[str, str]:
-        return text_of(self.program, TEMPLATE)
+        return _text(self.program, self._hop, self._monotone)
 
     def predecessors(
         self, entering: Rows, leaving: Rows, X: np.ndarray, roots: np.ndarray, bounded: bool, tied: bool = False,
-        order: np.ndarray | None = None,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        lossless: bool = False, order: np.ndarray | None = None,
+    ) -> tuple[EdgeNumbers | np.ndarray, np.ndarray, np.ndarray]:
         """The vertex before each on a best walk from each root.
 
         Parameters
@@ -58,12 +72,14 @@ class TreeKernel(RowsKernel):
             Whether no edge is better than one.
         tied : bool
             Whether many best edges are expected to lead between equal values, which takes memory for each edge.
+        lossless : bool
+            Whether the product of a best walk and an edge, neither zero, is known not to be zero.
         order : ndarray of int, shape (n,), optional
             All vertices, neighbours next to each other: values are then read from farther memory less often.
 
         Returns
         -------
-        P : ndarray of int32, shape (k, n)
+        P : EdgeNumbers, or ndarray of int32, shape (k, n)
             −1 at the root, and where no walk leads. In the order of X in memory.
         lost : ndarray of int64, shape (k,)
             Of each line the first vertex whose value is zero though one before it is not; −1 where there is none.
@@ -73,7 +89,7 @@ class TreeKernel(RowsKernel):
         count, n = X.shape
         plain = len(self.program.components) == 1 and X.itemsize == self._size  # fields of records lie in turn
         across = plain and X.strides[0] == X.itemsize < X.strides[1]
-        P = np.empty((n, count), INDEX).T if across else np.empty((count, n), INDEX)
+        P = np.empty((n, count), self._hop).T if across else np.empty((count, n), self._hop)
         lost, guessed = np.empty(count, np.int64), np.zeros(count, bool)
         parts = self.threads if count >= 2 * LANES * self.threads else 1
         most = (TIED if tied or not bounded else WIDE) if across else min(LANES, ROOM // max(n * self._size, 1))
@@ -84,32 +100,61 @@ class TreeKernel(RowsKernel):
                                           entering.values, leaving.offsets, leaving.columns, order)]
         strip = self.module.STRIP
         room = aligned(n * width * self._size) + aligned(4 * width) + width * self._size
-        room += strip * (5 * self._size + 17) + aligned(8 * len(entering.columns)) + aligned(20 * n)
+        room += strip * (2 * self._size + 9) + aligned(8 * len(entering.columns)) + aligned(20 * n)
         room += 128 + aligned(n // 8 + 8) + 8 * -(-width // 64) * words
         grow = self.module.grow.made()
 
         def lines(first: int, last: int) -> None:
             _memory, place = scratch(room)
             grow(X.ctypes.data, *X.strides, P.ctypes.data, *P.strides, *shared, n, first * width,
-                 min(last * width, count), width, bounded, tied, across, place, 1)
+                 min(last * width, count), width, bounded, tied, lossless, across, place, 1)
 
         edges = len(entering.columns) + n
         self._share("grow", lines, -(-count // width), float(width * edges))
-        return P, lost, guessed
+        numbers = self._hop == NUMBER
+        return EdgeNumbers(P, entering.offsets, entering.columns) if numbers else P, lost, guessed
 
 
 def names_of(lowering: Lowering) -> list[str]:
     """The name under which the compiled function is kept on disk."""
-    return [f"{cache.stem(*text_of(program(lowering), TEMPLATE))}.grow"]
+    return [f"{cache.stem(*_text(program(lowering), NUMBER, is_monotone(lowering)))}.grow"]
+
+
+def names_of_hubs(lowering: Lowering) -> list[str]:
+    """The same where a vertex has more than `MOST` edges."""
+    return [f"{cache.stem(*_text(program(lowering), INDEX, is_monotone(lowering)))}.grow"]
+
+
+def is_monotone(lowering: Lowering) -> bool:
+    """Whether x ⊗ a of floats is one operation, whose rounding keeps the order, and of zero is zero for every edge.
+
+    So it is where no edge is better than one.
+    """
+    return [c.kind for c in lowering.components] == ["f"] and lowering.mul.is_plain("add", "multiply")
+
+
+def purpose_of(entering: Rows) -> tuple[str, np.dtype]:
+    """What compiled code is for that makes trees along such edges, and as what it keeps them."""
+    hubs = int(np.diff(entering.offsets).max(initial=0)) > MOST
+    return ("trees of hubs", INDEX) if hubs else ("trees", NUMBER)
+
+
+def _text(text: Program, hop: np.dtype, monotone: bool) -> tuple[str, str]:
+    """Name and text of the module that keeps predecessors as some dtype."""
+    constants = f"HOP, HOP_BYTES, MONOTONE = np.{hop.name}, {hop.itemsize}, {monotone}\n\n\n"
+    name, body = text_of(replace(text, prelude=constants + text.prelude), TEMPLATE)
+    return name if hop == NUMBER else f"{name}_{hop.name}", body
 
 
 @lru_cache(1024)
-def tree_kernel(lowering: Lowering, *, exchange: bool = False) -> TreeKernel:
+def tree_kernel(lowering: Lowering, *, exchange: bool = False, hop: np.dtype = NUMBER) -> TreeKernel:
     """The kernel of a lowering of machine numbers; with the operands of ⊗ exchanged, for walks that lead to the roots.
+
+    `hop` is as for `TreeKernel`.
     """
-    return _kernel(program(lowering), exchange)
+    return _kernel(program(lowering), exchange, hop, is_monotone(lowering))
 
 
 @lru_cache(256)
-def _kernel(text: Program, exchange: bool) -> TreeKernel:
-    return TreeKernel(exchanged(text) if exchange else text)
+def _kernel(text: Program, exchange: bool, hop: np.dtype, monotone: bool) -> TreeKernel:
+    return TreeKernel(exchanged(text) if exchange else text, None, hop, monotone)

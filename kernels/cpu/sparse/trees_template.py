@@ -30,10 +30,14 @@ from semiring.kernels.cpu.compile.raw import (
     trailing_zeros,
     wide_vectors,
 )
-from semiring.kernels.cpu.dense.operations_template import ZERO, plus
+from semiring.kernels.cpu.dense.operations_template import ONE, ZERO, plus
 from semiring.kernels.cpu.dense.template import ELEMENT, ITEM, SIZE, compiled, entry, inline
 
 from .search_template import better, differs, extend
+
+HOP = np.int8  # as predecessors are kept: the numbers of edges among those to a vertex, or other vertices
+HOP_BYTES = 1
+MONOTONE = True  # whether what is no better has products that are no better, to the bit
 
 # Template
 
@@ -52,17 +56,40 @@ def at(x: int, step: int, v: int) -> Any:
 
 
 @inline
+def product(x: Any, a: Any) -> Any:
+    """x ⊗ a of a walk and an edge."""
+    return extend(x, a, first_component(ELEMENT, 1))
+
+
+@inline
+def named(u: int, number: int) -> Any:
+    """What is kept of an edge to a vertex: its number among all of them where that is one byte, else its tail."""
+    return number if HOP_BYTES == 1 else u
+
+
+@inline
+def hop_at(predecessor: int, step: int, v: int) -> Any:
+    """What stands at a vertex in a line of predecessors."""
+    return as_element(np.int32, fetch(HOP, predecessor + v * step, 0))
+
+
+@inline
+def put_hop(predecessor: int, step: int, v: int, hop: Any) -> None:
+    put(HOP, predecessor + v * step, 0, as_element(HOP, hop))
+
+
+@inline
 def is_done(predecessor: int, step: int, u: int, root: int) -> Any:
     """Whether a vertex has its predecessor, or needs none."""
-    return (fetch(np.int32, predecessor + u * step, 0) >= 0) | (u == root)
+    return (hop_at(predecessor, step, u) >= 0) | (u == root)
 
 
 @compiled
 def join(
-    u: int, v: int, x: int, plane: int, pitch: int, first: int, lanes: int, a: Any, best: int, other: int, tail: int,
-    unit: Any,
+    u: int, v: int, x: int, plane: int, pitch: int, first: int, lanes: int, a: Any, hop: int, best: int, other: int,
+    tail: int,
 ) -> None:
-    """An edge from u to v in some lanes: the best product from better vertices, and its tail; the best from others."""
+    """An edge from u to v in some lanes: the best product from better vertices, and its hop; the best from others."""
     stay_apart()
     wide_vectors()
     x_first, v_first = u * pitch + first, v * pitch + first
@@ -71,26 +98,26 @@ def join(
         x_v = load(ELEMENT, x, plane, v_first + j, ROW_0)
         b = load(ELEMENT, best, STRIP, j, ROW_1)
         o = load(ELEMENT, other, STRIP, j, ROW_2)
-        t = load(np.int32, tail, 0, j, ROW_3)
-        c = extend(x_u, a, unit)
+        t = as_element(np.int32, load(HOP, tail, 0, j, ROW_3))
+        c = product(x_u, a)
         c = c if differs(x_u, as_element(ELEMENT, ZERO)) else as_element(ELEMENT, ZERO)
         nearer = better(x_u, x_v)
         taken = nearer & ((t < 0) | better(c, b))
         store(ELEMENT, best, STRIP, j, ROW_1, c if taken else b)
-        store(np.int32, tail, 0, j, ROW_3, np.int32(u) if taken else t)
+        store(HOP, tail, 0, j, ROW_3, as_element(HOP, hop if taken else t))
         o_c = c if better(c, o) else o
         store(ELEMENT, other, STRIP, j, ROW_2, o if nearer else o_c)
 
 
 @inline
-def joined(x_u: Any, x_v: Any, a: Any, u: int, best: Any, other: Any, tail: Any, unit: Any) -> Any:
+def joined(x_u: Any, x_v: Any, a: Any, hop: Any, best: Any, other: Any, tail: Any) -> Any:
     """`join` in one lane, of values that are at hand."""
-    c = extend(x_u, a, unit)
+    c = product(x_u, a)
     c = c if differs(x_u, as_element(ELEMENT, ZERO)) else as_element(ELEMENT, ZERO)
     nearer = better(x_u, x_v)
     taken = nearer & ((tail < 0) | better(c, best))
     o_c = c if better(c, other) else other
-    return c if taken else best, other if nearer else o_c, np.int32(u) if taken else tail
+    return c if taken else best, other if nearer else o_c, hop if taken else tail
 
 
 @inline
@@ -103,7 +130,7 @@ def settled(x_v: Any, best: Any, other: Any, tail: Any) -> Any:
 @compiled
 def join_few(
     v: int, x: int, plane: int, pitch: int, first: int, lanes: int, tails: int, weights: int, begin: int, end: int,
-    tail: int, best_of: int, unit: Any,
+    tail: int, best_of: int,
 ) -> int:
     """`join` and `finish` for a vertex with one to four edges and no loop, whose products stay in registers.
 
@@ -116,36 +143,51 @@ def join_few(
     u_1, a_1 = int64(fetch(np.int32, tails, p)), fetch(ELEMENT, weights, p)
     u_2, a_2 = int64(fetch(np.int32, tails, q)), fetch(ELEMENT, weights, q)
     u_3, a_3 = int64(fetch(np.int32, tails, r)), fetch(ELEMENT, weights, r)
+    h_0, h_1 = np.int32(named(u_0, 0)), np.int32(named(u_1, p - begin))
+    h_2, h_3 = np.int32(named(u_2, q - begin)), np.int32(named(u_3, r - begin))
     x_0, x_1, x_2, x_3 = u_0 * pitch + first, u_1 * pitch + first, u_2 * pitch + first, u_3 * pitch + first
     unsure, v_first = np.int32(0), v * pitch + first
     for j in range(lanes):
         x_v = load(ELEMENT, x, plane, v_first + j, PANEL)
         best, other, t = as_element(ELEMENT, ZERO), as_element(ELEMENT, ZERO), NONE
-        best, other, t = joined(load(ELEMENT, x, plane, x_0 + j, PANEL), x_v, a_0, u_0, best, other, t, unit)
-        best, other, t = joined(load(ELEMENT, x, plane, x_1 + j, PANEL), x_v, a_1, u_1, best, other, t, unit)
-        best, other, t = joined(load(ELEMENT, x, plane, x_2 + j, PANEL), x_v, a_2, u_2, best, other, t, unit)
-        best, other, t = joined(load(ELEMENT, x, plane, x_3 + j, PANEL), x_v, a_3, u_3, best, other, t, unit)
+        best, other, t = joined(load(ELEMENT, x, plane, x_0 + j, PANEL), x_v, a_0, h_0, best, other, t)
+        best, other, t = joined(load(ELEMENT, x, plane, x_1 + j, PANEL), x_v, a_1, h_1, best, other, t)
+        best, other, t = joined(load(ELEMENT, x, plane, x_2 + j, PANEL), x_v, a_2, h_2, best, other, t)
+        best, other, t = joined(load(ELEMENT, x, plane, x_3 + j, PANEL), x_v, a_3, h_3, best, other, t)
         t = settled(x_v, best, other, t)
         unsure = as_element(np.int32, unsure + select(t < NONE, np.int32(1), np.int32(0)))
-        store(np.int32, tail, 0, j, ROW_3, t)
+        store(HOP, tail, 0, j, ROW_3, as_element(HOP, t))
         store(ELEMENT, best_of, STRIP, j, ROW_1, other if better(other, best) else best)
     return int64(unsure)
 
 
 @inline
-def lifted(x_u: Any, a: Any, u: Any, best: Any, tail: Any, before: Any, some: Any, unit: Any) -> Any:
-    """The first of the best products, its tail and the value there; and ⊕ of the values at all tails."""
-    total = as_element(ELEMENT, plus(best, extend(x_u, a, unit)))
-    taken = differs(total, best)
-    return total, select(taken, u, tail), x_u if taken else before, as_element(ELEMENT, plus(some, x_u))
+def edge(pitch: int, first: int, tails: int, weights: int, begin: int, number: int) -> Any:
+    """Weight and label of an edge to a vertex whose edges begin at `begin`, and where the values of its tail lie."""
+    u, a = int64(fetch(np.int32, tails, begin + number)), fetch(ELEMENT, weights, begin + number)
+    return a, as_element(LABEL, named(u, number)), u * pitch + first
 
 
 @inline
-def sure(x_v: Any, tail: Any, before: Any, some: Any) -> Any:
-    """The tail if it is a predecessor for sure, NONE if there is none, else OPEN."""
-    none, unsure, zero = as_element(LABEL, NONE), as_element(LABEL, OPEN), as_element(ELEMENT, ZERO)
-    t = select((tail >= 0) & better(before, x_v), tail, unsure)
-    return select(differs(x_v, zero), t, select(differs(some, zero), unsure, none))
+def lifted(x_u: Any, a: Any, label: Any, best: Any, tail: Any, before: Any) -> Any:
+    """The first of the best products, its label, and the value at its tail, where it is needed."""
+    total = as_element(ELEMENT, plus(best, product(x_u, a)))
+    taken = differs(total, best)
+    if MONOTONE:
+        return total, select(taken, label, tail), before
+    return total, select(taken, label, tail), x_u if taken else before
+
+
+@inline
+def sure(x_v: Any, label: Any, best: Any, before: Any, least: Any, nothing: Any) -> Any:
+    """The label if its tail is better for sure, else OPEN; `nothing` where the value is zero.
+
+    `least` is the best of all edges: with a tail that is no better than the vertex, the best product would be no better
+    than that of the vertex and this edge.
+    """
+    nearer = better(best, product(x_v, least)) if MONOTONE else better(before, x_v)
+    t = select(nearer, label, as_element(LABEL, OPEN))
+    return select(differs(x_v, as_element(ELEMENT, ZERO)), t, nothing)
 
 
 @inline
@@ -154,138 +196,202 @@ def count_open(unsure: Any, t: Any) -> Any:
 
 
 @compiled
-def lift_four(
-    x: int, plane: int, pitch: int, first: int, lanes: int, tails: int, weights: int, begin: int, best: int,
-    label: int, before: int, some: int, unit: Any,
-) -> None:
-    """Four edges to a vertex that has more of them after these; see `lifted`."""
-    stay_apart()
-    wide_vectors()
-    u_0, a_0 = int64(fetch(np.int32, tails, begin)), fetch(ELEMENT, weights, begin)
-    u_1, a_1 = int64(fetch(np.int32, tails, begin + 1)), fetch(ELEMENT, weights, begin + 1)
-    u_2, a_2 = int64(fetch(np.int32, tails, begin + 2)), fetch(ELEMENT, weights, begin + 2)
-    u_3, a_3 = int64(fetch(np.int32, tails, begin + 3)), fetch(ELEMENT, weights, begin + 3)
-    l_0, l_1, l_2, l_3 = as_element(LABEL, u_0), as_element(LABEL, u_1), as_element(LABEL, u_2), as_element(LABEL, u_3)
-    x_0, x_1, x_2, x_3 = u_0 * pitch + first, u_1 * pitch + first, u_2 * pitch + first, u_3 * pitch + first
-    for j in range(lanes):
-        b, t = load(ELEMENT, best, STRIP, j, ROW_1), load(LABEL, label, 0, j, ROW_3)
-        y, s = load(ELEMENT, before, STRIP, j, ROW_2), load(ELEMENT, some, STRIP, j, ROW_0)
-        b, t, y, s = lifted(load(ELEMENT, x, plane, x_0 + j, PANEL), a_0, l_0, b, t, y, s, unit)
-        b, t, y, s = lifted(load(ELEMENT, x, plane, x_1 + j, PANEL), a_1, l_1, b, t, y, s, unit)
-        b, t, y, s = lifted(load(ELEMENT, x, plane, x_2 + j, PANEL), a_2, l_2, b, t, y, s, unit)
-        b, t, y, s = lifted(load(ELEMENT, x, plane, x_3 + j, PANEL), a_3, l_3, b, t, y, s, unit)
-        store(ELEMENT, best, STRIP, j, ROW_1, b)
-        store(LABEL, label, 0, j, ROW_3, t)
-        store(ELEMENT, before, STRIP, j, ROW_2, y)
-        store(ELEMENT, some, STRIP, j, ROW_0, s)
-
-
-@compiled
-def last_two(
-    v: int, x: int, plane: int, pitch: int, first: int, lanes: int, tails: int, weights: int, begin: int, end: int,
-    best: int, label: int, before: int, some: int, tail: int, unit: Any,
+def all_of_two(
+    v: int, x: int, plane: int, pitch: int, first: int, lanes: int, tails: int, weights: int, begin: int, count: int,
+    tail: int, least: Any, nothing: Any,
 ) -> int:
-    """`sure_tails` for the last edges to a vertex, where they are one or two, after `lift_four` for those before."""
+    """`sure_tails` for a vertex with one or two edges."""
     stay_apart()
     wide_vectors()
-    u_0, a_0 = int64(fetch(np.int32, tails, begin)), fetch(ELEMENT, weights, begin)
-    u_1, a_1 = int64(fetch(np.int32, tails, end - 1)), fetch(ELEMENT, weights, end - 1)
-    l_0, l_1 = as_element(LABEL, u_0), as_element(LABEL, u_1)
-    x_0, x_1, v_first = u_0 * pitch + first, u_1 * pitch + first, v * pitch + first
-    unsure = as_element(LABEL, 0)
+    a_0, l_0, x_0 = edge(pitch, first, tails, weights, begin, 0)
+    a_1, l_1, x_1 = edge(pitch, first, tails, weights, begin, count - 1)
+    v_first, unsure = v * pitch + first, as_element(LABEL, 0)
     for j in range(lanes):
-        b, t = load(ELEMENT, best, STRIP, j, ROW_1), load(LABEL, label, 0, j, ROW_0)
-        y, s = load(ELEMENT, before, STRIP, j, ROW_2), load(ELEMENT, some, STRIP, j, ROW_0)
-        b, t, y, s = lifted(load(ELEMENT, x, plane, x_0 + j, PANEL), a_0, l_0, b, t, y, s, unit)
-        b, t, y, s = lifted(load(ELEMENT, x, plane, x_1 + j, PANEL), a_1, l_1, b, t, y, s, unit)
-        t = sure(load(ELEMENT, x, plane, v_first + j, PANEL), t, y, s)
+        y = load(ELEMENT, x, plane, x_0 + j, PANEL)
+        b, t = product(y, a_0), l_0
+        b, t, y = lifted(load(ELEMENT, x, plane, x_1 + j, PANEL), a_1, l_1, b, t, y)
+        t = sure(load(ELEMENT, x, plane, v_first + j, PANEL), t, b, y, least, nothing)
         unsure = count_open(unsure, t)
-        store(np.int32, tail, 0, j, ROW_3, as_element(np.int32, t))
+        store(HOP, tail, 0, j, ROW_3, as_element(HOP, t))
     return int64(unsure)
 
 
 @compiled
-def last_three(
-    v: int, x: int, plane: int, pitch: int, first: int, lanes: int, tails: int, weights: int, begin: int, end: int,
-    best: int, label: int, before: int, some: int, tail: int, unit: Any,
+def all_of_three(
+    v: int, x: int, plane: int, pitch: int, first: int, lanes: int, tails: int, weights: int, begin: int, count: int,
+    tail: int, least: Any, nothing: Any,
 ) -> int:
-    """`last_two` for three edges."""
+    """`sure_tails` for a vertex with three edges."""
     stay_apart()
     wide_vectors()
-    u_0, a_0 = int64(fetch(np.int32, tails, begin)), fetch(ELEMENT, weights, begin)
-    u_1, a_1 = int64(fetch(np.int32, tails, begin + 1)), fetch(ELEMENT, weights, begin + 1)
-    u_2, a_2 = int64(fetch(np.int32, tails, begin + 2)), fetch(ELEMENT, weights, begin + 2)
-    l_0, l_1, l_2 = as_element(LABEL, u_0), as_element(LABEL, u_1), as_element(LABEL, u_2)
-    x_0, x_1, x_2, v_first = u_0 * pitch + first, u_1 * pitch + first, u_2 * pitch + first, v * pitch + first
-    unsure = as_element(LABEL, 0)
+    a_0, l_0, x_0 = edge(pitch, first, tails, weights, begin, 0)
+    a_1, l_1, x_1 = edge(pitch, first, tails, weights, begin, 1)
+    a_2, l_2, x_2 = edge(pitch, first, tails, weights, begin, 2)
+    v_first, unsure = v * pitch + first, as_element(LABEL, 0)
+    for j in range(lanes):
+        y = load(ELEMENT, x, plane, x_0 + j, PANEL)
+        b, t = product(y, a_0), l_0
+        b, t, y = lifted(load(ELEMENT, x, plane, x_1 + j, PANEL), a_1, l_1, b, t, y)
+        b, t, y = lifted(load(ELEMENT, x, plane, x_2 + j, PANEL), a_2, l_2, b, t, y)
+        t = sure(load(ELEMENT, x, plane, v_first + j, PANEL), t, b, y, least, nothing)
+        unsure = count_open(unsure, t)
+        store(HOP, tail, 0, j, ROW_3, as_element(HOP, t))
+    return int64(unsure)
+
+
+@compiled
+def all_of_four(
+    v: int, x: int, plane: int, pitch: int, first: int, lanes: int, tails: int, weights: int, begin: int, count: int,
+    tail: int, least: Any, nothing: Any,
+) -> int:
+    """`sure_tails` for a vertex with four edges."""
+    stay_apart()
+    wide_vectors()
+    a_0, l_0, x_0 = edge(pitch, first, tails, weights, begin, 0)
+    a_1, l_1, x_1 = edge(pitch, first, tails, weights, begin, 1)
+    a_2, l_2, x_2 = edge(pitch, first, tails, weights, begin, 2)
+    a_3, l_3, x_3 = edge(pitch, first, tails, weights, begin, 3)
+    v_first, unsure = v * pitch + first, as_element(LABEL, 0)
+    for j in range(lanes):
+        y = load(ELEMENT, x, plane, x_0 + j, PANEL)
+        b, t = product(y, a_0), l_0
+        b, t, y = lifted(load(ELEMENT, x, plane, x_1 + j, PANEL), a_1, l_1, b, t, y)
+        b, t, y = lifted(load(ELEMENT, x, plane, x_2 + j, PANEL), a_2, l_2, b, t, y)
+        b, t, y = lifted(load(ELEMENT, x, plane, x_3 + j, PANEL), a_3, l_3, b, t, y)
+        t = sure(load(ELEMENT, x, plane, v_first + j, PANEL), t, b, y, least, nothing)
+        unsure = count_open(unsure, t)
+        store(HOP, tail, 0, j, ROW_3, as_element(HOP, t))
+    return int64(unsure)
+
+
+@compiled
+def first_four(
+    x: int, plane: int, pitch: int, first: int, lanes: int, tails: int, weights: int, begin: int, best: int,
+    label: int, before: int,
+) -> None:
+    """The first four edges to a vertex that has more of them; see `lifted`."""
+    stay_apart()
+    wide_vectors()
+    a_0, l_0, x_0 = edge(pitch, first, tails, weights, begin, 0)
+    a_1, l_1, x_1 = edge(pitch, first, tails, weights, begin, 1)
+    a_2, l_2, x_2 = edge(pitch, first, tails, weights, begin, 2)
+    a_3, l_3, x_3 = edge(pitch, first, tails, weights, begin, 3)
+    for j in range(lanes):
+        y = load(ELEMENT, x, plane, x_0 + j, PANEL)
+        b, t = product(y, a_0), l_0
+        b, t, y = lifted(load(ELEMENT, x, plane, x_1 + j, PANEL), a_1, l_1, b, t, y)
+        b, t, y = lifted(load(ELEMENT, x, plane, x_2 + j, PANEL), a_2, l_2, b, t, y)
+        b, t, y = lifted(load(ELEMENT, x, plane, x_3 + j, PANEL), a_3, l_3, b, t, y)
+        store(ELEMENT, best, STRIP, j, ROW_1, b)
+        store(LABEL, label, 0, j, ROW_0, t)
+        if not MONOTONE:
+            store(ELEMENT, before, STRIP, j, ROW_2, y)
+
+
+@compiled
+def next_four(
+    x: int, plane: int, pitch: int, first: int, lanes: int, tails: int, weights: int, begin: int, number: int,
+    best: int, label: int, before: int,
+) -> None:
+    """Four edges to a vertex that has more of them before and after these."""
+    stay_apart()
+    wide_vectors()
+    a_0, l_0, x_0 = edge(pitch, first, tails, weights, begin, number)
+    a_1, l_1, x_1 = edge(pitch, first, tails, weights, begin, number + 1)
+    a_2, l_2, x_2 = edge(pitch, first, tails, weights, begin, number + 2)
+    a_3, l_3, x_3 = edge(pitch, first, tails, weights, begin, number + 3)
     for j in range(lanes):
         b, t = load(ELEMENT, best, STRIP, j, ROW_1), load(LABEL, label, 0, j, ROW_0)
-        y, s = load(ELEMENT, before, STRIP, j, ROW_2), load(ELEMENT, some, STRIP, j, ROW_0)
-        b, t, y, s = lifted(load(ELEMENT, x, plane, x_0 + j, PANEL), a_0, l_0, b, t, y, s, unit)
-        b, t, y, s = lifted(load(ELEMENT, x, plane, x_1 + j, PANEL), a_1, l_1, b, t, y, s, unit)
-        b, t, y, s = lifted(load(ELEMENT, x, plane, x_2 + j, PANEL), a_2, l_2, b, t, y, s, unit)
-        t = sure(load(ELEMENT, x, plane, v_first + j, PANEL), t, y, s)
+        y = b if MONOTONE else load(ELEMENT, before, STRIP, j, ROW_2)
+        b, t, y = lifted(load(ELEMENT, x, plane, x_0 + j, PANEL), a_0, l_0, b, t, y)
+        b, t, y = lifted(load(ELEMENT, x, plane, x_1 + j, PANEL), a_1, l_1, b, t, y)
+        b, t, y = lifted(load(ELEMENT, x, plane, x_2 + j, PANEL), a_2, l_2, b, t, y)
+        b, t, y = lifted(load(ELEMENT, x, plane, x_3 + j, PANEL), a_3, l_3, b, t, y)
+        store(ELEMENT, best, STRIP, j, ROW_1, b)
+        store(LABEL, label, 0, j, ROW_0, t)
+        if not MONOTONE:
+            store(ELEMENT, before, STRIP, j, ROW_2, y)
+
+
+@compiled
+def last_two(
+    v: int, x: int, plane: int, pitch: int, first: int, lanes: int, tails: int, weights: int, begin: int, number: int,
+    count: int, best: int, label: int, before: int, tail: int, least: Any, nothing: Any,
+) -> int:
+    """`sure_tails` for the last one or two edges to a vertex, after `first_four` for those before."""
+    stay_apart()
+    wide_vectors()
+    a_0, l_0, x_0 = edge(pitch, first, tails, weights, begin, number)
+    a_1, l_1, x_1 = edge(pitch, first, tails, weights, begin, count - 1)
+    v_first, unsure = v * pitch + first, as_element(LABEL, 0)
+    for j in range(lanes):
+        b, t = load(ELEMENT, best, STRIP, j, ROW_1), load(LABEL, label, 0, j, ROW_0)
+        y = b if MONOTONE else load(ELEMENT, before, STRIP, j, ROW_2)
+        b, t, y = lifted(load(ELEMENT, x, plane, x_0 + j, PANEL), a_0, l_0, b, t, y)
+        b, t, y = lifted(load(ELEMENT, x, plane, x_1 + j, PANEL), a_1, l_1, b, t, y)
+        t = sure(load(ELEMENT, x, plane, v_first + j, PANEL), t, b, y, least, nothing)
         unsure = count_open(unsure, t)
-        store(np.int32, tail, 0, j, ROW_3, as_element(np.int32, t))
+        store(HOP, tail, 0, j, ROW_3, as_element(HOP, t))
     return int64(unsure)
 
 
 @compiled
 def last_four(
-    v: int, x: int, plane: int, pitch: int, first: int, lanes: int, tails: int, weights: int, begin: int, end: int,
-    best: int, label: int, before: int, some: int, tail: int, unit: Any,
+    v: int, x: int, plane: int, pitch: int, first: int, lanes: int, tails: int, weights: int, begin: int, number: int,
+    count: int, best: int, label: int, before: int, tail: int, least: Any, nothing: Any,
 ) -> int:
-    """`last_two` for four edges."""
+    """`last_two` for three or four edges."""
     stay_apart()
     wide_vectors()
-    u_0, a_0 = int64(fetch(np.int32, tails, begin)), fetch(ELEMENT, weights, begin)
-    u_1, a_1 = int64(fetch(np.int32, tails, begin + 1)), fetch(ELEMENT, weights, begin + 1)
-    u_2, a_2 = int64(fetch(np.int32, tails, begin + 2)), fetch(ELEMENT, weights, begin + 2)
-    u_3, a_3 = int64(fetch(np.int32, tails, begin + 3)), fetch(ELEMENT, weights, begin + 3)
-    l_0, l_1, l_2, l_3 = as_element(LABEL, u_0), as_element(LABEL, u_1), as_element(LABEL, u_2), as_element(LABEL, u_3)
-    x_0, x_1, x_2, x_3 = u_0 * pitch + first, u_1 * pitch + first, u_2 * pitch + first, u_3 * pitch + first
-    v_first = v * pitch + first
-    unsure = as_element(LABEL, 0)
+    a_0, l_0, x_0 = edge(pitch, first, tails, weights, begin, number)
+    a_1, l_1, x_1 = edge(pitch, first, tails, weights, begin, number + 1)
+    a_2, l_2, x_2 = edge(pitch, first, tails, weights, begin, number + 2)
+    a_3, l_3, x_3 = edge(pitch, first, tails, weights, begin, count - 1)
+    v_first, unsure = v * pitch + first, as_element(LABEL, 0)
     for j in range(lanes):
         b, t = load(ELEMENT, best, STRIP, j, ROW_1), load(LABEL, label, 0, j, ROW_0)
-        y, s = load(ELEMENT, before, STRIP, j, ROW_2), load(ELEMENT, some, STRIP, j, ROW_0)
-        b, t, y, s = lifted(load(ELEMENT, x, plane, x_0 + j, PANEL), a_0, l_0, b, t, y, s, unit)
-        b, t, y, s = lifted(load(ELEMENT, x, plane, x_1 + j, PANEL), a_1, l_1, b, t, y, s, unit)
-        b, t, y, s = lifted(load(ELEMENT, x, plane, x_2 + j, PANEL), a_2, l_2, b, t, y, s, unit)
-        b, t, y, s = lifted(load(ELEMENT, x, plane, x_3 + j, PANEL), a_3, l_3, b, t, y, s, unit)
-        t = sure(load(ELEMENT, x, plane, v_first + j, PANEL), t, y, s)
+        y = b if MONOTONE else load(ELEMENT, before, STRIP, j, ROW_2)
+        b, t, y = lifted(load(ELEMENT, x, plane, x_0 + j, PANEL), a_0, l_0, b, t, y)
+        b, t, y = lifted(load(ELEMENT, x, plane, x_1 + j, PANEL), a_1, l_1, b, t, y)
+        b, t, y = lifted(load(ELEMENT, x, plane, x_2 + j, PANEL), a_2, l_2, b, t, y)
+        b, t, y = lifted(load(ELEMENT, x, plane, x_3 + j, PANEL), a_3, l_3, b, t, y)
+        t = sure(load(ELEMENT, x, plane, v_first + j, PANEL), t, b, y, least, nothing)
         unsure = count_open(unsure, t)
-        store(np.int32, tail, 0, j, ROW_3, as_element(np.int32, t))
+        store(HOP, tail, 0, j, ROW_3, as_element(HOP, t))
     return int64(unsure)
 
 
 @compiled
 def sure_tails(
-    v: int, x: int, plane: int, pitch: int, first: int, lanes: int, tails: int, weights: int, begin: int, end: int,
-    tail: int, best: int, label: int, before: int, some: int, zeros: int, none: int, unit: Any,
+    v: int, x: int, plane: int, pitch: int, first: int, lanes: int, tails: int, weights: int, begin: int, count: int,
+    tail: int, best: int, label: int, before: int, least: Any, nothing: Any,
 ) -> int:
     """Predecessors where the first best edge comes from a better vertex, as most do, and no edge is a loop.
 
     OPEN elsewhere: in how many lanes is the answer. What a product with zero may be, and of equal edges the first from
-    a better vertex, is left to `all_tails`. `zeros` holds zero for each lane of a strip, `none` NONE.
+    a better vertex, is left to `all_tails`. `nothing` is for lanes in which the vertex has the value zero.
     """
     stay_apart()
-    b, t, y, s, p = zeros, none, zeros, zeros, begin
-    if end - begin > 4:
-        for j in range(lanes):
-            store(ELEMENT, best, STRIP, j, ROW_1, as_element(ELEMENT, ZERO))
-            store(LABEL, label, 0, j, ROW_3, as_element(LABEL, NONE))
-            store(ELEMENT, before, STRIP, j, ROW_2, as_element(ELEMENT, ZERO))
-            store(ELEMENT, some, STRIP, j, ROW_0, as_element(ELEMENT, ZERO))
-        b, t, y, s = best, label, before, some
-    while p + 4 < end:
-        lift_four(x, plane, pitch, first, lanes, tails, weights, p, b, t, y, s, unit)
-        p += 4
-    if p + 3 > end:
-        return last_two(v, x, plane, pitch, first, lanes, tails, weights, p, end, b, t, y, s, tail, unit)
-    if p + 3 == end:
-        return last_three(v, x, plane, pitch, first, lanes, tails, weights, p, end, b, t, y, s, tail, unit)
-    return last_four(v, x, plane, pitch, first, lanes, tails, weights, p, end, b, t, y, s, tail, unit)
+    if count < 3:
+        return all_of_two(v, x, plane, pitch, first, lanes, tails, weights, begin, count, tail, least, nothing)
+    if count == 3:
+        return all_of_three(v, x, plane, pitch, first, lanes, tails, weights, begin, count, tail, least, nothing)
+    if count == 4:
+        return all_of_four(v, x, plane, pitch, first, lanes, tails, weights, begin, count, tail, least, nothing)
+    first_four(x, plane, pitch, first, lanes, tails, weights, begin, best, label, before)
+    number = 4
+    while number + 4 < count:
+        next_four(x, plane, pitch, first, lanes, tails, weights, begin, number, best, label, before)
+        number += 4
+    if number + 2 < count:
+        return last_four(
+            v, x, plane, pitch, first, lanes, tails, weights, begin, number, count, best, label, before, tail,
+            least, nothing,
+        )
+    return last_two(
+        v, x, plane, pitch, first, lanes, tails, weights, begin, number, count, best, label, before, tail, least,
+        nothing,
+    )
 
 
 @compiled
@@ -298,9 +404,9 @@ def finish(x: int, plane: int, v_first: int, lanes: int, best: int, other: int, 
     for j in range(lanes):
         x_v = load(ELEMENT, x, plane, v_first + j, ROW_0)
         b, o = load(ELEMENT, best, STRIP, j, ROW_1), load(ELEMENT, other, STRIP, j, ROW_2)
-        t = settled(x_v, b, o, load(np.int32, tail, 0, j, ROW_3))
+        t = settled(x_v, b, o, as_element(np.int32, load(HOP, tail, 0, j, ROW_3)))
         unsure = as_element(np.int32, unsure + select(t < NONE, np.int32(1), np.int32(0)))
-        store(np.int32, tail, 0, j, ROW_3, t)
+        store(HOP, tail, 0, j, ROW_3, as_element(HOP, t))
         store(ELEMENT, best, STRIP, j, ROW_1, o if better(o, b) else b)
     return int64(unsure)
 
@@ -308,7 +414,7 @@ def finish(x: int, plane: int, v_first: int, lanes: int, best: int, other: int, 
 @compiled
 def all_tails(
     v: int, x: int, plane: int, pitch: int, first: int, lanes: int, tails: int, weights: int, begin: int, end: int,
-    loop: bool, tail: int, best: int, other: int, unit: Any,
+    loop: bool, tail: int, best: int, other: int,
 ) -> int:
     """Predecessors in some lanes, with OPEN and LOST in place of those that `join` does not find: how many these are.
 
@@ -316,43 +422,43 @@ def all_tails(
     """
     stay_apart()
     if begin < end <= begin + 4 and not loop:
-        return join_few(v, x, plane, pitch, first, lanes, tails, weights, begin, end, tail, best, unit)
+        return join_few(v, x, plane, pitch, first, lanes, tails, weights, begin, end, tail, best)
     for j in range(lanes):
         store(ELEMENT, best, STRIP, j, ROW_1, as_element(ELEMENT, ZERO))
         store(ELEMENT, other, STRIP, j, ROW_2, as_element(ELEMENT, ZERO))
-        store(np.int32, tail, 0, j, ROW_3, NONE)
+        store(HOP, tail, 0, j, ROW_3, as_element(HOP, NONE))
     for p in range(begin, end):
         u = int64(fetch(np.int32, tails, p))
         if u != v:
-            join(u, v, x, plane, pitch, first, lanes, fetch(ELEMENT, weights, p), best, other, tail, unit)
+            hop = np.int32(named(u, p - begin))
+            join(u, v, x, plane, pitch, first, lanes, fetch(ELEMENT, weights, p), hop, best, other, tail)
     return finish(x, plane, v * pitch + first, lanes, best, other, tail)
 
 
 @compiled
 def tail_of(
     v: int, root: int, x: int, x_step: int, predecessor: int, p_step: int, offsets: int, tails: int, weights: int,
-    unit: Any,
 ) -> Any:
-    """The least tail of a best edge to v that is done; −1 where there is none."""
+    """The best edge to v of the least tail that is done; −1 where there is none."""
     stay_apart()
-    best, some, tail = as_element(ELEMENT, ZERO), False, NONE
-    for p in range(fetch(np.int64, offsets, v), fetch(np.int64, offsets, v + 1)):
+    best, some, tail, begin = as_element(ELEMENT, ZERO), False, NONE, fetch(np.int64, offsets, v)
+    for p in range(begin, fetch(np.int64, offsets, v + 1)):
         u = int64(fetch(np.int32, tails, p))
         x_u = at(x, x_step, u)
         if u == v or not differs(x_u, as_element(ELEMENT, ZERO)):
             continue
-        c = extend(x_u, fetch(ELEMENT, weights, p), unit)
+        c = product(x_u, fetch(ELEMENT, weights, p))
         if not some or better(c, best):
             best, some, tail = c, True, NONE
         if tail == NONE and not better(best, c) and is_done(predecessor, p_step, u, root):
-            tail = np.int32(u)
+            tail = np.int32(named(u, p - begin))
     return tail
 
 
 @compiled
 def nearest(
     root: int, x: int, x_step: int, predecessor: int, p_step: int, offsets: int, tails: int, weights: int, some: int,
-    count: int, place: int, unit: Any,
+    count: int, place: int,
 ) -> int:
     """Put the one of some vertices that is open and best reached from one that is done at `place`, and that one.
 
@@ -362,15 +468,15 @@ def nearest(
     best, nearest, before = as_element(ELEMENT, ZERO), int64(-1), NONE
     for i in range(count):
         v = int64(fetch(np.int32, some, i))
-        if fetch(np.int32, predecessor + v * p_step, 0) != OPEN:
+        if hop_at(predecessor, p_step, v) != OPEN:
             continue
-        least, tail = as_element(ELEMENT, ZERO), NONE
-        for p in range(fetch(np.int64, offsets, v), fetch(np.int64, offsets, v + 1)):
+        least, tail, begin = as_element(ELEMENT, ZERO), NONE, fetch(np.int64, offsets, v)
+        for p in range(begin, fetch(np.int64, offsets, v + 1)):
             u = int64(fetch(np.int32, tails, p))
             if u != v and is_done(predecessor, p_step, u, root):
-                c = extend(at(x, x_step, u), fetch(ELEMENT, weights, p), unit)
+                c = product(at(x, x_step, u), fetch(ELEMENT, weights, p))
                 if tail == NONE or better(c, least):
-                    least, tail = c, np.int32(u)
+                    least, tail = c, np.int32(named(u, p - begin))
         if tail != NONE and (nearest < 0 or better(least, best)):
             best, nearest, before = least, v, tail
     if nearest < 0:
@@ -383,7 +489,7 @@ def nearest(
 @compiled
 def reach(
     root: int, x: int, x_step: int, predecessor: int, p_step: int, offsets: int, tails: int, weights: int, leaving: int,
-    heads: int, some: int, total: int, waiting: int, found: int, unit: Any,
+    heads: int, some: int, total: int, waiting: int, found: int,
 ) -> int:
     """Predecessors of the open vertices of a line, breadth first from those that are done; 1 if one is a guess, or 0.
 
@@ -398,32 +504,32 @@ def reach(
         new = int64(0)
         for i in range(count):
             v = int64(fetch(np.int32, waiting, i))
-            put(np.int32, predecessor + v * p_step, 0, OPEN)
-            tail = tail_of(v, root, x, x_step, predecessor, p_step, offsets, tails, weights, unit)
+            put_hop(predecessor, p_step, v, OPEN)
+            tail = tail_of(v, root, x, x_step, predecessor, p_step, offsets, tails, weights)
             if tail != NONE:
                 put(np.int32, found, 2 * new, np.int32(v))
                 put(np.int32, found, 2 * new + 1, tail)
                 new += 1
         if new == 0:
             guessed = 1
-            new = nearest(root, x, x_step, predecessor, p_step, offsets, tails, weights, some, total, found, unit)
+            new = nearest(root, x, x_step, predecessor, p_step, offsets, tails, weights, some, total, found)
             if new == 0:  # a walk to them was lost
                 for i in range(total):
                     v = int64(fetch(np.int32, some, i))
-                    if fetch(np.int32, predecessor + v * p_step, 0) == OPEN:
-                        put(np.int32, predecessor + v * p_step, 0, NONE)
+                    if hop_at(predecessor, p_step, v) == OPEN:
+                        put_hop(predecessor, p_step, v, NONE)
                 return guessed
         left -= new
         count = int64(0)
         for i in range(new):
             v = int64(fetch(np.int32, found, 2 * i))
-            put(np.int32, predecessor + v * p_step, 0, fetch(np.int32, found, 2 * i + 1))
+            put_hop(predecessor, p_step, v, fetch(np.int32, found, 2 * i + 1))
         for i in range(new):
             v = int64(fetch(np.int32, found, 2 * i))
             for p in range(fetch(np.int64, leaving, v), fetch(np.int64, leaving, v + 1)):
                 w = int64(fetch(np.int32, heads, p))
-                if fetch(np.int32, predecessor + w * p_step, 0) == OPEN:
-                    put(np.int32, predecessor + w * p_step, 0, WAITS)
+                if hop_at(predecessor, p_step, w) == OPEN:
+                    put_hop(predecessor, p_step, w, WAITS)
                     put(np.int32, waiting, count, np.int32(w))
                     count += 1
     return guessed
@@ -448,7 +554,7 @@ def open_lanes(tail: int, lanes: int, bytes_: int, words: int, bounded: int) -> 
     wide_vectors()
     lost = np.int32(0)
     for j in range(lanes):
-        t = load(np.int32, tail, 0, j, ROW_3)
+        t = as_element(np.int32, load(HOP, tail, 0, j, ROW_3))
         is_open = (t == OPEN) | ((t >= 0) & (bounded == 0))
         store(np.uint8, bytes_, 0, j, ROW_1, select(is_open, np.uint8(1), np.uint8(0)))
         lost = as_element(np.int32, lost + select(t == LOST, np.int32(1), np.int32(0)))
@@ -458,7 +564,7 @@ def open_lanes(tail: int, lanes: int, bytes_: int, words: int, bounded: int) -> 
 
 @compiled
 def tight_lanes(
-    x: int, plane: int, x_first: int, a: Any, lanes: int, best: int, bytes_: int, words: int, unit: Any
+    x: int, plane: int, x_first: int, a: Any, lanes: int, best: int, bytes_: int, words: int
 ) -> None:
     """In which lanes of a strip an edge is best, a bit each."""
     stay_apart()
@@ -466,7 +572,7 @@ def tight_lanes(
     for j in range(lanes):
         x_u = load(ELEMENT, x, plane, x_first + j, PANEL)
         b = load(ELEMENT, best, STRIP, j, ROW_1)
-        tight = differs(x_u, as_element(ELEMENT, ZERO)) & (not better(b, extend(x_u, a, unit)))
+        tight = differs(x_u, as_element(ELEMENT, ZERO)) & (not better(b, product(x_u, a)))
         store(np.uint8, bytes_, 0, j, ROW_2, select(tight, np.uint8(1), np.uint8(0)))
     gather_bits(bytes_, lanes, words)
 
@@ -474,7 +580,7 @@ def tight_lanes(
 @compiled
 def mark_tight(
     v: int, x: int, plane: int, pitch: int, first: int, lanes: int, tails: int, weights: int, begin: int, end: int,
-    best: int, bytes_: int, places: int, tight: int, row: int, unit: Any,
+    best: int, bytes_: int, places: int, tight: int, row: int,
 ) -> None:
     """In which lanes of a strip each edge to v is best: rows of bits, as edges leave, none for a loop."""
     stay_apart()
@@ -482,29 +588,29 @@ def mark_tight(
         u, place = int64(fetch(np.int32, tails, p)), tight + row * fetch(np.int64, places, p)
         if u != v:
             a = fetch(ELEMENT, weights, p)
-            tight_lanes(x, plane, u * pitch + first, a, lanes, best, bytes_, place, unit)
+            tight_lanes(x, plane, u * pitch + first, a, lanes, best, bytes_, place)
         else:
             for w in range((lanes + 63) // 64):
                 put(np.uint64, place, w, uint64(0))
 
 
 @compiled
-def lead_from(u: int, tight: int, lanes: int, place: int, p_line: int, powers: int) -> None:
-    """u before a vertex in the lanes of some bits; `powers` are those of 2."""
+def lead_from(hop: int, tight: int, lanes: int, place: int, p_line: int, powers: int) -> None:
+    """An edge to a vertex in the lanes of some bits; `powers` are those of 2."""
     stay_apart()
     wide_vectors()
     for h in range((lanes + 31) // 32):
         half, line, count = fetch(np.int32, tight, h), place + 32 * h * p_line, min(lanes - 32 * h, 32)
         if half == 0:
             continue
-        if p_line == 4:
+        if p_line == HOP_BYTES:
             for j in range(count):
                 there = as_element(np.int32, half & load(np.int32, powers, 0, j, ROW_1)) != 0
-                put(np.int32, line, j, select(there, np.int32(u), fetch(np.int32, line, j)))
+                put(HOP, line, j, select(there, as_element(HOP, hop), fetch(HOP, line, j)))
         else:
             for j in range(count):
                 if as_element(np.int32, half & load(np.int32, powers, 0, j, ROW_1)) != 0:
-                    put(np.int32, line + j * p_line, 0, np.int32(u))
+                    put_hop(line, p_line, j, hop)
 
 
 @inline
@@ -613,16 +719,17 @@ def reach_lanes(
         store(np.int32, powers, 0, j, ROW_1, as_element(np.int32, 1 << j))
     for v in range(n):
         if has(listed, v):
-            for p in range(fetch(np.int64, offsets, v), fetch(np.int64, offsets, v + 1)):
-                row = won + 8 * words * fetch(np.int64, places, p)
-                lead_from(int64(fetch(np.int32, tails, p)), row, lanes, P + v * p_step, p_line, powers)
+            begin = fetch(np.int64, offsets, v)
+            for p in range(begin, fetch(np.int64, offsets, v + 1)):
+                row, u = won + 8 * words * fetch(np.int64, places, p), int64(fetch(np.int32, tails, p))
+                lead_from(named(u, p - begin), row, lanes, P + v * p_step, p_line, powers)
 
 
-@entry(*[int64] * 24)
+@entry(*[int64] * 25)
 def grow(
     X: int, x_line: int, x_step: int, P: int, p_line: int, p_step: int, lost: int, guessed: int, roots: int,
     offsets: int, tails: int, weights: int, leaving: int, heads: int, order: int, n: int, first: int, last: int,
-    width: int, bounded: int, tied: int, in_place: int, workspace: int, one: int,
+    width: int, bounded: int, tied: int, lossless: int, in_place: int, workspace: int, one: int,
 ) -> None:
     """Lines ``first:last`` of the predecessors of the walks whose values are X, `width` lines at a time.
 
@@ -638,7 +745,7 @@ def grow(
     labels and a byte of STRIP lanes; 5 n vertices, up to a multiple of 64 bytes; a bit of every lane, up to a word, two
     for each edge, three for each vertex, and one; 128 bytes; and a bit of every vertex, up to a word.
     """
-    unit = first_component(ELEMENT, one)
+    nothing = as_element(LABEL, NONE if lossless else OPEN)
     edges = fetch(np.int64, leaving, n)
     places, values = workspace, workspace + (8 * edges + 63) // 64 * 64  # where each stands among those that leave
     for v in range(n):
@@ -656,11 +763,8 @@ def grow(
         spare = x + (n * width * SIZE + 63) // 64 * 64
         best = spare + (width * 4 + 63) // 64 * 64  # of every strip
         other = best + (width + STRIP - 1) // STRIP * STRIP * SIZE
-        any_of = other + STRIP * SIZE
-        label = any_of + STRIP * SIZE
-        none = label + STRIP * 8
-        zeros = none + STRIP * 8
-        bytes_ = zeros + STRIP * SIZE
+        label = other + STRIP * SIZE
+        bytes_ = label + STRIP * 8
         waiting = bytes_ + STRIP
         found = waiting + 4 * n
         rooted = found + 8 * n  # lanes whose root each vertex is, which are open
@@ -681,9 +785,6 @@ def grow(
                     line = X + (begin + j) * x_line
                     for v in range(block, min(block + 8, n)):
                         store(ELEMENT, x, plane, v * lanes + j, ANY, at(line, x_step, v))
-        for j in range(STRIP):
-            store(ELEMENT, zeros, STRIP, j, ROW_1, as_element(ELEMENT, ZERO))
-            store(LABEL, none, 0, j, ROW_3, as_element(LABEL, NONE))
         for v in range(n):
             put(np.int32, rooted, v, np.int32(0))
         for j in range(lanes):
@@ -695,35 +796,37 @@ def grow(
         all_done = True
         for i in range(n):
             v = int64(fetch(np.int32, order, i))
-            tail = P + begin * 4 + v * p_step if in_place else spare
-            edge, stop = fetch(np.int64, offsets, v), fetch(np.int64, offsets, v + 1)
-            loop, roots_here = False, int64(fetch(np.int32, rooted, v))
-            for p in range(edge, stop):
+            tail = P + begin * HOP_BYTES + v * p_step if in_place else spare
+            begins, stop = fetch(np.int64, offsets, v), fetch(np.int64, offsets, v + 1)
+            loop, roots_here, least = False, int64(fetch(np.int32, rooted, v)), as_element(ELEMENT, ZERO)
+            for p in range(begins, stop):
                 loop = loop or int64(fetch(np.int32, tails, p)) == v
+                least = as_element(ELEMENT, plus(least, fetch(ELEMENT, weights, p)))
             unsure = int64(lanes) + 1  # not known
-            if edge < stop and not loop and bounded and not tied:
+            told = differs(least, as_element(ELEMENT, ONE)) or not MONOTONE
+            if begins < stop and not loop and bounded and told and not tied:
                 unsure = int64(0)
                 for strip in range(0, lanes, STRIP):
                     unsure += sure_tails(
-                        v, x, plane, pitch, strip, min(lanes - strip, STRIP), tails, weights, edge, stop,
-                        tail + 4 * strip, best, label, other, any_of, zeros, none, unit,
+                        v, x, plane, pitch, strip, min(lanes - strip, STRIP), tails, weights, begins, stop - begins,
+                        tail + HOP_BYTES * strip, best, label, other, least, nothing,
                     )
             if unsure > roots_here:
                 unsure = int64(0)
                 for strip in range(0, lanes, STRIP):
                     unsure += all_tails(
-                        v, x, plane, pitch, strip, min(lanes - strip, STRIP), tails, weights, edge, stop, loop,
-                        tail + 4 * strip, best + strip * SIZE, other, unit,
+                        v, x, plane, pitch, strip, min(lanes - strip, STRIP), tails, weights, begins, stop, loop,
+                        tail + HOP_BYTES * strip, best + strip * SIZE, other,
                     )
             row = open_ + 8 * words * v
             if unsure > roots_here or not bounded:
                 lacking = int64(0)
                 for strip in range(0, lanes, STRIP):
                     count = min(lanes - strip, STRIP)
-                    lacking += open_lanes(tail + 4 * strip, count, bytes_, row + strip // 8, bounded)
+                    lacking += open_lanes(tail + HOP_BYTES * strip, count, bytes_, row + strip // 8, bounded)
                 for j in range(lanes if lacking > 0 else 0):
-                    if load(np.int32, tail, 0, j, ANY) == LOST:
-                        store(np.int32, tail, 0, j, ANY, NONE)
+                    if as_element(np.int32, load(HOP, tail, 0, j, ANY)) == LOST:
+                        store(HOP, tail, 0, j, ANY, as_element(HOP, NONE))
                         least = fetch(np.int64, lost, begin + j)
                         put(np.int64, lost, begin + j, int64(v) if least < 0 else min(least, int64(v)))
                 for j in range(lanes if roots_here > 0 else 0):
@@ -738,15 +841,14 @@ def grow(
                     all_done = False
                     for strip in range(0, lanes, STRIP):
                         mark_tight(
-                            v, x, plane, pitch, strip, min(lanes - strip, STRIP), tails, weights, edge, stop,
-                            best + strip * SIZE, bytes_, places, tight + strip // 8, 8 * words, unit,
+                            v, x, plane, pitch, strip, min(lanes - strip, STRIP), tails, weights, begins, stop,
+                            best + strip * SIZE, bytes_, places, tight + strip // 8, 8 * words,
                         )
             if not in_place:
                 for j in range(lanes):
-                    t = load(np.int32, tail, 0, j, ANY)
-                    put(np.int32, P + (begin + j) * p_line + v * p_step, 0, t)
+                    put_hop(P + (begin + j) * p_line, p_step, v, load(HOP, tail, 0, j, ANY))
         for i in range(begin, begin + lanes):
-            put(np.int32, P + i * p_line + fetch(np.int64, roots, i) * p_step, 0, NONE)
+            put_hop(P + i * p_line, p_step, fetch(np.int64, roots, i), NONE)
         if all_done:
             continue
         reach_lanes(
@@ -764,12 +866,12 @@ def grow(
             line = P + (begin + j) * p_line
             for v in range(n if fetch(np.uint64, new, j // 64) & bit != 0 else 0):
                 if has(listed, v) and fetch(np.uint64, open_, v * words + j // 64) & bit != 0:
-                    put(np.int32, line + v * p_step, 0, OPEN)
+                    put_hop(line, p_step, v, OPEN)
                     put(np.int32, some, count, np.int32(v))
                     count += 1
             if count > 0:
                 guess = reach(
                     fetch(np.int64, roots, begin + j), X + (begin + j) * x_line, x_step, line, p_step, offsets, tails,
-                    weights, leaving, heads, some, count, waiting, found, unit,
+                    weights, leaving, heads, some, count, waiting, found,
                 )
                 put(np.uint8, guessed, begin + j, np.uint8(guess))

@@ -333,6 +333,7 @@ def test_what_is_looked_for_on_disk_is_what_compiling_leaves_there() -> None:
 RELIABLE = np.array([[0, 0.5, 0], [0, 0, 0.25], [0.75, 0, 0]])
 ROADS, VECTOR = sp.csr_array(RELIABLE), np.ones((3, 2))
 CHAIN = sp.csr_array((np.full(149, 0.5), (np.arange(149), np.arange(1, 150))), shape=(150, 150))
+STAR = sp.csr_array((np.full(130, 0.5), (np.zeros(130, int), np.arange(1, 131))), shape=(131, 131))
 HALVES = sp.csr_array(np.where(RELIABLE > 0, 0.5, 0))
 WORK: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
     "blocks": (lambda: sr.closure(RELIABLE, sr.max_times), {"A": RELIABLE}),
@@ -345,6 +346,7 @@ WORK: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
                 {"A": ROADS, "verb": "rows", "sources": [0], "S": sr.min_plus}),
     "levels": (lambda: sr.closure_rows(HALVES, sr.max_times, [0]), {"A": HALVES, "verb": "rows", "sources": [0]}),
     "trees": (lambda: sr.paths(ROADS, sr.max_times), {"A": ROADS, "verb": "paths"}),
+    "trees of hubs": (lambda: sr.paths(STAR, sr.max_times), {"A": STAR, "verb": "paths"}),
     "walks": (lambda: sr.factor(ROADS, sr.max_times).path(0, 2), {"A": ROADS, "verb": "factor"}),
     "pairs": (lambda: sr.factor(ROADS, sr.max_times).weight(0, 2), {"A": ROADS, "verb": "factor"}),
     "predecessors": (lambda: sr.closure_rows(ROADS, sr.max_times, [0], predecessors=True),

@@ -8,14 +8,25 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 import semiring as sr
 from semiring.algorithms.trees import Edges, predecessors
 from semiring.kernels.blocks.rows import Rows
+from semiring.kernels.cpu.compile.price import always
 from semiring.kernels.cpu.compile.program import program
 from semiring.kernels.cpu.sparse import trees
+from semiring.kernels.cpu.sparse.edge_numbers import NUMBER, EdgeNumbers
+from semiring.kernels.cpu.sparse.search import INDEX
 from semiring.kernels.cpu.sparse.structure import transpose
-from semiring.kernels.cpu.sparse.trees import TreeKernel, names_of, tree_kernel
+from semiring.kernels.cpu.sparse.trees import (
+    TreeKernel,
+    is_monotone,
+    names_of,
+    names_of_hubs,
+    purpose_of,
+    tree_kernel,
+)
 from semiring.kernels.lowering.general import general
 
 inf = float("inf")
@@ -29,6 +40,10 @@ ALGEBRAS: list[tuple[str, str, list[Any]]] = [
 
 def dtype_of(S: sr.Semiring, name: str) -> np.dtype:
     return S.dtypes[0] if name == "home" else np.dtype(name)
+
+
+def vertices_of(found: EdgeNumbers | np.ndarray) -> np.ndarray:
+    return found.vertices() if isinstance(found, EdgeNumbers) else found
 
 
 def drawn(seed: int, n: int, S: sr.Semiring, name: str, weights: list[Any], degree: float) -> np.ndarray:
@@ -54,9 +69,10 @@ def test_they_are_those_of_numpy(name: str, dtype: str, weights: list[Any], monk
     @settings(max_examples=30, deadline=None)
     @given(st.integers(0, 10**6), st.sampled_from([1, 2, 9, 40, 70]), st.sampled_from([1, 3]),
            st.sampled_from([1, 5, 32, 65, 128]), st.booleans(), st.booleans(), st.sampled_from([2.5, 7.0]),
-           st.booleans())
+           st.booleans(), st.sampled_from([NUMBER, INDEX]), st.booleans())
     def check(
-        seed: int, n: int, threads: int, lanes: int, across: bool, tied: bool, degree: float, permuted: bool
+        seed: int, n: int, threads: int, lanes: int, across: bool, tied: bool, degree: float, permuted: bool,
+        hop: np.dtype, lossless: bool,
     ) -> None:
         for width in ("LANES", "WIDE", "TIED"):
             monkeypatch.setattr(trees, width, lanes)
@@ -67,21 +83,26 @@ def test_they_are_those_of_numpy(name: str, dtype: str, weights: list[Any], monk
         bounded = np.min(weights) >= 0
         X = np.asfortranarray(X) if across else X
         order = np.random.default_rng(seed).permutation(n) if permuted else None
-        P, lost, guessed = TreeKernel(program(low), threads).predecessors(
-            entering, leaving, X, np.arange(n), bounded, tied, order
+        found, lost, guessed = TreeKernel(program(low), threads, hop, is_monotone(low)).predecessors(
+            entering, leaving, X, np.arange(n), bounded, tied, lossless, order
         )
+        P = vertices_of(found)
         edges = Edges(entering.offsets, entering.columns, entering.values, (leaving.offsets, leaving.columns))
         expected, none, rows = predecessors(edges, T, X, np.arange(n), bounded)
         assert (expected == P).all() and none == [] and (lost < 0).all() and P.dtype == np.int32
         assert np.flatnonzero(guessed).tolist() == rows
+        assert isinstance(found, EdgeNumbers) == (hop == NUMBER)
         assert P.flags.f_contiguous if across and n > 1 and not A.dtype.names else P.flags.c_contiguous
 
     check()
 
 
+@pytest.mark.parametrize("lossless", [False, True])
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize(("name", "dtype", "weights"), ALGEBRAS)
-def test_more_lanes_than_one_strip_has(name: str, dtype: str, weights: list[Any], tied: bool) -> None:
+def test_more_lanes_than_one_strip_has(
+    name: str, dtype: str, weights: list[Any], tied: bool, lossless: bool
+) -> None:
     S, n, lanes = sr.catalogue[name], 60, 1100
     A = drawn(5, n, S, dtype, weights, 5.0)
     A[:, 7] = S.zero_in(A.dtype)  # it is not reached
@@ -90,11 +111,12 @@ def test_more_lanes_than_one_strip_has(name: str, dtype: str, weights: list[Any]
     leaving = compressed(A, S.zero_in(A.dtype))
     entering, bounded = transpose(leaving), np.min(weights) >= 0
     assert set(np.diff(entering.offsets)) >= set(range(8))
-    kernel = TreeKernel(program(general(S, A.dtype)), 1)
+    kernel = tree_kernel(general(S, A.dtype))
     assert lanes > kernel.module.STRIP
-    P, lost, guessed = kernel.predecessors(
-        entering, leaving, np.asfortranarray(X[roots]), roots, bounded, tied
+    found, lost, guessed = kernel.predecessors(
+        entering, leaving, np.asfortranarray(X[roots]), roots, bounded, tied, lossless
     )
+    P = vertices_of(found)
     edges = Edges(entering.offsets, entering.columns, entering.values, (leaving.offsets, leaving.columns))
     expected, none, rows = predecessors(edges, S.over(A.dtype), X, np.arange(n), bounded)
     assert (expected[roots] == P).all() and none == [] and (lost < 0).all()
@@ -110,11 +132,11 @@ def test_lost_walks_are_told_in_every_strip(bounded: bool) -> None:
     before = np.where(np.isfinite(A), np.arange(6)[:, None], -1)
     roots = np.random.default_rng(1).integers(0, 6, 1100)
     leaving = compressed(A, inf)
-    P, lost, guessed = TreeKernel(program(general(sr.min_plus, np.dtype("f4"))), 1).predecessors(
+    found, lost, guessed = tree_kernel(general(sr.min_plus, np.dtype("f4"))).predecessors(
         transpose(leaving), leaving, np.asfortranarray(X[roots]), roots, bounded
     )
     assert (lost == np.where(roots == 0, 2, -1)).all() and not guessed.any()
-    assert (before[roots] == P).all()
+    assert (before[roots] == vertices_of(found)).all()
 
 
 @pytest.mark.parametrize("bounded", [True, False])
@@ -125,10 +147,10 @@ def test_lost_walks_are_told(bounded: bool) -> None:
     leaving = compressed(A, inf)
     kernel = tree_kernel(general(sr.min_plus, np.dtype("f4")))
     for order in (None, np.array([3, 1, 2, 0])):
-        P, lost, guessed = kernel.predecessors(
+        found, lost, guessed = kernel.predecessors(
             transpose(leaving), leaving, X, np.array([0]), bounded, order=order
         )
-        assert lost.tolist() == [2] and P.tolist() == [[-1, 0, -1, -1]] and not guessed.any()
+        assert lost.tolist() == [2] and vertices_of(found).tolist() == [[-1, 0, -1, -1]] and not guessed.any()
 
 
 def test_walks_to_the_root_are_extended_in_front() -> None:
@@ -138,10 +160,50 @@ def test_walks_to_the_root_are_extended_in_front() -> None:
     X = np.array([[5.0, 1.0, 2.0, 0.0]])  # 1 + 2 · 2 through either, and 5 + 2 · 1 through 1 is worse
     leaving = compressed(A, inf)
     kernel = tree_kernel(general(S, np.dtype("f8")), exchange=True)
-    P, _, _ = kernel.predecessors(leaving, transpose(leaving), X, np.array([3]), True)
-    assert P.tolist() == [[2, 3, 3, -1]]
+    found, _, _ = kernel.predecessors(leaving, transpose(leaving), X, np.array([3]), True)
+    assert vertices_of(found).tolist() == [[2, 3, 3, -1]]
 
 
 def test_their_name_on_disk() -> None:
-    (name,) = names_of(general(sr.min_plus, np.dtype("f8")))
-    assert name.endswith(".grow")
+    low = general(sr.min_plus, np.dtype("f8"))
+    (name,), (other,) = names_of(low), names_of_hubs(low)
+    assert name.endswith(".grow") and other.endswith(".grow") and name != other
+
+
+def test_what_code_is_for() -> None:
+    star = Rows(np.array([0, *[0] * 127, 127]), np.arange(127, dtype=np.int32), np.ones(127), 128)
+    more = Rows(np.array([0, *[0] * 128, 128]), np.arange(128, dtype=np.int32), np.ones(128), 129)
+    assert purpose_of(star) == ("trees", NUMBER) and purpose_of(more) == ("trees of hubs", INDEX)
+
+
+@pytest.mark.parametrize("leaves", [126, 127, 128, 300])
+def test_vertices_of_many_edges(leaves: int) -> None:
+    A = np.full((leaves + 2, leaves + 2), inf)
+    A[0, 1 : leaves + 1] = A[1 : leaves + 1, 0] = np.random.default_rng(leaves).permutation(leaves) + 1.0
+    A[0, leaves + 1] = A[leaves + 1, 0] = 0.5
+    rows = compressed(A, inf)
+    G = csr_array((rows.values, rows.columns, rows.offsets), A.shape)
+    with always():
+        R = sr.paths(G, sr.min_plus)
+    expected = np.broadcast_to(np.arange(leaves + 2)[None], A.shape).copy()
+    expected[1:, 1:] = 0
+    np.fill_diagonal(expected, -1)
+    assert (R.next_hop == expected).all() and R[leaves, leaves - 1].vertices == [leaves, 0, leaves - 1]
+    assert (R.predecessors[0, 1:] == 0).all() and R.predecessors[3, 5] == 0
+
+
+def test_a_best_edge_that_rounding_hides() -> None:
+    # From 0 to 1 costs so little that 1 is as far from 2 and 3 as 0 is: the general rule decides there.
+    A = np.full((4, 4), inf, np.float32)
+    for a, b, w in ((0, 1, 1e-9), (1, 2, 1.0), (2, 3, 1.0), (0, 3, 3.0)):
+        A[a, b] = A[b, a] = w
+    X = np.asarray(sr.closure(A, sr.min_plus))
+    leaving = compressed(A, inf)
+    low = general(sr.min_plus, A.dtype)
+    assert is_monotone(low) and X[0, 2] == X[1, 2]
+    edges = Edges(leaving.offsets, leaving.columns, leaving.values, (leaving.offsets, leaving.columns))
+    expected, _, _ = predecessors(edges, sr.min_plus.over(A.dtype), X, np.arange(4), True)
+    for lossless in (False, True):
+        for values in (X, np.asfortranarray(X)):
+            found, _, _ = tree_kernel(low).predecessors(leaving, leaving, values, np.arange(4), True, False, lossless)
+            assert (vertices_of(found) == expected).all()
