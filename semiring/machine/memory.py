@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -100,11 +101,21 @@ def _kernel_available() -> int | None:
     return None
 
 
+def _all_memory() -> int:
+    """The memory of this machine; without bound where the system does not say."""
+    if "SC_PHYS_PAGES" in getattr(os, "sysconf_names", {}):
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return sys.maxsize
+
+
 def _cgroup_available() -> list[int]:
-    """What each control group that the process is in, and each group around it, leaves of its limit."""
+    """What each control group that the process is in, and each group around it, leaves of its limit.
+
+    A limit of twice all memory, or more, limits nothing: what else its group tells takes longer to be read.
+    """
     if not OWN_CGROUP.exists():
         return []
-    left = []
+    left, most = [], 2 * _all_memory()
     for line in OWN_CGROUP.read_text().splitlines():
         number, controllers, path = line.split(":", 2)
         if number == "0":
@@ -118,7 +129,7 @@ def _cgroup_available() -> list[int]:
         for folder in (group, *group.parents):
             if (folder / limit).exists() and (folder / usage).exists():
                 text = (folder / limit).read_text().strip()
-                if text != "max":
+                if text != "max" and int(text) < most:
                     used = int((folder / usage).read_text())
                     # pages of files that nobody uses count as used but are given back on demand
                     cached = [

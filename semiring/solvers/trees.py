@@ -101,7 +101,7 @@ def best_trees(
     nested = whole and backwards and bounded and isinstance(given, Sparse) and takes_the_worse(S)
     hops = _by_components(graph, low) if nested else None
     if hops is not None:
-        return hops.T
+        return hops.T if numbers or isinstance(hops, np.ndarray) else hops.vertices().T
     leaving = transpose(graph.rows) if backwards else graph.rows
     searched = not backwards and X.flags.c_contiguous  # so that it may be what a search left, to the bit
     P, left = None, np.arange(len(roots))
@@ -298,7 +298,7 @@ def _from_a_search(
     return P, np.flatnonzero(~finished)
 
 
-def _by_components(given: Sparse, low: Lowering) -> np.ndarray | None:
+def _by_components(given: Sparse, low: Lowering) -> EdgeNumbers | np.ndarray | None:
     """Next hops of all pairs where ⊗ takes the worse of two, of which ⊕ takes the better, if edges go both ways alike.
 
     None where they do not, where compiling does not repay, or where another way is faster.
@@ -319,7 +319,7 @@ def _by_components(given: Sparse, low: Lowering) -> np.ndarray | None:
     values = values[once]
     ranks = np.concatenate([[0], np.cumsum(values[1:] != values[:-1])])[: len(once)]
     ranks = (ranks.max(initial=0) - ranks).astype(np.int32)
-    return bottleneck.next_hops(n, tails[once], rows.columns[once], ranks)
+    return bottleneck.next_hops(n, tails[once], rows.columns[once], ranks, rows)
 
 
 def origins_of(given: Sparse, x: np.ndarray, starts: np.ndarray) -> np.ndarray | None:

@@ -40,6 +40,24 @@ def test_available_bytes_is_the_least_of_kernel_and_control_groups(tmp_path, mon
     assert memory.available_bytes() == 0
 
 
+def test_a_limit_beyond_all_memory_is_none(tmp_path, monkeypatch):
+    (tmp_path / "meminfo").write_text("MemAvailable: 700 kB\n")
+    (tmp_path / "cgroup").write_text("4:memory:/\n")
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory" / "memory.usage_in_bytes").write_text("not read")
+    monkeypatch.setattr(memory, "MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(memory, "OWN_CGROUP", tmp_path / "cgroup")
+    monkeypatch.setattr(memory, "CGROUPS", tmp_path)
+    monkeypatch.setattr(memory, "_all_memory", lambda: 10**6)
+    for limit in (9223372036854771712, 2 * 10**6):
+        (tmp_path / "memory" / "memory.limit_in_bytes").write_text(f"{limit}\n")
+        assert memory.available_bytes() == 700 * 1024
+    (tmp_path / "memory" / "memory.limit_in_bytes").write_text("1999999\n")
+    (tmp_path / "memory" / "memory.usage_in_bytes").write_text("1999990\n")
+    (tmp_path / "memory" / "memory.stat").write_text("total_inactive_file 2\n")
+    assert memory.available_bytes() == 11
+
+
 def test_a_system_that_counts_no_free_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(memory, "MEMINFO", tmp_path / "none")
     monkeypatch.setattr(memory, "OWN_CGROUP", tmp_path / "none")

@@ -16,6 +16,7 @@ import semiring as sr
 from semiring.algebra.laws import full
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.sparse import bottleneck
+from semiring.kernels.cpu.sparse.edge_numbers import EdgeNumbers
 from semiring.operands.read import read
 from semiring.operands.sparse import Sparse
 from semiring.solvers import nearest, search, trees
@@ -145,7 +146,8 @@ def test_what_is_no_better_than_zero_is_no_edge(monkeypatch: pytest.MonkeyPatch)
     X = np.array([[inf, 0.0, 0.0], [0.0, inf, 3.0], [0.0, 3.0, inf]])
     found = best_trees(graph, np.asfortranarray(X), np.arange(3), backwards=True)
     assert found.tolist() == [[-1, -1, -1], [-1, -1, 1], [-1, 2, -1]]
-    assert trees._by_components(graph, plain_form(S, graph.dtype, graph.facts, 12)).T.tolist() == found.tolist()
+    hops = trees._by_components(graph, plain_form(S, graph.dtype, graph.facts, 12))
+    assert isinstance(hops, EdgeNumbers) and hops.vertices().T.tolist() == found.tolist()
 
 
 def test_where_a_walk_is_as_good_as_its_worst_edge() -> None:

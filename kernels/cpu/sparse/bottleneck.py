@@ -23,10 +23,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile.cache import stem
 from semiring.kernels.cpu.compile.price import Code
 from semiring.kernels.cpu.compile.rounds import Pace, share_by_pace
 from semiring.kernels.cpu.compile.threads import scratch
+
+from .edge_numbers import MOST, NUMBER, EdgeNumbers
 
 VERTEX = np.dtype(np.int32)
 LOOPS = "merge", "lay_out", "count_places", "search", "write_rows"
@@ -108,8 +111,9 @@ def components(n: int, tails: np.ndarray, heads: np.ndarray, ranks: np.ndarray) 
 
 
 def next_hops(
-    n: int, tails: np.ndarray, heads: np.ndarray, ranks: np.ndarray, threads: int | None = None
-) -> np.ndarray | None:
+    n: int, tails: np.ndarray, heads: np.ndarray, ranks: np.ndarray, rows: Rows | None = None,
+    threads: int | None = None,
+) -> EdgeNumbers | np.ndarray | None:
     """The vertex after each on a best walk to every other, where ⊗ takes the worse edge of two.
 
     Parameters
@@ -119,14 +123,16 @@ def next_hops(
         The edges of an undirected graph, each given once.
     ranks : ndarray of int32, shape (m,)
         Descending, of which the greater is better; from 0 on.
+    rows : Rows, optional
+        All edges, and maybe others, both ways. Then their numbers are found where a byte can tell them apart.
     threads : int, optional
         Results do not depend on it.
 
     Returns
     -------
-    ndarray of int32, shape (n, n), or None
-        −1 on the diagonal, and where no walk leads. None where so many pairs would be searched that another way is
-        faster.
+    EdgeNumbers, ndarray of int32, or None
+        Of shape (n, n): −1 on the diagonal, and where no walk leads. None where so many pairs would be searched that
+        another way is faster.
 
     Examples
     --------
@@ -144,7 +150,8 @@ def next_hops(
     places = np.concatenate([[0], np.cumsum(searched)])
     found = np.empty(int(places[-1]), VERTEX)
     _search(tree, both, names, places, found, threads)
-    return _rows(tree, names, places, found, threads)
+    numbered = rows is not None and int(np.diff(rows.offsets).max(initial=0)) <= MOST
+    return _rows(tree, names, places, found, rows if numbered else None, threads)
 
 
 def bits_of(n: int) -> int:
@@ -229,20 +236,22 @@ def _search(
 
 
 def _rows(
-    tree: Components, names: np.ndarray, places: np.ndarray, found: np.ndarray, threads: int | None
-) -> np.ndarray:
+    tree: Components, names: np.ndarray, places: np.ndarray, found: np.ndarray, edges: Rows | None, threads: int | None
+) -> EdgeNumbers | np.ndarray:
     """Next hops of all pairs from those of vertices to components."""
     from .bottleneck_loops import write_rows  # it loads Numba
 
     n = len(names)
-    P = np.empty((n, n), VERTEX)
+    P = np.empty((n, n), VERTEX if edges is None else NUMBER)
+    rows = (0, 0) if edges is None else (edges.offsets.ctypes.data, edges.columns.ctypes.data)
     shared = [a.ctypes.data for a in (tree.above, tree.start, tree.size, tree.children, tree.child, tree.base,
-                                      names, places, found, P)]
+                                      names, places, found)]
+    shared += [*rows, P.ctypes.data]
 
     def part(first: int, last: int) -> None:
-        _memory, place = scratch(16 * n + 8)
+        _memory, place = scratch(20 * n + 8)
         write_rows(first, last, n, *shared, place)
 
     part(0, 0)
     share_by_pace(part, n, float(n), ROWS, threads)
-    return P
+    return P if edges is None else EdgeNumbers(P, edges.offsets, edges.columns, 0)

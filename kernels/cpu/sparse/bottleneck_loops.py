@@ -195,15 +195,16 @@ def breadth_first(
 @compiled
 def write_rows(
     first: int, last: int, n: int, above: int, start: int, size: int, children: int, child: int, base: int, names: int,
-    places: int, found: int, P: int, workspace: int,
+    places: int, found: int, offsets: int, columns: int, P: int, workspace: int,
 ) -> None:
     """Rows of the vertices at ``first:last`` in the tree's order: the vertex after each on the way to every other.
 
     All vertices of a component lie behind the same one, and the next row differs in which components these are as far
     as the least one that holds both vertices. ``child[children[x]:children[x + 1]]`` are the components of which x is
-    made. Workspace: n places, and for each a vertex and where it is found.
+    made. With `offsets` and `columns` of all edges P takes their numbers, a byte each, in place of vertices. Workspace:
+    n places, for each a vertex and where it is found, and n numbers.
     """
-    known, hops, sources = workspace, workspace + 4 * n, workspace + 8 * n
+    known, hops, sources, numbers = workspace, workspace + 4 * n, workspace + 8 * n, workspace + 16 * n
     for v in range(n):
         put(np.int32, known, v, np.int32(0))
     put(np.int32, hops, 0, np.int32(NONE))
@@ -242,7 +243,18 @@ def write_rows(
         put(np.int32, known, v, np.int32(0))
         for j in range(1, count):
             put(np.int32, hops, j, fetch(np.int32, found, fetch(np.int64, sources, j) + p))
-        row = P + 4 * n * v
+        if offsets == 0:
+            row = P + 4 * n * v
+            for t in range(n):
+                place = int64(load(np.int32, known, 0, t, ROW_1))
+                store(np.int32, row, 0, t, ROW_0, load(np.int32, hops, 0, place, ROW_2))
+            continue
+        begin = fetch(np.int64, offsets, v)
+        for e in range(begin, fetch(np.int64, offsets, v + 1)):
+            put(np.int32, numbers, int64(fetch(np.int32, columns, e)), np.int32(e - begin))
+        for j in range(1, count):
+            put(np.int32, hops, j, fetch(np.int32, numbers, int64(fetch(np.int32, hops, j))))
+        row = P + n * v
         for t in range(n):
             place = int64(load(np.int32, known, 0, t, ROW_1))
-            store(np.int32, row, 0, t, ROW_0, load(np.int32, hops, 0, place, ROW_2))
+            store(np.int8, row, 0, t, ROW_0, np.int8(load(np.int32, hops, 0, place, ROW_2)))

@@ -12,6 +12,7 @@ from semiring.algorithms.trees import Edges, predecessors
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.sparse import bottleneck
 from semiring.kernels.cpu.sparse.bottleneck import CODE, LOOPS, components, next_hops
+from semiring.kernels.cpu.sparse.edge_numbers import EdgeNumbers
 
 NONE = -1
 
@@ -52,9 +53,21 @@ def test_they_are_those_of_the_general_way(seed: int, n: int, degree: float, val
     A = drawn(seed, n, degree, values)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bottleneck, "SHARE", 0)
-        P = next_hops(len(A), *edges_of(A), threads)
-    assert P is not None and P.dtype == np.int32 and P.flags.c_contiguous
+        P = next_hops(len(A), *edges_of(A), None, threads)
+        numbers = next_hops(len(A), *edges_of(A), compressed(A), threads)
+    assert isinstance(P, np.ndarray) and P.dtype == np.int32 and P.flags.c_contiguous
     assert (expected_hops(A) == P).all()
+    assert isinstance(numbers, EdgeNumbers) and numbers.numbers.dtype == np.int8 and (numbers.vertices() == P).all()
+
+
+@pytest.mark.parametrize("leaves", [127, 128])
+def test_a_vertex_of_more_edges_than_a_byte_numbers(leaves: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    A = np.full((leaves + 1, leaves + 1), NONE)
+    A[0, 1:] = A[1:, 0] = np.random.default_rng(leaves).permutation(leaves)
+    monkeypatch.setattr(bottleneck, "SHARE", 0)
+    P = next_hops(len(A), *edges_of(A), compressed(A))
+    assert isinstance(P, EdgeNumbers) == (leaves == 127)
+    assert ((P.vertices() if isinstance(P, EdgeNumbers) else P) == expected_hops(A)).all()
 
 
 @pytest.mark.parametrize("bits", [26, 29])
