@@ -116,7 +116,9 @@ class Paths:
     def next_hop(self) -> Any:
         """The vertex after the source on the path to each vertex, by position: int32, shape (k, n).
 
-        −1 at the source itself, and where no path leads. On a GPU if the weights are there.
+        −1 at the source itself, and where no path leads. On a GPU if the weights are there. Where the numbers of edges
+        are a byte each, as they are for most sparse graphs, paths are walked by them, and this is made from them when
+        it is first asked for.
         """
         if self._starts is None:
             return self._tree.vertices() if isinstance(self._tree, EdgeNumbers) else self._tree

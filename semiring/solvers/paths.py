@@ -20,6 +20,7 @@ from semiring.algorithms.sparse.costs import dense_seconds
 from semiring.errors import LawError, NoClosureError
 from semiring.kernels.build import code_of
 from semiring.kernels.cpu.sparse.buckets import suits
+from semiring.kernels.cpu.sparse.edge_numbers import MOST, NUMBER
 from semiring.operands.convert import as_sparse, on_device, on_host
 from semiring.operands.dense import Dense, as_is
 from semiring.operands.devices import is_on_gpu, to_host, upload
@@ -38,6 +39,7 @@ from .task import Options, Task, compute, first_offer
 from .trees import best_trees
 
 TRIED = 8  # vertices from which searches tell how far a limit lets them come
+HOP = 4  # bytes of a vertex
 STEPS = 50  # parts of such searches after which progress is reported
 
 
@@ -66,10 +68,18 @@ def offer(task: Task) -> Plan:
         if ending is not None:
             return ending
     run = partial(_run, plain, found, o, starts, limit, isinstance(given, Sparse) and given.of_graph)
+    hops = lines * n * (_hop_bytes(plain) if starts is None and not found.lowering.on_gpu else HOP)
     return Plan(
-        "paths", S, (lines, n), found.method, found.lowering, found.place, found.work, found.memory + lines * n * 4,
+        "paths", S, (lines, n), found.method, found.lowering, found.place, found.work, found.memory + hops,
         run, found.needs, dict(found.reasons), found.tile,
     )
+
+
+def _hop_bytes(given: Operand) -> int:
+    """What a next hop takes while it is looked for on the CPU: the number of an edge, a vertex, or both."""
+    if not isinstance(given, Sparse) or int(np.diff(given.rows.offsets).max(initial=0)) > MOST:
+        return HOP
+    return NUMBER.itemsize if given.bounded else NUMBER.itemsize + HOP
 
 
 def _ending_searches(S: Semiring, o: Options, given: Sparse, limit: Any, found: Plan) -> Plan | None:
