@@ -3,22 +3,27 @@
     python docs/benchmarks/parts.py [--quick] [--pairs | --hops]
 
 On a grid whose edges have random lengths, prepared. Every line is a ratio of medians within this run, both sides in
-turn. With --hops next hops of all pairs beside the closure, of roads, grids and planar graphs, by processor time:
-with the time in which the system hands out new memory, which varies, and without.
+turn. With --hops next hops of all pairs beside the closure, of roads, grids and planar graphs: by the clock, and by
+processor time, with that in which the system hands out new memory, which varies, and without.
 """
 
 from __future__ import annotations
 
 import argparse
 import resource
+import statistics
 import sys
+from itertools import pairwise
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 import graphs
 from report import seconds
 from stages import in_turn
+
+CALLS = 9
 
 
 def grid(side: int) -> Any:
@@ -101,17 +106,22 @@ def hops(small: bool) -> None:
             A = matrix.astype(dtype)
             for S in (sr.max_min, sr.min_max, sr.min_plus):
                 times = []
-                for _ in range(6):  # the first is not counted
-                    begin = resource.getrusage(resource.RUSAGE_SELF)
-                    sr.closure(A, S)
-                    middle = resource.getrusage(resource.RUSAGE_SELF)
-                    sr.paths(A, S)
-                    end = resource.getrusage(resource.RUSAGE_SELF)
-                    times.append([b.ru_utime + k * b.ru_stime - a.ru_utime - k * a.ru_stime
-                                  for k in (1, 0) for a, b in ((begin, middle), (middle, end))])
-                alone, both, own, of_both = (sorted(column)[2] for column in zip(*times[1:], strict=True))
+                for _ in range(CALLS):  # the first is not counted
+                    marks = [measured_now()]
+                    for verb in (sr.closure, sr.paths):
+                        verb(A, S)
+                        marks.append(measured_now())
+                    times.append([[b - a for a, b in zip(*pair, strict=True)] for pair in pairwise(marks)])
+                alone, both = (statistics.median(row[k][0] for row in times[1:]) for k in range(2))
+                used, own = (statistics.median(row[1][part] / row[0][part] for row in times[1:]) for part in (1, 2))
                 print(f"{what}, {A.dtype}, {S.name}: paths {seconds(both)}, closure {seconds(alone)}, "
-                      f"{both / alone:.2f}×; without the system's part {of_both / own:.2f}×")
+                      f"{both / alone:.2f}×; processor time {used:.2f}×, without the system's {own:.2f}×", flush=True)
+
+
+def measured_now() -> tuple[float, float, float]:
+    """The clock, processor time, and that without the system's part."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return perf_counter(), used.ru_utime + used.ru_stime, used.ru_utime
 
 
 def show(n: int, lines: list[tuple[str, Any, str, Any]]) -> None:

@@ -21,7 +21,7 @@ from semiring.kernels.cpu.compile.price import always, has_numba, loads_numba
 from semiring.kernels.cpu.dense.scan import SCANNED, scan
 from semiring.kernels.cpu.sparse import bottleneck
 from semiring.kernels.cpu.sparse.buckets import bucket_kernel, suits
-from semiring.kernels.cpu.sparse.edge_numbers import EdgeNumbers
+from semiring.kernels.cpu.sparse.edge_numbers import NUMBER, EdgeNumbers
 from semiring.kernels.cpu.sparse.search import INDEX
 from semiring.kernels.cpu.sparse.structure import goes_both_ways, state_of, transposed
 from semiring.kernels.cpu.sparse.trees import tree_kernel
@@ -169,17 +169,20 @@ def _search_steps(given: Sparse) -> Iterator[Step]:
     row[0, 0] = given.S.one_in(given.dtype)
     for backwards in (False, True):  # by rows of a search, and for any values
         yield partial(best_trees, given, row, np.array([0]), backwards=backwards)
-        yield partial(_trees_of_hubs, given, backwards)
+        for purpose, hop in (("trees", NUMBER), ("trees of hubs", INDEX)):
+            for function in ("grow", "settle_vertex", "reach_rest"):
+                yield partial(_tree_code, given, backwards, purpose, hop, function)
     for axis, shape in enumerate([(2, 1), (1, 2)]):
         yield EdgeNumbers(np.zeros(shape, np.int8), np.array([0, 1, 2]), np.zeros(2, np.int32), axis).vertices
     if takes_the_worse(given.S):
         yield partial(bottleneck.next_hops, 0, *np.empty((3, 0), np.int32))
 
 
-def _trees_of_hubs(given: Sparse, backwards: bool) -> None:
+def _tree_code(given: Sparse, backwards: bool, purpose: str, hop: np.dtype, function: str) -> None:
     low = plain_form(given.S, given.dtype, given.facts, 3 * given.n + 3)
-    if low.kind == "numba" and code_of(low, "trees of hubs").repays(0.0):
-        tree_kernel(low, exchange=backwards and not given.S.commutative, hop=INDEX).module.grow.made()
+    if low.kind == "numba" and code_of(low, purpose).repays(0.0):
+        module = tree_kernel(low, exchange=backwards and not given.S.commutative, hop=hop).module
+        getattr(module, function).made()
 
 
 def _search(given: Sparse, form: Form, purpose: str) -> None:

@@ -7,7 +7,7 @@ are generated for each semiring, from trees_template.py.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -49,6 +49,13 @@ class TreeKernel(RowsKernel):
         super().__init__(program, threads)
         self._hop, self._monotone = hop, monotone
         self._size = sum(component.itemsize for component in program.components)
+
+    @cached_property
+    def _rest(self) -> tuple[int, int]:
+        """Addresses of what few graphs need."""
+        from semiring.kernels.cpu.compile.jit import address_of  # it imports Numba
+
+        return address_of(self.module.settle_vertex), address_of(self.module.reach_rest)
 
     @property
     def _text(self) -> tuple[str, str]:
@@ -102,12 +109,18 @@ class TreeKernel(RowsKernel):
         room = aligned(n * width * self._size) + aligned(4 * width) + width * self._size
         room += strip * (2 * self._size + 9) + aligned(8 * len(entering.columns)) + aligned(20 * n)
         room += 128 + aligned(n // 8 + 8) + 8 * -(-width // 64) * words
-        grow = self.module.grow.made()
+        grow, rest = self.module.grow.made(), (0, 0)
 
         def lines(first: int, last: int) -> None:
+            nonlocal rest
             _memory, place = scratch(room)
-            grow(X.ctypes.data, *X.strides, P.ctypes.data, *P.strides, *shared, n, first * width,
-                 min(last * width, count), width, bounded, tied, lossless, across, place, 1)
+            begin, end, stopped = first * width, min(last * width, count), np.full(1, -1)
+            while begin >= 0:
+                grow(X.ctypes.data, *X.strides, P.ctypes.data, *P.strides, *shared, n, begin, end, width, bounded,
+                     tied, lossless, across, *rest, stopped.ctypes.data, place)
+                begin = int(stopped[0])
+                if begin >= 0:  # these are compiled where they are needed
+                    rest = self._rest
 
         edges = len(entering.columns) + n
         self._share("grow", lines, -(-count // width), float(width * edges))

@@ -20,6 +20,7 @@ from semiring.kernels.cpu.compile.raw import (
     ROW_3,
     as_element,
     bits_of_bytes,
+    call,
     fetch,
     first_component,
     load,
@@ -30,7 +31,7 @@ from semiring.kernels.cpu.compile.raw import (
     trailing_zeros,
     wide_vectors,
 )
-from semiring.kernels.cpu.dense.operations_template import ONE, ZERO, plus
+from semiring.kernels.cpu.dense.operations_template import ONE, ZERO, operation, plus
 from semiring.kernels.cpu.dense.template import ELEMENT, ITEM, SIZE, compiled, entry, inline
 
 from .search_template import better, differs, extend
@@ -725,11 +726,88 @@ def reach_lanes(
                 lead_from(named(u, p - begin), row, lanes, P + v * p_step, p_line, powers)
 
 
-@entry(*[int64] * 25)
+@operation
+def settle_vertex(
+    v: int, x: int, plane: int, pitch: int, lanes: int, tails: int, weights: int, begin: int, end: int, loop: int,
+    bounded: int, tail: int, best: int, other: int, bytes_: int, lost: int, roots: int, roots_here: int, row: int,
+    places: int, tight: int, words: int,
+) -> int:
+    """Predecessors of one vertex by the general rule; whether some lanes, which `row` takes, are left to rounds."""
+    unsure = int64(0)
+    for strip in range(0, lanes, STRIP):
+        unsure += all_tails(
+            v, x, plane, pitch, strip, min(lanes - strip, STRIP), tails, weights, begin, end, loop != 0,
+            tail + HOP_BYTES * strip, best + strip * SIZE, other,
+        )
+    if unsure <= roots_here and bounded:
+        return 0
+    lacking = int64(0)
+    for strip in range(0, lanes, STRIP):
+        count = min(lanes - strip, STRIP)
+        lacking += open_lanes(tail + HOP_BYTES * strip, count, bytes_, row + strip // 8, bounded)
+    for j in range(lanes if lacking > 0 else 0):
+        if as_element(np.int32, load(HOP, tail, 0, j, ANY)) == LOST:
+            store(HOP, tail, 0, j, ANY, as_element(HOP, NONE))
+            known = fetch(np.int64, lost, j)
+            put(np.int64, lost, j, int64(v) if known < 0 else min(known, int64(v)))
+    for j in range(lanes if roots_here > 0 else 0):
+        if fetch(np.int64, roots, j) == v:
+            word = fetch(np.uint64, row, j // 64)
+            put(np.uint64, row, j // 64, word & ~(uint64(1) << uint64(j % 64)))
+    left = uint64(0)
+    for w in range(words):
+        left |= fetch(np.uint64, row, w)
+    if left == 0:
+        return 0
+    for strip in range(0, lanes, STRIP):
+        mark_tight(
+            v, x, plane, pitch, strip, min(lanes - strip, STRIP), tails, weights, begin, end, best + strip * SIZE,
+            bytes_, places, tight + strip // 8, 8 * words,
+        )
+    return 1
+
+
+@operation
+def reach_rest(
+    n: int, begin: int, lanes: int, open_: int, new: int, ahead: int, tight: int, won: int, taken: int, powers: int,
+    offsets: int, tails: int, weights: int, places: int, leaving: int, heads: int, X: int, x_line: int, x_step: int,
+    P: int, p_line: int, p_step: int, roots: int, guessed: int, listed: int, waiting: int, found: int, some: int,
+) -> int:
+    """Predecessors of what `grow` left open in lines from `begin` on: by rounds, and then by guesses."""
+    words = (lanes + 63) // 64
+    reach_lanes(
+        n, lanes, open_, new, ahead, tight, won, taken, powers, offsets, tails, places, leaving, heads,
+        P + begin * p_line, p_line, p_step, listed, waiting,
+    )
+    for w in range(words):  # in which lanes vertices are left
+        some_left = uint64(0)
+        for v in range(n):
+            if has(listed, v):
+                some_left |= fetch(np.uint64, open_, v * words + w)
+        put(np.uint64, new, w, some_left)
+    for j in range(lanes):
+        count, bit = int64(0), uint64(1) << uint64(j % 64)
+        line = P + (begin + j) * p_line
+        for v in range(n if fetch(np.uint64, new, j // 64) & bit != 0 else 0):
+            if has(listed, v) and fetch(np.uint64, open_, v * words + j // 64) & bit != 0:
+                put_hop(line, p_step, v, OPEN)
+                put(np.int32, some, count, np.int32(v))
+                count += 1
+        if count > 0:
+            guess = reach(
+                fetch(np.int64, roots, begin + j), X + (begin + j) * x_line, x_step, line, p_step, offsets, tails,
+                weights, leaving, heads, some, count, waiting, found,
+            )
+            put(np.uint8, guessed, begin + j, np.uint8(guess))
+    return 0
+
+
+@entry(*[int64] * 27)
 def grow(
     X: int, x_line: int, x_step: int, P: int, p_line: int, p_step: int, lost: int, guessed: int, roots: int,
     offsets: int, tails: int, weights: int, leaving: int, heads: int, order: int, n: int, first: int, last: int,
-    width: int, bounded: int, tied: int, lossless: int, in_place: int, workspace: int, one: int,
+    width: int, bounded: int, tied: int, lossless: int, in_place: int, settle: int, rest: int, stopped: int,
+    workspace: int,
 ) -> None:
     """Lines ``first:last`` of the predecessors of the walks whose values are X, `width` lines at a time.
 
@@ -738,7 +816,9 @@ def grow(
     copied. Vertices are looked at in `order`: where neighbours follow each other, lines are read from nearby memory.
     `lost` takes of each line the first vertex whose value is zero though one before it is not, or −1, and `guessed` 1
     where rounding left no best edge to some vertices. Where lines are `tied`, most best edges are expected to lead
-    between equal values.
+    between equal values. `settle` and `rest` are the addresses of `settle_vertex` and `reach_rest`, which many graphs
+    do not need: without them `stopped` takes the first line of those that do, of which and of what follows nothing is
+    known then; else −1.
 
     Workspace: 8 bytes for each edge, up to a multiple of 64; n elements of every lane in planes, and a vertex of every
     lane, each up to a multiple of 64 bytes; an element of every lane, up to a multiple of STRIP; four elements, two
@@ -802,9 +882,13 @@ def grow(
             for p in range(begins, stop):
                 loop = loop or int64(fetch(np.int32, tails, p)) == v
                 least = as_element(ELEMENT, plus(least, fetch(ELEMENT, weights, p)))
-            unsure = int64(lanes) + 1  # not known
             told = differs(least, as_element(ELEMENT, ONE)) or not MONOTONE
-            if begins < stop and not loop and bounded and told and not tied:
+            unsure = int64(lanes) + 1  # not known
+            if begins == stop:
+                unsure = int64(0)
+                for j in range(lanes):
+                    store(HOP, tail, 0, j, ANY, as_element(HOP, NONE))
+            elif bounded and told and not (loop or tied):
                 unsure = int64(0)
                 for strip in range(0, lanes, STRIP):
                     unsure += sure_tails(
@@ -812,38 +896,15 @@ def grow(
                         tail + HOP_BYTES * strip, best, label, other, least, nothing,
                     )
             if unsure > roots_here:
-                unsure = int64(0)
-                for strip in range(0, lanes, STRIP):
-                    unsure += all_tails(
-                        v, x, plane, pitch, strip, min(lanes - strip, STRIP), tails, weights, begins, stop, loop,
-                        tail + HOP_BYTES * strip, best + strip * SIZE, other,
-                    )
-            row = open_ + 8 * words * v
-            if unsure > roots_here or not bounded:
-                lacking = int64(0)
-                for strip in range(0, lanes, STRIP):
-                    count = min(lanes - strip, STRIP)
-                    lacking += open_lanes(tail + HOP_BYTES * strip, count, bytes_, row + strip // 8, bounded)
-                for j in range(lanes if lacking > 0 else 0):
-                    if as_element(np.int32, load(HOP, tail, 0, j, ANY)) == LOST:
-                        store(HOP, tail, 0, j, ANY, as_element(HOP, NONE))
-                        least = fetch(np.int64, lost, begin + j)
-                        put(np.int64, lost, begin + j, int64(v) if least < 0 else min(least, int64(v)))
-                for j in range(lanes if roots_here > 0 else 0):
-                    if fetch(np.int64, roots, begin + j) == v:
-                        word = fetch(np.uint64, row, j // 64)
-                        put(np.uint64, row, j // 64, word & ~(uint64(1) << uint64(j % 64)))
-                left = uint64(0)
-                for w in range(words):
-                    left |= fetch(np.uint64, row, w)
-                if left != 0:
+                if rest == 0:
+                    put(np.int64, stopped, 0, begin)
+                    return
+                if call(settle, (
+                    v, x, plane, pitch, lanes, tails, weights, begins, stop, loop, bounded, tail, best, other, bytes_,
+                    lost + 8 * begin, roots + 8 * begin, roots_here, open_ + 8 * words * v, places, tight, words,
+                )) != 0:
                     join_set(listed, v)
                     all_done = False
-                    for strip in range(0, lanes, STRIP):
-                        mark_tight(
-                            v, x, plane, pitch, strip, min(lanes - strip, STRIP), tails, weights, begins, stop,
-                            best + strip * SIZE, bytes_, places, tight + strip // 8, 8 * words,
-                        )
             if not in_place:
                 for j in range(lanes):
                     put_hop(P + (begin + j) * p_line, p_step, v, load(HOP, tail, 0, j, ANY))
@@ -851,27 +912,8 @@ def grow(
             put_hop(P + i * p_line, p_step, fetch(np.int64, roots, i), NONE)
         if all_done:
             continue
-        reach_lanes(
-            n, lanes, open_, new, ahead, tight, won, taken, powers, offsets, tails, places, leaving, heads,
-            P + begin * p_line, p_line, p_step, listed, waiting,
-        )
-        for w in range(words):  # in which lanes vertices are left
-            some_left = uint64(0)
-            for v in range(n):
-                if has(listed, v):
-                    some_left |= fetch(np.uint64, open_, v * words + w)
-            put(np.uint64, new, w, some_left)
-        for j in range(lanes):
-            count, bit = int64(0), uint64(1) << uint64(j % 64)
-            line = P + (begin + j) * p_line
-            for v in range(n if fetch(np.uint64, new, j // 64) & bit != 0 else 0):
-                if has(listed, v) and fetch(np.uint64, open_, v * words + j // 64) & bit != 0:
-                    put_hop(line, p_step, v, OPEN)
-                    put(np.int32, some, count, np.int32(v))
-                    count += 1
-            if count > 0:
-                guess = reach(
-                    fetch(np.int64, roots, begin + j), X + (begin + j) * x_line, x_step, line, p_step, offsets, tails,
-                    weights, leaving, heads, some, count, waiting, found,
-                )
-                put(np.uint8, guessed, begin + j, np.uint8(guess))
+        call(rest, (
+            n, begin, lanes, open_, new, ahead, tight, won, taken, powers, offsets, tails, weights, places, leaving,
+            heads, X, x_line, x_step, P, p_line, p_step, roots, guessed, listed, waiting, found, some,
+        ))
+    put(np.int64, stopped, 0, int64(-1))
