@@ -18,6 +18,7 @@ from semiring.graphs.graph import Graph
 from semiring.graphs.names import position_of
 from semiring.graphs.texts import clip, clip_repr, count_text, dtype_text, element_text, infinities, shown
 from semiring.kernels.cpu.sparse.edge_numbers import EdgeNumbers
+from semiring.machine.memory import require
 from semiring.operands.convert import as_sparse, on_host
 from semiring.operands.dense import Dense
 from semiring.operands.devices import is_on_gpu, to_host, upload
@@ -120,8 +121,12 @@ class Paths:
         are a byte each, as they are for most sparse graphs, paths are walked by them, and this is made from them when
         it is first asked for.
         """
+        if self._starts is None and isinstance(self._tree, EdgeNumbers):
+            advice = "walks, and single paths, need no such matrix"
+            require(self._tree.numbers.size * 4, f"the matrix of next hops between {self.n} vertices", advice)
+            return self._tree.vertices()
         if self._starts is None:
-            return self._tree.vertices() if isinstance(self._tree, EdgeNumbers) else self._tree
+            return self._tree
         rows = np.arange(len(self._starts))[:, None]
         tree, own = self._host_tree, np.arange(self.n, dtype=np.int32)
         before = np.where(tree == self._starts[:, None], own, tree)

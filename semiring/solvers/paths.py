@@ -19,8 +19,10 @@ from semiring.algebra.semiring import Semiring
 from semiring.algorithms.sparse.costs import dense_seconds
 from semiring.errors import LawError, NoClosureError
 from semiring.kernels.build import code_of
+from semiring.kernels.cpu.compile.price import when
 from semiring.kernels.cpu.sparse.buckets import suits
 from semiring.kernels.cpu.sparse.edge_numbers import MOST, NUMBER
+from semiring.kernels.lowering.base import Lowering
 from semiring.operands.convert import as_sparse, on_device, on_host
 from semiring.operands.dense import Dense, as_is
 from semiring.operands.devices import is_on_gpu, to_host, upload
@@ -68,16 +70,18 @@ def offer(task: Task) -> Plan:
         if ending is not None:
             return ending
     run = partial(_run, plain, found, o, starts, limit, isinstance(given, Sparse) and given.of_graph)
-    hops = lines * n * (_hop_bytes(plain) if starts is None and not found.lowering.on_gpu else HOP)
+    hops = lines * n * (_hop_bytes(plain, found.lowering) if starts is None else HOP)
     return Plan(
         "paths", S, (lines, n), found.method, found.lowering, found.place, found.work, found.memory + hops,
         run, found.needs, dict(found.reasons), found.tile,
     )
 
 
-def _hop_bytes(given: Operand) -> int:
-    """What a next hop takes while it is looked for on the CPU: the number of an edge, a vertex, or both."""
-    if not isinstance(given, Sparse) or int(np.diff(given.rows.offsets).max(initial=0)) > MOST:
+def _hop_bytes(given: Operand, low: Lowering) -> int:
+    """What a next hop takes while it is looked for: the number of an edge, from compiled code, a vertex, or both."""
+    if not isinstance(given, Sparse) or low.kind != "numba" or when() == "never":
+        return HOP
+    if int(np.diff(given.rows.offsets).max(initial=0)) > MOST:
         return HOP
     return NUMBER.itemsize if given.bounded else NUMBER.itemsize + HOP
 

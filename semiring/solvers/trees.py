@@ -101,7 +101,7 @@ def best_trees(
     nested = whole and backwards and bounded and isinstance(given, Sparse) and takes_the_worse(S)
     hops = _by_components(graph, low) if nested else None
     if hops is not None:
-        return hops.T if numbers or isinstance(hops, np.ndarray) else hops.vertices().T
+        return hops.T if isinstance(hops, np.ndarray) else hops.kept().T if numbers else hops.vertices().T
     leaving = transpose(graph.rows) if backwards else graph.rows
     searched = not backwards and X.flags.c_contiguous  # so that it may be what a search left, to the bit
     P, left = None, np.arange(len(roots))
@@ -128,8 +128,8 @@ def best_trees(
             stored, leaving, encoded, its, bounded, only_compares(low), lossless, order
         )
         lost, guessed = [(i, int(where[i])) for i in np.flatnonzero(where >= 0).tolist()], np.flatnonzero(guesses)
-        if isinstance(found, EdgeNumbers) and not (numbers and bounded and P is None):
-            found = found.vertices()
+        if isinstance(found, EdgeNumbers):
+            found = found.kept() if numbers and bounded and P is None else found.vertices()
     if guessed.size and not bounded:
         mended = found[guessed]
         _mend(given, x[guessed], its[guessed], mended, backwards)

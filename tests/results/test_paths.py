@@ -18,6 +18,10 @@ from hypothesis import strategies as st
 
 import semiring as sr
 from semiring.graphs.frames import frame_library
+from semiring.kernels.cpu.compile.price import always
+from semiring.kernels.cpu.sparse import bottleneck
+from semiring.kernels.cpu.sparse.edge_numbers import EdgeNumbers
+from semiring.machine import memory
 from semiring.results.paths import Path, Paths
 
 inf = np.inf
@@ -274,3 +278,30 @@ def test_records_are_shown_by_their_fields() -> None:
     assert repr(R["a", "c"]) == "Path(weight=(cost=3.5, hops=2.0), vertices=['a', 'b', 'c'])"
     assert repr(R["c", "a"]).endswith("vertices=None)")
     assert repr(sr.paths([("a", "b", 1.0)], sr.min_plus)["a", "b"]) == "Path(weight=1.0, vertices=['a', 'b'])"
+
+
+@pytest.mark.parametrize("S", [sr.min_plus, sr.max_min])
+def test_a_matrix_that_is_changed_later_changes_no_path(S: sr.Semiring, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bottleneck, "SHARE", 0)
+    columns, offsets = np.array([[1, 2, 0, 2, 0, 1], [0, 2, 4, 6, 0, 0]], np.int32)
+    A = sp.csr_array((np.array([5.0, 1.0, 5.0, 2.0, 1.0, 2.0]), columns, offsets[:4]), shape=(3, 3))
+    found = []
+    for changed in (False, True):
+        with always():
+            R = sr.paths(A, S)
+        assert isinstance(R._tree, EdgeNumbers)
+        if changed:
+            A.data[0] = 0
+            A.eliminate_zeros()
+            A.indices[:] = 0
+        found.append((R.walk([0, 0, 2, 1], [1, 2, 1, 0]), R.next_hop.tolist()))
+    assert found[0] == found[1]
+
+
+def test_next_hops_that_do_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    with always():
+        R = sr.paths(sp.csr_array(np.diag(np.ones(2), 1)), sr.min_plus)
+    monkeypatch.setattr(memory, "available_bytes", lambda: 35)
+    with pytest.raises(sr.SemiringError, match=r"matrix of next hops between 3 vertices needs 36 bytes .*: walks"):
+        R.next_hop  # noqa: B018
+    assert R[0, 2].vertices == [0, 1, 2]

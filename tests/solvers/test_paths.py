@@ -14,18 +14,25 @@ import semiring as sr
 from semiring.operands.read import read
 from semiring.solvers import paths, search
 from semiring.solvers.paths import offer, unnamed
-from semiring.solvers.task import Task, options
+from semiring.solvers.task import Task, first_offer, options
 
 inf = np.inf
 
 
-def test_the_plan_is_that_of_the_values() -> None:
+def test_the_plan_is_that_of_the_values(monkeypatch: pytest.MonkeyPatch) -> None:
     A = np.random.default_rng(0).random((300, 300)).astype("f4")
     asked = options(method="blocked")
     plan = offer(Task("paths", sr.min_plus, (A,), asked, (None, None, None)))
     values = sr.plan(A, sr.min_plus, method="blocked")
     assert plan.operation == "paths" and plan.method == values.method == "blocked"
     assert plan.memory == values.memory + 4 * 300**2
+    ring = sp.csr_array((np.ones(300), (np.arange(300), np.roll(np.arange(300), 1))))
+    for work, size in (("always", 1), ("never", 4)):
+        monkeypatch.setenv("SEMIRING_COMPILE", work)
+        for graph, extra in ((ring, 0), (-ring, 4 if size == 1 else 0)):
+            plan = offer(Task("paths", sr.min_plus, (graph,), options(), (None, None, None)))
+            alone = first_offer(Task("closure", sr.min_plus, (graph,), options()))
+            assert plan.memory == alone.memory + (size + extra) * 300**2
     some = offer(Task("paths", sr.min_plus, (A,), options(), ([3, 5], None, None)))
     assert some.shape == (2, 300) and some.method == sr.plan(A, sr.min_plus, verb="rows", sources=[3, 5]).method
 

@@ -59,6 +59,10 @@ class EdgeNumbers:
     columns: np.ndarray
     axis: int = 1
 
+    def kept(self) -> EdgeNumbers:
+        """The same with edges of its own: those of a matrix that came in may be changed by whoever gave it."""
+        return EdgeNumbers(self.numbers, self.offsets.copy(), self.columns.copy(), self.axis)
+
     @property
     def T(self) -> EdgeNumbers:
         """The same with lines and vertices exchanged."""

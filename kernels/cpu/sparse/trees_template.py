@@ -170,6 +170,13 @@ def edge(pitch: int, first: int, tails: int, weights: int, begin: int, number: i
 
 
 @inline
+def begun(x_u: Any, a: Any) -> Any:
+    """The first product; ⊕ with zero drops the NaN that it may be of a zero, where ⊗ is not one operation."""
+    c = product(x_u, a)
+    return c if MONOTONE else as_element(ELEMENT, plus(as_element(ELEMENT, ZERO), c))
+
+
+@inline
 def lifted(x_u: Any, a: Any, label: Any, best: Any, tail: Any, before: Any) -> Any:
     """The first of the best products, its label, and the value at its tail, where it is needed."""
     total = as_element(ELEMENT, plus(best, product(x_u, a)))
@@ -209,7 +216,7 @@ def all_of_two(
     v_first, unsure = v * pitch + first, as_element(LABEL, 0)
     for j in range(lanes):
         y = load(ELEMENT, x, plane, x_0 + j, PANEL)
-        b, t = product(y, a_0), l_0
+        b, t = begun(y, a_0), l_0
         b, t, y = lifted(load(ELEMENT, x, plane, x_1 + j, PANEL), a_1, l_1, b, t, y)
         t = sure(load(ELEMENT, x, plane, v_first + j, PANEL), t, b, y, least, nothing)
         unsure = count_open(unsure, t)
@@ -231,7 +238,7 @@ def all_of_three(
     v_first, unsure = v * pitch + first, as_element(LABEL, 0)
     for j in range(lanes):
         y = load(ELEMENT, x, plane, x_0 + j, PANEL)
-        b, t = product(y, a_0), l_0
+        b, t = begun(y, a_0), l_0
         b, t, y = lifted(load(ELEMENT, x, plane, x_1 + j, PANEL), a_1, l_1, b, t, y)
         b, t, y = lifted(load(ELEMENT, x, plane, x_2 + j, PANEL), a_2, l_2, b, t, y)
         t = sure(load(ELEMENT, x, plane, v_first + j, PANEL), t, b, y, least, nothing)
@@ -255,7 +262,7 @@ def all_of_four(
     v_first, unsure = v * pitch + first, as_element(LABEL, 0)
     for j in range(lanes):
         y = load(ELEMENT, x, plane, x_0 + j, PANEL)
-        b, t = product(y, a_0), l_0
+        b, t = begun(y, a_0), l_0
         b, t, y = lifted(load(ELEMENT, x, plane, x_1 + j, PANEL), a_1, l_1, b, t, y)
         b, t, y = lifted(load(ELEMENT, x, plane, x_2 + j, PANEL), a_2, l_2, b, t, y)
         b, t, y = lifted(load(ELEMENT, x, plane, x_3 + j, PANEL), a_3, l_3, b, t, y)
@@ -279,7 +286,7 @@ def first_four(
     a_3, l_3, x_3 = edge(pitch, first, tails, weights, begin, 3)
     for j in range(lanes):
         y = load(ELEMENT, x, plane, x_0 + j, PANEL)
-        b, t = product(y, a_0), l_0
+        b, t = begun(y, a_0), l_0
         b, t, y = lifted(load(ELEMENT, x, plane, x_1 + j, PANEL), a_1, l_1, b, t, y)
         b, t, y = lifted(load(ELEMENT, x, plane, x_2 + j, PANEL), a_2, l_2, b, t, y)
         b, t, y = lifted(load(ELEMENT, x, plane, x_3 + j, PANEL), a_3, l_3, b, t, y)

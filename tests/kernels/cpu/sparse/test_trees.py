@@ -207,3 +207,20 @@ def test_a_best_edge_that_rounding_hides() -> None:
         for values in (X, np.asfortranarray(X)):
             found, _, _ = tree_kernel(low).predecessors(leaving, leaving, values, np.arange(4), True, False, lossless)
             assert (vertices_of(found) == expected).all()
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_products_of_zero_that_are_no_numbers(dtype: str) -> None:
+    """Loss rates that compound: ∞ + 0 + ∞ · 0 is NaN, as the first of three products here."""
+    S = sr.Semiring("compound", add=np.minimum, mul=lambda a, b: a + b + a * b, zero=inf, one=0, star=lambda a: 0.0,
+                    carrier=lambda a: a >= 0)
+    A = np.full((5, 5), inf, dtype)
+    A[4, :3], A[1, 3], A[2, 3] = (0.0, 0.1, 10.0), 1.0, 0.5
+    with always():
+        R = sr.paths(explicit(A), S)
+    assert R[4, 3].vertices == [4, 1, 3] and R.next_hop[4].tolist() == [0, 1, 2, 1, -1]
+
+
+def explicit(A: np.ndarray) -> csr_array:
+    rows = compressed(A, inf)
+    return csr_array((rows.values, rows.columns, rows.offsets), A.shape)
