@@ -158,6 +158,7 @@ def test_where_a_walk_is_as_good_as_its_worst_edge() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i2", "u1"])
+@settings(deadline=None)
 @given(st.data(), st.sampled_from(["min_plus", "max_plus", "viterbi", "shortest_hops", "min_max"]), st.integers(1, 300))
 def test_products_that_are_said_not_to_be_zero_are_not(dtype: str, data: Any, name: str, n: int) -> None:
     S, kind = sr.catalogue[name], np.dtype(dtype)
