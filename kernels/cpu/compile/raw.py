@@ -208,6 +208,27 @@ def combine_block(
     return types.void(element, combine, left, rows, *numbers, unit), generate
 
 
+@intrinsic
+def fold(typing: Any, step: Any, state: Any, items: Any, shared: Any) -> Any:
+    """``state = step(state, item, *shared)`` for one item of a tuple after the other, whose number is in its type.
+
+    So one text serves every number of items, and each number has code of its own without a loop.
+    """
+    kind = step.get_call_type(typing, (state, items[0], *shared), {})
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        function = context.get_function(step, kind)
+        for library in function.libs:
+            context.active_code_library.add_linking_library(library)
+        _step, value, given, rest = arguments
+        others = cgutils.unpack_tuple(builder, rest)
+        for item in cgutils.unpack_tuple(builder, given):
+            value = function(builder, (value, item, *others))
+        return value
+
+    return state(step, state, items, shared), generate
+
+
 def _place(builder: ir.IRBuilder, index: Any, width: Any, row: int, column: int) -> Any:
     """``index + row · width + column``."""
     down = builder.add(index, builder.mul(width, ir.Constant(index.type, row))) if row else index

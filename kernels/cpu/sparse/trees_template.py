@@ -23,6 +23,7 @@ from semiring.kernels.cpu.compile.raw import (
     call,
     fetch,
     first_component,
+    fold,
     load,
     put,
     select,
@@ -177,8 +178,11 @@ def begun(x_u: Any, a: Any) -> Any:
 
 
 @inline
-def lifted(x_u: Any, a: Any, label: Any, best: Any, tail: Any, before: Any) -> Any:
-    """The first of the best products, its label, and the value at its tail, where it is needed."""
+def lifted(known: Any, edge: Any, x: int, plane: int, j: int) -> Any:
+    """The first of the best products, its label, and the value at its tail, where it is needed: with one edge more."""
+    best, tail, before = known
+    a, label, x_first = edge
+    x_u = load(ELEMENT, x, plane, x_first + j, PANEL)
     total = as_element(ELEMENT, plus(best, product(x_u, a)))
     taken = differs(total, best)
     if MONOTONE:
@@ -187,12 +191,21 @@ def lifted(x_u: Any, a: Any, label: Any, best: Any, tail: Any, before: Any) -> A
 
 
 @inline
-def sure(x_v: Any, label: Any, best: Any, before: Any, least: Any, nothing: Any) -> Any:
+def lifted_from_one(edge: Any, others: Any, x: int, plane: int, j: int) -> Any:
+    """`lifted` for some edges, of which `edge` is the first to its vertex."""
+    a, label, x_first = edge
+    x_u = load(ELEMENT, x, plane, x_first + j, PANEL)
+    return fold(lifted, (begun(x_u, a), label, x_u), others, (x, plane, j))
+
+
+@inline
+def sure(x_v: Any, known: Any, least: Any, nothing: Any) -> Any:
     """The label if its tail is better for sure, else OPEN; `nothing` where the value is zero.
 
     `least` is the best of all edges: with a tail that is no better than the vertex, the best product would be no better
     than that of the vertex and this edge.
     """
+    best, label, before = known
     nearer = better(best, product(x_v, least)) if MONOTONE else better(before, x_v)
     t = select(nearer, label, as_element(LABEL, OPEN))
     return select(differs(x_v, as_element(ELEMENT, ZERO)), t, nothing)
@@ -203,170 +216,81 @@ def count_open(unsure: Any, t: Any) -> Any:
     return as_element(LABEL, unsure + select(t == OPEN, as_element(LABEL, 1), as_element(LABEL, 0)))
 
 
+@inline
+def kept_at(kept: Any, j: int) -> Any:
+    """What is known of a lane from earlier edges: see `keep`."""
+    best, label, before = kept
+    b = load(ELEMENT, best, STRIP, j, ROW_1)
+    return b, load(LABEL, label, 0, j, ROW_0), b if MONOTONE else load(ELEMENT, before, STRIP, j, ROW_2)
+
+
+@inline
+def keep(kept: Any, j: int, known: Any) -> None:
+    """Write what is known of a lane for later edges."""
+    best, label, before = kept
+    store(ELEMENT, best, STRIP, j, ROW_1, known[0])
+    store(LABEL, label, 0, j, ROW_0, known[1])
+    if not MONOTONE:
+        store(ELEMENT, before, STRIP, j, ROW_2, known[2])
+
+
 @compiled
-def all_of_two(
-    v: int, x: int, plane: int, pitch: int, first: int, lanes: int, tails: int, weights: int, begin: int, count: int,
-    tail: int, least: Any, nothing: Any,
+def all_edges(
+    edge: Any, others: Any, x: int, plane: int, v_first: int, lanes: int, tail: int, least: Any, nothing: Any
 ) -> int:
-    """`sure_tails` for a vertex with one or two edges."""
+    """`sure_tails` for a vertex with few edges."""
     stay_apart()
     wide_vectors()
-    a_0, l_0, x_0 = edge(pitch, first, tails, weights, begin, 0)
-    a_1, l_1, x_1 = edge(pitch, first, tails, weights, begin, count - 1)
-    v_first, unsure = v * pitch + first, as_element(LABEL, 0)
+    unsure = as_element(LABEL, 0)
     for j in range(lanes):
-        y = load(ELEMENT, x, plane, x_0 + j, PANEL)
-        b, t = begun(y, a_0), l_0
-        b, t, y = lifted(load(ELEMENT, x, plane, x_1 + j, PANEL), a_1, l_1, b, t, y)
-        t = sure(load(ELEMENT, x, plane, v_first + j, PANEL), t, b, y, least, nothing)
+        known = lifted_from_one(edge, others, x, plane, j)
+        t = sure(load(ELEMENT, x, plane, v_first + j, PANEL), known, least, nothing)
         unsure = count_open(unsure, t)
         store(HOP, tail, 0, j, ROW_3, as_element(HOP, t))
     return int64(unsure)
 
 
 @compiled
-def all_of_three(
-    v: int, x: int, plane: int, pitch: int, first: int, lanes: int, tails: int, weights: int, begin: int, count: int,
-    tail: int, least: Any, nothing: Any,
-) -> int:
-    """`sure_tails` for a vertex with three edges."""
+def first_edges(edge: Any, others: Any, x: int, plane: int, lanes: int, kept: Any) -> None:
+    """The first edges to a vertex that has more of them."""
     stay_apart()
     wide_vectors()
-    a_0, l_0, x_0 = edge(pitch, first, tails, weights, begin, 0)
-    a_1, l_1, x_1 = edge(pitch, first, tails, weights, begin, 1)
-    a_2, l_2, x_2 = edge(pitch, first, tails, weights, begin, 2)
-    v_first, unsure = v * pitch + first, as_element(LABEL, 0)
     for j in range(lanes):
-        y = load(ELEMENT, x, plane, x_0 + j, PANEL)
-        b, t = begun(y, a_0), l_0
-        b, t, y = lifted(load(ELEMENT, x, plane, x_1 + j, PANEL), a_1, l_1, b, t, y)
-        b, t, y = lifted(load(ELEMENT, x, plane, x_2 + j, PANEL), a_2, l_2, b, t, y)
-        t = sure(load(ELEMENT, x, plane, v_first + j, PANEL), t, b, y, least, nothing)
+        keep(kept, j, lifted_from_one(edge, others, x, plane, j))
+
+
+@compiled
+def next_edges(edges: Any, x: int, plane: int, lanes: int, kept: Any) -> None:
+    """Edges to a vertex that has more of them before and after these."""
+    stay_apart()
+    wide_vectors()
+    for j in range(lanes):
+        keep(kept, j, fold(lifted, kept_at(kept, j), edges, (x, plane, j)))
+
+
+@compiled
+def last_edges(
+    edges: Any, x: int, plane: int, v_first: int, lanes: int, kept: Any, tail: int, least: Any, nothing: Any
+) -> int:
+    """`sure_tails` for the last edges to a vertex, after those before."""
+    stay_apart()
+    wide_vectors()
+    unsure = as_element(LABEL, 0)
+    for j in range(lanes):
+        known = fold(lifted, kept_at(kept, j), edges, (x, plane, j))
+        t = sure(load(ELEMENT, x, plane, v_first + j, PANEL), known, least, nothing)
         unsure = count_open(unsure, t)
         store(HOP, tail, 0, j, ROW_3, as_element(HOP, t))
     return int64(unsure)
 
 
-@compiled
-def all_of_four(
-    v: int, x: int, plane: int, pitch: int, first: int, lanes: int, tails: int, weights: int, begin: int, count: int,
-    tail: int, least: Any, nothing: Any,
-) -> int:
-    """`sure_tails` for a vertex with four edges."""
-    stay_apart()
-    wide_vectors()
-    a_0, l_0, x_0 = edge(pitch, first, tails, weights, begin, 0)
-    a_1, l_1, x_1 = edge(pitch, first, tails, weights, begin, 1)
-    a_2, l_2, x_2 = edge(pitch, first, tails, weights, begin, 2)
-    a_3, l_3, x_3 = edge(pitch, first, tails, weights, begin, 3)
-    v_first, unsure = v * pitch + first, as_element(LABEL, 0)
-    for j in range(lanes):
-        y = load(ELEMENT, x, plane, x_0 + j, PANEL)
-        b, t = begun(y, a_0), l_0
-        b, t, y = lifted(load(ELEMENT, x, plane, x_1 + j, PANEL), a_1, l_1, b, t, y)
-        b, t, y = lifted(load(ELEMENT, x, plane, x_2 + j, PANEL), a_2, l_2, b, t, y)
-        b, t, y = lifted(load(ELEMENT, x, plane, x_3 + j, PANEL), a_3, l_3, b, t, y)
-        t = sure(load(ELEMENT, x, plane, v_first + j, PANEL), t, b, y, least, nothing)
-        unsure = count_open(unsure, t)
-        store(HOP, tail, 0, j, ROW_3, as_element(HOP, t))
-    return int64(unsure)
-
-
-@compiled
-def first_four(
-    x: int, plane: int, pitch: int, first: int, lanes: int, tails: int, weights: int, begin: int, best: int,
-    label: int, before: int,
-) -> None:
-    """The first four edges to a vertex that has more of them; see `lifted`."""
-    stay_apart()
-    wide_vectors()
-    a_0, l_0, x_0 = edge(pitch, first, tails, weights, begin, 0)
-    a_1, l_1, x_1 = edge(pitch, first, tails, weights, begin, 1)
-    a_2, l_2, x_2 = edge(pitch, first, tails, weights, begin, 2)
-    a_3, l_3, x_3 = edge(pitch, first, tails, weights, begin, 3)
-    for j in range(lanes):
-        y = load(ELEMENT, x, plane, x_0 + j, PANEL)
-        b, t = begun(y, a_0), l_0
-        b, t, y = lifted(load(ELEMENT, x, plane, x_1 + j, PANEL), a_1, l_1, b, t, y)
-        b, t, y = lifted(load(ELEMENT, x, plane, x_2 + j, PANEL), a_2, l_2, b, t, y)
-        b, t, y = lifted(load(ELEMENT, x, plane, x_3 + j, PANEL), a_3, l_3, b, t, y)
-        store(ELEMENT, best, STRIP, j, ROW_1, b)
-        store(LABEL, label, 0, j, ROW_0, t)
-        if not MONOTONE:
-            store(ELEMENT, before, STRIP, j, ROW_2, y)
-
-
-@compiled
-def next_four(
-    x: int, plane: int, pitch: int, first: int, lanes: int, tails: int, weights: int, begin: int, number: int,
-    best: int, label: int, before: int,
-) -> None:
-    """Four edges to a vertex that has more of them before and after these."""
-    stay_apart()
-    wide_vectors()
-    a_0, l_0, x_0 = edge(pitch, first, tails, weights, begin, number)
-    a_1, l_1, x_1 = edge(pitch, first, tails, weights, begin, number + 1)
-    a_2, l_2, x_2 = edge(pitch, first, tails, weights, begin, number + 2)
-    a_3, l_3, x_3 = edge(pitch, first, tails, weights, begin, number + 3)
-    for j in range(lanes):
-        b, t = load(ELEMENT, best, STRIP, j, ROW_1), load(LABEL, label, 0, j, ROW_0)
-        y = b if MONOTONE else load(ELEMENT, before, STRIP, j, ROW_2)
-        b, t, y = lifted(load(ELEMENT, x, plane, x_0 + j, PANEL), a_0, l_0, b, t, y)
-        b, t, y = lifted(load(ELEMENT, x, plane, x_1 + j, PANEL), a_1, l_1, b, t, y)
-        b, t, y = lifted(load(ELEMENT, x, plane, x_2 + j, PANEL), a_2, l_2, b, t, y)
-        b, t, y = lifted(load(ELEMENT, x, plane, x_3 + j, PANEL), a_3, l_3, b, t, y)
-        store(ELEMENT, best, STRIP, j, ROW_1, b)
-        store(LABEL, label, 0, j, ROW_0, t)
-        if not MONOTONE:
-            store(ELEMENT, before, STRIP, j, ROW_2, y)
-
-
-@compiled
-def last_two(
-    v: int, x: int, plane: int, pitch: int, first: int, lanes: int, tails: int, weights: int, begin: int, number: int,
-    count: int, best: int, label: int, before: int, tail: int, least: Any, nothing: Any,
-) -> int:
-    """`sure_tails` for the last one or two edges to a vertex, after `first_four` for those before."""
-    stay_apart()
-    wide_vectors()
-    a_0, l_0, x_0 = edge(pitch, first, tails, weights, begin, number)
-    a_1, l_1, x_1 = edge(pitch, first, tails, weights, begin, count - 1)
-    v_first, unsure = v * pitch + first, as_element(LABEL, 0)
-    for j in range(lanes):
-        b, t = load(ELEMENT, best, STRIP, j, ROW_1), load(LABEL, label, 0, j, ROW_0)
-        y = b if MONOTONE else load(ELEMENT, before, STRIP, j, ROW_2)
-        b, t, y = lifted(load(ELEMENT, x, plane, x_0 + j, PANEL), a_0, l_0, b, t, y)
-        b, t, y = lifted(load(ELEMENT, x, plane, x_1 + j, PANEL), a_1, l_1, b, t, y)
-        t = sure(load(ELEMENT, x, plane, v_first + j, PANEL), t, b, y, least, nothing)
-        unsure = count_open(unsure, t)
-        store(HOP, tail, 0, j, ROW_3, as_element(HOP, t))
-    return int64(unsure)
-
-
-@compiled
-def last_four(
-    v: int, x: int, plane: int, pitch: int, first: int, lanes: int, tails: int, weights: int, begin: int, number: int,
-    count: int, best: int, label: int, before: int, tail: int, least: Any, nothing: Any,
-) -> int:
-    """`last_two` for three or four edges."""
-    stay_apart()
-    wide_vectors()
-    a_0, l_0, x_0 = edge(pitch, first, tails, weights, begin, number)
-    a_1, l_1, x_1 = edge(pitch, first, tails, weights, begin, number + 1)
-    a_2, l_2, x_2 = edge(pitch, first, tails, weights, begin, number + 2)
-    a_3, l_3, x_3 = edge(pitch, first, tails, weights, begin, count - 1)
-    v_first, unsure = v * pitch + first, as_element(LABEL, 0)
-    for j in range(lanes):
-        b, t = load(ELEMENT, best, STRIP, j, ROW_1), load(LABEL, label, 0, j, ROW_0)
-        y = b if MONOTONE else load(ELEMENT, before, STRIP, j, ROW_2)
-        b, t, y = lifted(load(ELEMENT, x, plane, x_0 + j, PANEL), a_0, l_0, b, t, y)
-        b, t, y = lifted(load(ELEMENT, x, plane, x_1 + j, PANEL), a_1, l_1, b, t, y)
-        b, t, y = lifted(load(ELEMENT, x, plane, x_2 + j, PANEL), a_2, l_2, b, t, y)
-        b, t, y = lifted(load(ELEMENT, x, plane, x_3 + j, PANEL), a_3, l_3, b, t, y)
-        t = sure(load(ELEMENT, x, plane, v_first + j, PANEL), t, b, y, least, nothing)
-        unsure = count_open(unsure, t)
-        store(HOP, tail, 0, j, ROW_3, as_element(HOP, t))
-    return int64(unsure)
+@inline
+def pair(pitch: int, first: int, tails: int, weights: int, begin: int, number: int, count: int) -> Any:
+    """Two edges to a vertex that has so many; the last edge stands for one that it has not, which changes nothing."""
+    return (
+        edge(pitch, first, tails, weights, begin, number),
+        edge(pitch, first, tails, weights, begin, min(number + 1, count - 1)),
+    )
 
 
 @compiled
@@ -380,26 +304,29 @@ def sure_tails(
     a better vertex, is left to `all_tails`. `nothing` is for lanes in which the vertex has the value zero.
     """
     stay_apart()
+    v_first, kept = v * pitch + first, (best, label, before)
+    e_0, e_1 = pair(pitch, first, tails, weights, begin, 0, count)
     if count < 3:
-        return all_of_two(v, x, plane, pitch, first, lanes, tails, weights, begin, count, tail, least, nothing)
+        return all_edges(e_0, (e_1,), x, plane, v_first, lanes, tail, least, nothing)
+    e_2, e_3 = pair(pitch, first, tails, weights, begin, 2, count)
     if count == 3:
-        return all_of_three(v, x, plane, pitch, first, lanes, tails, weights, begin, count, tail, least, nothing)
+        return all_edges(e_0, (e_1, e_2), x, plane, v_first, lanes, tail, least, nothing)
     if count == 4:
-        return all_of_four(v, x, plane, pitch, first, lanes, tails, weights, begin, count, tail, least, nothing)
-    first_four(x, plane, pitch, first, lanes, tails, weights, begin, best, label, before)
-    number = 4
-    while number + 4 < count:
-        next_four(x, plane, pitch, first, lanes, tails, weights, begin, number, best, label, before)
+        return all_edges(e_0, (e_1, e_2, e_3), x, plane, v_first, lanes, tail, least, nothing)
+    e_4, e_5 = pair(pitch, first, tails, weights, begin, 4, count)
+    if count <= 6:
+        return all_edges(e_0, (e_1, e_2, e_3, e_4, e_5), x, plane, v_first, lanes, tail, least, nothing)
+    first_edges(e_0, (e_1, e_2, e_3, e_4, e_5), x, plane, lanes, kept)
+    number = 6
+    while True:
+        e_0, e_1 = pair(pitch, first, tails, weights, begin, number, count)
+        if number + 2 >= count:
+            return last_edges((e_0, e_1), x, plane, v_first, lanes, kept, tail, least, nothing)
+        e_2, e_3 = pair(pitch, first, tails, weights, begin, number + 2, count)
+        if number + 4 >= count:
+            return last_edges((e_0, e_1, e_2, e_3), x, plane, v_first, lanes, kept, tail, least, nothing)
+        next_edges((e_0, e_1, e_2, e_3), x, plane, lanes, kept)
         number += 4
-    if number + 2 < count:
-        return last_four(
-            v, x, plane, pitch, first, lanes, tails, weights, begin, number, count, best, label, before, tail,
-            least, nothing,
-        )
-    return last_two(
-        v, x, plane, pitch, first, lanes, tails, weights, begin, number, count, best, label, before, tail, least,
-        nothing,
-    )
 
 
 @compiled

@@ -24,6 +24,7 @@ from semiring.kernels.cpu.compile.raw import (
     first_component,
     floor,
     fma,
+    fold,
     load,
     load_block,
     put,
@@ -117,6 +118,26 @@ def test_a_block_of_rows_takes_a_block_of_steps(width: int, seed: int) -> None:
     three_rows(a.ctypes.data, b.ctypes.data, c.ctypes.data, width)
     wanted = C[0] + A[0] @ B[0], np.minimum(C[1], (A[1][:, :, None] + B[1][None]).min(1))
     assert c.tobytes() == wanted[0].tobytes() + wanted[1].tobytes()
+
+
+@inline
+def digit(state: Any, item: Any, base: int, ends: int) -> Any:
+    number, count = state
+    return number * base + item[0] - ends * item[1], count + 1
+
+
+@compiled
+def read_digits(a: int, b: int, c: int, base: int, found: Any) -> None:
+    found[0], found[1] = fold(digit, (0, 0), ((a, 1),), (base, 0))
+    found[2], found[3] = fold(digit, (0, 0), ((a, 1), (b, 2), (c, 3)), (base, 1))
+
+
+@given(st.integers(-9, 9), st.integers(-9, 9), st.integers(-9, 9), st.integers(-9, 9))
+@settings(max_examples=30, deadline=None)
+def test_items_are_taken_one_after_the_other(a: int, b: int, c: int, base: int) -> None:
+    found = np.zeros(4, i8)
+    read_digits(a, b, c, base, found)
+    assert found.tolist() == [a, 1, ((a - 1) * base + b - 2) * base + c - 3, 3]
 
 
 def test_scalars_are_at_their_index() -> None:

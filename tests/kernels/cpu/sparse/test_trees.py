@@ -123,6 +123,29 @@ def test_more_lanes_than_one_strip_has(
     assert (guessed == np.isin(roots, rows)).all()
 
 
+@pytest.mark.parametrize(("name", "dtype", "weights"), [
+    ("min_plus", "f4", [0.0, 1.5, 2.0, 3.0]), ("viterbi", "f8", [1.0, 0.5, 0.3]),
+    ("shortest_hops", "home", [(0.0, 1.0), (1.0, 1.0), (0.3, 1.0)]),
+])
+def test_every_number_of_edges(name: str, dtype: str, weights: list[Any]) -> None:
+    """Few are looked at together, others in turn."""
+    S, n = sr.catalogue[name], 70
+    A, rng = drawn(1, n, S, dtype, weights, float(n)), np.random.default_rng(2)
+    for v in range(n):
+        A[rng.permutation(n)[v % 23 :], v] = S.zero_in(A.dtype)
+        A[v, v] = S.zero_in(A.dtype)
+    X, T = np.asarray(sr.closure(A, S)), S.over(A.dtype)
+    leaving = compressed(A, S.zero_in(A.dtype))
+    entering = transpose(leaving)
+    assert set(np.diff(entering.offsets)) >= set(range(20))
+    edges = Edges(entering.offsets, entering.columns, entering.values, (leaving.offsets, leaving.columns))
+    expected, _, _ = predecessors(edges, T, X, np.arange(n), True)
+    found, _, _ = tree_kernel(general(S, A.dtype)).predecessors(
+        entering, leaving, np.asfortranarray(X), np.arange(n), True
+    )
+    assert (expected == vertices_of(found)).all()
+
+
 @pytest.mark.parametrize("bounded", [True, False])
 def test_lost_walks_are_told_in_every_strip(bounded: bool) -> None:
     A = np.full((6, 6), inf, np.float32)
