@@ -170,19 +170,19 @@ def _search_steps(given: Sparse) -> Iterator[Step]:
     for backwards in (False, True):  # by rows of a search, and for any values
         yield partial(best_trees, given, row, np.array([0]), backwards=backwards)
         for purpose, hop in (("trees", NUMBER), ("trees of hubs", INDEX)):
-            for function in ("grow", "settle_vertex", "reach_rest"):
-                yield partial(_tree_code, given, backwards, purpose, hop, function)
+            for part, function in (("module", "grow"), ("rounds", "settle_vertex"), ("rounds", "reach_rest")):
+                yield partial(_tree_code, given, backwards, purpose, hop, part, function)
     for axis, shape in enumerate([(2, 1), (1, 2)]):
         yield EdgeNumbers(np.zeros(shape, np.int8), np.array([0, 1, 2]), np.zeros(2, np.int32), axis).vertices
     if takes_the_worse(given.S):
         yield partial(bottleneck.next_hops, 0, *np.empty((3, 0), np.int32))
 
 
-def _tree_code(given: Sparse, backwards: bool, purpose: str, hop: np.dtype, function: str) -> None:
+def _tree_code(given: Sparse, backwards: bool, purpose: str, hop: np.dtype, part: str, function: str) -> None:
     low = plain_form(given.S, given.dtype, given.facts, 3 * given.n + 3)
     if low.kind == "numba" and code_of(low, purpose).repays(0.0):
-        module = tree_kernel(low, exchange=backwards and not given.S.commutative, hop=hop).module
-        getattr(module, function).made()
+        kernel = tree_kernel(low, exchange=backwards and not given.S.commutative, hop=hop)
+        getattr(getattr(kernel, part), function).made()
 
 
 def _search(given: Sparse, form: Form, purpose: str) -> None:

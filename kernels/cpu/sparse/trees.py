@@ -1,7 +1,7 @@
 """Trees of best walks from their values over compressed rows, on the CPU: what `semiring.algorithms.trees` says.
 
 Rows of values stand side by side, a lane each, so that an edge is looked at once for all of them. The compiled loops
-are generated for each semiring, from trees_template.py.
+are generated for each semiring, from trees_template.py; from tree_rounds_template.py those that few graphs need.
 """
 
 from __future__ import annotations
@@ -9,12 +9,14 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile import cache
 from semiring.kernels.cpu.compile.program import Program, program
+from semiring.kernels.cpu.compile.program import text_of as below
 from semiring.kernels.cpu.compile.threads import scratch
 from semiring.kernels.cpu.dense.operations import exchanged
 from semiring.kernels.lowering.base import Lowering
@@ -23,7 +25,7 @@ from .edge_numbers import MOST, NUMBER, EdgeNumbers
 from .kernel import RowsKernel
 from .search import INDEX, aligned, text_of
 
-TEMPLATE = Path(__file__).with_name("trees_template.py")
+SURE, ROUNDS, HOPS = (Path(__file__).with_name(f"{name}_template.py") for name in ("trees", "tree_rounds", "tree_hops"))
 LANES = 32  # lines that stand side by side when they are copied
 WIDE = 4096  # and when they do already, so that they are read a few pages at a time
 ROOM = 1 << 20  # bytes of copied values that a thread's cache holds
@@ -51,11 +53,16 @@ class TreeKernel(RowsKernel):
         self._size = sum(component.itemsize for component in program.components)
 
     @cached_property
+    def rounds(self) -> ModuleType:
+        """The compiled module of what few graphs need."""
+        return cache.load(*_text(self.program, self._hop, self._monotone, ROUNDS))
+
+    @cached_property
     def _rest(self) -> tuple[int, int]:
-        """Addresses of what few graphs need."""
+        """Where its functions lie."""
         from semiring.kernels.cpu.compile.jit import address_of  # it imports Numba
 
-        return address_of(self.module.settle_vertex), address_of(self.module.reach_rest)
+        return address_of(self.rounds.settle_vertex), address_of(self.rounds.reach_rest)
 
     @property
     def _text(self) -> tuple[str, str]:
@@ -152,11 +159,12 @@ def purpose_of(entering: Rows) -> tuple[str, np.dtype]:
     return ("trees of hubs", INDEX) if hubs else ("trees", NUMBER)
 
 
-def _text(text: Program, hop: np.dtype, monotone: bool) -> tuple[str, str]:
+def _text(text: Program, hop: np.dtype, monotone: bool, template: Path = SURE) -> tuple[str, str]:
     """Name and text of the module that keeps predecessors as some dtype."""
     constants = f"HOP, HOP_BYTES, MONOTONE = np.{hop.name}, {hop.itemsize}, {monotone}\n\n\n"
-    name, body = text_of(replace(text, prelude=constants + text.prelude), TEMPLATE)
-    return name if hop == NUMBER else f"{name}_{hop.name}", body
+    _name, begin = text_of(replace(text, prelude=constants + text.prelude), HOPS)
+    name = f"{template.stem.removesuffix('_template')}_{text.name}"
+    return name if hop == NUMBER else f"{name}_{hop.name}", begin + below(template)
 
 
 @lru_cache(1024)
