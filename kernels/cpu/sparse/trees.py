@@ -30,6 +30,7 @@ LANES = 32  # lines that stand side by side when they are copied
 WIDE = 4096  # and when they do already, so that they are read a few pages at a time
 ROOM = 1 << 20  # bytes of copied values that a thread's cache holds
 TIED = 1024
+WHOLE = 64  # threads take so many lines or a multiple: those left over from whole vectors go one by one
 BITS = 64 << 20  # bytes of what is known of edges: a bit for each line
 
 
@@ -108,7 +109,7 @@ class TreeKernel(RowsKernel):
         parts = self.threads if count >= 2 * LANES * self.threads else 1
         most = (TIED if tied or not bounded else WIDE) if across else min(LANES, ROOM // max(n * self._size, 1))
         words = 2 * len(entering.columns) + 3 * n + 1  # for 64 lines
-        width = max(min(most, -(-count // parts), 64 * max(BITS // max(8 * words, 1), 1)), 1)
+        width = max(min(most, -(-count // (WHOLE * parts)) * WHOLE, 64 * max(BITS // max(8 * words, 1), 1)), 1)
         order = np.arange(n, dtype=INDEX) if order is None else order.astype(INDEX)
         shared = [a.ctypes.data for a in (lost, guessed, roots, entering.offsets, entering.columns,
                                           entering.values, leaving.offsets, leaving.columns, order)]
