@@ -87,6 +87,23 @@ def test_constants_between_are_recoded() -> None:
     assert low.decode(evaluated(low, low.star, low.encode(a, True)).copy()).tolist() == [-1.5] * 3
 
 
+@pytest.mark.parametrize("shape", [(), (0,), (0, 3), (7,), (2**19,), (600, 1000), (3, 2**18)])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_negative_numbers_anywhere_are_in_order_too(dtype: str, shape: tuple[int, ...]) -> None:
+    """Parts without any are left as they are: the first row, a later one, the last element, or none has some."""
+    low, rng = ordered_integers(general(sr.max_min, np.dtype(dtype))), np.random.default_rng(1)
+    for place in ("none", "first", "later", "last", "all"):
+        a = rng.random(shape).astype(dtype)
+        if a.size:
+            flat = a.reshape(-1)
+            some = {"none": [], "first": [0], "later": [a.size // 2], "last": [-1], "all": slice(None)}[place]
+            flat[some] = -flat[some]
+        stored = low.encode(a, True)
+        bits = a.view(low.storage).copy()
+        assert (stored == np.where(bits < 0, bits ^ np.iinfo(low.storage).max, bits)).all()
+        assert low.decode(stored.copy()).tobytes() == a.tobytes()
+
+
 def test_what_only_compares() -> None:
     names = [n for n in sr.catalogue if sr.catalogue[n].traced and np.dtype("f8") in sr.catalogue[n].dtypes]
     assert {n for n in names if only_compares(general(sr.catalogue[n], np.dtype("f8")))} == {"max_min", "min_max"}
