@@ -168,7 +168,7 @@ LATE = {
     "semiring.solvers.search": "vertices by name, for the same verb",
     "semiring.cli.demo": "a command that few give", "semiring.cli.plot": "pictures",
     "semiring.kernels.cpu.compile.cache": "what `info` says of the cache",
-    "semiring.kernels.cpu.compile.threads": "what `info` says of threads",
+    "semiring.machine.threads": "what `info` says of threads",
     "semiring.machine.memory": "what `info` says of memory",
     "semiring.kernels.cpu.dense.choose": "an engine, made when it first runs",
     "semiring.kernels.cpu.dense.objects": "an engine, made when it first runs",

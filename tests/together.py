@@ -327,7 +327,7 @@ def resumed(here: Any, path: str, out: str, kill: str) -> None:
 
 def threads(here: Any) -> None:
     """Processes of one machine share its processors; the engine has its own number again afterwards."""
-    from semiring.kernels.cpu.compile.threads import thread_count
+    from semiring.machine.threads import thread_count
     from semiring.scale.ranks import threads_of
 
     share = threads_of(here.world)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from semiring.kernels.cpu.compile.plain import compiled, takes
-from semiring.kernels.cpu.compile.threads import thread_count
+from semiring.machine.threads import thread_count
 
 from .minimum_degree import minimum_degree
 from .pattern import Index, inverse, renumbered

@@ -401,9 +401,9 @@ def cpu_limit(S: sr.Semiring, dtype: np.dtype) -> float:
 
     from semiring.kernels.cpu.compile.jit import from_python
     from semiring.kernels.cpu.compile.program import geometry, program
-    from semiring.kernels.cpu.compile.threads import thread_count
     from semiring.kernels.cpu.dense.engine import TILE_ROWS
     from semiring.kernels.cpu.dense.operations import operations
+    from semiring.machine.threads import thread_count
     from semiring.operands.dense import Dense
 
     low = Dense(np.array([[S.zero_in(dtype)]], dtype), S).form(1, packed=False)[1]
@@ -437,7 +437,7 @@ def machine(device: str) -> str:
         import cupy
 
         return str(cupy.cuda.runtime.getDeviceProperties(0)["name"].decode())
-    from semiring.kernels.cpu.compile.threads import thread_count
+    from semiring.machine.threads import thread_count
 
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []

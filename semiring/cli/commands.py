@@ -146,8 +146,8 @@ def _facts() -> Iterator[tuple[str, str]]:
     from importlib.metadata import PackageNotFoundError, version
 
     from semiring.kernels.cpu.compile.cache import cache_directory
-    from semiring.kernels.cpu.compile.threads import thread_count
     from semiring.machine.memory import available_bytes, in_words
+    from semiring.machine.threads import thread_count
 
     yield "semiring", __version__
     yield "python", platform.python_version()

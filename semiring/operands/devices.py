@@ -13,8 +13,8 @@ import numpy as np
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.graphs.texts import clip_repr
-from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.machine.memory import in_words
+from semiring.machine.threads import thread_count
 
 if TYPE_CHECKING:
     from .operand import Operand

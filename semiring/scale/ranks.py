@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from semiring.kernels.cpu.compile.threads import thread_count
+from semiring.machine.threads import thread_count
 
 PROBE = 4 << 20  # bytes of a message whose rate is measured
 TURNS = 3

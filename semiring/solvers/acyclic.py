@@ -22,10 +22,10 @@ from semiring.algorithms.sparse.pattern import inverse
 from semiring.graphs.adjacency import stable_order
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.build import affordable, sparse_kernel
-from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.kernels.cpu.sparse.structure import COLUMN, transpose
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.objects import python_integers
+from semiring.machine.threads import thread_count
 from semiring.operands.dense import Dense
 from semiring.operands.operand import order_of_one
 from semiring.operands.sparse import Sparse

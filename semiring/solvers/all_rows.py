@@ -9,7 +9,7 @@ import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.errors import LawError, SemiringError
-from semiring.kernels.cpu.compile.pieces import ranges, share
+from semiring.machine.pieces import ranges, share
 from semiring.operands.devices import module_of, to_host
 
 if TYPE_CHECKING:

@@ -21,13 +21,13 @@ from semiring.algebra.laws import choose, full, is_nan
 from semiring.errors import LawError, SemiringError
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.build import affordable, code_of
-from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.kernels.cpu.sparse.structure import product_structure, transpose
 from semiring.kernels.cpu.sparse.winners import winners_kernel
 from semiring.kernels.facts import together
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.dense import STRIP, operations
 from semiring.kernels.numpy.rows import by_rank
+from semiring.machine.threads import thread_count
 from semiring.operands.convert import as_dense, on_host
 from semiring.operands.devices import to_host, upload
 from semiring.operands.examine import stacked

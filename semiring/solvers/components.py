@@ -12,11 +12,11 @@ from semiring.algebra.semiring import Semiring
 from semiring.kernels.cpu.bits.choose import CODE
 from semiring.kernels.cpu.bits.lowering import packed_bits
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
-from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.kernels.lowering.boolean import is_boolean
 from semiring.kernels.lowering.general import general
 from semiring.kernels.numpy import bits
 from semiring.kernels.numpy import components as by_numpy
+from semiring.machine.threads import thread_count
 from semiring.operands.operand import order_of
 from semiring.operands.sparse import Sparse
 

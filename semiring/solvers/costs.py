@@ -29,12 +29,12 @@ from semiring.algorithms.sparse.costs import (
 )
 from semiring.algorithms.sparse.ordering import NARROW
 from semiring.kernels.build import PURPOSES, affordable, code_of
-from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.kernels.cpu.sparse.buckets import suits
 from semiring.kernels.cpu.sparse.sweeps import LANES
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.fronts import TOGETHER
 from semiring.machine.memory import available_bytes, in_words
+from semiring.machine.threads import thread_count
 from semiring.operands.sparse import Sparse
 
 from .plan import Plan, nothing

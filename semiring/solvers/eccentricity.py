@@ -26,10 +26,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from semiring.algebra.semiring import Semiring
-from semiring.kernels.cpu.compile.pieces import ranges, share
-from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.kernels.cpu.sparse.structure import is_symmetric
 from semiring.kernels.lowering.sums import as_floats, from_floats
+from semiring.machine.pieces import ranges, share
+from semiring.machine.threads import thread_count
 from semiring.operands.sparse import Sparse
 
 from . import costs

@@ -183,9 +183,9 @@ def open_labels(path: str | Path, S: Semiring | str | None = None, *, mmap: bool
     low = lowering_of(A, room=True)
     low = low if low.compiled else low.in_machine_code
     _same_storage(file, low)
-    from semiring.kernels.cpu.compile import threads
     from semiring.kernels.cpu.sparse.fronts import Planes
     from semiring.kernels.cpu.sparse.tree_labels import LabelReader, LabelSet, Tree
+    from semiring.machine import threads
 
     place, first = file.array("place", np.int64, n), file.array("first", np.int64)
     m = len(first) - 1

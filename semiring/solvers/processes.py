@@ -30,11 +30,11 @@ from semiring.graphs.texts import clip_repr, shown
 from semiring.kernels.build import affordable, code_of
 from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.choose import choose
-from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.kernels.facts import Facts
 from semiring.kernels.interface import Kernel
 from semiring.kernels.lowering.base import Lowering
 from semiring.machine.memory import in_words, require
+from semiring.machine.threads import thread_count
 from semiring.operands.dense import Dense, carried_by
 from semiring.scale.connection import MPI
 from semiring.scale.grid import Grid

@@ -20,7 +20,6 @@ from semiring.graphs.names import is_hashable, position_of
 from semiring.graphs.tables import Table
 from semiring.kernels.build import affordable, code_of
 from semiring.kernels.cpu.compile.price import Code
-from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.kernels.cpu.sparse.buckets import bucket_kernel, suits
 from semiring.kernels.cpu.sparse.levels import level_kernel
 from semiring.kernels.cpu.sparse.structure import transpose
@@ -28,6 +27,7 @@ from semiring.kernels.cpu.sparse.sweeps import sweep_kernel
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.objects import in_python_integers, python_integers
+from semiring.machine.threads import thread_count
 from semiring.operands.convert import as_sparse, on_host
 from semiring.operands.devices import gpu_name, require_gpu, to_host
 from semiring.operands.operand import Operand, order_of_one

@@ -17,11 +17,11 @@ from semiring.algorithms.blocks import UndefinedStar
 from semiring.errors import NoClosureError, SemiringError
 from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
-from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.kernels.facts import Facts, together
 from semiring.kernels.interface import Kernel
 from semiring.kernels.lowering.boolean import is_boolean
 from semiring.machine.memory import in_words
+from semiring.machine.threads import thread_count
 from semiring.operands.convert import as_dense, as_packed, on_host
 from semiring.operands.dense import Dense
 from semiring.operands.device import Device

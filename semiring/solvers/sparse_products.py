@@ -15,9 +15,9 @@ from semiring.errors import LawError, SemiringError
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.build import affordable, code_of, sparse_kernel
 from semiring.kernels.choose import only_form
-from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.kernels.facts import Facts, together
 from semiring.kernels.lowering.base import Lowering
+from semiring.machine.threads import thread_count
 from semiring.operands.convert import as_dense, on_device, on_host
 from semiring.operands.dense import Dense
 from semiring.operands.device import DeviceSparse

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf
 
-from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.machine.memory import in_words
+from semiring.machine.threads import thread_count
 from semiring.operands.devices import COPY_RATE, GPU_RATE
 
 from .costs import lowering_rates

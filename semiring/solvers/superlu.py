@@ -10,9 +10,9 @@ import numpy as np
 
 from semiring.algorithms.sparse.analysis import Analysis
 from semiring.kernels.build import code_of
-from semiring.kernels.cpu.compile.threads import interruptible, thread_count
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy import library
+from semiring.machine.threads import interruptible, thread_count
 from semiring.operands.dense import Dense
 from semiring.operands.operand import order_of
 from semiring.operands.sparse import Sparse

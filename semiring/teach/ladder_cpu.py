@@ -21,12 +21,12 @@ from semiring.errors import SemiringError
 from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.cpu.bits.lowering import packed_bits
 from semiring.kernels.cpu.compile.price import when
-from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.kernels.cpu.dense.engine import DenseKernel
 from semiring.kernels.cpu.history.plain import PlainKernel
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.boolean import is_boolean
 from semiring.kernels.lowering.general import general
+from semiring.machine.threads import thread_count
 from semiring.operands.dense import Dense
 from semiring.solvers.cycles import look_for_cycles, may_diverge, settle
 from semiring.solvers.forms import refuse_overflow

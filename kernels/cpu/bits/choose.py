@@ -9,8 +9,8 @@ import numpy as np
 from semiring.kernels.blocks.bits import AnyRows, PackedRows
 from semiring.kernels.cpu.compile.cache import stem
 from semiring.kernels.cpu.compile.price import Code
-from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.kernels.numpy import bits
+from semiring.machine.threads import thread_count
 
 TYPICAL = "pack_rows", "unpack_rows", "multiply_rows", "close_diagonal"  # what most work with packed bits needs
 

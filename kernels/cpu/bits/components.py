@@ -19,8 +19,8 @@ import numpy as np
 
 from semiring.kernels.blocks.bits import WORD, PackedRows
 from semiring.kernels.cpu.compile import raw
-from semiring.kernels.cpu.compile.pieces import parts_worth, ranges, share
-from semiring.kernels.cpu.compile.threads import scratch, thread_count
+from semiring.machine.pieces import parts_worth, ranges, share
+from semiring.machine.threads import scratch, thread_count
 
 from .engine import UNIONS_A_LOOKUP, rows_of_components, transposed
 from .loops import bit, clear_diagonal, unite_rows, unpack_rows

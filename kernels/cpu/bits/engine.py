@@ -25,10 +25,10 @@ import numpy as np
 
 from semiring.errors import SemiringError
 from semiring.kernels.blocks.bits import WORD, AnyRows, PackedRows, check_writable
-from semiring.kernels.cpu.compile.pieces import parts_worth, ranges, share
 from semiring.kernels.cpu.compile.rounds import share_in_rounds
-from semiring.kernels.cpu.compile.threads import scratch, thread_count
 from semiring.kernels.numpy.bits import BitsKernel
+from semiring.machine.pieces import parts_worth, ranges, share
+from semiring.machine.threads import scratch, thread_count
 
 from .loops import (
     CHUNK,

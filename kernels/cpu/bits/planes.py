@@ -10,8 +10,8 @@ import numpy as np
 from semiring.kernels.blocks.bits import WORD, PackedRows
 from semiring.kernels.blocks.planes import Planes
 from semiring.kernels.cpu.compile import raw
-from semiring.kernels.cpu.compile.pieces import ranges, share
-from semiring.kernels.cpu.compile.threads import scratch, thread_count
+from semiring.machine.pieces import ranges, share
+from semiring.machine.threads import scratch, thread_count
 
 from .engine import BooleanKernel
 from .vectors import compiled, load, store, transpose_tile

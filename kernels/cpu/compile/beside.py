@@ -18,10 +18,11 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, BinaryIO, cast
 
+from semiring.machine.threads import thread_count
+
 from .cache import cache_directory
 from .collecting import collect_again
 from .price import always
-from .threads import thread_count
 
 Steps = Sequence[Callable[[], object]]
 Work = tuple[Callable[..., Steps], tuple[Any, ...]]

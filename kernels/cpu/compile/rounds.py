@@ -8,8 +8,8 @@ from time import perf_counter
 
 import numpy as np
 
-from .pieces import share
-from .threads import pool, thread_count
+from semiring.machine.pieces import share
+from semiring.machine.threads import pool, thread_count
 
 ROUND = 0.3  # seconds that a round should take
 FIRST = 1e8  # steps a second, as long as nothing has been measured

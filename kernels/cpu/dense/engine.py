@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from semiring.kernels.cpu.compile import threads
 from semiring.kernels.cpu.compile.program import (
     Geometry,
     Program,
@@ -24,6 +23,7 @@ from semiring.kernels.cpu.compile.program import (
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.dense import ArrayBlocks
 from semiring.kernels.numpy.library import check_shapes
+from semiring.machine import threads
 
 from .operations import Operations, operations
 from .walk import ArrayWalk, Tiling, Walk, walk

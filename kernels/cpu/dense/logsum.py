@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from semiring.kernels.cpu.compile import threads
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.logsum import HOST, LogSumProduct, Strip
+from semiring.machine import threads
 
 from .blas import BlasKernel
 from .engine import DenseKernel

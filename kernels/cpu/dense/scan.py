@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from semiring.kernels.cpu.compile import cache, threads
+from semiring.kernels.cpu.compile import cache
 from semiring.kernels.cpu.compile.price import Code
 from semiring.kernels.numpy import scan as by_numpy
+from semiring.machine import threads
 
 PARALLEL = 1 << 18  # elements below which the caller's thread does the work alone
 BLOCK = 1 << 16  # elements that a thread looks at before it takes more

@@ -16,10 +16,11 @@ from types import ModuleType
 
 import numpy as np
 
-from semiring.kernels.cpu.compile import cache, threads
-from semiring.kernels.cpu.compile.pieces import share
+from semiring.kernels.cpu.compile import cache
 from semiring.kernels.cpu.compile.price import Code
 from semiring.kernels.cpu.compile.program import geometry, name_of, round_up, shared_source, text_of
+from semiring.machine import threads
+from semiring.machine.pieces import share
 
 from .operations import Operations
 

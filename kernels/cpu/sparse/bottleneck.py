@@ -27,7 +27,7 @@ from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile.cache import stem
 from semiring.kernels.cpu.compile.price import Code
 from semiring.kernels.cpu.compile.rounds import Pace, share_by_pace
-from semiring.kernels.cpu.compile.threads import scratch
+from semiring.machine.threads import scratch
 
 from .edge_numbers import MOST, NUMBER, EdgeNumbers
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from semiring.kernels.cpu.compile.cache import stem
-from semiring.kernels.cpu.compile.pieces import parts_worth, ranges, share
 from semiring.kernels.cpu.compile.price import Code
-from semiring.kernels.cpu.compile.threads import thread_count
+from semiring.machine.pieces import parts_worth, ranges, share
+from semiring.machine.threads import thread_count
 
 VERTEX = np.dtype(np.int32)
 NUMBER = np.dtype(np.int8)  # of an edge, by which up to 127 are told apart

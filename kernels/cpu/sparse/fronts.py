@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from semiring.algebra.proofs import commutes
-from semiring.kernels.cpu.compile import cache, threads
+from semiring.kernels.cpu.compile import cache
 from semiring.kernels.cpu.compile.program import Geometry, geometry, name_of, shared_source, text_of, unroll, words_of
 from semiring.kernels.cpu.compile.rounds import Pace
 from semiring.kernels.cpu.dense.choose import dense_kernel
@@ -23,6 +23,7 @@ from semiring.kernels.cpu.dense.walk import TEMPLATE as BLOCKS
 from semiring.kernels.interface import CloseFront, Report
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy.panels import move
+from semiring.machine import threads
 
 if TYPE_CHECKING:
     from semiring.algorithms.sparse.analysis import Analysis
@@ -173,7 +174,7 @@ class Fronts:
     lowering : Lowering
         Of kind "numba".
     thread_count : int, optional
-        Default: as many as `semiring.kernels.cpu.compile.threads.thread_count` says.
+        Default: as many as `semiring.machine.threads.thread_count` says.
 
     Attributes
     ----------

@@ -10,7 +10,7 @@ from types import ModuleType
 from semiring.kernels.cpu.compile import cache
 from semiring.kernels.cpu.compile.program import Program
 from semiring.kernels.cpu.compile.rounds import Pace, share_by_pace
-from semiring.kernels.cpu.compile.threads import thread_count
+from semiring.machine.threads import thread_count
 
 
 class RowsKernel:

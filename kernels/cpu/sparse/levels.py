@@ -18,8 +18,8 @@ import numpy as np
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile import cache
 from semiring.kernels.cpu.compile.program import Program, program
-from semiring.kernels.cpu.compile.threads import scratch
 from semiring.kernels.lowering.base import Lowering
+from semiring.machine.threads import scratch
 
 from .search import CpuSearchKernel, address, text_of
 

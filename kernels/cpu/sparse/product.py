@@ -16,11 +16,11 @@ import numpy as np
 
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile import cache
-from semiring.kernels.cpu.compile.pieces import ranges, share
 from semiring.kernels.cpu.compile.program import Program, program, source
 from semiring.kernels.cpu.compile.rounds import Pace, share_in_rounds
-from semiring.kernels.cpu.compile.threads import scratch, thread_count
 from semiring.kernels.lowering.base import Lowering
+from semiring.machine.pieces import ranges, share
+from semiring.machine.threads import scratch, thread_count
 
 from .structure import pieces_of, product_structure, product_work, transpose
 

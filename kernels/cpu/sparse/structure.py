@@ -12,12 +12,12 @@ import numpy as np
 
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile.cache import stem
-from semiring.kernels.cpu.compile.pieces import PIECES, equal_shares, parts_worth, ranges, share
 from semiring.kernels.cpu.compile.price import Code
 from semiring.kernels.cpu.compile.rounds import Pace
-from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.kernels.numpy import structure as by_numpy
 from semiring.kernels.numpy.structure import BROKEN, COLUMN, FINE, OFFSET, SORTED, UNSORTED, product_work
+from semiring.machine.pieces import PIECES, equal_shares, parts_worth, ranges, share
+from semiring.machine.threads import thread_count
 
 __all__ = ["BROKEN", "COLUMN", "FINE", "OFFSET", "SORTED", "UNSORTED", "product_work"]
 

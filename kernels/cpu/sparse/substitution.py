@@ -11,10 +11,10 @@ import numpy as np
 
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile import cache
-from semiring.kernels.cpu.compile.pieces import ranges, share
 from semiring.kernels.cpu.compile.program import Program, program
-from semiring.kernels.cpu.compile.threads import scratch
 from semiring.kernels.lowering.base import Lowering
+from semiring.machine.pieces import ranges, share
+from semiring.machine.threads import scratch
 
 from .product import PANEL, SparseKernel, source_of
 

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from semiring.kernels.cpu.compile import cache
-from semiring.kernels.cpu.compile.pieces import share
 from semiring.kernels.cpu.compile.program import geometry, name_of, shared_source, text_of, words_of
 from semiring.kernels.cpu.compile.rounds import Pace, share_by_pace
 from semiring.kernels.cpu.dense.choose import dense_kernel
 from semiring.kernels.cpu.dense.walk import TEMPLATE as BLOCKS
 from semiring.kernels.lowering.base import Lowering
+from semiring.machine.pieces import share
 
 from .fronts import Fronts, Planes, exchanged_operations, fields
 

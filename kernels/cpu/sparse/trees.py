@@ -17,9 +17,9 @@ from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile import cache
 from semiring.kernels.cpu.compile.program import Program, program
 from semiring.kernels.cpu.compile.program import text_of as below
-from semiring.kernels.cpu.compile.threads import scratch
 from semiring.kernels.cpu.dense.operations import exchanged
 from semiring.kernels.lowering.base import Lowering
+from semiring.machine.threads import scratch
 
 from .edge_numbers import MOST, NUMBER, EdgeNumbers
 from .kernel import RowsKernel

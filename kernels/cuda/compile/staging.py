@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.kernels.cpu.compile.threads import pool, thread_count
+from semiring.machine.threads import pool, thread_count
 
 PIECE = 16 << 20  # bytes of a pinned piece
 PIECES = 3  # in use at once: one is filled, one travels, one is about to

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from semiring.kernels.cpu.compile.threads import thread_count
 from semiring.kernels.cuda.compile.launch import current_device, synchronize
 from semiring.kernels.cuda.compile.staging import download, touch, upload
+from semiring.machine.threads import thread_count
 
 from .exchange import exchange
 

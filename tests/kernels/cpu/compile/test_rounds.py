@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from semiring.kernels.cpu.compile import rounds
-from semiring.kernels.cpu.compile.pieces import share
 from semiring.kernels.cpu.compile.rounds import PIECES, ROUND, Pace, share_by_pace, share_in_rounds
+from semiring.machine.pieces import share
 
 
 @settings(max_examples=60, deadline=None)

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from semiring.kernels.cpu.compile import threads
 from semiring.kernels.cpu.compile.program import has_fma
 from semiring.kernels.cpu.dense import engine
 from semiring.kernels.cpu.dense.engine import CpuKernel, tiling
 from semiring.kernels.cpu.dense.walk import Walk
+from semiring.machine import threads
 
 _spec = importlib.util.spec_from_file_location("cpu_preludes", Path(__file__).with_name("preludes.py"))
 preludes = importlib.util.module_from_spec(_spec)

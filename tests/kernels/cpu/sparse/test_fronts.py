@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 import semiring as sr
 from semiring.algorithms.sparse.analysis import Analysis, analyse
 from semiring.algorithms.sparse.elimination import close_front
-from semiring.kernels.cpu.compile import rounds, threads
+from semiring.kernels.cpu.compile import rounds
 from semiring.kernels.cpu.compile.program import Program
 from semiring.kernels.cpu.sparse import fronts as module
 from semiring.kernels.cpu.sparse.fronts import Fronts, Planes, exchanged, fields, layout_of
 from semiring.kernels.lowering.general import general
+from semiring.machine import threads
 
 F8, inf = np.dtype("f8"), np.inf
 LOW = general(sr.min_plus, F8)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from semiring.kernels.cpu.compile.pieces import ENOUGH, equal_shares, parts_worth, ranges, share
+from semiring.machine.pieces import ENOUGH, equal_shares, parts_worth, ranges, share
 
 quick = settings(max_examples=200, deadline=None)
 

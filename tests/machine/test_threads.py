@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from semiring.errors import SemiringError
-from semiring.kernels.cpu.compile import threads
+from semiring.machine import threads
 
 
 def test_everybody_works_and_nobody_is_left() -> None:
