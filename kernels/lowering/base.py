@@ -21,8 +21,6 @@ from semiring.kernels.facts import Facts
 
 from .logsum import LogSum
 
-CHUNK = 1 << 18  # elements that a conversion takes at once: it stays in the cache and needs no second matrix
-
 
 class Test(NamedTuple):
     """Whether an operand of ⊗ is zero, and ⊗ of operands that are not."""
@@ -55,6 +53,7 @@ class Lowering:
     inverts: bool = False  # and the star is 1 / (1 − a), so that closures are inverses
     log_sum: LogSum | None = None  # ⊕ is a log-sum-exp and ⊗ the sum: products by BLAS, of powers
     recode: tuple[Callable[[np.ndarray, bool], Any], Callable[[Any], np.ndarray]] | None = None
+    clean: Callable[[np.ndarray], None] | None = None  # writes zero wherever storage has something that reads as zero
     compiled: bool = True  # else NumPy runs the expressions as they stand
 
     @cached_property
@@ -75,6 +74,12 @@ class Lowering:
         """Storage as an array of the data's dtype, in the same memory where that is possible."""
         return stored if self.recode is None else self.recode[1](stored)
 
+    def cleaned(self, stored: np.ndarray) -> np.ndarray:
+        """Storage that something was computed in, as `encode` would have it: zero is zero to the bit."""
+        if self.clean is not None:
+            self.clean(stored)
+        return stored
+
     @cached_property
     def components(self) -> tuple[np.dtype, ...]:
         """Storage dtypes of an element's components."""
@@ -93,7 +98,7 @@ class Lowering:
     @cached_property
     def compiles(self) -> Self:
         """The same without the functions that convert data: what is compiled for it, and can be sent to a process."""
-        return self if self.recode is None else replace(self, recode=None)
+        return self if self.recode is None else replace(self, recode=None, clean=None)
 
     @cached_property
     def key(self) -> tuple[Any, ...]:
@@ -161,13 +166,3 @@ class Lowering:
 
 
 AnyLowering = TypeVar("AnyLowering", bound=Lowering)
-
-
-def chunks(array: np.ndarray) -> Any:
-    """Views of runs of rows that together are the array."""
-    if array.ndim == 0 or array.size <= CHUNK:
-        return [array]
-    if array.ndim == 1:
-        return [array[i : i + CHUNK] for i in range(0, len(array), CHUNK)]
-    rows = max(CHUNK // max(array[0].size, 1), 1)
-    return [array[i : i + rows] for i in range(0, len(array), rows)]

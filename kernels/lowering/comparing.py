@@ -11,16 +11,18 @@ import numpy as np
 from semiring.algebra.constants import nearest_constant
 from semiring.algebra.expression import Traced, constant, postorder, rounded, substitute
 
-from .base import AnyLowering, Lowering, chunks
+from .base import AnyLowering, Lowering
+from .parts import converted, each_part, like
+
+FEW = 8  # of so many elements less than one is below zero, where those are looked for and changed alone
 
 
 def single_for_half(single: Lowering, dtype: np.dtype) -> Lowering:
     def encode(a: np.ndarray, copy: bool) -> np.ndarray:
-        return single.encode(a.astype("f4"), False)
+        return single.encode(converted(a, np.dtype("f4")), False)
 
     def decode(a: np.ndarray) -> np.ndarray:
-        with np.errstate(over="ignore"):  # too large for a half is ∞ there
-            return np.asarray(single.decode(a).astype(dtype))
+        return converted(single.decode(a), dtype)
 
     return replace(
         single, name=f"{single.name}, single precision", dtype=dtype,
@@ -59,18 +61,30 @@ def ordered_integers(plain: Lowering) -> Lowering:
     integer = np.dtype(f"i{plain.dtype.itemsize}")
     low_bits = integer.type(np.iinfo(integer).max)
 
-    def flip(bits: np.ndarray) -> None:
-        for part in chunks(bits):
-            if _has_negative(part):  # else they are in order as they are; to look takes a third of the time
-                np.bitwise_xor(part, (part >> (integer.itemsize * 8 - 1)) & low_bits, out=part)
+    def flip(part: np.ndarray) -> None:
+        if part.min(initial=0) >= 0:  # they are in order as they are
+            return
+        below = part < 0
+        if np.count_nonzero(below) * FEW < below.size:
+            np.bitwise_xor(part, low_bits, out=part, where=below)
+        else:
+            np.bitwise_xor(part, (part >> (integer.itemsize * 8 - 1)) & low_bits, out=part)
+
+    def copied(target: np.ndarray, part: np.ndarray) -> None:
+        target[...] = part
+        flip(target)
 
     def encode(a: np.ndarray, copy: bool) -> np.ndarray:
-        bits = np.array(a, copy=copy or None).view(integer)
-        flip(bits)
-        return bits
+        bits = a.view(integer)
+        if not copy:
+            each_part(flip, bits)
+            return bits
+        result = like(bits, integer)
+        each_part(copied, result, bits)
+        return result
 
     def decode(bits: np.ndarray) -> np.ndarray:
-        flip(bits)
+        each_part(flip, bits)
         return bits.view(plain.dtype)
 
     def code(value: Any) -> int:
@@ -89,9 +103,3 @@ def ordered_integers(plain: Lowering) -> Lowering:
         zero=(integer.type(code(plain.zero[0])),), one=(integer.type(code(plain.one[0])),),
         recode=(encode, decode),
     )
-
-
-def _has_negative(part: np.ndarray) -> bool:
-    """Whether an integer is below zero, which the first row tells for all where vertices are not reached."""
-    first = part[:1] if part.ndim else part
-    return bool(first.min(initial=0) < 0 or part.min(initial=0) < 0)

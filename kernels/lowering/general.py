@@ -19,6 +19,7 @@ from .base import Lowering
 from .cheaper import cheaper
 from .logsum import log_sum
 from .objects import refuse_too_small
+from .parts import each_part, like
 
 
 @lru_cache(1024)
@@ -143,21 +144,31 @@ def _widened(wide: Lowering, dtype: np.dtype) -> Lowering:
     known = [(x, y) for x, y in ((A.zero, W.zero), (A.one, W.one)) if x is not None]
     limits = np.iinfo(dtype) if dtype.kind in "iu" else None
 
-    def encode(a: np.ndarray, copy: bool) -> np.ndarray:
-        result = a.astype(storage)
+    def encoded(target: np.ndarray, part: np.ndarray) -> None:
+        target[...] = part
         for given, meant in known:
-            result[a == given] = meant
+            target[part == given] = meant
+
+    def decoded(target: np.ndarray, part: np.ndarray) -> None:
+        for given, meant in known:
+            if given != meant:
+                part = np.where(part == meant, given, part)
+        if limits is not None:
+            wrong = outside(part, limits.min, limits.max)
+            if wrong.any():
+                refuse_too_small(S, dtype, part[wrong].flat[0])
+        with np.errstate(over="ignore"):
+            np.copyto(target, part, casting="unsafe")
+
+    def encode(a: np.ndarray, copy: bool) -> np.ndarray:
+        result = like(a, storage)
+        each_part(encoded, result, a)
         return result
 
     def decode(b: np.ndarray) -> np.ndarray:
-        for given, meant in known:
-            if given != meant:
-                b = np.where(b == meant, given, b)
-        wrong = np.zeros(b.shape, bool) if limits is None else outside(b, limits.min, limits.max)
-        if wrong.any():
-            refuse_too_small(S, dtype, b[wrong].flat[0])
-        with np.errstate(over="ignore"):
-            return b.astype(dtype)
+        result = like(b, dtype)
+        each_part(decoded, result, b)
+        return result
 
     return replace(
         wide, name=f"{wide.name}, widened", dtype=dtype, blas=False, inverts=False, fused_sum=False,

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from semiring.algebra.constants import cast_constant, equal, outside
+from semiring.algebra.constants import cast_constant, outside
 from semiring.algebra.semiring import Semiring
 from semiring.kernels.facts import Facts
 
-from .base import Lowering, chunks
+from .base import Lowering
 from .general import general
 from .objects import python_integers, refuse_too_small
+from .parts import each_part, like
 
 
 def tropical_integers(S: Semiring, dtype: np.dtype, facts: Facts, length: int, in_place: bool) -> Lowering:
@@ -38,34 +39,56 @@ def _sums(S: Semiring, dtype: np.dtype, storage: np.dtype) -> Lowering:
     plain = general(S, dtype)
     sign = 1 if S.zero == np.inf else -1
     limits = np.iinfo(dtype)
-    absent, opposite = (limits.max, limits.min) if sign > 0 else (limits.min, limits.max)
+    absent = limits.max if sign > 0 else limits.min
     middle = np.iinfo(storage).max // 2
     infinity = storage.type(sign * middle)
-    same_place = storage == dtype
+    same_place, half = storage == dtype, middle // 2
+    # What the dtype has room for besides its infinities; no finite sum in storage is beyond half of its own.
+    least = limits.min + (dtype.kind == "i" or absent == limits.min)
+    most = limits.max - (dtype.kind == "i" or absent == limits.max)
+    may_leave = least > -half or most < half
+
+    def encoded(target: np.ndarray, part: np.ndarray) -> None:
+        none = part == absent  # before it may be written to
+        if target is not part:
+            target[...] = part
+        target[none] = infinity
+
+    def beyond(part: np.ndarray) -> np.ndarray | None:
+        """Where infinity is, and sums with it; None where it is nowhere."""
+        farthest = (part.max if sign > 0 else part.min)(initial=0)  # faster than to compare each
+        return None if abs(farthest.item()) <= half else part > half if sign > 0 else part < -half
+
+    def cleaned(part: np.ndarray) -> None:
+        far = beyond(part)
+        if far is not None:
+            part[far] = infinity
+
+    def decoded(target: np.ndarray, part: np.ndarray) -> None:
+        far = beyond(part)
+        if may_leave:
+            finite = part if far is None else np.where(far, storage.type(0), part)
+            if finite.min(initial=0).item() < least or finite.max(initial=0).item() > most:
+                refuse_too_small(S, dtype, finite[outside(finite, least, most)].flat[0])
+        if target is not part:
+            np.copyto(target, part, casting="unsafe")
+        if far is not None:
+            target[far] = absent
 
     def encode(a: np.ndarray, copy: bool) -> np.ndarray:
-        if same_place:
-            result = np.array(a, copy=copy or None)
-            for part in chunks(result):
-                part[part == absent] = infinity
-            return result
-        result = np.empty(a.shape, storage)
-        for target, source in zip(chunks(result), chunks(a), strict=True):
-            target[...] = source
-            target[source == absent] = infinity
+        if same_place and not copy:
+            each_part(lambda part: encoded(part, part), a)
+            return a
+        result = like(a, storage)
+        each_part(encoded, result, a)
         return result
 
     def decode(b: np.ndarray) -> np.ndarray:
-        result = b if same_place else np.empty(b.shape, dtype)
-        for target, source in zip(chunks(result), chunks(b), strict=True):
-            far = source > middle // 2 if sign > 0 else source < -(middle // 2)
-            wrong = (outside(source, limits.min, limits.max) | equal(source, absent)) & ~far
-            if dtype.kind == "i":
-                wrong |= equal(source, opposite)  # it would read as the opposite infinity
-            if wrong.any():
-                refuse_too_small(S, dtype, source[wrong].flat[0])
-            target[...] = source
-            target[far] = absent
+        if same_place:
+            each_part(lambda part: decoded(part, part), b)
+            return b
+        result = like(b, dtype)
+        each_part(decoded, result, b)
         return result
 
     assert S.traced
@@ -74,6 +97,7 @@ def _sums(S: Semiring, dtype: np.dtype, storage: np.dtype) -> Lowering:
         plain, name=f"{storage.name} sums", storage=storage, mul=raw, scale=raw,
         reason=f"no sum can reach half of {middle}, so infinity lies there and needs no test",
         zero=(infinity,), one=(storage.type(0),), recode=(encode, decode),
+        clean=lambda b: each_part(cleaned, b),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -57,7 +58,7 @@ def equal_shares(before: np.ndarray, parts: int) -> list[tuple[int, int]]:
     return [(first, last) for first, last in pairwise(cuts) if first < last]
 
 
-def share(function: Callable[..., object], pieces: Sequence[tuple[int, ...]], threads: int | None) -> None:
+def share(function: Callable[..., object], pieces: Sequence[tuple[Any, ...]], threads: int | None) -> None:
     """Call a function with each of the pieces, on so many threads; after an error nobody begins another."""
     if len(pieces) <= 1:
         for piece in pieces:

@@ -17,7 +17,7 @@ from semiring.graphs.texts import clip_repr
 from semiring.kernels.cpu.dense.scan import Facts as Scan
 from semiring.kernels.cpu.dense.scan import scan
 from semiring.kernels.facts import Facts
-from semiring.kernels.lowering.base import chunks
+from semiring.kernels.lowering.parts import chunks
 
 Place = tuple[int, int]
 

@@ -47,6 +47,8 @@ class Operand:
         Of the matrix, where those came in.
     prepared : bool
         Whether it serves several calls, so that more about it is worth knowing.
+    goes_on : bool
+        Whether a solver goes on with the answer, which may then be left in storage (`semiring.solvers.encoded`).
     """
 
     kind: ClassVar[str]
@@ -57,6 +59,7 @@ class Operand:
     labels: Sequence[Any] | None = None
     factors: Any = None
     prepared: bool = False
+    goes_on: bool = False
 
     def __init__(
         self, S: Semiring, what: str, shape: tuple[int, ...], dtype: np.dtype, names: Sequence[Any] | None = None

@@ -15,7 +15,7 @@ from semiring.graphs.graph import Graph, as_graph
 from semiring.graphs.masks import mask_of
 from semiring.graphs.matrix import Matrix
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
-from semiring.kernels.lowering.base import chunks
+from semiring.kernels.lowering.parts import chunks
 
 from .convert import as_dense, on_host
 from .dense import read_matrix

@@ -32,13 +32,14 @@ from semiring.operands.sparse import Sparse
 from . import costs
 from .costs import PredictedPlan
 from .cycles import of_stack
+from .encoded import Encoded
 from .forms import told
 from .limits import beyond, cut_off, limit_of, trees_within
 from .methods import SEARCH
 from .plan import Plan
 from .search import Search, form_of, on_the_host, place_of, positions, some_rows, turned_around, way_of
 from .task import Options, Task, compute, first_offer
-from .trees import best_trees
+from .trees import best_trees, form_for_trees
 
 TRIED = 8  # vertices from which searches tell how far a limit lets them come
 HOP = 4  # bytes of a vertex
@@ -186,7 +187,7 @@ def unnamed(given: Operand) -> Operand:
     """The operand, to be answered by an array; its names serve in messages."""
     if isinstance(given, Sparse):
         _ = given.rows, given.bounded  # which are known of the operand from now on
-        return given.changed(of_graph=False, callers_dtype=given.dtype)
+        return given.changed(of_graph=False, callers_dtype=given.dtype, goes_on=True)
     if isinstance(given, Dense):
         return type(given)(given.array, given.S, given.what, as_is, given.names)
     return as_sparse(on_host(given))
@@ -208,7 +209,10 @@ def _trees(given: Operand, X: Any, starts: np.ndarray | None, bound: np.ndarray 
     """The values; next hops of all pairs, or predecessors of the rows; and the vertices of the rows."""
     X = upload(X) if given.on_gpu and not is_on_gpu(X) else X  # rows come to the host
     if starts is None:
+        if isinstance(X, Encoded) and not X.is_as_in(form_for_trees(given)):
+            X = X.decoded()
         tree = best_trees(given, X.T, np.arange(len(X)), backwards=True, numbers=True).T
+        X = X.decoded() if isinstance(X, Encoded) else X
     elif bound is None or is_on_gpu(X):
         tree = best_trees(given, X, starts, within=bound is not None)
     else:

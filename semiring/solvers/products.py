@@ -14,7 +14,8 @@ from semiring.kernels.blocks.bits import check_writable
 from semiring.kernels.build import affordable, code_of
 from semiring.kernels.build import kernel as build_kernel
 from semiring.kernels.interface import StackKernel
-from semiring.kernels.lowering.base import Lowering, chunks
+from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.lowering.parts import chunks
 from semiring.kernels.numpy import logsum
 from semiring.kernels.wrappers.paced import SHORT, paced
 from semiring.operands.convert import as_packed

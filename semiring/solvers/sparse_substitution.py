@@ -29,6 +29,7 @@ from semiring.operands.sparse import Sparse
 from . import costs, schedules
 from .costs import SparsePlan, rows_steps
 from .cycles import graph_of, look_at_fronts, may_diverge, undefined_star
+from .encoded import Encoded
 from .factored import Factored, settled, units
 from .forms import Apply, refuse_overflow, right_hand_side, solution
 from .fronts import fronts_of, labels_of, lowering_of, walk_by_fronts
@@ -263,10 +264,17 @@ class SparseSubstitution(Factored, Pairs):
 
     def _expanded(self, reflexive: bool, report: Report | None = None) -> Any:
         """The closure as its caller gets it."""
+        low = self.lowering
+        if self._A.goes_on and not low.is_identity and low.dtype.kind in "iu":  # narrow floats are rounded in the end
+            return Encoded(low, low.cleaned(self._stored(reflexive, report)))
         return self._A.wrap(self._whole(reflexive, report))
 
     def _whole(self, reflexive: bool, report: Report | None = None) -> Any:
         """The closure as an array."""
+        return self._checked(self._stored(reflexive, report))
+
+    def _stored(self, reflexive: bool, report: Report | None = None) -> Any:
+        """The same in storage."""
         low, n = self.lowering, self.n
         size = n * n * (low.storage.itemsize + (0 if low.storage == low.dtype else low.dtype.itemsize))
         if size > LARGE:
@@ -278,7 +286,7 @@ class SparseSubstitution(Factored, Pairs):
                 report(begin / n)
             part = order[begin : begin + step]
             self._fill(part, out, reflexive, targets=part)
-        return self._checked(out)
+        return out
 
     @property
     def _turns(self) -> np.ndarray:

@@ -31,6 +31,7 @@ from semiring.operands.devices import is_on_gpu, to_host, upload
 from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse
 
+from .encoded import Encoded
 from .forms import plain_form
 from .fronts import analysis_of, is_analysed
 from .trees_gpu import trees_on_gpu
@@ -50,7 +51,7 @@ def best_trees(
     ----------
     given : Operand
         The graph, on the host; an array is on a GPU if X is there.
-    X : array, shape (k, n)
+    X : array or Encoded, shape (k, n)
         The values of the best walks from each root, or to it.
     roots : ndarray of int64, shape (k,)
     backwards : bool
@@ -97,13 +98,14 @@ def best_trees(
     bounded = is_bounded(given)
     whole = np.array_equal(roots, np.arange(n))
     graph = _edges(given, X, bounded, backwards, whole)
-    low = plain_form(S, given.dtype, given.facts, 3 * n + 3)
+    low = form_for_trees(given)
     nested = whole and backwards and bounded and isinstance(given, Sparse) and takes_the_worse(S)
     hops = _by_components(graph, low) if nested else None
     if hops is not None:
         return hops.T if isinstance(hops, np.ndarray) else hops.kept().T if numbers else hops.vertices().T
     leaving = transpose(graph.rows) if backwards else graph.rows
-    searched = not backwards and X.flags.c_contiguous  # so that it may be what a search left, to the bit
+    # It may be what a search left, to the bit.
+    searched = not backwards and not isinstance(X, Encoded) and X.flags.c_contiguous
     P, left = None, np.arange(len(roots))
     if searched:
         P, left = _from_a_search(low, leaving, X, roots, bounded, within)
@@ -117,11 +119,12 @@ def best_trees(
     found: Any
     if low.kind == "objects" or not low.compiled:
         purpose = "predecessors" if searched and P is None else compiled
-        found, lost, guessed = _by_numpy(low, S, entering, leaving, x, its, bounded, backwards, purpose)
+        decoded = x[:] if isinstance(x, Encoded) else x
+        found, lost, guessed = _by_numpy(low, S, entering, leaving, decoded, its, bounded, backwards, purpose)
     else:
         kernel = tree_kernel(low, exchange=backwards and not S.commutative, hop=hop)
         stored = Rows(entering.offsets, entering.columns, low.encode(entering.values, True), n)
-        encoded = x if low.is_identity else low.encode(x, True)
+        encoded = _in_storage(low, x)
         order = analysis_of(given).order if isinstance(given, Sparse) and is_analysed(given) else None
         lossless = loses_nothing(S, entering.values, n)
         found, where, guesses = kernel.predecessors(
@@ -146,6 +149,18 @@ def best_trees(
             continue
         _refuse_lost(given, entering, X[i], root, v, backwards)
     return P
+
+
+def form_for_trees(given: Operand) -> Lowering:
+    """The lowering by which trees of a matrix are made."""
+    return plain_form(given.S, given.dtype, given.facts, 3 * given.shape[0] + 3)
+
+
+def _in_storage(low: Lowering, X: np.ndarray | Encoded) -> np.ndarray:
+    """Values as a lowering stores them, to be read."""
+    if isinstance(X, Encoded):
+        return X.array if X.is_as_in(low) else _in_storage(low, X[:])
+    return X if low.is_identity else low.encode(X, True)
 
 
 def _refuse_cycles(S: Semiring, own: np.ndarray, T: Any, within: bool) -> None:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import prod
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import semiring as sr
-from semiring.kernels.lowering import base
+from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.general import general
 from semiring.kernels.lowering.objects import python_objects
 
@@ -19,20 +16,6 @@ F8, OBJECT = np.dtype("f8"), np.dtype(object)
 PLAIN = general(sr.min_plus, F8)
 RECORDS = general(sr.shortest_hops, sr.shortest_hops.default_dtype)
 OBJECTS = python_objects(sr.min_plus, OBJECT, "as a test")
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.lists(st.integers(0, 7), max_size=4), st.integers(1, 40), st.booleans())
-def test_chunks_are_the_array_and_none_is_large(shape: list[int], size: int, fortran: bool) -> None:
-    array = np.zeros(shape, order="F" if fortran else "C")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(base, "CHUNK", size)
-        found = base.chunks(array)
-    for part in found:
-        part += 1  # views: what is written to them is written to the array
-        assert part.size <= size or (array.ndim > 1 and len(part) == 1)
-    assert (array == 1).all()
-    assert len(found) <= 1 + (array.size and 2 * prod(shape) // min(size, prod(shape)))
 
 
 def test_data_as_they_are() -> None:
@@ -62,7 +45,7 @@ def test_a_test_for_zero_and_the_form_without() -> None:
 
 
 @pytest.mark.parametrize("low", [PLAIN, RECORDS], ids=["proven", "records"])
-def test_where_no_test_is_there_none_is_left_out(low: base.Lowering) -> None:
+def test_where_no_test_is_there_none_is_left_out(low: Lowering) -> None:
     assert (low.test_for_zero is None) == (low.without_test is low)
 
 
@@ -111,7 +94,7 @@ class TestKeys:
         replace(PLAIN, zero=(np.float64(7),)), replace(PLAIN, one=(np.float64(7),)), replace(PLAIN, fused_sum=False),
         replace(PLAIN, blas=True), replace(PLAIN, star=general(sr.log, F8).star), OBJECTS,
     ])
-    def test_whatever_the_code_depends_on_is_in_the_key(self, other: base.Lowering) -> None:
+    def test_whatever_the_code_depends_on_is_in_the_key(self, other: Lowering) -> None:
         assert other.key != PLAIN.key
 
     def test_what_the_code_does_not_depend_on_is_not(self) -> None:

@@ -10,7 +10,7 @@ from watched import Watched
 
 import semiring as sr
 from semiring.kernels.facts import Facts
-from semiring.kernels.lowering import base
+from semiring.kernels.lowering import parts
 from semiring.kernels.lowering.sums import narrow, tropical_integers, widen
 
 inf = float("inf")
@@ -126,7 +126,7 @@ class TestMemory:
 
     @pytest.mark.parametrize("chunk", [1, 3, 5, 100])
     def test_piece_by_piece(self, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(base, "CHUNK", chunk)
+        monkeypatch.setattr(parts, "CHUNK", chunk)
         low = tropical_integers(sr.min_plus, self.A.dtype, Facts(largest=11), 3, False)
         for B in (self.A, np.asfortranarray(self.A), self.A[::2, ::-1], self.A[:0], self.A[0], self.A[1, 2, ...]):
             assert (low.decode(low.encode(B, True)) == B).all()
