@@ -100,10 +100,10 @@ def hops(small: bool) -> None:
     cases["the same, each way its own weight"].data = rng.uniform(0.01, 1.01, street.nnz)
     cases["the same, of 5 weights"].data = np.ceil(street.data * 5)
     cases["the same, of 1 weight"].data = np.ones(street.nnz)
-    sr.warmup(sr.max_min, sr.min_max, sr.min_plus, dtypes=["f4", "f8"], sparse=True)
+    sr.warmup(sr.max_min, sr.min_max, sr.min_plus, dtypes=["f4", "f8", "i8"], sparse=True)
     for what, matrix in cases.items():
-        for dtype in ("f4", "f8"):
-            A = matrix.astype(dtype)
+        for dtype in ("f4", "f8", "i8"):  # in whole thousandths
+            A = matrix.astype(dtype) if dtype != "i8" else (matrix * 1000).ceil().astype(dtype)
             for S in (sr.max_min, sr.min_max, sr.min_plus):
                 times = []
                 for _ in range(CALLS):  # the first is not counted

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from semiring.errors import SemiringError
 
 KEEP = 2 << 20  # bytes of scratch memory that a thread keeps from one call to the next
+HEARD = 0.1  # seconds after which an interrupt is heard at the latest
 ALIGNMENT = 64  # bytes: a cache line, and the widest vector
 
 
@@ -135,7 +136,12 @@ def interruptible(function: Callable[[], Any]) -> Any:
             answers.put((None, error))
 
     threading.Thread(target=call, name="semiring-library", daemon=True).start()
-    answer, error = answers.get()
+    while True:
+        try:
+            answer, error = answers.get(timeout=HEARD)
+            break
+        except Empty:  # an interrupt that came just before the wait is heard before the next
+            continue
     if error is not None:
         raise error
     return answer

@@ -71,14 +71,14 @@ def offer(task: Task) -> Plan:
         if ending is not None:
             return ending
     run = partial(_run, plain, found, o, starts, limit, isinstance(given, Sparse) and given.of_graph)
-    hops = lines * n * (_hop_bytes(plain, found.lowering) if starts is None else HOP)
+    hops = lines * n * (hop_bytes(plain, found.lowering) if starts is None else HOP)
     return Plan(
         "paths", S, (lines, n), found.method, found.lowering, found.place, found.work, found.memory + hops,
         run, found.needs, dict(found.reasons), found.tile,
     )
 
 
-def _hop_bytes(given: Operand, low: Lowering) -> int:
+def hop_bytes(given: Operand, low: Lowering) -> int:
     """What a next hop takes while it is looked for: the number of an edge, from compiled code, a vertex, or both."""
     if not isinstance(given, Sparse) or low.kind != "numba" or when() == "never":
         return HOP
@@ -170,7 +170,7 @@ def _stack(task: Task, given: Dense) -> Plan:
 def _closed_stack(given: Dense, closure: Plan, limit: Any, plan: Plan) -> list[Found]:
     X = closure.run()
     matrices = [(given.matrix(place), X[place]) for place in np.ndindex(given.shape[:-2])]
-    return [_trees(A, x, None, None if limit is None else limit_of(A, limit)) for A, x in matrices]
+    return [with_trees(A, x, None, None if limit is None else limit_of(A, limit)) for A, x in matrices]
 
 
 def _searched_stack(given: Dense, task: Task, plan: Plan) -> list[Found]:
@@ -201,11 +201,11 @@ def _run(
         given = unnamed(on_device(given))
         values = first_offer(Task("closure", given.S, (given,), replace(o, predecessors=False)))
     bound = None if limit is None else limit_of(given, limit)
-    X, tree, starts = _trees(given, values.run(), starts, bound)
+    X, tree, starts = with_trees(given, values.run(), starts, bound)
     return (to_host(X), to_host(tree), starts) if taken_there or of_graph else (X, tree, starts)
 
 
-def _trees(given: Operand, X: Any, starts: np.ndarray | None, bound: np.ndarray | None) -> Found:
+def with_trees(given: Operand, X: Any, starts: np.ndarray | None, bound: np.ndarray | None) -> Found:
     """The values; next hops of all pairs, or predecessors of the rows; and the vertices of the rows."""
     X = upload(X) if given.on_gpu and not is_on_gpu(X) else X  # rows come to the host
     if starts is None:

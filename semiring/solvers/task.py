@@ -78,7 +78,12 @@ SOLVERS: dict[str, dict[str, tuple[str, ...]]] = {
         "packed": ("factored", "search"),
     },
     "path": dict.fromkeys(("dense", "device", "sparse", "packed"), ("factored", "one_path")),
-    "paths": dict.fromkeys(("dense", "device", "sparse", "packed"), ("stages", "paths")),
+    "paths": {
+        "dense": ("stages", "paths"),
+        "device": ("stages", "paths"),
+        "sparse": ("stages", "fewest_edges", "paths"),
+        "packed": ("stages", "paths"),
+    },
     "nearest": dict.fromkeys(("dense", "device", "sparse", "packed"), ("nearest",)),
     "power": dict.fromkeys(("dense", "device", "sparse", "packed"), ("powers",)),
     "cycle_mean": dict.fromkeys(("dense", "device", "sparse", "packed"), ("cycle_means",)),

@@ -33,7 +33,7 @@ from .edge_numbers import MOST, NUMBER, EdgeNumbers
 
 VERTEX = np.dtype(np.int32)
 LOOPS = "merge", "lay_out", "count_places", "search", "write_rows"
-SHARE = 4  # of all pairs, one in so many may be searched: beyond that lines are searched together in less time
+SHARE = 2  # of all pairs, one in so many may be searched: beyond that lines are searched together in less time
 COMPILE = 0.25  # seconds to compile one of the loops
 SEARCHES, ROWS = Pace(), Pace()
 NONE = -1

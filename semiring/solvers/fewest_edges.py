@@ -1,0 +1,79 @@
+"""Best paths where all edges weigh the same and every walk as much as one of them: those of fewest edges.
+
+Of walks that are equally good those of fewest edges are told. So lengths in edges, over min-plus, tell next hops, which
+are final where lengths decrease, and which vertices are reached; nothing is searched among vertices of equal value.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from semiring.algebra.catalogue import min_plus
+from semiring.algebra.laws import full
+from semiring.kernels.lowering.parts import each_part, like
+from semiring.operands.operand import Operand, order_of_one
+from semiring.operands.sparse import Sparse
+
+from . import costs
+from .costs import PredictedPlan
+from .paths import Found, hop_bytes, unnamed, with_trees
+from .plan import Plan
+from .task import Task, first_offer
+from .trees import LINE
+
+LENGTH = np.dtype("f4")  # of a walk in edges, which is exact below 2²⁴
+
+
+def offer(task: Task) -> Plan | None:
+    """All pairs, on the host, where that is predicted to take less time than to find values and to search."""
+    o, given, (sources, limit, _) = task.options, task.given[0], task.arguments
+    if sources is not None or limit is not None or o.method != "auto" or o.device is not None or given.on_gpu:
+        return None
+    if not isinstance(given, Sparse) or given.n < costs.SMALL or not _weighs_as_an_edge(given):
+        return None
+    n = order_of_one(given.shape)
+    edges = replace(given.rows, values=np.ones(given.nnz, LENGTH))
+    graph, plain = unnamed(Sparse(edges, min_plus, given.what, given.names)), unnamed(given)
+    lengths, values = (first_offer(Task("closure", A.S, (A,), o)) for A in (graph, plain))
+    if predicted(lengths, np.inf) >= predicted(values, 0.0) + LINE * n * n:
+        return None
+    plan = copy(lengths)
+    plan.operation, plan.algebra, plan.method = "paths", task.S, f"fewest edges, {lengths.method}"
+    plan.lowering = replace(lengths.lowering, dtype=given.dtype)
+    plan.memory = lengths.memory + n * n * (given.dtype.itemsize + hop_bytes(given, lengths.lowering))
+    plan.reasons = {**lengths.reasons, "method": "all edges weigh the same, and a walk as much as an edge"}
+    plan.runner = partial(_run, given, graph, lengths)
+    return plan
+
+
+def predicted(plan: Plan, otherwise: float) -> float:
+    """Seconds, where a plan says them."""
+    return min(plan.seconds.values(), default=otherwise) if isinstance(plan, PredictedPlan) else otherwise
+
+
+def _weighs_as_an_edge(given: Sparse) -> bool:
+    """Whether every walk of one edge or more has the one weight that all edges have, which is not zero."""
+    S, weight = given.S, given.values[:1]
+    if not S.selective or given.dtype.names or not (given.nnz and given.alike and given.bounded):
+        return False
+    T = S.over(given.dtype)
+    return bool((weight != full(weight, T.zero)).all() and (T.mul(weight, weight) == weight).all())
+
+
+def _run(given: Sparse, graph: Operand, lengths: Plan, plan: Plan) -> Found:
+    """Lengths in edges and next hops; the lengths as weights."""
+    L, tree, starts = with_trees(graph, lengths.run(), None, None)
+    T, weight = given.S.over(given.dtype), given.values[0]
+    X = L if L.dtype == given.dtype else like(L, given.dtype)
+
+    def weigh(target: np.ndarray, part: np.ndarray) -> None:
+        whole = part.max(initial=0) < np.inf  # all are reached
+        target[...] = weight if whole else np.where(part < np.inf, weight, T.zero)
+
+    each_part(weigh, X, L)
+    np.fill_diagonal(X, T.one)
+    return X, tree, starts
