@@ -56,7 +56,7 @@ def offer(task: Task) -> Plan:
     n, (sources, limit, _) = order_of_one(given.shape), task.arguments
     if sources is None and o.device is None and given.on_gpu and given.kind == "sparse":
         o = replace(o, device="gpu")  # it is analysed on the host, and stays where it is all the same
-    plain = unnamed(given)
+    plain = unnamed(given).changed(goes_on=True) if isinstance(given, Sparse) else unnamed(given)
     if sources is None:
         starts = None
         values = Task("closure", S, (plain,), replace(o, predecessors=False))
@@ -187,7 +187,7 @@ def unnamed(given: Operand) -> Operand:
     """The operand, to be answered by an array; its names serve in messages."""
     if isinstance(given, Sparse):
         _ = given.rows, given.bounded  # which are known of the operand from now on
-        return given.changed(of_graph=False, callers_dtype=given.dtype, goes_on=True)
+        return given.changed(of_graph=False, callers_dtype=given.dtype)
     if isinstance(given, Dense):
         return type(given)(given.array, given.S, given.what, as_is, given.names)
     return as_sparse(on_host(given))

@@ -26,16 +26,19 @@ import numpy as np
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.compile.cache import stem
 from semiring.kernels.cpu.compile.price import Code
-from semiring.kernels.cpu.compile.rounds import Pace, share_by_pace
-from semiring.machine.threads import scratch
+from semiring.kernels.cpu.compile.rounds import Pace
+from semiring.machine.pieces import parts_worth, ranges, share
+from semiring.machine.threads import scratch, thread_count
 
 from .edge_numbers import MOST, NUMBER, EdgeNumbers
+from .structure import pieces_of
 
 VERTEX = np.dtype(np.int32)
 LOOPS = "merge", "lay_out", "count_places", "search", "write_rows"
 SHARE = 2  # of all pairs, one in so many may be searched: beyond that lines are searched together in less time
 COMPILE = 0.25  # seconds to compile one of the loops
 SEARCHES, ROWS = Pace(), Pace()
+BEGIN = 16  # vertices whose search takes as long as to begin one
 NONE = -1
 LEAF = int(np.iinfo(VERTEX).max)  # the level of a vertex by itself
 
@@ -232,7 +235,10 @@ def _search(
                places.ctypes.data, found.ctypes.data, place)
 
     part(0, 0)  # compiles before anything is timed
-    share_by_pace(part, len(works), float(places[-1]) / max(len(works), 1), SEARCHES, threads)
+    # Works ascend: the last are as long as the graph is large, and most have a few vertices.
+    before = np.concatenate([[0], np.cumsum(tree.searched[works] + BEGIN)])
+    for first, last in SEARCHES.rounds(before):
+        share(part, pieces_of(before, threads, first, last), threads)
 
 
 def _rows(
@@ -253,5 +259,7 @@ def _rows(
         write_rows(first, last, n, *shared, place)
 
     part(0, 0)
-    share_by_pace(part, n, float(n), ROWS, threads)
+    for first, last in ROWS.rounds(np.arange(n + 1), n):
+        parts = ranges(last - first, parts_worth((last - first) * n, thread_count(threads)))
+        share(part, [(first + top, first + bottom) for top, bottom in parts], threads)
     return P if edges is None else EdgeNumbers(P, edges.offsets, edges.columns, 0)
