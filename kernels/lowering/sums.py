@@ -44,7 +44,7 @@ def _sums(S: Semiring, dtype: np.dtype, storage: np.dtype) -> Lowering:
     infinity = storage.type(sign * middle)
     same_place, half = storage == dtype, middle // 2
     # What the dtype has room for besides its infinities; no finite sum in storage is beyond half of its own.
-    least = limits.min + (dtype.kind == "i" or absent == limits.min)
+    least = limits.min + (dtype.kind == "i")
     most = limits.max - (dtype.kind == "i" or absent == limits.max)
     may_leave = least > -half or most < half
 
