@@ -25,6 +25,7 @@ from semiring.kernels.cpu.sparse.trees import purpose_of, tree_kernel
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.comparing import only_compares
 from semiring.kernels.lowering.objects import python_integers
+from semiring.machine.pieces import equal_shares
 from semiring.operands.convert import as_sparse, on_host
 from semiring.operands.dense import Dense
 from semiring.operands.devices import is_on_gpu, to_host, upload
@@ -38,6 +39,7 @@ from .trees_gpu import trees_on_gpu
 
 NEAR = 4  # roundings by which the weight of a walk may differ from the value of the best one, for each vertex
 ALL = 1 << 22  # values that NumPy looks at together
+LOOKED = 1 << 14  # edges that are looked at together as fractions
 LINE = 1e-8  # seconds in which compiled code makes trees where a walk is as good as its worst edge, for each pair
 
 
@@ -143,11 +145,13 @@ def best_trees(
         P[left] = found
     if not bounded:
         _refuse_false_walks(given, X, roots, P, backwards)
+    looked_at = []
     for i, v in () if within else ((int(left[i]), v) for i, v in lost):
         root, edges = int(roots[i]), graph.without_zeros().rows
         if end is not None and (end == root or _leads(P, i, end) or not is_reached(edges, root, end)):
             continue
-        _refuse_lost(given, entering, X[i], root, v, backwards)
+        looked_at.append((i, v))
+    _refuse_lost(given, entering, X, roots, looked_at, backwards)
     return P
 
 
@@ -464,27 +468,42 @@ def may_be_lost(given: Operand) -> bool:
     return not given.S.is_tropical or float(given.facts.largest) * given.shape[0] > float(np.finfo(dtype).max)
 
 
-def _refuse_lost(given: Operand, entering: Rows, x: np.ndarray, root: int, v: int, backwards: bool) -> None:
-    """Raise where a product is zero only because its dtype ends before the number that it is.
+def _refuse_lost(
+    given: Operand, entering: Rows, X: Any, roots: np.ndarray, lost: list[tuple[int, int]], backwards: bool
+) -> None:
+    """Raise where, in a line at a vertex, a product is zero only because its dtype ends before the number that it is.
 
     Other numbers that differ from zero by the rounding of sums, as 0.4 + 0.6 − 1 may, are what rounding makes of them.
     """
-    S = given.S
-    T = S.over(given.dtype)
-    edges = slice(entering.offsets[v], entering.offsets[v + 1])
-    tails, weights = entering.columns[edges], entering.values[edges]
-    real = (x[tails] != full(x[tails], T.zero)) & (weights != full(weights, T.zero))
-    factors = [x[tails][real], weights[real]]
-    exact, numbers = over_fractions(S), [fractions(part) for part in factors]
-    if exact is None or any(part is None for part in numbers):
+    S, dtype = given.S, given.dtype
+    exact = over_fractions(S)
+    if exact is None or not lost:
         return
-    if backwards:
-        numbers.reverse()
-    products = exact.mul(*numbers)
-    if any(not _is_held(value, given.dtype, T.zero) for value in products[products != exact.zero].tolist()):
-        ends = [v, root] if backwards else [root, v]
-        a, b = (quoted(given.position(u)) for u in ends)
-        raise SemiringError(
-            f"{S.name}: the best walk from {a} to {b} has a weight that {given.dtype} cannot hold: it would read "
-            f"{show(T.zero)}, as if there were no walk. Convert the weights to a wider dtype, or scale them"
-        )
+    T = S.over(dtype)
+    lines, vertices = np.array(lost).T
+    counts = np.diff(entering.offsets)[vertices]
+    before = np.concatenate([[0], np.cumsum(counts)])
+    parts = len(lost) if dtype.kind == "O" else 1 + int(before[-1]) // LOOKED
+    for first, last in equal_shares(before, parts):
+        of = np.repeat(np.arange(first, last), counts[first:last])
+        edges = np.arange(before[first], before[last]) - before[of] + entering.offsets[vertices[of]]
+        x, weights = X[lines[of], entering.columns[edges]], entering.values[edges]
+        real = (x != full(x, T.zero)) & (weights != full(weights, T.zero))
+        numbers = [fractions(part) for part in (x[real], weights[real])]
+        if any(part is None for part in numbers):
+            continue
+        products = exact.mul(*reversed(numbers)) if backwards else exact.mul(*numbers)
+        for k in np.flatnonzero(products != exact.zero).tolist():
+            if not _is_held(products[k], dtype, T.zero):
+                place = of[real][k]
+                raise _not_held(given, int(roots[lines[place]]), int(vertices[place]), backwards)
+
+
+def _not_held(given: Operand, root: int, v: int, backwards: bool) -> SemiringError:
+    """That the weight of a walk is a number that its dtype has not."""
+    S, zero = given.S, given.S.over(given.dtype).zero
+    a, b = (quoted(given.position(u)) for u in ([v, root] if backwards else [root, v]))
+    return SemiringError(
+        f"{S.name}: the best walk from {a} to {b} has a weight that {given.dtype} cannot hold: it would read "
+        f"{show(zero)}, as if there were no walk. Convert the weights to a wider dtype, or scale them"
+    )
