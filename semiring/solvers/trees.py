@@ -157,7 +157,7 @@ def best_trees(
 
 def form_for_trees(given: Operand) -> Lowering:
     """The lowering by which trees of a matrix are made."""
-    return plain_form(given.S, given.dtype, given.facts, 3 * given.shape[0] + 3)
+    return plain_form(given.S, given.dtype, given.facts, given.shape[0] + 1)
 
 
 def _in_storage(low: Lowering, X: np.ndarray | Encoded) -> np.ndarray:
@@ -358,7 +358,7 @@ def origins_of(given: Sparse, x: np.ndarray, starts: np.ndarray) -> np.ndarray |
         −1 where no walk leads. None where that is not compiled, or rounding leaves no tree along edges.
     """
     A, n = given.rows, given.n
-    low = plain_form(given.S, given.dtype, given.facts, 3 * n + 3)
+    low = form_for_trees(given)
     low = affordable(low, float(n), float(given.nnz), "predecessors")
     if low.kind == "objects" or not low.compiled:
         return None

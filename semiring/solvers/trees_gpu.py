@@ -47,7 +47,7 @@ def trees_on_gpu(
     S, n = given.S, given.shape[0]
     if not X.size:
         return cupy.empty(X.shape, np.int32), np.full(len(roots), -1), np.empty(0, np.int64)
-    low = lowering_for(S, given.dtype, given.facts, 3 * n + 3)
+    low = lowering_for(S, given.dtype, given.facts, n + 1)
     kernel = CudaTreeKernel(low, backwards)
     x = cupy.ascontiguousarray(X.T)
     if not low.is_identity:

@@ -14,9 +14,12 @@ import semiring as sr
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.general import general
+from semiring.kernels.lowering.objects import python_integers
 from semiring.kernels.lowering.sums import tropical_integers
 from semiring.operands.read import read
+from semiring.solvers import trees
 from semiring.solvers.encoded import Encoded
+from semiring.solvers.fronts import lowering_of
 from semiring.solvers.paths import unnamed
 from semiring.solvers.sparse_substitution import SparseSubstitution
 from semiring.solvers.task import Task, first_offer, options
@@ -118,6 +121,38 @@ def test_nothing_is_encoded_again(monkeypatch: pytest.MonkeyPatch) -> None:
         given = unnamed(read(other, sr.min_plus)).changed(goes_on=True)
         closed = first_offer(Task("closure", sr.min_plus, (given,), options(method="sparse"))).run()
         assert isinstance(closed, np.ndarray) and closed.dtype == dtype
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data(), compiled=st.booleans(), forwards=st.booleans())
+def test_trees_are_right_up_to_the_last_number_that_a_storage_takes(
+    data: st.DataObject, compiled: bool, forwards: bool
+) -> None:
+    """Edges so long, and so far below zero, that sums come as near to infinity as the storage of a closure allows."""
+    n = data.draw(st.integers(2, 8))
+    most = (np.iinfo("i2").max // 2 - 1) // 2 // (n + 1)
+    heights = data.draw(st.lists(st.sampled_from([0, 1, most]), min_size=n, max_size=n))
+    cells = st.tuples(st.integers(0, n - 1), st.integers(0, n - 1))
+    lengths = data.draw(st.dictionaries(cells, st.sampled_from([0, 1, most - 1, most]), min_size=1, max_size=4 * n))
+    edges = [(u, v, w + heights[u] - heights[v]) for (u, v), w in lengths.items()]  # so no cycle is shorter than 0
+    edges = [(0, 1, -most), *(edge for edge in edges if abs(edge[2]) <= most and edge[:2] not in ((0, 1), (1, 0)))]
+    i, j, w = np.array(edges).T
+    A = sp.csr_array((w, (i, j)), shape=(n, n))
+    try:
+        sr.closure(A, sr.min_plus)
+    except sr.NoClosureError:  # the edge from 0 to 1 is shorter than heights say
+        return
+    options = {} if forwards else {"method": "sparse"}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SEMIRING_COMPILE", "always" if compiled else "never")
+        given = read(A, sr.min_plus)
+        assert trees.form_for_trees(given).storage == np.int16
+        assert trees.form_for_trees(given).storage == lowering_of(given, room=False).storage
+        sources = list(range(n)) if forwards else None
+        found = sr.paths(A, sr.min_plus, sources=sources, **options)
+        patch.setattr(trees, "form_for_trees", lambda given: python_integers(given.S, given.dtype, "to compare with"))
+        other = sr.paths(A, sr.min_plus, sources=sources, **options)
+    assert (found.weights == other.weights).all() and (found.predecessors == other.predecessors).all()
 
 
 def test_numbers_too_large_are_refused_as_those_of_the_closure() -> None:
