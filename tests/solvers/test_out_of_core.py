@@ -732,20 +732,24 @@ ends = ["", ".hops"] if walks else [""]
 
 
 def until_done():
-    global done, loosened
-    last = False, 0, 0
+    global done, loosened, whole
+    last, before = (False, 0, 0), done
     while True:
         pid = child(folder / "killed.npy", checkpoint=whole / 8, resume=True)
         if done < kills:
             time.sleep(random.uniform(0, 0.5) * whole)
             os.kill(pid, signal.SIGKILL)
-            done += 1
         _, status = os.waitpid(pid, 0)
         if status == 0:
+            if before == done < kills:
+                whole /= 2  # it was as a whole faster than the first: kills came too late
             return
         assert os.WIFSIGNALED(status), status
+        done += 1
         if not manifest.exists() and (folder / "killed.npy").exists():
             return  # it was killed when all was done
+        if not manifest.exists() or done - before > 6:
+            whole *= 1.5  # kills come too early: nothing was saved, or little each time
         if manifest.exists():
             saved = json.loads(manifest.read_text())
             now = saved["loosened"], saved["operation"], saved.get("columns", 0)
@@ -761,6 +765,8 @@ def refuse_others(saved):
         except sr.SemiringError as error:
             assert f"was begun with {key} {more.get(key)!r}, and now it is {value!r}" in str(error), error
             refused.add(key)
+        else:
+            raise AssertionError(key)
         assert json.loads(manifest.read_text()) == saved
 
 
