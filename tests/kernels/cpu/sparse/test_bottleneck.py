@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -47,7 +49,7 @@ def expected_hops(A: np.ndarray) -> np.ndarray:
 
 
 @settings(max_examples=80, deadline=None)
-@given(st.integers(0, 10**6), st.sampled_from([0, 1, 2, 3, 9, 33, 70]), st.sampled_from([0.5, 1.5, 3.0, 9.0]),
+@given(st.integers(0, 10**6), st.sampled_from([0, 1, 2, 3, 7, 8, 9, 33, 70]), st.sampled_from([0.5, 1.5, 3.0, 9.0]),
        st.sampled_from([1, 2, 5, 1000]), st.sampled_from([1, 3]))
 def test_they_are_those_of_the_general_way(seed: int, n: int, degree: float, values: int, threads: int) -> None:
     A = drawn(seed, n, degree, values)
@@ -58,6 +60,21 @@ def test_they_are_those_of_the_general_way(seed: int, n: int, degree: float, val
     assert isinstance(P, np.ndarray) and P.dtype == np.int32 and P.flags.c_contiguous
     assert (expected_hops(A) == P).all()
     assert isinstance(numbers, EdgeNumbers) and numbers.numbers.dtype == np.int8 and (numbers.vertices() == P).all()
+
+
+@pytest.mark.parametrize(("degree", "values"), [(0.3, 1000), (0.9, 3), (1.1, 1000), (3.0, 5)])
+@pytest.mark.parametrize(("n", "threads"), [(203, 3), (300, 16)])
+def test_rows_of_several_parts_and_of_trees_that_end_within_a_group(
+    n: int, threads: int, degree: float, values: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Parts begin anywhere in the tree; few edges make forests, with trees of one vertex, of few, and of most."""
+    A = drawn(int(10 * degree), n, degree, values)
+    monkeypatch.setattr(bottleneck, "SHARE", 0)
+    numbers = next_hops(n, *edges_of(A), compressed(A), threads)
+    P = next_hops(n, *edges_of(A), None, threads)
+    assert isinstance(numbers, EdgeNumbers) and isinstance(P, np.ndarray)
+    expected = expected_hops(A)
+    assert (expected == P).all() and (numbers.vertices() == expected).all()
 
 
 @pytest.mark.parametrize("leaves", [127, 128])
@@ -126,4 +143,4 @@ def test_components_are_those_of_each_level(seed: int, n: int, degree: float, va
 
 
 def test_their_names_on_disk() -> None:
-    assert [name.rpartition(".")[2] for name in CODE._names()] == list(LOOPS)
+    assert [name.rpartition(".")[2] for name in CODE._names()] == list(chain(*LOOPS.values()))
