@@ -22,6 +22,7 @@ store: Any = raw.store
 select: Any = raw.select
 store_turned: Any = raw.store_turned
 prefetch: Any = raw.prefetch
+stay_apart: Any = raw.stay_apart
 NONE = -1
 GROUP = 8  # vertices whose rows are written together
 AHEAD = 2 * GROUP  # what is found so far behind is asked for
@@ -138,14 +139,16 @@ def write_rows(
     stack = hops + 4 * GROUP * (2 * n + 1)  # holds GROUP components at most, which have no vertex in common
     rows = stack + 16 * GROUP
     known = rows + 8 * GROUP
-    before, begin, end = int64(NONE), int64(0), int64(0)  # the least that held those before; who is not at the first
+    before = int64(NONE)  # the least component that held the vertices before
+    begin: Any = int64(0)
+    end: Any = int64(0)  # of the vertices that are not at the first place
     mark(0, n, 0, names, known)
     for r in range(GROUP):
         put(np.int32, hops, r, np.int32(NONE))
     for p in range(first, last, GROUP):
         stop = min(p + GROUP, last)
         least = least_holding(p, stop - 1, above, start, size, names)
-        limit = int64(0)  # vertices of the largest component in which places change
+        limit: Any = int64(0)  # vertices of the largest component in which places change
         if before >= 0 and least >= 0:
             both = least_holding(p - 1, p, above, start, size, names)
             if both >= 0:
@@ -183,7 +186,7 @@ def write_rows(
 @compiled
 def write_vertices(count: int, n: int, known: int, hops: int, rows: int, P: int) -> None:
     """So many rows of P: what is found for the places of all vertices."""
-    raw.stay_apart()
+    stay_apart()
     for r in range(count):
         row = P + 4 * n * fetch(np.int64, rows, r)
         for t in range(n):
@@ -200,7 +203,7 @@ def write_numbers(
 
     Workspace: GROUP bytes for each place, GROUP for each vertex and two more, and n for rows past `count`.
     """
-    raw.stay_apart()
+    stay_apart()
     packed = workspace
     edges = packed + GROUP * (number + 1)  # that lead from the vertices to each other one, after those to NONE
     for r in range(GROUP):

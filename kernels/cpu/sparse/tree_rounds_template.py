@@ -497,20 +497,28 @@ def reach_rest(
         n, lanes, open_, new, ahead, tight, won, taken, powers, offsets, tails, places, leaving, heads,
         P + begin * p_line, p_line, p_step, listed, waiting,
     )
+    blocks = (n + 63) // 64
     for w in range(words):  # in which lanes vertices are left
-        some_left = uint64(0)
-        for v in range(n):
-            if has(listed, v):
-                some_left |= fetch(np.uint64, open_, v * words + w)
-        put(np.uint64, new, w, some_left)
+        put(np.uint64, new, w, uint64(0))
+    for b in range(blocks):
+        left = fetch(np.uint64, listed, b)
+        while left != 0:
+            row = open_ + 8 * words * (64 * b + trailing_zeros(left))
+            left &= left - uint64(1)
+            for w in range(words):
+                put(np.uint64, new, w, fetch(np.uint64, new, w) | fetch(np.uint64, row, w))
     for j in range(lanes):
         count, bit = int64(0), uint64(1) << uint64(j % 64)
         line = P + (begin + j) * p_line
-        for v in range(n if fetch(np.uint64, new, j // 64) & bit != 0 else 0):
-            if has(listed, v) and fetch(np.uint64, open_, v * words + j // 64) & bit != 0:
-                put_hop(line, p_step, v, OPEN)
-                put(np.int32, some, count, np.int32(v))
-                count += 1
+        for b in range(blocks if fetch(np.uint64, new, j // 64) & bit != 0 else 0):
+            left = fetch(np.uint64, listed, b)
+            while left != 0:
+                v = 64 * b + trailing_zeros(left)
+                left &= left - uint64(1)
+                if fetch(np.uint64, open_, v * words + j // 64) & bit != 0:
+                    put_hop(line, p_step, v, OPEN)
+                    put(np.int32, some, count, np.int32(v))
+                    count += 1
         if count > 0:
             guess = reach(
                 fetch(np.int64, roots, begin + j), X + (begin + j) * x_line, x_step, line, p_step, offsets, tails,

@@ -117,7 +117,8 @@ class TreeKernel(RowsKernel):
         room = aligned(n * width * self._size) + aligned(4 * width) + width * self._size
         room += strip * (2 * self._size + 9) + aligned(8 * len(entering.columns)) + aligned(20 * n)
         room += 128 + aligned(n // 8 + 8) + 8 * -(-width // 64) * words
-        grow, rest = self.module.grow.made(), (0, 0)
+        # The rest is compiled where it is needed, and lines then begin once more; from then on it is at hand.
+        grow, rest = self.module.grow.made(), self.__dict__.get("_rest", (0, 0))
 
         def lines(first: int, last: int) -> None:
             nonlocal rest
@@ -127,7 +128,7 @@ class TreeKernel(RowsKernel):
                 grow(X.ctypes.data, *X.strides, P.ctypes.data, *P.strides, *shared, n, begin, end, width, bounded,
                      tied, lossless, across, *rest, stopped.ctypes.data, place)
                 begin = int(stopped[0])
-                if begin >= 0:  # these are compiled where they are needed
+                if begin >= 0:
                     rest = self._rest
 
         edges = len(entering.columns) + n

@@ -24,6 +24,7 @@ from semiring.kernels.cpu.compile.raw import (
     fetch,
     fold,
     load,
+    prefetch,
     put,
     select,
     stay_apart,
@@ -39,6 +40,7 @@ from .tree_hops_template import HOP, HOP_BYTES, MONOTONE, NONE, OPEN, STRIP, at,
 # Template
 
 LABEL = np.int64 if SIZE == 8 else np.int32  # a vertex beside its value, in as many bits: no mask has to change
+AHEAD = 2  # after so many vertices values are looked at that are asked for now
 
 
 @inline
@@ -207,6 +209,17 @@ def sure_tails(
         number += 4
 
 
+@inline
+def ask_for(v: int, x: int, pitch: int, first: int, lanes: int, offsets: int, tails: int) -> None:
+    """The values of a vertex, and at the tails of its edges, which are as far apart as rows of memory are."""
+    for byte in range(0, lanes * SIZE, 64):
+        prefetch(x + (v * pitch + first) * SIZE + byte)
+    for p in range(fetch(np.int64, offsets, v), fetch(np.int64, offsets, v + 1)):
+        u = int64(fetch(np.int32, tails, p))
+        for byte in range(0, lanes * SIZE, 64):
+            prefetch(x + (u * pitch + first) * SIZE + byte)
+
+
 @entry(*[int64] * 27)
 def grow(
     X: int, x_line: int, x_step: int, P: int, p_line: int, p_step: int, lost: int, guessed: int, roots: int,
@@ -294,10 +307,12 @@ def grow(
                 for j in range(lanes):
                     store(HOP, tail, 0, j, ANY, as_element(HOP, NONE))
             elif bounded and told and not (loop or tied):
-                unsure = int64(0)
+                unsure, coming = int64(0), int64(fetch(np.int32, order, min(i + AHEAD, n - 1)))
                 for strip in range(0, lanes, STRIP):
+                    count = min(lanes - strip, STRIP)
+                    ask_for(coming, x, pitch, strip, count, offsets, tails)
                     unsure += sure_tails(
-                        v, x, plane, pitch, strip, min(lanes - strip, STRIP), tails, weights, begins, stop - begins,
+                        v, x, plane, pitch, strip, count, tails, weights, begins, stop - begins,
                         tail + HOP_BYTES * strip, best, label, other, least, nothing,
                     )
             if unsure > roots_here:
