@@ -2,13 +2,19 @@
 
 By itself the library compiles an algebra when that repays, so that small tests run by NumPy. Tests whose subject is
 compiled code ask for `machine_code`; those of NumPy's engine, where it matters, for `by_numpy`.
+
+No example of a property test has a deadline: the first may compile, and machines are shared.
 """
 
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
 
 from semiring.kernels.cpu.compile import price
+
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 
 @pytest.fixture

@@ -117,7 +117,7 @@ def walked(A: np.ndarray, distances: np.ndarray, before: np.ndarray, sources: np
 
 @pytest.mark.parametrize("name", SEARCHES)
 @given(A=graphs(), directed=st.booleans(), unweighted=st.booleans(), form=st.integers(0, 6))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_distances_are_scipys(name: str, A: np.ndarray, directed: bool, unweighted: bool, form: int) -> None:
     np.fill_diagonal(A, 0)
     options = {"directed": directed, "unweighted": unweighted}
@@ -135,14 +135,14 @@ def test_distances_are_scipys(name: str, A: np.ndarray, directed: bool, unweight
 
 @pytest.mark.parametrize("name", ["floyd_warshall", "shortest_path", "bellman_ford", "johnson"])
 @given(A=graphs(negative=True), form=st.integers(0, 6))
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 def test_negative_edges(name: str, A: np.ndarray, form: int) -> None:
     np.fill_diagonal(A, 0)
     assert np.array_equal(getattr(ours, name)(forms(A)[form]), getattr(theirs, name)(A)), f"A = np.array({A.tolist()})"
 
 
 @given(A=graphs(), data=st.data(), limit=st.sampled_from((0, 3, 8.5, np.inf)), directed=st.booleans())
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_dijkstra_from_some(A: np.ndarray, data: st.DataObject, limit: float, directed: bool) -> None:
     np.fill_diagonal(A, 0)
     n = len(A)
@@ -158,7 +158,7 @@ def test_dijkstra_from_some(A: np.ndarray, data: st.DataObject, limit: float, di
 
 
 @given(A=graphs(), data=st.data(), limit=st.sampled_from((0, 3, 8.5, np.inf)), directed=st.booleans())
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_the_nearest_of_some(A: np.ndarray, data: st.DataObject, limit: float, directed: bool) -> None:
     np.fill_diagonal(A, 0)
     n = len(A)

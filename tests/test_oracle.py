@@ -50,7 +50,6 @@ from oracle import (
 
 quick = settings(
     max_examples=8,
-    deadline=None,
     database=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

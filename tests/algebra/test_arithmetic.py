@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from layouts import hops_and_costs, laid_out, layouts, same
 
@@ -68,7 +68,6 @@ def test_components() -> None:
 
 
 @pytest.mark.parametrize(("S", "zero"), [(sr.min_plus, 127), (sr.max_plus, -128)], ids=["min-plus", "max-plus"])
-@settings(deadline=None)
 @given(x=st.integers(-128, 127), y=st.integers(-128, 127))
 @example(-128, 127)
 @example(-128, -128)
@@ -92,7 +91,6 @@ def test_sums_of_integers_are_exact_or_refused(S: sr.Semiring, zero: int, x: int
 HALVES = st.floats(width=16, allow_nan=False, allow_infinity=False)
 
 
-@settings(deadline=None)
 @given(HALVES, HALVES)
 @example(2.0**-24, 0.5)
 @example(65504.0, 15.9921875)
@@ -106,7 +104,6 @@ def test_halves_round_once(x: float, y: float) -> None:
             assert got.dtype == np.float16 and got[0] == np.float16(exact)
 
 
-@settings(deadline=None)
 @given(st.floats(0, 1, width=16), st.floats(0, 1, width=16))
 @example(0.50048828125, 0.99951171875)
 @example(1.0, 2.0**-24)

@@ -63,7 +63,7 @@ def expressions() -> st.SearchStrategy[ex.Expression]:
 PAIRS = [np.array(column, complex) for column in zip(*itertools.product(NUMBERS, repeat=2), strict=True)]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(expressions())
 def test_parts_compute_what_numpy_computes(e: ex.Expression) -> None:
     steps = [s.node for s in ex.typed([e], [C16])] if e.args else []

@@ -107,7 +107,7 @@ EXACTLY = {np.add: int.__add__, np.subtract: int.__sub__, np.multiply: int.__mul
            np.gcd: math.gcd, np.bitwise_xor: int.__xor__}
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.sampled_from(sorted(EXACTLY, key=lambda u: u.__name__)), st.integers(-300, 300), st.integers(-300, 300))
 @example(np.add, 127, 1)
 @example(np.add, 1, 1)

@@ -49,7 +49,7 @@ def evaluated(e: ex.Expression, dtype: np.dtype, out: np.dtype, x: Any, y: Any) 
     return np.asarray(function((np.array([x], dtype),), (np.array([y], dtype),))[0]).ravel()[0]
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 @given(st.data())
 def test_substituted_then_evaluated_is_evaluated_then_substituted(data: st.DataObject) -> None:
     dtype = data.draw(st.sampled_from(DTYPES))

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import semiring as sr
 
 inf = np.inf
-quick = settings(max_examples=30, deadline=None)
+quick = settings(max_examples=30)
 # The algebra, the oracle's, and the record of a number that is written by hand.
 LIFTED: list[tuple[sr.Semiring, str, Callable[[float], tuple[float, ...]]]] = [
     (sr.shortest_count, "shortest_count", lambda w: (w, 0.0 if w == inf else 1.0)),

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import semiring as sr
 from semiring.algebra.objects import EMPTY, EPSILON, alternative, concatenation, iteration, minimal, non_dominated
 
-quick = settings(max_examples=60, deadline=None)
+quick = settings(max_examples=60)
 
 # Antichains
 

@@ -42,7 +42,7 @@ def test_which_elements_round(values: np.ndarray, expected: bool, epsilon: float
 
 
 @pytest.mark.parametrize("name", ORDERED)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.floats(0, 1) | st.floats(allow_nan=False), st.sampled_from(["f8", "f4", "f2"]), st.sampled_from([1, 2, 8]))
 @example(0.1, "f8", 2)
 @example(5e-324, "f8", 2)
@@ -166,7 +166,7 @@ def test_where_no_element_is_better_than_one() -> None:
     assert is_better_than_one(sr.shortest_hops.over(HOPS), record[0])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.sampled_from(["f4", "f8"]), st.lists(st.one_of(st.floats(-1e6, 1e6, width=32), st.sampled_from(
     [np.inf, -np.inf, 0.1, 1e30])), min_size=1, max_size=40))
 def test_sums_along_a_walk_are_added_one_after_the_other(dtype: str, weights: list[float]) -> None:

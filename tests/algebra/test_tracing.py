@@ -203,7 +203,7 @@ def test_a_cast_makes_room_on_the_way() -> None:
 
 @pytest.mark.parametrize(("add", "exact"), [(sr.saturating_add, int.__add__), (sr.saturating_multiply, int.__mul__)])
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i8", "u8"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_scalars_and_arrays_stop_at_the_same_limits(add: Callable, exact: Callable, dtype: str, data: Any) -> None:
     limits = np.iinfo(dtype)

@@ -61,7 +61,7 @@ def test_what_is_finite() -> None:
     assert is_finite(np.array([1, 2], "u1")).all() and is_finite(np.array([True])).all()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.booleans()), min_size=1, max_size=9))
 def test_the_simplest_combination_is_the_first_of_the_sorted_ones(rows: list[tuple[int, int, bool]]) -> None:
     first, second, endless = (np.array(column) for column in zip(*rows, strict=True))
@@ -69,7 +69,7 @@ def test_the_simplest_combination_is_the_first_of_the_sorted_ones(rows: list[tup
     assert rows[simplest([first, second], endless)] == obvious
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.integers(0, 6), min_size=49, max_size=49), st.permutations(range(7)))
 def test_a_broken_table_shows_its_least_breach(table: list[int], elements: list[int]) -> None:
     """An operation on 0 … 6 by its table: of all pairs that do not commute the least is told, however they come."""

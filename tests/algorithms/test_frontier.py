@@ -35,7 +35,7 @@ class Dense:
         return bool(F.any())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(data=st.data(), n=st.integers(1, 7), rounds=st.integers(1, 9))
 def test_rounds(data: st.DataObject, n: int, rounds: int) -> None:
     rows = [[data.draw(weights) for _ in range(n)] for _ in range(n)]

@@ -93,7 +93,7 @@ def test_better() -> None:
     assert improves.tolist() == [True, False] and best.tolist() == [1.0, 2.0]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.sampled_from(["min-plus", "max-min", "min-max", "viterbi"]), st.sampled_from(["f8", "f4", "i4"]),
        st.integers(1, 7), st.randoms(use_true_random=False))
 def test_a_walk_back_is_that_of_the_tree(name: str, dtype: str, n: int, random: Any) -> None:

@@ -23,7 +23,7 @@ def boxes_of(corners: list, sizes: list) -> list[Box]:
     return [(*c, c[0] + s[0], c[1] + s[1]) for c, s in zip(corners, sizes, strict=True) if c is not None]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(POINTS, st.lists(st.tuples(NUMBERS, NUMBERS, st.integers(1, 20), st.integers(1, 20)), max_size=6), st.data())
 def test_names_cover_no_names_and_nothing_that_is_taken(points: list, given_boxes: list, data: st.DataObject) -> None:
     sizes = [(data.draw(st.integers(1, 30)), data.draw(st.integers(1, 9))) for _ in points]
@@ -39,7 +39,7 @@ def test_names_cover_no_names_and_nothing_that_is_taken(points: list, given_boxe
             assert GAP <= max(off) <= 3 * GAP
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(POINTS)
 def test_a_name_that_is_needed_is_there_and_others_only_where_they_fit(points: list) -> None:
     sizes, wall = [(10, 4)] * len(points), [(-200, -200, 200, 200)]

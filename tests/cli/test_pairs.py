@@ -40,7 +40,7 @@ def asked_of(name: str, edges: list[tuple[int, int, int]], forward: bool, dtype:
     return Given(graph, read_graph(graph, S, "A", None if dtype is None else np.dtype(dtype)))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.sampled_from([("min_plus", False, None), ("min_plus", False, "f4"), ("max_min", False, "i2"),
                      ("boolean", False, None), ("boolean", False, "u1"), ("plus_times", True, None),
@@ -67,7 +67,7 @@ def test_values_are_those_of_the_closure(
         assert all(is_same(pair.value, x) for pair, x in zip(found, wanted, strict=True))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(EDGES, ENDS, ENDS, st.none() | st.integers(0, 9), st.booleans(), st.sampled_from(["auto", "blocked"]),
        st.sampled_from([1, 1 << 22]))
 def test_paths_go_along_edges_and_weigh_what_they_should(
@@ -127,7 +127,7 @@ def test_files_of_pairs(call, roads: Path, tmp_path: Path) -> None:
     assert again["Bute", "Ayr"] == np.inf and again["Ayr", "Dale"] == 7
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(NAMES, min_size=2, max_size=4, unique=True), st.sampled_from([".csv", ".tsv"]))
 def test_names_that_are_written_are_read_back(names: list[str], ending: str) -> None:
     with TemporaryDirectory() as folder:

@@ -74,7 +74,7 @@ def great_circle(a: tuple[float, float], b: tuple[float, float]) -> float:
     return 2 * 6371.0088 * math.asin(math.sqrt(half))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.floats(-180, 179), st.floats(-70, 70), st.floats(0, 0.2), st.floats(-0.1, 0.1))
 def test_kilometres_are_those_on_the_globe(east: float, north: float, further: float, up: float) -> None:
     a, b = (east, north), (east + further, north + up)
@@ -172,7 +172,7 @@ def test_no_scale_goes_up_to_the_integer_that_is_infinite(drawn: list[Any], S: s
     assert drawn[0].images[0].get_array().compressed().tolist() == [3, 5]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=2, max_size=25), st.booleans())
 def test_names_on_a_map_cover_no_other_text(places: list[tuple[int, int]], alike: bool) -> None:
     pytest.importorskip("matplotlib")

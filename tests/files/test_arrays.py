@@ -120,7 +120,7 @@ RECORDS = [
 ]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.sampled_from([*DTYPES, *map(str, range(len(RECORDS)))]), st.lists(st.integers(0, 3), max_size=3), st.booleans(),
     st.sampled_from([(1, 0), (2, 0), (3, 0)]), st.integers(0, 9),

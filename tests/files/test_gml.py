@@ -22,7 +22,7 @@ NAMES = ["a", "007", "7", "1e5", "nan", "a b", "Å", "c,d", "x;y"]
 EDGE = st.tuples(st.sampled_from(NAMES), st.sampled_from(NAMES), st.sampled_from([0, 3, 2.5, -1.0]))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.lists(EDGE, max_size=6), st.sampled_from([nx.MultiGraph, nx.MultiDiGraph]))
 def test_what_networkx_writes_in_gml(edges, make):
     G = make()

@@ -104,7 +104,7 @@ WEIGHTED = st.tuples(st.sampled_from("abc"), st.sampled_from("abc"), st.integers
 NUMBERS = [{}, {"a": 2, "b": 0, "c": 1}, {"a": 7, "b": 5, "c": 6}]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(WEIGHTED, max_size=6), st.sampled_from([nx.MultiGraph, nx.MultiDiGraph]), st.sampled_from(NUMBERS))
 def test_what_networkx_writes_is_the_graph_that_it_was(edges, make, numbers):
     G = make()

@@ -50,7 +50,7 @@ def test_a_size_that_lies_allocates_nothing(tmp_path):
         read_graph(path)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     rows=st.lists(st.tuples(st.integers(0, 4).map(str), st.integers(0, 4).map(str), FIELD), min_size=1, max_size=4),
     field=st.sampled_from(["real", "integer", "complex", "pattern"]),
@@ -189,7 +189,7 @@ def dense(graph: sr.Graph) -> np.ndarray:
     return matrix
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(
     st.sampled_from(["coordinate", "array"]), st.sampled_from(["real", "integer", "complex", "pattern"]),
     st.sampled_from(["general", "symmetric", "skew-symmetric", "hermitian"]), st.integers(1, 4), st.data(),

@@ -14,7 +14,7 @@ from semiring.files import numerals
 from semiring.files.numerals import integer, integers, number, table
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(text=st.text(alphabet="0123+-.eE,; \t\n\r", max_size=14), block=st.sampled_from([1, 3, 5, 1 << 16]))
 def test_other_spellings_are_found_across_blocks(text, block):
     other = re.search(r"(?:^|(?<=[ \t\r\n,;]))(?:\+|0[0-9]|-0(?:[ \t\r\n,;0-9+-]|$))", text)
@@ -30,7 +30,7 @@ def test_other_spellings_are_found_across_blocks(text, block):
 SPELLED = st.text(alphabet="0123456789+-.eE_ infatyxINF٣", max_size=8) | st.floats().map(repr) | st.integers().map(str)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(SPELLED)
 @example("1e400")
 @example("-.5")
@@ -55,7 +55,7 @@ def test_a_number_is_what_python_reads_in_plain_ascii(text: str) -> None:
 LIMITS = [(-(2**63), 2**63 - 1), (0, 2**64 - 1), (1, 3)]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(SPELLED | st.integers(-(2**66), 2**66).map(str), st.sampled_from(LIMITS))
 @example("0" * 5000 + "7", LIMITS[0])
 @example("9" * 5000, LIMITS[1])

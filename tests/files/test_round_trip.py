@@ -104,7 +104,7 @@ def accepted(M: sr.Matrix, ending: str) -> bool:
     return ending != ".parquet" or M.dtype.kind != "c"
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=1500)
 @given(matrices(), st.sampled_from(ENDINGS), st.sampled_from(["", "", ".gz"]))
 def test_a_matrix_is_read_as_it_was_written(M: sr.Matrix, ending: str, packed: str) -> None:
     assume(accepted(M, ending))

@@ -115,7 +115,7 @@ def test_text_is_utf8_without_its_mark() -> None:
 LINES = st.lists(st.text(alphabet="ab \f\x0b\x1c\u2028\x85"), min_size=1)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(LINES, st.sampled_from(["\n", "\r\n", "\r"]), st.booleans())
 def test_lines_end_where_editors_end_them(lines: list[str], end: str, ended: bool) -> None:
     """And nowhere else, as at a form feed."""

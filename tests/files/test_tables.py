@@ -113,7 +113,7 @@ def _file(folder: Path, name: str, text: str) -> Path:
     return folder / name
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(alphabet=',;\t"a0 1\n\r#%(e.)', max_size=30))
 def test_any_text_is_a_table_or_refused(text):
     if is_table(text, Options()):

@@ -148,7 +148,7 @@ NAME = st.one_of(st.integers(-2, 12).map(str), st.sampled_from(["07", "+3", "a",
 WEIGHT = st.one_of(st.integers(-5, 5).map(str), st.sampled_from(["0.5", "-1e3", "inf", "nan", "x", "", "1_0", "7 8"]))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     rows=st.lists(st.tuples(NAME, NAME, WEIGHT), min_size=1, max_size=5),
     width=st.integers(2, 3),
@@ -186,7 +186,7 @@ def test_dimacs(tmp_path):
     assert read_graph(written(tmp_path, "h.gr", "p sp 2 0\n")).n == 2
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 @given(
     rows=st.lists(st.tuples(FIELD, FIELD, FIELD), min_size=1, max_size=4),
     width=st.integers(2, 3),
@@ -299,7 +299,7 @@ NAMES = st.text(LETTERS, min_size=1, max_size=4).filter(lambda name: name.strip(
 BEFORE = ["", "\ufeff", "# remark, 1\n\n"]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.lists(st.tuples(NAMES, NAMES, st.floats(allow_nan=False, allow_infinity=False)), min_size=1, max_size=5),
     st.sampled_from([",", ";", "\t"]), st.sampled_from(["\n", "\r\n"]), st.sampled_from(BEFORE),
@@ -314,7 +314,7 @@ def test_names_of_any_letters_are_read_as_they_were_written(edges, mark, end, be
     assert graph.names == list(dict.fromkeys(name for a, b, _ in edges for name in (a, b)))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(st.tuples(st.sampled_from("aaaace"), st.integers(0, 4).map(str), FIELD, FIELD), min_size=1, max_size=4),
        st.booleans())
 def test_both_readers_of_dimacs_agree(rows, long):

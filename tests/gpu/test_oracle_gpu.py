@@ -22,7 +22,7 @@ CASES = [
     (name, dtype) for name, S in oracle.ALGEBRAS.items() if not S.objects for dtype in strategies.dtypes(S)
 ]
 METHODS = tuple(SCHEDULES)
-quick = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=20, suppress_health_check=list(HealthCheck))
 
 
 def ours(S: oracle.Algebra) -> sr.Semiring:

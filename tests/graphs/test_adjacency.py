@@ -56,7 +56,7 @@ ADDITIONS = {
 }
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data(), n=st.integers(1, 4), directed=st.booleans())
 @pytest.mark.parametrize("name", ADDITIONS)
 def test_parallel_edges_against_a_loop(name, data, n, directed):
@@ -124,7 +124,7 @@ def test_from_dense():
         from_dense(np.zeros((2, 3)), sr.min_plus)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(st.integers(0, 5), st.text("abc", min_size=1, max_size=1)), max_size=40), st.booleans())
 def test_parallel_elements_are_added_in_the_order_in_which_they_stand(entries, far):
     """Even where ⊕ does not commute; keys that are far apart are sorted in another way."""

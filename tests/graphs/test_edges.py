@@ -290,7 +290,7 @@ def test_columns_that_are_none(header, weight, message):
 VERTEX = st.integers(0, 6) | st.sampled_from(["a", "b", (1, 2), None, 7.0])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.tuples(VERTEX, VERTEX), min_size=1, max_size=8), st.booleans())
 def test_ends_are_positions_or_names_in_order_of_appearance(edges, as_arrays):
     """As plain Python finds them."""

@@ -24,7 +24,7 @@ def matrices(draw):
     return sr.Matrix(np.array(cells).reshape(n, n), sr.min_plus, names)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(matrices())
 def test_there_and_back(M):
     graph = M.to_networkx()

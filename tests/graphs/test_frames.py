@@ -20,7 +20,7 @@ from semiring.graphs.frames import columns_in, frame_library, is_frame, is_squar
 INF = np.inf
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(matrices(), st.randoms())
 def test_there_and_back(M, random):
     square = M.to_frame(long=False)
@@ -153,7 +153,7 @@ def test_every_verb_reads_edges_of_every_kind(kind: str) -> None:
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(M=matrices())
 def test_there_and_back_through_every_library(library: str, M: sr.Matrix) -> None:
     pytest.importorskip(library)

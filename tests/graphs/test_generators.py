@@ -41,7 +41,7 @@ def test_a_seed_gives_the_same_bits_everywhere(name: str) -> None:
         assert digest(random_graph(**arguments, seed=1)) != expected
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(n=st.integers(0, 40), kind=st.sampled_from(KINDS), seed=st.integers(0, 1000), data=st.data())
 def test_edges_are_neither_loops_nor_parallel(n: int, kind: str, seed: int, data: st.DataObject) -> None:
     arguments: dict[str, Any] = {}

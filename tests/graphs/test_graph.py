@@ -64,7 +64,7 @@ def graphs(draw):
     return Graph(*ends, n, weights, draw(st.sampled_from([None, list("abcdef"[:n])])), draw(st.booleans()))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(graphs(), st.data())
 def test_edges_turned_round_and_of_some_vertices(graph, data):
     edges = list(graph.edges())

@@ -187,7 +187,7 @@ def test_infinities_of_integers_are_shown_as_such(S, dtype, array, rows):
     assert ("∞" in M._repr_html_()) is ("∞" in "".join(rows))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.floats(allow_nan=False) | st.sampled_from([0.0, 1.5, 22.25, INF]), min_size=9, max_size=9))
 def test_floats_stand_below_each_other_by_their_points(values):
     """The last whole digit of each number of a column is at one place."""

@@ -38,7 +38,7 @@ def pairs(draw):
     return A, B, Matrix(A, S, names), Matrix(B[np.ix_(order, order)], S, [names[i] for i in order])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(pairs(), st.integers(0, 6))
 def test_operators_are_the_verbs_over_the_matrix_s_own_algebra(made, k):
     A, B, M, N = made
@@ -173,7 +173,7 @@ def test_a_sparse_matrix_on_the_left_is_told_where_to_go(make):
     assert sr.matmul(A, M).tolist() == [[INF, 2.0], [1.0, 3.0]] and not hasattr(M, "ndim")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.sampled_from(["i1", "i4", "u1", "f4", "f8", "c16"]), st.integers(-300, 300), st.booleans())
 def test_a_number_of_python_takes_the_dtype_of_the_matrix(dtype, value, whole):
     S = sr.plus_times if dtype == "c16" else sr.min_plus
@@ -250,7 +250,7 @@ def test_products_of_pandas_are_refused_and_its_other_ways_to_read_are_not():
     assert pd.DataFrame(np.asarray(M)).shape == (2, 2) and pd.Series(list(M)).size == 2
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(pairs())
 def test_numpy_s_other_functions_take_vertices_in_one_order(made):
     """By position they would compare, and combine, what belongs to different vertices."""
@@ -296,7 +296,7 @@ def test_sums_of_records_in_any_layout(S):
         assert found.dtype == dtype and same(found, expected), dtype
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(pairs())
 def test_labels_of_frames_are_vertices_to_numpy_too(made):
     """NumPy read them by position, and pandas asked for vertices 0, 1, …"""

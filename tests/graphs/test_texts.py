@@ -48,7 +48,7 @@ def test_a_terminal_obeys_these_characters_and_no_others() -> None:
     assert "\u200d" in others, "joiners belong to words of many languages"
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.sampled_from([*MARKS, "\n", "\x1b", "a", "木", "\\", "\u200d", "\ud800", "é"])))
 def test_what_a_text_says_is_still_there(letters: list[str]) -> None:
     found = shown("".join(letters))
@@ -111,7 +111,7 @@ def test_counts_and_dtypes() -> None:
     assert dtype_text(nested) == r"(at\x1b (x float32, y float32), d ('<f8', (2,)))"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.floats(allow_nan=False).map("{:.6g}".format) | st.sampled_from(["∞", "·", "-∞", "…"])))
 def test_columns_of_numbers(texts: list[str]) -> None:
     found = aligned(texts)
@@ -154,7 +154,7 @@ def test_components_of_records_that_are_infinities() -> None:
     assert "2147483647" not in f"{M} {M._repr_html_()}" and "(∞, 7)" in str(M)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.sampled_from(["f2", "f4", "f8", "i1", "u2", "i8", "u8"]), st.data())
 def test_what_is_readable_reads_back(name: str, data: st.DataObject) -> None:
     dtype = np.dtype(name)

@@ -199,7 +199,7 @@ TARGETS = [np.dtype(d) for d in ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8")
 SOURCES = st.sampled_from(["i8", "u8", "f8", "O"])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.sampled_from(TARGETS), SOURCES, st.data())
 def test_an_integer_is_kept_or_refused_and_never_changed(target, source, data):
     limits = np.iinfo(target)

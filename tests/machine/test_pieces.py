@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from semiring.machine.pieces import ENOUGH, equal_shares, parts_worth, ranges, share
 
-quick = settings(max_examples=200, deadline=None)
+quick = settings(max_examples=200)
 
 
 def rows(pieces: list[tuple[int, int]]) -> list[int]:

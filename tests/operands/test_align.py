@@ -37,7 +37,7 @@ def elements(answer: Any) -> np.ndarray:
 
 
 @pytest.mark.parametrize("verb", TWO)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     st.lists(st.sampled_from([0.0, 1.0, 2.5, np.inf]), min_size=32, max_size=32), st.permutations(range(4)),
     st.sampled_from(sorted(MAKES)), st.sampled_from(sorted(MAKES)),

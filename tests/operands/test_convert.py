@@ -21,7 +21,7 @@ from semiring.operands.read import read
 from semiring.operands.sparse import Sparse
 
 inf = np.inf
-quick = settings(max_examples=25, deadline=None)
+quick = settings(max_examples=25)
 SIDES = st.sampled_from([0, 1, 2, 3, 63, 64, 65, 130])
 
 

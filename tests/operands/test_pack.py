@@ -26,7 +26,7 @@ from semiring.operands.pack import pack
 
 SIZES = st.one_of(st.sampled_from([0, 1, 63, 64, 65, 128, 511, 512, 513]), st.integers(0, 200))
 SEEDS = st.integers(0, 2**32 - 1)
-SETTINGS = settings(max_examples=50, deadline=None)
+SETTINGS = settings(max_examples=50)
 SPARSE = ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"]
 
 
@@ -160,7 +160,7 @@ def keys(rows: int, columns: int, draw) -> tuple:
     return part(rows), part(columns)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(SIZES, SIZES, SEEDS, st.data())
 def test_indexing_is_numpys(rows: int, columns: int, seed: int, data) -> None:
     dense = drawn(rows, columns, seed)

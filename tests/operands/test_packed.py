@@ -42,7 +42,7 @@ def refused(message: str, call, *arguments, **more) -> None:
         call(*arguments, **more)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(SIZES, SEEDS, st.booleans(), st.sampled_from(["auto", "blocked", "r-kleene", "squaring", "elimination"]))
 def test_packed_closure(n: int, seed: int, reflexive: bool, method: str) -> None:
     dense = drawn(n, n, seed) & (np.random.default_rng(seed).random((n, n)) < 2 / max(n, 1))

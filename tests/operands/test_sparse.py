@@ -27,7 +27,7 @@ from semiring.operands.sparse import (
 )
 
 inf = np.inf
-quick = settings(max_examples=60, deadline=None)
+quick = settings(max_examples=60)
 CLOSED = np.array([[0, 3, 3], [inf, 0, 0], [inf, inf, 0]])
 
 
@@ -301,7 +301,7 @@ def test_a_wide_matrix_is_no_square_in_between() -> None:
     assert found.shape == (1, 10**6) and found[0, 7] == 2 and found[0, 8] == 5
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.sampled_from([sr.min_plus, sr.max_times, sr.plus_times, sr.max_plus, sr.lukasiewicz]),
     st.sampled_from([0, 1, -1, 2, 0.5, np.inf, -np.inf, np.nan]), st.sampled_from([1, 3, 20_000]),

@@ -18,7 +18,7 @@ import semiring as sr
 from semiring.results.chain import best_splits
 
 inf = np.inf
-quick = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=60, suppress_health_check=list(HealthCheck))
 
 
 def orders(first: int, last: int) -> list[Any]:

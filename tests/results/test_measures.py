@@ -59,7 +59,7 @@ def graphs(draw: st.DrawFn, dtype: str, name: str) -> sp.csr_array:
 
 @pytest.mark.usefixtures("searched")
 @pytest.mark.parametrize(("name", "dtype"), ALGEBRAS)
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_searches_give_what_the_closure_does(name: str, dtype: str, data: st.DataObject) -> None:
     S = sr.catalogue[name]

@@ -25,7 +25,7 @@ def test_they_are_the_best_of_the_rows(name: str, dtype: str, compile: str, monk
     monkeypatch.setenv("SEMIRING_COMPILE", compile)
     S = sr.catalogue[name]
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(st.integers(0, 10**6), st.integers(1, 12), st.integers(1, 5))
     def check(seed: int, n: int, count: int) -> None:
         rng = np.random.default_rng(seed)

@@ -13,7 +13,7 @@ import semiring as sr
 inf = np.inf
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.data())
 def test_each_is_as_if_it_were_alone(data: st.DataObject) -> None:
     n, leading = data.draw(st.integers(1, 5)), data.draw(st.sampled_from([(1,), (3,), (2, 2)]))

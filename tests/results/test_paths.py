@@ -25,7 +25,7 @@ from semiring.machine import memory
 from semiring.results.paths import Path, Paths
 
 inf = np.inf
-quick = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=30, suppress_health_check=list(HealthCheck))
 # One for each form of arithmetic.
 CASES = [
     ("boolean", "?"), ("min_plus", "f4"), ("min_plus", "f8"), ("min_plus", "i4"), ("min_plus", "u1"),

@@ -24,7 +24,7 @@ from semiring.results.acyclic import condensation, transitive_reduction
 from semiring.results.reachability import Reachability, reach
 
 SIZES = st.one_of(st.sampled_from([0, 1, 2, 63, 64, 65, 130]), st.integers(0, 40))
-SETTINGS = settings(max_examples=40, deadline=None)
+SETTINGS = settings(max_examples=40)
 ROADS = [("Ayr", "Bute"), ("Bute", "Coll"), ("Coll", "Bute"), ("Coll", "Dale"), ("Eigg", "Dale")]
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "dependencies.py"
 

@@ -27,7 +27,7 @@ def test_a_vector_fits_just_if_it_is_no_greater(S: sr.Semiring, dtype: str, left
     def at_most(x: np.ndarray, y: np.ndarray) -> bool:
         return bool((T.add(x, y) == y).all())
 
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=150)
     @given(st.data(), st.integers(1, 3), st.integers(1, 3), st.integers(1, 2))
     def check(data: st.DataObject, m: int, k: int, n: int) -> None:
         def matrix(*shape: int) -> np.ndarray:

@@ -20,7 +20,7 @@ from semiring.results import structure
 from semiring.results.structure import bridges, components, find_cycle, longest_path, topological_order
 
 inf = np.inf
-SETTINGS = settings(max_examples=40, deadline=None)
+SETTINGS = settings(max_examples=40)
 EVERY = (topological_order, find_cycle, components, bridges)
 ROADS = [("Ayr", "Bute"), ("Bute", "Coll"), ("Coll", "Bute"), ("Coll", "Dale"), ("Eigg", "Dale")]
 

@@ -18,7 +18,7 @@ from semiring.scale.program import Operation, Program, program
 
 @pytest.mark.parametrize("schedule", [r_kleene, blocked, elimination])
 @given(count=st.integers(1, 7), room=st.integers(3, 20), beside=st.integers(0, 30))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_a_careful_store_finds_nothing_wrong(schedule: Any, count: int, room: int, beside: int) -> None:
     made = program(schedule, 2 * count, 2, room)
     alone = traffic(made, room)
@@ -100,7 +100,7 @@ def fewest(operations: list[Operation], room: int) -> int:
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=7))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_nothing_reads_less(triples: list[tuple[int, int, int]]) -> None:
     operations = [Operation("multiply_add", c, a, b, (0, 0)) for c, a, b in triples]
     made = Program(3, 1, 3, operations, {}, 9)

@@ -48,7 +48,7 @@ def closed(A: np.ndarray, S: sr.Semiring, side: int, room: int, schedule: Any, k
 @pytest.mark.parametrize("schedule", [r_kleene, blocked, elimination])
 @given(n=st.integers(1, 24), side=st.integers(1, 5), room=st.integers(3, 12), seed=st.integers(0, 9),
        kind=st.sampled_from(["apart", "shared", "overwritten"]))
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 def test_it_is_the_closure(schedule: Any, n: int, side: int, room: int, seed: int, kind: str) -> None:
     A = np.random.default_rng(seed).random((n, n)) / (2 * n)
     found, _ = closed(A, sr.plus_times, side, room, schedule, kind)

@@ -84,7 +84,7 @@ def closed(
 
 @given(name=st.sampled_from(NAMES), n=st.integers(0, 23), side=st.sampled_from([1, 3, 4, 8]),
        size=st.sampled_from([1, 2, 3, 4, 6]), seed=st.integers(0, 99), stops=st.booleans())
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_closures_by_processes_whose_devices_are_late(
     name: str, n: int, side: int, size: int, seed: int, stops: bool
 ) -> None:

@@ -38,7 +38,7 @@ def carried_out(made: Any, A: np.ndarray, S: sr.Semiring) -> np.ndarray:
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @given(n=st.integers(1, 13), side=st.integers(1, 5), room=st.integers(3, 12), seed=st.integers(0, 9))
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 def test_it_closes_what_is_not_idempotent(schedule: Any, n: int, side: int, room: int, seed: int) -> None:
     A = np.random.default_rng(seed).random((n, n)) / (2 * n)
     found = carried_out(program(schedule, n, side, room), A, sr.plus_times)

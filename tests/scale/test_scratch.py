@@ -23,7 +23,7 @@ ACTIONS = st.lists(st.one_of(
 
 
 @given(ACTIONS, st.data())
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_a_power_cut_at_any_moment_loses_what_came_after_the_commit(
     tmp_path_factory: pytest.TempPathFactory, actions: list[tuple[str, int]], data: Any
 ) -> None:

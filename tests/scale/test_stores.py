@@ -85,7 +85,7 @@ def test_a_file_that_was_cut_is_noticed(tmp_path: Path) -> None:
 
 
 @given(st.integers(0, 9), st.integers(0, 2**32 - 1), st.data())
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_tiles_of_a_sparse_matrix_are_those_of_the_dense_one(n: int, seed: int, data: Any) -> None:
     random = np.random.default_rng(seed)
     A = np.where(random.random((n, n)) < 0.4, random.random((n, n)), np.inf)

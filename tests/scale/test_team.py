@@ -54,7 +54,7 @@ def closed(
 @pytest.mark.parametrize("S", [sr.min_plus, sr.max_min, sr.plus_times, sr.boolean, sr.shortest_count], ids=str)
 @given(n=st.integers(1, 17), side=st.integers(1, 6), count=st.integers(1, 5), seed=st.integers(0, 999),
        patience=st.sampled_from((0.02, 0.5, 1.0)), answers=st.booleans())
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 def test_it_is_the_closure(
     S: sr.Semiring, n: int, side: int, count: int, seed: int, patience: float, answers: bool
 ) -> None:
@@ -90,7 +90,6 @@ def test_what_is_told_grows() -> None:
 
 
 @given(n=st.integers(1, 40), side=st.integers(1, 9), workers=st.integers(1, 7))
-@settings(deadline=None)
 def test_every_row_is_dealt_once(n: int, side: int, workers: int) -> None:
     deal = Deal(n, side, workers)
     rows = [range(n)[span] for worker in range(workers) for span in deal.spans(worker)]
@@ -101,7 +100,6 @@ def test_every_row_is_dealt_once(n: int, side: int, workers: int) -> None:
 
 
 @given(n=st.integers(1, 40), side=st.integers(1, 9), workers=st.integers(1, 5), k=st.integers(0, 40))
-@settings(deadline=None)
 def test_runs_leave_out_two_block_rows(n: int, side: int, workers: int, k: int) -> None:
     deal = Deal(n, side, workers)
     for worker in range(workers):

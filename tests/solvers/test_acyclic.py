@@ -21,7 +21,7 @@ from semiring.solvers import acyclic
 from semiring.solvers.acyclic import heights_of, levels_of
 
 inf = np.inf
-SETTINGS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SETTINGS = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_python_objects() -> None:
 
 
 @pytest.mark.usefixtures("of_any_size")
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(1, 30), st.integers(0, 2**32 - 1), st.sampled_from(["f8", "f4", "i8", "i2"]))
 def test_rows_are_those_of_the_search(n: int, seed: int, dtype: str) -> None:
     """To the bit; the predecessors are wanted so that the search runs."""

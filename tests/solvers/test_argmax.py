@@ -19,7 +19,7 @@ from semiring.operands.convert import as_sparse
 from semiring.operands.read import read
 
 inf = np.inf
-quick = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=150, suppress_health_check=list(HealthCheck))
 SELECTIVE = [case for case in CASES if ours(oracle.for_dtype(oracle.ALGEBRAS[case[0]], case[1])).selective]
 
 

@@ -25,7 +25,7 @@ BOOLEAN = [
 ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     which=st.integers(0, len(BOOLEAN) - 1), n=st.integers(0, 40), seed=st.integers(0, 2**32 - 1),
     reflexive=st.booleans(), zeros=st.booleans(), kind=st.sampled_from(["csr", "csc", "coo"]),

@@ -56,7 +56,7 @@ def low_of(name: str, dtype: str) -> Lowering:
     return general(sr.catalogue[name], np.dtype(dtype))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(patterns(6), st.sampled_from(["closure", "sparse", "search", "factor", "solve", "rows"]), st.sampled_from(
     [sr.min_plus, sr.plus_times]), st.booleans())
 def test_every_plan_of_a_sparse_matrix_can_be_printed(

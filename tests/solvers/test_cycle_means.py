@@ -24,7 +24,7 @@ def means_of(weight: dict[tuple[int, int], Fraction]) -> list[Fraction]:
     return [sum(weight[e] for e in pairwise(c)) / (len(c) - 1) for c in cycles]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(patterns(6), st.randoms(), st.sampled_from(["f8", "f4", "i8", "i2", "tenths"]),
        st.sampled_from([sr.min_plus, sr.max_plus]))
 def test_means_are_those_of_all_cycles(
@@ -48,7 +48,7 @@ def test_means_are_those_of_all_cycles(
     assert own == best or (dtype == "tenths" and abs(own - best) < 1e-14)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(2, 5), st.integers(0, 10**6), st.sampled_from([1e9, 1e17, 1e40, 1e304]))
 def test_heavy_edges_do_not_cost_the_others_their_digits(n: int, seed: int, heavy: float) -> None:
     rng = np.random.default_rng(seed)

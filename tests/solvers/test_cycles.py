@@ -22,7 +22,7 @@ import semiring as sr
 
 inf = np.inf
 GAUSSIAN = tuple(m for m in METHODS if m != "squaring")
-quick = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=20, suppress_health_check=list(HealthCheck))
 IMPROVING = [
     ("min_plus", "f8"),
     ("min_plus", "f4"),

@@ -74,7 +74,7 @@ def graphs(data: Any, dtype: str, least: int) -> sp.csr_array:
 def test_paths_are_those_of_decoded_values(dtype: str, compile: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEMIRING_COMPILE", compile)
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(data=st.data())
     def check(data: st.DataObject) -> None:
         if dtype[0] == "u":
@@ -123,7 +123,7 @@ def test_nothing_is_encoded_again(monkeypatch: pytest.MonkeyPatch) -> None:
         assert isinstance(closed, np.ndarray) and closed.dtype == dtype
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data(), compiled=st.booleans(), forwards=st.booleans())
 def test_trees_are_right_up_to_the_last_number_that_a_storage_takes(
     data: st.DataObject, compiled: bool, forwards: bool

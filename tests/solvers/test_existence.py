@@ -17,7 +17,7 @@ from methods import METHODS
 import semiring as sr
 
 inf = np.inf
-quick = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=40, suppress_health_check=list(HealthCheck))
 STACKS: dict[str, tuple[sr.Semiring, str, list[Any]]] = {
     "min-plus": (sr.min_plus, "f8", [inf, inf, -1.0, 0.0, 1.0, 2.0]),
     "integers": (sr.min_plus, "i4", [2**31 - 1, -1, 0, 1, 2]),

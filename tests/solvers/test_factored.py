@@ -52,7 +52,7 @@ def as_graph(A: np.ndarray, S: sr.Semiring) -> sr.Graph:
 MAKES: dict[str, Callable[..., Any]] = {"Matrix": as_matrix, "Graph": as_graph}
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(matrices(), st.sampled_from(sorted(MAKES)), st.data())
 def test_rows_and_tables_are_parts_of_the_closure(case: tuple[sr.Semiring, np.ndarray], make: str, data: Any) -> None:
     S, A = case
@@ -83,7 +83,7 @@ def test_rows_and_tables_are_parts_of_the_closure(case: tuple[sr.Semiring, np.nd
         same(sr.closure_rows(as_graph(A, S), S, names * 4, targets=names[:1]), np.tile(C[:, :1], (4, 1)))
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(matrices(), st.sampled_from(sorted(MAKES)))
 def test_paths_from_factors_are_those_of_the_search(case: tuple[sr.Semiring, np.ndarray], make: str) -> None:
     S, A = case
@@ -112,7 +112,7 @@ def test_walks_from_compiled_factors_are_those_of_whole_rows(S: sr.Semiring, dty
     Of floats that are only compared half of the zeros are −0.
     """
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(st.integers(1, 25), st.sampled_from([0.5, 1.5, 3.0]), st.booleans(), st.booleans(),
            st.integers(0, 2**32 - 1))
     def check(n: int, degree: float, ties: bool, rounds: bool, seed: int) -> None:

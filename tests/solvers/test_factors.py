@@ -23,7 +23,7 @@ from semiring.solvers import sparse_substitution
 from semiring.solvers.factors import is_for_lapack
 
 inf = np.inf
-quick = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=12, suppress_health_check=list(HealthCheck))
 
 
 @pytest.mark.parametrize(("name", "dtype"), CASES, ids=str)

@@ -48,7 +48,7 @@ def test_fewest_edges_are_the_paths_of_edges_that_weigh_the_same(
     monkeypatch.setenv("SEMIRING_COMPILE", compile)
     S = sr.catalogue[name]
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(data=st.data())
     def check(data: st.DataObject) -> None:
         n = data.draw(st.integers(2, 20))

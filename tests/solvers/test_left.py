@@ -20,7 +20,7 @@ from semiring.operands.read import read
 inf = np.inf
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.sampled_from([c for c in CASES if c[1].kind != "O"]), st.data(), st.booleans(), st.sampled_from([None, 1, 3]))
 def test_solutions_are_the_oracles(case: Any, data: st.DataObject, sparse: bool, rows: int | None) -> None:
     name, dtype = case

@@ -51,7 +51,7 @@ def as_given(A: np.ndarray, S: sr.Semiring, kind: str) -> Any:
     return sr.Graph(rows, columns, len(A), A[there])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(limited(), st.sampled_from(["dense", "graph"]))
 def test_a_limit_known_before_is_as_cutting_afterwards(case: tuple[Any, ...], kind: str) -> None:
     S, A, sources, limit = case
@@ -117,7 +117,7 @@ def test_a_search_within_a_limit_leaves_the_rest_alone() -> None:
     assert asked == [0, 1, 2, 3] and found.labels[:5].tolist() == [0.0, 1.0, 2.0, 3.0, inf]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(limited())
 def test_trees_on_the_reached_part_are_the_whole_ones(case: tuple[Any, ...]) -> None:
     S, A, sources, _ = case

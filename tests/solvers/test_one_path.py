@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import semiring as sr
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.integers(1, 6).flatmap(lambda n: st.lists(
     st.sampled_from([np.inf, np.inf, 0.0, 1.0, 2.5, -0.5]), min_size=n * n, max_size=n * n)))
 def test_one_path_weighs_what_paths_says(cells: list[float]) -> None:

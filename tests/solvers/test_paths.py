@@ -88,7 +88,7 @@ def test_searches_up_to_a_limit_find_what_is_left_of_all(
     S = sr.catalogue[name]
     monkeypatch.setattr(search, "affordable", lambda low, *_: low if compiled else low.interpreted)
 
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=25)
     @given(st.integers(0, 10**6), st.integers(2, 5), st.floats(0, 1), st.booleans())
     def check(seed: int, side: int, quantile: float, watched: bool) -> None:
         A = grid(side, weights, seed)

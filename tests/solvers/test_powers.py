@@ -20,7 +20,7 @@ from semiring.solvers import powers
 from semiring.solvers.task import Task, options
 
 inf = np.inf
-SETTINGS = settings(max_examples=80, deadline=None)
+SETTINGS = settings(max_examples=80)
 NUMBERS = [c for c in CASES if c[1].kind != "O"]
 
 

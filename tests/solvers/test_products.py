@@ -24,7 +24,7 @@ from semiring.solvers import products
 from semiring.solvers.products import needs_no_test, spared
 
 inf = np.inf
-quick = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=12, suppress_health_check=list(HealthCheck))
 
 
 @pytest.mark.parametrize(("name", "dtype"), CASES, ids=str)

@@ -114,7 +114,7 @@ def first(here: MPI, A: Any) -> Any:
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("reflexive", [True, False])
 @given(n=st.integers(0, 20), size=st.sampled_from([1, 2, 3, 4, 6]), seed=st.integers(0, 99), by_rows=st.booleans())
-@settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_answer_is_that_of_one_processor(
     name: str, reflexive: bool, machine: Machine, n: int, size: int, seed: int, by_rows: bool
 ) -> None:
@@ -137,7 +137,7 @@ def test_the_answer_is_that_of_one_processor(
 
 
 @given(n=st.integers(2, 16), size=st.sampled_from([1, 2, 4]), seed=st.integers(0, 99), by_rows=st.booleans())
-@settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_tolerance_is_that_of_one_processor(machine: Machine, n: int, size: int, seed: int, by_rows: bool) -> None:
     A, cuts = nearly_consistent(n, seed), np.linspace(0, n, size + 1).astype(int)
 

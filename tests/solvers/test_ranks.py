@@ -16,7 +16,7 @@ from semiring.solvers import ranks as module
 from semiring.solvers.ranks import Ranks, closure, product, ranks
 
 inf = np.inf
-quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+quick = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 LIKELY = sr.Semiring("likely", add=np.maximum, mul=np.minimum, zero=0, one=1, carrier=lambda a: (a >= 0) & (a <= 1))
 
 

@@ -113,7 +113,7 @@ def test_walks_that_have_edges(anyone: Any, name: str, S: sr.Semiring, dtype: An
 
 
 @given(n=st.integers(2, 24), seed=st.integers(0, 99))
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 def test_a_tolerance_is_that_of_one_process(n: int, seed: int) -> None:
     A = nearly_consistent(n, seed)
     for reflexive in (True, False):

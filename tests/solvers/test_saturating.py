@@ -16,7 +16,7 @@ from semiring.kernels.facts import DeviceFacts, Facts
 from semiring.solvers import saturating
 from semiring.solvers.saturating import LEAST_ORDER, MOST_STEPS, M, applies, closure, leads_out, may_repay, repays
 
-quick = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+quick = settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 DTYPES = ["i4", "u4", "i8", "i2", "u2", "u1"]
 SMALL = DeviceFacts(largest=100, least=0)
 

@@ -17,7 +17,7 @@ from methods import METHODS
 import semiring as sr
 from semiring.solvers.schedules import close_each
 
-quick = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=25, suppress_health_check=list(HealthCheck))
 
 
 def expected_closure(S: oracle.Algebra, array: np.ndarray) -> list | None:

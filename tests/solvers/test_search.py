@@ -27,7 +27,7 @@ from semiring.operands.sparse import Sparse
 from semiring.solvers.search import Search, form_of, on_the_host
 
 inf = np.inf
-quick = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=40, suppress_health_check=list(HealthCheck))
 # One for each form of arithmetic; every (algebra, dtype) here is compiled, which takes a second or two.
 CASES = [
     ("boolean", "?"), ("min_plus", "f4"), ("min_plus", "f8"), ("min_plus", "i4"), ("min_plus", "u1"),

@@ -28,7 +28,7 @@ from semiring.solvers.plan import Plan
 from semiring.solvers.searches import offer
 from semiring.solvers.task import Task, options
 
-quick = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=30, suppress_health_check=list(HealthCheck))
 
 
 def random_graph(n: int, degree: int, S: sr.Semiring = sr.min_plus) -> sp.csr_array:

@@ -99,7 +99,7 @@ def matrix(name: str, n: int, seed: int) -> np.ndarray:
 @pytest.mark.parametrize("name", [k for k in KINDS if k != "boolean"])
 @pytest.mark.parametrize("reflexive", [True, False])
 @given(n=st.integers(1, 20), count=st.integers(1, GPUS), seed=st.integers(0, 99))
-@settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_answer_is_that_of_one_processor(
     name: str, reflexive: bool, gpus: FakedHost, n: int, count: int, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -130,7 +130,7 @@ def test_a_negative_cycle_is_told_by_name(gpus: FakedHost) -> None:
 
 
 @given(n=st.integers(2, 16), count=st.integers(1, GPUS), seed=st.integers(0, 99))
-@settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_tolerance_is_that_of_one_processor(gpus: FakedHost, n: int, count: int, seed: int) -> None:
     """Where cycles improve by less than it; by more they are refused as without."""
     A = nearly_consistent(n, seed)

@@ -14,7 +14,7 @@ sides = st.integers(0, 3)
 shapes = st.lists(sides, max_size=4).map(tuple)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(shapes, shapes)
 def test_shapes_are_those_of_numpys_product(a: tuple[int, ...], b: tuple[int, ...]) -> None:
     try:

@@ -29,7 +29,7 @@ from semiring.solvers.sparse_factors import SparseFactors
 
 inf = np.inf
 ORDERS = ["amd", "levels", "natural"] + ["metis"] * (find_spec("pymetis") is not None)
-quick = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=25, suppress_health_check=list(HealthCheck))
 # One dtype for most algebras, several where they are stored in different ways.
 MORE = {"min_plus": 4, "max_plus": 2}
 SOLVED = {"min_plus", "max_plus", "plus_times", "log", "shortest_count", "counting", "pareto", "regex"}

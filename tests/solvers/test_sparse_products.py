@@ -24,7 +24,7 @@ from semiring.operands.read import read
 from semiring.operands.sparse import Sparse
 
 inf = np.inf
-quick = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=30, suppress_health_check=list(HealthCheck))
 # One for each form of arithmetic; every (algebra, dtype) here is compiled, which takes a second.
 CASES = [
     ("boolean", "?"), ("min_plus", "f4"), ("min_plus", "f8"), ("min_plus", "i4"), ("min_plus", "u1"), ("max_min", "f4"),
@@ -251,7 +251,7 @@ def test_integers_beyond_the_machine() -> None:
 # Structure.
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_structure_of_products_and_transposes(data: st.DataObject) -> None:
     random = np.random.default_rng(data.draw(st.integers(0, 10**6)))

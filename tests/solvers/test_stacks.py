@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import semiring as sr
 
 inf = np.inf
-quick = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=60, suppress_health_check=list(HealthCheck))
 
 
 @quick

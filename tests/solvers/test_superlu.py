@@ -37,7 +37,7 @@ def solved(A: list[list[Fraction]], b: list[Fraction]) -> list[Fraction] | None:
     return [row[n] for row in rows]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(1, 7), st.integers(0, 2**32 - 1), st.sampled_from(["f4", "f8", "c8", "c16"]),
        st.sampled_from([2, 8, 32]), st.floats(0, 1))
 def test_solutions_are_those_of_fractions(n: int, seed: int, dtype: str, scale: int, density: float) -> None:
@@ -113,7 +113,7 @@ def eliminated(n: int, edges: Edges, order: np.ndarray) -> tuple[int, int]:
     return sum(2 * count + 2 for count in later), sum(count * count for count in later)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(patterns(30))
 def test_predicted_fill_is_no_less_than_what_elimination_fills_in(pattern: tuple[int, Edges]) -> None:
     n, edges = pattern
@@ -130,7 +130,7 @@ def test_predicted_fill_is_no_less_than_what_elimination_fills_in(pattern: tuple
     assert envelope(path).entries == 2 * n + 2 * (n - 1) and envelope(path).terms == 2 * (n - 1)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(2, 60), st.integers(0, 2**32 - 1), st.sampled_from(["f4", "f8", "c16"]))
 def test_the_factors_fit_the_memory_that_the_plan_states(n: int, seed: int, dtype: str) -> None:
     A = sp.random_array((n, n), density=0.1, random_state=np.random.default_rng(seed)).tocsr()

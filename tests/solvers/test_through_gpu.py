@@ -53,7 +53,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize(("overwrite", "reflexive"), [(False, True), (True, True), (False, False), (True, False)])
 @given(n=st.integers(1, 24), tiles=st.integers(9, 30), seed=st.integers(0, 99))
-@settings(deadline=None, max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_answer_is_that_of_one_processor(
     name: str, overwrite: bool, reflexive: bool, gpu: None, n: int, tiles: int, seed: int
 ) -> None:

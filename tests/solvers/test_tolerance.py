@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import semiring as sr
 
 inf = np.inf
-quick = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=60, suppress_health_check=list(HealthCheck))
 WAYS: dict[str, tuple[sr.Semiring, Callable[[np.ndarray, float], np.ndarray]]] = {
     "min-plus": (sr.min_plus, lambda A, t: A + t), "max-plus": (sr.max_plus, lambda A, t: A - t),
     "max-times": (sr.max_times, lambda A, t: A / (1 + t)),

@@ -33,7 +33,7 @@ def test_edges_that_are_left_out_are_of_no_best_walk(
 ) -> None:
     S = sr.catalogue[name]
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(st.integers(0, 10**6), st.integers(1, 12), st.floats(0, 1))
     def check(seed: int, n: int, filled: float) -> None:
         rng = np.random.default_rng(seed)
@@ -69,7 +69,7 @@ def test_where_values_only_compare_trees_are_those_of_the_general_way(
     search = trees._from_a_search
     monkeypatch.setattr(trees, "_from_a_search", lambda *given: asked.append("search") or search(*given))
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(st.integers(0, 10**6), st.integers(1, 12), st.floats(0, 1), st.booleans(), st.booleans())
     def check(seed: int, n: int, filled: float, both_ways: bool, backwards: bool) -> None:
         rng = np.random.default_rng(seed)
@@ -110,7 +110,7 @@ def test_next_hops_by_components_are_those_of_the_general_way(name: str, monkeyp
         taken.append(found is not None)
         return found
 
-    @settings(max_examples=80, deadline=None)
+    @settings(max_examples=80)
     @given(st.integers(0, 10**6), st.integers(2, 24), st.sampled_from(["f2", "f4", "f8", "i1", "i4", "u8"]),
            st.sampled_from([1, 2, 4, 100]), st.floats(0.5, 6), st.booleans(), st.sampled_from([0.0, 0.1]))
     def check(seed: int, n: int, dtype: str, values: int, degree: float, lone: bool, extreme: float) -> None:
@@ -158,7 +158,6 @@ def test_where_a_walk_is_as_good_as_its_worst_edge() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i2", "u1"])
-@settings(deadline=None)
 @given(st.data(), st.sampled_from(["min_plus", "max_plus", "viterbi", "shortest_hops", "min_max"]), st.integers(1, 300))
 def test_products_that_are_said_not_to_be_zero_are_not(dtype: str, data: Any, name: str, n: int) -> None:
     S, kind = sr.catalogue[name], np.dtype(dtype)
@@ -204,7 +203,7 @@ def test_trees_tell_the_best_walks_or_are_refused(dtype: str, sparse: bool) -> N
     """A best walk that goes round a cycle away from its ends, or round a loop, is in no tree."""
     S = capped(10)
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(st.integers(0, 10**6), st.integers(1, 6), st.booleans())
     def check(seed: int, n: int, backwards: bool) -> None:
         rng = np.random.default_rng(seed)
@@ -293,7 +292,7 @@ def test_ties_break_alike_whatever_searches(
     for module in (trees, search, nearest):
         monkeypatch.setattr(module, "affordable", lambda low, *_: low if compiled else low.interpreted)
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(st.data(), st.integers(1, most), st.booleans())
     def check(data: st.DataObject, n: int, heap: bool) -> None:
         ends = st.tuples(st.integers(0, n - 1), st.integers(0, n - 1))

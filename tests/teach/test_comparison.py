@@ -40,7 +40,7 @@ def graphs(draw: Any) -> tuple[int, dict[tuple[int, int], float]]:
     return n, {edge: float(w) for edge, w in draw(st.dictionaries(ends, st.integers(1, 9), max_size=8)).items()}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(graphs())
 def test_every_column_is_the_closure(graph: tuple[int, dict[tuple[int, int], float]]) -> None:
     n, edges = graph

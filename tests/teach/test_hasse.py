@@ -30,7 +30,7 @@ def obvious(elements: list[int], below: Any) -> tuple[set[tuple[int, int]], dict
     return covers, {a: height(a) for a in elements}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.integers(0, 60), min_size=1, max_size=10, unique=True))
 def test_divisibility(elements: list[int]) -> None:
     """gcd(a, b) = b says that b divides a; everything divides 0."""
@@ -40,7 +40,7 @@ def test_divisibility(elements: list[int]) -> None:
     assert H.heights.tolist() == [heights[a] for a in elements]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.integers(0, 63), min_size=1, max_size=12, unique=True))
 def test_inclusion(elements: list[int]) -> None:
     H = sr.bitset_may.hasse(elements, dtype="u1")

@@ -19,7 +19,7 @@ from semiring.teach import ladder_cpu
 from semiring.teach.ladder_cpu import CPU_RUNGS
 from semiring.teach.rung import Rung
 
-quick = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=20, suppress_health_check=list(HealthCheck))
 BY_NAME = {rung.name: rung for rung in CPU_RUNGS}
 # One dtype of each algebra, and those in which integers saturate, floats are narrow, or storage is another.
 CASES = [(name, strategies.dtypes(S)[-1 if S.objects else 0]) for name, S in oracle.ALGEBRAS.items()]

@@ -20,7 +20,7 @@ def graphs(draw: Any) -> tuple[list[int], list[tuple[int, int]]]:
     return levels, draw(st.lists(st.sampled_from(upward), unique=True)) if upward else []
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(graphs())
 def test_no_edge_runs_through_a_vertex(graph: tuple[list[int], list[tuple[int, int]]]) -> None:
     levels, edges = graph
@@ -36,7 +36,7 @@ def test_no_edge_runs_through_a_vertex(graph: tuple[list[int], list[tuple[int, i
         assert row[0] == -row[-1] and all(b - a == 1 for a, b in pairwise(row)), "levels are centred, without gaps"
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(graphs())
 def test_crossings_are_counted_and_do_not_grow(graph: tuple[list[int], list[tuple[int, int]]]) -> None:
     levels, edges = graph

@@ -54,7 +54,7 @@ def test_small_algebras_are_shown_whole() -> None:
     assert sr.min_plus.table().elements[:2].tolist() == [inf, 0]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=4, unique=True), st.sampled_from([2, 3, 5, 7, 11, 13]))
 def test_what_elements_make_of_each_other(start: list[int], p: int) -> None:
     start = sorted({x % p for x in start})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise, product
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from semiring.teach.walks import KEPT, NONE, Walks, edge, staying
@@ -23,7 +23,6 @@ def shortest(edges: set[tuple[int, int]], i: int, j: int, most: int) -> list[tup
     return sorted(found, key=lambda w: (len(w), w))
 
 
-@settings(deadline=None)
 @given(EDGES, st.integers(0, 3), st.integers(0, 3))
 def test_floyd_warshall_over_walks_finds_the_shortest(edges: set[tuple[int, int]], i: int, j: int) -> None:
     D = {(u, v): edge(u, v) if (u, v) in edges else NONE for u in range(4) for v in range(4)}

@@ -61,7 +61,7 @@ def obvious(S: Tabled, edges: list[tuple[str, str, int]], order: tuple[str, ...]
     return A["s", "t"]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(*[st.lists(st.integers(0, SIZE - 1), min_size=SIZE**2, max_size=SIZE**2)] * 2, st.booleans())
 def test_what_is_told_is_what_elimination_gives(plus: list[int], times: list[int], neutral: bool) -> None:
     S = Tabled(plus, times)

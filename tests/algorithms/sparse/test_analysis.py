@@ -14,7 +14,7 @@ from sparse_patterns import patterns, rows
 from semiring.algorithms.sparse.analysis import Analysis, analyse
 
 ORDERS = ["amd", "levels", "natural"] + ["metis"] * (find_spec("pymetis") is not None)
-quick = settings(max_examples=80, deadline=None)
+quick = settings(max_examples=80)
 analyses = st.tuples(st.sampled_from(ORDERS), st.sampled_from([0, 2, 5, 32]), st.booleans())
 
 

@@ -28,7 +28,7 @@ from semiring.algorithms.sparse.costs import (
 from semiring.algorithms.sparse.ordering import Spread
 
 ORDERS = ["amd", "levels", "natural"] + ["metis"] * (find_spec("pymetis") is not None)
-quick = settings(max_examples=80, deadline=None)
+quick = settings(max_examples=80)
 analyses = st.tuples(st.sampled_from(ORDERS), st.sampled_from([0, 2, 5, 32]), st.booleans())
 
 

@@ -22,7 +22,7 @@ def means_of(edges: Edges, weights: list[float]) -> list[float]:
     return [sum(G[a][b]["weight"] for a, b in pairwise(c)) / (len(c) - 1) for c in cycles]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(patterns(6), st.randoms())
 def test_means_and_potentials(given_pattern: tuple[int, Edges], random: Any) -> None:
     n, edges = given_pattern

@@ -37,7 +37,7 @@ def fill(n: int, edges: Edges, order: np.ndarray) -> int:
     return sum(map(len, touched(n, edges, order)))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(patterns(60), st.sampled_from([0.0, 1.0, 10.0]))
 @example((7, [(0, 1), (0, 2), (0, 3), (1, 4), (2, 5), (3, 6)]), 10.0)
 def test_every_vertex_has_one_place(given_pattern: tuple[int, Edges], dense: float) -> None:
@@ -51,7 +51,7 @@ def test_every_vertex_has_one_place(given_pattern: tuple[int, Edges], dense: flo
     assert sorted(order.tolist()) == list(range(n))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(patterns(40))
 def test_it_joins_about_as_few_as_exact_degrees(given_pattern: tuple[int, Edges]) -> None:
     """Bounds on degrees and ties change the order, so that the fill differs a little either way."""

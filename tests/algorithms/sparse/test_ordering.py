@@ -16,7 +16,7 @@ ORDERS = ["amd", "levels", "natural"] + ["metis"] * (find_spec("pymetis") is not
 
 
 @pytest.mark.parametrize("method", ORDERS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(given_pattern=patterns(150))
 def test_every_vertex_has_one_place(method: str, given_pattern: tuple) -> None:
     n, edges = given_pattern
@@ -24,7 +24,7 @@ def test_every_vertex_has_one_place(method: str, given_pattern: tuple) -> None:
     assert sorted(order.tolist()) == list(range(n)) and name == method
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(given_pattern=patterns(12))
 def test_what_found_an_order_has_a_name(given_pattern: tuple) -> None:
     n, edges = given_pattern
@@ -88,7 +88,7 @@ def test_widest_level(shape: tuple[int, list], wanted: int) -> None:
     assert ordering.spread(*pattern.symmetric(*rows(*shape))).widest == wanted
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(patterns(20))
 def test_levels_and_the_edges_of_what_is_reached(given_pattern: tuple) -> None:
     n, edges = given_pattern

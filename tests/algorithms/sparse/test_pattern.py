@@ -9,7 +9,7 @@ from sparse_patterns import patterns, rows
 
 from semiring.algorithms.sparse import pattern
 
-quick = settings(max_examples=60, deadline=None)
+quick = settings(max_examples=60)
 
 
 def as_sets(start: np.ndarray, found: np.ndarray) -> list[list[int]]:

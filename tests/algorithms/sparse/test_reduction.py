@@ -10,7 +10,7 @@ from sparse_patterns import patterns, rows
 
 from semiring.algorithms.sparse import reduction
 
-quick = settings(max_examples=60, deadline=None)
+quick = settings(max_examples=60)
 
 
 def walks(n: int, edges: list[tuple[int, int]]) -> np.ndarray:

@@ -27,7 +27,7 @@ def graphs(n: int, edges: list, weights: np.ndarray) -> tuple[list, list[Graph]]
     return A.tolist(), [Dense(A), CompressedRows(*rows(n, edges), weights)]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(patterns(12), st.data())
 def test_a_cycle_is_found_where_there_is_one(pattern: tuple, data: st.DataObject) -> None:
     n, edges = pattern
@@ -43,7 +43,7 @@ def test_a_cycle_is_found_where_there_is_one(pattern: tuple, data: st.DataObject
             assert sum(edges_along(G, cycle)) == weight
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(patterns(9), st.data())
 def test_walks_are_best(pattern: tuple, data: st.DataObject) -> None:
     n, edges = pattern

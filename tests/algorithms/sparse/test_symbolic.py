@@ -8,7 +8,7 @@ from sparse_patterns import patterns, rows, touched
 
 from semiring.algorithms.sparse import pattern, symbolic
 
-quick = settings(max_examples=80, deadline=None)
+quick = settings(max_examples=80)
 
 
 @quick

@@ -14,7 +14,7 @@ from sparse_patterns import Edges, patterns, rows
 from semiring.algorithms.sparse import traversal
 from semiring.kernels.cpu.compile.plain import Loop
 
-quick = settings(max_examples=80, deadline=None)
+quick = settings(max_examples=80)
 
 
 def walks(n: int, edges: Edges, both: bool = False) -> np.ndarray:

@@ -54,7 +54,7 @@ def test_larger_ones(rung: Rung, name: str, dtype: str) -> None:
         assert_equal(S, closed(rung, S, A), sr.closure(A, S, device="cpu"))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(rung=st.sampled_from(GPU_RUNGS), kind=st.sampled_from(KINDS), n=st.integers(0, 200), seed=st.integers(0, 999))
 def test_any_order(rung: Rung, kind: tuple[str, str | None], n: int, seed: int) -> None:
     S = sr.catalogue[kind[0]]

@@ -15,7 +15,7 @@ from semiring.errors import SemiringError
 from semiring.kernels.blocks import bits as module
 from semiring.kernels.blocks.bits import ROW_WORDS, WORD, PackedRows, block, check_writable, frozen, row_words
 
-quick = settings(max_examples=80, deadline=None)
+quick = settings(max_examples=80)
 COLUMNS = st.one_of(st.sampled_from([0, 1, 63, 64, 65, 127, 128, 511, 512, 513]), st.integers(0, 200))
 
 

@@ -19,7 +19,7 @@ from semiring.kernels.lowering.general import general
 
 HALF = np.dtype("f2")
 FORMS = {dtype: ordered_integers(general(sr.max_min, np.dtype(dtype))) for dtype in ("f4", "f8")}
-quick = settings(max_examples=150, deadline=None)
+quick = settings(max_examples=150)
 
 
 def evaluated(low: Lowering, operation: Traced, *arrays: np.ndarray) -> np.ndarray:

@@ -135,7 +135,7 @@ FRACTIONS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
 SIZED = st.integers(-(2**20), 2**20).map(lambda i: i / 2**10)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.sampled_from(sorted(FRACTIONS)), st.sampled_from(["f4", "f8"]),
     st.lists(st.tuples(SIZED, SIZED), min_size=1, max_size=40),

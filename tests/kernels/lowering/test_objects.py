@@ -16,7 +16,7 @@ inf = float("inf")
 INTEGERS = ("i1", "i8", "u1", "u8")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data(), st.sampled_from(INTEGERS), st.sampled_from(["min_plus", "max_min", "gcd_lcm"]))
 def test_there_and_back(data: st.DataObject, dtype: str, name: str) -> None:
     limits = np.iinfo(dtype)

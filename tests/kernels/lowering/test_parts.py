@@ -18,7 +18,7 @@ from semiring.kernels.lowering.comparing import ordered_integers, single_for_hal
 from semiring.kernels.lowering.general import general
 from semiring.kernels.lowering.sums import tropical_integers
 
-quick = settings(max_examples=200, deadline=None)
+quick = settings(max_examples=200)
 SHAPES = st.lists(st.integers(0, 7), max_size=4)
 
 
@@ -102,7 +102,7 @@ def test_conversions_keep_elements_and_their_order_in_memory(name: str) -> None:
     low: Lowering = LOWERINGS[name]
     zero: Any = low.algebra.zero_in(low.dtype)
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(arrays(), st.integers(1, 40))
     def check(places: np.ndarray, size: int) -> None:
         A = parts.like(places, low.dtype)

@@ -23,7 +23,7 @@ sizes = st.sampled_from(EDGES) | st.integers(0, 140)
 wide = sizes | st.sampled_from([511, 512, 513])
 seeds, densities = st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.02, 0.1, 0.5, 1.0])
 KINDS = ("?", "u1", "i1", "i8", "f4", "f8", "f2", "c16")
-few = settings(max_examples=30, deadline=None)
+few = settings(max_examples=30)
 
 
 def random_bits(seed: int, rows: int, columns: int, density: float) -> np.ndarray:

@@ -38,7 +38,7 @@ def walks(n: int, edges: list[tuple[int, int]]) -> np.ndarray:
     return found
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(patterns(20), st.booleans(), st.integers(0, 2**32 - 1))
 def test_every_closure(graph: tuple[int, list[tuple[int, int]]], reflexive: bool, seed: int) -> None:
     n, edges = graph

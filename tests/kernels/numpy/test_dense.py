@@ -94,7 +94,7 @@ def assert_near(low: Lowering, found: np.ndarray, wanted: np.ndarray) -> None:
         assert same(found, wanted)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.sampled_from(NUMBERS), st.integers(0, 5), st.data())
 def test_elements_are_the_oracles(case: tuple[str, np.dtype], n: int, data: st.DataObject) -> None:
     name, dtype = case
@@ -135,7 +135,7 @@ def test_elements_are_the_oracles(case: tuple[str, np.dtype], n: int, data: st.D
         oracle.assert_same(S, [known], star[:, defined], "stars")
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(generated, seeds)
 def test_elements_of_generated_algebras(name: str, seed: int) -> None:
     """Moved numbers, finite tables, bits, records of both."""
@@ -270,7 +270,7 @@ def test_operations_are_kept_for_each_lowering() -> None:
     assert operations(low) is operations(low)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.sampled_from(NUMBERS), st.integers(0, 3), st.tuples(sizes, sizes, sizes),
        st.tuples(*[st.sampled_from(LAYOUTS)] * 3), st.data())
 def test_products_are_the_oracles(
@@ -304,7 +304,7 @@ def test_products_are_the_oracles(
             oracle.assert_same(S, rows, matrix)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.sampled_from(NUMBERS), st.integers(0, 3), st.integers(0, 5), st.sampled_from(LAYOUTS[:5]), st.data())
 def test_closures_are_the_oracles(
     case: tuple[str, np.dtype], batch: int, n: int, layout: str, data: st.DataObject
@@ -336,7 +336,7 @@ def test_closures_are_the_oracles(
             oracle.assert_same(S, rows, decoded[i])
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(generated, seeds)
 def test_closures_of_generated_algebras(name: str, seed: int) -> None:
     """Many have no star for some elements; where ⊗ does not commute, a wrong order shows."""
@@ -357,7 +357,7 @@ def test_closures_of_generated_algebras(name: str, seed: int) -> None:
     assert not g.differs(star[fine], low.decode(D[fine]), g.scale(A)[fine]).any()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.sampled_from(sorted(TWINS)), seeds, st.integers(0, 3), st.tuples(*[st.integers(0, 30)] * 3),
        st.tuples(*[st.sampled_from(LAYOUTS)] * 3))
 def test_products_are_those_of_compiled_code(
@@ -376,7 +376,7 @@ def test_products_are_those_of_compiled_code(
     assert_near(low, found, wanted)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.sampled_from(sorted(TWINS)), seeds, st.integers(0, 3), st.integers(0, 20), st.sampled_from(LAYOUTS[:5]))
 def test_closures_are_those_of_compiled_code(name: str, seed: int, batch: int, n: int, layout: str) -> None:
     """Cycles that improve and pivots without a star included."""
@@ -388,7 +388,7 @@ def test_closures_are_those_of_compiled_code(name: str, seed: int, batch: int, n
     assert_near(low, found, wanted)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.sampled_from(sorted(TWINS)), seeds, sizes, sizes)
 def test_other_operations_are_those_of_compiled_code(name: str, seed: int, m: int, n: int) -> None:
     low, ((D,), (R,), (C,), (E,)) = twin(name, seed, 1, (m, m), (m, n), (n, m), (n, n))

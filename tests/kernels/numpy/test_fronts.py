@@ -63,7 +63,7 @@ def eliminated(analysis: Analysis, low: Lowering, A: np.ndarray, there: np.ndarr
 ways = st.tuples(st.sampled_from(["levels", "natural"]), st.sampled_from([0, 2, 32]), st.booleans())
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.sampled_from(CASES), ways, st.sampled_from([1, 2, 256]), st.data())
 def test_answers_are_the_oracles(
     case: tuple[str, np.dtype], way: tuple[str, int, bool], together: int, data: st.DataObject
@@ -114,7 +114,7 @@ def test_answers_are_the_oracles(
         oracle.assert_same(S, X, low.decode(solved))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.sampled_from(sorted(TWINS)), st.integers(0, 24), ways, seeds, st.booleans())
 def test_answers_are_those_of_compiled_code(
     name: str, n: int, way: tuple[str, int, bool], seed: int, reflexive: bool

@@ -14,7 +14,7 @@ from semiring.kernels.numpy import library
 COMPLEX = np.dtype([("real", "f8"), ("imag", "f8")])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.integers(0, 3), st.tuples(*[st.integers(0, 20)] * 3), st.integers(0, 2**32 - 1), st.booleans(),
     st.integers(1, 500), st.booleans(),
@@ -73,7 +73,7 @@ def eliminated(A: list[list[Fraction]]) -> list[list[Fraction]] | None:
     return A
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     st.integers(1, 6), st.integers(0, 2**32 - 1), st.sampled_from(["f4", "f8", "c8", "c16"]),
     st.sampled_from([1, 4, 16, 64]), st.booleans(),
@@ -137,7 +137,7 @@ def test_overflow_is_left_to_others() -> None:
     assert not found.solve(B) and (B == 1.7e308).all()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.integers(1, 5), st.integers(0, 2**32 - 1), st.sampled_from(["f4", "f8", "c8", "c16"]), st.integers(1, 40)
 )

@@ -101,7 +101,7 @@ def run(form: LogSum, A: np.ndarray, B: np.ndarray, C: np.ndarray | None, by: Li
     return result[0], general.entries
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(problems())
 def test_every_entry_is_within_the_bound(problem: tuple[LogSum, np.ndarray, np.ndarray, np.ndarray | None]) -> None:
     form, A, B, C = problem
@@ -109,7 +109,7 @@ def test_every_entry_is_within_the_bound(problem: tuple[LogSum, np.ndarray, np.n
     assert_right(form, found, A, B, C)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(problems(), st.integers(1, 3))
 def test_products_that_are_cut(
     problem: tuple[LogSum, np.ndarray, np.ndarray, np.ndarray | None], side: int
@@ -127,7 +127,7 @@ def test_products_that_are_cut(
             assert abs(Fraction(float(found[i, j])) - wanted) <= float(limits.eps) * 16 * (16 / unit + size)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(problems(), min_size=1, max_size=3), st.sampled_from(["c", "fortran", "sliced", "reversed"]))
 def test_stacks_and_views_are_decided_as_single_matrices(
     several: list[tuple[LogSum, np.ndarray, np.ndarray, np.ndarray | None]], layout: str

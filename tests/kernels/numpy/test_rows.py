@@ -98,7 +98,7 @@ def products(
 layouts = st.sampled_from(["C", "Fortran", "strided", "reversed", "part of a larger"])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.sampled_from(NUMBERS), sizes, layouts, layouts, st.data())
 def test_products_are_the_oracles(
     case: tuple[str, np.dtype], size: tuple[int, int, int], first: str, second: str, data: st.DataObject
@@ -122,7 +122,7 @@ def test_products_are_the_oracles(
             oracle.assert_same(S, wanted, decoded)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(generated, seeds)
 def test_products_over_generated_algebras(name: str, seed: int) -> None:
     """Among them some whose ⊗ does not commute."""
@@ -144,7 +144,7 @@ def test_products_over_generated_algebras(name: str, seed: int) -> None:
             assert not g.differs(wanted[None], low.decode(answer.copy())[None], scale).any()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.sampled_from(sorted(TWINS)), seeds, st.tuples(*[st.integers(0, 12)] * 3), layouts, layouts)
 def test_products_are_those_of_compiled_code(
     name: str, seed: int, size: tuple[int, int, int], first: str, second: str

@@ -53,7 +53,7 @@ def assert_same(found: Found, wanted: Found) -> None:
     assert list(map(repr, found)) == list(map(repr, wanted))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.sampled_from(KINDS), st.integers(0, 4), st.integers(0, 4), st.integers(0, 3), st.data())
 def test_facts_are_those_of_each_value(kind: str, m: int, n: int, axes: int, data: st.DataObject) -> None:
     dtype = np.dtype(kind)

@@ -16,7 +16,7 @@ from semiring.kernels.numpy.structure import BROKEN, FINE, SORTED, UNSORTED
 
 Rows = tuple[np.ndarray, np.ndarray]
 Pattern = list[list[int]]  # the columns of each row
-few = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+few = settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @st.composite

@@ -29,7 +29,7 @@ def drawn(random: np.random.Generator, *shape: int) -> np.ndarray:
     return random.normal(size=shape)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.integers(0, 3), st.tuples(*[st.integers(0, 40)] * 3), st.integers(0, 2**32 - 1), st.booleans(),
     st.integers(1, 2000),
@@ -71,7 +71,7 @@ class Slow:
         return np.full(len(D), -1)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.floats(1e6, 1e11), st.booleans())
 def test_compiling_does_not_count_as_work(rate: float, closures: bool) -> None:
     """Work for some dozens of calls that are as long as they may be: more of them would tell nothing more."""
@@ -95,7 +95,7 @@ def test_compiling_does_not_count_as_work(rate: float, closures: bool) -> None:
     assert sizes[0] >= min(rate * ROUND, side**3) / 20 or sizes[0] > paced.SHORT / 3
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 9), st.integers(0, 6), st.integers(0, 2**32 - 1))
 def test_stacks_are_closed_in_rounds(batch: int, n: int, seed: int) -> None:
     D = np.random.default_rng(seed).normal(size=(batch, n, n)) - 3

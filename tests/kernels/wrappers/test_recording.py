@@ -31,7 +31,7 @@ def test_a_replay_is_the_closure(name: str) -> None:
     S = sr.min_plus
     kernel = engine(sr.plan(np.eye(2), S).lowering.interpreted)
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(st.integers(1, 9), st.integers(1, 5), st.integers(0, 10**6))
     def check(n: int, tile: int, seed: int) -> None:
         rng = np.random.default_rng(seed)

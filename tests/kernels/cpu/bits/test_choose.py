@@ -17,7 +17,7 @@ from semiring.kernels.cpu.compile.price import Code
 from semiring.kernels.numpy import bits
 
 sizes = st.sampled_from([0, 1, 63, 64, 65, 128, 130]) | st.integers(0, 100)
-few = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+few = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture

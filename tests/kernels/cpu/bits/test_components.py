@@ -46,7 +46,7 @@ def digraph(random: np.random.Generator, n: int, degree: float, kind: str) -> np
     return graph[np.ix_(order, order)]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     n=st.sampled_from([0, 1, 2, 3, 16, 63, 64, 65, 130, 520]), seed=st.integers(0, 2**32 - 1),
     degree=st.sampled_from([0, 0.5, 1, 1.3, 3, 20]), kind=st.sampled_from(["any", "acyclic", "cycle", "loops"]),
@@ -86,7 +86,7 @@ def test_a_condensation_that_takes_too_long_is_left_to_four_russians() -> None:
     assert (found.dense(0, 1, bool, False) == warshall(graph, False)).all()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(n=st.integers(0, 60), seed=st.integers(0, 2**32 - 1), degree=st.sampled_from([0.5, 1, 1.5, 3]))
 def test_components(n: int, seed: int, degree: float) -> None:
     """SciPy's components, each numbered after those that it reaches."""

@@ -16,7 +16,7 @@ from semiring.kernels.cpu.bits.matrix import PackedMatrix
 
 EDGES = (0, 1, 2, 3, 16, 63, 64, 65, 127, 128, 129, 200, 511, 512, 513)  # around words and vectors
 CLOSURES = (engine.four_russians_closure, engine.closure_by_components, engine.transitive_closure)
-SETTINGS = settings(max_examples=60, deadline=None)
+SETTINGS = settings(max_examples=60)
 sizes = st.one_of(st.sampled_from(EDGES[:12]), st.integers(0, 140))
 seeds = st.integers(0, 2**32 - 1)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from semiring.kernels.cpu.bits.entries import list_columns, set_entries
 
-quick = settings(max_examples=80, deadline=None)
+quick = settings(max_examples=80)
 
 
 def numbers(words: np.ndarray) -> list[int]:

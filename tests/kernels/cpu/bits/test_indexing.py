@@ -15,7 +15,7 @@ from semiring.kernels.cpu.bits import choose, indexing
 from semiring.kernels.cpu.bits.indexing import row_entries, select
 from semiring.kernels.cpu.compile.price import Code
 
-quick = settings(max_examples=150, deadline=None)
+quick = settings(max_examples=150)
 
 
 @pytest.fixture(params=["always", "never"], autouse=True)

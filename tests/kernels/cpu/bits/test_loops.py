@@ -16,7 +16,7 @@ from semiring.kernels.cpu.bits.engine import CLOSE, MULTIPLY
 from semiring.kernels.cpu.bits.loops import PANEL
 from semiring.kernels.cpu.bits.vectors import PIVOTS, SUBSET, TABLES, VECTOR
 
-quick = settings(max_examples=30, deadline=None)
+quick = settings(max_examples=30)
 sizes = st.sampled_from([1, 2, 63, 64, 65, 130, 520])
 seeds = st.integers(0, 2**32 - 1)
 

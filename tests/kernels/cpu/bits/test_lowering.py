@@ -50,7 +50,7 @@ def test_the_form() -> None:
     assert not low.on_gpu and not low.is_identity and "a bit each" in low.reason
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.sampled_from(["u1", "u2", "u4", "u8"]), st.integers(0, 2**64 - 1), st.booleans())
 def test_a_plane_for_each_bit_that_occurs_and_one_for_the_rest(dtype: str, largest: int, must: bool) -> None:
     kind = np.dtype(dtype)

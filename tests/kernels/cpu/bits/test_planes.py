@@ -36,7 +36,7 @@ def facts_of(A: np.ndarray) -> Facts:
     return Facts(largest=int(rest.max(initial=0)), high_limit=len(rest) < A.size)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(SIZES, st.sampled_from(DTYPES), st.sampled_from(list(ALGEBRAS)), st.integers(0, 64), st.integers(0, 10**6))
 def test_round_trip(n: int, dtype: str, name: str, bits: int, seed: int) -> None:
     width = 8 * np.dtype(dtype).itemsize
@@ -55,7 +55,7 @@ def test_round_trip(n: int, dtype: str, name: str, bits: int, seed: int) -> None
     assert np.array_equal(low.decode(low.encode(np.repeat(A, 2, 0)[::2], True)), A)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     SIZES, st.sampled_from(DTYPES), st.sampled_from(list(ALGEBRAS)), st.sampled_from([0, 1, 3, 7, 8]),
     st.sampled_from(["floyd-warshall", "blocked", "r-kleene", "squaring", "elimination"]), st.booleans(),

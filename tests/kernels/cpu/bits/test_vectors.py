@@ -32,7 +32,7 @@ from semiring.kernels.cpu.bits.vectors import (
 )
 from semiring.kernels.cpu.compile.raw import trailing_zeros
 
-quick = settings(max_examples=80, deadline=None)
+quick = settings(max_examples=80)
 WORDS = st.integers(0, 2**64 - 1) | st.sampled_from([0, 1, 2**63, 2**64 - 1]) | st.integers(0, 63).map(lambda b: 1 << b)
 VECTORS = st.lists(WORDS, min_size=VECTOR, max_size=VECTOR).map(lambda words: np.array(words, np.uint64))
 

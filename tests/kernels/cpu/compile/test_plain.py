@@ -108,7 +108,7 @@ def use(n: int, edges: list[tuple[int, int]], method: str, leaf: int, merge: boo
     ordering.spread(*pattern.symmetric(indptr, indices))
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(patterns(24), st.sampled_from(["levels", "natural"]), st.sampled_from([0, 2, 32]), st.booleans())
 def test_python_and_machine_code_agree(
     compared: set[str], graph: tuple[int, list[tuple[int, int]]], method: str, leaf: int, merge: bool

@@ -120,7 +120,7 @@ def test_whether_there_is_numba(monkeypatch: pytest.MonkeyPatch) -> None:
 pieces = st.lists(st.integers(0, 96).map(lambda k: k / 64), max_size=12)  # whose sums are exact
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(pieces, st.integers(0, 3), st.booleans())
 def test_the_rent_never_exceeds_the_price(
     directory: Path, clock: SimpleNamespace, pieces: list[float], missing: int, loaded: bool
@@ -263,7 +263,7 @@ def nobody_rents(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(price, "_renting", {})
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(pieces.map(lambda pieces: [each + 0.125 for each in pieces]), st.integers(1, 3))
 def test_the_rent_of_all_processes_never_exceeds_the_price(
     directory: Path, clock: SimpleNamespace, nobody_rents: None, pieces: list[float], missing: int

@@ -107,7 +107,7 @@ def three_rows(a: int, b: int, c: int, width: int) -> None:
 
 
 @given(st.integers(1, 9), st.integers(0, 2**32 - 1))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_a_block_of_rows_takes_a_block_of_steps(width: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
 
@@ -135,7 +135,7 @@ def read_digits(a: int, b: int, c: int, base: int, found: Any) -> None:
 
 
 @given(st.integers(-9, 9), st.integers(-9, 9), st.integers(-9, 9), st.integers(-9, 9))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_items_are_taken_one_after_the_other(a: int, b: int, c: int, base: int) -> None:
     found = np.zeros(4, i8)
     read_digits(a, b, c, base, found)
@@ -185,7 +185,7 @@ def nearest(exact: Fraction) -> float:
 numbers = st.floats(-(2.0**60), 2.0**60).filter(lambda x: x == 0 or abs(x) > 1e-60)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.tuples(numbers, numbers, numbers), min_size=1, max_size=6))
 def test_instructions(triples: list[tuple[float, float, float]]) -> None:
     x, y, z = np.array(triples).T.copy()

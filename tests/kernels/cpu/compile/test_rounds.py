@@ -14,7 +14,7 @@ from semiring.kernels.cpu.compile.rounds import PIECES, ROUND, Pace, share_by_pa
 from semiring.machine.pieces import share
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.integers(0, 10), max_size=30), st.floats(1, 100), st.lists(st.floats(0, 1), min_size=30, max_size=30)
 )
@@ -43,7 +43,7 @@ def test_few_steps_tell_nothing() -> None:
     assert pace.most == 5e6 * ROUND
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.floats(1e2, 1e10), st.floats(1e2, 1e10))
 def test_a_pace_once_learned_is_learned_again(before: float, now: float) -> None:
     """However slow a round was: else all later ones have too few steps to tell."""
@@ -70,7 +70,7 @@ def test_all_pieces_are_done(threads: int) -> None:
     assert sorted(done) == pieces
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 300), st.floats(0, 1e7), st.sampled_from([1, 2, 5]), st.floats(1e3, 1e9))
 def test_ranges_by_pace_cover_all_and_are_short(count: int, each: float, threads: int, rate: float) -> None:
     done: list[tuple[int, int]] = []
@@ -103,7 +103,7 @@ def test_after_an_error_nobody_begins_another_range(threads: int) -> None:
     assert len(done) <= 3 + threads
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 40), st.integers(1, 9))
 def test_a_round_has_work_for_every_thread(rows: int, least: int) -> None:
     pace = Pace()

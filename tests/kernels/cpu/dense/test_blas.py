@@ -36,7 +36,7 @@ def strided(array: np.ndarray, layout: str) -> np.ndarray:
     return array[::-1].copy()[::-1] if layout == "reversed" else array
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.tuples(*[st.integers(0, 6)] * 3), st.sampled_from([REAL, COMPLEX]), st.integers(0, 2**32 - 1),
     st.tuples(*[st.sampled_from(["c", "fortran", "sliced", "reversed"])] * 3),

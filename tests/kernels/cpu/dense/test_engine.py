@@ -136,7 +136,7 @@ def test_products_of_odd_shapes(case: Case, shape: tuple[int, int, int]) -> None
     st.tuples(*[st.sampled_from(["c", "fortran", "reversed", "sliced"])] * 3),
     st.integers(0, 2**32 - 1),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_products_of_any_layout(
     name: str, shape: tuple[int, int, int], layouts: tuple[str, str, str], seed: int
 ) -> None:
@@ -383,7 +383,7 @@ class TestTiling:
     @given(
         *[st.integers(0, 3000)] * 3, st.integers(0, 3), st.integers(1, 64), st.sampled_from(sorted(CASES))
     )
-    @settings(max_examples=200, deadline=None)
+    @settings(max_examples=200)
     def test_tiles_cover_the_matrix_and_fit_the_cache(
         self, m: int, n: int, k: int, batch: int, count: int, name: str
     ) -> None:

@@ -33,7 +33,7 @@ def near(found: np.ndarray, wanted: np.ndarray, scale: float = 1.0) -> None:
     np.testing.assert_allclose(found, wanted, rtol=rtol, atol=rtol * (16 + scale))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     st.sampled_from([sr.log, SOFT_MIN, BINARY]), st.sampled_from(["f4", "f8"]), st.sampled_from([1.0, 40.0, 1000.0]),
     st.tuples(*[st.integers(1, 40)] * 3), st.booleans(), st.integers(0, 2**32 - 1),

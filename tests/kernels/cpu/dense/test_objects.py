@@ -17,7 +17,7 @@ from semiring.kernels.cpu.dense.objects import ObjectKernel
 from semiring.kernels.lowering.objects import python_objects
 
 OBJECT, inf = np.dtype(object), float("inf")
-quick = settings(max_examples=40, deadline=None)
+quick = settings(max_examples=40)
 
 
 def joined(a: frozenset[str], b: frozenset[str]) -> frozenset[str]:

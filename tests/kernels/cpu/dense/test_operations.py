@@ -70,7 +70,7 @@ def same(case: Case, left: np.ndarray, right: np.ndarray) -> None:
 
 
 @cases
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(1, 4), st.integers(1, 2), st.integers(1, 29), st.integers(0, 2**32 - 1))
 def test_rows_take_their_terms(name: str, groups: int, vectors: int, depth: int, seed: int) -> None:
     case, sizes = CASES[name], geometry(CASES[name].program.components)
@@ -100,7 +100,7 @@ def test_constants_lie_side_by_side(name: str) -> None:
 
 
 @cases
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(1, 8), st.integers(0, 2**32 - 1))
 def test_pivots_are_closed_among_themselves(name: str, pivots: int, seed: int) -> None:
     """What stands in the pivots' columns is the closure of their block; the rest is that times what stood there."""

@@ -54,7 +54,7 @@ def special(dtype: np.dtype) -> list:
     st.integers(0, 2**32 - 1),
     st.integers(0, 3),
 )
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_facts(name: str, shape: tuple[int, ...], layout: str, seed: int, planted: int) -> None:
     rng, dtype = np.random.default_rng(seed), np.dtype(name)
     array = np.asarray(rng.integers(0, 2 if dtype.kind == "b" else 50, shape), dtype)

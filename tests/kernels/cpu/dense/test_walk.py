@@ -36,7 +36,7 @@ def by(compiled: bool, patch: pytest.MonkeyPatch) -> None:
     st.booleans(),
     st.integers(0, 2**32 - 1),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_both_walks_give_the_same_bits(
     name: str, batch: int, shape: tuple[int, int, int], accumulate: bool, seed: int
 ) -> None:

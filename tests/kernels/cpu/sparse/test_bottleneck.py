@@ -48,7 +48,7 @@ def expected_hops(A: np.ndarray) -> np.ndarray:
     return predecessors(edges, S.over("i8"), X.T, np.arange(n), True, backwards=True).predecessors.T
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.integers(0, 10**6), st.sampled_from([0, 1, 2, 3, 7, 8, 9, 33, 70]), st.sampled_from([0.5, 1.5, 3.0, 9.0]),
        st.sampled_from([1, 2, 5, 1000]), st.sampled_from([1, 3]))
 def test_they_are_those_of_the_general_way(seed: int, n: int, degree: float, values: int, threads: int) -> None:
@@ -116,7 +116,7 @@ def test_where_most_pairs_would_be_searched_it_is_declined() -> None:
     assert hops is not None and (hops == expected_hops(halves)).all()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(0, 10**6), st.integers(1, 30), st.sampled_from([0.5, 1.5, 3.0]), st.sampled_from([1, 3, 1000]))
 def test_components_are_those_of_each_level(seed: int, n: int, degree: float, values: int) -> None:
     A = drawn(seed, n, degree, values)

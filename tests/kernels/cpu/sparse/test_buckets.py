@@ -41,7 +41,7 @@ def test_rows_are_those_of_settling(name: str, dtype: str, weights: list[Any], m
     low = general(S, np.dtype(dtype))
     T = S.over(dtype)
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(st.integers(0, 10**6), st.sampled_from([1, 2, 9, 70]), st.sampled_from([1, 3]), st.sampled_from([0, 1, 3]))
     def check(seed: int, n: int, threads: int, times: int) -> None:
         monkeypatch.setattr(buckets, "TIMES", times)  # 0: given up at once

@@ -22,7 +22,7 @@ from semiring.machine import threads
 F8, inf = np.dtype("f8"), np.inf
 LOW = general(sr.min_plus, F8)
 RECORDS = general(sr.shortest_hops, sr.shortest_hops.default_dtype)
-quick = settings(max_examples=50, deadline=None)
+quick = settings(max_examples=50)
 
 
 def compressed(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -44,7 +44,7 @@ def graphs(draw: st.DrawFn) -> tuple[int, set[tuple[int, int]]]:
 def test_rows_are_those_of_settling(name: str, dtype: str, values: list[Any]) -> None:
     low = general(sr.catalogue[name], np.dtype(dtype))
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(graphs(), st.sampled_from(values), st.lists(st.integers(0, 200), max_size=6), st.sampled_from([1, 3]))
     def check(graph: tuple[int, set[tuple[int, int]]], value: Any, some: list[int], threads: int) -> None:
         n, edges = graph
@@ -61,7 +61,7 @@ def test_rows_are_the_same_where_edges_go_both_ways_and_that_is_known(
 ) -> None:
     low = general(sr.catalogue[name], np.dtype(dtype))
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(graphs(), st.sampled_from(values), st.lists(st.integers(0, 200), max_size=6), st.booleans())
     def check(graph: tuple[int, set[tuple[int, int]]], value: Any, some: list[int], limited: bool) -> None:
         n, edges = graph

@@ -14,7 +14,7 @@ from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.sparse.objects import SparseObjectKernel
 from semiring.kernels.lowering.objects import python_integers, python_objects
 
-quick = settings(max_examples=80, deadline=None)
+quick = settings(max_examples=80)
 inf = float("inf")
 # Pairs, of which ⊗ keeps the first of the one and the last of the other: factors cannot be exchanged.
 ENDS = sr.Semiring(

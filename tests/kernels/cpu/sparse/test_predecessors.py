@@ -36,7 +36,7 @@ def test_they_are_those_for_any_values(name: str, dtype: str, weights: list[Any]
     low = general(S, dtype_of(S, dtype))
     bounded = np.min(weights) >= 0
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(st.integers(0, 10**6), st.sampled_from([1, 2, 5, 9, 40]), st.sampled_from([2.5, 8]),
            st.sampled_from([1, 3]), st.booleans())
     def check(seed: int, n: int, degree: float, threads: int, cut: bool) -> None:

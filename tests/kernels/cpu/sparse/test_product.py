@@ -20,7 +20,7 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.general import general
 
 F8, inf = np.dtype("f8"), np.inf
-quick = settings(max_examples=40, deadline=None)
+quick = settings(max_examples=40)
 # ⊗ takes its right operand: it tells one order from the other.
 LAST = sr.Semiring("last", add=np.maximum, mul=lambda a, b: np.where((a == 0) | (b == 0), 0, b), zero=0, one=1,
                    dtypes="f", samples=[0, 1], product_only=True)
@@ -162,7 +162,7 @@ def test_what_reads_alike_is_one_kernel() -> None:
     assert kernel("min_plus").module.__name__.endswith(name.removesuffix(".times_dense"))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.lists(st.lists(st.integers(0, 4), max_size=5), max_size=5), st.sampled_from(["min_plus", "plus_times"]),
     st.lists(st.tuples(st.sampled_from(["columns", "offsets", "nan"]), st.integers(0, 9), st.integers(-1, 9)),

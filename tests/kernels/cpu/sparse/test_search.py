@@ -16,7 +16,7 @@ from semiring.kernels.lowering.general import general
 
 LOW = general(sr.min_plus, np.dtype("f8"))
 inf = float("inf")
-quick = settings(max_examples=60, deadline=None)
+quick = settings(max_examples=60)
 
 
 def kernel(threads: int = 1) -> CpuSearchKernel:

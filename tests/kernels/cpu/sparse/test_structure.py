@@ -29,7 +29,7 @@ from semiring.kernels.cpu.sparse.structure import (
     transposed,
 )
 
-quick = settings(max_examples=80, deadline=None)
+quick = settings(max_examples=80)
 Compressed = tuple[np.ndarray, np.ndarray]
 
 

@@ -22,7 +22,7 @@ def look(offsets: np.ndarray, columns: np.ndarray, width: int, entries: int | No
     return int(inspect(offsets.ctypes.data, columns.ctypes.data, len(offsets) - 1, width, entries))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(ROWS, st.integers(0, 9))
 def test_inspect(rows: list[list[int]], width: int) -> None:
     found = look(*compressed(rows), width)
@@ -41,7 +41,7 @@ def test_offsets_that_descend_or_lead_too_far_are_broken() -> None:
     assert look(np.array([0, 3]), np.array([0, -1, 2], np.int32), 5) == BROKEN
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(
     st.sampled_from([BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 3 * BLOCK]), st.integers(0, 3), st.integers(0, 2**32),
     st.lists(st.tuples(st.integers(0, 10**6), st.integers(-1, 40)), max_size=3),
@@ -56,7 +56,7 @@ def test_inspect_across_blocks(rows: int, most: int, seed: int, changes: list[tu
     assert look(offsets, columns, 40) == state_of(offsets, columns, 40)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.integers(0, 100), st.integers(-(2**63), 2**63 - 1), st.lists(st.integers(0, 99), max_size=2))
 def test_all_equal(count: int, word: int, others: list[int]) -> None:
     words = np.full(count, word)
@@ -65,7 +65,7 @@ def test_all_equal(count: int, word: int, others: list[int]) -> None:
     assert all_equal(words.ctypes.data, count, word) == (words.tolist() == [word] * count)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(ROWS)
 def test_scatter_goes_row_by_row(rows: list[list[int]]) -> None:
     offsets, columns = compressed(rows)
@@ -77,7 +77,7 @@ def test_scatter_goes_row_by_row(rows: list[list[int]]) -> None:
     assert source.tolist() == [int(np.searchsorted(offsets, e, "right")) - 1 for _, e in entries]
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.lists(st.lists(st.integers(0, 3), max_size=4), max_size=5), st.lists(
     st.sets(st.sampled_from([0, 1, 63, 64, 4095, 4096, 9000])), min_size=4, max_size=4
 ))

@@ -55,7 +55,7 @@ def substituted(name: str, A: np.ndarray, X: np.ndarray, mirrored: bool) -> np.n
     return X
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.sampled_from(sorted(CASES)), st.integers(0, 9), st.integers(0, 4), st.booleans(), st.integers(0, 2**32 - 1))
 def test_rows_take_what_those_before_have_become(name: str, n: int, m: int, mirrored: bool, seed: int) -> None:
     A, stored, X = drawn(name, n, m, seed)

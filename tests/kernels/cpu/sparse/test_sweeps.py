@@ -43,7 +43,7 @@ def graphs(draw: st.DrawFn) -> tuple[int, dict[tuple[int, int], float]]:
     return n, draw(st.dictionaries(ends, st.sampled_from([0, 0.1, 0.2, 0.3, 1, 7, inf]), max_size=60))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(graphs(), st.lists(st.integers(0, 19), max_size=40), st.sampled_from([1, 2, 3]))
 def test_rows_are_those_of_settling(
     graph: tuple[int, dict[tuple[int, int], float]], some: list[int], threads: int

@@ -66,7 +66,7 @@ def test_they_are_those_of_numpy(name: str, dtype: str, weights: list[Any], monk
     S = sr.catalogue[name]
     low = general(S, dtype_of(S, dtype))
 
-    @settings(max_examples=30, deadline=None)
+    @settings(max_examples=30)
     @given(st.integers(0, 10**6), st.sampled_from([1, 2, 9, 40, 70]), st.sampled_from([1, 3]),
            st.sampled_from([1, 5, 32, 65, 128]), st.booleans(), st.booleans(), st.sampled_from([2.5, 7.0]),
            st.booleans(), st.sampled_from([NUMBER, INDEX]), st.booleans())

@@ -33,7 +33,7 @@ def test_they_are_those_of_whole_rows(name: str) -> None:
     low = general(S, weights.dtype)
     T, zero = S.over(weights.dtype), S.zero_in(weights.dtype)
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(st.integers(1, 30), st.sampled_from([0.5, 1.5, 3.0]), st.sampled_from(["levels", "natural"]),
            st.sampled_from([0, 2, 32]), st.integers(0, 2**32 - 1))
     def check(n: int, degree: float, method: str, leaf: int, seed: int) -> None:

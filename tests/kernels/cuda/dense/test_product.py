@@ -45,7 +45,7 @@ def wide_stack(host: Host, batch: int, rows: int, columns: int, skip: int = 0, s
 SIDES = st.sampled_from([0, 1, 2, 15, 16, 33, 64, 127, 128, 130, 160])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     m=SIDES, n=SIDES, k=SIDES, batch=st.integers(1, 3), most=st.integers(1, 3), accumulate=st.booleans(),
     pad=st.sampled_from([0, 1, 2]), skip=st.sampled_from([0, 1, 2]),

@@ -59,7 +59,7 @@ def test_a_pivot_without_a_star_is_named(play: Callable[..., Compiled]) -> None:
     assert engine(sr.plus_times, A.dtype, PRODUCTS[1]).close(work) == 35
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     m=st.sampled_from([0, 1, 31, 32, 50]), k=st.sampled_from([0, 1, 17, 32, 65]), n=st.sampled_from([0, 1, 32, 45]),
     kind=st.sampled_from(KINDS), product=st.sampled_from(PRODUCTS), accumulate=st.booleans(), seed=st.integers(0, 99),
