@@ -36,7 +36,7 @@ from .structure import pieces_of
 VERTEX = np.dtype(np.int32)
 LOOPS = {"bottleneck_loops.py": ("merge", "lay_out", "count_places", "search"), "bottleneck_rows.py": ("write_rows",)}
 SHARE = 2  # of all pairs, one in so many may be searched: beyond that lines are searched together in less time
-COMPILE = 0.25  # seconds to compile one of the loops
+COMPILE = 0.35  # seconds to compile one of the loops, with what it calls
 SEARCHES, ROWS = Pace(), Pace()
 BEGIN = 16  # vertices whose search takes as long as to begin one
 NONE = -1
