@@ -25,7 +25,7 @@ prefetch: Any = raw.prefetch
 stay_apart: Any = raw.stay_apart
 NONE = -1
 GROUP = 8  # vertices whose rows are written together
-AHEAD = 2 * GROUP  # what is found so far behind is asked for
+AHEAD = 2 * GROUP  # of what was found, the element so many further on is asked for
 WORKSPACE = 12 * GROUP  # bytes for each vertex, and for four more
 
 
