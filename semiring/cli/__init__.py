@@ -61,6 +61,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         _drop_stdout()
         return _complain(f"{e.filename or 'the answer'}: {e.strerror or e}")
     except KeyboardInterrupt:
+        # Where code in a string was interrupted, as dataclasses run some, `python -m` ends by the signal, whatever is
+        # returned here. The next code in a string that ends well makes CPython forget that.
+        exec("")
         return INTERRUPTED
 
 

@@ -225,6 +225,18 @@ def test_ctrl_c_leaves_the_file_that_was_there(tmp_path: Path) -> None:
     assert sorted(file.name for file in tmp_path.iterdir()) == ["d.csv", "g.csv"]
 
 
+def test_an_interrupt_within_code_in_a_string_has_the_same_status(tmp_path: Path) -> None:
+    """Of which CPython keeps that it was not caught there, so that ``python -m`` would end by the signal."""
+    (tmp_path / "interrupted.py").write_text(
+        "import sys\n"
+        "from types import SimpleNamespace\n"
+        "from semiring import cli\n"
+        "cli.parser = lambda: SimpleNamespace(parse_args=lambda argv: exec('raise KeyboardInterrupt'))\n"
+        "sys.exit(cli.main([]))\n")
+    done = subprocess.run([sys.executable, "-m", "interrupted"], capture_output=True, check=False, cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (cli.INTERRUPTED, b"", b"")
+
+
 def test_progress_is_told_when_it_is_asked_for(call, roads: Path) -> None:
     asked = call("closure", roads, "--algebra", "min-plus", "--from", "Ayr", "--progress")
     assert asked.err == "semiring: closure: 100 %\n" and asked.out
