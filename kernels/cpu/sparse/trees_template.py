@@ -277,7 +277,8 @@ def grow(
             put(np.int32, values, u, as_element(np.int32, passed + 1))
     met = values + (n * width * SIZE + 63) // 64 * 64
     first_met = met + 4 * n
-    first_looks(n, offsets, tails, order, met, first_met, values)
+    if in_place:
+        first_looks(n, offsets, tails, order, met, first_met, values)
     for begin in range(first, last, width):
         lanes = min(width, last - begin)
         words = (lanes + 63) // 64
@@ -335,7 +336,8 @@ def grow(
                 k, end = int64(fetch(np.int32, first_met, later)), int64(fetch(np.int32, first_met, later + 1))
                 for strip in range(0, lanes, STRIP):
                     count = min(lanes - strip, STRIP)
-                    ask_for(x, pitch, strip, count, met, k, end)
+                    if in_place:  # copies are in a cache
+                        ask_for(x, pitch, strip, count, met, k, end)
                     unsure += sure_tails(
                         v, x, plane, pitch, strip, count, tails, weights, begins, stop - begins,
                         tail + HOP_BYTES * strip, best, label, other, least, nothing,
