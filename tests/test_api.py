@@ -187,7 +187,7 @@ def test_a_law_that_fails_on_the_samples_has_a_witness() -> None:
     (sr.shortest_hops, [(1.0, 2, 3)], "^samples are not a sequence of elements of shortest-hops: |works on records"),
     (sr.min_plus, np.zeros((2, 2)), r"^samples must be a sequence of elements, and have shape \(2, 2\)$"),
     (sr.min_plus, [[0, 1]], "^samples"), (sr.min_plus, np.array(["a"]), "min-plus cannot live in"),
-    (sr.plus_times, np.array([1, 2]), "plus-times cannot live in int64"),
+    (sr.log, np.array([True, False]), "log cannot live in bool"),
     (sr.min_plus, np.array([1, None], object), r"^samples\[1\] is None: min-plus computes with numbers"),
     ("min-pluss", [1], "unknown algebra"),
 ])

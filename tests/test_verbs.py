@@ -67,7 +67,7 @@ def matrix(n: int, S: sr.Semiring) -> np.ndarray:
 
 
 def entries(A: np.ndarray, S: sr.Semiring) -> sp.coo_array:
-    i, j = np.nonzero(S.zero_in(A.dtype) != A)
+    i, j = np.nonzero(S.zero_in(S.promoted(A.dtype)) != A)
     return sp.coo_array((A[i, j], (i, j)), A.shape)
 
 
@@ -101,7 +101,7 @@ MAKE: dict[str, tuple[Callable[[np.ndarray, sr.Semiring], Any], str]] = {
     "Fortran order": (lambda A, S: np.asfortranarray(A), "array"),
     "read-only": (lambda A, S: np.broadcast_to(A, A.shape), "array"),
     "nested lists": (lambda A, S: A.tolist(), "array"),
-    "masked": (lambda A, S: np.ma.masked_array(A.copy(), S.zero_in(A.dtype) == A), "array"),
+    "masked": (lambda A, S: np.ma.masked_array(A.copy(), S.zero_in(S.promoted(A.dtype)) == A), "array"),
     "DLPack": (lambda A, S: Exported(A.copy()), "array"),
     "Matrix": (lambda A, S: sr.Matrix(A.copy(), S, names(len(A))), "named"),
     **{
@@ -334,13 +334,70 @@ def test_an_unknown_vertex(representation: str, verb: str) -> None:
 
 @pytest.mark.parametrize("n", [99, 100, 130])
 def test_integers_of_sparse_matrices_are_treated_alike_at_every_size(n: int) -> None:
-    """Refused by an algebra that does not live in them, and kept by one that does, by each verb."""
+    """They become floats in an algebra that does not live in them, and are kept by one that does, by each verb."""
     A = sp.csr_array((np.full(n - 1, 2), (np.arange(n - 1), np.arange(1, n))), (n, n))
     for verb in ("closure", "matmul", "factor", "solve"):
-        B = np.zeros((n, 3))
-        with pytest.raises(sr.SemiringError, match="plus-times cannot live in int64"):
-            called(verb, A, sr.plus_times, B, {})
-        assert np.asarray(called(verb, A, sr.min_plus, B.astype(int), {})).dtype == np.int64
+        B = np.zeros((n, 3), int)
+        for S, dtype in ((sr.plus_times, np.float64), (sr.min_plus, np.int64)):
+            assert np.asarray(called(verb, A, S, B, {})).dtype == dtype
+
+
+CHANCES = sr.Semiring("chances", add=np.maximum, mul=lambda a, b: a * b / 1, zero=0, one=1, dtypes="f",
+                      carrier=lambda a: (a >= 0) & (a <= 1))
+OVER_THE_REALS = {"closure": [{}, {"reflexive": False}, {"max_edges": 3}, {"overwrite": True}], "matmul": [{}],
+                  "factor": [{}], "solve": [{}, {"left": True}], "power": [{}], "rows": [{}], "path": [{}]}
+
+
+@pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
+@pytest.mark.parametrize("S", [sr.plus_times, sr.viterbi, sr.lukasiewicz, CHANCES], ids=lambda S: S.name)
+@pytest.mark.parametrize("representation", [k for k in MAKE if k != "nested lists"])
+def test_integers_over_the_reals_become_floats_as_in_numpy_linalg(representation: str, S: sr.Semiring) -> None:
+    make, rng = MAKE[representation][0], np.random.default_rng(5)
+    whole = np.triu(rng.integers(0, 2, (9, 9)), 1)
+    for dtype in ("i8", "u1", "i2", "?"):
+        if dtype == "?" and representation not in ("array", "Matrix", "masked", "csr_array"):
+            continue
+        A = whole.astype(dtype)
+        B = A[:, :3].copy()
+        for verb, choices in OVER_THE_REALS.items():
+            if verb in ("rows", "path") and not S.selective:
+                continue
+            for options in choices:
+                given = make(A, S)
+                got = called(verb, given, S, B, options)
+                if isinstance(got, sr.Graph):
+                    got = sr.adjacency(got, S)
+                got = filled(got.tocsr(), S) if sp.issparse(got) else got
+                want = called(verb, whole.astype(float), S, B.astype(float), options)
+                if verb != "path":
+                    assert np.asarray(got).dtype == np.float64
+                    assert np.array_equal(np.asarray(got), want), (dtype, verb, options)
+                else:
+                    assert got == want and type(got) is float
+
+
+def test_integers_over_the_reals_beside_floats_in_stacks_and_as_logarithms() -> None:
+    A = np.array([[0, 2, 0], [0, 0, 3], [0, 0, 0]])
+    assert np.array_equal(sr.matmul(A, A / 2, sr.plus_times), A @ A / 2)
+    assert np.array_equal(sr.matmul(A / 2, A, sr.plus_times, accumulate=A), A @ A / 2 + A)
+    assert np.array_equal(sr.closure(np.stack([A, A]), sr.plus_times)[1], np.linalg.inv(np.eye(3) - A))
+    assert sr.matmul(A, np.array([1, 4, 5]), sr.plus_times).tolist() == [8.0, 15.0, 0.0]
+    lengths = np.array([[-5, -3], [-2, 127]], "i1")  # over the reals a limit of the dtype is a number like others
+    assert np.array_equal(sr.matmul(lengths, lengths, sr.log), sr.matmul(lengths.astype(float), lengths.astype(float),
+                                                                         sr.log))
+    large = np.array([[2**53 + 1]])
+    assert sr.matmul(large, np.array([[1]]), sr.plus_times) == large.astype(float)
+    assert np.array_equal((sr.Matrix(A, sr.plus_times) | A).array, 2.0 * A)
+    with pytest.raises(sr.SemiringError, match="plus-times cannot live in int64"):  # what is asked for is not changed
+        sr.adjacency([(0, 1, 2)], sr.plus_times, dtype="i8")
+
+
+@pytest.mark.parametrize("S", [sr.counting, sr.max_times, sr.gcd_lcm, sr.mod_p(7)], ids=lambda S: S.name)
+def test_truth_values_are_zero_and_one_in_dense_arrays_as_in_sparse_ones(S: sr.Semiring) -> None:
+    A = np.triu(np.random.default_rng(2).random((7, 7)) < 0.6, 1)
+    dense, sparse = sr.closure(A, S), sr.closure(sp.csr_array(A), S)
+    assert dense.dtype == sparse.dtype == S.default_dtype
+    assert np.array_equal(dense, sparse) and np.array_equal(dense, sr.closure(A.astype(S.default_dtype), S))
 
 
 def test_a_plan_for_bits_needs_no_dense_matrix() -> None:

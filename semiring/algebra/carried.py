@@ -46,6 +46,7 @@ class Carried:
     def __init__(self) -> None:
         self._arithmetic: dict[np.dtype, Arithmetic] = {}
         self._resolved: dict[np.dtype, np.dtype] = {}
+        self._promoted: dict[np.dtype, np.dtype] = {}
         self._working: dict[np.dtype, np.dtype] = {}
 
     @property
@@ -285,6 +286,48 @@ class Carried:
             f"{self.name} cannot live in {dtype.name}{f' ({why})' if why else ''}; it lives in {names}. "
             f"Convert the data, for example with .astype({self.default_dtype.name!r})"
         )
+
+    def promoted(self, dtype: Any) -> np.dtype:
+        """The dtype in which data of a dtype are computed: whole numbers become floats where the algebra needs these.
+
+        Parameters
+        ----------
+        dtype : dtype or what `numpy.dtype` takes
+
+        Returns
+        -------
+        dtype
+            What `resolve_dtype` gives. But integers over an algebra that lives in float64 and in no integers become
+            float64, as in `numpy.linalg`, and so do truth values where 0 and 1 are the algebra's zero and one; there
+            these become the default dtype of an algebra that lives in integers as well.
+
+        Raises
+        ------
+        SemiringError
+            When the dtype cannot carry the algebra; the message names those that can.
+        TypeError
+            When NumPy knows no such dtype.
+
+        Examples
+        --------
+        >>> import semiring as sr
+        >>> sr.plus_times.promoted("i4"), sr.min_plus.promoted("i4"), sr.counting.promoted(bool)
+        (dtype('float64'), dtype('int32'), dtype('float64'))
+        """
+        dtype = np.dtype(dtype)
+        found = self._promoted.get(dtype)
+        if found is None:
+            found = self._promoted[dtype] = self.default_dtype if self._grows(dtype) else self.resolve_dtype(dtype)
+        return found
+
+    def _grows(self, dtype: np.dtype) -> bool:
+        """Whether numbers of a dtype are elements in the default one alone: integers as floats, 0 and 1 as numbers."""
+        if self.traced is None or self.fields or dtype.kind not in "iub":
+            return False
+        kinds = {d.kind for d in self.dtypes}
+        if dtype.kind == "b":
+            return "b" not in kinds and (self.zero, self.one) == (0, 1)
+        return self.default_dtype == np.float64 and not kinds & {"i", "u"}
 
     def _has_shapes(self, dtype: np.dtype, names: Sequence[str]) -> bool:
         """Whether the vectors of a record dtype are as long as the algebra's."""

@@ -227,7 +227,7 @@ class Elementwise(Carried):
     def _home(self, dtype: np.dtype) -> np.dtype:
         """The dtype of data, or the default one for plain Python numbers that came as int64 or float64."""
         try:
-            return self.resolve_dtype(dtype)
+            return self.promoted(dtype)
         except SemiringError:
             if dtype in (np.dtype("i8"), np.dtype("f8"), np.dtype("?")):
                 return self.default_dtype

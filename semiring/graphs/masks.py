@@ -66,7 +66,7 @@ def unmasked(A: np.ma.MaskedArray, S: Semiring, what: str = "A") -> np.ndarray:
     assert mask is not None
     if S.lift is not None and S.lift.takes(A.dtype):
         A = np.ma.array(S.lift(np.where(mask, S.lift.absent, A.data)))  # what is masked may not be a weight
-    dtype = S.resolve_dtype(A.dtype)
+    dtype = S.promoted(A.dtype)
     data = np.empty(A.shape, dtype)
     for f in dtype.names or (...,):  # fields by name: they may stand in another order
         data[f] = A.data[f]

@@ -104,6 +104,8 @@ class Matrix(Operators):
         array = unmasked(array, semiring) if is_masked(array) else as_array(array)
         if semiring.lift is not None and semiring.lift.takes(array.dtype):
             array = semiring.lift(array)
+        elif semiring._grows(array.dtype):
+            array = array.astype(semiring.default_dtype)
         if array.ndim != 2 or array.shape[0] != array.shape[1]:
             raise GraphError(f"a matrix over vertices is square, this array has shape {array.shape}")
         self.array: np.ndarray = array

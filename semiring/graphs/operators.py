@@ -111,7 +111,8 @@ class Operators(Named):
                 others = number(S, other, self.array.dtype)
             else:
                 others = as_array(other)
-                if S.lift is not None and others.shape == self.array.shape and S.lift.takes(others.dtype):
+                lifted = S.lift is not None and S.lift.takes(others.dtype)
+                if others.shape == self.array.shape and (lifted or S._grows(others.dtype)):
                     others = self._like(others, None).array  # as verbs take plain weights
         else:
             if other.semiring is not S:

@@ -132,7 +132,7 @@ def _home(S: Semiring, dtype: np.dtype) -> np.dtype:
     if S.default_dtype.kind == "b":
         return S.default_dtype
     try:
-        return S.resolve_dtype(dtype)
+        return S.promoted(dtype)
     except SemiringError:
         return S.default_dtype
 

@@ -98,12 +98,13 @@ def read_array(A: np.ndarray, S: Semiring, what: str) -> Dense:
     if type(A) is not np.ndarray and is_masked(A):
         array = unmasked(A, S, what)
         lifted = array.dtype.names and not A.dtype.names
-        return Dense(array, S, what, callers_dtype=S.element_dtype if lifted else A.dtype)
+        return Dense(array, S, what, callers_dtype=S.element_dtype if lifted else dtype_of_answers(A, array))
     if isinstance(A, np.matrix):
         A = np.asarray(A)
     if S.lift is not None and S.lift.takes(A.dtype):
         A = S.lift(A)
-    return Dense(carried_by(A, S), S, what, callers_dtype=A.dtype)
+    array = carried_by(A, S)
+    return Dense(array, S, what, callers_dtype=dtype_of_answers(A, array))
 
 
 def read_matrix(A: Matrix, S: Semiring, what: str) -> Dense:
@@ -116,7 +117,8 @@ def read_matrix(A: Matrix, S: Semiring, what: str) -> Dense:
     """
     refuse_other_algebra(A, S, what)
     wrap = matrices(S, A.names, A.library)
-    return Dense(carried_by(A.array, S), S, what, wrap, A.names, True, A.dtype).of_library(A.library)
+    array = carried_by(A.array, S)
+    return Dense(array, S, what, wrap, A.names, True, dtype_of_answers(A, array)).of_library(A.library)
 
 
 def read_nested(A: Any, S: Semiring, what: str) -> Dense:
@@ -164,5 +166,11 @@ def carried_by(array: Any, S: Semiring, literal: bool = False) -> Any:
     """The array in a dtype that can carry the algebra; itself where its own can."""
     dtype = array.dtype
     # Nested lists of Python numbers have no dtype of their own: the algebra's is meant.
-    wanted = S._home(dtype) if literal else S._resolved.get(dtype) or S.resolve_dtype(dtype)
+    wanted = S._home(dtype) if literal else S._promoted.get(dtype) or S.promoted(dtype)
     return array if dtype is wanted or (dtype == wanted and dtype.isnative) else convert(array, wanted)
+
+
+def dtype_of_answers(given: Any, carried: Any) -> np.dtype:
+    """That of the data, in their byte order; of whole numbers that became floats that of the floats."""
+    became_floats = given.dtype.kind in "iub" and given.dtype.kind != carried.dtype.kind
+    return carried.dtype if became_floats else given.dtype

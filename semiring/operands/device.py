@@ -67,7 +67,7 @@ class DeviceSparse(Operand):
     on_gpu = True
 
     def __init__(self, matrix: Any, S: Semiring, what: str):
-        super().__init__(S, what, tuple(matrix.shape), S.resolve_dtype(matrix.dtype))
+        super().__init__(S, what, tuple(matrix.shape), S.promoted(matrix.dtype))
         self.matrix = matrix
 
     @property

@@ -282,7 +282,7 @@ def elements_of(S: Semiring, data: np.ndarray) -> np.ndarray:
     if wanted is None:
         if data.dtype.kind != "f" or np.isfinite(data).all():
             return np.full(len(data), S.one_in(bool))
-        wanted = S.resolve_dtype(data.dtype)
+        wanted = S.promoted(data.dtype)
     return data.astype(wanted, copy=False)
 
 
@@ -296,7 +296,7 @@ def _carried(S: Semiring, dtype: np.dtype) -> np.dtype | None:
                             "array, or a tuple of sparse matrices, one for each component")
     if S.default_dtype.kind == "b" and dtype.kind in "iuf" and S.idempotent:
         return None
-    return S.resolve_dtype(dtype)
+    return S.promoted(dtype)
 
 
 def read_graph(A: Any, S: Semiring, what: str, dtype: np.dtype | None = None) -> Sparse:

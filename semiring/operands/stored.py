@@ -16,7 +16,7 @@ from semiring.graphs.texts import quoted, shown
 from semiring.machine.memory import require
 from semiring.scale.stores import ArraySource, Source, opened
 
-from .dense import Dense, as_is, carried_by
+from .dense import Dense, as_is, carried_by, dtype_of_answers
 
 
 class Stored(Dense):
@@ -32,8 +32,8 @@ class Stored(Dense):
 
     def __init__(self, source: ArraySource, S: Semiring, what: str):
         self.S, self.what, self.shape, self.names = S, what, source.shape, None
-        self.dtype = carried_by(np.empty(0, source.dtype), S).dtype
-        self.callers_dtype = source.dtype
+        carried = carried_by(np.empty(0, source.dtype), S)
+        self.dtype, self.callers_dtype = carried.dtype, dtype_of_answers(source, carried)
         self.source, self._wrap = source, as_is
 
     @property
