@@ -1,13 +1,15 @@
 """A NetworkX graph as the backend keeps it: vertices by position, edges in the order of the adjacency, and lengths.
 
 NetworkX keeps what `convert_from_nx` returns with the graph, and drops it when a method of the graph changes that.
-Vertices and edges are kept so; attributes are read anew by each call, because ``G[u][v]["weight"] = 3`` tells nobody.
+Vertices and edges are kept so. Attributes are read anew by each call, because NetworkX does not see
+``G[u][v]["weight"] = 3``. A view is read anew by each call too: what changes it is a method of its parent, or what its
+filters look at, and neither drops what is kept with the view.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from functools import cached_property
+from functools import cached_property, wraps
 from itertools import chain
 from operator import itemgetter
 from types import NoneType
@@ -18,6 +20,7 @@ import scipy.sparse as sp
 
 EXACT = 2.0**53  # integers up to which are floats
 PLAIN = (int, float, np.float64)  # types of lengths; what others add up to is NetworkX's to say
+REAL = (int, float, np.integer, np.floating, np.bool_)
 
 
 class Lengths(NamedTuple):
@@ -54,7 +57,18 @@ class BackendGraph:
 
     def __init__(self, graph: Any):
         self.graph = graph
-        self.names: list[Hashable] = list(graph._adj)
+
+    @cached_property
+    def names(self) -> list[Hashable]:
+        return list(self.graph._adj)
+
+    def as_it_is(self) -> BackendGraph:
+        """Itself while NetworkX keeps it with its graph; else, and for a view, the graph read anew."""
+        kept = (getattr(self.graph, "__networkx_cache__", None) or {}).get("backends", {}).get("semiring", {})
+        changed = "names" in vars(self) and len(self.names) != len(self.graph._adj)  # not by NetworkX's methods
+        if changed or is_view(self.graph) or not any(found is self for found in kept.values()):
+            return BackendGraph(self.graph)
+        return self
 
     def is_directed(self) -> bool:
         return bool(self.graph.is_directed())
@@ -100,15 +114,17 @@ class BackendGraph:
         """Every edge is one hop."""
         return Lengths(self.structure.copy(), int, False)
 
-    def lengths(self, weight: Any, default: Any = 1, longest: bool = False) -> Lengths:
+    def lengths(self, weight: Any, default: Any = 1, longest: bool = False, as_floats: bool = False) -> Lengths:
         """What an attribute, or a function, says of the edges; of parallel ones the shortest, or the longest.
+
+        With `as_floats` real numbers of any types are floats, for functions in which NetworkX makes them such.
 
         Raises
         ------
         NotImplementedError
             When NetworkX's sums are not floats or integers of 53 bits, all of one type.
         """
-        found = self._values(weight, default, max if longest else min)
+        found = self._values(weight, default, max if longest else min, as_floats)
         kinds, hidden = set(map(type, found)), None
         if NoneType in kinds:
             if longest:
@@ -116,6 +132,8 @@ class BackendGraph:
             hidden = np.array([w is None for w in found], bool)
             found = [w for w in found if w is not None]
             kinds.discard(NoneType)
+        if as_floats and all(issubclass(kind, REAL) for kind in kinds):
+            kinds = {float}
         if len(kinds) > 1:
             raise NotImplementedError(f"weights are of several types ({', '.join(sorted(k.__name__ for k in kinds))}): "
                                       "so are NetworkX's sums, by the edges that are in them")
@@ -132,6 +150,9 @@ class BackendGraph:
         if np.abs(data).max(initial=0.0) > most / (len(self) + 1):
             raise NotImplementedError("sums of such weights are too large to be exact here")
         structure = self.structure
+        if len(found if hidden is None else hidden) != len(structure.indices):  # changed, not by NetworkX's methods
+            del self.structure
+            structure = self.structure
         if hidden is None:
             # a copy, because some of SciPy's methods sort an array's edges in place
             matrix = sp.csr_array((data, structure.indices.copy(), structure.indptr.copy()), structure.shape)
@@ -144,7 +165,7 @@ class BackendGraph:
         """What the adjacency holds of each edge, in its order."""
         return chain.from_iterable(row.values() for row in self.graph._adj.values())
 
-    def _values(self, weight: Any, default: Any, choose: Callable[..., Any]) -> list[Any]:
+    def _values(self, weight: Any, default: Any, choose: Callable[..., Any], as_floats: bool) -> list[Any]:
         adjacency = self.graph._adj
         if callable(weight):
             return [weight(u, v, d) for u, row in adjacency.items() for v, d in row.items()]
@@ -159,11 +180,35 @@ class BackendGraph:
         if any(None in weights for weights in parallel):
             raise NotImplementedError("one of several parallel edges has the weight None")
         kinds = {type(w) for weights in parallel for w in weights}
-        if len(kinds) > 1:  # as above: min(1, 1.0) is whichever came first
+        if len(kinds) > 1 and not (as_floats and all(issubclass(kind, REAL) for kind in kinds)):
+            # as above: min(1, 1.0) is whichever came first
             raise NotImplementedError("weights of parallel edges are of several types")
-        if float in kinds and any(w != w for weights in parallel for w in weights):
+        if kinds - {int} and any(w != w for weights in parallel for w in weights):
             raise NotImplementedError("a weight is NaN")
         return list(map(choose, parallel))
+
+
+def is_view(graph: Any) -> bool:
+    """Whether a graph shows another one: a subgraph, a filtered, reversed, directed or undirected one.
+
+    >>> import networkx as nx
+    >>> G = nx.path_graph(3)
+    >>> is_view(G), is_view(G.subgraph([0, 1])), is_view(G.subgraph([0, 1]).copy())
+    (False, True, False)
+    """
+    return hasattr(graph, "_graph")
+
+
+def of_now(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, asked of its graph as that is now; see `BackendGraph.as_it_is`."""
+
+    @wraps(function)
+    def asked(*args: Any, **kwargs: Any) -> Any:
+        if not args:
+            return function(**{**kwargs, "G": kwargs["G"].as_it_is()})
+        return function(args[0].as_it_is(), *args[1:], **kwargs)
+
+    return asked
 
 
 def convert_from_nx(graph: Any, **wanted: Any) -> BackendGraph:

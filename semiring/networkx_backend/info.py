@@ -12,7 +12,7 @@ _HOPS = "Breadth first, in NetworkX's order."
 _NO_E = "Without given eccentricities and bounds."
 FUNCTIONS = {
     "floyd_warshall": _FLOYD,
-    "floyd_warshall_numpy": _FLOYD,
+    "floyd_warshall_numpy": f"{_FLOYD} Weights are floats.",
     "floyd_warshall_predecessor_and_distance": "Where each shortest path is the only one.",
     "johnson": _TIES,
     "all_pairs_dijkstra": f"{_LENGTHS} {_TIES}",

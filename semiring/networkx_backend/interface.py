@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from .graph import convert_from_nx as convert_from_nx
 from .graph import convert_to_nx as convert_to_nx
+from .graph import of_now as _of_now
+from .info import FUNCTIONS as _FUNCTIONS
 from .measures import average_shortest_path_length as average_shortest_path_length
 from .measures import barycenter as barycenter
 from .measures import betweenness_centrality as betweenness_centrality
@@ -37,3 +39,5 @@ from .reachability import transitive_closure_dag as transitive_closure_dag
 from .reachability import transitive_reduction as transitive_reduction
 from .worth import can_run as can_run
 from .worth import should_run as should_run
+
+globals().update({_name: _of_now(globals()[_name]) for _name in _FUNCTIONS})

@@ -25,7 +25,7 @@ def floyd_warshall_numpy(G: BackendGraph, nodelist: Any = None, weight: Any = "w
         )
     if nodelist is not None and any(name not in G for name in nodelist):
         raise nx.NetworkXError(f"Nodes {set(nodelist) - set(G)} in nodelist is not in G")
-    lengths = _for_all(G, weight)
+    lengths = _for_all(G, weight, as_floats=True)
     distances = unbounded(lambda: csgraph.floyd_warshall(_without_loops(lengths.matrix)))
     if nodelist is None:
         return distances
@@ -59,10 +59,10 @@ def floyd_warshall_predecessor_and_distance(G: BackendGraph, weight: Any = "weig
     return pred, dist
 
 
-def _for_all(G: BackendGraph, weight: Any, default: Any = 1) -> Lengths:
+def _for_all(G: BackendGraph, weight: Any, default: Any = 1, as_floats: bool = False) -> Lengths:
     if callable(weight):
         raise NotImplementedError("what becomes of a function depends on NetworkX's release")
-    lengths = G.lengths(weight, default)
+    lengths = G.lengths(weight, default, as_floats=as_floats)
     if lengths.matrix.nnz != G.structure.nnz:
         raise NotImplementedError("an edge has the weight None")
     return lengths

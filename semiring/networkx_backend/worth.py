@@ -12,7 +12,7 @@ from typing import Any
 
 import networkx as nx
 
-from .graph import convert_to_nx
+from .graph import convert_to_nx, is_view
 
 # Vertices × (vertices + edges), an edge counted in each direction that it has.
 LEAST = {
@@ -124,7 +124,8 @@ def should_run(name: str, args: Any, kwargs: Any) -> bool | str:
     ('the graph is small', True)
     """
     G = _arguments(name, args, kwargs)["G"]
-    if name in CONVERTED and not (getattr(G, "__networkx_cache__", None) or {}).get("backends", {}).get("semiring"):
+    kept = (getattr(G, "__networkx_cache__", None) or {}).get("backends", {}).get("semiring")
+    if name in CONVERTED and (is_view(G) or not kept):
         return "the graph was not converted before, which takes as long"
     return True if work(name, G) >= LEAST[name] else "the graph is small"
 
