@@ -170,6 +170,9 @@ def refuse(S: Semiring, report: laws.LawReport) -> None:
     one = np.empty(1, failed.breach.arithmetic.dtype)
     no_element = any(laws.is_nan(laws.full(one, x))[0] for x in (failed.left, failed.right))
     hint = "; NaN is not an element, so leave infinities out with carrier=np.isfinite, say" if no_element else ""
+    if "absorbs" in failed.law.name:
+        hint += ("; zero= is what a missing edge weighs, and ⊗ must give it wherever it meets it: that may need a "
+                 "field of its own, such as whether there is a walk at all, or an np.where in mul=")
     raise LawError(
         f"{S.name} is not a semiring: {failed}{hint}. Correct the operations, name the carrier "
         "in which the law holds (carrier=…), or pass product_only=True to use it for bare matrix products",

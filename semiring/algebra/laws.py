@@ -296,6 +296,18 @@ def _combinations(arity: int, notable: int, random: int) -> tuple[np.ndarray, ..
     return tuple(np.concatenate([grid, mixed], axis=1))
 
 
+class AsDeclared:
+    """An arithmetic whose ⊗ is as it was declared, where its zero does not absorb.
+
+    With a zero that is made to absorb, other laws would be broken in the wake of that, at elements whose two sides are
+    equal by the declaration.
+    """
+
+    def __init__(self, S: Arithmetic):
+        self.dtype, self.zero, self.one = S.dtype, S.zero, S.one
+        self.add, self.mul, self.raw_mul, self.star, self.defined = S.add, S.raw_mul, S.raw_mul, S.star, S.defined
+
+
 class _Watched:
     """An arithmetic that sees how large the values on the way are, and whether they leave the dtype's range."""
 

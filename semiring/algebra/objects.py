@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import reduce
+from math import inf
 from numbers import Real
 from typing import Any, TypeAlias
 
@@ -57,14 +58,41 @@ def _are_sets(x: Any) -> bool:
     return isinstance(x, frozenset) and all(isinstance(s, frozenset) for s in x) and minimal(x) == x
 
 
+FREE: Costs = frozenset({(0, 0)})  # 1, whatever the number of costs: no vector is less than it
+
+
+def _better(x: Costs, y: Costs) -> Costs:
+    """⊕ of `pareto`."""
+    if x == FREE or y == FREE:
+        return FREE
+    _refuse_mixed(x, y)
+    return non_dominated(x | y)
+
+
+def _sums(x: Costs, y: Costs) -> Costs:
+    """⊗ of `pareto`."""
+    if x == FREE or y == FREE:
+        return y if x == FREE else x
+    _refuse_mixed(x, y)
+    return non_dominated(tuple(a + b for a, b in zip(p, q, strict=True)) for p in x for q in y)
+
+
+def _refuse_mixed(x: Costs, y: Costs) -> None:
+    """Vectors of different lengths cannot be compared."""
+    p, q = next(iter(x), None), next(iter(y), None)
+    if p is not None and q is not None and len(p) != len(q):
+        raise SemiringError(
+            f"pareto: vectors of {len(p)} and of {len(q)} costs meet, such as {p} and {q}: give every edge the same "
+            "number of costs"
+        )
+
+
 pareto = Semiring(
     "pareto", "(finite antichains ≥ 0, non-dominated ∪, non-dominated sums, ∅, {(0, 0)})", dtype=object,
-    idempotent=True, bounded=True, commutative=True, carrier=_are_costs,
-    add=lambda x, y: non_dominated(x | y),
-    mul=lambda x, y: non_dominated(tuple(a + b for a, b in zip(p, q, strict=True)) for p in x for q in y),
-    zero=frozenset(), one=frozenset({(0, 0)}), star=lambda a: frozenset({(0, 0)}),
+    idempotent=True, bounded=True, commutative=True, carrier=_are_costs, add=_better, mul=_sums,
+    zero=frozenset(), one=FREE, star=lambda a: FREE,
     samples=[frozenset({(1, 4), (3, 2)}), frozenset({(2, 2)}), frozenset({(0, 7), (5, 0)}), frozenset({(2, 0)})],
-    description="all best trade-offs between two costs",
+    description="all best trade-offs between two or more costs",
 )
 
 why = Semiring(
@@ -75,6 +103,10 @@ why = Semiring(
     samples=[frozenset({frozenset("a")}), frozenset({frozenset("ab"), frozenset("c")}), frozenset({frozenset("bc")})],
     description="minimal sets of edges that connect two vertices (provenance)",
 )
+
+
+# What an expression is made of how many.
+KINDS = {"empty": (0, 0), "letter": (0, 0), "iteration": (1, 1), "concatenation": (2, inf), "alternative": (2, inf)}
 
 
 class Regex:
@@ -94,6 +126,11 @@ class Regex:
     nullable : bool
         Whether it matches the empty word.
 
+    Raises
+    ------
+    SemiringError
+        When `kind` is none of these, such as a text: texts are not parsed.
+
     Notes
     -----
     Equality compares derivatives, of which there are finitely many (J. A. Brzozowski, Derivatives of regular
@@ -111,6 +148,12 @@ class Regex:
     __slots__ = ("kind", "nullable", "parts", "text")
 
     def __init__(self, kind: str, parts: tuple[Regex, ...] = (), text: str = ""):
+        fits = kind in KINDS and KINDS[kind][0] <= len(parts) <= KINDS[kind][1]
+        if not fits or (kind == "letter" and not text):
+            raise SemiringError(
+                f"Regex({kind!r}) is no expression, for texts are not parsed: make one of sr.letter(\"a\") and the "
+                "operations of sr.regex, such as sr.regex.add(sr.letter(\"a\"), sr.letter(\"b\")) for a|b"
+            )
         self.kind = kind  # "empty", "letter", "concatenation", "alternative", "iteration"; ε is ∅*
         self.parts = parts
         self.text = text or self._spell()
@@ -125,11 +168,18 @@ class Regex:
         def bracket(p: Regex, *loose: str) -> str:
             return f"(?:{p.text})" if p.kind in loose else p.text
 
+        if self.kind in ("empty", "letter") or self._is_epsilon:
+            return {"empty": "∅", "iteration": "ε"}.get(self.kind, "")
         if self.kind == "alternative":
             return "|".join(p.text for p in self.parts)
         if self.kind == "concatenation":
             return "".join(bracket(p, "alternative") for p in self.parts)
         return f"{bracket(self.parts[0], 'alternative', 'concatenation', 'iteration')}*"
+
+    @property
+    def _is_epsilon(self) -> bool:
+        """Whether it is written ε: also a copy, and one from another process."""
+        return self.kind == "iteration" and self.parts[0].kind == "empty"
 
     def letters(self) -> frozenset[str]:
         """The letters that occur.
@@ -220,6 +270,9 @@ class Regex:
     def __hash__(self) -> int:
         return hash(self.nullable)
 
+    def __reduce__(self) -> tuple[type[Regex], tuple[str, tuple[Regex, ...], str]]:
+        return Regex, (self.kind, self.parts, self.text)
+
     def __str__(self) -> str:
         return self.text
 
@@ -274,14 +327,14 @@ def concatenation(x: Regex, y: Regex) -> Regex:
     """x followed by y."""
     if "empty" in (x.kind, y.kind):
         return EMPTY
-    if x is EPSILON or y is EPSILON:
-        return y if x is EPSILON else x
+    if x._is_epsilon or y._is_epsilon:
+        return y if x._is_epsilon else x
     return Regex("concatenation", tuple(p for r in (x, y) for p in (r.parts if r.kind == "concatenation" else (r,))))
 
 
 def iteration(x: Regex) -> Regex:
     """x*: any number of x, also none."""
-    if x is EPSILON or x.kind == "empty":
+    if x._is_epsilon or x.kind == "empty":
         return EPSILON
     return x if x.kind == "iteration" else Regex("iteration", (x,))
 

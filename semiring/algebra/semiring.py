@@ -171,6 +171,8 @@ class Semiring(Elementwise):
         proven = proven_flags(self.traced) if self.traced else frozenset()
         proven |= {flag for flag, value in declared.items() if value}
         self._law_report = laws.check(A, tried, name=name, star=not product_only, proven=proven)
+        if not self.absorbs and not product_only:  # then other laws may be broken in the wake of that
+            self._law_report = laws.check(laws.AsDeclared(A), tried, name=name, proven=proven)
         refuse(self, self._law_report)
         self._settle_flags(declared)
         if self.traced and not self.absorbs:
@@ -271,11 +273,10 @@ class Semiring(Elementwise):
         """Whether every star is 1 wherever a closure exists."""
         return self.bounded or self.may_diverge
 
-    @cached_property
+    @property
     def absorbs(self) -> bool:
         """Whether 0 ⊗ a = a ⊗ 0 = 0; of a bare product it need not be so."""
-        laws_of_zero = [v for v in self._law_report.axioms if "absorbs" in v.law.name]
-        return not self.product_only or all(v.holds for v in laws_of_zero)
+        return all(v.holds for v in self._law_report.axioms if "absorbs" in v.law.name)
 
     # What people look at
 

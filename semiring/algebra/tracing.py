@@ -19,7 +19,7 @@ from .branches import TooManyBranches as TooManyBranches
 from .branches import decide, explore
 from .expression import Expression, Traced, apply, constant, operand, show
 from .operations import OPERATIONS, UFUNCS
-from .vectors import Vector, each, flat_element, flat_field
+from .vectors import Vector, each, flat_element, flat_field, is_several
 
 
 class Symbol:
@@ -31,7 +31,9 @@ class Symbol:
     def __init__(self, expression: Expression):
         self.expression = expression
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Symbol:
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Symbol | Vector:
+        if method == "__call__" and not options and any(map(is_several, inputs)):
+            return each(ufunc, *inputs)
         if method != "__call__" or options:
             raise TraceError(
                 f"np.{ufunc.__name__} was called with method {method!r} and options {sorted(options)}; "
@@ -122,11 +124,16 @@ def _install_operators() -> None:
         "neg": "negative", "abs": "absolute", "invert": "invert", "floor": "floor", "ceil": "ceil", "trunc": "trunc",
     }
 
+    def called(op: str, x: Any, y: Any) -> Any:
+        if is_several(x) or is_several(y):
+            return each(lambda p, q: called(op, p, q), x, y)
+        return Symbol(apply(op, node(x), node(y)))
+
     def forward(op: str) -> Callable[[Symbol, Any], Any]:
-        return lambda self, other: Symbol(apply(op, node(self), node(other)))
+        return lambda self, other: called(op, self, other)
 
     def reflected(op: str) -> Callable[[Symbol, Any], Any]:
-        return lambda self, other: Symbol(apply(op, node(other), node(self)))
+        return lambda self, other: called(op, other, self)
 
     for name, op in binary.items():
         setattr(Symbol, f"__{name}__", forward(op))
@@ -156,6 +163,11 @@ def node(value: Any) -> Expression:
         return constant(value)
     if value is None:
         raise TraceError("the operation returned None, at least on one way through its conditions")
+    if isinstance(value, Vector):
+        if value.constants is None:
+            raise TraceError(f"a vector of {len(value)} numbers stands where one number belongs; vectors are the "
+                             "components of fields that are vectors, and v[0] and v.sum() are numbers")
+        value = value.constants
     raise TraceError(f"{value!r} ({type(value).__name__}) stands in an operation; only operands and numbers may")
 
 
@@ -207,7 +219,7 @@ def where(condition: Any, x: Any, y: Any) -> Any:
         record = x if isinstance(x, Record) else y
         fields = record._fields if isinstance(record, Record) else [f"f{i}" for i in range(len(record))]
         return Record(fields, [where(condition, p, q) for p, q in zip(x, y, strict=True)])
-    if any(isinstance(part, Vector) for part in (condition, x, y)):
+    if any(map(is_several, (condition, x, y))):
         return each(where, condition, x, y)
     return Symbol(apply("where", node(condition), node(x), node(y)))
 
@@ -272,6 +284,8 @@ def saturating_add(a: Any, b: Any) -> Any:
     >>> sr.saturating_add(np.array([100, -100], np.int8), np.array([100, -100], np.int8))
     array([ 127, -128], dtype=int8)
     """
+    if isinstance(a, Vector) or isinstance(b, Vector):
+        return each(saturating_add, a, b)
     if isinstance(a, Symbol) or isinstance(b, Symbol):
         return Symbol(apply("saturating_add", node(a), node(b)))
     total = np.add(a, b)
@@ -309,6 +323,8 @@ def saturating_multiply(a: Any, b: Any) -> Any:
     >>> sr.saturating_multiply(np.int16(300), np.int16([300, -300, 2]))
     array([ 32767, -32768,    600], dtype=int16)
     """
+    if isinstance(a, Vector) or isinstance(b, Vector):
+        return each(saturating_multiply, a, b)
     if isinstance(a, Symbol) or isinstance(b, Symbol):
         return Symbol(apply("saturating_multiply", node(a), node(b)))
     product = np.multiply(a, b)
@@ -384,6 +400,9 @@ def _components(result: Any, fields: Mapping[str, np.dtype]) -> tuple[Expression
         )
     parts = flat_element(list(result), fields)
     if parts is None:
-        vectors = ", ".join(f"{f} of {d.shape[0]}" for f, d in fields.items() if d.subdtype)
+        given = {f: len(v) if is_several(v) or isinstance(v, tuple) else "one number"
+                 for f, v in zip(fields, result, strict=True)}
+        vectors = ", ".join(f"{f} of {d.shape[0]}" + (f", not {given[f]}" if given[f] != d.shape[0] else "")
+                            for f, d in fields.items() if d.subdtype)
         raise TraceError(f"the result must have vectors as long as the element's: {vectors}")
     return tuple(map(node, parts))

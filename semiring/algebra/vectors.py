@@ -69,12 +69,17 @@ def flat_element(element: Sequence[Any], fields: Mapping[str, np.dtype]) -> list
 
 
 class Vector:
-    """Numbers side by side, to which operations apply one by one; numbers beside it stand for as many of them."""
+    """Numbers side by side, to which operations apply one by one, as to an array of one axis.
+
+    One number, or a vector of one, stands for as many as the other operand has; arrays and lists are vectors of
+    constants.
+    """
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, parts: Iterable[Any]):
+    def __init__(self, parts: Iterable[Any], constants: Any = None):
         self._parts = list(parts)
+        self.constants = constants  # the array or list that made numbers a vector, for messages
 
     def __len__(self) -> int:
         return len(self._parts)
@@ -94,6 +99,8 @@ class Vector:
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         if method == "reduce":
             return reduce(ufunc, inputs[0])
+        if method == "__call__" and ufunc is np.matmul and not options:
+            return dot(*inputs)
         if method != "__call__" or options:
             raise TraceError(f"np.{ufunc.__name__} of vectors is one plain call, or a reduction")
         return each(ufunc, *inputs)
@@ -101,8 +108,12 @@ class Vector:
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         over = {np.sum: np.add, np.prod: np.multiply, np.min: np.minimum, np.max: np.maximum,
                 np.all: np.logical_and, np.any: np.logical_or}.get(function)
-        if over is not None and len(args) == 1:
+        if over is not None and len(args) == 1 and not kwargs:
             return reduce(over, args[0])
+        if function is np.mean and len(args) == 1 and not kwargs:
+            return args[0].mean()
+        if function in (np.dot, np.inner):
+            return dot(*args, **kwargs)
         return each(lambda *parts: function(*parts, **kwargs), *args)
 
     def all(self) -> Any:
@@ -117,6 +128,23 @@ class Vector:
         """The sum of the numbers."""
         return reduce(np.add, self)
 
+    def prod(self) -> Any:
+        """The product of the numbers."""
+        return reduce(np.multiply, self)
+
+    def mean(self) -> Any:
+        """The sum of the numbers by how many they are."""
+        return self.sum() / len(self)
+
+    def dot(self, other: Any) -> Any:
+        """The sum of the products of the numbers at each place."""
+        return dot(self, other)
+
+    __matmul__ = dot
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return dot(other, self)
+
     def min(self) -> Any:
         """The least of the numbers."""
         return reduce(np.minimum, self)
@@ -126,20 +154,51 @@ class Vector:
         return reduce(np.maximum, self)
 
 
+def is_several(x: Any) -> bool:
+    """Whether an operand is numbers side by side: a vector, or an array or list of constants."""
+    return isinstance(x, (Vector, list)) or (isinstance(x, np.ndarray) and x.ndim > 0)
+
+
 def each(function: Callable[..., Any], *operands: Any) -> Vector:
     """A function of the numbers at each place.
 
     Raises
     ------
     TraceError
-        When vectors of different lengths meet.
+        When vectors of different lengths meet, or an array has several axes.
+
+    Examples
+    --------
+    >>> each(max, Vector([1, 5, 2]), [3], 2)
+    Vector([3, 5, 3])
     """
-    lengths = {len(x) for x in operands if isinstance(x, Vector)}
-    if len(lengths) != 1:
-        raise TraceError(f"vectors of {' and '.join(map(str, sorted(lengths)))} numbers meet in an operation")
-    (length,) = lengths
-    columns = [list(x) if isinstance(x, Vector) else [x] * length for x in operands]
-    return Vector([function(*parts) for parts in zip(*columns, strict=True)])
+    for x in operands:
+        if isinstance(x, np.ndarray) and x.ndim > 1:
+            raise TraceError(f"an array of shape {x.shape} stands in an operation; vectors have one axis")
+    lengths = {len(x) for x in operands if is_several(x)}
+    longest = lengths - {1} or lengths
+    if len(longest) != 1:
+        numbers = " and ".join(map(str, sorted(longest)))
+        raise TraceError(f"vectors of {numbers} numbers meet in an operation; they must be equally long" if longest else
+                         "an operation of vectors has none as an operand; write it for their numbers, such as x.v[0]")
+    (length,) = longest
+    columns = [list(x) * (length if len(x) == 1 else 1) if is_several(x) else [x] * length for x in operands]
+    constants = next((x for x in operands if is_several(x) and not isinstance(x, Vector)), None)
+    return Vector([function(*parts) for parts in zip(*columns, strict=True)], constants)
+
+
+def dot(x: Any, y: Any) -> Any:
+    """The sum of the products of the numbers at each place of two vectors.
+
+    Raises
+    ------
+    TraceError
+        When one of them is no vector, or they differ in length.
+    """
+    if not (is_several(x) and is_several(y)) or len(x) != len(y):
+        lengths = " and ".join(str(len(v)) if is_several(v) else "no vector" for v in (x, y))
+        raise TraceError(f"a scalar product is of two vectors of one length, not of {lengths}")
+    return each(np.multiply, x, y).sum()
 
 
 def _install_operators() -> None:
@@ -152,7 +211,7 @@ def _install_operators() -> None:
     for name in "lt le gt ge eq ne".split():
         call = getattr(operator, f"__{name}__")
         setattr(Vector, f"__{name}__", lambda self, other, call=call: each(call, self, other))
-    for name in "neg abs invert".split():
+    for name in "neg pos abs invert".split():
         call = getattr(operator, f"__{name}__")
         setattr(Vector, f"__{name}__", lambda self, call=call: each(call, self))
 

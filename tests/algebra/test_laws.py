@@ -216,3 +216,34 @@ def test_choosing_between_records() -> None:
     y["a"] = 1
     assert laws.equal(x, y).tolist() == [False, False]
     assert laws.choose(True, np.array([1, 2]), np.array([3, 4])).tolist() == [1, 2]
+
+
+def facts(kind: Any, none: Any, full: Any, **more: Any) -> sr.Semiring:
+    """Facts that a block of a program makes, and those that it keeps; (none, none) does not absorb."""
+    return sr.Semiring(
+        "facts", fields={"made": kind, "kept": kind}, zero=(none, none), one=(none, full),
+        add=lambda x, y: (x.made | y.made, x.kept | y.kept),
+        mul=lambda x, y: (y.made | (x.made & y.kept), x.kept & y.kept), **more,
+    )
+
+
+@pytest.mark.parametrize("declare", [
+    lambda: facts("u1", 0, 255), lambda: facts("u8", 0, 2**64 - 1), lambda: facts(("u8", 2), [0, 0], [2**64 - 1] * 2),
+    lambda: facts("u2", 0, 65535, idempotent=True),
+    lambda: sr.Semiring("halves", add=np.minimum, mul=lambda a, b: np.maximum(a, b) / 2, zero=60, one=1,
+                        carrier=lambda a: (a >= 0) & (a <= 60)),
+])
+def test_a_zero_that_does_not_absorb_is_named_and_the_sides_are_those_of_the_declaration(declare: Any) -> None:
+    """Not a law that is broken because the zero was made to absorb: each verdict is on ⊗ as it was declared."""
+    with pytest.raises(sr.LawError) as caught:
+        declare()
+    failed = {v.law.name: v for v in caught.value.failures}
+    assert {"0 absorbs on the left", "0 absorbs on the right"} & set(failed)
+    S = caught.value.failures[0].breach.arithmetic
+    for verdict in failed.values():
+        a = [np.array([w], S.dtype) for w in verdict.witness]
+        with np.errstate(all="ignore"):
+            left, right = verdict.law.sides(S, *a)
+        assert S.mul == S.raw_mul and left[0] != right[0]
+    if "associative" not in str(caught.value):
+        assert "absorbs" in str(caught.value) and "zero= is what a missing edge weighs" in str(caught.value)

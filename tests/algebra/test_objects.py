@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import re
 from itertools import product
 from typing import Any
@@ -57,6 +59,33 @@ def test_trade_offs_and_reasons_of_a_small_graph() -> None:
     D = sr.closure(sr.adjacency(edges, sr.why), sr.why)
     assert D[0, 3] == {frozenset({"01", "13"}), frozenset({"02", "23"}), frozenset({"03"})}
     assert D[1, 2] == {frozenset({"13", "30", "02"})}
+
+
+@quick
+@given(st.integers(1, 4).flatmap(lambda k: st.lists(
+    st.tuples(st.integers(0, 3), st.integers(0, 3), st.tuples(*[st.integers(0, 4)] * k)), max_size=7)))
+def test_trade_offs_of_any_number_of_costs(edges: list) -> None:
+    """Against walks of up to four vertices, summed one by one; a sum of no costs is (0, 0), however many there are."""
+    C = sr.closure(sr.adjacency([(a, b, frozenset({c})) for a, b, c in edges], sr.pareto, names=range(4)), sr.pareto)
+    walks: dict = {v: [(v, None)] for v in range(4)}
+    for source in range(4):
+        found, last = [(source, None)], [(source, None)]
+        for _ in range(3):
+            last = [(b, c if sums is None else tuple(map(sum, zip(sums, c, strict=True))))
+                    for at, sums in last for a, b, c in edges if a == at]
+            found += last
+        walks[source] = found
+        for target in range(4):
+            sums = [c for v, c in found if v == target and c is not None]
+            assert C[source, target] == (sr.pareto.one if source == target else non_dominated(sums))
+
+
+def test_costs_that_differ_in_number_are_refused_in_words() -> None:
+    edges = [("a", "b", frozenset({(1, 2)})), ("b", "c", frozenset({(1, 2, 3)}))]
+    for ask in (lambda: sr.closure(edges, sr.pareto), lambda: sr.pareto.add(edges[0][2], edges[1][2]),
+                lambda: sr.power(sr.adjacency(edges, sr.pareto), sr.pareto, 2)):
+        with pytest.raises(sr.SemiringError, match=r"of 2 and of 3 costs meet, such as \(1, 2\) and \(1, 2, 3\)"):
+            ask()
 
 
 @pytest.mark.parametrize(("S", "inside", "outside"), [
@@ -156,3 +185,23 @@ def test_letters_of_any_script(text: str) -> None:
 def test_the_sign_of_the_empty_word_is_not_a_letter() -> None:
     with pytest.raises(sr.SemiringError, match="empty word"):
         sr.letter("ε")
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, copy.copy, lambda x: pickle.loads(pickle.dumps(x)),
+                                   lambda x: pickle.loads(pickle.dumps(x, 0))], ids=["deep", "copy", "pickle", "old"])
+def test_a_copy_spells_what_the_original_spells(again: Any) -> None:
+    """Every operation on copies, also of copies and originals, is written as that on the originals."""
+    a, b = sr.letter("a"), sr.letter("b")
+    some = [EMPTY, EPSILON, a, alternative(a, EPSILON), concatenation(a, b), iteration(a), iteration(alternative(a, b))]
+    for x, y in product(some, some):
+        for operation in (alternative, concatenation):
+            texts = {operation(p, q).text for p in (x, again(x)) for q in (y, again(y))}
+            assert texts == {operation(x, y).text}
+        assert iteration(again(x)).text == iteration(x).text
+        assert again(x) == x and again(x).text == x.text and again(x).nullable == x.nullable
+
+
+@pytest.mark.parametrize("given", [("a|b",), ("",), ("a",), ("letter",), ("iteration",), ("concatenation", (EMPTY,))])
+def test_a_text_is_no_expression(given: tuple) -> None:
+    with pytest.raises(sr.SemiringError, match=r"texts are not parsed: make one of sr\.letter"):
+        sr.Regex(*given)

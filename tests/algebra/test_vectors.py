@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -107,6 +108,53 @@ def test_what_a_vector_does_while_it_is_traced() -> None:
         v + Vector([1, 2])
     with pytest.raises(TraceError, match="no truth value"):
         bool(v)
+
+
+AS_ARRAYS: dict[str, Any] = {
+    "a number by a vector": lambda x, y: x.w[0] * y.w,
+    "a vector by a number": lambda x, y: y.w * x.w[0],
+    "a sum by a vector": lambda x, y: np.sum(x.w) * y.w - x.w.sum(),
+    "a mean": lambda x, y: np.mean(x.w) + y.w.mean() + y.w,
+    "constants": lambda x, y: x.w * np.array([1.0, 2, 3]) + np.array([0.5, 0, 1]) * y.w,
+    "constants by a number": lambda x, y: x.w[0] * np.array([1.0, 2, 3]) - np.array([1, 2, 3]) / y.w[1],
+    "a list": lambda x, y: x.w * [1, 2, 3] + [4, 5, 6] * y.w,
+    "a vector of one": lambda x, y: x.w[:1] * y.w + np.array([2.0]),
+    "ufuncs": lambda x, y: np.minimum(x.w[0], y.w) + np.maximum(y.w, x.w[1]) + np.logaddexp(x.w[2], y.w),
+    "comparisons": lambda x, y: np.where(x.w[0] < y.w, x.w, y.w[1]) + np.where(x.w >= y.w[2], 1, np.array([2, 3, 4.0])),
+    "choices of constants": lambda x, y: np.where(x.w[0] < 2, np.array([1, 2, 3.0]), 0) * y.w,
+    "clipped": lambda x, y: np.clip(x.w, y.w[0] - 3, 2.5),
+    "powers": lambda x, y: x.w[0] ** y.w + x.w ** y.w[0] + 2 ** y.w,
+    "scalar products": lambda x, y: np.dot(x.w, y.w) * y.w + x.w @ y.w + x.w.dot(y.w) + np.ones(3) @ x.w,
+    "signs": lambda x, y: -(x.w - y.w[0]) + +abs(x.w[0] - y.w),
+    "saturating": lambda x, y: sr.saturating_add(x.w[0], y.w) + sr.saturating_multiply(x.w, y.w),
+    "selected": lambda x, y: np.select([x.w[0] < 0, x.w < 2], [y.w, x.w], y.w[0]),
+    "an array of numbers": lambda x, y: np.array([x.w[0], y.w[1], 2.0]) * y.w,
+}
+
+
+@pytest.mark.parametrize("mul", AS_ARRAYS.values(), ids=AS_ARRAYS)
+def test_vectors_broadcast_as_arrays_do(mul: Any) -> None:
+    S = sr.Semiring("vectors", fields={"w": ("f8", 3)}, zero=([0] * 3,), one=([1] * 3,), add=lambda x, y: (x.w + y.w,),
+                    mul=lambda x, y: (mul(x, y),), product_only=True)
+    for a, b in (([1, 2, 3], [4, 5, 6]), ([0.5, 4, 1], [2, 1.25, 3])):
+        expected = mul(*(SimpleNamespace(w=np.array(v, "f8")) for v in (a, b)))
+        np.testing.assert_allclose(S.mul((a,), (b,))["w"], expected, rtol=1e-15)
+
+
+@pytest.mark.parametrize(("mul", "message"), [
+    (lambda x, y: x.w[:2] * y.w, "vectors of 2 and 3 numbers meet"),
+    (lambda x, y: x.w * np.ones(4), "vectors of 3 and 4 numbers meet"),
+    (lambda x, y: x.w[0] * np.ones(4), "w of 3, not 4"),
+    (lambda x, y: x.w * np.ones((2, 3)), r"an array of shape \(2, 3\)"),
+    (lambda x, y: x.w[:2] @ y.w, "two vectors of one length, not of 2 and 3"),
+    (lambda x, y: x.w[0] @ y.w, "two vectors of one length, not of no vector and 3"),
+    (lambda x, y: [x.w, y.w[0], 1], "a vector of 3 numbers stands where one number belongs"),
+    (lambda x, y: x.w[0], "w of 3, not one number"),
+])
+def test_vectors_that_do_not_fit_say_how_long_they_are(mul: Any, message: str) -> None:
+    with pytest.raises(sr.TraceError, match=message):
+        sr.Semiring("vectors", fields={"w": ("f8", 3)}, zero=([0] * 3,), one=([1] * 3,), product_only=True,
+                    add=lambda x, y: (x.w + y.w,), mul=lambda x, y: (mul(x, y),))
 
 
 def test_flattened_dtypes_lie_at_the_same_places() -> None:
