@@ -22,7 +22,7 @@ from .operands.read import operand
 from .scale.connection import Connection
 from .scale.storing import storing, storing_or_memory
 from .solvers.plan import Plan
-from .solvers.task import Task, compute, first_offer, options, own_algebra, refuse_what_has_no_meaning
+from .solvers.task import Options, Task, compute, first_offer, options, own_algebra, refuse_what_has_no_meaning
 
 if TYPE_CHECKING:
     from .algorithms.sparse.analysis import Analysis
@@ -761,7 +761,7 @@ def paths(
     limit : element, optional
         Paths that are worse are left out. Needs that no edge is better than 1.
     method : str
-        As in `closure`, where no sources are given.
+        As in `closure`; not with sources, from which paths are searched for.
     device : {None, "cpu", "gpu"}
         Where the weights are computed; see `closure`.
     progress : bool or callable
@@ -791,7 +791,8 @@ def paths(
     NoClosureError
         When there is an improving cycle.
     SemiringError
-        For an unknown vertex, an entry that is not an element, or a path whose weight the dtype cannot hold.
+        For an unknown vertex, an entry that is not an element, or a path from one of the sources to one of the targets
+        whose weight the dtype cannot hold. Another one is refused when it is asked for.
 
     Notes
     -----
@@ -830,18 +831,25 @@ def paths(
     (5.0, 2.0)
     """
     from .results.path_stacks import paths_of  # the other verbs do without searches, which take a while to import
-    from .solvers.search import positions
 
     to_file = storing(out, memory, checkpoint, resume, next_hops)
     if (out is None) != (next_hops is None):
         raise SemiringError("paths go to two files: give out= for their weights, and next_hops=")
     asked = options(method=method, device=device, progress=progress, tol=tol, storing=to_file)
+    task = _paths_task(A, S, asked, sources, targets, limit)
+    return paths_of(task.given[0], compute(task), task.arguments[2], limit is not None)
+
+
+def _paths_task(A: Any, S: Any, asked: Options, sources: Any, targets: Any, limit: Any) -> Task:
+    """The task of `paths`, which has the targets by position."""
+    from .solvers.search import positions
+
     task = Task("paths", S, (A,), asked, (sources, limit, None))
     given = task.given[0]
-    ends = None if targets is None else positions(targets, given.names, given.shape[-1], "targets")[1]
-    task.arguments = (*task.arguments[:2], ends)
-    found = compute(task)
-    return paths_of(task.given[0], found, ends, limit is not None)
+    if targets is not None:
+        ends = positions(targets, given.names, given.shape[-1], "targets")[1]
+        task.arguments = (*task.arguments[:2], ends)
+    return task
 
 
 def path(
@@ -994,7 +1002,7 @@ def plan(
     sources : vertex or sequence of vertices, optional
         Of ``"rows"``, and of ``"paths"`` where there are some; for ``"path"`` the pair (source, target).
     targets : vertex or sequence of vertices, optional
-        Of ``"rows"``, whose columns are wanted.
+        Of ``"rows"``, whose columns are wanted, and of ``"paths"``.
     limit : element, optional
         Of ``"rows"`` and ``"paths"``. A few short searches may be made for the plan, to see how far it lets them come.
     k : int, optional
@@ -1055,17 +1063,17 @@ def plan(
         planned: Plan = _solver_of(on).plan(on, A, S, options(**given_options))
         return planned
     arguments = {
-        "matmul": (None,), "rows": (sources, targets, limit), "path": sources, "paths": (sources, limit, None),
-        "nearest": (sources,), "power": (k,),
+        "matmul": (None,), "rows": (sources, targets, limit), "path": sources, "nearest": (sources,), "power": (k,),
     }.get(verb, ())
-    given = (A,) if B is None else (A, B)
-    task = Task(verb, S, given, options(**given_options), tuple(arguments))
+    given, asked = (A,) if B is None else (A, B), options(**given_options)
+    task = (_paths_task(A, S, asked, sources, targets, limit) if verb == "paths" else
+            Task(verb, S, given, asked, tuple(arguments)))
     made = first_offer(task)
     if verb == "paths":
         from .results.path_stacks import paths_of
 
         run = made.runner
-        made.runner = lambda plan: paths_of(task.given[0], run(plan), None, limit is not None)
+        made.runner = lambda plan: paths_of(task.given[0], run(plan), task.arguments[2], limit is not None)
     elif verb == "nearest":
         from .results.nearest import nearest_of
 

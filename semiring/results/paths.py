@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from semiring.algebra.laws import full
+from semiring.algebra.laws import equal, full
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.tables import html_table
 from semiring.algorithms.sparse.relaxation import CompressedRows
@@ -25,7 +25,7 @@ from semiring.operands.devices import is_on_gpu, to_host, upload
 from semiring.operands.operand import Operand
 from semiring.solvers.forms import as_python, nothing_in
 from semiring.solvers.search import positions
-from semiring.solvers.trees import best_trees
+from semiring.solvers.trees import best_trees, may_be_lost
 
 SHOWN = 10  # paths, and vertices of a path, that a notebook shows
 
@@ -121,6 +121,7 @@ class Paths:
         are a byte each, as they are for most sparse graphs, paths are walked by them, and this is made from them when
         it is first asked for.
         """
+        self._refuse_lost(np.arange(len(self._values)), slice(None))
         if self._starts is None and isinstance(self._tree, EdgeNumbers):
             advice = "walks, and single paths, need no such matrix"
             require(self._tree.numbers.size * 4, f"the matrix of next hops between {self.n} vertices", advice)
@@ -143,6 +144,7 @@ class Paths:
         On a GPU if the weights are there.
         """
         if self._starts is not None:
+            self._refuse_lost(np.arange(len(self._values)), slice(None))
             return self._tree
         there = is_on_gpu(self._values)
         return best_trees(self._given if there else self._graph, self._values, np.arange(self.n), within=self._limited)
@@ -250,7 +252,8 @@ class Paths:
         if self._starts is None and "predecessors" not in self.__dict__:
             before = best_trees(self._graph, self._host[row : row + 1], np.array([start]), within=self._limited)[0]
         else:
-            before = to_host(self.predecessors)[row]
+            self._refuse_lost(np.array([row]), slice(None))
+            before = (self._host_tree if self._starts is not None else to_host(self.predecessors))[row]
         heads = np.flatnonzero(before >= 0)
         tails = before[heads].astype(np.int64)
         return Graph(tails, heads, self.n, self._weights_along(tails, heads), self.names, library=self._given.library)
@@ -377,8 +380,23 @@ class Paths:
     def _by_name(self, walk: list[int] | None) -> list[Any] | None:
         return walk if walk is None or self.names is None else [self.names[v] for v in walk]
 
+    def _refuse_lost(self, rows: np.ndarray, ends: Any) -> None:
+        """Raise where a walk to what was no target, so that it was not looked at, weighs what the dtype cannot hold."""
+        if self._ends is None or self._limited or not may_be_lost(self._given):
+            return
+        some, row = np.unique(rows, return_inverse=True)
+        wanted = np.zeros((len(some), self.n), bool)
+        wanted[row, ends] = True
+        wanted[:, self._ends] = False
+        values = self._host[some]
+        lost = (wanted & equal(values, full(values, self.semiring.zero_in(values.dtype)))).any(axis=1)
+        if lost.any():
+            starts = some if self._starts is None else self._starts[some]
+            best_trees(self._graph, values[lost], starts[lost], wanted=wanted[lost])
+
     def _walks(self, rows: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> list[list[int] | None]:
         """The positions along many walks: all go one step at a time."""
+        self._refuse_lost(rows, ends)
         if self._starts is None:
             walks = followed(lambda here: self._hop(here, ends), starts, ends)
         else:

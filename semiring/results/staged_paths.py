@@ -100,7 +100,9 @@ class StagedPaths(Paths):
             here = left[equal(values[left], full(values[left], value))]
             graph = self._stages.within(value)
             roots, row = np.unique(starts[here], return_inverse=True)
-            before = best_trees(graph, self._stages.from_sources(graph, roots), roots)
+            wanted = np.zeros((len(roots), self.n), bool)
+            wanted[row, ends[here]] = True
+            before = best_trees(graph, self._stages.from_sources(graph, roots), roots, wanted=wanted)
             found = followed(partial(_before, before, row), ends[here], starts[here])
             for i, walk in zip(here.tolist(), found, strict=True):
                 walks[i] = None if walk is None else walk[::-1]

@@ -29,7 +29,7 @@ from semiring.kernels.numpy.dense import STRIP, operations
 from semiring.kernels.numpy.rows import by_rank
 from semiring.machine.threads import thread_count
 from semiring.operands.convert import as_dense, on_host
-from semiring.operands.devices import to_host, upload
+from semiring.operands.devices import require_gpu, to_host, upload
 from semiring.operands.examine import stacked
 from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse
@@ -55,6 +55,9 @@ def offer(task: Task) -> Plan:
         raise SemiringError("argmax is found in arrays and sparse matrices; unpack A and B with .to_dense()")
     if all(given.kind == "device" for given in task.operands):
         return _on_gpu(task)
+    if task.options.device == "gpu":
+        require_gpu(S, "gpu", task.operands[0].dtype)
+        raise SemiringError("argmax of sparse matrices is found on the CPU: leave out device='gpu', or give arrays")
     A, B = (on_host(given) for given in task.given)
     both = isinstance(A, Sparse) and isinstance(B, Sparse)
     dtype = same_dtype(A, B)

@@ -47,7 +47,7 @@ def _closure(task: Task, devices: tuple[int, ...]) -> Plan | None:
     wanted = method == SPARSE
     if wanted and o.tile is not None:
         raise SemiringError("tile is for the dense schedules; method='sparse' eliminates front by front")
-    other = o.packed or o.overwrite or o.max_edges is not None or o.on_divergence != "raise" or o.tile is not None
+    other = o.packed or o.on_divergence != "raise" or o.tile is not None
     if other or not (wanted or (method == "auto" and n >= SMALL and came.dtype.kind != "b")):
         return None  # by blocks, or refused there
     given = as_sparse(came)

@@ -24,7 +24,7 @@ from .one_path import fits, graph_of, spelt
 from .plan import Plan
 from .search import answered, ends_of, positions
 from .task import Declined, Task, compute, options
-from .trees import best_trees, is_bounded, is_reached, may_be_lost
+from .trees import best_trees, is_bounded, may_be_lost, reached_from
 
 
 class Factored:
@@ -107,7 +107,7 @@ class Factored:
         walk = walk_back(self._tails, T, x, start, end) if self._bounded else None
         if walk is None:
             try:
-                before = best_trees(given, x[None], np.array([start]), end=end)[0]
+                before = best_trees(given, x[None], np.array([start]), wanted=np.arange(x.size) == end)[0]
             except LawError:  # best walks go round a cycle that does not lead through the source
                 raise Declined from None
             walk = path_to(before, start, end)
@@ -198,7 +198,7 @@ def _path(F: Factored, start: int, end: int, plan: Plan) -> tuple[Any, list[Any]
     if not fits(given, facts):
         raise Declined
     walk, weights = F._walk(start, end)
-    if walk is None and may_be_lost(given) and is_reached(as_sparse(given).without_zeros().rows, start, end):
+    if walk is None and may_be_lost(given) and reached_from(as_sparse(given).without_zeros().rows, start)[end]:
         raise Declined  # the walk is there, and its weight left the dtype: whoever searches for it says so
     weight = None
     if walk is not None:  # in the order of the walk, as a search adds it up: factors add in another one

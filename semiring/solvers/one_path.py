@@ -102,7 +102,7 @@ def _walk_by_values(given: Operand, start: int, end: int) -> tuple[Any, list[int
     matrix = as_sparse(given)
     form = on_the_host(matrix, form_of(matrix), 1, True)
     x = Search(given.S, matrix, form).rows(np.array([start]), False)[0]
-    before = best_trees(matrix, x, np.array([start]), end=end)[0]
+    before = best_trees(matrix, x, np.array([start]), wanted=np.arange(matrix.n) == end)[0]
     return x[0, end], path_to(before, start, end) if start == end or before[end] >= 0 else None
 
 

@@ -119,9 +119,6 @@ def offered(task: Task, stage: Stage | None = None) -> StoredPlan:
     assert storing is not None
     if given.on_gpu:
         raise SemiringError("out= takes a matrix in a file or in the host's memory: copy a matrix on a GPU to the host")
-    if o.packed or o.overwrite or o.max_edges is not None or o.on_divergence != "raise":
-        raise SemiringError("out= gives the closure, of elements, or an error: leave out packed, overwrite, max_edges "
-                            "and on_divergence")
     if o.tol is not None:
         refuse_without_tolerance(task.S, given.dtype)
     given = given if isinstance(given, Sparse) else as_dense(given)

@@ -33,7 +33,7 @@ from . import costs
 from .costs import PredictedPlan
 from .cycles import of_stack
 from .encoded import Encoded
-from .forms import told
+from .forms import part_of, told
 from .limits import beyond, cut_off, limit_of, trees_within
 from .methods import SEARCH
 from .plan import Plan
@@ -44,6 +44,7 @@ from .trees import best_trees, form_for_trees
 TRIED = 8  # vertices from which searches tell how far a limit lets them come
 HOP = 4  # bytes of a vertex
 STEPS = 50  # parts of such searches after which progress is reported
+VALUES = 0.8  # what values take of the time, about; trees have the rest
 
 
 def offer(task: Task) -> Plan:
@@ -53,29 +54,30 @@ def offer(task: Task) -> Plan:
         raise LawError(f"best paths need a selective ⊕, and in {S.name} {S._law_report.flags['selective']}")
     if len(given.shape) > 2 and isinstance(given, Dense):
         return _stack(task, given)
-    n, (sources, limit, _) = order_of_one(given.shape), task.arguments
+    n, (sources, limit, ends) = order_of_one(given.shape), task.arguments
     if sources is None and o.device is None and given.on_gpu and given.kind == "sparse":
         o = replace(o, device="gpu")  # it is analysed on the host, and stays where it is all the same
     plain = unnamed(given).changed(goes_on=True) if isinstance(given, Sparse) else unnamed(given)
-    if sources is None:
-        starts = None
-        values = Task("closure", S, (plain,), replace(o, predecessors=False))
-    else:
-        starts = positions(sources, given.names, n)[1]
-        values = Task("rows", S, (plain,), Options(device=o.device),
-                      ([plain.position(v) for v in starts.tolist()], None, limit))
-    found = first_offer(values)
+    starts = None if sources is None else positions(sources, given.names, n)[1]
+    found = first_offer(_values(plain, replace(o, progress=False), starts, limit))
     lines = n if starts is None else len(starts)
     if starts is None and limit is not None and isinstance(plain, Sparse):
         ending = _ending_searches(task.S, o, plain, limit, found)
         if ending is not None:
             return ending
-    run = partial(_run, plain, found, o, starts, limit, isinstance(given, Sparse) and given.of_graph)
+    run = partial(_run, plain, found, o, starts, ends, limit, isinstance(given, Sparse) and given.of_graph)
     hops = lines * n * (hop_bytes(plain, found.lowering) if starts is None else HOP)
     return Plan(
         "paths", S, (lines, n), found.method, found.lowering, found.place, found.work, found.memory + hops,
         run, found.needs, dict(found.reasons), found.tile,
     )
+
+
+def _values(given: Operand, o: Options, starts: np.ndarray | None, limit: Any) -> Task:
+    """The task of the values of paths: a closure, or rows of it."""
+    if starts is None:
+        return Task("closure", given.S, (given,), o)
+    return Task("rows", given.S, (given,), o, ([given.position(v) for v in starts.tolist()], None, limit))
 
 
 def hop_bytes(given: Operand, low: Lowering) -> int:
@@ -149,16 +151,15 @@ Found = tuple[Any, Any, np.ndarray | None]  # values, trees, and the vertices of
 
 def _stack(task: Task, given: Dense) -> Plan:
     """Values of all matrices by one closure of the stack, or row by row; then the trees of each."""
-    sources, limit, _ = task.arguments
+    sources, limit, ends = task.arguments
     order_of(given.shape)
     plain = unnamed(given)
     assert isinstance(plain, Dense)
     count = prod(given.shape[:-2])
     if sources is None or not count:
-        values = Task("closure", task.S, (plain,), replace(task.options, predecessors=False))
-        found = first_offer(values)
+        found = first_offer(_values(plain, task.options, None, None))
         plan = copy(found)
-        plan.runner = partial(_closed_stack, plain, found, limit)
+        plan.runner = partial(_closed_stack, plain, found, limit, ends)
     else:
         one = plain.matrix((0,) * (len(given.shape) - 2))
         plan = first_offer(Task("paths", task.S, (one,), task.options, task.arguments))
@@ -167,19 +168,23 @@ def _stack(task: Task, given: Dense) -> Plan:
     return plan
 
 
-def _closed_stack(given: Dense, closure: Plan, limit: Any, plan: Plan) -> list[Found]:
+def _closed_stack(
+    given: Dense, closure: Plan, limit: Any, ends: np.ndarray | None, plan: Plan
+) -> list[Found]:
     X = closure.run()
     matrices = [(given.matrix(place), X[place]) for place in np.ndindex(given.shape[:-2])]
-    return [with_trees(A, x, None, None if limit is None else limit_of(A, limit)) for A, x in matrices]
+    return [with_trees(A, x, None, None if limit is None else limit_of(A, limit), ends) for A, x in matrices]
 
 
 def _searched_stack(given: Dense, task: Task, plan: Plan) -> list[Found]:
-    found = []
-    for place in np.ndindex(given.shape[:-2]):
-        try:
-            found.append(compute(Task("paths", task.S, (given.matrix(place),), task.options, task.arguments)))
-        except NoClosureError as e:
-            raise of_stack(e, place) from None
+    found, o, count = [], task.options, prod(given.shape[:-2])
+    with told(o.progress, f"{task.S.name} paths") as report:
+        for k, place in enumerate(np.ndindex(given.shape[:-2])):
+            asked = replace(o, progress=o.progress and part_of(report, k / count, (k + 1) / count))
+            try:
+                found.append(compute(Task("paths", task.S, (given.matrix(place),), asked, task.arguments)))
+            except NoClosureError as e:
+                raise of_stack(e, place) from None
     return found
 
 
@@ -194,27 +199,41 @@ def unnamed(given: Operand) -> Operand:
 
 
 def _run(
-    given: Operand, values: Plan, o: Options, starts: np.ndarray | None, limit: Any, of_graph: bool, plan: Plan
+    given: Operand, values: Plan, o: Options, starts: np.ndarray | None, ends: np.ndarray | None, limit: Any,
+    of_graph: bool, plan: Plan,
 ) -> Found:
     taken_there = isinstance(given, Dense) and not given.on_gpu and plan.lowering.on_gpu and starts is None
     if taken_there:
         given = unnamed(on_device(given))
-        values = first_offer(Task("closure", given.S, (given,), replace(o, predecessors=False)))
     bound = None if limit is None else limit_of(given, limit)
-    X, tree, starts = with_trees(given, values.run(), starts, bound)
+    with told(o.progress, f"{given.S.name} paths") as report:
+        if taken_there or o.progress is not False:
+            progress = o.progress and part_of(report, 0.0, VALUES)
+            values = first_offer(_values(given, replace(o, progress=progress), starts, limit))
+        X, tree, starts = with_trees(given, values.run(), starts, bound, ends)
     return (to_host(X), to_host(tree), starts) if taken_there or of_graph else (X, tree, starts)
 
 
-def with_trees(given: Operand, X: Any, starts: np.ndarray | None, bound: np.ndarray | None) -> Found:
-    """The values; next hops of all pairs, or predecessors of the rows; and the vertices of the rows."""
+def with_trees(
+    given: Operand, X: Any, starts: np.ndarray | None, bound: np.ndarray | None, ends: np.ndarray | None = None
+) -> Found:
+    """The values; next hops of all pairs, or predecessors of the rows; and the vertices of the rows.
+
+    A walk that the dtype cannot hold is an error if it leads to one of the `ends`, where these are given.
+    """
+    wanted = None
+    if ends is not None:
+        wanted = np.zeros(given.shape[0], bool)
+        wanted[ends] = True
     X = upload(X) if given.on_gpu and not is_on_gpu(X) else X  # rows come to the host
     if starts is None:
         if isinstance(X, Encoded) and not X.is_as_in(form_for_trees(given)):
             X = X.decoded()
-        tree = best_trees(given, X.T, np.arange(len(X)), backwards=True, numbers=True).T
+        asked = None if wanted is None else wanted[:, None]
+        tree = best_trees(given, X.T, np.arange(len(X)), backwards=True, wanted=asked, numbers=True).T
         X = X.decoded() if isinstance(X, Encoded) else X
     elif bound is None or is_on_gpu(X):
-        tree = best_trees(given, X, starts, within=bound is not None)
+        tree = best_trees(given, X, starts, wanted=wanted, within=bound is not None)
     else:
         return X, trees_within(given, X, starts), starts
     return X if bound is None else cut_off(given, X, tree, bound), tree, starts

@@ -21,7 +21,6 @@ import numpy as np
 
 from semiring.algebra.arguments import whole_number
 from semiring.algebra.laws import full
-from semiring.errors import SemiringError
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.kernels.cpu.sparse.structure import COLUMN
@@ -46,8 +45,6 @@ def offer(task: Task) -> Plan:
         products = max(k.bit_length() - 1, 0) + max(k.bit_count() - 1, 0)
         A = _with_room(given, k) if k > 1 else given
         return _plan(task, A, A, "repeated squaring", products, partial(_powered, task, given, A, k))
-    if o.method != "auto" or o.tile is not None:
-        raise SemiringError("method and tile are for closures; walks of at most max_edges edges are found by products")
     k = int(o.max_edges or 0)
     A = as_packed(given) if o.packed else _with_room(on_host(given), k)
     squarings = k.bit_length()

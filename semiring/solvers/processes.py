@@ -55,7 +55,7 @@ from .plan import Plan, nothing
 from .rank_gpus import Gpu, decoded, gpu_of, require_room, tiles_on
 from .schedules import stable_closure
 from .spread_plan import SpreadPlan
-from .task import Options
+from .task import Options, refuse_not_honoured
 from .tolerance import refuse_without_tolerance
 
 SIDES = (1024, 768, 512, 384, 256, 192, 128, 64, 32)  # of tiles
@@ -534,11 +534,7 @@ def _refuse(S: Semiring, o: Options) -> None:
                             "leave out on=")
     if resolve_method(o.method, S) not in ("auto", "blocked"):
         raise SemiringError(f"on= goes by blocked, and not by method={o.method!r}")
-    if o.packed or o.overwrite or o.max_edges is not None or o.on_divergence != "raise":
-        raise SemiringError("on= gives the closure, of elements, or an error: leave out packed, overwrite, max_edges "
-                            "and on_divergence")
-    if o.devices is not None:
-        raise SemiringError("devices= are the GPUs of one process: with on= and device='gpu' each process has one")
+    refuse_not_honoured("closure, on mpi", o)
     if o.storing is not None and o.storing.memory is not None:
         raise SemiringError("memory= is of closures by one process: with on= each process holds its part of the matrix")
 

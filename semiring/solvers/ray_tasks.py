@@ -32,7 +32,7 @@ from .out_of_core import METHODS
 from .plan import Plan, nothing
 from .processes import using
 from .schedules import stable_closure
-from .task import Options, algebra_for
+from .task import Options, algebra_for, refuse_not_honoured
 from .tolerance import loosened, refuse_without_tolerance
 
 SIDE = 1024  # of tiles: a task takes a millisecond beside its products
@@ -142,13 +142,8 @@ def _refuse(S: Semiring, o: Options) -> str:
     method = "r-kleene" if method == "auto" else method
     if method not in METHODS:
         raise SemiringError(f"on= goes by {', '.join(METHODS)} with Ray, and not by method={o.method!r}")
-    if o.packed or o.overwrite or o.max_edges is not None or o.on_divergence != "raise":
-        raise SemiringError("on= gives the closure, of elements, or an error: leave out packed, overwrite, max_edges "
-                            "and on_divergence")
-    if o.device not in (None, "cpu") or o.devices is not None:
-        raise SemiringError("Ray's workers compute on their CPUs, and device= or devices= asks for a GPU: leave that "
-                            "out, or take sr.connect('mpi'), with which each process has a GPU")
-    if o.storing is not None:
-        raise SemiringError("out= is of one process, or of connect('mpi'): Ray's tiles are in its store, and the "
-                            "answer comes back as an array")
+    refuse_not_honoured("closure, on ray", o)
+    if o.device not in (None, "cpu"):
+        raise SemiringError("Ray's workers compute on their CPUs, and device= asks for a GPU: leave that out, or take "
+                            "sr.connect('mpi'), with which each process has a GPU")
     return method

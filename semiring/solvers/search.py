@@ -35,7 +35,7 @@ from semiring.operands.sparse import Sparse
 
 from .costs import search_times
 from .cycles import improving
-from .forms import plain_form
+from .forms import plain_form, told
 from .limits import beyond, limit_of, trees_within
 from .plan import Plan
 from .task import Options, Task
@@ -44,6 +44,7 @@ from .trees import best_trees, no_tree
 FEWER = 4  # sources for each target from which searches go backwards
 SEVERAL = 16  # sources for which it repays to find out whether edges go both ways, which takes as long as five
 TOGETHER = 1 << 26  # bytes of rows of which some columns are kept
+STEPS = 50  # parts of the sources after which progress is reported
 WORTH = 1 << 28  # edges times sources from which a GPU is faster, the copies included
 
 
@@ -134,15 +135,21 @@ def _rows(
     search: Search, starts: np.ndarray, ends: np.ndarray | None, limit: np.ndarray | None, single: bool, on_gpu: bool,
     o: Options, given: Operand, plan: Plan,
 ) -> Any:
-    if ends is None:
-        X, P = some_rows(search, starts, limit, on_gpu, o.predecessors)
-        rows = answered(given, X, starts, single, None)
-        return rows if P is None else (rows, P[0] if single else P)
-    step = max(TOGETHER // max(search.given.shape[0] * given.dtype.itemsize, 1), 1)
-    parts = [np.empty((0, len(ends)), given.dtype)]
-    for begin in range(0, len(starts), step):  # of which the wanted columns alone are kept
-        parts.append(some_rows(search, starts[begin : begin + step], limit, on_gpu, False)[0][:, ends])
-    return answered(given, np.concatenate(parts), starts, single, ends)
+    step = max(len(starts), 1)
+    if ends is not None:  # which columns alone are kept
+        step = max(TOGETHER // max(search.given.shape[0] * given.dtype.itemsize, 1), 1)
+    if o.progress is not False:
+        step = min(step, max(-(-len(starts) // STEPS), 1))
+    parts = []
+    with told(o.progress, f"{search.S.name} rows") as report:
+        for begin in range(0, max(len(starts), 1), step):
+            report(begin / max(len(starts), 1))
+            X, P = some_rows(search, starts[begin : begin + step], limit, on_gpu, o.predecessors)
+            parts.append((X if ends is None else X[:, ends], P))
+    X, P = parts[0] if len(parts) == 1 else (
+        None if part[0] is None else np.concatenate(part) for part in zip(*parts, strict=True))
+    rows = answered(given, X, starts, single, ends)
+    return rows if P is None else (rows, P[0] if single else P)
 
 
 def _columns(

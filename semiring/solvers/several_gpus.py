@@ -34,7 +34,7 @@ from .cycles import FINE, Verdict, improves_on_gpu, judge, may_diverge, of_stack
 from .existence import Closures
 from .forms import is_finite, leave_out_empty_walks, plain_form, refuse_overflow, told, without_library
 from .plan import Plan
-from .task import Declined, Task, compute, options
+from .task import Declined, Task, compute
 
 METHODS = ("auto", "blocked")
 ALIGN = 128  # columns and rows in whole tiles of products
@@ -66,8 +66,6 @@ def offer(task: Task) -> Plan | None:
     """The closure of a matrix whose rows lie on several GPUs, or of a stack whose matrices do."""
     o, given = task.options, task.operands[0]
     devices = gpus_of(task)
-    if o.storing is not None or o.overwrite or o.max_edges is not None:
-        raise SemiringError("devices= gives the closure in memory: leave out out, overwrite and max_edges")
     if o.method not in METHODS:
         raise SemiringError(f"on several GPUs a closure goes by blocks, one of a sparse matrix by method='sparse' too, "
                             f"and not by method={o.method!r}")
@@ -316,12 +314,13 @@ def _stack(task: Task, devices: tuple[int, ...]) -> Any:
     given, o = as_dense(task.operands[0]), task.options
     matrices = stacked(given.array)
     cuts = [len(matrices) * w // len(devices) for w in range(len(devices) + 1)]
-    inner = replace(o, devices=None, device="gpu", on_divergence="mask", progress=False)
+    inner = replace(o, devices=None, device="gpu", on_divergence="mask" if o.check else "raise", progress=False)
     result = _empty_like(matrices)
 
     def some(worker: int) -> np.ndarray:
         part = slice(cuts[worker], cuts[worker + 1])
-        values, exists = compute(Task("closure", task.S, (here(matrices[part]),), inner))
+        found = compute(Task("closure", task.S, (here(matrices[part]),), inner))
+        values, exists = found if o.check else (found, np.ones(part.stop - part.start, bool))
         put(values, result[part])
         return np.asarray(exists)
 
@@ -333,7 +332,8 @@ def _stack(task: Task, devices: tuple[int, ...]) -> Any:
     if not exists.all():
         place = tuple(map(int, np.argwhere(~exists)[0]))
         try:
-            compute(Task("closure", task.S, (on_host(given.matrix(place)),), options(device="cpu")))
+            compute(Task("closure", task.S, (on_host(given.matrix(place)),), replace(inner, device="cpu",
+                                                                                     on_divergence="raise")))
         except NoClosureError as e:
             raise of_stack(e, place) from None
         raise NoClosureError(f"the closure over {task.S.name} of matrix {place} of the stack does not exist",

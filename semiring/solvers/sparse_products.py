@@ -43,7 +43,7 @@ def offer(task: Task) -> Plan:
         raise LawError(f"{S.name}: what a sparse matrix does not store is zero, and {refuted}; pass dense arrays")
     A, B, *C = task.operands
     both = A.kind == B.kind == "sparse"
-    if o.device in ("gpu", "cuda") or (o.device is None and any(given.on_gpu for given in task.operands)):
+    if o.device == "gpu" or (o.device is None and any(given.on_gpu for given in task.operands)):
         return _on_gpu(task, A, B)
     A, B, *C = (on_host(given) for given in task.operands)
     (out,) = task.arguments

@@ -26,15 +26,20 @@ from semiring.algebra.laws import equal, full
 from semiring.algebra.semiring import Semiring
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.sparse.structure import transpose
+from semiring.kernels.interface import Report
 from semiring.operands.convert import as_sparse, on_host
 from semiring.operands.devices import to_host
 from semiring.operands.operand import Operand, order_of_one
 from semiring.operands.sparse import Sparse
 
+from .forms import part_of, told
 from .limits import beyond, element_of
 from .plan import Plan
 from .search import positions
-from .task import Options, Task, compute, first_offer
+from .task import Options, Task, compute, first_offer, options
+from .trees import best_trees
+
+FIRST = 0.5  # what the first stage takes of the time, about
 
 
 def offer(task: Task) -> Plan | None:
@@ -45,24 +50,27 @@ def offer(task: Task) -> Plan | None:
     n, (sources, limit, ends) = order_of_one(given.shape), task.arguments
     stages = Stages(given)
     starts = None if sources is None else positions(sources, given.names, n)[1]
-    values = stages.task_of_first(starts, o)
-    found = first_offer(values)
+    found = first_offer(stages.task_of_first(starts, replace(o, progress=False)))
     lines = n if starts is None else len(starts)
     return Plan(
         "paths", task.S, (lines, n), f"two stages: {found.method}, then searches for each value", found.lowering,
         found.place, found.work, found.memory + lines * n * 2 * given.dtype.itemsize,
-        partial(_run, stages, found, starts, ends, limit, o.device), found.needs,
+        partial(_run, stages, found, starts, ends, limit, o), found.needs,
         found.reasons | {"method": "what is better so far may end worse, so that pairs make no semiring"}, found.tile,
     )
 
 
 def _run(
-    stages: Stages, first: Plan, starts: np.ndarray | None, ends: np.ndarray | None, limit: Any, device: str | None,
-    plan: Plan,
+    stages: Stages, first: Plan, starts: np.ndarray | None, ends: np.ndarray | None, limit: Any, o: Options, plan: Plan
 ) -> tuple[np.ndarray, None, np.ndarray | None]:
     """The values of both stages, no tree, and the vertices of the rows."""
-    W = np.asarray(to_host(first.run()))
-    X = stages.both(W, np.arange(len(W)) if starts is None else starts, ends, device)
+    with told(o.progress, f"{plan.algebra.name} paths") as report:
+        if o.progress is not False:
+            asked = replace(o, progress=part_of(report, 0.0, FIRST))
+            first = first_offer(stages.task_of_first(starts, asked))
+        W = np.asarray(to_host(first.run()))
+        roots = np.arange(len(W)) if starts is None else starts
+        X = stages.both(W, roots, ends, o.device, limit is not None, part_of(report, FIRST, 1.0))
     if limit is not None:
         S = stages.edges.S
         X[beyond(S, X, element_of(S, limit, X.dtype))] = stages.edges.S.zero_in(X.dtype)
@@ -113,9 +121,7 @@ class Stages:
     def task_of_first(self, starts: np.ndarray | None, o: Options) -> Task:
         """The task of the values by the first algebra: a closure, or rows of it."""
         graph = self._graph(self.edges.rows, self._decides, self.first)
-        if starts is None:
-            return Task("closure", self.first, (graph,), replace(o, predecessors=False))
-        return self._rows(graph, starts, o.device)
+        return Task("closure", self.first, (graph,), o) if starts is None else self._rows(graph, starts, o)
 
     def within(self, value: Any) -> Sparse:
         """The edges that are no worse than a value by the first algebra, with their weights by the second."""
@@ -128,33 +134,58 @@ class Stages:
 
     def from_sources(self, graph: Sparse, starts: np.ndarray, device: str | None = "cpu") -> np.ndarray:
         """The best values from some vertices by the second algebra."""
-        return np.asarray(compute(self._rows(graph, starts, device)))
+        return np.asarray(compute(self._rows(graph, starts, options(device=device))))
 
-    def both(self, W: np.ndarray, starts: np.ndarray, ends: np.ndarray | None, device: str | None) -> np.ndarray:
-        """Pairs of both values, zero where no path leads, and for targets that are not asked for."""
+    def both(
+        self, W: np.ndarray, starts: np.ndarray, ends: np.ndarray | None, device: str | None, limited: bool,
+        report: Report,
+    ) -> np.ndarray:
+        """Pairs of both values, zero where no path leads, and for targets that are not asked for.
+
+        Raises
+        ------
+        SemiringError
+            Where the second value is a number that its dtype cannot hold, unless there is a limit, which it is beyond.
+        """
         T = self.second.over(self.part(self.edges.values, 1).dtype)
         D = full(np.empty(W.shape, T.dtype), T.zero)
-        for value, (i, j) in self._places(W, ends):
+        for done, value, (i, j) in self._places(W, ends):
+            report(done)
             graph = self.within(value)
             forwards = np.full(len(i), True)
             if self.second.commutative:  # a search serves all pairs of its source, or of its target
                 forwards = np.bincount(i, minlength=len(starts))[i] >= np.bincount(j, minlength=W.shape[1])[j]
             s, t = i[forwards], j[forwards]
-            D[s, t] = self._between(graph, starts[s], t, device)
+            D[s, t] = self._between(graph, starts[s], t, device, limited)
             if not forwards.all():
                 s, t = i[~forwards], j[~forwards]
-                D[s, t] = self._between(self._turned(graph), t, starts[s], device)
+                D[s, t] = self._between(graph, t, starts[s], device, limited, backwards=True)
         X = self.paired(W, D)
         X[equal(D, full(D, T.zero))] = self.edges.S.zero_in(X.dtype)
         return X
 
-    def _between(self, graph: Sparse, tails: np.ndarray, heads: np.ndarray, device: str | None) -> np.ndarray:
-        """The best values of pairs, by one search from each vertex that stands first in some."""
+    def _between(
+        self, graph: Sparse, tails: np.ndarray, heads: np.ndarray, device: str | None, limited: bool,
+        backwards: bool = False,
+    ) -> np.ndarray:
+        """The best values of pairs, by one search from each vertex that stands first in some; or to it."""
         roots, row = np.unique(tails, return_inverse=True)
-        return self.from_sources(graph, roots, device)[row, heads] if roots.size else graph.values[:0]
+        if not roots.size:
+            return graph.values[:0]
+        X = self.from_sources(self._turned(graph) if backwards else graph, roots, device)
+        found = X[row, heads]
+        lost = equal(found, full(found, graph.S.zero_in(found.dtype)))
+        if not limited and lost.any():
+            wanted = np.zeros(X.shape, bool)
+            wanted[row[lost], heads[lost]] = True
+            some = wanted.any(axis=1)
+            best_trees(graph, X[some], roots[some], backwards=backwards, wanted=wanted[some])
+        return found
 
-    def _places(self, W: np.ndarray, ends: np.ndarray | None) -> Iterator[tuple[Any, tuple[np.ndarray, np.ndarray]]]:
-        """Each value that is not zero, and the rows and columns where it is."""
+    def _places(
+        self, W: np.ndarray, ends: np.ndarray | None
+    ) -> Iterator[tuple[float, Any, tuple[np.ndarray, np.ndarray]]]:
+        """Each value that is not zero, the rows and columns where it is, and before it the part of all that is done."""
         wanted = ~np.asarray(equal(W, full(W, self.first.zero_in(W.dtype))), bool)
         if ends is not None:
             others = np.full(W.shape[1], True)
@@ -166,7 +197,7 @@ class Stages:
         bounds = np.concatenate([[0], np.cumsum(np.bincount(which, minlength=len(values)))])
         for k, value in enumerate(values):
             rows, columns = np.divmod(places[order[bounds[k] : bounds[k + 1]]], W.shape[1])
-            yield value, (rows, columns)
+            yield float(bounds[k] / len(order)), value, (rows, columns)
 
     def _graph(self, rows: Rows, values: np.ndarray, S: Semiring) -> Sparse:
         stored = values.astype(S.resolve_dtype(values.dtype), copy=False)
@@ -175,6 +206,5 @@ class Stages:
     def _turned(self, graph: Sparse) -> Sparse:
         return Sparse(transpose(graph.rows), graph.S, graph.what, graph.names)
 
-    def _rows(self, graph: Sparse, starts: np.ndarray, device: str | None) -> Task:
-        return Task("rows", graph.S, (graph,), Options(device=device),
-                        ([graph.position(v) for v in starts.tolist()], None, None))
+    def _rows(self, graph: Sparse, starts: np.ndarray, o: Options) -> Task:
+        return Task("rows", graph.S, (graph,), o, ([graph.position(v) for v in starts.tolist()], None, None))

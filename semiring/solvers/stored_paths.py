@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -54,7 +53,7 @@ def offer(task: Task) -> StoredPlan:
         raise SemiringError(f"out={shown(storing.out)}: weights of paths are written as .npy, next hops beside them")
     order_of_one(given.shape)
     plain = unnamed(given) if isinstance(given, Sparse) else as_dense(given)
-    plan = offered(Task("closure", S, (plain,), replace(o, predecessors=False)), Stage(storing.hops, HOP, _next_hops))
+    plan = offered(Task("closure", S, (plain,), o), Stage(storing.hops, HOP, _next_hops))
     answer = plan.runner
     plan.operation, plan.output = "paths", plan.output + plan.shape[0] ** 2 * HOP.itemsize
     plan.runner = partial(_run, task, answer)

@@ -39,7 +39,7 @@ from .cycles import star_undefined
 from .plan import Plan
 
 LARGE = 1 << 26  # bytes; larger allocations are checked against free memory
-DEVICES = ("cpu", "gpu", "cuda")
+DEVICES = ("cpu", "gpu", "cuda")  # of which the last two are one
 WHEN_DIVERGENT = ("raise", "mask")
 ORDERS = ("auto", "amd", "levels", "metis", "natural")
 NAMES = ("A", "B", "accumulate")  # of operands, in messages
@@ -105,6 +105,43 @@ SOLVERS: dict[str, dict[str, tuple[str, ...]]] = {
     "matmul, argmax": dict.fromkeys(("dense", "device", "sparse", "packed"), ("argmax",)),
     "solve, left": dict.fromkeys(("dense", "device", "sparse", "packed"), ("left",)),
 }
+
+SOLVERS |= {f"{verb}, tol": dict.fromkeys(("dense", "device", "sparse", "packed"), ("tolerance",))
+            for verb in ("closure", "factor", "solve", "rows", "path", "paths")}
+SOLVERS["paths, sources"] = SOLVERS["paths"]
+
+# The options that the solvers of each row honour. A task that asks for another one is refused: none is ever dropped.
+HONOURED: dict[str, str] = {
+    "closure": "method reflexive overwrite device tile check packed progress",
+    "closure, tol": "tol method reflexive overwrite device tile packed progress on_divergence devices gpu_memory",
+    "closure, mask": "on_divergence method reflexive overwrite device tile packed progress max_edges",
+    "closure, max_edges": "max_edges reflexive overwrite device check packed progress",
+    "closure, devices": "devices method reflexive device tile check packed progress on_divergence",
+    "closure, memory": "gpu_memory method reflexive overwrite device tile check progress",
+    "closure, out": "storing method reflexive device tile check progress tol",
+    "closure, on mpi": "method reflexive device tile check progress tol storing",
+    "closure, on ray": "method reflexive device tile check progress tol",
+    "matmul": "device check",
+    "matmul, argmax": "argmax device check",
+    "factor": "device check order progress",
+    "factor, tol": "tol device order progress devices",
+    "factor, devices": "devices device check order progress",
+    "solve": "device check progress",
+    "solve, left": "left device check progress",
+    "solve, tol": "tol left device progress",
+    "rows": "device predecessors progress",
+    "rows, tol": "tol device predecessors progress",
+    "path": "",
+    "path, tol": "tol",
+    "paths": "method device progress",
+    "paths, sources": "device progress",
+    "paths, tol": "tol method device progress",
+    "paths, out": "storing method device progress tol",
+    "nearest": "",
+    "power": "device check",
+    "cycle_mean": "",
+}
+SPELT = {"storing": "out", "gpu_memory": "memory", "mask": "on_divergence"}  # as callers know them
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,9 +215,14 @@ class Options:
                 raise SemiringError(f"{name} must be True or False, and is {clip_repr(value)}")
 
     @cached_property
+    def asked(self) -> frozenset[str]:
+        """The names of those that are not left as they are."""
+        return frozenset(f.name for f in fields(self) if getattr(self, f.name) != f.default)
+
+    @property
     def usual(self) -> bool:
         """Whether all is left as it is, but for the device."""
-        return all(getattr(self, f.name) == f.default for f in fields(self) if f.name != "device")
+        return self.asked <= {"device"}
 
 
 DEFAULTS = Options()
@@ -200,6 +242,8 @@ def options(
     gpu_memory: int | None = None,
 ) -> Options:
     """Checked options; those of an earlier call again."""
+    if isinstance(device, str) and device == "cuda":
+        device = "gpu"
     if isinstance(order, (list, tuple, range, np.ndarray)):
         order = GivenOrder(order)
     given = (method, reflexive, overwrite, device, tile, check, packed, progress, order, predecessors, max_edges,
@@ -213,27 +257,23 @@ def options(
         return Options(*given)
 
 
-SOLVERS |= {f"{verb}, tol": dict.fromkeys(("dense", "device", "sparse", "packed"), ("tolerance",))
-            for verb in ("closure", "factor", "solve", "rows", "path", "paths")}
+def honoured(verb: str) -> list[str]:
+    """The options that some row of a verb honours."""
+    known = {name for row, names in HONOURED.items() if row.partition(", ")[0] == verb for name in names.split()}
+    return [f.name for f in fields(Options) if f.name in known]
 
+
+# What a verb needs for a plan besides options, and of that what it can do without.
+NEEDS = {"matmul": ["B"], "solve": ["B"], "rows": ["sources", "targets", "limit"], "path": ["sources"],
+         "paths": ["sources", "targets", "limit"], "nearest": ["sources"], "power": ["k"]}
+CAN_LACK = {("paths", "sources"), ("paths", "targets"), ("paths", "limit"), ("rows", "targets"), ("rows", "limit")}
 # What each verb has of the options that a plan takes, and what it needs besides.
 TAKES = {
-    "closure": "method reflexive overwrite device tile check packed max_edges on_divergence tol devices",
-    "matmul": "device check argmax B",
-    "factor": "device check order tol devices",
-    "solve": "device check left tol B",
-    "rows": "device predecessors tol sources targets limit",
-    "path": "tol sources",
-    "paths": "method device tol sources limit",
-    "nearest": "sources",
-    "power": "device check k",
-    "cycle_mean": "",
+    verb: [*(name for name in honoured(verb) if name not in ("progress", "storing", "gpu_memory")),
+           *NEEDS.get(verb, [])]
+    for verb in HONOURED if ", " not in verb
 }
-
-
 BY_FACTORS = {"path", "rows"}  # verbs that take factors for their matrix
-# And what it can do without.
-CAN_LACK = {("paths", "sources"), ("paths", "limit"), ("rows", "targets"), ("rows", "limit")}
 
 
 def refuse_what_has_no_meaning(
@@ -242,7 +282,7 @@ def refuse_what_has_no_meaning(
     """An option that a verb does not have, or what it lacks, is named."""
     if not isinstance(verb, str) or verb not in TAKES:
         raise SemiringError(f"unknown verb {verb!r}: it is {', '.join(TAKES)}")
-    takes = TAKES[verb].split()
+    takes = TAKES[verb]
     for name, value in given.items():
         usual = getattr(DEFAULTS, name)
         if name not in takes and not (isinstance(value, type(usual)) and value == usual):
@@ -252,6 +292,64 @@ def refuse_what_has_no_meaning(
             raise SemiringError(f"a plan for {verb} {'needs' if name in takes else 'has no'} {name}")
     if verb == "path" and not (isinstance(sources, (tuple, list, np.ndarray)) and len(sources) == 2):
         raise SemiringError(f"a plan for a path needs sources=(source, target), not {sources!r}")
+
+
+def row_of(verb: str, o: Options, some: bool) -> str:
+    """The row of `SOLVERS` for a verb with options: those that ask for something else have one of their own.
+
+    `some`: whether sources are given.
+    """
+    if not o.asked and not some:
+        return verb
+    if o.tol is not None and o.storing is None:  # of a task without it, wherever that runs
+        row = "tol"
+    elif o.devices is not None:
+        row = "devices"
+    elif o.storing is not None:
+        row = "out"
+    elif o.gpu_memory is not None:
+        row = "memory"
+    elif o.on_divergence == "mask":
+        row = "mask"
+    elif o.max_edges is not None:
+        row = "max_edges"
+    elif o.left:
+        row = "left"
+    elif o.argmax:
+        row = "argmax"
+    elif some and verb == "paths":
+        row = "sources"
+    else:
+        return verb
+    return f"{verb}, {row}"
+
+
+def refuse_not_honoured(row: str, asked: Options) -> None:
+    """Refuse an option that the solvers of a row do not honour.
+
+    Raises
+    ------
+    SemiringError
+
+    Examples
+    --------
+    >>> refuse_not_honoured("closure, max_edges", Options(max_edges=3, tile=16))
+    Traceback (most recent call last):
+    semiring.errors.SemiringError: closure with max_edges= has no option 'tile': leave out one of the two; it has …
+    """
+    names = HONOURED[row].split()
+    lacking = asked.asked.difference(names)
+    if not lacking:
+        return
+    verb, _, way = row.partition(", ")
+    spelt = [SPELT.get(name, name) for name in [*names, min(lacking, key=[f.name for f in fields(asked)].index)]]
+    *others, name = spelt
+    way = SPELT.get(way, way).partition(" ")[0]
+    others = [other for other in others if other != way]
+    if not way:
+        raise SemiringError(f"{verb} has no option {name!r}; it has {', '.join(others) or 'none'}")
+    raise SemiringError(f"{verb} with {way}= has no option {name!r}: leave out one of the two; it has "
+                        f"{', '.join(others) or 'no others'}")
 
 
 class Declined(Exception):
@@ -301,6 +399,9 @@ class Task:
         arguments: tuple[Any, ...] = (),
     ):
         S = algebra_for(verb, given, S)
+        self.row = row_of(verb, options, bool(arguments) and arguments[0] is not None)
+        if options.asked:
+            refuse_not_honoured(self.row, options)
         reader = as_bits if options.packed else as_operand
         operands: list[Operand] = []
         kinds, on_gpu = set(), 0
@@ -334,23 +435,6 @@ class Task:
         # What can be read once only is read now: offers, plans and the matrices of a stack ask for it again.
         self.arguments: tuple[Any, ...] = tuple(list(x) if hasattr(x, "__next__") else x for x in arguments)
         self.verb, self.S, self.options = verb, S, options
-        self.row = verb
-        if options.tol is not None and options.storing is None:  # of a task without it, wherever that runs
-            self.row = f"{verb}, tol"
-        elif options.devices is not None:
-            self.row = f"{verb}, devices"
-        elif options.storing is not None:
-            self.row = f"{verb}, out"
-        elif options.gpu_memory is not None:
-            self.row = "closure, memory"
-        elif options.on_divergence == "mask":
-            self.row = "closure, mask"
-        elif options.max_edges is not None:
-            self.row = "closure, max_edges"
-        elif options.left:
-            self.row = "solve, left"
-        elif options.argmax:
-            self.row = "matmul, argmax"
         self.observers: list[Callable[[Plan], None]] = []
         self.given = self.operands = operands
         device, work = options.device, 0.0  # multiply-adds, for verbs that may take the host's arrays to a GPU

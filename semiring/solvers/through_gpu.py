@@ -55,9 +55,6 @@ def offer(task: Task) -> Plan | None:
     require_gpu(task.S, "gpu", given.dtype)
     if given.on_gpu:
         raise SemiringError("memory= is of matrices in the host's memory, and A is on a GPU: leave out memory")
-    if o.packed or o.max_edges is not None or o.on_divergence != "raise":
-        raise SemiringError("memory= gives the closure, of elements, or an error: leave out packed, max_edges and "
-                            "on_divergence")
     if o.method not in METHODS:
         raise SemiringError(f"through a GPU a closure goes by halves, and not by method={o.method!r}")
     if not n:

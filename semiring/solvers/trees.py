@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from time import perf_counter
 from typing import Any
 
@@ -44,7 +45,7 @@ LINE = 1e-8  # seconds in which compiled code makes trees where a walk is as goo
 
 
 def best_trees(
-    given: Operand, X: Any, roots: np.ndarray, *, backwards: bool = False, end: int | None = None,
+    given: Operand, X: Any, roots: np.ndarray, *, backwards: bool = False, wanted: np.ndarray | None = None,
     within: bool = False, numbers: bool = False,
 ) -> Any:
     """The vertex before each on a best walk from each root; the vertex after it on one to the root, if `backwards`.
@@ -58,8 +59,8 @@ def best_trees(
     roots : ndarray of int64, shape (k,)
     backwards : bool
         Whether X holds columns of the closure, and walks lead to the roots.
-    end : int, optional
-        The one vertex to which walks from the roots are wanted: what is lost elsewhere is not an error.
+    wanted : ndarray of bool, shape (k, n) or one that broadcasts to it, optional
+        Which walks are asked for: one that the dtype cannot hold elsewhere is not an error. None: all of them.
     within : bool
         Whether X says all that is asked: what it lacks is beyond a limit, or reads zero as rows of the closure do, and
         nothing is refused.
@@ -87,7 +88,8 @@ def best_trees(
         P, lost_at, guessed = trees_on_gpu(given, X, roots, backwards, monotone)
         _refuse_cycles(S, to_host(X[upload(np.arange(len(roots))), upload(roots)]), T, within)
         for i in () if within else np.flatnonzero(lost_at >= 0).tolist():  # it is refused there, or was rightly zero
-            best_trees(on_host(given), to_host(X[i : i + 1]), roots[i : i + 1], backwards=backwards)
+            asked = None if wanted is None else np.broadcast_to(wanted, X.shape)[i : i + 1]
+            best_trees(on_host(given), to_host(X[i : i + 1]), roots[i : i + 1], backwards=backwards, wanted=asked)
         if guessed.size:
             some = upload(guessed)
             trees_there = to_host(P[some])
@@ -145,13 +147,10 @@ def best_trees(
         P[left] = found
     if not bounded:
         _refuse_false_walks(given, X, roots, P, backwards)
-    looked_at = []
-    for i, v in () if within else ((int(left[i]), v) for i, v in lost):
-        root, edges = int(roots[i]), graph.without_zeros().rows
-        if end is not None and (end == root or _leads(P, i, end) or not is_reached(edges, root, end)):
-            continue
-        looked_at.append((i, v))
-    _refuse_lost(given, entering, X, roots, looked_at, backwards)
+    if lost and not within:
+        some = [(int(left[i]), v) for i, v in lost]
+        asked = None if wanted is None else ~_led(P) & np.broadcast_to(wanted, (len(roots), n))
+        _refuse_lost(given, graph, entering, X, roots, some, backwards, asked)
     return P
 
 
@@ -292,9 +291,9 @@ def loses_nothing(S: Semiring, weights: np.ndarray, n: int) -> bool:
     return bool(worst != T.zero)
 
 
-def _leads(P: Any, i: int, v: int) -> bool:
-    """Whether a vertex stands before another in a line of trees."""
-    return bool((P.numbers if isinstance(P, EdgeNumbers) else P)[i, v] >= 0)
+def _led(P: Any) -> np.ndarray:
+    """Where a vertex stands before another in lines of trees."""
+    return np.asarray((P.numbers if isinstance(P, EdgeNumbers) else P) >= 0)
 
 
 def is_bounded(given: Operand) -> bool:
@@ -412,15 +411,21 @@ def _edges(given: Operand, X: np.ndarray, bounded: bool, backwards: bool, whole:
     return Sparse(Rows(offsets, columns, A[kept], len(A)), S, given.what, given.names)
 
 
-def is_reached(A: Rows, source: int, target: int) -> bool:
-    """Whether some walk leads from one vertex to another."""
-    seen, waiting = {source}, [source]
-    while waiting and target not in seen:
-        u = waiting.pop()
-        heads = set(A.columns[A.offsets[u] : A.offsets[u + 1]].tolist()) - seen
-        seen |= heads
-        waiting.extend(heads)
-    return target in seen
+def reached_from(A: Rows, source: int) -> np.ndarray:
+    """Which vertices some walk leads to from one of them, or is there already: bool, shape (n,).
+
+    Examples
+    --------
+    >>> reached_from(Rows(np.array([0, 1, 1, 2]), np.array([1, 0], np.int32), np.array([4.0, 5.0]), 3), 0)
+    array([ True,  True, False])
+    """
+    from scipy.sparse import csr_array  # both take a while to import, and few calls come here
+    from scipy.sparse.csgraph import breadth_first_order
+
+    pattern = csr_array((np.ones(len(A.columns), np.int8), A.columns, A.offsets), shape=A.shape)
+    reached = np.zeros(A.width, bool)
+    reached[breadth_first_order(pattern, source, return_predecessors=False)] = True
+    return reached
 
 
 def least_or_greatest(S: Semiring) -> int:
@@ -469,15 +474,36 @@ def may_be_lost(given: Operand) -> bool:
 
 
 def _refuse_lost(
-    given: Operand, entering: Rows, X: Any, roots: np.ndarray, lost: list[tuple[int, int]], backwards: bool
+    given: Operand, graph: Sparse, entering: Rows, X: Any, roots: np.ndarray, lost: list[tuple[int, int]],
+    backwards: bool, missing: np.ndarray | None,
 ) -> None:
-    """Raise where, in a line at a vertex, a product is zero only because its dtype ends before the number that it is.
+    """Raise where a walk is lost because of its dtype, and is one that is wanted.
+
+    `missing`: the walks that are wanted and not there, all of which there may be none of; None where all are wanted.
+    """
+    for i, v in _lost(given, entering, X, roots, lost, backwards):
+        root = int(roots[i])
+        if missing is None:
+            raise _not_held(given, root, v, backwards)
+        ends = missing[i].copy()
+        ends[root] = False
+        if ends.any():
+            edges = graph.without_zeros().rows
+            ends &= reached_from(transpose(edges) if backwards else edges, root)
+        if ends.any():
+            raise _not_held(given, root, v if ends[v] else int(ends.argmax()), backwards)
+
+
+def _lost(
+    given: Operand, entering: Rows, X: Any, roots: np.ndarray, lost: list[tuple[int, int]], backwards: bool
+) -> Iterator[tuple[int, int]]:
+    """Lines, and vertices at which a product is zero only because its dtype ends before the number that it is.
 
     Other numbers that differ from zero by the rounding of sums, as 0.4 + 0.6 − 1 may, are what rounding makes of them.
     """
     S, dtype = given.S, given.dtype
     exact = over_fractions(S)
-    if exact is None or not lost:
+    if exact is None:
         return
     T = S.over(dtype)
     lines, vertices = np.array(lost).T
@@ -496,7 +522,7 @@ def _refuse_lost(
         for k in np.flatnonzero(products != exact.zero).tolist():
             if not _is_held(products[k], dtype, T.zero):
                 place = of[real][k]
-                raise _not_held(given, int(roots[lines[place]]), int(vertices[place]), backwards)
+                yield int(lines[place]), int(vertices[place])
 
 
 def _not_held(given: Operand, root: int, v: int, backwards: bool) -> SemiringError:

@@ -305,3 +305,69 @@ def test_next_hops_that_do_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(sr.SemiringError, match=r"matrix of next hops between 3 vertices needs 36 bytes .*: walks"):
         R.next_hop  # noqa: B018
     assert R[0, 2].vertices == [0, 1, 2]
+
+
+# Weights that add up exactly, and the longest walk that the dtype can hold: 2^−k as float32 numbers, and numbers.
+HELD = [("viterbi", "f4", (1, 50, 100), 149), ("max_times", "f4", (1, 50, 100), 149)]
+
+
+def longest_walks(edges: dict[tuple[int, int], int], n: int) -> list[list[float]]:
+    """The least sum of weights of a walk between all pairs."""
+    d = [[0.0 if i == j else float(edges.get((i, j), inf)) for j in range(n)] for i in range(n)]
+    for k, i, j in product(range(n), repeat=3):
+        d[i][j] = min(d[i][j], d[i][k] + d[k][j])
+    return d
+
+
+@pytest.mark.parametrize("compiled", ["always", "never"])
+@pytest.mark.parametrize("kind", ["array", "stack", "csr", "Graph"])
+@pytest.mark.parametrize(("name", "dtype", "weights", "most"), HELD)
+def test_pairs_that_are_not_asked_for_are_no_reason_to_refuse(
+    name: str, dtype: str, weights: tuple[int, ...], most: int, kind: str, compiled: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where a walk is wanted it is there, or refused if its own weight leaves the dtype: when asked, or later."""
+    monkeypatch.setenv("SEMIRING_COMPILE", compiled)
+    S = sr.catalogue[name]
+
+    def right(weight: float) -> Any:
+        return 2.0**-weight if np.dtype(dtype).kind == "f" else weight
+
+    @settings(quick, max_examples=12)
+    @given(st.data(), st.integers(2, 7))
+    def check(data: st.DataObject, n: int) -> None:
+        ends = st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)).filter(lambda pair: pair[0] != pair[1])
+        edges = data.draw(st.dictionaries(ends, st.sampled_from(weights), min_size=1, max_size=3 * n), "edges")
+        d = longest_walks(edges, n)
+        values = np.array([right(w) for w in edges.values()], dtype)
+        A: Any = sp.csr_array((values, np.array(list(edges)).T), shape=(n, n))
+        if kind in ("array", "stack"):
+            dense = np.full((n, n), S.zero_in(np.dtype(dtype)), dtype)
+            dense[tuple(np.array(list(edges)).T)] = values
+            A = dense if kind == "array" else np.stack([dense, dense])
+        elif kind == "Graph":
+            A = sr.as_graph(A)
+        some = st.lists(st.integers(0, n - 1), min_size=1, max_size=2, unique=True)
+        sources, targets = data.draw(st.none() | some, "sources"), data.draw(some, "targets")
+        starts = range(n) if sources is None else sources
+        lost = {(s, t) for s, t in product(range(n), repeat=2) if most < d[s][t] < inf}
+        if lost.intersection(product(starts, targets)):
+            with pytest.raises(sr.SemiringError, match="cannot hold"):
+                sr.paths(A, S, sources=sources, targets=targets)
+            return
+        R: Any = sr.paths(A, S, sources=sources, targets=targets)
+        R = R[1] if kind == "stack" else R
+        assert len(R) == sum(s != t and d[s][t] < inf for s, t in product(starts, targets))
+        for s, t in product(starts, range(n)):
+            if (s, t) in lost:
+                for later in (lambda s=s, t=t: R[s, t], lambda s=s, t=t: R.walk(s, [t]), lambda s=s: R.tree(s),
+                              lambda: R.next_hop, lambda: R.predecessors):
+                    with pytest.raises(sr.SemiringError, match="cannot hold"):
+                        later()
+                continue
+            weight, walk = R[s, t]
+            assert weight == (S.zero if d[s][t] == inf else right(d[s][t]))
+            assert (walk is None) == (d[s][t] == inf)
+            assert walk is None or sum(edges[e] for e in pairwise(walk)) == d[s][t]
+
+    check()

@@ -46,3 +46,17 @@ def test_ways_are_followed_to_their_end() -> None:
     ahead = np.array([1, 2, -1, 3])
     found = followed(lambda here: ahead[here], np.array([0, 0, 2]), np.array([2, 0, 1]))
     assert found == [[0, 1, 2], [0], None]
+
+
+@pytest.mark.parametrize("weights", [(5.0, 4.0), (4.0, 5.0)])
+def test_ties_that_no_number_can_be_are_refused_for_pairs_that_are_asked_for(weights: tuple[float, float]) -> None:
+    """And not read as if there were no path; those of other pairs are no reason to refuse."""
+    first, second = weights
+    links = [("a", "b", (first, 1e-200)), ("b", "c", (second, 1e-200)), ("c", "d", (first, 1.0))]
+    pair = (sr.max_min, sr.max_times)
+    for sources in (None, "a"):
+        R = sr.paths(sr.as_graph(links), pair, sources=sources, targets="b")
+        assert R["a", "b"].vertices == ["a", "b"]
+        with pytest.raises(sr.SemiringError, match="from 'a' to 'c' has a weight that float64 cannot hold"):
+            sr.paths(sr.as_graph(links), pair, sources=sources, targets=["b", "c"])
+        assert len(sr.paths(sr.as_graph(links), pair, sources=sources, limit=(0.0, 1e-250))) == (1 if sources else 4)

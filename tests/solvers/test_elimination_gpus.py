@@ -102,7 +102,7 @@ def test_what_cannot_be_is_refused(gpus: Any, monkeypatch: pytest.MonkeyPatch) -
         ({"device": "cpu"}, "leave out one of the two"),
         ({"devices": 4}, "this host has 3 GPUs"),
         ({"method": "squaring"}, "one of a sparse matrix by method='sparse' too"),
-        ({"overwrite": True}, "leave out out, overwrite"),
+        ({"overwrite": True}, "has no option 'overwrite'"),
     ):
         with pytest.raises(sr.SemiringError, match=message):
             sr.closure(A, sr.min_plus, **({"devices": 2} | asked))
