@@ -239,6 +239,9 @@ def _file_arguments(p: Parser) -> None:
     header = p.add_mutually_exclusive_group()
     header.add_argument("--header", action="store_true", default=None, help="the first line names the columns")
     header.add_argument("--no-header", action="store_false", dest="header", help="the first line is an edge")
+    p.add_argument("--source", dest="source_column", metavar="COLUMN",
+                   help="the column of a table that holds where edges begin, by its name or its number from 0")
+    p.add_argument("--target", dest="target_column", metavar="COLUMN", help="the column that holds where they end")
     p.add_argument("--text-names", action="store_const", const=str, dest="names",
                    help="vertices are names, also where they look like numbers")
     p.add_argument("--compact", action="store_true", help="leave out vertices without edges")
@@ -247,7 +250,8 @@ def _file_arguments(p: Parser) -> None:
 def _weight_arguments(p: Parser) -> None:
     weights = p.add_mutually_exclusive_group()
     weights.add_argument("--weight", metavar="COLUMN", default="weight", action=_Columns,
-                         help="the column or attribute of weights; may be given again, for records")
+                         help="the column or attribute of weights, by its name, or a column by its number from 0; may "
+                         "be given again, for records")
     weights.add_argument("--unweighted", action="store_const", const=None, dest="weight", help="every edge weighs 1")
 
 

@@ -102,14 +102,12 @@ def graph_of(arguments: argparse.Namespace) -> Graph:
     named = [file for option in ("file", "rhs", "positions") if (file := vars(arguments).get(option)) == STDIN]
     if len(named) > 1:
         raise SemiringError("standard input can be read once: give - for one of the files only")
+    said = {"directed": arguments.directed, "weight": arguments.weight, "header": arguments.header,
+            "names": arguments.names, "source": arguments.source_column, "target": arguments.target_column}
     if arguments.file == STDIN:
-        options = Options(arguments.directed, arguments.weight, arguments.header, arguments.names)
-        graph = parse_graph(NAMED, read_named(STDIN)[1], arguments.format or "edges", options)
+        graph = parse_graph(NAMED, read_named(STDIN)[1], arguments.format or "edges", Options(**said))
     else:
-        graph = read_graph(
-            arguments.file, format=arguments.format, directed=arguments.directed, weight=arguments.weight,
-            header=arguments.header, names=arguments.names,
-        )
+        graph = read_graph(arguments.file, format=arguments.format, **said)
     return graph.compact() if arguments.compact else graph
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.errors import GraphError
-from semiring.graphs.edges import ENDS
+from semiring.graphs.columns import ENDS
 from semiring.graphs.graph import Graph, as_graph
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import dtype_text, quoted, shown

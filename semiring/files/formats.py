@@ -16,7 +16,7 @@ from semiring.algebra.by_name import algebra
 from semiring.algebra.semiring import Semiring
 from semiring.errors import GraphError, SemiringError
 from semiring.graphs.adjacency import adjacency
-from semiring.graphs.edges import WeightColumns
+from semiring.graphs.columns import WeightColumns
 from semiring.graphs.exports import as_declared
 from semiring.graphs.graph import Graph
 from semiring.graphs.matrix import Matrix
@@ -115,18 +115,20 @@ def read_graph(
         Whether edges go one way. Default: what the file says, directed if it says nothing. True does not make a
         symmetric matrix or an undirected GraphML graph directed.
     weight : str, int, sequence of them or None
-        The column (counted from 0 where columns have no names) or edge attribute that holds the weights. Default:
-        the one called weight, else the only one there is. Several columns of a list of edges, or attributes in
-        GraphML, make records, whose components are called as they are: for algebras with as many components, which take
-        them in their order (by name, where these are the names of the components). None: leave the weights out.
+        The column, by its name or its number from 0, or edge attribute that holds the weights. Default: the one called
+        weight, else the only one there is, or the only one of numbers, beside ids and keys. Several columns of a list
+        of edges, or attributes in GraphML, make records, whose components are called as they are: for algebras with as
+        many components, which take them in their order (by name, where these are the names of the components). None:
+        leave the weights out.
     header : bool, optional
         Whether the first line of a list of edges names its columns. Default: it does if it has names that are known
         (those of `as_graph`), or no number where the next line has one.
     names : str, optional
         ``names=str``: vertices of formats other than arrays are names, whatever they look like.
     source, target : str or int, optional
-        The columns of a list of edges, or of Parquet, that hold the ends. Default: those with names that are known,
-        else the first two that hold no weights.
+        The columns of a list of edges, or of Parquet, that hold the ends, by their names or their numbers from 0.
+        Default: those whose names say so, as for `as_graph`; else the first two, if there are no more than these and
+        a weight, or columns have no names.
 
     Returns
     -------

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from semiring.errors import GraphError, SemiringError
-from semiring.graphs.edges import in_records
+from semiring.graphs.columns import in_records
 from semiring.graphs.graph import Graph, as_graph
 from semiring.graphs.texts import quoted, shown
 

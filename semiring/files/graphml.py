@@ -14,7 +14,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from semiring.errors import GraphError
-from semiring.graphs.edges import MISSING, Columns, attribute_weights, in_records
+from semiring.graphs.columns import in_records
+from semiring.graphs.edges import MISSING, Columns, attribute_weights
 from semiring.graphs.graph import Graph, as_graph
 from semiring.graphs.texts import quoted, shown
 from semiring.graphs.weights import as_weights

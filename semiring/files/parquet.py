@@ -13,9 +13,9 @@ import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.errors import GraphError, SemiringError
-from semiring.graphs.edges import in_records, table_columns
+from semiring.graphs.edges import from_table
 from semiring.graphs.exports import by_components, entries_of
-from semiring.graphs.frames import columns_in
+from semiring.graphs.frames import edge_columns
 from semiring.graphs.graph import Graph, as_graph
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import is_integer
@@ -57,15 +57,12 @@ def _table(path: Path, data: bytes) -> Any:
 def read_parquet(path: Path, data: bytes, options: Options) -> Graph:
     table = _table(path, data)
     noted = _noted(path, table)
-    header, column = columns_in(table)
     weight = options.weight
     if noted is not None and weight == "weight":
         weight = noted.weights if len(noted.weights) > 1 else noted.weights[0] if noted.weights else None
     with about(str(path)):
-        first, second, heavy = table_columns(header, weight, options.source, options.target)
-        ends, weights = ([column(k) for k in chosen] for chosen in ((first, second), heavy))
-        if isinstance(weight, (list, tuple)):
-            weights = [in_records([header[k] for k in heavy], weights)]
+        found = from_table(*edge_columns(table), weight, options.source, options.target, options.directed is None)
+        ends, weights = [found.sources, found.targets], [] if found.weights is None else [found.weights]
         names = None if noted is None else noted.names
         if options.names is str:
             ends = [np.array(list(map(str, end.tolist())), dtype=object) for end in ends]
@@ -74,7 +71,7 @@ def read_parquet(path: Path, data: bytes, options: Options) -> Graph:
             called = {str(name): name for name in names}
             ends = [np.fromiter((called.get(x, x) for x in end.tolist()), object, len(end)) for end in ends]
         n = noted.n if noted is not None and names is None and options.names is None else None
-        return as_graph((*ends, *weights), n, directed=options.one_way, names=names)
+        return as_graph((*ends, *weights), n, directed=options.one_way and found.directed, names=names)
 
 
 def noted_dtype(path: Path, data: bytes, S: Semiring) -> np.dtype | None:

@@ -12,11 +12,13 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, takewhile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from semiring.errors import GraphError, SemiringWarning
-from semiring.graphs.edges import ENDS, WeightColumns, in_records, table_columns
+from semiring.graphs.columns import WeightColumns, go_both_ways, in_records, names_ends, table_columns, turned
 from semiring.graphs.graph import Graph, as_graph
 from semiring.graphs.texts import quoted, shown
 
@@ -60,6 +62,7 @@ class _Layout:
     separator: str | None  # None: any run of blanks
     ends: tuple[int, int]  # columns of the source and the target
     weights: tuple[int, ...]  # of the weights: none, one, or several that make records
+    ways: int | None  # of what says which edges go both ways
     undirected: bool
 
     @property
@@ -69,15 +72,18 @@ class _Layout:
 
 def read_edges(path: Path, text: str, options: Options) -> Graph:
     layout = _layout(path, text, options)
-    columns = None if options.names is str else _fast_columns(text, layout)
+    directed = not layout.undirected if options.directed is None else options.directed
+    columns = None if options.names is str or layout.ways is not None else _fast_columns(text, layout)
     if columns is None:
-        columns = _careful_columns(path, text, layout, options)
+        columns, both = _careful_columns(path, text, layout, options)
+        if both is not None:
+            columns, directed = turned(columns, both)
     with about(str(path)):
         if isinstance(options.weight, (list, tuple)):
             labels = [k if layout.header is None else layout.header[k] for k in layout.weights]
             columns[2:] = [in_records(labels, columns[2:])]
         graph = as_graph(tuple(columns))
-    return dataclasses.replace(graph, directed=not layout.undirected if options.directed is None else options.directed)
+    return dataclasses.replace(graph, directed=directed)
 
 
 def _layout(path: Path, text: str, options: Options) -> _Layout:
@@ -106,15 +112,23 @@ def _layout(path: Path, text: str, options: Options) -> _Layout:
     header = rows[0] if _is_header(rows, options) else None
     if header is not None and len(rows) == 1:
         raise GraphError(f"{shown(path)} holds no edges, only the line of column names {quoted(header)}")
+    first = 0 if header is None else 1
+
+    def sample(k: int) -> Any:
+        text = rows[first][k] if k < len(rows[first]) else ""
+        value = number(text)
+        return text if value is None else value
+
     with about(f"{path}, line {line}"):
         labels = list(range(len(rows[0]))) if header is None else header
-        *ends, weights = table_columns(labels, options.weight, options.source, options.target)
-    first = 0 if header is None else 1
+        chosen = table_columns(labels, options.weight, options.source, options.target, sample=sample)
+    ends = chosen.source, chosen.target
     if sides and max(ends) < len(rows[first]) and all(rows[first][end].isdecimal() for end in ends):
         fail(path, lines[first], "a bipartite graph, whose left and right vertices are numbered apart",
              'names that tell them apart, such as "L1" and "R1"')
     start = sum(len(above) for _, above in takewhile(lambda found: found[0] < lines[first], numbered_lines(text)))
-    return _Layout(lines[first], start, header, rows[first], separator, (ends[0], ends[1]), weights, undirected)
+    ways = None if options.directed is not None else chosen.ways
+    return _Layout(lines[first], start, header, rows[first], separator, ends, chosen.weights, ways, undirected)
 
 
 def _first_record(text: str, line: int, raw: str) -> str:
@@ -151,8 +165,7 @@ def _is_header(rows: Sequence[list[str]], options: Options) -> bool:
     """
     if options.header is not None:
         return options.header
-    plain = [field.lower() for field in rows[0]]
-    if any(a in plain and b in plain for a, b in ENDS):
+    if names_ends(rows[0]):
         return True
     if len(rows) < 2 or any(map(_is_number, rows[0])):
         return False
@@ -214,9 +227,11 @@ def _fast_columns(text: str, layout: _Layout) -> list[np.ndarray] | None:
     return None
 
 
-def _careful_columns(path: Path, text: str, layout: _Layout, options: Options) -> list[np.ndarray]:
-    """The columns, line by line, of a file with names; errors say which line is wrong."""
-    taken = (*layout.ends, *layout.weights)
+def _careful_columns(
+    path: Path, text: str, layout: _Layout, options: Options
+) -> tuple[list[np.ndarray], NDArray[np.bool_] | None]:
+    """The columns, line by line, of a file with names, and which edges go both ways; errors say which line is wrong."""
+    taken = (*layout.ends, *layout.weights, *(() if layout.ways is None else (layout.ways,)))
     texts: list[list[str]] = [[] for _ in taken]
     lines: list[int] = []
     wanted = f"{layout.width} fields" + ("" if layout.separator is None else f" separated by {layout.separator!r}")
@@ -228,10 +243,13 @@ def _careful_columns(path: Path, text: str, layout: _Layout, options: Options) -
         lines.append(line)
     columns = _careful_vertices(path, texts[:2], lines, options)
     guessed = options.header is None and layout.header is None and not any(map(_is_number, layout.row))
-    weights = [_careful_weights(path, column, lines, guessed) for column in texts[2:]]
+    weights = [_careful_weights(path, column, lines, guessed) for column in texts[2 : 2 + len(layout.weights)]]
     if columns[0].dtype.kind == "O":
         _doubt(path, texts[:2], lines, layout, options)
-    return [*columns, *weights]
+    both = None
+    if layout.ways is not None and layout.header is not None:
+        both = go_both_ways(layout.header[layout.ways], texts[-1], lambda i: f"{shown(path)}, line {lines[i]}")
+    return [*columns, *weights], both
 
 
 def _careful_vertices(path: Path, ends: list[list[str]], lines: list[int], options: Options) -> list[np.ndarray]:

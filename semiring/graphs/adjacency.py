@@ -10,7 +10,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from semiring.algebra.by_name import algebra
 from semiring.errors import GraphError
-from semiring.graphs.edges import FEW, WeightColumns
+from semiring.graphs.columns import WeightColumns
+from semiring.graphs.edges import FEW
 from semiring.graphs.frames import has_labels, library_of, matrix_of
 from semiring.graphs.graph import as_graph
 from semiring.graphs.masks import mask_of
@@ -34,6 +35,8 @@ def adjacency(
     weight: WeightColumns = "weight",
     default: Any = None,
     names: Sequence[Hashable] | None = None,
+    source: str | int | None = None,
+    target: str | int | None = None,
 ) -> Matrix:
     """The matrix of a graph over an algebra: element (i, j) is the weight of the edge from i to j.
 
@@ -42,7 +45,7 @@ def adjacency(
 
     Parameters
     ----------
-    edges, n, directed, weight, names : as for `as_graph`
+    edges, n, directed, weight, names, source, target : as for `as_graph`
     S : Semiring or str
     dtype : dtype or what `numpy.dtype` takes, optional
         Of the matrix. Default: what the algebra uses for the weights' dtype. A Boolean matrix takes every edge with
@@ -79,7 +82,8 @@ def adjacency(
     (3.0, 0.0, inf)
     """
     S = algebra(S)
-    graph = as_graph(edges, n, directed=directed, weight=weight, default=default, names=names)
+    graph = as_graph(edges, n, directed=directed, weight=weight, default=default, names=names, source=source,
+                     target=target)
     if graph.weights is not None:
         values = elements(S, graph.weights, dtype, graph._edge)
     elif len(graph):

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from semiring.algebra.constants import outside
 from semiring.errors import GraphError
 
+from .columns import WeightColumns, go_both_ways, in_records, table_columns, turned
 from .exports import entries_of
-from .frames import columns_in, is_frame, is_square, library_of
+from .frames import edge_columns, is_frame, is_square, library_of
 from .masks import is_masked
 from .names import as_names, is_hashable, is_integer, is_missing, near, refuse_table, span_text
 from .operators import Operators
@@ -24,12 +25,6 @@ from .texts import quoted
 # names, as of places on a map of the world, and nothing is allocated for the numbers between them.
 FEW = 1 << 20
 SPREAD = 64
-
-WeightColumns = str | int | list[Any] | tuple[Any, ...] | None  # one column, several that make records, or none
-
-# column names of an edge's two ends
-ENDS = (("from", "to"), ("source", "target"), ("src", "dst"), ("u", "v"), ("origin", "destination"), ("start", "end"),
-        ("fromnodeid", "tonodeid"))
 
 
 class Columns(NamedTuple):
@@ -44,13 +39,28 @@ class Columns(NamedTuple):
     library: str | None = None  # of the data frame that it was
 
 
-def columns_of(edges: Any, weight: WeightColumns, default: Any) -> Columns:
+def columns_of(
+    edges: Any, weight: WeightColumns, default: Any, source: str | int | None = None, target: str | int | None = None,
+    directed: bool = True,
+) -> Columns:
     """The columns of edges of any make but a `Graph`; see `semiring.graphs.graph.as_graph` for what they may be."""
+    if not isinstance(edges, np.ndarray) and is_frame(edges):
+        refuse_table(edges, "edges")
+        if is_square(edges):
+            raise GraphError("this data frame is a matrix, whose index and columns are vertices: give it to from_dense "
+                             "or Matrix, and edges with columns from, to and weight")
+        found = from_table(*edge_columns(edges), weight, source, target, directed)
+        return found._replace(library=library_of(edges))
+    if isinstance(edges, np.ndarray) and edges.dtype.names and edges.ndim == 1:
+        sample: Any = (lambda k: edges[edges.dtype.names[k]][0].item()) if len(edges) else (lambda k: None)
+        column = lambda k: edges[edges.dtype.names[k]]  # noqa: E731
+        return from_table(list(edges.dtype.names), column, sample, 0, weight, source, target, directed)
     if isinstance(weight, (list, tuple)):
-        if not is_frame(edges):
-            raise GraphError("several weights are columns of a data frame or of a file; of other edges a weight is a "
-                             "tuple or a record")
-        return _from_frame(edges, weight)
+        raise GraphError("several weights are columns of a data frame or of a file; of other edges a weight is a "
+                         "tuple or a record")
+    if source is not None or target is not None:
+        raise GraphError("source= and target= name columns of a data frame or of a file; other edges are tuples "
+                         "(from, to, weight), or arrays of them")
     if hasattr(edges, "tocoo"):
         return _from_sparse(edges)
     if hasattr(edges, "is_multigraph") and hasattr(edges, "adj"):
@@ -60,8 +70,6 @@ def columns_of(edges: Any, weight: WeightColumns, default: Any) -> Columns:
     refuse_table(edges, "edges")
     if isinstance(edges, Operators):
         return _from_matrix(edges)
-    if is_frame(edges):
-        return _from_frame(edges, weight)
     if isinstance(edges, Mapping):
         raise GraphError(
             "edges in a dict: give [(a, b, w) for (a, b), w in edges.items()], or a networkx.DiGraph of it"
@@ -114,8 +122,6 @@ def _from_matrix(M: Operators) -> Columns:
 
 
 def _from_array(array: np.ndarray) -> Columns:
-    if array.dtype.names and array.ndim == 1 and len(array.dtype.names) in (2, 3):
-        return Columns(*_pad([array[field] for field in array.dtype.names]))
     if array.ndim == 2 and array.shape in ((2, 2), (3, 3)) and array.dtype.kind in "biufc":
         side = array.shape[0]
         raise GraphError(
@@ -178,132 +184,23 @@ def attribute_weights(
     return found._replace(weights=[default if w is MISSING else w for w in weights])
 
 
-def _from_frame(frame: Any, weight: WeightColumns) -> Columns:
-    if is_square(frame):
-        raise GraphError("this data frame is a matrix, whose index and columns are vertices: give it to from_dense or "
-                         "Matrix, and edges with columns from, to and weight")
-    header, column = columns_in(frame)
-    first, second, heavy = table_columns(header, weight)
-    ends, weights = (list(map(column, chosen)) for chosen in ((first, second), heavy))
+def from_table(
+    header: list[Any], column: Callable[[int], np.ndarray], sample: Callable[[int], Any], levels: int,
+    weight: WeightColumns, source: Any, target: Any, ways: bool,
+) -> Columns:
+    """The edges of a table, in columns that are asked for one by one; see `table_columns`.
+
+    Where `ways`, a column that says so makes edges go both ways.
+    """
+    chosen = table_columns(header, weight, source, target, levels, sample)
+    columns = [column(k) for k in chosen.taken]
     if isinstance(weight, (list, tuple)):
-        weights = [in_records([header[k] for k in heavy], weights)]
-    return Columns(*_pad([*ends, *weights]), library=library_of(frame))
-
-
-def pick_columns(header: Sequence[Any], weight: str | int | None) -> tuple[int, int, int | None]:
-    """Which columns of a table hold the source, the target and the weight (None: there is none)."""
-    if len(header) < 2:
-        raise GraphError(f"a table of edges has two columns or more, this one has {quoted(list(header))}")
-    plain = [str(name).strip().lower() for name in header]
-    known = next(((plain.index(a), plain.index(b)) for a, b in ENDS if a in plain and b in plain), None)
-    wanted = "weight" if weight is None else weight
-    heavy = header.index(wanted) if wanted in header else None
-    if heavy is None and wanted == "weight" and plain.count("weight") == 1:
-        heavy = plain.index("weight")
-    if known is not None and heavy in known:
-        raise GraphError(f"the column {quoted(wanted)} holds an end of the edges, not their weights: pass weight=None")
-    light = [k for k in range(len(header)) if k != heavy]
-    if len(light) < 2:
-        raise GraphError(
-            f"of the columns {quoted(list(header))} one is the weight, and one is left for the two ends of an edge"
-        )
-    ends = known or (light[0], light[1])
-    if weight is None:
-        return *ends, None
-    if heavy is not None:
-        return *ends, heavy
-    others = [k for k in light if k not in ends]
-    rest = [header[k] for k in others]
-    if weight != "weight":
-        columns = f"the columns are {quoted(list(header))}"
-        raise GraphError(f"no column is called {quoted(weight)}{near(weight, rest)}; {columns}")
-    if len(others) > 1:
-        raise GraphError(
-            f"which of the columns {quoted(rest)} is the weight? Pass weight={quoted(rest[0])}, say, or weight=None "
-            "for none"
-        )
-    return *ends, (others[0] if others else None)
-
-
-def table_columns(
-    header: Sequence[Any], weight: WeightColumns, source: str | int | None = None,
-    target: str | int | None = None,
-) -> tuple[int, int, tuple[int, ...]]:
-    """Which columns of a table hold the source, the target, and the weights: none, one, or those of several.
-
-    Raises
-    ------
-    GraphError
-        For a column that does not exist, that is taken twice, or whose name others have too, and where it is not known
-        which one is meant.
-    """
-    several = weight if isinstance(weight, (list, tuple)) else ()
-    single = None if isinstance(weight, (list, tuple)) else weight
-    heavy = [_column(header, name, "weight") for name in several]
-    if (source is None) != (target is None):
-        raise GraphError("source= and target= name the two ends of an edge: pass both, or none of them")
-    if source is None or target is None:
-        left = [k for k in range(len(header)) if k not in heavy]
-        first, second, light = pick_columns([header[k] for k in left], single)
-        ends, found = (left[first], left[second]), [] if light is None else [left[light]]
-    else:
-        ends = _column(header, source, "source"), _column(header, target, "target")
-        _refuse_twice(header, ends)
-        left = [*ends, *(k for k in range(len(header)) if k not in ends)]
-        named = ["from", "to", *(header[k] for k in left[2:])]
-        light = pick_columns(named, single)[2]
-        found = [] if light is None else [left[light]]
-    _refuse_twice(header, (*ends, *(heavy or found)))
-    return *ends, tuple(heavy or found)
-
-
-def _refuse_twice(header: Sequence[Any], chosen: Sequence[int]) -> None:
-    twice = next((k for i, k in enumerate(chosen) if k in chosen[:i]), None)
-    if twice is not None:
-        raise GraphError(f"the column {quoted(header[twice])} is asked for twice: name different ones as source, "
-                         "target and weights")
-    names = list(header)
-    for k in chosen:
-        if names[k] != "" and names.count(names[k]) > 1:
-            other = next(j for j, name in enumerate(names) if name == names[k] and j != k)
-            raise GraphError(f"two columns are called {quoted(names[k])}, numbers {min(k, other)} and "
-                             f"{max(k, other)}: rename one, or leave it out")
-
-
-def _column(header: Sequence[Any], name: Any, what: str) -> int:
-    """The place of a column.
-
-    Raises
-    ------
-    GraphError
-        When there is none, or two in different spelling.
-    """
-    if is_hashable(name) and name in header:
-        return list(header).index(name)
-    plain = [str(column).strip().lower() for column in header]
-    if isinstance(name, str) and plain.count(name.strip().lower()) == 1:
-        return plain.index(name.strip().lower())
-    raise GraphError(f"no column is called {quoted(name)}{near(name, list(header))}, which is to be the {what}; the "
-                     f"columns are {quoted(list(header))}")
-
-
-def in_records(names: Sequence[Any], columns: Sequence[Any]) -> np.ndarray:
-    """Columns of numbers side by side, as records with their names.
-
-    Raises
-    ------
-    GraphError
-        For a column of something else.
-    """
-    parts = [np.asarray(column) for column in columns]
-    called = [str(name) or f"column {k}" for k, name in enumerate(names)]
-    for name, part in zip(called, parts, strict=True):
-        if part.dtype.kind not in "biuf":
-            raise GraphError(f"the column {quoted(name)} holds {part.dtype}, and a component of a weight is a number")
-    made = np.empty(len(parts[0]), [(name, part.dtype) for name, part in zip(called, parts, strict=True)])
-    for name, part in zip(called, parts, strict=True):
-        made[name] = part
-    return made
+        columns[2:] = [in_records([header[k] for k in chosen.weights], columns[2:])]
+    if chosen.ways is None or not ways:
+        return Columns(*_pad(columns))
+    both = go_both_ways(header[chosen.ways], column(chosen.ways).tolist(), lambda i: f"edge {i}")
+    columns, directed = turned(columns, both)
+    return Columns(*_pad(columns), directed=directed)
 
 
 # Vertices

@@ -84,6 +84,38 @@ def columns_in(frame: Any) -> tuple[list[Any], Callable[[int], np.ndarray]]:
     return header, found
 
 
+def edge_columns(frame: Any) -> tuple[list[Any], Callable[[int], np.ndarray], Callable[[int], Any], int]:
+    """The columns of a data frame of edges: their names, what gives one, what gives its first element, and how many of
+    the first ones are levels of an index that has names, or several levels.
+
+    Raises
+    ------
+    GraphError
+        As `columns_in`.
+    """
+    header, column = columns_in(frame)
+    index = getattr(frame, "index", None) if hasattr(frame, "iloc") else None
+    names = list(getattr(index, "names", ()))
+    levels = [(f"level_{k}" if name is None else name, k) for k, name in enumerate(names) if name not in header]
+    if names == [None]:
+        levels = []
+    first = frame.slice(0, 1) if _is_arrow(frame) else frame.head(1) if hasattr(frame, "head") else frame
+
+    def found(k: int) -> np.ndarray:
+        if k >= len(levels):
+            return column(k - len(levels))
+        made: np.ndarray = frame.index.get_level_values(levels[k][1]).to_numpy()
+        return made
+
+    def sample(k: int) -> Any:
+        if k < len(levels):
+            return None
+        values = columns_in(first)[1](k - len(levels))
+        return values[0] if len(values) else None
+
+    return [name for name, _ in levels] + header, found, sample, len(levels)
+
+
 def _arrow(frame: Any) -> Any:
     try:
         return import_module("pyarrow").table(frame)

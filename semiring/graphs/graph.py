@@ -15,7 +15,8 @@ from semiring.algebra.arguments import whole_number
 from semiring.algebra.tables import html_table
 from semiring.errors import GraphError
 
-from .edges import Columns, WeightColumns, as_positions, bad_vertex, columns_of, is_iterable, numbered
+from .columns import WeightColumns
+from .edges import Columns, as_positions, bad_vertex, columns_of, is_iterable, numbered
 from .masks import is_masked
 from .names import Named, as_names
 from .texts import clip, clip_repr, count_text, dtype_text, quoted, shown
@@ -240,6 +241,8 @@ def as_graph(
     weight: WeightColumns = "weight",
     default: Any = None,
     names: Sequence[Hashable] | None = None,
+    source: str | int | None = None,
+    target: str | int | None = None,
 ) -> Graph:
     """Edges of any make as a `Graph`.
 
@@ -256,17 +259,22 @@ def as_graph(
           that store blocks or diagonals (BSR, DIA) cannot tell a 0 from padding, there it is not an edge. In a
           matrix of bool the True entries are edges without weights;
         - a NetworkX graph; an undirected one gives an undirected graph;
-        - a data frame of pandas or Polars, a table of Arrow, or what has Arrow's PyCapsule interface, with columns from
-          and to (or source and target, src and dst, origin and destination, start and end, FromNodeId and ToNodeId, u
-          and v, else the first two) and a column of weights: the one called `weight`, else the only other one.
+        - a data frame of pandas or Polars, a table of Arrow, or what has Arrow's PyCapsule interface. The columns of
+          the ends are those whose names say so: from and to, source and target, src and dst, origin and destination,
+          start and end, u and v, and the like, alone or as in FromNodeId and ToNodeId, ``source airport`` and
+          ``destination airport``, node1 and node2; levels of an index of pandas that has names or several levels count
+          too. Where no name says so they are the first two, if there are no more than these and a weight. A column
+          Type of Directed and Undirected, as Gephi writes it, or directed or is_bidirectional of true and false, says
+          of each edge whether it goes both ways.
     n : int, optional
         Number of vertices. Default: one more than the largest, or as many as there are names. Integers are then
         positions, however far apart.
     directed : bool
         False: every edge, listed once, goes both ways.
     weight : str, int, sequence of them or None
-        Edge attribute or column that holds the weights. Several columns of a data frame make records, for algebras
-        whose elements have as many components. None: leave the weights out.
+        Edge attribute or column that holds the weights, columns also by their numbers from 0. Default: the one called
+        weight, else the only one, or the only one of numbers, beside the ends, ids and keys. Several columns of a data
+        frame make records, for algebras whose elements have as many components. None: leave the weights out.
     default : optional
         Weight of the edges of a NetworkX graph that lack the attribute which others have, 1 if left out.
     names : sequence of hashable, optional
@@ -284,7 +292,8 @@ def as_graph(
     Raises
     ------
     GraphError
-        A vertex, weight or edge that is not valid, with its position; names that are not a sequence.
+        A vertex, weight or edge that is not valid, with its position; names that are not a sequence; a table that does
+        not say which columns hold the ends and the weights.
     TypeError
         When n is not an integer.
 
@@ -294,6 +303,8 @@ def as_graph(
     >>> sr.as_graph([("home", "mill", 3), ("mill", "shop", 0)])
     Graph(3 vertices, 2 edges, directed, weights int64, names 'home', 'mill', 'shop')
     """
+    if isinstance(edges, Graph) and (source, target) != (None, None):
+        raise GraphError("a Graph has its ends: source= and target= are for data frames and files")
     if isinstance(edges, Graph) and n is None and names is None:
         dropped = edges.weights if weight is not None else None
         return replace(edges, weights=dropped, directed=edges.directed and directed)
@@ -302,7 +313,9 @@ def as_graph(
             raise GraphError("edges have no mask: leave out those that are masked, or use from_dense for a matrix")
         if isinstance(part, np.ndarray) and part.dtype.kind in "mM":
             raise GraphError(f"edges of dtype {part.dtype}: convert times to numbers, such as .astype('int64')")
-    found = _own_columns(edges) if isinstance(edges, Graph) else columns_of(edges, weight, default)
+    found = _own_columns(edges) if isinstance(edges, Graph) else columns_of(
+        edges, weight, default, source, target, directed
+    )
     if n is not None:
         n = operator.index(n)
         if n < 0:

@@ -1,0 +1,393 @@
+"""Which columns of a table hold the ends of edges, their weights, and whether they go both ways: by their names.
+
+Names that say nothing are taken by position, the two ends and then a weight; where there are more, the caller is asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from numbers import Number
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semiring.errors import GraphError
+
+from .names import is_hashable, is_integer, is_missing, is_truth, near
+from .texts import quoted
+
+
+class _Clear:
+    """The weights where it is clear which they are, else none: for questions that weights do not change."""
+
+    def __repr__(self) -> str:
+        return "'weight'"
+
+
+IF_CLEAR: Any = _Clear()
+WeightColumns = str | int | list[Any] | tuple[Any, ...] | None  # one column, several that make records, or none
+
+# What the two ends of an edge are called, each of the first beside each of the second; where several fit, the first do.
+CALLED = (
+    ("from", "to"), ("source src", "target tgt destination dest dst sink"), ("u", "v"),
+    ("origin orig", "destination dest dst"), ("start begin", "end finish"), ("row", "col column"),
+    ("sender", "receiver recipient"), ("parent", "child"), ("predecessor", "successor"), ("citing", "cited"),
+    ("follower", "followee"), ("caller", "callee"), ("exporter", "importer"), ("subject", "object"),
+    ("von", "nach"), ("origen", "destino"), ("origem", "destino"), ("origine", "destination"),
+)
+ENDS = tuple((a, b) for first, second in CALLED for a in first.split() for b in second.split())
+# These may be vertices' own names as well, so that they make no line one of column names.
+NUMBERED = (("1", "2"), ("a", "b"), ("i", "j"), ("o", "d"), ("head", "tail"), ("tail", "head"))
+EITHER_WAY = ("head", "tail")  # arcs go from tail to head, statements of knowledge from head to tail: as they stand
+NODES = {"id", "ids", "node", "nodeid", "nodes", "vertex", "vertexid", "stop", "stopid", "no", "nr", "number"}
+# What is told of an end, and is no end: the times of a journey, say.
+TOLD = re.compile("(time|date|lat).*|.*(time|date)|day|hour|year|age|lon|lng|long|longitude|type|kind|weights?|w|cost|"
+                  "length|distance|dist|score|value|size|count|speed|capacity|degree")
+PLACES = ("x", "y")  # coordinates, unless nothing else could be the ends
+SAVED = ("", "unnamed: 0", "index", "__index_level_0__")  # what an index is called that a table was saved with
+KEYS = ("id", "ids", "key", "keys", "fid", "gid", "eid", "oid", "edge", "osmid", "uuid")
+CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+WORD = re.compile(r"[^\W0-9_]+|[0-9]+")
+
+# Columns that say whether an edge goes both ways, and what they hold: False where it does not.
+DIRECTIONS = {
+    "type": {"directed": False, "undirected": True},
+    "directed": {"true": False, "1": False, "yes": False, "false": True, "0": True, "no": True},
+    "isbidirectional": {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False},
+}
+DIRECTIONS["bidirectional"] = DIRECTIONS["isbidirectional"]
+DIRECTIONS["isdirected"] = DIRECTIONS["directed"]
+
+Sample = Callable[[int], Any]  # the first element of a column
+
+
+class Chosen(NamedTuple):
+    """The places of the columns that are taken."""
+
+    source: int
+    target: int
+    weights: tuple[int, ...]  # none, one, or several that make records
+    ways: int | None = None  # of what says which edges go both ways
+
+    @property
+    def taken(self) -> tuple[int, ...]:
+        """Those of the ends and the weights, in this order."""
+        return self.source, self.target, *self.weights
+
+
+class _Pair(NamedTuple):
+    """Two columns whose names fit each other."""
+
+    rank: int
+    order: int  # of what they are called, among all that ends are
+    rest: str  # what both are called besides
+    source: int
+    target: int
+
+
+def table_columns(
+    header: Sequence[Any], weight: WeightColumns, source: str | int | None = None, target: str | int | None = None,
+    levels: int = 0, sample: Sample = lambda k: None,
+) -> Chosen:
+    """Which columns of a table hold the source, the target, and the weights: none, one, or those of several.
+
+    Parameters
+    ----------
+    header : sequence
+        What the columns are called; integers where they have no names.
+    weight, source, target
+        Those that the caller names, or numbers.
+    levels : int
+        How many of the first columns are levels of an index.
+    sample : callable
+        The first element of a column, where there is one: what is no number is not guessed to be the weight.
+
+    Raises
+    ------
+    GraphError
+        For a column that does not exist, that is taken twice, or whose name others have too, and where it is not known
+        which one is meant.
+    """
+    several = isinstance(weight, (list, tuple))
+    if len(header) < 2:
+        raise GraphError(f"a table of edges has two columns or more, this one has {quoted(list(header))}")
+    if (source is None) != (target is None):
+        raise GraphError("source= and target= name the two ends of an edge: pass both, or none of them")
+    heavy: list[int] = []
+    if isinstance(weight, (list, tuple)):
+        heavy = [_column(header, name, "weight") for name in weight]
+    elif (found := place_of(header, "weight" if weight in (None, IF_CLEAR) else weight)) is not None:
+        heavy = [found]
+    if source is None or target is None:
+        ends = _ends(header, weight, heavy, levels)
+    else:
+        ends = _column(header, source, "source"), _column(header, target, "target")
+        _refuse_twice(header, ends)
+        if weight in (None, "weight", IF_CLEAR):
+            heavy = [k for k in heavy if k not in ends]
+    free = [k for k in range(levels, len(header)) if k not in ends and k not in heavy]
+    ways = next((k for k in free if _says_ways(header[k], partial(sample, k))), None)
+    if weight is None:
+        heavy = []
+    elif not several and not heavy:
+        heavy = _guessed(header, weight, [k for k in free if k != ways], sample)
+    _refuse_twice(header, (*ends, *heavy))
+    return Chosen(*ends, tuple(heavy), ways)
+
+
+def _ends(header: Sequence[Any], weight: WeightColumns, heavy: Sequence[int], levels: int) -> tuple[int, int]:
+    """The columns of the ends, of which the caller says nothing."""
+    known = (_known(header[:levels], ()) if levels > 1 else None) or _known(header, heavy)
+    if weight not in (None, "weight", IF_CLEAR):
+        pair = min(_pairs(header, ()), default=None)
+        if pair is not None and pair.rank < 3 and (end := next((k for k in heavy if k in pair[-2:]), None)) is not None:
+            raise GraphError(f"the column {quoted(header[end])} holds an end of the edges, not their weights: pass "
+                             "weight=None")
+    if known is not None:
+        return known.source, known.target
+    light = [k for k in range(levels if levels == 1 else 0, len(header)) if k not in heavy]
+    if len(light) < 2 and not heavy:
+        raise GraphError(f"a table of edges has two columns or more, this one has {quoted(list(header[levels:]))}")
+    if len(light) < 2:
+        raise GraphError(
+            f"of the columns {quoted(list(header))} one is the weight, and one is left for the two ends of an edge"
+        )
+    unsaved = [k for k in light if not _is_saved(header, k)]
+    light = unsaved if len(unsaved) > 1 else light
+    named = not all(map(is_integer, header))
+    keyed = any(map(is_key, (header[k] for k in light))) and len(light) > 2
+    if named and (len(light) > (2 if heavy else 3) or keyed):
+        raise GraphError(f"which columns are the two ends of an edge? None of {quoted([header[k] for k in light])} are "
+                         f"called as ends are, such as from and to: pass source={quoted(header[light[0]])} and "
+                         f"target={quoted(header[light[1]])}, say")
+    return light[0], light[1]
+
+
+def _guessed(header: Sequence[Any], weight: Any, free: Sequence[int], sample: Sample) -> list[int]:
+    """The column of weights that nothing names: the only one that there is, or that holds numbers."""
+    if weight not in ("weight", IF_CLEAR):
+        raise GraphError(f"no column is called {quoted(weight)}{near(weight, [header[k] for k in free])}; the columns "
+                         f"are {quoted(list(header))}")
+    found = [k for k in free if not is_key(header[k]) and not _is_saved(header, k)]
+    if len(found) > 1:
+        found = [k for k in found if _is_number(sample(k))] or found
+    if len(found) > 1 and weight is IF_CLEAR:
+        return []
+    if len(found) > 1:
+        raise GraphError(which_weight("columns", [header[k] for k in found]))
+    return found
+
+
+def which_weight(what: str, names: Sequence[Any]) -> str:
+    """The question which of some columns or attributes is the weight."""
+    return (f"which of the {what} {quoted(list(names))} is the weight? Pass weight={quoted(names[0])}, say, or "
+            "weight=None for none")
+
+
+def names_ends(header: Sequence[Any]) -> bool:
+    """Whether columns are called as ends of edges are, and as vertices hardly are.
+
+    >>> names_ends(["id", "from_node", "to_node"]), names_ends(["a", "b"]), names_ends(["node1", "node2"])
+    (True, False, False)
+    """
+    try:
+        found = _known(header, ())
+    except GraphError:  # more than once
+        return True
+    return found is not None and found.rank < 3
+
+
+def _known(header: Sequence[Any], heavy: Sequence[int]) -> _Pair | None:
+    """The pair of columns that are called as ends are.
+
+    Raises
+    ------
+    GraphError
+        When several are.
+    """
+    pairs = sorted(_pairs(header, heavy))
+    if not pairs or pairs[0].rank in (0, 3):
+        return pairs[0] if pairs else None
+    best = {pair[-2:]: pair for pair in sorted(pairs, key=lambda pair: pair[-2:]) if pair.rank == pairs[0].rank}
+    found = min(best.values(), key=lambda pair: len(pair.rest))
+    if all(pair.rest.startswith(found.rest) and (pair is found or pair.rest != found.rest) for pair in best.values()):
+        return found  # the airports, and not what they are called besides
+    listed = " or ".join(f"{quoted(header[pair.source])} and {quoted(header[pair.target])}" for pair in best.values())
+    raise GraphError(f"which columns are the two ends of an edge, {listed}? Pass source={quoted(header[found.source])} "
+                     f"and target={quoted(header[found.target])}, say")
+
+
+def _pairs(header: Sequence[Any], heavy: Sequence[int]) -> Iterator[_Pair]:
+    """All pairs of columns that may be ends by their names."""
+    called: dict[str, dict[tuple[str, str], int]] = {}
+    for k, name in enumerate(header):
+        if isinstance(name, str) and k not in heavy:
+            for word, rest in _words(name):
+                called.setdefault(word, {}).setdefault(rest, k)
+    for order, (first, second) in enumerate((*ENDS, *NUMBERED)):
+        firsts, seconds = called.get(first, {}), called.get(second, {})
+        for rest in firsts.keys() & seconds.keys():
+            source, target = firsts[rest], seconds[rest]
+            both, alone = "".join(rest), order >= len(ENDS)
+            told = TOLD.fullmatch(both) or (alone and both in PLACES)
+            if source == target or told or (not both and first.isdigit()):
+                continue
+            if first in EITHER_WAY:
+                source, target = sorted((source, target))
+            rank = 5 if both in PLACES else 3 * alone + (0 if not both else 1 if alone or both in NODES else 2)
+            yield _Pair(rank, order, both, source, target)
+
+
+ALL = dict.fromkeys(word for pair in (*ENDS, *NUMBERED) for word in pair)
+
+
+def _words(name: str) -> Iterator[tuple[str, tuple[str, str]]]:
+    """What ends are called that a name contains, and what it has before and behind it.
+
+    >>> list(_words("from_node"))
+    [('from', ('', 'node'))]
+    """
+    words = _split(name)
+    whole = "".join(words)
+    for word in ALL:
+        found = [("".join(words[:k]), "".join(words[k + 1 :])) for k, each in enumerate(words) if each == word]
+        if len(word) > 1 and not found:  # without a mark between, as in fromnodeid
+            if whole.startswith(word):
+                found.append(("", whole[len(word) :]))
+            if whole.endswith(word):
+                found.append((whole[: -len(word)], ""))
+        for rest in found:
+            yield word, rest
+
+
+def _split(name: Any) -> list[str]:
+    return [word.lower() for word in WORD.findall(CAMEL.sub(" ", str(name)))]
+
+
+def plain(name: Any) -> str:
+    """A name as it is compared with others: lower case, without marks between its words."""
+    return "".join(_split(name)) or str(name)
+
+
+def _is_saved(header: Sequence[Any], k: int) -> bool:
+    """Whether a column is an index that was saved with the others: the first, or as Arrow calls it."""
+    called = str(header[k]).strip().lower()
+    return called == SAVED[-1] or (k == 0 and called in SAVED)
+
+
+def is_key(name: Any) -> bool:
+    """Whether a column is called as numbers of edges are, which weigh nothing.
+
+    >>> is_key("link_id"), is_key("key"), is_key("lid")
+    (True, True, False)
+    """
+    return plain(name) in KEYS or _split(name)[1:][-1:] == ["id"]
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, Number) and not is_truth(x) and not is_missing(x)
+
+
+def _says_ways(name: Any, first: Callable[[], Any]) -> bool:
+    """Whether a column says which edges go both ways, by its name and its first element."""
+    return _way(first()) in known if (known := DIRECTIONS.get(plain(name))) else False
+
+
+def _way(x: Any) -> str:
+    return str(x).strip().lower().removesuffix(".0")
+
+
+def go_both_ways(name: Any, values: Sequence[Any], place: Callable[[int], str]) -> NDArray[np.bool_]:
+    """Which edges go both ways, as a column says.
+
+    Raises
+    ------
+    GraphError
+        For an edge of which it says something else; `place` names it.
+    """
+    known = DIRECTIONS[plain(name)]
+    for i, value in enumerate(values):
+        if _way(value) not in known:
+            raise GraphError(f"{place(i)}: the column {quoted(name)} holds {quoted(value)}, and elsewhere whether an "
+                             f"edge goes both ways: expected one of {', '.join(known)}")
+    return np.fromiter((known[_way(value)] for value in values), bool, len(values))
+
+
+def turned(columns: list[np.ndarray], both: NDArray[np.bool_]) -> tuple[list[np.ndarray], bool]:
+    """Columns of edges, sources and targets first, and whether edges go one way.
+
+    Where some go both ways and others do not, each of the former stands behind the others once more, turned round.
+    """
+    if both.all() or not both.any():
+        return columns, not both.any()
+    sources, targets, *weights = columns
+    back = both & (sources != targets).astype(bool)
+    pairs = ((sources, targets), (targets, sources), *((w, w) for w in weights))
+    return [np.concatenate([first, then[back]]) for first, then in pairs], True
+
+
+def place_of(header: Sequence[Any], name: Any) -> int | None:
+    """The place of a column by its name, in any case where no other has it in another, or by its number; or None.
+
+    >>> place_of(["from", "to", "km"], "KM"), place_of(["from", "to", "km"], 2), place_of([0, 1, 2], "2")
+    (2, 2, 2)
+    """
+    if not is_hashable(name) or is_truth(name):
+        return None
+    if name in header:
+        return list(header).index(name)
+    same = [str(column).strip().lower() for column in header]
+    if isinstance(name, str) and same.count(name.strip().lower()) == 1:
+        return same.index(name.strip().lower())
+    number = int(name) if isinstance(name, str) and re.fullmatch("[0-9]{1,9}", name) else name
+    return int(number) if is_integer(number) and 0 <= number < len(header) else None
+
+
+def _column(header: Sequence[Any], name: Any, what: str) -> int:
+    """The place of a column.
+
+    Raises
+    ------
+    GraphError
+        When there is none, or two in different spelling.
+    """
+    found = place_of(header, name)
+    if found is None:
+        raise GraphError(f"no column is called {quoted(name)}{near(name, list(header))}, which is to be the {what}; "
+                         f"the columns are {quoted(list(header))}")
+    return found
+
+
+def _refuse_twice(header: Sequence[Any], chosen: Sequence[int]) -> None:
+    twice = next((k for i, k in enumerate(chosen) if k in chosen[:i]), None)
+    if twice is not None:
+        raise GraphError(f"the column {quoted(header[twice])} is asked for twice: name different ones as source, "
+                         "target and weights")
+    names = list(header)
+    for k in chosen:
+        if names[k] != "" and names.count(names[k]) > 1:
+            other = next(j for j, name in enumerate(names) if name == names[k] and j != k)
+            raise GraphError(f"two columns are called {quoted(names[k])}, numbers {min(k, other)} and "
+                             f"{max(k, other)}: rename one, or leave it out")
+
+
+def in_records(names: Sequence[Any], columns: Sequence[Any]) -> np.ndarray:
+    """Columns of numbers side by side, as records with their names.
+
+    Raises
+    ------
+    GraphError
+        For a column of something else.
+    """
+    parts = [np.asarray(column) for column in columns]
+    called = [str(name) or f"column {k}" for k, name in enumerate(names)]
+    for name, part in zip(called, parts, strict=True):
+        if part.dtype.kind not in "biuf":
+            raise GraphError(f"the column {quoted(name)} holds {part.dtype}, and a component of a weight is a number")
+    made = np.empty(len(parts[0]), [(name, part.dtype) for name, part in zip(called, parts, strict=True)])
+    for name, part in zip(called, parts, strict=True):
+        made[name] = part
+    return made
