@@ -17,15 +17,16 @@ import numpy as np
 from semiring.algebra.laws import full, is_nan
 from semiring.algebra.rounding import (
     along,
-    fractions,
+    improves_beyond_rounding,
     in_longer_floats,
     is_better_than_one,
     nothing_improves,
     over_fractions,
     precision,
-    rounds,
+    with_ties_of,
     worse,
 )
+from semiring.errors import SemiringError
 
 FIRST, FACTOR = 8, 8  # machine epsilons by which an improvement must exceed rounding, and what they grow by
 
@@ -191,8 +192,8 @@ def follow(G: Graph, T: Any, sources: list[int], epsilons: float = 0) -> Walks:
         if epsilons and improved.any():
             heads, weights, best = heads[improved], weights[improved], best[improved]
             label = worse(T, x[u : u + 1], epsilons, whole=False)
-            least = _extended(T, label, 0, worse(T, weights, epsilons, whole=False))
-            improved = _improved(T, x[heads], worse(T, least, epsilons, whole=False))[0]
+            least = worse(T, _extended(T, label, 0, worse(T, weights, epsilons, whole=False)), epsilons, whole=False)
+            improved = _improved(T, x[heads], with_ties_of(best, x[heads], least))[0]
         better = heads[improved]
         if not better.size:
             continue
@@ -252,9 +253,9 @@ def correct(G: Graph, S: Any, sources: list[int]) -> Walks:
     found = follow(G, T, sources)
     if found.cycle is None:
         return found
-    if rounds(G.values):
+    if not truly_improves(G, S, found.cycle):
         searched = _on_fractions(G, S, sources)
-        found = _beyond_rounding(G, T, sources) if searched is None else searched
+        found = _beyond_rounding(G, S, sources) if searched is None else searched
     if found.cycle is not None:
         return found._replace(weight=cycle_weight(G, S, found.cycle))
     return found._replace(labels=along_tree(G, T, sources, found.predecessor))
@@ -267,25 +268,28 @@ def _on_fractions(G: Graph, S: Any, sources: list[int]) -> Walks | None:
     """
     exact = over_fractions(S)
     H = G.with_values(in_longer_floats(worse(S.over(G.values.dtype), G.values)))
-    numbers = None if exact is None else fractions(H.values)
-    if exact is None or numbers is None:
+    T = S.over(H.values.dtype)
+    if exact is None or exact.elements(T, H.values.reshape(-1)[:0]) is None:
         return None
-    F = H.with_values(numbers)
     try:
-        found = follow(H, S.over(H.values.dtype), sources)
-        if found.cycle is not None and not is_better_than_one(exact, along(exact, edges_along(F, found.cycle))):
-            found = follow(F, exact, sources)
+        found = follow(H, T, sources)
+        if found.cycle is None:
+            return found
+        weights = exact.elements(T, edges_along(H, found.cycle))
+        if weights is None or is_better_than_one(exact, along(exact, weights)):
+            return found
+        numbers = exact.elements(T, H.values)
+        return None if numbers is None else follow(H.with_values(numbers), exact, sources)
     except ArithmeticError:
         return None
-    return found
 
 
-def _beyond_rounding(G: Graph, T: Any, sources: list[int]) -> Walks:
+def _beyond_rounding(G: Graph, S: Any, sources: list[int]) -> Walks:
     """The search where ⊗ rounds in ways of its own: by improvements that exceed more and more of it."""
-    epsilons = FIRST
+    epsilons, T = FIRST, S.over(G.values.dtype)
     while True:
         found = follow(G, T, sources, epsilons)
-        if found.cycle is None or is_better_than_one(T, along(T, edges_along(G, found.cycle), epsilons)):
+        if found.cycle is None or improves_beyond_rounding(S, edges_along(G, found.cycle), epsilons):
             return found
         epsilons *= FACTOR
         if epsilons * precision(G.values) > 0.5:
@@ -317,13 +321,15 @@ def edges_along(G: Graph, walk: list[int]) -> np.ndarray:
 def cycle_weight(G: Graph, S: Any, cycle: list[int]) -> Any:
     """The ⊗ along a cycle, without rounding where that is possible."""
     weights, exact = edges_along(G, cycle), over_fractions(S)
-    numbers = fractions(weights) if exact is not None and weights.dtype.kind == "f" else None
+    T = S.over(weights.dtype)
+    numbers = exact.elements(T, weights) if exact is not None and weights.dtype.kind in "fV" else None
     if exact is None or numbers is None:
-        return along(S.over(weights.dtype), weights)
+        return along(T, weights)
     try:
-        return weights.dtype.type(along(exact, numbers))
-    except ArithmeticError:
-        return along(S.over(weights.dtype), weights)
+        weight = along(exact, numbers)
+        return T.element(weight) if weights.dtype.names else weights.dtype.type(weight)
+    except (ArithmeticError, SemiringError):
+        return along(T, weights)
 
 
 def weight_of(G: Graph, S: Any, vertices: list[int]) -> Any:
@@ -349,14 +355,7 @@ def some_cycle(predecessor: np.ndarray) -> list[int] | None:
 
 def truly_improves(G: Graph, S: Any, cycle: list[int]) -> bool:
     """Whether a cycle is better than one with each of its edges worse by what is unknown of it."""
-    T, exact = S.over(G.values.dtype), over_fractions(S)
-    weights = edges_along(G, cycle)
-    if not rounds(G.values):
-        return is_better_than_one(T, along(T, weights))
-    numbers = None if exact is None else fractions(worse(T, weights))
-    if exact is None or numbers is None:
-        return is_better_than_one(T, along(T, weights, FIRST))
-    return is_better_than_one(exact, along(exact, numbers))
+    return improves_beyond_rounding(S, edges_along(G, cycle), FIRST)
 
 
 def cycle_of(predecessor: np.ndarray, v: int) -> list[int] | None:

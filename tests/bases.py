@@ -49,6 +49,7 @@ class Base:
     potentials: bool = False  # ⊗ is +, so that a difference of potentials may be added to an edge
     # Beyond this, of each component, rounding errors are no longer told from wrong answers.
     large: tuple[float, ...] = (inf,)
+    improves: Callable[[Array], bool] | None = None  # whether a cycle of a matrix does, in fractions
 
     def has(self, flag: str) -> bool:
         """Whether a property holds, by its first letter."""
@@ -96,7 +97,7 @@ def closure(
     declared : bool
         Whether the star is declared; otherwise it is 1 where 1 ⊕ a = 1.
     """
-    n = A.shape[-1]
+    n, given = A.shape[-1], A
     code = np.full(len(A), EXISTS)
     one = base.full((len(A),), base.one)
     with np.errstate(all="ignore"):
@@ -116,6 +117,8 @@ def closure(
                 if np.isfinite(most):
                     numbers = np.where(np.isfinite(part), np.abs(part), 0)
                     code = np.where(numbers.max(axis=(1, 2), initial=0) > most, UNSURE, code)
+        if base.improves is not None:
+            code = np.array([NONE if base.improves(a) else EXISTS for a in given], code.dtype)
         return base.plus(np.broadcast_to(base.eye(n), A.shape), A), code
 
 

@@ -41,8 +41,10 @@ class Difference:
         for letter, array in zip("ABC", self.inputs, strict=False):
             lines.append(f"    {letter} = {_literal(array)}")
         if "M" in self.text:
-            lines.append(f"    i, j = np.nonzero(A != {number(self.zero)})")
-            lines.append("    M = sp.coo_array((A[i, j], (i, j)), A.shape).tocsr()")
+            nothing = f"np.array({number(self.zero)}, A.dtype)" if self.dtype.names else number(self.zero)
+            lines.append(f"    i, j = np.nonzero(A != {nothing})")
+            lines.append("    M = sr.as_graph((i, j, A[i, j]), len(A))" if self.dtype.names else
+                         "    M = sp.coo_array((A[i, j], (i, j)), A.shape).tocsr()")
         lines.append(f"    print({self.text})" + f"  # {self.note}" * bool(self.note))
         return "\n".join(lines)
 
@@ -336,7 +338,7 @@ def _examine(judge: Judge, S: Any, rng: np.random.Generator, effort: Effort) -> 
         some = [g.draw(rng, effort.single, n, dtype) for _ in range(3)]
         for check in single_checks(g, S, library, rng):
             judge.ask(check, some[: check.inputs], effort.few)
-        if effort.sparse and not dtype.names and dtype.itemsize > 2:
+        if effort.sparse and dtype.itemsize > 2:
             for check in sparse_checks(g, S, library):
                 judge.ask(check, some[: check.inputs], effort.few)
     big = extremes(g, dtype)

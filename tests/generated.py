@@ -210,8 +210,9 @@ class Generated:
             x[here] = rng.choice(pool, (int(here.sum()), n, m))
         if n == m:
             if base.potentials:
-                shift = rng.integers(-3, 4, (count, n)) * (rng.random(count) < 0.3)[:, None]
-                x = x + (shift[:, :, None] - shift[:, None, :])
+                for part in [x[f] for f in x.dtype.names] if x.dtype.names else [x]:
+                    shift = rng.integers(-3, 4, (count, n)) * (rng.random(count) < 0.3)[:, None]
+                    part += shift[:, :, None] - shift[:, None, :]
             # Some graphs without cycles, whose closures exist whatever the weights.
             acyclic = np.flatnonzero(rng.random(count) < 0.2)
             for i in acyclic:

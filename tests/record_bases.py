@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -109,6 +110,64 @@ def lexicographic() -> dict[str, Base]:
             "cost, then width", (inf, -inf), (0, inf), np.maximum, np.minimum, lambda a: np.full(a.shape, inf), "ISBC",
             plus_one, (1.0, 2.0, 7.0)),
     }
+
+
+Tuple = tuple[Fraction, ...]
+
+
+def fractions_of(A: Array, signs: Sequence[int]) -> list[list[Tuple | None]]:
+    """A matrix of records as tuples of fractions, the least the best; None where no edge leads."""
+    fields = A.dtype.names or ()
+    return [[tuple(sign * Fraction(*x[f].as_integer_ratio()) for f, sign in zip(fields, signs, strict=True))
+             if np.isfinite(x[fields[0]]) else None for x in row] for row in A]
+
+
+def improves(A: list[list[Tuple | None]]) -> bool:
+    """Whether a cycle is better than one, where tuples add up and the least in order is best: Bellman–Ford."""
+    n = len(A)
+    edges = [(u, v, w) for u, row in enumerate(A) for v, w in enumerate(row) if w is not None]
+    best = [(Fraction(0),) * len(edges[0][2])] * n if edges else []
+    for _ in range(n + 1):
+        changed = False
+        for u, v, w in edges:
+            found = tuple(a + b for a, b in zip(best[u], w, strict=True))
+            if found < best[v]:
+                best[v], changed = found, True
+        if not changed:
+            return False
+    return bool(edges)
+
+
+def tuples(name: str, signs: Sequence[int], pools: Sequence[Sequence[float]]) -> Base:
+    """Tuples in lexicographic order, each component the least (sign 1) or the greatest (−1); ⊗ adds them up."""
+    dtype = record({f: REAL for f, _ in zip("pqr", signs, strict=False)})
+    zero, one = tuple(sign * inf for sign in signs), (0.0,) * len(signs)
+
+    def plus(a: Array, b: Array) -> Array:
+        a, b = np.broadcast_arrays(a, b)
+        wins = np.ones(a.shape, bool)  # ties are a's
+        for f, sign in reversed(list(zip(dtype.names or (), signs, strict=True))):
+            wins = (sign * a[f] < sign * b[f]) | ((a[f] == b[f]) & wins)
+        return choose(wins, a, b)
+
+    def times(a: Array, b: Array) -> Array:
+        a, b = np.broadcast_arrays(a, b)
+        none = np.isinf(a["p"]) | np.isinf(b["p"])
+        sums = build(dtype, *(a[f] + b[f] for f in dtype.names or ()))
+        return choose(none, np.full(a.shape, np.array(zero, dtype)), sums)
+
+    def star(a: Array) -> tuple[Array, Array]:
+        ones = np.full(a.shape, np.array(one, dtype))
+        return ones, np.where(plus(ones, a) == ones, EXISTS, NONE)
+
+    def pool(values: Sequence[float]) -> Array:
+        columns = zip(*product(values, repeat=len(signs)), strict=True)
+        return build(dtype, *(sign * _real(*c) for sign, c in zip(signs, columns, strict=True)))
+
+    return Base(
+        name, dtype, zero, one, plus, times, star, "ISC", tuple(map(pool, pools)), {}, exact=True, potentials=True,
+        improves=lambda A: improves(fractions_of(A, signs)),
+    )
 
 
 def dual_numbers() -> Base:

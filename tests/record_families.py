@@ -72,6 +72,45 @@ def _of(base: Base, which: str, field: str) -> str:
     return base.texts[which].format(a=f"{{x.{field}}}", b=f"{{y.{field}}}", one=number(base.one))
 
 
+def in_order() -> Iterator[Generated]:
+    """Signed tuples in lexicographic order, of two and three components: cycles improve in any of them, after ties."""
+    move = {m.name: m for m in MOVES}
+    safe, signed, later = (0.0, 1.0, 2.0, 5.0), (-1.0, 0.0, 1.0, 2.0), (0.0, 0.0, 1.0, -1.0)
+    for number_, (signs, moves, kinds) in enumerate((
+        ((1, 1), ("as it is", "as it is"), ("f8", "f8")),
+        ((1, 1), ("−x", "as it is"), ("f8", "f8")),
+        ((1, -1), ("as it is", "x + 100"), ("f8", "f8")),
+        ((-1, -1), ("as it is", "as it is"), ("f8", "f8")),
+        ((-1, 1), ("as it is", "as it is"), ("i4", "i4")),
+        ((1, 1), ("as it is", "as it is"), ("i8", "f8")),
+        ((1, 1, 1), ("as it is", "as it is", "as it is"), ("f8", "f8", "f8")),
+        ((-1, 1, -1), ("−x", "as it is", "x + 100"), ("f8", "f8", "f8")),
+        ((1, 1, -1), ("as it is", "as it is", "as it is"), ("i2", "i4", "i8")),
+    )):
+        base = record_bases.tuples(f"tuples {signs} in order", signs, (safe, later, signed))
+        fields, whole = "pqr"[: len(signs)], "i" in "".join(kinds)
+        wins = ""
+        for f, sign in zip(reversed(fields), reversed(signs), strict=True):
+            a, b = (f"{{{letter}.{f}}}" for letter in ("xy" if number_ % 2 == 0 else "yx"))
+            below = "<" if sign > 0 else ">"
+            wins = f"({a} {below} {b}) | ({a} == {b}) & ({wins})" if wins else f"{a} {below}= {b}"
+        sides = "{x.%s}, {y.%s}" if number_ % 2 == 0 else "{y.%s}, {x.%s}"
+        sums = [f"{{x.{f}}} + {{y.{f}}}" for f in fields]
+        if whole:  # in which nothing else keeps zero zero
+            none = f"({{x.p}} == {number(signs[0] * inf)}) | ({{y.p}} == {number(signs[0] * inf)})"
+            sums = [f"np.where({none}, {number(sign * inf)}, {t})" for sign, t in zip(signs, sums, strict=True)]
+        finite = " & ".join(f"(abs({{x.{f}}}) < np.inf)" for f in fields)
+        if whole:
+            finite = " & ".join(f"({{x.{f}}} < np.inf) & ({{x.{f}}} > -np.inf)" for f in fields)
+        nothing = " & ".join(f"({{x.{f}}} == {number(s * inf)})" for f, s in zip(fields, signs, strict=True))
+        yield by_components(
+            f"{base.name}, {', '.join(moves)}, {' '.join(kinds)}", base,
+            [(f"c{i}", move[m], k) for i, (m, k) in enumerate(zip(moves, kinds, strict=True))],
+            [f"np.where({wins}, {sides % (f, f)})" for f in fields], sums, None, f"({finite}) | ({nothing})",
+            other=() if whole else ("f4",) * len(signs),
+        )
+
+
 def records() -> Iterator[Generated]:
     """Direct and lexicographic products, dual numbers, triangular matrices, two best, polynomials."""
     real = {b.name: b for b in bases.REALS}
@@ -89,6 +128,9 @@ def records() -> Iterator[Generated]:
         ("plus-times", "plus-times", "as it is", "x + 100", ("f8", "f8")),
         ("plus-times", "min-plus ≥ 0", "as it is", "as it is", ("f8", "f4")),
         ("plus-times up to ∞", "fuzzy", "as it is", "as it is", ("f8", "f8")),
+        ("min-plus", "max-plus", "as it is", "as it is", ("f8", "f4")),
+        ("max-plus", "min-plus", "x + 100", "−x", ("f8", "f8")),
+        ("min-plus", "max-min", "as it is", "as it is", ("f4", "f8")),
     )):
         a, b = real[p], real[q]
         moves = (move[first], move[second])
@@ -102,6 +144,7 @@ def records() -> Iterator[Generated]:
             tolerance=0.0 if exact else 256.0,
             samples=repr([]) if "i" in kinds[0] + kinds[1] and i % 2 else None,
         )
+    yield from in_order()
     less = "({x.p} < {y.p})"
     tie = "({x.p} == {y.p})"
     one_zero = "(({x.p} < np.inf) | ({x.q} == %s))"

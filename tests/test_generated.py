@@ -24,7 +24,10 @@ SOME = (
     "min-plus ≥ 0, 1/(1 + x)", "min-plus, x + 100", "viterbi, 3 − 2 x", "non-negative plus-times, x²",
     "plus-times up to ∞, log x", "lukasiewicz, −x", "min-plus up to 60, as it is", "semiring 17 of 4 elements",
     "field of 9", "relations on two points", "shortest paths counted, −x, x + 100",
-    "triangular matrices over plus-times",
+    "triangular matrices over plus-times", "min-plus × max-plus, as it is, as it is",
+    "tuples (1, 1) in order, as it is, as it is, f8 f8",
+    "tuples (1, 1, -1) in order, as it is, as it is, as it is, i2 i4 i8",
+    "tuples (-1, 1, -1) in order, −x, as it is, x + 100, f8 f8 f8",
 )
 LITTLE = Effort(stack=8, orders=(1, 2, 3, 5, 7), single=2, dtypes=1, few=2, sparse=False)
 

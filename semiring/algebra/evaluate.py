@@ -16,7 +16,7 @@ import numpy as np
 
 from . import tracing
 from .constants import cast_constant
-from .expression import Expression, Step, Traced, typed
+from .expression import Expression, Step, Traced, postorder, typed
 from .operations import UFUNCS
 
 
@@ -286,3 +286,31 @@ def python_function(traced: Traced) -> Callable[..., Any]:
         "fmod": _fmod, "sign": _sign, "signbit": _signbit, "copysign": _copysign, "heaviside": _heaviside,
     }
     return eval(f"lambda {parameters}: {text(traced.outputs[0])}", namespace)
+
+
+def _divided(x: Any, y: Any) -> Any:
+    try:
+        return x / y
+    except ZeroDivisionError:
+        return math.nan if x == 0 or x != x else math.copysign(math.inf, x)
+
+
+@cache
+def tuple_function(traced: Traced) -> Callable[..., tuple[Any, ...]]:
+    """The operation on records as tuples of Python numbers; all branches of `where` are computed."""
+    texts: dict[Expression, str] = {}
+    lines: list[str] = []
+    for e in postorder(traced.outputs):
+        if e.op == "input":
+            texts[e] = "x{}[{}]".format(*e.value)
+        elif e.op == "constant":
+            texts[e] = repr(e.value)
+        else:
+            row = "divided({0}, {1})" if e.op == "divide" else PYTHON[e.op]
+            lines.append(f"t{len(lines)} = {row.format(*(texts[a] for a in e.args))}")
+            texts[e] = f"t{len(lines) - 1}"
+    parameters = ", ".join(f"x{i}" for i in range(traced.arity))
+    body = "".join(f"    {line}\n" for line in lines)
+    namespace = {"inf": math.inf, "nan": math.nan, "divided": _divided}
+    exec(f"def f({parameters}):\n{body}    return ({', '.join(texts[e] for e in traced.outputs)},)\n", namespace)
+    return namespace["f"]  # type: ignore[return-value]

@@ -2,19 +2,22 @@
 
 A cycle of weight one among rounded weights (p_i / p_j, or p_i − p_j) comes out a little better than one as often as
 not. So a cycle improves only if it still does when each of its edges is made worse by what is unknown of it. Whole
-numbers are treated as exact, as is everything that is not a float.
+numbers are treated as exact, as is everything that is not a float. Of records, the components in which the weight of
+the cycle equals one are exact ties: only the others are made worse, so that the algebra's own order decides by the
+first of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .expression import postorder
+from .evaluate import tuple_function
+from .expression import Expression, postorder
 from .laws import choose, full
 
 if TYPE_CHECKING:
@@ -48,7 +51,10 @@ def precision(values: np.ndarray) -> float:
     return max((float(np.finfo(d).eps) for d in parts if d.kind == "f"), default=float(np.finfo(float).eps))
 
 
-def worse(S: Arithmetic, values: np.ndarray, epsilons: float = KNOWN, *, whole: bool = True) -> np.ndarray:
+def worse(
+    S: Arithmetic, values: np.ndarray, epsilons: float = KNOWN, *, whole: bool = True,
+    among: Collection[str] | None = None,
+) -> np.ndarray:
     """Each element made worse by what is unknown of it.
 
     Parameters
@@ -60,6 +66,8 @@ def worse(S: Arithmetic, values: np.ndarray, epsilons: float = KNOWN, *, whole: 
         How much that is, in machine epsilons of each number's size.
     whole : bool
         Whether whole numbers are exact.
+    among : collection of str, optional
+        The fields of records that are made worse. Default: all.
 
     Examples
     --------
@@ -70,6 +78,8 @@ def worse(S: Arithmetic, values: np.ndarray, epsilons: float = KNOWN, *, whole: 
     """
     result = np.array(values)
     for field in values.dtype.names or (None,):
+        if among is not None and field is not None and field not in among:
+            continue
         for sign in (1, -1):
             moved = result.copy()
             if field is None:
@@ -135,26 +145,45 @@ def _moved_number(value: Any, epsilons: float, whole: bool) -> Any:
 
 @dataclass(frozen=True)
 class OverFractions:
-    """An algebra on fractions, where its operations are exact."""
+    """An algebra on fractions, where its operations are exact; records are tuples of these."""
 
     zero: Any
     one: Any
     add: Callable[[Any, Any], Any]
     mul: Callable[[Any, Any], Any]
 
+    def elements(self, T: Arithmetic, values: np.ndarray) -> np.ndarray | None:
+        """Elements as the fractions that they are; None where there is something that is not a number."""
+        if not values.dtype.names:
+            return fractions(values)
+        parts = zip(T.split(values), self.zero, self.one, strict=True)
+        columns = [_fractions_of_part(part, (zero, one)) for part, zero, one in parts]
+        if any(c is None for c in columns):
+            return None
+        return np.asarray(np.frompyfunc(lambda *c: c, len(columns), 1)(*columns), object)
+
 
 def over_fractions(S: Semiring) -> OverFractions | None:
     """The algebra on fractions, or None where a fraction is not what its operations make of fractions."""
-    if S.traced is None or S.fields:
+    traced = S.traced
+    if traced is None or not all(map(_is_exact, postorder((*traced.add.outputs, *traced.raw_mul.outputs)))):
         return None
-    for e in postorder((*S.traced.add.outputs, *S.traced.raw_mul.outputs)):
-        if e.op == "constant":
-            if isinstance(e.value, float) and np.isfinite(e.value):
-                return None
-        elif e.op != "input" and e.op not in EXACT:
-            return None
-    on_objects = S.over(object)
-    return OverFractions(_fraction(S.zero), _fraction(S.one), on_objects.add, on_objects.mul)
+    if not S.fields:
+        on_objects = S.over(object)
+        return OverFractions(_fraction(S.zero), _fraction(S.one), on_objects.add, on_objects.mul)
+    zero, one = (tuple(map(_fraction, S.components_of(e))) for e in (S.zero, S.one))
+    add, mul = tuple_function(traced.add), tuple_function(traced.raw_mul)
+
+    def absorbing(a: Any, b: Any) -> Any:
+        return zero if a == zero or b == zero else mul(a, b)
+
+    return OverFractions(zero, one, np.frompyfunc(add, 2, 1), np.frompyfunc(absorbing, 2, 1))
+
+
+def _is_exact(e: Expression) -> bool:
+    if e.op == "constant":
+        return not (isinstance(e.value, complex) or (isinstance(e.value, float) and np.isfinite(e.value)))
+    return e.op == "input" or e.op in EXACT
 
 
 def fractions(values: np.ndarray) -> np.ndarray | None:
@@ -163,6 +192,17 @@ def fractions(values: np.ndarray) -> np.ndarray | None:
         return np.asarray(np.frompyfunc(_fraction, 1, 1)(values.astype(object)), object)
     except TypeError:
         return None
+
+
+def _fractions_of_part(part: np.ndarray, neutral: tuple[Any, Any]) -> np.ndarray | None:
+    """A component of records as fractions; limits of integers that stand for the infinity of zero or one as that."""
+    found = fractions(part)
+    if found is not None and part.dtype.kind in "iu":
+        limits = np.iinfo(part.dtype)
+        for infinity, limit in ((np.inf, limits.max), (-np.inf, limits.min)):
+            if infinity in neutral:
+                found[part == limit] = infinity
+    return found
 
 
 def in_longer_floats(values: np.ndarray) -> np.ndarray:
@@ -209,6 +249,36 @@ def along(S: Any, weights: np.ndarray, epsilons: float = 0) -> Any:
         if epsilons:
             total = worse(S, total, epsilons, whole=False)
     return total[0]
+
+
+def improves_beyond_rounding(S: Semiring, weights: np.ndarray, epsilons: float) -> bool:
+    """Whether the ⊗ along a cycle is better than one, whatever is unknown of its edges' weights.
+
+    Fractions decide where ⊗ is exact on them. Elsewhere each edge and each product is worse by so many machine
+    epsilons. Components of records that equal those of one are ties, and stay so.
+    """
+    T, exact = S.over(weights.dtype), over_fractions(S)
+    numbers = None if exact is None else exact.elements(T, weights)
+    if exact is None or numbers is None:
+        weight = along(T, weights)
+        if not rounds(weights) or not is_better_than_one(T, weight):
+            return is_better_than_one(T, weight)
+        return is_better_than_one(T, with_ties_of(weight, T.one, along(T, weights, epsilons)))
+    weight = along(exact, numbers)
+    if not rounds(weights) or not is_better_than_one(exact, weight):
+        return is_better_than_one(exact, weight)
+    names = weights.dtype.names
+    among = None if not names else {f for f, w, one in zip(names, weight, exact.one, strict=True) if w != one}
+    least = exact.elements(T, worse(T, weights, among=among))
+    return least is not None and is_better_than_one(exact, along(exact, least))
+
+
+def with_ties_of(x: Any, y: Any, moved: Any) -> Any:
+    """Records as they are after they were moved, but for the fields in which x and y are equal: there as x is."""
+    result = moved.copy()
+    for f in result.dtype.names or ():
+        result[f] = np.where(x[f] == y[f], x[f], result[f])
+    return result
 
 
 def is_better_than_one(S: Any, weight: Any) -> bool:

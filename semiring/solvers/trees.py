@@ -503,7 +503,7 @@ def _lost(
     """
     S, dtype = given.S, given.dtype
     exact = over_fractions(S)
-    if exact is None:
+    if exact is None or S.fields:
         return
     T = S.over(dtype)
     lines, vertices = np.array(lost).T

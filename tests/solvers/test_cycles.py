@@ -5,12 +5,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from fractions import Fraction
+from functools import reduce
+from operator import and_
 from typing import Any
 
 import networkx as nx
 import numpy as np
 import oracle
 import pytest
+import record_bases
 import scipy.sparse as sp
 import strategies
 from bridge import same_bits
@@ -361,6 +364,124 @@ def everywhere(A: np.ndarray, S: sr.Semiring) -> dict[str, Callable[[], Any]]:
     if A.dtype == np.float64:  # Python's floats tell no other precision
         ways["objects"] = lambda: sr.closure(A.astype(object), S)
     return ways
+
+
+# Records: a cycle improves in the first component that differs from one.
+
+
+def in_order(signs: tuple[int, ...], fields: str = "pqr") -> sr.Semiring:
+    """Signed tuples in lexicographic order, each component the least (1) or the greatest (−1)."""
+    names = fields[: len(signs)]
+
+    def first(x: Any, y: Any) -> Any:
+        wins: Any = True
+        for f, sign in reversed(list(zip(names, signs, strict=True))):
+            a, b = getattr(x, f), getattr(y, f)
+            wins = (a < b if sign > 0 else a > b) | ((a == b) & wins)
+        return wins
+
+    def carrier(a: Any) -> Any:
+        parts = [getattr(a, f) for f in names]
+        finite, nothing = (abs(p) < inf for p in parts), (p == s * inf for p, s in zip(parts, signs, strict=True))
+        return reduce(and_, finite) | reduce(and_, nothing)
+
+    return sr.Semiring(
+        f"in order {signs}", fields=dict.fromkeys(names, "f8"),
+        zero=tuple(s * inf for s in signs), one=(0,) * len(signs),
+        add=lambda x, y: np.where(first(x, y), x, y), mul=lambda x, y: tuple(a + b for a, b in zip(x, y, strict=True)),
+        carrier=carrier,
+    )
+
+
+ORDERS = {signs: in_order(signs) for signs in ((1, 1), (1, -1), (-1, -1), (1, -1, 1))}
+
+
+def edges_as_records(S: sr.Semiring, A: np.ndarray, dtype: str) -> np.ndarray:
+    """Records from an array of components, with no edge where they are infinite."""
+    kind = np.dtype([(f, dtype) for f in S.default_dtype.names])
+    result = np.full(A.shape[:-1], S.zero_in(kind))
+    for c, f in enumerate(kind.names):
+        result[f] = np.where(np.isfinite(A[..., 0]), A[..., c], result[f])
+    return result
+
+
+def verdicts(S: sr.Semiring, A: np.ndarray) -> dict[str, Any]:
+    """What each way to ask for a closure answers: its values, or the refusal."""
+    i, j = np.nonzero(S.zero_in(A.dtype) != A)
+    graph, n = sr.as_graph((i, j, A[i, j]), len(A)), len(A)
+    ways: dict[str, Callable[[], Any]] = {m: lambda m=m: sr.closure(A, S, method=m) for m in METHODS}
+    ways |= {
+        "stack": lambda: sr.closure(np.stack([A, A]), S)[1],
+        "overwrite": lambda: sr.closure(A.copy(), S, overwrite=True),
+        "factor": lambda: sr.factor(A, S).closure(),
+        "solve": lambda: sr.solve(A, S.eye(n, A.dtype), S),
+        "left": lambda: sr.solve(A, S.eye(n, A.dtype), S, left=True),
+        "rows": lambda: sr.closure_rows(A, S, range(n)),
+        "trees": lambda: sr.closure_rows(A, S, range(n), predecessors=True)[0],
+        "paths": lambda: sr.paths(A, S).weights,
+        "path": lambda: np.array([[sr.path(A, S, u, v)[0] for v in range(n)] for u in range(n)], A.dtype),
+        "graph": lambda: sr.closure(graph, S),
+        "sparse": lambda: sr.closure(graph, S, method="sparse"),
+        "sparse factor": lambda: sr.factor(graph, S).closure(),
+        "sparse rows": lambda: sr.closure_rows(graph, S, range(n)),
+    }
+    found = {}
+    for way, call in ways.items():
+        try:
+            found[way] = np.asarray(call())
+        except sr.NoClosureError as error:
+            found[way] = error
+    return found
+
+
+@pytest.mark.parametrize("signs", ORDERS, ids=str)
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_a_cycle_improves_in_the_first_component_that_differs(signs: tuple[int, ...], dtype: str) -> None:
+    """Whole numbers and quarters tie exactly; tenths are known to two machine epsilons, in each component by itself."""
+    S, eps = ORDERS[signs], float(np.finfo(dtype).eps)
+
+    @quick
+    @given(data=st.data())
+    def check(data: st.DataObject) -> None:
+        n, unit = data.draw(st.integers(1, 4)), data.draw(st.sampled_from([1, 4, 10]))
+        random = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+        parts = random.integers(data.draw(st.sampled_from([-2, 0])), 4, (n, n, len(signs))) * np.array(signs)
+        height = random.integers(-3, 4, (n, len(signs))) * random.integers(0, 2, len(signs))
+        parts = (parts + height[:, None] - height) / unit
+        parts[random.random((n, n)) < 0.4] = inf
+        A = edges_as_records(S, parts, dtype)
+        exact = record_bases.fractions_of(A, signs)
+        unknown = [[None if w is None else tuple(x + (x.denominator > 1) * 2 * Fraction(eps) * abs(x) for x in w)
+                    for w in row] for row in exact]
+        certain = record_bases.improves(exact if unit < 10 else unknown)
+        for way, answer in verdicts(S, A).items():
+            refused = isinstance(answer, sr.NoClosureError)
+            if refused:
+                assert record_bases.improves(exact), f"{way}: {A!r}: {answer}"
+                if answer.cycle is not None:
+                    steps = [exact[u][v] for u, v in itertools.pairwise(answer.cycle)]
+                    weight = tuple(map(sum, zip(*steps, strict=True)))
+                    assert weight < (0,) * len(signs)
+                    told = [s * x for s, x in zip(signs, answer.weight.tolist(), strict=True)]
+                    assert told == [float(np.dtype(dtype).type(float(x))) for x in weight]
+            assert refused or not certain, f"{way}: {A!r}: {answer!r}"
+            if not refused:
+                assert (answer.diagonal() == np.array(S.one, A.dtype)).all(), way
+
+    check()
+
+
+def test_ties_of_whole_numbers_are_no_matter_of_the_rounding_of_others() -> None:
+    """Whole lengths that tie, and a second component of tenths that is better, or rounds as if it were."""
+    S = ORDERS[1, 1]
+    ring = np.full((3, 3, 2), inf)
+    for second, better in ((-0.3, False), (-0.4, True)):
+        ring[0, 1], ring[1, 2], ring[2, 0] = (3, 0.1), (-1, 0.2), (-2, second)
+        for way, answer in verdicts(S, edges_as_records(S, ring, "f8")).items():
+            assert isinstance(answer, sr.NoClosureError) == better, way
+    ring[0, 1], ring[1, 2], ring[2, 0] = (0.1, 0), (0.7, 0), (-0.1 - 0.7 - 1e-9, 5)
+    for way, answer in verdicts(S, edges_as_records(S, ring, "f8")).items():
+        assert isinstance(answer, sr.NoClosureError), way
 
 
 @pytest.mark.parametrize("name", ["min_plus", "max_plus", "max_times"])
