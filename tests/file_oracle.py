@@ -709,7 +709,7 @@ def read_graphml(data: bytes, directed: Any = None, weight: Any = "weight", name
     tag = lambda e: e.tag.rpartition("}")[2]  # noqa: E731
     check(tag(root) == "graphml", "root")
     everywhere = [tag(e) for e in root.iter()]
-    check("hyperedge" not in everywhere and everywhere.count("graph") == 1, "graphs")
+    check("hyperedge" not in everywhere, "hyperedge")
     keys: dict[str, tuple[str, str, Any]] = {}
     for key in root:
         if tag(key) == "key" and key.get("for", "all") in ("edge", "all"):
@@ -725,15 +725,29 @@ def read_graphml(data: bytes, directed: Any = None, weight: Any = "weight", name
     graphs = [e for e in root if tag(e) == "graph"]
     check(len(graphs) == 1 and graphs[0].get("edgedefault") in ("directed", "undirected"), "graph")
     one_way = graphs[0].get("edgedefault") == "directed"
-    nodes, edges = [], []
-    for e in graphs[0]:
+    nodes, edges, ways = [], [], []
+
+    def walk(graph: Any) -> None:
+        check(graph.get("edgedefault") in ("directed", "undirected"), "edgedefault")
+        for child in graph:
+            inside.append((graph, child))
+            for e in child:
+                check(tag(e) != "graph" or tag(child) == "node", "a graph elsewhere")
+                if tag(e) == "graph":
+                    walk(e)
+
+    inside: list[tuple[Any, Any]] = []
+    walk(graphs[0])
+    check(everywhere.count("graph") == 1 + sum(tag(e) == "graph" for _, child in inside for e in child), "graphs")
+    for graph, e in inside:
         if tag(e) == "node":
             check(e.get("id") is not None, "id")
             nodes.append(e.get("id"))
         if tag(e) == "edge":
             check(e.get("source") is not None and e.get("target") is not None, "ends")
-            way = e.get("directed", "true" if one_way else "false")
-            check(way in (("true", "1") if one_way else ("false", "0")), "directed")
+            way = e.get("directed", "true" if graph.get("edgedefault") == "directed" else "false")
+            check(way in ("true", "1", "false", "0"), "directed")
+            ways.append(way in ("true", "1"))
             value = NONE
             for child in e:
                 if tag(child) == "data":
@@ -753,9 +767,11 @@ def read_graphml(data: bytes, directed: Any = None, weight: Any = "weight", name
         edges = [[*e[:2], None] for e in edges]
     edges = [(a, b, 1 if w is NONE else w) for a, b, w in edges]
     types = {type(w) for *_, w in edges}
-    if len(types) > 1:  # in one array
+    exact = all(type(w) is not int or int(float(w)) == w for *_, w in edges)
+    if len(types) > 1 and (float not in types or exact):  # in one array
         edges = [(a, b, float(w) if float in types else int(w)) for a, b, w in edges]
-    one_way = one_way and directed is not False
+    one_way = (any(ways) if ways else one_way) and directed is not False
+    edges += [(b, a, w) for (a, b, w), way in zip(edges, ways, strict=True) if one_way and not way and a != b]
     integers = [whole(name) for name in nodes]
     plain = all(canonical(t) and -(2**63) <= i < 2**63 for i, t in zip(integers, nodes, strict=True))
     if names is str or not plain:
@@ -773,6 +789,11 @@ def xml_value(text: str | None, kind: str) -> Any:
         return text.lower() in ("true", "1")
     integer = whole(text)
     fits = integer is not None and -(2**63) <= integer < 2**63
+    if text.lstrip("+-")[:2].lower() == "0x" and kind not in ("int", "long"):
+        try:
+            return float.fromhex(text)
+        except (ValueError, OverflowError):
+            raise Bad("hexadecimal") from None
     if kind in ("int", "long"):
         check(fits, "integer")
         return integer

@@ -244,6 +244,10 @@ def _file_arguments(p: Parser) -> None:
     p.add_argument("--target", dest="target_column", metavar="COLUMN", help="the column that holds where they end")
     p.add_argument("--text-names", action="store_const", const=str, dest="names",
                    help="vertices are names, also where they look like numbers")
+    p.add_argument("--absent", type=float, metavar="VALUE",
+                   help="the number that means no edge in a matrix whose every entry is written, as 0 or inf")
+    p.add_argument("--label", metavar="ATTRIBUTE",
+                   help="what vertices of GML are called by, as id where labels are not all different")
     p.add_argument("--compact", action="store_true", help="leave out vertices without edges")
 
 

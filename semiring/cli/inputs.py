@@ -88,13 +88,10 @@ class Given:
 def read_named(file: Path) -> tuple[Path, bytes]:
     """What a file holds, and what messages call it; - is standard input."""
     if file != STDIN:
-        return file, read_file(file)
+        return file, read_file(file, file)
     if sys.stdin is None:
         raise GraphError(f"{NAMED} is closed")
-    data = sys.stdin.buffer.read()
-    if not data:
-        raise GraphError(f"{NAMED} is empty")
-    return NAMED, data
+    return NAMED, read_file(sys.stdin.buffer, NAMED)
 
 
 def graph_of(arguments: argparse.Namespace) -> Graph:
@@ -103,7 +100,8 @@ def graph_of(arguments: argparse.Namespace) -> Graph:
     if len(named) > 1:
         raise SemiringError("standard input can be read once: give - for one of the files only")
     said = {"directed": arguments.directed, "weight": arguments.weight, "header": arguments.header,
-            "names": arguments.names, "source": arguments.source_column, "target": arguments.target_column}
+            "names": arguments.names, "source": arguments.source_column, "target": arguments.target_column,
+            "absent": arguments.absent, "label": arguments.label}
     if arguments.file == STDIN:
         graph = parse_graph(NAMED, read_named(STDIN)[1], arguments.format or "edges", Options(**said))
     else:

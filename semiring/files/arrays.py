@@ -109,8 +109,7 @@ def from_matrix(
             )
         present = matrix != zero
     elif matrix.dtype.kind in "biufc":
-        present = (matrix != 0) & np.isfinite(matrix)
-        _doubt(path, matrix)
+        present = edges_in(path, matrix, options)
     else:
         raise GraphError(
             f"{shown(path)} holds a matrix of {dtype_text(matrix.dtype)}, not of numbers: write_matrix keeps what "
@@ -120,6 +119,21 @@ def from_matrix(
     weights = None if options.weight is None or matrix.dtype.kind == "b" else matrix[present]
     with about(str(path)):
         return Graph(sources, targets, len(matrix), weights, names, options.one_way)
+
+
+def edges_in(path: Path, matrix: np.ndarray, options: Options) -> np.ndarray:
+    """Which numbers in a matrix are edges: not what the caller says that means none, else neither 0 nor ±∞ nor NaN."""
+    if options.absent is not None:
+        return differs(matrix, options.absent)
+    _doubt(path, matrix)
+    present: np.ndarray = (matrix != 0) & np.isfinite(matrix)
+    return present
+
+
+def differs(matrix: np.ndarray, absent: float) -> np.ndarray:
+    """Where a matrix does not hold a value, which may be NaN."""
+    different: np.ndarray = matrix == matrix if absent != absent else matrix != absent
+    return different
 
 
 def _doubt(path: Path, matrix: np.ndarray) -> None:
@@ -132,7 +146,7 @@ def _doubt(path: Path, matrix: np.ndarray) -> None:
         row, column = map(int, np.argwhere(zeros)[0])
         warnings.warn(
             f"{shown(path)} holds 0, as at ({row}, {column}), and ±∞ or NaN, and all of these mean no edge: where 0 is "
-            "a weight, use sr.from_dense(numpy.load(path), S, absent=numpy.inf)",
+            "a weight, pass absent=numpy.inf or absent=numpy.nan, and absent=0 where 0 alone means no edge",
             SemiringWarning,
             stacklevel=6,
         )

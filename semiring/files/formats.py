@@ -7,7 +7,7 @@ import os
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -27,10 +27,11 @@ from semiring.graphs.weights import refuse_nan
 from . import matrix_market, notes, parquet
 from .archives import matrix_of_npz, read_npz
 from .arrays import matrix_of_npy, read_npy
-from .gml import read_gml, read_pajek
+from .gml import read_gml
 from .graph_writers import write_dimacs, write_gml, write_graphml, write_pajek
 from .graphml import read_graphml
-from .streams import read_bytes, suffix, text_of
+from .pajek import read_pajek
+from .streams import OPENERS, read_bytes, suffix, text_of
 from .tables import is_table, matrix_of_table, read_table
 from .text import Options, read_dimacs, read_edges
 from .writers import write_mtx, write_npy, write_npz, write_parquet, write_table
@@ -62,8 +63,29 @@ NOTED: dict[str, Callable[[Path, bytes, Semiring], np.dtype | None]] = {
     "mtx": matrix_market.noted_dtype, "parquet": parquet.noted_dtype, "graphml": notes.noted_dtype,
     "gml": notes.noted_dtype, "pajek": notes.noted_dtype, "gr": notes.noted_dtype,
 }
+# formats that others read, by ending: what makes of the path something that a verb takes
+ELSEWHERE = {
+    ".gexf": "networkx.read_gexf({})",
+    ".dot": "networkx.nx_pydot.read_dot({})", ".gv": "networkx.nx_pydot.read_dot({})",
+    ".adjlist": "networkx.read_adjlist({}, create_using=networkx.DiGraph)",
+    ".multiadj": "networkx.read_multiline_adjlist({}, create_using=networkx.DiGraph)",
+    ".json": "networkx.node_link_graph(json.load(open({})))",
+    ".g6": "networkx.read_graph6({})", ".s6": "networkx.read_sparse6({})",
+    ".leda": "networkx.read_leda({})", ".p2g": "networkx.read_p2g({})",
+    ".pickle": "pickle.load(open({}, 'rb'))", ".pkl": "pickle.load(open({}, 'rb'))",
+    ".xlsx": "pandas.read_excel({})", ".xls": "pandas.read_excel({})", ".ods": "pandas.read_excel({})",
+    ".feather": "pandas.read_feather({})", ".arrow": "pandas.read_feather({})",
+    ".mat": "scipy.io.loadmat({})['NAME']",
+}
+MORE = {
+    ".json": "; of other keys than nodes and edges, see networkx.node_link_graph",
+    ".mat": "; NAME is what the matrix is called there",
+}
+UNPACKED = (".zip", ".tar", ".tgz", ".7z", ".rar", ".zst", ".lz4")  # archives and compressions that are not undone
 LISTS = ("csv", "tsv", "edges")  # formats that may have a line of column names, and name vertices as they like
 NAMED = (*LISTS, "graphml", "gml", "pajek", "parquet")  # formats whose vertices and attributes have names
+LABELLED = ("gml", "pajek")
+MATRICES = (*LISTS, "mtx", "npy", "npz", "pajek", "parquet")  # formats that may write every entry of a matrix
 WRITERS: dict[str, Callable[[Path, Matrix], None]] = {
     "npy": write_npy, "npz": write_npz, "csv": write_table, "tsv": write_table, "mtx": write_mtx,
     "parquet": write_parquet, "graphml": write_graphml, "gml": write_gml, "pajek": write_pajek, "gr": write_dimacs,
@@ -72,7 +94,7 @@ GRAPHS = ("graphml", "gml", "pajek", "gr")  # formats of graphs, whose edges hav
 
 
 def read_graph(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | IO[Any],
     *,
     format: str | None = None,
     directed: bool | None = None,
@@ -81,6 +103,8 @@ def read_graph(
     names: type[str] | None = None,
     source: str | int | None = None,
     target: str | int | None = None,
+    absent: float | None = None,
+    label: str | None = None,
 ) -> Graph:
     """Read a graph from a file.
 
@@ -88,8 +112,9 @@ def read_graph(
 
     Parameters
     ----------
-    path : path
-        Files that end in .gz, .bz2 or .xz are decompressed on the way.
+    path : path or file object
+        What gzip, bzip2 or xz have compressed is decompressed on the way. An open file or a `BytesIO` is read from
+        where it stands to its end; its format is that of its name, if it has one, else `format`.
 
         - .mtx: Matrix Market; vertices count from 0 here, a symmetric matrix is an undirected graph, a skew-symmetric
           or hermitian one has an edge each way;
@@ -104,8 +129,11 @@ def read_graph(
           edges, shape (m, 2) or (m, 3), but not square;
         - .npz: what `scipy.sparse.save_npz` or `write_matrix` wrote, or arrays row, col and data (or sources,
           targets and weights; with n and names if they like);
-        - .graphml: one graph without nested ones; ids that are all integers become integers;
-        - .gml, and .net or .pajek: GML and Pajek, by NetworkX's readers; vertices are called by their labels;
+        - .graphml: one graph; what is nested in its vertices, as groups of yEd are, belongs to it. Ids that are all
+          integers become integers. Where some edges are directed and others are not, these go each way;
+        - .gml, and .net or .pajek: GML and Pajek. Vertices are called by their labels, if they have some, else by
+          their ids; those of Pajek count from 1 there. Of the sections of Pajek, *Arcs, *Edges, *Arcslist, *Edgeslist
+          and *Matrix are read, of one relation;
         - .parquet, .pq: Parquet, through PyArrow: what `write_matrix` wrote, or an edge a row, with columns as those of
           a data frame.
     format : str, optional
@@ -129,6 +157,12 @@ def read_graph(
         The columns of a list of edges, or of Parquet, that hold the ends, by their names or their numbers from 0.
         Default: those whose names say so, as for `as_graph`; else the first two, if there are no more than these and
         a weight, or columns have no names.
+    absent : float, optional
+        The number that means no edge in a matrix whose every entry is written, as ``absent=0``; NaN for one in which
+        all that is written is an edge. Empty cells of a table mean none in any case. Default: see the formats.
+    label : str, optional
+        The attribute of vertices in GML that they are called by, as ``label="id"`` where labels are not all different;
+        in Pajek ``"id"`` or ``"label"``.
 
     Returns
     -------
@@ -157,14 +191,14 @@ def read_graph(
     >>> sr.read_graph(files("semiring.data") / "minnesota_roads.csv", directed=False)
     Graph(2642 vertices, 3303 edges, undirected, weights float64)
     """
-    path = Path(path)
-    kind = _kind(path, format)
-    options = _options(path, kind, Options(directed, weight, header, names, source, target))
-    return READERS[kind](path, read_file(path), options)
+    file, name = named(path)
+    kind = _kind(name, format)
+    options = _options(name, kind, Options(directed, weight, header, names, source, target, absent, label))
+    return READERS[kind](name, read_file(file, name), options)
 
 
 def read_matrix(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | IO[Any],
     S: Semiring | str,
     *,
     dtype: DTypeLike | None = None,
@@ -175,7 +209,7 @@ def read_matrix(
 
     Parameters
     ----------
-    path : path
+    path : path or file object
         - What `write_matrix` wrote: elements, names and dtype are as they were. Tables (.csv, .tsv) do not tell their
           dtype: integers become int64 and floats float64, where `dtype` says nothing else.
         - Another .npy file of a square array: its elements, taken literally.
@@ -214,11 +248,11 @@ def read_matrix(
     >>> again.names, bool((again == M).all())
     (['a', 'b', '007'], True)
     """
-    S, path = algebra(S), Path(path)
+    S, (file, path) = algebra(S), named(path)
     wanted = None if dtype is None else S.resolve_dtype(np.dtype(dtype))
     kind = _kind(path, format)
     said = _options(path, kind, Options(**options))
-    data = read_file(path)
+    data = read_file(file, path)
     if kind in WHOLE and (M := WHOLE[kind](path, data, S, wanted, said)) is not None:
         return M
     graph = READERS[kind](path, data, said)
@@ -234,19 +268,40 @@ def parse_graph(name: Path, data: bytes, format: str, options: Options) -> Graph
     return READERS[kind](name, data, _options(name, kind, options))
 
 
-def read_file(path: Path) -> bytes:
+def named(path: str | os.PathLike[str] | IO[Any]) -> tuple[Path | IO[Any], Path]:
+    """A file, and what messages call it, whose ending says the format.
+
+    Raises
+    ------
+    GraphError
+        For bytes.
+    """
+    if hasattr(path, "read") or hasattr(path, "write"):
+        name = getattr(path, "name", None)
+        return cast(IO[Any], path), Path(name if isinstance(name, str) else f"<{type(path).__name__}>")
+    if isinstance(path, (bytes, bytearray, memoryview)):
+        raise GraphError(f"{type(path).__name__} are no path: give io.BytesIO(data) for what a file holds")
+    found = Path(cast("str | os.PathLike[str]", path))
+    return found, found
+
+
+def read_file(file: Path | IO[Any], name: Path) -> bytes:
     """All that a file holds, decompressed."""
-    if path.is_dir():
-        raise GraphError(f"{shown(path)} is a folder: give a file in it")
-    if not path.exists():
-        siblings = sorted(p.name for p in path.parent.iterdir()) if path.parent.is_dir() else []
-        raise GraphError(f"there is no file {shown(path)}{near(path.name, siblings)}")
+    if isinstance(file, Path):
+        if file.is_dir():
+            raise GraphError(f"{shown(file)} is a folder: give a file in it")
+        if not file.exists():
+            siblings = sorted(p.name for p in file.parent.iterdir()) if file.parent.is_dir() else []
+            raise GraphError(f"there is no file {shown(file)}{near(file.name, siblings)}")
     try:
-        data = read_bytes(path)
+        data = read_bytes(file, name)
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as e:
-        raise GraphError(f"{shown(path)} cannot be read: {shown(e)}") from None
+        raise GraphError(f"{shown(name)} cannot be read: {shown(e)}") from None
+    except ValueError as e:  # of file objects: closed, or opened as text and not UTF-8
+        raise GraphError(f"{shown(name)} cannot be read: {shown(e)}; open it by open(path, 'rb')") from None
     if not data:
-        raise GraphError(f"{shown(path)} is empty")
+        behind = not isinstance(file, Path) and file.seekable() and file.tell() > 0
+        raise GraphError(f"{shown(name)} is empty{' from where it stands; seek(0) goes to its beginning' * behind}")
     return data
 
 
@@ -257,9 +312,12 @@ def _options(path: Path, kind: str, options: Options) -> Options:
     for what, given, kinds in (
         ("source= and target= are", (options.source, options.target) != (None, None), (*LISTS, "parquet")),
         ("several weights are", isinstance(options.weight, (list, tuple)), NAMED),
+        ("label= is", options.label is not None, LABELLED),
+        ("absent= is", options.absent is not None, MATRICES),
     ):
         if given and kind not in kinds:
-            raise GraphError(f"{shown(path)}: {what} for lists of edges ({', '.join(kinds)}), not for {kind}")
+            which = {LABELLED: "formats whose vertices have labels", MATRICES: "matrices"}.get(kinds, "lists of edges")
+            raise GraphError(f"{shown(path)}: {what} for {which} ({', '.join(kinds)}), not for {kind}")
     if isinstance(options.weight, (list, tuple)) and not options.weight:
         raise GraphError("weight=[] names no column: pass weight=None to leave the weights out")
     if options.names not in (None, str):
@@ -353,6 +411,7 @@ def _entry(M: Matrix, i: int) -> str:
 def _kind(path: Path, format: str | None) -> str:
     if format is not None:
         if format not in READERS:
+            _refuse_known(path, f".{str(format).lower()}")
             raise GraphError(
                 f"no format is called {quoted(format)}{near(format, list(READERS))}; known: {', '.join(READERS)}"
             )
@@ -360,6 +419,23 @@ def _kind(path: Path, format: str | None) -> str:
     found = suffix(path)
     if found not in FORMATS:
         ending = f"ends in {quoted(found)}" if found else "has no ending"
+        _refuse_known(path, found)
         known = f"graphs are read from {', '.join(FORMATS)}"
         raise GraphError(f"{shown(path)} {ending}; {known}: pass format= to say what it is")
     return FORMATS[found]
+
+
+def _refuse_known(path: Path, ending: str) -> None:
+    """Say what reads a format that is not read here, where there is something.
+
+    Raises
+    ------
+    GraphError
+    """
+    if ending in ELSEWHERE:
+        call = ELSEWHERE[ending].format(repr(str(path)))
+        library = call.partition(".")[0].replace("networkx", "NetworkX")
+        raise GraphError(f"{shown(path)}: {ending} is not read here; {library} reads it: sr.closure({call}, S), for "
+                         f"example{MORE.get(ending, '')}")
+    if ending in UNPACKED:
+        raise GraphError(f"{shown(path)} is an archive: unpack it; {', '.join(OPENERS)} are decompressed here")

@@ -1,119 +1,183 @@
-"""Graphs from GML and Pajek, by NetworkX's readers.
+"""Graphs from GML.
 
-M. Himsolt: GML, a portable graph file format (1997); V. Batagelj, A. Mrvar: Pajek, reference manual.
+M. Himsolt: GML, a portable graph file format (1997).
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections.abc import Iterator
+from html.entities import html5
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, NoReturn
 
-from semiring.errors import GraphError, SemiringError
-from semiring.graphs.columns import in_records
-from semiring.graphs.graph import Graph, as_graph
+from semiring.errors import GraphError
+from semiring.graphs.graph import Graph
 from semiring.graphs.texts import quoted, shown
 
-from .notes import noted, renamed
-from .numerals import number
-from .streams import about, fail, text_of
-from .text import WORD, Options
+from .attributes import Listing
+from .numerals import integer, number
+from .streams import fail, text_of
+from .text import Options
 
-VERTICES = re.compile(r"\s*\*vertices\s+([0-9]+)", re.IGNORECASE)
+TOKEN = re.compile(r'(?P<text>"[^"]*")|(?P<comment>#[^\r\n]*)|(?P<mark>[][])|(?P<word>[^][\s"]+)')
+KEY = re.compile(r"[A-Za-z_]\w*")
+REFERENCE = re.compile(r"&(?:#([0-9]{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]*));")
+LONGEST = 4000  # characters of a number; Python reads no integer of more digits
 
 
-def _networkx(path: Path, what: str) -> Any:
-    try:
-        import networkx
-    except ImportError:
-        raise SemiringError(f"{shown(path)}: {what} is read by NetworkX: pip install networkx") from None
-    return networkx
+class Pair(NamedTuple):
+    """A key with its value, which is an integer, a float, a text or a list of such pairs."""
+
+    key: str
+    value: Any
+    line: int
 
 
 def read_gml(path: Path, data: bytes, options: Options) -> Graph:
-    networkx = _networkx(path, "GML")
-    # NetworkX takes ASCII, and for all other characters what XML writes
-    text = text_of(path, data).encode("ascii", "xmlcharrefreplace").decode("ascii")
-    lines = text.splitlines()
-    labels = re.search(r"\blabel\b", text) is not None
-    found = _parsed(path, "GML", lambda: networkx.parse_gml(lines, label="label" if labels else "id"))
-    return _graph(path, data, found, options)
+    pairs = _parsed(path, text_of(path, data))
+    graphs = [pair for pair in pairs if pair.key == "graph" and isinstance(pair.value, list)]
+    if not graphs:
+        raise GraphError(f"{shown(path)} is not GML: it has no 'graph [ … ]'")
+    if len(graphs) > 1:
+        fail(path, graphs[1].line, "a second graph", "one graph")
+    parts: list[Pair] = graphs[0].value
+    for pair in parts:
+        if pair.key in ("node", "edge") and not isinstance(pair.value, list):
+            fail(path, pair.line, f"{pair.key} {quoted(pair.value)}", f"'{pair.key} [ … ]'")
+    nodes = [pair for pair in parts if pair.key == "node"]
+    edges = [pair for pair in parts if pair.key == "edge"]
+    positions: dict[Any, int] = {}
+    for node in nodes:
+        name = _one(path, node, "id")
+        if name in positions:
+            fail(path, node.line, f"a second node with id {quoted(name)}", "another id")
+        positions[name] = len(positions)
+    directed = any(pair.key == "directed" and pair.value in (1, "1") for pair in parts)
+    wanted = options.weight if isinstance(options.weight, (list, tuple)) else (options.weight,)
+    found = Listing(called(path, nodes, list(positions), options), [], [], [directed] * len(edges), [], set(), directed)
+    for edge in edges:
+        for key, ends in (("source", found.sources), ("target", found.targets)):
+            end = _one(path, edge, key)
+            if end not in positions:
+                fail(path, edge.line, f"an edge of {quoted(end)}", "the id of a node")
+            ends.append(positions[end])
+        keys = {pair.key for pair in edge.value}
+        found.known |= keys - {"source", "target"}
+        found.attributes.append({key: _weight(path, edge, key) for key in wanted if key in keys})
+    return found.graph(path, data, options)
 
 
-def read_pajek(path: Path, data: bytes, options: Options) -> Graph:
-    networkx = _networkx(path, "Pajek")
-    text = text_of(path, data)
-    raw = text.split("\n" if "\n" in text else "\r")  # a label in quotes may hold the other one
-    lines = _plain_pajek(path, raw, options)
-    found = _parsed(path, "Pajek", lambda: networkx.parse_pajek(lines))
-    line, n = next(((at, int(m[1])) for at, each in enumerate(raw, 1) if (m := VERTICES.match(each))), (1, None))
-    if n is None:
-        fail(path, line, "no vertices", "'*Vertices N' above the edges")
-    if n != len(found):
-        fail(path, line, f"{n} vertices with {len(found)} different labels", "a label of its own for each vertex")
-    return _graph(path, data, found, options)
+def called(path: Path, nodes: list[Pair], ids: list[Any], options: Options) -> list[Any]:
+    """What vertices are called: by their labels if they have some, else by their ids; or as the caller says."""
+    key = options.label or "label"
+    have = [any(pair.key == key for pair in node.value) for node in nodes]
+    if (options.label in (None, "label") and not any(have)) or key == "id":
+        return ids
+    hint = 'label="id" calls vertices by their ids'
+    if not all(have):
+        at = have.index(False)
+        fail(path, nodes[at].line, f"node {quoted(ids[at])} without {quoted(key)}, which others have",
+             f"one for each node; {hint}")
+    names = [_one(path, node, key) for node in nodes]
+    seen: dict[str, Pair] = {}
+    for name, node in zip(names, nodes, strict=True):
+        first = seen.setdefault(str(name), node)
+        if first is not node:
+            fail(path, node.line, f"a second node with {key} {quoted(name)}, after line {first.line}",
+                 f"names that all differ; {hint}")
+    if len({type(name) for name in names}) > 1:  # "7" beside 7 is a text
+        names = list(map(str, names))
+    return names
 
 
-def _plain_pajek(path: Path, given: list[str], options: Options) -> list[str]:
-    """The lines of a file, without the sections that have none, if NetworkX reads them as they are meant.
-
-    Its reader takes all that follows *Arcs or *Edges for edges of that one kind, *Arcslist for *Arcs, an end that is
-    not the number of a vertex for a label, and leaves out the weights and the lines that it does not understand.
-    """
-    lines: list[str] = []
-    kept = ""  # the section with edges
-    opened = section = ""  # the heading that waits for its first edge, and the one that lines stand under
-    numbers: set[str] = set()
-    vertices = 0  # lines of vertices still to come
-    for line, raw in enumerate(given, 1):
-        words = WORD.findall(raw)
-        if vertices:
-            vertices -= 1
-            numbers.update(words[:1])
-        elif found := VERTICES.match(raw):
-            vertices, section = int(found[1]), ""
-        elif words and words[0].lower().startswith(("*arcs", "*edges")):
-            opened = section = words[0]
-            heading = raw
-            continue
-        elif section and words:
-            if words[0].startswith("*"):
-                fail(path, line, quoted(words[0]), f"nothing behind the lines of {shown(section)}")
-            if opened:
-                if kept or section.lower() not in ("*arcs", "*edges"):
-                    fail(path, line, f"lines of {quoted(section)}", "one list of edges, *Arcs or *Edges")
-                lines.append(heading)
-                kept, opened = section, ""
-            if len(words) < 2 or not numbers.issuperset(words[:2]):
-                fail(path, line, quoted(raw.strip()), "the numbers of two vertices, and perhaps a weight")
-            if options.weight is not None and len(words) > 2 and number(words[2].strip('"')) is None:
-                fail(path, line, f"the weight {quoted(words[2])}", "a number that 64 bits hold")
-        lines.append(raw.rstrip("\r"))
-    return lines if kept or not section else [*lines, heading]
+def _one(path: Path, of: Pair, key: str) -> Any:
+    """The value of a key that is there once."""
+    values = [pair for pair in of.value if pair.key == key]
+    if not values:
+        fail(path, of.line, f"{of.key} without {key}", f"'{of.key} [ {key} … ]'")
+    if len(values) > 1:
+        fail(path, values[1].line, f"a second {quoted(key)} of {of.key}", "one")
+    if isinstance(values[0].value, list):
+        fail(path, values[0].line, f"a list for {quoted(key)}", "a number or a text")
+    return values[0].value
 
 
-def _parsed(path: Path, what: str, parse: Any) -> Any:
-    try:
-        return parse()
-    except Exception as e:  # a damaged file makes these readers raise nearly anything
-        raise GraphError(f"{shown(path)} is not {what} that NetworkX reads: {shown(e) or type(e).__name__}") from None
+def _weight(path: Path, edge: Pair, key: str) -> int | float:
+    """A weight, which some programs write as a text."""
+    value = _one(path, edge, key)
+    text = str(value).strip()
+    read = number(text) if integer(text) is None else integer(text)
+    if read is None or read != read:
+        fail(path, edge.line, f"the weight {quoted(value)}", "a number that 64 bits hold")
+    return read
 
 
-def _graph(path: Path, data: bytes, found: Any, options: Options) -> Graph:
-    """A graph of NetworkX's, whose vertices are called as the file says."""
-    several = isinstance(options.weight, (list, tuple))
-    with about(str(path)):
-        graph = as_graph(found, weight=None if several else options.weight)
-        if isinstance(options.weight, (list, tuple)):
-            columns = [as_graph(found, weight=name).weights for name in options.weight]
-            for name, column in zip(options.weight, columns, strict=True):
-                if column is None:
-                    raise GraphError(f"no edge has the attribute {quoted(name)}")
-            graph = replace(graph, weights=in_records(options.weight, columns))
-    note = noted(path, data)
-    if note is not None:
-        graph = renamed(path, graph, note)
-    if options.names is str:
-        graph = replace(graph, names=[str(name) for name in graph.names or range(graph.n)])
-    return replace(graph, directed=graph.directed and options.one_way)
+def _parsed(path: Path, text: str) -> list[Pair]:
+    """All that stands outside of brackets; deeper lists are within it, however deep."""
+    open_lists: list[tuple[str, int, list[Pair]]] = [("", 1, [])]
+    key, line = "", 1
+    for kind, token, line in _tokens(path, text):
+        if kind == "mark" and token == "]":
+            if key:
+                fail(path, line, f"']' after {quoted(key)}", "a value")
+            if len(open_lists) == 1:
+                fail(path, line, "']'", "a key, as no '[' is open")
+            name, first, pairs = open_lists.pop()
+            open_lists[-1][2].append(Pair(name, pairs, first))
+        elif not key:
+            if kind != "word" or not KEY.fullmatch(token):
+                fail(path, line, quoted(token), "a key")
+            key = token
+        elif token == "[" and kind == "mark":
+            open_lists.append((key, line, []))
+            key = ""
+        else:
+            value = REFERENCE.sub(_character, token[1:-1]) if kind == "text" else _number(path, line, key, token)
+            open_lists[-1][2].append(Pair(key, value, line))
+            key = ""
+    if key or len(open_lists) > 1:
+        fail(path, line, "the end of the file", f"a value of {quoted(key)}" if key else
+             f"']' for '{open_lists[-1][0]} [' in line {open_lists[-1][1]}")
+    return open_lists[0][2]
+
+
+def _tokens(path: Path, text: str) -> Iterator[tuple[str, str, int]]:
+    """The words, marks and texts of a file with the line that each begins in."""
+    line, at = 1, 0
+    ends = re.compile(r"\r\n?|\n")
+    for found in TOKEN.finditer(text):
+        between = text[at : found.start()]
+        line += len(ends.findall(between))
+        if between.strip():  # the one mark that begins no token
+            _unclosed(path, line)
+        kind, token = found.lastgroup or "", found[0]
+        if kind != "comment":
+            yield kind, token, line
+        line += len(ends.findall(token)) if kind == "text" else 0
+        at = found.end()
+    if text[at:].strip():
+        _unclosed(path, line)
+
+
+def _unclosed(path: Path, line: int) -> NoReturn:
+    fail(path, line, "a text that does not end", "'\"' behind it")
+
+
+def _character(found: re.Match[str]) -> str:
+    """What a reference stands for, by number or by name; itself where that is no character."""
+    decimal, hexadecimal, name = found.groups()
+    if name:
+        return html5.get(f"{name};", found[0])
+    code = int(decimal) if decimal else int(hexadecimal, 16)
+    return chr(code) if code < 0xD800 or 0xDFFF < code < 0x110000 else found[0]
+
+
+def _number(path: Path, line: int, key: str, token: str) -> int | float:
+    if len(token) <= LONGEST:
+        if re.fullmatch(r"[-+]?[0-9]+", token):
+            return int(token)
+        value = number(token)
+        if value is not None:
+            return value
+    fail(path, line, f"{key} {quoted(token)}", "a number, a text in quotation marks or a list")

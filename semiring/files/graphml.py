@@ -5,29 +5,26 @@ U. Brandes, M. Eiglsperger, I. Herman, M. Himsolt, M. S. Marshall: GraphML progr
 
 from __future__ import annotations
 
-import dataclasses
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
-import numpy as np
-
 from semiring.errors import GraphError
-from semiring.graphs.columns import in_records
-from semiring.graphs.edges import MISSING, Columns, attribute_weights
-from semiring.graphs.graph import Graph, as_graph
+from semiring.graphs.edges import MISSING
+from semiring.graphs.graph import Graph
 from semiring.graphs.texts import quoted, shown
-from semiring.graphs.weights import as_weights
 
-from .notes import noted, renamed
-from .numerals import CANONICAL, integer, number
-from .streams import about, fail
+from .attributes import Listing
+from .numerals import integer, number
+from .streams import fail
 from .text import Options
 
 APART = "\f"  # between a namespace and a name: no character of XML
 WHOLE = ("int", "long")
 TRUTH = {"true": True, "1": True, "false": False, "0": False}
+HEXADECIMAL = re.compile(r"[-+]?0x[0-9a-f]+(\.[0-9a-f]*)?(p[-+]?[0-9]+)?", re.IGNORECASE)  # as C prints %a
 DIRECTIONS = {"directed": True, "undirected": False}
 
 
@@ -50,10 +47,12 @@ class _Parser:
     keys: dict[str, _Key] = field(default_factory=dict)
     nodes: dict[str, int] = field(default_factory=dict)
     ends: list[tuple[str, str]] = field(default_factory=list)
+    one_way: list[bool] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     weights: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])  # of each edge, by attribute
     attributes: set[str] = field(default_factory=set)
-    directed: bool | None = None
+    directed: bool | None = None  # what the outermost graph says
+    defaults: list[bool] = field(default_factory=list[bool])  # what those say that one is in
     open: list[str] = field(default_factory=list)  # the elements that one is in
     key: _Key | None = None  # that a <key> declares, or whose value a <data> holds
     parts: list[str] | None = None  # of the text that is wanted
@@ -92,6 +91,8 @@ class _Parser:
 
     def end(self, tag: str) -> None:
         name = self.open.pop()
+        if name == "graph":
+            self.defaults.pop()
         if self.parts is not None and self.key is not None:
             text = "".join(self.parts).strip(" \t\r\n")
             if name == "default":
@@ -125,14 +126,18 @@ class _Parser:
         self.key = key if key.name in self.wanted else None
 
     def _graph(self, attributes: dict[str, str]) -> None:
-        if self.open[-2:] != ["graphml", "graph"] or len(self.open) > 2:
-            self.fail("a graph within a graph", "one graph")
-        if self.directed is not None:
+        """A graph, or the members of a group, which are vertices beside it."""
+        within = self.open[-2:-1]
+        if within not in (["graphml"], ["node"]):
+            self.fail("a graph within an edge" if within == ["edge"] else "a graph there", "one in <graphml> or <node>")
+        if within == ["graphml"] and self.directed is not None:
             self.fail("a second graph", "one graph")
         default = attributes.get("edgedefault")
         if default not in DIRECTIONS:
             self.fail(f"edgedefault={quoted(default)}", "'directed' or 'undirected'")
-        self.directed = DIRECTIONS[default]
+        self.defaults.append(DIRECTIONS[default])
+        if self.directed is None:
+            self.directed = DIRECTIONS[default]
 
     def _node(self, attributes: dict[str, str]) -> None:
         name = self._attribute(attributes, "id", "node")
@@ -142,10 +147,10 @@ class _Parser:
 
     def _edge(self, attributes: dict[str, str]) -> None:
         source, target = (self._attribute(attributes, end, "edge") for end in ("source", "target"))
-        way = attributes.get("directed", str(self.directed).lower())
-        if TRUTH.get(way) is not self.directed:
-            both = "a graph whose edges are all directed or all undirected"
-            self.fail(f"an edge with directed={quoted(way)}", f"{both}, as edgedefault= says")
+        way = attributes.get("directed", str(self.defaults[-1]).lower())
+        if way not in TRUTH:
+            self.fail(f"an edge with directed={quoted(way)}", "true or false")
+        self.one_way.append(TRUTH[way])
         self.ends.append((source, target))
         self.lines.append(self.line())
         self.weights.append({})
@@ -169,6 +174,8 @@ class _Parser:
             return TRUTH[text.lower()]
         whole = integer(text)
         value = whole if whole is not None and key.type not in ("float", "double") else number(text)
+        if HEXADECIMAL.fullmatch(text) and key.type not in WHOLE:
+            value = _from_hexadecimal(text)
         if value is None or value != value or (key.type in WHOLE and whole is None):
             self.fail(f"the weight {quoted(text)}", "an integer of 64 bits" if key.type in WHOLE else "a number")
         return value
@@ -178,33 +185,24 @@ def read_graphml(path: Path, data: bytes, options: Options) -> Graph:
     found = _parsed(path, data, options)
     if found.directed is None:
         raise GraphError(f"{shown(path)} is not GraphML: it has no <graph> in <graphml>")
-    for (source, target), line in zip(found.ends, found.lines, strict=True):
-        for name in (source, target):
-            if name not in found.nodes:
+    place = {name: k for k, name in enumerate(found.nodes)}
+    for ends, line in zip(found.ends, found.lines, strict=True):
+        for name in ends:
+            if name not in place:
                 fail(path, line, f"an edge of {quoted(name)}", "the id of a <node>")
-    sources, targets = [a for a, _ in found.ends], [b for _, b in found.ends]
-    with about(str(path)):
-        columns = [_weights(found, sources, targets, name) for name in found.wanted]
-        ends = (np.array(end, dtype=object) for end in (sources, targets))
-        weights: tuple[Any, ...] = tuple(column for column in columns if column is not None)
-        if isinstance(options.weight, (list, tuple)):
-            if len(weights) < len(columns):
-                raise GraphError("no edge has the attribute 'weight'; several weights are named one by one")
-            weights = (in_records(options.weight, list(map(as_weights, weights))),)
-        graph = as_graph((*ends, *weights), directed=found.directed and options.one_way, names=list(found.nodes))
-    if options.names is str:
-        return graph
-    note = noted(path, data)
-    return _with_integer_names(graph) if note is None else renamed(path, graph, note)
+    sources, targets = ([place[ends[k]] for ends in found.ends] for k in (0, 1))
+    defaults = {key.name: key.default for key in found.keys.values()}
+    listing = Listing(list(place), sources, targets, found.one_way, found.weights, found.attributes, found.directed,
+                      defaults)
+    return listing.graph(path, data, options, from_texts=True)
 
 
-def _weights(found: _Parser, sources: list[str], targets: list[str], name: Any) -> list[Any] | None:
-    """An attribute of all edges; None where they have no weights."""
-    default = next((key.default for key in found.keys.values() if key.name == name), MISSING)
-    weights = [edge.get(name, default) for edge in found.weights]
-    columns = Columns(sources, targets, weights, len(found.nodes), list(found.nodes))
-    made: list[Any] | None = attribute_weights(columns, name, None, lambda: sorted(found.attributes)).weights
-    return made
+def _from_hexadecimal(text: str) -> float | None:
+    """The float that a text of hexadecimal digits is; None for one that is too large."""
+    try:
+        return float.fromhex(text)
+    except OverflowError:
+        return None
 
 
 def _parsed(path: Path, data: bytes, options: Options) -> _Parser:
@@ -231,15 +229,3 @@ def _parsed(path: Path, data: bytes, options: Options) -> _Parser:
     except (LookupError, ValueError) as e:  # of encodings that Python does not know, or that have many bytes a letter
         raise GraphError(f"{shown(path)}: {shown(e)}; write it in UTF-8") from None
     return found
-
-
-def _with_integer_names(graph: Graph) -> Graph:
-    """Names that are all integers as integers, and as positions if they are 0 … n − 1."""
-    names = graph.names or []
-    if not all(CANONICAL.fullmatch(name) and integer(name) is not None for name in names):
-        return graph
-    integers = list(map(int, names))
-    if set(integers) != set(range(graph.n)):
-        return dataclasses.replace(graph, names=integers)
-    position = np.array(integers, dtype=np.int64)
-    return dataclasses.replace(graph, sources=position[graph.sources], targets=position[graph.targets], names=None)

@@ -93,7 +93,7 @@ def renamed(path: Path, graph: Graph, note: Note) -> Graph:
     GraphError
         When names are not of the kind that the comment says.
     """
-    texts: list[Any] = [str(i) for i in range(graph.n)] if graph.names is None else list(graph.names)
+    texts: list[Any] = list(map(str, range(graph.n) if graph.names is None else graph.names))
     if note.names == TEXTS:
         return replace(graph, names=texts)
     wrong = next((text for text in texts if not CANONICAL.fullmatch(text)), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import errno
 import gzip
+import io
 import lzma
 import os
 import re
@@ -21,6 +22,10 @@ from semiring.graphs.texts import shown
 from semiring.machine.memory import require
 
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+PACKED: dict[Callable[..., Any], re.Pattern[bytes]] = {
+    gzip.open: re.compile(rb"\x1f\x8b\x08"), lzma.open: re.compile(rb"\xfd7zXZ\0"),
+    bz2.open: re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"),
+}
 CHUNK = 1 << 24  # bytes; whenever as many more are to be read, free memory is compared with them
 BOM = "\ufeff"
 LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
@@ -43,15 +48,33 @@ def _as_it_is(file: Any, mode: str) -> Any:
     return open(file, mode) if isinstance(file, Path) else file
 
 
-def read_bytes(path: Path) -> bytes:
-    """All that a file holds, decompressed. It is opened once and never sought in, so that it may be a pipe."""
+def read_bytes(file: Path | IO[Any], name: Path | None = None) -> bytes:
+    """All that a file holds, which messages may call otherwise, decompressed.
+
+    It is opened once and never sought in, so that it may be a pipe. What is packed is known by its first bytes too, as
+    standard input and file objects have no ending.
+    """
+    if isinstance(file, Path):
+        name = name or file
+        with open(file, "rb") as plain, open_file(plain, file, "rb") as unpacked:
+            data = _all(unpacked, name)
+    else:
+        name = name or Path(f"<{type(file).__name__}>")
+        data = _all(file, name)
+    for opener, packed in PACKED.items():
+        if packed.match(data):
+            return _all(opener(io.BytesIO(data)), name)
+    return data
+
+
+def _all(file: IO[Any], name: Path) -> bytes:
+    """All that an open file holds; text as UTF-8."""
     parts: list[bytes] = []
-    with open(path, "rb") as plain, open_file(plain, path, "rb") as file:
-        while part := file.read(CHUNK):
-            if parts:
-                size = CHUNK * len(parts) + len(part)
-                require(size + CHUNK, f"{shown(path)}, of which {size} bytes are read,", "read a part of it")
-            parts.append(part)
+    while part := file.read(CHUNK):
+        if parts:
+            size = CHUNK * len(parts) + len(part)
+            require(size + CHUNK, f"{shown(name)}, of which {size} bytes are read,", "read a part of it")
+        parts.append(part.encode() if isinstance(part, str) else part)
     return b"".join(parts)
 
 

@@ -44,6 +44,8 @@ class Options:
     names: type[str] | None = None
     source: str | int | None = None
     target: str | int | None = None
+    absent: float | None = None  # the element of a matrix that means no edge
+    label: str | None = None  # the attribute that vertices are called by
 
     @property
     def one_way(self) -> bool:

@@ -74,7 +74,7 @@ from semiring.files.formats import read_graph, write_matrix
         ("g.npz", "PK\x03\x04 nothing\n", "g.npz is not a file of NumPy arrays of numbers or texts"),
         ("g.csv", "", "g.csv is empty"),
         ("g.gr.gz", "", "g.gr.gz is empty"),
-        ("g.json", "{}", "g.json ends in '.json'; graphs are read from .csv, .tsv, .txt"),
+        ("g.json", "{}", "g.json: .json is not read here; NetworkX reads it: sr.closure(networkx.node_link_graph("),
         ("g", "0 1\n", "g has no ending; graphs are read from .csv, .tsv"),
     ],
 )

@@ -1,8 +1,7 @@
-"""GML and Pajek, by NetworkX's readers."""
+"""GML and Pajek."""
 
 from __future__ import annotations
 
-import builtins
 import gzip
 from pathlib import Path
 
@@ -46,10 +45,66 @@ def test_gml(tmp_path):
     assert read(tmp_path, "g.gml", plain, names=str).names == ["0", "1"]
     with refused("no edge has the attribute 'hours'"):
         read(tmp_path, "g.gml", text, weight=["km", "hours"])
-    twice, lost = text.replace('"7"', '"Åre"'), text.replace("target 1", "target 9")
-    for bad in (twice, lost, text[:-3], "digraph {}", "[" * 5000):
-        with refused("g.gml is not GML that NetworkX reads: "):
-            read(tmp_path, "g.gml", bad)
+    for bad, message in (
+        (text.replace('"7"', '"Åre"'), "line 1: found a second node with label 'Åre', after line 1"),
+        (text.replace("target 1", "target 9"), "line 1: found an edge of 9, expected the id of a node"),
+        (text.replace(" target 1", ""), "line 1: found edge without target"),
+        (text.replace("km 2.5", "km 2.5 km 3"), "line 1: found a second 'km' of edge"),
+        (text.replace("2.5", '"far"'), "line 1: found the weight 'far', expected a number"),
+        (text.replace("2.5", "nan"), "line 1: found the weight nan, expected a number"),
+        (text.replace("2.5", "1e999"), "line 1: found km '1e999', expected a number"),
+        (text.replace("2.5", "9" * 400), "line 1: found the weight "),
+        (text.replace("2.5", "[ ]"), "line 1: found a list for 'km'"),
+        (text.replace("id 1", "id 3"), "line 1: found a second node with id 3"),
+        (text.replace("id 1", ""), "line 1: found node without id"),
+        (text.replace('"7"', '"7'), "line 1: found a text that does not end"),
+        (text[:-3], "line 1: found the end of the file, expected ']' for"),
+        (text + "]", "line 1: found ']', expected a key"),
+        (text + "\n" + text, "line 2: found a second graph"),
+        ("graph [ node 3 ]", "line 1: found node 3, expected 'node [ … ]'"),
+        ("graph [ directed ]", "line 1: found ']' after 'directed'"),
+        ("graph [ 3 4 ]", "line 1: found '3', expected a key"),
+        ("digraph {}", "line 1: found digraph '{}', expected a number"),
+        ("# nothing", "g.gml is not GML"),
+        ("[" * 5000, "line 1: found '[', expected a key"),
+        ("a [ " * 50_000, "line 1: found the end of the file"),
+    ):
+        with refused(message):
+            read(tmp_path, "g.gml", bad, weight="km")
+
+
+def test_gml_of_other_programs(tmp_path):
+    def gml(nodes, edges, directed=1):
+        return f"Creator \"x\"\ngraph [\n directed {directed}\n" + "".join(
+            f" {kind} [ {each} ]\n" for kind, parts in (("node", nodes), ("edge", edges)) for each in parts) + "]\n"
+
+    parallel = ["source 4 target 9 weight 8", "source 4 target 9 weight 3", "source 9 target 4"]
+    hub = ['id 4 label "hub"', 'id 9 label "rim"']
+    for directed in (0, 1):
+        graph = read(tmp_path, "g.gml", gml(hub, parallel, directed))
+        assert graph.directed == bool(directed)
+        assert listed(graph) == [("hub", "rim", 8), ("hub", "rim", 3), ("rim", "hub", 1)]
+    # labels of edges are no labels of vertices
+    edges = ['source 4 target 9 weight 8 label "pipe"', "source 9 target 6"]
+    graph = read(tmp_path, "g.gml", gml(["id 4", "id 9", "id 6"], edges))
+    assert graph.names == [4, 9, 6] and listed(graph) == [(4, 9, 8), (9, 6, 1)]
+    # vertices that are called alike, and some without a label
+    for nodes in (['id 4 label "x"', 'id 9 label "x"', "id 6 label 7"], ["id 4 label 1", "id 9", "id 6"]):
+        with refused('label="id" calls vertices by their ids'):
+            read(tmp_path, "g.gml", gml(nodes, edges))
+        assert listed(read(tmp_path, "g.gml", gml(nodes, edges), label="id")) == [(4, 9, 8), (9, 6, 1)]
+    called = gml(['id 4 label "x" town "Ayr"', 'id 9 label "x" town "Dale"'], parallel)
+    assert read(tmp_path, "g.gml", called, label="town").names == ["Ayr", "Dale"]
+    with refused("found node 4 without 'village'"):
+        read(tmp_path, "g.gml", called, label="village")
+    # weights that are texts, large integers, texts of several lines, lists and comments
+    text = gml(['id 0 label "two\r\nlines &amp; &#228;"', 'id 1 label "b]" graphics [ x 1 y [ z 2 ] ]'],
+               [*(f'source 0 target 1 weight "{w}"' for w in ("1.5", " 3 ", 2**62)),
+                "source 1 target 0 weight 1e3 # ]\n"])
+    graph = read(tmp_path, "g.gml", text)
+    assert graph.names == ["two\r\nlines & ä", "b]"] and graph.weights.tolist() == [1.5, 3, 2**62, 1000.0]
+    with refused("line 7: found the weight 'far'"):
+        read(tmp_path, "g.gml", text.replace('"1.5"', '"far"'))
 
 
 def test_pajek(tmp_path):
@@ -58,13 +113,12 @@ def test_pajek(tmp_path):
     assert graph.names == ["Ayr", "007", "alone at sea"] and graph.directed
     assert listed(graph) == [("Ayr", "007", 2.5), ("007", "Ayr", 0.0)]
     assert not read(tmp_path, "g.net", text.replace("*Arcs", "*Edges")).directed
-    with refused("g.net, line 1: found 3 vertices with 2 different labels, expected a label of its own"):
+    with refused("g.net, line 3: found a second vertex called 'Ayr', expected labels that all differ; label="):
         read(tmp_path, "g.net", text.replace('"007"', '"Ayr"'))
-    with refused("found no vertices, expected '*Vertices N' above the edges"):
-        read(tmp_path, "g.net", "*Arcs\n")
-    for bad in ("*Vertices 5\n1 a\n", '*Vertices 1\n1 "a\n', text + "9 9 1\n"):
-        with refused("g.net"):
-            read(tmp_path, "g.net", bad)
+    again = read(tmp_path, "g.net", text.replace('"007"', '"Ayr"'), label="id")
+    assert again.names == [1, 2, 3] and listed(again) == [(1, 2, 2.5), (2, 1, 0.0)]
+    with refused("vertices of Pajek have no 'town'"):
+        read(tmp_path, "g.net", text, label="town")
 
 
 PAJEK = '*Vertices 3\n1 "a"\n2 "b"\n3 "7"\n'
@@ -73,20 +127,81 @@ PAJEK = '*Vertices 3\n1 "a"\n2 "b"\n3 "7"\n'
 @pytest.mark.parametrize(
     "edges, message",
     [
-        ("*Arcs\n1 2 5\n*Edges\n2 3 7\n", "line 8: found lines of '*Edges', expected one list of edges"),
-        ("*Edges\n1 2 5\n*Arcs\n2 3 7\n", "line 8: found lines of '*Arcs', expected one list of edges"),
-        ("*Arcslist\n1 2 3\n", "line 6: found lines of '*Arcslist', expected one list of edges"),
-        ("*Edgeslist\n1 2 3\n", "line 6: found lines of '*Edgeslist', expected one list of edges"),
-        ("*Arcs\n1 2 5\n*Matrix\n0 1 0\n", "line 7: found '*Matrix', expected nothing behind"),
         ("*Arcs\n1 2 x\n", "line 6: found the weight 'x', expected a number"),
         ("*Arcs\n1 2 1e400\n", "line 6: found the weight '1e400', expected a number"),
+        ("*Arcs\n1 2 nan\n", "line 6: found the weight 'nan', expected a number"),
         ("*Arcs\n1\n2 3 4\n", "line 6: found '1', expected the numbers of two vertices"),
-        ("*Arcs\n1 7 4\n", "line 6: found '1 7 4', expected the numbers of two vertices"),
+        ("*Arcslist\n1\n2 3 4\n", "line 6: found '1', expected the numbers of two vertices"),
+        ("*Arcs\n1 7 4\n", "line 6: found vertex '7', expected an integer from 1 to 3"),
+        ("*Arcs\n1: 1 2 4\n", "line 6: found vertex '1:', expected an integer from 1 to 3"),
+        ("*Edgeslist\n1 2 0\n", "line 6: found vertex '0', expected an integer from 1 to 3"),
+        ("*Matrix\n1 2 0\n", "line 5: found a matrix of 3 numbers, expected 3 rows of 3"),
+        ("*Matrix\n", "line 5: found a matrix of 0 numbers, expected 3 rows of 3"),
+        ("*Matrix\n1 2 b\n", "line 6: found the weight 'b', expected a number"),
+        ('*Arcs :1 "likes"\n1 2\n*Arcs :2 "knows"\n1 3\n', "line 8: found a second relation ':2'"),
+        ("*Partition club\n", "line 5: found '*Partition', expected one network: *Vertices, and then *Arcs"),
+        ("*Vertices 3\n", "line 5: found a second '*Vertices'"),
+        ("3\n", "line 5: found vertex 3 again, after line 4"),
+        ("4\n", "line 5: found vertex '4', expected an integer from 1 to 3"),
     ],
 )
-def test_pajek_that_networkx_reads_as_something_else(tmp_path, edges, message):
+def test_pajek_that_is_refused(tmp_path, edges, message):
     with refused(message):
         read(tmp_path, "g.net", PAJEK + edges)
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("*Arcs\n", "line 1: found no vertices, expected '*Vertices N' above the edges"),
+        ("% only this\n", "line 1: found no vertices"),
+        ("*Network x\n1 2\n", "line 2: found '1 2', expected '*Vertices N'"),
+        ("1 2\n", "line 1: found '1 2', expected '*Vertices N'"),
+        ("*Vertices\n", "line 1: found '*Vertices', expected '*Vertices N'"),
+        ("*Vertices 2 3\n", "line 1: found '*Vertices 2 3'"),
+        ("*Vertices -2\n", "line 1: found '*Vertices -2'"),
+        ("*Vertices 999999999999\n", "line 1: found 999999999999 vertices, and lines of 0, expected a line for each"),
+    ],
+)
+def test_pajek_without_vertices(tmp_path, text, message):
+    with refused(message):
+        read(tmp_path, "g.net", text)
+
+
+def test_pajek_of_its_manual(tmp_path):
+    arcs = "*Arcs\n1 2 5\n3 2\n"
+    # lines of vertices lack, in part or all; comments; a relation; what stands behind a weight
+    lacking = '/* a comment */\n% another\n*Network n\n*Vertices 3\n2 "b" 0.1 0.2 box ic Red\n' + arcs
+    graph = read(tmp_path, "g.net", lacking)
+    assert graph.names == ["1", "b", "3"] and listed(graph) == [("1", "b", 5.0), ("3", "b", 1.0)]
+    graph = read(tmp_path, "g.net", "*vertices 3\n" + arcs)
+    assert graph.names == [1, 2, 3] and listed(graph) == [(1, 2, 5.0), (3, 2, 1.0)] and graph.directed
+    graph = read(tmp_path, "g.net", "/* two\nlines */\n" + PAJEK + '*ARCS :4 "x"\n1 2 5 c Blue\n/* 2 3 9\n3 2 1\n')
+    assert listed(graph) == [("a", "b", 5.0), ("7", "b", 1.0)]
+    # edges among arcs go each way, a loop once
+    graph = read(tmp_path, "g.net", PAJEK + arcs + "*Edges\n2 3 7\n3 3 4\n")
+    assert graph.directed
+    assert listed(graph) == [("a", "b", 5.0), ("7", "b", 1.0), ("b", "7", 7.0), ("7", "7", 4.0), ("7", "b", 7.0)]
+    graph = read(tmp_path, "g.net", PAJEK + arcs + "*Edges\n2 3 7\n", directed=False)
+    assert not graph.directed and listed(graph) == [("a", "b", 5.0), ("7", "b", 1.0), ("b", "7", 7.0)]
+    # lists
+    graph = read(tmp_path, "g.net", PAJEK + "*Arcslist\n1 2 3\n2 3\n")
+    assert graph.directed and listed(graph) == [("a", "b", None), ("a", "7", None), ("b", "7", None)]
+    graph = read(tmp_path, "g.net", PAJEK + "*Edgeslist\n1 2 3\n")
+    assert not graph.directed and listed(graph) == [("a", "b", None), ("a", "7", None)]
+    # matrices, of one mode and of two
+    graph = read(tmp_path, "g.net", PAJEK + "*Matrix\n0 0.5 0\n0 0 2.25\n1.5e0 0 0\n")
+    assert graph.directed and listed(graph) == [("a", "b", 0.5), ("b", "7", 2.25), ("7", "a", 1.5)]
+    graph = read(tmp_path, "g.net", PAJEK + "*Matrix\n-1 0 -1\n-1 -1 2\n-1 -1 -1\n", absent=-1)
+    assert listed(graph) == [("a", "b", 0.0), ("b", "7", 2.0)]
+    modes = '*Vertices 5 3\n1 "ada"\n2 "bea"\n3 "cleo"\n4 "golf"\n5 "opera"\n'
+    graph = read(tmp_path, "g.net", modes + "*Edges\n1 4 2\n2 5 3\n")
+    assert not graph.directed and listed(graph) == [("ada", "golf", 2.0), ("bea", "opera", 3.0)] and graph.n == 5
+    graph = read(tmp_path, "g.net", modes + "*Matrix\n2 0\n0 3\n0 .5\n")
+    assert not graph.directed
+    assert listed(graph) == [("ada", "golf", 2.0), ("bea", "opera", 3.0), ("cleo", "opera", 0.5)]
+    for size in ("3 0", "3 3"):  # one mode all the same
+        assert read(tmp_path, "g.net", PAJEK.replace("3", size, 1) + "*Matrix\n0 1 0\n0 0 0\n0 0 0\n").directed
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -108,15 +223,15 @@ def test_pajek_labels_with_other_ends_of_lines(tmp_path, name):
     assert again.names == M.names and np.array_equal(again.array, M.array)
 
 
-def test_without_networkx(tmp_path, monkeypatch):
-    plain = builtins.__import__
+EDGES = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8), st.integers(0, 9)), min_size=1, max_size=6)
 
-    def without(name, *more):
-        if name.startswith("networkx"):
-            raise ImportError(name)
-        return plain(name, *more)
 
-    monkeypatch.setattr(builtins, "__import__", without)
-    for name, what in (("g.gml", "GML"), ("g.net", "Pajek")):
-        with refused(f"{name}: {what} is read by NetworkX: pip install networkx", sr.SemiringError):
-            read(tmp_path, name, "x")
+@settings(max_examples=60)
+@given(EDGES, st.sampled_from([nx.MultiGraph, nx.MultiDiGraph]))
+def test_what_networkx_writes_in_pajek(edges, make):
+    G = make()
+    G.add_nodes_from(NAMES)
+    G.add_weighted_edges_from((NAMES[u], NAMES[v], w) for u, v, w in edges)
+    graph = READERS["pajek"](Path("g.net"), "\n".join(nx.generate_pajek(G)).encode(), Options())
+    assert (graph.n, graph.names, graph.directed) == (len(NAMES), NAMES, G.is_directed())
+    assert sorted(listed(graph)) == sorted(G.edges(data="weight"))

@@ -68,12 +68,17 @@ def test_graphml_values(tmp_path):
         ("<graphml><graph edgedefault='directed'/><graph edgedefault='directed'/></graphml>", "found a second graph"),
         (GRAPHML.format("<node/>"), "found <node> without id="),
         (GRAPHML.format('<node id="a"/>' * 2), "found a second node 'a'"),
-        (GRAPHML.format('<node id="a"><graph edgedefault="directed"/></node>'), "found a graph within a graph"),
+        (GRAPHML.format('<node id="a"><graph/></node>'), "found edgedefault=None, expected 'directed' or 'undirected'"),
+        (GRAPHML.format(PAIR + '<edge source="a" target="b"><graph edgedefault="directed"/></edge>'),
+         "found a graph within an edge"),
+        (GRAPHML.format('<graph edgedefault="directed"/>'), "found a graph there"),
+        (GRAPHML.format('<node id="a"><graph edgedefault="directed"><node id="a"/></graph></node>'),
+         "found a second node 'a'"),
         (GRAPHML.format(PAIR + '<edge source="a" target="c"/>'), "found an edge of 'c', expected the id of a <node>"),
         (GRAPHML.format(PAIR + '<edge source="a"/>'), "found <edge> without target="),
         (
-            GRAPHML.format(PAIR + '<edge source="a" target="b" directed="false"/>'),
-            "found an edge with directed='false'",
+            GRAPHML.format(PAIR + '<edge source="a" target="b" directed="no"/>'),
+            "found an edge with directed='no', expected true or false",
         ),
         (GRAPHML.format(PAIR + "<hyperedge/>"), "found a <hyperedge>"),
         *[
@@ -131,6 +136,45 @@ def test_keys_of_other_elements_and_nested_data_are_passed_over(tmp_path):
         read(tmp_path, "g.graphml", text.replace('<data key="n">old</data>', ""), weight="not")
     with refused("found a second attribute 'weight', expected one attribute of weights"):
         read(tmp_path, "g.graphml", text.replace('for="node"', 'for="edge"'))
+
+
+def test_edges_of_both_kinds_go_each_way_where_they_are_undirected(tmp_path):
+    def edges(*ways):
+        return PAIR + "".join(f'<edge source="a" target="b"{way}><data key="d">{k}</data></edge>'
+                              for k, way in enumerate(ways, 1))
+
+    one, both = ' directed="true"', ' directed="false"'
+    for default in ("directed", "undirected"):
+        text = GRAPHML.replace("directed", default).format
+        mixed = read(tmp_path, "g.graphml", text(edges(one, both)), weight="km")
+        assert mixed.directed and listed(mixed) == [("a", "b", 1.0), ("a", "b", 2.0), ("b", "a", 2.0)]
+        assert read(tmp_path, "g.graphml", text(edges(one, one)), weight="km").directed
+        assert not read(tmp_path, "g.graphml", text(edges(both, both)), weight="km").directed
+        free = read(tmp_path, "g.graphml", text(edges(one, both)), weight="km", directed=False)
+        assert not free.directed and listed(free) == [("a", "b", 1.0), ("a", "b", 2.0)]
+    loop = '<edge source="a" target="a" directed="false"/>'
+    assert len(read(tmp_path, "g.graphml", GRAPHML.format(edges(one) + loop))) == 2
+
+
+def test_groups_of_yed_are_vertices_beside_their_members(tmp_path):
+    text = GRAPHML.format(
+        '<node id="n0" yfiles.foldertype="group"><graph edgedefault="undirected" id="n0:">'
+        '<node id="n0::n0"/><node id="n0::n1"><graph edgedefault="directed"><node id="deep"/></graph></node>'
+        '<edge source="n0::n0" target="n0::n1"/></graph></node><node id="n1"/>'
+        '<edge source="n1" target="deep"><data key="w">5</data></edge><edge source="n0" target="n1"/>'
+    )
+    graph = read(tmp_path, "g.graphml", text)
+    assert graph.names == ["n0", "n0::n0", "n0::n1", "deep", "n1"]
+    assert listed(graph) == [("n0::n0", "n0::n1", 1), ("n1", "deep", 5), ("n0", "n1", 1), ("n0::n1", "n0::n0", 1)]
+
+
+def test_floats_as_c_prints_them_in_hexadecimal(tmp_path):
+    text = GRAPHML.format(PAIR + '<edge source="a" target="b"><data key="d">{}</data></edge>').replace
+    for spelled, value in (("0x1.8p+1", 3.0), ("-0X1P-2", -0.25), ("0xff", 255.0)):
+        assert read(tmp_path, "g.graphml", text("{}", spelled), weight="km").weights.tolist() == [value]
+    for bad in ("0x1p9999", "0x", "1p3"):
+        with refused(f"found the weight {bad!r}, expected a number"):
+            read(tmp_path, "g.graphml", text("{}", bad), weight="km")
 
 
 def test_several_attributes_are_records(tmp_path):

@@ -185,7 +185,8 @@ def npz(r: random.Random) -> bytes:
 def graphml(r: random.Random) -> bytes:
     nodes = [r.choice([f"n{i}", str(i), str(i + 5), f"é{i}"]) for i in range(r.randrange(1, 6))]
     kind = r.choice(["int", "double", "string", "boolean", "long", "float"])
-    value = {"boolean": lambda: "true", "int": lambda: "3", "long": lambda: "-4"}.get(kind, lambda: numbers(r))
+    value = {"boolean": lambda: "true", "int": lambda: "3", "long": lambda: "-4",
+             "double": lambda: r.choice([numbers(r), "0x1.8p+1"])}.get(kind, lambda: numbers(r))
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">']
     default = f"<default>{value()}</default>" if r.random() < 0.3 else ""
     lines.append(
@@ -193,9 +194,13 @@ def graphml(r: random.Random) -> bytes:
     )
     lines.append(f'<graph edgedefault="{r.choice(["directed", "undirected"])}">')
     lines += [f'<node id="{v}"/>' for v in nodes]
+    if r.random() < 0.2:  # a group
+        lines.append('<node id="group"><graph edgedefault="directed"><node id="member"/></graph></node>')
+        nodes += ["group", "member"]
     for _ in range(r.randrange(6)):
         data = f'<data key="d0">{value()}</data>' if r.random() < 0.8 else ""
-        lines.append(f'<edge source="{r.choice(nodes)}" target="{r.choice(nodes)}">{data}</edge>')
+        way = r.choice(["", "", ' directed="true"', ' directed="false"'])
+        lines.append(f'<edge source="{r.choice(nodes)}" target="{r.choice(nodes)}"{way}>{data}</edge>')
     return "\n".join([*lines, "</graph>", "</graphml>"]).encode()
 
 

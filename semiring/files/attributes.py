@@ -1,0 +1,97 @@
+"""Graphs of formats that list vertices, and edges with attributes: GraphML, GML and Pajek."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from semiring.errors import GraphError
+from semiring.graphs.columns import in_records
+from semiring.graphs.edges import MISSING, Columns, attribute_weights
+from semiring.graphs.graph import Graph
+from semiring.graphs.weights import as_weights
+
+from .notes import noted, renamed
+from .numerals import CANONICAL, integer
+from .streams import about
+from .text import Options
+
+
+@dataclass
+class Listing:
+    """What a file says of its vertices and edges."""
+
+    vertices: list[Any]  # what they are called
+    sources: list[int]  # positions
+    targets: list[int]
+    one_way: list[bool]  # of each edge
+    attributes: list[dict[str, Any]]  # likewise; those that hold weights
+    known: set[str]  # all attributes that an edge has
+    directed: bool = True  # where there are no edges that tell it
+    defaults: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def graph(self, path: Path, data: bytes, options: Options, *, from_texts: bool = False) -> Graph:
+        """The graph, in which an undirected edge among directed ones goes each way.
+
+        Parameters
+        ----------
+        path, data, options
+            Of the file.
+        from_texts : bool
+            Vertices are called by texts; if all of these are integers, by integers.
+        """
+        with about(str(path)):
+            weights = self._weights(options)
+            sources, targets = np.array(self.sources, np.int64), np.array(self.targets, np.int64)
+            one_way = np.array(self.one_way, bool)
+            directed = options.one_way and bool(one_way.any() if len(one_way) else self.directed)
+            if directed and not one_way.all():
+                back = np.flatnonzero(~one_way & (sources != targets))
+                sources, targets = np.append(sources, targets[back]), np.append(targets, sources[back])
+                weights = None if weights is None else np.append(weights, weights[back])
+            graph = Graph(sources, targets, len(self.vertices), weights, self.vertices, directed)
+        note = noted(path, data)
+        if note is not None and options.label is None:
+            graph = renamed(path, graph, note)
+        elif options.names is not str:
+            graph = _counted(graph, from_texts)
+        if options.names is str:
+            graph = replace(graph, names=list(map(str, range(graph.n) if graph.names is None else graph.names)))
+        return graph
+
+    def _weights(self, options: Options) -> np.ndarray | None:
+        if not isinstance(options.weight, (list, tuple)):
+            return self._column(options.weight)
+        columns = [self._column(name) for name in options.weight]
+        for name, column in zip(options.weight, columns, strict=True):
+            if column is None:
+                raise GraphError(f"no edge has the attribute {name!r}; several weights are named one by one")
+        return in_records(options.weight, columns)
+
+    def _column(self, name: Any) -> np.ndarray | None:
+        """An attribute of all edges; None where they have no weights."""
+        if name is None:
+            return None
+        values = [edge.get(name, self.defaults.get(name, MISSING)) for edge in self.attributes]
+        ends = ([self.vertices[v] for v in end] for end in (self.sources, self.targets))
+        found = attribute_weights(Columns(*ends, values), name, None, lambda: sorted(self.known)).weights
+        return None if found is None else as_weights(found)
+
+
+def _counted(graph: Graph, from_texts: bool) -> Graph:
+    """A graph whose vertices are called by integers, as positions if these are 0 … n − 1."""
+    names = graph.names or []
+    if from_texts:
+        if not all(CANONICAL.fullmatch(name) and integer(name) is not None for name in names):
+            return graph
+        names = list(map(int, names))
+    if not all(type(name) is int for name in names):
+        return graph
+    if set(names) != set(range(graph.n)):
+        return replace(graph, names=names)
+    position = np.array(names, dtype=np.int64)
+    return replace(graph, sources=position[graph.sources], targets=position[graph.targets], names=None)
