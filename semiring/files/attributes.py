@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from semiring.errors import GraphError
-from semiring.graphs.columns import in_records
+from semiring.graphs.columns import in_records, only_attribute
 from semiring.graphs.edges import MISSING, Columns, attribute_weights
 from semiring.graphs.graph import Graph
 from semiring.graphs.weights import as_weights
@@ -64,6 +64,9 @@ class Listing:
         return graph
 
     def _weights(self, options: Options) -> np.ndarray | None:
+        if options.weight == "weight" and "weight" not in self.known:
+            given = {name: value for name, value in self.defaults.items() if value is not MISSING}
+            return self._column(only_attribute(({**given, **edge} for edge in self.attributes), "weight"))
         if not isinstance(options.weight, (list, tuple)):
             return self._column(options.weight)
         columns = [self._column(name) for name in options.weight]

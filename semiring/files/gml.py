@@ -65,6 +65,9 @@ def read_gml(path: Path, data: bytes, options: Options) -> Graph:
         keys = {pair.key for pair in edge.value}
         found.known |= keys - {"source", "target"}
         found.attributes.append({key: _weight(path, edge, key) for key in wanted if key in keys})
+    if options.weight == "weight" and "weight" not in found.known:  # the only attribute of numbers may be the weight
+        found.attributes = [{pair.key: pair.value for pair in edge.value if pair.key not in ("source", "target")}
+                            for edge in edges]
     return found.graph(path, data, options)
 
 

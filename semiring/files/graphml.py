@@ -23,6 +23,7 @@ from .text import Options
 
 APART = "\f"  # between a namespace and a name: no character of XML
 WHOLE = ("int", "long")
+NUMBERS = (*WHOLE, "float", "double")
 TRUTH = {"true": True, "1": True, "false": False, "0": False}
 HEXADECIMAL = re.compile(r"[-+]?0x[0-9a-f]+(\.[0-9a-f]*)?(p[-+]?[0-9]+)?", re.IGNORECASE)  # as C prints %a
 DIRECTIONS = {"directed": True, "undirected": False}
@@ -52,6 +53,7 @@ class _Parser:
     weights: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])  # of each edge, by attribute
     attributes: set[str] = field(default_factory=set)
     directed: bool | None = None  # what the outermost graph says
+    chosen: tuple[Any, ...] = ()  # the attributes whose values are read
     defaults: list[bool] = field(default_factory=list[bool])  # what those say that one is in
     open: list[str] = field(default_factory=list)  # the elements that one is in
     key: _Key | None = None  # that a <key> declares, or whose value a <data> holds
@@ -59,8 +61,10 @@ class _Parser:
 
     @property
     def wanted(self) -> tuple[Any, ...]:
-        """The attributes that hold weights."""
+        """The attributes that hold weights, or may: where none is called weight, those of numbers."""
         weight = self.options.weight
+        if weight == "weight" and weight not in self.attributes:
+            return tuple(dict.fromkeys(key.name for key in self.keys.values() if key.type in NUMBERS))
         return tuple(weight) if isinstance(weight, (list, tuple)) else (weight,)
 
     def fail(self, found: str, expected: str) -> NoReturn:
@@ -137,7 +141,7 @@ class _Parser:
             self.fail(f"edgedefault={quoted(default)}", "'directed' or 'undirected'")
         self.defaults.append(DIRECTIONS[default])
         if self.directed is None:
-            self.directed = DIRECTIONS[default]
+            self.directed, self.chosen = DIRECTIONS[default], self.wanted
 
     def _node(self, attributes: dict[str, str]) -> None:
         name = self._attribute(attributes, "id", "node")
@@ -160,7 +164,7 @@ class _Parser:
         if label not in self.keys:
             self.fail(f"a value of {quoted(label)}", "the id of a <key> for edges above the graph")
         key = self.keys[label]
-        if key.name not in self.wanted:
+        if key.name not in self.chosen:
             return
         if key.name in self.weights[-1]:
             self.fail(f"a second {quoted(key.name)} of an edge", "one")

@@ -6,7 +6,7 @@ Names that say nothing are taken by position, the two ends and then a weight; wh
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from numbers import Number
 from typing import Any, NamedTuple
@@ -18,6 +18,10 @@ from semiring.errors import GraphError
 
 from .names import is_hashable, is_integer, is_missing, is_truth, near
 from .texts import quoted
+
+
+class Unclear(GraphError):
+    """It is not known which columns or attributes are meant, and the caller can say it."""
 
 
 class _Clear:
@@ -160,7 +164,7 @@ def _ends(header: Sequence[Any], weight: WeightColumns, heavy: Sequence[int], le
     named = not all(map(is_integer, header))
     keyed = any(map(is_key, (header[k] for k in light))) and len(light) > 2
     if named and (len(light) > (2 if heavy else 3) or keyed):
-        raise GraphError(f"which columns are the two ends of an edge? None of {quoted([header[k] for k in light])} are "
+        raise Unclear(f"which columns are the two ends of an edge? None of {quoted([header[k] for k in light])} are "
                          f"called as ends are, such as from and to: pass source={quoted(header[light[0]])} and "
                          f"target={quoted(header[light[1]])}, say")
     return light[0], light[1]
@@ -177,7 +181,7 @@ def _guessed(header: Sequence[Any], weight: Any, free: Sequence[int], sample: Sa
     if len(found) > 1 and weight is IF_CLEAR:
         return []
     if len(found) > 1:
-        raise GraphError(which_weight("columns", [header[k] for k in found]))
+        raise Unclear(which_weight("columns", [header[k] for k in found]))
     return found
 
 
@@ -185,6 +189,39 @@ def which_weight(what: str, names: Sequence[Any]) -> str:
     """The question which of some columns or attributes is the weight."""
     return (f"which of the {what} {quoted(list(names))} is the weight? Pass weight={quoted(names[0])}, say, or "
             "weight=None for none")
+
+
+def only_attribute(edges: Iterable[Mapping[Any, Any]], weight: WeightColumns) -> Any:
+    """The attribute that holds the weights where none is called weight: the only one of numbers; None where none does.
+
+    Raises
+    ------
+    GraphError
+        When there are several, or some edges lack it.
+
+    Examples
+    --------
+    >>> only_attribute([{"km": 3, "road": "A1"}, {"km": 2.5}], "weight")
+    'km'
+    """
+    counts: dict[Any, int] = {}
+    others, m = set(), 0
+    for attributes in edges:
+        m += 1
+        for name, value in attributes.items():
+            if isinstance(value, Number) and not is_truth(value):
+                counts[name] = counts.get(name, 0) + 1
+            elif value is not None:
+                others.add(name)
+    found = [name for name in counts if name not in others and not is_key(name)]
+    if not found or (weight is IF_CLEAR and (len(found) > 1 or counts[found[0]] < m)):
+        return None
+    if len(found) > 1:
+        raise Unclear(which_weight("attributes", found))
+    if counts[found[0]] < m:
+        raise Unclear(f"{m - counts[found[0]]} of {m} edges have no {quoted(found[0])}, the only attribute of "
+                         f"numbers: pass weight={quoted(found[0])} to count them as 1, or weight=None for no weights")
+    return found[0]
 
 
 def names_ends(header: Sequence[Any]) -> bool:
@@ -216,7 +253,7 @@ def _known(header: Sequence[Any], heavy: Sequence[int]) -> _Pair | None:
     if all(pair.rest.startswith(found.rest) and (pair is found or pair.rest != found.rest) for pair in best.values()):
         return found  # the airports, and not what they are called besides
     listed = " or ".join(f"{quoted(header[pair.source])} and {quoted(header[pair.target])}" for pair in best.values())
-    raise GraphError(f"which columns are the two ends of an edge, {listed}? Pass source={quoted(header[found.source])} "
+    raise Unclear(f"which columns are the two ends of an edge, {listed}? Pass source={quoted(header[found.source])} "
                      f"and target={quoted(header[found.target])}, say")
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from semiring.algebra.constants import outside
 from semiring.errors import GraphError
 
-from .columns import WeightColumns, go_both_ways, in_records, table_columns, turned
+from .columns import IF_CLEAR, WeightColumns, go_both_ways, in_records, only_attribute, table_columns, turned
 from .exports import entries_of
 from .frames import edge_columns, is_frame, is_square, library_of
 from .masks import is_masked
@@ -47,8 +47,9 @@ def columns_of(
     if not isinstance(edges, np.ndarray) and is_frame(edges):
         refuse_table(edges, "edges")
         if is_square(edges):
-            raise GraphError("this data frame is a matrix, whose index and columns are vertices: give it to from_dense "
-                             "or Matrix, and edges with columns from, to and weight")
+            raise GraphError("this data frame is a matrix, whose index and columns are vertices: give "
+                             "sr.from_dense(frame, S) in its place, with an algebra S such as sr.min_plus; edges have "
+                             "columns from, to and weight")
         found = from_table(*edge_columns(edges), weight, source, target, directed)
         return found._replace(library=library_of(edges))
     if isinstance(edges, np.ndarray) and edges.dtype.names and edges.ndim == 1:
@@ -151,7 +152,13 @@ MISSING = object()
 
 
 def _from_networkx(graph: Any, weight: str | int | None, default: Any) -> Columns:
-    triples = list(graph.edges(data=weight, default=MISSING)) if weight else [(*e, MISSING) for e in graph.edges()]
+    if weight in ("weight", IF_CLEAR):
+        named = any("weight" in data for *_, data in graph.edges(data=True))
+        weight = "weight" if named else only_attribute((data for *_, data in graph.edges(data=True)), weight)
+    if weight is None:
+        triples = [(*edge, MISSING) for edge in graph.edges()]
+    else:
+        triples = list(graph.edges(data=weight, default=MISSING))
     sources, targets, weights = [t[0] for t in triples], [t[1] for t in triples], [t[-1] for t in triples]
     vertices = list(graph.nodes)
     found = Columns(sources, targets, weights, len(vertices), vertices, graph.is_directed())

@@ -15,7 +15,7 @@ from semiring.algebra.arguments import whole_number
 from semiring.algebra.tables import html_table
 from semiring.errors import GraphError
 
-from .columns import WeightColumns
+from .columns import Unclear, WeightColumns
 from .edges import Columns, as_positions, bad_vertex, columns_of, is_iterable, numbered
 from .masks import is_masked
 from .names import Named, as_names
@@ -258,7 +258,8 @@ def as_graph(
         - a square SciPy sparse matrix or array. Each stored entry is an edge, an explicit 0 too; the formats
           that store blocks or diagonals (BSR, DIA) cannot tell a 0 from padding, there it is not an edge. In a
           matrix of bool the True entries are edges without weights;
-        - a NetworkX graph; an undirected one gives an undirected graph;
+        - a NetworkX graph; an undirected one gives an undirected graph, and where no edge has the attribute weight, the
+          only attribute of numbers is the weight;
         - a data frame of pandas or Polars, a table of Arrow, or what has Arrow's PyCapsule interface. The columns of
           the ends are those whose names say so: from and to, source and target, src and dst, origin and destination,
           start and end, u and v, and the like, alone or as in FromNodeId and ToNodeId, ``source airport`` and
@@ -328,6 +329,19 @@ def as_graph(
     sources, targets, n, names = numbered(found, n, names)
     weights = None if weight is None or found.weights is None else as_weights(found.weights)
     return Graph(sources, targets, n, weights, names, directed and found.directed, found.library)
+
+
+def graph_for(edges: Any, n: int | None = None, directed: bool = True, weight: WeightColumns = "weight") -> Graph:
+    """`as_graph` for verbs, which have none of its options that name columns: what it asks for is for it.
+
+    Raises
+    ------
+    GraphError
+    """
+    try:
+        return as_graph(edges, n, directed=directed, weight=weight)
+    except Unclear as e:
+        raise Unclear(f"{e}: to sr.as_graph, whose graph this takes") from None
 
 
 def _own_columns(graph: Graph) -> Columns:

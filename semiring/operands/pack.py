@@ -11,7 +11,8 @@ import numpy as np
 from semiring.algebra.arithmetic import Arithmetic
 from semiring.algebra.catalogue import boolean
 from semiring.errors import GraphError, SemiringError
-from semiring.graphs.graph import Graph, as_graph
+from semiring.graphs.columns import IF_CLEAR
+from semiring.graphs.graph import Graph, graph_for
 from semiring.graphs.masks import mask_of
 from semiring.graphs.matrix import Matrix
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
@@ -70,7 +71,7 @@ def pack(A: Any, n: int | None = None, *, directed: bool = True) -> PackedMatrix
     A = before_preparing(A)
     matrix = _packed(A) if is_matrix(A) else None
     if matrix is None:
-        return _edges(as_graph(A, n, directed=directed))
+        return _edges(graph_for(A, n, directed, IF_CLEAR))
     if n is not None and matrix.shape != (n, n):
         raise SemiringError(f"n = {n}, and the matrix has shape {matrix.shape}")
     if not directed:
@@ -85,7 +86,7 @@ def pack_named(A: Any) -> tuple[PackedMatrix, Sequence[Any] | None]:
     A = before_preparing(A)
     if is_matrix(A):
         return pack(A), A.names if isinstance(A, Matrix) else None
-    graph = as_graph(A)
+    graph = graph_for(A, weight=IF_CLEAR)
     return _edges(graph), graph.names
 
 

@@ -16,7 +16,8 @@ from semiring.algebra.semiring import Semiring
 from semiring.algorithms.sparse.ordering import Spread, spread
 from semiring.errors import GraphError, SemiringError
 from semiring.graphs.adjacency import require_rows, scatter, stable_order, zeros
-from semiring.graphs.graph import Graph, as_graph
+from semiring.graphs.columns import IF_CLEAR
+from semiring.graphs.graph import Graph, graph_for
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import as_names
 from semiring.graphs.weights import elements, refuse_nan, unweighted
@@ -301,7 +302,7 @@ def _carried(S: Semiring, dtype: np.dtype) -> np.dtype | None:
 
 def read_graph(A: Any, S: Semiring, what: str, dtype: np.dtype | None = None) -> Sparse:
     """A `Graph`, a NetworkX graph or a data frame of edges: the matrix that `semiring.adjacency` would make."""
-    graph = as_graph(A)
+    graph = graph_for(A, weight=IF_CLEAR if S.default_dtype.kind == "b" else "weight")
     require_rows(graph.n)
     if graph.weights is not None:
         values = elements(S, graph.weights, dtype, graph._edge)

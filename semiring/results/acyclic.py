@@ -12,7 +12,8 @@ from semiring.algebra.catalogue import boolean
 from semiring.algorithms.sparse import reduction
 from semiring.errors import GraphError
 from semiring.graphs.adjacency import require_rows
-from semiring.graphs.graph import as_graph
+from semiring.graphs.columns import IF_CLEAR
+from semiring.graphs.graph import graph_for
 from semiring.kernels.blocks.bits import WORD
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
 from semiring.operands.pack import before_preparing, is_matrix, pack, pack_named
@@ -64,7 +65,7 @@ def transitive_reduction(A: Any) -> Any:
         matrix, names = pack_named(A)
         check_square(matrix)
         return _reduced(matrix, names)
-    graph = as_graph(A)
+    graph = graph_for(A, weight=IF_CLEAR)
     require_rows(graph.n)
     if not graph.directed:
         raise GraphError("an undirected graph has no transitive reduction: each edge is a cycle of two")

@@ -13,7 +13,8 @@ from semiring.algebra.arguments import array_of
 from semiring.algebra.catalogue import boolean
 from semiring.algebra.tables import html_table
 from semiring.errors import GraphError
-from semiring.graphs.graph import as_graph
+from semiring.graphs.columns import IF_CLEAR
+from semiring.graphs.graph import graph_for
 from semiring.graphs.names import Named, as_names
 from semiring.graphs.texts import clip, clip_repr, shown
 from semiring.kernels.blocks.bits import WORD
@@ -349,7 +350,7 @@ def reach(A: Any) -> Reachability:
     """
     A = before_preparing(A)
     if not is_matrix(A):
-        graph = as_graph(A)
+        graph = graph_for(A, weight=IF_CLEAR)
         return _of_entries(graph, graph.names)
     if is_by_entries(A):
         check_square(A)

@@ -15,7 +15,8 @@ from semiring.algorithms.sparse import traversal
 from semiring.algorithms.sparse.relaxation import CompressedRows
 from semiring.errors import GraphError
 from semiring.graphs.adjacency import require_rows, stable_order
-from semiring.graphs.graph import as_graph
+from semiring.graphs.columns import IF_CLEAR
+from semiring.graphs.graph import graph_for
 from semiring.graphs.names import position_of
 from semiring.graphs.texts import shown
 from semiring.kernels.cpu.bits.matrix import PackedMatrix
@@ -246,7 +247,7 @@ def longest_path(A: Any, source: Any = None, target: Any = None) -> tuple[Any, l
     (np.float64(1.0), ['pipes', 'roof'])
     """
     if not (isinstance(A, Operand) or is_matrix(A)):
-        A = as_graph(A)
+        A = graph_for(A)
         if not A.directed:
             raise GraphError("an undirected graph has no longest path: each edge is a cycle of two")
     given = as_sparse(on_host(operand(A, max_plus)))
@@ -321,7 +322,7 @@ def edges_of(A: Any) -> Edges:
     """
     A = before_preparing(A)
     if not is_matrix(A):
-        graph = as_graph(A)
+        graph = graph_for(A, weight=IF_CLEAR)
         require_rows(graph.n)
         sources, targets = graph.sources, graph.targets
         if graph.weights is not None and graph.weights.dtype.kind == "b":  # what is False is not an edge

@@ -13,7 +13,7 @@ from semiring.algebra.laws import equal
 from semiring.algebra.semiring import Semiring
 from semiring.errors import GraphError, SemiringError
 from semiring.graphs.adjacency import adjacency
-from semiring.graphs.graph import Graph, as_graph
+from semiring.graphs.graph import Graph, graph_for
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import count_text, quoted
 from semiring.graphs.weights import as_weights
@@ -28,7 +28,7 @@ from .tables import texts
 def graph_of(A: Any, S: Semiring) -> Graph:
     """The edges of a graph or a matrix, with what they bring for weights."""
     if is_of_edges(A):
-        return as_graph(A)
+        return graph_for(A)
     if isinstance(A, PackedMatrix):
         A = A.to_dense()
     if isinstance(A, np.ndarray) and A.dtype.kind == "b":

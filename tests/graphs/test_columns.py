@@ -183,3 +183,55 @@ def test_a_type_of_something_else_is_no_direction():
     frame = pd.DataFrame(ROWS, columns=["from", "to", "km"])
     assert listed(sr.as_graph(frame.assign(type="rail"))) == ROWS
     assert sr.as_graph(frame.drop(columns="km").assign(type=[3, 4, 5])).weights.tolist() == [3, 4, 5]
+
+
+nx = pytest.importorskip("networkx")
+
+
+def graph_with(attributes, path=None, extra=()):
+    """Two edges with attributes, as a graph of NetworkX or from a file."""
+    G = nx.DiGraph([("k", "l", attributes[0]), ("l", "m", attributes[1])])
+    if path is None:
+        return sr.as_graph(G, *extra)
+    {".graphml": nx.write_graphml, ".gml": nx.write_gml}[path.suffix](G, path)
+    return sr.read_graph(path)
+
+
+@pytest.mark.parametrize("form", [None, ".graphml", ".gml"])
+@pytest.mark.parametrize(("first", "second", "weights"), [
+    ({"length": 2.5}, {"length": 4.0}, [2.5, 4.0]), ({"value": 2}, {"value": 4}, [2, 4]), ({}, {}, None),
+    ({"length": 2.5, "road": "A1"}, {"length": 4.0, "road": "7"}, [2.5, 4.0]),
+    ({"length": 2.5, "id": 4, "osmid": 9}, {"length": 4.0, "id": 5, "osmid": 8}, [2.5, 4.0]),
+    ({"weight": 1, "length": 2.5}, {"weight": 3, "length": 4.0}, [1, 3]), ({"road": "A1"}, {"road": "B2"}, None),
+    ({"weight": 2, "length": 2.5}, {"length": 4.0}, [2, 1]), ({"id": 7}, {"id": 8}, None),
+])
+def test_the_only_attribute_of_numbers_is_the_weight_in_every_format(form, first, second, weights, tmp_path):
+    path = None if form is None else tmp_path / f"g{form}"
+    graph = graph_with([first, second], path)
+    assert (None if graph.weights is None else graph.weights.tolist()) == weights
+    assert path is None or sr.read_graph(path, weight=None).weights is None
+
+
+@pytest.mark.parametrize("form", [None, ".graphml", ".gml"])
+@pytest.mark.parametrize(("second", "message"), [
+    ({"length": 2.5, "toll": 2}, r"which of the attributes .* is the weight\? Pass weight='(length|toll)', say"),
+    ({"toll": 2}, r"which of the attributes .* is the weight\?"),
+    ({}, "1 of 2 edges have no 'length', the only attribute of numbers: pass weight='length' to count them as 1"),
+])
+def test_attributes_that_are_not_clear_are_asked_for(form, second, message, tmp_path):
+    path = None if form is None else tmp_path / f"g{form}"
+    with pytest.raises(sr.GraphError, match=message):
+        graph_with([{"length": 1.5}, second], path)
+
+
+def test_verbs_ask_only_where_weights_matter_and_say_where_to_answer():
+    frame = pd.DataFrame(ROWS, columns=["from", "to", "km"]).assign(toll=1)
+    G = nx.from_pandas_edgelist(frame, "from", "to", True, nx.DiGraph)
+    for edges in (frame, G):
+        for verb in (sr.reach, sr.components, sr.pack, sr.bridges):
+            verb(edges)
+        assert sr.closure(edges, sr.boolean).to_numpy().all() and sr.find_cycle(edges) is not None
+        with pytest.raises(sr.GraphError, match=r"is the weight\? Pass weight='km', .*: to sr.as_graph, whose graph"):
+            sr.closure(edges, sr.min_plus)
+    with pytest.raises(sr.GraphError, match=r"is a matrix.*: give sr.from_dense\(frame, S\) in its place"):
+        sr.find_cycle(pd.DataFrame([[0, 1.0], [0, 0]], ["a", "b"], ["a", "b"]))
