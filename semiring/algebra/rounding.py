@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .semiring import Semiring
 
 KNOWN = 2  # machine epsilons up to which a weight is known: one rounding is half of one, and few weights had only one
+SUMS, PRODUCTS = ("add", "saturating_add"), ("multiply", "saturating_multiply")  # on floats there is no difference
 FEW = 8  # elements that are multiplied one by one
 CHUNK = 1 << 14  # elements that are looked at together: they stay in the cache
 WHOLE = 1 / 64  # whole numbers are exact up to this over the machine epsilon; beyond, roundings too are often whole
@@ -88,6 +89,16 @@ def worse(
                 moved[field] = _moved(result[field], sign * epsilons, whole)
             result = choose((S.add(result, moved) == result) & S.contains(moved), moved, result)
     return result
+
+
+def knows_tolerance(S: Semiring) -> bool:
+    """Whether ⊕ selects and ⊗ is + or × of numbers, so that a cycle is better than one by some amount."""
+    return S.traced is not None and not S.fields and S.selective and S.traced.raw_mul.is_plain(*SUMS, *PRODUCTS)
+
+
+def is_relative(S: Semiring) -> bool:
+    """Whether a tolerance is a part of a weight, and not an amount: where ⊗ is ×."""
+    return S.traced is not None and S.traced.raw_mul.is_plain(*PRODUCTS)
 
 
 def worse_by(S: Arithmetic, values: np.ndarray, tol: float, relative: bool) -> np.ndarray:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from semiring.algebra.laws import show
-from semiring.algebra.rounding import rounds
+from semiring.algebra.rounding import is_relative, knows_tolerance, rounds
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms import labels
 from semiring.algorithms.blocks import UndefinedStar
@@ -28,6 +29,7 @@ from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse
 
 Index = tuple[int, ...]  # of a matrix in a stack
+NEARLY = 1 / 100  # the part of a weight up to which rounding may have made a cycle improve
 LONG = 12  # vertices of a cycle that a message lists
 GONE = "without overwrite=True one is told from the other"
 
@@ -177,7 +179,8 @@ def improving_through(
     for sources in [[v] for v in vertices] if endless else [vertices]:
         cycle, weight = improving_cycle(graph, S, sources)
         if cycle is not None:
-            return improving(S, names, cycle[0], cycle, narrow(S, weight, dtype), index)
+            edges = labels.edges_along(graph, cycle) if dtype.kind == "f" else None
+            return improving(S, names, cycle[0], cycle, narrow(S, weight, dtype), index, edges=edges)
     return None
 
 
@@ -192,20 +195,73 @@ def is_slack(low: Lowering, values: np.ndarray, facts: Facts, n: int) -> np.ndar
 
 def improving(
     S: Semiring, names: Sequence[Any] | None, vertex: int, cycle: list[int] | None, weight: Any, index: Index | None,
-    *, doubt: str = "",
+    *, doubt: str = "", edges: np.ndarray | None = None, tol: float = 0,
 ) -> NoClosureError:
-    """The refusal; in doubt where nothing tells an improvement from rounding, and what would."""
+    """The refusal.
+
+    Parameters
+    ----------
+    doubt : str
+        Where a cycle is not known: what would show whether one improves, or rounding errors grew.
+    edges : ndarray, optional
+        The weights of the cycle's edges, if they are numbers that may be rounded.
+    tol : float
+        By how much edges were made worse already.
+    """
     called = _called(names)
     if cycle is None:
         found = f"an improving cycle goes through vertex {called(vertex)!r}{_within(index)}"
         found += f", or rounding errors grew: {doubt}" if doubt else ""
     else:
-        found = (f"the cycle {_route(list(map(called, cycle)))}{_within(index)} of weight {show(weight)} is improving: "
-                 "each further round is better")
+        worse = f", also with each edge worse by tol={tol:g}" if tol else ""
+        found = (f"the cycle {_route(list(map(called, cycle)))}{_within(index)} of weight {_unlike_one(S, weight)} is "
+                 f"improving{worse}: each further round is better")
     return NoClosureError(
-        f"the closure over {S.name} does not exist: {found}. Remove or mend one of its edges",
+        f"the closure over {S.name} does not exist: {found}. Remove or mend one of its edges"
+        + ("" if edges is None else _more_tolerance(S, edges, weight)),
         vertex=called(vertex), cycle=None if cycle is None else list(map(called, cycle)), weight=weight, index=index,
     )
+
+
+def _unlike_one(S: Semiring, weight: Any) -> str:
+    """The weight of a cycle with as many digits as show how it differs from one.
+
+    >>> import semiring as sr
+    >>> _unlike_one(sr.max_times, 1.00000281234), _unlike_one(sr.min_plus, -3.0)
+    ('1.0000028', '-3')
+    """
+    if isinstance(weight, np.void):
+        return f"({', '.join(map(_digits, weight.tolist(), S.components_of(S.one)))})"
+    return _digits(weight, S.one)
+
+
+def _digits(number: Any, one: Any) -> str:
+    if not isinstance(number, (float, np.floating)) or not np.isfinite(number):
+        return show(number)
+    texts = (f"{float(number):.{digits}g}" for digits in range(6, 18))
+    return next(t for t in texts if abs(float(t) - number) <= abs(float(number) - one) / 20 or len(t) > 17)
+
+
+def _more_tolerance(S: Semiring, edges: np.ndarray, weight: Any) -> str:
+    """How well edges may be known for a cycle not to improve; nothing where that is no small part of them."""
+    if not knows_tolerance(S) or not np.isfinite(weight):
+        return ""
+    with np.errstate(all="ignore"):
+        if is_relative(S):
+            much = scale = float(max(weight, 1 / weight)) ** (1 / len(edges)) - 1
+            small = much <= NEARLY
+        else:
+            much, scale = abs(float(weight)) / len(edges), float(np.abs(edges.astype("f8")).max())
+            small = much <= NEARLY * scale
+    if not small:
+        return ""
+    return f", or if weights are rounded, say how well they are known: here tol={_rounded_up(much)} or more"
+
+
+def _rounded_up(number: float) -> str:
+    """Two digits, and never less."""
+    step = 10.0 ** (math.floor(math.log10(number)) - 1)
+    return f"{math.ceil(number / step) * step:.2g}"
 
 
 def undefined_star(

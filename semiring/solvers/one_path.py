@@ -11,7 +11,7 @@ from semiring.algebra.rounding import nothing_improves
 from semiring.algebra.vectors import convert
 from semiring.algorithms import trees
 from semiring.algorithms.labels import Dense as DenseGraph
-from semiring.algorithms.labels import Graph, best_walks, path_to, weight_of
+from semiring.algorithms.labels import Graph, best_walks, edges_along, path_to, weight_of
 from semiring.algorithms.sparse.relaxation import CompressedRows
 from semiring.errors import LawError
 from semiring.graphs.texts import is_same
@@ -61,7 +61,8 @@ def _path(
         found = best_walks(graph, S, start)
         if found.cycle is not None:
             weight = narrow(S, found.weight, given.dtype)
-            raise improving(S, given.names, found.cycle[0], found.cycle, weight, None)
+            edges = edges_along(graph, found.cycle) if given.dtype.kind == "f" else None
+            raise improving(S, given.names, found.cycle[0], found.cycle, weight, None, edges=edges)
         walk = found.walk_to(start, end)
         if walk is not None and start != end and found.rounds is None:
             other = _walk_by_labels(given, graph, found.labels, start, end)

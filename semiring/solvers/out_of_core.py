@@ -6,7 +6,7 @@ import errno
 import hashlib
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -45,7 +45,7 @@ from .stored_cycles import settle, undefined
 from .stored_diagonal import keep, kept, of_walks_with_edges, put
 from .stored_plan import StoredPlan
 from .task import Task
-from .tolerance import Loosened, loosened, refuse_without_tolerance
+from .tolerance import Loosened, loosened, refuse_without_tolerance, weights_as_given
 
 FORMAT = 4  # of manifests
 METHODS = ("r-kleene", "blocked", "elimination")  # which are products of tiles
@@ -243,9 +243,11 @@ def _run(
         elif not draft(storing.out, folder).exists():  # it was put in its place, and no more
             _clear(folder, finished=True)
             return opened(storing.out).array
-        if not _done(task, stage, attempt, about, saved, plan):
-            plan.loosened = True
-            _again(task, stage, attempt, plan)
+        tol = task.options.tol
+        with nullcontext() if tol is None else weights_as_given(task.operands[0], float(tol)):
+            if not _done(task, stage, attempt, about, saved, plan):
+                plan.loosened = True
+                _again(task, stage, attempt, plan)
         _clear(folder, finished=True)
     return opened(storing.out).array
 

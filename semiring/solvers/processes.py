@@ -22,6 +22,7 @@ import numpy as np
 
 from semiring import __version__
 from semiring.algebra.laws import full
+from semiring.algebra.rounding import rounds
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.blocks import UndefinedStar
 from semiring.algorithms.r_kleene import close_by_halves
@@ -488,7 +489,7 @@ def rounded_only(low: Lowering, diagonal: np.ndarray, facts: Facts) -> Verdict:
     improved = np.flatnonzero(low.add_one(diagonal) != low.unit)
     slack = is_slack(low, diagonal[improved], facts, len(diagonal))
     if not slack.all():
-        doubt = "sr.closure_rows from that vertex tells one from the other" if low.storage.kind == "f" else ""
+        doubt = "sr.closure_rows from that vertex tells one from the other" if rounds(diagonal) else ""
         raise improving(low.algebra, None, int(improved[~slack][0]), None, None, None, doubt=doubt)
     return Verdict(None, [(v, v) for v in improved.tolist()])
 

@@ -33,7 +33,7 @@ from .plan import Plan, nothing
 from .processes import using
 from .schedules import stable_closure
 from .task import Options, algebra_for, refuse_not_honoured
-from .tolerance import loosened, refuse_without_tolerance
+from .tolerance import loosened, refuse_without_tolerance, weights_as_given
 
 SIDE = 1024  # of tiles: a task takes a millisecond beside its products
 LEAST_SIDE = 64
@@ -56,7 +56,8 @@ def closure(connection: Ray, A: Any, S: Any, asked: Options) -> Any:
     except NoClosureError:
         worse = loosened(given, float(asked.tol))
         assert isinstance(worse, Dense)
-        return _closed(connection, worse, method, asked)
+        with weights_as_given(given, float(asked.tol)):
+            return _closed(connection, worse, method, asked)
 
 
 def _closed(connection: Ray, given: Dense, method: str, asked: Options) -> Any:

@@ -13,7 +13,15 @@ import numpy as np
 from semiring.algebra.laws import full
 from semiring.algebra.rounding import worse
 from semiring.algebra.semiring import Semiring
-from semiring.algorithms.labels import Walks, along_tree, best_walks, cycle_of, cycle_weight, truly_improves
+from semiring.algorithms.labels import (
+    Walks,
+    along_tree,
+    best_walks,
+    cycle_of,
+    cycle_weight,
+    edges_along,
+    truly_improves,
+)
 from semiring.algorithms.sparse.relaxation import CompressedRows
 from semiring.errors import LawError, SemiringError
 from semiring.graphs.names import is_hashable, position_of
@@ -278,7 +286,7 @@ class Search:
             _, P, failed = search_kernel(low).correct(self.stored, starts[first], True)
             cycle = None if P is None else cycle_of(P[0], int(failed[0]))
             if cycle is not None and truly_improves(graph, S, cycle):
-                raise self._improving(cycle, cycle_weight(graph, S, cycle))
+                raise self._improving(graph, cycle, cycle_weight(graph, S, cycle))
         if unsure.size and low.storage.kind == "f" == values.dtype.kind:
             T = S.over(values.dtype)
             stored = low.encode(worse(T, values), True)
@@ -296,15 +304,17 @@ class Search:
     def _searched(
         self, source: int, values: np.ndarray, predecessors: bool, limit: np.ndarray | None = None
     ) -> Walks:
-        found = best_walks(self._graph(values), self.S, source, limit)
+        graph = self._graph(values)
+        found = best_walks(graph, self.S, source, limit)
         if found.cycle is not None:
-            raise self._improving(found.cycle, found.weight)
+            raise self._improving(graph, found.cycle, found.weight)
         if predecessors and found.rounds is not None:
             raise no_tree(self.S)
         return found
 
-    def _improving(self, cycle: list[int], weight: Any) -> Exception:
-        return improving(self.S, self.given.names, cycle[0], cycle, weight, None)
+    def _improving(self, graph: CompressedRows, cycle: list[int], weight: Any) -> Exception:
+        edges = edges_along(graph, cycle) if self.given.dtype.kind == "f" else None
+        return improving(self.S, self.given.names, cycle[0], cycle, weight, None, edges=edges)
 
 
 def form_of(given: Sparse) -> Form:

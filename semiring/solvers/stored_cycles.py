@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.algebra.rounding import in_longer_floats, worse
+from semiring.algebra.rounding import in_longer_floats, rounds, worse
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms import labels
 from semiring.errors import NoClosureError
@@ -91,7 +91,7 @@ def settle(
     certain = improved[~is_slack(low, diagonal[improved], facts, len(diagonal))]
     if certain.size:
         doubt = "no cycle of the matrix explains it, and without out= the closure is computed so that they stay small"
-        raise improving(S, names, int(certain[0]), None, None, None, doubt=doubt if low.storage.kind == "f" else "")
+        raise improving(S, names, int(certain[0]), None, None, None, doubt=doubt if rounds(diagonal) else "")
     output.write_diagonal(improved, S.one_in(low.dtype))
 
 

@@ -8,6 +8,8 @@ that has no closure. Values, rows, solutions, paths and trees are then all those
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -15,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from semiring.algebra.rounding import worse_by
+from semiring.algebra.rounding import is_relative, knows_tolerance, worse_by
 from semiring.algebra.semiring import Semiring
+from semiring.algorithms.labels import cycle_weight, edges_along
 from semiring.errors import LawError, NoClosureError, SemiringError
 from semiring.operands.convert import as_sparse, on_host
 from semiring.operands.dense import Dense, carried_by
@@ -25,11 +28,11 @@ from semiring.operands.operand import Operand
 from semiring.operands.stored import Stored
 from semiring.scale.stores import Source
 
+from .cycles import graph_of, improving
 from .existence import Closures
 from .plan import Plan
+from .stored_cycles import StoredGraph
 from .task import Task, compute, first_offer
-
-SUMS, PRODUCTS = ("add", "saturating_add"), ("multiply", "saturating_multiply")  # on floats there is no difference
 
 
 def offer(task: Task) -> Plan:
@@ -52,8 +55,7 @@ def refuse_without_tolerance(S: Semiring, dtype: np.dtype) -> None:
     SemiringError
         When weights are exact.
     """
-    plain = S.traced is not None and not S.fields and S.traced.raw_mul.is_plain(*SUMS, *PRODUCTS)
-    if not (S.selective and plain):
+    if not knows_tolerance(S):
         raise LawError(f"tol needs that ⊕ selects and that ⊗ adds or multiplies numbers, so that a cycle is better by "
                        f"some amount; {S.name} is {S.notation}")
     if dtype.kind != "f":
@@ -77,7 +79,8 @@ def _run(task: Task, strict: Plan, plan: Plan) -> Any:
     if found is not None and (not isinstance(found, Closures) or np.all(found.exists)):
         return found
     worse = loosened(given, float(task.options.tol or 0))
-    second = compute(_with(task, worse, wanted))
+    with weights_as_given(given, float(task.options.tol or 0)):
+        second = compute(_with(task, worse, wanted))
     if task.verb == "paths":
         task.given[0] = worse  # whose edges they consist of
     if found is not None and len(given.shape) > 2:
@@ -87,11 +90,31 @@ def _run(task: Task, strict: Plan, plan: Plan) -> Any:
     return second
 
 
+@contextmanager
+def weights_as_given(given: Operand, tol: float) -> Iterator[None]:
+    """A context in which a cycle of edges that were made worse is refused with its weight on the edges as given.
+
+    Raises
+    ------
+    NoClosureError
+    """
+    try:
+        yield
+    except NoClosureError as e:
+        if e.cycle is None:
+            raise
+        stored = isinstance(given, Stored)
+        graph = StoredGraph(given.source, given.S) if stored else graph_of(given, e.index)  # type: ignore[attr-defined]
+        position: Any = int if given.names is None else {name: v for v, name in enumerate(given.names)}.__getitem__
+        cycle = [position(v) for v in e.cycle]
+        edges, weight = edges_along(graph, cycle), cycle_weight(graph, given.S, cycle)
+        raise improving(given.S, given.names, cycle[0], cycle, weight, e.index, edges=edges, tol=tol) from None
+
+
 def loosened(given: Operand, tol: float) -> Operand:
     """The operand with each edge worse by a tolerance, where it was."""
     S, T = given.S, given.S.over(given.dtype)
-    assert S.traced is not None
-    relative = S.traced.raw_mul.is_plain(*PRODUCTS)
+    relative = is_relative(S)
     if not isinstance(given, Dense):
         matrix = as_sparse(on_host(given))
         return matrix.with_values(worse_by(T, matrix.values, tol, relative))
@@ -116,9 +139,7 @@ class Loosened:
     """
 
     def __init__(self, source: Source, S: Semiring, dtype: np.dtype, tol: float):
-        assert S.traced is not None
-        self._source, self._S, self._tol = source, S, tol
-        self._relative = S.traced.raw_mul.is_plain(*PRODUCTS)
+        self._source, self._S, self._tol, self._relative = source, S, tol, is_relative(S)
         self.shape, self.dtype, self.path = source.shape, dtype, source.path
         self.chunks: tuple[int, int] | None = getattr(source, "chunks", None)
 

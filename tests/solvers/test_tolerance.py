@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -65,6 +67,44 @@ def test_prices_that_were_rounded(name: str) -> None:
         if way != "mask":
             with pytest.raises(sr.NoClosureError, match="is improving"):
                 call()
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_a_refusal_has_the_weight_of_the_edges_as_given_and_says_what_tolerance_would_do(name: str) -> None:
+    """Two rates with a product of 1.0000028, or amounts like it: shown so, also where a tolerance made edges worse."""
+    S, _ = WAYS[name]
+    A = np.full((2, 2), S.zero, float)
+    sign = -1 if S is sr.min_plus else 1
+    A[0, 1], A[1, 0] = (1.25, 1.0000028 / 1.25) if "times" in name else (2.5, -2.5 + sign * 2.8e-6)
+    weight = A[0, 1] * A[1, 0] if "times" in name else A[0, 1] + A[1, 0]
+    shown_ = "1.0000028" if "times" in name else "2.8e-06"
+    for tol in (None, 1e-9, 1e-6):
+        for way, call in everything(A, S, tol).items():
+            if way == "mask":
+                continue
+            with pytest.raises(sr.NoClosureError) as caught:
+                call()
+            text = str(caught.value)
+            assert caught.value.weight == weight and f"{shown_} is improving" in text, way
+            assert ("each edge worse by tol=" in text) == bool(tol), way
+            enough = re.search(r"how well they are known: here tol=(\S+) or more", text)
+            assert enough and enough[1] == "1.4e-06", way
+    for way, call in everything(A, S, 1.4e-6).items():
+        assert np.isfinite(np.asarray(call(), float)).all(), way
+    A[1, 0] = 2 if "times" in name else sign * 5.0
+    with pytest.raises(sr.NoClosureError, match=r"Remove or mend one of its edges$"):
+        sr.closure(A, S)
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_refusal_from_file_to_file_has_the_weight_of_the_edges_as_given(tmp_path: Path, stored: bool) -> None:
+    A = np.array([[inf, 5.25], [-5.25 - 1.8e-12, inf]])
+    np.save(tmp_path / "a.npy", A)
+    for tol in (None, 1e-15):
+        with pytest.raises(sr.NoClosureError, match=r"here tol=9\.1e-13 or more") as caught:
+            sr.closure(tmp_path / "a.npy" if stored else A, sr.min_plus, out=tmp_path / "c.npy", tol=tol)
+        assert caught.value.weight == A[0, 1] + A[1, 0]
+        assert caught.value.cycle == [0, 1, 0]
 
 
 @quick
