@@ -171,7 +171,7 @@ def _widened(wide: Lowering, dtype: np.dtype) -> Lowering:
         return result
 
     return replace(
-        wide, name=f"{wide.name}, widened", dtype=dtype, blas=False, inverts=False, fused_sum=False,
+        wide, name=f"{wide.name}, widened", dtype=dtype, blas=False, fused_sum=False,
         recode=(encode, decode),
         reason=f"{dtype} is too narrow for its constants or laws, so it is computed in {storage}",
     )

@@ -182,7 +182,7 @@ class ArrayKernel(ArrayBlocks):
 
     def __init__(self, lowering: Lowering, code: Code):
         self._lowering, self.dtype, self._blas = lowering, lowering.storage, lowering.blas
-        self._add_one, self._inverts = lowering.add_one, lowering.inverts
+        self._add_one = lowering.add_one
         self._code = code
         #: order of a block that `close` takes directly: it stays in the cache, and what is left to the BLAS is large
         self.tile = 128 if lowering.blas else 32 if lowering.log_sum else 256
@@ -252,14 +252,14 @@ class ArrayKernel(ArrayBlocks):
             raise ValueError(f"a block to close must be square, not {n} × {columns}")
         began = perf_counter()
         failed, step = np.full(batch, -1), max(2 * STRIP // max(n * n, 1), 1)
-        left = np.array([s for s in range(batch) if not (self._inverts and library.close(D[s]))], np.int64)
-        for first in range(0, len(left), step):
-            some = left[first : first + step]
-            X, found = D[some], np.full(len(some), -1)
+        for first in range(0, batch, step):
+            some = slice(first, first + step)
+            X = D[some].copy()
+            found = np.full(len(X), -1)
             for k in range(n):
                 self._eliminate(X, k, found)
             fine = found < 0
-            D[some[fine]] = X[fine]
+            D[some][fine] = X[fine]
             failed[some] = found
         self._code.spent += perf_counter() - began
         return failed

@@ -6,14 +6,14 @@ To them 0 · ∞ is NaN, which would spread to entries that nothing infinite lea
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
 
 MOST = 1 << 32  # multiply-adds of one call, of half a second at most: between two calls an interrupt is heard
+UNDERRATED = 4  # times that an estimate of a norm may be too small
 PANEL = 32  # columns that are tried first: most matrices whose rows have to be exchanged show it there
-LEAST = 32  # order of a matrix from which calling LAPACK repays
 STEP = 256  # halves of a product are a multiple of so many rows, columns or terms
 
 
@@ -109,102 +109,223 @@ def halves(
     return (C, A[:, :, :h], B[:, :h], accumulate), (C, A[:, :, h:], B[:, h:], True)
 
 
-def close(D: np.ndarray) -> bool:
-    """D ← D* = (1 − D)⁻¹ by an LU decomposition; False, and D stays, where `decomposed` has none or numbers overflow.
+class Singular(Exception):
+    """1 − A has no inverse, or rounding hides whether it has: `condition` is ∞, or how much errors are amplified."""
+
+    def __init__(self, condition: float = np.inf, matrix: int | None = None):
+        super().__init__(f"1 − A is singular, or its condition number is {condition:.2g}")
+        self.condition, self.matrix = condition, matrix
+
+
+def closure(A: np.ndarray, eps: float, check: bool = True) -> np.ndarray | None:
+    """A* = (1 − A)⁻¹ with exchange of rows; None where numbers overflow.
+
+    Raises
+    ------
+    Singular
 
     Examples
     --------
-    >>> D = np.full((40, 40), 1 / 80)
-    >>> close(D), list(D[0, :2].round(6))
-    (True, [np.float64(1.025), np.float64(0.025)])
+    >>> closure(np.array([[1.0, 1.0], [1.0, 0.0]]), 2.0**-52).tolist()
+    [[-1.0, -1.0], [-1.0, 0.0]]
     """
-    found = decomposed(D)
-    inverse = None if found is None else found.closure()
-    if inverse is None:
-        return False
-    numbers(D)[...] = inverse
-    return True
+    found = decomposed(A)
+    return None if found is None else found.closure(eps, check)
 
 
 @dataclass(frozen=True, eq=False)
 class Decomposition:
-    """1 − A = L U, or its transpose, as LAPACK left it."""
+    """1 − A = P L U, or its transpose, as LAPACK left it, the vertices perhaps in another order and scale."""
 
+    matrix: np.ndarray  # 1 − A, so ordered and scaled
     lu: np.ndarray
-    order: np.ndarray
+    exchanges: np.ndarray
     transposed: bool
+    order: np.ndarray | None  # vertices by their place, where that is another
+    scale: np.ndarray | None  # of each place
 
-    def closure(self) -> np.ndarray | None:
-        """A*, or None where numbers overflow."""
-        inverse, _ = _lapack(self.lu.dtype.char, "getri")(self.lu, self.order)
-        return (inverse.T if self.transposed else inverse) if are_finite(inverse) else None
+    def closure(self, eps: float, check: bool = True) -> np.ndarray | None:
+        """A*, or None where numbers overflow.
 
-    def solve(self, B: np.ndarray) -> bool:
-        """B ← A* B for numbers; False, and B stays, where they overflow."""
-        X, _ = _lapack(self.lu.dtype.char, "getrs")(self.lu, self.order, B, trans=int(self.transposed))
+        Raises
+        ------
+        Singular
+        """
+        inverse, _ = _lapack(self.lu.dtype.char, "getri")(self.lu, self.exchanges)
+        X = inverse.T if self.transposed else inverse
+        if not are_finite(X):
+            return None
+        if check:
+            bound = _lapack(self.lu.dtype.char, "lange")("I1"[self.transposed], inverse) * (2 + self._size)
+            if not doubt(bound, len(X), X.dtype, eps) < 1:
+                condition = sensitivity(self.matrix, X)
+                if doubt(condition, len(X), X.dtype, eps) >= 1:
+                    raise Singular(condition)
+        if self.order is not None:
+            assert self.scale is not None
+            found = np.empty_like(X)
+            found[np.ix_(self.order, self.order)] = X * (self.scale[:, None] / self.scale)
+            return found if are_finite(found) else None
+        return X
+
+    def refuse_singular(self, eps: float) -> None:
+        """Refuse what is singular within rounding, at the cost of a few right-hand sides where it is far from it.
+
+        Raises
+        ------
+        Singular
+        """
+        bound = UNDERRATED * self._condition() * (1 + 2 / self._size) if self._size else 1.0
+        if not doubt(bound, len(self.lu), self.lu.dtype, eps) < 1:
+            self.closure(eps)
+
+    def solve(self, B: np.ndarray, turned: bool = False) -> bool:
+        """B ← A* B, or the same with Aᵀ, checked by its residual; False, and B stays, where numbers overflow.
+
+        Raises
+        ------
+        Singular
+            Where the residual stays large, as where pivots grow without bound.
+        """
+        if not B.size:
+            return True
+        order, scale = self.order, self.scale
+        b = B
+        if order is not None and scale is not None:
+            b = B[order] * (scale if turned else 1 / scale)[:, None]
+        M, solve = self.matrix.T if turned else self.matrix, partial(
+            _lapack(self.lu.dtype.char, "getrs"), self.lu, self.exchanges, trans=int(self.transposed != turned))
+        X, _ = solve(b)
         if not are_finite(X):
             return False
-        B[...] = X
+        R = b - M @ X
+        if not _is_small(R, M, X, b):  # a step of refinement: R. D. Skeel (1980)
+            X += solve(R)[0]
+            if not _is_small(b - M @ X, M, X, b):
+                raise Singular(self._condition())
+        if order is None or scale is None:
+            B[...] = X
+        else:
+            X *= (1 / scale if turned else scale)[:, None]
+            if not are_finite(X):
+                return False
+            B[order] = X
         return True
 
+    @cached_property
+    def _size(self) -> float:
+        """The largest sum of absolute values in a row of 1 − A."""
+        return float(_lapack(self.lu.dtype.char, "lange")("1", self.matrix.T))
 
-def decomposed(A: np.ndarray) -> Decomposition | None:
-    """1 − A decomposed without exchanging rows, or None where that is not so, or the order of vertices might matter.
+    def _condition(self) -> float:
+        """The condition number by rows, as LAPACK estimates it: N. J. Higham, FORTRAN codes (1988)."""
+        gecon = _lapack(self.lu.dtype.char, "gecon")
+        return float(1 / max(gecon(self.lu, self._size, norm="1" if self.transposed else "I")[0], 1e-300))
 
-    The closure exists where no pivot is 1, the vertices being eliminated in their order. LAPACK exchanges rows, and
-    then divides by other pivots. So it is believed only where it exchanged none, in 1 − A or its transpose, which have
-    the same pivots, and no pivot is so near to 1 that rounding could have brought it there or away.
+
+def _is_small(R: np.ndarray, M: np.ndarray, X: np.ndarray, B: np.ndarray) -> bool:
+    """Whether B − M X = R is what rounding explains, by its largest entry in every column."""
+    n, eps = len(M), float(np.finfo(M.dtype).eps)
+    size = _lapack(M.dtype.char, "lange")("1" if M.flags.c_contiguous else "I", M.T if M.flags.c_contiguous else M)
+    with np.errstate(all="ignore"):
+        allowed = (n + 8) * eps * (size * np.abs(X).max(0) + np.abs(B).max(0))
+        return bool((np.abs(R).max(0) <= allowed).all())
+
+
+def doubt(condition: Any, n: int, dtype: np.dtype, eps: float) -> Any:
+    """What rounding may be worth beside the answer, 1 being all of it.
+
+    Entries are known to within `eps`, of the dtype that they came in, and sums of n terms are computed in `dtype`.
     """
-    a = numbers(A)
-    n = len(a)
-    if n < LEAST:
-        return None
-    factor = _lapack(a.dtype.char, "getrf")
-    for transposed in (True, False):
-        difference = np.negative(a, order="C")
-        difference.reshape(-1)[:: n + 1] += 1
-        if not are_finite(difference):
-            return None
-        matrix = difference.T if transposed else difference
-        if _exchanges(factor(matrix[:, :PANEL])[1]):
-            continue
-        lu, order, _ = factor(matrix, overwrite_a=True)
-        if not _exchanges(order):
-            return Decomposition(lu, order, transposed) if are_far_from_one(lu, a) else None
-    return None
+    return condition * (eps + n * float(np.finfo(dtype).eps))
 
 
-def are_far_from_one(lu: Any, a: Any) -> bool:
-    """Whether 1 − a = L U, or its transpose, has no pivot that rounding could have brought to 1 or away.
+def sensitivity(M: np.ndarray, X: np.ndarray) -> float:
+    """How much relative errors of the entries of A are amplified in X = (1 − A)⁻¹, M being 1 − A.
 
-    A sum of n products rounds n times, and n of them may add up in a pivot. They do not where the diagonal is dominant;
-    there no pivot is 1, however it is rounded. The arrays are NumPy's or CuPy's.
-    """
-    n = len(lu)
-    largest = float(np.abs(lu).max() if lu.dtype.kind == "c" else max(lu.max(), -lu.min()))
-    least, near = float(np.abs(lu.diagonal()).min()), n * float(np.finfo(lu.dtype).eps) * largest
-    return least > n * near or (least > near and is_dominant(a))
+    This is Skeel's condition number, by rows: the largest of (|X| W |X| e)_i / (|X| e)_i, with W = |M| + 2 ≥ |A| + 1.
+    No scale of the rows changes it, and of an acyclic graph it is 2 n + 2 at most, whatever its weights.
 
-
-def is_dominant(a: Any) -> bool:
-    """Whether in every row of 1 − a, or in every column, the diagonal entry is larger than all others together.
-
-    Then 1 − a has an inverse, and so has every block on its diagonal, by the theorem of Lévy and Desplanques. The
-    margin is what rounding these sums may be worth.
+    R. D. Skeel, Scaling for numerical stability in Gaussian elimination (1979).
 
     Examples
     --------
-    >>> is_dominant(np.full((3, 3), 0.25)), is_dominant(np.full((3, 3), 0.5))
-    (True, False)
+    >>> A = np.diag([1e9] * 3, 1)
+    >>> sensitivity(np.eye(4) - A, np.linalg.inv(np.eye(4) - A)) < 12
+    True
     """
-    with np.errstate(all="ignore"):  # sums that overflow are not smaller than anything
-        size, own = np.abs(a), np.abs(1 - a.diagonal())
-        for axis in (1, 0):
-            total = size.sum(axis)
-            margin = (len(a) + 4) * float(np.finfo(a.dtype).eps) * (total + own)
-            if bool((total - size.diagonal() < own - margin).all()):
-                return True
-    return False
+    with np.errstate(all="ignore"):
+        x = np.abs(X)
+        total = x.sum(-1, keepdims=True)
+        found = (x / total) @ (np.abs(M) @ total + 2 * total)
+        most = float(found.max(initial=0.0))
+    return most if most == most else np.inf
+
+
+def decomposed(A: np.ndarray) -> Decomposition | None:
+    """1 − A decomposed with exchange of rows, or None where numbers are not finite.
+
+    Where LAPACK exchanges none, in 1 − A or in its transpose, that is elimination of the vertices in their order. Else
+    they are ordered by strong components, so that rows are exchanged within these alone, and entries that no walk
+    leads to stay 0; and scaled, so that large weights one way and small ones back do not exchange any.
+
+    Raises
+    ------
+    Singular
+        Where a pivot is 0, whatever row is taken.
+    """
+    a = numbers(A)
+    n = len(a)
+    factor, same = _lapack(a.dtype.char, "getrf"), _unmoved(n)
+    for transposed in (True, False):
+        difference = _one_minus(a)
+        if not are_finite(difference):
+            return None
+        matrix = difference.T if transposed else difference
+        if n > PANEL and _exchanges(factor(matrix[:, :PANEL])[1]):
+            continue
+        lu, exchanges, _ = factor(matrix)
+        if exchanges.tobytes() == same and lu.diagonal().all():
+            return Decomposition(difference, lu, exchanges, transposed, None, None)
+    order, scale = _arranged(a)
+    if order is not None and scale is not None:
+        with np.errstate(all="ignore"):
+            difference = _one_minus(a[np.ix_(order, order)] * (scale / scale[:, None]))
+        if not are_finite(difference):
+            return None
+    lu, exchanges, info = factor(difference)
+    if info > 0:
+        raise Singular
+    return Decomposition(difference, lu, exchanges, False, order, scale)
+
+
+def _one_minus(a: np.ndarray) -> np.ndarray:
+    difference = np.negative(a, order="C")
+    difference.reshape(-1)[:: len(a) + 1] += 1
+    return difference
+
+
+def _arranged(a: np.ndarray) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """The vertices by strong components, in the order of the edges between these, and their scale in powers of 2.
+
+    B. N. Parlett, C. Reinsch, Balancing a matrix for calculation of eigenvalues and eigenvectors (1969).
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    n = len(a)
+    order = np.arange(n)
+    if np.count_nonzero(a) < n * n:
+        count, label = connected_components(csr_array(a != 0), connection="strong")
+        if count > 1:  # the last component is labelled first, as it is found first
+            order = np.argsort(-label, kind="stable")
+    scale = _lapack(a.dtype.char, "gebal")(a[np.ix_(order, order)], scale=1, permute=0)[3].real
+    return order, scale.astype(np.abs(a[:1, :1]).dtype)
+
+
+@cache
+def _unmoved(n: int) -> bytes:
+    return np.arange(n, dtype=np.int32).tobytes()
 
 
 def _exchanges(order: np.ndarray) -> bool:

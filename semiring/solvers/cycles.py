@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ from semiring.operands.sparse import Sparse
 Index = tuple[int, ...]  # of a matrix in a stack
 NEARLY = 1 / 100  # the part of a weight up to which rounding may have made a cycle improve
 LONG = 12  # vertices of a cycle that a message lists
+NEGLIGIBLE = 1e-6  # share of a vertex in what 1 − A makes 0, beside the largest
 GONE = "without overwrite=True one is told from the other"
 
 
@@ -297,6 +299,69 @@ def undefined_star(
         f"the closure over {S.name} does not exist: {found}. The input is unchanged unless overwrite=True",
         vertex=called(vertex), cycle=None if cycle is None else list(map(called, cycle)), weight=weight, index=index,
     )
+
+
+def singular(
+    S: Semiring, graph: labels.Graph | None, names: Sequence[Any] | None, condition: float, dtype: np.dtype,
+    index: Index | None = None,
+) -> NoClosureError:
+    """The refusal where 1 − A has no inverse, or rounding hides whether it has.
+
+    Parameters
+    ----------
+    graph : Graph or None
+        The matrix, to look for the vertices at which it fails.
+    names : sequence or None
+    condition : float
+        How much errors are amplified; ∞ where the matrix is singular as it stands.
+    dtype : dtype
+        Of the matrix.
+    index : tuple of int, optional
+        Which matrix of a stack it is.
+    """
+    called, vertex, cycle, weight = _called(names), None, None, None
+    found = f"I − A{_within(index)} is singular"
+    if condition < np.inf:
+        found += f" within the rounding of {dtype}, its condition number being about {condition:.1e}"
+    if graph is not None and graph.n:
+        null = np.abs(_almost_null(graph))
+        vertex, taking_part = int((null >= null.max() / 2).argmax()), np.flatnonzero(null > NEGLIGIBLE * null.max())
+        cycle, weight, _ = _endless_cycle(S, graph, vertex, taking_part)
+        if cycle is None:
+            found += f": nothing tells how much passes through vertex {called(vertex)!r}"
+        else:
+            route = f"the cycle {_route(list(map(called, cycle)))}"
+            found += f": the walks round vertex {called(vertex)!r}, such as {route}, have no sum"
+    return NoClosureError(
+        f"the closure over {S.name} does not exist: {found}. Remove or mend an edge; of a Markov chain leave out the "
+        "states that are never left. The input is unchanged unless overwrite=True",
+        vertex=None if vertex is None else called(vertex), cycle=None if cycle is None else list(map(called, cycle)),
+        weight=weight, index=index,
+    )
+
+
+def _almost_null(graph: labels.Graph) -> np.ndarray:
+    """A vector that 1 − A makes all but 0, by inverse iteration on a matrix that differs a little on its diagonal."""
+    n = graph.n
+    random = np.random.default_rng(n)
+    v, change = random.uniform(0.5, 1.0, n), random.uniform(1.0, 1.1, n)
+    with np.errstate(all="ignore"):
+        if isinstance(graph, labels.Dense):
+            A = np.asarray(graph.values).astype(complex if graph.values.dtype.kind == "c" else float)
+            change *= 1e-13 * max(np.abs(A).max(), 1.0)
+            solve: Any = partial(np.linalg.solve, np.eye(n) - A + np.diag(change))
+        else:
+            from scipy.sparse import csc_array, diags_array
+            from scipy.sparse.linalg import splu
+
+            A = csc_array((graph.values, graph.indices, graph.indptr), shape=(n, n)).T  # type: ignore[attr-defined]
+            change *= 1e-13 * max(np.abs(A.data).max(initial=0.0), 1.0)
+            A = A.astype(complex if A.dtype.kind == "c" else float)
+            solve = splu(csc_array(diags_array(1 + change) - A)).solve
+        for _ in range(3):
+            v = solve(v)
+            v = v / np.abs(v).max()
+    return np.nan_to_num(v)
 
 
 def star_undefined(given: Operand, e: UndefinedStar, *, gone: bool) -> NoClosureError:

@@ -13,7 +13,7 @@ from semiring.operands.dense import Dense
 from semiring.operands.operand import order_of
 from semiring.operands.sparse import Sparse
 
-from . import costs
+from . import costs, fields, superlu
 from .ahead import with_another_process
 from .costs import SMALL, SparsePlan
 from .elimination_gpu import on_gpu_if_faster
@@ -99,12 +99,14 @@ def _factor(task: Task, given: Sparse, analysis: Analysis, plan: SparsePlan) -> 
     if task.verb == "factor":  # what is kept may be eliminated anew, and the caller's arrays may change till then
         given = given.copy()
     with nullcontext() if o.progress is False else told(o.progress, f"{task.S.name} {task.verb}") as report:
-        return SparseFactors(given, analysis, check=o.check, plan=plan, report=report)
+        return SparseFactors(given, analysis, check=o.check, plan=plan, report=report, mend=task.verb == "factor")
 
 
 def _solve(task: Task, given: Sparse, analysis: Analysis, right: Dense, plan: SparsePlan) -> Any:
     try:
         factors = _factor(task, given, analysis, plan)
+    except fields.Distrusted:
+        return superlu.solve(task, given, right)
     except NoClosureError as e:
         if task.S.has_unit_stars:
             raise

@@ -24,8 +24,8 @@ from semiring.operands.dense import Dense
 from semiring.operands.devices import to_host
 from semiring.operands.operand import Operand, order_of_one
 
-from . import schedules
-from .cycles import look_for_cycles, may_diverge, settle
+from . import fields, schedules
+from .cycles import graph_of, look_for_cycles, may_diverge, settle, singular
 from .factored import Factored, part_by_name, settled, units
 from .forms import Apply, is_finite, refuse_overflow, right_hand_side, solution, with_room, without_library
 from .methods import choose_method
@@ -34,8 +34,6 @@ from .task import DEFAULTS, Options, Task
 
 if TYPE_CHECKING:
     from semiring.graphs.tables import Table
-
-AT_ONCE = 4096  # order of a matrix of doubles that LAPACK decomposes in one call, which no interrupt ends: a second
 
 
 def offer(task: Task) -> Plan:
@@ -54,8 +52,8 @@ def offer(task: Task) -> Plan:
     right = right_of(task, low.dtype)
     engine = build_kernel(low)
     _, tile, reasons = choose_method("elimination", low, n, engine, o.tile)
-    by_lapack = is_for_lapack(low, n)
-    reasons["method"] = "by LAPACK where it exchanges no rows" if by_lapack else "an LU decomposition"
+    by_lapack = fields.is_for_lapack(low)
+    reasons["method"] = "by LAPACK, with exchange of rows" if by_lapack else "an LU decomposition"
     edges = task.verb == "factor" and (by_lapack or keeps_edges(given))
     kept = low.matrix_bytes(n) if given.kind == "sparse" or edges else 0
     return Plan(
@@ -68,17 +66,6 @@ def offer(task: Task) -> Plan:
 def keeps_edges(given: Operand) -> bool:
     """Whether factors of an array keep its edges, for best paths: where ⊕ selects, on the host."""
     return isinstance(given, Dense) and given.S.selective and not given.on_gpu
-
-
-def is_for_lapack(low: Lowering, n: int) -> bool:
-    """Whether LAPACK is asked first: on the host, where its one call takes a second at most."""
-    by_lapack = low.inverts and not low.on_gpu and n >= library.LEAST
-    return by_lapack and relative_cost(low.dtype) * n**3 <= AT_ONCE**3
-
-
-def relative_cost(dtype: np.dtype) -> float:
-    """What a multiply-add of real or complex numbers costs beside one of doubles."""
-    return dtype.itemsize / 8 * (2 if dtype.kind == "c" else 1)
 
 
 def right_of(task: Task, dtype: np.dtype) -> Dense | None:
@@ -154,14 +141,29 @@ class Factors(Factored):
             settle(low, self._factors, verdict)
 
     def _by_library(self, progress: bool | Callable[[float], None]) -> library.Decomposition | None:
-        """The decomposition that LAPACK finds on the host, where it is that of elimination."""
-        low, n = self.plan.lowering, self.shape[0]
-        if not is_for_lapack(low, n):
+        """The decomposition of 1 − A that LAPACK finds on the host, over a field; None where numbers overflow.
+
+        Raises
+        ------
+        NoClosureError
+        """
+        low, given = self.plan.lowering, self._given
+        if not fields.is_for_lapack(low):
             return None
-        found = library.decomposed(self._given.stored(low, False))
+
+        def decomposed() -> library.Decomposition | None:
+            found = library.decomposed(given.stored(low, False))
+            if found is not None:
+                found.refuse_singular(fields.precision(low))
+            return found
+
+        try:
+            found = fields.caller(low, self.shape[0])(decomposed)
+        except library.Singular as e:
+            raise singular(self._S, graph_of(given), given.names, e.condition, given.dtype) from None
         if found is not None:
             if self.plan.operation == "factor":  # where numbers overflow A is eliminated later; it may change till then
-                given = as_dense(self._given)
+                given = as_dense(given)
                 self._given = given.changed(array=given.array.copy())
             with schedules.reporting(self.plan, progress, self._check):
                 pass
@@ -243,9 +245,23 @@ class Factors(Factored):
         return low, lambda X: elimination.solve(factors, X, kernel, self.plan.tile)
 
     def _apply(self, X: Any) -> None:
-        assert self._decomposition is not None
-        if not self._decomposition.solve(library.numbers(X)):
+        if not self._solved(X):
             elimination.solve(self._factors, X, build_kernel(self.plan.lowering), self.plan.tile)
+
+    def _solved(self, X: Any, turned: bool = False) -> bool:
+        """X ← A* X by LAPACK, or the same with Aᵀ; False where it has no factors, or numbers overflow.
+
+        Raises
+        ------
+        NoClosureError
+        """
+        if self._decomposition is None:
+            return False
+        given = self._given
+        try:
+            return self._decomposition.solve(library.numbers(X), turned)
+        except library.Singular as e:
+            raise singular(self._S, graph_of(given), given.names, e.condition, given.dtype) from None
 
     def closure(self) -> Any:
         """A*, from the factors; they stay.
@@ -272,9 +288,10 @@ class Factors(Factored):
         if self._closed is not None:
             return self._given.wrap(low.decode(self._closed.copy()))
         if self._decomposition is not None:
-            inverse = self._decomposition.closure()
+            inverse = self._decomposition.closure(fields.precision(low))
             if inverse is not None:
-                return self._given.wrap(inverse)
+                stored = inverse.view(low.storage) if low.storage.names else inverse
+                return self._given.wrap(low.decode(stored))
         work, n = self._factors.copy(), self.shape[0]
         elimination.expand(work, build_kernel(affordable(low, n, n**3 * 2 / 3)), self.plan.tile)
         if self._given.kind == "packed":
@@ -337,7 +354,8 @@ class Factors(Factored):
         else:
             low = affordable(low, 2 * n, float(n) ** 2 * len(starts))
             work = low.encode(units(self._edges, starts), True)
-            elimination.solve_left(self._factors, work, build_kernel(low), self.plan.tile)
+            if not self._solved(work.T, turned=True):
+                elimination.solve_left(self._factors, work, build_kernel(low), self.plan.tile)
             found = low.decode(work)
             if self._check:
                 refuse_overflow(low, found)

@@ -26,6 +26,7 @@ from semiring.operands.devices import upload
 from semiring.operands.examine import stacked
 from semiring.operands.operand import Operand, order_of
 
+from . import fields
 from .cycles import FINE, look_for_cycles, may_diverge, may_fail, settle, star_undefined
 from .forms import is_finite, refuse_overflow, told, without_library
 from .methods import SCHEDULES, SEARCH, SPARSE, choose_method, resolve_method
@@ -51,6 +52,11 @@ def offer(task: Task, exists: np.ndarray | None = None) -> Plan:
         raise SemiringError(f"method={method!r} {WAYS[method]} of a sparse matrix or graph on the CPU; A is "
                             f"{given.kind if given.kind != 'dense' else 'an array'}")
     facts, low = given.form(n, check=o.check, in_place=o.overwrite and o.reflexive)
+    if fields.is_for_lapack(low) and method == "auto" and o.tile is None and len(given.shape) == 2:
+        return Plan(
+            "closure", task.S, given.shape, fields.METHOD, low, "", n**3, 3 * low.matrix_bytes(n),
+            partial(_run, task, given, facts, exists), None, {"method": "(1 − A)⁻¹ with exchange of rows"},
+        )
     if not code_of(low).bought:
         low = affordable(low, n, float(n) ** 2 * prod(given.shape[:-1]))
     method, tile, reasons, work, memory = schedule(low, given.shape, method, o.tile, o.overwrite, o.reflexive)
@@ -88,6 +94,8 @@ def _run(task: Task, given: Operand, facts: Facts, exists: np.ndarray | None, pl
             pass
         return given.unstored(low, given.stored(low, not in_place))
     kept = array
+    if low.inverts and (o.check or not low.on_gpu):
+        return _inverse(task, given, exists, in_place, plan)
     if in_place and array is not None:  # what takes no room is kept, to tell cycles from rounding and to name them
         needed = array.nbytes <= KEPT or exists is not None
         kept = array.copy() if needed and may_fail(low) and o.check else None
@@ -114,6 +122,37 @@ def _run(task: Task, given: Operand, facts: Facts, exists: np.ndarray | None, pl
     if o.check and not low.drops_nan:
         refuse_overflow(low, result)
     return given.wrap(emptied(result, low, exists))
+
+
+def _inverse(task: Task, given: Operand, exists: np.ndarray | None, in_place: bool, plan: Plan) -> Any:
+    """The closure over a field: by LAPACK, or by the schedule as far as it is right."""
+    o, low, array = task.options, plan.lowering, given.array  # type: ignore[attr-defined]
+    X: Any = None
+    if plan.method == fields.METHOD:
+        with nullcontext() if o.progress is False else told(o.progress, f"{task.S.name} closure"):
+            X = fields.inverse(given, low)
+        if X is None:  # numbers overflow: elimination tells where
+            plan = replace(plan, method="floyd-warshall")
+    if X is None:
+        sound = np.ones(given.shape[:-2], bool)
+        try:
+            X = closed(plan, given, None, False, sound, in_place=False, check=o.check, progress=o.progress)
+        except UndefinedStar:
+            X, sound = given.stored(low, True), np.zeros_like(sound)
+        X = fields.mended(given, low, X, sound, exists)
+    if not o.reflexive:  # A* and A⁺ differ on the diagonal only
+        for place in np.ndindex(given.shape[:-2]):
+            kernel: Kernel[Any] = build_kernel(low)
+            kernel.set_diagonal(X[place], kernel.diagonal(given.stored(low, False)[place], X[place]))
+    leave_out(low, X, exists)
+    result = low.decode(X)
+    if o.check:
+        refuse_overflow(low, result)
+    result = emptied(result, low, exists)
+    if in_place:
+        array[...] = result
+        result = array
+    return given.wrap(result)
 
 
 def leave_out(low: Lowering, work: Any, exists: np.ndarray | None) -> None:

@@ -26,7 +26,7 @@ from semiring.operands.dense import Dense
 from semiring.operands.devices import to_host
 from semiring.operands.sparse import Sparse
 
-from . import costs, schedules
+from . import costs, fields, schedules
 from .costs import SparsePlan, rows_steps
 from .cycles import graph_of, look_at_fronts, may_diverge, undefined_star
 from .encoded import Encoded
@@ -60,11 +60,15 @@ class SparseSubstitution(Factored, Pairs):
         Default: that of a factorisation.
     report : callable, optional
         Is told which part of the elimination is done.
+    mend : bool
+        Whether the dense closure, with exchange of rows, stands in where elimination over a field goes wrong.
 
     Raises
     ------
     NoClosureError
         When A* does not exist.
+    Distrusted
+        Where elimination over a field goes wrong, and nothing is to stand in.
     """
 
     _advice = "use a narrower dtype, fewer vertices, or rows and blocks of rows instead of the whole"
@@ -74,13 +78,22 @@ class SparseSubstitution(Factored, Pairs):
 
     def __init__(
         self, A: Sparse, analysis: Analysis, *, check: bool = True, plan: SparsePlan | None = None,
-        report: Report | None = None,
+        report: Report | None = None, mend: bool = True,
     ) -> None:
         self._begin(A, analysis, check, plan or self._planned(A, analysis))
         S, low = A.S, self.lowering
         try:
             eliminate(self._fronts, self._weights(low), report)
-        except UndefinedStar as e:
+            if fields.is_for_lapack(low) and not fields.is_trusted(A.stored(low, False), low, self._fronts.columns):
+                raise fields.Distrusted
+        except (UndefinedStar, fields.Distrusted) as e:
+            if fields.is_for_lapack(low):  # rows have to be exchanged, as LAPACK does in the dense matrix
+                if not mend:
+                    raise fields.Distrusted from None
+                self._closed = self._dense_closure(low)
+                eliminate(self._fronts, np.zeros_like(self._weights(low)))
+                return
+            assert isinstance(e, UndefinedStar)
             order = analysis.order
             raise undefined_star(S, graph_of(A), A.names, int(order[e.pivot]), order[: e.pivot]) from None
         if check and may_diverge(low):
@@ -314,7 +327,7 @@ class SparseSubstitution(Factored, Pairs):
     def _reconsider(self, rows: int, part: tuple[np.ndarray, np.ndarray] | None = None) -> None:
         """Eliminate anew in compiled code, once that repays for the rows, or sources and targets, asked for."""
         low, load = self.lowering, self.plan.load
-        if low.compiled or load is None:
+        if low.compiled or load is None or self._closed is not None:
             return
         if part is None:
             terms, steps = rows * (load.down + load.up / max(self.n, 1)), rows_steps(self.analysis, load, rows)
@@ -360,8 +373,27 @@ class SparseSubstitution(Factored, Pairs):
 
 def dense_closure(low: Lowering, A: Sparse) -> np.ndarray:
     """A* as a dense matrix in storage on the host, computed so that rounding errors do not grow."""
+    if low.inverts:
+        return inverse_of(low, A)
     result: np.ndarray = low.encode(stable_closure(A), True)
     return result
+
+
+def inverse_of(low: Lowering, A: Sparse) -> np.ndarray:
+    """(1 − A)⁻¹ as a dense matrix in storage.
+
+    Raises
+    ------
+    SemiringError
+        Where numbers overflow.
+    """
+    require(3 * low.matrix_bytes(A.n), f"the inverse of 1 − A, {A.n} × {A.n}, in which rows have to be exchanged",
+            "solve for the columns that you need, with sr.solve(A, B, S)")
+    found = fields.inverse(as_dense(A), low)
+    if found is None:
+        raise SemiringError(f"{A.S.name}: on the way numbers leave the range of {A.dtype}; convert the data to a wider "
+                            "dtype, or scale them")
+    return found
 
 
 def stable_closure(A: Sparse) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 
 from semiring.algorithms.sparse.analysis import Analysis
 from semiring.kernels.build import code_of
+from semiring.kernels.interface import Report
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy import library
 from semiring.machine.threads import interruptible, thread_count
@@ -17,21 +18,29 @@ from semiring.operands.dense import Dense
 from semiring.operands.operand import order_of
 from semiring.operands.sparse import Sparse
 
-from . import costs, factors
-from .factors import relative_cost, right_of
-from .forms import Apply, solution, told
+from . import costs, factors, fields
+from .cycles import graph_of, singular
+from .factors import right_of
+from .fields import relative_cost
+from .forms import solution, told
 from .fronts import analysis_of, is_analysed, lowering_of
 from .plan import Plan
 from .task import Declined, Task
 
 SMALL_PIVOT = 0.01  # of the largest entry below it: SuperLU exchanges rows where a pivot is smaller
-DOUBTFUL = 1000  # roundings of the largest entry, by which a pivot may be off
 VERTEX, ENTRY, TERM = 2e-6, 2.4e-8, 5e-10  # seconds that SuperLU takes for each, of doubles, on its one core
 SOLVED = 6e-10  # and for an entry of the factors and a column of B
 LAPACK, PASSES = 1.4e-10, 5e-8  # seconds for a term, on a core, and for an entry of a matrix that is made and checked
 COPIES = 3  # of the factors: as they grow, and as SciPy shows them
 LOOK, MUCH = 0.1, 1 << 30  # seconds, and bytes, up to which a bound will do in place of an analysis
+# In an order that keeps the factors small.
+FEW_EXCHANGES = {
+    "permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": SMALL_PIVOT, "options": {"SymmetricMode": True},
+}
 WAIT = 0.3  # seconds for which an interrupt may have to wait
+
+
+Caller = Callable[[Callable[[], Any]], Any]
 
 
 class Fill(NamedTuple):
@@ -129,20 +138,28 @@ def envelope(A: Sparse) -> Fill:
 def _run(task: Task, given: Sparse, right: Dense, seconds: float, plan: Plan) -> Any:
     call = interruptible if seconds > WAIT else _at_once
     with told(task.options.progress, f"{task.S.name} solve") as report:
-        lu = call(partial(decomposed, given))
+        return _solution(given, right, plan.lowering, call, report, task.options.check)
+
+
+def solve(task: Task, given: Sparse, right: Dense) -> Any:
+    """Equations of which elimination without exchange of rows made something wrong."""
+    return _solution(given, right, lowering_of(given, room=True), interruptible, None, task.options.check)
+
+
+def _solution(
+    given: Sparse, right: Dense, low: Lowering, call: Caller, report: Report | None, check: bool
+) -> Any:
+    lu = call(partial(decomposed, given, low))
+    if report is not None:
         report(0.9)
-
-        def engine(wide: bool) -> tuple[Lowering, Apply]:
-            return plan.lowering, partial(_apply, lu, call)
-
-        return solution(given, right, plan.lowering, engine, task.options.check)
+    return solution(given, right, low, lambda wide: (low, partial(_apply, lu, call)), check)
 
 
 def _at_once(function: Callable[[], Any]) -> Any:
     return function()
 
 
-def _apply(lu: Any, call: Callable[[Callable[[], Any]], Any], X: np.ndarray) -> None:
+def _apply(lu: Any, call: Caller, X: np.ndarray) -> None:
     numbers = library.numbers(X)
     found = call(lambda: lu.solve(numbers, trans="T"))
     if not library.are_finite(found):
@@ -150,33 +167,52 @@ def _apply(lu: Any, call: Callable[[Callable[[], Any]], Any], X: np.ndarray) -> 
     numbers[...] = found
 
 
-def decomposed(A: Sparse) -> Any:
-    """The transpose of 1 − A as SuperLU decomposes it, the vertices in a fill-reducing order.
+def decomposed(A: Sparse, low: Lowering) -> Any:
+    """The transpose of 1 − A as SuperLU decomposes it: with few exchanges of rows, and with all that it needs.
 
     X. S. Li, An overview of SuperLU (2005).
 
     Raises
     ------
+    NoClosureError
+        Where 1 − A is singular, or rounding hides whether it is.
     Declined
-        Where rows were exchanged, so that it is not an elimination of vertices in any order, or a pivot is so near to 1
-        that rounding could have brought it there or away.
+        Where the factors do not fit.
     """
     from scipy.sparse import csc_array, eye_array
     from scipy.sparse.linalg import splu
 
-    rows = A.rows
-    transposed = csc_array((rows.values, rows.columns, rows.offsets), shape=A.shape)
-    matrix = eye_array(A.n, dtype=A.dtype, format="csc") - transposed
+    rows = A.stored(low, False)
+    values = library.numbers(rows.values)
+    transposed = csc_array((values, rows.columns, rows.offsets), shape=A.shape)
+    matrix = eye_array(A.n, dtype=values.dtype, format="csc") - transposed
+    for options in FEW_EXCHANGES, {}:
+        try:
+            lu = splu(matrix, **options)
+        except MemoryError as e:
+            raise Declined(str(e)) from e
+        except RuntimeError:  # a pivot is 0, and no other can be had
+            continue
+        if fields.is_trusted(rows, low, lambda X, lu=lu: _in_place(lu, X)):
+            return lu
+    raise singular(A.S, graph_of(A), A.names, _condition(matrix), A.dtype)
+
+
+def _in_place(lu: Any, X: np.ndarray) -> None:
+    numbers = library.numbers(X)
+    numbers[...] = lu.solve(numbers, trans="T")
+
+
+def _condition(matrix: Any) -> float:
+    """The condition number of a sparse matrix, as W. W. Hager's method estimates it; ∞ where it is singular."""
+    from scipy.sparse.linalg import LinearOperator, onenormest, splu
+
     try:
-        lu = splu(
-            matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=SMALL_PIVOT, options={"SymmetricMode": True}
-        )
-    except (RuntimeError, MemoryError) as e:  # a pivot is 0 and no other can be had, or the factors do not fit
-        raise Declined(str(e)) from e
-    upper = lu.U
-    pivots, largest = np.abs(upper.diagonal()), np.abs(upper.data).max()
-    near = DOUBTFUL * np.finfo(A.dtype).eps * largest
-    own = np.abs(matrix.diagonal())  # of a vertex that other orders may begin with
-    if not np.array_equal(lu.perm_r, lu.perm_c) or not min(pivots.min(), own.min()) > near:
-        raise Declined("rows were exchanged, or a pivot is near to 1")
-    return lu
+        lu = splu(matrix)
+    except RuntimeError:
+        return np.inf
+    with np.errstate(all="ignore"):
+        inverse = LinearOperator(
+            matrix.shape, matvec=lu.solve, rmatvec=lambda v: lu.solve(v, trans="H"), dtype=matrix.dtype)
+        return float(onenormest(inverse) * abs(matrix).sum(0).max()) if len(lu.perm_r) > 4 else float(
+            np.linalg.cond(matrix.toarray(), 1))
