@@ -262,7 +262,9 @@ def _empty_like(array: Any) -> Any:
     import cupy
 
     with array.device:
-        return cupy.empty(array.shape, array.dtype)
+        empty = cupy.empty(array.shape, array.dtype)
+        cupy.cuda.get_current_stream().synchronize()  # the memory may have been another array's
+        return empty
 
 
 @contextmanager

@@ -2,8 +2,10 @@
 
 What a launch does is a function of the test's, on NumPy arrays over the same memory. Each stream keeps its order; what
 different streams are given is done in any order that events allow, as a seed has it. So a launch that does not wait for
-what it needs gives a wrong answer for some seed, and one that reaches outside of allocated memory fails. There may be
-several GPUs: a thread has a current one, from which a launch reaches its own memory only.
+what it needs gives a wrong answer for some seed, and one that reaches outside of allocated memory fails. The same holds
+for what CuPy does itself: an array that is made of zeros, or of the host's elements, is filled by the current stream,
+in its turn. There may be several GPUs: a thread has a current one, from which a launch reaches its own memory only, and
+for each of them a current stream.
 """
 
 from __future__ import annotations
@@ -22,9 +24,11 @@ import pytest
 
 # What CuPy has under the same name and with the same meaning.
 NUMPYS = (
-    "abs arange argsort broadcast_to copyto cumsum exp exp2 flatnonzero fmin histogram isfinite isnan log log1p log2 "
+    "abs arange argsort broadcast_to cumsum exp exp2 flatnonzero fmin histogram isfinite isnan log log1p log2 "
     "matmul maximum multiply negative stack subtract take_along_axis where"
 ).split()
+
+LATE = (0, 30, 150)  # steps of all streams after which, at most, one that was given something begins with it
 
 
 class Array(np.ndarray):
@@ -51,11 +55,62 @@ class Array(np.ndarray):
 
     def get(self, stream: Any = None, out: Any = None, blocking: bool = True) -> Any:
         if blocking:
+            self.catch_up()
             return np.array(self)
-        return stream.give(lambda: np.copyto(out, self))
+        return stream.give(lambda: np.copyto(out, self.view(np.ndarray)))
 
     def set(self, values: np.ndarray, stream: Any) -> None:
-        stream.give(lambda: np.copyto(self, values))
+        stream.give(lambda: np.copyto(self.view(np.ndarray), values))
+
+    def tolist(self) -> Any:
+        self.catch_up()
+        return super().tolist()
+
+    def astype(self, *given: Any, **options: Any) -> Any:
+        self.catch_up()
+        found = self.view(np.ndarray).astype(*given, **options)
+        return found if self.host is None else self.host.array(found)
+
+    def reshape(self, *shape: Any, **options: Any) -> Any:
+        found = super().reshape(*shape, **options)
+        if np.may_share_memory(found, self):
+            return found
+        self.catch_up()
+        return super().reshape(*shape, **options)
+
+    def catch_up(self) -> None:
+        """Do what the current stream was given, as NumPy's operations are done at once."""
+        if self.host is not None:
+            self.host.current[-1].synchronize()
+
+    def __setitem__(self, place: Any, values: Any) -> None:
+        if self.host is None:
+            super().__setitem__(place, values)
+            return
+        plain = self.view(np.ndarray)
+        values = values.view(np.ndarray) if isinstance(values, Array) else np.array(values)
+        self.host.give(lambda: plain.__setitem__(place, values))
+
+    def __getitem__(self, place: Any) -> Any:
+        found = super().__getitem__(place)
+        if isinstance(found, np.ndarray) and np.may_share_memory(found, self):
+            return found
+        self.catch_up()
+        return super().__getitem__(place)
+
+    def __array_function__(self, function: Any, types: Any, given: Any, options: Any) -> Any:
+        self.catch_up()
+        return super().__array_function__(function, types, given, options)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *given: Any, out: Any = None, **options: Any) -> Any:
+        self.catch_up()
+        given = tuple(x.view(np.ndarray) if isinstance(x, Array) else x for x in given)
+        if out is not None:
+            options["out"] = tuple(x.view(np.ndarray) if isinstance(x, Array) else x for x in out)
+        found = getattr(ufunc, method)(*given, **options)
+        if out is not None:
+            return out[0]
+        return self.host.array(found) if self.host is not None and isinstance(found, np.ndarray) else found
 
 
 class Device:
@@ -81,7 +136,7 @@ class Device:
         self.host.number = self.before.pop()
 
     def synchronize(self) -> None:
-        self.host.finish()
+        self.host.finish(until=lambda: not any(s.work for s in self.host.streams if s.number == self.id))
 
 
 class Event:
@@ -102,7 +157,8 @@ class Stream:
     """Work in the order in which it was given."""
 
     def __init__(self, host: Host):
-        self.host, self.ptr = host, len(host.streams)
+        self.host, self.ptr, self.number = host, len(host.streams), host.number
+        self.begins: Any = None
         self.work: list[tuple[Callable[[], None], list[bool]]] = []
 
     def give(self, work: Callable[[], None], after: list[bool] | None = None) -> None:
@@ -130,6 +186,7 @@ class Stream:
         return SimpleNamespace(launch=lambda stream: None)
 
     def __enter__(self) -> Stream:
+        assert self.host.number == self.number, "a stream of another GPU"
         self.host.current.append(self)
         return self
 
@@ -142,11 +199,12 @@ class Host:
 
     def __init__(self, seed: int | None = None, count: int = 1):
         self.order = None if seed is None else random.Random(seed)
-        self.count, self.lock, self.thread = count, RLock(), local()
+        self.count, self.lock, self.thread, self.steps = count, RLock(), local(), 0
         self.streams: list[Stream] = []
         self.taken: list[Array] = []  # by where they begin
         self.begins: list[int] = []
-        self.stream()
+        for number in range(count):
+            self.stream(number)  # which each GPU has from the beginning
 
     @property
     def number(self) -> int:
@@ -159,15 +217,17 @@ class Host:
 
     @property
     def current(self) -> list[Stream]:
-        """A thread's current stream, the last one, and those before it."""
+        """A thread's current stream of its current GPU, the last one, and those before it."""
         if not hasattr(self.thread, "streams"):
-            self.thread.streams = [self.streams[0]]
-        found: list[Stream] = self.thread.streams
+            self.thread.streams = [[stream] for stream in self.streams[: self.count]]
+        found: list[Stream] = self.thread.streams[self.number]
         return found
 
-    def stream(self) -> Stream:
-        self.streams.append(Stream(self))
-        return self.streams[-1]
+    def stream(self, number: int | None = None) -> Stream:
+        """A new one, of a GPU by number or of the current one."""
+        with self.lock, Device(self, self.number if number is None else number):
+            self.streams.append(stream := Stream(self))
+        return stream
 
     def give(self, work: Callable[[], None]) -> None:
         """Work for the current stream."""
@@ -179,7 +239,20 @@ class Host:
             while not until() and (waiting := [s for s in self.streams if s.work]):
                 able = [s for s in waiting if s.work[0][1][0]]
                 assert able, "streams wait for each other"
-                (self.order.choice(able) if self.order else able[0]).work.pop(0)[0]()
+                self.next_of(able).work.pop(0)[0]()
+
+    def next_of(self, able: list[Stream]) -> Stream:
+        """Any that has begun; a stream that was empty may begin much later than others with what it is given."""
+        if self.order is None:
+            return able[0]
+        self.steps += 1
+        for stream in self.streams:
+            if not stream.work:
+                stream.begins = None
+            elif stream.begins is None:
+                stream.begins = self.steps + self.order.random() * self.order.choice(LATE)
+        ready = [stream for stream in able if stream.begins <= self.steps]
+        return self.order.choice(ready) if ready else min(able, key=lambda stream: stream.begins)
 
     def empty(self, shape: Any, dtype: Any = float) -> Array:
         """An array in memory that begins on a multiple of 256 bytes and holds anything."""
@@ -201,10 +274,31 @@ class Host:
         here = isinstance(values, Array) and values.number == self.number
         if here and dtype in (None, values.dtype) and values.flags.c_contiguous:
             return values
-        values = np.asarray(values, dtype)
-        array = self.empty(values.shape, values.dtype)
+        if isinstance(values, Array):
+            values, dtype = values.view(np.ndarray), dtype or values.dtype
+        else:
+            values = np.array(values, dtype)
+        array = self.empty(values.shape, dtype or values.dtype)
         array[...] = values
         return array
+
+    def copied(self, target: Any, source: Any) -> None:
+        """target ← source, by the current stream where one of them is on a GPU."""
+        if isinstance(target, Array) or isinstance(source, Array):
+            goal, origin = (x.view(np.ndarray) if isinstance(x, Array) else x for x in (target, source))
+            self.give(lambda: np.copyto(goal, origin))
+        else:
+            np.copyto(target, source)
+
+    def peer(self, to: int, there: int, of: int, here: int, count: int, stream: int) -> None:
+        """A copy from one GPU to another, by a stream of the current one."""
+        def copy() -> None:
+            with Device(self, there):
+                target = self.at(to, count, 1, count, "u1")
+            with Device(self, here):
+                target[...] = self.at(of, count, 1, count, "u1")
+
+        self.streams[stream].give(copy)
 
     def memory(self, count: int) -> Any:
         """What an allocation answers."""
@@ -238,6 +332,7 @@ class Host:
                 lambda: np.copyto(self.at(to, ld, rows, width, "u1"), self.at(of, ld_of, rows, width, "u1"))
             ),
             getDevice=lambda: self.number, getDeviceCount=lambda: self.count, deviceCanAccessPeer=lambda *_: 0,
+            memcpyPeerAsync=self.peer,
             memset2DAsync=lambda to, ld, value, width, rows, _: self.give(
                 lambda: self.at(to, ld, rows, width, "u1").fill(value)
             ),
@@ -251,7 +346,7 @@ class Host:
             cuda=cuda, ndarray=Array, empty=self.empty, asarray=self.array, ascontiguousarray=self.array,
             full=lambda shape, value, dtype: self.array(np.full(shape, value, dtype)),
             zeros=lambda shape, dtype=float: self.array(np.zeros(shape, dtype)),
-            **{name: getattr(np, name) for name in NUMPYS},
+            copyto=self.copied, **{name: getattr(np, name) for name in NUMPYS},
         )
         monkeypatch.setitem(sys.modules, "cupy", cupy)
         monkeypatch.setitem(sys.modules, "cupy.cuda", cuda)

@@ -22,11 +22,12 @@ class Bits:
     def __init__(self, host: Host, monkeypatch: pytest.MonkeyPatch, capability: tuple[int, int] = (8, 0)):
         self.host, self.launched = host, list[str]()
         host.stand_in(monkeypatch)
-        second = host.stream()
+        seconds = [host.stream(number) for number in range(host.count)]
         for module in (words, product, closure):
             for name, value in {
-                "memory": host.memory, "current_device": lambda: 0, "multiprocessors": lambda: 3,
-                "capability": lambda _: capability, "words_function": self.function, "_urgent": lambda *_: second,
+                "memory": host.memory, "current_device": lambda: host.number, "multiprocessors": lambda: 3,
+                "capability": lambda _: capability, "words_function": self.function,
+                "_urgent": lambda device, _: seconds[device],
                 "_close_function": lambda: self.function("close_bits"), "tensor_map": self.map,
                 "_tiled": lambda kernel: self.function(f"multiply_{kernel}"),
                 "_wgmma": lambda both, short: self.function("multiply_wgmma"),

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from gpu.host import Host, Stream
+from gpu.host import Host
 
 import semiring as sr
 from semiring.algorithms.r_kleene import r_kleene
@@ -76,41 +73,6 @@ def test_more_threads_than_buffers_wait_for_each_other(scratch: Scratch) -> None
     assert (brought(passing, 5) == 5).all()
 
 
-class LockedStream(Stream):
-    """A stream that any thread may ask."""
-
-    def give(self, work: Callable[[], None], after: list[bool] | None = None) -> None:
-        with self.host.lock:  # type: ignore[attr-defined]
-            super().give(work, after)
-
-
-class Threads(Host):
-    """A device that several threads use, each with its own current streams."""
-
-    def __init__(self, seed: int):
-        self.lock, self._own = threading.RLock(), threading.local()
-        super().__init__(seed)
-
-    @property
-    def current(self) -> list[Stream]:  # type: ignore[override]
-        if not hasattr(self._own, "streams"):
-            self._own.streams = [self.streams[0]]
-        return self._own.streams
-
-    @current.setter
-    def current(self, streams: list[Stream]) -> None:
-        self._own.streams = streams
-
-    def stream(self) -> Stream:
-        with self.lock:
-            self.streams.append(LockedStream(self))
-            return self.streams[-1]
-
-    def finish(self, until: Callable[[], bool] = lambda: False) -> None:
-        with self.lock:
-            super().finish(until)
-
-
 class Later:
     """A kernel whose products are done when their stream's turn comes; closing a tile is waited for."""
 
@@ -140,9 +102,8 @@ def test_streams_wait_for_what_they_need(
 ) -> None:
     """On a device whose streams go on in any order that events allow, with commits at every operation."""
     n, side, room = 30, 3, 9
-    host = Threads(seed)
-    cupy = host.stand_in(monkeypatch)
-    cupy.cuda.Device = lambda number: Device()
+    host = Host(seed)
+    host.stand_in(monkeypatch)
     monkeypatch.setattr(arena, "current_device", lambda: 0)
     monkeypatch.setattr(os, "fsync", lambda _: None)
     monkeypatch.setattr(os, "fdatasync", lambda _: None, raising=False)
@@ -177,8 +138,3 @@ def test_streams_wait_for_what_they_need(
     assert run.moved == plan.moved and (plan.held > 0) == (beside > 0)
     assert len(commits) == len(made.operations)
     np.testing.assert_array_equal(answer, sr.closure(A, sr.min_plus))
-
-
-class Device(nullcontext[None]):
-    def synchronize(self) -> None:
-        """All is done when it is asked for."""

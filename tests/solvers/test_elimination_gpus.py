@@ -165,6 +165,6 @@ def test_best_paths_of_a_matrix_on_a_gpu_are_computed_there(gpu: Any, monkeypatc
     monkeypatch.setattr(convert, "read_scipy", lambda matrix, S, what: sr.prepare(matrix, S))
     monkeypatch.setattr(A, "get", lambda: A, raising=False)
     there = DeviceSparse(A, sr.min_plus, "A")
-    places = [sr.plan(there, sr.min_plus, verb="paths", method="sparse", device=device).place
+    places = [sr.plan(there, sr.min_plus, verb="paths", method="sparse", device=device).device
               for device in (None, "gpu", "cpu")]
     assert places[0] == places[1] == "played by NumPy" and places[2].startswith("CPU")

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gpu.host import Host
+from gpu.played_bits import Bits
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scale.faked import FakedHost, FakedStream
@@ -18,6 +20,7 @@ from strategies import nearly_consistent
 import semiring as sr
 from semiring.kernels import choose as on_host
 from semiring.kernels.cuda import choose as on_gpu
+from semiring.kernels.cuda.bits import rows as bit_rows
 from semiring.kernels.cuda.compile import streams
 from semiring.kernels.cuda.dense import rows
 from semiring.kernels.facts import Facts
@@ -113,6 +116,21 @@ def test_the_answer_is_that_of_one_processor(
     same = np.array_equal(found, expected) if name not in ("plus_times", "log", "viterbi") else (
         np.allclose(found, expected, rtol=1e-9))
     assert same, f"A = np.array({A.tolist()}, {A.dtype!s}); devices={count}"
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_truth_values_whatever_the_order_of_streams(packed: bool) -> None:
+    """What is launched, copied and filled comes late, on GPUs that wait for each other only where they must."""
+    for seed in range(40):
+        with pytest.MonkeyPatch.context() as patch:
+            host = Host(seed, 3)
+            Bits(host, patch)
+            patch.setattr(devices, "gpu_name", lambda: "played")
+            patch.setattr(bit_rows, "synchronize", lambda host=host: host.current[-1].synchronize())
+            A = np.random.default_rng(seed).random((400, 400)) < 1.5 / 400
+            found = sr.closure(A, sr.boolean, devices=3, packed=packed, tile=128)
+        found = found.to_dense() if packed else found
+        np.testing.assert_array_equal(found, sr.closure(A, sr.boolean, device="cpu"), f"seed {seed}")
 
 
 def test_names_stay(gpus: FakedHost) -> None:

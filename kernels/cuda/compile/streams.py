@@ -27,12 +27,21 @@ def connect(devices: Sequence[int]) -> None:
 
 
 def on_each(devices: Sequence[int], work: Callable[[int], Answer]) -> list[Answer]:
-    """What a function answers for 0, 1, …, each called by a thread whose current GPU is the one at that place."""
-    from cupy.cuda import Device
+    """What a function answers for 0, 1, …, each called by a thread whose current GPU is the one at that place.
+
+    The calls begin when the GPU has done what the caller's current stream was given, and this returns when each GPU
+    has done what its call asked for, so that any stream may go on with the memory.
+    """
+    from cupy.cuda import Device, get_current_stream
+
+    get_current_stream().synchronize()
 
     def there(number: int) -> Answer:
         with Device(devices[number]):
-            return work(number)
+            try:
+                return work(number)
+            finally:
+                get_current_stream().synchronize()
 
     with ThreadPoolExecutor(len(devices)) as threads:
         return list(threads.map(there, range(len(devices))))

@@ -80,6 +80,7 @@ def here(array: Any) -> Any:
         synchronize_device(array.device)
     copy = cupy.empty(array.shape, array.dtype)
     cupy.copyto(copy, array)
+    synchronize()  # the array may be a copy in C order, whose memory is free now for other streams
     return copy
 
 

@@ -112,6 +112,7 @@ class Structure:
         wide = [a.pointer, a.entry_pointer, self.update_at, self.top_at, self.low_at]
         self.pointer, self.entry_pointer, self.updates, self.tops, self.lows = (cupy.asarray(x) for x in wide)
         self.all_falling = cupy.asarray(self.falling.parts)
+        cupy.cuda.get_current_stream().synchronize()  # a structure is kept: any stream may use it next
 
     @property
     def elements(self) -> int:
@@ -124,7 +125,9 @@ class Structure:
         import cupy
 
         pointer, rows, entries = self.analysis.columns
-        return cupy.asarray(pointer), cupy.asarray(rows.astype(np.int32)), cupy.asarray(entries.astype(np.int32))
+        found = cupy.asarray(pointer), cupy.asarray(rows.astype(np.int32)), cupy.asarray(entries.astype(np.int32))
+        cupy.cuda.get_current_stream().synchronize()
+        return found
 
 
 def slab() -> int:

@@ -78,24 +78,16 @@ class SpreadFronts:
 
     def factor(self, values: Any, close: CloseFront, report: Report | None = None) -> int:
         """Eliminate all vertices, on every GPU; −1, or the place of a vertex without a star."""
-        synchronize()
 
         def eliminate(number: int) -> int:
             own = values if number == 0 else here(values)
-            found = self.parts[number].factor(own, close, report if number == 0 else None)
-            synchronize()
-            return found
+            return self.parts[number].factor(own, close, report if number == 0 else None)
 
         return on_each(self.devices, eliminate)[0]
 
     def settle(self, vertices: np.ndarray) -> None:
         """Put 1 on the diagonal of S*; vertices in the order of elimination."""
-
-        def put_ones(number: int) -> None:
-            self.parts[number].settle(vertices)
-            synchronize()
-
-        on_each(self.devices, put_ones)
+        on_each(self.devices, lambda number: self.parts[number].settle(vertices))
 
     def shares(self, count: int, least: int = 1) -> list[slice]:
         """Contiguous ranges of so many things for the GPUs; the first ones alone have some where all have too few."""
@@ -115,14 +107,12 @@ class SpreadFronts:
         asked: dict[str, Any] = {"reflexive": reflexive, "settled": settled, "ends": ends}
         if targets is not None and len(targets) and (np.diff(targets) == 1).all():
             out, targets = out[targets[0] : targets[0] + len(targets)], None
-        synchronize()  # until nobody else uses the memory of `out`
 
         def fill(number: int) -> None:
             part, share = self.parts[number], shares[number]
             if number == 0:
                 own = None if targets is None else targets[share]
                 part.rows(sources[share], out[share] if own is None else out, targets=own, **asked)
-                synchronize()
                 return
             for begin in range(share.start, share.stop, step):
                 some = slice(begin, min(begin + step, share.stop))
@@ -148,12 +138,10 @@ class SpreadFronts:
             self.parts[0].columns(B)
             return
         sent = [cupy.ascontiguousarray(B[:, share]) for share in shares[1:]]
-        synchronize()
 
         def solve(number: int) -> Any:
             own = B[:, shares[0]] if number == 0 else here(sent[number - 1])
             self.parts[number].columns(own)
-            synchronize()
             return own
 
         found = on_each(self.devices, solve)

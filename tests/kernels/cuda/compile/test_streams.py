@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gpu.host import Host
 
 from semiring.kernels.cuda.compile.streams import ENABLED, GpuStream, connect, on_each
 
@@ -75,7 +76,10 @@ def runtime(monkeypatch: pytest.MonkeyPatch) -> Runtime:
         def record(self, stream: Stream) -> None:
             self.at = stream.ptr
 
-    cuda = SimpleNamespace(Device=Device, Stream=Stream, Event=Event, runtime=runtime)
+    current = SimpleNamespace(synchronize=lambda: None)
+    cuda = SimpleNamespace(
+        Device=Device, Stream=Stream, Event=Event, runtime=runtime, get_current_stream=lambda: current
+    )
     monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=cuda))
     monkeypatch.setitem(sys.modules, "cupy.cuda", cuda)
     return runtime
@@ -104,6 +108,23 @@ def test_each_has_its_gpu(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> 
 
     with pytest.raises(ValueError):
         on_each((3, 5), fail)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_memory_passes_to_any_stream(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the caller filled before, and what each GPU was asked to fill, is there when other streams go on with it."""
+    host = Host(seed, 2)
+    cupy = host.stand_in(monkeypatch)
+    given = cupy.full(3, 7.0, float)
+    filled = on_each((1, 0), lambda number: (cupy.zeros(3), cupy.asarray(given.view(np.ndarray))))
+    for device, (zeros, sevens) in zip((1, 0), filled, strict=True):
+        assert zeros.number == sevens.number == device
+        with cupy.cuda.Device(device), cupy.cuda.Stream(non_blocking=True) as stream:
+            zeros[...] = 1
+            sevens[...] = sevens + zeros
+            stream.synchronize()
+    host.finish()
+    assert all((zeros == 1).all() and (sevens == 8).all() for zeros, sevens in filled)
 
 
 def test_work_goes_to_the_stream_of_its_gpu(runtime: Runtime) -> None:
