@@ -12,7 +12,9 @@ functions differ among each other, these agree:
 - A loop of negative length is a negative cycle, as a cycle of several edges is, for each function.
 - Negative edges are right for `dijkstra`, too, which warns as SciPy's does.
 - Every sparse format and order in memory is taken by all of them: SciPy's `floyd_warshall` refuses coordinates, and
-  some of its versions leave an array in Fortran order as it was.
+  some of its versions leave an array in Fortran order as it was. Zeros that fill up blocks of BSR are not edges.
+- Sparse arrays of PyData with the fill value 0, NaN or ±∞, of GraphBLAS, PyTorch and JAX are read as SciPy's are.
+- Complex entries are edges where no length is asked for: components, breadth first, and `unweighted=True`.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from .algebra.catalogue import min_plus
 from .api import closure_rows, cycle_mean
 from .api import plan as plan_of
 from .errors import LawError, NoClosureError
+from .graphs.foreign import as_array, as_scipy, is_foreign, unpadded
 from .results.nearest import nearest
 from .solvers.paths import unnamed
 from .solvers.task import Task, compute, options
@@ -359,7 +362,7 @@ def connected_components(
     >>> csgraph.connected_components([[0, 1e-9, 0], [0, 0, 0], [0, 0, 0]])[0]
     2
     """
-    A = _sparse(_read(csgraph))
+    A = _sparse(_read(csgraph, weighted=False))
     if not A.has_canonical_format:  # of parallel edges SciPy's search for strong components never ends
         A = _single(A)
     return _theirs.connected_components(A, directed, connection, return_labels)
@@ -396,7 +399,7 @@ def breadth_first_order(
     >>> csgraph.breadth_first_order([[0, 1, 0], [0, 0, 1], [0, 0, 0]], 0, return_predecessors=False)
     array([0, 1, 2], dtype=int32)
     """
-    graph = _sparse(_read(csgraph))
+    graph = _sparse(_read(csgraph, weighted=False))
     n = _order(graph)
     if not -n <= i_start < n:  # SciPy prints what went wrong, and answers with memory that nobody wrote
         raise ValueError(f"i_start out of range 0...{n}")
@@ -461,7 +464,7 @@ def _graph(csgraph: Any, directed: bool, unweighted: bool) -> Any:
     ValueError
         When the graph is not a square matrix.
     """
-    A = _read(csgraph)
+    A = _read(csgraph, weighted=not unweighted)
     if unweighted and sp.issparse(A):
         A = sp.csr_array((np.ones(len(A.data)), A.indices, A.indptr), A.shape)
     elif unweighted:
@@ -471,27 +474,49 @@ def _graph(csgraph: Any, directed: bool, unweighted: bool) -> Any:
     return A
 
 
-def _read(csgraph: Any) -> Any:
-    """A dense array with ∞ where there is no edge, or compressed rows; of float64."""
-    if hasattr(csgraph, "to_scipy_sparse"):
-        csgraph = csgraph.to_scipy_sparse()
-    if np.iscomplexobj(csgraph):  # a cast would leave the imaginary parts out
-        raise ValueError("lengths of edges are real numbers, and these are complex: give the real parts or moduli")
+def _read(csgraph: Any, weighted: bool = True) -> Any:
+    """A dense array with ∞ where there is no edge, or compressed rows; of float64. Complex edges have no lengths.
+
+    Raises
+    ------
+    ValueError
+        When the graph is not a square matrix, lengths are complex, or a fill value is a length.
+    """
+    found = as_scipy(csgraph, "csgraph", lambda fill: abs(fill) == np.inf)
+    csgraph = found if found is not None else as_array(csgraph, "csgraph") if is_foreign(csgraph) else csgraph
     if sp.issparse(csgraph):
         _refuse_shape(csgraph.shape)
-        A = sp.csr_array(csgraph.tocsr()).astype(np.float64, copy=False)
+        A = sp.csr_array(unpadded(csgraph).tocsr())
+        A.prune()  # what is stored beyond the last row
+        if A.dtype != np.float64:
+            A = sp.csr_array((_real(A.data, weighted), A.indices, A.indptr), A.shape)
         return A if np.isfinite(A.data).all() else _without(A, ~np.isfinite(A.data))
     masked = np.ma.isMaskedArray(csgraph)
-    array = np.array(csgraph.data if masked else csgraph, dtype=None if masked else np.float64)
-    array = array.astype(np.float64, copy=False)
+    array = np.array(csgraph.data if masked else csgraph)
+    array = array if array.dtype.kind == "c" else array.astype(np.float64, copy=False)
     _refuse_shape(array.shape)
-    absent = ~np.isfinite(array)
-    absent |= np.ma.getmaskarray(csgraph) if masked else array == 0
+    absent = ~np.isfinite(array) | (np.ma.getmaskarray(csgraph) if masked else array == 0)
+    array = _real(array, weighted)
     if array.size > CROWDED * (array.size - np.count_nonzero(absent)):
         rows, columns = np.nonzero(~absent)
         return sp.csr_array((array[rows, columns], (rows, columns)), array.shape)
     array[absent] = np.inf
     return array
+
+
+def _real(values: np.ndarray, weighted: bool) -> np.ndarray:
+    """Lengths as float64; of complex numbers 1 where they are finite, if only edges are asked for.
+
+    Raises
+    ------
+    ValueError
+        For complex lengths, of which a cast would leave the imaginary parts out.
+    """
+    if values.dtype.kind != "c":
+        return values.astype(np.float64, copy=False)
+    if weighted:
+        raise ValueError("lengths of edges are real numbers, and these are complex: give the real parts or moduli")
+    return np.where(np.isfinite(values), 1.0, np.inf)
 
 
 def _refuse_shape(shape: tuple[int, ...]) -> None:

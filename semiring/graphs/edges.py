@@ -15,6 +15,7 @@ from semiring.errors import GraphError
 
 from .columns import IF_CLEAR, WeightColumns, go_both_ways, in_records, only_attribute, table_columns, turned
 from .exports import entries_of
+from .foreign import as_array, as_scipy, is_foreign, unpadded
 from .frames import edge_columns, is_frame, is_square, library_of
 from .masks import is_masked
 from .names import as_names, is_hashable, is_integer, is_missing, near, refuse_table, span_text
@@ -25,6 +26,9 @@ from .texts import quoted
 # names, as of places on a map of the world, and nothing is allocated for the numbers between them.
 FEW = 1 << 20
 SPREAD = 64
+
+
+ENTRIES = ("the sources", "the targets", "the weights")  # of edges, in messages
 
 
 class Columns(NamedTuple):
@@ -44,6 +48,13 @@ def columns_of(
     directed: bool = True,
 ) -> Columns:
     """The columns of edges of any make but a `Graph`; see `semiring.graphs.graph.as_graph` for what they may be."""
+    if (entries := as_scipy(edges, "edges", lambda fill: bool(abs(fill) == np.inf))) is not None:
+        edges = entries
+    elif is_foreign(edges):
+        edges = as_array(edges, "edges")
+        if edges.shape == (2, 3) and edges.dtype.kind in "iu":
+            raise GraphError("a tensor of shape (2, 3) could be 2 edges with weights, one a row, or the sources and "
+                             "the targets of 3 edges, as an edge_index: give columns, tuple(edges.T) or tuple(edges)")
     if not isinstance(edges, np.ndarray) and is_frame(edges):
         refuse_table(edges, "edges")
         if is_square(edges):
@@ -76,8 +87,8 @@ def columns_of(
             "edges in a dict: give [(a, b, w) for (a, b), w in edges.items()], or a networkx.DiGraph of it"
         )
     if isinstance(edges, tuple) and len(edges) in (2, 3):
-        if hasattr(edges[0], "__array__"):
-            return Columns(*_pad([np.asarray(part) for part in edges]))
+        if (hasattr(edges[0], "__array__") or is_foreign(edges[0])) and getattr(edges[0], "ndim", True):
+            return Columns(*_pad([as_array(part, what) for part, what in zip(edges, ENTRIES, strict=False)]))
         if any(isinstance(part, list) for part in edges):
             raise GraphError(
                 "a tuple of lists could be columns or edges: give columns as NumPy arrays, or a list of edges"
@@ -96,11 +107,14 @@ def _pad(columns: list[Any]) -> tuple[Any, Any, Any]:
 
 
 def _from_rows(edges: Iterable[Any]) -> Columns:
-    rows = list(edges)
+    rows: list[Any] = list(edges)
     for kind in set(map(type, rows)):
-        if issubclass(kind, (str, bytes, Mapping)) or not (hasattr(kind, "__len__") and hasattr(kind, "__getitem__")):
-            i = next(i for i, row in enumerate(rows) if type(row) is kind)
-            raise GraphError(f"edge {i} is {quoted(rows[i])}: an edge is (from, to) or (from, to, weight)")
+        bad = issubclass(kind, (str, bytes, Mapping)) or not (hasattr(kind, "__len__") and hasattr(kind, "__getitem__"))
+        if bad or hasattr(kind, "__dlpack__"):  # an array may have no axis, and then no length either
+            of_kind = ((i, row) for i, row in enumerate(rows) if type(row) is kind)
+            i = next((i for i, row in of_kind if bad or not getattr(row, "ndim", True)), None)
+            if i is not None:
+                raise GraphError(f"edge {i} is {quoted(rows[i])}: an edge is (from, to) or (from, to, weight)")
     lengths = set(map(len, rows))
     if not lengths:
         return Columns([], [])
@@ -113,7 +127,15 @@ def _from_rows(edges: Iterable[Any]) -> Columns:
             f"edge {i} has {len(rows[i])} entries, {quoted(rows[i])}, and edge 0 has {length}: "
             "give every edge a weight or none"
         )
-    return Columns(*_pad([[row[k] for row in rows] for k in range(length)]))
+    return Columns(*_pad([_plain([row[k] for row in rows], ENTRIES[k]) for k in range(length)]))
+
+
+def _plain(column: list[Any], what: str) -> list[Any]:
+    """A column of hashables: numbers that arrays without an axis hold, such as 0-d tensors, as Python's."""
+    held = {kind for kind in set(map(type, column)) if hasattr(kind, "item") and not issubclass(kind, np.generic)}
+    if not held:
+        return column
+    return [as_array(x, what).item() if type(x) in held and getattr(x, "ndim", 1) == 0 else x for x in column]
 
 
 def _from_matrix(M: Operators) -> Columns:
@@ -132,7 +154,8 @@ def _from_array(array: np.ndarray) -> Columns:
     if array.ndim != 2 or array.shape[1] not in (2, 3):
         raise GraphError(
             f"an array of shape {array.shape}: edges are (m, 2) or (m, 3), one a row; "
-            "for a dense matrix of weights use from_dense"
+            + ("its two rows are columns, as of an edge_index, if you give tuple(edges)" if array.shape[:1] == (2,) else
+               "for a dense matrix of weights use from_dense")
         )
     return Columns(*_pad(list(array.T)))
 
@@ -140,11 +163,10 @@ def _from_array(array: np.ndarray) -> Columns:
 def _from_sparse(matrix: Any) -> Columns:
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise GraphError(f"a graph's matrix is square, this sparse one has shape {matrix.shape}")
-    entries = matrix.tocoo()
+    entries = unpadded(matrix).tocoo()
     rows, columns, data = entries.row, entries.col, entries.data
-    if matrix.format == "bsr" or data.dtype == bool:
-        stored = data != 0
-        rows, columns, data = rows[stored], columns[stored], data[stored]
+    if data.dtype == bool:
+        rows, columns, data = rows[data], columns[data], data[data]
     return Columns(rows, columns, None if data.dtype == bool else data, matrix.shape[0])
 
 
@@ -301,7 +323,8 @@ def as_positions(column: Any, what: str) -> NDArray[np.int64]:
     if not isinstance(column, np.ndarray):
         if isinstance(column, str) or not is_iterable(column):
             raise GraphError(f"the {what} vertices must be a sequence of integers, not {quoted(column)}")
-        column = np.asarray(column) if hasattr(column, "__array__") else list(column)
+        as_one = hasattr(column, "__array__") or is_foreign(column)
+        column = as_array(column, f"the {what} vertices") if as_one else list(column)
     if isinstance(column, np.ndarray) and column.ndim != 1:
         raise GraphError(f"the {what} vertices have shape {column.shape}: give one for each edge")
     found = column if getattr(column, "dtype", None) == np.int64 else _vertices(column, what)

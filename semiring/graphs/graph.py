@@ -17,6 +17,7 @@ from semiring.errors import GraphError
 
 from .columns import Unclear, WeightColumns
 from .edges import Columns, as_positions, bad_vertex, columns_of, is_iterable, numbered
+from .foreign import as_array, is_foreign
 from .masks import is_masked
 from .names import Named, as_names
 from .texts import clip, clip_repr, count_text, dtype_text, quoted, shown
@@ -73,7 +74,7 @@ class Graph(Named):
     library: str | None = None
 
     def __post_init__(self) -> None:
-        weights = self.weights
+        weights = as_array(self.weights, "weights") if is_foreign(self.weights) else self.weights
         if weights is not None and not (isinstance(weights, np.ndarray) and weights.ndim == 1):
             if isinstance(weights, str) or not is_iterable(weights):
                 raise GraphError(f"weights must be a sequence, one for each edge, not {quoted(weights)}")
@@ -248,16 +249,17 @@ def as_graph(
 
     Parameters
     ----------
-    edges : Graph, iterable, array, tuple of arrays, Matrix, SciPy sparse, NetworkX graph or data frame
+    edges : Graph, iterable, array, tuple of arrays, Matrix, sparse matrix, NetworkX graph or data frame
         - a `Graph`: itself, or numbered anew;
         - tuples (from, to) or (from, to, weight), all of one length, vertices being any hashable objects;
         - an array of shape (m, 2) or (m, 3), or a structured array of two or three fields; a numeric one of shape
           (2, 2) or (3, 3) could also be a matrix, and is refused;
-        - a tuple of arrays (from, to) or (from, to, weight);
+        - a tuple of arrays (from, to) or (from, to, weight), of NumPy, PyTorch, JAX, CuPy or what exports DLPack;
         - a `Matrix`: what is not its algebra's zero; of truth values edges without weights;
         - a square SciPy sparse matrix or array. Each stored entry is an edge, an explicit 0 too; the formats
           that store blocks or diagonals (BSR, DIA) cannot tell a 0 from padding, there it is not an edge. In a
-          matrix of bool the True entries are edges without weights;
+          matrix of bool the True entries are edges without weights. Sparse arrays of PyData (with the fill value 0,
+          NaN or ±∞), GraphBLAS, PyTorch, JAX and CuPy are read likewise;
         - a NetworkX graph; an undirected one gives an undirected graph, and where no edge has the attribute weight, the
           only attribute of numbers is the weight;
         - a data frame of pandas or Polars, a table of Arrow, or what has Arrow's PyCapsule interface. The columns of

@@ -13,6 +13,8 @@ from semiring.algebra.arguments import whole_number
 from semiring.algebra.verbs import verb
 from semiring.errors import GraphError, SemiringError
 
+from .foreign import as_array as array_of
+from .foreign import is_foreign
 from .frames import has_index, has_labels
 from .masks import is_masked, unmasked
 from .names import Named, alignment, as_names, refuse_table
@@ -289,9 +291,11 @@ def as_array(array: Any) -> np.ndarray:
     GraphError
         When they make none.
     """
+    if is_foreign(array):
+        return array_of(array, "the matrix")
     try:
         return np.asarray(array)
-    except (ValueError, TypeError, OverflowError) as e:
+    except (ValueError, TypeError, OverflowError, RuntimeError) as e:
         raise GraphError(f"this is not a matrix: {e}; give rows of one length") from None
 
 

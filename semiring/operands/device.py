@@ -10,6 +10,7 @@ import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
+from semiring.graphs.foreign import HOST, device_of, imported, is_sparse_tensor, kind_of, refuse_marked
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 
@@ -18,7 +19,7 @@ from .examine import examine
 from .operand import Operand
 
 PACKED = 512  # least side of matrices of truth values that repays packing them on a GPU
-_HOST, _CUDA = 1, 2  # device types of DLPack
+_CUDA = 2  # a type of devices of DLPack
 
 
 class Device(Dense):
@@ -107,34 +108,32 @@ def read_dlpack(A: Any, S: Semiring, what: str) -> Dense:
     Raises
     ------
     SemiringError
-        For a tensor of which derivatives are recorded, which would be lost, for a dtype that NumPy lacks, and for
-        memory that is neither the host's nor a CUDA GPU's.
+        For a tensor of which derivatives are recorded, which would be lost, for a dtype that NumPy lacks, for what its
+        library does not export, and for memory that is neither the host's nor a CUDA GPU's.
     """
-    if getattr(A, "requires_grad", False):
-        raise SemiringError(f"{what} is a tensor that requires grad, and this verb takes no derivatives: use "
-                            f"matmul and closure of semiring.torch, or pass {what}.detach()")
-    if "bfloat16" in str(getattr(A, "dtype", "")):
-        raise SemiringError(f"{what} has elements of dtype {A.dtype}, which NumPy lacks; {S.name} lives in "
-                            f"{', '.join(str(d) for d in S.dtypes)}")
-    device = int(A.__dlpack_device__()[0])
+    refuse_marked(A, what)
+    device = device_of(A, what)
     if device == _CUDA:
         import cupy
 
-        return Device(carried_by(cupy.from_dlpack(A), S), S, what, _importer(A))
-    if device != _HOST:
+        return Device(carried_by(imported(cupy, A, what), S), S, what, importer(A))
+    if device != HOST:
         raise SemiringError(
             f"{what} lives on a device (DLPack type {device}) that is not a CUDA GPU; copy it to the host"
         )
-    return Dense(carried_by(np.from_dlpack(A), S), S, what, _importer(A))
+    return Dense(carried_by(imported(np, A, what), S), S, what, importer(A))
 
 
-def _importer(A: Any) -> Wrap:
+def importer(A: Any) -> Wrap:
     """How the library that an array comes from takes one from elsewhere: in the machine's byte order, the only one."""
     library = type(A).__module__.partition(".")[0]
-    if library == "jaxlib":
+    if library in ("jax", "jaxlib"):
         from jax import dlpack
 
         take: Wrap = dlpack.from_dlpack
+    elif kind_of(A, "torch", "Tensor"):
+        tensors = sys.modules["torch"].from_dlpack
+        take = (lambda array: tensors(array).to(A.device)) if is_sparse_tensor(A) else tensors
     else:
         take = getattr(sys.modules.get(library), "from_dlpack", as_is)
     return lambda array: take(array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("=")))

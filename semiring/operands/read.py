@@ -17,6 +17,7 @@ import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.errors import GraphError, SemiringError
+from semiring.graphs.foreign import as_array, is_foreign, is_sparse_tensor
 from semiring.graphs.frames import has_labels, is_frame, is_square
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import refuse_table
@@ -26,7 +27,7 @@ from .dense import Dense, read_array, read_matrix, read_nested
 from .device import read_cupy, read_cupyx, read_dlpack
 from .operand import Operand
 from .packed import read_packed, read_packed_on_gpu
-from .sparse import Sparse, read_scipy
+from .sparse import Sparse, read_scipy, read_stored
 from .sparse import read_graph as read_entries
 from .stored import read_chunked, read_path
 
@@ -62,6 +63,11 @@ def read_factors(A: Any, S: Semiring, what: str) -> Operand:
     return given.changed(factors=A)
 
 
+def read_tensor(A: Any, S: Semiring, what: str) -> Operand:
+    """A tensor of PyTorch's: by what it stores in a sparse layout, else an array."""
+    return read_stored(A, S, what) if is_sparse_tensor(A) else read_dlpack(A, S, what)
+
+
 def refuse_traced(A: Any, S: Semiring, what: str) -> Operand:
     """An array of JAX's that has no elements yet, within a function that JAX traces.
 
@@ -83,6 +89,12 @@ READERS: tuple[tuple[str, str, Reader], ...] = (
     ("scipy.sparse", "sparray", read_scipy),
     ("scipy.sparse", "spmatrix", read_scipy),
     ("cupyx.scipy.sparse", "spmatrix", read_cupyx),
+    ("sparse", "SparseArray", read_stored),
+    ("graphblas.core.matrix", "Matrix", read_stored),
+    ("graphblas.core.matrix", "TransposedMatrix", read_stored),
+    ("graphblas.core.base", "BaseExpression", read_stored),
+    ("graphblas.core.vector", "Vector", read_stored),
+    ("torch", "Tensor", read_tensor),
     ("networkx", "Graph", read_graph),
     ("zarr", "Array", read_chunked),
     ("h5py", "Dataset", read_chunked),
@@ -92,6 +104,7 @@ READERS: tuple[tuple[str, str, Reader], ...] = (
     ("pyarrow", "Table", read_frame),
     ("pyarrow", "RecordBatch", read_frame),
     ("jax.core", "Tracer", refuse_traced),
+    ("jax.experimental.sparse", "JAXSparse", read_stored),
 )
 
 
@@ -129,7 +142,7 @@ def read(A: Any, S: Semiring, what: str = "A") -> Operand:
     refuse_table(A, what)
     if is_frame(A):
         return read_frame(A, S, what)
-    if hasattr(A, "__dlpack__") and hasattr(A, "__dlpack_device__"):
+    if is_foreign(A):
         return read_dlpack(A, S, what)
     if what == "A" and _are_edges(A):
         return read_graph(A, S, what)
@@ -156,6 +169,8 @@ def _plain(A: Any, S: Semiring, what: str) -> Any:
     if isinstance(A, Operand) or is_of_edges(A):
         raise SemiringError(f"{what} is of type {type(A).__name__}, and a stack is of arrays: give the elements, such "
                             "as sr.adjacency(graph, S).to_numpy() of a graph")
+    if is_foreign(A):
+        return as_array(A, what)
     if not (isinstance(A, Matrix) or has_labels(A)):
         return A
     given = as_matrix(A, S, what)
@@ -190,6 +205,8 @@ def is_of_edges(A: Any) -> bool:
     (True, False)
     """
     reader = _reader_of(A)
+    if reader is read_stored or is_sparse_tensor(A):
+        return True
     if reader is None and not isinstance(A, np.ndarray) and is_frame(A):
         reader = read_frame
     return reader in (read_graph, read_scipy) or (reader is read_frame and not is_square(A))

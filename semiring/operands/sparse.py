@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -17,6 +17,7 @@ from semiring.algorithms.sparse.ordering import Spread, spread
 from semiring.errors import GraphError, SemiringError
 from semiring.graphs.adjacency import require_rows, scatter, stable_order, zeros
 from semiring.graphs.columns import IF_CLEAR
+from semiring.graphs.foreign import refuse_fill, stored_in, unpadded
 from semiring.graphs.graph import Graph, graph_for
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import as_names
@@ -26,6 +27,8 @@ from semiring.kernels.cpu.sparse.structure import BROKEN, FINE, alike, goes_both
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 
+from .dense import Dense, as_is
+from .device import importer
 from .examine import examine, known
 from .operand import Operand
 
@@ -54,9 +57,12 @@ class Sparse(Operand):
         Where the entries of each row begin, and the element of each.
     of_graph : bool
         Whether it was given as a graph, so that answers are a `Matrix` too.
+    answers : callable
+        What makes the caller's kind of array of a square answer, where it was not a graph.
     """
 
     kind = "sparse"
+    answers: Callable[[np.ndarray], Any] = staticmethod(as_is)
 
     def __init__(
         self, rows: Rows, S: Semiring, what: str = "A", names: Sequence[Any] | None = None, of_graph: bool = False,
@@ -147,7 +153,7 @@ class Sparse(Operand):
     def wrap(self, answer: Any) -> Any:
         """A square answer of the kind that is given for dense matrices, or for graphs."""
         answer = answer if self.callers_dtype is self.dtype else self.in_callers_dtype(answer)
-        return Matrix(answer, self.S, self.names, self.library) if self.of_graph else answer
+        return Matrix(answer, self.S, self.names, self.library) if self.of_graph else self.answers(answer)
 
     def graph_of(self, rows: Rows) -> Graph:
         """A square answer by its entries, of the kind that is given for graphs."""
@@ -216,10 +222,8 @@ def read_scipy(A: Any, S: Semiring, what: str) -> Sparse:
     if A.format == "csc":
         A = A.tocsr()  # as compressed columns it has one order in each row, and duplicates stay
     if A.format != "csr":
-        entries = A.tocoo()
+        entries = unpadded(A).tocoo()
         rows, columns, data = entries.row, entries.col, entries.data
-        if A.format == "bsr":
-            rows, columns, data = (part[entries.data != 0] for part in (rows, columns, data))
         if len(rows) and (rows.min() < 0 or columns.min() < 0 or rows.max() >= height or columns.max() >= width):
             raise SemiringError(f"{what} is {height} × {width} and has entries outside")
         return _from_triples(S, what, rows, columns, data, A.shape)
@@ -234,6 +238,34 @@ def read_scipy(A: Any, S: Semiring, what: str) -> Sparse:
         rows = _inspected(Rows(offsets, columns, data, width), S, what)
         return Sparse(rows, S, what)
     return Sparse(Rows(offsets, columns, elements_of(S, data), width), S, what, examined=False, inspected=False)
+
+
+def read_stored(A: Any, S: Semiring, what: str) -> Operand:
+    """A sparse array of another library than SciPy by what it stores; vectors and stacks with their zeros.
+
+    Raises
+    ------
+    SemiringError
+        As for `read_scipy`, and for what is not stored where it has a value that is neither 0, NaN nor the algebra's
+        zero.
+    """
+    found = stored_in(A, what)
+    assert found is not None
+    refuse_fill(found, what, lambda fill: _is_zero(fill, found.values.dtype, S))
+    if len(found.shape) != 2:
+        _carried(S, found.values.dtype)
+        array = np.full(found.shape, S.zero_in(S.promoted(found.values.dtype)))
+        array[found.places] = found.values
+        return Dense(array, S, what, importer(A))
+    from scipy.sparse import coo_array
+
+    given = read_scipy(coo_array((found.values, found.places), shape=found.shape), S, what)
+    return given.changed(answers=importer(A))
+
+
+def _is_zero(value: Any, dtype: np.dtype, S: Semiring) -> bool:
+    """Whether a value is the algebra's zero, also as a dtype of integers has it."""
+    return bool(value == S.zero) or (dtype in S.dtypes and bool(value == S.zero_in(dtype)))
 
 
 def _inspected(given: Rows, S: Semiring, what: str) -> Rows:

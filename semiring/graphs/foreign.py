@@ -1,0 +1,248 @@
+"""Matrices of other libraries as NumPy's and SciPy's: sparse ones by what they store, tensors without their marks.
+
+Sparse ones are those of PyData's sparse, GraphBLAS, PyTorch, JAX and CuPy. Only libraries that are loaded are asked: an
+object of a class cannot be there before its module.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from semiring.errors import GraphError, SemiringError
+
+from .texts import quoted
+
+PADDED = ("bsr", "dia")  # formats of SciPy's whose blocks and diagonals cannot tell a 0 from padding
+LACKING = re.compile(r"bfloat|float[48]_|float6_|q?u?int[1-7]\b|q.?int|complex32|bits\d")  # dtypes that NumPy lacks
+
+UNEXPORTED = (BufferError, RuntimeError, TypeError, ValueError)  # what libraries raise for what they do not export
+HOST = 1  # a type of devices of DLPack
+
+
+class Stored(NamedTuple):
+    """What a sparse array stores, and which value it has elsewhere; None where no value is meant."""
+
+    places: tuple[np.ndarray, ...]  # for each axis the index of each entry
+    values: np.ndarray
+    shape: tuple[int, ...]
+    fill: Any = None
+
+
+def kind_of(A: Any, module: str, name: str) -> bool:
+    """Whether this is an object of a class of a library that is loaded."""
+    kind = getattr(sys.modules.get(module), name, None)
+    return kind is not None and isinstance(A, kind)
+
+
+def unpadded(matrix: Any) -> Any:
+    """A sparse matrix of SciPy's without padding: in formats that store blocks or diagonals a 0 is left out.
+
+    >>> import scipy.sparse as sp
+    >>> unpadded(sp.bsr_array([[0, 3], [0, 0]], blocksize=(2, 2))).nnz
+    1
+    """
+    if matrix.format not in PADDED:
+        return matrix
+    entries = matrix.tocoo()
+    kept = entries.data != 0
+    rows, columns = entries.row[kept], entries.col[kept]
+    return type(entries)((entries.data[kept], (rows, columns)), shape=matrix.shape)
+
+
+def stored_in(A: Any, what: str) -> Stored | None:
+    """What a sparse array of another library than SciPy stores; None for anything else.
+
+    Raises
+    ------
+    GraphError
+        When NumPy has no such elements, or the library does not say what is stored.
+    """
+    reader = next((reader for is_one, reader in SPARSE if is_one(A)), None)
+    if reader is None:
+        return None
+    try:
+        found: Stored = reader(A, what)
+    except SemiringError:
+        raise
+    except (AttributeError, *UNEXPORTED) as e:
+        raise GraphError(f"{what} is of type {type(A).__name__}, and its entries cannot be read ({_line(e)}): convert "
+                         "it to a SciPy sparse matrix") from None
+    if found.values.ndim != 1 or found.values.dtype.kind not in "biufc":
+        raise GraphError(f"{what} stores {found.values.dtype} in arrays of shape {found.values.shape[1:]}, and an "
+                         "entry is a number")
+    return found
+
+
+def as_scipy(A: Any, what: str, is_absent: Callable[[Any], bool] = lambda fill: False) -> Any:
+    """A sparse matrix of another library as SciPy's, with what it stores; None for anything else.
+
+    Raises
+    ------
+    GraphError
+        When it has another number of axes than two, or a fill value that `refuse_fill` refuses.
+    """
+    found = stored_in(A, what)
+    if found is None:
+        return None
+    refuse_fill(found, what, is_absent)
+    if len(found.shape) != 2:
+        raise GraphError(f"{what} must be a matrix, and this {type(A).__name__} has shape {found.shape}")
+    from scipy.sparse import coo_array
+
+    return coo_array((found.values, found.places), shape=found.shape)
+
+
+def refuse_fill(found: Stored, what: str, is_absent: Callable[[Any], bool]) -> None:
+    """Refuse a value of what is not stored that is a weight.
+
+    Raises
+    ------
+    GraphError
+        When it is neither 0 nor NaN, as usual for what is absent, and `is_absent` says that it is not absent.
+    """
+    fill = found.fill
+    if fill is None or fill == 0 or fill != fill or is_absent(fill):
+        return
+    value = quoted(fill.item() if isinstance(fill, np.generic) else fill)
+    raise GraphError(f"{what} has the fill value {value}, a weight of all entries that are not stored: give a dense "
+                     f"array, {what}.todense(), or a sparse one whose fill value means that there is no edge")
+
+
+def _of_pydata(A: Any, what: str) -> Stored:
+    entries = A.asformat("coo")
+    return Stored(tuple(np.asarray(entries.coords)), np.asarray(entries.data), A.shape, A.fill_value)
+
+
+def _of_graphblas(A: Any, what: str) -> Stored:
+    if not hasattr(A, "to_coo"):
+        raise GraphError(f"{what} is a {type(A).__name__} of GraphBLAS: give a Matrix, such as its .new()")
+    *places, values = (A if hasattr(A, "nvals") else A.new()).to_coo()
+    return Stored(tuple(np.asarray(place).astype(np.int64) for place in places), np.asarray(values), tuple(A.shape))
+
+
+def _of_torch(A: Any, what: str) -> Stored:
+    refuse_marked(A, what)
+    blocks = "bsr" in str(A.layout) or "bsc" in str(A.layout)
+    entries = A if "coo" in str(A.layout) else A.to_sparse_coo()
+    places, values = entries._indices().cpu().numpy(), as_array(entries._values(), what)
+    kept = values != 0 if blocks and values.ndim == 1 else slice(None)
+    return Stored(tuple(places[:, kept]), values[kept], tuple(A.shape))
+
+
+def _of_jax(A: Any, what: str) -> Stored:
+    entries = A.to_bcoo() if hasattr(A, "to_bcoo") else A
+    places, values = np.asarray(entries.indices), as_array(entries.data, what)
+    inside = (places < np.array(A.shape)).all(axis=-1)  # others are padding
+    return Stored(tuple(places[inside].T), values[inside], tuple(A.shape))
+
+
+def _of_cupy(A: Any, what: str) -> Stored:
+    entries = unpadded(A.get()).tocoo()
+    return Stored((entries.row, entries.col), entries.data, entries.shape)
+
+
+def is_sparse_tensor(A: Any) -> bool:
+    """Whether this is a tensor of PyTorch's in a sparse layout."""
+    return kind_of(A, "torch", "Tensor") and "sparse" in str(A.layout)
+
+
+SPARSE: tuple[tuple[Callable[[Any], bool], Callable[[Any, str], Stored]], ...] = (
+    (lambda A: kind_of(A, "sparse", "SparseArray"), _of_pydata),
+    (lambda A: type(A).__module__.startswith("graphblas.core."), _of_graphblas),
+    (is_sparse_tensor, _of_torch),
+    (lambda A: kind_of(A, "jax.experimental.sparse", "JAXSparse"), _of_jax),
+    (lambda A: kind_of(A, "cupyx.scipy.sparse", "spmatrix"), _of_cupy),
+)
+
+
+# Arrays
+
+
+def is_foreign(A: Any) -> bool:
+    """Whether this is an array or a number of another library than NumPy, on the host or on a GPU."""
+    return hasattr(A, "__dlpack__") and hasattr(A, "__dlpack_device__") and not isinstance(A, (np.ndarray, np.generic))
+
+
+def refuse_marked(A: Any, what: str) -> None:
+    """Refuse a tensor of which derivatives are recorded, which would be lost, and a dtype that NumPy lacks.
+
+    Raises
+    ------
+    SemiringError
+    """
+    if getattr(A, "requires_grad", False):
+        raise SemiringError(f"{what} is a tensor that requires grad, and derivatives would be lost here: use matmul "
+                            f"and closure of semiring.torch, or pass {what}.detach()")
+    if LACKING.search(str(getattr(A, "dtype", ""))):
+        raise SemiringError(f"{what} has elements of dtype {A.dtype}, which NumPy lacks: convert them to float32 or "
+                            "another dtype that it has")
+
+
+def resolved(A: Any) -> Any:
+    """A tensor whose elements are as they are stored: without the marks of PyTorch for conjugates and negatives."""
+    for mark in ("resolve_conj", "resolve_neg"):
+        A = getattr(A, mark)() if hasattr(A, mark) else A
+    return A
+
+
+def imported(library: Any, A: Any, what: str) -> Any:
+    """An array by a library's `from_dlpack`.
+
+    Raises
+    ------
+    SemiringError
+        When the library that it comes from does not export it.
+    """
+    try:
+        return library.from_dlpack(resolved(A))
+    except UNEXPORTED as e:
+        raise SemiringError(f"{what} is a {type(A).__name__} that its library does not export ({_line(e)}): convert it "
+                            "to a NumPy array") from None
+
+
+def device_of(A: Any, what: str) -> int:
+    """DLPack's number for the kind of memory that an array lies in.
+
+    Raises
+    ------
+    SemiringError
+        When it lies in none, as a tensor of PyTorch's device "meta".
+    """
+    try:
+        return int(A.__dlpack_device__()[0])
+    except UNEXPORTED as e:
+        raise SemiringError(f"{what} is a {type(A).__name__} without elements in memory ({_line(e)}): convert it to a "
+                            "NumPy array") from None
+
+
+def as_array(A: Any, what: str) -> np.ndarray:
+    """An array of any library as one of NumPy's, in the host's memory.
+
+    Raises
+    ------
+    SemiringError
+        For what `refuse_marked` refuses, and what is not exported.
+    """
+    if not is_foreign(A):
+        return np.asarray(A)
+    refuse_marked(A, what)
+    if kind_of(A, "torch", "Tensor"):
+        A = A if device_of(A, what) == HOST else A.cpu()
+    elif type(A).__module__.partition(".")[0] == "cupy":
+        return np.asarray(A.get())
+    elif type(A).__module__.partition(".")[0] in ("jax", "jaxlib"):
+        return np.asarray(A)
+    elif device_of(A, what) != HOST:
+        import cupy
+
+        return np.asarray(imported(cupy, A, what).get())
+    return np.asarray(imported(np, A, what))
+
+
+def _line(e: Exception) -> str:
+    return (str(e).splitlines() or [type(e).__name__])[0].rstrip(".")
