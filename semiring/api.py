@@ -172,17 +172,19 @@ def closure(
     reflexive : bool
         Whether the empty walk counts; otherwise A⁺ = A A*. With `devices` not of packed bits.
     overwrite : bool
-        Whether A's own memory may be used. Otherwise A is not changed.
+        Whether A's own memory may be used, which is a permission: where A is dense and nothing of it is needed later
+        the answer lies there. Otherwise A is not changed.
     device : {None, "cpu", "gpu"}
         Where to compute; ``None``: where the data are, and for large host arrays of floats, and sparse matrices, the
         GPU if there is one and that is predicted to be faster. The closure of a sparse matrix that ``"gpu"`` was asked
         for is a CuPy array; that of a graph is in the host's memory. With `on`: the CPU, or ``"gpu"``, see there.
     tile : int, optional
-        Rows of a pivot block.
+        Rows of a pivot block. With ``"floyd-warshall"`` there is one, the whole matrix, as the plan says.
     check : bool
         Whether to refuse entries that are not elements, and a closure that does not exist. On a GPU this is the only
         thing that waits for the device; without it the form of the algebra that is right for all data runs, and what
-        comes of such entries is not defined. On the CPU only the search for improving cycles is left out.
+        comes of such entries is not defined. On the CPU only the search for improving cycles is left out, and by
+        ``method="search"`` not even that. With `tol` and ``on_divergence="mask"`` it cannot be left out.
     packed : bool
         Whether to give the closure over `boolean` as a `PackedMatrix`, one bit a pair, and never hold more. A packed A
         is closed so in any case.
@@ -198,7 +200,7 @@ def closure(
         How well weights are known, where ⊗ adds or multiplies floats: a cycle of k edges that is better than 1 by no
         more than k tol, or by a factor of no more than (1 + tol)^k where ⊗ is ×, is not refused. Where there is one the
         answer is that of edges that are all worse by tol, so that the value of a walk of k edges is worse by k tol;
-        elsewhere tol changes nothing.
+        elsewhere tol changes nothing. Not with `max_edges`, which no cycle needs to be judged for.
     out : path, optional
         Ends in .npy or .zarr. The closure is computed tile by tile and written there, and A may be the path of a .npy
         file or a zarr array, a zarr array or an HDF5 data set: neither needs to fit in memory. Until the closure is
@@ -278,10 +280,15 @@ def closure(
                     on_divergence=on_divergence, tol=tol, storing=to_file, devices=devices, gpu_memory=on_gpu)
     if on is not None:
         return _solver_of(on).closure(on, A, S, asked)
+    _refuse_prepared(A, asked)
+    return compute(Task("closure", S, (A,), asked))
+
+
+def _refuse_prepared(A: Any, asked: Options) -> None:
+    """What is prepared is not overwritten."""
     if asked.overwrite and isinstance(A, Operand):
         raise SemiringError("A was prepared, and what is prepared must not change: pass the matrix itself, or leave "
                             "out overwrite=True")
-    return compute(Task("closure", S, (A,), asked))
 
 
 # As NumPy does for its own, arrays are said to give an array; of two vectors that is a number.
@@ -837,7 +844,8 @@ def paths(
         raise SemiringError("paths go to two files: give out= for their weights, and next_hops=")
     asked = options(method=method, device=device, progress=progress, tol=tol, storing=to_file)
     task = _paths_task(A, S, asked, sources, targets, limit)
-    return paths_of(task.given[0], compute(task), task.arguments[2], limit is not None)
+    found = compute(task)  # which may have changed the weights of edges
+    return paths_of(task.given[0], found, task.arguments[2], limit is not None)
 
 
 def _paths_task(A: Any, S: Any, asked: Options, sources: Any, targets: Any, limit: Any) -> Task:
@@ -986,6 +994,7 @@ def plan(
     checkpoint: float | None = None,
     resume: bool = False,
     on: Connection | None = None,
+    progress: Progress = False,
 ) -> Plan:
     """What a verb would do with the same arguments, without doing it: the plan that it would run.
 
@@ -1018,6 +1027,8 @@ def plan(
     on : MPI, optional
         As for `closure`. All processes call this, and have the same plan: what is sent to each, how long the closure
         will take, and what bounds that. A few MiB are sent to measure the rate of messages.
+    progress : bool or callable
+        As for the verb: what is told when the plan is run.
 
     Returns
     -------
@@ -1046,7 +1057,7 @@ def plan(
         "method": method, "reflexive": reflexive, "overwrite": overwrite, "device": device, "tile": tile,
         "check": check, "packed": packed, "order": order, "predecessors": predecessors,
         "max_edges": max_edges, "left": left, "on_divergence": on_divergence, "argmax": argmax, "tol": tol,
-        "devices": devices,
+        "devices": devices, "progress": progress,
     }
     refuse_what_has_no_meaning(verb, given_options, B, sources, k, targets, limit)
     to_file, on_gpu = storing_or_memory(out, memory, checkpoint, resume, device, next_hops)
@@ -1066,6 +1077,7 @@ def plan(
         "matmul": (None,), "rows": (sources, targets, limit), "path": sources, "nearest": (sources,), "power": (k,),
     }.get(verb, ())
     given, asked = (A,) if B is None else (A, B), options(**given_options)
+    _refuse_prepared(A, asked)
     task = (_paths_task(A, S, asked, sources, targets, limit) if verb == "paths" else
             Task(verb, S, given, asked, tuple(arguments)))
     made = first_offer(task)
@@ -1073,7 +1085,12 @@ def plan(
         from .results.path_stacks import paths_of
 
         run = made.runner
-        made.runner = lambda plan: paths_of(task.given[0], run(plan), task.arguments[2], limit is not None)
+
+        def paths_from(plan: Plan) -> Any:
+            found = run(plan)  # which may change the weights of edges
+            return paths_of(task.given[0], found, task.arguments[2], limit is not None)
+
+        made.runner = paths_from
     elif verb == "nearest":
         from .results.nearest import nearest_of
 

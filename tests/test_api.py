@@ -79,9 +79,8 @@ def test_a_verb_hands_on_each_of_its_options(verb: str, tasks: list[Task]) -> No
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_plan_takes_what_its_verb_takes(verb: str) -> None:
-    """But for what a plan does not depend on."""
     listed = [name for name in TAKES[verb] if name not in ("B", "sources", "targets", "k", "limit")]
-    assert sorted(listed) == sorted(set(options_of(verb)) - {"progress"})
+    assert sorted(listed) == sorted(set(options_of(verb)))
     planned, own = (inspect.signature(f).parameters for f in (api.plan, VERBS[verb]))
     for name in listed:
         assert planned[name].default == own[name].default == getattr(DEFAULTS, name)

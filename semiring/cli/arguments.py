@@ -174,7 +174,8 @@ def parser() -> Parser:
     )
     _graph_arguments(p)
     p.add_argument("--method", default="floyd-warshall", help=f"{', '.join(SCHEDULES)}; the page offers all")
-    p.add_argument("--tile", type=int, default=2, metavar="N", help="vertices of a block, where the method has blocks")
+    p.add_argument("--tile", type=int, metavar="N",
+                   help=f"vertices of a block, {steps.TILE} when absent, where the method has blocks")
     p.add_argument("--positions", type=Path, metavar="CSV", help="places: vertex, x, y, or longitude and latitude")
     p.add_argument("--title", help="of the page")
 

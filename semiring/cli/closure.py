@@ -233,8 +233,8 @@ def _write_pairs(arguments: argparse.Namespace, given: Given, asked: Asked, foun
 def _packed(arguments: argparse.Namespace) -> int:
     """The closure over a Boolean algebra, a bit for each pair of vertices; no matrix is ever held unpacked."""
     given = vars(arguments)
-    for option in ("path", "plot", "positions", "dtype", "append", "limit", "tol"):
-        if given[option]:
+    for option in ("path", "plot", "positions", "dtype", "append", "limit", "tol", "devices"):
+        if given[option] is not None and given[option] is not False:
             raise SemiringError(f"--packed keeps a bit for each pair of vertices: leave out --{option}")
     if arguments.output is None and arguments.source is None and arguments.target is None:
         raise SemiringError("--packed needs -o OUT.npy for the bits, or --from or --to for some of them")

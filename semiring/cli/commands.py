@@ -126,6 +126,8 @@ def run_warmup(arguments: argparse.Namespace) -> int:
 
     if not arguments.algebras and not arguments.clear:
         raise SemiringError("name an algebra to compile for, or give --clear")
+    if not arguments.algebras and (arguments.dtype is not None or arguments.sparse):
+        raise SemiringError("--dtype and --sparse say what to compile: name an algebra, or leave them out")
     if arguments.clear:
         print(f"deleted {in_words(clear_cache())}")
     for name in arguments.algebras:

@@ -77,7 +77,8 @@ def _best_paths(given: Given, starts: list[int], ends: list[int], asked: Asked, 
     called = [label_of(graph, v) for v in ends]
     if len(starts) == len(ends) == 1 and asked.limit is None and asked.method == "auto":
         source, target = label_of(graph, starts[0]), called[0]
-        value, vertices = path(A, S, source, target, tol=asked.tol)  # which may go round a cycle
+        with told(progress, "searching"):
+            value, vertices = path(A, S, source, target, tol=asked.tol)  # which may go round a cycle
         yield Pair(source, target, value, vertices or ())
         return
     whole = asked.method != "auto"  # a method of the closure gives all rows at once
@@ -116,7 +117,8 @@ def _values(
                 yield part, closure_rows(A, S, [label_of(graph, v) for v in part], tol=asked.tol)[:, ends]
                 tell((begin + len(part)) / len(starts))
     elif S.selective and asked.reflexive and "commutative" in S.flags:
-        columns = closure_rows(given.reversed(), S, [label_of(graph, v) for v in ends], tol=asked.tol)
+        with told(progress, "searching"):
+            columns = closure_rows(given.reversed(), S, [label_of(graph, v) for v in ends], tol=asked.tol)
         yield starts, columns[:, starts].T
     elif by_rows:  # X = X ⊗ A ⊕ B has the solution B ⊗ A*, and A⁺ = A ⊗ A*
         B = given.units(starts)

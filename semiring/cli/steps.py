@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from semiring.errors import SemiringError
 from semiring.graphs.texts import shown
 from semiring.teach.explanation import explain
 
@@ -11,13 +12,21 @@ from .inputs import given_of
 from .output import check_output
 from .tables import positions
 
+WITHOUT_BLOCKS = ("floyd-warshall", "squaring")
+TILE = 2  # vertices of a block, where nothing else is asked for
+
 
 def run_explain(arguments: argparse.Namespace) -> int:
     """The steps that change an entry, or a page of all."""
     check_output(arguments.output, (".html",), "a page")
+    for option in ("positions", "title"):
+        if arguments.output is None and vars(arguments)[option] is not None:
+            raise SemiringError(f"--{option} is of the page: give -o PAGE.html, or leave it out")
+    if arguments.tile is not None and arguments.output is None and arguments.method in WITHOUT_BLOCKS:
+        raise SemiringError(f"--tile is of methods that go by blocks, and not of {arguments.method}: leave it out")
     given = given_of(arguments)
     places = None if arguments.positions is None else positions(arguments.positions, given.graph)[0]
-    found = explain(given.A, given.S, method=arguments.method, tile=arguments.tile, positions=places,
+    found = explain(given.A, given.S, method=arguments.method, tile=arguments.tile or TILE, positions=places,
                     title=arguments.title)
     if arguments.output is None:
         print("\n".join(map(shown, str(found).splitlines())))

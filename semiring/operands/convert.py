@@ -79,7 +79,7 @@ def as_packed(given: Operand) -> Packed:
 
 def as_bits(A: Any, S: Semiring, what: str = "A") -> Operand:
     """An operand of a Boolean algebra one bit an element, or still by its entries."""
-    check_boolean(S)
+    check_boolean(S, "packed=True: ")
     given = operand(A, S, what)
     return given if isinstance(given, Sparse) else as_packed(given)
 

@@ -94,11 +94,11 @@ def read_packed_on_gpu(A: Any, S: Semiring, what: str) -> Packed:
 
 
 @lru_cache(256)
-def check_boolean(S: Semiring) -> None:
+def check_boolean(S: Semiring, asked: str = "") -> None:
     """Refuse algebras for which a bit an element is not enough."""
     if S.default_dtype.kind != "b" or S.zero_in(bool) or not S.one_in(bool):
         raise SemiringError(
-            f"a bit for each pair is enough for algebras of False and True, such as sr.boolean, not for {S.name}"
+            f"{asked}a bit for each pair is enough for algebras of False and True, such as sr.boolean, not for {S.name}"
         )
     if not is_boolean(S, np.dtype(bool)):
         raise SemiringError(f"{S.name} is not the algebra of or and and; packed matrices are for that alone")

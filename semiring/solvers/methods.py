@@ -80,6 +80,8 @@ def choose_method(
             method, reasons["method"] = "r-kleene", "most of its work is in large products"
     else:
         reasons["method"] = "as asked"
+        if method == "floyd-warshall" and tile is not None and tile < n:
+            reasons["tile"] = f"this method has one block, and not those of {tile} rows that others would have"
     if method == "floyd-warshall":
         return method, n, reasons
     by_library = low.by_library and not low.on_gpu  # whose products are as fast with few steps of k

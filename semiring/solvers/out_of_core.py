@@ -122,7 +122,7 @@ def offered(task: Task, stage: Stage | None = None) -> StoredPlan:
     if o.tol is not None:
         refuse_without_tolerance(task.S, given.dtype)
     given = given if isinstance(given, Sparse) else as_dense(given)
-    order_of_one(given.shape)
+    order_of_one(given.shape, f"with out= {given.what}")
     if given.dtype.kind == "O":
         raise SemiringError(f"{task.S.name}: its elements are Python objects, which are not written to a file: leave "
                             "out out=, or take an algebra of numbers or of records")

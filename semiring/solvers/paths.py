@@ -60,12 +60,13 @@ def offer(task: Task) -> Plan:
     plain = unnamed(given).changed(goes_on=True) if isinstance(given, Sparse) else unnamed(given)
     starts = None if sources is None else positions(sources, given.names, n)[1]
     found = first_offer(_values(plain, replace(o, progress=False), starts, limit))
+    bound = None if limit is None else limit_of(plain, limit)
     lines = n if starts is None else len(starts)
-    if starts is None and limit is not None and isinstance(plain, Sparse):
-        ending = _ending_searches(task.S, o, plain, limit, found)
+    if starts is None and bound is not None and isinstance(plain, Sparse):
+        ending = _ending_searches(task.S, o, plain, bound, found)
         if ending is not None:
             return ending
-    run = partial(_run, plain, found, o, starts, ends, limit, isinstance(given, Sparse) and given.of_graph)
+    run = partial(_run, plain, found, o, starts, ends, limit, bound, isinstance(given, Sparse) and given.of_graph)
     hops = lines * n * (hop_bytes(plain, found.lowering) if starts is None else HOP)
     return Plan(
         "paths", S, (lines, n), found.method, found.lowering, found.place, found.work, found.memory + hops,
@@ -89,14 +90,14 @@ def hop_bytes(given: Operand, low: Lowering) -> int:
     return NUMBER.itemsize if given.bounded else NUMBER.itemsize + HOP
 
 
-def _ending_searches(S: Semiring, o: Options, given: Sparse, limit: Any, found: Plan) -> Plan | None:
+def _ending_searches(S: Semiring, o: Options, given: Sparse, bound: np.ndarray, found: Plan) -> Plan | None:
     """Searches from every vertex that end at a limit, where asked for, or predicted to be faster than all values."""
     n = given.n
     asked = o.method == SEARCH
     by_cpu = o.device != "gpu" and found.lowering.kind == "numba"
     if not S.commutative or not (asked or (o.method == "auto" and n >= costs.SMALL and by_cpu)):
         return None
-    bound, turned = limit_of(given, limit), turned_around(given)
+    turned = turned_around(given)
     form, work, seconds, why = form_of(turned), float(given.nnz) * n, {}, "as asked"
     if not asked:
         known = found.seconds if isinstance(found, PredictedPlan) else {}
@@ -158,8 +159,10 @@ def _stack(task: Task, given: Dense) -> Plan:
     count = prod(given.shape[:-2])
     if sources is None or not count:
         found = first_offer(_values(plain, task.options, None, None))
+        matrices = [plain.matrix(place) for place in np.ndindex(given.shape[:-2])]
+        bounds = [None if limit is None else limit_of(A, limit) for A in matrices]
         plan = copy(found)
-        plan.runner = partial(_closed_stack, plain, found, limit, ends)
+        plan.runner = partial(_closed_stack, plain, found, bounds, ends)
     else:
         one = plain.matrix((0,) * (len(given.shape) - 2))
         plan = first_offer(Task("paths", task.S, (one,), task.options, task.arguments))
@@ -169,11 +172,12 @@ def _stack(task: Task, given: Dense) -> Plan:
 
 
 def _closed_stack(
-    given: Dense, closure: Plan, limit: Any, ends: np.ndarray | None, plan: Plan
+    given: Dense, closure: Plan, bounds: list[np.ndarray | None], ends: np.ndarray | None, plan: Plan
 ) -> list[Found]:
     X = closure.run()
-    matrices = [(given.matrix(place), X[place]) for place in np.ndindex(given.shape[:-2])]
-    return [with_trees(A, x, None, None if limit is None else limit_of(A, limit), ends) for A, x in matrices]
+    places = np.ndindex(given.shape[:-2])
+    return [with_trees(given.matrix(place), X[place], None, bound, ends)
+            for place, bound in zip(places, bounds, strict=True)]
 
 
 def _searched_stack(given: Dense, task: Task, plan: Plan) -> list[Found]:
@@ -200,12 +204,11 @@ def unnamed(given: Operand) -> Operand:
 
 def _run(
     given: Operand, values: Plan, o: Options, starts: np.ndarray | None, ends: np.ndarray | None, limit: Any,
-    of_graph: bool, plan: Plan,
+    bound: np.ndarray | None, of_graph: bool, plan: Plan,
 ) -> Found:
     taken_there = isinstance(given, Dense) and not given.on_gpu and plan.lowering.on_gpu and starts is None
     if taken_there:
         given = unnamed(on_device(given))
-    bound = None if limit is None else limit_of(given, limit)
     with told(o.progress, f"{given.S.name} paths") as report:
         if taken_there or o.progress is not False:
             progress = o.progress and part_of(report, 0.0, VALUES)

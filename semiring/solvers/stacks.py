@@ -19,7 +19,7 @@ from semiring.operands.read import operand, refuse_edges
 
 from .cycles import of_stack
 from .factors import Factors
-from .forms import same_dtype
+from .forms import part_of, same_dtype, told
 from .plan import Plan
 from .schedules import STACKED
 from .shapes import product_shape
@@ -86,20 +86,22 @@ class StackedFactors:
 
     def __init__(self, given: Dense, plan: Plan, options: Options, together: bool):
         self.plan, self.shape = plan, given.shape
-        self._S, self._given, self._options = given.S, given, replace(options, left=False)
+        self._S, self._given, self._options = given.S, given, replace(options, left=False, progress=False)
         self._star: Operand | None = None
         self._each: list[Factors] = []
         if together:
-            self._star = operand(self._compute("closure", given), given.S)
+            asked = replace(self._options, progress=options.progress)
+            self._star = operand(compute(Task("closure", given.S, (given,), asked)), given.S)
             return
-        for place in np.ndindex(*given.shape[:-2]):
-            try:
-                self._each.append(self._compute("factor", given.matrix(place)))
-            except NoClosureError as e:
-                raise of_stack(e, place) from None
-
-    def _compute(self, verb: str, given: Operand) -> Any:
-        return compute(Task(verb, self._S, (given,), self._options))
+        count = prod(given.shape[:-2])
+        with told(options.progress, f"{given.S.name} {plan.operation}") as report:
+            for k, place in enumerate(np.ndindex(*given.shape[:-2])):
+                part = options.progress and part_of(report, k / count, (k + 1) / count)
+                asked = replace(self._options, progress=part)
+                try:
+                    self._each.append(compute(Task("factor", given.S, (given.matrix(place),), asked)))
+                except NoClosureError as e:
+                    raise of_stack(e, place) from None
 
     def solve(self, B: Any) -> Any:
         """The least solutions X = A* B of X = A ⊗ X ⊕ B.

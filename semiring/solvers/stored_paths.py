@@ -51,7 +51,7 @@ def offer(task: Task) -> StoredPlan:
         raise SemiringError("out= is of paths between all vertices: leave out sources, targets and limit")
     if storing.out.suffix != ".npy" or storing.hops is None:
         raise SemiringError(f"out={shown(storing.out)}: weights of paths are written as .npy, next hops beside them")
-    order_of_one(given.shape)
+    order_of_one(given.shape, f"with out= {given.what}")
     plain = unnamed(given) if isinstance(given, Sparse) else as_dense(given)
     plan = offered(Task("closure", S, (plain,), o), Stage(storing.hops, HOP, _next_hops))
     answer = plan.runner

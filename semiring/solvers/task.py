@@ -130,7 +130,7 @@ HONOURED: dict[str, str] = {
     "solve, left": "left device check progress",
     "solve, tol": "tol left device progress",
     "rows": "device predecessors progress",
-    "rows, tol": "tol device predecessors progress",
+    "rows, tol": "tol device predecessors",
     "path": "",
     "path, tol": "tol",
     "paths": "method device progress",
@@ -267,9 +267,10 @@ def honoured(verb: str) -> list[str]:
 NEEDS = {"matmul": ["B"], "solve": ["B"], "rows": ["sources", "targets", "limit"], "path": ["sources"],
          "paths": ["sources", "targets", "limit"], "nearest": ["sources"], "power": ["k"]}
 CAN_LACK = {("paths", "sources"), ("paths", "targets"), ("paths", "limit"), ("rows", "targets"), ("rows", "limit")}
+WITHIN = {("rows", "progress")}  # which only other verbs ask for
 # What each verb has of the options that a plan takes, and what it needs besides.
 TAKES = {
-    verb: [*(name for name in honoured(verb) if name not in ("progress", "storing", "gpu_memory")),
+    verb: [*(name for name in honoured(verb) if name not in SPELT and (verb, name) not in WITHIN),
            *NEEDS.get(verb, [])]
     for verb in HONOURED if ", " not in verb
 }

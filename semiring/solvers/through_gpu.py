@@ -51,7 +51,7 @@ def offer(task: Task) -> Plan | None:
     from semiring.machine.memory import available_on_device
 
     o, given = task.options, as_dense(task.operands[0])
-    n = order_of_one(given.shape)
+    n = order_of_one(given.shape, given.what if o.gpu_memory is None else f"with memory= {given.what}")
     require_gpu(task.S, "gpu", given.dtype)
     if given.on_gpu:
         raise SemiringError("memory= is of matrices in the host's memory, and A is on a GPU: leave out memory")

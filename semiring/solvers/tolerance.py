@@ -21,6 +21,7 @@ from semiring.algebra.rounding import is_relative, knows_tolerance, worse_by
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.labels import cycle_weight, edges_along
 from semiring.errors import LawError, NoClosureError, SemiringError
+from semiring.kernels.interface import Report
 from semiring.operands.convert import as_sparse, on_host
 from semiring.operands.dense import Dense, carried_by
 from semiring.operands.devices import to_host, upload
@@ -30,6 +31,7 @@ from semiring.scale.stores import Source
 
 from .cycles import graph_of, improving
 from .existence import Closures
+from .forms import told
 from .plan import Plan
 from .stored_cycles import StoredGraph
 from .task import Task, compute, first_offer
@@ -38,8 +40,7 @@ from .task import Task, compute, first_offer
 def offer(task: Task) -> Plan:
     """The plan without a tolerance."""
     refuse_without_tolerance(task.S, task.given[0].dtype)
-    inner = _with(task, task.given[0], task.options.on_divergence)
-    found = first_offer(inner)
+    found = first_offer(_with(task, task.given[0], task.options.on_divergence, False))
     plan = copy(found)
     plan.runner = partial(_run, task, found)
     return plan
@@ -63,24 +64,33 @@ def refuse_without_tolerance(S: Semiring, dtype: np.dtype) -> None:
                             "or convert A to floats")
 
 
-def _with(task: Task, given: Operand, on_divergence: str) -> Task:
+def _with(task: Task, given: Operand, on_divergence: str, progress: bool | Report) -> Task:
     """The task without a tolerance, of another matrix."""
-    asked = replace(task.options, tol=None, overwrite=False, on_divergence=on_divergence)
+    asked = replace(task.options, tol=None, overwrite=False, on_divergence=on_divergence, progress=progress)
     return Task(task.verb, task.S, (given, *task.given[1:]), asked, task.arguments)
 
 
 def _run(task: Task, strict: Plan, plan: Plan) -> Any:
+    o = task.options
+    if o.progress is False:
+        return _found(task, strict, False)
+    with told(o.progress, f"{task.S.name} {task.verb}") as report:  # of both attempts, the later one from where it was
+        return _found(task, first_offer(_with(task, task.given[0], o.on_divergence, report)), report)
+
+
+def _found(task: Task, strict: Plan, progress: bool | Report) -> Any:
     given, wanted = task.given[0], task.options.on_divergence
     try:
         found = strict.run()
     except NoClosureError:
         # Of a stack the closures that exist are kept, so that none depends on the others.
-        found = compute(_with(task, given, "mask")) if task.verb == "closure" and len(given.shape) > 2 else None
+        kept = task.verb == "closure" and len(given.shape) > 2
+        found = compute(_with(task, given, "mask", progress)) if kept else None
     if found is not None and (not isinstance(found, Closures) or np.all(found.exists)):
         return found
     worse = loosened(given, float(task.options.tol or 0))
     with weights_as_given(given, float(task.options.tol or 0)):
-        second = compute(_with(task, worse, wanted))
+        second = compute(_with(task, worse, wanted, progress))
     if task.verb == "paths":
         task.given[0] = worse  # whose edges they consist of
     if found is not None and len(given.shape) > 2:

@@ -147,7 +147,8 @@ def test_paths_are_walks_of_the_weights_that_they_say() -> None:
     graph = sr.as_graph([(names[i], names[j], float(A[i, j])) for i, j in edges])
     with pytest.raises(sr.NoClosureError):
         sr.paths(graph, sr.min_plus)
-    for R in (sr.paths(graph, sr.min_plus, tol=1e-2), sr.paths(graph, sr.min_plus, sources=names, tol=1e-2)):
+    for R in (sr.paths(graph, sr.min_plus, tol=1e-2), sr.paths(graph, sr.min_plus, sources=names, tol=1e-2),
+              sr.plan(graph, sr.min_plus, verb="paths", tol=1e-2).run()):
         assert len(R) == 12 * 11
         for a, b, weight, walk in R:
             assert len(set(walk)) == len(walk), "no walk goes round"
