@@ -28,6 +28,7 @@ from semiring.algebra.rounding import (
 )
 from semiring.errors import SemiringError
 
+ROUNDS = 1000  # in which cycles may go on improving
 FIRST, FACTOR = 8, 8  # machine epsilons by which an improvement must exceed rounding, and what they grow by
 
 
@@ -113,7 +114,7 @@ def best_walks(G: Graph, S: Any, source: int, limit: np.ndarray | None = None) -
     if S.may_diverge:
         return correct(G, S, [source])
     found = follow(G, T, [source])
-    return found if found.cycle is None else by_length(G, T, source)
+    return found if found.cycle is None else by_length(G, T, source) or correct(G, S, [source])
 
 
 def improving_cycle(G: Graph, S: Any, sources: list[int]) -> tuple[list[int] | None, Any]:
@@ -211,8 +212,11 @@ def follow(G: Graph, T: Any, sources: list[int], epsilons: float = 0) -> Walks:
     return Walks(x, predecessor, some_cycle(predecessor))
 
 
-def by_length(G: Graph, T: Any, source: int) -> Walks:
+def by_length(G: Graph, T: Any, source: int, known: tuple[int, Any] | None = None) -> Walks | None:
     """Best walks of up to 1, 2, … edges until nothing improves, where that comes to an end though cycles improve.
+
+    With the `known` value of a vertex, until that has it. None where there is no end after `ROUNDS` more than there are
+    vertices.
 
     So it is where every star is reached after finitely many steps: going round a cycle once, or a few times, is then
     better than not at all, and predecessors alone do not tell how often.
@@ -220,7 +224,9 @@ def by_length(G: Graph, T: Any, source: int) -> Walks:
     x = full(np.empty(G.n, G.values.dtype), T.zero)
     x[source] = T.one
     changed, rounds = np.array([source]), []
-    while changed.size:
+    while changed.size and (known is None or x[known[0]] != known[1]):
+        if len(rounds) > ROUNDS + G.n:
+            return None
         before, predecessor = x.copy(), np.full(G.n, -1)
         for u in changed.tolist():
             heads, weights = G.edges(u)

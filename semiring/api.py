@@ -239,8 +239,9 @@ def closure(
     ------
     NoClosureError
         When there is an improving cycle (in min-plus a negative one), by more than the rounding of its edges explains
-        (floats are known to two machine epsilons of their size, whole numbers are exact), or a pivot's star does not
-        exist; it names a cycle with its weight, and which matrix of a stack it is in.
+        (floats are known to two machine epsilons of their size, whole numbers are exact), and no star was declared
+        that sums it; or a pivot's star does not exist. It names a cycle with its weight, and which matrix of a stack it
+        is in.
     LawError
         When the method needs a law that the algebra lacks, or the algebra has products only.
     SemiringError

@@ -26,6 +26,8 @@ def tropical_integers(S: Semiring, dtype: np.dtype, facts: Facts, length: int, i
     """
     if dtype.kind == "i" and (facts.low_limit if S.zero == np.inf else facts.high_limit):
         return python_integers(S, dtype, "the dtype's other limit occurs: it stands for the opposite infinity")
+    if S.sums_cycles:
+        return python_integers(S, dtype, "a star is the opposite infinity")
     bound = int(facts.largest) * max(length, 1)
     for size in (2, 4, 8):
         storage = np.dtype(f"i{size}")

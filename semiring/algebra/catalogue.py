@@ -245,6 +245,7 @@ class Catalogue(Mapping[str, Semiring]):
         if name not in self._made:
             made = self._made.setdefault(name, self._declared[name]())
             made.origin = made.origin or (named, (name,))
+            made.refuses_cycles = True
         return self._made[name]
 
     def __iter__(self) -> Iterator[str]:

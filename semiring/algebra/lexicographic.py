@@ -190,7 +190,7 @@ def _pairs(first: Semiring, second: Semiring, fields: tuple[str, ...] | None) ->
         bounded=first.bounded and (second.bounded or second.selective),
         description=f"best walks by {first.name}, of these the best by {second.name}",
     )
-    made.origin = _pairs, (first, second, fields)
+    made.origin, made.refuses_cycles = (_pairs, (first, second, fields)), True
     return made
 
 

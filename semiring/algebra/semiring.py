@@ -47,8 +47,9 @@ class Semiring(Elementwise):
         Neutral elements of ⊕ and ⊗. Zero absorbs. ±∞ in an integer dtype are its limits. A bare product needs no one.
     star : callable, optional
         a* = 1 ⊕ a ⊕ a² ⊕ …, the least solution of x = 1 ⊕ a ⊗ x; NaN where it does not exist, and of Python objects
-        None. When absent, a* is the sum of the powers where that is reached after finitely many steps (1 where
-        1 ⊕ a = 1), and does not exist elsewhere.
+        None. Where ⊕ selects, improving cycles are summed by it, as in `closure` and `solve`; the algebras of the
+        catalogue refuse such cycles. When absent, a* is the sum of the powers where that is reached after finitely many
+        steps (1 where 1 ⊕ a = 1), and does not exist elsewhere.
     lift : callable, optional
         The records that plain numbers stand for, so that weights may be numbers wherever a matrix or a graph comes in:
         ``lambda w: (w, np.where(w == np.inf, 0, 1))``. Takes an array of float64 and gives the components. One of the
@@ -123,6 +124,8 @@ class Semiring(Elementwise):
     name = notation = ""
     origin: tuple[Callable[..., Semiring], tuple[Any, ...]] | None = None  # what gives it, by name, in another process
     stages: tuple[Semiring, Semiring] | None = None  # of which one decides, and one breaks ties; see lexicographic.py
+    refuses_cycles = False  # improving cycles are refused, though stars of elements better than 1 are declared
+    sums_cycles = False  # improving cycles are summed, by stars that were declared: of `completed`
     idempotent = selective = bounded = commutative = False
 
     def __init__(
@@ -151,6 +154,7 @@ class Semiring(Elementwise):
         if one is None and not product_only:
             raise SemiringError(f"{name}: one= is missing, the neutral element of ⊗; only a bare product has none")
         super().__init__()
+        self.declared = self  # what people see, of an algebra that was completed
         self.name = name
         self.description = description
         self.zero, self.one = zero, one
@@ -266,7 +270,32 @@ class Semiring(Elementwise):
     @cached_property
     def may_diverge(self) -> bool:
         """Whether cycles may improve without end, which shows as 1 ⊕ a ≠ 1: where ⊕ selects, and 1 is not the best."""
-        return self.selective and not self.bounded and not self.has_reached_star
+        return self.selective and not self.bounded and not self.has_reached_star and not self.sums_cycles
+
+    @cached_property
+    def completed(self) -> Semiring | None:
+        """The same algebra that sums improving cycles by the star that was declared; None where that has none of them.
+
+        Cycles are looked for all the same, and where none improves but by rounding nothing is asked of it.
+        """
+        if not self.may_diverge or self.refuses_cycles or not self.declares_star:
+            return None
+        A, tried = self.over(self.default_dtype), self.elements_in(self.default_dtype)
+        found = np.concatenate([tried.notable, tried.random])
+        one = laws.full(found, A.one)
+        better = found[~laws.equal(A.add(one, found), one)]
+        if not np.any(A.defined(better)):
+            return None
+        made = object.__new__(Semiring)
+        found = [k for k in vars(self) if isinstance(getattr(Semiring, k, None), cached_property)]
+        vars(made).update({k: v for k, v in vars(self).items() if k not in found})
+        made.sums_cycles, made.declared, made.origin = True, self, (_completed, (self,))
+        return made
+
+    @property
+    def declares_star(self) -> bool:
+        """Whether a star was declared; else it is a sum of powers, where that is reached."""
+        return self._callables["star"] is not None
 
     @cached_property
     def has_unit_stars(self) -> bool:
@@ -393,6 +422,12 @@ class Semiring(Elementwise):
 _declared = WeakValueDictionary[int, Semiring]()  # those that are in use, by when they were declared
 _numbers = count()
 _one_at_a_time = Lock()
+
+
+def _completed(S: Semiring) -> Semiring:
+    """What an algebra is completed to, in another process."""
+    assert S.completed is not None
+    return S.completed
 
 
 def _declared_again(data: dict[str, Any]) -> Semiring:

@@ -153,7 +153,7 @@ class Sparse(Operand):
     def wrap(self, answer: Any) -> Any:
         """A square answer of the kind that is given for dense matrices, or for graphs."""
         answer = answer if self.callers_dtype is self.dtype else self.in_callers_dtype(answer)
-        return Matrix(answer, self.S, self.names, self.library) if self.of_graph else self.answers(answer)
+        return Matrix(answer, self.S.declared, self.names, self.library) if self.of_graph else self.answers(answer)
 
     def graph_of(self, rows: Rows) -> Graph:
         """A square answer by its entries, of the kind that is given for graphs."""

@@ -88,7 +88,7 @@ class Paths:
         self._limited = limited
         self._given, self._values, self._tree = given, weights, tree
         self._starts, self._ends = sources, targets
-        self.semiring: Semiring = given.S
+        self.semiring: Semiring = given.S.declared
         self.n = int(given.shape[0])
         self.names = None if given.names is None else list(given.names)
 

@@ -16,7 +16,7 @@ from semiring.operands.operand import Operand, order_of
 
 from . import schedules
 from .plan import Plan
-from .task import Task, first_offer
+from .task import Task, compute, first_offer
 
 
 class Closures(NamedTuple):
@@ -48,7 +48,7 @@ def offer(task: Task) -> Plan:
     if len(given.shape) > 2 and o.max_edges is None:
         exists = np.ones(given.shape[:-2], bool)
         plan = schedules.offer(task, exists)
-        plan.runner = partial(_stack, plan.runner, exists)
+        plan.runner = partial(_stack, task, plan.runner, exists)
         return plan
     inner = Task("closure", task.S, (task.given[0],), replace(o, on_divergence="raise"))
     found = first_offer(inner)
@@ -57,9 +57,17 @@ def offer(task: Task) -> Plan:
     return plan
 
 
-def _stack(run: Any, exists: np.ndarray, plan: Plan) -> Closures:
+def _stack(task: Task, run: Any, exists: np.ndarray, plan: Plan) -> Closures:
     exists[...] = True
-    return Closures(run(plan), exists)
+    S, given = task.S.completed, task.operands[0]
+    kept = given.array.copy() if S is not None and task.options.overwrite else given.array  # type: ignore[attr-defined]
+    values = run(plan)
+    if S is not None and not exists.all():  # those that a star sums
+        rest = type(given)(kept[~exists], S, given.what)  # type: ignore[call-arg]
+        summed = compute(Task("closure", S, (rest,), replace(task.options, overwrite=False)))
+        values[~exists] = summed.values
+        exists[~exists] = summed.exists
+    return Closures(values, exists)
 
 
 def _whole(given: Operand, found: Plan, plan: Plan) -> Closures:

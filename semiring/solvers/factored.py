@@ -43,7 +43,7 @@ class Factored:
     @property
     def semiring(self) -> Semiring:
         """Over which it was eliminated."""
-        return self._edges.S
+        return self._edges.S.declared
 
     def path(self, source: Hashable, target: Hashable) -> tuple[Any, list[Any] | None]:
         """One best path between two vertices, where ⊕ selects: that of `semiring.path`, from what the factors say.

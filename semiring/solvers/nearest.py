@@ -83,7 +83,9 @@ def _by_predecessors(
 
 def _from_a_root(given: Sparse, starts: np.ndarray) -> Task:
     root = given.n if given.names is None else ROOT
-    return Task("rows", given.S, (with_a_root(given, starts),), options(predecessors=True), (root, None, None))
+    made = Task("rows", given.S, (with_a_root(given, starts),), options(predecessors=True), (root, None, None))
+    made.strict = True  # where each comes from is asked of best walks
+    return made
 
 
 def with_a_root(given: Operand, starts: np.ndarray) -> Sparse:

@@ -76,9 +76,10 @@ def offer(task: Task) -> Plan:
 
 def _values(given: Operand, o: Options, starts: np.ndarray | None, limit: Any) -> Task:
     """The task of the values of paths: a closure, or rows of it."""
-    if starts is None:
-        return Task("closure", given.S, (given,), o)
-    return Task("rows", given.S, (given,), o, ([given.position(v) for v in starts.tolist()], None, limit))
+    sources = () if starts is None else ([given.position(v) for v in starts.tolist()], None, limit)
+    made = Task("closure" if starts is None else "rows", given.S, (given,), o, sources)
+    made.strict = True
+    return made
 
 
 def hop_bytes(given: Operand, low: Lowering) -> int:
@@ -186,7 +187,9 @@ def _searched_stack(given: Dense, task: Task, plan: Plan) -> list[Found]:
         for k, place in enumerate(np.ndindex(given.shape[:-2])):
             asked = replace(o, progress=o.progress and part_of(report, k / count, (k + 1) / count))
             try:
-                found.append(compute(Task("paths", task.S, (given.matrix(place),), asked, task.arguments)))
+                one = Task("paths", task.S, (given.matrix(place),), asked, task.arguments)
+                one.strict = True
+                found.append(compute(one))
             except NoClosureError as e:
                 raise of_stack(e, place) from None
     return found

@@ -134,7 +134,7 @@ def answered(given: Operand, rows: np.ndarray, starts: np.ndarray, single: bool,
     """Rows of a closure, or of some columns of it, as the caller gets them."""
     if ends is not None:
         sources, targets = ([given.position(v) for v in vertices.tolist()] for vertices in (starts, ends))
-        return Table(given.in_callers_dtype(to_host(rows)), given.S, sources, targets, given.library)
+        return Table(given.in_callers_dtype(to_host(rows)), given.S.declared, sources, targets, given.library)
     rows = given.in_callers_dtype(rows)
     return rows[0] if single else rows
 

@@ -23,7 +23,7 @@ from semiring.algebra.lexicographic import in_order
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.blocks import UndefinedStar
 from semiring.algorithms.sparse.analysis import Analysis
-from semiring.errors import LawError, SemiringError
+from semiring.errors import LawError, NoClosureError, SemiringError
 from semiring.graphs.texts import clip_repr
 from semiring.machine.memory import require
 from semiring.operands.align import aligned, by_label
@@ -38,6 +38,7 @@ from semiring.scale.storing import Storing
 from .cycles import star_undefined
 from .plan import Plan
 
+MEETS_CYCLES = ("closure", "factor", "solve", "rows", "path", "paths", "nearest")  # verbs
 LARGE = 1 << 26  # bytes; larger allocations are checked against free memory
 DEVICES = ("cpu", "gpu", "cuda")  # of which the last two are one
 WHEN_DIVERGENT = ("raise", "mask")
@@ -382,6 +383,8 @@ class Task:
         Whose solvers are asked, in `SOLVERS`: those of the verb with such options, and such operands.
     observers : list of callable
         Who wants to know which plan was run.
+    strict : bool
+        Whether improving cycles are refused also where a star sums them: of values from which best walks are found.
 
     Raises
     ------
@@ -393,7 +396,8 @@ class Task:
         When the vertices of two operands have names, and not the same ones.
     """
 
-    __slots__ = ("S", "arguments", "given", "kind", "observers", "operands", "options", "row", "verb")
+    __slots__ = ("S", "arguments", "given", "kind", "observers", "operands", "options", "row", "strict",
+                 "verb")
 
     def __init__(
         self, verb: str, S: Semiring | str | None, given: Sequence[Any], options: Options,
@@ -435,7 +439,7 @@ class Task:
             operands[1] = operands[1].answering_in(operands[0].callers_dtype)
         # What can be read once only is read now: offers, plans and the matrices of a stack ask for it again.
         self.arguments: tuple[Any, ...] = tuple(list(x) if hasattr(x, "__next__") else x for x in arguments)
-        self.verb, self.S, self.options = verb, S, options
+        self.verb, self.S, self.options, self.strict = verb, S, options, False
         self.observers: list[Callable[[Plan], None]] = []
         self.given = self.operands = operands
         device, work = options.device, 0.0  # multiply-adds, for verbs that may take the host's arrays to a GPU
@@ -536,6 +540,23 @@ def first_offer(task: Task) -> Plan:
 
 def compute(task: Task, begin: int = 0, made: Plan | None = None) -> Any:
     """The answer to a task; every verb ends here. The solver with which to `begin` may have `made` its offer."""
+    if task.strict or task.S.completed is None or task.verb not in MEETS_CYCLES:
+        return _computed(task, begin, made)
+    completed = import_module("semiring.solvers.completed")
+    if completed.needs_stars_at_once(task):
+        return completed.by_stars(task, None)
+    array = getattr(task.given[0], "array", None)
+    kept = array.copy() if task.options.overwrite and array is not None else None
+    try:
+        return _computed(task, begin, made)
+    except NoClosureError as e:
+        if kept is not None and getattr(array.flags, "writeable", True):
+            array[...] = kept
+        return completed.by_stars(task, e)
+
+
+def _computed(task: Task, begin: int, made: Plan | None) -> Any:
+    """The answer of the first solver that does not decline."""
     refused: Exception | None = None
     for i, offer in enumerate(solvers(task.row, task.kind)):
         if i < begin:

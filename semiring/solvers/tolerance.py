@@ -67,7 +67,9 @@ def refuse_without_tolerance(S: Semiring, dtype: np.dtype) -> None:
 def _with(task: Task, given: Operand, on_divergence: str, progress: bool | Report) -> Task:
     """The task without a tolerance, of another matrix."""
     asked = replace(task.options, tol=None, overwrite=False, on_divergence=on_divergence, progress=progress)
-    return Task(task.verb, task.S, (given, *task.given[1:]), asked, task.arguments)
+    made = Task(task.verb, task.S, (given, *task.given[1:]), asked, task.arguments)
+    made.strict = True
+    return made
 
 
 def _run(task: Task, strict: Plan, plan: Plan) -> Any:

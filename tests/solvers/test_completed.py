@@ -1,0 +1,210 @@
+"""Stars that were declared of elements better than 1: every form of a closure, against Lehmann's elimination."""
+
+from __future__ import annotations
+
+import pickle
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from methods import METHODS
+
+import semiring as sr
+
+inf = np.inf
+
+
+def max_plus(**more: Any) -> sr.Semiring:
+    return sr.Semiring(
+        "complete max-plus", add=np.maximum, mul=lambda a, b: np.where((a == -inf) | (b == -inf), -inf, a + b),
+        zero=-inf, one=0, star=lambda a: np.where(a > 0, inf, 0), carrier=lambda a: a == a, **more,
+    )
+
+
+def objects(a: Any, b: Any) -> Any:
+    return -inf if -inf in (a, b) else a + b
+
+
+ALGEBRAS: dict[str, tuple[sr.Semiring, list[float], list[str]]] = {
+    "max-plus": (max_plus(), [-inf, -7, 3, -1, 2, 0, 1.5], ["f8", "f4", "O"]),
+    "min-plus": (  # declared as the catalogue's, which refuses
+        sr.Semiring("complete min-plus", add=np.minimum, mul=np.add, zero=inf, one=0,
+                    star=lambda a: np.where(a < 0, -inf, 0)), [inf, -2, 3, 1, 2, 0, 4], ["f8", "f4", "i8", "i2", "O"]),
+    "capped": (
+        sr.Semiring("capped", add=np.maximum, mul=lambda a, b: np.minimum(10, a + b), zero=-inf, one=0,
+                    star=lambda a: np.where(a > 0, 10, 0), carrier=lambda a: (a <= 10) & ((a >= 0) | (a == -inf))),
+        [-inf, 0.25, 1, 0, 3], ["f8", "f4", "O"]),
+    "max-times": (
+        sr.Semiring("complete max-times", add=np.maximum, mul=lambda a, b: np.where((a == 0) | (b == 0), 0, a * b),
+                    zero=0, one=1, star=lambda a: np.where(a <= 1, 1, inf), carrier=lambda a: a >= 0),
+        [0, 0.5, 2, 1, 0.25, 4], ["f8", "f4", "O"]),
+    "objects": (
+        sr.Semiring("objects", dtype=object, add=max, mul=objects, zero=-inf, one=0, selective=True,
+                    star=lambda a: inf if a > 0 else 0, samples=[1, 2, -3, inf]), [-inf, -7, 3, -1, 2, 0], ["O"]),
+}
+
+
+def lehmann(A: np.ndarray, S: sr.Semiring) -> np.ndarray:
+    """A* pivot by pivot, by the algebra's own operations on elements."""
+    X, n, T = A.tolist(), len(A), S.over("f8" if S.traced is not None else object)
+    one = np.array([S.one], T.dtype)
+
+    def call(operation: Any, *elements: Any) -> Any:
+        return np.asarray(operation(*(np.array([e], T.dtype) for e in elements)))[0]
+
+    for k in range(n):
+        star, row, column = call(T.star, X[k][k]), list(X[k]), [X[i][k] for i in range(n)]
+        for i in range(n):
+            through = call(T.mul, column[i], star)
+            X[i] = [call(T.add, X[i][j], call(T.mul, through, row[j])) for j in range(n)]
+    for i in range(n):
+        X[i][i] = call(T.add, one[0], X[i][i])
+    return np.array(X, "f8")
+
+
+def in_dtype(A: np.ndarray, dtype: str) -> np.ndarray:
+    if dtype[0] != "i":
+        return A.astype(dtype)
+    limits = np.iinfo(dtype)
+    made = np.where(np.isinf(A), 0, A).astype(dtype)
+    made[np.isposinf(A)], made[np.isneginf(A)] = limits.max, limits.min
+    return made
+
+
+def as_floats(X: Any) -> np.ndarray:
+    X = np.asarray(X)
+    if X.dtype.kind != "i":
+        return X.astype("f8")
+    limits = np.iinfo(X.dtype)
+    made = X.astype("f8")
+    made[limits.max == X], made[limits.min == X] = inf, -inf
+    return made
+
+
+def matrices(name: str) -> Any:
+    _, pool, dtypes = ALGEBRAS[name]
+
+    @st.composite
+    def draw(draw: Any) -> tuple[np.ndarray, str]:
+        dtype, n = draw(st.sampled_from(dtypes)), draw(st.integers(1, 6))
+        some = [x for x in pool if dtype[0] != "i" or x == inf or x == int(x)]
+        entries = st.sampled_from([pool[0], *some])
+        return np.array(draw(st.lists(entries, min_size=n * n, max_size=n * n)), "f8").reshape(n, n), dtype
+
+    return draw()
+
+
+@pytest.mark.parametrize("name", ALGEBRAS)
+@settings(max_examples=15)
+@given(data=st.data())
+def test_every_form_of_a_closure_asks_the_star(name: str, data: Any) -> None:
+    S, pool, _ = ALGEBRAS[name]
+    A, dtype = data.draw(matrices(name))
+    D, expected, n = in_dtype(A, dtype), lehmann(A, S), len(A)
+    b = D[0].copy()
+    product = [sr.matmul(X, A[0], S) if dtype != "O" else sr.matmul(X.astype(object), A[0].astype(object), S)
+               for X in (expected, expected.T.copy())]
+    names = [f"v{k}" for k in range(n)]
+    forms: dict[str, Any] = {
+        "check=False": lambda: sr.closure(D, S, check=False),
+        "overwrite": lambda: sr.closure(D.copy(), S, overwrite=True),
+        "stack": lambda: sr.closure(np.stack([D, D]), S)[1],
+        "mask": lambda: sr.closure(np.stack([D, D]), S, on_divergence="mask").values[1],
+        "mask of one": lambda: sr.closure(D, S, on_divergence="mask").values,
+        "plan": lambda: sr.plan(D, S).run(),
+        "factor": lambda: sr.factor(D, S).closure(),
+        "rows": lambda: sr.closure_rows(D, S, range(n)),
+        "table": lambda: sr.closure_rows(D, S, list(range(n)), targets=list(range(n))).to_numpy(),
+        "Matrix": lambda: sr.Matrix(D, S, names).closure().array,
+    } | {method: lambda m=method: sr.closure(D, S, method=m, tile=2) for method in METHODS if method != "squaring"}
+    solved = {"solve": (lambda: sr.solve(D, b, S), 0), "left": (lambda: sr.solve(D, b, S, left=True), 1),
+              "factor": (lambda: sr.factor(D, S).solve(b), 0)}
+    if dtype != "O":
+        i, j = np.nonzero(pool[0] != A)
+        M = sp.csr_array((D[i, j], (i, j)), (n, n))
+        forms |= {
+            "sparse": lambda: sr.closure(M, S), "on the structure": lambda: sr.closure(M, S, method="sparse"),
+            "sparse, check=False": lambda: sr.closure(M, S, check=False),
+            "sparse rows": lambda: sr.closure_rows(M, S, range(n)),
+            "sparse factor": lambda: sr.factor(M, S).rows(range(n)),
+        }
+        solved |= {"sparse solve": (lambda: sr.solve(M, b, S), 0)}
+    for form, ask in forms.items():
+        assert np.array_equal(as_floats(ask()), expected), form
+    for form, (ask, side) in solved.items():
+        assert np.array_equal(as_floats(ask()), as_floats(product[side])), form
+
+
+@pytest.mark.parametrize("name", ALGEBRAS)
+@settings(max_examples=15)
+@given(data=st.data())
+def test_a_path_is_found_wherever_one_is_best(name: str, data: Any) -> None:
+    S, _, _ = ALGEBRAS[name]
+    A, dtype = data.draw(matrices(name))
+    D, expected = in_dtype(A, dtype), lehmann(A, S)
+    for s, t in [(0, 0), (0, len(A) - 1), (len(A) - 1, 0)]:
+        try:
+            weight, walk = sr.path(D, S, s, t)
+        except sr.NoClosureError as e:
+            assert np.isinf(expected[s, t]) and expected[s, t] != S.zero
+            assert "sr.closure_rows(A, S" in str(e) and e.cycle
+            continue
+        assert weight == expected[s, t]
+        total = np.array([S.one], "f8")
+        for u, v in pairwise(walk or []):
+            total = as_floats(S.over("f8" if S.traced else object).mul(total, A[u : u + 1, v]))
+        assert total[0] == expected[s, t] if walk else expected[s, t] == S.zero
+
+
+def test_a_file_is_closed_by_the_star(tmp_path: Path) -> None:
+    S, A = max_plus(), np.array([[-inf, 1.0, -3], [2.0, -inf, -inf], [-inf, -inf, -inf]])
+    np.save(tmp_path / "a.npy", A)
+    sr.closure(tmp_path / "a.npy", S, out=tmp_path / "c.npy")
+    assert np.load(tmp_path / "c.npy").tolist() == [[inf] * 3, [inf] * 3, [-inf, -inf, 0]]
+
+
+def test_what_has_no_star_is_refused() -> None:
+    """Where the star exists of some elements better than 1 only."""
+    S = max_plus().declared
+    partial = sr.Semiring("up to 5", add=np.maximum, mul=S.traced.raw_mul, zero=-inf, one=0, carrier=lambda a: a == a,
+                          star=lambda a: np.where(a > 5, np.nan, np.where(a > 0, inf, 0)))
+    assert sr.closure(np.array([[3.0]]), partial).tolist() == [[inf]]
+    with pytest.raises(sr.NoClosureError, match="vertex 0"):
+        sr.closure(np.array([[6.0]]), partial)
+    none = sr.Semiring("none", add=np.maximum, mul=np.add, zero=-inf, one=0, star=lambda a: np.where(a > 0, np.nan, 0))
+    for T in (none, sr.max_plus, sr.lexicographic(sr.max_plus, sr.min_plus)):
+        assert T.may_diverge and T.completed is None
+    for T in (none, sr.max_plus):
+        with pytest.raises(sr.NoClosureError, match="is improving"):
+            sr.closure(np.array([[1.0]]), T)
+
+
+def test_rounding_is_no_improvement_where_a_star_is_declared() -> None:
+    """0.1 + 0.2 − 0.3 is no better than 0 but for rounding."""
+    A = np.array([[-inf, 0.1, -inf], [-inf, -inf, 0.2], [-0.3, -inf, -inf]])
+    np.testing.assert_allclose(sr.closure(A, max_plus()), sr.closure(A, sr.max_plus), rtol=1e-15)
+
+
+def test_best_paths_of_all_pairs_and_places_say_where_the_sums_are() -> None:
+    A = np.array([[-inf, 1.0], [2.0, -inf]])
+    for ask in (lambda: sr.paths(A, max_plus()), lambda: sr.paths(A, max_plus(), sources=[0]),
+                lambda: sr.nearest(A, max_plus(), [0]), lambda: sr.closure_rows(A, max_plus(), 0, predecessors=True)):
+        with pytest.raises(sr.NoClosureError, match=r"sr\.closure\(A, S\) sums it by the star that was declared"):
+            ask()
+    with pytest.raises(sr.LawError, match="squaring needs"):
+        sr.closure(A, max_plus(), method="squaring", check=False)
+
+
+def test_factors_and_copies_know_the_algebra_that_was_declared() -> None:
+    S, A = max_plus(), np.array([[-inf, 1.0], [2.0, -inf]])
+    F = sr.factor(A, S)
+    assert F.semiring is S and F.solve(A[0]).tolist() == [inf] * 2
+    G = sr.adjacency([("a", "b", 1.0), ("b", "a", 2.0)], S)
+    assert sr.closure(G, S).semiring is S and (sr.closure(G, S) @ G).semiring is S
+    again = pickle.loads(pickle.dumps(S.completed))
+    assert again is S.completed and again.declared is S
