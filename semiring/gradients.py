@@ -14,7 +14,8 @@ all walks that end in j, and an edge has its share of what comes through its tai
     P_kj = Σ_i G_ij exp(x_ik + x_kj − x_ij),  ∂L/∂a_kl = Σ_j P_kj exp(a_kl + x_lj − x_kj)
 
 The powers of the second exceed 1 never, those of the first never the power of x_kk: walks are counted as often as they
-pass k. Where ⊕ selects, L changes with the term that was chosen, and with the edges of the walk that was chosen:
+pass k. An infinite c_ij is shared by its infinite terms alone, as torch.logaddexp does; of several each has an equal
+share. Where ⊕ selects, L changes with the term that was chosen, and with the edges of the walk that was chosen:
 along the tree of best walks from each source, with x_j = x_p ⊗ a_pj where p is before j,
 
     adjoint of x_p += adjoint of x_j · ∂(x_p ⊗ a_pj)/∂x_p,   ∂L/∂a_pj += adjoint of x_j · ∂(x_p ⊗ a_pj)/∂a_pj
@@ -32,7 +33,7 @@ from typing import Any
 import numpy as np
 
 from .algebra.semiring import Semiring
-from .api import matmul
+from .api import closure, matmul
 from .errors import LawError, SemiringError
 from .kernels.lowering.logsum import LogSum, log_sum
 from .operands.dense import Dense
@@ -42,6 +43,7 @@ from .solvers.trees import best_trees
 
 DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 FIELD = "field"
+LOOKED = 1 << 20  # terms of infinite sums that are looked at together
 # ⊗ whose derivatives are known, and as what: floats have no last number at which to stop
 CHOSEN = {
     "add": "add", "saturating_add": "add", "multiply": "multiply", "saturating_multiply": "multiply",
@@ -104,7 +106,7 @@ def refuse_records(S: Semiring) -> None:
                         "semiring.matmul take NumPy's arrays of them")
 
 
-def product_gradients(S: Semiring, G: Any, A: Any, B: Any, C: Any) -> tuple[Any, Any]:
+def product_gradients(S: Semiring, G: Any, A: Any, B: Any, C: Any, *, infinite: bool = True) -> tuple[Any, Any]:
     """The derivatives with respect to A and B of a number whose derivative with respect to C = A ⊗ B is G.
 
     Where ⊕ selects, a term that was chosen has the whole derivative; of equal ones the first.
@@ -116,6 +118,8 @@ def product_gradients(S: Semiring, G: Any, A: Any, B: Any, C: Any) -> tuple[Any,
     A : array, shape (…, m, k)
     B : array, shape (…, k, n)
         NumPy or CuPy, all on one device and of one dtype, float32 or float64; the leading axes are the same.
+    infinite : bool
+        Whether to look for infinite log-sum-exps, which on a GPU waits for the device; else their derivatives are 0.
 
     Returns
     -------
@@ -142,12 +146,12 @@ def product_gradients(S: Semiring, G: Any, A: Any, B: Any, C: Any) -> tuple[Any,
     if form == FIELD:
         return G @ B.swapaxes(-1, -2), A.swapaxes(-1, -2) @ G
     if isinstance(form, LogSum):
-        right = _weighted(S, form, *(x.swapaxes(-1, -2) for x in (G, B, A, C)))
-        return _weighted(S, form, G, A, B, C), right.swapaxes(-1, -2)
+        right = _weighted(S, form, *(x.swapaxes(-1, -2) for x in (G, B, A, C)), infinite=infinite)
+        return _weighted(S, form, G, A, B, C, infinite=infinite), right.swapaxes(-1, -2)
     return _chosen(S, form, G, A, B, C)
 
 
-def closure_gradient(S: Semiring, G: Any, A: Any, X: Any) -> Any:
+def closure_gradient(S: Semiring, G: Any, A: Any, X: Any, *, infinite: bool = True) -> Any:
     """The derivative with respect to A of a number whose derivative with respect to X = A* is G.
 
     Where ⊕ selects, the edges of the best walk from i to j have the derivative of x_ij, whichever walk
@@ -158,6 +162,8 @@ def closure_gradient(S: Semiring, G: Any, A: Any, X: Any) -> Any:
     S : Semiring
     G, A, X : array, shape (…, n, n)
         NumPy or CuPy, all on one device and of one dtype, float32 or float64.
+    infinite : bool
+        Whether to look for infinite log-sum-exps, which on a GPU waits for the device; else their derivatives are 0.
 
     Returns
     -------
@@ -186,14 +192,27 @@ def closure_gradient(S: Semiring, G: Any, A: Any, X: Any) -> Any:
         turned = X.swapaxes(-1, -2)
         return turned @ G @ turned
     if isinstance(form, LogSum):
-        through = _weighted(S, form, *(x.swapaxes(-1, -2) for x in (G, X, X, X))).swapaxes(-1, -2)
-        return _weighted(S, form, through, A, X, X)
+        total, endless = _along_walks(S, form, G, A, X), -float(S.over(A.dtype).zero) == X
+        if infinite and bool(endless.any()):
+            total += _through_infinity(S, form, _library(A).where(endless, G, G.dtype.type(0)), A, X)
+        return total
     return _along_trees(S, form, G, A, X)
 
 
-def _weighted(S: Semiring, form: LogSum, G: Any, A: Any, B: Any, C: Any) -> Any:
+def _weighted(S: Semiring, form: LogSum, G: Any, A: Any, B: Any, C: Any, *, infinite: bool) -> Any:
+    """Σ_j G_ij exp(a_ik + b_kj − c_ij); of a c_ij that is infinite the terms that are it have equal shares."""
+    xp, zero = _library(A), float(S.over(A.dtype).zero)
+    endless = -zero == C
+    # What is infinite stands in no finite sum.
+    total = _powers(S, form, G, *(xp.where(-zero == x, zero, x) for x in (A, B, C)))
+    if infinite and bool(endless.any()):
+        total += _infinite_terms(xp, zero, xp.where(endless, G, G.dtype.type(0)), A, B)
+    return total
+
+
+def _powers(S: Semiring, form: LogSum, G: Any, A: Any, B: Any, C: Any) -> Any:
     """Σ_j G_ij exp(a_ik + b_kj − c_ij), by kernels on a GPU, else by two products over the log-sum-exp."""
-    scale = (natural(2) if form.binary else 1.0) * (-1.0 if form.negated else 1.0)
+    scale = _scale(form)
     if is_on_gpu(A):
         from .kernels.cuda.choose import general_on_device
         from .kernels.cuda.dense.gradients import weighted
@@ -215,6 +234,74 @@ def _weighted(S: Semiring, form: LogSum, G: Any, A: Any, B: Any, C: Any) -> Any:
             known = (zero != A) & ~np.isnan(exponents)
             total[known] += sign * np.exp(A.dtype.type(scale) * exponents[known])
     return total
+
+
+def _infinite_terms(xp: Any, zero: Any, G: Any, A: Any, B: Any) -> Any:
+    """Σ_j G_ij for each of the terms a_ik + b_kj of an infinite sum that are infinite, equal shares of it."""
+    total = xp.zeros(A.shape, A.dtype)
+    step = max(1, LOOKED // max(1, prod(B.shape[-2:])))
+    for s in np.ndindex(*A.shape[:-2]):
+        rows = np.flatnonzero(to_host((G[s] != 0).any(-1)))
+        for some in (rows[i : i + step] for i in range(0, len(rows), step)):
+            x, y = A[s][some][:, :, None], B[s][None]
+            with np.errstate(all="ignore"):
+                found = (x != zero) & (y != zero) & (x + y == -zero)
+            share = G[s][some] / xp.maximum(found.sum(1), 1).astype(G.dtype)
+            total[(*s, some)] = xp.where(found, share[:, None, :], G.dtype.type(0)).sum(-1)
+    return total
+
+
+def _along_walks(S: Semiring, form: LogSum, G: Any, A: Any, X: Any) -> Any:
+    """The derivatives of the finite values of a closure over log-sum-exp."""
+    xp, zero = _library(A), float(S.over(A.dtype).zero)
+    G = xp.where(-zero == X, G.dtype.type(0), G)
+    A, X = (xp.where(-zero == x, zero, x) for x in (A, X))  # no finite value has a part that is infinite
+    through = _powers(S, form, *(x.swapaxes(-1, -2) for x in (G, X, X, X))).swapaxes(-1, -2)
+    return _powers(S, form, through, A, X, X)
+
+
+def _through_infinity(S: Semiring, form: LogSum, G: Any, A: Any, X: Any) -> Any:
+    """The derivatives of the infinite values of a closure over log-sum-exp.
+
+    Single precision may have had no room for them: then they are finite in double. Others are those of walks through
+    vertices whose cycles diverge, or along infinite edges. Edges within such cycles have the derivative 0, for stars
+    that are infinite stay so: finite weights stand for them. With N the closure without all of these,
+    H = N ⊗ (edges to such vertices, and infinite ones) ⊕ (1 at such vertices) are the walks that end with the first of
+    these, and the values are H ⊗ F, with F the closure of the finite weights.
+    """
+    if A.dtype == np.float32:
+        wide = A.astype(np.float64)
+        return closure_gradient(S, G.astype(np.float64), wide, closure(wide, S)).astype(np.float32)
+    xp, n, zero = _library(A), A.shape[-1], float(S.over(A.dtype).zero)
+    at = X.diagonal(0, -2, -1) == -zero
+    tail, head, one = at[..., :, None], at[..., None, :], xp.eye(n, dtype=bool)
+    within = tail & head & (zero != X) & (zero != X.swapaxes(-1, -2))
+    small = -natural(2 * n) / _scale(form)  # so that their cycles converge
+    finite = xp.where(within, xp.where(zero == A, zero, small), xp.where(-zero == A, A.dtype.type(0), A))
+    before = xp.where(tail | head | (-zero == A), zero, A)
+    first = xp.where(~tail & (head | (-zero == A)), finite, zero)
+    F, N = closure(finite, S), closure(before, S)
+    N_ = xp.where(tail | head, zero, N)
+    ends = matmul(N_, first, S)
+    H = xp.where(one & tail, A.dtype.type(0), ends)
+    of_H, of_F = product_gradients(S, G, H, F, matmul(H, F, S))
+    of_N, of_first = product_gradients(S, of_H, N_, first, ends)
+    total = of_first + _along_walks(S, form, of_F, finite, F) + _along_walks(S, form, of_N, before, N)
+    return xp.where(within | (zero == A), A.dtype.type(0), total)
+
+
+def _library(A: Any) -> Any:
+    """NumPy, or CuPy for its arrays."""
+    if not is_on_gpu(A):
+        return np
+    import cupy
+
+    return cupy
+
+
+def _scale(form: LogSum) -> float:
+    """By what an element is multiplied to be a natural logarithm of what is summed."""
+    return (natural(2) if form.binary else 1.0) * (-1.0 if form.negated else 1.0)
 
 
 def _shares(xp: Any, form: str, amount: Any, a: Any, b: Any) -> tuple[Any, Any]:
@@ -257,11 +344,7 @@ def _chosen(S: Semiring, form: str, G: Any, A: Any, B: Any, C: Any) -> tuple[Any
 
 def _along_trees(S: Semiring, form: str, G: Any, A: Any, X: Any) -> Any:
     """To the edges of the trees of best walks, all sources of all matrices at once, a level of depth at a time."""
-    if is_on_gpu(A):
-        import cupy as xp
-    else:
-        xp = np
-    n = A.shape[-1]
+    xp, n = _library(A), A.shape[-1]
     stack = prod(A.shape[:-2])
     given = read(A.reshape(stack, n, n), S)
     assert isinstance(given, Dense)

@@ -41,7 +41,8 @@ def matmul(A: torch.Tensor, B: torch.Tensor, S: Semiring | str, *, check: bool =
         With derivatives over the reals (plus_times), over log-sum-exp (log), and where ⊕ chooses and ⊗ is +, ×, min or
         max. There the term that was chosen has the whole derivative, of equal ones the first: a subgradient.
     check : bool
-        Whether to refuse entries that are not elements. On a GPU only this waits for the device.
+        Whether to refuse entries that are not elements. On a GPU only this waits for the device, and without it
+        infinite log-sum-exps have the derivative 0 there.
 
     Returns
     -------
@@ -96,7 +97,7 @@ def closure(A: torch.Tensor, S: Semiring | str, *, check: bool = True) -> torch.
         walks those that `semiring.paths` has as predecessors, a subgradient. Over the reals ∂A* = A* ∂A A*.
     check : bool
         Whether to refuse entries that are not elements, and closures that do not exist. On a GPU only this waits for
-        the device, where ⊕ does not choose.
+        the device, where ⊕ does not choose, and without it infinite log-sum-exps have the derivative 0 there.
 
     Returns
     -------
@@ -268,8 +269,8 @@ def _computed(tensor: torch.Tensor, compute: Any) -> Any:
 for _schema in (
     "matmul(Tensor A, Tensor B, str algebra, bool check) -> Tensor",
     "closure(Tensor A, str algebra, bool check) -> Tensor",
-    "matmul_backward(Tensor G, Tensor A, Tensor B, Tensor C, str algebra) -> (Tensor, Tensor)",
-    "closure_backward(Tensor G, Tensor A, Tensor X, str algebra) -> Tensor",
+    "matmul_backward(Tensor G, Tensor A, Tensor B, Tensor C, str algebra, bool infinite) -> (Tensor, Tensor)",
+    "closure_backward(Tensor G, Tensor A, Tensor X, str algebra, bool infinite) -> Tensor",
 ):
     torch.library.define("semiring::" + _schema.partition("(")[0], "(" + _schema.partition("(")[2])
 
@@ -290,21 +291,25 @@ def _closure(A: torch.Tensor, algebra: str, check: bool) -> torch.Tensor:
 
 @torch.library.impl("semiring::matmul_backward", _DEVICES)
 def _matmul_backward(
-    G: torch.Tensor, A: torch.Tensor, B: torch.Tensor, C: torch.Tensor, algebra: str
+    G: torch.Tensor, A: torch.Tensor, B: torch.Tensor, C: torch.Tensor, algebra: str, infinite: bool
 ) -> tuple[torch.Tensor, torch.Tensor]:
     S = _algebra(algebra)
 
     def compute(to: _Arrays) -> tuple[torch.Tensor, torch.Tensor]:
-        left, right = product_gradients(S, *(to.array(x) for x in (G, A, B, C)))
+        left, right = product_gradients(S, *(to.array(x) for x in (G, A, B, C)), infinite=infinite)
         return to.tensor(left), to.tensor(right)
 
     return _computed(G, compute)
 
 
 @torch.library.impl("semiring::closure_backward", _DEVICES)
-def _closure_backward(G: torch.Tensor, A: torch.Tensor, X: torch.Tensor, algebra: str) -> torch.Tensor:
+def _closure_backward(G: torch.Tensor, A: torch.Tensor, X: torch.Tensor, algebra: str, infinite: bool) -> torch.Tensor:
     S = _algebra(algebra)
-    return _computed(G, lambda to: to.tensor(closure_gradient(S, *(to.array(x) for x in (G, A, X)))))
+
+    def compute(to: _Arrays) -> torch.Tensor:
+        return to.tensor(closure_gradient(S, *(to.array(x) for x in (G, A, X)), infinite=infinite))
+
+    return _computed(G, compute)
 
 
 def _place(A: torch.Tensor) -> str:
@@ -323,13 +328,13 @@ def _(A: torch.Tensor, algebra: str, check: bool) -> torch.Tensor:
 
 @torch.library.register_fake("semiring::matmul_backward")
 def _(
-    G: torch.Tensor, A: torch.Tensor, B: torch.Tensor, C: torch.Tensor, algebra: str
+    G: torch.Tensor, A: torch.Tensor, B: torch.Tensor, C: torch.Tensor, algebra: str, infinite: bool
 ) -> tuple[torch.Tensor, torch.Tensor]:
     return A.new_empty(A.shape), B.new_empty(B.shape)
 
 
 @torch.library.register_fake("semiring::closure_backward")
-def _(G: torch.Tensor, A: torch.Tensor, X: torch.Tensor, algebra: str) -> torch.Tensor:
+def _(G: torch.Tensor, A: torch.Tensor, X: torch.Tensor, algebra: str, infinite: bool) -> torch.Tensor:
     return A.new_empty(A.shape)
 
 
@@ -340,8 +345,9 @@ class _Differentiated(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        ctx.algebra = next(x for x in inputs if isinstance(x, str))
-        ctx.save_for_backward(*(x for x in inputs if isinstance(x, torch.Tensor)), output)
+        *tensors, ctx.algebra, check = inputs
+        ctx.infinite = check or not output.is_cuda  # to look for them waits for the device
+        ctx.save_for_backward(*tensors, output)
 
 
 class _Matmul(_Differentiated):
@@ -352,7 +358,7 @@ class _Matmul(_Differentiated):
     @staticmethod
     def backward(ctx: Any, G: torch.Tensor) -> tuple[Any, ...]:
         derive = _MatmulBackward.apply if torch.is_grad_enabled() else torch.ops.semiring.matmul_backward
-        return *derive(G, *ctx.saved_tensors, ctx.algebra), None, None
+        return *derive(G, *ctx.saved_tensors, ctx.algebra, ctx.infinite), None, None
 
 
 class _Closure(_Differentiated):
@@ -363,7 +369,7 @@ class _Closure(_Differentiated):
     @staticmethod
     def backward(ctx: Any, G: torch.Tensor) -> tuple[Any, ...]:
         derive = _ClosureBackward.apply if torch.is_grad_enabled() else torch.ops.semiring.closure_backward
-        return derive(G, *ctx.saved_tensors, ctx.algebra), None, None
+        return derive(G, *ctx.saved_tensors, ctx.algebra, ctx.infinite), None, None
 
 
 class _Once(torch.autograd.Function):
@@ -383,15 +389,15 @@ class _Once(torch.autograd.Function):
 class _MatmulBackward(_Once):
     @staticmethod
     def forward(
-        G: torch.Tensor, A: torch.Tensor, B: torch.Tensor, C: torch.Tensor, algebra: str
+        G: torch.Tensor, A: torch.Tensor, B: torch.Tensor, C: torch.Tensor, algebra: str, infinite: bool
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        return torch.ops.semiring.matmul_backward(G, A, B, C, algebra)
+        return torch.ops.semiring.matmul_backward(G, A, B, C, algebra, infinite)
 
 
 class _ClosureBackward(_Once):
     @staticmethod
-    def forward(G: torch.Tensor, A: torch.Tensor, X: torch.Tensor, algebra: str) -> torch.Tensor:
-        return torch.ops.semiring.closure_backward(G, A, X, algebra)
+    def forward(G: torch.Tensor, A: torch.Tensor, X: torch.Tensor, algebra: str, infinite: bool) -> torch.Tensor:
+        return torch.ops.semiring.closure_backward(G, A, X, algebra, infinite)
 
 
 def _stacked(operator: Any, info: Any, in_dims: tuple[Any, ...], *given: Any) -> tuple[Any, Any]:

@@ -119,6 +119,78 @@ def test_logarithms_far_apart_neither_overflow_nor_vanish(dtype: str) -> None:
     assert found.dtype == dtype
 
 
+@pytest.mark.parametrize("S", [sr.log, LOG2, SOFT_MIN], ids=lambda S: S.name)
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.filterwarnings("error")
+def test_infinite_sums_are_shared_by_their_infinite_terms(S: sr.Semiring, dtype: str) -> None:
+    """As by terms that are far above all others; of finite weights that overflow the same."""
+    rng, top = np.random.default_rng(6), -float(S.zero)
+    sign = np.sign(top)
+    for _ in range(10):
+        A, B = (rng.standard_normal(shape).astype(dtype) for shape in ((2, 3, 4), (2, 4, 3)))
+        for x in (A, B):
+            x[rng.random(x.shape) < 0.3] = S.zero
+        G = rng.standard_normal((2, 3, 3)).astype(dtype)
+        far = np.zeros(A.shape, bool)
+        far[:, :, 0] = rng.random((2, 3)) < 0.7
+        high, higher = A.copy(), A.copy()
+        high[far], higher[far] = sign * 100, top  # infinite terms of one sum are equal ones
+        B[:, 0][np.isfinite(B[:, 0])] = 0
+        expected = product_gradients(S, G, high, B, sr.matmul(high, B, S))
+        found = product_gradients(S, G, higher, B, sr.matmul(higher, B, S))
+        for x, y in zip(found, expected, strict=True):
+            np.testing.assert_allclose(x, y, rtol=1e-3 if dtype == "f4" else 1e-9, atol=1e-12)
+        most = np.finfo(dtype).max * 0.75
+        C = np.array([[top]], dtype)
+        dA, dB = product_gradients(
+            S, np.ones((1, 1), dtype), np.array([[sign * most, 3]], dtype), np.array([[sign * most], [1]], dtype), C)
+        assert dA.tolist() == [[1, 0]] and dB.tolist() == [[1], [0]]
+    dA, dB = product_gradients(
+        S, np.ones((1, 1), dtype), np.array([[top, top, S.zero]], dtype), np.array([[0], [1], [top]], dtype), C)
+    assert dA.tolist() == [[0.5, 0.5, 0]] and dB.tolist() == [[0.5], [0.5], [0]]
+
+
+@pytest.mark.parametrize("S", [sr.log, LOG2, SOFT_MIN], ids=lambda S: S.name)
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.filterwarnings("error")
+def test_closures_that_diverge(S: sr.Semiring, dtype: str) -> None:
+    """As where the star of a loop is e³⁰; the loop itself, beyond which nothing grows, has the derivative 0."""
+    rng, top = np.random.default_rng(7), -float(S.zero)
+    unit = {"log2": np.log(2)}.get(S.name, 1.0) * np.sign(top)
+    for _ in range(20):
+        n = int(rng.integers(1, 6))
+        A = elements(S, (n, n), int(rng.integers(100)), 0.4).astype(dtype)
+        v, G = int(rng.integers(n)), rng.standard_normal((n, n)).astype(dtype)
+        near = A.astype("f8")
+        A[v], near[v] = np.where(np.arange(n) < v, S.zero, A[v]), np.where(np.arange(n) < v, S.zero, near[v])
+        A[v:, v], near[v:, v] = S.zero, S.zero  # on no cycle but its loop
+        order = np.arange(n)
+        A[order[:, None] > order], near[order[:, None] > order] = S.zero, S.zero
+        A[v, v], near[v, v] = 0.25 * np.sign(top), np.log1p(-np.exp(-30)) / unit
+        X = sr.closure(A, S)
+        assert X[v, v] == top
+        endless = top == X
+        ends = np.where(endless, G, 0).astype("f8")
+        expected = closure_gradient(S, ends, near, sr.closure(near, S))
+        finite = near.copy()
+        finite[v, v] = S.zero
+        expected += closure_gradient(S, np.where(endless, 0, G).astype("f8"), finite, sr.closure(finite, S))
+        expected[v, v] = 0
+        found = closure_gradient(S, G, A, X)
+        assert found.dtype == dtype
+        np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-5)
+    cycle = np.full((2, 3, 3), S.zero, dtype)
+    cycle[:, 0, 1] = cycle[:, 1, 0] = cycle[0, 1, 2] = np.sign(top)
+    G = np.zeros((2, 3, 3), dtype)
+    G[0, 0, 2] = 3
+    found = closure_gradient(S, G, cycle, sr.closure(cycle, S))
+    assert found[0, 1, 2] == pytest.approx(3) and np.count_nonzero(found) == 1
+    most = np.finfo(dtype).max * 0.75 * np.sign(top)
+    chain = np.full((3, 3), S.zero, dtype)
+    chain[0, 1] = chain[1, 2] = most
+    assert np.isfinite(closure_gradient(S, np.ones((3, 3), dtype), chain, sr.closure(chain, S))).all()
+
+
 @pytest.mark.parametrize("S", [sr.max_times, sr.min_times], ids=lambda S: S.name)
 def test_infinite_elements_that_no_walk_takes(S: sr.Semiring) -> None:
     """What is absent in min-times is infinite, and 0 · ∞ would be NaN."""

@@ -51,6 +51,15 @@ def test_functions_are_mapped(S: sr.Semiring) -> None:
     np.testing.assert_allclose(jax.jit(jax.vmap(jax.grad(lambda a: srj.closure(a, S).sum())))(A), whole, rtol=1e-6)
 
 
+@pytest.mark.filterwarnings("error")
+def test_derivatives_at_infinity() -> None:
+    A, B = jax.numpy.array([[jax.numpy.inf, 0.0]]), jax.numpy.array([[0.0], [1.0]])
+    dA, dB = jax.grad(lambda a, b: srj.matmul(a, b, sr.log).sum(), (0, 1))(A, B)
+    assert dA.tolist() == [[1, 0]] and dB.tolist() == [[1], [0]]
+    A = jax.numpy.array([[-jax.numpy.inf, 1.0], [-jax.numpy.inf, 0.5]])
+    assert jax.grad(lambda a: srj.closure(a, sr.log)[0, 1])(A).tolist() == [[0, 1], [0, 0]]
+
+
 def test_what_is_refused() -> None:
     A = jax.numpy.zeros((2, 3))
     for wrong, error, words in (

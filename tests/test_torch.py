@@ -81,6 +81,21 @@ def test_compiled_functions_hold_them_as_one_operator(S: Any) -> None:
         torch.library.opcheck(torch.ops.semiring.matmul.default, (B.detach(), B.detach(), "log", True), test_utils=test)
 
 
+@pytest.mark.filterwarnings("error")
+def test_derivatives_at_infinity_are_those_of_logaddexp() -> None:
+    for a, b, c, d in ((torch.inf, 0, 0, 1), (2e38, 2e38, 0, 1), (-torch.inf, 0, 0, 1), (-torch.inf, torch.inf, 1, 0)):
+        A, B = (torch.tensor(x, dtype=torch.float32, requires_grad=True) for x in ([[a, c]], [[b], [d]]))
+        srt.matmul(A, B, sr.log).backward()
+        sums = A.detach()[0] + B.detach()[:, 0]
+        terms = [x.clone().requires_grad_() for x in sums.nan_to_num(-torch.inf, torch.inf, -torch.inf)]
+        torch.logaddexp(*terms).backward()
+        expected = torch.stack([t.grad for t in terms])
+        assert torch.equal(A.grad[0], expected) and torch.equal(B.grad[:, 0], expected)
+    A = torch.tensor([[-torch.inf, 1.0], [-torch.inf, 0.5]], requires_grad=True)
+    srt.closure(A, sr.log)[0, 1].backward()
+    assert torch.equal(A.grad, torch.tensor([[0.0, 1.0], [0.0, 0.0]]))
+
+
 def test_a_second_derivative_is_refused() -> None:
     A = elements(sr.log, 3, 3)
     for X in (srt.closure(A, sr.log), srt.matmul(A, A, sr.log)):
