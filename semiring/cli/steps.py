@@ -22,11 +22,11 @@ def run_explain(arguments: argparse.Namespace) -> int:
     for option in ("positions", "title"):
         if arguments.output is None and vars(arguments)[option] is not None:
             raise SemiringError(f"--{option} is of the page: give -o PAGE.html, or leave it out")
-    if arguments.tile is not None and arguments.output is None and arguments.method in WITHOUT_BLOCKS:
+    if (arguments.tile or 0) > 0 and arguments.output is None and arguments.method in WITHOUT_BLOCKS:
         raise SemiringError(f"--tile is of methods that go by blocks, and not of {arguments.method}: leave it out")
-    given = given_of(arguments)
+    given, tile = given_of(arguments), TILE if arguments.tile is None else arguments.tile
     places = None if arguments.positions is None else positions(arguments.positions, given.graph)[0]
-    found = explain(given.A, given.S, method=arguments.method, tile=arguments.tile or TILE, positions=places,
+    found = explain(given.A, given.S, method=arguments.method, tile=tile, positions=places,
                     title=arguments.title)
     if arguments.output is None:
         print("\n".join(map(shown, str(found).splitlines())))

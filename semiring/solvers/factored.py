@@ -20,7 +20,8 @@ from semiring.operands.convert import as_sparse
 from semiring.operands.dense import Dense
 from semiring.operands.operand import Operand
 
-from .one_path import fits, graph_of, spelt
+from .forms import fits
+from .one_path import graph_of, spelt
 from .plan import Plan
 from .search import answered, ends_of, positions
 from .task import Declined, Task, compute, options

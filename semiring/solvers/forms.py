@@ -21,13 +21,15 @@ from semiring.kernels.facts import Facts
 from semiring.kernels.interface import Report
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.general import general
+from semiring.kernels.lowering.sums import widen
 from semiring.machine.progress import Lines, bar
 from semiring.operands.align import aligned, by_label
-from semiring.operands.convert import as_dense, on_device, on_host
+from semiring.operands.convert import as_dense, as_sparse, on_device, on_host
 from semiring.operands.dense import Dense
 from semiring.operands.devices import is_on_gpu, to_host
 from semiring.operands.operand import Operand
 from semiring.operands.read import operand, refuse_edges
+from semiring.operands.sparse import Sparse
 
 DIAGONAL_BLOCK = 512  # rows and columns of what is multiplied entry by entry at once
 
@@ -232,6 +234,44 @@ def as_python(value: Any) -> Any:
 def nothing_in(S: Semiring, dtype: np.dtype) -> Any:
     """The weight where there is no walk: zero, as a number of Python's or as a record."""
     return S.zero_in(dtype) if dtype.names else as_python(S.zero)
+
+
+def fits(given: Operand, facts: Facts) -> bool:
+    """Whether no sum of integers along a walk leaves their dtype."""
+    dtype = given.dtype
+    return dtype.kind not in "iu" or int(facts.largest) * given.shape[-1] < int(np.iinfo(dtype).max) // 2
+
+
+def widened(given: Operand) -> Operand | None:
+    """The graph with integers as floats where these are exact, or as Python's; None where no sum leaves their dtype."""
+    given = on_host(given)
+    if given.dtype.kind not in "iu" or not given.S.is_tropical or fits(given, given.facts):
+        return None
+    if isinstance(given, Dense):
+        return Dense(widen(given.S, given.array, given.facts), given.S, given.what, names=given.names)
+    matrix = as_sparse(given)
+    values = widen(matrix.S, matrix.rows.values, matrix.facts)
+    return Sparse(replace(matrix.rows, values=values), matrix.S, matrix.what, matrix.names)
+
+
+def narrowed(S: Semiring, wide: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
+    """What `widened` weights came to in their own dtype, zero where that has no such number; and where this is so.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> narrowed(sr.min_plus, np.array([5.0, 200.0, np.inf]), np.dtype("i1"))
+    (array([  5, 127, 127], dtype=int8), array([False,  True, False]))
+    """
+    limits = np.iinfo(dtype)
+    finite = np.abs(wide) != np.inf
+    low, high = limits.min + bool(limits.min), limits.max - bool(S.zero == np.inf or limits.min)
+    lost = np.asarray(finite & ((wide < low) | (wide > high)), bool)
+    kept = np.where(finite & ~lost, wide, 0).astype(dtype)
+    kept[lost] = S.zero_in(dtype)
+    for infinity in (np.inf, -np.inf):
+        kept[np.asarray(wide == infinity, bool)] = limits.max if infinity > 0 else limits.min
+    return kept, lost
 
 
 def leave_out_empty_walks(S: Semiring, A: Any, X: Any) -> None:

@@ -25,7 +25,7 @@ from semiring.operands.dense import Dense
 from semiring.operands.operand import Operand, order_of_one
 
 from .cycles import improving
-from .forms import as_python, nothing_in
+from .forms import as_python, fits, nothing_in
 from .plan import Plan
 from .search import Search, form_of, on_the_host, positions
 from .task import Task
@@ -117,9 +117,3 @@ def _walk_by_labels(given: Operand, graph: Graph, labels: np.ndarray, start: int
     bounded = nothing_improves(T, values)
     before = trees.predecessors(edges, T, labels[None], np.array([start]), bounded).predecessors[0]
     return path_to(before, start, end) if before[end] >= 0 else None
-
-
-def fits(given: Operand, facts: Facts) -> bool:
-    """Whether no sum of integers along a walk leaves their dtype."""
-    dtype = given.dtype
-    return dtype.kind not in "iu" or int(facts.largest) * given.shape[0] < int(np.iinfo(dtype).max) // 2

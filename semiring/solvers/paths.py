@@ -17,11 +17,11 @@ import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.sparse.costs import dense_seconds
-from semiring.errors import LawError, NoClosureError
+from semiring.errors import LawError, NoClosureError, SemiringError
 from semiring.kernels.build import code_of
 from semiring.kernels.cpu.compile.price import when
 from semiring.kernels.cpu.sparse.buckets import suits
-from semiring.kernels.cpu.sparse.edge_numbers import MOST, NUMBER
+from semiring.kernels.cpu.sparse.edge_numbers import MOST, NUMBER, EdgeNumbers
 from semiring.kernels.lowering.base import Lowering
 from semiring.operands.convert import as_sparse, on_device, on_host
 from semiring.operands.dense import Dense, as_is
@@ -33,13 +33,13 @@ from . import costs
 from .costs import PredictedPlan
 from .cycles import of_stack
 from .encoded import Encoded
-from .forms import part_of, told
+from .forms import narrowed, part_of, told, widened
 from .limits import beyond, cut_off, limit_of, trees_within
 from .methods import SEARCH
 from .plan import Plan
 from .search import Search, form_of, on_the_host, place_of, positions, some_rows, turned_around, way_of
 from .task import Options, Task, compute, first_offer
-from .trees import best_trees, form_for_trees
+from .trees import best_trees, form_for_trees, not_held
 
 TRIED = 8  # vertices from which searches tell how far a limit lets them come
 HOP = 4  # bytes of a vertex
@@ -163,7 +163,7 @@ def _stack(task: Task, given: Dense) -> Plan:
         matrices = [plain.matrix(place) for place in np.ndindex(given.shape[:-2])]
         bounds = [None if limit is None else limit_of(A, limit) for A in matrices]
         plan = copy(found)
-        plan.runner = partial(_closed_stack, plain, found, bounds, ends)
+        plan.runner = partial(_closed_stack, plain, task, found, bounds, ends)
     else:
         one = plain.matrix((0,) * (len(given.shape) - 2))
         plan = first_offer(Task("paths", task.S, (one,), task.options, task.arguments))
@@ -173,9 +173,14 @@ def _stack(task: Task, given: Dense) -> Plan:
 
 
 def _closed_stack(
-    given: Dense, closure: Plan, bounds: list[np.ndarray | None], ends: np.ndarray | None, plan: Plan
+    given: Dense, task: Task, closure: Plan, bounds: list[np.ndarray | None], ends: np.ndarray | None, plan: Plan
 ) -> list[Found]:
-    X = closure.run()
+    try:
+        X = closure.run()
+    except SemiringError as e:
+        if type(e) is not SemiringError or (ends is None and bounds[:1] == [None]) or widened(given) is None:
+            raise
+        return _searched_stack(given, task, plan)
     places = np.ndindex(given.shape[:-2])
     return [with_trees(given.matrix(place), X[place], None, bound, ends)
             for place, bound in zip(places, bounds, strict=True)]
@@ -216,8 +221,31 @@ def _run(
         if taken_there or o.progress is not False:
             progress = o.progress and part_of(report, 0.0, VALUES)
             values = first_offer(_values(given, replace(o, progress=progress), starts, limit))
-        X, tree, starts = with_trees(given, values.run(), starts, bound, ends)
+        try:
+            X = values.run()
+        except SemiringError as e:
+            all_wanted = ends is None and limit is None
+            wide = None if all_wanted or type(e) is not SemiringError else widened(given)
+            if wide is None:
+                raise
+            return _run_wide(given, wide, o, starts, ends, limit)
+        X, tree, starts = with_trees(given, X, starts, bound, ends)
     return (to_host(X), to_host(tree), starts) if taken_there or of_graph else (X, tree, starts)
+
+
+def _run_wide(
+    given: Operand, wide: Operand, o: Options, starts: np.ndarray | None, ends: np.ndarray | None, limit: Any
+) -> Found:
+    """By integers in which no sum leaves the dtype: what has no place in it may be wanted by nobody."""
+    bound = None if limit is None else limit_of(wide, limit)
+    asked = replace(o, progress=False, device=None)
+    W, tree, starts = with_trees(wide, compute(_values(wide, asked, starts, limit)), starts, bound, ends)
+    X, lost = narrowed(given.S, W, given.dtype)
+    for i, j in np.argwhere(lost if ends is None else lost[:, ends])[:1].tolist():
+        root, end = i if starts is None else int(starts[i]), j if ends is None else int(ends[j])
+        raise not_held(given, root, end, False)
+    np.copyto(tree.numbers if isinstance(tree, EdgeNumbers) else tree, -1, where=lost)
+    return X, tree, starts
 
 
 def with_trees(

@@ -43,11 +43,11 @@ from semiring.operands.sparse import Sparse
 
 from .costs import search_times
 from .cycles import improving
-from .forms import plain_form, told
+from .forms import narrowed, plain_form, told, widened
 from .limits import beyond, limit_of, trees_within
 from .plan import Plan
-from .task import Options, Task
-from .trees import best_trees, no_tree
+from .task import Options, Task, compute
+from .trees import best_trees, no_tree, not_held
 
 FEWER = 4  # sources for each target from which searches go backwards
 SEVERAL = 16  # sources for which it repays to find out whether edges go both ways, which takes as long as five
@@ -75,16 +75,35 @@ def offer(task: Task) -> Plan:
     turned = not on_gpu and ends is not None and len(starts) >= FEWER * len(ends) and S.commutative and form.bounded
     low = search.form.low
     method, why = way_of(search.form, o.predecessors)
+    if turned and ends is not None:
+        run: Any = partial(_columns, search, starts, ends, bound, given)
+    else:
+        run = partial(_rows, search, starts, ends, bound, single, on_gpu, o, given)
     columns = n if ends is None else len(ends)
     size = len(starts) * columns * (given.dtype.itemsize + (4 if o.predecessors else 0))
     return Plan(
         "rows", S, (len(starts), columns), method, low, gpu_name() or "GPU" if on_gpu else place_of(low),
         float(matrix.nnz) * (len(ends) if turned and ends is not None else len(starts)), size,
-        partial(_columns, search, starts, ends, bound, given) if turned and ends is not None else
-        partial(_rows, search, starts, ends, bound, single, on_gpu, o, given),
+        run if ends is None else partial(_of_targets, task, run, starts, ends),
         (f"{len(starts)} rows of the closure of {n} vertices", "pass fewer sources at a time"),
         {"method": f"{why}; backwards from the targets, which are fewer" if turned else why},
     )
+
+
+def _of_targets(task: Task, run: Any, starts: np.ndarray, ends: np.ndarray, plan: Plan) -> Any:
+    """The columns of targets, where numbers in others may leave the dtype."""
+    try:
+        return run(plan)
+    except SemiringError as e:
+        wide = widened(task.given[0]) if type(e) is SemiringError else None
+        if wide is None:
+            raise
+    given = task.given[0]
+    found = compute(Task("rows", task.S, (wide,), task.options, task.arguments)).to_numpy()
+    rows, lost = narrowed(task.S, found, given.dtype)
+    for i, j in np.argwhere(lost)[:1].tolist():
+        raise not_held(given, int(starts[i]), int(ends[j]), False)
+    return answered(given, rows, starts, False, ends)
 
 
 def refuse_sums(S: Semiring) -> None:

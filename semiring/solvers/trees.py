@@ -34,7 +34,7 @@ from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse
 
 from .encoded import Encoded
-from .forms import plain_form
+from .forms import fits, plain_form
 from .fronts import analysis_of, is_analysed
 from .trees_gpu import trees_on_gpu
 
@@ -469,7 +469,7 @@ def may_be_lost(given: Operand) -> bool:
     """Whether a walk may have a weight that its dtype reads as zero: too large or too small a number."""
     dtype = given.dtype
     if dtype.kind != "f":
-        return dtype.names is not None
+        return dtype.names is not None or not fits(given, given.facts)
     return not given.S.is_tropical or float(given.facts.largest) * given.shape[0] > float(np.finfo(dtype).max)
 
 
@@ -484,14 +484,14 @@ def _refuse_lost(
     for i, v in _lost(given, entering, X, roots, lost, backwards):
         root = int(roots[i])
         if missing is None:
-            raise _not_held(given, root, v, backwards)
+            raise not_held(given, root, v, backwards)
         ends = missing[i].copy()
         ends[root] = False
         if ends.any():
             edges = graph.without_zeros().rows
             ends &= reached_from(transpose(edges) if backwards else edges, root)
         if ends.any():
-            raise _not_held(given, root, v if ends[v] else int(ends.argmax()), backwards)
+            raise not_held(given, root, v if ends[v] else int(ends.argmax()), backwards)
 
 
 def _lost(
@@ -525,7 +525,7 @@ def _lost(
                 yield int(lines[place]), int(vertices[place])
 
 
-def _not_held(given: Operand, root: int, v: int, backwards: bool) -> SemiringError:
+def not_held(given: Operand, root: int, v: int, backwards: bool) -> SemiringError:
     """That the weight of a walk is a number that its dtype has not."""
     S, zero = given.S, given.S.over(given.dtype).zero
     a, b = (quoted(given.position(u)) for u in ([v, root] if backwards else [root, v]))
