@@ -179,7 +179,7 @@ def closure(
         GPU if there is one and that is predicted to be faster. The closure of a sparse matrix that ``"gpu"`` was asked
         for is a CuPy array; that of a graph is in the host's memory. With `on`: the CPU, or ``"gpu"``, see there.
     tile : int, optional
-        Rows of a pivot block. With ``"floyd-warshall"`` there is one, the whole matrix, as the plan says.
+        Rows of a pivot block. ``"floyd-warshall"`` and ``"squaring"`` have none, as the plan says.
     check : bool
         Whether to refuse entries that are not elements, and a closure that does not exist. On a GPU this is the only
         thing that waits for the device; without it the form of the algebra that is right for all data runs, and what

@@ -303,7 +303,7 @@ SEEN: dict[tuple[str, str], Callable[[Cell, Any, Any], bool]] = {
     ("", "overwrite"): overwritten,
     ("", "device"): lambda cell, answer, plan: plan is None or "GPU" not in plan.device,
     ("", "tile"): lambda cell, answer, plan: plan is None or (plan.tile >= TILE and plan.tile % TILE == 0) or (
-        cell.options.get("method") == "floyd-warshall" and "not those of 16 rows" in str(plan)),
+        cell.options.get("method") == "floyd-warshall" and "not in blocks of 16 rows" in str(plan)),
     ("", "packed"): lambda cell, answer, plan: isinstance(
         answer.values if isinstance(answer, Closures) else answer, sr.PackedMatrix),
     ("", "progress"): progress_is_told,

@@ -6,13 +6,13 @@ import argparse
 
 from semiring.errors import SemiringError
 from semiring.graphs.texts import shown
+from semiring.solvers.methods import WITHOUT_BLOCKS
 from semiring.teach.explanation import explain
 
 from .inputs import given_of
 from .output import check_output
 from .tables import positions
 
-WITHOUT_BLOCKS = ("floyd-warshall", "squaring")
 TILE = 2  # vertices of a block, where nothing else is asked for
 
 

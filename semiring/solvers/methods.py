@@ -26,6 +26,7 @@ SCHEDULES: dict[str, Callable[[Any, Kernel[Any], int], None]] = {
 SPARSE = "sparse"  # the name under which elimination on the sparse structure can be asked for
 SEARCH = "search"  # and that of a search from every vertex
 ALIASES = {"fw": "floyd-warshall", "kleene": "r-kleene", "lu": "elimination"}
+WITHOUT_BLOCKS = ("floyd-warshall", "squaring")
 BLOCKED_TILE = 256  # rows of a pivot block: products with fewer steps of k are slower
 
 
@@ -80,8 +81,8 @@ def choose_method(
             method, reasons["method"] = "r-kleene", "most of its work is in large products"
     else:
         reasons["method"] = "as asked"
-        if method == "floyd-warshall" and tile is not None and tile < n:
-            reasons["tile"] = f"this method has one block, and not those of {tile} rows that others would have"
+        if method in WITHOUT_BLOCKS and tile is not None and tile < n:
+            reasons["tile"] = f"this method takes the matrix whole, and not in blocks of {tile} rows as others would"
     if method == "floyd-warshall":
         return method, n, reasons
     by_library = low.by_library and not low.on_gpu  # whose products are as fast with few steps of k
