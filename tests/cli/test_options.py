@@ -60,7 +60,8 @@ def test_two_options_are_both_honoured_or_one_is_refused_by_name(call, roads: Pa
             if not any(name.lstrip("-") in answer.err for name in (first, second)) and "GPU" not in answer.err:
                 found.append(f"{asked}: {answer.err}")
             continue
-        found += [f"{asked}: no effect of {name}" for name in (first, second) if not seen(name, answer, tmp_path, asked)]
+        found += [f"{asked}: no effect of {name}" for name in (first, second)
+                  if not seen(name, answer, tmp_path, asked)]
     assert not found, "\n".join(found)
 
 
