@@ -5,11 +5,13 @@ Each takes the bytes of a file and what a caller of `semiring.read_graph` may sa
 
 from __future__ import annotations
 
+import csv
 import io
 import math
+import re
 import zipfile
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, permutations
 from typing import Any
 from xml.etree import ElementTree
 
@@ -86,6 +88,9 @@ def canonical(text: str) -> bool:
 
 def real(text: str) -> float | None:
     """A number, NaN too; None for anything else, and for one too large."""
+    mantissa, letter, exponent = text.lower().partition("d")
+    if letter and exponent[:1] in ("+", "-") and "e" not in mantissa:  # as Fortran writes it
+        text = f"{mantissa}e{exponent}"
     if text.lower().lstrip("+-") in ("inf", "infinity", "nan") and len(text) - len(text.lstrip("+-")) < 2:
         return float(text)
     if not text or any(c not in "0123456789+-.eE" for c in text):
@@ -115,8 +120,40 @@ def weights_of(texts: list[str]) -> list:
 # Lists of edges
 
 
-def fields_of(text_lines: list[str], mark: str | None) -> list[list[str]]:
-    """Rows of fields; as in CSV where there is a mark."""
+def blank_words(line: str) -> list[str]:
+    """Words between blanks, of which those in quotation marks may hold some."""
+    words, at = [], 0
+    while at < len(line):
+        if line[at] in BLANK:
+            at += 1
+            continue
+        if line[at] == '"':
+            text, end = "", at + 1
+            while end < len(line):
+                if line[end] == "\\" and end + 1 < len(line) and line[end + 1] != "\n":
+                    text, end = text + line[end + 1], end + 2
+                elif line[end : end + 2] == '""' and line[end + 2 : end + 3] not in ("", *BLANK):
+                    text, end = text + '"', end + 2
+                elif line[end] == '"':
+                    break
+                else:
+                    text, end = text + line[end], end + 1
+            if line[end : end + 1] == '"' and line[end + 1 : end + 2] in ("", *BLANK):
+                words.append(text)
+                at = end + 1
+                continue
+        word = words_of(line[at:])[0]
+        words.append(word)
+        at += len(word)
+    return words
+
+
+def fields_of(text_lines: list[str], mark: str | None, weights: Any = (), width: int = 0) -> list[list[str]]:
+    """Rows of fields; as in CSV where there is a mark.
+
+    Below the first row, a line that begins as a comment is a row if it has as many fields, no blank behind the marks
+    and numbers in the columns of `weights`; without a mark it has two fields, or a number behind the first.
+    """
     rows: list[list[str]] = []
     row: list[str] = []
     field, state = "", "row"
@@ -124,12 +161,25 @@ def fields_of(text_lines: list[str], mark: str | None) -> list[list[str]]:
     def is_comment(line: str) -> bool:
         return line.lstrip(BLANK)[:1] in ("#", "%") and line.lstrip(BLANK) != ""
 
+    def is_row(line: str) -> bool:
+        behind = line.lstrip(BLANK).lstrip("#%")[:1]
+        if not rows or behind == "" or behind in BLANK:
+            return False
+        alone = line.lstrip(BLANK)
+        try:
+            row = blank_words(alone) if mark is None else fields_of(["x" + alone], mark)[0]
+        except Bad:
+            return False
+        if len(row) != (width or len(rows[0])) or any(k >= len(row) or real(row[k]) is None for k in weights):
+            return False
+        return mark is not None or len(row) == 2 or any(real(f) is not None for f in row[1:])
+
     for line in text_lines:
-        if state != "quoted" and is_comment(line):
+        if state != "quoted" and is_comment(line) and not is_row(line):
             continue
         if mark is None:
-            if words_of(line):
-                rows.append(words_of(line))
+            if blank_words(line):
+                rows.append(blank_words(line))
             continue
         if state != "quoted":
             row, field, state = [], "", "field"
@@ -294,7 +344,7 @@ def unquoted(line: str) -> str:
 def read_list(data: bytes, directed: Any = None, weight: Any = "weight", header: Any = None, names: Any = None) -> Read:
     lines = lines_of(decoded(data))
     table = table_of(lines) if header is None else None
-    if table is not None:
+    if table is not None and not is_saved(*table):
         return read_table(*table, directed, weight, names)
     first, undirected, bipartite = None, False, False
     for k, line in enumerate(lines):
@@ -322,20 +372,31 @@ def read_list(data: bytes, directed: Any = None, weight: Any = "weight", header:
         and all(real(w) is not None for w in words_of(line))
     ):
         mark = None
+    commas = [w.lstrip("+-") for w in words_of(outside) if "," in w]
+    if mark == "," and len(words_of(outside)) > 2 and all(
+        w.count(",") == 1 and all(part.isdecimal() for part in w.split(",")) for w in commas
+    ):
+        mark = None  # decimal commas between blanks
     rows = fields_of(lines[first:], mark)
-    check(len(rows[0]) >= 2 and rows[0][0] != "", "one column")
-    top = [f.lower() for f in rows[0]]
-    pairs = [("from", "to"), ("source", "target"), ("src", "dst"), ("u", "v"), ("origin", "destination"),
-             ("start", "end"), ("fromnodeid", "tonodeid")]
+    check(len(rows[0]) >= 2, "one column")
+    named = names_ends(rows[0]) or (weight not in (None, "weight") and weight.lower() in [f.lower() for f in rows[0]])
     numbers = [[real(f) is not None for f in row] for row in rows[:2]]
     is_header = header
     if header is None:
-        is_header = any(a in top and b in top for a, b in pairs) or (
-            len(rows) > 1 and not any(numbers[0]) and any(numbers[1])
-        )
-    columns: list = rows.pop(0) if is_header else list(range(len(rows[0])))
-    check(rows, "no edges")
-    a, b, w = columns_of(columns, weight, pairs)
+        beside = [is_real and (k > 0 or rows[0][0] != "") for k, is_real in enumerate(numbers[1])] if rows[1:] else []
+        is_header = named or (not any(numbers[0]) and any(beside))
+    short = len(rows) > 1 and len(rows[1]) == len(rows[0]) + 1
+    if header is not False and short and (named or header):  # as R writes it
+        is_header = True
+        rows[0] = ["", *rows[0]]
+    check(is_header or rows[0][0] != "", "an empty first field")
+    columns: list = rows[0] if is_header else list(range(len(rows[0])))
+    check(len(rows) > is_header, "no edges")
+    a, b, w = columns_of(columns, weight, rows[bool(is_header)])
+    if is_header:
+        rows = fields_of(lines[first:], mark, () if w is None else (w,), len(columns))[1:]
+    else:
+        rows = fields_of(lines[first:], mark, () if w is None else (w,))
     check(all(len(row) == len(columns) for row in rows), "another number of fields")
     ends = [(row[a], row[b]) for row in rows]
     check(all(x and y for x, y in ends), "no vertex")
@@ -357,29 +418,109 @@ def read_list(data: bytes, directed: Any = None, weight: Any = "weight", header:
     return Read(n, order, one_way, [(x, y, v) for (x, y), v in zip(integers, values, strict=True)])
 
 
-def columns_of(columns: list, weight: Any, pairs: list) -> tuple[int, int, int | None]:
-    chosen = chosen_columns(columns, weight, pairs)
+def columns_of(columns: list, weight: Any, row: list[str]) -> tuple[int, int, int | None]:
+    chosen = chosen_columns(columns, weight, row)
     check(all(columns.count(columns[k]) == 1 for k in chosen if k is not None and columns[k] != ""), "a shared name")
     return chosen
 
 
-def chosen_columns(columns: list, weight: Any, pairs: list) -> tuple[int, int, int | None]:
+FIRM = [("from", "to"), *((a, b) for a in ("source", "src")
+                          for b in ("target", "tgt", "destination", "dest", "dst", "sink")),
+        ("u", "v"), *((a, b) for a in ("origin", "orig") for b in ("destination", "dest", "dst")),
+        *((a, b) for a in ("start", "begin") for b in ("end", "finish")), ("row", "col"), ("row", "column")]
+LOOSE = [("1", "2"), ("a", "b"), ("i", "j"), ("o", "d")]  # of the words that generated files may hold
+NO_WEIGHTS = ("id", "ids", "key", "keys", "fid", "gid", "eid", "oid", "edge", "osmid", "uuid")
+
+
+def words_in(name: str) -> list[str]:
+    spaced = re.sub("([a-z])([A-Z])", r"\1 \2", re.sub("([A-Z])([A-Z][a-z])", r"\1 \2", name))
+    return [word.lower() for word in re.findall(r"[^\W0-9_]+|[0-9]+", spaced)]
+
+
+def ends_in(columns: list, skip: Any) -> tuple[int, int, int] | None:
+    """How firmly two columns are called as ends, and which they are."""
+    found = set()
+    for order, (a, b) in enumerate(FIRM + LOOSE):
+        for i, j in permutations([k for k in range(len(columns)) if k != skip and isinstance(columns[k], str)], 2):
+            rests = []
+            for word, name in ((a, columns[i]), (b, columns[j])):
+                words = words_in(name)
+                whole_name = "".join(words)
+                rest = {("".join(words[:k]), "".join(words[k + 1 :])) for k, each in enumerate(words) if each == word}
+                if len(word) > 1 and not rest:
+                    rest |= {("", whole_name[len(word) :])} if whole_name.startswith(word) else set()
+                    rest |= {(whole_name[: -len(word)], "")} if whole_name.endswith(word) else set()
+                rests.append(rest)
+            for before, behind in rests[0] & rests[1]:
+                loose, rest_text = order >= len(FIRM), before + behind
+                if not (rest_text == "" and a.isdigit()):
+                    rank = 3 * loose + (0 if not rest_text else 1 if loose or rest_text in ("id", "node") else 2)
+                    found.add((rank, 0 if rank in (1, 2, 4) else order, i, j))
+    if not found:
+        return None
+    best = min(found)
+    rivals = {(i, j) for rank, _, i, j in found if rank == best[0]}
+    check(best[0] in (0, 3) or len(rivals) == 1, "which ends?")
+    return best[0], best[2], best[3]
+
+
+def names_ends(columns: list) -> bool:
+    try:
+        found = ends_in(columns, None)
+    except Bad:
+        return True
+    return found is not None and found[0] < 3
+
+
+def is_saved(lines: list[str], mark: str) -> bool:
+    """Whether what begins as a table does is one of edges, with an index that has no name."""
+    rows = []
+    for line in lines:
+        if line.strip(" \r\n") and line.lstrip(" ")[:1] not in ("#", "%"):
+            rows.append(next(csv.reader([line], delimiter=mark, skipinitialspace=True)))
+    return names_ends(rows[0]) and len(rows) > 1 and bool(rows[1]) and rows[1][0] not in rows[0]
+
+
+def chosen_columns(columns: list, weight: Any, row: list[str]) -> tuple[int, int, int | None]:
     plain = [str(c).strip().lower() for c in columns]
-    known = next(((plain.index(a), plain.index(b)) for a, b in pairs if a in plain and b in plain), None)
     name = "weight" if weight is None else weight
     heavy = columns.index(name) if name in columns else None
-    if heavy is None and name == "weight" and plain.count("weight") == 1:
-        heavy = plain.index("weight")
-    check(not known or heavy not in known, "the weight is an end")
+    if heavy is None and plain.count(str(name).strip().lower()) == 1:
+        heavy = plain.index(str(name).strip().lower())
+    known = ends_in(columns, heavy)
+    if weight not in (None, "weight"):
+        among = ends_in(columns, None)
+        check(not (among and among[0] < 3 and heavy in among[1:]), "the weight is an end")
     light = [k for k in range(len(columns)) if k != heavy]
     check(len(light) >= 2, "no two ends")
-    a, b = known or light[:2]
+
+    def saved(k: int) -> bool:
+        return plain[k] == "__index_level_0__" or (k == 0 and plain[k] in ("", "unnamed: 0", "index"))
+
+    def is_key(k: int) -> bool:
+        words = words_in(str(columns[k]))
+        return "".join(words) in NO_WEIGHTS or (len(words) > 1 and words[-1] == "id")
+
+    if known:
+        a, b = known[1:]
+    else:
+        others = [k for k in light if not saved(k)]
+        light = others if len(others) > 1 else light
+        if isinstance(columns[0], str):
+            check(len(light) <= (3 if heavy is None else 2), "which ends?")
+            check(len(light) < 3 or not any(map(is_key, light)), "which ends?")
+        a, b = light[:2]
     if weight is None:
         return a, b, None
     if heavy is not None:
         return a, b, heavy
     check(weight == "weight", "no such column")
-    rest = [k for k in light if k not in (a, b)]
+    free = [k for k in range(len(columns)) if k not in (a, b)]
+    ways = [k for k in free if "".join(words_in(str(columns[k]))) == "type" and k < len(row)
+            and row[k].lower() in ("directed", "undirected")]
+    rest = [k for k in free if k not in ways and not is_key(k) and not saved(k)]
+    numeric = [k for k in rest if k < len(row) and (value := real(row[k])) is not None and value == value]
+    rest = numeric if len(rest) > 1 and numeric else rest
     check(len(rest) <= 1, "which column?")
     return a, b, rest[0] if rest else None
 
@@ -696,6 +837,28 @@ def of_sparse(z: Any, column: Any, keys: list, directed: Any, weight: Any) -> Re
 
 
 def read_graphml(data: bytes, directed: Any = None, weight: Any = "weight", names: Any = None) -> Read:
+    """Where no attribute is called weight, the only one of a type of numbers that edges have is the weight."""
+    plain, keys, _ = read_weighted(data, directed, weight, names)
+    if weight != "weight" or not plain.edges or "weight" in [name for name, *_ in keys.values()]:
+        return plain
+    found = []
+    for name in {name for name, kind, _ in keys.values() if kind in ("int", "long", "float", "double")}:
+        try:
+            read, _, lacking = read_weighted(data, directed, name, names)
+        except Bad as e:
+            if str(e) == "no such attribute":
+                continue
+            raise
+        words = words_in(name)
+        if "".join(words) not in NO_WEIGHTS and words[1:][-1:] != ["id"]:
+            found.append((read, lacking))
+    check(len(found) < 2, "which attribute?")
+    check(not found or not found[0][1], "some edges lack it")
+    return found[0][0] if found else plain
+
+
+def read_weighted(data: bytes, directed: Any, weight: Any, names: Any) -> tuple[Read, dict[str, tuple], int]:
+    """With an attribute for weights; the attributes, and how many edges lack this one."""
     check(b"<!ENTITY" not in data, "entities")
     try:
         # a brace ends a namespace in this parser's names, also where a namespace holds one
@@ -765,6 +928,7 @@ def read_graphml(data: bytes, directed: Any = None, weight: Any = "weight", name
     if all(e[2] is NONE for e in edges):
         check(not edges or weight in (None, "weight"), "no such attribute")
         edges = [[*e[:2], None] for e in edges]
+    lacking = sum(e[2] is NONE for e in edges)
     edges = [(a, b, 1 if w is NONE else w) for a, b, w in edges]
     types = {type(w) for *_, w in edges}
     exact = all(type(w) is not int or int(float(w)) == w for *_, w in edges)
@@ -775,11 +939,11 @@ def read_graphml(data: bytes, directed: Any = None, weight: Any = "weight", name
     integers = [whole(name) for name in nodes]
     plain = all(canonical(t) and -(2**63) <= i < 2**63 for i, t in zip(integers, nodes, strict=True))
     if names is str or not plain:
-        return Read(len(nodes), nodes, one_way, edges)
+        return Read(len(nodes), nodes, one_way, edges), keys, lacking
     edges = [(int(a), int(b), w) for a, b, w in edges]
     if set(integers) == set(range(len(nodes))):
-        return Read(len(nodes), None, one_way, edges)
-    return Read(len(nodes), integers, one_way, edges)
+        return Read(len(nodes), None, one_way, edges), keys, lacking
+    return Read(len(nodes), integers, one_way, edges), keys, lacking
 
 
 def xml_value(text: str | None, kind: str) -> Any:

@@ -243,6 +243,7 @@ def _file_arguments(p: Parser) -> None:
     p.add_argument("--source", dest="source_column", metavar="COLUMN",
                    help="the column of a table that holds where edges begin, by its name or its number from 0")
     p.add_argument("--target", dest="target_column", metavar="COLUMN", help="the column that holds where they end")
+    p.add_argument("--decimal", default=".", metavar="MARK", help="what stands before decimals in text: . or ,")
     p.add_argument("--text-names", action="store_const", const=str, dest="names",
                    help="vertices are names, also where they look like numbers")
     p.add_argument("--absent", type=float, metavar="VALUE",

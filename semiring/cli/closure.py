@@ -167,8 +167,8 @@ def _refuse_reading(arguments: argparse.Namespace) -> None:
         "no-header": arguments.header is False, "text-names": arguments.names is not None,
         "compact": arguments.compact, "weight": arguments.weight not in ("weight", None),
         "unweighted": arguments.weight is None, "dtype": arguments.dtype is not None,
-        "append": arguments.append is not None, "source": arguments.source_column is not None,
-        "target": arguments.target_column is not None,
+        "append": arguments.append is not None, "decimal": arguments.decimal != ".",
+        "source": arguments.source_column is not None, "target": arguments.target_column is not None,
     }
     for option in (option for option, there in given.items() if there):
         raise SemiringError(f"{shown(arguments.file)} is a matrix that is read a tile at a time, as it is: leave out "

@@ -101,12 +101,11 @@ def graph_of(arguments: argparse.Namespace) -> Graph:
         raise SemiringError("standard input can be read once: give - for one of the files only")
     said = {"directed": arguments.directed, "weight": arguments.weight, "header": arguments.header,
             "names": arguments.names, "source": arguments.source_column, "target": arguments.target_column,
-            "absent": arguments.absent, "label": arguments.label}
+            "absent": arguments.absent, "label": arguments.label, "decimal": arguments.decimal,
+            "compact": arguments.compact}
     if arguments.file == STDIN:
-        graph = parse_graph(NAMED, read_named(STDIN)[1], arguments.format or "edges", Options(**said))
-    else:
-        graph = read_graph(arguments.file, format=arguments.format, **said)
-    return graph.compact() if arguments.compact else graph
+        return parse_graph(NAMED, read_named(STDIN)[1], arguments.format or "edges", Options(**said))
+    return read_graph(arguments.file, format=arguments.format, **said)
 
 
 def given_of(arguments: argparse.Namespace, S: Semiring | None = None) -> Given:

@@ -105,6 +105,8 @@ def read_graph(
     target: str | int | None = None,
     absent: float | None = None,
     label: str | None = None,
+    decimal: str = ".",
+    compact: bool = False,
 ) -> Graph:
     """Read a graph from a file.
 
@@ -119,7 +121,9 @@ def read_graph(
         - .mtx: Matrix Market; vertices count from 0 here, a symmetric matrix is an undirected graph, a skew-symmetric
           or hermitian one has an edge each way;
         - .csv, .tsv, .txt, .edges, .edgelist, .el: one edge a line, from, to and perhaps a weight, with or
-          without a line of column names; lines that begin with # or % are comments. Vertices are positions if all
+          without a line of column names, or two vertices and a dict, as networkx.write_edgelist writes it. Lines that
+          begin with # or % are comments; behind the first edge those with as many fields, and no blank behind the
+          mark, are edges. Vertices are positions if all
           are integers (names if those are far apart, see `as_graph`; `Graph.compact` closes gaps), else names.
           An integer has one spelling, in ASCII without sign or leading zeros: 007 makes all vertices names. Or, where
           the first field is empty, the table of a matrix, as `write_matrix` and data frames write it: vertices in the
@@ -163,6 +167,10 @@ def read_graph(
     label : str, optional
         The attribute of vertices in GML that they are called by, as ``label="id"`` where labels are not all different;
         in Pajek ``"id"`` or ``"label"``.
+    decimal : {".", ","}
+        What stands before the decimals of weights in text.
+    compact : bool
+        True: vertices without edges are left out, as by `Graph.compact`: vertex 0 of lists that count from 1, and gaps.
 
     Returns
     -------
@@ -182,7 +190,8 @@ def read_graph(
     -----
     SemiringWarning
         The first line was read as names of columns or as an edge, and what follows contradicts it; `header=`
-        settles it. A matrix in a foreign .npy file holds both 0 and ∞.
+        settles it. A line that begins as comments do was read as an edge. Vertices from 0 on have no edges, as in lists
+        that count from 1; `compact=` leaves them out. A matrix in a foreign .npy file holds both 0 and ∞.
 
     Examples
     --------
@@ -193,8 +202,10 @@ def read_graph(
     """
     file, name = named(path)
     kind = _kind(name, format)
-    options = _options(name, kind, Options(directed, weight, header, names, source, target, absent, label))
-    return READERS[kind](name, read_file(file, name), options)
+    said = Options(directed, weight, header, names, source, target, absent, label, decimal, compact)
+    options = _options(name, kind, said)
+    graph = READERS[kind](name, read_file(file, name), options)
+    return graph.compact() if compact else graph
 
 
 def read_matrix(
@@ -254,8 +265,11 @@ def read_matrix(
     said = _options(path, kind, Options(**options))
     data = read_file(file, path)
     if kind in WHOLE and (M := WHOLE[kind](path, data, S, wanted, said)) is not None:
+        if said.compact:
+            raise GraphError(f"{shown(path)} holds a matrix, whose vertices all stay: compact= is for graphs")
         return M
     graph = READERS[kind](path, data, said)
+    graph = graph.compact() if said.compact else graph
     if wanted is None and kind in NOTED:
         noted = NOTED[kind](path, data, S)
         wanted = noted if noted in S.dtypes else None
@@ -265,7 +279,8 @@ def read_matrix(
 def parse_graph(name: Path, data: bytes, format: str, options: Options) -> Graph:
     """The graph of what was read from elsewhere than a file, which has a name in messages."""
     kind = _kind(name, format)
-    return READERS[kind](name, data, _options(name, kind, options))
+    graph = READERS[kind](name, data, _options(name, kind, options))
+    return graph.compact() if options.compact else graph
 
 
 def named(path: str | os.PathLike[str] | IO[Any]) -> tuple[Path | IO[Any], Path]:
@@ -313,6 +328,7 @@ def _options(path: Path, kind: str, options: Options) -> Options:
         ("source= and target= are", (options.source, options.target) != (None, None), (*LISTS, "parquet")),
         ("several weights are", isinstance(options.weight, (list, tuple)), NAMED),
         ("label= is", options.label is not None, LABELLED),
+        ("decimal= is", options.decimal != ".", LISTS),
         ("absent= is", options.absent is not None, MATRICES),
     ):
         if given and kind not in kinds:
@@ -320,6 +336,8 @@ def _options(path: Path, kind: str, options: Options) -> Options:
             raise GraphError(f"{shown(path)}: {what} for {which} ({', '.join(kinds)}), not for {kind}")
     if isinstance(options.weight, (list, tuple)) and not options.weight:
         raise GraphError("weight=[] names no column: pass weight=None to leave the weights out")
+    if options.decimal not in (".", ","):
+        raise GraphError(f"decimal={quoted(options.decimal)}: decimals stand behind '.' or ','")
     if options.names not in (None, str):
         raise GraphError(f"names={quoted(options.names)}: pass names=str to read all vertices as names")
     if options.names is str and kind not in NAMED:

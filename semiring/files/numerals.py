@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 INTEGER = re.compile(r"[+-]?[0-9]+")
 CANONICAL = re.compile(r"0|-?[1-9][0-9]*")  # the one way to write each integer
-NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE)
+NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+|d[+-][0-9]+)?|inf|infinity|nan)",
+                    re.IGNORECASE)
 LARGE = 1 << 20  # characters
 LONGEST = 20  # digits and sign of the longest 64-bit integer
 
@@ -29,7 +30,7 @@ def number(text: str) -> float | None:
     """The number that a text is, or None; None for one too large for a float; NaN is one."""
     if not NUMBER.fullmatch(text):
         return None
-    value = float(text)
+    value = float(text.replace("d", "e").replace("D", "e"))  # Fortran's exponents
     return None if math.isinf(value) and text[-1] in "0123456789." else value
 
 

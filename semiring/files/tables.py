@@ -12,6 +12,7 @@ import dataclasses
 import operator
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -20,6 +21,7 @@ import numpy as np
 from semiring.algebra.semiring import Semiring
 from semiring.errors import GraphError
 from semiring.graphs.adjacency import adjacency
+from semiring.graphs.columns import names_ends
 from semiring.graphs.graph import Graph
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import infinities, quoted, shown
@@ -27,7 +29,7 @@ from semiring.graphs.weights import as_weights
 
 from .numerals import CANONICAL, INTEGER, NUMBER, number
 from .streams import numbered_lines, text_of
-from .text import BLANKS, COMMENTS, Options
+from .text import BLANKS, COMMENTS, SEPARATES, Options
 
 CORNER = re.compile(r' *(?:"" *)?([,;\t])')  # what a table begins with
 EXACT = 2**53  # up to which a double holds every integer
@@ -71,13 +73,18 @@ def is_table(text: str, options: Options) -> bool:
     """
     if (options.header, options.source, options.target) != (None, None, None):
         return False  # the caller says that it is a list of edges
-    first = next((line for _, line in numbered_lines(text) if not _is_passed_over(line)), "")
-    return first.strip(BLANKS) == '""' or (first.strip(BLANKS) != "" and CORNER.match(first) is not None)
+    rows = [line for _, line in islice(((at, x) for at, x in numbered_lines(text) if not _is_passed_over(x)), 2)]
+    if not rows or (mark := CORNER.match(rows[0])) is None:
+        return bool(rows) and rows[0].strip(BLANKS) == '""'
+    header, *below = csv.reader(rows, delimiter=mark[1], skipinitialspace=True)
+    asked = isinstance(options.weight, str) and options.weight != "weight" and options.weight in header
+    return not asked and not (names_ends(header) and below and below[0][:1] and below[0][0] not in header)
 
 
 def _is_passed_over(line: str) -> bool:
     """Whether a line that begins a row is empty, or a comment."""
-    return not line.strip(" \r\n") or line.lstrip(" ").startswith(COMMENTS)
+    bare = line.strip(" \r\n")
+    return not bare or bare.startswith(COMMENTS) or SEPARATES.fullmatch(bare) is not None
 
 
 def read_table(path: Path, text: str, options: Options) -> Graph:
@@ -166,7 +173,8 @@ def parse_table(path: Path, text: str, options: Options) -> Cells:
             if bare := cell.strip(BLANKS):
                 found.sources.append(i)
                 found.targets.append(order[k])
-                found.values.append(_element(path, label._replace(field=k + 2), bare))
+                plain = bare if options.decimal == "." else bare.replace(options.decimal, ".")
+                found.values.append(_element(path, label._replace(field=k + 2), plain))
     return found
 
 

@@ -5,11 +5,12 @@ Files of plain numbers go through a fast reader; any others, and those with a mi
 
 from __future__ import annotations
 
+import ast
 import csv
 import dataclasses
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
@@ -18,17 +19,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semiring.errors import GraphError, SemiringWarning
-from semiring.graphs.columns import WeightColumns, go_both_ways, in_records, names_ends, table_columns, turned
+from semiring.graphs.columns import (
+    WeightColumns,
+    go_both_ways,
+    in_records,
+    names_ends,
+    only_attribute,
+    table_columns,
+    turned,
+)
+from semiring.graphs.edges import MISSING, Columns, attribute_weights
 from semiring.graphs.graph import Graph, as_graph
 from semiring.graphs.texts import quoted, shown
+from semiring.graphs.weights import as_weights
 
 from .numerals import CANONICAL, INTEGER, integer, integers, number, table
 from .streams import about, fail, numbered_lines, text_of
 
 COMMENTS = ("#", "%")
 MATRIX_MARKET = "%%matrixmarket"
+SEPARATES = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # the first line of a list for Excel
+COUNTED = re.compile(r"nodes[:=]?\s*([0-9]{1,18})\b")  # a comment in files of SNAP
+DICT = re.compile(r"([^{}]*[^{}\s,;])[\s,;]+(\{.*\})")  # two vertices, and their attributes in Python's spelling
+MARKS = {".": "point", ",": "comma"}
+NULL = r"\N"
 BLANKS = " \t\n\r\f\v"
 WORD = re.compile(f"[^{BLANKS}]+")
+FIELD = re.compile(rf'"((?:[^"\\]|\\.|"")*)"(?=[{BLANKS}]|$)|([^{BLANKS}]+)')  # between blanks, quoted as R does it
 DECIMAL = re.compile(r"[-+]?\d+,\d+")  # as many languages write it
 # What stands for a weight and does not read as one: other numerals, units, marks for what is missing.
 MEANT = re.compile(r"[^\w\s]{0,2}\s*\d|[-+−]?∞|(?:na|n/a|null|none|true|false|[-–—?.]*)$", re.IGNORECASE)
@@ -46,11 +63,19 @@ class Options:
     target: str | int | None = None
     absent: float | None = None  # the element of a matrix that means no edge
     label: str | None = None  # the attribute that vertices are called by
+    decimal: str = "."  # what stands before decimals
+    compact: bool = False  # vertices without edges are left out
 
     @property
     def one_way(self) -> bool:
         """The direction of edges in a file that does not tell it."""
         return self.directed is not False
+
+    def number(self, text: str) -> float | None:
+        """The number that a text is, or None."""
+        if self.decimal != ".":
+            text = "" if "." in text else text.replace(self.decimal, ".")
+        return number(text)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,16 +91,26 @@ class _Layout:
     weights: tuple[int, ...]  # of the weights: none, one, or several that make records
     ways: int | None  # of what says which edges go both ways
     undirected: bool
+    vertices: int | None  # as a comment says, in the manner of SNAP
 
     @property
     def width(self) -> int:
         return len(self.header or self.row)
 
+    def called(self, k: int) -> str:
+        """A column in a message; nothing where there can be no doubt which one it is."""
+        if self.header is None or not self.header[k]:
+            return f" in column {k}" if self.width > 3 else ""
+        return f" in the column {quoted(self.header[k])}"
+
 
 def read_edges(path: Path, text: str, options: Options) -> Graph:
     layout = _layout(path, text, options)
+    if layout is None:
+        return _read_dicts(path, text, options)
     directed = not layout.undirected if options.directed is None else options.directed
-    columns = None if options.names is str or layout.ways is not None else _fast_columns(text, layout)
+    plain = options.names is None and layout.ways is None and options.decimal == "."
+    columns = _fast_columns(text, layout) if plain else None
     if columns is None:
         columns, both = _careful_columns(path, text, layout, options)
         if both is not None:
@@ -84,14 +119,30 @@ def read_edges(path: Path, text: str, options: Options) -> Graph:
         if isinstance(options.weight, (list, tuple)):
             labels = [k if layout.header is None else layout.header[k] for k in layout.weights]
             columns[2:] = [in_records(labels, columns[2:])]
-        graph = as_graph(tuple(columns))
-    return dataclasses.replace(graph, directed=directed)
+        graph = dataclasses.replace(as_graph(tuple(columns)), directed=directed)
+    if not options.compact and (said := _gaps(graph, layout.vertices)):
+        _warn(f"{path}: {said}", 5)
+    return graph
 
 
-def _layout(path: Path, text: str, options: Options) -> _Layout:
-    """What the comments and the first two lines of data say."""
+def _gaps(graph: Graph, vertices: int | None) -> str:
+    """What there is to say of vertices without edges: numbers that begin with 1, or more than the file counts."""
+    if graph.names is not None or not len(graph):
+        return ""
+    first = int(min(graph.sources.min(), graph.targets.min()))
+    if vertices is not None and graph.n - min(first, 1) > vertices:
+        return (f"vertices are 0 to {graph.n - 1}, and a comment counts {vertices}: compact=True leaves out those "
+                "without edges")
+    if first == 1:
+        return "vertices are counted from 1, so that vertex 0 has no edge: compact=True leaves it out"
+    return f"vertices 0 to {first - 1} have no edges: compact=True leaves them out" if first else ""
+
+
+def _layout(path: Path, text: str, options: Options) -> _Layout | None:
+    """What the comments and the first two lines of data say; None of lines that end with a dict."""
     undirected = sides = False
     line, bare, raw = 0, "", ""
+    vertices, mark = None, ""
     for line, raw in numbered_lines(text):
         bare = raw.strip(BLANKS)
         if bare.lower().startswith(MATRIX_MARKET):  # else its sizes would be an edge
@@ -101,24 +152,34 @@ def _layout(path: Path, text: str, options: Options) -> _Layout:
             said = bare.lstrip("#% ").lower()
             undirected |= said.startswith("undirected graph") or said.split()[:1] == ["sym"]
             sides |= bare.startswith("%") and said.split()[:1] == ["bip"]
+            if counted := COUNTED.match(said):
+                vertices = int(counted[1])
+        elif marked := SEPARATES.fullmatch(bare):
+            mark = marked[1]
         elif bare:
             break
-    if not bare or bare.startswith(COMMENTS):
+    if not bare or bare.startswith(COMMENTS) or SEPARATES.fullmatch(bare):
         raise GraphError(f"{shown(path)} holds no edges, only comments and empty lines")
-    separator = _separator(_first_record(text, line, raw))
-    lines, rows = zip(*islice(rows_of(path, numbered_lines(text, line), separator), 2), strict=True)
+    if (found := DICT.fullmatch(bare)) and len(_ends_of(path, line, found[1], options)) == 2:
+        return None
+    separator = mark or _separator(_first_record(text, line, raw), options)
+    given = rows_of(path, numbered_lines(text, line), separator, lambda row: _may_be_edge(row, separator, options))
+    begin = list(islice(given, 2))
+    if not begin:
+        raise GraphError(f"{shown(path)} holds no edges, only empty fields")
+    lines, rows = zip(*begin, strict=True)
     if len(rows[0]) < 2:
         fail(path, line, quoted(bare), "a source and a target vertex")
-    if rows[0][0] == "":
+    header = _header(rows, options)
+    if header is None and rows[0][0] == "":
         fail(path, line, "an empty first field", "a source vertex (is this a table of a matrix?)")
-    header = rows[0] if _is_header(rows, options) else None
     if header is not None and len(rows) == 1:
         raise GraphError(f"{shown(path)} holds no edges, only the line of column names {quoted(header)}")
     first = 0 if header is None else 1
 
     def sample(k: int) -> Any:
         text = rows[first][k] if k < len(rows[first]) else ""
-        value = number(text)
+        value = options.number(text)
         return text if value is None else value
 
     with about(f"{path}, line {line}"):
@@ -130,7 +191,27 @@ def _layout(path: Path, text: str, options: Options) -> _Layout:
              'names that tell them apart, such as "L1" and "R1"')
     start = sum(len(above) for _, above in takewhile(lambda found: found[0] < lines[first], numbered_lines(text)))
     ways = None if options.directed is not None else chosen.ways
-    return _Layout(lines[first], start, header, rows[first], separator, ends, chosen.weights, ways, undirected)
+    return _Layout(lines[first], start, header, rows[first], separator, ends, chosen.weights, ways, undirected,
+                   vertices)
+
+
+def _header(rows: Sequence[list[str]], options: Options) -> list[str] | None:
+    """What the columns are called, if the first line says it.
+
+    R writes a name less than there are columns, the first of which holds the names of rows.
+    """
+    short = len(rows) > 1 and len(rows[1]) == len(rows[0]) + 1 and options.header is not False
+    if short and (options.header or names_ends(rows[0]) or _is_asked_for(rows[0], options)):
+        return ["", *rows[0]]
+    return rows[0] if _is_header(rows, options) else None
+
+
+def _is_asked_for(row: list[str], options: Options) -> bool:
+    """Whether the caller names columns that the first line has."""
+    weights = options.weight if isinstance(options.weight, (list, tuple)) else [options.weight]
+    names = [name for name in (options.source, options.target, *weights) if isinstance(name, str) and name != "weight"]
+    plain = [field.lower() for field in row]
+    return any(name.strip().lower() in plain and not name.isdecimal() for name in names)
 
 
 def _first_record(text: str, line: int, raw: str) -> str:
@@ -145,10 +226,10 @@ def _first_record(text: str, line: int, raw: str) -> str:
 QUOTATION = re.compile(r'"(?:[^"]|"")*"')
 
 
-def _separator(line: str) -> str | None:
+def _separator(line: str, options: Options) -> str | None:
     """The mark that makes most fields of a line, None for blanks."""
     line = QUOTATION.sub("", line)
-    mark = max("\t;,", key=line.count)
+    mark = max("\t;,".replace(options.decimal, ""), key=line.count)
     if mark not in line:
         return None
     blanks = WORD.findall(line)
@@ -167,12 +248,12 @@ def _is_header(rows: Sequence[list[str]], options: Options) -> bool:
     """
     if options.header is not None:
         return options.header
-    if names_ends(rows[0]):
+    if names_ends(rows[0]) or _is_asked_for(rows[0], options):
         return True
     if len(rows) < 2 or any(map(_is_number, rows[0])):
         return False
     ends = {end if isinstance(end, int) else k for k, end in enumerate((options.source, options.target))}
-    numbers = [k for k, field in enumerate(rows[1]) if _is_number(field)]
+    numbers = [k for k, field in enumerate(rows[1]) if options.number(field) is not None and (k or rows[0][0])]
     weights = [rows[0][k] for k in numbers if k < len(rows[0]) and k not in ends and options.weight is not None]
     return bool(numbers) and not any(map(MEANT.match, weights))
 
@@ -181,10 +262,32 @@ def _is_number(text: str) -> bool:
     return number(text) is not None
 
 
-def rows_of(path: Path, lines: Iterable[tuple[int, str]], separator: str | None) -> Iterator[tuple[int, list[str]]]:
-    """The fields of numbered lines with the first line that they stand in, without empty lines and comments."""
+def rows_of(
+    path: Path, lines: Iterable[tuple[int, str]], separator: str | None,
+    is_edge: Callable[[list[str]], bool] | None = None, before: list[str] | None = None,
+    marked: list[int] | None = None,
+) -> Iterator[tuple[int, list[str]]]:
+    """The fields of numbered lines with the first line that they stand in, without empty lines and comments.
+
+    What begins as a comment is none behind a row, which may be `before` these lines, if it has as many fields, no blank
+    behind the mark, and `is_edge` says so; `marked` takes the numbers of such lines.
+    """
     at = first = 0
     within = False  # whether the line before opened a quotation that it did not close
+    width = len(before or ())
+
+    def is_comment(line: str) -> bool:
+        bare = line.lstrip(BLANKS)
+        if not bare.startswith(COMMENTS):
+            return False
+        if is_edge is None or not width or not bare.lstrip("#%")[:1].strip(BLANKS):
+            return True
+        fields = _words(bare) if separator is None else next(csv.reader([bare], delimiter=separator))
+        if len(fields) != width or not is_edge([field.strip(BLANKS) for field in fields]):
+            return True
+        if marked is not None:
+            marked.append(at)
+        return False
 
     def bare() -> Iterator[str]:
         nonlocal at, first, within
@@ -193,10 +296,10 @@ def rows_of(path: Path, lines: Iterable[tuple[int, str]], separator: str | None)
                 yield line
             else:
                 first, within = at, True  # until the row is read to its end
-                yield "" if line.lstrip(BLANKS).startswith(COMMENTS) else line
+                yield "" if is_comment(line) else line
 
     if separator is None:
-        found: Iterable[list[str]] = map(WORD.findall, bare())
+        found: Iterable[list[str]] = map(_words, bare())
     else:
         found = csv.reader(bare(), delimiter=separator, skipinitialspace=True, strict=True)
     try:
@@ -204,10 +307,81 @@ def rows_of(path: Path, lines: Iterable[tuple[int, str]], separator: str | None)
             within = False
             fields = [field.strip(BLANKS) for field in row]
             if len(fields) > 1 or any(fields):
+                width = width or len(fields)
                 yield first, fields
     except csv.Error as e:
         expected = 'fields quoted by "…" in full or not at all'
         raise GraphError(f"{shown(path)}, line {at}: {shown(e)}; expected {expected}") from None
+
+
+def _words(line: str) -> list[str]:
+    """The fields of a line between blanks; those in quotation marks may hold blanks.
+
+    >>> _words('"New York" "B" 5" 3')
+    ['New York', 'B', '5"', '3']
+    """
+    if '"' not in line:
+        return WORD.findall(line)
+    return [word or re.sub(r'\\(.)|""', lambda mark: mark[1] or '"', text) for text, word in FIELD.findall(line)]
+
+
+def _may_be_edge(fields: list[str], separator: str | None, options: Options) -> bool:
+    """Whether a line that begins as a comment does, and has as many fields as an edge, may be one."""
+    return separator is not None or len(fields) == 2 or any(options.number(field) is not None for field in fields[1:])
+
+
+def _read_dicts(path: Path, text: str, options: Options) -> Graph:
+    """The edges of lines that end with a dict of attributes, as networkx.write_edgelist writes them."""
+    ends: list[list[str]] = [[], []]
+    attributes: list[dict[str, Any]] = []
+    lines: list[int] = []
+    for line, raw in numbered_lines(text):
+        bare = raw.strip(BLANKS)
+        parts = DICT.fullmatch(bare)
+        if not bare or (parts is None and bare.startswith(COMMENTS)):
+            continue
+        two = _ends_of(path, line, parts[1], options) if parts else []
+        data = _dict_of(parts[2]) if parts else None
+        if data is None or len(two) != 2:
+            fail(path, line, quoted(bare), "two vertices and a dict of attributes, as in the lines above")
+        for column, vertex in zip(ends, two, strict=True):
+            column.append(vertex)
+        attributes.append(data)
+        lines.append(line)
+    vertices = _careful_vertices(path, ends, lines, options, ("", ""))
+    weight = options.weight
+    with about(str(path)):
+        if weight == "weight" and not any(weight in data for data in attributes):
+            weight = only_attribute(attributes, weight)
+        names: Sequence[Any] = weight if isinstance(weight, (list, tuple)) else [] if weight is None else [weight]
+        columns = []
+        known = sorted({str(name) for data in attributes for name in data})
+        for name in names:
+            found = Columns(ends[0], ends[1], [data.get(name, MISSING) for data in attributes])
+            column = attribute_weights(found, name, None, lambda: known).weights
+            columns += [] if column is None else [as_weights(column)]
+        if isinstance(weight, (list, tuple)):
+            columns = [in_records(names, columns)]
+        graph = as_graph((*vertices, *columns), directed=options.one_way)
+    if not options.compact and (said := _gaps(graph, None)):
+        _warn(f"{path}: {said}", 6)
+    return graph
+
+
+def _ends_of(path: Path, line: int, text: str, options: Options) -> list[str]:
+    return next((row for _, row in rows_of(path, [(line, text)], _separator(text, options))), [])
+
+
+def _dict_of(text: str) -> dict[str, Any] | None:
+    """What Python writes for a dict, NumPy's numbers and infinities among its values; None for all else."""
+    spelled = re.sub(r"\bnp\.\w+\(([^()]*)\)", r"\1", re.sub(r"(?<=: )(-?)inf\b", r"\g<1>1e999", text))
+    for plain in (text, spelled):
+        try:
+            found = ast.literal_eval(plain)
+        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+            continue
+        return found if isinstance(found, dict) else None
+    return None
 
 
 def _fast_columns(text: str, layout: _Layout) -> list[np.ndarray] | None:
@@ -236,35 +410,50 @@ def _careful_columns(
     taken = (*layout.ends, *layout.weights, *(() if layout.ways is None else (layout.ways,)))
     texts: list[list[str]] = [[] for _ in taken]
     lines: list[int] = []
+    marked: list[int] = []
     wanted = f"{layout.width} fields" + ("" if layout.separator is None else f" separated by {layout.separator!r}")
-    for line, row in rows_of(path, numbered_lines(text, layout.first), layout.separator):
+
+    def is_edge(row: list[str]) -> bool:
+        weights = [options.number(row[k]) for k in layout.weights]
+        return None not in weights and _may_be_edge(row, layout.separator, options)
+
+    rows = rows_of(path, numbered_lines(text, layout.first), layout.separator, is_edge, layout.row, marked)
+    for line, row in rows:
         if len(row) != layout.width:
             fail(path, line, f"{len(row)} fields", wanted)
         for column, k in zip(texts, taken, strict=True):
             column.append(row[k])
         lines.append(line)
-    columns = _careful_vertices(path, texts[:2], lines, options)
+    source, target = map(layout.called, layout.ends)
+    columns = _careful_vertices(path, texts[:2], lines, options, (source, target))
     guessed = options.header is None and layout.header is None and not any(map(_is_number, layout.row))
-    weights = [_careful_weights(path, column, lines, guessed) for column in texts[2 : 2 + len(layout.weights)]]
+    weights = [_careful_weights(path, column, lines, options, layout, k, guessed)
+               for column, k in zip(texts[2:], layout.weights, strict=False)]
     if columns[0].dtype.kind == "O":
         _doubt(path, texts[:2], lines, layout, options)
+        _doubt_marked(path, texts[:2], lines, marked)
     both = None
     if layout.ways is not None and layout.header is not None:
         both = go_both_ways(layout.header[layout.ways], texts[-1], lambda i: f"{shown(path)}, line {lines[i]}")
     return [*columns, *weights], both
 
 
-def _careful_vertices(path: Path, ends: list[list[str]], lines: list[int], options: Options) -> list[np.ndarray]:
-    for what, column in zip(("source", "target"), ends, strict=True):
+def _careful_vertices(
+    path: Path, ends: list[list[str]], lines: list[int], options: Options, called: tuple[str, str]
+) -> list[np.ndarray]:
+    for what, column, where in zip(("source", "target"), ends, called, strict=True):
         if "" in column:
-            fail(path, lines[column.index("")], f"no {what} vertex", "a name or an integer")
+            fail(path, lines[column.index("")], f"no {what} vertex{where}", "a name or an integer")
+        if NULL in column:
+            found = f"{NULL}, which databases write for nothing, as the {what} vertex{where}"
+            fail(path, lines[column.index(NULL)], found, "a name or an integer; leave out such lines")
     if options.names is str or not all(CANONICAL.fullmatch(text) for column in ends for text in column):
         return [np.array(column, dtype=object) for column in ends]
-    for what, column in zip(("source", "target"), ends, strict=True):
+    for what, column, where in zip(("source", "target"), ends, called, strict=True):
         for text, line in zip(column, lines, strict=True):
             if integer(text, 0) is None:
                 expected = "an integer from 0 that fits 64 bits, or names (names=str reads all vertices as names)"
-                fail(path, line, f"{what} vertex {text[:40]}", expected)
+                fail(path, line, f"{what} vertex {text[:40]}{where}", expected)
     return [np.array(list(map(int, column)), dtype=np.int64) for column in ends]
 
 
@@ -290,24 +479,51 @@ def _doubt(path: Path, ends: list[list[str]], lines: list[int], layout: _Layout,
             )
 
 
-def _warn(message: str) -> None:
-    warnings.warn(shown(message), SemiringWarning, stacklevel=7)
+def _doubt_marked(path: Path, ends: list[list[str]], lines: list[int], marked: list[int]) -> None:
+    """Warn of edges that may be comments, unless others have such vertices too."""
+    others = [*ends[1], *(a for a, line in zip(ends[0], lines, strict=True) if line not in set(marked))]
+    if marked and not any(name.startswith(COMMENTS) for name in others):
+        a, b = (column[lines.index(marked[0])] for column in ends)
+        _warn(f"{path}, line {marked[0]}: {quoted([a, b])} was read as an edge, since the line has as many fields as "
+              f"others; with a blank behind its first mark it is a comment")
 
 
-def _careful_weights(path: Path, texts: list[str], lines: list[int], guessed: bool = False) -> np.ndarray:
+def _warn(message: str, depth: int = 7) -> None:
+    warnings.warn(shown(message), SemiringWarning, stacklevel=depth)
+
+
+def _careful_weights(
+    path: Path, texts: list[str], lines: list[int], options: Options, layout: _Layout | None = None, k: int = 0,
+    guessed: bool = False,
+) -> np.ndarray:
     """Weights as an array; `guessed` says that the first line might have named the columns."""
-    for text, line in zip(texts, lines, strict=True):
-        value = number(text)
+    values = list(map(options.number, texts))
+    for text, value, line in zip(texts, values, lines, strict=True):
         if value is None or value != value:
-            marks = ", with a point before decimals and no other mark" if "," in text else ""
-            found = f"the weight {quoted(text)}" if text else "no weight"
+            marks = ""
+            if options.decimal != "." or "," in text:
+                marks = f", with a {MARKS[options.decimal]} before decimals and no other mark"
+            if options.decimal == "." and DECIMAL.fullmatch(text):
+                marks += " (decimal=',' reads this)"
+            where = "" if layout is None else layout.called(k)
+            found = (f"the weight {quoted(text)}" if text else "no weight") + where
             named = ", or header=True where this line names the columns" if guessed and line == lines[0] else ""
-            fail(path, line, found, f"a number that 64 bits hold{marks}{named}")
+            taken = _taken(layout, k, options) if line == lines[0] else ""
+            fail(path, line, found, f"a number that 64 bits hold{marks}{named}{taken}")
     if all(map(INTEGER.fullmatch, texts)):
-        values = integers(texts)
-        if values is not None:
-            return values
-    return np.array(list(map(float, texts)))
+        whole = integers(texts)
+        if whole is not None:
+            return whole
+    return np.array(values, np.float64)
+
+
+def _taken(layout: _Layout | None, k: int, options: Options) -> str:
+    """Why a column was taken for the weight, where that was guessed."""
+    if layout is None or layout.header is None or options.weight != "weight" or layout.header[k].lower() == "weight":
+        return ""
+    ends = quoted([layout.header[end] for end in layout.ends])
+    return (f"; the columns {ends} were taken for the ends of edges, and this one for their weights: source=, target= "
+            "and weight= name others, weight=None leaves weights out")
 
 
 # DIMACS shortest paths: c comment, p sp n m, then m lines a source target weight, vertices from 1
@@ -365,7 +581,7 @@ def _careful_dimacs(path: Path, text: str, problem: int, n: int) -> list[np.ndar
         weights.append(words[3])
         lines.append(line)
     pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
-    return [pairs[:, 0], pairs[:, 1], _careful_weights(path, weights, lines)]
+    return [pairs[:, 0], pairs[:, 1], _careful_weights(path, weights, lines, Options())]
 
 
 def vertices_from_one(path: Path, line: int, words: Sequence[str], n: int) -> tuple[int, ...]:

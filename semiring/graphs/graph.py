@@ -252,8 +252,8 @@ def as_graph(
     edges : Graph, iterable, array, tuple of arrays, Matrix, sparse matrix, NetworkX graph or data frame
         - a `Graph`: itself, or numbered anew;
         - tuples (from, to) or (from, to, weight), all of one length, vertices being any hashable objects;
-        - an array of shape (m, 2) or (m, 3), or a structured array of two or three fields; a numeric one of shape
-          (2, 2) or (3, 3) could also be a matrix, and is refused;
+        - an array of shape (m, 2) or (m, 3), or a structured array, whose fields are columns as those of a data
+          frame; a numeric one of shape (2, 2) or (3, 3) could also be a matrix, and is refused;
         - a tuple of arrays (from, to) or (from, to, weight), of NumPy, PyTorch, JAX, CuPy or what exports DLPack;
         - a `Matrix`: what is not its algebra's zero; of truth values edges without weights;
         - a square SciPy sparse matrix or array. Each stored entry is an edge, an explicit 0 too; the formats
@@ -286,6 +286,8 @@ def as_graph(
         graph that are not 0 … n − 1, are numbered in order of appearance and keep their names. Integers of which the
         largest is beyond 2²⁰ and beyond 64 for each end of an edge, as in OpenStreetMap, are names, in increasing
         order: nothing is allocated for the numbers between them.
+    source, target : str or int, optional
+        The columns of a data frame that hold the ends of edges, where their names do not say it: by name or by number.
 
     Returns
     -------

@@ -12,9 +12,9 @@ from semiring.files.formats import read_graph, write_matrix
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("g.csv", "from,to,km\n0,1,2\n1,2,long\n", "g.csv, line 3: found the weight 'long', expected a number"),
-        ("g.csv", "from,to,km\n0,1,2\n1,2,\n", "g.csv, line 3: found no weight, expected a number"),
-        ("g.csv", "from,to,km\n0,1,2\n1,2,nan\n", "g.csv, line 3: found the weight 'nan', expected a number"),
+        ("g.csv", "from,to,km\n0,1,2\n1,2,long\n", "g.csv, line 3: found the weight 'long' in the column"),
+        ("g.csv", "from,to,km\n0,1,2\n1,2,\n", "g.csv, line 3: found no weight in the column 'km', expected a number"),
+        ("g.csv", "from,to,km\n0,1,2\n1,2,nan\n", "g.csv, line 3: found the weight 'nan' in the column 'km', expected"),
         ("g.csv", "0,1,2\n\n# x\n1,2\n", "g.csv, line 4: found 2 fields, expected 3 fields separated by ','"),
         ("g.txt", "0 1\n1 2 3\n", "g.txt, line 2: found 3 fields, expected 2 fields"),
         ("g.txt", "0 1\n-1 2\n", "g.txt, line 2: found source vertex -1, expected an integer from 0 that fits 64"),

@@ -24,6 +24,8 @@ from semiring.files.streams import text_of
 from semiring.files.text import Options
 
 INF = np.inf
+# vertices in examples may begin with any number
+pytestmark = pytest.mark.filterwarnings("ignore:.*compact=True leaves:semiring.SemiringWarning")
 
 
 def test_minnesota():
@@ -428,7 +430,7 @@ def test_a_name_over_two_columns_is_nobodys(tmp_path: Path, weight: Any) -> None
 
 @pytest.mark.parametrize("weight", ["1,5", "1,000", "1.000,5"])
 def test_other_marks_than_the_point_are_named(tmp_path: Path, weight: str) -> None:
-    with pytest.raises(sr.GraphError, match=f"line 2: found the weight '{weight}', .*, with a point before decimals"):
+    with pytest.raises(sr.GraphError, match=f"line 2: found the weight '{weight}' in .*, with a point before decimals"):
         read(tmp_path, "g.csv", f"from;to;weight\na;b;{weight}\n")
 
 
@@ -481,3 +483,148 @@ def test_a_matrix_market_file_by_another_name_is_not_a_list_of_edges(tmp_path, e
     assert len(read_graph(path, format="mtx")) == 2
     path.write_text("% sym\n1 2\n2 3\n")
     assert not read_graph(path).directed
+
+
+def test_names_with_the_mark_of_comments_are_vertices(tmp_path):
+    """Behind the first edge, or below the names of columns; comments have other fields, or a blank behind the mark."""
+    tags = "source,target,weight\n#art,#film,2\n# a comment, of two, 3\n#film,news,5\n#,news,1\n%x,news,4\n"
+    edges = [("#art", "#film", 2), ("#film", "news", 5), ("#", "news", 1), ("%x", "news", 4)]
+    assert listed(read(tmp_path, "a.csv", tags)) == edges
+    assert [edge[:2] for edge in read(tmp_path, "a.csv", tags, weight=None).edges()] == [edge[:2] for edge in edges]
+    for comment in ("# checked until here", "#checked", "# b 3", "%", "#see note below", "#a b x", "#a b 1 2"):
+        text = f"# from to weight\na b 1\n{comment}\nb #c 2\n"
+        assert listed(read(tmp_path, "b.txt", text)) == [("a", "b", 1), ("b", "#c", 2)]
+    assert listed(read(tmp_path, "c.txt", "a #b\n#b c\n## remark\n")) == [("a", "#b", None), ("#b", "c", None)]
+    assert listed(read(tmp_path, "c.csv", 'a,#b\n#b,"c\nd"\n')) == [("a", "#b", None), ("#b", "c\nd", None)]
+
+
+def test_lines_that_may_be_comments_are_warned_of(tmp_path):
+    with pytest.warns(sr.SemiringWarning, match=r"line 3: .'%rest', 'x'. was read as an edge, .* blank .* comment"):
+        graph = read(tmp_path, "a.txt", "x 20% 1\n20% y 2\n%rest x 4\n")
+    assert listed(graph) == [("x", "20%", 1), ("20%", "y", 2), ("%rest", "x", 4)]
+
+
+FORMS = [True, False, ["weight"], ["weight", "road"]]
+
+
+@pytest.mark.parametrize("data", FORMS)
+@pytest.mark.parametrize("delimiter", [" ", "\t", ",", ";"])
+@pytest.mark.parametrize("attributes", [
+    [{}, {}], [{"weight": 4.5}, {"weight": 1}],
+    [{"length": 4.5, "road": "A 1, B; 2"}, {"length": 2.0, "road": "{'x'}"}],
+    [{"weight": 4.5, "road": "A"}, {"road": "B's", "weight": INF}],
+    [{"weight": np.float64(4.5), "id": 3}, {"weight": np.int64(2), "id": 4}],
+])
+def test_every_form_of_write_edgelist_is_read(tmp_path, data, delimiter, attributes):
+    names = {name for each in attributes for name in each}
+    if isinstance(data, list) and not names.issuperset(data):
+        pytest.skip("NetworkX leaves these out")
+    G = nx.DiGraph([("s", "t", attributes[0]), ("t", "u", attributes[1])])
+    nx.write_edgelist(G, tmp_path / "g.edgelist", data=data, delimiter=delimiter)
+    heavy = {"weight", "length"} & names if data is not False else set()
+    weights = [each[name] for each in attributes for name in heavy] or [None, None]
+    assert listed(read_graph(tmp_path / "g.edgelist")) == [("s", "t", weights[0]), ("t", "u", weights[1])]
+    assert read_graph(tmp_path / "g.edgelist", weight=None).weights is None
+
+
+def test_dicts_behind_edges(tmp_path):
+    text = "# a comment\n0 1 {'km': 2, 'toll': 5}\n#\n\n1 2 {'km': 3.5, 'toll': 1}\n"
+    assert listed(read(tmp_path, "g.edgelist", text, weight="km")) == [(0, 1, 2), (1, 2, 3.5)]
+    assert read(tmp_path, "g.edgelist", text, weight=["toll", "km"]).weights.tolist() == [(5, 2.0), (1, 3.5)]
+    assert listed(read(tmp_path, "g.edgelist", text, weight=None, names=str))[0] == ("0", "1", None)
+    for options, message in (({}, "which of the attributes ['km', 'toll'] is the weight"),
+                             ({"weight": "kms"}, "no edge has the attribute 'kms'; did you mean 'km'?")):
+        with refused(message):
+            read(tmp_path, "g.edgelist", text, **options)
+    for line in ("2 3", "2 3 {'km': }", "2 {'km': 1}", "2 3 4 {'km': 1}", "2 3 {1, 2}", "2 3 {'km': os.sep}"):
+        with refused("g.edgelist, line 6: found "):
+            read(tmp_path, "g.edgelist", f"{text}{line}\n")
+
+
+@pytest.mark.parametrize("index", [range(3), [5, 6, 9], list("xyz")])
+@pytest.mark.parametrize("header", [["from", "to", "km"], ["home", "work", "trips"]])
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_a_frame_saved_with_its_index_is_read(tmp_path, index, header, separator):
+    edges = [("k", "l", 2.5), ("l", "m", 4.0), ("m", "k", 1.5)]
+    frame = pd.DataFrame(edges, index, header)
+    frame.to_csv(tmp_path / "g.csv", sep=separator)
+    assert listed(read_graph(tmp_path / "g.csv", header=True)) == edges
+    assert listed(read_graph(tmp_path / "g.csv", source=header[0], target=header[1], weight=header[2])) == edges
+    assert listed(read_graph(tmp_path / "g.csv", weight=header[2])) == edges
+    frame.iloc[:, :2].to_csv(tmp_path / "two.csv", sep=separator)
+    assert listed(read_graph(tmp_path / "two.csv", header=True)) == [(a, b, None) for a, b, _ in edges]
+    if header[0] == "from":
+        assert listed(read_graph(tmp_path / "g.csv")) == edges
+        again = pd.read_csv(tmp_path / "g.csv", sep=separator)  # with "Unnamed: 0"
+        again.to_csv(tmp_path / "again.csv", index=False)
+        assert listed(read_graph(tmp_path / "again.csv")) == edges
+
+
+def test_a_table_of_vertices_called_as_ends_stays_one(tmp_path):
+    (tmp_path / "g.csv").write_text(",from,to\nfrom,,3\nto,1,\n")
+    assert sr.read_matrix(tmp_path / "g.csv", sr.min_plus)["from", "to"] == 3
+
+
+def test_tables_of_r_have_a_name_less_than_columns(tmp_path):
+    text = '"from" "to" "weight"\n"1" "a" "b" 3\n"2" "b" "c" 4.5\n'
+    assert listed(read(tmp_path, "g.txt", text)) == [("a", "b", 3), ("b", "c", 4.5)]
+    text = "home work trips\n1 a b 3\n2 b c 4.5\n"
+    assert listed(read(tmp_path, "g.txt", text, header=True)) == [("a", "b", 3), ("b", "c", 4.5)]
+    assert listed(read(tmp_path, "g.txt", text, source="work", target="home")) == [("b", "a", 3), ("c", "b", 4.5)]
+    text = '"from" "to"\n"1" "New York" "a ""b"" \\\\"\n'
+    assert listed(read(tmp_path, "g.txt", text)) == [("New York", 'a "b" \\', None)]
+    with refused("g.txt, line 2: found 3 fields, expected 2 fields"):
+        read(tmp_path, "g.txt", "a b\nb c 3\n")
+
+
+def test_decimal_commas(tmp_path):
+    for text in ("from;to;km\na;b;1,5\nb;c;-2e3\n", "sep=;\nfrom;to;km\na;b;1,5\nb;c;-2e3\n", "a b 1,5\nb c -2e3\n",
+                 "a\tb\t1,5\nb\tc\t-2000,0\n", '"sep=;"\r\na;b;1,5\r\nb;c;-2000\r\n'):
+        assert listed(read(tmp_path, "g.csv", text, decimal=",")) == [("a", "b", 1.5), ("b", "c", -2000.0)]
+    with refused("found the weight '1.000,5' in the column 'km'"):
+        read(tmp_path, "g.csv", "from;to;km\na;b;1.000,5\n", decimal=",")
+    with refused("(decimal=',' reads this)"):
+        read(tmp_path, "g.csv", "from;to;km\na;b;1,5\n")
+    with refused("decimal='x': decimals stand behind '.' or ','"):
+        read(tmp_path, "g.csv", "a b 1\n", decimal="x")
+    with refused("g.mtx: decimal= is for lists of edges"):
+        read(tmp_path, "g.mtx", "x", decimal=",")
+    (tmp_path / "t.csv").write_text(";a;b\na;;1,5\nb;2;\n")
+    assert sr.read_matrix(tmp_path / "t.csv", sr.min_plus, decimal=",")["a", "b"] == 1.5
+    assert listed(read(tmp_path, "s.csv", "sep=,\nfrom,to,km\na,b,1.5\n")) == [("a", "b", 1.5)]
+
+
+def test_exponents_of_fortran(tmp_path):
+    assert listed(read(tmp_path, "g.txt", "0 1 1.5D+01\n1 2 -.25d-2\n")) == [(0, 1, 15.0), (1, 2, -0.0025)]
+    assert listed(read(tmp_path, "g.txt", "a 2D3\n2D3 b\n")) == [("a", "2D3", None), ("2D3", "b", None)]
+
+
+def test_the_null_of_databases_is_no_vertex(tmp_path):
+    with refused(r"g.csv, line 2: found \N, which databases write for nothing, as the target vertex in column 1"):
+        read(tmp_path, "g.csv", "a,b,1,x\nc,\\N,2,y\n", weight=2)
+
+
+@pytest.mark.filterwarnings("default::semiring.SemiringWarning")
+@pytest.mark.parametrize(("text", "said"), [
+    ("1 2\n2 3\n", "vertices are counted from 1, so that vertex 0 has no edge: compact=True leaves it out"),
+    ("from,to,km\n1,2,0.5\n", "vertices are counted from 1, so that vertex 0 has no edge"),
+    ("1 2 {}\n", "vertices are counted from 1"), ("7 9\n", "vertices 0 to 6 have no edges: compact=True leaves"),
+    ("# Nodes: 4 Edges: 2\n0 6309\n3 2\n", "vertices are 0 to 6309, and a comment counts 4: compact=True leaves out"),
+    ("# Nodes: 3 Edges: 2\n1 2\n2 3\n", "vertices are counted from 1"), ("0 1\n", None), ("a 1\n", None),
+    ("# Nodes: 3 Edges: 1\n0 1\n", None),
+])
+def test_vertices_without_edges_are_told_of(tmp_path, text, said, recwarn):
+    graph = read(tmp_path, "g.txt", text)
+    told = [str(each.message) for each in recwarn if each.category is sr.SemiringWarning]
+    assert len(told) == (said is not None) and all(each.startswith(f"{tmp_path}/g.txt: {said}") for each in told)
+    assert all(each.filename.endswith("reading.py") for each in recwarn)
+    recwarn.clear()
+    compact = read(tmp_path, "g.txt", text, compact=True)
+    assert not recwarn and list(compact.edges()) == list(graph.edges())
+    assert compact.n == len({v for edge in graph.edges() for v in edge[:2]})
+
+
+def test_a_bad_weight_says_which_column_was_taken(tmp_path):
+    with refused("plan.csv, line 2: found no weight in the column 'predecessors', expected a number that 64 bits hold; "
+                 "the columns ['task', 'duration'] were taken for the ends of edges, and this one for their weights"):
+        read(tmp_path, "plan.csv", "task,duration,predecessors\ndig,3,\nwall,5,dig\n")
