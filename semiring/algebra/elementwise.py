@@ -193,7 +193,8 @@ class Elementwise(Carried):
         defined = S.defined(array)
         if not np.all(defined):
             bad = array[~defined].flat[0] if array.ndim else array[()]
-            raise SemiringError(f"{self.name}: the star of {laws.show(bad)} does not exist")
+            hint = "" if self._algebra.declares_star else "; if its powers have a sum, declare that with star="
+            raise SemiringError(f"{self.name}: the star of {laws.show(bad)} does not exist{hint}")
         return self._written(S.star(array))
 
     def _on_arrays(self, op: str, x: Any, y: Any) -> Any:

@@ -7,6 +7,10 @@ Doubling takes two products a step: the first 2m powers are s ⊕ aᵐ ⊗ s, wh
 from __future__ import annotations
 
 from collections.abc import Callable
+from gc import get_referents
+from math import log
+from time import thread_time
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,9 +21,15 @@ from .laws import equal, full
 if TYPE_CHECKING:
     from .arithmetic import Arithmetic, Operations
 
-DOUBLINGS = 7  # so that 128 powers are summed, at most
+DOUBLINGS = 7
+POWERS = 2**DOUBLINGS  # that are summed in an expression, at most
 NODES = 600  # operations of an expression that is worth compiling
 STEPS = 1000  # powers of a Python object that are summed, at most
+LARGEST = 1 << 17  # parts of such a sum, at most
+PARTS = 1 << 18  # of all sums on the way
+GROWTH = 1.5  # by which a sum may have grown between two counts
+SECONDS = 2  # of computing, after which no more powers are summed: parts of some objects cannot be counted
+KEPT = 64  # objects whose stars are remembered
 
 
 def bounded_star(plus: Traced, one: tuple[Expression, ...]) -> tuple[Traced, Expression]:
@@ -74,14 +84,21 @@ def object_star(
     """The star of Python objects, and whether it is reached."""
 
     def reach(a: Any) -> tuple[Any, bool]:
-        total, done = one, False
-        for _ in range(STEPS):
+        total, left, end = one, PARTS, thread_time() + SECONDS
+        size, counted, due = 1, 0, 1
+        for step in range(1, STEPS + 1):
             following = add(one, mul(a, total))
-            done = bool(following == total)
-            if done:
-                break
+            if bool(following == total):
+                return total, True
             total = following
-        return total, done
+            if step == due:
+                before, size = size, parts_of(total)
+                rate = log(max(size / before, 1.001)) / (step - counted)
+                left -= size * (step - counted)
+                counted, due = step, step + max(int(log(GROWTH) / rate), 1)
+            if size > LARGEST or left < 0 or thread_time() > end:
+                break
+        return one, False
 
     found = remembered(reach)
     return lambda a: found(a)[0], lambda a: found(a)[1]
@@ -105,16 +122,45 @@ def declared_star(star: Callable[[Any], Any]) -> tuple[Callable[..., Any], Calla
     return found, exists
 
 
+def parts_of(element: Any) -> int:
+    """How many objects a Python object is made of, up to `LARGEST` + 1; long texts and numbers count by their length.
+
+    Examples
+    --------
+    >>> parts_of(frozenset([("ab", 1)])), parts_of("x" * 800)
+    (4, 101)
+    """
+    seen, count, waiting = {id(element)}, 0, [element]
+    while waiting and count <= LARGEST:
+        x = waiting.pop()
+        if isinstance(x, (str, bytes)):
+            count += 1 + len(x) // 8
+        elif isinstance(x, int):
+            count += 1 + x.bit_length() // 64
+        elif isinstance(x, np.ndarray):
+            count += 1 + x.size
+        else:
+            count += 1
+            if not isinstance(x, (float, type(None))):
+                inner = [y for y in get_referents(x) if not isinstance(y, (type, ModuleType, FunctionType))]
+                fresh = [y for y in inner if id(y) not in seen]
+                seen.update(map(id, fresh))
+                waiting += fresh
+    return min(count, LARGEST + 1)
+
+
 def remembered(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A function of one object that gives its last result again where it is asked of the same object."""
-    last: list[tuple[Any, Any]] = []
+    """A function of one object that gives its result again where it is asked of one of the last objects."""
+    known: dict[int, tuple[Any, Any]] = {}
 
     def call(a: Any) -> Any:
-        known = last[0] if last else None  # read once: another thread may put its own in its place
-        if known is None or known[0] is not a:
-            known = a, function(a)
-            last[:] = [known]
-        return known[1]
+        found = known.get(id(a))  # read once: another thread may put its own in its place
+        if found is None or found[0] is not a:
+            found = a, function(a)
+            if len(known) >= KEPT:
+                known.clear()
+            known[id(a)] = found
+        return found[1]
 
     return call
 

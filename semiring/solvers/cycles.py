@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from semiring.algebra import stars
 from semiring.algebra.laws import show
 from semiring.algebra.rounding import is_relative, knows_tolerance, rounds
 from semiring.algebra.semiring import Semiring
@@ -18,7 +19,7 @@ from semiring.algorithms.cycle_through import cycles_through
 from semiring.algorithms.labels import cycle_weight, improving_cycle
 from semiring.algorithms.sparse.relaxation import CompressedRows
 from semiring.errors import NoClosureError, SemiringError
-from semiring.graphs.texts import shown
+from semiring.graphs.texts import QUOTED, shown
 from semiring.kernels.facts import Facts
 from semiring.kernels.interface import FrontEngine
 from semiring.kernels.lowering.base import Lowering
@@ -220,7 +221,7 @@ def improving(
                  f"improving{worse}: each further round is better")
     return NoClosureError(
         f"the closure over {S.name} does not exist: {found}. Remove or mend one of its edges"
-        + ("" if edges is None else _more_tolerance(S, edges, weight)),
+        + ("" if edges is None else _more_tolerance(S, edges, weight)) + _without_star(S),
         vertex=called(vertex), cycle=None if cycle is None else list(map(called, cycle)), weight=weight, index=index,
     )
 
@@ -292,11 +293,12 @@ def undefined_star(
         found += " (a cycle through it has no limit, or its weight leaves the dtype's range)"
     else:
         route = f"the cycle {_route(list(map(called, cycle)))}"
-        route += "" if weight is None else f" of weight {show(weight)}"
+        route += "" if weight is None else f" of weight {_cut(show(weight))}"
         found += f": going round {route} has no limit" if alone else (
             f": the walks round it, such as {route}, have no limit together, or a weight leaves the dtype's range")
     return NoClosureError(
-        f"the closure over {S.name} does not exist: {found}. The input is unchanged unless overwrite=True",
+        f"the closure over {S.name} does not exist: {found}{_without_star(S)}. The input is unchanged unless "
+        "overwrite=True",
         vertex=called(vertex), cycle=None if cycle is None else list(map(called, cycle)), weight=weight, index=index,
     )
 
@@ -422,6 +424,19 @@ def _endless_cycle(
         if shortest[0] is None:
             shortest = cycle, weight, False
     return shortest
+
+
+def _without_star(S: Semiring) -> str:
+    """What to do where no star was declared, and the sum of the powers was not found."""
+    if S.declares_star:
+        return ""
+    steps = f"{stars.STEPS} steps of bounded size" if S.is_object else f"{stars.POWERS} steps"
+    return f"; the sum 1 ⊕ a ⊕ a² ⊕ … was not reached within {steps}: if it has a limit, declare that with star="
+
+
+def _cut(text: str) -> str:
+    """The text of a weight, cut if it is long."""
+    return text if len(text) <= QUOTED else text[:QUOTED] + "…"
 
 
 def _called(names: Sequence[Any] | None) -> Callable[[int], Any]:

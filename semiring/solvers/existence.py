@@ -59,7 +59,7 @@ def offer(task: Task) -> Plan:
 
 def _stack(task: Task, run: Any, exists: np.ndarray, plan: Plan) -> Closures:
     exists[...] = True
-    S, given = task.S.completed, task.operands[0]
+    S, given = None if task.strict else task.S.completed, task.operands[0]
     kept = given.array.copy() if S is not None and task.options.overwrite else given.array  # type: ignore[attr-defined]
     values = run(plan)
     if S is not None and not exists.all():  # those that a star sums

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from functools import reduce
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,7 @@ def test_squaring_needs_cycles_that_do_not_improve() -> None:
 def test_a_sum_too_long_is_no_star() -> None:
     S = capped(1000)  # 1,000 steps of 1, and at most 128 are tried
     assert not S.has_reached_star and S.may_diverge
-    with pytest.raises(sr.NoClosureError, match="cycle 0 → 0"):
+    with pytest.raises(sr.NoClosureError, match=r"cycle 0 → 0.* within 128 steps: .* declare that with star="):
         sr.closure(np.array([[1.0]]), S)
 
 
@@ -147,6 +148,81 @@ def test_a_declared_star_that_is_reached() -> None:
         assert sr.closure(A, S, method=method).tolist() == [[2, 2, 0], [2, 2, 0], [3, 3, 1]]
     for T in (sr.min_plus, sr.max_plus, sr.max_times):
         assert T.may_diverge and not T.has_reached_star
+
+
+class Hidden:
+    """An object that holds its parts where they are not seen at once."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: frozenset):
+        self.parts = parts
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Hidden) and self.parts == other.parts
+
+    def __hash__(self) -> int:
+        return hash(self.parts)
+
+
+def joined(x: frozenset, y: frozenset) -> frozenset:
+    return frozenset(p + q for p in x for q in y)
+
+
+def polynomials(p: tuple, q: tuple) -> tuple:
+    terms: dict = {}
+    for (m, k), (n, l) in product(p, q):
+        power = tuple(sorted(m + n))
+        terms[power] = terms.get(power, 0) + k * l
+    return tuple(sorted(terms.items()))
+
+
+def summed(p: tuple, q: tuple) -> tuple:
+    terms = dict(p)
+    for m, k in q:
+        terms[m] = terms.get(m, 0) + k
+    return tuple(sorted(terms.items()))
+
+
+GROWING: dict[str, tuple[dict, list]] = {
+    "words": ({"zero": frozenset(), "one": frozenset([""]), "add": frozenset.union, "mul": joined},
+              [frozenset("p"), frozenset(["p", "qq"])]),
+    "hidden words": ({"zero": Hidden(frozenset()), "one": Hidden(frozenset([""])),
+                      "add": lambda x, y: Hidden(x.parts | y.parts),
+                      "mul": lambda x, y: Hidden(joined(x.parts, y.parts))},
+                     [Hidden(frozenset("p")), Hidden(frozenset(["p", "qq"]))]),
+    "polynomials": ({"zero": (), "one": (((), 1),), "add": summed, "mul": polynomials},
+                    [((("x",), 1),), ((("x", "z"), 1), (("y",), 2))]),
+    "numbers": ({"zero": 0, "one": 1, "add": lambda a, b: a + b, "mul": lambda a, b: a * b}, [2, 3**5]),
+}
+
+
+@pytest.mark.parametrize("name", GROWING)
+def test_sums_that_grow_without_end_are_given_up_soon(name: str) -> None:
+    """Declaring tries no such sum, and a closure that needs one is refused with what to do; both within seconds."""
+    declaration, (a, b) = GROWING[name]
+    began = time.thread_time()
+    S = sr.Semiring(name, dtype=object, samples=[a, b], **declaration)
+    assert time.thread_time() - began < 2
+    C = sr.closure(sr.adjacency([(1, 2, a), (2, 3, b), (1, 3, b)], S), S)
+    assert C[1, 3] == S.add(b, S.mul(a, b))
+    for ask in (lambda: sr.closure([(1, 2, a), (2, 2, b)], S), lambda: S.star([b])):
+        began = time.thread_time()
+        with pytest.raises(sr.SemiringError, match="star=") as caught:
+            ask()
+        assert time.thread_time() - began < 8 and len(str(caught.value)) < 600
+
+
+def test_objects_whose_sums_are_reached_late_have_a_star() -> None:
+    S = sr.Semiring("capped", dtype=object, add=max, mul=lambda a, b: -1 if -1 in (a, b) else min(a + b, 900), zero=-1,
+                    one=0, samples=[1, 2, 3, 450, 900])
+    assert S.star([1, 7, 0]).tolist() == [900, 900, 0]
+    best = sr.Semiring("no end", dtype=object, add=max, mul=lambda a, b: a + b, zero=-inf, one=0, selective=True,
+                       samples=[1, 2, -3])
+    A = np.array([[-inf, 1], [1, -inf]], object)
+    for ask in (lambda: sr.path(A, best, 0, 1), lambda: sr.closure_rows(A, best, 0), lambda: sr.closure(A, best)):
+        with pytest.raises(sr.NoClosureError, match="star="):
+            ask()
 
 
 @pytest.mark.parametrize("nothing", [None, float("nan")], ids=str)
