@@ -144,7 +144,9 @@ class Verdict:
         if self.holds and self.proven:
             return f"{self.law.name}: {self.law.formula}"
         if self.holds:
-            return f"{self.law.name} is unproven: {self.law.formula} was tried on too few elements that are not 0 or 1"
+            flag = next((f"; if it holds, declare {f}=True" for f, law in FLAGS.items() if law is self.law), "")
+            return (f"{self.law.name} is unproven: {self.law.formula} was tried on too few elements that are not 0 or "
+                    f"1{flag}")
         names = ", ".join(f"{n} = {show(w)}" for n, w in zip("abc", self.witness, strict=False))
         return f"{self.law.name} fails: {self.law.formula} at {names}: {show(self.left)} ≠ {show(self.right)}"
 

@@ -125,6 +125,8 @@ class Regex:
         How it is written.
     nullable : bool
         Whether it matches the empty word.
+    written : str
+        How a letter is written in Python; empty for other expressions, which operations make of letters.
 
     Raises
     ------
@@ -175,6 +177,11 @@ class Regex:
         if self.kind == "concatenation":
             return "".join(bracket(p, "alternative") for p in self.parts)
         return f"{bracket(self.parts[0], 'alternative', 'concatenation', 'iteration')}*"
+
+    @property
+    def written(self) -> str:
+        """How a letter is written in Python; empty for other expressions, which operations make of letters."""
+        return f"sr.letter({self.text!r})" if self.kind == "letter" else ""
 
     @property
     def _is_epsilon(self) -> bool:

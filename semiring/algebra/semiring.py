@@ -295,6 +295,15 @@ class Semiring(Elementwise):
         return made
 
     @property
+    def how_written(self) -> str:
+        """How an element that is a Python object is written, for messages: as a sample is, of those that were given."""
+        if self.traced is not None:
+            return ""
+        samples = self.samples()
+        some = next((x for x in samples[2:] if x not in (self.zero, self.one)), self.one)
+        return f"; an element is written as {getattr(some, 'written', None) or repr(some)}"
+
+    @property
     def declares_star(self) -> bool:
         """Whether a star was declared; else it is a sum of powers, where that is reached."""
         return self._callables["star"] is not None

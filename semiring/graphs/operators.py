@@ -73,7 +73,7 @@ class Operators(Named):
         sums = S.over(mine.dtype)
         for what, elements in (("A", mine), ("B", others)):
             if not np.all(sums.contains(elements)):
-                raise GraphError(f"{what} has entries outside the carrier of {S.name}, {S.notation}")
+                raise GraphError(f"{what} has entries outside the carrier of {S.name}, {S.notation}{S.how_written}")
         return self._like(np.asarray(sums.add(mine, others)), names)
 
     __ror__ = __or__  # ⊕ commutes

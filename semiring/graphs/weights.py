@@ -81,6 +81,7 @@ def unweighted(S: Semiring, dtype: DTypeLike | None, default: Any) -> np.ndarray
     if S.is_record or S.is_object:
         raise GraphError(
             f"the edges have no weights, and {S.name} has no natural one: give default=, the weight of an edge"
+            f"{S.how_written}"
         )
     target = S.resolve_dtype(S.default_dtype if dtype is None else np.dtype(dtype))
     one = np.ones(1, dtype=target)
@@ -101,7 +102,7 @@ def elements(S: Semiring, values: np.ndarray, dtype: DTypeLike | None, place: Ca
         i = int(np.argmin(inside))
         raise GraphError(
             f"{place(i)}: the weight {show(result[i])} is outside the carrier of {S.name}, {S.notation}; "
-            "mend the edge, or leave it out"
+            f"mend the edge, or leave it out{S.how_written}"
         )
     return result
 

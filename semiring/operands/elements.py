@@ -67,7 +67,8 @@ def read_elements(given: Any, S: Semiring, what: str, dtype: Any = None) -> np.n
     inside = S.over(result.dtype).contains(result)
     if not np.all(inside):
         bad = np.flatnonzero(~inside)[0]
-        raise SemiringError(f"{what}[{bad}] is {laws.show(result[bad])}, outside the carrier of {S.name}")
+        value = laws.show(result[bad])
+        raise SemiringError(f"{what}[{bad}] is {value}, outside the carrier of {S.name}{S.how_written}")
     return result
 
 

@@ -148,7 +148,8 @@ def _refuse_outside(S: Semiring, what: str, array: np.ndarray, first: Place = (0
             if part.ndim:
                 at[0] += start
             kind = "NaN" if is_nan(full(np.empty(1, part.dtype), value))[0] else show(value)
-            _refuse(what, kind, _moved(at, first), f"it is outside the carrier of {S.name}, {S.notation}")
+            why = f"it is outside the carrier of {S.name}, {S.notation}{S.how_written}"
+            _refuse(what, kind, _moved(at, first), why)
         start += len(part) if part.ndim else 0
 
 

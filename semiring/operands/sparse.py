@@ -417,4 +417,5 @@ def _refuse_outside(S: Semiring, what: str, values: np.ndarray, rows: np.ndarray
     place = f"{what}[{int(rows[i])}, {int(columns[i])}]"
     if np.any(is_nan(np.asarray(values[i]))):
         raise SemiringError(f"{place} is NaN: NaN is not an element of any algebra; leave the entry out, or mend it")
-    raise SemiringError(f"{place} is {show(values[i])}: it is outside the carrier of {S.name}, {S.notation}")
+    raise SemiringError(f"{place} is {show(values[i])}: it is outside the carrier of {S.name}, {S.notation}"
+                        f"{S.how_written}")

@@ -108,6 +108,10 @@ def _of_targets(task: Task, run: Any, starts: np.ndarray, ends: np.ndarray, plan
 
 def refuse_sums(S: Semiring) -> None:
     """An algebra in which a value belongs to no single walk."""
+    verdict = S._law_report.flags["selective"]
+    if not S.selective and verdict.holds:  # which was not shown, or was declared otherwise
+        raise LawError(f"{S.name}: {verdict}; as it is, no single walk is best: use factor(A, S).solve(B), or "
+                       "closure(A, S)")
     if not S.selective:
         raise LawError(
             f"{S.name}: ⊕ does not select, so that no single walk is best; use factor(A, S).solve(B), or closure(A, S)"

@@ -422,8 +422,8 @@ class Task:
             if what == "accumulate" and operand.kind == "sparse" and "packed" not in kinds:
                 operand = as_dense(operand)  # the answer is, and the factors decide how it is computed
             if operand.factors is not None and verb not in BY_FACTORS:
-                raise SemiringError(f"{what} holds factors of a matrix, which are asked themselves, as F.solve(B), "
-                                    f"F.closure() and F.rows(…) do; give {verb} the matrix")
+                raise SemiringError(f"{what} holds factors of a matrix: call their own methods, F.solve(B), "
+                                    f"F.closure() or F.rows(…), or pass the matrix to {verb}")
             labelled |= operand.labels is not None
             operands.append(operand)
             kinds.add(operand.kind)

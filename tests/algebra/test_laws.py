@@ -218,6 +218,26 @@ def test_choosing_between_records() -> None:
     assert laws.choose(True, np.array([1, 2]), np.array([3, 4])).tolist() == [1, 2]
 
 
+def test_what_is_unproven_names_the_flag_that_declares_it() -> None:
+    """In the law and in whatever needs it, and with the flag all of that works."""
+    few: dict[str, Any] = {
+        "dtype": object, "add": max, "mul": lambda a, b: -1 if -1 in (a, b) else min(a + b, 9), "zero": -1, "one": 0,
+        "samples": [1, 2, 3]}
+    A, T = np.array([[-1, 2], [3, -1]], object), sr.Semiring("few", **few)
+    asked = {
+        "selective": [lambda S: sr.closure_rows(A, S, [0]), lambda S: sr.path(A, S, 0, 1),
+                      lambda S: sr.matmul(A, A, S, argmax=True), lambda S: sr.nearest(A, S, [0])],
+        "idempotent": [lambda S: S.hasse()],
+    }
+    for flag, questions in asked.items():
+        for ask in questions:
+            with pytest.raises(sr.LawError, match=f"is unproven: .* declare {flag}=True"):
+                ask(T)
+    sure = sr.Semiring("few", **few, selective=True, idempotent=True)
+    assert sr.closure_rows(A, sure, [0]).tolist() == [[9, 9]] and sr.path(A, sure, 0, 1)[0] == 9
+    assert all(f"declare {flag}=True" in str(v) for flag, v in T._law_report.flags.items() if v.holds)
+
+
 def facts(kind: Any, none: Any, full: Any, **more: Any) -> sr.Semiring:
     """Facts that a block of a program makes, and those that it keeps; (none, none) does not absorb."""
     return sr.Semiring(

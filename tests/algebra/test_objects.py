@@ -201,6 +201,19 @@ def test_a_copy_spells_what_the_original_spells(again: Any) -> None:
         assert again(x) == x and again(x).text == x.text and again(x).nullable == x.nullable
 
 
+@pytest.mark.parametrize("S", [sr.why, sr.pareto, sr.regex], ids=lambda S: S.name)
+@pytest.mark.parametrize("wrong", ["f1", {"f1"}, (1, 2), 3.0])
+def test_a_refusal_of_what_is_no_element_says_how_one_is_written(S: sr.Semiring, wrong: Any) -> None:
+    A = np.empty((1, 1), object)
+    A[0, 0] = wrong
+    for ask in (lambda: sr.closure([("a", "b", wrong)], S), lambda: sr.closure(A, S),
+                lambda: sr.adjacency([("a", "b", wrong)], S), lambda: sr.check_laws(S, [wrong])):
+        with pytest.raises(sr.SemiringError, match="an element is written as") as caught:
+            ask()
+        element = eval(str(caught.value).rpartition(" is written as ")[2], {"sr": sr, "frozenset": frozenset})
+        assert S.over(object).contains(np.array([element], object)).all()
+
+
 @pytest.mark.parametrize("given", [("a|b",), ("",), ("a",), ("letter",), ("iteration",), ("concatenation", (EMPTY,))])
 def test_a_text_is_no_expression(given: tuple) -> None:
     with pytest.raises(sr.SemiringError, match=r"texts are not parsed: make one of sr\.letter"):
