@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import errno
 import io
 import os
+import re
+import shlex
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -18,6 +21,18 @@ from .arguments import parser
 from .inputs import BAD_INPUT
 from .output import refuse_inputs
 
+# What messages of the library say in Python, and what it is called here; texts in quotation marks stay as they are.
+SWITCHES = {
+    "weight=None": "--unweighted", "header=True": "--header", "header=False": "--no-header",
+    "names=str": "--text-names", "compact=True": "--compact", "directed=True": "--directed",
+    "directed=False": "--undirected", "reflexive=False": "--not-reflexive",
+}
+QUOTATION = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+SPOKEN = re.compile(
+    rf"(?<![\w=])(?:{QUOTATION})|(?<![\w.<])(?<!without )(?:(?P<switch>{'|'.join(SWITCHES)})\b"
+    r"|(?P<name>weight|source|target|header|decimal|format|absent|label|tol|dtype|method|devices|device|memory|limit)="
+    rf"(?P<value>{QUOTATION}|[-+]?\w+(?:\.\w+)*(?:[-+][0-9]+)?)?(?![\w…<]))"
+)
 INTERRUPTED = 130  # what a shell reports for Ctrl-C
 BROKEN_PIPE = 141  # and for a reader that went away
 
@@ -83,14 +98,33 @@ def _drop_stdout() -> None:
 
 
 def _complain(problem: object) -> int:
-    print("semiring:", shown(" ".join(str(problem).split())), file=sys.stderr)
+    print("semiring:", _line(problem), file=sys.stderr)
     return BAD_INPUT
+
+
+def _line(message: object) -> str:
+    """A message in one line, with options as the command line spells them.
+
+    >>> _line("which of the columns ['km', 'weight=2'] is the weight? Pass weight='km', say, or weight=None")
+    "which of the columns ['km', 'weight=2'] is the weight? Pass --weight km, say, or --unweighted"
+    """
+    def spelled(found: re.Match[str]) -> str:
+        if found["switch"]:
+            return SWITCHES[found["switch"]]
+        if not found["name"]:
+            return found[0]
+        value = found["value"] or ""
+        if value[:1] in ("'", '"'):
+            value = shlex.quote(str(ast.literal_eval(value)))
+        return f"--{found['name']} {value.removeprefix('numpy.')}".rstrip()
+
+    return shown(SPOKEN.sub(spelled, " ".join(str(message).split())))
 
 
 @contextmanager
 def _warnings_in_one_line() -> Iterator[None]:
     def show(message: Warning | str, *where: Any, **more: Any) -> None:
-        print("semiring: warning:", shown(" ".join(str(message).split())), file=sys.stderr)
+        print("semiring: warning:", _line(message), file=sys.stderr)
 
     with warnings.catch_warnings():
         warnings.showwarning = show

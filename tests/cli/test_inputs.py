@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -154,3 +155,52 @@ def test_components_that_every_edge_gets(call, roads: Path) -> None:
     assert "--append nan: NaN is not a number" in refused(call("closure", roads, *ends, "--append", "nan"))
     few = refused(call("closure", roads, *ends, "--append", "1,2,3"))
     assert "--append 1,2,3 makes 4 components, and an element of shortest-count has 2: dist, count" in few
+
+
+LINKS = "link_id,name,from_node_id,to_node_id,length,lanes\n1,x,10,20,2.5,1\n2,y,20,30,4,2\n"
+FAR = "--algebra", "min-plus", "--from", "10", "--to", "30", "--text-names"
+
+
+@pytest.mark.parametrize(("text", "options", "value"), [
+    (LINKS, ["--weight", "length"], "6.5"), (LINKS, ["--weight", "5"], "3"), (LINKS, ["--unweighted"], "2.0"),
+    (LINKS, ["--weight", "length", "--source", "from_node_id", "--target", "3"], "6.5"),
+    (LINKS.replace("_node", "_thing"), ["--weight", "4", "--source", "2", "--target", "to_thing_id"], "6.5"),
+    ("10,20,4,17\n20,30,3,16\n", ["--weight", "2"], "7"), ("10,20,4,17\n20,30,3,16\n", ["--weight", "3"], "33"),
+    ("9;10;20\n9;20;30\n", ["--source", "1", "--target", "2", "--unweighted"], "2.0"),
+    ("from;to;km\n10;20;1,5\n20;30;2\n", ["--decimal", ","], "3.5"),
+])
+def test_columns_by_name_or_number(call, tmp_path: Path, text: str, options: list[str], value: str) -> None:
+    file = tmp_path / "links.csv"
+    file.write_text(text)
+    answer = call("closure", file, *FAR, *options)
+    assert (answer.status, answer.rows, answer.err) == (0, [["10", "30", value]], "")
+    done = command("closure", "-", *FAR, *options, input=text)
+    assert (done.returncode, done.stdout.split()) == (0, ["10", "30", value])
+
+
+@pytest.mark.parametrize(("text", "options", "words"), [
+    ("a,b,4,17\n", [], "which of the columns [2, 3] is the weight? Pass --weight 2, say, or --unweighted for none"),
+    ("from,to,in km,toll\na,b,1,2\n", [], "Pass --weight 'in km', say, or --unweighted"),
+    ("pipe,well,tap,flow\np,a,b,1\n", ["--weight", "flow"], "pass --source pipe and --target well, say"),
+    ("a;b;1,5\nb;c;2,5\n", [], "(--decimal , reads this)"), ("a,b,c\n", [], "or --header where this line names"),
+    ("%%MatrixMarket matrix\n", [], "--format mtx reads Matrix Market"),
+    ("a,b\n", ["--source", "0"], "--source and --target"),
+    ("0,-1\n", [], "--text-names reads all vertices as names"), ("a,'weight=2'\nb\n", [], "found 1 fields"),
+])
+def test_messages_spell_options_as_the_command_line_does(
+    call, tmp_path: Path, text: str, options: list[str], words: str
+) -> None:
+    (tmp_path / "g.csv").write_text(text)
+    said = refused(call("closure", tmp_path / "g.csv", "--algebra", "min-plus", *options))
+    assert words in said and not re.search("(weight|source|target|header|names|decimal|format)=", said)
+
+
+def test_lists_that_count_from_one_are_told_of(tmp_path: Path) -> None:
+    (tmp_path / "g.txt").write_text("1 2\n2 3\n")
+    done = command("components", tmp_path / "g.txt")
+    assert done.stdout == "0\n1\n2\n3\n" and done.stderr.count("\n") == 1
+    assert "vertex 0 has no edge: --compact leaves it out" in done.stderr
+    done = command("components", tmp_path / "g.txt", "--compact")
+    assert (done.stdout, done.stderr) == ("1\n2\n3\n", "")
+    done = command("components", "-", "--compact", input="1 2\n2 3\n")
+    assert (done.stdout, done.stderr) == ("1\n2\n3\n", "")
