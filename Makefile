@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 LOWEST := .venv-lowest
 PICTURE ?= minnesota.png
 
-.PHONY: help demo test test-networkx test-browser test-tensors test-lowest test-gpu fuzz lint docs bench clean
+.PHONY: help demo test test-networkx test-browser test-tensors test-lowest test-gpu fuzz fuzz-reals lint docs bench clean
 
 help:
 	@echo 'make demo    answer five questions about the roads of Minnesota, and draw $(PICTURE)'
@@ -16,6 +16,7 @@ help:
 	@echo 'make test-lowest  the same with the lowest versions that pyproject.toml declares (Python 3.11 or 3.12)'
 	@echo 'make test-gpu  the tests that need a GPU and CuPy (pip install ".[cu13]" into $(VENV))'
 	@echo 'make fuzz    a million closures of generated algebras against an oracle; FUZZ="--count … --seed … --minutes …"'
+	@echo 'make fuzz-reals  closures and equations of 100,000 real matrices against inverses of more digits; FUZZ as above'
 	@echo 'make lint    ruff and mypy'
 	@echo 'make docs    the site, with the course and the reference, into build/site'
 	@echo 'make bench   measure against other libraries, and write its tables of docs/site/benchmarks.md'
@@ -49,6 +50,9 @@ FUZZ ?=
 
 fuzz: $(VENV)/has-test
 	$(BIN)/python tests/fuzz/closures.py $(FUZZ)
+
+fuzz-reals: $(VENV)/has-test
+	$(BIN)/python tests/fuzz/reals.py $(FUZZ)
 
 # Type checkers do not follow the mapping of an editable install, so mypy gets the tree as it is installed.
 lint: $(VENV)/has-lint

@@ -51,6 +51,7 @@ class Lowering:
     fused_sum: bool = False  # ⊗ of floats is x + y, and ⊕ drops NaN
     blas: bool = False  # ⊕ and ⊗ are + and × of a float type that BLAS knows
     inverts: bool = False  # and the star is 1 / (1 − a), so that closures are inverses
+    dual: bool = False  # of dual numbers over the reals, whose first parts have inverses for closures
     log_sum: LogSum | None = None  # ⊕ is a log-sum-exp and ⊗ the sum: products by BLAS, of powers
     recode: tuple[Callable[[np.ndarray, bool], Any], Callable[[Any], np.ndarray]] | None = None
     clean: Callable[[np.ndarray], None] | None = None  # writes zero wherever storage has something that reads as zero

@@ -12,7 +12,7 @@ from semiring.algebra.arithmetic import Arithmetic
 from semiring.algebra.complexes import split_complex
 from semiring.algebra.constants import outside
 from semiring.algebra.expression import Expression, Traced, apply, constant, operand, substitute
-from semiring.algebra.proofs import EVERYTHING, is_absorbed, is_dropped, is_field, reached_range
+from semiring.algebra.proofs import EVERYTHING, is_absorbed, is_dropped, is_dual, is_field, reached_range
 from semiring.algebra.semiring import Semiring
 
 from .base import Lowering
@@ -63,6 +63,7 @@ def general(S: Semiring, dtype: np.dtype) -> Lowering:
         fused_sum=fused,
         blas=blas,
         inverts=blas and is_field(ops),
+        dual=all(part in (np.float32, np.float64) for part in _dtypes(dtype)) and is_dual(ops),
         log_sum=logarithms,
     )
 
@@ -119,6 +120,10 @@ def _defined(S: Semiring, dtype: np.dtype) -> Expression:
         return ops.defined
     finite = apply("isfinite", operand(0))
     return finite if ops.defined is constant(True) else apply("logical_and", ops.defined, finite)
+
+
+def _dtypes(dtype: np.dtype) -> list[np.dtype]:
+    return [dtype[f] for f in dtype.names] if dtype.names else [dtype]
 
 
 def _parts(A: Arithmetic, element: Any) -> tuple[Any, ...]:

@@ -6,12 +6,14 @@ To them 0 · ∞ is NaN, which would spread to entries that nothing infinite lea
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cache, partial
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
 MOST = 1 << 32  # multiply-adds of one call, of half a second at most: between two calls an interrupt is heard
+SPREAD = 1e4  # of the largest entry to the least, from which vertices are scaled before rows are exchanged
 UNDERRATED = 4  # times that an estimate of a norm may be too small
 PANEL = 32  # columns that are tried first: most matrices whose rows have to be exchanged show it there
 STEP = 256  # halves of a product are a multiple of so many rows, columns or terms
@@ -117,7 +119,7 @@ class Singular(Exception):
         self.condition, self.matrix = condition, matrix
 
 
-def closure(A: np.ndarray, eps: float, check: bool = True) -> np.ndarray | None:
+def closure(A: np.ndarray, eps: float) -> np.ndarray | None:
     """A* = (1 − A)⁻¹ with exchange of rows; None where numbers overflow.
 
     Raises
@@ -130,7 +132,7 @@ def closure(A: np.ndarray, eps: float, check: bool = True) -> np.ndarray | None:
     [[-1.0, -1.0], [-1.0, 0.0]]
     """
     found = decomposed(A)
-    return None if found is None else found.closure(eps, check)
+    return None if found is None else found.closure(eps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,26 +143,29 @@ class Decomposition:
     lu: np.ndarray
     exchanges: np.ndarray
     transposed: bool
-    order: np.ndarray | None  # vertices by their place, where that is another
-    scale: np.ndarray | None  # of each place
+    size: float  # the largest sum of absolute values in a row of 1 − A
+    order: np.ndarray | None = None  # vertices by their place, where that is another
+    scale: np.ndarray | None = None  # of each place
 
-    def closure(self, eps: float, check: bool = True) -> np.ndarray | None:
+    def closure(self, eps: float) -> np.ndarray | None:
         """A*, or None where numbers overflow.
 
         Raises
         ------
         Singular
         """
-        inverse, _ = _lapack(self.lu.dtype.char, "getri")(self.lu, self.exchanges)
-        X = inverse.T if self.transposed else inverse
-        if not are_finite(X):
+        char = self.lu.dtype.char
+        if not self.lu.size:
+            return self.lu.copy()
+        inverse, _ = _lapack(char, "getri")(self.lu, self.exchanges)
+        size = _lapack(char, "lange")("I1"[self.transposed], inverse)
+        if not isfinite(size):
             return None
-        if check:
-            bound = _lapack(self.lu.dtype.char, "lange")("I1"[self.transposed], inverse) * (2 + self._size)
-            if not doubt(bound, len(X), X.dtype, eps) < 1:
-                condition = sensitivity(self.matrix, X)
-                if doubt(condition, len(X), X.dtype, eps) >= 1:
-                    raise Singular(condition)
+        X = inverse.T if self.transposed else inverse
+        if not doubt(size * self.size, len(X), X.dtype, eps) < 1:
+            condition = sensitivity(self.matrix, X)
+            if not doubt(condition, len(X), X.dtype, eps) < 1:
+                raise Singular(condition)
         if self.order is not None:
             assert self.scale is not None
             found = np.empty_like(X)
@@ -175,8 +180,7 @@ class Decomposition:
         ------
         Singular
         """
-        bound = UNDERRATED * self._condition() * (1 + 2 / self._size) if self._size else 1.0
-        if not doubt(bound, len(self.lu), self.lu.dtype, eps) < 1:
+        if self.lu.size and not doubt(UNDERRATED * self._condition(), len(self.lu), self.lu.dtype, eps) < 1:
             self.closure(eps)
 
     def solve(self, B: np.ndarray, turned: bool = False) -> bool:
@@ -212,15 +216,10 @@ class Decomposition:
             B[order] = X
         return True
 
-    @cached_property
-    def _size(self) -> float:
-        """The largest sum of absolute values in a row of 1 − A."""
-        return float(_lapack(self.lu.dtype.char, "lange")("1", self.matrix.T))
-
     def _condition(self) -> float:
         """The condition number by rows, as LAPACK estimates it: N. J. Higham, FORTRAN codes (1988)."""
         gecon = _lapack(self.lu.dtype.char, "gecon")
-        return float(1 / max(gecon(self.lu, self._size, norm="1" if self.transposed else "I")[0], 1e-300))
+        return float(1 / max(gecon(self.lu, self.size, norm="1" if self.transposed else "I")[0], 1e-300))
 
 
 def _is_small(R: np.ndarray, M: np.ndarray, X: np.ndarray, B: np.ndarray) -> bool:
@@ -241,10 +240,10 @@ def doubt(condition: Any, n: int, dtype: np.dtype, eps: float) -> Any:
 
 
 def sensitivity(M: np.ndarray, X: np.ndarray) -> float:
-    """How much relative errors of the entries of A are amplified in X = (1 − A)⁻¹, M being 1 − A.
+    """How much relative errors of the entries of M = 1 − A are amplified in X = M⁻¹.
 
-    This is Skeel's condition number, by rows: the largest of (|X| W |X| e)_i / (|X| e)_i, with W = |M| + 2 ≥ |A| + 1.
-    No scale of the rows changes it, and of an acyclic graph it is 2 n + 2 at most, whatever its weights.
+    This is Skeel's condition number, the largest of (|X| |M| |X| e)_i / (|X| e)_i. No scale of the rows changes it, it
+    is no more than that of the norm, and of an acyclic graph it is 2 n at most, whatever its weights.
 
     R. D. Skeel, Scaling for numerical stability in Gaussian elimination (1979).
 
@@ -257,7 +256,7 @@ def sensitivity(M: np.ndarray, X: np.ndarray) -> float:
     with np.errstate(all="ignore"):
         x = np.abs(X)
         total = x.sum(-1, keepdims=True)
-        found = (x / total) @ (np.abs(M) @ total + 2 * total)
+        found = (x / total) @ (np.abs(M) @ total)
         most = float(found.max(initial=0.0))
     return most if most == most else np.inf
 
@@ -276,33 +275,47 @@ def decomposed(A: np.ndarray) -> Decomposition | None:
     """
     a = numbers(A)
     n = len(a)
-    factor, same = _lapack(a.dtype.char, "getrf"), _unmoved(n)
+    factor, lange = _lapack(a.dtype.char, "getrf"), _lapack(a.dtype.char, "lange")
+    difference = _one_minus(a)
+    if not n:
+        return Decomposition(difference, difference, np.arange(0), False, 0.0)
+    size = lange("1", difference.T)
+    if not isfinite(size):
+        return None
     for transposed in (True, False):
-        difference = _one_minus(a)
-        if not are_finite(difference):
-            return None
         matrix = difference.T if transposed else difference
         if n > PANEL and _exchanges(factor(matrix[:, :PANEL])[1]):
             continue
-        lu, exchanges, _ = factor(matrix)
-        if exchanges.tobytes() == same and lu.diagonal().all():
-            return Decomposition(difference, lu, exchanges, transposed, None, None)
+        lu, exchanges, info = factor(matrix)
+        if not info and exchanges.tobytes() == _unmoved(n):
+            return Decomposition(difference, lu, exchanges, transposed, size)
     order, scale = _arranged(a)
-    if order is not None and scale is not None:
+    if order is None or scale is None:
+        if n > PANEL:
+            lu, exchanges, info = factor(difference)  # else it is what was tried last
+    else:
         with np.errstate(all="ignore"):
             difference = _one_minus(a[np.ix_(order, order)] * (scale / scale[:, None]))
-        if not are_finite(difference):
+        size = lange("1", difference.T)
+        if not isfinite(size):
             return None
-    lu, exchanges, info = factor(difference)
-    if info > 0:
+        lu, exchanges, info = factor(difference)
+    if info:
         raise Singular
-    return Decomposition(difference, lu, exchanges, False, order, scale)
+    return Decomposition(difference, lu, exchanges, False, size, order, scale)
 
 
 def _one_minus(a: np.ndarray) -> np.ndarray:
+    if len(a) <= PANEL:
+        return np.subtract(_identity(len(a), a.dtype.char), a, order="C")
     difference = np.negative(a, order="C")
     difference.reshape(-1)[:: len(a) + 1] += 1
     return difference
+
+
+@cache
+def _identity(n: int, char: str) -> np.ndarray:
+    return np.eye(n, dtype=char)
 
 
 def _arranged(a: np.ndarray) -> tuple[np.ndarray | None, np.ndarray | None]:
@@ -310,17 +323,37 @@ def _arranged(a: np.ndarray) -> tuple[np.ndarray | None, np.ndarray | None]:
 
     B. N. Parlett, C. Reinsch, Balancing a matrix for calculation of eigenvalues and eigenvectors (1969).
     """
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
+    n, order, scale = len(a), None, None
+    size = np.abs(a)
+    if not _is_strong(size):
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import connected_components
 
-    n = len(a)
-    order = np.arange(n)
-    if np.count_nonzero(a) < n * n:
-        count, label = connected_components(csr_array(a != 0), connection="strong")
-        if count > 1:  # the last component is labelled first, as it is found first
-            order = np.argsort(-label, kind="stable")
-    scale = _lapack(a.dtype.char, "gebal")(a[np.ix_(order, order)], scale=1, permute=0)[3].real
-    return order, scale.astype(np.abs(a[:1, :1]).dtype)
+        _, label = connected_components(csr_array(a != 0), connection="strong")
+        order = np.argsort(-label, kind="stable")  # the last component is labelled first, as it is found first
+    least, most = size.min(initial=np.inf, where=size > 0), size.max(initial=0)
+    if most > SPREAD * least:
+        balanced = a if order is None else a[np.ix_(order, order)]
+        scale = _lapack(a.dtype.char, "gebal")(balanced, scale=1, permute=0)[3].real.astype(size.dtype)
+    if order is None and scale is None:
+        return None, None
+    return np.arange(n) if order is None else order, np.ones(n, size.dtype) if scale is None else scale
+
+
+def _is_strong(size: np.ndarray) -> bool:
+    """Whether every vertex leads to every other, as is soon found where edges are many."""
+    pattern = (size > 0).astype(np.float32)
+    for edges in (pattern, pattern.T):
+        reached, before = edges[0].copy(), 0
+        reached[0] = 1
+        while (count := np.count_nonzero(reached)) > before:
+            if count == len(size):
+                break
+            before = count
+            reached = np.minimum(reached + reached @ edges, 1)
+        else:
+            return False
+    return True
 
 
 @cache

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .expression import Expression, Traced, apply, constant, operand, postorder
+import numpy as np
+
+from .evaluate import numpy_function
+from .expression import Expression, Traced, operand, postorder
 from .operations import COMMUTATIVE
 
 if TYPE_CHECKING:
     from .arithmetic import Operations
+
+
+# Where a star is tried: on both sides of 1, near 0, and as large as numbers of a matrix may be.
+TRIED = np.array([sign * size for size in (1e-9, 0.3, 0.75, 0.999, 1.001, 1.7, 2, 13, 1e4, 1e9) for sign in (-1, 1)])
 
 
 def proven_flags(ops: Operations) -> frozenset[str]:
@@ -44,15 +51,42 @@ def commutes(mul: Traced) -> bool:
 def is_field(ops: Operations) -> bool:
     """Whether ⊕ and ⊗ are sum and product of real or complex numbers, and the star is 1 / (1 − a) where a is not 1.
 
-    Then A* is the inverse of 1 − A, where eliminating the vertices in their order meets no pivot of 1.
+    Then A* is the inverse of 1 − A. The star is tried, so that it does not matter how it is written.
     """
     if not (ops.add.is_plain("add") and ops.raw_mul.is_plain("multiply")):
         return False
-    (star,) = ops.star.outputs
-    one, a = constant(1), operand(0)
-    if star.op == "where" and star.args[0] is apply("equal", a, one):
-        star = star.args[2]
-    return star is apply("divide", one, apply("subtract", one, a))
+    return bool(_alike(ops.star, (TRIED,), (1 / (1 - TRIED),)))
+
+
+def is_dual(ops: Operations) -> bool:
+    """Whether elements are dual numbers, p + r ε with ε² = 0 and perhaps several r: so their first part is a field.
+
+    Then A* has (1 − P)⁻¹ first and (1 − P)⁻¹ R (1 − P)⁻¹ beside it. The operations are tried on random numbers, where
+    rational ones of low degree agree only if they are the same.
+    """
+    w = ops.add.width
+    if w < 2 or len(ops.add.outputs) != w:
+        return False
+    random = np.random.default_rng(0)
+    (p, *r), (q, *s) = (random.uniform(-3, 3, (w, len(TRIED))) for _ in range(2))
+    p[:] = TRIED
+    if not _alike(ops.add, (p, *r, q, *s), [x + y for x, y in zip((p, *r), (q, *s), strict=True)]):
+        return False
+    if not _alike(ops.raw_mul, (p, *r, q, *s), [p * q, *(p * y + x * q for x, y in zip(r, s, strict=True))]):
+        return False
+    return _alike(ops.star, (p, *r), [1 / (1 - p), *(x / (1 - p) ** 2 for x in r)])
+
+
+def _alike(traced: Traced, values: Sequence[np.ndarray], expected: Sequence[np.ndarray]) -> bool:
+    """Whether an operation gives what is expected of some numbers, all but for rounding."""
+    real, w = np.dtype(float), traced.width
+    sides = [tuple(values[i : i + w]) for i in range(0, len(values), w)]
+    try:
+        with np.errstate(all="ignore"):
+            found = numpy_function(traced.outputs, traced.arity, (real,) * w, (real,) * w)(*sides)
+    except (TypeError, ValueError, ArithmeticError):
+        return False
+    return all(np.allclose(x, y, rtol=1e-9, atol=1e-12) for x, y in zip(found, expected, strict=True))
 
 
 class Range(NamedTuple):

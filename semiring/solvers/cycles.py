@@ -328,12 +328,16 @@ def singular(
     if graph is not None and graph.n:
         null = np.abs(_almost_null(graph))
         vertex, taking_part = int((null >= null.max() / 2).argmax()), np.flatnonzero(null > NEGLIGIBLE * null.max())
-        cycle, weight, _ = _endless_cycle(S, graph, vertex, taking_part)
+        cycle, weight, alone = _endless_cycle(S, graph, vertex, taking_part)
         if cycle is None:
             found += f": nothing tells how much passes through vertex {called(vertex)!r}"
         else:
-            route = f"the cycle {_route(list(map(called, cycle)))}"
-            found += f": the walks round vertex {called(vertex)!r}, such as {route}, have no sum"
+            at = cycle.index(max(cycle))  # which is eliminated last
+            cycle = [*cycle[at:-1], *cycle[: at + 1]]
+            vertex, route = cycle[0], f"the cycle {_route(list(map(called, cycle)))}"
+            route += "" if weight is None else f" of weight {show(weight)}"
+            found += f": going round {route} has no limit" if alone else (
+                f": the walks round vertex {called(vertex)!r}, such as {route}, have no limit together")
     return NoClosureError(
         f"the closure over {S.name} does not exist: {found}. Remove or mend an edge; of a Markov chain leave out the "
         "states that are never left. The input is unchanged unless overwrite=True",
@@ -343,27 +347,35 @@ def singular(
 
 
 def _almost_null(graph: labels.Graph) -> np.ndarray:
-    """A vector that 1 − A makes all but 0, by inverse iteration on a matrix that differs a little on its diagonal."""
-    n = graph.n
+    """The share of each vertex in what 1 − A makes all but 0, from the left and from the right.
+
+    By inverse iteration on a matrix that differs a little on its diagonal.
+    """
+    n, values = graph.n, graph.values
+    if values.dtype.names:
+        values = values[values.dtype.names[0]]
+    values = values.astype(complex if values.dtype.kind == "c" else float)
     random = np.random.default_rng(n)
-    v, change = random.uniform(0.5, 1.0, n), random.uniform(1.0, 1.1, n)
+    change = 1e-13 * random.uniform(1.0, 1.1, n) * max(np.abs(values).max(initial=0.0), 1.0)
+    share = np.ones(n)
     with np.errstate(all="ignore"):
         if isinstance(graph, labels.Dense):
-            A = np.asarray(graph.values).astype(complex if graph.values.dtype.kind == "c" else float)
-            change *= 1e-13 * max(np.abs(A).max(), 1.0)
-            solve: Any = partial(np.linalg.solve, np.eye(n) - A + np.diag(change))
+            M = np.diag(1 + change) - values
+            solvers: tuple[Any, ...] = (partial(np.linalg.solve, M), partial(np.linalg.solve, M.T))
         else:
-            from scipy.sparse import csc_array, diags_array
+            from scipy.sparse import csr_array, diags_array
             from scipy.sparse.linalg import splu
 
-            A = csc_array((graph.values, graph.indices, graph.indptr), shape=(n, n)).T  # type: ignore[attr-defined]
-            change *= 1e-13 * max(np.abs(A.data).max(initial=0.0), 1.0)
-            A = A.astype(complex if A.dtype.kind == "c" else float)
-            solve = splu(csc_array(diags_array(1 + change) - A)).solve
-        for _ in range(3):
-            v = solve(v)
-            v = v / np.abs(v).max()
-    return np.nan_to_num(v)
+            A = csr_array((values, graph.indices, graph.indptr), shape=(n, n))  # type: ignore[attr-defined]
+            lu = splu((diags_array(1 + change) - A).tocsc())
+            solvers = (lu.solve, partial(lu.solve, trans="T"))
+        for solve in solvers:
+            v = random.uniform(0.5, 1.0, n)
+            for _ in range(3):
+                v = solve(v)
+                v = v / np.abs(v).max()
+            share *= np.abs(v)
+    return np.nan_to_num(share)
 
 
 def star_undefined(given: Operand, e: UndefinedStar, *, gone: bool) -> NoClosureError:

@@ -25,7 +25,7 @@ from semiring.operands.devices import to_host
 from semiring.operands.operand import Operand, order_of_one
 
 from . import fields, schedules
-from .cycles import graph_of, look_for_cycles, may_diverge, settle, singular
+from .cycles import look_for_cycles, may_diverge, settle
 from .factored import Factored, part_by_name, settled, units
 from .forms import Apply, is_finite, refuse_overflow, right_hand_side, solution, with_room, without_library
 from .methods import choose_method
@@ -130,6 +130,9 @@ class Factors(Factored):
             self._factors = self._eliminated(options.progress)
         self._closed = None
         low = self.plan.lowering
+        if low.log_sum and not low.on_gpu and self._is_endless(low):
+            task = Task("closure", given.S, (as_dense(given),), replace(DEFAULTS, device="cpu"))
+            self._closed = low.encode(schedules.offer(task).run(), True)
         if not options.check or not may_diverge(low):
             return
         array = given.array  # type: ignore[attr-defined]
@@ -140,30 +143,25 @@ class Factors(Factored):
         else:
             settle(low, self._factors, verdict)
 
-    def _by_library(self, progress: bool | Callable[[float], None]) -> library.Decomposition | None:
-        """The decomposition of 1 − A that LAPACK finds on the host, over a field; None where numbers overflow.
+    def _is_endless(self, low: Lowering) -> bool:
+        kernel = build_kernel(low)
+        return fields.is_endless(
+            low, self.shape[0], lambda X: elimination.solve(self._factors, X, kernel, self.plan.tile))
+
+    def _by_library(self, progress: bool | Callable[[float], None]) -> fields.Eliminated | None:
+        """What LAPACK makes of 1 − A on the host, over a field; None where numbers overflow.
 
         Raises
         ------
         NoClosureError
         """
-        low, given = self.plan.lowering, self._given
+        low = self.plan.lowering
         if not fields.is_for_lapack(low):
             return None
-
-        def decomposed() -> library.Decomposition | None:
-            found = library.decomposed(given.stored(low, False))
-            if found is not None:
-                found.refuse_singular(fields.precision(low))
-            return found
-
-        try:
-            found = fields.caller(low, self.shape[0])(decomposed)
-        except library.Singular as e:
-            raise singular(self._S, graph_of(given), given.names, e.condition, given.dtype) from None
+        found = fields.eliminated(self._given, low)
         if found is not None:
             if self.plan.operation == "factor":  # where numbers overflow A is eliminated later; it may change till then
-                given = as_dense(given)
+                given = as_dense(self._given)
                 self._given = given.changed(array=given.array.copy())
             with schedules.reporting(self.plan, progress, self._check):
                 pass
@@ -257,11 +255,10 @@ class Factors(Factored):
         """
         if self._decomposition is None:
             return False
-        given = self._given
         try:
-            return self._decomposition.solve(library.numbers(X), turned)
+            return self._decomposition.solve(X, turned)
         except library.Singular as e:
-            raise singular(self._S, graph_of(given), given.names, e.condition, given.dtype) from None
+            raise fields.refusal(self._given, self.plan.lowering, e) from None
 
     def closure(self) -> Any:
         """A*, from the factors; they stay.
@@ -288,10 +285,9 @@ class Factors(Factored):
         if self._closed is not None:
             return self._given.wrap(low.decode(self._closed.copy()))
         if self._decomposition is not None:
-            inverse = self._decomposition.closure(fields.precision(low))
+            inverse = self._decomposition.closure(low)
             if inverse is not None:
-                stored = inverse.view(low.storage) if low.storage.names else inverse
-                return self._given.wrap(low.decode(stored))
+                return self._given.wrap(low.decode(inverse))
         work, n = self._factors.copy(), self.shape[0]
         elimination.expand(work, build_kernel(affordable(low, n, n**3 * 2 / 3)), self.plan.tile)
         if self._given.kind == "packed":

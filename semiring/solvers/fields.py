@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from math import log as natural
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,8 +37,13 @@ class Distrusted(Exception):
 
 
 def is_for_lapack(low: Lowering) -> bool:
-    """Whether closures are inverses, and in the host's memory."""
-    return low.inverts and not low.on_gpu
+    """Whether closures are inverses, or those of dual numbers, and in the host's memory."""
+    return (low.inverts or low.dual) and not low.on_gpu
+
+
+def numbers(low: Lowering, X: Any) -> Any:
+    """The real or complex numbers in storage; of dual ones the first parts."""
+    return X[X.dtype.names[0]] if low.dual else library.numbers(X)
 
 
 def relative_cost(dtype: np.dtype) -> float:
@@ -54,6 +60,90 @@ def _at_once(function: Callable[[], Any]) -> Any:
     return function()
 
 
+class Eliminated(NamedTuple):
+    """1 − A decomposed by LAPACK; of dual numbers P + R ε the first part, and what is beside it."""
+
+    decomposition: library.Decomposition
+    beside: tuple[np.ndarray, ...] = ()
+
+    def solve(self, X: np.ndarray, turned: bool = False) -> bool:
+        """X ← A* X in storage, or the same with Aᵀ; False, and X stays, where numbers overflow.
+
+        Raises
+        ------
+        library.Singular
+        """
+        if not self.beside:
+            return self.decomposition.solve(library.numbers(X), turned)
+        first, *others = (np.array(X[name]) for name in X.dtype.names)
+        if not self.decomposition.solve(first, turned):
+            return False
+        for other, R in zip(others, self.beside, strict=True):
+            other += (R.T if turned else R) @ first
+            if not self.decomposition.solve(other, turned):
+                return False
+        for name, part in zip(X.dtype.names, (first, *others), strict=True):
+            X[name] = part
+        return True
+
+    def closure(self, low: Lowering) -> np.ndarray | None:
+        """A* in storage, or None where numbers overflow.
+
+        Raises
+        ------
+        library.Singular
+        """
+        X = self.decomposition.closure(precision(low))
+        if X is None or not low.storage.names:
+            return X
+        if not self.beside:
+            return np.ascontiguousarray(X).view(low.storage)
+        out = np.empty(X.shape, low.storage)
+        for name, part in zip(low.storage.names, (X, *(X @ R @ X for R in self.beside)), strict=True):
+            if not library.are_finite(part):
+                return None
+            out[name] = part
+        return out
+
+
+def eliminated(given: Operand, low: Lowering, index: Index | None = None, alone: bool = True) -> Eliminated | None:
+    """A matrix, or one of a stack, decomposed on the host; None where numbers overflow.
+
+    Parameters
+    ----------
+    given : Operand
+    low : Lowering
+    index : tuple of int, optional
+        Which matrix of a stack.
+    alone : bool
+        Whether nothing is known of it yet: what is singular is refused.
+
+    Raises
+    ------
+    NoClosureError
+    """
+    A = given.array if index is None else given.array[index]  # type: ignore[attr-defined]
+    stored = to_host(low.encode(A, False))
+
+    def decomposed() -> library.Decomposition | None:
+        found = library.decomposed(np.ascontiguousarray(stored[stored.dtype.names[0]]) if low.dual else stored)
+        if found is not None and alone:
+            found.refuse_singular(precision(low))
+        return found
+
+    try:
+        found = caller(low, len(stored))(decomposed)
+    except library.Singular as e:
+        raise refusal(given, low, e, index) from None
+    names = stored.dtype.names[1:] if low.dual else ()
+    return None if found is None else Eliminated(found, tuple(np.array(stored[name]) for name in names))
+
+
+def refusal(given: Operand, low: Lowering, error: library.Singular, index: Index | None = None) -> NoClosureError:
+    """The error of a singular matrix, in the words of its caller."""
+    return singular(given.S, graph_of(given, index), given.names, error.condition, first_dtype(low), index)
+
+
 def inverse(given: Operand, low: Lowering, index: Index | None = None) -> np.ndarray | None:
     """A* of a matrix, or of one of a stack, in storage on the host; None where numbers overflow.
 
@@ -61,18 +151,21 @@ def inverse(given: Operand, low: Lowering, index: Index | None = None) -> np.nda
     ------
     NoClosureError
     """
-    A = given.array if index is None else given.array[index]  # type: ignore[attr-defined]
-    stored = to_host(low.encode(A, False)) if low.on_gpu else low.encode(A, False)
+    found = eliminated(given, low, index, alone=False)
     try:
-        X = caller(low, len(stored))(partial(library.closure, stored, precision(low)))
+        return None if found is None else caller(low, given.shape[-1])(partial(found.closure, low))
     except library.Singular as e:
-        raise singular(given.S, graph_of(given, index), given.names, e.condition, given.dtype, index) from None
-    return None if X is None else X.view(low.storage) if low.storage.names else X
+        raise refusal(given, low, e, index) from None
+
+
+def first_dtype(low: Lowering) -> np.dtype:
+    """That in which entries came; of dual numbers that of the first part."""
+    return low.dtype[0] if low.dtype.names else low.dtype
 
 
 def precision(low: Lowering) -> float:
     """What entries are known to: the machine epsilon of the dtype that they came in."""
-    return float(np.finfo(low.dtype).eps)
+    return float(np.finfo(first_dtype(low)).eps)
 
 
 def mended(given: Operand, low: Lowering, X: Any, sound: np.ndarray, exists: np.ndarray | None) -> Any:
@@ -94,7 +187,8 @@ def mended(given: Operand, low: Lowering, X: Any, sound: np.ndarray, exists: np.
     ------
     NoClosureError
     """
-    for place in np.argwhere(~(sound & is_right(given.stored(low, False), X, precision(low)))).tolist():
+    right = is_right(numbers(low, given.stored(low, False)), numbers(low, X), precision(low))
+    for place in np.argwhere(~(sound & right)).tolist():
         index = tuple(place) or None
         try:
             found = inverse(given, low, index)
@@ -123,7 +217,7 @@ def is_right(A: Any, X: Any, eps: float) -> np.ndarray:
     False
     """
     n, shape = X.shape[-1], X.shape[:-2]
-    a, x = (library.numbers(Y).reshape(-1, n, n) for Y in (A, X))
+    a, x = (Y.reshape(-1, n, n) for Y in (A, X))
     step = max(STRIP // max(n * n, 1), 1)
     parts = [_is_right(a[i : i + step], x[i : i + step], eps) for i in range(0, prod(shape), step)]
     return np.concatenate([to_host(part) for part in parts]).reshape(shape)
@@ -146,8 +240,9 @@ def _is_right(A: Any, X: Any, eps: float) -> Any:
             left = Y - A @ Y - V
             size = x @ abs(V)
         explained = (n + 8) * rounding * (a @ size + size)
-        total = x.sum(-1, keepdims=True)
-        amplified = ((x / total) @ (a @ total + total)).max((-1, -2))
+        total, own = x.sum(-1, keepdims=True), a.diagonal(0, -2, -1)
+        change = (abs(1 - A.diagonal(0, -2, -1)) - own)[..., None]  # from |a| to |1 − a|
+        amplified = ((x / total) @ (a @ total + change * total)).max((-1, -2))
         return (abs(left) <= explained).all((-1, -2)) & (library.doubt(amplified, n, X.dtype, eps) < 1)
 
 
@@ -162,19 +257,20 @@ def is_trusted(rows: Rows, low: Lowering, apply: Callable[[np.ndarray], Any]) ->
     apply : callable
         X ← A* X in storage, by the factors.
     """
-    from scipy.sparse import csr_array
+    from scipy.sparse import csr_array, eye_array
 
     n = len(rows.offsets) - 1
     if not n:
         return True
-    values = library.numbers(rows.values)
+    values = numbers(low, rows.values)
     A, rounding = csr_array((values, rows.columns, rows.offsets), shape=(n, n)), float(np.finfo(values.dtype).eps)
     random = np.random.default_rng(n)
 
     def solved(V: np.ndarray) -> np.ndarray:
-        X = np.ascontiguousarray(V.astype(values.dtype))
-        apply(X.view(low.storage) if low.storage.names else X)
-        return X
+        X = np.zeros(V.shape, low.storage)
+        numbers(low, X)[...] = V
+        apply(X)
+        return np.array(numbers(low, X))
 
     with np.errstate(all="ignore"):
         V = random.uniform(0.5, 1.0, (n, SAMPLES))
@@ -186,7 +282,65 @@ def is_trusted(rows: Rows, low: Lowering, apply: Callable[[np.ndarray], Any]) ->
         left = Y - A @ Y - V
         if not (abs(left) <= (n + 8) * rounding * (size + abs(V))).all():
             return False
-        # Errors of entries of either sign, as they come out.
-        spread = solved(size * random.choice([-1.0, 1.0], size.shape))
+        # Relative errors of the entries of 1 − A, of either sign, as they come out.
+        M = eye_array(n, format="csr") - A
+        spread = solved((abs(M) @ abs(Y)) * random.choice([-1.0, 1.0], size.shape))
         amplified = (abs(spread).max(0) / abs(Y).max(0)).max()
         return bool(library.doubt(amplified, n, values.dtype, precision(low)) < 1)
+
+
+def endless(low: Lowering, X: Any) -> Any:
+    """X = A* over a log-sum-exp, with ∞ where rounding hides that walks have no sum; in place.
+
+    Nothing cancels there, so that the return to a vertex k is 1 less what is lost on all walks round it; where that is
+    rounding, so is (X²)_kk / x_kk, the expected number of vertices on a walk round k.
+
+    Parameters
+    ----------
+    low : Lowering
+        Of a log-sum-exp.
+    X : array, shape (…, n, n)
+        In storage, NumPy's or CuPy's.
+    """
+    n, form = X.shape[-1], low.log_sum
+    if not X.size or form is None:
+        return X
+    limit = 1 / float(library.doubt(1.0, n, low.storage, precision(low)))
+    scale = (natural(2) if form.binary else 1.0) * (-1.0 if form.negated else 1.0)  # to natural logarithms
+    own = X.diagonal(0, -2, -1) * scale
+    if not bool(((own > natural(limit / n)) & (own < np.inf)).any()):
+        return X  # a vertex on such walks has at least the n-th part of them
+    top, nothing = low.storage.type(np.inf * scale), low.storage.type(-np.inf * scale)
+    for place in np.ndindex(X.shape[:-2]):
+        x = X[place] * scale
+        with np.errstate(all="ignore"):
+            powers = abs(np.exp(x + x.T - own[place][:, None])).sum(1)  # X² by X, on the diagonal
+        never = np.flatnonzero(to_host((powers > limit) & (own[place] < np.inf)))
+        if never.size:
+            there = X[place] != nothing
+            through = there[:, never].astype(np.float32) @ there[never].astype(np.float32)
+            X[place][through > 0] = top
+    return X
+
+
+def is_endless(low: Lowering, n: int, apply: Callable[[np.ndarray], Any]) -> bool:
+    """Whether `endless` finds something in the closure by factors, X ← A* X in storage.
+
+    Parameters
+    ----------
+    low : Lowering
+        Of a log-sum-exp, on the host.
+    n : int
+    apply : callable
+    """
+    form = low.log_sum
+    if form is None or not n:
+        return False
+    limit = 1 / library.doubt(1.0, n, low.storage, precision(low))
+    scale = (natural(2) if form.binary else 1.0) * (-1.0 if form.negated else 1.0)
+    once = np.zeros((n, 1), low.storage)
+    apply(once)
+    twice = once.copy()
+    apply(twice)
+    with np.errstate(all="ignore"):
+        return bool(((twice - once) * scale > natural(limit)).any())

@@ -94,7 +94,7 @@ def _run(task: Task, given: Operand, facts: Facts, exists: np.ndarray | None, pl
             pass
         return given.unstored(low, given.stored(low, not in_place))
     kept = array
-    if low.inverts and (o.check or not low.on_gpu):
+    if (low.inverts or low.dual) and (o.check or not low.on_gpu):
         return _inverse(task, given, exists, in_place, plan)
     if in_place and array is not None:  # what takes no room is kept, to tell cycles from rounding and to name them
         needed = array.nbytes <= KEPT or exists is not None
@@ -118,6 +118,8 @@ def _run(task: Task, given: Operand, facts: Facts, exists: np.ndarray | None, pl
     if given.kind == "packed":
         return given.unstored(low, work)
     leave_out(low, work, exists)
+    if low.log_sum:
+        work = fields.endless(low, work)
     result = low.decode(work)
     if o.check and not low.drops_nan:
         refuse_overflow(low, result)

@@ -96,6 +96,9 @@ class SparseSubstitution(Factored, Pairs):
             assert isinstance(e, UndefinedStar)
             order = analysis.order
             raise undefined_star(S, graph_of(A), A.names, int(order[e.pivot]), order[: e.pivot]) from None
+        if not low.on_gpu and fields.is_endless(low, self.n, self._fronts.columns):
+            self._closed = low.encode(schedules.offer(
+                Task("closure", A.S, (as_dense(A),), options(device="cpu"))).run(), True)
         if check and may_diverge(low):
             verdict = look_at_fronts(low, self._fronts, A)
             if verdict.error is not None:
@@ -373,7 +376,7 @@ class SparseSubstitution(Factored, Pairs):
 
 def dense_closure(low: Lowering, A: Sparse) -> np.ndarray:
     """A* as a dense matrix in storage on the host, computed so that rounding errors do not grow."""
-    if low.inverts:
+    if fields.is_for_lapack(low):
         return inverse_of(low, A)
     result: np.ndarray = low.encode(stable_closure(A), True)
     return result

@@ -37,6 +37,7 @@ LOOK, MUCH = 0.1, 1 << 30  # seconds, and bytes, up to which a bound will do in 
 FEW_EXCHANGES = {
     "permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": SMALL_PIVOT, "options": {"SymmetricMode": True},
 }
+LEAST = 4  # order from which a norm is estimated
 WAIT = 0.3  # seconds for which an interrupt may have to wait
 
 
@@ -143,7 +144,10 @@ def _run(task: Task, given: Sparse, right: Dense, seconds: float, plan: Plan) ->
 
 def solve(task: Task, given: Sparse, right: Dense) -> Any:
     """Equations of which elimination without exchange of rows made something wrong."""
-    return _solution(given, right, lowering_of(given, room=True), interruptible, None, task.options.check)
+    low = lowering_of(given, room=True)
+    if not low.inverts:
+        raise Declined("dual numbers")
+    return _solution(given, right, low, interruptible, None, task.options.check)
 
 
 def _solution(
@@ -211,8 +215,12 @@ def _condition(matrix: Any) -> float:
         lu = splu(matrix)
     except RuntimeError:
         return np.inf
+    if matrix.shape[0] <= LEAST:
+        return float(np.linalg.cond(matrix.toarray(), 1))
+
+    def solve(v: np.ndarray, trans: str = "N") -> np.ndarray:
+        return np.asarray(lu.solve(v.astype(matrix.dtype), trans=trans))
+
     with np.errstate(all="ignore"):
-        inverse = LinearOperator(
-            matrix.shape, matvec=lu.solve, rmatvec=lambda v: lu.solve(v, trans="H"), dtype=matrix.dtype)
-        return float(onenormest(inverse) * abs(matrix).sum(0).max()) if len(lu.perm_r) > 4 else float(
-            np.linalg.cond(matrix.toarray(), 1))
+        inverse = LinearOperator(matrix.shape, solve, partial(solve, trans="H"), dtype=matrix.dtype)
+        return float(onenormest(inverse) * abs(matrix).sum(0).max())

@@ -222,10 +222,12 @@ def test_undefined_stars_name_the_vertex(name: str, dtype: str, n: int, at: tupl
     A = np.zeros((n, n), dtype)
     A[at] = A[at[::-1]] = 1
     names = [f"v{i}" for i in range(n)]
+    # Over a field nothing is refused for the order of elimination, but because 1 − A is singular.
+    said = "I − A is singular: going" if name == "plus_times" else f"eliminating vertex {at[1]} needs the star"
     for method in GAUSSIAN:
         for overwrite in (False, True):
             work = A.copy()
-            with pytest.raises(sr.NoClosureError, match=rf"eliminating vertex {at[1]} needs the star") as caught:
+            with pytest.raises(sr.NoClosureError, match=said) as caught:
                 sr.closure(work, S, method=method, overwrite=overwrite, tile=None if n > 5 else 2)
             cycle = [at[1], at[1]] if at[0] == at[1] else [at[1], at[0], at[1]]
             assert (caught.value.vertex, caught.value.cycle, caught.value.weight) == (at[1], cycle, 1)
@@ -233,7 +235,7 @@ def test_undefined_stars_name_the_vertex(name: str, dtype: str, n: int, at: tupl
             weight = "True" if dtype == "?" else "1"
             assert f"round the cycle {route} of weight {weight} has no limit" in str(caught.value)
             assert overwrite or same_bits(work, A)
-        with pytest.raises(sr.NoClosureError, match=rf"eliminating vertex 'v{at[1]}'") as caught:
+        with pytest.raises(sr.NoClosureError, match=rf"the cycle v{at[1]} →|eliminating vertex 'v{at[1]}'") as caught:
             sr.closure(sr.Matrix(A, S, names), S, method=method)
         assert caught.value.cycle == [names[v] for v in cycle]
     with pytest.raises(sr.NoClosureError) as caught:

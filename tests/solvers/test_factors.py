@@ -307,7 +307,7 @@ def test_the_field_by_lapack(dtype: str, exchanged: bool) -> None:
     A = (random.normal(size=(n, n)) / np.sqrt(n) if exchanged else random.random((n, n)) / (2 * n)).astype(dtype)
     B = random.normal(size=(n, 3)).astype(dtype)
     F = sr.factor(A, sr.plus_times)
-    assert F._decomposition is not None and (F._decomposition.order is not None) == exchanged
+    assert F._decomposition is not None and F._decomposition.transposed != exchanged
     tolerance = 1e-4 if dtype in ("f4", "c8") else 1e-12
     inverse = np.linalg.inv(np.eye(n) - A.astype("c16"))
     for found, expected in ((F.solve(B), inverse @ B), (F.solve(B[:, 0]), inverse @ B[:, 0]), (F.closure(), inverse),
