@@ -39,12 +39,15 @@ CALLED = (
     ("from", "to"), ("source src", "target tgt destination dest dst sink"), ("u", "v"),
     ("origin orig", "destination dest dst"), ("start begin", "end finish"), ("row", "col column"),
     ("sender", "receiver recipient"), ("parent", "child"), ("predecessor", "successor"), ("citing", "cited"),
-    ("follower", "followee"), ("caller", "callee"), ("exporter", "importer"), ("subject", "object"),
+    ("follower", "followee"), ("caller", "callee"), ("buyer", "seller"), ("payer", "payee"), ("reporter", "partner"),
+    ("pickup", "dropoff"), ("departure depart dep", "arrival arrive arr"), ("init initial", "term terminal"),
+    ("inlet", "outlet"), ("upstream", "downstream"), ("anode", "bnode"), ("inode", "jnode"), ("ego", "alter"),
+    ("current", "next"), ("regulator", "target"), ("exporter", "importer"), ("subject", "object"),
     ("von", "nach"), ("origen", "destino"), ("origem", "destino"), ("origine", "destination"),
 )
 ENDS = tuple((a, b) for first, second in CALLED for a in first.split() for b in second.split())
 # These may be vertices' own names as well, so that they make no line one of column names.
-NUMBERED = (("1", "2"), ("a", "b"), ("i", "j"), ("o", "d"), ("head", "tail"), ("tail", "head"))
+NUMBERED = (("1", "2"), ("0", "1"), ("a", "b"), ("i", "j"), ("o", "d"), ("head", "tail"), ("tail", "head"))
 EITHER_WAY = ("head", "tail")  # arcs go from tail to head, statements of knowledge from head to tail: as they stand
 NODES = {"id", "ids", "node", "nodeid", "nodes", "vertex", "vertexid", "stop", "stopid", "no", "nr", "number"}
 # What is told of an end, and is no end: the times of a journey, say.

@@ -16,7 +16,7 @@ from semiring.errors import GraphError
 from .columns import IF_CLEAR, WeightColumns, go_both_ways, in_records, only_attribute, table_columns, turned
 from .exports import entries_of
 from .foreign import as_array, as_scipy, is_foreign, unpadded
-from .frames import edge_columns, is_frame, is_square, library_of
+from .frames import edge_columns, has_index, is_frame, is_square, library_of
 from .masks import is_masked
 from .names import as_names, is_hashable, is_integer, is_missing, near, refuse_table, span_text
 from .operators import Operators
@@ -41,6 +41,7 @@ class Columns(NamedTuple):
     vertices: list[Any] | None = None  # where the data lists its vertices
     directed: bool = True
     library: str | None = None  # of the data frame that it was
+    called: str = ""  # the columns of a table that it was, for messages
 
 
 def columns_of(
@@ -55,6 +56,8 @@ def columns_of(
         if edges.shape == (2, 3) and edges.dtype.kind in "iu":
             raise GraphError("a tensor of shape (2, 3) could be 2 edges with weights, one a row, or the sources and "
                              "the targets of 3 edges, as an edge_index: give columns, tuple(edges.T) or tuple(edges)")
+    if has_index(edges) and getattr(edges.index, "nlevels", 1) > 1:  # a series of pandas, by its ends
+        edges = edges.to_frame("weight" if edges.name in (None, *edges.index.names) else edges.name)
     if not isinstance(edges, np.ndarray) and is_frame(edges):
         refuse_table(edges, "edges")
         if is_square(edges):
@@ -83,9 +86,13 @@ def columns_of(
     if isinstance(edges, Operators):
         return _from_matrix(edges)
     if isinstance(edges, Mapping):
-        raise GraphError(
-            "edges in a dict: give [(a, b, w) for (a, b), w in edges.items()], or a networkx.DiGraph of it"
-        )
+        if not isinstance(edges, dict) and hasattr(edges, "data"):
+            raise GraphError(f"{type(edges).__name__} is a view of a graph of NetworkX: give the graph")
+        if edges and all(isinstance(row, Mapping) for row in edges.values()):
+            raise GraphError("edges in a dict of dicts: give [(a, b, w) for a, row in edges.items() for b, w in "
+                             "row.items()]")
+        raise GraphError("edges in a dict: give [(a, b, w) for (a, b), w in edges.items()]; of a dict of columns a "
+                         "data frame, such as pandas.DataFrame(edges)")
     if isinstance(edges, tuple) and len(edges) in (2, 3):
         if (hasattr(edges[0], "__array__") or is_foreign(edges[0])) and getattr(edges[0], "ndim", True):
             return Columns(*_pad([as_array(part, what) for part, what in zip(edges, ENTRIES, strict=False)]))
@@ -225,11 +232,12 @@ def from_table(
     columns = [column(k) for k in chosen.taken]
     if isinstance(weight, (list, tuple)):
         columns[2:] = [in_records([header[k] for k in chosen.weights], columns[2:])]
+    called = quoted([header[k] for k in chosen.taken])
     if chosen.ways is None or not ways:
-        return Columns(*_pad(columns))
+        return Columns(*_pad(columns), called=called)
     both = go_both_ways(header[chosen.ways], column(chosen.ways).tolist(), lambda i: f"edge {i}")
     columns, directed = turned(columns, both)
-    return Columns(*_pad(columns), directed=directed)
+    return Columns(*_pad(columns), directed=directed, called=called)
 
 
 # Vertices

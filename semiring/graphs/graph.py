@@ -126,7 +126,9 @@ class Graph(Named):
     def _edge(self, i: int) -> str:
         ends = self.sources[i], self.targets[i]
         a, b = ends if self.names is None else (quoted(self.names[v]) for v in ends)
-        return f"edge {i} ({a} → {b})"
+        return f"edge {i} ({a} → {b}){f' of the columns {self._columns}' if self._columns else ''}"
+
+    _columns = ""  # those of the table that the edges were in, for messages
 
     def edges(self) -> Iterator[tuple[Any, ...]]:
         """The edges one by one, in the order that they have.
@@ -266,9 +268,9 @@ def as_graph(
           the ends are those whose names say so: from and to, source and target, src and dst, origin and destination,
           start and end, u and v, and the like, alone or as in FromNodeId and ToNodeId, ``source airport`` and
           ``destination airport``, node1 and node2; levels of an index of pandas that has names or several levels count
-          too. Where no name says so they are the first two, if there are no more than these and a weight. A column
-          Type of Directed and Undirected, as Gephi writes it, or directed or is_bidirectional of true and false, says
-          of each edge whether it goes both ways.
+          too, those of a series as well. Where no name says so they are the first two, if there are no more than these
+          and a weight. A column Type of Directed and Undirected, as Gephi writes it, or directed or is_bidirectional of
+          true and false, says of each edge whether it goes both ways.
     n : int, optional
         Number of vertices. Default: one more than the largest, or as many as there are names. Integers are then
         positions, however far apart.
@@ -330,9 +332,14 @@ def as_graph(
             raise GraphError(f"the {what} vertices have shape {end.shape}: give one for each edge")
     if len(found.sources) != len(found.targets):
         raise GraphError(f"{len(found.sources)} sources, {len(found.targets)} targets: an edge needs one of each")
-    sources, targets, n, names = numbered(found, n, names)
-    weights = None if weight is None or found.weights is None else as_weights(found.weights)
-    return Graph(sources, targets, n, weights, names, directed and found.directed, found.library)
+    try:
+        sources, targets, n, names = numbered(found, n, names)
+        weights = None if weight is None or found.weights is None else as_weights(found.weights)
+        graph = Graph(sources, targets, n, weights, names, directed and found.directed, found.library)
+    except GraphError as e:
+        raise GraphError(f"{e}; edges are of the columns {found.called}" if found.called else str(e)) from None
+    object.__setattr__(graph, "_columns", found.called)
+    return graph
 
 
 def graph_for(edges: Any, n: int | None = None, directed: bool = True, weight: WeightColumns = "weight") -> Graph:

@@ -51,7 +51,9 @@ def as_matrix(A: Any, S: Semiring, what: str) -> Dense:
 
 
 def read_series(A: Any, S: Semiring, what: str) -> Operand:
-    """A series of pandas: a vector whose labels are vertices, where it meets a matrix over vertices."""
+    """A series of pandas: a vector, whose labels are vertices where it meets a matrix over vertices; or edges."""
+    if what == "A" and getattr(A.index, "nlevels", 1) > 1:  # the ends of edges
+        return read_graph(A, S, what)
     given = read(A.to_numpy(), S, what)
     given.labels = A.index.tolist()
     return given

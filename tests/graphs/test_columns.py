@@ -23,6 +23,7 @@ ENDS = [
     ("source airport", "destination airport"), ("source_node", "target_node"), ("Start Station", "End Station"),
     ("node1", "node2"), ("node_1", "node_2"), ("protein1", "protein2"), ("node_a", "node_b"), ("head", "tail"),
     ("tail", "head"), ("i", "j"), ("a", "b"), ("A", "B"), (":START_ID", ":END_ID"), ("_from", "_to"), ("row", "col"),
+    ("init_node", "term_node"), ("bus0", "bus1"), ("departure_airport", "arrival_airport"), ("ANODE", "BNODE"),
     ("sender", "receiver"), ("parent", "child"), ("from_x", "to_x"), ("Quelle_von", "Quelle_nach"),
 ]
 OTHERS = ["id", "key", "link_id", "name", "lanes", "Straße", "start_time", "end_time", "year", "x", "y", "day1", "day2"]
@@ -235,3 +236,30 @@ def test_verbs_ask_only_where_weights_matter_and_say_where_to_answer():
             sr.closure(edges, sr.min_plus)
     with pytest.raises(sr.GraphError, match=r"is a matrix.*: give sr.from_dense\(frame, S\) in its place"):
         sr.find_cycle(pd.DataFrame([[0, 1.0], [0, 0]], ["a", "b"], ["a", "b"]))
+
+
+def test_a_series_by_its_ends_is_edges():
+    fares = TRIPS.groupby(["from", "to"])["fare"].min()
+    assert listed(sr.as_graph(fares)) == ROWS and sr.closure(fares, sr.min_plus)["k", "m"] == 6.5
+    assert listed(sr.as_graph(TRIPS[["from", "to"]].value_counts(sort=False))) == [
+        ("k", "l", 2), ("l", "m", 1), ("m", "k", 1)]
+    assert listed(sr.as_graph(fares.rename(None))) == ROWS and listed(sr.as_graph(fares.rename("to"))) == ROWS
+    assert sr.reach(fares).reaches("k", "m")
+
+
+def test_errors_say_which_columns_were_taken_for_what():
+    plan = pd.DataFrame({"task": ["dig", "wall"], "days": ["three", "five"], "after": ["", "dig"]})
+    with pytest.raises(sr.GraphError, match=r"of the columns \['task', .*: the weight '' is not a number"):
+        sr.closure(plan, sr.min_plus)
+    with pytest.raises(sr.GraphError, match=r"is missing.*; edges are of the columns \['after', 'task'\]"):
+        sr.as_graph(plan.assign(after=[None, "dig"]), source="after", target="task", weight=None)
+
+
+@pytest.mark.parametrize(("edges", "message"), [
+    ({"a": {"b": 3}}, r"edges in a dict of dicts: give \[\(a, b, w\) for a, row in"),
+    (nx.DiGraph([("a", "b")]).edges, "is a view of a graph of NetworkX: give the graph"),
+    ({"from": ["a"], "to": ["b"]}, "of a dict of columns a data frame"),
+])
+def test_dicts_are_refused_with_what_leads_on(edges, message):
+    with pytest.raises(sr.GraphError, match=message):
+        sr.as_graph(edges)
