@@ -26,6 +26,10 @@ class Bad(Exception):
     """The file is none of its format."""
 
 
+class Unread(Exception):
+    """What the file says is not read by this oracle."""
+
+
 @dataclass
 class Read:
     """A graph: edges as (source, target, weight), vertices by name where there are names."""
@@ -219,6 +223,91 @@ def fields_of(text_lines: list[str], mark: str | None, weights: Any = (), width:
     return rows
 
 
+def square_of(lines: list[str], listed: bool) -> tuple[Any, str] | None:
+    """A matrix without labels, or with labels but no empty corner, as rows of texts, and which of these it is."""
+    rows: list[list[str]] = []
+    separator: str | None = None
+    for line in lines:
+        bare = line.strip(BLANK)
+        if line.strip(" \r\n") == "" or line.lstrip(" ")[:1] in ("#", "%"):
+            said = bare.lstrip(" #%").lower()
+            word = "".join(c if c.isalnum() or c == "_" else " " for c in said).split()[:1]
+            if bare.lower().startswith("%%matrixmarket") or word in (["sym"], ["asym"], ["bip"]) or any(
+                    said.startswith(x) for x in ("directed graph", "undirected graph", "fromnodeid")):
+                break
+            continue
+        outside = unquoted(line)
+        if not rows:
+            counts = {m: outside.count(m) for m in "\t;,"}
+            separator = max(counts, key=lambda m: counts[m])
+            if not counts[separator]:
+                separator = None
+            elif separator == "\t" and len(outside.split()) > counts["\t"] + 1:
+                separator = None if all(real(w) is not None for w in outside.split()) else separator
+        if separator is None:
+            fields, text = [], line + " "
+            at = 0
+            while at < len(text):
+                end = text.find('"', at + 1) if text[at] == '"' else -1
+                while end >= 0 and text[end + 1 : end + 2] == '"':
+                    end = text.find('"', end + 2)
+                if text[at] in BLANK:
+                    at += 1
+                elif text[at] == '"' and end >= 0:
+                    fields.append(text[at : end + 1].strip('"'))
+                    at = end + 1
+                else:
+                    start = at
+                    while text[at] not in BLANK:
+                        at += 1
+                    fields.append(text[start:at].strip('"'))
+        else:
+            try:
+                fields = fields_of([line.replace("#", "\ue001").replace("%", "\ue002")], separator)[0]
+            except (Bad, IndexError):
+                return None
+            fields = [f.replace("\ue001", "#").replace("\ue002", "%") for f in fields]
+        rows.append(fields)
+        if len(rows) > len(rows[0]) + 2:
+            return None
+    if not rows or not rows[0]:
+        return None
+    head, body = rows[0], rows[1:]
+    is_number = lambda t: real(t) is not None  # noqa: E731
+    for across in (head[1:], head):
+        cornerless = across is head
+        shaped = len(body) == len(across) > 0 and all(len(row) == len(across) + 1 for row in body)
+        if shaped and sorted(across) == sorted(row[0] for row in body) and len(set(across)) == len(across):
+            sure = cornerless or len(across) > 1 or head[0].lower() == "from"
+            cells = all(c == "" or c.lower() in ("true", "false") or is_number(c) for row in body for c in row[1:])
+            if sure and cells and (cornerless or not is_number(head[0])):
+                return None, "labelled"  # which the library alone reads
+    named = not all(map(is_number, head))
+    square = body if named else rows
+    if len(square) != len(head) or not all(len(r) == len(head) and all(map(is_number, r)) for r in square):
+        return None
+    if named:
+        return None, "named"
+    n = len(head)
+    ends = n > 1 and all(whole(c) is not None and c[0] != "-" for row in square for c in row[:2])
+    if ends and listed:
+        return None
+    turned = [list(column) for column in zip(*square, strict=True)]
+    sure = n > 3 and (len({square[i][i] for i in range(n)}) == 1 or turned == square
+                      or all(c in ("0", "1") for row in square for c in row))
+    return square, "asks" if ends and not sure else "plain"
+
+
+def read_square(rows: list[list[str]], directed: Any, weight: Any) -> Read:
+    """The graph of a matrix, in which 0 and what is infinite or no number mean no edge."""
+    integers = [[whole(c) for c in row] for row in rows]
+    fits = all(i is not None and -(2**63) <= i < 2**63 for row in integers for i in row)
+    values = integers if fits else [[float(c) for c in row] for row in rows]
+    edges = [(i, j, None if weight is None else x) for i, row in enumerate(values) for j, x in enumerate(row)
+             if x != 0 and (fits or math.isfinite(x))]
+    return Read(len(rows), None, directed is not False, edges)
+
+
 def table_of(lines: list[str]) -> tuple[list[str], str] | None:
     """The lines of a table of a matrix and what separates its fields; None of another text."""
     for k, line in enumerate(lines):
@@ -296,13 +385,20 @@ def read_table(lines: list[str], mark: str, directed: Any, weight: Any, names: A
     for i, row in enumerate(rows):
         for k, (cell, _) in enumerate(row[1:]):
             bare = cell.strip(BLANK)
-            if bare:
+            if bare.lower() == "true":
+                bare = "1"
+            if bare and bare.lower() != "false":
                 edges.append((i, labels.index(columns[k])))
                 if whole(bare) is not None:
                     check(len(bare) <= 4000, "too long")
                     values.append(whole_of(bare))
                 else:
                     values.append(weight_of(bare))
+    if sum(a != b for a, b in edges) == len(rows) * (len(rows) - 1):  # nothing is empty but on the diagonal
+        apart = [v for (a, b), v in zip(edges, values, strict=True) if a != b]
+        gone = [x for xs in ([0], [math.inf, -math.inf]) if any(v in xs for v in apart) for x in xs]
+        left = [(e, v) for e, v in zip(edges, values, strict=True) if v not in gone]
+        edges, values = [e for e, _ in left], [v for _, v in left]
     if all(isinstance(v, int) for v in values):
         kept: list[Any] = values
     else:
@@ -341,11 +437,18 @@ def unquoted(line: str) -> str:
     return kept
 
 
-def read_list(data: bytes, directed: Any = None, weight: Any = "weight", header: Any = None, names: Any = None) -> Read:
+def read_list(data: bytes, directed: Any = None, weight: Any = "weight", header: Any = None, names: Any = None,
+              listed: bool = False) -> Read:
     lines = lines_of(decoded(data))
     table = table_of(lines) if header is None else None
     if table is not None and not is_saved(*table):
         return read_table(*table, directed, weight, names)
+    square = square_of(lines, listed) if header is None else None
+    if square is not None:
+        check(square[1] != "asks", "edges or a matrix?")
+        if square[0] is None:
+            raise Unread(square[1])
+        return read_square(square[0], directed, weight)
     first, undirected, bipartite = None, False, False
     for k, line in enumerate(lines):
         bare = line.strip(BLANK)

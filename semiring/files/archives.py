@@ -67,7 +67,7 @@ def matrix_of_npz(path: Path, data: bytes, S: Semiring, dtype: np.dtype | None, 
     matrix = archive.array("matrix")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise GraphError(f"{shown(path)} holds a matrix of shape {matrix.shape}; a graph's is square")
-    return literal(path, matrix, archive.array("zero"), archive.names(), S, dtype)
+    return literal(path, matrix, archive.array("zero"), archive.names(), S, dtype, options)
 
 
 class _Archive:

@@ -5,20 +5,20 @@ from __future__ import annotations
 import ast
 import dataclasses
 import math
-import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from semiring.algebra.semiring import Semiring
-from semiring.errors import GraphError, SemiringWarning
+from semiring.errors import GraphError
+from semiring.graphs.adjacency import adjacency
 from semiring.graphs.graph import Graph, as_graph
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import dtype_text, is_same, quoted, shown
 from semiring.graphs.weights import elements, refuse_nan
 
-from .streams import about
+from .streams import about, warn
 from .text import Options
 
 MAGIC = b"\x93NUMPY"
@@ -61,14 +61,22 @@ def matrix_of_npy(path: Path, data: bytes, S: Semiring, dtype: np.dtype | None, 
     zero, names = _behind(path, data, array, end)
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
         return None
-    return literal(path, array, zero, names, S, dtype)
+    return literal(path, array, zero, names, S, dtype, options)
 
 
 def literal(
     path: Path, array: np.ndarray, zero: np.ndarray | None, names: list[Any] | None, S: Semiring,
-    dtype: np.dtype | None,
+    dtype: np.dtype | None, options: Options,
 ) -> Matrix | None:
-    """A square array as a matrix over an algebra; None where what stands for no edge is not this algebra's zero."""
+    """A square array as a matrix over an algebra; None where what stands for no edge is not this algebra's zero.
+
+    Over truth values, and where the caller says what means no edge, it is the matrix of the graph.
+    """
+    if zero is None and array.dtype.kind in "biufc":
+        if options.absent is not None or S.default_dtype.kind == "b":
+            return adjacency(from_matrix(path, array, options, names=names), S, dtype=dtype)
+        doubt_zeros(path, S, len(_zeros(array)))
+
     def entry(i: int) -> str:
         return f"{shown(path)}: entry {divmod(i, array.shape[1])}"
 
@@ -136,20 +144,30 @@ def differs(matrix: np.ndarray, absent: float) -> np.ndarray:
     return different
 
 
+def _zeros(matrix: np.ndarray) -> np.ndarray:
+    """Where a matrix holds 0 off its diagonal."""
+    zeros = matrix == 0
+    np.fill_diagonal(zeros, False)
+    found: np.ndarray = np.argwhere(zeros)
+    return found
+
+
 def _doubt(path: Path, matrix: np.ndarray) -> None:
     """Warn where a weight may be lost: 0 and ∞ both mean no edge, and a matrix seldom writes both for it."""
     if matrix.dtype.kind not in "fc" or np.isfinite(matrix).all():
         return
-    zeros = matrix == 0
-    np.fill_diagonal(zeros, False)
-    if zeros.any():
-        row, column = map(int, np.argwhere(zeros)[0])
-        warnings.warn(
-            f"{shown(path)} holds 0, as at ({row}, {column}), and ±∞ or NaN, and all of these mean no edge: where 0 is "
-            "a weight, pass absent=numpy.inf or absent=numpy.nan, and absent=0 where 0 alone means no edge",
-            SemiringWarning,
-            stacklevel=6,
-        )
+    zeros = _zeros(matrix)
+    if len(zeros):
+        warn(f"{shown(path)} holds 0, as at {tuple(zeros[0].tolist())}, and ±∞ or NaN, and all of these mean no edge: "
+             "where 0 is a weight, pass absent=numpy.inf or absent=numpy.nan, and absent=0 where 0 alone means no edge")
+
+
+def doubt_zeros(path: Path, S: Semiring, zeros: int) -> None:
+    """Warn where elements are taken as they stand, and so many zeros off the diagonal may have been no edges."""
+    if zeros and not S.is_record and not S.is_object and S.zero_in(S.default_dtype) != 0:
+        warn(f"{shown(path)} holds 0 off its diagonal, {zeros} times, which was taken as a weight: in {S.name} "
+             f"{S.zero_in(S.default_dtype)} means no edge. Pass absent=0 where 0 does, absent=numpy.nan where it is a "
+             "weight")
 
 
 def parse_npy(path: Path, data: bytes, start: int = 0, member: str = "") -> tuple[np.ndarray, int]:

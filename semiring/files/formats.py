@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import lzma
 import os
 import zlib
@@ -31,9 +32,9 @@ from .gml import read_gml
 from .graph_writers import write_dimacs, write_gml, write_graphml, write_pajek
 from .graphml import read_graphml
 from .pajek import read_pajek
-from .streams import OPENERS, read_bytes, suffix, text_of
-from .tables import is_table, matrix_of_table, read_table
-from .text import Options, read_dimacs, read_edges
+from .streams import OPENERS, read_bytes, suffix
+from .tables import matrix_of_text, read_lines
+from .text import Options, read_dimacs
 from .writers import write_mtx, write_npy, write_npz, write_parquet, write_table
 
 FORMATS = {
@@ -43,12 +44,6 @@ FORMATS = {
 }
 
 
-def read_lines(path: Path, data: bytes, options: Options) -> Graph:
-    """A list of edges, or the labelled table of a matrix."""
-    text = text_of(path, data)
-    return read_table(path, text, options) if is_table(text, options) else read_edges(path, text, options)
-
-
 READERS: dict[str, Callable[[Path, bytes, Options], Graph]] = {
     "csv": read_lines, "tsv": read_lines, "edges": read_lines, "mtx": matrix_market.read_mtx, "gr": read_dimacs,
     "npy": read_npy, "npz": read_npz, "graphml": read_graphml, "gml": read_gml, "pajek": read_pajek,
@@ -56,7 +51,7 @@ READERS: dict[str, Callable[[Path, bytes, Options], Graph]] = {
 }
 # what a file says of a matrix, and a graph does not hold
 WHOLE: dict[str, Callable[[Path, bytes, Semiring, np.dtype | None, Options], Matrix | None]] = {
-    "csv": matrix_of_table, "tsv": matrix_of_table, "edges": matrix_of_table, "npy": matrix_of_npy,
+    "csv": matrix_of_text, "tsv": matrix_of_text, "edges": matrix_of_text, "npy": matrix_of_npy,
     "npz": matrix_of_npz,
 }
 NOTED: dict[str, Callable[[Path, bytes, Semiring], np.dtype | None]] = {
@@ -84,6 +79,7 @@ MORE = {
 UNPACKED = (".zip", ".tar", ".tgz", ".7z", ".rar", ".zst", ".lz4")  # archives and compressions that are not undone
 LISTS = ("csv", "tsv", "edges")  # formats that may have a line of column names, and name vertices as they like
 NAMED = (*LISTS, "graphml", "gml", "pajek", "parquet")  # formats whose vertices and attributes have names
+LISTED = (".edges", ".edgelist", ".el")  # endings of lists of edges, where .csv, .tsv and .txt may be matrices
 LABELLED = ("gml", "pajek")
 MATRICES = (*LISTS, "mtx", "npy", "npz", "pajek", "parquet")  # formats that may write every entry of a matrix
 WRITERS: dict[str, Callable[[Path, Matrix], None]] = {
@@ -203,7 +199,7 @@ def read_graph(
     file, name = named(path)
     kind = _kind(name, format)
     said = Options(directed, weight, header, names, source, target, absent, label, decimal, compact)
-    options = _options(name, kind, said)
+    options = _options(name, kind, said, format)
     graph = READERS[kind](name, read_file(file, name), options)
     return graph.compact() if compact else graph
 
@@ -262,7 +258,7 @@ def read_matrix(
     S, (file, path) = algebra(S), named(path)
     wanted = None if dtype is None else S.resolve_dtype(np.dtype(dtype))
     kind = _kind(path, format)
-    said = _options(path, kind, Options(**options))
+    said = _options(path, kind, Options(**options), format)
     data = read_file(file, path)
     if kind in WHOLE and (M := WHOLE[kind](path, data, S, wanted, said)) is not None:
         if said.compact:
@@ -279,7 +275,7 @@ def read_matrix(
 def parse_graph(name: Path, data: bytes, format: str, options: Options) -> Graph:
     """The graph of what was read from elsewhere than a file, which has a name in messages."""
     kind = _kind(name, format)
-    graph = READERS[kind](name, data, _options(name, kind, options))
+    graph = READERS[kind](name, data, _options(name, kind, options, format))
     return graph.compact() if options.compact else graph
 
 
@@ -320,8 +316,10 @@ def read_file(file: Path | IO[Any], name: Path) -> bytes:
     return data
 
 
-def _options(path: Path, kind: str, options: Options) -> Options:
+def _options(path: Path, kind: str, options: Options, format: str | None) -> Options:
     """What the caller says, if the format has a meaning for it."""
+    listed = format == "edges" or (format is None and suffix(path) in LISTED)
+    options = dataclasses.replace(options, listed=listed)
     if options.header is not None and kind not in LISTS:
         raise GraphError(f"{shown(path)}: header= is for lists of edges ({', '.join(LISTS)}), not for {kind}")
     for what, given, kinds in (

@@ -9,7 +9,9 @@ import io
 import lzma
 import os
 import re
+import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +19,7 @@ from shutil import copyfileobj
 from stat import S_IMODE
 from typing import IO, Any, NoReturn
 
-from semiring.errors import GraphError
+from semiring.errors import GraphError, SemiringWarning
 from semiring.graphs.texts import shown
 from semiring.machine.memory import require
 
@@ -100,6 +102,15 @@ def numbered_lines(text: str, start: int = 1) -> Iterator[tuple[int, str]]:
 
 def fail(path: Path, line: int, found: str, expected: str) -> NoReturn:
     raise GraphError(f"{shown(path)}, line {line}: found {found}, expected {expected}")
+
+
+def warn(message: str) -> None:
+    """Warn about a file, where its reader was called from outside of this library."""
+    outside = sys._getframe(1)
+    depth = 2
+    while outside.f_back is not None and outside.f_globals.get("__name__", "").startswith("semiring."):
+        outside, depth = outside.f_back, depth + 1
+    warnings.warn(message, SemiringWarning, stacklevel=depth)
 
 
 @contextmanager

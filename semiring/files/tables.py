@@ -1,7 +1,8 @@
-"""Labelled tables of a matrix in CSV: vertices in the first line and the first column, elements between them.
+"""Matrices as text: labelled tables, vertices in the first line and the first column, and rows of plain numbers.
 
 What stands in quotation marks is a text, as a vertex called "7" is; without them, labels that are all integers, each in
-its one spelling, are integers. Where a cell is empty there is no edge.
+its one spelling, are integers. Where a cell is empty there is no edge. Where none is, but on the diagonal, 0 and ±∞
+mean none, as in an array of NumPy; a matrix over an algebra is what is written.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import csv
 import dataclasses
 import operator
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -21,17 +22,25 @@ import numpy as np
 from semiring.algebra.semiring import Semiring
 from semiring.errors import GraphError
 from semiring.graphs.adjacency import adjacency
-from semiring.graphs.columns import names_ends
+from semiring.graphs.columns import IF_CLEAR, names_ends, says_edges
 from semiring.graphs.graph import Graph
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import infinities, quoted, shown
 from semiring.graphs.weights import as_weights
 
-from .numerals import CANONICAL, INTEGER, NUMBER, number
-from .streams import numbered_lines, text_of
-from .text import BLANKS, COMMENTS, SEPARATES, Options
+from .arrays import doubt_zeros, from_matrix, literal
+from .numerals import CANONICAL, INTEGER, NUMBER, integers, number
+from .streams import numbered_lines, text_of, warn
+from .text import BLANKS, COMMENTS, SEPARATES, Options, read_edges
 
-CORNER = re.compile(r' *(?:"" *)?([,;\t])')  # what a table begins with
+INFINITIES = (np.inf, -np.inf)
+TRUTH = ("true", "false")
+# of SNAP and KONECT, and Matrix Market, which is read under another name
+SAYS_EDGES = re.compile(r"%%matrixmarket|[ #%]*((un)?directed graph|a?sym\b|bip\b|fromnodeid)")
+NEVER = ("false",)  # cells that say that there is no edge, as empty ones do
+QUOTED = re.compile(r'"(?:[^"]|"")*"')
+WORDS = re.compile(rf'"(?:[^"]|"")*"|[^{BLANKS}]+')  # what blanks separate
+CORNER = re.compile(r' *(?:"" *|absent=([^ ,;\t"]+) *)?([,;\t])')  # what a table begins with
 EXACT = 2**53  # up to which a double holds every integer
 REAL = NUMBER.pattern
 COMPLEX = re.compile(rf"\(?(?:{REAL})?[+-]?(?:{REAL})j\)?", re.IGNORECASE)
@@ -58,27 +67,191 @@ class Cells:
     targets: list[int]
     values: list[Any]  # integers, floats, complex numbers, or tuples of the components of records
 
-    def graph(self, options: Options) -> Graph:
+    @property
+    def is_full(self) -> bool:
+        """Whether no cell is empty but on the diagonal, so that another mark than that may mean no edge."""
+        return self.off_diagonal(lambda x: True) == self.n * (self.n - 1)
+
+    def off_diagonal(self, has: Callable[[Any], bool]) -> int:
+        """How many cells off the diagonal hold a value with a property."""
+        return sum(i != j and has(x) for i, j, x in zip(self.sources, self.targets, self.values, strict=True))
+
+    def graph(self, path: Path, options: Options) -> Graph:
         """The edges, with what they weigh."""
+        return self.edges(path, options).as_edges(options)
+
+    def edges(self, path: Path, options: Options) -> Cells:
+        """The cells that are edges: not what the caller says means none; in full tables neither 0 nor ±∞.
+
+        On the diagonal alone these are weights, as in a table of distances.
+        """
+        if options.absent is not None:
+            return self._without(lambda x: x == options.absent)
+        full, zeros = self.is_full, self.off_diagonal(lambda x: x == 0)
+        empty, infinite = len(self.values) < self.n * self.n, full and self.off_diagonal(lambda x: x in INFINITIES)
+        if zeros and empty and (full or set(self.values) <= {0, 1}):
+            read = "was read as no edge" if full else "was read as an edge of weight 0"
+            warn(f"{shown(path)} has empty cells, which mean no edge, and 0, which {read}: pass absent=0 if 0 means no "
+                 "edge, and absent=numpy.nan if it is a weight")
+        elif zeros and infinite:
+            warn(f"{shown(path)} holds 0 and ±∞, and both were read as no edge: pass absent=0 or absent=numpy.inf for "
+                 "the one that means it, and absent=numpy.nan where both are weights")
+        gone = (0,) * bool(full and zeros) + INFINITIES * bool(infinite)
+        return self._without(lambda x: x in gone) if gone else self
+
+    def _without(self, gone: Callable[[Any], bool]) -> Cells:
+        kept = [k for k, x in enumerate(self.values) if not gone(x)]
+        columns = ([column[k] for k in kept] for column in (self.sources, self.targets, self.values))
+        return Cells(self.names, self.n, *columns)
+
+    def as_edges(self, options: Options) -> Graph:
+        """All cells that are not empty as edges."""
         weights = None if options.weight is None else _as_written(self.values)
         ends = np.array(self.sources, np.int64), np.array(self.targets, np.int64)
         return Graph(*ends, self.n, weights, self.names, options.one_way)
 
 
-def is_table(text: str, options: Options) -> bool:
-    """Whether a text is a table of a matrix: the first field of its first line is empty.
+@dataclasses.dataclass(frozen=True)
+class Form:
+    """How a matrix is written."""
 
-    >>> is_table(",a,b", Options()), is_table("a,b,3", Options())
+    labelled: bool  # vertices in the first line and column
+    separator: str | None  # None: any run of blanks
+    cornerless: bool = False  # the first line has labels of columns only, as R writes them
+    absent: float | None = None  # what a table says that means no edge, as one does in which 0 or ±∞ are elements
+    names: list[str] | None = None  # of plain numbers below a line of names
+    rows: list[list[str]] = dataclasses.field(default_factory=list)  # the plain numbers
+    doubtful: bool = False  # plain numbers that could be edges as well
+
+    def said(self, options: Options) -> Options:
+        """Options with what means no edge, if the caller does not say it and the table does."""
+        return options if options.absent is not None else dataclasses.replace(options, absent=self.absent)
+
+
+def form_of(text: str, options: Options) -> Form | None:
+    """How a text is written as a matrix; None if it is a list of edges, or the caller says so.
+
+    >>> form_of(",a,b\\na,0,1\\nb,0,0", Options()).labelled, form_of("a,b,3", Options()) is None
+    (True, True)
+    >>> form_of("0 1 1\\n1 0 1\\n1 1 0", Options()).doubtful, form_of("0 .5\\n.5 0", Options()).doubtful
     (True, False)
     """
     if (options.header, options.source, options.target) != (None, None, None):
-        return False  # the caller says that it is a list of edges
-    rows = [line for _, line in islice(((at, x) for at, x in numbered_lines(text) if not _is_passed_over(x)), 2)]
-    if not rows or (mark := CORNER.match(rows[0])) is None:
-        return bool(rows) and rows[0].strip(BLANKS) == '""'
-    header, *below = csv.reader(rows, delimiter=mark[1], skipinitialspace=True)
-    asked = isinstance(options.weight, str) and options.weight != "weight" and options.weight in header
-    return not asked and not (names_ends(header) and below and below[0][:1] and below[0][0] not in header)
+        return None
+    raw = _data(text)
+    first = next(raw, "")
+    corner = CORNER.match(first)
+    if first.strip(BLANKS) == '""':
+        return Form(True, ",")
+    if first.strip(BLANKS) != "" and corner:
+        header, *below = csv.reader([first, *islice(raw, 1)], delimiter=corner[2], skipinitialspace=True)
+        asked = isinstance(options.weight, str) and options.weight != "weight" and options.weight in header
+        if asked or (names_ends(header) and below and below[0][:1] and below[0][0] not in header):
+            return None  # edges that were saved with their index
+        return Form(True, corner[2], absent=number(corner[1]) if corner[1] else None)
+    if options.weight not in ("weight", IF_CLEAR, None):
+        return None  # a column
+    separator = _separator(first)
+    head = _fields(first, separator)
+    body = [_fields(line, separator) for line in islice(raw, len(head) + 1)]
+    if options.decimal != ".":
+        head, *body = ([cell.replace(options.decimal, ".") for cell in row] for row in (head, *body))
+    return _labelled(head, body, separator) or _plain(head, body, separator, options) if head else None
+
+
+def _data(text: str) -> Iterator[str]:
+    """The lines that are neither empty nor comments; none below a comment that says that they are edges."""
+    for _, line in numbered_lines(text):
+        if not _is_passed_over(line):
+            yield line
+        elif SAYS_EDGES.match(line.lower()):
+            return
+
+
+def _labelled(head: list[str], body: list[list[str]], separator: str | None) -> Form | None:
+    """A table whose corner holds a word, or nothing at all: its rows are called as its columns are."""
+    rows = [row for row in body if row]
+    cornerless = len(rows) == len(head) and rows != []
+    across = head if cornerless else head[1:]
+    sure = len(across) > 1 or cornerless or head[0].lower() == "from"  # as data frames without an index have it
+    fits = (
+        len(rows) == len(across) > 0 and all(len(row) == len(across) + 1 for row in rows) and sure
+        and sorted(row[0] for row in rows) == sorted(across) and len(set(across)) == len(across)
+        and (cornerless or not _is_number(head[0]))
+        and all(cell == "" or cell.lower() in TRUTH or _is_number(cell) for row in rows for cell in row[1:])
+    )
+    return Form(True, separator, cornerless) if fits else None
+
+
+def _plain(head: list[str], body: list[list[str]], separator: str | None, options: Options) -> Form | None:
+    """A square of plain numbers, perhaps below a line of names."""
+    names = None if all(map(_is_number, head)) else head
+    rows = body if names else [head, *body]
+    n = len(head)
+    if len(rows) != n or any(len(row) != n or not all(map(_is_number, row)) for row in rows):
+        return None
+    if names and (len(set(names)) < n or "" in names or any(map(_is_number, names)) or says_edges(names)):
+        return None
+    edges = n > 1 and all(INTEGER.fullmatch(cell) and cell[0] != "-" for row in rows for cell in row[:2])
+    if edges and options.listed:
+        return None
+    matrix = n > 3 and (
+        all(rows[i][i] == rows[0][0] for i in range(n)) or {cell for row in rows for cell in row} <= {"0", "1"}
+        or rows == [list(column) for column in zip(*rows, strict=True)]
+    )
+    return Form(False, separator, names=names, rows=rows, doubtful=edges and not matrix)
+
+
+def _is_number(text: str) -> bool:
+    return number(text) is not None
+
+
+def _separator(line: str) -> str | None:
+    """The mark between the fields of a line, None for blanks."""
+    bare = QUOTED.sub("", line)
+    mark = max("\t;,", key=bare.count)
+    words = bare.split()
+    if mark not in bare or (mark == "\t" and len(words) > bare.count(mark) + 1 and all(map(_is_number, words))):
+        return None
+    return mark
+
+
+def _fields(line: str, separator: str | None) -> list[str]:
+    """The fields of a line; none if a quotation does not end in it."""
+    if separator is None:
+        return [word.strip('"') for word in WORDS.findall(line)]
+    try:
+        return [field.strip(BLANKS) for row in csv.reader([line], delimiter=separator, skipinitialspace=True,
+                                                          strict=True) for field in row]
+    except csv.Error:
+        return []
+
+
+def read_lines(path: Path, data: bytes, options: Options) -> Graph:
+    """The graph of a text: a list of edges, or a matrix."""
+    text = text_of(path, data)
+    form = form_of(text, options)
+    if form is None:
+        if options.absent is not None:
+            raise GraphError(f"{shown(path)} is a list of edges, of which each is written: leave absent= out")
+        return read_edges(path, text, options)
+    if form.labelled:
+        return parse_table(path, text, form, options).graph(path, form.said(options))
+    if form.doubtful and options.absent is None:
+        n = len(form.rows)
+        raise GraphError(f"{shown(path)} could be {n} edges or a matrix of {n} vertices: pass "
+                         f"header={form.names is not None} (--{'no-' * (form.names is None)}header) for edges; for a "
+                         "matrix absent=0 (--absent 0) where 0 means no edge, or use read_matrix, which takes its "
+                         "elements as they stand")
+    return from_matrix(path, _numbers(form), options, names=form.names)
+
+
+def _numbers(form: Form) -> np.ndarray:
+    """A matrix of plain numbers: of integers if all are, else of floats."""
+    n = len(form.rows)
+    cells = [cell for row in form.rows for cell in row]
+    whole = integers(cells) if all(map(INTEGER.fullmatch, form.rows[0])) else None
+    return (np.array(list(map(float, cells))) if whole is None else whole).reshape(n, n)
 
 
 def _is_passed_over(line: str) -> bool:
@@ -87,23 +260,30 @@ def _is_passed_over(line: str) -> bool:
     return not bare or bare.startswith(COMMENTS) or SEPARATES.fullmatch(bare) is not None
 
 
-def read_table(path: Path, text: str, options: Options) -> Graph:
-    """The graph of a table: an edge for each cell that is not empty."""
-    return parse_table(path, text, options).graph(options)
-
-
-def matrix_of_table(path: Path, data: bytes, S: Semiring, dtype: np.dtype | None, options: Options) -> Matrix | None:
-    """The matrix of a table over an algebra; None where the text is a list of edges."""
+def matrix_of_text(path: Path, data: bytes, S: Semiring, dtype: np.dtype | None, options: Options) -> Matrix | None:
+    """The matrix of a text over an algebra; None where the text is a list of edges."""
     text = text_of(path, data)
-    if not is_table(text, options):
+    form = form_of(text, options)
+    if form is None:
         return None
-    cells = parse_table(path, text, options)
+    if not form.labelled:
+        array = _numbers(form)
+        if form.doubtful and options.absent is None:
+            warn(f"{shown(path)} was read as a matrix of {len(array)} vertices, and could be {len(array)} edges: pass "
+                 f"header={form.names is not None} for these, absent=0 for a matrix in which 0 means no edge, and "
+                 "absent=numpy.nan for one of which all is taken as it stands")
+        return literal(path, array, None, form.names, S, dtype, options)
+    cells, options = parse_table(path, text, form, options), form.said(options)
     if dtype is None and cells.values and all(map(_is_whole, cells.values)):
         dtype = _integers_of(S)
+    if options.absent is not None or S.default_dtype.kind == "b":
+        cells = cells.edges(path, options)
+    elif cells.is_full:
+        doubt_zeros(path, S, cells.off_diagonal(lambda x: x == 0))
     if dtype is not None and not (dtype.names and set(dtype.names) != set(S.fields or ())):  # no vectors
         limits = infinities(S, dtype)
         cells = dataclasses.replace(cells, values=[_finite(x, dtype, limits) for x in cells.values])
-    return adjacency(cells.graph(options), S, dtype=dtype)
+    return adjacency(cells.as_edges(options), S, dtype=dtype)
 
 
 def _is_whole(x: Any) -> bool:
@@ -136,7 +316,7 @@ def _as_written(values: list[Any]) -> np.ndarray:
     return as_weights(values)
 
 
-def parse_table(path: Path, text: str, options: Options) -> Cells:
+def parse_table(path: Path, text: str, form: Form, options: Options) -> Cells:
     """The cells of a table.
 
     Raises
@@ -145,11 +325,13 @@ def parse_table(path: Path, text: str, options: Options) -> Cells:
         Where a line has too many fields or too few, a vertex comes twice or is only a row or only a column, or a cell
         holds no element; the message says the line and the field.
     """
-    if options.weight not in (None, "weight"):
+    if options.weight not in (None, "weight", IF_CLEAR):
         raise GraphError(f"{shown(path)} is a table of a matrix, which has no column called {quoted(options.weight)}: "
                          "leave weight= out")
-    records = _records(path, text)
+    records = _records(path, text, form.separator)
     header, _ = next(records)
+    if form.cornerless:
+        header = [Label("", False, header[0].line, 0), *header]
     across, down, rows = header[1:], [], []
     for labels, fields in records:
         if len(labels) != len(header):
@@ -170,7 +352,8 @@ def parse_table(path: Path, text: str, options: Options) -> Cells:
     found = Cells(_names(down, across, options), len(down), [], [], [])
     for i, (label, fields) in enumerate(zip(down, rows, strict=True)):
         for k, cell in enumerate(fields[1:]):
-            if bare := cell.strip(BLANKS):
+            bare = cell.strip(BLANKS)
+            if bare and bare.lower() not in NEVER:
                 found.sources.append(i)
                 found.targets.append(order[k])
                 plain = bare if options.decimal == "." else bare.replace(options.decimal, ".")
@@ -178,7 +361,7 @@ def parse_table(path: Path, text: str, options: Options) -> Cells:
     return found
 
 
-def _records(path: Path, text: str) -> Iterator[tuple[list[Label], list[str]]]:
+def _records(path: Path, text: str, separator: str | None) -> Iterator[tuple[list[Label], list[str]]]:
     """Each row of a table: its fields as labels, of which a row's own needs the first only, and as they are."""
     lines = iter(numbered_lines(text))
     line, parts = 0, list[str]()
@@ -190,16 +373,13 @@ def _records(path: Path, text: str) -> Iterator[tuple[list[Label], list[str]]]:
                 line = at
                 if _is_passed_over(raw):
                     continue
-            parts.append(raw)
-            yield raw
+            parts.append(raw if separator else "\t".join(WORDS.findall(raw)))
+            yield parts[-1]
 
-    first = next(bare())
-    mark = CORNER.match(first)
-    separator = mark[1] if mark else ","
-    lines, parts = iter(numbered_lines(text)), []
+    delimiter = separator or "\t"
     try:
-        for fields in csv.reader(bare(), delimiter=separator, skipinitialspace=True, strict=True):
-            marks = _marks("".join(parts).rstrip("\r\n"), separator)
+        for fields in csv.reader(bare(), delimiter=delimiter, skipinitialspace=True, strict=True):
+            marks = _marks("".join(parts).rstrip("\r\n"), delimiter)
             yield [Label(field if marked else field.strip(BLANKS), marked, line, k)
                    for k, (field, marked) in enumerate(zip(fields, marks, strict=True), 1)], fields
             parts.clear()
@@ -252,6 +432,8 @@ def _element(path: Path, where: Label, text: str) -> Any:
         value = number(text)
         if value is not None and value == value:
             return value
+        if text.lower() == "true":
+            return 1
         try:
             if COMPLEX.fullmatch(text):
                 return complex(text)

@@ -65,6 +65,7 @@ class Options:
     label: str | None = None  # the attribute that vertices are called by
     decimal: str = "."  # what stands before decimals
     compact: bool = False  # vertices without edges are left out
+    listed: bool = False  # whether the format says that a text is a list of edges
 
     @property
     def one_way(self) -> bool:

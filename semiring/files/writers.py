@@ -121,12 +121,17 @@ def write_table(path: Path, M: Matrix) -> None:
 
 
 def put_table(text: TextIO, M: Matrix, names: Sequence[int | str] | None, separator: str) -> None:
-    """A matrix as lines of text, vertices in the first line and column; the zero is an empty cell."""
+    """A matrix as lines of text, vertices in the first line and column; the zero is an empty cell.
+
+    Where 0 or ±∞ are elements and could be taken for no edge, the first field says what means none.
+    """
     mixed = len({is_integer(name) for name in names or ()}) == 2
     labels = [_label(name, mixed) for name in (range(M.n) if names is None else names)]
     infinite = infinities(M.semiring, M.dtype)
+    zero = np.array([M.semiring.zero_in(M.dtype)], M.dtype)
     # a line of blanks alone would not be seen
-    text.write(separator.join(['""' if labels in ([], ['""']) else "", *labels]) + "\n")
+    corner = f"absent={_cells(zero, np.zeros(1, bool), infinite)[0]}" if _is_doubtful(M, infinite) else ""
+    text.write(separator.join([corner or '""' if labels in ([], ['""']) else corner, *labels]) + "\n")
     cells = csv.writer(text, delimiter=separator, lineterminator="\n")
     for label, row in zip(labels, M.array, strict=True):
         text.write(label + separator)
@@ -135,6 +140,19 @@ def put_table(text: TextIO, M: Matrix, names: Sequence[int | str] | None, separa
             text.write("\n")  # where the writer of a single empty field would write quotation marks
         else:
             cells.writerow(found)
+
+
+def _is_doubtful(M: Matrix, infinite: Mapping[Any, Any]) -> bool:
+    """Whether elements could be taken for no edge: 0 or ±∞ off the diagonal, no empty cell there, or only 0 and 1."""
+    if M.dtype.kind not in "biuf" or M.n < 2:
+        return False
+    apart = ~np.eye(M.n, dtype=bool)
+    present = ~is_absent(M.array, M.semiring) & apart
+    values = M.array[present]
+    zeros = bool((values == 0).any())
+    full = len(values) == M.n * (M.n - 1)
+    unbounded = bool(np.isinf(values).any() if values.dtype.kind == "f" else np.isin(values, list(infinite)).any())
+    return (full and (zeros or unbounded)) or (zeros and bool(np.isin(values, (0, 1)).all()))
 
 
 PLAIN = re.compile(r"[^\s#%\"](?:.*[^\s])?")  # what no reader sees as a comment, or cuts blanks off

@@ -431,3 +431,9 @@ def in_records(names: Sequence[Any], columns: Sequence[Any]) -> np.ndarray:
     for name, part in zip(called, parts, strict=True):
         made[name] = part
     return made
+
+
+def says_edges(header: Sequence[str]) -> bool:
+    """Whether names of columns say that the rows below are edges, and not those of a matrix of such vertices."""
+    words = ["".join(WORD.findall(name.lower())) for name in header]
+    return names_ends(header) or any(word in KEYS or TOLD.fullmatch(word) for word in words)

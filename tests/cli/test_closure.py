@@ -117,11 +117,11 @@ def test_a_matrix_that_was_written_is_read(call, tmp_path: Path, monkeypatch: py
     assert call("closure", "-", "--algebra", "min-plus", "--not-reflexive").out == first.out
 
 
-def test_graphs_by_the_readers_of_networkx(call, tmp_path: Path) -> None:
+def test_graphs_with_labels(call, tmp_path: Path) -> None:
     (tmp_path / "g.net").write_text('*Vertices 3\n1 "Ayr"\n2 "007"\n3 "far"\n*Arcs\n1 2 2.5\n')
     assert call("closure", tmp_path / "g.net", "--algebra", "min-plus", "--from", "Ayr", "--to", "007").out == (
         "Ayr\t007\t2.5\n")
-    assert "g.net, line 1: found 3 vertices" in refused(call(
+    assert "g.net, line 3: found a second vertex called 'a'" in refused(call(
         "closure", _file(tmp_path / "g.net", '*Vertices 3\n1 a\n2 a\n3 b\n*Arcs\n'), "--algebra", "min-plus"))
 
 
@@ -298,7 +298,7 @@ def test_by_several_processes_the_first_of_which_prints(roads: Path, prices: Pat
 
 def test_numbers_of_places_are_names(call, tmp_path: Path) -> None:
     """Nothing is allocated for the two thousand million numbers below them."""
-    (tmp_path / "places.csv").write_text("2398472983,17,1\n17,2398472984,2\n2398472984,77,4\n")
+    (tmp_path / "places.csv").write_text("from,to,km\n2398472983,17,1\n17,2398472984,2\n2398472984,77,4\n")
     answer = call("closure", tmp_path / "places.csv", "--algebra", "min-plus", "--from", "2398472983", "--to", "77",
                   "--path")
     assert (answer.status, answer.err) == (0, "")
