@@ -233,7 +233,7 @@ def square_of(lines: list[str], listed: bool) -> tuple[Any, str] | None:
             said = bare.lstrip(" #%").lower()
             word = "".join(c if c.isalnum() or c == "_" else " " for c in said).split()[:1]
             if bare.lower().startswith("%%matrixmarket") or word in (["sym"], ["asym"], ["bip"]) or any(
-                    said.startswith(x) for x in ("directed graph", "undirected graph", "fromnodeid")):
+                    said.startswith(x) for x in ("directed graph", "undirected graph", "fromnodeid", "nodes: ")):
                 break
             continue
         outside = unquoted(line)

@@ -123,7 +123,10 @@ def read_graph(
           are integers (names if those are far apart, see `as_graph`; `Graph.compact` closes gaps), else names.
           An integer has one spelling, in ASCII without sign or leading zeros: 007 makes all vertices names. Or, where
           the first field is empty, the table of a matrix, as `write_matrix` and data frames write it: vertices in the
-          first line and column, empty cells where there is no edge; a label in quotation marks is a text;
+          first line and column, empty cells where there is no edge; a label in quotation marks is a text. Where no cell
+          is empty, but on the diagonal, 0 and ±∞ off it mean no edge. Or a square of plain numbers, as `numpy.savetxt`
+          writes it, which is read as .npy; one that could be edges as well is refused, as by `as_graph`, unless
+          `header`, `weight`, `source` or `format` say that it is edges, or `absent` that it is a matrix;
         - .gr: DIMACS shortest paths; vertices count from 0 here;
         - .npy: a square matrix, in which 0, NaN and ±∞ mean no edge unless `write_matrix` wrote it, or an array of
           edges, shape (m, 2) or (m, 3), but not square;
@@ -187,7 +190,8 @@ def read_graph(
     SemiringWarning
         The first line was read as names of columns or as an edge, and what follows contradicts it; `header=`
         settles it. A line that begins as comments do was read as an edge. Vertices from 0 on have no edges, as in lists
-        that count from 1; `compact=` leaves them out. A matrix in a foreign .npy file holds both 0 and ∞.
+        that count from 1; `compact=` leaves them out. A matrix holds 0 and
+        ±∞, or 0 and empty cells, or 0 where another element means no edge; `absent=` says what does.
 
     Examples
     --------
@@ -219,7 +223,8 @@ def read_matrix(
     path : path or file object
         - What `write_matrix` wrote: elements, names and dtype are as they were. Tables (.csv, .tsv) do not tell their
           dtype: integers become int64 and floats float64, where `dtype` says nothing else.
-        - Another .npy file of a square array: its elements, taken literally.
+        - Another .npy file of a square array, a table or a square of plain numbers: its elements, taken literally; over
+          truth values, and with ``absent=``, the matrix of its graph.
         - All that `read_graph` reads: the graph's matrix, as `adjacency` makes it.
     S : Semiring or str
         That of the matrix; over another one, edges and their weights are taken over.

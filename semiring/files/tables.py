@@ -36,7 +36,7 @@ from .text import BLANKS, COMMENTS, SEPARATES, Options, read_edges
 INFINITIES = (np.inf, -np.inf)
 TRUTH = ("true", "false")
 # of SNAP and KONECT, and Matrix Market, which is read under another name
-SAYS_EDGES = re.compile(r"%%matrixmarket|[ #%]*((un)?directed graph|a?sym\b|bip\b|fromnodeid)")
+SAYS_EDGES = re.compile(r"%%matrixmarket|[ #%]*((un)?directed graph|a?sym\b|bip\b|fromnodeid|nodes: *[0-9])")
 NEVER = ("false",)  # cells that say that there is no edge, as empty ones do
 QUOTED = re.compile(r'"(?:[^"]|"")*"')
 WORDS = re.compile(rf'"(?:[^"]|"")*"|[^{BLANKS}]+')  # what blanks separate

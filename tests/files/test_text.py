@@ -64,7 +64,7 @@ def test_lists_of_edges(tmp_path, name, text, ending):
     header = None
     if name in ("g.csv", "g.tsv", "g.txt") and not re.search("km|from", text):  # no names of columns
         header = False
-        with refused("could be 3 edges or a matrix of 3 vertices: pass header=False for edges"):
+        with refused("could be 3 edges or a matrix of 3 vertices: pass header=False (--no-header) for edges"):
             read_graph(file)
     graph = read_graph(file, header=header)
     assert listed(graph) == EDGES and graph.n == 3 and graph.directed
@@ -621,12 +621,12 @@ def test_the_null_of_databases_is_no_vertex(tmp_path):
     ("# Nodes: 3 Edges: 1\n0 1\n", None),
 ])
 def test_vertices_without_edges_are_told_of(tmp_path, text, said, recwarn):
-    graph = read(tmp_path, "g.txt", text)
+    graph = read(tmp_path, "g.edges", text)
     told = [str(each.message) for each in recwarn if each.category is sr.SemiringWarning]
-    assert len(told) == (said is not None) and all(each.startswith(f"{tmp_path}/g.txt: {said}") for each in told)
+    assert len(told) == (said is not None) and all(each.startswith(f"{tmp_path}/g.edges: {said}") for each in told)
     assert all(each.filename.endswith("reading.py") for each in recwarn)
     recwarn.clear()
-    compact = read(tmp_path, "g.txt", text, compact=True)
+    compact = read(tmp_path, "g.edges", text, compact=True)
     assert not recwarn and list(compact.edges()) == list(graph.edges())
     assert compact.n == len({v for edge in graph.edges() for v in edge[:2]})
 
