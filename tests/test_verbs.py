@@ -137,10 +137,20 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "solve": [{}, {"device": "cpu"}, {"device": "gpu"}, {"check": False}, {"progress": True}, {"left": True}],
     "rows": [{}, {"device": "cpu"}, {"device": "gpu"}, {"predecessors": True}],
     "path": [{}],
+    "paths": [{}, {"device": "cpu"}, {"device": "gpu"}, {"progress": True}, {"method": "blocked"}, {"sources": [2, 0]},
+              {"targets": [1, 3]}, {"sources": [0], "targets": [3], "progress": True}],
+    "nearest": [{}],
+    "cycle_mean": [{}],
     "power": [{}, {"device": "cpu"}, {"device": "gpu"}, {"check": False}],
 }
 K = 3  # edges of the walks of a power
-UNPLANNED = ("progress",)  # options that a plan does not depend on
+
+
+def by_name(A: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """Options with vertices as the matrix calls them."""
+    names = getattr(A, "names", None)
+    return {name: [names[v] for v in value] if name in ("sources", "targets") and names else value
+            for name, value in options.items()}
 
 
 def called(verb: str, A: Any, S: sr.Semiring, B: np.ndarray, options: dict[str, Any]) -> Any:
@@ -156,6 +166,12 @@ def called(verb: str, A: Any, S: sr.Semiring, B: np.ndarray, options: dict[str, 
         return sr.solve(A, B.T if options.get("left") else B, S, **options)
     if verb == "power":
         return sr.power(A, S, K, **options)
+    if verb == "paths":
+        return sr.paths(A, S, **by_name(A, options)).weights
+    if verb == "nearest":
+        return sr.nearest(A, S, [first]).weights
+    if verb == "cycle_mean":
+        return sr.cycle_mean(A, S)[0]
     if verb == "rows":
         rows = sr.closure_rows(A, S, [first], **options)
         return rows[0] if options.get("predecessors") else rows
@@ -164,11 +180,12 @@ def called(verb: str, A: Any, S: sr.Semiring, B: np.ndarray, options: dict[str, 
 
 def planned(verb: str, A: Any, S: sr.Semiring, B: np.ndarray, options: dict[str, Any]) -> Any:
     first, last = (A.names[0], A.names[3]) if getattr(A, "names", None) else (0, 3)
-    sources = {"rows": [first], "path": (first, last)}.get(verb)
-    asked = {name: value for name, value in options.items() if name not in UNPLANNED}
+    sources = {"rows": [first], "path": (first, last), "nearest": [first]}.get(verb)
+    asked = by_name(A, {name: value for name, value in options.items() if name != "progress"})
+    asked = asked if sources is None else {**asked, "sources": sources}
     B = B.T if options.get("left") else B
     given = {"matmul": {"B": B}, "solve": {"B": B}, "power": {"k": K}}.get(verb, {})
-    return sr.plan(A, S, verb=verb, sources=sources, **given, **asked)
+    return sr.plan(A, S, verb=verb, **given, **asked)
 
 
 def known(verb: str, A: np.ndarray, S: sr.Semiring, B: np.ndarray, options: dict[str, Any]) -> Any:
@@ -187,6 +204,8 @@ def known(verb: str, A: np.ndarray, S: sr.Semiring, B: np.ndarray, options: dict
         return times(A, B)
     if verb == "power":
         return times(A, times(A, A))
+    if verb == "cycle_mean":
+        return least_mean(A)
     star = np.asarray(T.add(one, A))
     if "max_edges" in options:
         k, X = options["max_edges"], one
@@ -201,7 +220,26 @@ def known(verb: str, A: np.ndarray, S: sr.Semiring, B: np.ndarray, options: dict
         return star[:1]
     if verb == "path":
         return star[0, 3]
+    if verb == "nearest":
+        return star[0]
+    if verb == "paths":
+        rows = star[options["sources"]] if "sources" in options else star
+        return rows[:, options["targets"]] if "targets" in options else rows
     return star if options.get("reflexive", True) else times(A, star)
+
+
+def least_mean(A: np.ndarray) -> float:
+    """The least mean weight of a cycle: the least over v of the most over k of (d_n(v) − d_k(v)) / (n − k).
+
+    R. M. Karp, A characterization of the minimum cycle mean in a digraph (1978), from all vertices at once.
+    """
+    n = len(A)
+    d = [np.zeros(n)]
+    for _ in range(n):
+        d.append(np.min(d[-1][:, None] + A, axis=0))
+    there = d[n] < inf
+    means = [(d[n][there] - d[k][there]) / (n - k) for k in range(n)]
+    return float(np.min(np.max(means, axis=0)))
 
 
 def cells() -> Iterator[Any]:
@@ -220,6 +258,8 @@ def refusal(S: sr.Semiring, verb: str, by_entries: bool, options: dict[str, Any]
     """What is said where a cell has no answer."""
     if options.get("device") == "gpu" and gpu_name() is None:
         return "device 'gpu': no GPU was found"
+    if verb == "cycle_mean" and S is not sr.min_plus:
+        return "the mean weight of a cycle needs sums under min or max"
     if options.get("method") == "sparse" and not by_entries:
         return "method='sparse' eliminates on the structure of a sparse matrix or graph"
     if options.get("method") == "search" and not S.selective:
@@ -274,7 +314,8 @@ def test_every_cell(
     assert plan.method == first.method, "the plan is what is tried first"
     assert plan.operation == verb and plan.memory >= 0 and verb in str(plan)
     again = plan.run()
-    again = {"factor": lambda: again.closure(), "path": lambda: again[0]}.get(verb, lambda: again)()
+    again = {"factor": lambda: again.closure(), "path": lambda: again[0], "cycle_mean": lambda: again[0],
+             "paths": lambda: again.weights, "nearest": lambda: again.weights}.get(verb, lambda: again)()
     packed = kind == "packed" or "packed" in options
     for answer in (got, again[0] if options.get("predecessors") else again):
         if isinstance(answer, PackedMatrix):
@@ -291,7 +332,7 @@ def test_every_cell(
             answer = sr.adjacency(answer, S)
         answer = np.asarray(answer)
         assert answer.dtype.newbyteorder("=") == plain.dtype
-        np.testing.assert_array_equal(answer.reshape(np.shape(want)), want)
+        np.testing.assert_allclose(answer.reshape(np.shape(want)), want, rtol=1e-12 if verb == "cycle_mean" else 0)
     if options.get("overwrite") is None and isinstance(A, np.ndarray):
         assert np.array_equal(np.ma.getdata(A), plain), "the operand stays"
 
