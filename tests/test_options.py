@@ -20,6 +20,7 @@ import pytest
 import scipy.sparse as sp
 
 import semiring as sr
+from semiring.operands.devices import gpu_name, is_on_gpu, to_host, upload
 from semiring.results.path_stacks import StackedPaths
 from semiring.solvers.existence import Closures
 
@@ -79,6 +80,7 @@ KINDS: dict[str, Callable[[np.ndarray], Any]] = {
     "NetworkX": digraph,
     "prepared": lambda A: sr.prepare(A.copy(), sr.min_plus),
     "stack of whole numbers": lambda A: whole(np.stack([A, A])),
+    **({"CuPy": upload, "CuPy, packed": lambda A: sr.pack(upload(inf > A))} if gpu_name() else {}),
     "packed": lambda A: sr.pack(inf > A),
     "truth values": lambda A: inf > A,
     "truth values, csr": lambda A: entries(A).astype(bool),
@@ -110,7 +112,7 @@ class Cell:
 
     @property
     def boolean(self) -> bool:
-        return self.kind in ("packed", "truth values", "truth values, csr")
+        return "packed" in self.kind or "truth" in self.kind
 
     @property
     def S(self) -> sr.Semiring:
@@ -147,7 +149,7 @@ class Cell:
 
     def arguments(self) -> tuple[Any, ...]:
         B = self.B.T if self.options.get("left") else self.B
-        if self.verb == "matmul" and self.kind == "packed":
+        if self.verb == "matmul" and "packed" in self.kind:
             B = sr.pack(np.pad(self.B, ((0, 0), (0, N - 3))))
         return {"matmul": (B, self.S), "solve": (B, self.S), "rows": (self.S, self.vertices(PLACES)),
                 "path": (self.S, self.called(0), self.called(3)), "nearest": (self.S, self.vertices(PLACES)),
@@ -212,6 +214,7 @@ def elements(cell: Cell, answer: Any) -> np.ndarray:
         answer = answer.closure()
     if hasattr(answer, "to_dense"):
         answer = answer.to_dense()
+    answer = to_host(answer) if is_on_gpu(answer) else answer
     if sp.issparse(answer):
         full = np.full(answer.shape, inf)
         E = answer.tocoo()
@@ -278,7 +281,8 @@ def limited(cell: Cell, answer: Any, plan: Any) -> bool:
 
 def overwritten(cell: Cell, answer: Any, plan: Any) -> bool:
     """Overwriting is a permission, which a closure of arrays in their own memory takes where nothing else is wanted."""
-    if cell.kind in ("array", "stack") and not cell.options.keys() & {"reflexive", "max_edges", "on_divergence", "tol"}:
+    others = {"reflexive", "max_edges", "on_divergence", "tol"}
+    if cell.kind in ("array", "stack") and not cell.options.keys() & others and cell.options.get("device") != "gpu":
         return bool(np.shares_memory(answer, cell.A))
     return closed_as_asked(cell, answer, plan)
 
@@ -301,7 +305,8 @@ SEEN: dict[tuple[str, str], Callable[[Cell, Any, Any], bool]] = {
     ("", "tol"): lambda cell, answer, plan: True,  # without it there is no closure
     ("", "check"): lambda cell, answer, plan: True,  # likewise
     ("", "overwrite"): overwritten,
-    ("", "device"): lambda cell, answer, plan: plan is None or "GPU" not in plan.device,
+    ("", "device"): lambda cell, answer, plan: plan is None or cell.options["device"] == (
+        "gpu" if plan.lowering.on_gpu or (gpu_name() or "GPU") in plan.device else "cpu"),
     ("", "tile"): lambda cell, answer, plan: plan is None or (plan.tile >= TILE and plan.tile % TILE == 0) or (
         cell.options.get("method") == "floyd-warshall" and "not in blocks of 16 rows" in str(plan)),
     ("", "packed"): lambda cell, answer, plan: isinstance(
@@ -437,3 +442,37 @@ def test_nonsense_is_refused_beside_every_other_option(verb: str, kind: str, tmp
             if plan is not None and refused is None:
                 found.append(f"{name}={bad!r} beside {other}: planned")
     assert not found, "\n".join(found)
+
+
+# Options of what is no verb of `sr.plan`: values that make no sense.
+
+ROADS = [("a", "b", 3.0), ("b", "c", 4.0)]
+
+
+def factors() -> Any:
+    return sr.factor(sr.as_graph(ROADS), sr.min_plus)
+
+
+@pytest.mark.parametrize(("ask", "name"), [
+    (lambda: sr.chain([np.eye(2)] * 2, sr.min_plus, check="no"), "check"),
+    (lambda: sr.chain([np.eye(2)] * 2, sr.min_plus, device="tpu"), "device"),
+    (lambda: sr.residual(np.eye(2), np.eye(2), sr.min_plus, left="no"), "left"),
+    (lambda: sr.residual(np.eye(2), np.eye(2), sr.min_plus, device="tpu"), "device"),
+    (lambda: sr.components(ROADS, weak="no"), "weak"),
+    (lambda: sr.mean_weight(np.eye(2), sr.min_plus, rows=0), "rows"),
+    (lambda: sr.mean_weight(np.eye(2), sr.min_plus, seed="x"), "seed"),
+    (lambda: sr.pack(ROADS, directed="no"), "directed"),
+    (lambda: sr.adjacency(ROADS, sr.min_plus).closure(method="fastest"), "fastest"),
+    (lambda: sr.adjacency(ROADS, sr.min_plus).to_frame(long="no"), "long"),
+    (lambda: factors().rows(["a"], reflexive="no"), "reflexive"),
+    (lambda: factors().closure(reflexive="no"), "reflexive"),
+    (lambda: factors().closure(progress=0), "progress"),
+    (lambda: list(factors().blocks(reflexive="no")), "reflexive"),
+    (lambda: list(factors().blocks(in_order="no")), "in_order"),
+    (lambda: list(factors().blocks(rows=0)), "rows"),
+    (lambda: factors().save("nowhere.npy", reflexive="no"), "reflexive"),
+    (lambda: factors().reduce("mean", bins=3), "bins"),
+])
+def test_nonsense_is_refused_by_other_functions_too(ask: Callable[[], Any], name: str) -> None:
+    with pytest.raises(sr.SemiringError, match=name):
+        ask()

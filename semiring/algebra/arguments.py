@@ -28,6 +28,19 @@ def whole_number(value: Any, what: str, least: int, most: int | None = None) -> 
     return number
 
 
+def truth_value(value: Any, what: str) -> bool:
+    """An argument that is true or false.
+
+    Raises
+    ------
+    SemiringError
+        When it is something else, such as a text, which would count as true.
+    """
+    if not isinstance(value, (bool, np.bool_, int)):
+        raise SemiringError(f"{what} must be True or False, and is {value!r}")
+    return bool(value)
+
+
 def array_of(values: Any, what: str) -> np.ndarray:
     """An array of an argument; truth values among numbers stay what they are, where NumPy makes them 0 and 1.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from numpy.typing import DTypeLike
 
+from semiring.algebra.arguments import truth_value
 from semiring.algebra.by_name import algebra
 from semiring.algebra.tables import html_table
 from semiring.algebra.verbs import verb
@@ -296,7 +297,7 @@ class Matrix(Operators):
         >>> roads.to_frame().values.tolist()
         [['a', 'b', 3.0], ['b', 'c', 4.0]]
         """
-        return frame_of(self, self._vertices, self._vertices, bool(long), library)
+        return frame_of(self, self._vertices, self._vertices, truth_value(long, "long"), library)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         self._refuse_products_of_pandas()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from numpy.typing import DTypeLike
 
+from semiring.algebra.arguments import truth_value
 from semiring.algebra.tables import html_table
 from semiring.errors import GraphError
 
@@ -162,7 +163,7 @@ class Table(Labelled):
         >>> sr.closure_rows(roads, sr.min_plus, ["a", "c"], targets=["b", "c"]).to_frame().values.tolist()
         [['a', 'b', 3.0], ['a', 'c', 7.0], ['c', 'c', 0.0]]
         """
-        return frame_of(self, self.sources, self.targets, bool(long), library)
+        return frame_of(self, self.sources, self.targets, truth_value(long, "long"), library)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.array, dtype=dtype, copy=copy)

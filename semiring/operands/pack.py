@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from semiring.algebra.arguments import truth_value
 from semiring.algebra.arithmetic import Arithmetic
 from semiring.algebra.catalogue import boolean
 from semiring.errors import GraphError, SemiringError
@@ -68,7 +69,7 @@ def pack(A: Any, n: int | None = None, *, directed: bool = True) -> PackedMatrix
     >>> sr.pack([(0, 1), (1, 2), (2, 0)]).to_dense(int).tolist()
     [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
     """
-    A = before_preparing(A)
+    A, directed = before_preparing(A), truth_value(directed, "directed")
     matrix = _packed(A) if is_matrix(A) else None
     if matrix is None:
         return _edges(graph_for(A, n, directed, IF_CLEAR))

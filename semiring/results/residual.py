@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from semiring.algebra.arguments import truth_value
 from semiring.algebra.by_name import algebra
 from semiring.algebra.catalogue import max_plus, min_plus
 from semiring.algebra.semiring import Semiring
@@ -82,6 +83,7 @@ def residual(
     same_dtype(a, b)
     if len(a.shape) < 2:
         raise SemiringError(f"A must be a matrix, and has shape {a.shape}")
+    left = truth_value(left, "left")
     _refuse_shapes(a.shape, b.shape, left)
     negated = _over(dual, came[0], a, np.swapaxes(_negative(a), -1, -2))
     bound = _over(dual, came[1], b, b.array)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from semiring.algebra.arguments import truth_value
 from semiring.algebra.catalogue import boolean, max_plus
 from semiring.algorithms.labels import weight_of
 from semiring.algorithms.sparse import traversal
@@ -153,7 +154,7 @@ def components(A: Any, *, weak: bool = False) -> list[Any]:
     >>> sr.components(edges, weak=True)
     [['a', 'b', 'c'], ['d', 'e']]
     """
-    found = edges_of(A)
+    weak, found = truth_value(weak, "weak"), edges_of(A)
     rows = found.rows() if found.directed and not weak else found.both_ways()[:2]
     label = traversal.strong_components(*rows)
     _, first, label = np.unique(label, return_index=True, return_inverse=True)

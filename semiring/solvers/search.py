@@ -171,16 +171,19 @@ def _rows(
         step = max(TOGETHER // max(search.given.shape[0] * given.dtype.itemsize, 1), 1)
     if o.progress is not False:
         step = min(step, max(-(-len(starts) // STEPS), 1))
-    parts = []
+    parts: list[tuple[np.ndarray, np.ndarray | None]] = []
     with told(o.progress, f"{search.S.name} rows") as report:
         for begin in range(0, max(len(starts), 1), step):
             report(begin / max(len(starts), 1))
             X, P = some_rows(search, starts[begin : begin + step], limit, on_gpu, o.predecessors)
             parts.append((X if ends is None else X[:, ends], P))
-    X, P = parts[0] if len(parts) == 1 else (
-        None if part[0] is None else np.concatenate(part) for part in zip(*parts, strict=True))
+    X, P = (_together([part[k] for part in parts]) for k in range(2))
     rows = answered(given, X, starts, single, ends)
     return rows if P is None else (rows, P[0] if single else P)
+
+
+def _together(parts: list[Any]) -> Any:
+    return parts[0] if len(parts) == 1 or parts[0] is None else np.concatenate(parts)
 
 
 def _columns(

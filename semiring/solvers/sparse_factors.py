@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from semiring.algebra.arguments import whole_number
+from semiring.algebra.arguments import truth_value, whole_number
 from semiring.algebra.tables import html_table
 from semiring.errors import SemiringError
 from semiring.machine.memory import in_words
@@ -219,7 +219,7 @@ class SparseFactors(SparseSubstitution):
         array([[3., 5.],
                [5., 2.]])
         """
-        starts = self._numbers(sources)
+        starts, reflexive = self._numbers(sources), truth_value(reflexive, "reflexive")
         if targets is None:
             rows: np.ndarray = answered(self._A, self._decoded(starts, reflexive), starts, False, None)
             return rows
@@ -346,9 +346,9 @@ class SparseFactors(SparseSubstitution):
         array([[0., 2.],
                [3., 0.]])
         """
+        options(progress=progress, reflexive=reflexive)  # refuses what is not one
         if progress is False:
             return self._expanded(reflexive)
-        options(progress=progress)  # refuses what is not one
         with told(progress, f"{self._S.name} closure") as report:
             return self._expanded(reflexive, report)
 
@@ -386,8 +386,8 @@ class SparseFactors(SparseSubstitution):
         >>> [(v.tolist(), b.tolist()) for v, b in F.blocks(rows=1, in_order=True)]
         [([0], [[0.0, 2.0]]), ([1], [[3.0, 0.0]])]
         """
-        rows = whole_number(rows, "rows", 1)
-        vertices = np.arange(self.n) if in_order else self.analysis.order
+        rows, reflexive = whole_number(rows, "rows", 1), truth_value(reflexive, "reflexive")
+        vertices = np.arange(self.n) if truth_value(in_order, "in_order") else self.analysis.order
         yield from self._stream([vertices[begin : begin + rows] for begin in range(0, self.n, rows)], reflexive)
 
     def _stream(
@@ -441,6 +441,7 @@ class SparseFactors(SparseSubstitution):
         [[0.0, 2.0], [3.0, 0.0]]
         """
         path, rows = Path(path), whole_number(rows, "rows", 1)  # before what is there is overwritten
+        reflexive = truth_value(reflexive, "reflexive")
         size, free = self.n * self.n * self._A.dtype.itemsize, disk_usage(path.absolute().parent).free
         if size > free:
             raise SemiringError(f"{path} needs {in_words(size)} and the disk has {in_words(free)} left")
