@@ -286,6 +286,8 @@ def improves_beyond_rounding(S: Semiring, weights: np.ndarray, epsilons: float) 
 
 def with_ties_of(x: Any, y: Any, moved: Any) -> Any:
     """Records as they are after they were moved, but for the fields in which x and y are equal: there as x is."""
+    if not isinstance(moved, np.void):  # a number, perhaps one of Python's
+        return moved
     result = moved.copy()
     for f in result.dtype.names or ():
         result[f] = np.where(x[f] == y[f], x[f], result[f])

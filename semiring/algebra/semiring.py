@@ -48,8 +48,10 @@ class Semiring(Elementwise):
     star : callable, optional
         a* = 1 ⊕ a ⊕ a² ⊕ …, the least solution of x = 1 ⊕ a ⊗ x; NaN where it does not exist, and of Python objects
         None. Where ⊕ selects, improving cycles are summed by it, as in `closure` and `solve`; the algebras of the
-        catalogue refuse such cycles. When absent, a* is the sum of the powers where that is reached after finitely many
-        steps (1 where 1 ⊕ a = 1), and does not exist elsewhere.
+        catalogue refuse such cycles. When absent, a* is 1 where 1 ⊕ a = 1, and elsewhere the sum of the powers where
+        that is reached: by an expression of up to 128 powers; in closures of up to 4096 vertices by products, for
+        walks of up to 2⁶⁴ edges; and of Python objects within 1000 steps, unless it grows beyond 2¹⁷ parts. It does not
+        exist where it is reached by rounding only.
     lift : callable, optional
         The records that plain numbers stand for, so that weights may be numbers wherever a matrix or a graph comes in:
         ``lambda w: (w, np.where(w == np.inf, 0, 1))``. Takes an array of float64 and gives the components. One of the
@@ -286,13 +288,21 @@ class Semiring(Elementwise):
         found = np.concatenate([tried.notable, tried.random])
         one = laws.full(found, A.one)
         better = found[~laws.equal(A.add(one, found), one)]
-        if not np.any(A.defined(better)):
-            return None
+        return self.summing if np.any(A.defined(better)) else None
+
+    @cached_property
+    def summing(self) -> Semiring:
+        """The same algebra, in which improving cycles have sums that are not 1."""
         made = object.__new__(Semiring)
         found = [k for k in vars(self) if isinstance(getattr(Semiring, k, None), cached_property)]
         vars(made).update({k: v for k, v in vars(self).items() if k not in found})
-        made.sums_cycles, made.declared, made.origin = True, self, (_completed, (self,))
+        made.sums_cycles, made.declared, made.origin = True, self, (_summing, (self,))
         return made
+
+    @cached_property
+    def sums_powers(self) -> bool:
+        """Whether sums of powers are looked for, as no star was declared; Python objects look for their own."""
+        return not (self.product_only or self.bounded or self.declares_star or self.traced is None)
 
     @property
     def how_written(self) -> str:
@@ -435,10 +445,9 @@ _numbers = count()
 _one_at_a_time = Lock()
 
 
-def _completed(S: Semiring) -> Semiring:
+def _summing(S: Semiring) -> Semiring:
     """What an algebra is completed to, in another process."""
-    assert S.completed is not None
-    return S.completed
+    return S.summing
 
 
 def _declared_again(data: dict[str, Any]) -> Semiring:

@@ -220,7 +220,7 @@ def refuse_other_algebra(M: Operators, S: Semiring, what: str) -> None:
     SemiringError
         For one.
     """
-    if M.semiring is not S:
+    if M.semiring is not S.declared:
         raise SemiringError(
             f"{what} is a matrix over {M.semiring.name}, and {S.name} is asked for: its elements mean something else "
             f"there. Leave S out to stay in {M.semiring.name}; sr.from_dense(M, S, absent=M.semiring.zero_in(M.dtype)) "

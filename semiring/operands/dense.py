@@ -28,7 +28,7 @@ Wrap = Callable[[np.ndarray], Any]
 
 def matrices(S: Semiring, names: Sequence[Any] | None, library: str | None = None) -> Wrap:
     """Arrays are given back as matrices on some vertices."""
-    return partial(Matrix, semiring=S, names=names, library=library)
+    return partial(Matrix, semiring=S.declared, names=names, library=library)
 
 
 def as_is(array: Any) -> Any:

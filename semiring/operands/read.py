@@ -120,6 +120,8 @@ def operand(A: Any, S: Semiring, what: str = "A") -> Operand:
     """
     if not isinstance(A, Operand):
         return read(A, S, what)
+    if A.S is not S and A.S.declared is S.declared:
+        A = A.changed(S=S)  # which sums improving cycles, or does not
     if A.S is not S:
         raise SemiringError(f"{what} was prepared for {A.S.name}, and is used with {S.name}; prepare it anew")
     return A if A.what == what else A.changed(what=what)

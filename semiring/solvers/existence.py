@@ -5,13 +5,14 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from semiring.algebra.laws import full
 from semiring.errors import NoClosureError
-from semiring.operands.devices import upload
+from semiring.operands.devices import to_host, upload
 from semiring.operands.operand import Operand, order_of
 
 from . import schedules
@@ -59,14 +60,25 @@ def offer(task: Task) -> Plan:
 
 def _stack(task: Task, run: Any, exists: np.ndarray, plan: Plan) -> Closures:
     exists[...] = True
-    S, given = None if task.strict else task.S.completed, task.operands[0]
-    kept = given.array.copy() if S is not None and task.options.overwrite else given.array  # type: ignore[attr-defined]
+    S, given, o = task.S.completed, task.operands[0], task.options
+    again = not task.strict and (S is not None or task.S.sums_powers)
+    kept = given.array.copy() if again and o.overwrite else given.array  # type: ignore[attr-defined]
     values = run(plan)
-    if S is not None and not exists.all():  # those that a star sums
-        rest = type(given)(kept[~exists], S, given.what)  # type: ignore[call-arg]
-        summed = compute(Task("closure", S, (rest,), replace(task.options, overwrite=False)))
-        values[~exists] = summed.values
-        exists[~exists] = summed.exists
+    if not again or exists.all():
+        return Closures(values, exists)
+    missing, kind = ~exists, type(given)
+    if S is not None:  # those that a star sums
+        rest = kind(kept[missing], S, given.what)  # type: ignore[call-arg]
+        found, there = compute(Task("closure", S, (rest,), replace(o, overwrite=False)))
+    else:
+        completed = import_module("semiring.solvers.completed")
+        array = to_host(kept[missing])
+        found, there = completed.sums(task.S, array)
+        if not o.reflexive:
+            found = completed.product(task.S, array, found)
+        found[~there] = task.S.zero_in(given.dtype)
+        found = upload(found) if given.on_gpu else found
+    values[missing], exists[missing] = found, there
     return Closures(values, exists)
 
 

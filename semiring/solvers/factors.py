@@ -100,6 +100,17 @@ def _restored(given: Operand, check: bool, verb: str, about: tuple[str, str, int
     return made
 
 
+def of_closure(given: Dense, closure: np.ndarray) -> Factors:
+    """Factors of a matrix that has none, as pivots have no stars, though it has a closure."""
+    plan = offer(Task("factor", given.S, (given,), replace(DEFAULTS, device="cpu")))
+    made = Factors.__new__(Factors)
+    edges = given.changed(array=given.array.copy())
+    vars(made).update(
+        plan=plan, shape=given.shape, _S=given.S, _given=given, _check=True, _came=given, _edges=edges,
+        _decomposition=None, _factors=None, _closed=plan.lowering.encode(closure, True))
+    return made
+
+
 class Factors(Factored):
     """A matrix eliminated once, to solve X = A ⊗ X ⊕ B for many B, or to expand into A*; made by `semiring.factor`.
 

@@ -540,10 +540,11 @@ def first_offer(task: Task) -> Plan:
 
 def compute(task: Task, begin: int = 0, made: Plan | None = None) -> Any:
     """The answer to a task; every verb ends here. The solver with which to `begin` may have `made` its offer."""
-    if task.strict or task.S.completed is None or task.verb not in MEETS_CYCLES:
+    S = task.S
+    if task.strict or not (S.completed or S.sums_powers) or task.verb not in MEETS_CYCLES:
         return _computed(task, begin, made)
     completed = import_module("semiring.solvers.completed")
-    if completed.needs_stars_at_once(task):
+    if S.completed is not None and completed.needs_stars_at_once(task):
         return completed.by_stars(task, None)
     array = getattr(task.given[0], "array", None)
     kept = array.copy() if task.options.overwrite and array is not None else None
@@ -552,7 +553,7 @@ def compute(task: Task, begin: int = 0, made: Plan | None = None) -> Any:
     except NoClosureError as e:
         if kept is not None and getattr(array.flags, "writeable", True):
             array[...] = kept
-        return completed.by_stars(task, e)
+        return completed.by_stars(task, e) if S.completed is not None else completed.by_powers(task, e)
 
 
 def _computed(task: Task, begin: int, made: Plan | None) -> Any:

@@ -95,7 +95,7 @@ def best_trees(
             trees_there = to_host(P[some])
             _mend(on_host(given), to_host(X[some]), roots[guessed], trees_there, backwards)
             P[some] = upload(trees_there)
-        if S.has_reached_star:
+        if S.has_reached_star or S.sums_cycles:
             _refuse_false_walks(on_host(given), to_host(X), roots, to_host(P), backwards)
         return P
     _refuse_cycles(S, X[np.arange(len(roots)), roots], T, within)
@@ -194,7 +194,7 @@ def _refuse_false_walks(given: Operand, X: np.ndarray, roots: np.ndarray, P: np.
     before which that happens has a best edge from the cycle, or none from outside it.
     """
     S = given.S
-    if not S.has_reached_star or not S.selective or is_bounded(given):
+    if not (S.has_reached_star or S.sums_cycles) or not S.selective or is_bounded(given):
         return
     sparse = as_sparse(given)
     rows = transpose(sparse.rows) if backwards else sparse.rows
@@ -260,7 +260,8 @@ def _are_near(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     finite = np.abs(weights[np.isfinite(weights)])
     size = np.maximum(np.maximum(np.abs(x), np.abs(y)), finite.max(initial=0.0))
     with np.errstate(invalid="ignore"):
-        return np.asarray((x == y) | (np.abs(x - y) <= NEAR * x.shape[1] * np.finfo(x.dtype).eps * size), bool)
+        near = np.isfinite(size) & (np.abs(x - y) <= NEAR * x.shape[1] * np.finfo(x.dtype).eps * size)
+        return np.asarray((x == y) | near, bool)
 
 
 def loses_nothing(S: Semiring, weights: np.ndarray, n: int) -> bool:
