@@ -487,7 +487,8 @@ def read_list(data: bytes, directed: Any = None, weight: Any = "weight", header:
     is_header = header
     if header is None:
         beside = [is_real and (k > 0 or rows[0][0] != "") for k, is_real in enumerate(numbers[1])] if rows[1:] else []
-        is_header = named or (not any(numbers[0]) and any(beside))
+        weights = [k for k, is_real in enumerate(beside[: len(rows[0])]) if is_real and k > 1 and weight is not None]
+        is_header = named or (not any(numbers[0]) and any(beside) and not any(meant(rows[0][k]) for k in weights))
     short = len(rows) > 1 and len(rows[1]) == len(rows[0]) + 1
     if header is not False and short and (named or header):  # as R writes it
         is_header = True
@@ -567,6 +568,17 @@ def ends_in(columns: list, skip: Any) -> tuple[int, int, int] | None:
     return best[0], best[2], best[3]
 
 
+def meant(text: str) -> bool:
+    """Whether a text stands for a weight, though it is no number: begins with a digit, or says that there is none."""
+    words = ("na", "n/a", "null", "none", "true", "false")
+    if text.lower() in words or not text.strip("-–—?.") or text.lstrip("-+−")[:1] == "∞":
+        return True
+    start = 0
+    while start < 2 and text[start : start + 1] and not (text[start].isalnum() or text[start] in "_ "):
+        start += 1
+    return any(text[k:].lstrip(" ")[:1].isdecimal() for k in range(start + 1))
+
+
 def names_ends(columns: list) -> bool:
     try:
         found = ends_in(columns, None)
@@ -581,7 +593,8 @@ def is_saved(lines: list[str], mark: str) -> bool:
     for line in lines:
         if line.strip(" \r\n") and line.lstrip(" ")[:1] not in ("#", "%"):
             rows.append(next(csv.reader([line], delimiter=mark, skipinitialspace=True)))
-    return names_ends(rows[0]) and len(rows) > 1 and bool(rows[1]) and rows[1][0] not in rows[0]
+    of_edges = names_ends(rows[0]) or rows[0][1:2] == [""]
+    return of_edges and len(rows) > 1 and bool(rows[1]) and rows[1][0] not in rows[0]
 
 
 def chosen_columns(columns: list, weight: Any, row: list[str]) -> tuple[int, int, int | None]:
@@ -598,7 +611,8 @@ def chosen_columns(columns: list, weight: Any, row: list[str]) -> tuple[int, int
     check(len(light) >= 2, "no two ends")
 
     def saved(k: int) -> bool:
-        return plain[k] == "__index_level_0__" or (k == 0 and plain[k] in ("", "unnamed: 0", "index"))
+        return plain[k] == "__index_level_0__" or (
+            k == 0 and plain[k] in ("", "unnamed: 0", "index") and columns[:2] != ["", ""])
 
     def is_key(k: int) -> bool:
         words = words_in(str(columns[k]))

@@ -146,7 +146,8 @@ def form_of(text: str, options: Options) -> Form | None:
     if first.strip(BLANKS) != "" and corner:
         header, *below = csv.reader([first, *islice(raw, 1)], delimiter=corner[2], skipinitialspace=True)
         asked = isinstance(options.weight, str) and options.weight != "weight" and options.weight in header
-        if asked or (names_ends(header) and below and below[0][:1] and below[0][0] not in header):
+        of_edges = names_ends(header) or header[1:2] == [""]  # which the levels of an index are called too
+        if asked or (of_edges and below and below[0][:1] and below[0][0] not in header):
             return None  # edges that were saved with their index
         return Form(True, corner[2], absent=number(corner[1]) if corner[1] else None)
     if options.weight not in ("weight", IF_CLEAR, None):
@@ -240,9 +241,8 @@ def read_lines(path: Path, data: bytes, options: Options) -> Graph:
     if form.doubtful and options.absent is None:
         n = len(form.rows)
         raise GraphError(f"{shown(path)} could be {n} edges or a matrix of {n} vertices: pass "
-                         f"header={form.names is not None} (--{'no-' * (form.names is None)}header) for edges; for a "
-                         "matrix absent=0 (--absent 0) where 0 means no edge, or use read_matrix, which takes its "
-                         "elements as they stand")
+                         f"header={form.names is not None} for edges; for a matrix absent=0 where 0 means no edge, or "
+                         "use read_matrix, which takes its elements as they stand")
     return from_matrix(path, _numbers(form), options, names=form.names)
 
 

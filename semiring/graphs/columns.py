@@ -125,13 +125,13 @@ def table_columns(
         raise GraphError("source= and target= name the two ends of an edge: pass both, or none of them")
     heavy: list[int] = []
     if isinstance(weight, (list, tuple)):
-        heavy = [_column(header, name, "weight") for name in weight]
-    elif (found := place_of(header, "weight" if weight in (None, IF_CLEAR) else weight)) is not None:
+        heavy = [_column(header, name, "weight", levels) for name in weight]
+    elif (found := place_of(header, "weight" if weight in (None, IF_CLEAR) else weight, levels)) is not None:
         heavy = [found]
     if source is None or target is None:
         ends = _ends(header, weight, heavy, levels)
     else:
-        ends = _column(header, source, "source"), _column(header, target, "target")
+        ends = _column(header, source, "source", levels), _column(header, target, "target", levels)
         _refuse_twice(header, ends)
         if weight in (None, "weight", IF_CLEAR):
             heavy = [k for k in heavy if k not in ends]
@@ -313,9 +313,12 @@ def plain(name: Any) -> str:
 
 
 def _is_saved(header: Sequence[Any], k: int) -> bool:
-    """Whether a column is an index that was saved with the others: the first, or as Arrow calls it."""
+    """Whether a column is an index that was saved with the others: the first, or as Arrow calls it.
+
+    Two without names are levels of an index, which may be ends.
+    """
     called = str(header[k]).strip().lower()
-    return called == SAVED[-1] or (k == 0 and called in SAVED)
+    return called == SAVED[-1] or (k == 0 and called in SAVED and header[:2] != ["", ""])
 
 
 def is_key(name: Any) -> bool:
@@ -369,8 +372,10 @@ def turned(columns: list[np.ndarray], both: NDArray[np.bool_]) -> tuple[list[np.
     return [np.concatenate([first, then[back]]) for first, then in pairs], True
 
 
-def place_of(header: Sequence[Any], name: Any) -> int | None:
+def place_of(header: Sequence[Any], name: Any, levels: int = 0) -> int | None:
     """The place of a column by its name, in any case where no other has it in another, or by its number; or None.
+
+    Numbers count from 0 behind the levels of an index.
 
     >>> place_of(["from", "to", "km"], "KM"), place_of(["from", "to", "km"], 2), place_of([0, 1, 2], "2")
     (2, 2, 2)
@@ -383,10 +388,10 @@ def place_of(header: Sequence[Any], name: Any) -> int | None:
     if isinstance(name, str) and same.count(name.strip().lower()) == 1:
         return same.index(name.strip().lower())
     number = int(name) if isinstance(name, str) and re.fullmatch("[0-9]{1,9}", name) else name
-    return int(number) if is_integer(number) and 0 <= number < len(header) else None
+    return levels + int(number) if is_integer(number) and 0 <= number < len(header) - levels else None
 
 
-def _column(header: Sequence[Any], name: Any, what: str) -> int:
+def _column(header: Sequence[Any], name: Any, what: str, levels: int) -> int:
     """The place of a column.
 
     Raises
@@ -394,7 +399,7 @@ def _column(header: Sequence[Any], name: Any, what: str) -> int:
     GraphError
         When there is none, or two in different spelling.
     """
-    found = place_of(header, name)
+    found = place_of(header, name, levels)
     if found is None:
         raise GraphError(f"no column is called {quoted(name)}{near(name, list(header))}, which is to be the {what}; "
                          f"the columns are {quoted(list(header))}")

@@ -64,7 +64,7 @@ def test_lists_of_edges(tmp_path, name, text, ending):
     header = None
     if name in ("g.csv", "g.tsv", "g.txt") and not re.search("km|from", text):  # no names of columns
         header = False
-        with refused("could be 3 edges or a matrix of 3 vertices: pass header=False (--no-header) for edges"):
+        with refused("could be 3 edges or a matrix of 3 vertices: pass header=False for edges"):
             read_graph(file)
     graph = read_graph(file, header=header)
     assert listed(graph) == EDGES and graph.n == 3 and graph.directed
@@ -565,6 +565,15 @@ def test_a_frame_saved_with_its_index_is_read(tmp_path, index, header, separator
         again = pd.read_csv(tmp_path / "g.csv", sep=separator)  # with "Unnamed: 0"
         again.to_csv(tmp_path / "again.csv", index=False)
         assert listed(read_graph(tmp_path / "again.csv")) == edges
+
+
+def test_a_frame_saved_with_the_levels_of_its_index_is_read(tmp_path):
+    index = pd.MultiIndex.from_tuples([("k", "l"), ("l", "m")])
+    for names in (["from", "to"], [None, None], ["u", "v"]):
+        pd.DataFrame({"km": [2.5, 4]}, index.set_names(names)).to_csv(tmp_path / "g.csv")
+        assert listed(read_graph(tmp_path / "g.csv")) == [("k", "l", 2.5), ("l", "m", 4.0)]
+        pd.DataFrame({"km": [2.5, 4]}, index.set_names(names)).to_parquet(tmp_path / "g.parquet")
+        assert listed(read_graph(tmp_path / "g.parquet")) == [("k", "l", 2.5), ("l", "m", 4.0)]
 
 
 def test_a_table_of_vertices_called_as_ends_stays_one(tmp_path):

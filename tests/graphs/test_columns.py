@@ -137,6 +137,7 @@ def test_ends_in_the_index_of_a_frame():
     streets = pd.DataFrame({"osmid": [9, 8, 7], "length": [w for *_, w in ROWS], "name": [None, "x", "y"]},
                            pd.MultiIndex.from_tuples([(a, b, 0) for a, b, _ in ROWS], names=["u", "v", "key"]))
     assert listed(sr.as_graph(streets)) == ROWS and listed(sr.as_graph(streets.assign(u=1, v=2))) != ROWS
+    assert listed(sr.as_graph(streets, weight=1)) == ROWS  # numbers count the columns
     assert listed(sr.as_graph(streets.reset_index())) == ROWS
     assert listed(sr.as_graph(streets.assign(**{"from": 1, "to": 2}), weight="length")) == ROWS  # the index says it
     assert listed(sr.as_graph(streets, source="v", target="u"))[0] == ("l", "k", 2.5)
