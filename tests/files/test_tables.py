@@ -271,7 +271,7 @@ def test_matrices_of_plain_numbers_of_others(tmp_path):
     frame.to_csv(tmp_path / "m.csv", index=False)
     assert listed(sr.read_graph(tmp_path / "m.csv")) == [("Ayr", "Bute", 2.5), ("Bute", "Ayr", 1.5)]
     assert sr.read_matrix(tmp_path / "m.csv", "plus-times").names == ["Ayr", "Bute"]
-    with refused("could be 3 edges or a matrix of 3 vertices: pass header=True (--header) for edges"):
+    with refused("could be 3 edges or a matrix of 3 vertices: pass header=True for edges"):
         read(tmp_path, "m.csv", "a,b,c\n0,1,5\n1,2,4\n2,0,3\n")
     for header in ("from,to,km", "u,v,weight", "a,b,distance"):  # of edges
         assert len(read(tmp_path, "m.csv", f"{header}\n0,1,5\n1,2,4\n2,0,3\n")) == 3
