@@ -138,8 +138,11 @@ def improves(A: list[list[Tuple | None]]) -> bool:
     return bool(edges)
 
 
-def tuples(name: str, signs: Sequence[int], pools: Sequence[Sequence[float]]) -> Base:
-    """Tuples in lexicographic order, each component the least (sign 1) or the greatest (−1); ⊗ adds them up."""
+def tuples(name: str, signs: Sequence[int], pools: Sequence[Sequence[float]], *, signed: bool = True) -> Base:
+    """Tuples in lexicographic order, each component the least (sign 1) or the greatest (−1); ⊗ adds them up.
+
+    Unless all components are signed, only the first one is ever better than that of one.
+    """
     dtype = record({f: REAL for f, _ in zip("pqr", signs, strict=False)})
     zero, one = tuple(sign * inf for sign in signs), (0.0,) * len(signs)
 
@@ -161,11 +164,12 @@ def tuples(name: str, signs: Sequence[int], pools: Sequence[Sequence[float]]) ->
         return ones, np.where(plus(ones, a) == ones, EXISTS, NONE)
 
     def pool(values: Sequence[float]) -> Array:
-        columns = zip(*product(values, repeat=len(signs)), strict=True)
+        rows = [v for v in product(values, repeat=len(signs)) if signed or min(v[1:]) >= 0]
+        columns = zip(*rows, strict=True)
         return build(dtype, *(sign * _real(*c) for sign, c in zip(signs, columns, strict=True)))
 
     return Base(
-        name, dtype, zero, one, plus, times, star, "ISC", tuple(map(pool, pools)), {}, exact=True, potentials=True,
+        name, dtype, zero, one, plus, times, star, "ISC", tuple(map(pool, pools)), {}, exact=True, potentials=signed,
         improves=lambda A: improves(fractions_of(A, signs)),
     )
 

@@ -111,6 +111,20 @@ def in_order() -> Iterator[Generated]:
         )
 
 
+    least, most = "sr.min_plus", "sr.max_plus"
+    for signs, code in (
+        ((1, 1), f"sr.lexicographic({least}, {least}, fields=['c0', 'c1'])"),
+        ((-1, 1), f"sr.lexicographic({most}, {least}, fields=['c0', 'c1'])"),
+        ((1, -1, 1), f"sr.lexicographic(sr.lexicographic({least}, {most}), {least}, fields=['c0', 'c1', 'c2'])"),
+        ((-1, -1, -1), f"sr.lexicographic({most}, sr.lexicographic({most}, {most}), fields=['c0', 'c1', 'c2'])"),
+    ):
+        base = record_bases.tuples(f"lexicographic {signs}", signs, (safe, later, signed), signed=False)
+        names = [f"c{i}" for i in range(len(signs))]
+        dtypes = tuple(np.dtype([(f, kind) for f in names], align=True) for kind in ("f8", "f4"))
+        parts = tuple((c, f, STAY) for c, f in zip(names, "pqr", strict=False))
+        yield Generated(base.name, code, base, parts, base.zero, base.one, record_dtypes=dtypes)
+
+
 def records() -> Iterator[Generated]:
     """Direct and lexicographic products, dual numbers, triangular matrices, two best, polynomials."""
     real = {b.name: b for b in bases.REALS}

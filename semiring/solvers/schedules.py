@@ -21,8 +21,9 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy import logsum
 from semiring.kernels.wrappers.counting import Counting
 from semiring.kernels.wrappers.paced import SHORT, paced
-from semiring.operands.convert import as_dense, as_packed
-from semiring.operands.devices import upload
+from semiring.operands.convert import as_dense, as_packed, as_sparse
+from semiring.operands.dense import Dense
+from semiring.operands.devices import to_host, upload
 from semiring.operands.examine import stacked
 from semiring.operands.operand import Operand, order_of
 
@@ -31,6 +32,7 @@ from .cycles import FINE, look_for_cycles, may_diverge, may_fail, settle, star_u
 from .forms import is_finite, refuse_overflow, told, without_library
 from .methods import SCHEDULES, SEARCH, SPARSE, choose_method, resolve_method
 from .plan import Plan
+from .search import Search, form_of, on_the_host
 from .task import Task
 
 WAYS = {SPARSE: "eliminates on the structure", SEARCH: "follows the edges"}  # that need the entries of a matrix
@@ -108,7 +110,7 @@ def _run(task: Task, given: Operand, facts: Facts, exists: np.ndarray | None, pl
         raise star_undefined(there, e, gone=in_place and kept is None) from None
     if o.check and may_diverge(low):
         verdict = look_for_cycles(low, work, kept, facts, given.names, exists)
-        if verdict.unstable and verdict.error is None and plan.method != "squaring":
+        if verdict.unstable and verdict.error is None and (plan.method != "squaring" or low.dtype.names):
             work = stable_closure(plan, kept, original, facts, given.names, exists)
             if in_place:
                 array[...] = emptied(low.decode(work), low, exists)
@@ -277,14 +279,36 @@ def reporting(
 def stable_closure(
     plan: Plan, array: Any, original: Any, facts: Facts, names: Any, exists: np.ndarray | None = None
 ) -> Any:
-    """The closure in storage by squaring, in which rounding errors add up along a path but never grow."""
+    """The closure in storage by squaring, in which rounding errors add up along a path but never grow.
+
+    Of records by searches, which find walks that go round no cycle: round one that is better by rounding alone the
+    other components would change without end.
+    """
     low, plan = plan.lowering, replace(plan, method="squaring")
+    if array.dtype.names:
+        work = low.encode(_by_searches(low, array, exists), False)
+        for place in np.ndindex(array.shape[:-2] if original is not None else (0,)):
+            kernel: Kernel[Any] = build_kernel(low)
+            kernel.set_diagonal(work[place], kernel.diagonal(original[place], work[place]))
+        leave_out(low, work, exists)
+        return work
     work = low.encode(array, True)
     close = close_matrix if array.ndim == 2 else partial(close_each, exists=exists)
     close(work, original, original is not None, build_kernel(low), plan)
     settle(low, work, look_for_cycles(low, work, array, facts, names, exists))
     leave_out(low, work, exists)
     return work
+
+
+def _by_searches(low: Lowering, array: Any, exists: np.ndarray | None) -> Any:
+    """The closures of matrices of records, a row for each source."""
+    S, n, closures = low.algebra, array.shape[-1], to_host(array).copy()
+    for place in np.ndindex(array.shape[:-2]):
+        if exists is None or exists[place]:
+            matrix = as_sparse(Dense(closures[place], S, "A"))
+            search = Search(S, matrix, on_the_host(matrix, form_of(matrix), n))
+            closures[place] = search.rows(np.arange(n), False)[0]
+    return upload(closures) if low.on_gpu else closures
 
 
 def closure_memory(method: str, low: Lowering, n: int, batch: int, copies: int) -> int:

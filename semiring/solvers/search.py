@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.laws import full
-from semiring.algebra.rounding import worse
+from semiring.algebra.rounding import rounds, worse
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.labels import (
     Walks,
@@ -313,7 +313,7 @@ class Search:
             cycle = None if P is None else cycle_of(P[0], int(failed[0]))
             if cycle is not None and truly_improves(graph, S, cycle):
                 raise self._improving(graph, cycle, cycle_weight(graph, S, cycle))
-        if unsure.size and low.storage.kind == "f" == values.dtype.kind:
+        if unsure.size and low.storage.kind == values.dtype.kind and values.dtype.kind in "fV" and rounds(values):
             T = S.over(values.dtype)
             stored = low.encode(worse(T, values), True)
             _, P, failed = search_kernel(low).correct(replace(self.stored, values=stored), starts[unsure], True)

@@ -486,6 +486,22 @@ def test_ties_of_whole_numbers_are_no_matter_of_the_rounding_of_others() -> None
         assert isinstance(answer, sr.NoClosureError), way
 
 
+@pytest.mark.parametrize("second", [-4, 4])
+@pytest.mark.parametrize(("lengths", "dtype"), [((0.1, 0.2, -0.30000000000000004), "f8"), ((0.1, 0.7, -0.8), "f8"),
+                                                ((0.1, 0.7, -0.8), "f4")])
+def test_no_walk_goes_round_a_cycle_that_rounding_made_better(lengths: tuple, dtype: str, second: int) -> None:
+    """Each round would change the second component of all that it reaches."""
+    S, ring = ORDERS[1, 1], np.full((4, 4, 2), inf)
+    ring[[0, 1, 2, 1], [1, 2, 0, 3]] = *zip(lengths, (1, 2, second), strict=True), (5, 7)
+    A = edges_as_records(S, ring, dtype)
+    for way, answer in verdicts(S, A).items():
+        assert [answer[0, v]["q"] for v in range(4)] == [0, 1, 3, 8], way
+        assert [answer[2, v]["q"] for v in range(4)] == [second, second + 1, 0, second + 8], way
+        np.testing.assert_allclose(answer["p"][0], [0, lengths[0], -lengths[2], lengths[0] + 5], rtol=1e-6, err_msg=way)
+    plus = sr.closure(np.stack([A, A]), S, reflexive=False)
+    assert (plus["q"][:, range(3), range(3)] == 3 + second).all() and (plus["q"][:, 3, 3] == inf).all()
+
+
 @pytest.mark.parametrize("name", ["min_plus", "max_plus", "max_times"])
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("n", [2, 5, 24])
