@@ -174,6 +174,7 @@ def plan(connection: MPI, A: Any, S: Any, asked: Options) -> SpreadPlan:
 def _prepared(world: Any, A: Any, S: Any, asked: Options) -> Setup:
     """What is to be done, with what was brought, or with what an earlier run left of it."""
     S = one_algebra(world, A, S)
+    S = S if S.completed is None or asked.tol is not None else S.completed  # which no process could ask for later
     agreed(world, lambda: _refuse(S, asked))
     _refuse_differences(world, asked)
     gpu = gpu_of(world) if asked.device == "gpu" else None

@@ -48,12 +48,23 @@ def closure(connection: Ray, A: Any, S: Any, asked: Options) -> Any:
     given = as_dense(operand(A, S, "A"))
     if given.kind == "device":
         raise SemiringError("on= computes on the workers' CPUs, and A is on a GPU: pass A.get()")
-    if asked.tol is None:
-        return _closed(connection, given, method, asked)
-    refuse_without_tolerance(S, given.dtype)
+    if asked.tol is not None:
+        refuse_without_tolerance(S, given.dtype)
+    try:
+        return _within_tolerance(connection, given, method, asked)
+    except NoClosureError:
+        if S.completed is None:
+            raise
+        return _closed(connection, given.changed(S=S.completed), method, asked)
+
+
+def _within_tolerance(connection: Ray, given: Dense, method: str, asked: Options) -> Any:
+    """The closure, or where a cycle improves that of edges that are worse by a tolerance."""
     try:
         return _closed(connection, given, method, asked)
     except NoClosureError:
+        if asked.tol is None:
+            raise
         worse = loosened(given, float(asked.tol))
         assert isinstance(worse, Dense)
         with weights_as_given(given, float(asked.tol)):

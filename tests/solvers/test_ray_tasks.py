@@ -125,6 +125,19 @@ def test_a_tolerance_is_that_of_one_process(n: int, seed: int) -> None:
         sr.closure(A, sr.min_plus, on=Ray(PlayedRay()), tile=8, tol=0.002)
 
 
+def test_a_star_that_was_declared_sums_improving_cycles() -> None:
+    S = sr.Semiring("complete", add=np.maximum, mul=np.add, zero=-np.inf, one=0,
+                    star=lambda a: np.where(a > 0, np.inf, 0))
+    A = np.diag(np.full(16, -1.0), 1)
+    A[A == 0] = -np.inf
+    A[9, 7] = 3.0
+    found = sr.closure(A, S, on=Ray(PlayedRay()), tile=8)
+    np.testing.assert_array_equal(found, sr.closure(A, S))
+    assert np.isposinf(found).any() and np.isfinite(found).any()
+    A[9, 7] = 2.0000001
+    assert np.isfinite(sr.closure(A, S, on=Ray(PlayedRay()), tile=8, tol=1e-6).max())
+
+
 def test_what_has_no_tolerance_is_refused() -> None:
     with pytest.raises(sr.SemiringError, match="weights that are rounded"):
         sr.closure(np.eye(2, dtype=int), sr.min_plus, on=Ray(PlayedRay()), tol=1)
