@@ -722,9 +722,11 @@ def read_mtx(data: bytes, directed: Any = None, weight: Any = "weight") -> Read:
         stored = {(i, j) for i, j, _ in entries}
         check(not any(i != j and (j, i) in stored for i, j in stored) or layout == "array", "both halves")
     if symmetry == "skew-symmetric":
-        check(all(i != j for i, j, _ in entries), "a diagonal")
-        check("integer" not in field or all(-(2**63) < v < 2**63 for *_, v in entries), "65 bits")
-        entries += [(j, i, -v) for i, j, v in entries]
+        check(all(i != j or v == 0 for i, j, v in entries), "a diagonal")
+        apart = [v for i, j, v in entries if i != j]
+        wide = any(v >= 2**63 for *_, v in entries) if "integer" in field else False
+        check("integer" not in field or not apart or (not wide and min(apart) > -(2**63)), "65 bits")
+        entries += [(j, i, -v) for i, j, v in entries if i != j]
     if symmetry == "hermitian":
         check(all(v.imag == 0 for i, j, v in entries if i == j), "a diagonal that is not real")
         entries += [(j, i, v.conjugate()) for i, j, v in entries if i != j]

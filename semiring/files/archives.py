@@ -17,7 +17,7 @@ from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import dtype_text, quoted, shown
 from semiring.machine.memory import require
 
-from .arrays import from_array, from_matrix, literal, parse_npy
+from .arrays import from_array, from_matrix, literal, parse_npy, refuse_absent
 from .streams import CHUNK, about
 from .text import Options
 
@@ -36,6 +36,8 @@ class Entries(NamedTuple):
 
 def read_npz(path: Path, data: bytes, options: Options) -> Graph:
     archive = _Archive(path, data)
+    if options.absent is not None and not ({"matrix"} & set(archive.members) or len(archive.members) == 1):
+        refuse_absent(path, "stored entries")
     if "format" in archive.members:
         return _from_scipy(archive, options)
     names = archive.names()

@@ -6,7 +6,7 @@ import ast
 import dataclasses
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -72,6 +72,10 @@ def literal(
 
     Over truth values, and where the caller says what means no edge, it is the matrix of the graph.
     """
+    if zero is not None and options.absent is not None:
+        return None
+    if array.dtype.kind in "US":
+        raise GraphError(f"{shown(path)} holds a matrix of {dtype_text(array.dtype)}, not of elements of {S.name}")
     if zero is None and array.dtype.kind in "biufc":
         if options.absent is not None or S.default_dtype.kind == "b":
             return adjacency(from_matrix(path, array, options, names=names), S, dtype=dtype)
@@ -100,6 +104,8 @@ def from_array(
         return from_matrix(path, array, options, zero=zero, names=names)
     if zero is not None:
         raise GraphError(f"{shown(path)}: a second array follows one of shape {array.shape}, which is not a matrix")
+    if options.absent is not None:
+        refuse_absent(path, "an array of edges")
     with about(str(path)):
         graph = as_graph(array, directed=options.one_way)
     return graph if options.weight is not None else dataclasses.replace(graph, weights=None)
@@ -115,7 +121,11 @@ def from_matrix(
                 f"{shown(path)}: what stands for no edge has shape {zero.shape} and dtype {dtype_text(zero.dtype)}; "
                 f"expected one element of {dtype_text(matrix.dtype)}"
             )
+        if options.absent is not None and matrix.dtype.kind not in "biufc":
+            refuse_absent(path, f"elements of {dtype_text(matrix.dtype)}")
         present = matrix != zero
+        if options.absent is not None:
+            present &= differs(matrix, options.absent)
     elif matrix.dtype.kind in "biufc":
         present = edges_in(path, matrix, options)
     else:
@@ -136,6 +146,11 @@ def edges_in(path: Path, matrix: np.ndarray, options: Options) -> np.ndarray:
     _doubt(path, matrix)
     present: np.ndarray = (matrix != 0) & np.isfinite(matrix)
     return present
+
+
+def refuse_absent(path: Path, what: str) -> NoReturn:
+    """Say that a file does not write each entry of a matrix, so that none of them means no edge."""
+    raise GraphError(f"{shown(path)} holds {what}, in which each is an edge: leave absent= out")
 
 
 def differs(matrix: np.ndarray, absent: float) -> np.ndarray:

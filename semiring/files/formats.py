@@ -7,6 +7,7 @@ import lzma
 import os
 import zlib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -32,7 +33,7 @@ from .gml import read_gml
 from .graph_writers import write_dimacs, write_gml, write_graphml, write_pajek
 from .graphml import read_graphml
 from .pajek import read_pajek
-from .streams import OPENERS, read_bytes, suffix
+from .streams import OPENERS, Opened, read_bytes, suffix
 from .tables import matrix_of_text, read_lines
 from .text import Options, read_dimacs
 from .writers import write_mtx, write_npy, write_npz, write_parquet, write_table
@@ -52,7 +53,7 @@ READERS: dict[str, Callable[[Path, bytes, Options], Graph]] = {
 # what a file says of a matrix, and a graph does not hold
 WHOLE: dict[str, Callable[[Path, bytes, Semiring, np.dtype | None, Options], Matrix | None]] = {
     "csv": matrix_of_text, "tsv": matrix_of_text, "edges": matrix_of_text, "npy": matrix_of_npy,
-    "npz": matrix_of_npz,
+    "npz": matrix_of_npz, "parquet": parquet.matrix_of_parquet,
 }
 NOTED: dict[str, Callable[[Path, bytes, Semiring], np.dtype | None]] = {
     "mtx": matrix_market.noted_dtype, "parquet": parquet.noted_dtype, "graphml": notes.noted_dtype,
@@ -83,8 +84,9 @@ LISTED = (".edges", ".edgelist", ".el")  # endings of lists of edges, where .csv
 LABELLED = ("gml", "pajek")
 MATRICES = (*LISTS, "mtx", "npy", "npz", "pajek", "parquet")  # formats that may write every entry of a matrix
 WRITERS: dict[str, Callable[[Path, Matrix], None]] = {
-    "npy": write_npy, "npz": write_npz, "csv": write_table, "tsv": write_table, "mtx": write_mtx,
-    "parquet": write_parquet, "graphml": write_graphml, "gml": write_gml, "pajek": write_pajek, "gr": write_dimacs,
+    "npy": write_npy, "npz": write_npz, "csv": write_table, "tsv": partial(write_table, separator="\t"),
+    "mtx": write_mtx, "parquet": write_parquet, "graphml": write_graphml, "gml": write_gml, "pajek": write_pajek,
+    "gr": write_dimacs,
 }
 GRAPHS = ("graphml", "gml", "pajek", "gr")  # formats of graphs, whose edges have one plain number each
 
@@ -348,12 +350,12 @@ def _options(path: Path, kind: str, options: Options, format: str | None) -> Opt
     return options
 
 
-def write_matrix(path: str | os.PathLike[str], M: Matrix) -> None:
+def write_matrix(path: str | os.PathLike[str] | IO[Any], M: Matrix, *, format: str | None = None) -> None:
     """Write a matrix to a file, in the format that the path ends in.
 
     Parameters
     ----------
-    path : path
+    path : path or file object
         - .npy: the array, and behind it the zero and the names, which `numpy.load` leaves;
         - .npz: the array, the zero, the names and the name of the algebra;
         - .csv, .tsv: a table with vertices in the first line and column; the algebra's zero is an empty cell. Names are
@@ -365,8 +367,11 @@ def write_matrix(path: str | os.PathLike[str], M: Matrix) -> None:
           says of which dtype weights and of which kind names are. Pajek's weights are floats;
         - .gr: DIMACS, an arc for each entry that is not zero; lengths are whole numbers, and vertices have no names.
 
-        A further .gz, .bz2 or .xz compresses.
+        A further .gz, .bz2 or .xz compresses. An open file is written to from where it stands, one that was opened as
+        text if the format is text.
     M : Matrix
+    format : str, optional
+        One of npy, npz, csv, tsv, mtx, parquet, graphml, gml, pajek, gr, where the ending of the path does not say.
 
     Raises
     ------
@@ -405,11 +410,17 @@ def write_matrix(path: str | os.PathLike[str], M: Matrix) -> None:
     if not isinstance(M, Matrix):
         raise SemiringError(f"M must be a Matrix, which knows what an absent edge is, and is of type "
                             f"{type(M).__name__}: sr.Matrix(array, S) and sr.adjacency(graph, S) make one")
-    path = Path(path)
-    kind = FORMATS.get(suffix(path))
+    file, path = named(path)
+    if not isinstance(file, Path):
+        path = Opened(path)
+        path.file = file
+    kind = FORMATS.get(suffix(path)) if format is None else format
+    if kind not in WRITERS and format is not None:
+        raise SemiringError(f"no format is called {quoted(format)}{near(format, list(WRITERS))}; a matrix is written "
+                            f"as {', '.join(WRITERS)}")
     if kind not in WRITERS:
         known = ", ".join(ending for ending, form in FORMATS.items() if form in WRITERS and form not in LISTS[2:])
-        raise SemiringError(f"{shown(path)}: a matrix is written as {known}")
+        raise SemiringError(f"{shown(path)}: a matrix is written as {known}: pass format= where the name does not say")
     if M.dtype.hasobject and kind not in ("csv", "tsv"):
         which = "Python objects, which only .csv and .tsv hold"
         raise SemiringError(f"{shown(path)}: elements of {M.semiring.name} are {which}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from semiring.errors import GraphError
 from semiring.graphs.graph import Graph
 from semiring.graphs.texts import quoted, shown
 
+from .arrays import differs, refuse_absent
 from .numerals import integer, number, table
 from .streams import about, fail, numbered_lines, text_of
 from .text import BLANKS, WORD, Options, vertices_from_one
@@ -67,10 +69,13 @@ def read_mtx(path: Path, data: bytes, options: Options) -> Graph:
         if head.symmetry == "general":
             values = values.reshape(head.n, head.n).T.reshape(-1)
         ends = _dense_ends(head)
-        present = (values != 0) & np.isfinite(values)
+        present = (values != 0) & np.isfinite(values) if options.absent is None else differs(values, options.absent)
         ends, values = ends[:, present], values[present]
+    elif options.absent is not None:
+        refuse_absent(path, "a list of entries")
     elif head.symmetry != "general":
         _refuse_both_halves(path, ends, head)
+    _refuse_diagonal(path, text, ends, values, head)
     with about(str(path)):
         return _graph(path, head, ends - 1, values, options)
 
@@ -263,23 +268,27 @@ def _refuse_both_halves(path: Path, ends: np.ndarray, head: _Head) -> None:
             )
 
 
+def _refuse_diagonal(path: Path, text: str, ends: np.ndarray, values: np.ndarray, head: _Head) -> None:
+    """An entry on the diagonal is its own negative, or its own conjugate."""
+    if head.symmetry not in ("skew-symmetric", "hermitian"):
+        return
+    skew = head.symmetry == "skew-symmetric"
+    wrong = np.flatnonzero((ends[0] == ends[1]) & ((values if skew else values.imag) != 0))
+    if len(wrong):
+        k, at = int(wrong[0]), int(ends[0][wrong[0]])
+        lines = (line for line, _ in _entries(text, head))
+        where = f", line {next(islice(lines, k, None))}" if head.layout == "coordinate" else ""
+        what = "has only zeros" if skew else "is real"
+        raise GraphError(f"{shown(path)}{where}: entry ({at}, {at}) is {values[k]}: a {head.symmetry} matrix {what} on "
+                         "its diagonal")
+
+
 def _graph(path: Path, head: _Head, ends: np.ndarray, values: np.ndarray, options: Options) -> Graph:
     sources, targets = (np.ascontiguousarray(end) for end in ends)
     directed = head.symmetry != "symmetric" and options.one_way
     if head.symmetry in ("skew-symmetric", "hermitian"):
         apart = sources != targets
-        if head.symmetry == "skew-symmetric":
-            if not apart.all():
-                at = int(sources[~apart][0]) + 1
-                raise GraphError(f"entry ({at}, {at}): a skew-symmetric matrix has nothing on its diagonal")
-            mirrored = _negated(values)
-        else:
-            unreal = ~apart & (values.imag != 0)
-            if unreal.any():
-                at = int(sources[unreal][0]) + 1
-                raise GraphError(f"entry ({at}, {at}) is {values[unreal][0]}: a hermitian matrix is real on its "
-                                 "diagonal")
-            mirrored = values[apart].conj()
+        mirrored = _negated(values[apart]) if head.symmetry == "skew-symmetric" else values[apart].conj()
         sources, targets = np.concatenate([sources, targets[apart]]), np.concatenate([targets, sources[apart]])
         values = np.concatenate([values, mirrored])
     weights = None if options.weight is None or head.field == "pattern" else values

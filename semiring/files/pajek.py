@@ -18,7 +18,7 @@ from semiring.graphs.edges import FEW, SPREAD
 from semiring.graphs.graph import Graph
 from semiring.graphs.texts import quoted, shown
 
-from .arrays import edges_in
+from .arrays import edges_in, refuse_absent
 from .attributes import Listing
 from .numerals import integer, number
 from .streams import fail, text_of
@@ -155,6 +155,8 @@ def read_pajek(path: Path, data: bytes, options: Options) -> Graph:
             found.row(line, raw.rstrip("\r"))
     if found.n < 0:
         fail(path, 1, "no vertices", "'*Vertices N' above the edges")
+    if options.absent is not None and found.section != "matrix":
+        refuse_absent(path, "a list of edges")
     if found.cells or (found.section == "matrix" and found.n):
         found.take_matrix()
     sources, targets = ([ends[k] - 1 for ends in found.ends] for k in (0, 1))

@@ -13,14 +13,16 @@ import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.errors import GraphError, SemiringError
+from semiring.graphs.columns import IF_CLEAR
 from semiring.graphs.edges import from_table
 from semiring.graphs.exports import by_components, entries_of
-from semiring.graphs.frames import edge_columns
+from semiring.graphs.frames import CORNER, columns_in, edge_columns, has_labels, matrix_of, side_by_side
 from semiring.graphs.graph import Graph, as_graph
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import is_integer
 from semiring.graphs.texts import quoted, shown
 
+from .arrays import from_matrix, literal, refuse_absent
 from .streams import about, created
 from .text import Options
 
@@ -54,9 +56,42 @@ def _table(path: Path, data: bytes) -> Any:
         raise GraphError(f"{shown(path)} is not a Parquet file that PyArrow reads: {shown(e)}") from None
 
 
+def _square(path: Path, table: Any, options: Options) -> tuple[np.ndarray, list[Any] | None] | None:
+    """A data frame that is a matrix over vertices, and their names; None for edges."""
+    if (options.source, options.target) != (None, None) or options.weight not in ("weight", IF_CLEAR, None):
+        return None
+    try:
+        (index,) = json.loads((table.schema.metadata or {})[b"pandas"])["index_columns"]
+    except (LookupError, ValueError, TypeError, RecursionError):
+        index = None
+    if isinstance(index, str) and index in table.column_names:
+        others = [name for name in table.column_names if name != index]
+        if CORNER not in others:
+            table = table.select([index, *others]).rename_columns([CORNER, *others])
+    elif isinstance(index, dict) and table.column_names == list(map(str, range(table.num_rows))) != []:
+        if table.num_rows in (2, 3) and options.absent is None:
+            raise GraphError(f"{shown(path)} could be {table.num_rows} edges or a matrix of {table.num_rows} vertices: "
+                             'pass source="0" and target="1" for edges, absent=0 for a matrix in which 0 means no edge')
+        return side_by_side([columns_in(table)[1](k) for k in range(table.num_rows)], table.num_rows), None
+    return matrix_of(table, None) if has_labels(table) else None
+
+
+def matrix_of_parquet(
+    path: Path, data: bytes, S: Semiring, dtype: np.dtype | None, options: Options
+) -> Matrix | None:
+    """The matrix of a data frame over an algebra; None for edges, as `write_matrix` writes them."""
+    table = _table(path, data)
+    found = None if _noted(path, table) is not None else _square(path, table, options)
+    return None if found is None else literal(path, found[0], None, found[1], S, dtype, options)
+
+
 def read_parquet(path: Path, data: bytes, options: Options) -> Graph:
     table = _table(path, data)
     noted = _noted(path, table)
+    if noted is None and (found := _square(path, table, options)) is not None:
+        return from_matrix(path, found[0], options, names=found[1])
+    if options.absent is not None:
+        refuse_absent(path, "edges")
     weight = options.weight
     if noted is not None and weight == "weight":
         weight = noted.weights if len(noted.weights) > 1 else noted.weights[0] if noted.weights else None

@@ -122,6 +122,12 @@ def about(where: str) -> Iterator[None]:
         raise GraphError(f"{shown(where)}: {e}") from None
 
 
+class Opened(type(Path())):  # type: ignore[misc]
+    """The name of a file that is open already, to write to."""
+
+    file: IO[Any]
+
+
 @contextmanager
 def created(path: Path) -> Iterator[IO[bytes]]:
     """A new file in which a writer can also go back, compressed at the end if the path says so.
@@ -134,6 +140,16 @@ def created(path: Path) -> Iterator[IO[bytes]]:
     OSError
         With the path for its `filename`.
     """
+    if isinstance(path, Opened):
+        with tempfile.TemporaryFile() as draft:
+            yield draft
+            if isinstance(path.file, io.TextIOBase):
+                draft.seek(0)
+                path.file.write(draft.read().decode())
+            else:
+                packing = isinstance(path.file, (gzip.GzipFile, bz2.BZ2File, lzma.LZMAFile))
+                _finish(draft, path.file, path.with_suffix("") if packing else path)
+        return
     target = Path(os.path.realpath(path))
     try:
         if path.exists() and not path.is_file():  # by its own name: of a pipe in /dev/fd there is no other

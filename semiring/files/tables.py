@@ -28,7 +28,7 @@ from semiring.graphs.matrix import Matrix
 from semiring.graphs.texts import infinities, quoted, shown
 from semiring.graphs.weights import as_weights
 
-from .arrays import doubt_zeros, from_matrix, literal
+from .arrays import doubt_zeros, from_matrix, literal, refuse_absent
 from .numerals import CANONICAL, INTEGER, NUMBER, integers, number
 from .streams import numbered_lines, text_of, warn
 from .text import BLANKS, COMMENTS, SEPARATES, Options, read_edges
@@ -234,7 +234,7 @@ def read_lines(path: Path, data: bytes, options: Options) -> Graph:
     form = form_of(text, options)
     if form is None:
         if options.absent is not None:
-            raise GraphError(f"{shown(path)} is a list of edges, of which each is written: leave absent= out")
+            refuse_absent(path, "a list of edges")
         return read_edges(path, text, options)
     if form.labelled:
         return parse_table(path, text, form, options).graph(path, form.said(options))

@@ -108,7 +108,7 @@ def _names(path: Path, names: list[Any]) -> np.ndarray:
     return array
 
 
-def write_table(path: Path, M: Matrix) -> None:
+def write_table(path: Path, M: Matrix, separator: str = ",") -> None:
     """A labelled table, whose texts are in quotation marks where they would be read as something else."""
     names = [] if M.names is None else kept_names(path, M.names)
     bad = next((name for name in names if isinstance(name, str) and "\0" in name), None)
@@ -117,7 +117,7 @@ def write_table(path: Path, M: Matrix) -> None:
     if len(set(map(str, names))) < len(names):
         raise SemiringError(f"{shown(path)}: two vertices have the same text, and a table holds names as texts")
     with utf8(path) as text:
-        put_table(text, M, None if M.names is None else names, "\t" if suffix(path) == ".tsv" else ",")
+        put_table(text, M, None if M.names is None else names, separator)
 
 
 def put_table(text: TextIO, M: Matrix, names: Sequence[int | str] | None, separator: str) -> None:

@@ -5,15 +5,20 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import random
 import subprocess
 import sys
 import threading
+import warnings
+from functools import partial
 from pathlib import Path
 
 import file_oracle
 import numpy as np
+import pandas as pd
 import pytest
 from files.reading import COORDINATE, GRAPHML, ONE, archive, child, listed, raw_npy, read, refused
+from fuzz import files as fuzz
 
 import semiring as sr
 from semiring.files import archives as archive_readers
@@ -41,6 +46,37 @@ def test_the_fuzzer_finds_a_misreading_a_raw_exception_an_abort_and_a_hang() -> 
         done.stdout + done.stderr
     )
     assert done.returncode == 0
+
+
+GML = (b'# c\ngraph [\n directed 1 label "x"\n node [ id 0 label "a" x 1.5 graphics [ w 3 ] ]\n node [ id 7 ]\n'
+       b' edge [ source 0 target 7 weight 2.5 label "e" ]\n edge [ source 7 target 0 weight "3" ]\n]\n')
+PAJEK = b"""*Network n\n*Vertices 4 2\n1 "a" 0.1 0.2\n3 "c\\"d"\n*Arcs\n1 3 2.5\n/* c */\n3 2\n*Edges
+2 4 -1 c Red\n*Arcslist\n1 2 3\n*Edgeslist\n4 1\n"""
+LIKE = {"gml": [GML], "pajek": [PAJEK, b"*Vertices 2\n*Matrix\n0 1.5\n2 0\n"]}
+READ_BY_OTHERS = {"parquet": lambda: pd.DataFrame({"from": ["a", "b"], "to": ["b", "c"], "w": [1, 2]}).to_parquet(),
+                  "square": lambda: pd.DataFrame([[0, 1.5], [2, 0]], list("ab"), list("ab")).to_parquet()}
+
+
+@pytest.mark.parametrize("format", [*LIKE, *READ_BY_OTHERS, *fuzz.SEEDS])
+def test_no_error_of_others_comes_out(format: str) -> None:
+    """Files that were cut, swapped, or changed at random, as their graph and as their matrix."""
+    r = random.Random(format)
+    other = READ_BY_OTHERS[format]() if format in READ_BY_OTHERS else None
+    for _ in range(250):
+        data = other or (r.choice(LIKE[format]) if format in LIKE else fuzz.SEEDS[format](r))
+        for _ in range(r.choice([1, 1, 2, 4])):
+            data = fuzz.mutated(r, data, format not in ("npy", "npz", *READ_BY_OTHERS))
+        options = r.choice([{}, {}, {"weight": None}, {"directed": False}, {"names": str}, {"absent": 0},
+                            {"label": "id"}, {"source": 0, "target": 1}, {"weight": ["a", "b"]}, {"header": True}])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", sr.SemiringWarning)
+            for read in (sr.read_graph, partial(sr.read_matrix, S="min-plus"), partial(sr.read_matrix, S="boolean")):
+                try:
+                    read(io.BytesIO(data), format="parquet" if other else format, **options)
+                except (sr.SemiringError, OSError):
+                    pass
+                except MemoryError:
+                    pytest.fail(f"{format}: {data!r} takes all memory")
 
 
 # Texts. Both readers, on characters that are digits to Unicode, to C, or to nobody

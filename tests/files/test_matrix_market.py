@@ -155,7 +155,7 @@ def test_matrix_market_of_every_field_and_symmetry(tmp_path):
     assert of("coordinate double general", "2 2 1\n1 2 5", weight=None) == ([(0, 1, None)], True)
     for kind, body, message in (
         ("coordinate real symmetric", "2 2 2\n1 2 1\n2 1 1", "both entry (2, 1) and entry (1, 2)"),
-        ("coordinate real skew-symmetric", "2 2 1\n1 1 1", "entry (1, 1): a skew-symmetric matrix has nothing on its"),
+        ("coordinate real skew-symmetric", "2 2 1\n1 1 1", "entry (1, 1) is 1.0: a skew-symmetric matrix has only"),
         ("coordinate integer skew-symmetric", f"2 2 1\n2 1 {-(2**63)}", "one of them needs 65 bits"),
         ("coordinate integer general", f"2 2 2\n2 1 -1\n1 1 {2**63}", "no integers of 64 bits hold both"),
         ("coordinate real hermitian", "1 1 0", "found a hermitian matrix, expected complex numbers"),
@@ -166,6 +166,8 @@ def test_matrix_market_of_every_field_and_symmetry(tmp_path):
         ("coordinate real general", "2 2 1\n1 3 1", "line 5: found vertex '3'"),
         ("coordinate real general", "2 2 1\n1 2 1\n1 1 1", "found a size of 1 entries, expected the 2"),
         ("coordinate real general", "2 2", "line 4: found '2 2', expected the numbers of rows and columns and entries"),
+        ("coordinate real skew-symmetric", "3 3 2\n2 1 5\n3 3 .5", "line 6: entry (3, 3) is 0.5: a skew"),
+        ("coordinate complex hermitian", "2 2 1\n2 2 1 2", "line 5: entry (2, 2) is (1+2j): a hermitian"),
         ("coordinate real diagonal", "2 2 1\n1 2 1", "found 'diagonal', expected one of general, symmetric"),
         ("coordinate real general", "", "g.mtx ends before the line of its size"),
     ):
@@ -217,3 +219,19 @@ def test_matrices_are_those_that_scipy_reads(tmp_path_factory, layout, field, sy
     expected = scipy.io.mmread(path)
     expected = expected.toarray() if layout == "coordinate" else expected
     np.testing.assert_array_equal(dense(read_graph(path)), expected)
+
+
+@pytest.mark.parametrize("field", ["real", "integer"])
+def test_a_skew_symmetric_matrix_may_write_zeros_on_its_diagonal(tmp_path, field):
+    text = COORDINATE.format(field, "skew-symmetric") + "3 3 4\n1 1 0\n2 1 5\n3 2 -2\n3 3 0\n"
+    graph = read(tmp_path, "g.mtx", text)
+    assert sorted(graph.edges()) == [(0, 0, 0), (0, 1, -5), (1, 0, 5), (1, 2, 2), (2, 1, -2), (2, 2, 0)]
+    scipy_reads = scipy.io.mmread(tmp_path / "g.mtx").toarray()
+    assert np.array_equal(sr.read_matrix(tmp_path / "g.mtx", "plus-times").array, scipy_reads)
+
+
+def test_absent_is_for_arrays(tmp_path):
+    array = "%%MatrixMarket matrix array real general\n2 2\n0\n9\n3\n0\n"
+    assert list(read(tmp_path, "g.mtx", array, absent=9).edges()) == [(0, 0, 0.0), (0, 1, 3.0), (1, 1, 0.0)]
+    with refused("g.mtx holds a list of entries, in which each is an edge: leave absent= out"):
+        read(tmp_path, "g.mtx", COORDINATE.format("real", "general") + "2 2 1\n1 2 3\n", absent=0)

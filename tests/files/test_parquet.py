@@ -6,6 +6,7 @@ import builtins
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from files.reading import example, listed, refused
 
@@ -101,3 +102,36 @@ def test_without_pyarrow(tmp_path, monkeypatch):
     for call in (read, write):
         with refused("Parquet is read and written by PyArrow: pip install pyarrow", sr.SemiringError):
             call()
+
+
+SQUARES = {
+    "pandas": lambda A, path: pd.DataFrame(A, list("abc"), list("abc")).to_parquet(path),
+    "a named index": lambda A, path: pd.DataFrame(A, pd.Index(list("abc"), name="x"), list("abc")).to_parquet(path),
+    "polars": lambda A, path: sr.Matrix(A, sr.plus_times, list("abc")).to_frame(
+        long=False, library="polars").write_parquet(path),
+}
+
+
+@pytest.mark.parametrize("how", SQUARES)
+def test_square_frames_are_matrices(tmp_path, how):
+    pytest.importorskip("polars" if how == "polars" else "pandas")
+    A = np.array([[0.0, 1.5, 0.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]])
+    path = tmp_path / "m.parquet"
+    SQUARES[how](A, path)
+    graph = sr.read_graph(path)
+    assert list(graph.edges()) == [("a", "b", 1.5), ("b", "c", 2.0)]
+    M = sr.read_matrix(path, "plus-times")
+    assert M.names == ["a", "b", "c"] and np.array_equal(M.array, A)
+    assert np.array_equal(sr.read_matrix(path, "boolean").array, A != 0)
+    with pytest.warns(sr.SemiringWarning, match="holds 0 off its diagonal, 4 times, .* inf means no edge"):
+        assert np.array_equal(sr.read_matrix(path, "min-plus").array, A)
+    assert (sr.read_matrix(path, "min-plus", absent=0) == sr.adjacency(graph, sr.min_plus)).all()
+    assert len(sr.read_graph(path, absent=1.5)) == 8
+    pd.DataFrame({"from": ["a"], "to": ["b"], "w": [3]}).to_parquet(path)
+    assert list(sr.read_graph(path).edges()) == [("a", "b", 3)]
+    with pytest.raises(sr.GraphError, match="holds edges, in which each is an edge: leave absent= out"):
+        sr.read_graph(path, absent=0)
+    pd.DataFrame(np.arange(9).reshape(3, 3)).rename(columns=str).to_parquet(path)
+    with pytest.raises(sr.GraphError, match="could be 3 edges or a matrix of 3 vertices"):
+        sr.read_graph(path)
+    assert len(sr.read_graph(path, absent=0)) == 8 and len(sr.read_graph(path, source="0", target="1")) == 3

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
 import errno
+import gzip
+import io
+import lzma
 import os
 from pathlib import Path
 
@@ -175,3 +179,92 @@ def test_a_pipe_that_has_a_number_for_a_name_is_written():
     finally:
         os.close(reader)
         os.close(writer)
+
+
+# File objects
+
+
+FILES = {"csv": "a,b,1\nb,c,2\n", "edges": "a b 1\nb c 2\n", "gml": 'graph [ directed 1 node [ id 0 label "a" ] '
+         'node [ id 1 label "b" ] node [ id 2 label "c" ] '
+         'edge [ source 0 target 1 weight 1 ] edge [ source 1 target 2 weight 2 ] ]',
+         "pajek": '*Vertices 3\n1 "a"\n2 "b"\n3 "c"\n*Arcs\n1 2 1\n2 3 2\n'}
+
+
+@pytest.mark.parametrize("format", FILES)
+@pytest.mark.parametrize("packed", COMPRESS)
+def test_what_is_open_is_read_from_where_it_stands(tmp_path, format, packed):
+    data = COMPRESS[packed](FILES[format].encode())
+    path = tmp_path / f"no-ending-of-{format}"
+    path.write_bytes(b"##" + data)
+    with open(path, "rb") as file:
+        file.seek(2)
+        assert list(sr.read_graph(file, format=format).edges()) == [("a", "b", 1), ("b", "c", 2)]
+    path.write_bytes(data)
+    for file in (path, io.BytesIO(data), io.BufferedReader(io.BytesIO(data))):  # packed or not, whatever it is called
+        assert list(sr.read_graph(file, format=format).edges()) == [("a", "b", 1), ("b", "c", 2)]
+        if isinstance(file, io.BytesIO):
+            file.seek(0)
+            assert sr.read_matrix(file, "min-plus", format=format)["a", "b"] == 1
+    if not packed:
+        assert len(sr.read_graph(io.StringIO(FILES[format]), format=format)) == 2
+    elif format == "csv":
+        with COMPRESSED[packed](tmp_path / f"g.csv{packed}", "wb") as file:
+            file.write(FILES[format].encode())
+        with COMPRESSED[packed](tmp_path / f"g.csv{packed}", "rb") as file:
+            assert len(sr.read_graph(file, format="csv")) == 2
+
+
+COMPRESSED = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+
+
+def test_names_that_begin_as_compressed_files_do_are_names(tmp_path):
+    (tmp_path / "g.txt").write_text("BZh1 BZh9\nBZh9 c\n")
+    assert sr.read_graph(tmp_path / "g.txt", header=False).names == ["BZh1", "BZh9", "c"]
+
+
+def test_file_objects_that_cannot_be_read(tmp_path):
+    closed = io.BytesIO(b"a,b\n")
+    closed.close()
+    read = io.BytesIO(b"a,b\n")
+    read.read()
+    (tmp_path / "m.npy").write_bytes(b"\x93NUMPY\xff")
+    with open(tmp_path / "m.npy", encoding="utf-8") as text, open(tmp_path / "new", "wb") as written:
+        for file, message in (
+            (closed, "<BytesIO> cannot be read: I/O operation on closed file"),
+            (read, "<BytesIO> is empty from where it stands; seek(0) goes to its beginning"),
+            (io.BytesIO(b""), "<BytesIO> is empty"), (text, "cannot be read: 'utf-8' codec can't decode"),
+            (written, "cannot be read: read"), (b"a,b\n", "bytes are no path: give io.BytesIO(data)"),
+            (io.BytesIO(b"\x1f\x8b\x08 no"), "<BytesIO> cannot be read"),
+        ):
+            with refused(message):
+                sr.read_graph(file, format="csv")
+    with refused("<BytesIO> has no ending; graphs are read from .csv"):
+        sr.read_graph(io.BytesIO(b"a,b\n"))
+
+
+@pytest.mark.parametrize("format", ["npy", "npz", "csv", "tsv", "mtx", "graphml", "gml", "pajek"])
+def test_a_matrix_is_written_to_what_is_open(tmp_path, format):
+    M = sr.adjacency([("a", "b", 2.5), ("b", "c", 0.0)], sr.min_plus)
+    file = io.BytesIO(b"##")
+    file.seek(2)
+    sr.write_matrix(file, M, format=format)
+    assert file.getvalue()[:2] == b"##"
+    file.seek(2)
+    assert (sr.read_matrix(file, sr.min_plus, format=format) == M).all()
+    sr.write_matrix(tmp_path / "plain", M, format=format)
+    if format != "npz":  # which has the time in it
+        assert (tmp_path / "plain").read_bytes() == file.getvalue()[2:]
+    if format not in ("npy", "npz"):
+        text = io.StringIO()
+        sr.write_matrix(text, M, format=format)
+        assert text.getvalue().encode() == file.getvalue()[2:]
+    with gzip.open(tmp_path / "m.csv.gz", "wb") as packed:
+        sr.write_matrix(packed, M)
+    with open(tmp_path / "n.csv.gz", "wb") as plain:
+        sr.write_matrix(plain, M)
+    for name in ("m.csv.gz", "n.csv.gz"):
+        assert gzip.decompress((tmp_path / name).read_bytes()).startswith(b",a,b,c")
+    with refused("no format is called 'cvs'; did you mean 'csv'", sr.SemiringError):
+        sr.write_matrix(file, M, format="cvs")
+    with refused("<BytesIO>: a matrix is written as .csv", sr.SemiringError):
+        sr.write_matrix(file, M)

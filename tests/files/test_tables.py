@@ -286,5 +286,5 @@ def test_matrices_of_plain_numbers_of_others(tmp_path):
                                 ("m.txt", "0 1\n1 2\n", {"header": False}), ("m.txt", "% sym\n0 1\n1 2\n", {}),
                                 ("m.txt", "0 1 4\n1 2 4\n0 2 4\n", {"weight": 2}), ("m.csv", "0,1,9\n1,2,8\n", {})):
         assert read(tmp_path, name, text, **options).n == 3
-    with refused("m.csv is a list of edges, of which each is written: leave absent= out"):
+    with refused("m.csv holds a list of edges, in which each is an edge: leave absent= out"):
         read(tmp_path, "m.csv", "0,1,9\n1,2,8\n", absent=0)
