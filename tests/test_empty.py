@@ -157,3 +157,12 @@ def test_entries_are_looked_at_though_nothing_is_computed() -> None:
         sr.matmul(np.zeros((3, 0, 2)), np.zeros((3, 0, 2)), sr.min_plus)
     with pytest.raises(sr.SemiringError, match="square"):
         sr.closure(np.zeros((3, 0, 2)), sr.min_plus)
+
+
+@pytest.mark.parametrize("name", sorted(sr.catalogue))
+def test_no_edges_are_an_empty_graph(name: str) -> None:
+    """A list that holds nothing, and a dict: `closure` takes them as `components` does."""
+    S = sr.catalogue[name]
+    for nothing in ([], {}):
+        assert sr.closure(nothing, S).shape == sr.adjacency(nothing, S).shape == (0, 0)
+        assert sr.components(nothing) == [] and sr.as_graph(nothing).n == 0

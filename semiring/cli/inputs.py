@@ -149,7 +149,7 @@ def _records(S: Semiring, graph: Graph, text: str) -> np.ndarray:
 
 def vertex_of(M: Graph | Matrix, text: str) -> int:
     """Position of a vertex that was named on the command line, where names are text."""
-    position = integer(text)
+    position = integer(text, high=2**64 - 1)
     if position is not None and (M.names is None or text not in M.names):
         return M.index(position)
     return M.index(text)

@@ -89,7 +89,7 @@ def _counted(graph: Graph, from_texts: bool) -> Graph:
     """A graph whose vertices are called by integers, as positions if these are 0 … n − 1."""
     names = graph.names or []
     if from_texts:
-        if not all(CANONICAL.fullmatch(name) and integer(name) is not None for name in names):
+        if not all(CANONICAL.fullmatch(name) and integer(name, high=2**64 - 1) is not None for name in names):
             return graph
         names = list(map(int, names))
     if not all(type(name) is int for name in names):

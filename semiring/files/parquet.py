@@ -19,7 +19,7 @@ from semiring.graphs.exports import by_components, entries_of
 from semiring.graphs.frames import CORNER, columns_in, edge_columns, has_labels, matrix_of, side_by_side
 from semiring.graphs.graph import Graph, as_graph
 from semiring.graphs.matrix import Matrix
-from semiring.graphs.names import is_integer
+from semiring.graphs.names import integers_of
 from semiring.graphs.texts import quoted, shown
 
 from .arrays import from_matrix, literal, refuse_absent
@@ -102,7 +102,7 @@ def read_parquet(path: Path, data: bytes, options: Options) -> Graph:
         if options.names is str:
             ends = [np.array(list(map(str, end.tolist())), dtype=object) for end in ends]
             names = None if names is None else list(map(str, names))
-        elif names is not None and not all(map(is_integer, names)):  # the columns hold texts
+        elif names is not None and integers_of(names) is None:  # the columns hold texts
             called = {str(name): name for name in names}
             ends = [np.fromiter((called.get(x, x) for x in end.tolist()), object, len(end)) for end in ends]
         n = noted.n if noted is not None and names is None and options.names is None else None
@@ -142,8 +142,8 @@ def write_parquet(path: Path, M: Matrix, names: list[int | str] | None) -> None:
     rows, columns, values = entries_of(M)
     ends: dict[str, Any] = {"from": rows, "to": columns}
     if names is not None:
-        whole = all(isinstance(name, int) and -(2**63) <= name < 2**63 for name in names)
-        called = np.array(names if whole else list(map(str, names)), np.int64 if whole else object)
+        whole = integers_of(names)
+        called = np.array(list(map(str, names)), object) if whole is None else whole
         ends = {end: called[at] for end, at in ends.items()}
     if values.dtype.names:
         values = by_components(values)
@@ -157,7 +157,7 @@ def write_parquet(path: Path, M: Matrix, names: list[int | str] | None) -> None:
     text = json.dumps({**noted._asdict(), "dtype": None if noted.dtype is None else noted.dtype.name})
     texts = names is not None and ends["from"].dtype.kind == "O"
     try:
-        arrays = [pyarrow.array(end, pyarrow.string() if texts else pyarrow.int64()) for end in ends.values()]
+        arrays = [pyarrow.array(end, pyarrow.string() if texts else None) for end in ends.values()]
     except UnicodeEncodeError as e:
         raise SemiringError(f"{shown(path)}: {quoted(e.object[e.start])} is not a character that UTF-8 has") from None
     table = pyarrow.table([*arrays, *map(pyarrow.array, weights.values())], [*ends, *weights])

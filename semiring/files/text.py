@@ -452,10 +452,12 @@ def _careful_vertices(
         return [np.array(column, dtype=object) for column in ends]
     for what, column, where in zip(("source", "target"), ends, called, strict=True):
         for text, line in zip(column, lines, strict=True):
-            if integer(text, 0) is None:
+            if integer(text, 0, 2**64 - 1) is None:
                 expected = "an integer from 0 that fits 64 bits, or names (names=str reads all vertices as names)"
                 fail(path, line, f"{what} vertex {text[:40]}{where}", expected)
-    return [np.array(list(map(int, column)), dtype=np.int64) for column in ends]
+    ids = [list(map(int, column)) for column in ends]
+    dtype = np.uint64 if max(map(max, ids), default=0) >= 2**63 else np.int64
+    return [np.array(column, dtype=dtype) for column in ids]
 
 
 def _doubt(path: Path, ends: list[list[str]], lines: list[int], layout: _Layout, options: Options) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from semiring.errors import SemiringError, SemiringWarning
 from semiring.graphs.exports import by_components, is_absent
 from semiring.graphs.matrix import Matrix
-from semiring.graphs.names import is_integer
+from semiring.graphs.names import integers_of, is_integer
 from semiring.graphs.texts import infinities, quoted, readable, shown
 
 from . import parquet
@@ -87,8 +87,8 @@ def kept_names(path: Path, names: Sequence[Any]) -> list[int | str]:
 
 def _names(path: Path, names: list[Any]) -> np.ndarray:
     """Names as an array of integers of 64 bits or of texts."""
-    if all(is_integer(name) and -(2**63) <= name < 2**63 for name in names):
-        return np.array(names, dtype=np.int64)
+    if (whole := integers_of(names)) is not None:
+        return whole
     texts = list(map(str, names))
     array = np.array(texts, dtype=np.str_)
     form = suffix(path)

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from semiring.algebra.constants import outside
 from semiring.errors import GraphError
 
 from .columns import IF_CLEAR, WeightColumns, go_both_ways, in_records, only_attribute, table_columns, turned
@@ -20,7 +19,7 @@ from .frames import edge_columns, has_index, is_frame, is_square, library_of
 from .masks import is_masked
 from .names import as_names, is_hashable, is_integer, is_missing, near, refuse_table, span_text
 from .operators import Operators
-from .texts import quoted
+from .texts import clip_repr, quoted
 
 # Integers are positions, unless the largest is beyond FEW and beyond SPREAD times the ends of edges: then they are
 # names, as of places on a map of the world, and nothing is allocated for the numbers between them.
@@ -85,14 +84,14 @@ def columns_of(
     refuse_table(edges, "edges")
     if isinstance(edges, Operators):
         return _from_matrix(edges)
+    if _is_view(edges):
+        if "Edge" not in type(edges).__name__:
+            raise GraphError(f"a {type(edges).__name__} of NetworkX holds no edges: give the graph itself")
+        return _from_view(edges, weight, default)
     if isinstance(edges, Mapping):
-        if not isinstance(edges, dict) and hasattr(edges, "data"):
-            raise GraphError(f"{type(edges).__name__} is a view of a graph of NetworkX: give the graph")
-        if edges and all(isinstance(row, Mapping) for row in edges.values()):
-            raise GraphError("edges in a dict of dicts: give [(a, b, w) for a, row in edges.items() for b, w in "
-                             "row.items()]")
-        raise GraphError("edges in a dict: give [(a, b, w) for (a, b), w in edges.items()]; of a dict of columns a "
-                         "data frame, such as pandas.DataFrame(edges)")
+        return _from_mapping(edges, weight, default)
+    if hasattr(edges, "edge_index"):
+        return _from_index(edges)
     if isinstance(edges, tuple) and len(edges) in (2, 3):
         if (hasattr(edges[0], "__array__") or is_foreign(edges[0])) and getattr(edges[0], "ndim", True):
             return Columns(*_pad([as_array(part, what) for part, what in zip(edges, ENTRIES, strict=False)]))
@@ -105,7 +104,7 @@ def columns_of(
             f"{type(edges).__name__} is not a set of edges: give tuples (from, to, weight), an array, SciPy sparse, a "
             "NetworkX graph, a data frame, or read_graph(path)"
         )
-    return _from_rows(edges)
+    return _from_rows(edges, weight, default)
 
 
 def _pad(columns: list[Any]) -> tuple[Any, Any, Any]:
@@ -113,7 +112,7 @@ def _pad(columns: list[Any]) -> tuple[Any, Any, Any]:
     return columns[0], columns[1], columns[2] if len(columns) == 3 else None
 
 
-def _from_rows(edges: Iterable[Any]) -> Columns:
+def _from_rows(edges: Iterable[Any], weight: str | int | None, default: Any) -> Columns:
     rows: list[Any] = list(edges)
     for kind in set(map(type, rows)):
         bad = issubclass(kind, (str, bytes, Mapping)) or not (hasattr(kind, "__len__") and hasattr(kind, "__getitem__"))
@@ -134,6 +133,8 @@ def _from_rows(edges: Iterable[Any]) -> Columns:
             f"edge {i} has {len(rows[i])} entries, {quoted(rows[i])}, and edge 0 has {length}: "
             "give every edge a weight or none"
         )
+    if length == 3 and all(isinstance(row[2], Mapping) for row in rows):
+        return _from_attributes(rows, weight, default)
     return Columns(*_pad([_plain([row[k] for row in rows], ENTRIES[k]) for k in range(length)]))
 
 
@@ -181,21 +182,84 @@ MISSING = object()
 
 
 def _from_networkx(graph: Any, weight: str | int | None, default: Any) -> Columns:
+    return _from_attributes(list(graph.edges(data=True)), weight, default, list(graph.nodes), graph.is_directed())
+
+
+def _from_view(view: Any, weight: str | int | None, default: Any) -> Columns:
+    """What `edges` of a NetworkX graph is, or a call of it."""
+    if hasattr(view, "_viewer"):
+        if getattr(view, "keys", False) is True:
+            raise GraphError("edges with the keys of parallel ones: give G.edges(data=True), or the graph itself")
+        return _from_rows(view, weight, default)._replace(directed=view._viewer._graph.is_directed())
+    graph = view._graph
+    return _from_attributes(list(view(data=True)), weight, default, list(graph.nodes), graph.is_directed())
+
+
+def _from_attributes(
+    edges: Sequence[tuple[Any, Any, Mapping[Any, Any]]], weight: str | int | None, default: Any,
+    vertices: list[Any] | None = None, directed: bool = True,
+) -> Columns:
+    """Edges (from, to, attributes), as NetworkX has them."""
     if weight in ("weight", IF_CLEAR):
-        named = any("weight" in data for *_, data in graph.edges(data=True))
-        weight = "weight" if named else only_attribute((data for *_, data in graph.edges(data=True)), weight)
-    if weight is None:
-        triples = [(*edge, MISSING) for edge in graph.edges()]
-    else:
-        triples = list(graph.edges(data=weight, default=MISSING))
-    sources, targets, weights = [t[0] for t in triples], [t[1] for t in triples], [t[-1] for t in triples]
-    vertices = list(graph.nodes)
-    found = Columns(sources, targets, weights, len(vertices), vertices, graph.is_directed())
+        named = any("weight" in data for *_, data in edges)
+        weight = "weight" if named else only_attribute((data for *_, data in edges), weight)
+    weights = [MISSING if weight is None else data.get(weight, MISSING) for *_, data in edges]
+    n = None if vertices is None else len(vertices)
+    found = Columns([e[0] for e in edges], [e[1] for e in edges], weights, n, vertices, directed)
 
     def attributes() -> list[str]:
-        return sorted({str(name) for *_, data in islice(graph.edges(data=True), 1000) for name in data})
+        return sorted({str(name) for *_, data in islice(edges, 1000) for name in data})
 
     return attribute_weights(found, weight, default, attributes)
+
+
+def _from_mapping(edges: Mapping[Any, Any], weight: str | int | None, default: Any) -> Columns:
+    """Weights or attributes by the ends, {(from, to): weight}, or rows of them, {from: {to: weight}}."""
+    rows = list(edges.values())
+    pairs = all(isinstance(key, tuple) and len(key) == 2 for key in edges)
+    are_rows = all(isinstance(row, Mapping) for row in rows)
+    if are_rows and not (edges and pairs and not any(isinstance(key, tuple) for row in rows for key in row)):
+        triples = [(u, v, w) for u, row in edges.items() for v, w in row.items()]
+        parallel = all(isinstance(w, Mapping) and all(isinstance(d, Mapping) for d in w.values()) for *_, w in triples)
+        if parallel and any(w for *_, w in triples):  # the adjacency of a multigraph
+            triples = [(u, v, d) for u, v, w in triples for d in w.values()]
+        vertices = list(dict.fromkeys(chain(edges, (v for _, v, _ in triples))))
+        found = _from_rows(triples, weight, default)
+        return found._replace(n=len(vertices), vertices=vertices)
+    if pairs and not any(isinstance(row, (list, set)) for row in rows):
+        return _from_rows([(*ends, w) for ends, w in edges.items()], weight, default)
+    raise GraphError(
+        "edges in a dict are {from: {to: weight}} or {(from, to): weight}: give lists of neighbours as "
+        "[(a, b) for a in edges for b in edges[a]], and columns as a data frame or a tuple of arrays"
+    )
+
+
+def _from_index(data: Any) -> Columns:
+    """What PyTorch Geometric has of a graph: an index of the ends, of shape (2, m), and weights."""
+    ends = as_array(data.edge_index, "edge_index")
+    if ends.ndim != 2 or ends.shape[0] != 2:
+        raise GraphError(f"edge_index has shape {ends.shape}: sources and targets are two rows, (2, m)")
+    weights = next((w for name in ("edge_weight", "edge_attr") if (w := getattr(data, name, None)) is not None), None)
+    if weights is not None:
+        weights = as_array(weights, "the weights")
+        if weights.ndim == 2 and weights.shape[1] > 1:
+            raise GraphError(f"edge_attr has {weights.shape[1]} columns: give the one that is the weight, as "
+                             "sr.as_graph((*data.edge_index, data.edge_attr[:, 0]))")
+        weights = weights.reshape(-1)
+    return Columns(ends[0], ends[1], weights, getattr(data, "num_nodes", None))
+
+
+def are_edges(edges: Any) -> bool:
+    """Whether an object that is no sequence says itself that it holds edges: a dict, NetworkX's views, an edge_index.
+
+    >>> are_edges({("a", "b"): 3}), are_edges([("a", "b", 3)])
+    (True, False)
+    """
+    return isinstance(edges, Mapping) or hasattr(edges, "edge_index") or _is_view(edges)
+
+
+def _is_view(edges: Any) -> bool:
+    return type(edges).__module__ == "networkx.classes.reportviews"
 
 
 def attribute_weights(
@@ -248,7 +312,7 @@ def numbered(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int, list[Any] | None]:
     """Positions of the ends, the number of vertices and their names."""
     names = as_names(names)
-    sources, targets = _vertices(found.sources, "source"), _vertices(found.targets, "target")
+    sources, targets = _of_one_kind(_vertices(found.sources, "source"), _vertices(found.targets, "target"))
     if names is None and found.vertices is not None and not _are_positions(found.vertices, n):
         names = found.vertices
     if isinstance(sources, list) or isinstance(targets, list) or (names and any(map(is_integer, names))):
@@ -266,12 +330,46 @@ def numbered(
         n = len(names)
     if n is None:
         n = found.n
+    if n is not None:
+        sources, targets = _positions(sources, "source", n), _positions(targets, "target", n)
     if n is None:
         n = 1 + max(int(end.max()) if len(end) else -1 for end in (sources, targets))
         if n > FEW and n > SPREAD * (len(sources) + len(targets)):
             sources, targets, names = _compacted(sources, targets)
             n = len(names)
     return sources, targets, max(n, 0), as_names(names)
+
+
+def _of_one_kind(sources: Any, targets: Any) -> tuple[Any, Any]:
+    """Both columns unsigned where one is, since NumPy would join signed and unsigned integers to floats.
+
+    Raises
+    ------
+    GraphError
+        When the other one has a negative vertex.
+    """
+    if any(isinstance(end, list) for end in (sources, targets)) or sources.dtype == targets.dtype:
+        return sources, targets
+    for what, end in (("source", sources), ("target", targets)):
+        if len(end) and end.min() < 0:
+            i = int(np.argmax(end < 0))
+            raise GraphError(bad_vertex(i, what, int(end[i]), None))
+    return sources.astype(np.uint64), targets.astype(np.uint64)
+
+
+def _positions(column: Any, what: str, n: int) -> NDArray[np.int64]:
+    """Positions as int64.
+
+    Raises
+    ------
+    GraphError
+        For one from 2⁶³ on; others are compared with n when the graph is made.
+    """
+    if len(column) and column.dtype == np.uint64 and column.max() >= 2**63:
+        i = int(np.argmax(column >= 2**63))
+        raise GraphError(f"edge {i}: {what} vertex {column[i]} is outside {span_text(n)}; leave n out, and such "
+                         "numbers are names")
+    return column.astype(np.int64, copy=False)  # type: ignore[no-any-return]
 
 
 def _compacted(sources: NDArray[np.int64], targets: NDArray[np.int64]) -> tuple[Any, Any, list[Any]]:
@@ -284,8 +382,8 @@ def _compacted(sources: NDArray[np.int64], targets: NDArray[np.int64]) -> tuple[
     return ends[: len(sources)], ends[len(sources) :], touched.tolist()
 
 
-def _vertices(column: Any, what: str) -> NDArray[np.int64] | list[Any]:
-    """A column of integers as int64, any other as a list of hashables."""
+def _vertices(column: Any, what: str) -> NDArray[np.int64] | NDArray[np.uint64] | list[Any]:
+    """A column of integers as int64, or as uint64 if one is 2⁶³ or more; any other as a list of hashables."""
     if isinstance(column, np.ndarray) and column.dtype.kind == "c":
         raise GraphError(f"the {what} vertices are complex numbers; vertices are integers from 0, or names")
     if isinstance(column, np.ndarray) and column.dtype.kind not in "iuf":
@@ -303,19 +401,39 @@ def _vertices(column: Any, what: str) -> NDArray[np.int64] | list[Any]:
             try:
                 return np.array(column, dtype=np.int64)
             except OverflowError:
-                i, v = next((i, v) for i, v in enumerate(column) if not -(2**63) <= v < 2**63)
-                raise GraphError(f"edge {i}: {what} vertex {v} does not fit 64 bits: call it str({v})") from None
+                return _unsigned(column, what)
     if column.dtype.kind == "f":
         column = column.astype(np.result_type(column, np.float64), copy=False)  # in which 2⁶³ is a number
-        bad = ~(np.isfinite(column) & (np.floor(column) == column) & (np.abs(column) < 2.0**63))
-    else:
-        bad = outside(column, -(2**63), 2**63 - 1)
-    if bad.any():
-        i = int(np.argmax(bad))
-        raise GraphError(
-            f"edge {i}: {what} vertex {column[i]} is not an integer; vertices are integers from 0, or names"
-        )
+        bad = ~(np.isfinite(column) & (np.floor(column) == column))
+        if bad.any():
+            i = int(np.argmax(bad))
+            raise GraphError(
+                f"edge {i}: {what} vertex {column[i]} is not an integer; vertices are integers from 0, or names"
+            )
+        if (large := np.abs(column) >= 2.0**63).any():
+            i = int(np.argmax(large))
+            raise GraphError(f"edge {i}: {what} vertex {column[i]} is a float, and floats of this size are not exact: "
+                             "give the vertices as integers, or as texts")
+    elif len(column) and column.dtype.kind == "u" and column.max() >= 2**63:
+        return column.astype(np.uint64, copy=False)
     return column.astype(np.int64, copy=False)
+
+
+def _unsigned(column: Sequence[int], what: str) -> NDArray[np.uint64]:
+    """Integers of which one does not fit 64 bits with a sign.
+
+    Raises
+    ------
+    GraphError
+        When one does not fit without a sign either.
+    """
+    for i, v in enumerate(column):
+        if v < 0:
+            raise GraphError(bad_vertex(i, what, int(v), None))
+        if v >= 2**64:
+            raise GraphError(f"edge {i}: {what} vertex {v if v < 10**40 else clip_repr(v)} does not fit 64 bits: give "
+                             "all vertices as texts, str(vertex)")
+    return np.array(list(map(int, column)), dtype=np.uint64)
 
 
 def as_positions(column: Any, what: str) -> NDArray[np.int64]:
@@ -339,7 +457,10 @@ def as_positions(column: Any, what: str) -> NDArray[np.int64]:
     if isinstance(found, list):
         i = next(i for i, v in enumerate(found) if not isinstance(v, (int, float, np.integer, np.floating)))
         raise GraphError(f"edge {i}: {what} vertex {quoted(found[i])} is not a position; as_graph takes edges by name")
-    return found
+    if found.dtype == np.uint64:
+        i = int(np.argmax(found >= 2**63))
+        raise GraphError(f"edge {i}: {what} vertex {found[i]} is not a position; as_graph takes such numbers as names")
+    return found  # type: ignore[return-value]
 
 
 def is_iterable(column: Any) -> bool:
@@ -391,5 +512,6 @@ def _called(column: list[Any], names: Sequence[Hashable], what: str) -> NDArray[
 def bad_vertex(i: int, end: str, vertex: int, n: int | None) -> str:
     """The message about an integer that is not a vertex."""
     if vertex < 0:
-        return f"edge {i}: {end} vertex {vertex} is negative; integer vertices count from 0"
+        return (f"edge {i}: {end} vertex {vertex} is negative; integer vertices count from 0: list all vertices in "
+                "names= to call them by any integers, or give them as texts (of a file names=str)")
     return f"edge {i}: {end} vertex {vertex} is outside {span_text(n or 0)}; pass n = {vertex + 1} or more"

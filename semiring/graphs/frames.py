@@ -16,7 +16,7 @@ import numpy as np
 from semiring.errors import GraphError
 
 from .exports import as_declared, entries_of
-from .names import alignment
+from .names import alignment, integers_of
 from .texts import quoted
 
 if TYPE_CHECKING:
@@ -311,14 +311,20 @@ def made_of(columns: Mapping[str, Any], name: str, module: Any) -> Any:
     if name == "polars":
         refusals: tuple[type[Exception], ...] = (TypeError, OverflowError, module.exceptions.PolarsError)
     else:
-        refusals = (module.ArrowInvalid, module.ArrowTypeError, module.ArrowNotImplementedError)
+        refusals = (module.ArrowInvalid, module.ArrowTypeError, module.ArrowNotImplementedError, OverflowError)
     try:
         if name == "polars":
             return module.DataFrame(dict(columns))
-        return module.table({called: module.array(column) for called, column in columns.items()})
+        return module.table({called: module.array(_guessed(column)) for called, column in columns.items()})
     except refusals as e:
         raise GraphError(f"{TITLES[name]} has no type for a column of these elements ({str(e).splitlines()[0]}): "
                          "use pandas, or to_numpy") from None
+
+
+def _guessed(column: Any) -> Any:
+    """A column whose type Arrow guesses, which it does not for unsigned integers of 64 bits."""
+    found = integers_of(column) if isinstance(column, list) and column and type(column[0]) is int else None
+    return column if found is None else found
 
 
 def frame_library(name: str | None) -> tuple[str, Any]:

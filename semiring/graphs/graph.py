@@ -263,7 +263,9 @@ def as_graph(
           matrix of bool the True entries are edges without weights. Sparse arrays of PyData (with the fill value 0,
           NaN or ±∞), GraphBLAS, PyTorch, JAX and CuPy are read likewise;
         - a NetworkX graph; an undirected one gives an undirected graph, and where no edge has the attribute weight, the
-          only attribute of numbers is the weight;
+          only attribute of numbers is the weight. Its ``edges``, and tuples (from, to, attributes), are read likewise;
+        - a dict {from: {to: weight}} or {(from, to): weight}, with a weight or a dict of attributes;
+        - what has an ``edge_index`` of shape (2, m), such as the data of PyTorch Geometric;
         - a data frame of pandas or Polars, a table of Arrow, or what has Arrow's PyCapsule interface. The columns of
           the ends are those whose names say so: from and to, source and target, src and dst, origin and destination,
           start and end, u and v, and the like, alone or as in FromNodeId and ToNodeId, ``source airport`` and
@@ -287,7 +289,7 @@ def as_graph(
         integers and no name is. Default: integers are positions, and other vertices, or all nodes of a NetworkX
         graph that are not 0 … n − 1, are numbered in order of appearance and keep their names. Integers of which the
         largest is beyond 2²⁰ and beyond 64 for each end of an edge, as in OpenStreetMap, are names, in increasing
-        order: nothing is allocated for the numbers between them.
+        order: nothing is allocated for the numbers between them. They fit 64 bits, with a sign or without.
     source, target : str or int, optional
         The columns of a data frame that hold the ends of edges, where their names do not say it: by name or by number.
 

@@ -223,6 +223,19 @@ def as_integer(value: Any) -> int | None:
         return None
 
 
+def integers_of(names: Sequence[Any]) -> np.ndarray | None:
+    """Names that are integers of 64 bits, with a sign or without, as an array; None for all others.
+
+    >>> [None if (found := integers_of(names)) is None else str(found.dtype) for names in ([-1, 2], [2**63], [2**64])]
+    ['int64', 'uint64', None]
+    """
+    if not all(map(is_integer, names)):
+        return None
+    low, high = min(names, default=0), max(names, default=0)
+    dtype = np.int64 if low >= -(2**63) and high < 2**63 else np.uint64 if low >= 0 and high < 2**64 else None
+    return None if dtype is None else np.array(list(map(int, names)), dtype)
+
+
 def is_missing(value: Any) -> bool:
     """None, NaN, and what pandas writes for a missing value."""
     if isinstance(value, (float, np.floating)):

@@ -17,6 +17,7 @@ import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.errors import GraphError, SemiringError
+from semiring.graphs.edges import are_edges
 from semiring.graphs.foreign import as_array, is_foreign, is_sparse_tensor
 from semiring.graphs.frames import has_labels, is_frame, is_square
 from semiring.graphs.matrix import Matrix
@@ -148,7 +149,7 @@ def read(A: Any, S: Semiring, what: str = "A") -> Operand:
         return read_frame(A, S, what)
     if is_foreign(A):
         return read_dlpack(A, S, what)
-    if what == "A" and _are_edges(A):
+    if what == "A" and (are_edges(A) or _are_edges(A)):
         return read_graph(A, S, what)
     return read_nested(_plain(A, S, what), S, what)
 
@@ -185,16 +186,16 @@ def _plain(A: Any, S: Semiring, what: str) -> Any:
 
 
 def _are_edges(A: Any) -> bool:
-    """Whether this is a list of tuples (from, to) or (from, to, weight).
+    """Whether this is a list of tuples (from, to) or (from, to, weight), or of nothing: the edges of an empty graph.
 
     Raises
     ------
     GraphError
         For two tuples of two numbers, or three of three, which could be a matrix too.
     """
-    if not isinstance(A, list) or not A or not all(isinstance(e, tuple) and len(e) in (2, 3) for e in A):
+    if not isinstance(A, list) or not all(isinstance(e, tuple) and len(e) in (2, 3) for e in A):
         return False
-    if len({len(A), *map(len, A)}) == 1 and all(isinstance(part, Number) for edge in A for part in edge):
+    if A and len({len(A), *map(len, A)}) == 1 and all(isinstance(part, Number) for edge in A for part in edge):
         n = len(A)
         raise GraphError(f"{n} tuples of {n} numbers could be {n} edges or a matrix of {n} vertices: give edges as "
                          "semiring.as_graph(edges), and a matrix as lists or as an array")

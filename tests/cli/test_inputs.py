@@ -21,6 +21,29 @@ def test_integer_vertices_and_compact(call, tmp_path: Path) -> None:
     assert "vertex" in refused(call("closure", file, *options, "--from", 8))
 
 
+def test_messages_name_options_of_the_command_line(call, tmp_path: Path) -> None:
+    """What a message asks for is what one can type here."""
+    def said(text: str, *options: str) -> str:
+        (tmp_path / "g.csv").write_text(text)
+        return refused(call("closure", tmp_path / "g.csv", "--algebra", "min-plus", *options))
+
+    assert "(--text-names reads all vertices as names)" in said("from,to,km\n-1,0,3\n0,-2,1\n")
+    assert "Pass --weight km, say, or --unweighted for none" in said("from,to,km,toll\n0,1,3,4\n")
+    assert "Pass --weight 'toll 1', say" in said("from,to,toll 1,toll 2\n0,1,3,4\n")
+    assert call("closure", tmp_path / "g.csv", "--algebra", "min-plus", "--weight", "toll 1").status == 0
+
+
+def test_ids_of_64_bits(call, tmp_path: Path) -> None:
+    file = tmp_path / "cells.csv"
+    file.write_text("from,to,km\n9926593650773458944,9926593650773458961,1\n9926593650773458961,18446744073709551615,2\n")
+    ends = "--from", "9926593650773458944", "--to", "18446744073709551615"
+    assert call("closure", file, "--algebra", "min-plus", *ends).out == (
+        "9926593650773458944\t18446744073709551615\t3\n")
+    assert sr.read_graph(file).names == [9926593650773458944, 9926593650773458961, 2**64 - 1]
+    file.write_text("from,to,km\n1,18446744073709551616,1\n")
+    assert "fits 64 bits, or names (--text-names reads" in refused(call("closure", file, "--algebra", "min-plus"))
+
+
 def test_records(call, roads: Path) -> None:
     ends = "--from", "Ayr", "--to", "Dale"
     common = ["closure", roads, "--algebra", "shortest-hops"]

@@ -213,3 +213,18 @@ def test_every_compression(tmp_path: Path, ending: str) -> None:
         sr.write_matrix(tmp_path / f"m{plain}{ending}", M)
         again = sr.read_matrix(tmp_path / f"m{plain}{ending}", sr.min_plus)
         assert again.names == M.names and np.array_equal(again, M)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".npz", ".parquet", ".graphml", ".gml", ".net"])
+@pytest.mark.parametrize("start", [0, 2**62, 2**63 - 3, 2**64 - 7])
+def test_ids_of_64_bits_stay_integers(tmp_path: Path, ending: str, start: int) -> None:
+    ids = [start + 6, start + 4, start + 2]
+    M = sr.adjacency([(ids[0], ids[1], 1.0), (ids[1], ids[2], 2.0)], sr.min_plus, names=ids)
+    sr.write_matrix(tmp_path / f"g{ending}", M)
+    back = sr.read_matrix(tmp_path / f"g{ending}", sr.min_plus)
+    assert sorted(back.names) == sorted(ids) and all(type(name) is int for name in back.names)
+    assert back[ids[0], ids[1]] == 1 and back.closure()[ids[0], ids[2]] == 3
+    for library in ("pandas", "polars", "pyarrow"):
+        pytest.importorskip(library)
+        assert sr.Matrix(M.to_frame(long=False, library=library), sr.min_plus).names == ids
+        assert sr.as_graph(M.to_frame(library=library), names=ids).names == ids

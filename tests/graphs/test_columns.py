@@ -257,9 +257,8 @@ def test_errors_say_which_columns_were_taken_for_what():
 
 
 @pytest.mark.parametrize(("edges", "message"), [
-    ({"a": {"b": 3}}, r"edges in a dict of dicts: give \[\(a, b, w\) for a, row in"),
-    (nx.DiGraph([("a", "b")]).edges, "is a view of a graph of NetworkX: give the graph"),
-    ({"from": ["a"], "to": ["b"]}, "of a dict of columns a data frame"),
+    (nx.DiGraph([("a", "b")]).nodes, "a NodeView of NetworkX holds no edges: give the graph"),
+    ({"from": ["a"], "to": ["b"]}, "columns as a data frame"),
 ])
 def test_dicts_are_refused_with_what_leads_on(edges, message):
     with pytest.raises(sr.GraphError, match=message):

@@ -207,10 +207,11 @@ def test_names_given():
         ([(0, 1), (np.nan, 1)], "edge 1: source vertex nan is not an integer"),
         (np.array([[0, 1.0], [INF, 0], [0, 0]]), "edge 1: source vertex inf is not an integer"),
         ([(0, 2**70)], "edge 0: target vertex 1180591620717411303424 does not fit 64 bits"),
-        (
-            (np.array([0], np.uint64), np.array([2**63], np.uint64)),
-            "edge 0: target vertex 9223372036854775808",
-        ),
+        ([(0, 2**64)], "edge 0: target vertex 18446744073709551616 does not fit 64 bits: give all vertices as texts"),
+        ([(0, 10**5000)], "edge 0: target vertex 0x31e2080103651… does not fit 64 bits"),
+        ([(2**63, -1)], "edge 0: target vertex -1 is negative; integer vertices count from 0: list all vertices in "
+                        "names= to call them by any integers"),
+        (np.array([[1.0, 1e19], [0, 2], [3, 4]]), "edge 0: target vertex 1e+19 is a float, and floats of this size"),
         ([("a", "b"), ("a", float("nan"))], "edge 1: the target vertex is missing (nan)"),
         ([("a", "b"), (None, "b")], "edge 1: the source vertex is missing (None)"),
         ([("a", ["b"])], "edge 0: target vertex ['b'] is not hashable"),
@@ -242,7 +243,8 @@ def test_names_given():
             "an array of shape (4, 4): edges are (m, 2) or (m, 3), one a row; for a dense matrix",
         ),
         (sp.coo_array((2, 3)), "a graph's matrix is square, this sparse one has shape (2, 3)"),
-        ({(0, 1): 2.0}, "edges in a dict: give [(a, b, w) for (a, b), w in edges.items()]"),
+        ({0: [1, 2]}, "edges in a dict are {from: {to: weight}} or {(from, to): weight}: give lists of neighbours as"),
+        ({"from": ["a"], "to": ["b"]}, "edges in a dict are {from: {to: weight}} or {(from, to): weight}"),
         ("roads.csv", "str is not a set of edges"),
         (7, "int is not a set of edges: give tuples (from, to, weight)"),
     ],
@@ -330,7 +332,9 @@ def test_attributes_that_some_edges_lack():
 
 
 def test_what_is_said_of_a_vertex_that_is_none():
-    assert bad_vertex(3, "source", -2, 5) == "edge 3: source vertex -2 is negative; integer vertices count from 0"
+    assert bad_vertex(3, "source", -2, 5) == (
+        "edge 3: source vertex -2 is negative; integer vertices count from 0: list all vertices in names= to call them "
+        "by any integers, or give them as texts (of a file names=str)")
     assert bad_vertex(0, "target", 5, 5) == "edge 0: target vertex 5 is outside 0 to 4; pass n = 6 or more"
     assert "outside of a graph without vertices" in bad_vertex(0, "target", 0, 0)
 
@@ -443,3 +447,136 @@ def test_the_edges_of_a_matrix_are_what_is_not_zero():
     assert as_graph(sr.Matrix(np.empty((0, 0)), sr.min_plus)).n == 0
     with refused("edges is a Table, whose rows and columns are some vertices each"):
         as_graph(sr.closure_rows(M, sources=["a"], targets=["b"]))
+
+
+# Ids
+
+IDS = [start + step for start in (2**62, 2**63, 2**64 - 100) for step in (0, 17, 4, 90)]
+
+
+def kinds_of_ids(ids: list[int]) -> dict[str, Any]:
+    """Edges between an id and the next, in every make that carries unsigned integers of 64 bits."""
+    u = np.array(ids, "u8")
+    ends, km = (u[:-1], u[1:]), np.arange(1.0, len(ids))
+    frame = {"from": u[:-1], "to": u[1:], "km": km}
+    nx = pytest.importorskip("networkx")
+    graph = nx.DiGraph()
+    graph.add_weighted_edges_from(zip(ids, ids[1:], km.tolist(), strict=False))
+    record = np.empty(len(km), [("from", "u8"), ("to", "u8"), ("km", "f8")])
+    record["from"], record["to"], record["km"] = *ends, km
+    mixed = (u[:-1].tolist(), u[1:])
+    return {
+        "columns": (*ends, km), "a frame of pandas": pd.DataFrame(frame), "records": record, "networkx": graph,
+        "a nullable frame": pd.DataFrame(frame).astype({"from": "UInt64", "to": "UInt64"}),
+        "an index of pandas": pd.DataFrame(frame).set_index(["from", "to"]),
+        "polars": pytest.importorskip("polars").DataFrame(frame), "arrow": pytest.importorskip("pyarrow").table(frame),
+        "tuples": list(zip(*map(list, (ids[:-1], ids[1:], km.tolist())), strict=True)),
+        "tuples of NumPy's integers": list(zip(*ends, km, strict=True)),
+        "a list beside an array": list(zip(*mixed, km, strict=True)),
+        "a dict": {a: {b: w} for a, b, w in zip(ids, ids[1:], km.tolist(), strict=False)},
+        "big-endian": (u[:-1].astype(">u8"), u[1:].astype(">u8"), km),
+        "signed beside unsigned": (np.array([2**61, 2**61 + 1, 2**61]), u[1:], km),
+    }
+
+
+@pytest.mark.parametrize("kind", [*kinds_of_ids(IDS)])
+@pytest.mark.parametrize("start", [2**62, 2**63, 2**64 - 100])
+def test_ids_of_64_bits_are_names(kind, start):
+    ids = [start + step for step in (0, 17, 4, 90)]
+    edges = kinds_of_ids(ids)[kind]
+    graph = sr.as_graph(edges)
+    C = sr.closure(graph, sr.min_plus)
+    if kind == "signed beside unsigned":
+        assert graph.names == sorted([2**61, 2**61 + 1, *ids[1:]])
+        assert C[2**61, ids[3]] == 3 and C[2**61 + 1, ids[2]] == 2
+        return
+    assert [C[ids[0], ids[3]], C[ids[1], ids[3]], C[ids[3], ids[0]]] == [6, 5, INF]
+    assert C[np.uint64(ids[0]), np.uint64(ids[2])] == 3 and all(type(name) is int for name in graph.names)
+    if kind not in ("networkx", "a dict"):  # which list their vertices
+        assert graph.names == sorted(graph.names)
+    rows = sr.closure_rows(graph, sr.min_plus, np.array(ids[1:3], "u8"))
+    assert rows[0][graph.index(ids[3])] == 5
+    named = sr.as_graph(edges, names=ids[::-1])
+    assert named.names == ids[::-1] and named.index(ids[3]) == 0
+    assert sr.as_graph(edges, names=np.array(ids, "u8")).names == ids
+    if start >= 2**63 and kind not in ("networkx", "a dict"):
+        with refused(f"vertex {ids[0]} is outside 0 to 4"):
+            sr.as_graph(edges, 5)
+        with refused("is outside 0 to 2; leave n out"):
+            sr.as_graph(edges, names=["a", "b", "c"])
+    if kind == "columns":
+        with refused("is outside" if start < 2**63 else "is not a position; as_graph takes such numbers as names"):
+            sr.Graph(edges[0], edges[1], 5)
+
+
+def test_signed_and_unsigned_ends_do_not_meet_as_floats():
+    far = np.array([2**63 + 1, 2**63 + 3], "u8")
+    graph = sr.as_graph((far, np.array([5, 2**53 + 1])))
+    assert graph.names == [5, 2**53 + 1, 2**63 + 1, 2**63 + 3]
+    with refused("edge 1: target vertex -1 is negative"):
+        sr.as_graph((far, np.array([5, -1])))
+    assert sr.as_graph([(-1, 0), (0, -2)], names=[-1, 0, -2]).names == [-1, 0, -2]
+
+
+# What NetworkX and dicts have of edges
+
+def ours_and_theirs() -> list[tuple[Any, Any]]:
+    nx = pytest.importorskip("networkx")
+    G = nx.Graph([("a", "b", {"weight": 3}), ("b", "c", {"weight": 4})])
+    G.add_node("alone")
+    M = nx.MultiDiGraph([(0, 1, {"weight": 5}), (0, 1, {"weight": 2}), (1, 2, {"weight": 1})])
+    D = nx.DiGraph(G)
+    plain = {u: {v: d["weight"] for v, d in row.items()} for u, row in G.adj.items()}
+    return [(G.edges, G), (G.edges(), G), (D.edges, D), (M.edges, M), (G.adj, D), (nx.to_dict_of_dicts(G), D),
+            (D.adj, D), (M.adj, M), (nx.to_dict_of_dicts(M), M), (plain, D)]
+
+
+@pytest.mark.parametrize("k", range(10))
+def test_views_and_dicts_are_the_graph_that_they_show(k):
+    shown, graph = ours_and_theirs()[k]
+    found, right = sr.as_graph(shown), sr.as_graph(graph)
+    assert (found.n, found.names, found.directed) == (right.n, right.names, right.directed)
+    assert listed(found) == listed(right) and sr.as_graph(shown, weight=None).weights is None
+    assert np.array_equal(sr.closure(shown, sr.min_plus).to_numpy(), sr.closure(graph, sr.min_plus).to_numpy())
+
+
+def test_edges_with_attributes_in_dicts():
+    nx = pytest.importorskip("networkx")
+    G = nx.Graph([("a", "b", {"weight": 3, "toll": 1}), ("b", "c", {"weight": 4})])
+    for edges in (G.edges(data=True), G.edges(data="weight"), G.edges("b", data=True)):
+        found = sr.as_graph(edges)
+        assert sorted(w for *_, w in found.edges()) == [3, 4] and not found.directed
+    assert listed(sr.as_graph(list(G.edges(data=True)))) == [("a", "b", 3), ("b", "c", 4)]
+    assert listed(sr.as_graph(G.edges(data=True), weight="toll", default=7)) == [("a", "b", 1), ("b", "c", 7)]
+    assert listed(sr.as_graph({("a", "b"): {"weight": 3}, ("b", "c"): {"weight": 4}})) == [("a", "b", 3), ("b", "c", 4)]
+    assert listed(sr.as_graph({("a", "b"): 3, ("b", "c"): 4})) == [("a", "b", 3), ("b", "c", 4)]
+    assert listed(sr.as_graph({(0, 1): {(2, 3): 5}})) == [((0, 1), (2, 3), 5)]
+    assert listed(sr.as_graph({"a": {}, "b": {"a": 2.5}})) == [("b", "a", 2.5)] and sr.as_graph({}).n == 0
+    M = nx.MultiGraph([(0, 1, {"weight": 5}), (0, 1, {"weight": 2})])
+    assert listed(sr.as_graph(M.edges(data=True))) == [(0, 1, 5), (0, 1, 2)]
+    for bad, why in ((M.edges(data=True, keys=True), "the keys of parallel ones"), (G.nodes, "NodeView"),
+                     (G.degree, "DegreeView")):
+        with refused(why):
+            sr.as_graph(bad)
+
+
+class Data:
+    """What PyTorch Geometric's class of that name has."""
+
+    def __init__(self, **attributes: Any):
+        vars(self).update(attributes)
+
+    def __iter__(self):
+        yield from vars(self).items()
+
+
+def test_an_index_of_edges():
+    index, heavy = np.array([[0, 1, 1], [1, 2, 0]]), np.array([1.0, 2.0, 4.0])
+    for weights in ({"edge_weight": heavy}, {"edge_attr": heavy[:, None]}, {"edge_attr": heavy, "edge_weight": None}):
+        graph = sr.as_graph(Data(edge_index=index, num_nodes=5, **weights))
+        assert graph.n == 5 and listed(graph) == [(0, 1, 1), (1, 2, 2), (1, 0, 4)]
+    assert sr.closure(Data(edge_index=index, num_nodes=3), sr.min_plus)[0, 2] == 2
+    with refused("edge_attr has 2 columns: give the one that is the weight"):
+        sr.as_graph(Data(edge_index=index, edge_attr=np.ones((3, 2))))
+    with refused("edge_index has shape (3, 2)"):
+        sr.as_graph(Data(edge_index=index.T))
