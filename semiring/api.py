@@ -1029,7 +1029,7 @@ def plan(
         As for `closure`. All processes call this, and have the same plan: what is sent to each, how long the closure
         will take, and what bounds that. A few MiB are sent to measure the rate of messages.
     progress : bool or callable
-        As for the verb: what is told when the plan is run.
+        As for the verb; it reports while the plan runs.
 
     Returns
     -------

@@ -176,7 +176,7 @@ class Cell:
         return sr.plan(self.A, self.S, verb=self.verb, **more, **asked)
 
     def unseen(self, answer: Any, plan: Any) -> Iterator[str]:
-        """The options whose effect is not there."""
+        """The options without an effect."""
         for name in self.options:
             seen = SEEN.get((self.verb, name)) or SEEN["", name]
             if not seen(self, answer, plan):
@@ -339,7 +339,7 @@ VALUES: dict[str, list[Any]] = {
     "devices": [1], "accumulate": [0], "argmax": [True], "left": [True], "order": [ORDER],
     "predecessors": [True], "sources": [PLACES], "targets": [[5, 1]], "limit": [LIMIT], "on": ["mpi"],
 }
-OWN = {"A", "B", "S", "k", "source", "target", "places"}  # parameters that are no options
+OWN = {"A", "B", "S", "k", "source", "target", "places"}  # parameters besides the options
 
 
 def options_of(verb: str) -> list[str]:
@@ -413,7 +413,7 @@ def test_every_option_of_every_verb_is_tried() -> None:
     assert set(VALUES) == set(NONSENSE) == {name for verb in VERBS for name in options_of(verb)}
 
 
-# What is no value of an option.
+# Values that no option takes.
 NONSENSE: dict[str, Any] = {
     "method": "fastest", "reflexive": "no", "overwrite": "yes", "device": "tpu", "tile": 0, "check": "no",
     "packed": "yes", "progress": 0, "max_edges": -1, "on_divergence": "stop", "tol": -1, "out": object(),
@@ -444,7 +444,7 @@ def test_nonsense_is_refused_beside_every_other_option(verb: str, kind: str, tmp
     assert not found, "\n".join(found)
 
 
-# Options of what is no verb of `sr.plan`: values that make no sense.
+# Values that options of other functions do not take.
 
 ROADS = [("a", "b", 3.0), ("b", "c", 4.0)]
 

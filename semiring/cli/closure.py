@@ -66,7 +66,8 @@ def run(arguments: argparse.Namespace) -> int:
     progress = progress_of(arguments, "closure")
     places = positions(arguments.positions, given.graph) if arguments.positions else None
     if some:
-        streaming = sys.stdout.isatty() and arguments.output is None  # a bar would stand between the lines
+        # A bar would stand between the lines.
+        streaming = sys.stdout.isatty() and arguments.output is None and not arguments.progress
         found: Iterable[Pair] = pairs(given, asked, False if streaming else progress)
         if places is not None:
             found = list(found)

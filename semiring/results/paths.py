@@ -381,7 +381,7 @@ class Paths:
         return walk if walk is None or self.names is None else [self.names[v] for v in walk]
 
     def _refuse_lost(self, rows: np.ndarray, ends: Any) -> None:
-        """Raise where a walk to what was no target, so that it was not looked at, weighs what the dtype cannot hold."""
+        """Raise where a walk to a vertex outside the targets has a weight that the dtype cannot hold."""
         if self._ends is None or self._limited or not may_be_lost(self._given):
             return
         some, row = np.unique(rows, return_inverse=True)

@@ -236,7 +236,7 @@ def _run(
 def _run_wide(
     given: Operand, wide: Operand, o: Options, starts: np.ndarray | None, ends: np.ndarray | None, limit: Any
 ) -> Found:
-    """By integers in which no sum leaves the dtype: what has no place in it may be wanted by nobody."""
+    """With wider numbers: those that leave the dtype matter only where they are wanted."""
     bound = None if limit is None else limit_of(wide, limit)
     asked = replace(o, progress=False, device=None)
     W, tree, starts = with_trees(wide, compute(_values(wide, asked, starts, limit)), starts, bound, ends)

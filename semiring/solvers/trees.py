@@ -480,7 +480,7 @@ def _refuse_lost(
 ) -> None:
     """Raise where a walk is lost because of its dtype, and is one that is wanted.
 
-    `missing`: the walks that are wanted and not there, all of which there may be none of; None where all are wanted.
+    `missing`: the walks that are wanted and were not found, whether or not there are any; None where all are wanted.
     """
     for i, v in _lost(given, entering, X, roots, lost, backwards):
         root = int(roots[i])

@@ -50,7 +50,7 @@ def test_ways_are_followed_to_their_end() -> None:
 
 @pytest.mark.parametrize("weights", [(5.0, 4.0), (4.0, 5.0)])
 def test_ties_that_no_number_can_be_are_refused_for_pairs_that_are_asked_for(weights: tuple[float, float]) -> None:
-    """And not read as if there were no path; those of other pairs are no reason to refuse."""
+    """And not read as if there were no path; other pairs do not matter."""
     first, second = weights
     links = [("a", "b", (first, 1e-200)), ("b", "c", (second, 1e-200)), ("c", "d", (first, 1.0))]
     pair = (sr.max_min, sr.max_times)
