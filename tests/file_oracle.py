@@ -569,7 +569,7 @@ def ends_in(columns: list, skip: Any) -> tuple[int, int, int] | None:
 
 
 def meant(text: str) -> bool:
-    """Whether a text stands for a weight, though it is no number: begins with a digit, or says that there is none."""
+    """Whether a text stands for a weight and is not a number: it begins with a digit, or says that nothing is known."""
     words = ("na", "n/a", "null", "none", "true", "false")
     if text.lower() in words or not text.strip("-–—?.") or text.lstrip("-+−")[:1] == "∞":
         return True

@@ -270,8 +270,8 @@ def rows_of(
 ) -> Iterator[tuple[int, list[str]]]:
     """The fields of numbered lines with the first line that they stand in, without empty lines and comments.
 
-    What begins as a comment is none behind a row, which may be `before` these lines, if it has as many fields, no blank
-    behind the mark, and `is_edge` says so; `marked` takes the numbers of such lines.
+    Behind a row, which may be `before` these lines, what begins as a comment is a row too if it has as many fields, no
+    blank behind the mark, and `is_edge` says so; `marked` takes the numbers of such lines.
     """
     at = first = 0
     within = False  # whether the line before opened a quotation that it did not close
@@ -521,11 +521,11 @@ def _careful_weights(
 
 
 def _taken(layout: _Layout | None, k: int, options: Options) -> str:
-    """Why a column was taken for the weight, where that was guessed."""
+    """Why a column was read as the weight, where that was guessed."""
     if layout is None or layout.header is None or options.weight != "weight" or layout.header[k].lower() == "weight":
         return ""
     ends = quoted([layout.header[end] for end in layout.ends])
-    return (f"; the columns {ends} were taken for the ends of edges, and this one for their weights: source=, target= "
+    return (f"; the columns {ends} were read as the ends of edges, and this one as their weights: source=, target= "
             "and weight= name others, weight=None leaves weights out")
 
 

@@ -50,7 +50,7 @@ ENDS = tuple((a, b) for first, second in CALLED for a in first.split() for b in 
 NUMBERED = (("1", "2"), ("0", "1"), ("a", "b"), ("i", "j"), ("o", "d"), ("head", "tail"), ("tail", "head"))
 EITHER_WAY = ("head", "tail")  # arcs go from tail to head, statements of knowledge from head to tail: as they stand
 NODES = {"id", "ids", "node", "nodeid", "nodes", "vertex", "vertexid", "stop", "stopid", "no", "nr", "number"}
-# What is told of an end, and is no end: the times of a journey, say.
+# What a table says of an end besides its name: the times of a journey, for example.
 TOLD = re.compile("(time|date|lat).*|.*(time|date)|day|hour|year|age|lon|lng|long|longitude|type|kind|weights?|w|cost|"
                   "length|distance|dist|score|value|size|count|speed|capacity|degree")
 PLACES = ("x", "y")  # coordinates, unless nothing else could be the ends
@@ -110,7 +110,7 @@ def table_columns(
     levels : int
         How many of the first columns are levels of an index.
     sample : callable
-        The first element of a column, where there is one: what is no number is not guessed to be the weight.
+        The first element of a column, where there is one: only a number is guessed to be the weight.
 
     Raises
     ------

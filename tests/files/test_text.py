@@ -642,5 +642,5 @@ def test_vertices_without_edges_are_told_of(tmp_path, text, said, recwarn):
 
 def test_a_bad_weight_says_which_column_was_taken(tmp_path):
     with refused("plan.csv, line 2: found no weight in the column 'predecessors', expected a number that 64 bits hold; "
-                 "the columns ['task', 'duration'] were taken for the ends of edges, and this one for their weights"):
+                 "the columns ['task', 'duration'] were read as the ends of edges, and this one as their weights"):
         read(tmp_path, "plan.csv", "task,duration,predecessors\ndig,3,\nwall,5,dig\n")
