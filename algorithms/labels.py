@@ -223,7 +223,8 @@ def by_length(G: Graph, T: Any, source: int, known: tuple[int, Any] | None = Non
     """
     x = full(np.empty(G.n, G.values.dtype), T.zero)
     x[source] = T.one
-    changed, rounds = np.array([source]), []
+    changed = np.array([source])
+    rounds: list[np.ndarray] = []
     while changed.size and (known is None or x[known[0]] != known[1]):
         if len(rounds) > ROUNDS + G.n:
             return None

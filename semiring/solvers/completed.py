@@ -50,6 +50,7 @@ def by_stars(task: Task, error: NoClosureError | None) -> Any:
         Where a star that is needed does not exist, and for questions that need a best walk where there is none.
     """
     S = task.S.completed
+    assert S is not None
     over, asked = [given.changed(S=S) for given in task.given], task.options
     if S.is_tropical and over[0].dtype.kind in "iu":  # which are Python's, where an infinity of the other side occurs
         over, asked = [on_host(given) for given in over], replace(asked, device="cpu", devices=None, gpu_memory=None)
@@ -90,9 +91,8 @@ def by_powers(task: Task, error: NoClosureError) -> Any:
     if task.verb == "factor":
         return of_closure(A.changed(S=task.S.summing), star)
     if task.verb == "solve":
-        B = task.given[1]
-        right = as_dense(on_host(B)).array
-        return B.wrap(product(task.S, right, star) if o.left else product(task.S, star, right))
+        B = as_dense(on_host(task.given[1]))
+        return B.wrap(product(task.S, B.array, star) if o.left else product(task.S, star, B.array))
     if task.verb == "path":
         return _path(task, lambda graph, ends, start, end: star[start, end])
     single, starts = positions(task.arguments[0], given.names, given.shape[0])

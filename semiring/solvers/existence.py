@@ -66,19 +66,18 @@ def _stack(task: Task, run: Any, exists: np.ndarray, plan: Plan) -> Closures:
     values = run(plan)
     if not again or exists.all():
         return Closures(values, exists)
-    missing, kind = ~exists, type(given)
+    places = [tuple(place) for place in np.argwhere(~exists).tolist()]
+    array = np.stack([to_host(kept[place]) for place in places])
     if S is not None:  # those that a star sums
-        rest = kind(kept[missing], S, given.what)  # type: ignore[call-arg]
-        found, there = compute(Task("closure", S, (rest,), replace(o, overwrite=False)))
+        found, there = compute(Task("closure", S, (array,), replace(o, overwrite=False)))
     else:
         completed = import_module("semiring.solvers.completed")
-        array = to_host(kept[missing])
         found, there = completed.sums(task.S, array)
         if not o.reflexive:
             found = completed.product(task.S, array, found)
-        found[~there] = task.S.zero_in(given.dtype)
-        found = upload(found) if given.on_gpu else found
-    values[missing], exists[missing] = found, there
+    for place, one, is_there in zip(places, found, there, strict=True):
+        if is_there:
+            values[place], exists[place] = upload(one) if given.on_gpu else one, True
     return Closures(values, exists)
 
 
