@@ -335,9 +335,9 @@ def refuse_not_honoured(row: str, asked: Options) -> None:
 
     Examples
     --------
-    >>> refuse_not_honoured("closure, max_edges", Options(max_edges=3, tile=16))
+    >>> refuse_not_honoured("path, tol", Options(tol=0.5, tile=16))
     Traceback (most recent call last):
-    semiring.errors.SemiringError: closure with max_edges= has no option 'tile': leave out one of the two; it has …
+    semiring.errors.SemiringError: path with tol= has no option 'tile': leave out one of the two; it has no others
     """
     names = HONOURED[row].split()
     lacking = asked.asked.difference(names)
