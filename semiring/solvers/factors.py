@@ -24,7 +24,7 @@ from semiring.operands.dense import Dense
 from semiring.operands.devices import to_host
 from semiring.operands.operand import Operand, order_of_one
 
-from . import fields, schedules
+from . import fields, rings, schedules
 from .cycles import look_for_cycles, may_diverge, settle
 from .factored import Factored, part_by_name, settled, units
 from .forms import Apply, is_finite, refuse_overflow, right_hand_side, solution, with_room, without_library
@@ -137,9 +137,12 @@ class Factors(Factored):
         if self._edges is given and isinstance(given, Dense):
             self._edges = given.changed(array=given.array.copy())  # the caller's may change
         self._decomposition = self._by_library(options.progress)
+        self._closed, low = None, self.plan.lowering
+        if rings.cancels(low):
+            self._eliminate_and_look(low, options.progress)
+            return
         if self._decomposition is None:
             self._factors = self._eliminated(options.progress)
-        self._closed = None
         low = self.plan.lowering
         if low.log_sum and not low.on_gpu and self._is_endless(low):
             task = Task("closure", given.S, (as_dense(given),), replace(DEFAULTS, device="cpu"))
@@ -153,6 +156,22 @@ class Factors(Factored):
             self._closed = schedules.stable_closure(self.plan, array, None, given.facts, given.names)
         else:
             settle(low, self._factors, verdict)
+
+    def _eliminate_and_look(self, low: Lowering, progress: bool | Callable[[float], None]) -> None:
+        """The factors, or where sums cancelled too far to believe them A* itself, which solves by a product."""
+        given, n = as_dense(self._given), self.shape[0]
+        kernel = build_kernel(low)
+        try:
+            self._factors = self._eliminated(progress)
+            V = given.array if n <= rings.WHOLE else given.array[:, : rings.COLUMNS]
+            X = low.encode(V, True)
+            elimination.solve(self._factors, X, kernel, self.plan.tile)
+            if rings.solves(self._S, given, np.asarray(low.decode(X)), V):
+                return
+        except UndefinedStar:
+            self._factors = low.encode(given.array, True)
+        task = Task("closure", given.S, (given,), replace(DEFAULTS, device="cpu"))
+        self._closed = low.encode(schedules.offer(task).run(), True)
 
     def _is_endless(self, low: Lowering) -> bool:
         kernel = build_kernel(low)

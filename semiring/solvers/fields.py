@@ -18,12 +18,15 @@ import numpy as np
 from semiring.errors import NoClosureError, SemiringError
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.lowering.general import general
 from semiring.kernels.numpy import library
 from semiring.machine.threads import interruptible
+from semiring.operands.dense import Dense
 from semiring.operands.devices import to_host, upload
 from semiring.operands.operand import Operand
 
 from .cycles import Index, graph_of, singular
+from .forms import leave_out_empty_walks
 
 METHOD = "LAPACK"
 AT_ONCE = 4096  # order of a matrix of doubles that LAPACK takes a second for: of larger ones interrupts are heard
@@ -187,7 +190,12 @@ def mended(given: Operand, low: Lowering, X: Any, sound: np.ndarray, exists: np.
     ------
     NoClosureError
     """
-    right = is_right(numbers(low, given.stored(low, False)), numbers(low, X), precision(low))
+    A, n = given.stored(low, False), given.shape[-1]
+    if low.on_gpu or n <= WHOLE:
+        right = is_right(numbers(low, A), numbers(low, X), precision(low))
+    else:  # with little memory beside
+        pairs = [(A[place], X[place]) for place in np.ndindex(sound.shape)]
+        right = np.array([holds(n, low, a.__getitem__, x.__getitem__) for a, x in pairs], bool).reshape(sound.shape)
     for place in np.argwhere(~(sound & right)).tolist():
         index = tuple(place) or None
         try:
@@ -233,8 +241,7 @@ def _is_right(A: Any, X: Any, eps: float) -> Any:
             left[..., range(n), range(n)] -= 1
             size = x
         else:
-            random = np.random.default_rng(n)
-            V = random.choice([-1.0, 1.0], (n, SAMPLES)) * random.uniform(0.5, 1.0, (n, SAMPLES))
+            V = _combinations(n)
             V = V.astype(x.dtype) if isinstance(X, np.ndarray) else upload(V.astype(x.dtype))
             Y = X @ V
             left = Y - A @ Y - V
@@ -244,6 +251,69 @@ def _is_right(A: Any, X: Any, eps: float) -> Any:
         change = (abs(1 - A.diagonal(0, -2, -1)) - own)[..., None]  # from |a| to |1 − a|
         amplified = ((x / total) @ (a @ total + change * total)).max((-1, -2))
         return (abs(left) <= explained).all((-1, -2)) & (library.doubt(amplified, n, X.dtype, eps) < 1)
+
+
+def holds(n: int, low: Lowering, A: Callable[[slice], np.ndarray], X: Callable[[slice], np.ndarray]) -> bool:
+    """`is_right` of matrices that are read some rows at a time, in storage on the host."""
+    spans = [slice(i, min(i + max(STRIP // n, 1), n)) for i in range(0, n, max(STRIP // n, 1))]
+
+    def gathered(rows: Callable[[slice], np.ndarray], part: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        return np.concatenate([part(numbers(low, rows(span))) for span in spans])
+
+    V = _combinations(n)
+    with np.errstate(all="ignore"):
+        Y = gathered(X, lambda x: x @ V)
+        size = gathered(X, lambda x: abs(x) @ abs(V))
+        total = gathered(X, lambda x: abs(x).sum(1))
+        left = abs(Y - gathered(A, lambda a: a @ Y) - V)
+        explained = (n + 8) * float(np.finfo(numbers(low, A(spans[0])).dtype).eps) * (
+            gathered(A, lambda a: abs(a) @ size) + size)
+        if not (left <= explained).all():
+            return False
+        spread = np.concatenate([
+            abs(np.eye(n)[span] - numbers(low, A(span))) @ total for span in spans])
+        amplified = max(float(((abs(numbers(low, X(span))) @ spread) / total[span]).max()) for span in spans)
+    return bool(library.doubt(amplified, n, numbers(low, A(spans[0])).dtype, precision(low)) < 1)
+
+
+def _combinations(n: int) -> np.ndarray:
+    """A few vectors, from which an error in a column can hardly hide."""
+    random = np.random.default_rng(n)
+    found: np.ndarray = random.choice([-1.0, 1.0], (n, SAMPLES)) * random.uniform(0.5, 1.0, (n, SAMPLES))
+    return found
+
+
+def corrected(given: Dense, answer: Any, *, plus: bool = False) -> Any:
+    """A closure that was computed by other machines or devices, looked at here: mended over a field, ∞ over log.
+
+    Parameters
+    ----------
+    given : Dense
+        A.
+    answer : array
+        A*, or A⁺ where `plus` says so, of A's dtype: NumPy's or CuPy's.
+    plus : bool
+
+    Raises
+    ------
+    NoClosureError
+    """
+    S = given.S
+    if S.traced is None or given.dtype.kind not in "fcV":
+        return answer
+    low = general(S, given.dtype)
+    if not (is_for_lapack(low) or low.log_sum):
+        return answer
+    found, T, i = to_host(answer), S.over(given.dtype), np.arange(len(answer))
+    if plus:
+        found[i, i] = T.add(np.broadcast_to(np.array(T.one, T.dtype), len(i)), found[i, i])
+    A = Dense(to_host(given.array), S, given.what, names=given.names)
+    X = low.encode(found, False)
+    X = endless(low, X) if low.log_sum else mended(A, low, X, np.ones((), bool), None)
+    found = low.decode(X)
+    if plus:
+        leave_out_empty_walks(S, A.array, found)
+    return found if isinstance(answer, np.ndarray) else upload(found)
 
 
 def is_trusted(rows: Rows, low: Lowering, apply: Callable[[np.ndarray], Any]) -> bool:

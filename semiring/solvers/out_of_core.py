@@ -41,7 +41,7 @@ from .cycles import may_diverge
 from .forms import told
 from .levels import MOVERS, Layout, levels, on_gpu, on_their_way, planned, reader, writer
 from .methods import SCHEDULES
-from .stored_cycles import settle, undefined
+from .stored_cycles import mend, settle, undefined
 from .stored_diagonal import keep, kept, of_walks_with_edges, put
 from .stored_plan import StoredPlan
 from .task import Task
@@ -323,9 +323,17 @@ def _close(
         ends = Ends(read, write, commit, storing.checkpoint) if storing.checkpoint else Ends(read, write)
         with levels(low, attempt.layout, attempt.traffic, scratch) as there, (
                 told(task.options.progress, f"{task.S.name} closure", plan.work)) as report:
-            Executor(made, attempt.traffic, attempt.layout.room, there.kernel, there.arena, there.scratch, ends, start,
-                     report, there.memory).run()
+            sound, field = True, low.inverts or low.dual
+            try:
+                Executor(made, attempt.traffic, attempt.layout.room, there.kernel, there.arena, there.scratch, ends,
+                         start, report, there.memory).run()
+            except UndefinedStar:
+                if not field:
+                    raise
+                sound = False
         replaced = saved is not None and saved.get("diagonal", False)  # perhaps in part
+        if field and not replaced:
+            mend(task.S, source, attempt.given.names, output, sound)
         if task.options.check and may_diverge(low) and not replaced:
             settle(task.S, source, low, attempt.facts, attempt.given.names, output)
         if not task.options.reflexive:

@@ -46,6 +46,7 @@ from semiring.scale.scratch import write_manifest
 from semiring.scale.spread import Spread
 from semiring.scale.stores import Output, draft, opened
 
+from . import fields
 from .brought import Given, facts_of, identity_of, of_first, one_algebra, read, with_tolerance
 from .cycles import FINE, Verdict, improving, is_slack, judge, may_diverge, star_undefined, undefined_star
 from .forms import diagonal_of_blocks, refuse_overflow, told
@@ -301,6 +302,9 @@ class _Run:
             try:
                 self.spread.close(self.kernel, start=start, report=report, due=due, put_away=put_away)
             except UndefinedStar as e:
+                if (self.low.inverts or self.low.dual) and self.given.way == "whole":  # rows have to be exchanged
+                    self._stable(self.given.operand)
+                    return
                 pivot = e.pivot
                 agreed(self.world, lambda: self._raise_undefined(pivot))
         if check and may_diverge(self.low):
@@ -344,6 +348,8 @@ class _Run:
 
         def closed() -> np.ndarray:
             assert whole is not None
+            if fields.is_for_lapack(low):
+                return np.asarray(fields.inverse(whole, low))
             stored = np.asarray(stable_closure(plan, whole.array, None, self.facts, whole.names))
             return stored if self.gpu is None else np.asarray(low.decode(stored))
 
@@ -440,6 +446,8 @@ class _Run:
         if given.way != "rows" and world.rank:
             return None
         assert given.operand is not None
+        if given.way == "whole":
+            out = fields.corrected(given.operand, out, plus=not self.asked.reflexive)
         return given.operand.wrap(out)
 
     def _output(self) -> Output:

@@ -25,6 +25,7 @@ from semiring.scale.program import program
 from semiring.scale.stores import block
 from semiring.scale.tasks import Work, carry_out, done
 
+from . import fields
 from .cycles import look_for_cycles, may_diverge, settle, star_undefined
 from .forms import leave_out_empty_walks, refuse_overflow, told
 from .methods import SCHEDULES, resolve_method
@@ -103,7 +104,13 @@ def _closed(connection: Ray, given: Dense, method: str, asked: Options) -> Any:
             cause = error.cause
             if not isinstance(cause, UndefinedStar):
                 raise
-            raise star_undefined(given, cause, gone=False) from None
+            if not fields.is_for_lapack(low):
+                raise star_undefined(given, cause, gone=False) from None
+            work[...] = np.zeros((), low.storage)  # rows have to be exchanged
+    if fields.is_for_lapack(low):
+        work = fields.mended(given, low, work, np.ones((), bool), None)
+    elif low.log_sum:
+        work = fields.endless(low, work)
     if asked.check and may_diverge(low):
         verdict = look_for_cycles(low, work, given.array, facts, given.names)
         if verdict.unstable and verdict.error is None:

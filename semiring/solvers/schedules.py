@@ -27,10 +27,10 @@ from semiring.operands.devices import to_host, upload
 from semiring.operands.examine import stacked
 from semiring.operands.operand import Operand, order_of
 
-from . import fields
+from . import fields, rings
 from .cycles import FINE, look_for_cycles, may_diverge, may_fail, settle, star_undefined
 from .forms import is_finite, refuse_overflow, told, without_library
-from .methods import SCHEDULES, SEARCH, SPARSE, choose_method, resolve_method
+from .methods import SCHEDULES, SEARCH, SPARSE, choose_method, close_best, resolve_method
 from .plan import Plan
 from .search import Search, form_of, on_the_host
 from .task import Task
@@ -96,7 +96,7 @@ def _run(task: Task, given: Operand, facts: Facts, exists: np.ndarray | None, pl
             pass
         return given.unstored(low, given.stored(low, not in_place))
     kept = array
-    if (low.inverts or low.dual) and (o.check or not low.on_gpu):
+    if rings.cancels(low) or ((low.inverts or low.dual) and (o.check or not low.on_gpu)):
         return _inverse(task, given, exists, in_place, plan)
     if in_place and array is not None:  # what takes no room is kept, to tell cycles from rounding and to name them
         needed = array.nbytes <= KEPT or exists is not None
@@ -129,7 +129,7 @@ def _run(task: Task, given: Operand, facts: Facts, exists: np.ndarray | None, pl
 
 
 def _inverse(task: Task, given: Operand, exists: np.ndarray | None, in_place: bool, plan: Plan) -> Any:
-    """The closure over a field: by LAPACK, or by the schedule as far as it is right."""
+    """The closure where sums cancel: over a field by LAPACK, or by the schedule as far as it is right."""
     o, low, array = task.options, plan.lowering, given.array  # type: ignore[attr-defined]
     X: Any = None
     if plan.method == fields.METHOD:
@@ -143,7 +143,10 @@ def _inverse(task: Task, given: Operand, exists: np.ndarray | None, in_place: bo
             X = closed(plan, given, None, False, sound, in_place=False, check=o.check, progress=o.progress)
         except UndefinedStar:
             X, sound = given.stored(low, True), np.zeros_like(sound)
-        X = fields.mended(given, low, X, sound, exists)
+        if rings.cancels(low):
+            X = rings.mended(given, low, X, sound, exists, closed_as_it_is)
+        else:
+            X = fields.mended(given, low, X, sound, exists)
     if not o.reflexive:  # A* and A⁺ differ on the diagonal only
         for place in np.ndindex(given.shape[:-2]):
             kernel: Kernel[Any] = build_kernel(low)
@@ -157,6 +160,21 @@ def _inverse(task: Task, given: Operand, exists: np.ndarray | None, in_place: bo
         array[...] = result
         result = array
     return given.wrap(result)
+
+
+def closed_as_it_is(given: Operand) -> np.ndarray:
+    """The closure of a matrix by elimination of the vertices as they are numbered, whatever becomes of its pivots.
+
+    Raises
+    ------
+    UndefinedStar
+    """
+    n = order_of(given.shape)
+    _, low = given.form(n)
+    low = affordable(low, n, float(n) ** 2)
+    work = given.stored(low, True)
+    close_best(work, build_kernel(low))
+    return np.asarray(low.decode(work))
 
 
 def leave_out(low: Lowering, work: Any, exists: np.ndarray | None) -> None:

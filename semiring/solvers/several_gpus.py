@@ -30,6 +30,7 @@ from semiring.operands.examine import examine, stacked
 from semiring.operands.operand import Operand, order_of
 from semiring.scale.team import Deal, Devices, Worker
 
+from . import fields
 from .cycles import FINE, Verdict, improves_on_gpu, judge, may_diverge, of_stack
 from .existence import Closures
 from .forms import is_finite, leave_out_empty_walks, plain_form, refuse_overflow, told, without_library
@@ -181,6 +182,8 @@ class _Closing:
         except UndefinedStar:
             if by_library:
                 raise _NotFinite(low) from None
+            if low.inverts or low.dual:
+                raise Declined("rows have to be exchanged") from None
             raise
         if by_library and not all(on_each(self.devices, lambda w: is_finite(rows[w][: real[w], :n]))):
             raise _NotFinite(low)
@@ -195,6 +198,7 @@ class _Closing:
             result[v, v] = S.one_in(dtype)
         if any(gaps):
             refuse_overflow(plain_form(S, dtype, Facts(), n), to_host(result))
+        result = fields.corrected(self.given, result)
         if not self.task.options.reflexive:
             leave_out_empty_walks(S, source, result)
         return self.given.wrap(result)

@@ -26,7 +26,7 @@ from semiring.operands.dense import Dense
 from semiring.operands.devices import to_host
 from semiring.operands.sparse import Sparse
 
-from . import costs, fields, schedules
+from . import costs, fields, rings, schedules
 from .costs import SparsePlan, rows_steps
 from .cycles import graph_of, look_at_fronts, may_diverge, undefined_star
 from .encoded import Encoded
@@ -86,12 +86,19 @@ class SparseSubstitution(Factored, Pairs):
             eliminate(self._fronts, self._weights(low), report)
             if fields.is_for_lapack(low) and not fields.is_trusted(A.stored(low, False), low, self._fronts.columns):
                 raise fields.Distrusted
+            if rings.cancels(low) and not self._solves(low):
+                raise fields.Distrusted
         except (UndefinedStar, fields.Distrusted) as e:
             if fields.is_for_lapack(low):  # rows have to be exchanged, as LAPACK does in the dense matrix
                 if not mend:
                     raise fields.Distrusted from None
                 self._closed = self._dense_closure(low)
                 eliminate(self._fronts, np.zeros_like(self._weights(low)))
+                return
+            if rings.cancels(low):
+                self._closed = low.encode(
+                    schedules.offer(Task("closure", S, (as_dense(A),), options(device="cpu"))).run(), True)
+                eliminate(self._fronts, np.full_like(self._weights(low), S.zero_in(A.dtype)))
                 return
             assert isinstance(e, UndefinedStar)
             order = analysis.order
@@ -109,6 +116,13 @@ class SparseSubstitution(Factored, Pairs):
             if verdict.unstable:
                 # Rounding errors grew in the factors; then A* is computed as a dense matrix, in which they do not.
                 self._closed = self._dense_closure(low)
+
+    def _solves(self, low: Lowering) -> bool:
+        """Whether a few columns of A* solve what they are to solve."""
+        V = np.ascontiguousarray(self._A.array()[:, : rings.COLUMNS])
+        X = low.encode(V, True)
+        self._fronts.columns(X)
+        return rings.solves(self._S, self._A, np.asarray(low.decode(X)), V)
 
     def _begin(self, A: Sparse, analysis: Analysis, check: bool, plan: SparsePlan) -> None:
         """Everything but the numbers."""

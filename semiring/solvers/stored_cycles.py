@@ -15,13 +15,16 @@ import numpy as np
 from semiring.algebra.rounding import in_longer_floats, rounds, worse
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms import labels
-from semiring.errors import NoClosureError
+from semiring.errors import NoClosureError, SemiringError
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
+from semiring.kernels.lowering.general import general
 from semiring.kernels.lowering.sums import widen
-from semiring.operands.dense import carried_by
+from semiring.machine.memory import require
+from semiring.operands.dense import Dense, carried_by
 from semiring.scale.stores import Output, Source
 
+from . import fields
 from .cycles import improving, improving_through, is_slack, undefined_star
 from .levels import stored_vector
 
@@ -124,3 +127,34 @@ def _between(source: Source, S: Semiring, vertices: list[int]) -> np.ndarray:
 def undefined(S: Semiring, source: Source, names: Sequence[Any] | None, vertex: int) -> NoClosureError:
     """The refusal where a pivot has no star, with a cycle that it sums."""
     return undefined_star(S, StoredGraph(source, S), names, vertex, np.arange(vertex))
+
+
+def mend(S: Semiring, source: Source, names: Sequence[Any] | None, output: Output, sound: bool) -> None:
+    """A closure over a field, by LAPACK in memory where elimination is not right, or did not come to its end.
+
+    Raises
+    ------
+    NoClosureError
+    SemiringError
+        When there is no room for that.
+    """
+    n, every = source.shape[0], slice(0, source.shape[0])
+
+    def edges(rows: slice) -> np.ndarray:
+        block = np.empty((rows.stop - rows.start, n), source.dtype)
+        source.read(rows, every, block)
+        return np.asarray(carried_by(block, S))
+
+    low = general(S, edges(slice(0, 0)).dtype)
+
+    def walks(rows: slice) -> np.ndarray:
+        return np.asarray(low.encode(carried_by(output.read_block(rows, every), S), False))
+
+    if not n or (sound and fields.holds(n, low, lambda rows: np.asarray(low.encode(edges(rows), False)), walks)):
+        return
+    require(5 * low.matrix_bytes(n), f"the inverse of 1 − A, {n} × {n}, in which rows have to be exchanged,",
+            "solve for the columns that you need, with sr.solve(A, B, S)")
+    found = fields.inverse(Dense(edges(every), S, names=names), low)
+    if found is None:
+        raise SemiringError(f"{S.name}: on the way numbers leave the range of {low.dtype}; scale the data")
+    output.write_block(every, every, low.decode(found))

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring.algorithms.blocks import spans
+from semiring.algorithms.blocks import UndefinedStar, spans
 from semiring.algorithms.r_kleene import r_kleene
 from semiring.errors import SemiringError
 from semiring.kernels.build import kernel as build_kernel
@@ -30,6 +30,7 @@ from semiring.scale.homes import Homes
 from semiring.scale.program import Program, Tile, program
 from semiring.scale.stores import block
 
+from . import fields
 from .cycles import FINE, judge, may_diverge
 from .forms import leave_out_empty_walks, refuse_overflow, told
 from .plan import Plan
@@ -128,7 +129,14 @@ def _run(task: Task, given: Dense, made: Program, traffic: Traffic, room: int, p
                         Ends(read, write))
     with told(o.progress, f"{S.name} closure", plan.work) as report:
         executor.progress = report
-        executor.run()
+        try:
+            executor.run()
+        except UndefinedStar:
+            if overwritten or not (low.inverts or low.dual):
+                raise
+            raise Declined("rows have to be exchanged") from None
+    if not overwritten:
+        answer = fields.corrected(given, answer)
     if o.check and may_diverge(low):
         _settle(given, low, facts, answer, overwritten)
     if not o.reflexive:
