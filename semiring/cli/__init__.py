@@ -25,6 +25,7 @@ from .output import refuse_inputs
 SWITCHES = {
     "weight=None": "--unweighted", "header=True": "--header", "header=False": "--no-header",
     "names=str": "--text-names", "compact=True": "--compact", "directed=True": "--directed",
+    "absent=numpy.nan": "--absent nan", "absent=numpy.inf": "--absent inf",
     "directed=False": "--undirected", "reflexive=False": "--not-reflexive",
 }
 QUOTATION = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""

@@ -168,6 +168,7 @@ def _refuse_reading(arguments: argparse.Namespace) -> None:
         "no-header": arguments.header is False, "text-names": arguments.names is not None,
         "compact": arguments.compact, "weight": arguments.weight not in ("weight", None),
         "unweighted": arguments.weight is None, "dtype": arguments.dtype is not None,
+        "absent": arguments.absent is not None, "label": arguments.label is not None,
         "append": arguments.append is not None, "decimal": arguments.decimal != ".",
         "source": arguments.source_column is not None, "target": arguments.target_column is not None,
     }

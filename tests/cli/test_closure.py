@@ -309,6 +309,7 @@ def test_numbers_of_places_are_names(call, tmp_path: Path) -> None:
     (("--undirected",), "--undirected"), (("--directed",), "--directed"), (("--unweighted",), "--unweighted"),
     (("--weight", "km"), "--weight"), (("--dtype", "f4"), "--dtype"), (("--append", "3"), "--append"),
     (("--compact",), "--compact"), (("--header",), "--header"), (("--no-header",), "--no-header"),
+    (("--absent", "0"), "--absent"), (("--label", "id"), "--label"),
     (("--text-names",), "--text-names"), (("--devices", "2"), "--devices"), (("--packed",), "--packed"),
 ])
 def test_what_a_matrix_read_by_tiles_does_not_heed_is_refused(

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
 import re
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -219,11 +225,40 @@ def test_messages_spell_options_as_the_command_line_does(
 
 
 def test_lists_that_count_from_one_are_told_of(tmp_path: Path) -> None:
-    (tmp_path / "g.txt").write_text("1 2\n2 3\n")
-    done = command("components", tmp_path / "g.txt")
+    (tmp_path / "g.edges").write_text("1 2\n2 3\n")
+    done = command("components", tmp_path / "g.edges")
     assert done.stdout == "0\n1\n2\n3\n" and done.stderr.count("\n") == 1
     assert "vertex 0 has no edge: --compact leaves it out" in done.stderr
-    done = command("components", tmp_path / "g.txt", "--compact")
+    done = command("components", tmp_path / "g.edges", "--compact")
     assert (done.stdout, done.stderr) == ("1\n2\n3\n", "")
     done = command("components", "-", "--compact", input="1 2\n2 3\n")
     assert (done.stdout, done.stderr) == ("1\n2\n3\n", "")
+
+
+def test_what_means_no_edge_in_a_matrix(call, tmp_path: Path) -> None:
+    file = tmp_path / "m.csv"
+    file.write_text(",A,B,C\nA,0,1,0\nB,0,0,1\nC,0,0,0\n")
+    assert call("order", file).out.split() == ["A", "B", "C"]
+    assert call("closure", file, "--algebra", "min-plus", "--from", "A", "--to", "C").out == "A\tC\t2\n"
+    assert call("closure", file, "--algebra", "min-plus", "--from", "A", "--to", "C", "--absent", "nan").out == (
+        "A\tC\t0\n")
+    file.write_text("0 7 9\n9 0 7\n9 9 0\n")
+    assert "could be 3 edges or a matrix of 3 vertices: pass --no-header for edges" in refused(call("components", file))
+    two = ("--algebra", "min-plus", "--from", "0", "--to", "2")
+    assert call("closure", file, "--absent", "9", *two).out == "0\t2\t14\n"
+    assert "holds a list of edges, in which each is an edge: leave --absent out" in refused(
+        call("components", file, "--absent", "0", "--no-header"))
+    file = tmp_path / "g.gml"
+    file.write_text('graph [ directed 1 node [ id 4 label "x" ] node [ id 9 label "x" ] edge [ source 4 target 9 ] ]')
+    assert "--label id calls vertices by their ids" in refused(call("order", file))
+    assert call("order", file, "--label", "id").out.split() == ["4", "9"]
+    assert "--label is for formats whose vertices have labels (gml, pajek), not for csv" in refused(
+        call("order", tmp_path / "m.csv", "--label", "id"))
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
+def test_standard_input_may_be_packed(pack: Any) -> None:
+    command = [sys.executable, "-m", "semiring", "closure", "-", "--algebra", "min-plus", "--from", "a", "--to", "c"]
+    for data, more in ((b"a,b,1\nb,c,2\n", []), (b",a,b,c\na,,1,\nb,,,2\nc,,,\n", ["--format", "csv"])):
+        done = subprocess.run([*command, *more], input=pack(data), capture_output=True)
+        assert float(done.stdout.split()[2]) == 3.0, done.stderr
