@@ -29,6 +29,7 @@ from .forms import as_python
 from .one_path import graph_of, spelt, wide_graph
 from .search import answered, ends_of, positions
 from .task import Task, compute, options
+from .trees import no_tree
 
 SUMMED = ("closure", "factor", "solve")
 SQUARINGS = 64  # so that walks of 2⁶⁴ edges are summed, at most
@@ -62,8 +63,9 @@ def by_stars(task: Task, error: NoClosureError | None) -> Any:
     if task.verb == "path":
         return _path(task, lambda graph, ends, start, end: _value(graph.changed(S=S), *ends))
     raise NoClosureError(
-        f"{error}; sr.closure(A, S) sums it by the star that was declared, and no walk is best", vertex=error.vertex,
-        cycle=error.cycle, weight=error.weight, index=error.index,
+        f"{error}; sr.closure(A, S) sums it by the star that was declared, and sr.path(A, S, source, target) finds a "
+        "walk that weighs as much, where there is one", vertex=error.vertex, cycle=error.cycle, weight=error.weight,
+        index=error.index,
     )
 
 
@@ -75,13 +77,17 @@ def by_powers(task: Task, error: NoClosureError) -> Any:
     Raises
     ------
     NoClosureError
-        Where no sum is reached, and for predecessors, limits and best paths of all pairs.
+        Where no sum is reached.
+    LawError
+        For predecessors, limits and best paths of all pairs.
     """
     given, o = on_host(task.given[0]), task.options
     asks = task.verb in (*SUMMED, "path") or (task.verb == "rows" and task.arguments[2] is None and not o.predecessors)
     known = isinstance(given, (Dense, Sparse)) and error.weight is not None and given.shape[-1] <= LARGEST
-    if not asks or o.storing is not None or not known or not _has_sum(task.S, error.weight, given.dtype):
+    if o.storing is not None or not known or not _has_sum(task.S, error.weight, given.dtype):
         raise error
+    if not asks:
+        raise no_tree(task.S) from None
     A = as_dense(given)
     star, reached = sums(task.S, A.array)
     if not reached.all():

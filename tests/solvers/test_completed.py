@@ -253,8 +253,14 @@ def test_best_paths_of_all_pairs_and_places_say_where_the_sums_are() -> None:
     A = np.array([[-inf, 1.0], [2.0, -inf]])
     for ask in (lambda: sr.paths(A, max_plus()), lambda: sr.paths(A, max_plus(), sources=[0]),
                 lambda: sr.nearest(A, max_plus(), [0]), lambda: sr.closure_rows(A, max_plus(), 0, predecessors=True)):
-        with pytest.raises(sr.NoClosureError, match=r"sr\.closure\(A, S\) sums it by the star that was declared"):
+        with pytest.raises(sr.NoClosureError, match=r"sr\.closure\(A, S\) sums it by the star that was declared") as e:
             ask()
+        assert "sr.path(A, S, source, target)" in str(e.value)
+    ring = np.array([[-inf, 1.0], [0.25, -inf]])
+    for verb in (sr.paths, lambda A, S: sr.nearest(A, S, [0]),
+                 lambda A, S: sr.closure_rows(A, S, 0, predecessors=True)):
+        with pytest.raises(sr.LawError, match=r"best walks go round a cycle .* ask sr\.path"):
+            verb(ring, capped())
     with pytest.raises(sr.LawError, match="squaring needs"):
         sr.closure(A, max_plus(), method="squaring", check=False)
 
