@@ -151,6 +151,11 @@ def is_sparse_tensor(A: Any) -> bool:
     return kind_of(A, "torch", "Tensor") and "sparse" in str(A.layout)
 
 
+def is_sparse(A: Any) -> bool:
+    """Whether this is a sparse array of another library than SciPy."""
+    return any(is_one(A) for is_one, _ in SPARSE)
+
+
 SPARSE: tuple[tuple[Callable[[Any], bool], Callable[[Any, str], Stored]], ...] = (
     (lambda A: kind_of(A, "sparse", "SparseArray"), _of_pydata),
     (lambda A: type(A).__module__.startswith("graphblas.core."), _of_graphblas),
@@ -176,11 +181,11 @@ def refuse_marked(A: Any, what: str) -> None:
     SemiringError
     """
     if getattr(A, "requires_grad", False):
-        raise SemiringError(f"{what} is a tensor that requires grad, and derivatives would be lost here: use matmul "
-                            f"and closure of semiring.torch, or pass {what}.detach()")
+        raise SemiringError(f"{what}: this tensor requires grad, and derivatives would be lost here: use matmul and "
+                            "closure of semiring.torch, or pass its .detach()")
     if LACKING.search(str(getattr(A, "dtype", ""))):
-        raise SemiringError(f"{what} has elements of dtype {A.dtype}, which NumPy lacks: convert them to float32 or "
-                            "another dtype that it has")
+        raise SemiringError(f"{what}: the dtype is {A.dtype}, which NumPy lacks; convert to float32 or another dtype "
+                            "that it has")
 
 
 def resolved(A: Any) -> Any:

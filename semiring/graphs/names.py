@@ -89,7 +89,11 @@ def as_names(names: Any) -> list[Any] | None:
     if names is None:
         return None
     try:
-        return names.tolist() if isinstance(names, np.ndarray) and names.ndim == 1 else list(names)
+        if hasattr(names, "to_pylist"):  # Arrow's
+            return list(names.to_pylist())
+        if hasattr(names, "tolist") and getattr(names, "ndim", 0) == 1:  # NumPy's, and tensors
+            return list(names.tolist())
+        return list(names)
     except TypeError:
         raise GraphError(f"names must be a sequence, one for each vertex, and are {clip_repr(names)}") from None
 

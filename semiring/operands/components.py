@@ -8,6 +8,7 @@ import numpy as np
 
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
+from semiring.graphs.foreign import unpadded
 from semiring.kernels.blocks.rows import Rows
 
 from .dense import read_array
@@ -61,6 +62,7 @@ def _read_sparse(A: tuple[Any, ...], S: Semiring, what: str, record: np.dtype) -
         raise SemiringError(f"a sparse matrix has two axes, and {what}[0] has shape {A[0].shape}")
     parts = []
     for k, part in enumerate(A):
+        part = unpadded(part)
         rows = part.tocsr(copy=True)
         rows.sort_indices()
         if part.nnz != rows.nnz or not rows.has_canonical_format:

@@ -121,7 +121,10 @@ def read_dlpack(A: Any, S: Semiring, what: str) -> Dense:
         raise SemiringError(
             f"{what} lives on a device (DLPack type {device}) that is not a CUDA GPU; copy it to the host"
         )
-    return Dense(carried_by(imported(np, A, what), S), S, what, importer(A))
+    array = imported(np, A, what)
+    if S.lift is not None and S.lift.takes(array.dtype):
+        array = S.lift(array)
+    return Dense(carried_by(array, S), S, what, importer(A))
 
 
 def importer(A: Any) -> Wrap:
@@ -136,4 +139,10 @@ def importer(A: Any) -> Wrap:
         take = (lambda array: tensors(array).to(A.device)) if is_sparse_tensor(A) else tensors
     else:
         take = getattr(sys.modules.get(library), "from_dlpack", as_is)
-    return lambda array: take(array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("=")))
+
+    def given_back(array: Any) -> Any:
+        if array.dtype.kind not in "biufc":  # records and objects, which tensors do not hold
+            return array
+        return take(array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("=")))
+
+    return given_back

@@ -13,6 +13,7 @@ from semiring.algebra.arithmetic import Arithmetic
 from semiring.algebra.catalogue import boolean
 from semiring.errors import GraphError, SemiringError
 from semiring.graphs.columns import IF_CLEAR
+from semiring.graphs.foreign import as_scipy, is_sparse, kind_of
 from semiring.graphs.graph import Graph, graph_for
 from semiring.graphs.masks import mask_of
 from semiring.graphs.matrix import Matrix
@@ -127,6 +128,7 @@ def is_matrix(A: Any) -> bool:
         )
     return (
         isinstance(A, (PackedMatrix, np.ndarray, Matrix)) or is_on_gpu(A) or hasattr(A, "tocoo") or _is_exported(A)
+        or is_sparse(A)
     )
 
 
@@ -152,6 +154,8 @@ def _packed(A: Any) -> PackedMatrix | None:
         given = read_matrix(A, A.semiring, "A")
         _ = given.facts  # what is not an element is refused by its place
         return _differing(given.array, A.semiring.over(given.dtype))
+    if is_sparse(A) and not kind_of(A, "cupyx.scipy.sparse", "spmatrix"):
+        A = as_scipy(A, "A", lambda fill: bool(abs(fill) == np.inf))
     if _is_exported(A) and not isinstance(A, np.ndarray) and not is_on_gpu(A):
         A = read_dlpack(A, boolean, "A").array
     if isinstance(A, np.ndarray) or is_on_gpu(A):

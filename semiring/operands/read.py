@@ -18,7 +18,7 @@ import numpy as np
 from semiring.algebra.semiring import Semiring
 from semiring.errors import GraphError, SemiringError
 from semiring.graphs.edges import are_edges
-from semiring.graphs.foreign import as_array, is_foreign, is_sparse_tensor
+from semiring.graphs.foreign import as_array, as_scipy, is_foreign, is_sparse, is_sparse_tensor
 from semiring.graphs.frames import has_labels, is_frame, is_square
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import refuse_table
@@ -140,6 +140,8 @@ def read(A: Any, S: Semiring, what: str = "A") -> Operand:
         return read_array(A, S, what)
     if isinstance(A, Matrix):
         return read_matrix(A, S, what)
+    if isinstance(A, tuple) and S.is_record:
+        A = tuple(as_scipy(part, f"{what}[{k}]") if is_sparse(part) else part for k, part in enumerate(A))
     if isinstance(A, tuple) and is_components(A, S):
         return read_components(A, S, what)
     if (reader := _reader_of(A)) is not None:

@@ -250,3 +250,60 @@ def test_padding_and_what_is_not_foreign() -> None:
         assert stored_in(other, "A") is None and as_scipy(other, "A") is None
     rows = sp.csr_array(np.eye(2))
     assert unpadded(rows) is rows
+
+
+# Where else they may stand
+
+@pytest.mark.parametrize("library", ["torch", "jax", "pyarrow", "polars", "pandas"])
+def test_names_of_any_library(library: str) -> None:
+    module = pytest.importorskip(library)
+    makers = {"torch": torch_array, "jax": jax_array, "pyarrow": getattr(module, "array", None)}
+    make = makers.get(library) or module.Series
+    names = sr.as_graph([(10, 11), (11, 12)], names=make(np.array([12, 10, 11]))).names
+    assert names == [12, 10, 11] and all(type(name) is int for name in names)
+
+
+def sparse_ones(A: np.ndarray) -> dict[str, Callable[[], Any]]:
+    """The same matrix by what is not 0, in each library that is installed."""
+    def graphblas() -> Any:
+        rows, columns = np.nonzero(A)
+        gb = pytest.importorskip("graphblas")
+        return gb.Matrix.from_coo(rows, columns, A[rows, columns], nrows=len(A), ncols=A.shape[1])
+
+    return {"torch": lambda: torch_array(A).to_sparse_csr(), "graphblas": graphblas,
+            "sparse": lambda: pytest.importorskip("sparse").COO.from_numpy(A)}
+
+
+@pytest.mark.parametrize("library", ["torch", "graphblas", "sparse"])
+def test_every_function_takes_sparse_matrices(library: str) -> None:
+    """Those that ask for edges alone, products, and components of records."""
+    A = np.abs(MATRIX)
+    given, alike = sparse_ones(A)[library](), sp.csr_array(A)
+    assert np.array_equal(sr.pack(given).to_dense(int), sr.pack(alike).to_dense(int))
+    assert [c.tolist() for c in sr.components(given)] == [c.tolist() for c in sr.components(alike)]
+    assert str(sr.reach(given)) == str(sr.reach(alike))
+    assert sr.cycle_mean(given, sr.min_plus) == sr.cycle_mean(alike, sr.min_plus)
+    assert str(sr.plan(given, sr.min_plus)) == str(sr.plan(alike, sr.min_plus))
+    for S in (sr.min_plus, sr.plus_times):
+        assert np.array_equal(sr.matmul(given, given, S).toarray(), sr.matmul(alike, alike, S).toarray())
+        assert np.array_equal(np.asarray(sr.matmul(given, A, S)), sr.matmul(alike, A, S))
+        assert np.array_equal(np.asarray(sr.matmul(A, given, S)), sr.matmul(A, alike, S))
+        assert np.array_equal(np.asarray(sr.adjacency(given, S)), np.asarray(sr.adjacency(alike, S)))
+        assert np.array_equal(sr.power(given, S, 2).toarray(), sr.power(alike, S, 2).toarray())
+    S = sr.shortest_hops
+    assert sr.closure((given, given), S).tolist() == sr.closure((alike, alike), S).tolist()
+    assert np.asarray(sr.closure(given, S)).tolist() == np.asarray(sr.closure(sr.as_graph(alike), S)).tolist()
+
+
+def test_padding_is_no_component_of_records() -> None:
+    A = sp.csr_array(np.abs(MATRIX))
+    blocks = sp.bsr_array(A, blocksize=(2, 2))
+    S = sr.shortest_hops
+    assert sr.closure((blocks, blocks), S).tolist() == sr.closure((A, A), S).tolist()
+    assert sr.pack(blocks).to_dense(int).tolist() == sr.pack(A).to_dense(int).tolist()
+
+
+def test_records_of_a_tensor_come_back_as_an_array() -> None:
+    A = np.where(MATRIX == 0, np.inf, np.abs(MATRIX))
+    found = sr.closure(torch_array(A), sr.shortest_hops)
+    assert isinstance(found, np.ndarray) and found.tolist() == sr.closure(A, sr.shortest_hops).tolist()
