@@ -28,12 +28,16 @@ class Elements:
     Attributes
     ----------
     zero, one : element
+    diverges, unit : bool
+        Whether improving cycles are refused, and whether every star is 1; cycles that a declared star sums are not.
     live : bool
         Whether pages can compute with it; else what Python computed is shown there.
     """
 
     def __init__(self, S: Semiring):
         self.S, self.live = S, True
+        summing = S.completed or S
+        self.diverges, self.unit = summing.may_diverge, summing.has_unit_stars
         try:
             parts = components_in_page(S)
         except SemiringError:
@@ -57,7 +61,7 @@ class Elements:
 
     def star(self, a: Any) -> Any:
         """a*; None where it does not exist."""
-        if self.S.has_unit_stars:
+        if self.unit:
             return self.one
         return self._call("star", a) if self._call("defined", a) else None
 
@@ -74,7 +78,7 @@ class Elements:
 
     def improves(self, a: Any) -> bool:
         """Whether a cycle of weight a is better than to stay, so that more and more rounds of it are better still."""
-        if not self.S.may_diverge:
+        if not self.diverges:
             return False
         best = self.add(self.one, a)
         if self.same(best, self.one):

@@ -118,8 +118,8 @@ def _algebra(explanation: Explanation, E: Elements) -> dict[str, Any]:
     S = E.S
     given: dict[str, Any] = {
         "key": explanation.keys[S], "name": S.name, "notation": S.notation, "question": question(S),
-        "description": S.description, "flags": list(S.flags), "selective": S.selective, "diverges": S.may_diverge,
-        "unit": S.has_unit_stars, "signs": signs(S), "refusals": refusals(S),
+        "description": S.description, "flags": list(S.flags), "selective": S.selective, "diverges": E.diverges,
+        "unit": E.unit, "signs": signs(S), "refusals": refusals(S),
         "weights": [_json(w) for w in explanation.weights[S]],
     }
     if S.name == "regex":

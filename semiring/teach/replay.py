@@ -142,7 +142,7 @@ class Replay:
             if star is None:
                 self.failure = Failure(k, X[k][k], W[k][k], improves)
                 return False
-            unit = E.S.has_unit_stars or (E.S.selective and E.same(star, E.one))
+            unit = E.unit or (E.S.selective and E.same(star, E.one))
             round_ = staying(k) if unit else W[k][k].repeated(k)
             self._opened |= {k}
             for j in others:

@@ -152,3 +152,13 @@ def test_limits_of_integers_in_a_component_are_infinite(S: sr.Semiring) -> None:
     A[0, 1] = (3, np.iinfo("i4").max)
     found = sr.explain(A, S).closure
     assert found is not None and found[0][1].item() == (3.0, np.inf), A
+
+
+def test_a_star_that_was_declared_sums_an_improving_cycle_step_by_step() -> None:
+    S = sr.Semiring("complete", add=np.maximum, mul=np.add, zero=-np.inf, one=0,
+                    star=lambda a: np.where(a > 0, np.inf, 0))
+    A = np.array([[-np.inf, 1.0, -np.inf], [2.0, -np.inf, -3.0], [-np.inf] * 3])
+    for method in ("floyd-warshall", "elimination"):
+        explained = sr.explain(A, S, method=method)
+        assert explained.failure is None and np.array_equal(explained.closure, sr.closure(A, S))
+    assert sr.explain(A, sr.max_plus).failure is not None
