@@ -80,8 +80,8 @@ class Listing:
         if name is None:
             return None
         values = [edge.get(name, self.defaults.get(name, MISSING)) for edge in self.attributes]
-        ends = ([self.vertices[v] for v in end] for end in (self.sources, self.targets))
-        found = attribute_weights(Columns(*ends, values), name, None, lambda: sorted(self.known)).weights
+        sources, targets = ([self.vertices[v] for v in end] for end in (self.sources, self.targets))
+        found = attribute_weights(Columns(sources, targets, values), name, None, lambda: sorted(self.known)).weights
         return None if found is None else as_weights(found)
 
 

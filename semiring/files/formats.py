@@ -299,7 +299,7 @@ def named(path: str | os.PathLike[str] | IO[Any]) -> tuple[Path | IO[Any], Path]
         return cast(IO[Any], path), Path(name if isinstance(name, str) else f"<{type(path).__name__}>")
     if isinstance(path, (bytes, bytearray, memoryview)):
         raise GraphError(f"{type(path).__name__} are no path: give io.BytesIO(data) for what a file holds")
-    found = Path(cast("str | os.PathLike[str]", path))
+    found = Path(path)
     return found, found
 
 

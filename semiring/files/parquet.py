@@ -88,8 +88,8 @@ def matrix_of_parquet(
 def read_parquet(path: Path, data: bytes, options: Options) -> Graph:
     table = _table(path, data)
     noted = _noted(path, table)
-    if noted is None and (found := _square(path, table, options)) is not None:
-        return from_matrix(path, found[0], options, names=found[1])
+    if noted is None and (square := _square(path, table, options)) is not None:
+        return from_matrix(path, square[0], options, names=square[1])
     if options.absent is not None:
         refuse_absent(path, "edges")
     weight = options.weight

@@ -421,6 +421,9 @@ def _careful_columns(
     rows = rows_of(path, numbered_lines(text, layout.first), layout.separator, is_edge, layout.row, marked)
     for line, row in rows:
         if len(row) != layout.width:
+            if layout.header is None:
+                read = f"networkx.read_adjlist({str(path)!r}, create_using=networkx.DiGraph)"
+                wanted += f"; lists of neighbours are read by NetworkX: sr.closure({read}, S), for example"
             fail(path, line, f"{len(row)} fields", wanted)
         for column, k in zip(texts, taken, strict=True):
             column.append(row[k])

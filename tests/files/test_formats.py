@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
+
+import networkx as nx
 import pytest
 from files.reading import COMPRESS, example, refused, written
 
 import semiring as sr
+from semiring.files import formats
 from semiring.files.formats import read_graph, write_matrix
 
 
@@ -121,3 +126,29 @@ def test_matrices_that_cannot_be_written_leave_no_file(tmp_path):
     with refused(held, sr.SemiringError):
         write_matrix(tmp_path / "m.mtx", records)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("ending", "call"), sorted(formats.ELSEWHERE.items()))
+def test_formats_that_others_read(tmp_path, ending, call):
+    """The call that a message names exists, and where NetworkX writes the format, what it reads is closed."""
+    path = tmp_path / f"g{ending}"
+    path.write_text("x")
+    with refused(f"{ending} is not read here; ") as caught:
+        read_graph(path)
+    told = re.search(r"sr\.closure\((.*), S\)", str(caught.value))[1]
+    assert told == call.format(repr(str(path)))
+    with refused(f"{ending} is not read here; "):
+        read_graph(tmp_path / "g.csv", format=ending[1:])
+    G = nx.DiGraph([("a", "b"), ("b", "c")])
+    write = {".gexf": nx.write_gexf, ".adjlist": nx.write_adjlist, ".multiadj": nx.write_multiline_adjlist,
+             ".json": lambda G, path: path.write_text(json.dumps(nx.node_link_data(G)))}.get(ending)
+    if write is not None:
+        write(G, path)
+        C = sr.closure(eval(told, {"networkx": nx, "json": json}), sr.min_plus)
+        assert C["a", "c"] == 2
+
+
+def test_archives_are_to_be_unpacked(tmp_path):
+    (tmp_path / "g.zip").write_bytes(b"PK")
+    with refused("g.zip is an archive: unpack it; .gz, .bz2, .xz are decompressed here"):
+        read_graph(tmp_path / "g.zip")

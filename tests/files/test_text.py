@@ -644,3 +644,10 @@ def test_a_bad_weight_says_which_column_was_taken(tmp_path):
     with refused("plan.csv, line 2: found no weight in the column 'predecessors', expected a number that 64 bits hold; "
                  "the columns ['task', 'duration'] were read as the ends of edges, and this one as their weights"):
         read(tmp_path, "plan.csv", "task,duration,predecessors\ndig,3,\nwall,5,dig\n")
+
+
+@pytest.mark.parametrize("text", ["a b c\nb c\nc\n", "0 1 2\n1 2\n2\n", "a;b;c\nb;c\n"])
+def test_lists_of_neighbours_are_read_by_networkx(tmp_path, text):
+    with refused("fields") as caught:
+        read(tmp_path, "g.txt", text)
+    assert "lists of neighbours are read by NetworkX: sr.closure(networkx.read_adjlist('" in str(caught.value)
