@@ -546,9 +546,10 @@ def compute(task: Task, begin: int = 0, made: Plan | None = None) -> Any:
     completed = import_module("semiring.solvers.completed")
     if S.completed is not None and completed.needs_stars_at_once(task):
         return completed.by_stars(task, None)
-    array: Any = getattr(task.given[0], "array", None)
+    given: Any = task.given[0]
+    array = given.array if task.options.overwrite and given.kind in ("dense", "device") else None
     again = array is not None and (S.completed is not None or array.shape[-1] <= completed.LARGEST)
-    kept = array.copy() if task.options.overwrite and again else None
+    kept = array.copy() if again else None
     try:
         return _computed(task, begin, made)
     except NoClosureError as e:
