@@ -218,9 +218,16 @@ def _fractions_of_part(part: np.ndarray, neutral: tuple[Any, Any]) -> np.ndarray
 
 def in_longer_floats(values: np.ndarray) -> np.ndarray:
     """Floats in twice the digits, or as many more as the machine has: what rounds there is no matter here."""
-    if values.dtype.kind != "f":
-        return values
-    return values.astype(np.longdouble if values.dtype.itemsize == 8 else np.float64)
+    names = values.dtype.names
+    if names:
+        return values.astype(np.dtype([(f, _longer(values.dtype[f])) for f in names], align=True))
+    return values.astype(_longer(values.dtype))
+
+
+def _longer(dtype: np.dtype) -> np.dtype:
+    if dtype.kind != "f":
+        return dtype
+    return np.dtype(np.longdouble if dtype.itemsize == 8 else np.float64)
 
 
 def _fraction(value: Any) -> Any:
