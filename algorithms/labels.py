@@ -268,13 +268,40 @@ def correct(G: Graph, S: Any, sources: list[int]) -> Walks:
     return found._replace(labels=along_tree(G, T, sources, found.predecessor))
 
 
+def all_labels(G: Graph, S: Any) -> np.ndarray:
+    """The labels that `correct` finds from each vertex, where cycles improve by rounding alone.
+
+    Raises
+    ------
+    SemiringError
+        Where one improves by more.
+    """
+    T, H = S.over(G.values.dtype), _worsened(G, S)
+    X = full(np.empty((G.n, G.n), G.values.dtype), T.zero)
+    for s in range(G.n):
+        found = follow(H, S.over(H.values.dtype), [s])
+        if found.cycle is None:
+            X[s] = along_tree(G, T, [s], found.predecessor)
+            continue
+        found = correct(G, S, [s])
+        if found.cycle is not None:
+            raise SemiringError(f"{S.name}: a cycle through {found.cycle[0]} improves")
+        X[s] = found.labels
+    return X
+
+
+def _worsened(G: Graph, S: Any) -> Graph:
+    """Each edge worse by what is unknown of it, in longer floats."""
+    return G.with_values(in_longer_floats(worse(S.over(G.values.dtype), G.values)))
+
+
 def _on_fractions(G: Graph, S: Any, sources: list[int]) -> Walks | None:
     """The search on edges that are worse by what is unknown of them, in exact arithmetic; None where there is none.
 
     It is done in floats, and once more on fractions if those find a cycle that does not improve.
     """
     exact = over_fractions(S)
-    H = G.with_values(in_longer_floats(worse(S.over(G.values.dtype), G.values)))
+    H = _worsened(G, S)
     T = S.over(H.values.dtype)
     if exact is None or exact.elements(T, H.values.reshape(-1)[:0]) is None:
         return None

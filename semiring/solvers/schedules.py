@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from semiring.algorithms import labels
 from semiring.algorithms.blocks import UndefinedStar
 from semiring.errors import SemiringError
 from semiring.kernels.build import affordable, code_of
@@ -21,8 +22,7 @@ from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.numpy import logsum
 from semiring.kernels.wrappers.counting import Counting
 from semiring.kernels.wrappers.paced import SHORT, paced
-from semiring.operands.convert import as_dense, as_packed, as_sparse
-from semiring.operands.dense import Dense
+from semiring.operands.convert import as_dense, as_packed
 from semiring.operands.devices import to_host, upload
 from semiring.operands.examine import stacked
 from semiring.operands.operand import Operand, order_of
@@ -32,7 +32,6 @@ from .cycles import FINE, look_for_cycles, may_diverge, may_fail, settle, star_u
 from .forms import is_finite, refuse_overflow, told, without_library
 from .methods import SCHEDULES, SEARCH, SPARSE, choose_method, close_best, resolve_method
 from .plan import Plan
-from .search import Search, form_of, on_the_host
 from .task import Task
 
 WAYS = {SPARSE: "eliminates on the structure", SEARCH: "follows the edges"}  # that need the entries of a matrix
@@ -320,12 +319,10 @@ def stable_closure(
 
 def _by_searches(low: Lowering, array: Any, exists: np.ndarray | None) -> Any:
     """The closures of matrices of records, a row for each source."""
-    S, n, closures = low.algebra, array.shape[-1], to_host(array).copy()
+    closures = to_host(array).copy()
     for place in np.ndindex(array.shape[:-2]):
         if exists is None or exists[place]:
-            matrix = as_sparse(Dense(closures[place], S, "A"))
-            search = Search(S, matrix, on_the_host(matrix, form_of(matrix), n))
-            closures[place] = search.rows(np.arange(n), False)[0]
+            closures[place] = labels.all_labels(labels.Dense(closures[place].copy()), low.algebra)
     return upload(closures) if low.on_gpu else closures
 
 
