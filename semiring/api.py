@@ -240,7 +240,7 @@ def closure(
     NoClosureError
         When there is an improving cycle (in min-plus a negative one), by more than the rounding of its edges explains
         (floats are known to two machine epsilons of their size, whole numbers are exact), and no star was declared
-        that sums it; or a pivot's star does not exist. It names a cycle with its weight, and which matrix of a stack it
+        that sums it; or a pivot's star does not exist, or over the reals 1 − A is singular. It names a cycle with its weight, and which matrix of a stack it
         is in.
     LawError
         When the method needs a law that the algebra lacks, or the algebra has products only.
@@ -254,8 +254,12 @@ def closure(
 
     Nothing rounds where ⊕ and ⊗ only select (max-min, min-max, boolean), nor in integers. In min-plus and max-plus a
     walk of k edges is a sum of k floats, which is off by at most (k − 1) ε / 2 times the sum of their sizes, ε being
-    the machine epsilon of A's dtype; of a product, as in viterbi, that is relative to the result, to first order. Where
-    ⊕ is +, elimination divides by 1 − a at each pivot, as LU without pivoting does, and no such bound holds.
+    the machine epsilon of A's dtype; of a product, as in viterbi, that is relative to the result, to first order.
+
+    Over the real and the complex numbers A* is (1 − A)⁻¹ wherever that exists, with exchange of rows: also where the sum
+    1 + A + A² + … diverges, so that of [[2.0]] it is −1. What a method that was asked for makes of it is looked at, and
+    mended where pivots cancelled. Where 1 − A is singular, or rounding hides whether it is, the closure is refused, with
+    the condition number; over `log` it is ∞. Other algebras in which sums cancel are compared with X = 1 ⊕ A X.
 
     Examples
     --------
@@ -556,6 +560,9 @@ def solve(
     Elimination, then substitution forwards and backwards; B. Carré, Graphs and networks (1979). Of acyclic graphs
     substitution alone, in topological order. From the left the transposed equations are solved where ⊗ commutes, and
     elsewhere A* is formed. Floats are rounded as in `closure`.
+
+    Over the real and the complex numbers this is (1 − A) X = B, wherever 1 − A is regular, with exchange of rows: also
+    where 1 + A + A² + … diverges, so that ``solve([[2.0]], [1.0], plus_times)`` is −1. A residual is looked at.
 
     Examples
     --------

@@ -305,7 +305,7 @@ catalogue: Mapping[str, Semiring] = Catalogue({
     "plus_times": lambda: Semiring(
         "plus-times", "(R, +, ×, 0, 1)", add=np.add, mul=np.multiply, zero=0, one=1,
         star=lambda a: np.where(a == 1, np.nan, 1 / (1 - a)), carrier=np.isfinite,
-        description="(I − A)⁻¹: Katz centrality, Markov chains, LU without pivoting",
+        description="(I − A)⁻¹: Katz centrality, Markov chains, linear equations",
     ),
     "counting": lambda: Semiring(
         "counting", "(N ∪ {∞}, +, ×, 0, 1)", add=saturating_add, mul=saturating_multiply, zero=0, one=1,

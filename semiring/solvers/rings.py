@@ -64,9 +64,12 @@ def solves(S: Semiring, A: Any, X: np.ndarray, V: np.ndarray) -> bool:
     >>> solves(S, A, np.array([[6]]), np.array([[1]])), solves(S, A, np.array([[5]]), np.array([[1]]))
     (True, False)
     """
+    T = S.over(X.dtype)
     with np.errstate(all="ignore"):
+        if not np.all(T.contains(X)):  # a quotient by 0
+            return False
         product = compute(Task("matmul", S, (A, Dense(X, S)), DEFAULTS, (None,)))
-        found = S.over(X.dtype).add(V, np.asarray(product).reshape(X.shape))
+        found = T.add(V, np.asarray(product).reshape(X.shape))
         names = X.dtype.names
         return all(_close(X[name], found[name]) for name in names) if names else _close(X, np.asarray(found))
 
@@ -84,6 +87,8 @@ def is_right(given: Dense, X: np.ndarray) -> bool:
     S, n = given.S, len(X)
     if n <= WHOLE:
         return solves(S, given, X, S.eye(n, X.dtype))
+    if not np.all(S.over(X.dtype).contains(X)):
+        return False
     V = np.ascontiguousarray(given.array[:, np.linspace(0, n - 1, COLUMNS).astype(int)])
     Y = compute(Task("matmul", S, (Dense(X, S), Dense(V, S)), DEFAULTS, (None,)))
     return solves(S, given, np.asarray(Y), V)
