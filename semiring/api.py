@@ -240,8 +240,8 @@ def closure(
     NoClosureError
         When there is an improving cycle (in min-plus a negative one), by more than the rounding of its edges explains
         (floats are known to two machine epsilons of their size, whole numbers are exact), and no star was declared
-        that sums it; or a pivot's star does not exist, or over the reals 1 − A is singular. It names a cycle with its weight, and which matrix of a stack it
-        is in.
+        that sums it; or a pivot's star does not exist, or over the reals 1 − A is singular. It names a cycle with its
+        weight, and which matrix of a stack it is in.
     LawError
         When the method needs a law that the algebra lacks, or the algebra has products only.
     SemiringError
@@ -256,10 +256,10 @@ def closure(
     walk of k edges is a sum of k floats, which is off by at most (k − 1) ε / 2 times the sum of their sizes, ε being
     the machine epsilon of A's dtype; of a product, as in viterbi, that is relative to the result, to first order.
 
-    Over the real and the complex numbers A* is (1 − A)⁻¹ wherever that exists, with exchange of rows: also where the sum
+    Over the real and the complex numbers A* is (1 − A)⁻¹ wherever that exists, with exchange of rows: also where
     1 + A + A² + … diverges, so that of [[2.0]] it is −1. What a method that was asked for makes of it is looked at, and
-    mended where pivots cancelled. Where 1 − A is singular, or rounding hides whether it is, the closure is refused, with
-    the condition number; over `log` it is ∞. Other algebras in which sums cancel are compared with X = 1 ⊕ A X.
+    mended where pivots cancelled. Where 1 − A is singular, or rounding hides whether it is, there is an error with the
+    condition number; over `log` it is ∞. Other algebras in which sums cancel are compared with X = 1 ⊕ A X.
 
     Examples
     --------

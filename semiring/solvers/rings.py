@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.expression import postorder
+from semiring.algebra.proofs import is_field
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.blocks import UndefinedStar
 from semiring.errors import NoClosureError
@@ -26,6 +27,7 @@ from .task import DEFAULTS, Task, compute
 
 WHOLE = 64  # order up to which all of 1 ⊕ A X is compared with X; of larger matrices some columns
 COLUMNS = 4  # of them
+HALF = 2.0**-26  # of the digits of a float
 ORDERS = 4  # that are tried
 # Operations of a star that only tells elements from each other.
 TELLING = frozenset(
@@ -38,7 +40,11 @@ TELLING = frozenset(
 def cancels(low: Lowering) -> bool:
     """Whether sums may cancel, and a star is computed: of numbers and records of them, not known for a field."""
     S, ops = low.algebra, low.algebra.traced
-    if ops is None or low.kind not in ("numba", "cuda") or S.idempotent or S.has_unit_stars:
+    if ops is None or S.idempotent or S.has_unit_stars:
+        return False
+    if low.kind == "objects":
+        return is_field(ops)
+    if low.kind != "numba":
         return False
     if low.inverts or low.dual or low.log_sum or low.on_gpu:
         return False
@@ -75,6 +81,8 @@ def solves(S: Semiring, A: Any, X: np.ndarray, V: np.ndarray) -> bool:
 
 
 def _close(x: np.ndarray, y: np.ndarray) -> bool:
+    if x.dtype.kind == "O":  # numbers of Python's: fractions are exact, and floats as good as theirs
+        return all(p == q or abs(p - q) <= HALF * max(abs(p), abs(q)) for p, q in zip(x.flat, y.flat, strict=True))
     if x.dtype.kind not in "fc":
         return bool((x == y).all())
     size = np.maximum(abs(x), abs(y))
@@ -142,7 +150,23 @@ def _in_other_orders(given: Dense, close: Close) -> np.ndarray | None:
         if is_right(turned, X):
             back = np.argsort(order)
             return X[np.ix_(back, back)]
-    return None
+    return _by_gauss(given.array) if given.dtype.kind == "O" else None
+
+
+def _by_gauss(A: np.ndarray) -> np.ndarray | None:
+    """(1 − A)⁻¹ of numbers of Python's, with exchange of rows; None where there is none."""
+    n = len(A)
+    M = np.concatenate([np.eye(n, dtype=int).astype(object) - A, np.eye(n, dtype=int).astype(object)], axis=1)
+    for k in range(n):
+        best = k + max(range(n - k), key=lambda i: abs(M[k + i, k]))
+        if M[best, k] == 0:
+            return None
+        M[[k, best]] = M[[best, k]]
+        M[k] = M[k] / M[k, k]
+        for i in range(n):
+            if i != k:
+                M[i] = M[i] - M[i, k] * M[k]
+    return M[:, n:]
 
 
 def _undefined(given: Operand, index: Index | None, close: Close) -> NoClosureError:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -80,6 +82,17 @@ def test_an_order_that_has_stars_is_found() -> None:
     assert np.array_equal(sr.closure(A, S), expected) and np.array_equal(sr.factor(A, S).closure(), expected)
     with pytest.raises(sr.NoClosureError, match="eliminating vertex 0 needs the star"):
         sr.closure(np.array([[1, 0], [0, 0]]), S)
+
+
+@pytest.mark.parametrize("A", [
+    [[1, 1], [1, 0]], [[1, 1], [1, 1]], [[1, -1], [1, -1]], [[2]], [[0, 1, 1], [1, 1, 1], [1, 1, 2]],
+])
+def test_fractions_have_the_inverse_wherever_there_is_one(A: list[list[int]]) -> None:
+    exact = np.array([[Fraction(x) for x in row] for row in A], object)
+    X, one = sr.closure(exact, sr.plus_times), np.eye(len(A), dtype=int)
+    assert ((one - exact) @ X == one).all()
+    assert (sr.factor(exact, sr.plus_times).closure() == X).all()
+    assert (sr.solve(exact, exact, sr.plus_times) == X @ exact).all()
 
 
 def test_where_nothing_cancels_nothing_is_compared() -> None:
