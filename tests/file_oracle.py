@@ -593,7 +593,9 @@ def is_saved(lines: list[str], mark: str) -> bool:
     for line in lines:
         if line.strip(" \r\n") and line.lstrip(" ")[:1] not in ("#", "%"):
             rows.append(next(csv.reader([line], delimiter=mark, skipinitialspace=True)))
+    texts = [cell.strip(BLANK) for cell in rows[1][1:]] if len(rows) > 1 else []
     of_edges = names_ends(rows[0]) or rows[0][1:2] == [""]
+    of_edges = of_edges or any(text[:1].isalpha() and real(text) is None for text in texts)
     return of_edges and len(rows) > 1 and bool(rows[1]) and rows[1][0] not in rows[0]
 
 

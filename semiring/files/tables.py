@@ -147,6 +147,7 @@ def form_of(text: str, options: Options) -> Form | None:
         header, *below = csv.reader([first, *islice(raw, 1)], delimiter=corner[2], skipinitialspace=True)
         asked = isinstance(options.weight, str) and options.weight != "weight" and options.weight in header
         of_edges = names_ends(header) or header[1:2] == [""]  # which the levels of an index are called too
+        of_edges = of_edges or any(map(_is_text, below[0][1:] if below else ()))
         if asked or (of_edges and below and below[0][:1] and below[0][0] not in header):
             return None  # edges that were saved with their index
         return Form(True, corner[2], absent=number(corner[1]) if corner[1] else None)
@@ -158,6 +159,11 @@ def form_of(text: str, options: Options) -> Form | None:
     if options.decimal != ".":
         head, *body = ([cell.replace(options.decimal, ".") for cell in row] for row in (head, *body))
     return _labelled(head, body, separator) or _plain(head, body, separator, options) if head else None
+
+
+def _is_text(cell: str) -> bool:
+    """Whether what should be an element is a name."""
+    return cell.strip(BLANKS)[:1].isalpha() and not _is_number(cell.strip(BLANKS))
 
 
 def _data(text: str) -> Iterator[str]:

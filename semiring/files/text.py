@@ -144,6 +144,7 @@ def _layout(path: Path, text: str, options: Options) -> _Layout | None:
     undirected = sides = False
     line, bare, raw = 0, "", ""
     vertices, mark = None, ""
+    comments: list[tuple[int, str]] = []  # that may be edges
     for line, raw in numbered_lines(text):
         bare = raw.strip(BLANKS)
         if bare.lower().startswith(MATRIX_MARKET):  # else its sizes would be an edge
@@ -153,6 +154,8 @@ def _layout(path: Path, text: str, options: Options) -> _Layout | None:
             said = bare.lstrip("#% ").lower()
             undirected |= said.startswith("undirected graph") or said.split()[:1] == ["sym"]
             sides |= bare.startswith("%") and said.split()[:1] == ["bip"]
+            if bare.lstrip("#%")[:1].strip(BLANKS):
+                comments.append((line, bare))
             if counted := COUNTED.match(said):
                 vertices = int(counted[1])
         elif marked := SEPARATES.fullmatch(bare):
@@ -190,6 +193,12 @@ def _layout(path: Path, text: str, options: Options) -> _Layout | None:
     if sides and max(ends) < len(rows[first]) and all(rows[first][end].isdecimal() for end in ends):
         fail(path, lines[first], "a bipartite graph, whose left and right vertices are numbered apart",
              'names that tell them apart, such as "L1" and "R1"')
+    for at, above in comments if header is None and chosen.weights else ():
+        fields = _fields(above, separator)
+        weights = [options.number(fields[k].strip(BLANKS)) for k in chosen.weights if k < len(fields)]
+        if len(fields) == len(labels) and None not in weights:
+            _warn(f"{path}, line {at} was read as a comment, and has the fields of an edge: it would be one below "
+                  "another edge, or below a line of column names", 6)
     start = sum(len(above) for _, above in takewhile(lambda found: found[0] < lines[first], numbered_lines(text)))
     ways = None if options.directed is not None else chosen.ways
     return _Layout(lines[first], start, header, rows[first], separator, ends, chosen.weights, ways, undirected,
@@ -283,7 +292,7 @@ def rows_of(
             return False
         if is_edge is None or not width or not bare.lstrip("#%")[:1].strip(BLANKS):
             return True
-        fields = _words(bare) if separator is None else next(csv.reader([bare], delimiter=separator))
+        fields = _fields(bare, separator)
         if len(fields) != width or not is_edge([field.strip(BLANKS) for field in fields]):
             return True
         if marked is not None:
@@ -313,6 +322,10 @@ def rows_of(
     except csv.Error as e:
         expected = 'fields quoted by "…" in full or not at all'
         raise GraphError(f"{shown(path)}, line {at}: {shown(e)}; expected {expected}") from None
+
+
+def _fields(line: str, separator: str | None) -> list[str]:
+    return _words(line) if separator is None else next(csv.reader([line], delimiter=separator))
 
 
 def _words(line: str) -> list[str]:

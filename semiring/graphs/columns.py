@@ -167,7 +167,7 @@ def _ends(header: Sequence[Any], weight: WeightColumns, heavy: Sequence[int], le
     named = not all(map(is_integer, header))
     keyed = any(map(is_key, (header[k] for k in light))) and len(light) > 2
     if named and (len(light) > (2 if heavy else 3) or keyed):
-        raise Unclear(f"which columns are the two ends of an edge? None of {quoted([header[k] for k in light])} are "
+        raise Unclear(f"which columns are the two ends of an edge? None of {quoted([header[k] for k in light])} is "
                          f"called as ends are, such as from and to: pass source={quoted(header[light[0]])} and "
                          f"target={quoted(header[light[1]])}, say")
     return light[0], light[1]

@@ -511,6 +511,14 @@ def test_lines_that_may_be_comments_are_warned_of(tmp_path):
     assert listed(graph) == [("x", "20%", 1), ("20%", "y", 2), ("%rest", "x", 4)]
 
 
+def test_a_comment_that_may_be_the_first_edge_is_warned_of(tmp_path):
+    with pytest.warns(sr.SemiringWarning, match="line 1 was read as a comment, and has the fields of an edge"):
+        assert listed(read(tmp_path, "a.csv", "#art,#film,2\nnews,#art,3\n")) == [("news", "#art", 3)]
+    for text in ("# art film 2\nnews art 3\n", "#from to km\nnews art 3\n", "%a \"b\nnews art 3\n"):
+        assert listed(read(tmp_path, "a.txt", text)) == [("news", "art", 3)]
+    assert len(read(tmp_path, "b.csv", "#a,b,3\nfrom,to,km\na,b,2\n")) == 1
+
+
 FORMS = [True, False, ["weight"], ["weight", "road"]]
 
 
@@ -560,6 +568,7 @@ def test_a_frame_saved_with_its_index_is_read(tmp_path, index, header, separator
     assert listed(read_graph(tmp_path / "g.csv", weight=header[2])) == edges
     frame.iloc[:, :2].to_csv(tmp_path / "two.csv", sep=separator)
     assert listed(read_graph(tmp_path / "two.csv", header=True)) == [(a, b, None) for a, b, _ in edges]
+    assert listed(read_graph(tmp_path / "g.csv")) == edges  # no matrix has texts for elements
     if header[0] == "from":
         assert listed(read_graph(tmp_path / "g.csv")) == edges
         again = pd.read_csv(tmp_path / "g.csv", sep=separator)  # with "Unnamed: 0"
