@@ -185,7 +185,7 @@ def read_graph(
         The file does not exist or does not parse; the message gives the line, what is there and what should be. An
         option has no meaning for the format.
     SemiringError
-        The package that reads the format, NetworkX or PyArrow, is not installed.
+        PyArrow, which reads Parquet, is not installed.
 
     Warns
     -----
@@ -298,7 +298,7 @@ def named(path: str | os.PathLike[str] | IO[Any]) -> tuple[Path | IO[Any], Path]
         name = getattr(path, "name", None)
         return cast(IO[Any], path), Path(name if isinstance(name, str) else f"<{type(path).__name__}>")
     if isinstance(path, (bytes, bytearray, memoryview)):
-        raise GraphError(f"{type(path).__name__} are no path: give io.BytesIO(data) for what a file holds")
+        raise GraphError(f"{type(path).__name__} are not a path: give io.BytesIO(data) for what a file holds")
     found = Path(path)
     return found, found
 

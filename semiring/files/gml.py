@@ -168,7 +168,7 @@ def _unclosed(path: Path, line: int) -> NoReturn:
 
 
 def _character(found: re.Match[str]) -> str:
-    """What a reference stands for, by number or by name; itself where that is no character."""
+    """What a reference stands for, by number or by name; unchanged if that is not a character."""
     decimal, hexadecimal, name = found.groups()
     if name:
         return html5.get(f"{name};", found[0])

@@ -123,7 +123,7 @@ def write_table(path: Path, M: Matrix, separator: str = ",") -> None:
 def put_table(text: TextIO, M: Matrix, names: Sequence[int | str] | None, separator: str) -> None:
     """A matrix as lines of text, vertices in the first line and column; the zero is an empty cell.
 
-    Where 0 or ±∞ are elements and could be taken for no edge, the first field says what means none.
+    Where 0 or ±∞ are elements and could be read as no edge, the first field says what means none.
     """
     mixed = len({is_integer(name) for name in names or ()}) == 2
     labels = [_label(name, mixed) for name in (range(M.n) if names is None else names)]
@@ -143,7 +143,7 @@ def put_table(text: TextIO, M: Matrix, names: Sequence[int | str] | None, separa
 
 
 def _is_doubtful(M: Matrix, infinite: Mapping[Any, Any]) -> bool:
-    """Whether elements could be taken for no edge: 0 or ±∞ off the diagonal, no empty cell there, or only 0 and 1."""
+    """Whether elements could be read as no edge: 0 or ±∞ off the diagonal, no empty cell there, or only 0 and 1."""
     if M.dtype.kind not in "biuf" or M.n < 2:
         return False
     apart = ~np.eye(M.n, dtype=bool)

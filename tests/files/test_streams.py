@@ -233,7 +233,7 @@ def test_file_objects_that_cannot_be_read(tmp_path):
             (closed, "<BytesIO> cannot be read: I/O operation on closed file"),
             (read, "<BytesIO> is empty from where it stands; seek(0) goes to its beginning"),
             (io.BytesIO(b""), "<BytesIO> is empty"), (text, "cannot be read: 'utf-8' codec can't decode"),
-            (written, "cannot be read: read"), (b"a,b\n", "bytes are no path: give io.BytesIO(data)"),
+            (written, "cannot be read: read"), (b"a,b\n", "bytes are not a path: give io.BytesIO(data)"),
             (io.BytesIO(b"\x1f\x8b\x08 no"), "<BytesIO> cannot be read"),
         ):
             with refused(message):
