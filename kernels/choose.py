@@ -14,7 +14,7 @@ from .facts import Facts
 from .lowering.base import Lowering
 from .lowering.boolean import is_boolean
 from .lowering.comparing import only_compares, ordered_integers, rounded_to, single_for_half
-from .lowering.general import general
+from .lowering.general import general, is_reserved
 from .lowering.objects import python_integers, python_objects
 from .lowering.sums import tropical_integers
 
@@ -46,6 +46,8 @@ def choose(S: Semiring, dtype: np.dtype, facts: Facts, length: int, *, in_place:
         return tropical_integers(S, dtype, facts, length, in_place)
     if dtype.kind in "iu" and facts.multiple > np.iinfo(dtype).max:
         return python_integers(S, dtype, f"a least common multiple may leave {dtype.name}")
+    if dtype.kind in "iu" and is_reserved(S, dtype, facts):
+        return python_integers(S, dtype, f"a number stands beside the limit of {dtype.name}, where overflow is seen")
     return _without_facts(S, dtype)
 
 

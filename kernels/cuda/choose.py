@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from semiring.algebra.arithmetic import components
 from semiring.algebra.expression import Traced, constant, postorder, substitute
+from semiring.algebra.overflow import Ends, ends
 from semiring.algebra.semiring import Semiring
 from semiring.errors import SemiringError
 from semiring.kernels.cuda.lowering import SAME, Codes, CudaLowering
@@ -18,7 +20,7 @@ from semiring.kernels.facts import DeviceFacts, Facts
 from semiring.kernels.lowering.base import Lowering
 from semiring.kernels.lowering.boolean import is_boolean
 from semiring.kernels.lowering.comparing import only_compares, ordered_integers, rounded_to
-from semiring.kernels.lowering.general import general
+from semiring.kernels.lowering.general import general, is_reserved
 
 from .bits.engine import BooleanKernel
 from .bits.lowering import PackedCudaLowering
@@ -50,6 +52,9 @@ def choose(
         return _tropical_integers(S, dtype, facts, length, in_place)
     if dtype.kind in "iu" and facts.multiple > np.iinfo(dtype).max:
         raise SemiringError(f"{S.name}: a least common multiple may leave {dtype.name}; use device='cpu'")
+    if dtype.kind in "iu" and is_reserved(S, dtype, facts):
+        raise SemiringError(f"{S.name}: a number stands beside the limit of {dtype.name}, where overflow is seen; use "
+                            "device='cpu'")
     plain = general_on_device(S, dtype)
     if plain.storage != dtype:
         return plain
@@ -78,7 +83,11 @@ def without_facts(S: Semiring, dtype: np.dtype) -> CudaLowering:
 def general_on_device(S: Semiring, dtype: np.dtype) -> CudaLowering:
     """The lowering that is always right."""
     low = general(S, dtype)
-    codes = SAME if low.storage == dtype else _widening(S, dtype, low.storage)
+    near = ends(S, dtype)
+    if any(near):
+        codes = _refusing(S, dtype, low.storage, near)
+    else:
+        codes = SAME if low.storage == dtype else _widening(S, dtype, low.storage)
     values = {f.name: getattr(low, f.name) for f in fields(Lowering)} | {
         "kind": "cuda", "fused_sum": False, "recode": None, "codes": codes, "unit_pivots": S.has_unit_stars,
         "absorbs": S.absorbs, "name": "general" if low.fused_sum else low.name,
@@ -100,6 +109,30 @@ def _widening(S: Semiring, dtype: np.dtype, wide: np.dtype) -> Codes:
         return Codes(encode, decode)
     low, high = (literal(wide.type(x)) for x in (limits.min, limits.max))
     return Codes(encode, decode, f"{{0}} > {high}" + (f" || {{0}} < {low}" if dtype.kind == "i" else ""))
+
+
+def _refusing(S: Semiring, dtype: np.dtype, storage: np.dtype, near: tuple[Ends | None, ...]) -> Codes:
+    """Integers that may leave their dtype, kept apart from the limits that stand for ±∞."""
+    if storage == dtype:
+        fields = [f"{{0}}.f{i}" for i in range(len(near))] if dtype.names else ["{0}"]
+        return SAME._replace(leaves=" || ".join(
+            f"{field} == {literal(kind.type(number))}"
+            for field, kind, e in zip(fields, components(dtype), near, strict=True) if e for number in e.reserved(kind)
+        ))
+    (e,) = near
+    if dtype.names or e is None:
+        return _widening(S, dtype, storage)
+    narrow, wide, (least, most) = np.iinfo(dtype), np.iinfo(storage), e.finite(dtype)
+    encode, decode = f"({memory_type(storage)}){{0}}", f"({memory_type(dtype)}){{0}}"
+    leaves = f"{{0}} > {literal(storage.type(most))}"
+    if dtype.kind == "i":
+        leaves = f"({leaves} || {{0}} < {literal(storage.type(least))})"
+    limits = [(narrow.max, wide.max)] + [(narrow.min, wide.min)] * (dtype.kind == "i")
+    for given, meant in limits if e.infinite else []:
+        inside, outside = literal(dtype.type(given)), literal(storage.type(meant))
+        encode, decode = f"{{0}} == {inside} ? {outside} : {encode}", f"{{0}} == {outside} ? {inside} : {decode}"
+        leaves += f" && {{0}} != {outside}"
+    return Codes(encode, decode, leaves)
 
 
 def _neutral(S: Semiring, dtype: np.dtype) -> list[Any]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
-from semiring.errors import SemiringError
+from semiring.algebra.overflow import refuse
 from semiring.kernels.cuda.dense.exchange import LEAVES, exchange, report
 from semiring.kernels.facts import DeviceFacts, Facts
 from semiring.kernels.lowering.base import Lowering
@@ -90,10 +90,7 @@ class CudaLowering(Lowering):
             found = report() if self.may_leave else None
             exchange(self).hand_out(_matrices(stored), _matrices(target), 0, found)
             if found and found.read().flags & LEAVES:
-                raise SemiringError(
-                    f"{self.algebra.name}: a result is outside {self.dtype.name}; convert the data first, for example "
-                    "with .astype('int64')"
-                )
+                refuse(self.algebra, self.dtype, None)
         return target
 
 

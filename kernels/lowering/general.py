@@ -12,13 +12,14 @@ from semiring.algebra.arithmetic import Arithmetic
 from semiring.algebra.complexes import split_complex
 from semiring.algebra.constants import outside
 from semiring.algebra.expression import Expression, Traced, apply, constant, operand, substitute
+from semiring.algebra.overflow import Ends, ends, kept_apart, refuse
 from semiring.algebra.proofs import EVERYTHING, is_absorbed, is_dropped, is_dual, is_field, reached_range
 from semiring.algebra.semiring import Semiring
+from semiring.kernels.facts import Facts
 
 from .base import Lowering
 from .cheaper import cheaper
 from .logsum import log_sum
-from .objects import refuse_too_small
 from .parts import each_part, like
 
 
@@ -27,9 +28,18 @@ def general(S: Semiring, dtype: np.dtype) -> Lowering:
     """The lowering that is always right: the expressions as they stand, on the data's dtype if it can carry them."""
     ops = S.traced
     assert ops
-    wide = S.working(dtype)
+    wide, near = S.working(dtype), ends(S, dtype)
+    if any(near):
+        return _refusing(_plain(S, wide if dtype.names else S.working(_with_room(wide, dtype)), near), dtype, near)
     if wide != dtype:
         return _widened(general(S, wide), dtype)
+    return _plain(S, dtype, near)
+
+
+def _plain(S: Semiring, dtype: np.dtype, near: tuple[Ends | None, ...]) -> Lowering:
+    """The expressions as they stand, but for integers that may leave the dtype: they are kept apart from ∞."""
+    ops = S.traced
+    assert ops
     if dtype.kind == "c":
         return _in_parts(S, dtype)
     A = S.over(dtype)
@@ -46,6 +56,10 @@ def general(S: Semiring, dtype: np.dtype) -> Lowering:
     exact = _absorbs_exactly(S, dtype)
     needless = exact or (dtype.kind == "f" and (is_dropped(ops, S.zero) or is_absorbed(ops, S.zero)))
     inside = reached_range(ops) if dtype.kind == "f" else EVERYTHING
+
+    def apart(t: Traced) -> Traced:
+        return replace(t, outputs=kept_apart(t.outputs, A.components, near)) if any(near) else t
+
     return Lowering(
         name=name,
         reason=reason,
@@ -53,10 +67,10 @@ def general(S: Semiring, dtype: np.dtype) -> Lowering:
         dtype=dtype,
         storage=dtype,
         kind="numba",
-        add=cheaper(_in_order(ops.add), dtype, inside),
-        mul=cheaper(ops.raw_mul if needless else ops.mul, dtype, inside),
-        scale=cheaper(ops.raw_mul if exact else ops.mul, dtype, inside),
-        star=_star_revealing_divergence(S),
+        add=cheaper(apart(_in_order(ops.add)), dtype, inside),
+        mul=cheaper(apart(ops.raw_mul if needless else ops.mul), dtype, inside),
+        scale=cheaper(apart(ops.raw_mul if exact else ops.mul), dtype, inside),
+        star=apart(_star_revealing_divergence(S)),
         defined=_defined(S, dtype),
         zero=_parts(A, A.zero),
         one=_parts(A, A.zero if A.one is None else A.one),
@@ -161,7 +175,7 @@ def _widened(wide: Lowering, dtype: np.dtype) -> Lowering:
         if limits is not None:
             wrong = outside(part, limits.min, limits.max)
             if wrong.any():
-                refuse_too_small(S, dtype, part[wrong].flat[0])
+                refuse(S, dtype, part[wrong].flat[0])
         with np.errstate(over="ignore"):
             np.copyto(target, part, casting="unsafe")
 
@@ -180,3 +194,92 @@ def _widened(wide: Lowering, dtype: np.dtype) -> Lowering:
         recode=(encode, decode),
         reason=f"{dtype} is too narrow for its constants or laws, so it is computed in {storage}",
     )
+
+
+def _with_room(wide: np.dtype, dtype: np.dtype) -> np.dtype:
+    """A dtype that holds all of another one, and numbers beyond it, where there is one."""
+    return max(wide, np.dtype(f"{dtype.kind}{min(2 * dtype.itemsize, 8)}"), key=lambda d: d.itemsize)
+
+
+def _refusing(plain: Lowering, dtype: np.dtype, near: tuple[Ends | None, ...]) -> Lowering:
+    """With results refused that integers of the data's dtype cannot hold."""
+    S, storage = plain.algebra, plain.storage
+    fields = dtype.names or (None,)
+
+    def part_of(array: np.ndarray, field: str | None) -> np.ndarray:
+        return array if field is None else array[field]
+
+    def encoded(target: np.ndarray, array: np.ndarray) -> None:
+        target[...] = array
+        for field, ends_ in zip(fields, near, strict=True):
+            given, stored = part_of(array, field), part_of(target, field)
+            if given.dtype.kind in "iu" and given.dtype != stored.dtype and (ends_ is None or ends_.infinite):
+                for limit, meant in _limits(given.dtype, stored.dtype):
+                    stored[given == limit] = meant
+
+    def refused(array: np.ndarray) -> None:
+        for field, ends_ in zip(fields, near, strict=True):
+            if ends_ is None:
+                continue
+            stored, given = part_of(array, field), dtype if field is None else dtype[field]
+            (least, most), reserved = ends_.finite(given), ends_.reserved(stored.dtype)
+            limits = np.iinfo(stored.dtype)
+            if given == stored.dtype:
+                wrong = np.logical_or.reduce([stored == number for number in reserved])
+            else:
+                wrong = outside(stored, least, most)
+                if ends_.infinite:
+                    wrong &= (stored != limits.min) & (stored != limits.max)
+            if wrong.any():
+                value = int(stored[wrong].flat[0])
+                refuse(S, given, value, at_least=value in reserved)
+
+    def decoded(target: np.ndarray, array: np.ndarray) -> None:
+        refused(array)
+        if target is array:
+            return
+        with np.errstate(over="ignore"):
+            for field, ends_ in zip(fields, near, strict=True):
+                given, stored = part_of(target, field), part_of(array, field)
+                np.copyto(given, stored, casting="unsafe")
+                if given.dtype.kind in "iu" and given.dtype != stored.dtype and (ends_ is None or ends_.infinite):
+                    for limit, meant in _limits(given.dtype, stored.dtype):
+                        given[stored == meant] = limit
+
+    def encode(a: np.ndarray, copy: bool) -> np.ndarray:
+        if storage == dtype:
+            return np.array(a, copy=copy or None)
+        result = like(a, storage)
+        each_part(encoded, result, a)
+        return result
+
+    def decode(b: np.ndarray) -> np.ndarray:
+        if storage == dtype:
+            each_part(refused, b)
+            return b
+        result = like(b, dtype)
+        each_part(decoded, result, b)
+        return result
+
+    reason = f"integers that leave {dtype} are kept apart from ∞, its limit, and refused"
+    return replace(
+        plain, name=f"{plain.name}, {'with a look for overflow' if storage == dtype else f'in {storage}'}", dtype=dtype,
+        recode=(encode, decode), reason=reason,
+    )
+
+
+def _limits(given: np.dtype, stored: np.dtype) -> list[tuple[int, int]]:
+    """The limits of a dtype that stand for ±∞, and those of a wider one."""
+    narrow, wide = np.iinfo(given), np.iinfo(stored)
+    both = [(int(narrow.max), int(wide.max)), (int(narrow.min), int(wide.min))]
+    return both if given.kind == "i" else both[:1]
+
+
+def is_reserved(S: Semiring, dtype: np.dtype, facts: Facts) -> bool:
+    """Whether the data may have a number that stands for what leaves the dtype, where no wider storage can be had."""
+    (near,) = ends(S, dtype)
+    if near is None or S.working(_with_room(S.working(dtype), dtype)) != dtype:
+        return False
+    if not near.infinite:
+        return facts.high_limit or (near.negative and facts.low_limit)
+    return int(facts.largest) >= near.reserved(dtype)[0]

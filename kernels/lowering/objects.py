@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from semiring.algebra.expression import Traced, constant
+from semiring.algebra.overflow import ends, refuse
 from semiring.algebra.semiring import Semiring
-from semiring.errors import SemiringError
 
 from .base import Lowering
 
@@ -22,17 +21,12 @@ def python_objects(S: Semiring, dtype: np.dtype, reason: str) -> Lowering:
     )
 
 
-def refuse_too_small(S: Semiring, dtype: np.dtype, value: Any) -> None:
-    raise SemiringError(
-        f"{S.name}: a result is {value}, which {dtype.name} cannot hold; convert the data first, "
-        "for example with .astype('int64') or .astype('float64')"
-    )
-
-
 def python_integers(S: Semiring, dtype: np.dtype, reason: str) -> Lowering:
     """Python integers: right for any size and, under sums, for both infinities; slow."""
     limits = np.iinfo(dtype)
-    infinities = {limits.max: np.inf} | ({limits.min: -np.inf} if dtype.kind == "i" else {}) if S.is_tropical else {}
+    (near,) = ends(S, dtype)
+    infinite = S.is_tropical or (near is not None and near.infinite)
+    infinities = {limits.max: np.inf} | ({limits.min: -np.inf} if dtype.kind == "i" else {}) if infinite else {}
 
     def encode(a: np.ndarray, copy: bool) -> np.ndarray:
         result = np.empty(a.shape, object)
@@ -46,7 +40,7 @@ def python_integers(S: Semiring, dtype: np.dtype, reason: str) -> Lowering:
         codes = {infinity: value for value, infinity in infinities.items()}
         for i, x in np.ndenumerate(b):
             if x not in codes and (not limits.min <= x <= limits.max or x in infinities):
-                refuse_too_small(S, dtype, x)
+                refuse(S, dtype, x)
             result[i] = codes.get(x, x)
         return result
 

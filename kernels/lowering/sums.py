@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from semiring.algebra.constants import cast_constant, outside
+from semiring.algebra.constants import outside
+from semiring.algebra.overflow import may_leave, refuse
 from semiring.algebra.semiring import Semiring
 from semiring.kernels.facts import Facts
 
 from .base import Lowering
 from .general import general
-from .objects import python_integers, refuse_too_small
+from .objects import python_integers
 from .parts import each_part, like
 
 
@@ -71,7 +72,7 @@ def _sums(S: Semiring, dtype: np.dtype, storage: np.dtype) -> Lowering:
         if may_leave:
             finite = part if far is None else np.where(far, storage.type(0), part)
             if finite.min(initial=0).item() < least or finite.max(initial=0).item() > most:
-                refuse_too_small(S, dtype, finite[outside(finite, least, most)].flat[0])
+                refuse(S, dtype, finite[outside(finite, least, most)].flat[0])
         if target is not part:
             np.copyto(target, part, casting="unsafe")
         if far is not None:
@@ -105,9 +106,9 @@ def _sums(S: Semiring, dtype: np.dtype, storage: np.dtype) -> Lowering:
 
 def widen(S: Semiring, array: np.ndarray, facts: Facts) -> np.ndarray:
     """Data in a dtype in which sums along a path cannot overflow: integers as floats if exact, else as objects."""
-    if array.dtype.kind not in "iu" or not S.is_tropical:
+    if not may_leave(S, array.dtype):
         return array
-    if int(facts.largest) * max(array.shape[-1], 1) >= 2**53:
+    if not S.is_tropical or int(facts.largest) * max(array.shape[-1], 1) >= 2**53:
         return python_integers(S, array.dtype, "").encode(array, True)
     return as_floats(S, array)
 
@@ -147,7 +148,7 @@ def from_floats(S: Semiring, array: np.ndarray, dtype: np.dtype) -> np.ndarray:
     low, high = limits.min + bool(limits.min), limits.max - bool(S.zero == np.inf or limits.min)
     wrong = np.isfinite(array) & ((array < low) | (array > high))
     if wrong.any():
-        refuse_too_small(S, dtype, int(array[wrong][0]))
+        refuse(S, dtype, int(array[wrong][0]))
     finite = np.isfinite(array)
     result = np.where(finite, array, 0).astype(dtype)
     result[~finite & (array > 0)] = limits.max
@@ -157,10 +158,10 @@ def from_floats(S: Semiring, array: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 def narrow(S: Semiring, value: Any, dtype: np.dtype) -> Any:
     """A weight that `widen` arithmetic found, in the data's own dtype."""
-    if dtype.kind not in "iu" or not S.is_tropical:
+    if not may_leave(S, dtype):
         return value
-    if isinstance(value, (float, np.floating)) and np.isinf(value):  # integers of any size have no infinity
-        return cast_constant(float(value), dtype)
+    if isinstance(value, (float, np.floating)) and np.isinf(value):  # integers have no infinity but in arrays
+        return float(value)
     # A weight that leaves the dtype is still worth telling: as a Python int. So does one that would read as infinite.
     limits = np.iinfo(dtype)
     low = limits.min + bool(limits.min)

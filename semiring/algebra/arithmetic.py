@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from semiring.errors import SemiringError
 
-from . import laws
+from . import laws, overflow
 from .constants import nearest_constant, outside
 from .evaluate import numpy_function, python_function
 from .expression import Expression, Traced, rounded
@@ -46,11 +47,13 @@ class Arithmetic:
         Of operands and results.
     working : dtype
         In which expressions are computed; wider, where `dtype` is too narrow for the algebra.
+    checked : bool
+        Whether integers that leave the dtype are refused. Laws are tried without: sums that stop, or wrap, obey them.
     """
 
-    def __init__(self, S: Semiring, dtype: np.dtype, working: np.dtype):
-        self.semiring, self.dtype = S, dtype
-        self.components, self._work = components(dtype), components(working)
+    def __init__(self, S: Semiring, dtype: np.dtype, working: np.dtype, checked: bool = True):
+        self.semiring, self.dtype, self._checked = S, dtype, checked
+        self.components, self._work, self._working = components(dtype), components(working), working
         # Halves are computed in single precision, which holds what comes up on the way, with constants that are halves.
         self._halves = dtype == working == np.float16
         if self._halves:
@@ -66,6 +69,11 @@ class Arithmetic:
             wide = Arithmetic(S, working, working)
             pairs = [(self.zero, wide.zero), (self.one, wide.one)]
             self._turned = [(here, there) for here, there in pairs if here is not None and here != there]
+
+    @property
+    def unchecked(self) -> Arithmetic:
+        """The same where laws are tried: integers that leave the dtype stop at its limits, or wrap."""
+        return Arithmetic(self.semiring, self.dtype, self._working, checked=False)
 
     def element(self, value: Any) -> Any:
         """A Python number, or a tuple for records, as a scalar of the dtype."""
@@ -122,8 +130,15 @@ class Arithmetic:
         outputs = getattr(self.semiring.traced, op).outputs
         if self._halves:
             outputs = rounded(outputs, self.dtype)
+        near = overflow.ends(self.semiring, self.dtype) if self._checked and self._has_integers else ()
+        if any(near):
+            outputs = overflow.kept_apart(outputs, self._work, near)
         function = numpy_function(outputs, len(arrays), self._work, self._work)
         results = function(*map(self._widened, arrays))
+        if any(near):
+            results = self._inside(op, arrays, results, near)
+        if self._checked and self._has_integers and op.endswith("mul") and self.semiring.has_multiples:
+            self._refuse_large_multiples(op, *arrays)
         if self._work != self.components:
             results = tuple(map(self._narrowed, results, self.components))
         if self.dtype.names:
@@ -133,6 +148,51 @@ class Arithmetic:
                 out[f] = r
             return out
         return np.broadcast_to(results[0], np.broadcast_shapes(*(np.shape(a) for a in arrays)))
+
+    @cached_property
+    def _has_integers(self) -> bool:
+        return any(kind.kind in "iu" for kind in self.components)
+
+    def _inside(
+        self, op: str, arrays: Sequence[Any], results: Sequence[np.ndarray], near: Sequence[overflow.Ends | None]
+    ) -> tuple[np.ndarray, ...]:
+        """Results of integers that did not leave their dtype; what may have left it is computed again, exactly."""
+        found = list(results)
+        for c, (ends, kind) in enumerate(zip(near, self._work, strict=True)):
+            far = np.isin(results[c], ends.reserved(kind)) if ends else np.False_
+            if not ends or not far.any():
+                continue
+            if self.dtype.names or self._work != self.components:
+                overflow.refuse(self.semiring, kind, np.asarray(results[c])[far].flat[0], at_least=True)
+            limits = np.iinfo(kind)
+            meant = {int(limits.max): np.inf} if ends.infinite else {}
+            meant |= {int(limits.min): -np.inf} if ends.infinite and limits.min else {}
+            given = (np.broadcast_to(x, far.shape)[far].tolist() for x in arrays)
+            exact = [self._exactly(op, [meant.get(x, x) for x in row]) for row in zip(*given, strict=True)]
+            least, most = ends.finite(kind)
+            codes = {infinity: limit for limit, infinity in meant.items()}
+            for value in exact:
+                if value not in codes and not least <= value <= most:
+                    overflow.refuse(self.semiring, kind, value)
+            found[c] = np.array(results[c])
+            found[c][far] = [codes.get(value, value) for value in exact]
+        return tuple(found)
+
+    def _refuse_large_multiples(self, op: str, x: Any, y: Any) -> None:
+        """Refuse least common multiples that leave the dtype, where ⊗ is one."""
+        if not self.semiring.traced.raw_mul.is_plain("lcm"):  # type: ignore[union-attr]
+            return
+        x, y = np.broadcast_arrays(x, y)
+        most = np.iinfo(self.dtype).max
+        size = np.abs(x // np.maximum(np.gcd(x, y), 1)).astype(float) * np.abs(y.astype(float))
+        for pair in zip(x[size > most * 0.99].tolist(), y[size > most * 0.99].tolist(), strict=True):
+            exact = self._exactly(op, pair)
+            if exact > most:
+                overflow.refuse(self.semiring, self.dtype, exact)
+
+    def _exactly(self, op: str, operands: Sequence[Any]) -> Any:
+        """An operation on Python's integers, and infinities."""
+        return self.semiring.over(object)._objects[op](*operands)
 
     def _widened(self, x: Any) -> tuple[Any, ...]:
         parts = self.split(x)

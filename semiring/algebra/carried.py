@@ -466,4 +466,4 @@ class Carried:
         >>> notable[:2].tolist(), random.dtype, complete
         ([0.0, 1.0], dtype('float32'), False)
         """
-        return elements(Arithmetic(self._algebra, dtype, dtype), self._samples, ends=self._has_ends)
+        return elements(Arithmetic(self._algebra, dtype, dtype, checked=False), self._samples, ends=self._has_ends)

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from operator import add, mul
 from typing import Any
 
 import numpy as np
@@ -188,8 +189,22 @@ PYTHON: dict[str, str] = {
     "conjugate": "{0}.conjugate()", "real": "{0}.real", "imag": "{0}.imag",
     "isnan": "({0} != {0})", "isinf": "({0} in (inf, -inf))",
     "isfinite": "({0} == {0} and {0} not in (inf, -inf))", "where": "({1} if {0} else {2})", "cast": "{0}",
-    "saturating_add": "({0} + {1})", "saturating_multiply": "({0} * {1})",
+    "saturating_add": "total({0}, {1})", "saturating_multiply": "product({0}, {1})",
 }
+
+
+def _endless(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """A sum or a product, also of ∞ and an integer that no float holds."""
+
+    def f(x: Any, y: Any) -> Any:
+        try:
+            return function(x, y)
+        except OverflowError:
+            if not any(isinstance(z, float) and math.isinf(z) for z in (x, y)):
+                raise
+            return function(*(z if isinstance(z, float) else (z > 0) - (z < 0) for z in (x, y)))
+
+    return f
 
 
 def _as_numpy(function: Callable[[Any], float], poles: Mapping[float, float] | None = None) -> Callable[[Any], float]:
@@ -224,7 +239,7 @@ PYTHON |= {name: f"{name}({{0}})" for name in _SMOOTH}
 
 
 def _whole(function: Callable[[Any], Any], x: Any) -> Any:
-    return function(x) if math.isfinite(x) else x
+    return x if isinstance(x, int) or not math.isfinite(x) else function(x)
 
 
 def _power(x: Any, y: Any) -> Any:
@@ -284,6 +299,7 @@ def python_function(traced: Traced) -> Callable[..., Any]:
     namespace = _SMOOTH | {
         "math": math, "inf": math.inf, "nan": math.nan, "logaddexp": _logaddexp, "whole": _whole, "power": _power,
         "fmod": _fmod, "sign": _sign, "signbit": _signbit, "copysign": _copysign, "heaviside": _heaviside,
+        "total": _endless(add), "product": _endless(mul),
     }
     return eval(f"lambda {parameters}: {text(traced.outputs[0])}", namespace)
 

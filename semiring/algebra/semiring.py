@@ -170,7 +170,7 @@ class Semiring(Elementwise):
         self.notation = notation or self._notation()
         home = self.default_dtype
         self._working[home] = home if self.traced is None else self._first_home(home)
-        A = Arithmetic(self, home, self._working[home])
+        A = Arithmetic(self, home, self._working[home], checked=False)
         check_neutral(self, A)
         tried = elements(A, samples, ends=self._has_ends)
         declared = {"idempotent": idempotent, "selective": selective, "bounded": bounded, "commutative": commutative}

@@ -268,7 +268,8 @@ def saturating_add(a: Any, b: Any) -> Any:
     Returns
     -------
     number, array or symbol
-        Of the dtype and shape that ``a + b`` has. The sum of floats rounds once.
+        Of the dtype and shape that ``a + b`` has. The sum of floats rounds once. A result of an algebra that would stop
+        at a limit is refused, since it is not ∞.
 
     Raises
     ------
@@ -309,7 +310,8 @@ def saturating_multiply(a: Any, b: Any) -> Any:
     Returns
     -------
     number, array or symbol
-        Of the dtype and shape that ``a * b`` has. The product of floats rounds once.
+        Of the dtype and shape that ``a * b`` has. The product of floats rounds once. A result of an algebra that would
+        stop at a limit is refused, since it is not ∞.
 
     Raises
     ------

@@ -16,7 +16,7 @@ from semiring.files.formats import write_matrix as write_file
 from semiring.files.streams import suffix
 from semiring.files.writers import save_array
 from semiring.graphs.matrix import Matrix
-from semiring.graphs.texts import count_text, infinities, shown
+from semiring.graphs.texts import count_text, infinities, shown, with_infinities
 from semiring.graphs.texts import element_text as one_text
 from semiring.scale.connection import connect
 from semiring.scale.ranks import Agreed, agreed
@@ -225,7 +225,9 @@ def _write_pairs(arguments: argparse.Namespace, given: Given, asked: Asked, foun
     if arguments.output is not None and suffix(arguments.output) == ".npy":
         values = [pair.value for pair in found]
         shape = [given.graph.n if ends is None else len(ends) for ends in (asked.sources, asked.targets)]
-        save_array(arguments.output, np.array(values, given.A.callers_dtype).reshape(shape))
+        dtype = given.A.callers_dtype
+        elements = np.array(values, None if dtype.kind in "iu" else dtype)  # beside ∞ integers are floats
+        save_array(arguments.output, with_infinities(elements.reshape(shape), given.S))
         return
     text = element_text(given.S, given.A.callers_dtype)
     rows = ([pair.source, pair.target, text(pair.value), *(pair.walk if arguments.path else ())] for pair in found)

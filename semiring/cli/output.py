@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +26,21 @@ READ, WRITTEN = ("file", "rhs", "positions"), ("output", "plot")  # arguments th
 
 
 def element_text(S: Semiring, dtype: np.dtype) -> Callable[[Any], Any]:
-    """How an element is written in a cell: digits enough to read it back, 0 and 1 for bool, inf for ∞ in integers."""
-    return partial(readable, infinite=infinities(S, dtype))
+    """How an element is written in a cell: digits enough to read it back, 0 and 1 for bool, inf for ∞ in integers.
+
+    Of integers beside which there is an ∞, and which are floats for that, the digits of the integers.
+    """
+    infinite = infinities(S, dtype)
+    return lambda value: _whole(readable(value, infinite), dtype)
+
+
+def _whole(found: Any, dtype: np.dtype) -> Any:
+    """Floats as the integers of a dtype that they stand for, ∞ as it is."""
+    if dtype.names and isinstance(found, tuple):
+        return tuple(_whole(x, dtype[f].base) for x, f in zip(found, dtype.names, strict=True))
+    if isinstance(found, list):
+        return [_whole(x, dtype) for x in found]
+    return int(found) if dtype.kind in "iu" and isinstance(found, float) and math.isfinite(found) else found
 
 
 def write_rows(rows: Iterable[Sequence[Any]]) -> None:

@@ -26,7 +26,7 @@ def run_nearest(arguments: argparse.Namespace) -> int:
         A = given.reversed()
     places = positions_of(graph, arguments.source or arguments.target) or []
     found = nearest(A, S, [label_of(graph, v) for v in places])
-    text, zero = element_text(S, found.weights.dtype), S.zero_in(found.weights.dtype)
+    text, zero = element_text(S, given.A.dtype), S.zero_in(found.weights.dtype)
     put_rows(arguments.output, (
         [label_of(graph, v), "" if is_same(weight, zero) else place, text(weight)]
         for v, (weight, place) in enumerate(zip(found.weights, found.places, strict=True))
@@ -40,7 +40,7 @@ def run_power(arguments: argparse.Namespace) -> int:
     given = given_of(arguments)
     found = power(given.A, given.S, arguments.edges)
     weights = found.weights
-    text = element_text(given.S, weights.dtype)
+    text = element_text(given.S, given.A.dtype)
     put_rows(arguments.output, (
         [label_of(given.graph, i), label_of(given.graph, j), text(weight)]
         for i, j, weight in zip(found.sources.tolist(), found.targets.tolist(), weights, strict=True)

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from semiring.algebra.constants import outside
 from semiring.algebra.semiring import Semiring
 from semiring.errors import GraphError
 from semiring.graphs.adjacency import adjacency
@@ -85,6 +86,7 @@ def literal(
         return f"{shown(path)}: entry {divmod(i, array.shape[1])}"
 
     if zero is not None:
+        array = whole_again(array, zero)
         same = zero.dtype == array.dtype and zero.shape == () and array.dtype in (*S.dtypes, S.element_dtype)
         if not same or not is_same(zero, np.array(S.zero_in(array.dtype), array.dtype)):
             return None
@@ -94,6 +96,26 @@ def literal(
     if S.is_record and values.dtype == S.default_dtype:  # vectors again
         values = values.view(S.element_dtype)
     return Matrix(values.reshape(array.shape), S, names)
+
+
+def whole_again(array: np.ndarray, zero: np.ndarray) -> np.ndarray:
+    """Integers that were written as floats beside ∞, whose dtype is that of the zero; any other array as it is.
+
+    Examples
+    --------
+    >>> whole_again(np.array([[3.0, np.inf]]), np.array(127, "i1"))
+    array([[  3, 127]], dtype=int8)
+    """
+    dtype = zero.dtype
+    if zero.shape != () or dtype.kind not in "iu" or array.dtype != np.float64:
+        return array
+    limits, endless = np.iinfo(dtype), np.isinf(array)
+    finite = np.where(endless, 0, array)
+    if (np.floor(finite) != finite).any() or outside(finite, int(limits.min), int(limits.max)).any():
+        return array
+    found = finite.astype(dtype)
+    found[array == np.inf], found[array == -np.inf] = limits.max, limits.min
+    return found
 
 
 def from_array(
@@ -115,7 +137,9 @@ def from_matrix(
     path: Path, matrix: np.ndarray, options: Options, *, zero: np.ndarray | None = None, names: list[Any] | None = None
 ) -> Graph:
     """The graph of a matrix in which `zero` means no edge; 0, NaN and ±∞ do if it is None."""
+    as_written = matrix
     if zero is not None:
+        matrix = whole_again(matrix, zero)
         if zero.shape != () or zero.dtype != matrix.dtype:
             raise GraphError(
                 f"{shown(path)}: what stands for no edge has shape {zero.shape} and dtype {dtype_text(zero.dtype)}; "
@@ -134,6 +158,8 @@ def from_matrix(
             "stands for no edge beside those"
         )
     sources, targets = np.nonzero(present)
+    if matrix is not as_written and not np.isfinite(as_written[present]).all():
+        matrix = as_written
     weights = None if options.weight is None or matrix.dtype.kind == "b" else matrix[present]
     with about(str(path)):
         return Graph(sources, targets, len(matrix), weights, names, options.one_way)

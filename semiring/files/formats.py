@@ -7,6 +7,7 @@ import lzma
 import os
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, cast
@@ -28,7 +29,7 @@ from semiring.graphs.weights import refuse_nan
 
 from . import matrix_market, notes, parquet
 from .archives import matrix_of_npz, read_npz
-from .arrays import matrix_of_npy, read_npy
+from .arrays import matrix_of_npy, read_npy, whole_again
 from .gml import read_gml
 from .graph_writers import write_dimacs, write_gml, write_graphml, write_pajek
 from .graphml import read_graphml
@@ -276,6 +277,8 @@ def read_matrix(
     if wanted is None and kind in NOTED:
         noted = NOTED[kind](path, data, S)
         wanted = noted if noted in S.dtypes else None
+        if wanted is not None and graph.weights is not None:
+            graph = replace(graph, weights=whole_again(graph.weights, np.zeros((), wanted)))
     return adjacency(graph, S, dtype=wanted, weight=None if said.weight is None else "weight")
 
 

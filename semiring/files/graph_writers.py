@@ -16,7 +16,7 @@ import numpy as np
 
 from semiring.errors import SemiringError
 from semiring.graphs.matrix import Matrix
-from semiring.graphs.texts import quoted, shown
+from semiring.graphs.texts import quoted, shown, shown_infinities, with_infinities
 
 from .notes import comment, single_kind
 from .writers import BLOCK, kept_names, utf8
@@ -31,7 +31,7 @@ Write = Callable[[TextIO], object]
 def write_graphml(path: Path, M: Matrix) -> None:
     names = _texts(path, M, "GraphML", NO_XML.search)
     ids = list(map(quoteattr, map(str, range(M.n)) if names is None else map(str, names)))
-    kind = "double" if M.dtype.kind == "f" else "long"
+    kind = "double" if M.dtype.kind == "f" or _has_infinity(M) else "long"
     edge = "    <edge source={} target={}><data key=\"weight\">{}</data></edge>\n"
     with utf8(path) as file:
         file.write('<?xml version="1.0" encoding="UTF-8"?>\n')
@@ -105,6 +105,7 @@ def _texts(path: Path, M: Matrix, form: str, holds_no: Callable[[str], Any]) -> 
 def _edges(path: Path, M: Matrix, form: str, largest: int) -> Iterator[tuple[int, int, int | float | None]]:
     """The entries that are not zero, as ends and weights; None for weights that are all true."""
     rows, columns = np.nonzero(M.array != M.semiring.zero_in(M.dtype))
+    meant = shown_infinities(M.semiring, M.dtype) if _has_infinity(M) else {}
     for start in range(0, len(rows), BLOCK):
         i, j = rows[start : start + BLOCK], columns[start : start + BLOCK]
         values = M.array[i, j]
@@ -114,14 +115,20 @@ def _edges(path: Path, M: Matrix, form: str, largest: int) -> Iterator[tuple[int
         elif values.dtype.kind == "f":
             wrong, weights = np.empty(0, int), values.astype(np.float64).tolist()  # whose shortest texts are exact
         else:
-            weights = values.tolist()
-            wrong = np.flatnonzero([abs(w) > largest + (w < 0 and largest > EXACT) for w in weights])
+            weights = [meant.get(w, w) for w in values.tolist()]
+            wrong = np.flatnonzero([np.isfinite(w) and abs(w) > largest + (w < 0 and largest > EXACT) for w in weights])
         if len(wrong):
             at = int(wrong[0])
             entry = _entry(M, int(i[at]), int(j[at]))
             raise SemiringError(f"{shown(path)}: {form} cannot hold entry {entry}, which is {values[at]}: write .npz "
                                 "or .mtx")
         yield from zip(i.tolist(), j.tolist(), weights, strict=True)
+
+
+def _has_infinity(M: Matrix) -> bool:
+    """Whether an integer that is not the algebra's zero stands for ∞, beside none that floats would round."""
+    present = M.array[M.array != M.semiring.zero_in(M.dtype)]
+    return present.dtype.kind in "iu" and with_infinities(present, M.semiring).dtype.kind == "f"
 
 
 def _entry(M: Matrix, u: int, v: int) -> str:

@@ -17,7 +17,7 @@ from semiring.errors import SemiringError, SemiringWarning
 from semiring.graphs.exports import by_components, is_absent
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import integers_of, is_integer
-from semiring.graphs.texts import infinities, quoted, readable, shown
+from semiring.graphs.texts import infinities, quoted, readable, shown, with_infinities
 
 from . import parquet
 from .matrix_market import comments
@@ -52,15 +52,22 @@ def save_edges(path: Path, n: int, sources: np.ndarray, targets: np.ndarray, wei
 
 
 def write_npy(path: Path, M: Matrix) -> None:
-    save_array(path, by_components(M.array), _zero(M), *([] if M.names is None else [_names(path, M.names)]))
+    save_array(path, _shown(M), _zero(M), *([] if M.names is None else [_names(path, M.names)]))
 
 
 def write_npz(path: Path, M: Matrix) -> None:
-    arrays = {"matrix": by_components(M.array), "zero": _zero(M), "algebra": np.array(M.semiring.name)}
+    arrays = {"matrix": _shown(M), "zero": _zero(M), "algebra": np.array(M.semiring.name)}
     if M.names is not None:
         arrays["names"] = _names(path, M.names)
     with created(path) as file:
         np.savez(file, **arrays)  # type: ignore[arg-type]
+
+
+def _shown(M: Matrix) -> np.ndarray:
+    """The elements; integers beside ∞ as floats, where these hold all, of which the zero tells the dtype."""
+    stored = by_components(M.array)
+    found = stored if stored.dtype.names else with_infinities(stored, M.semiring)
+    return found if found.dtype.kind == "f" else stored
 
 
 def _zero(M: Matrix) -> np.ndarray:
@@ -225,6 +232,8 @@ def write_parquet(path: Path, M: Matrix) -> None:
 def write_mtx(path: Path, M: Matrix) -> None:
     rows, columns = np.nonzero(M.array != M.semiring.zero_in(M.dtype))
     values = M.array[rows, columns]
+    readable_values = with_infinities(values, M.semiring)  # Python's numbers where floats would round: as they are then
+    values = values if readable_values.dtype.kind == "O" else readable_values
     kind = {"b": "pattern", "i": "integer", "u": "integer", "c": "complex"}.get(values.dtype.kind, "real")
     if values.dtype == np.uint64 and len(values) and values.max() >= 2**63:
         kind = "unsigned-integer"

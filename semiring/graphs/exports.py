@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from semiring.algebra.vectors import convert, flattened
 from semiring.errors import GraphError
 
+from .texts import with_infinities
+
 if TYPE_CHECKING:
     from semiring.algebra.semiring import Semiring
 
@@ -41,7 +43,7 @@ def entries_of(M: Operators | Table) -> tuple[NDArray[np.int64], NDArray[np.int6
     """Rows, columns and elements of what is not the algebra's zero, row by row."""
     array = as_declared(M.array, M.semiring)
     rows, columns = np.nonzero(~is_absent(array, M.semiring))
-    return rows, columns, array[rows, columns]
+    return rows, columns, with_infinities(array[rows, columns], M.semiring)
 
 
 def sparse_of(M: Matrix) -> Any:

@@ -17,7 +17,7 @@ from semiring.errors import GraphError
 
 from .exports import as_declared, entries_of
 from .names import alignment, integers_of
-from .texts import quoted
+from .texts import quoted, with_infinities
 
 if TYPE_CHECKING:
     from .matrix import Matrix
@@ -284,7 +284,7 @@ def frame_of(M: Matrix | Table, down: Sequence[Any], across: Sequence[Any], long
         rows, columns, values = entries_of(M)
         ends = {CORNER: [down[i] for i in rows], "to": [across[j] for j in columns]}
         return made_of({**ends, "weight": plain(values)}, name, module)
-    array = as_declared(M.array, M.semiring)
+    array = with_infinities(as_declared(M.array, M.semiring), M.semiring)
     if name == "pandas":
         index, columns_ = (module.Index(list(names), tupleize_cols=False) for names in (down, across))
         return module.DataFrame(plain(array.reshape(-1)).reshape(M.shape), index=index, columns=columns_)

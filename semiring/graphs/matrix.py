@@ -17,9 +17,9 @@ from semiring.graphs.exports import networkx_of, sparse_of
 from semiring.graphs.frames import frame_of, has_labels, library_of, matrix_of
 from semiring.graphs.masks import is_masked, unmasked
 from semiring.graphs.names import as_names, is_hashable, refuse_table
-from semiring.graphs.operators import Operators, as_array, in_order, refuse_other_algebra
+from semiring.graphs.operators import Operators, as_array, as_converted, in_order, refuse_other_algebra
 from semiring.graphs.tables import cells, lines
-from semiring.graphs.texts import dtype_text
+from semiring.graphs.texts import dtype_text, with_infinities
 
 if TYPE_CHECKING:
     import pandas
@@ -63,6 +63,8 @@ class Matrix(Operators):
     Attributes
     ----------
     array : ndarray, shape (n, n)
+        As they are stored: of integers the limits of the dtype stand for ±∞. Where they are read by other ways, as by
+        ``M[a, b]``, `to_numpy` or `to_frame`, ∞ is the float.
     semiring : Semiring
     n : int
         Number of vertices.
@@ -129,7 +131,7 @@ class Matrix(Operators):
         return self.n
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        return iter(self.array)
+        return iter(self.to_numpy())
 
     @overload
     def __getitem__(self, key: list[Any]) -> Matrix: ...
@@ -139,10 +141,14 @@ class Matrix(Operators):
         if isinstance(key, tuple) and not (is_hashable(key) and key in self._positions):
             if len(key) != 2:
                 raise GraphError(f"a matrix takes a row, or a row and a column, not {len(key)} vertices")
-            return self.array[self._place(key[0]), self._place(key[1])]
+            return self._shown(self.array[self._place(key[0]), self._place(key[1])])
         if isinstance(key, list):
             return self._part(key)
-        return self.array[self._place(key)]
+        return self._shown(self.array[self._place(key)])
+
+    def _shown(self, part: Any) -> Any:
+        shows = self.array.dtype.kind in "iuV"
+        return with_infinities(np.asarray(part), self.semiring)[()] if shows else part
 
     def _place(self, key: Any) -> int | slice:
         if not isinstance(key, slice):
@@ -203,11 +209,13 @@ class Matrix(Operators):
         return verb("closure")(self, self.semiring, **options)
 
     def to_numpy(self) -> np.ndarray:
-        """The elements as an array, which is the matrix's own.
+        """The elements as an array, with ∞ as a float's.
 
         Returns
         -------
         ndarray, shape (n, n)
+            `array` itself, unless it holds integers and ∞: then float64, which is exact up to 2⁵³, or Python's numbers
+            where an element is larger. `numpy.asarray(M)` is the same.
 
         Examples
         --------
@@ -216,7 +224,7 @@ class Matrix(Operators):
         array([[inf,  3.],
                [inf, inf]])
         """
-        return self.array
+        return with_infinities(self.array, self.semiring)
 
     def to_sparse(self) -> csr_array:
         """What is not the algebra's zero as a SciPy sparse array.
@@ -301,7 +309,7 @@ class Matrix(Operators):
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         self._refuse_products_of_pandas()
-        return np.array(self.array, dtype=dtype, copy=copy)
+        return as_converted(self.to_numpy(), self.array, dtype, copy)
 
     def __repr__(self) -> str:
         return "\n".join([self._title(), *(lines(self._table(), self.dtype) if self.n else [])])

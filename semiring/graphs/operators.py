@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from semiring.algebra.arguments import whole_number
 from semiring.algebra.verbs import verb
@@ -18,7 +19,7 @@ from .foreign import is_foreign
 from .frames import has_index, has_labels
 from .masks import is_masked, unmasked
 from .names import Named, alignment, as_names, refuse_table
-from .texts import clip_repr, dtype_text, infinities
+from .texts import clip_repr, dtype_text, infinities, with_infinities
 
 if TYPE_CHECKING:
     from semiring.algebra.semiring import Semiring
@@ -82,6 +83,10 @@ class Operators(Named):
         _, mine, others = self._beside(other)
         if bool(mine.dtype.names) != bool(others.dtype.names) and "O" not in (mine.dtype.kind, others.dtype.kind):
             raise GraphError(_two_dtypes(mine.dtype, others.dtype))
+        if others.dtype != mine.dtype:  # the limit of one integer dtype is not that of another
+            theirs = other.semiring if isinstance(other, Operators) else None
+            mine = with_infinities(mine, self.semiring)
+            others = others if theirs is None else with_infinities(others, theirs)
         return np.asarray(mine == others)
 
     def __ne__(self, other: object) -> np.ndarray:  # type: ignore[override]
@@ -299,6 +304,21 @@ def as_array(array: Any) -> np.ndarray:
         raise GraphError(f"this is not a matrix: {e}; give rows of one length") from None
 
 
+def as_converted(shown: np.ndarray, stored: np.ndarray, dtype: DTypeLike | None, copy: bool | None) -> np.ndarray:
+    """What `numpy.asarray` gets of elements: those that are shown, or in an integer dtype those that are stored.
+
+    Raises
+    ------
+    ValueError
+        When a copy is needed and none is to be made.
+    """
+    whole = dtype is not None and np.dtype(dtype).kind in "iu"
+    found = stored if whole else shown
+    if copy is False and found is not stored:
+        raise ValueError("integers and ∞ become floats, in an array of their own: leave out copy=False")
+    return np.array(found, dtype=dtype, copy=copy)
+
+
 def first_named(values: Sequence[Any]) -> Operators | None:
     """The first matrix whose vertices have names, also within lists and tuples."""
     for value in values:
@@ -325,11 +345,11 @@ def arrays_in(value: Any, first: Operators | None) -> Any:
     if not isinstance(value, Operators):
         return value
     if first is None or first.names is None or value.names is None:
-        return value.array
+        return with_infinities(value.array, value.semiring)
     order = alignment(first.names, value.names)
     if order is None:
-        return value.array
-    turned = value.array[np.ix_(order, order)]
+        return with_infinities(value.array, value.semiring)
+    turned = with_infinities(value.array, value.semiring)[np.ix_(order, order)]
     turned.flags.writeable = False
     return turned
 

@@ -15,8 +15,8 @@ from semiring.errors import GraphError
 
 from .frames import frame_of
 from .names import Labelled, as_names, is_hashable, is_truth, near
-from .operators import as_array
-from .texts import aligned, clip, dtype_text, element_text, infinities, quoted, shown
+from .operators import as_array, as_converted
+from .texts import aligned, clip, dtype_text, element_text, infinities, quoted, shown, with_infinities
 
 if TYPE_CHECKING:
     import pandas
@@ -46,6 +46,7 @@ class Table(Labelled):
     Attributes
     ----------
     array : ndarray, shape (k, t)
+        As they are stored: of integers the limits of the dtype stand for ±∞, which are floats where elements are read.
     semiring : Semiring
     sources, targets : list
 
@@ -96,8 +97,12 @@ class Table(Labelled):
             if len(key) != 2:
                 raise GraphError(f"a table takes a source, or a source and a target, not {len(key)} vertices")
             row, column = key
-            return self.array[self._row(row), place_of(column, self._columns, self.targets, "targets")]
-        return self.array[self._row(key)]
+            return self._shown(self.array[self._row(row), place_of(column, self._columns, self.targets, "targets")])
+        return self._shown(self.array[self._row(key)])
+
+    def _shown(self, part: Any) -> Any:
+        shows = self.array.dtype.kind in "iuV"
+        return with_infinities(np.asarray(part), self.semiring)[()] if shows else part
 
     def _row(self, vertex: Any) -> int:
         return place_of(vertex, self._rows, self.sources, "sources")
@@ -111,14 +116,15 @@ class Table(Labelled):
         return {vertex: i for i, vertex in reversed(list(enumerate(self.targets)))}
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        return iter(self.array)
+        return iter(self.to_numpy())
 
     def to_numpy(self) -> np.ndarray:
-        """The elements as an array, which is the table's own.
+        """The elements as an array, with ∞ as a float's.
 
         Returns
         -------
         ndarray, shape (k, t)
+            `array` itself, unless it holds integers and ∞; see `Matrix.to_numpy`.
 
         Examples
         --------
@@ -126,7 +132,7 @@ class Table(Labelled):
         >>> sr.closure_rows(sr.as_graph([("a", "b", 3.0)]), sr.min_plus, ["a"], targets=["b"]).to_numpy()
         array([[3.]])
         """
-        return self.array
+        return with_infinities(self.array, self.semiring)
 
     @overload
     def to_frame(self, long: bool = ..., *, library: Literal["pandas"]) -> pandas.DataFrame: ...
@@ -166,7 +172,7 @@ class Table(Labelled):
         return frame_of(self, self.sources, self.targets, truth_value(long, "long"), library)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
-        return np.array(self.array, dtype=dtype, copy=copy)
+        return as_converted(self.to_numpy(), self.array, dtype, copy)
 
     def __repr__(self) -> str:
         rows = cells(self.array, self.semiring, self.sources, self.targets)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 QUOTED = 120  # characters of what a file holds that a message repeats
 LABEL = 16  # characters of a name or an element that a table shows
+EXACT = 2**53  # the largest size of an integer up to which floats hold all
 NONE: Mapping[Any, Any] = MappingProxyType({})  # no integers stand for infinities
 
 # What a terminal obeys, or what changes how its neighbours look: control characters, ends of lines, marks that turn the
@@ -63,6 +64,64 @@ def infinities(S: Semiring, dtype: np.dtype) -> dict[Any, Any]:
     if "∞" in S.notation:  # of sets of bits all are called ∞ in declarations only
         has |= {x for x in (S.zero, S.one) if x in (np.inf, -np.inf)}
     return {int(S.over(dtype).element(x)): x for x in (np.inf, -np.inf) if x in has}
+
+
+def with_infinities(array: np.ndarray, S: Semiring) -> np.ndarray:
+    """Elements as people read them: where integers stand for ∞, floats, or Python's numbers if floats would round.
+
+    Parameters
+    ----------
+    array : ndarray
+        Itself is given back where no integer stands for ∞.
+    S : Semiring
+
+    Returns
+    -------
+    ndarray
+        Of the same shape; of records those components are others in which there is an ∞.
+
+    Examples
+    --------
+    >>> import semiring as sr
+    >>> with_infinities(np.array([3, 127], "i1"), sr.min_plus), with_infinities(np.array([3, 4], "i1"), sr.min_plus)
+    (array([ 3., inf]), array([3, 4], dtype=int8))
+    """
+    if array.dtype.names is None:
+        return _numbers(array, shown_infinities(S, array.dtype)) if array.dtype.kind in "iu" else array
+    if not any(array.dtype[f].base.kind in "iu" for f in array.dtype.names):
+        return array
+    meant = infinities(S, array.dtype)
+    parts = {f: _numbers(array[f], {limit: x for limit, x in meant.get(f, NONE).items() if limit})
+             for f in array.dtype.names}
+    if all(part.dtype == array.dtype[f].base for f, part in parts.items()):
+        return array
+    made = np.empty(array.shape, [(f, part.dtype, array.dtype[f].shape) for f, part in parts.items()])
+    for f, part in parts.items():
+        made[f] = part
+    return made
+
+
+def shown_infinities(S: Semiring, dtype: np.dtype) -> dict[int, float]:
+    """The integers that are shown as ±∞: those of `infinities`, but for the 0 of unsigned ones, which is a number.
+
+    >>> import semiring as sr
+    >>> shown_infinities(sr.max_min, np.dtype("i1")), shown_infinities(sr.max_min, np.dtype("u1"))
+    ({127: inf, -128: -inf}, {255: inf})
+    """
+    return {limit: x for limit, x in infinities(S, dtype).items() if dtype.kind != "u" or limit}
+
+
+def _numbers(array: np.ndarray, meant: Mapping[Any, Any]) -> np.ndarray:
+    """Integers of which some stand for infinities; see `with_infinities`."""
+    endless = {x: array == limit for limit, x in meant.items()}
+    if not any(where.any() for where in endless.values()):
+        return array
+    finite = np.where(np.logical_or.reduce(list(endless.values())), array.dtype.type(0), array)
+    exact = not finite.size or max(int(finite.max()), -int(finite.min())) <= EXACT
+    made = finite.astype(np.float64 if exact else object)
+    for x, where in endless.items():
+        made[where] = x
+    return made
 
 
 def element_text(value: Any, zero: Any, absent: str, infinite: Mapping[Any, Any] = NONE) -> str:

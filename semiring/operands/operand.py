@@ -12,6 +12,7 @@ import numpy as np
 from semiring.algebra.semiring import Semiring
 from semiring.algebra.vectors import convert
 from semiring.errors import SemiringError
+from semiring.graphs.texts import with_infinities
 from semiring.kernels.choose import choose
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
@@ -107,6 +108,19 @@ class Operand:
         if answer.dtype == self.callers_dtype or not isinstance(answer, np.ndarray):  # there is one order on a GPU
             return answer
         return convert(answer, self.callers_dtype)
+
+    def as_shown(self, answer: Any) -> Any:
+        """An answer in the caller's dtype; of what came as no array, with ∞ in place of integers that stand for it."""
+        found = self.in_callers_dtype(answer)
+        return with_infinities(found, self.S) if self.of_graph and isinstance(found, np.ndarray) else found
+
+    def number(self, element: Any) -> Any:
+        """An element of the caller's dtype as a number of Python's, ∞ as a float; records and objects as they are."""
+        dtype = getattr(element, "dtype", None)
+        if dtype is None or dtype.kind not in "iuV":
+            return element.item() if isinstance(element, np.generic) else element
+        found = with_infinities(np.asarray(element), self.S)[()]
+        return found.item() if isinstance(found, np.generic) and not isinstance(found, np.void) else found
 
     def form(
         self, length: int, *, beside: Sequence[Operand] = (), check: bool = True, in_place: bool = False,

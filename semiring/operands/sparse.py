@@ -21,6 +21,7 @@ from semiring.graphs.foreign import refuse_fill, stored_in, unpadded
 from semiring.graphs.graph import Graph, graph_for
 from semiring.graphs.matrix import Matrix
 from semiring.graphs.names import as_names
+from semiring.graphs.texts import with_infinities
 from semiring.graphs.weights import elements, refuse_nan, unweighted
 from semiring.kernels.blocks.rows import Rows
 from semiring.kernels.cpu.sparse.structure import BROKEN, FINE, alike, goes_both_ways, narrowed, state_of
@@ -159,7 +160,8 @@ class Sparse(Operand):
         """A square answer by its entries, of the kind that is given for graphs."""
         sources = np.repeat(np.arange(self.n), np.diff(rows.offsets))
         columns, names = rows.columns.astype(np.int64), as_names(self.names)
-        return Graph(sources, columns, self.n, rows.values, names, library=self.library)
+        weights = with_infinities(rows.values, self.S)
+        return Graph(sources, columns, self.n, weights, names, library=self.library)
 
     def stored(self, low: Lowering, copy: bool) -> Rows:
         """The same places with elements in a lowering's storage."""

@@ -257,13 +257,18 @@ def _estimate(sums: np.ndarray, n: int) -> Estimate:
 def _measured(verb: str, A: Any, S: Semiring | str | None, measure: Measure) -> Any:
     S = algebra_for(verb, (A,), S)
     came = operand(A, S)
+    return eccentricity.shown(came, _found(came, S, measure))
+
+
+def _found(came: Operand, S: Semiring, measure: Measure) -> Any:
+    """Eccentricities, or one of them, in the dtype of the data."""
     n = order_of_one(came.shape, came.what)
     ascends(S, came.dtype)
     if came.factors is not None and isinstance(came.factors, SparseFactors):
         return eccentricity.measured(came.factors, measure)
     if came.kind != "sparse":
         closed = compute(Task("closure", S, (on_host(came),), options()))
-        return eccentricity.of_closure(np.array(closed), S, measure)
+        return eccentricity.of_closure(np.array(getattr(closed, "array", closed)), S, measure)
     given = as_sparse(on_host(came))
     if not n:
         return measure.of(np.empty(0, given.dtype), S.zero_in(given.dtype), True)

@@ -70,6 +70,7 @@ def nearest(A: Any, S: Semiring | str | None = None, places: Any = ...) -> Neare
     Returns
     -------
     weights : ndarray of A's dtype, shape (n,)
+        Of integers of a graph or a `Matrix` float64 where there is an ∞, as in `Matrix.to_numpy`.
         ⊕ over all walks from any of the places; zero where none leads.
     places : ndarray, shape (n,)
         The place that the best walk comes from: names, as objects, where A has names (None where no walk leads), else
@@ -108,7 +109,7 @@ def nearest(A: Any, S: Semiring | str | None = None, places: Any = ...) -> Neare
 def nearest_of(given: Operand, found: tuple[np.ndarray, np.ndarray]) -> Nearest:
     """What the solver found, with the places by name."""
     n, (x, origin) = order_of_one(given.shape), found
-    weights = given.in_callers_dtype(x)
+    weights = given.as_shown(x)
     if given.names is None:
         return Nearest.of(weights, origin, given)
     named = np.empty(n + 1, object)

@@ -23,7 +23,7 @@ from semiring.operands.convert import as_sparse, on_host
 from semiring.operands.dense import Dense
 from semiring.operands.devices import is_on_gpu, to_host, upload
 from semiring.operands.operand import Operand
-from semiring.solvers.forms import as_python, nothing_in
+from semiring.solvers.forms import nothing_in
 from semiring.solvers.search import positions
 from semiring.solvers.trees import best_trees, may_be_lost
 
@@ -101,7 +101,7 @@ class Paths:
         if self._starts is None and self._ends is None:
             return self._given.wrap(self._values)
         rows = self._values if self._ends is None else self._values[:, self._ends]
-        return self._given.in_callers_dtype(rows)
+        return self._given.as_shown(rows)
 
     @property
     def sources(self) -> list[Any]:
@@ -158,7 +158,7 @@ class Paths:
         if walk is None:
             return Path(nothing_in(self.semiring, self._given.callers_dtype), None)
         found = self._given.in_callers_dtype(self._host[row, target : target + 1])
-        return Path(as_python(found[0]), self._by_name(walk))
+        return Path(self._given.number(found[0]), self._by_name(walk))
 
     def walk(self, sources: Sequence[Hashable], targets: Sequence[Hashable]) -> list[list[Any] | None]:
         """The vertices of many paths at once.
@@ -223,7 +223,7 @@ class Paths:
             return []
         weights = self._weights_along(walk[:-1], walk[1:])
         called = self._by_name(walk) or []
-        return [(a, b, as_python(w)) for a, b, w in zip(called, called[1:], weights, strict=False)]
+        return [(a, b, self._given.number(w)) for a, b, w in zip(called, called[1:], weights, strict=False)]
 
     def tree(self, source: Hashable) -> Graph:
         """Best paths from one source to all vertices, as a graph: those of `predecessors`.
@@ -293,7 +293,7 @@ class Paths:
         for weight, walk in self._found():
             called = self._by_name(walk)
             assert called is not None
-            yield called[0], called[-1], as_python(weight), called
+            yield called[0], called[-1], self._given.number(weight), called
 
     def _found(self, most: int | None = None) -> Iterator[tuple[Any, list[int]]]:
         """The weight and the positions of every path, or of the first ones."""

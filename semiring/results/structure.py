@@ -221,7 +221,7 @@ def longest_path(A: Any, source: Any = None, target: Any = None) -> tuple[Any, l
     -------
     weight : scalar
         The sum along the path, 0 where it has no edge, −∞ if there is none. Of A's dtype; a sum of integers that leaves
-        it, or would read as an infinity there, is given as a Python int.
+        it, or would read as an infinity there, is given as a Python int, and −∞ of integers as a float.
     vertices : list or None
         From where it begins to where it ends, by name or by position; None if there is no path.
 
@@ -267,7 +267,7 @@ def longest_path(A: Any, source: Any = None, target: Any = None) -> tuple[Any, l
     ends = np.arange(n) if end < 0 else np.array([end])
     reached = ends[before[ends] != NO_WALK]
     if not len(reached):
-        return given.dtype.type(given.S.zero_in(given.dtype)), None
+        return -np.inf if given.dtype.kind in "iu" else given.S.zero_in(given.dtype), None
     walk = [int(reached[sums[reached].argmax()])]
     while before[walk[-1]] >= 0:
         walk.append(int(before[walk[-1]]))

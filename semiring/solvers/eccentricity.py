@@ -90,6 +90,11 @@ def measured(F: SparseFactors, measure: Measure) -> Any:
     return measure.of(found, S.zero_in(dtype), ascending)
 
 
+def shown(given: Sparse, found: Any) -> Any:
+    """Eccentricities, or one of them, as the caller gets them."""
+    return given.as_shown(found) if isinstance(found, np.ndarray) else given.number(given.dtype.type(found))
+
+
 def searched(given: Sparse, form: Form, measure: Measure) -> Any:
     """Eccentricities from searches, of a graph to which bounds apply: at the worst one from every vertex."""
     ascending = ascends(given.S, given.dtype)

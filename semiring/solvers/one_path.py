@@ -25,7 +25,7 @@ from semiring.operands.dense import Dense
 from semiring.operands.operand import Operand, order_of_one
 
 from .cycles import improving
-from .forms import as_python, fits, nothing_in
+from .forms import fits, nothing_in
 from .plan import Plan
 from .search import Search, form_of, on_the_host, positions
 from .task import Task
@@ -95,7 +95,7 @@ def spelt(given: Operand, weight: Any, walk: list[int] | None, wanted: np.dtype)
     vertices = walk if names is None else [names[v] for v in walk]
     if wanted.names and wanted != dtype:  # a number has no byte order
         weight = convert(np.array([weight], dtype), wanted)[0]
-    return as_python(weight), vertices
+    return given.number(weight), vertices
 
 
 def _walk_by_values(given: Operand, start: int, end: int) -> tuple[Any, list[int] | None]:

@@ -16,7 +16,7 @@ from semiring.machine.memory import in_words
 from semiring.operands.sparse import Sparse
 
 from . import saving
-from .forms import as_python, refuse_overflow
+from .forms import refuse_overflow
 from .search import answered, refuse_sets
 
 if TYPE_CHECKING:
@@ -71,8 +71,8 @@ class Pairs(Named):
             raise SemiringError(f"{len(starts)} sources and {len(ends)} targets: give as many of both, or one of "
                                 "either; table(sources, targets) takes each with each")
         starts, ends = (np.ascontiguousarray(x) for x in np.broadcast_arrays(starts, ends))
-        found = self._A.in_callers_dtype(self._of_pairs(starts, ends))
-        return as_python(found[0]) if single and alone else found
+        found = self._of_pairs(starts, ends)
+        return self._A.number(self._A.in_callers_dtype(found)[0]) if single and alone else self._A.as_shown(found)
 
     def _of_pairs(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
         """A*[s, t] of pairs, by number."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.laws import full
+from semiring.algebra.overflow import may_leave
 from semiring.algebra.rounding import rounds, worse
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms.labels import (
@@ -158,7 +159,7 @@ def answered(given: Operand, rows: np.ndarray, starts: np.ndarray, single: bool,
     if ends is not None:
         sources, targets = ([given.position(v) for v in vertices.tolist()] for vertices in (starts, ends))
         return Table(given.in_callers_dtype(to_host(rows)), given.S.declared, sources, targets, given.library)
-    rows = given.in_callers_dtype(rows)
+    rows = given.as_shown(rows)
     return rows[0] if single else rows
 
 
@@ -291,8 +292,10 @@ class Search:
             return low.decode(kernel.settle(self.stored, starts, stored))
         X, _, failed = kernel.correct(self.stored, starts, False)
         # A cycle improves, or rounding makes it look so.
+        unsure = np.flatnonzero(failed >= 0)
+        X[unsure] = np.array(tuple(low.zero), X.dtype) if X.dtype.names else low.zero[0]  # labels there mean nothing
         rows = low.decode(X)
-        for i, walks in self._looked_at(starts, np.flatnonzero(failed >= 0), predecessors):
+        for i, walks in self._looked_at(starts, unsure, predecessors):
             rows[i] = walks.labels
         return rows
 
@@ -307,6 +310,8 @@ class Search:
             return
         if values.dtype.kind in "iu" and S.is_tropical:
             values = in_python_integers(low, self.stored.values)[1]
+        elif may_leave(S, values.dtype):
+            values = python_integers(S, values.dtype, low.reason).encode(values, True)
         graph, first = self._graph(values), unsure[:1]
         if first.size:  # where it is not a matter of rounding, the compiled search has found the cycle already
             _, P, failed = search_kernel(low).correct(self.stored, starts[first], True)
@@ -373,7 +378,7 @@ def on_the_host(
             together = times.sweep < one_by_one and sweep.repays(one_by_one)
         return replace(form, low=low, alike=alike, together=together, buckets=buckets)
     codes = [code_of(form.low, purpose)] + ([] if sweep is None else [sweep])
-    if given.dtype.kind in "iu" and given.S.is_tropical:
+    if may_leave(given.S, given.dtype):
         low = python_integers(given.S, given.dtype, low.reason)  # in which no sum leaves the dtype on the way
     return replace(form, low=low, codes=tuple(codes))
 

@@ -575,7 +575,7 @@ class SparseFactors(SparseSubstitution):
         >>> F.eccentricities()
         array([ 3.,  3., inf])
         """
-        return eccentricity.measured(self, eccentricity.EACH)
+        return eccentricity.shown(self._A, eccentricity.measured(self, eccentricity.EACH))
 
     def diameter(self) -> Any:
         """The worst weight of a pair with a path: with min_plus the longest of all shortest paths.
@@ -601,7 +601,7 @@ class SparseFactors(SparseSubstitution):
         >>> F.diameter(), F.radius()
         (13.0, 7.0)
         """
-        return eccentricity.measured(self, eccentricity.DIAMETER)
+        return eccentricity.shown(self._A, eccentricity.measured(self, eccentricity.DIAMETER))
 
     def radius(self) -> Any:
         """The best eccentricity of a vertex that reaches another: with min_plus that of a centre.
@@ -627,4 +627,4 @@ class SparseFactors(SparseSubstitution):
         >>> F.radius()
         3.0
         """
-        return eccentricity.measured(self, eccentricity.RADIUS)
+        return eccentricity.shown(self._A, eccentricity.measured(self, eccentricity.RADIUS))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from semiring.algebra.laws import full, show
+from semiring.algebra.overflow import may_leave
 from semiring.algebra.rounding import fractions, nothing_improves, over_fractions, rounds
 from semiring.algebra.semiring import Semiring
 from semiring.algorithms import trees
@@ -370,8 +371,8 @@ def _by_numpy(
     low: Any, S: Semiring, entering: Rows, leaving: Rows, X: np.ndarray, roots: np.ndarray, bounded: bool,
     backwards: bool, purpose: str,
 ) -> tuple[np.ndarray, list[tuple[int, int]], np.ndarray]:
-    values, T = entering.values, S.over(entering.values.dtype)
-    if values.dtype.kind in "iu" and S.is_tropical:  # an edge that is not taken may lead out of the dtype
+    values, T = entering.values, S.over(entering.values.dtype).unchecked
+    if may_leave(S, values.dtype):  # an edge that is not taken may lead out of the dtype
         whole = python_integers(S, values.dtype, low.reason)
         values, X, T = whole.encode(values, True), whole.encode(X, True), S.over(object)
     began = perf_counter()

@@ -98,6 +98,9 @@ def accepted(M: sr.Matrix, ending: str) -> bool:
         present = M.array[M.array != M.semiring.zero_in(M.dtype)].tolist()
         if ending == ".gr" and (M.names is not None or not all(float(x).is_integer() for x in present)):
             return False
+        shown = M.to_numpy()[M.array != M.semiring.zero_in(M.dtype)].astype(float)
+        if ending == ".gr" and not np.isfinite(shown).all():  # it has no ∞
+            return False
         exact = 2**53 if ending == ".net" or M.dtype.kind == "f" else 2**63 - 1
         if ending == ".gr" or M.dtype.kind != "f":
             return all(-exact - (exact > 2**53) <= x <= exact for x in present)

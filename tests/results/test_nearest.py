@@ -79,7 +79,7 @@ def test_a_place_on_the_way_of_another_is_no_end() -> None:
 def test_how_it_is_shown() -> None:
     roads = sr.as_graph([("Ayr", "<Bo>", 3), ("<Bo>", "Cole", 1), ("Dale", "Ayr", 2)])
     found = sr.nearest(roads, sr.min_plus, ["<Bo>"])
-    assert repr(found) == "Nearest(4 vertices over min-plus, int64)"
+    assert repr(found) == "Nearest(4 vertices over min-plus, float64)"  # ∞ is among them
     page = found._repr_html_()
     assert "9223372036854775807" not in page and '<th scope="row">Ayr</th><td>·</td><td>·</td>' in page
     assert '<th scope="row">Cole</th><td>&lt;Bo&gt;</td><td>1</td>' in page

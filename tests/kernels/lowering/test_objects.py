@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import semiring as sr
+from semiring.algebra.overflow import refuse
 from semiring.kernels.facts import Facts
-from semiring.kernels.lowering.objects import in_python_integers, python_integers, python_objects, refuse_too_small
+from semiring.kernels.lowering.objects import in_python_integers, python_integers, python_objects
 from semiring.kernels.lowering.sums import tropical_integers
 
 inf = float("inf")
@@ -62,7 +63,13 @@ def test_limits_are_numbers_where_nothing_is_infinite() -> None:
 
 def test_advice() -> None:
     with pytest.raises(sr.SemiringError, match=r"with \.astype\('int64'\) or \.astype\('float64'\)"):
-        refuse_too_small(sr.min_plus, np.dtype("i2"), 10**6)
+        refuse(sr.min_plus, np.dtype("i2"), 10**6)
+    with pytest.raises(sr.SemiringError, match=r"is 18446744073709551616.*\.astype\(object\), which is exact, or"):
+        refuse(sr.counting, np.dtype("i8"), 2**64)
+    with pytest.raises(sr.SemiringError, match=r"is 9223372036854775806 or more, which int64.*\.astype\(object\)"):
+        refuse(sr.counting, np.dtype("i8"), 2**63 - 2, at_least=True)
+    with pytest.raises(sr.SemiringError, match=r"\('uint64'\) or \.astype\('float64'\)"):
+        refuse(sr.counting, np.dtype("i8"), 2**63)
 
 
 def test_forms_say_why() -> None:
