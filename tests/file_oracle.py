@@ -514,7 +514,7 @@ def read_list(data: bytes, directed: Any = None, weight: Any = "weight", header:
     if names is str or not plain:
         order = list(dict.fromkeys(t for pair in ends for t in pair))
         return Read(len(order), order, one_way, [(x, y, v) for (x, y), v in zip(ends, values, strict=True)])
-    check(all(0 <= i < 2**63 for ints in integers for i in ints), "a vertex that is not a position")
+    check(all(0 <= i < 2**64 for ints in integers for i in ints), "a vertex that is not a position or an id")
     largest = max(i for ints in integers for i in ints)
     far = largest >= 2**20 and largest >= 64 * 2 * len(rows)
     order = sorted({i for ints in integers for i in ints}) if far else None
@@ -817,7 +817,8 @@ def of_columns(columns: list, n: Any, names: Any, directed: Any, weight: Any) ->
     numeric = [all(isinstance(v, (int, float)) for v in end) for end in (a, b)]
     for end, plain in zip((a, b), numeric, strict=True):
         if plain:
-            check(all(math.isfinite(v) and v == int(v) and -(2**63) <= v < 2**63 for v in end), "no position")
+            check(all(math.isfinite(v) and v == int(v) for v in end), "no position")
+            check(all(-(2**63) <= v < (2**63 if isinstance(v, float) else 2**64) for v in end), "no 64 bits")
     a, b = ([int(v) for v in end] if plain else end for end, plain in zip((a, b), numeric, strict=True))
     pairs = list(zip(a, b, values, strict=True))
     directed = directed is not False
@@ -1058,7 +1059,7 @@ def read_weighted(data: bytes, directed: Any, weight: Any, names: Any) -> tuple[
     one_way = (any(ways) if ways else one_way) and directed is not False
     edges += [(b, a, w) for (a, b, w), way in zip(edges, ways, strict=True) if one_way and not way and a != b]
     integers = [whole(name) for name in nodes]
-    plain = all(canonical(t) and -(2**63) <= i < 2**63 for i, t in zip(integers, nodes, strict=True))
+    plain = all(canonical(t) and -(2**63) <= i < 2**64 for i, t in zip(integers, nodes, strict=True))
     if names is str or not plain:
         return Read(len(nodes), nodes, one_way, edges), keys, lacking
     edges = [(int(a), int(b), w) for a, b, w in edges]

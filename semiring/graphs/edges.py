@@ -250,7 +250,7 @@ def _from_index(data: Any) -> Columns:
 
 
 def are_edges(edges: Any) -> bool:
-    """Whether an object that is no sequence says itself that it holds edges: a dict, NetworkX's views, an edge_index.
+    """Whether the type of an object says that it holds edges: a dict, NetworkX's views, an edge_index.
 
     >>> are_edges({("a", "b"): 3}), are_edges([("a", "b", 3)])
     (True, False)
@@ -369,7 +369,7 @@ def _positions(column: Any, what: str, n: int) -> NDArray[np.int64]:
         i = int(np.argmax(column >= 2**63))
         raise GraphError(f"edge {i}: {what} vertex {column[i]} is outside {span_text(n)}; leave n out, and such "
                          "numbers are names")
-    return column.astype(np.int64, copy=False)  # type: ignore[no-any-return]
+    return column.astype(np.int64, copy=False)
 
 
 def _compacted(sources: NDArray[np.int64], targets: NDArray[np.int64]) -> tuple[Any, Any, list[Any]]:
