@@ -141,6 +141,9 @@ class Factors(Factored):
         if rings.cancels(low):
             self._eliminate_and_look(low, options.progress)
             return
+        if low.on_gpu and (low.inverts or low.dual) and options.check:
+            self._eliminate_on_gpu(low, options.progress)
+            return
         if self._decomposition is None:
             self._factors = self._eliminated(options.progress)
         low = self.plan.lowering
@@ -173,10 +176,26 @@ class Factors(Factored):
         task = Task("closure", given.S, (given,), replace(DEFAULTS, device="cpu"))
         self._closed = low.encode(schedules.offer(task).run(), True)
 
+    def _eliminate_on_gpu(self, low: Lowering, progress: bool | Callable[[float], None]) -> None:
+        """The factors over a field on a GPU, or where they are wrong A* itself, for which rows are exchanged."""
+        given = as_dense(self._given)
+        try:
+            self._factors = self._eliminated(progress)
+            low = self.plan.lowering
+            kernel = build_kernel(low)
+            apply = partial(self._substituted, kernel)
+            if fields.is_right_to_solve(low, given.stored(low, False), apply):
+                return
+        except UndefinedStar:
+            pass
+        plan = schedules.offer(Task("closure", given.S, (given,), replace(DEFAULTS, device="gpu")))
+        self._closed = low.encode(plan.run(), True)
+
+    def _substituted(self, kernel: Any, X: Any) -> None:
+        elimination.solve(self._factors, X, kernel, self.plan.tile)
+
     def _is_endless(self, low: Lowering) -> bool:
-        kernel = build_kernel(low)
-        return fields.is_endless(
-            low, self.shape[0], lambda X: elimination.solve(self._factors, X, kernel, self.plan.tile))
+        return fields.is_endless(low, self.shape[0], partial(self._substituted, build_kernel(low)))
 
     def _by_library(self, progress: bool | Callable[[float], None]) -> fields.Eliminated | None:
         """What LAPACK makes of 1 − A on the host, over a field; None where numbers overflow.

@@ -15,10 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from semiring.algebra.semiring import Semiring
 from semiring.errors import NoClosureError, SemiringError
 from semiring.kernels.blocks.rows import Rows
+from semiring.kernels.choose import choose
+from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
-from semiring.kernels.lowering.general import general
 from semiring.kernels.numpy import library
 from semiring.machine.threads import interruptible
 from semiring.operands.dense import Dense
@@ -42,6 +44,11 @@ class Distrusted(Exception):
 def is_for_lapack(low: Lowering) -> bool:
     """Whether closures are inverses, or those of dual numbers, and in the host's memory."""
     return (low.inverts or low.dual) and not low.on_gpu
+
+
+def host_form(S: Semiring, dtype: np.dtype) -> Lowering:
+    """The form on the host in which nothing is known of the data."""
+    return choose(S, dtype, Facts(), 1, in_place=False, packed=False)
 
 
 def numbers(low: Lowering, X: Any) -> Any:
@@ -301,7 +308,7 @@ def corrected(given: Dense, answer: Any, *, plus: bool = False) -> Any:
     S = given.S
     if S.traced is None or given.dtype.kind not in "fcV":
         return answer
-    low = general(S, given.dtype)
+    low = host_form(S, given.dtype)
     if not (is_for_lapack(low) or low.log_sum):
         return answer
     found, T, i = to_host(answer), S.over(given.dtype), np.arange(len(answer))
@@ -314,6 +321,41 @@ def corrected(given: Dense, answer: Any, *, plus: bool = False) -> Any:
     if plus:
         leave_out_empty_walks(S, A.array, found)
     return found if isinstance(answer, np.ndarray) else upload(found)
+
+
+def is_right_to_solve(low: Lowering, A: Any, apply: Callable[[Any], None]) -> bool:
+    """`is_trusted` of factors of a dense matrix on a GPU.
+
+    Parameters
+    ----------
+    low : Lowering
+    A : array, shape (n, n)
+        In storage.
+    apply : callable
+        X ← A* X in storage, by the factors.
+    """
+    import cupy
+
+    n, a = len(A), numbers(low, A)
+    if not n:
+        return True
+
+    def solved(V: Any) -> Any:
+        X = cupy.zeros(V.shape, low.storage)
+        numbers(low, X)[...] = V
+        apply(X)
+        return numbers(low, X).copy()
+
+    V = upload(_combinations(n)).astype(a.dtype)
+    Y = solved(V)
+    size = abs(a) @ abs(Y) + abs(Y)
+    explained = (n + 8) * float(np.finfo(a.dtype).eps) * (size + abs(V))
+    if not bool((abs(Y - a @ Y - V) <= explained).all()):
+        return False
+    M = cupy.eye(n, dtype=a.dtype) - a
+    spread = solved((abs(M) @ abs(Y)) * cupy.sign(V.real))
+    amplified = float((abs(spread).max(0) / abs(Y).max(0)).max())
+    return bool(library.doubt(amplified, n, a.dtype, precision(low)) < 1)
 
 
 def is_trusted(rows: Rows, low: Lowering, apply: Callable[[np.ndarray], Any]) -> bool:

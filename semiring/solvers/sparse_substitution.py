@@ -23,7 +23,7 @@ from semiring.kernels.numpy.fronts import TOGETHER
 from semiring.machine.memory import require
 from semiring.operands.convert import as_dense
 from semiring.operands.dense import Dense
-from semiring.operands.devices import to_host
+from semiring.operands.devices import to_host, upload
 from semiring.operands.sparse import Sparse
 
 from . import costs, fields, rings, schedules
@@ -84,16 +84,17 @@ class SparseSubstitution(Factored, Pairs):
         S, low = A.S, self.lowering
         try:
             eliminate(self._fronts, self._weights(low), report)
-            if fields.is_for_lapack(low) and not fields.is_trusted(A.stored(low, False), low, self._fronts.columns):
+            if (low.inverts or low.dual) and not self._is_trusted():
                 raise fields.Distrusted
             if rings.cancels(low) and not self._solves(low):
                 raise fields.Distrusted
         except (UndefinedStar, fields.Distrusted) as e:
-            if fields.is_for_lapack(low):  # rows have to be exchanged, as LAPACK does in the dense matrix
+            if low.inverts or low.dual:  # rows have to be exchanged, as LAPACK does in the dense matrix
                 if not mend:
                     raise fields.Distrusted from None
                 self._closed = self._dense_closure(low)
-                eliminate(self._fronts, np.zeros_like(self._weights(low)))
+                if not low.on_gpu:  # factors are saved with their fronts
+                    eliminate(self._fronts, np.zeros_like(self._weights(low)))
                 return
             if rings.cancels(low):
                 self._closed = low.encode(
@@ -116,6 +117,18 @@ class SparseSubstitution(Factored, Pairs):
             if verdict.unstable:
                 # Rounding errors grew in the factors; then A* is computed as a dense matrix, in which they do not.
                 self._closed = self._dense_closure(low)
+
+    def _is_trusted(self) -> bool:
+        """Whether the factors over a field are right; on a GPU columns go there and back."""
+        low, host = self.lowering, fields.host_form(self._S, self._A.dtype)
+
+        def there_and_back(X: np.ndarray) -> None:
+            Y = low.encode(upload(host.decode(X.copy())), True)
+            self._fronts.columns(Y)
+            X[...] = host.encode(to_host(low.decode(Y)), False)
+
+        apply = there_and_back if low.on_gpu else self._fronts.columns
+        return fields.is_trusted(self._A.stored(host, False), host, apply)
 
     def _solves(self, low: Lowering) -> bool:
         """Whether a few columns of A* solve what they are to solve."""
@@ -390,8 +403,6 @@ class SparseSubstitution(Factored, Pairs):
 
 def dense_closure(low: Lowering, A: Sparse) -> np.ndarray:
     """A* as a dense matrix in storage on the host, computed so that rounding errors do not grow."""
-    if fields.is_for_lapack(low):
-        return inverse_of(low, A)
     result: np.ndarray = low.encode(stable_closure(A), True)
     return result
 
@@ -415,6 +426,10 @@ def inverse_of(low: Lowering, A: Sparse) -> np.ndarray:
 
 def stable_closure(A: Sparse) -> np.ndarray:
     """A* as a dense matrix, computed so that rounding errors do not grow."""
+    if A.dtype.kind in "fcV" and A.S.traced is not None:
+        low = fields.host_form(A.S, A.dtype)
+        if fields.is_for_lapack(low):
+            return np.asarray(low.decode(inverse_of(low, A)))
     given = as_dense(A)
     task = Task("closure", A.S, [given], options(method="squaring", device="cpu"))
     planned = schedules.offer(task)

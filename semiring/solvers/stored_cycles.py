@@ -18,7 +18,6 @@ from semiring.algorithms import labels
 from semiring.errors import NoClosureError, SemiringError
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
-from semiring.kernels.lowering.general import general
 from semiring.kernels.lowering.sums import widen
 from semiring.machine.memory import require
 from semiring.operands.dense import Dense, carried_by
@@ -145,7 +144,7 @@ def mend(S: Semiring, source: Source, names: Sequence[Any] | None, output: Outpu
         source.read(rows, every, block)
         return np.asarray(carried_by(block, S))
 
-    low = general(S, edges(slice(0, 0)).dtype)
+    low = fields.host_form(S, edges(slice(0, 0)).dtype)
 
     def walks(rows: slice) -> np.ndarray:
         return np.asarray(low.encode(carried_by(output.read_block(rows, every), S), False))
