@@ -142,6 +142,16 @@ HONOURED: dict[str, str] = {
     "power": "device check",
     "cycle_mean": "",
 }
+# Why a row has no more of them, and what to do.
+ELEMENTS = "it gives the closure, of elements, or an error: leave out packed, overwrite, max_edges and on_divergence"
+WHY = {
+    "closure, max_edges": "method and tile are for closures; walks of at most max_edges edges are found by products",
+    "closure, devices": "it gives the closure in memory: leave out out, overwrite and max_edges, and memory",
+    "closure, memory": "it gives the closure, of elements, or an error: leave out packed, max_edges and on_divergence",
+    "closure, out": ELEMENTS,
+    "closure, on mpi": f"{ELEMENTS}; devices= are the GPUs of one process, which memory= is of, too",
+    "closure, on ray": f"{ELEMENTS}; Ray's tiles are in its store, and the answer comes back as an array",
+}
 SPELT = {"storing": "out", "gpu_memory": "memory", "mask": "on_divergence"}  # as callers know them
 
 
@@ -269,10 +279,9 @@ NEEDS = {"matmul": ["B"], "solve": ["B"], "rows": ["sources", "targets", "limit"
          "paths": ["sources", "targets", "limit"], "nearest": ["sources"], "power": ["k"]}
 CAN_LACK = {("paths", "sources"), ("paths", "targets"), ("paths", "limit"), ("rows", "targets"), ("rows", "limit")}
 WITHIN = {("rows", "progress")}  # which only other verbs ask for
-# What each verb has of the options that a plan takes, and what it needs besides.
+# What each verb has of the options that a plan depends on, and what it needs besides.
 TAKES = {
-    verb: [*(name for name in honoured(verb) if name not in SPELT and (verb, name) not in WITHIN),
-           *NEEDS.get(verb, [])]
+    verb: " ".join([*(name for name in honoured(verb) if name not in (*SPELT, "progress")), *NEEDS.get(verb, [])])
     for verb in HONOURED if ", " not in verb
 }
 BY_FACTORS = {"path", "rows"}  # verbs that take factors for their matrix
@@ -284,10 +293,12 @@ def refuse_what_has_no_meaning(
     """An option that a verb does not have, or what it lacks, is named."""
     if not isinstance(verb, str) or verb not in TAKES:
         raise SemiringError(f"unknown verb {verb!r}: it is {', '.join(TAKES)}")
-    takes = TAKES[verb]
+    takes = TAKES[verb].split()
+    reports = "progress" in honoured(verb) and (verb, "progress") not in WITHIN
     for name, value in given.items():
         usual = getattr(DEFAULTS, name)
-        if name not in takes and not (isinstance(value, type(usual)) and value == usual):
+        known = name in takes or (name == "progress" and reports)
+        if not known and not (isinstance(value, type(usual)) and value == usual):
             raise SemiringError(f"{verb} has no option {name!r}; it has {', '.join(takes) or 'none'}")
     for name, value in (("B", B), ("sources", sources), ("k", k), ("targets", targets), ("limit", limit)):
         if (value is not None) != (name in takes) and not (value is None and (verb, name) in CAN_LACK):
@@ -350,8 +361,8 @@ def refuse_not_honoured(row: str, asked: Options) -> None:
     others = [other for other in others if other != way]
     if not way:
         raise SemiringError(f"{verb} has no option {name!r}; it has {', '.join(others) or 'none'}")
-    raise SemiringError(f"{verb} with {way}= has no option {name!r}: leave out one of the two; it has "
-                        f"{', '.join(others) or 'no others'}")
+    why = WHY.get(row, f"leave out one of the two; it has {', '.join(others) or 'no others'}")
+    raise SemiringError(f"{verb} with {way}= has no option {name!r}: {why}")
 
 
 class Declined(Exception):

@@ -94,7 +94,7 @@ def test_options_are_checked_once_and_functions_are_let_go() -> None:
 
 @pytest.mark.parametrize("verb", TAKES)
 def test_a_verb_has_the_options_that_are_listed_and_no_others(verb: str) -> None:
-    takes = TAKES[verb]
+    takes = TAKES[verb].split()
     B, sources = (A if "B" in takes else None), ((0, 1) if "sources" in takes else None)
     k = 2 if "k" in takes else None
     other: dict[str, Any] = {"method": "blocked", "reflexive": False, "overwrite": True, "device": "cpu", "tile": 3,
