@@ -344,6 +344,10 @@ def parse_table(path: Path, text: str, form: Form, options: Options) -> Cells:
             _fail(path, labels[0], f"{len(labels)} fields", f"{len(header)}, as in line {header[0].line}")
         down.append(labels[0])
         rows.append(fields)
+    counted = list(map(str, range(1, len(down) + 1)))  # as R writes a matrix without names
+    if [label.text for label in down] == counted and [label.text for label in across] in (
+            [letter + number for number in counted] for letter in "VX"):
+        across = [label._replace(text=row.text, marked=row.marked) for label, row in zip(across, down, strict=True)]
     for labels, what in ((across, "columns"), (down, "rows")):
         _refuse_twice(path, labels, what)
     place = {label.text: k for k, label in enumerate(down)}

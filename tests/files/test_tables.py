@@ -288,3 +288,12 @@ def test_matrices_of_plain_numbers_of_others(tmp_path):
         assert read(tmp_path, name, text, **options).n == 3
     with refused("m.csv holds a list of edges, in which each is an edge: leave absent= out"):
         read(tmp_path, "m.csv", "0,1,9\n1,2,8\n", absent=0)
+
+
+def test_a_matrix_without_names_as_r_writes_it(tmp_path):
+    for letter in "VX":
+        text = f'"","{letter}1","{letter}2"\n"1",0,5\n"2",0,0\n'
+        assert listed(read(tmp_path, "m.csv", text)) == [("1", "2", 5)]
+        assert listed(read(tmp_path, "m.csv", text.replace('"', ""))) == [(1, 2, 5)]
+    with refused("found the column 'V1', expected a row of the same vertex"):
+        read(tmp_path, "m.csv", ",V1,V3\n1,0,5\n2,0,0\n")
