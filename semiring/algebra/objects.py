@@ -149,13 +149,17 @@ class Regex:
 
     __slots__ = ("kind", "nullable", "parts", "text")
 
-    def __init__(self, kind: str, parts: tuple[Regex, ...] = (), text: str = ""):
+    def __new__(cls, kind: str, parts: tuple[Regex, ...] = (), text: str = "") -> Regex:
+        """Refuse what is none of the kinds."""
         fits = kind in KINDS and KINDS[kind][0] <= len(parts) <= KINDS[kind][1]
         if not fits or (kind == "letter" and not text):
             raise SemiringError(
                 f"Regex({kind!r}) is no expression, for texts are not parsed: make one of sr.letter(\"a\") and the "
                 "operations of sr.regex, such as sr.regex.add(sr.letter(\"a\"), sr.letter(\"b\")) for a|b"
             )
+        return super().__new__(cls)
+
+    def __init__(self, kind: str, parts: tuple[Regex, ...] = (), text: str = ""):
         self.kind = kind  # "empty", "letter", "concatenation", "alternative", "iteration"; ε is ∅*
         self.parts = parts
         self.text = text or self._spell()
