@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -195,12 +196,27 @@ class Elementwise(Carried):
             bad = array[~defined].flat[0] if array.ndim else array[()]
             hint = "" if self._algebra.declares_star else "; if its powers have a sum, declare that with star="
             raise SemiringError(f"{self.name}: the star of {laws.show(bad)} does not exist{hint}")
-        return self._written(S.star(array))
+        return self._written(self._as_given(S.star(array), x))
 
     def _on_arrays(self, op: str, x: Any, y: Any) -> Any:
-        x, S = self._elements(x)
-        y, _ = self._elements(y, S.dtype)
-        return self._written(getattr(S, op)(x, y))
+        a, S = self._elements(x)
+        b, _ = self._elements(y, S.dtype)
+        return self._written(self._as_given(getattr(S, op)(a, b), x, y))
+
+    def _as_given(self, result: Any, *given: Any) -> Any:
+        """Integers that stand for ∞ as floats where what came in were Python's numbers, and no array of integers."""
+        numbers = isinstance(result, (np.ndarray, np.generic)) and result.dtype.kind in "iu"
+        if not numbers or any(isinstance(x, (np.ndarray, np.generic)) for x in given):
+            return result
+        floats = next((d for d in self.dtypes if d.kind == "f"), None)
+        ends = [] if floats is None else [x for x in (math.inf, -math.inf) if self.over(floats).contains(np.array(x))]
+        endless = {x: result == cast_constant(x, result.dtype) for x in ends}
+        if not any(where.any() for where in endless.values()):
+            return result
+        made = np.asarray(result, float)
+        for x, where in endless.items():
+            made = np.where(where, x, made)
+        return made
 
     def _written(self, result: Any) -> Any:
         """Elements as people write them: vectors are fields, and one element alone is a scalar."""

@@ -45,7 +45,9 @@ def test_sums_of_integers_never_wrap() -> None:
             S.mul(eights(x), eights(y))
     assert sr.max_plus.mul(eights(low, top), eights(top, 3)).tolist() == [low, top]
     assert S.mul(np.array([0, 255], "u1"), np.array([7, 0], "u1")).tolist() == [7, 255]
-    assert sr.counting.mul([2], [inf]).tolist() == [np.iinfo("i8").max]
+    assert sr.counting.mul([2], [inf]).tolist() == [inf], "of Python's numbers"
+    assert sr.counting.mul(np.array([2]), [inf]).tolist() == [np.iinfo("i8").max], "of an array of integers"
+    assert sr.min_plus.add([1], [inf]).dtype == np.int64 and sr.counting.star(3) == inf
     with pytest.raises(sr.SemiringError, match=r"0\.5 is not an integer"):
         sr.counting.mul([2], [0.5])
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -220,3 +223,52 @@ def test_a_matrix_of_a_matrix_keeps_its_names_and_its_algebra():
     assert Matrix(Matrix(frame, sr.min_plus), sr.min_plus).library == "pandas"
     with refused("['c'] is not hashable: name vertices by strings"):
         Matrix(frame, sr.min_plus, ["a", "b", ["c"]])
+
+
+ROADS = [("Ayr", "Bute", 3), ("Ayr", "Coll", 2), ("Bute", "Coll", 6), ("Bute", "Dale", 4), ("Coll", "Dale", 7)]
+DOORS: dict[str, Callable[[Any, sr.Semiring, sr.Matrix, Path], Any]] = {
+    "an element": lambda A, S, M, f: [M[a, b] for a in M.names for b in M.names],
+    "a row and a column": lambda A, S, M, f: [M["Dale"], M[:, "Dale"], list(M), M.T["Dale"]],
+    "an array": lambda A, S, M, f: [M.to_numpy(), np.asarray(M), np.add(M, 1), M[["Dale", "Ayr"]].to_numpy()],
+    "a frame": lambda A, S, M, f: [M.to_frame()["weight"].to_numpy(), M.to_frame(long=False).to_numpy()],
+    "SciPy": lambda A, S, M, f: M.to_sparse().data,
+    "NetworkX": lambda A, S, M, f: [w for *_, w in M.to_networkx().edges(data="weight")],
+    "an operator": lambda A, S, M, f: [(M | M).to_numpy(), (M @ M).to_numpy(), (M**2).to_numpy()],
+    "a power of edges": lambda A, S, M, f: sr.power(A, S, 2).weights,
+    "path": lambda A, S, M, f: [sr.path(A, S, a, b)[0] for a in M.names for b in M.names],
+    "paths": lambda A, S, M, f: (lambda R: [R["Dale", "Ayr"].weight, R["Ayr", "Ayr"].weight, np.asarray(R.weights),
+                                            [w for *_, w, _ in R], R.to_frame()["weight"].to_numpy()])(sr.paths(A, S)),
+    "paths of some": lambda A, S, M, f: sr.paths(A, S, sources=["Dale"], targets=["Ayr"]).weights,
+    "rows": lambda A, S, M, f: [sr.closure_rows(A, S, ["Dale"]), sr.closure_rows(A, S, "Dale")],
+    "a table": lambda A, S, M, f: (lambda T: [T["Dale", "Ayr"], T["Dale"], T.to_numpy(), list(T), T.to_frame()[
+        "weight"].to_numpy(), T.to_frame(long=False).to_numpy()])(sr.closure_rows(A, S, ["Dale"], targets=["Ayr"])),
+    "nearest": lambda A, S, M, f: sr.nearest(A, S, ["Dale"]).weights,
+    "measures": lambda A, S, M, f: [sr.eccentricities(A, S), sr.diameter(A, S), sr.radius(A, S)],
+    "factors": lambda A, S, M, f: (lambda F: [F.weight("Dale", "Ayr"), F.weight(["Dale"], ["Ayr"]), F.row("Dale"),
+                                              F.eccentricities(), F.diameter()])(sr.factor(A, S)),
+    "a file of NumPy's": lambda A, S, M, f: (sr.write_matrix(f / "m.npy", M), np.load(f / "m.npy"))[1],
+    **{ending: lambda A, S, M, f, ending=ending: (sr.write_matrix(f / f"m{ending}", M), list(map(int, re.findall(
+        r"\d{15,}", (f / f"m{ending}").read_text(encoding="utf-8")))))[1]
+        for ending in (".csv", ".mtx", ".graphml", ".gml")},
+}
+
+
+def numbers_in(found: Any) -> list[float]:
+    """All numbers of what came out of a door, in one list."""
+    if isinstance(found, (list, tuple)):
+        return [x for part in found for x in numbers_in(part)]
+    return [float(x) for x in np.asarray(found).reshape(-1).tolist()] if found is not None else []
+
+
+@pytest.mark.parametrize("S", [sr.min_plus, sr.max_plus, sr.max_min, sr.min_max], ids=lambda S: S.name)
+@pytest.mark.parametrize("door", DOORS)
+def test_infinity_is_a_float_at_every_door(door: str, S: sr.Semiring, tmp_path: Path) -> None:
+    A = sr.as_graph(ROADS)
+    M = sr.closure(A, S)
+    assert M.array.dtype == np.int64, "as it is stored"
+    found = numbers_in(DOORS[door](A, S, M, tmp_path))
+    assert not any(abs(x) > 1e15 and not np.isinf(x) for x in found), found
+    written = tmp_path / "again.npy"
+    sr.write_matrix(written, M)
+    again = sr.read_matrix(written, S)
+    assert again.dtype == np.int64 and np.array_equal(again.array, M.array)
