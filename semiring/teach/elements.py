@@ -121,10 +121,10 @@ class Elements:
 
 
 def written(x: Any) -> str:
-    """An element as a person writes it: numbers by four digits, sets in order, records as tuples.
+    """An element as a person writes it: whole numbers in full, others by four digits, sets in order, records as tuples.
 
-    >>> written(np.inf), written((0.25, 3)), written(frozenset({(3, 1), (1, 2)}))
-    ('∞', '(0.25, 3)', '{(1, 2), (3, 1)}')
+    >>> written(np.inf), written((0.25, 3)), written(frozenset({(3, 1), (1, 2)})), written(12345.0), written(1234.56)
+    ('∞', '(0.25, 3)', '{(1, 2), (3, 1)}', '12345', '1235')
     """
     if isinstance(x, np.generic):
         x = x.item()
@@ -138,7 +138,8 @@ def written(x: Any) -> str:
     if isinstance(x, float):
         if np.isinf(x):
             return "∞" if x > 0 else "−∞"
-        return f"{x:.4g}".replace("-", "−")
+        whole = x.is_integer() and abs(x) < 2**53
+        return (str(int(x)) if whole else f"{x:.4g}").replace("-", "−")
     if isinstance(x, int):
         return str(x).replace("-", "−")
     return x.text.replace("(?:", "(") if isinstance(x, Regex) else str(x)

@@ -46,3 +46,9 @@ def test_written() -> None:
     assert written(frozenset({frozenset("b"), frozenset("ac")})) == "{{a, c}, {b}}"
     assert written(frozenset()) == "∅"
     assert written(sr.regex.star(sr.regex.add(sr.letter("a"), sr.letter("b")))) == "(a|b)*"
+
+
+def test_whole_numbers_are_written_in_full() -> None:
+    for x in (12345, 22346, 1000003, 2**53 - 1, -10001):
+        assert written(float(x)) == written(x) == str(x).replace("-", "−")
+    assert written(12345.5) == "1.235e+04" and written(0.25) == "0.25"

@@ -22,7 +22,8 @@ function shown(x) {
   if (typeof x === "boolean") return x ? "1" : "0";
   if (typeof x === "bigint") return String(x).replace("-", "−");
   if (x === Infinity || x === -Infinity) return x > 0 ? "∞" : "−∞";
-  return x !== x ? "undefined" : String(+x.toPrecision(4)).replaceAll("-", "−");
+  if (x !== x) return "undefined";
+  return String(Number.isSafeInteger(x) ? x : +x.toPrecision(4)).replaceAll("-", "−");
 }
 
 const WHOLE = /^[-+]?\d+$/;
