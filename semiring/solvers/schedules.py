@@ -53,7 +53,8 @@ def offer(task: Task, exists: np.ndarray | None = None) -> Plan:
         raise SemiringError(f"method={method!r} {WAYS[method]} of a sparse matrix or graph on the CPU; A is "
                             f"{given.kind if given.kind != 'dense' else 'an array'}")
     facts, low = given.form(n, check=o.check, in_place=o.overwrite and o.reflexive)
-    if fields.is_for_lapack(low) and method == "auto" and o.tile is None and len(given.shape) == 2:
+    field = low.inverts or low.dual
+    if field and fields.is_for_lapack(low) and method == "auto" and o.tile is None and len(given.shape) == 2:
         return Plan(
             "closure", task.S, given.shape, fields.METHOD, low, "", n**3, 3 * low.matrix_bytes(n),
             partial(_run, task, given, facts, exists), None, {"method": "(1 − A)⁻¹ with exchange of rows"},
