@@ -45,7 +45,7 @@ class Ends(NamedTuple):
 
 @lru_cache(1024)
 def ends(S: Semiring, dtype: np.dtype) -> tuple[Ends | None, ...]:
-    """The ends of each component of an element; None where it is no integer, or is never a sum or a product.
+    """The ends of each component of an element; None where it is not an integer, or never a sum or a product.
 
     Sums under min or max, and least common multiples, have lowerings of their own.
 

@@ -30,6 +30,7 @@ from semiring.kernels.cpu.sparse.structure import is_symmetric
 from semiring.kernels.lowering.sums import as_floats, from_floats
 from semiring.machine.pieces import ranges, share
 from semiring.machine.threads import thread_count
+from semiring.operands.operand import Operand
 from semiring.operands.sparse import Sparse
 
 from . import costs
@@ -90,7 +91,7 @@ def measured(F: SparseFactors, measure: Measure) -> Any:
     return measure.of(found, S.zero_in(dtype), ascending)
 
 
-def shown(given: Sparse, found: Any) -> Any:
+def shown(given: Operand, found: Any) -> Any:
     """Eccentricities, or one of them, as the caller gets them."""
     return given.as_shown(found) if isinstance(found, np.ndarray) else given.number(given.dtype.type(found))
 
