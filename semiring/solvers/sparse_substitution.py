@@ -104,7 +104,7 @@ class SparseSubstitution(Factored, Pairs):
             assert isinstance(e, UndefinedStar)
             order = analysis.order
             raise undefined_star(S, graph_of(A), A.names, int(order[e.pivot]), order[: e.pivot]) from None
-        if not low.on_gpu and fields.is_endless(low, self.n, self._fronts.columns):
+        if low.log_sum and not low.on_gpu and fields.is_endless(low, self.n, self._fronts.columns):
             self._closed = low.encode(schedules.offer(
                 Task("closure", A.S, (as_dense(A),), options(device="cpu"))).run(), True)
         if check and may_diverge(low):
