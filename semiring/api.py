@@ -285,13 +285,14 @@ def closure(
                     on_divergence=on_divergence, tol=tol, storing=to_file, devices=devices, gpu_memory=on_gpu)
     if on is not None:
         return _solver_of(on).closure(on, A, S, asked)
-    _refuse_prepared(A, asked)
+    if overwrite:
+        _refuse_prepared(A)
     return compute(Task("closure", S, (A,), asked))
 
 
-def _refuse_prepared(A: Any, asked: Options) -> None:
+def _refuse_prepared(A: Any) -> None:
     """What is prepared is not overwritten."""
-    if asked.overwrite and isinstance(A, Operand):
+    if isinstance(A, Operand):
         raise SemiringError("A was prepared, and what is prepared must not change: pass the matrix itself, or leave "
                             "out overwrite=True")
 
@@ -1085,7 +1086,8 @@ def plan(
         "matmul": (None,), "rows": (sources, targets, limit), "path": sources, "nearest": (sources,), "power": (k,),
     }.get(verb, ())
     given, asked = (A,) if B is None else (A, B), options(**given_options)
-    _refuse_prepared(A, asked)
+    if asked.overwrite:
+        _refuse_prepared(A)
     task = (_paths_task(A, S, asked, sources, targets, limit) if verb == "paths" else
             Task(verb, S, given, asked, tuple(arguments)))
     made = first_offer(task)

@@ -346,7 +346,7 @@ def _is_strong(size: np.ndarray) -> bool:
     for edges in (pattern, pattern.T):
         reached, before = edges[0].copy(), 0
         reached[0] = 1
-        while (count := np.count_nonzero(reached)) > before:
+        while (count := int(np.count_nonzero(reached))) > before:
             if count == len(size):
                 break
             before = count

@@ -154,8 +154,8 @@ class Regex:
         fits = kind in KINDS and KINDS[kind][0] <= len(parts) <= KINDS[kind][1]
         if not fits or (kind == "letter" and not text):
             raise SemiringError(
-                f"Regex({kind!r}) is no expression, for texts are not parsed: make one of sr.letter(\"a\") and the "
-                "operations of sr.regex, such as sr.regex.add(sr.letter(\"a\"), sr.letter(\"b\")) for a|b"
+                f"Regex({kind!r}) is not an expression, since texts are not parsed: make one of sr.letter(\"a\") and "
+                "the operations of sr.regex, such as sr.regex.add(sr.letter(\"a\"), sr.letter(\"b\")) for a|b"
             )
         return super().__new__(cls)
 

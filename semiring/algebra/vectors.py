@@ -193,7 +193,7 @@ def dot(x: Any, y: Any) -> Any:
     Raises
     ------
     TraceError
-        When one of them is no vector, or they differ in length.
+        When one of them is not a vector, or they differ in length.
     """
     if not (is_several(x) and is_several(y)) or len(x) != len(y):
         lengths = " and ".join(str(len(v)) if is_several(v) else "no vector" for v in (x, y))

@@ -28,7 +28,7 @@ from semiring.kernels.cpu.sparse.structure import BROKEN, FINE, alike, goes_both
 from semiring.kernels.facts import Facts
 from semiring.kernels.lowering.base import Lowering
 
-from .dense import Dense, as_is
+from .dense import Dense
 from .device import importer
 from .examine import examine, known
 from .operand import Operand
@@ -63,7 +63,7 @@ class Sparse(Operand):
     """
 
     kind = "sparse"
-    answers: Callable[[np.ndarray], Any] = staticmethod(as_is)
+    answers: Callable[[np.ndarray], Any] | None = None
 
     def __init__(
         self, rows: Rows, S: Semiring, what: str = "A", names: Sequence[Any] | None = None, of_graph: bool = False,
@@ -154,7 +154,9 @@ class Sparse(Operand):
     def wrap(self, answer: Any) -> Any:
         """A square answer of the kind that is given for dense matrices, or for graphs."""
         answer = answer if self.callers_dtype is self.dtype else self.in_callers_dtype(answer)
-        return Matrix(answer, self.S.declared, self.names, self.library) if self.of_graph else self.answers(answer)
+        if self.of_graph:
+            return Matrix(answer, self.S.declared, self.names, self.library)
+        return answer if self.answers is None else self.answers(answer)
 
     def graph_of(self, rows: Rows) -> Graph:
         """A square answer by its entries, of the kind that is given for graphs."""

@@ -246,7 +246,7 @@ def _digits(number: Any, one: Any) -> str:
 
 
 def _more_tolerance(S: Semiring, edges: np.ndarray, weight: Any) -> str:
-    """How well edges may be known for a cycle not to improve; nothing where that is no small part of them."""
+    """How well edges may be known for a cycle not to improve; empty where that is a large part of them."""
     if not knows_tolerance(S) or not np.isfinite(weight):
         return ""
     with np.errstate(all="ignore"):

@@ -85,14 +85,15 @@ class Eliminated(NamedTuple):
         """
         if not self.beside:
             return self.decomposition.solve(library.numbers(X), turned)
-        first, *others = (np.array(X[name]) for name in X.dtype.names)
+        names = X.dtype.names or ()
+        first, *others = (np.array(X[name]) for name in names)
         if not self.decomposition.solve(first, turned):
             return False
         for other, R in zip(others, self.beside, strict=True):
             other += (R.T if turned else R) @ first
             if not self.decomposition.solve(other, turned):
                 return False
-        for name, part in zip(X.dtype.names, (first, *others), strict=True):
+        for name, part in zip(names, (first, *others), strict=True):
             X[name] = part
         return True
 
@@ -134,9 +135,10 @@ def eliminated(given: Operand, low: Lowering, index: Index | None = None, alone:
     """
     A = given.array if index is None else given.array[index]  # type: ignore[attr-defined]
     stored = to_host(low.encode(A, False))
+    names = (stored.dtype.names or ()) if low.dual else ()
 
     def decomposed() -> library.Decomposition | None:
-        found = library.decomposed(np.ascontiguousarray(stored[stored.dtype.names[0]]) if low.dual else stored)
+        found = library.decomposed(np.ascontiguousarray(stored[names[0]]) if names else stored)
         if found is not None and alone:
             found.refuse_singular(precision(low))
         return found
@@ -145,8 +147,7 @@ def eliminated(given: Operand, low: Lowering, index: Index | None = None, alone:
         found = caller(low, len(stored))(decomposed)
     except library.Singular as e:
         raise refusal(given, low, e, index) from None
-    names = stored.dtype.names[1:] if low.dual else ()
-    return None if found is None else Eliminated(found, tuple(np.array(stored[name]) for name in names))
+    return None if found is None else Eliminated(found, tuple(np.array(stored[name]) for name in names[1:]))
 
 
 def refusal(given: Operand, low: Lowering, error: library.Singular, index: Index | None = None) -> NoClosureError:

@@ -204,7 +204,7 @@ def unnamed(given: Operand) -> Operand:
     """The operand, to be answered by an array; its names serve in messages."""
     if isinstance(given, Sparse):
         _ = given.rows, given.bounded  # which are known of the operand from now on
-        return given.changed(of_graph=False, answers=as_is, callers_dtype=given.dtype)
+        return given.changed(of_graph=False, answers=None, callers_dtype=given.dtype)
     if isinstance(given, Dense):
         return type(given)(given.array, given.S, given.what, as_is, given.names)
     return as_sparse(on_host(given))

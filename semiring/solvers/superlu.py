@@ -197,7 +197,7 @@ def decomposed(A: Sparse, low: Lowering) -> Any:
             raise Declined(str(e)) from e
         except RuntimeError:  # a pivot is 0, and no other can be had
             continue
-        if fields.is_trusted(rows, low, lambda X, lu=lu: _in_place(lu, X)):
+        if fields.is_trusted(rows, low, partial(_in_place, lu)):
             return lu
     raise singular(A.S, graph_of(A), A.names, _condition(matrix), A.dtype)
 

@@ -558,7 +558,7 @@ def compute(task: Task, begin: int = 0, made: Plan | None = None) -> Any:
     if S.completed is not None and completed.needs_stars_at_once(task):
         return completed.by_stars(task, None)
     given: Any = task.given[0]
-    array = given.array if task.options.overwrite and given.kind in ("dense", "device") else None
+    array: Any = given.array if task.options.overwrite and given.kind in ("dense", "device") else None
     again = array is not None and (S.completed is not None or array.shape[-1] <= completed.LARGEST)
     kept = array.copy() if again else None
     try:
