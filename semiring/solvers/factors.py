@@ -283,13 +283,14 @@ class Factors(Factored):
         n = self.shape[0]
         if self._decomposition is not None:
             return self.plan.lowering, self._apply
-        low, factors = affordable(self.plan.lowering, 2 * n, float(n) ** 2), self._factors
+        low = affordable(self.plan.lowering, 2 * n, float(n) ** 2)
+        held = self._factors if self._closed is None else self._closed
         if wide:
-            low, factors = in_python_integers(low, factors)
+            low, held = in_python_integers(low, held)
         kernel = build_kernel(low)
         if self._closed is not None:
-            return low, partial(kernel.left, self._closed)
-        return low, lambda X: elimination.solve(factors, X, kernel, self.plan.tile)
+            return low, partial(kernel.left, held)
+        return low, lambda X: elimination.solve(held, X, kernel, self.plan.tile)
 
     def _apply(self, X: Any) -> None:
         if not self._solved(X):

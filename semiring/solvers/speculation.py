@@ -29,6 +29,7 @@ from semiring.kernels.cuda.dense.exchange import (
 )
 from semiring.kernels.cuda.lowering import CudaLowering
 
+from . import fields
 from .cycles import may_diverge
 from .plan import Plan
 from .products import finish_product
@@ -64,14 +65,26 @@ def offer(task: Task) -> Plan | None:
 
 def _guess(task: Task, low: CudaLowering, arrays: list[Any], plan: Plan) -> Any:
     answer = (closure if task.verb == "closure" else product)(low, *arrays)
-    if answer is None:
+    if answer is None or (task.verb == "closure" and not _is_right(low, arrays[0], answer)):
         raise Declined
     return task.operands[0].wrap(answer) if task.verb == "closure" else finish_product(task, answer)
+
+
+def _is_right(low: CudaLowering, A: Any, X: Any) -> bool:
+    """Whether X is A* where sums may cancel, or have no end; else the careful way finds out."""
+    if low.inverts or low.dual:
+        right = fields.is_right(fields.numbers(low, A), fields.numbers(low, X), fields.precision(low))
+        return bool(right.all())
+    if low.log_sum:
+        fields.endless(low, X)
+    return True
 
 
 def _remember(key: Key, plan: Plan) -> None:
     """How a call was done."""
     low = plan.lowering
+    if plan.operation == "closure" and (low.inverts or low.dual or low.log_sum) and not low.is_identity:
+        return  # answers are looked at in storage
     whole = plan.method == ("floyd-warshall" if plan.operation == "closure" else "tiled product")
     if whole and isinstance(low, CudaLowering) and low.kind == "cuda" and not low.algebra.has_multiples:
         _known[key] = low

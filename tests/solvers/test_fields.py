@@ -11,6 +11,9 @@ from reals import METHODS, asked, differs, drawn
 
 import semiring as sr
 from semiring.kernels.lowering.general import general
+from semiring.operands.dense import Dense
+from semiring.solvers import factors
+from semiring.solvers.task import Task, options
 
 
 @settings(max_examples=60)
@@ -123,3 +126,20 @@ def test_sums_of_what_is_never_negative_are_no_field() -> None:
     S = sr.Semiring("rates", "([0, ∞], +, ×)", add=np.add, mul=np.multiply, zero=0, one=1, carrier=lambda a: a >= 0,
                     star=lambda a: np.where(a < 1, 1 / (1 - a), np.inf))
     assert not general(S, np.dtype("f8")).inverts
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("n", [2, 40])
+def test_where_a_pivot_of_factors_has_no_star_the_closure_solves(
+    n: int, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a GPU, whose factors are made without exchange of rows."""
+    A = np.eye(n, dtype=dtype) * 0.25
+    A[:2, :2] = [[1, 1], [1, 0]]
+    X, B = np.linalg.inv(np.eye(n) - A), np.ones((n, 3), dtype)
+    F = factors.of_closure(Dense(A, sr.plus_times), np.zeros_like(A))
+    del F._factors, F._closed
+    monkeypatch.setattr(factors, "Task", lambda *asked: Task(*asked[:-1], options(device="cpu")))
+    F._eliminate_on_gpu(F.plan.lowering, False)
+    np.testing.assert_allclose(F.solve(B), X @ B, rtol=1e-5)
+    np.testing.assert_allclose(F.closure(), X, rtol=1e-5)

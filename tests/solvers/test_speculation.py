@@ -241,6 +241,42 @@ def test_a_closure_of_many_launches_is_not_guessed(module: ModuleType, launches:
     assert module.closure(LOW, np.zeros((LARGEST_STACKED + 1,) * 2, "i4")) is None and not ran
 
 
+def test_what_cancels_is_looked_at(module: ModuleType, launches: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pivot that is rounding has a star, and so nothing on the device complains."""
+    monkeypatch.setattr("semiring.solvers.fields.to_host", np.asarray)
+    for S, dtype in ((sr.plus_times, "f4"), (sr.plus_times, "f8"), (sr.expectation, sr.expectation.element_dtype)):
+        low = general_on_device(S, np.dtype(dtype))
+        for shape in ((3, 3), (2, 3, 3)):
+            remember(module, closing(shape, S, dtype), low=low)
+            monkeypatch.setattr(module, "choose", lambda *_, low=low, **__: low)
+            made = launches()
+            with pytest.raises(Declined):
+                module.offer(closing(shape, S, dtype)).run()
+            one = S.eye(3, dtype)
+            monkeypatch.setattr(made, "close_small", lambda A, X, one=one: X.__setitem__(..., one))
+            assert (module.offer(closing(shape, S, dtype)).run() == one).all()
+
+
+def test_sums_over_log_without_end_are_infinite(
+    module: ModuleType, launches: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("semiring.solvers.fields.to_host", np.asarray)
+    low = general_on_device(sr.log, np.dtype("f8"))
+    remember(module, closing(3, sr.log, "f8"), low=low)
+    made = launches(facts=DeviceFacts(largest=0, least=0))
+    assert (module.offer(closing(3, sr.log, "f8")).run() == 7).all()
+    made.close_small = lambda A, X: X.fill(40)  # type: ignore[method-assign]
+    assert (module.offer(closing(3, sr.log, "f8")).run() == np.inf).all()
+
+
+def test_closures_that_are_looked_at_in_another_dtype_are_not_remembered(module: ModuleType) -> None:
+    for S in (sr.plus_times, sr.log):
+        low = general_on_device(S, np.dtype("f2"))
+        if not low.is_identity:
+            remember(module, closing(3, S, "f2"), low=low)
+            assert module.offer(closing(3, S, "f2")) is None
+
+
 def test_a_plan_gives_the_answer_or_declines(module: ModuleType, launches: Any) -> None:
     remember(module, closing(3))
     remember(module, multiplying((3, 3), (3, 3)))
