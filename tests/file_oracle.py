@@ -780,6 +780,12 @@ def of_array(array: np.ndarray, zero: Any, directed: Any, weight: Any) -> Read:
 def of_matrix(matrix: np.ndarray, zero: Any, names: Any, directed: Any, weight: Any) -> Read:
     n = len(matrix)
     if zero is not None:
+        if matrix.dtype == np.float64 and zero.shape == () and zero.dtype.kind in "iu":  # integers beside infinities
+            ends = np.iinfo(zero.dtype)
+            whole = [[{np.inf: ends.max, -np.inf: ends.min}.get(x) if np.isinf(x) else x for x in row]
+                     for row in matrix.tolist()]
+            if all(x == x and x == int(x) and ends.min <= x <= ends.max for row in whole for x in row):
+                matrix = np.array([[int(x) for x in row] for row in whole], zero.dtype).reshape(matrix.shape)
         check(zero.shape == () and zero.dtype.newbyteorder("=") == matrix.dtype.newbyteorder("="), "zero")
     else:
         check(matrix.dtype.kind in "biufc", "no numbers")

@@ -255,11 +255,11 @@ def test_missing_laws_are_named() -> None:
 
 
 @pytest.mark.parametrize(("name", "text", "message"), [
-    ("a.csv", "from,to,weight\na,b,1\nb,c,x\n", "line 3: .*the weight 'x', expected a number"),
+    ("a.csv", "from,to,weight\na,b,1\nb,c,x\n", "line 3: .*the weight 'x' in the column 'weight', expected a number"),
     ("a.csv", "from,to,weight\na,b,1\nb,c\n", "line 3: .*2 fields, expected 3 fields"),
     ("a.gr", "p sp 2 1\na 1 5 3\n", "line 2: .*vertex '5', expected an integer from 1 to 2"),
     ("a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 5 3\n", "line 3"),
-    ("a.txt", "0 1\n-3 2\n", "line 2: .*source vertex -3"),
+    ("a.txt", "0 1\n-3 2\n1 2\n", "line 2: .*source vertex -3"),
     ("a.graphml", "<graphml>\n<graph edgedefault='directed'>\n", "line 3"),
 ])
 def test_files_that_do_not_parse(tmp_path: Path, name: str, text: str, message: str) -> None:

@@ -138,8 +138,8 @@ def read_graph(
         - .graphml: one graph; what is nested in its vertices, as groups of yEd are, belongs to it. Ids that are all
           integers become integers. Where some edges are directed and others are not, these go each way;
         - .gml, and .net or .pajek: GML and Pajek. Vertices are called by their labels, if they have some, else by
-          their ids; those of Pajek count from 1 there. Of the sections of Pajek, *Arcs, *Edges, *Arcslist, *Edgeslist
-          and *Matrix are read, of one relation;
+          their ids; those of Pajek count from 1 there. Of the sections of Pajek, ``*Arcs``, ``*Edges``,
+          ``*Arcslist``, ``*Edgeslist`` and ``*Matrix`` are read, of one relation;
         - .parquet, .pq: Parquet, through PyArrow: what `write_matrix` wrote, or an edge a row, with columns as those of
           a data frame.
     format : str, optional
