@@ -147,8 +147,9 @@ class Factors(Factored):
         if self._decomposition is None:
             self._factors = self._eliminated(options.progress)
         low = self.plan.lowering
-        if low.log_sum and not low.on_gpu and self._is_endless(low):
-            task = Task("closure", given.S, (as_dense(given),), replace(DEFAULTS, device="cpu"))
+        if low.log_sum and self._is_endless(low):
+            task = Task("closure", given.S, (as_dense(given),), replace(
+                DEFAULTS, device="gpu" if low.on_gpu else "cpu"))
             self._closed = low.encode(schedules.offer(task).run(), True)
         if not options.check or not may_diverge(low):
             return

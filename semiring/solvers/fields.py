@@ -436,13 +436,13 @@ def endless(low: Lowering, X: Any) -> Any:
     return X
 
 
-def is_endless(low: Lowering, n: int, apply: Callable[[np.ndarray], Any]) -> bool:
+def is_endless(low: Lowering, n: int, apply: Callable[[Any], Any]) -> bool:
     """Whether `endless` finds something in the closure by factors, X ← A* X in storage.
 
     Parameters
     ----------
     low : Lowering
-        Of a log-sum-exp, on the host.
+        Of a log-sum-exp.
     n : int
     apply : callable
     """
@@ -451,7 +451,9 @@ def is_endless(low: Lowering, n: int, apply: Callable[[np.ndarray], Any]) -> boo
         return False
     limit = 1 / library.doubt(1.0, n, low.storage, precision(low))
     scale = (natural(2) if form.binary else 1.0) * (-1.0 if form.negated else 1.0)
-    once = np.zeros((n, 1), low.storage)
+    once: Any = np.zeros((n, 1), low.storage)
+    if low.on_gpu:
+        once = upload(once)
     apply(once)
     twice = once.copy()
     apply(twice)

@@ -104,9 +104,9 @@ class SparseSubstitution(Factored, Pairs):
             assert isinstance(e, UndefinedStar)
             order = analysis.order
             raise undefined_star(S, graph_of(A), A.names, int(order[e.pivot]), order[: e.pivot]) from None
-        if low.log_sum and not low.on_gpu and fields.is_endless(low, self.n, self._fronts.columns):
-            self._closed = low.encode(schedules.offer(
-                Task("closure", A.S, (as_dense(A),), options(device="cpu"))).run(), True)
+        if low.log_sum and fields.is_endless(low, self.n, self._fronts.columns):
+            closure = schedules.offer(Task("closure", A.S, (as_dense(A),), options(device="cpu"))).run()
+            self._closed = low.encode(upload(closure) if low.on_gpu else closure, True)
         if check and may_diverge(low):
             verdict = look_at_fronts(low, self._fronts, A)
             if verdict.error is not None:

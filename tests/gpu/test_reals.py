@@ -85,3 +85,8 @@ def test_over_log_such_a_chain_has_infinite_sums(n: int) -> None:
     for P in (A, A, A + np.log(2.0), A + np.log(2.0)):
         found = cupy.asnumpy(sr.closure(P, sr.log))
         assert np.isposinf(found).all() == (P is not A)
+    endless, edges = A + np.log(2.0), sp.csr_array(cupy.asnumpy(A + np.log(2.0)))
+    for F in (sr.factor(endless, sr.log), sr.factor(edges, sr.log, device="gpu")):
+        assert np.isposinf(cupy.asnumpy(F.closure())).all()
+        assert np.isposinf(cupy.asnumpy(F.solve(cupy.zeros((n, 2))))).all()
+    assert np.isposinf(cupy.asnumpy(sr.solve(endless, cupy.zeros((n, 2)), sr.log))).all()
