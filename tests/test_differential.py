@@ -157,9 +157,17 @@ def test_numbers_of_paths_in_a_dag(dtype: str) -> None:
             counts[i] = [a + b for a, b in zip(counts[i], counts[k], strict=True)]
     got = sr.closure(present.astype(dtype), sr.counting)
     assert got.tolist() == counts
-    limit = np.iinfo("i8").max
-    chain = np.triu(np.ones((80, 80), "i8"), 1)  # 2^(j − i − 1) paths, more than 63 bits hold
-    assert sr.closure(chain, sr.counting)[0].tolist() == [1, *[min(2**j, limit) for j in range(79)]]
+    chain = np.triu(np.ones((80, 80), dtype), 1)  # 2^(j − i − 1) paths, more than 64 bits hold
+    exact = [1, *[2**j for j in range(79)]]
+    assert sr.closure(chain.astype(object), sr.counting)[0].tolist() == exact
+    if dtype == "f8":
+        assert sr.closure(chain, sr.counting)[0].tolist() == exact
+        return
+    fits = {"i8": 64, "u8": 65}[dtype]  # vertices, the last of them reached by 2⁶² or 2⁶³ paths
+    assert sr.closure(chain[:fits, :fits], sr.counting)[0].tolist() == exact[:fits]
+    for n in (fits + 1, 80):
+        with pytest.raises(sr.SemiringError, match=r"which u?int64 cannot hold; .*\.astype\(object\), which is exact"):
+            sr.closure(chain[:n, :n], sr.counting)
 
 
 @pytest.mark.parametrize("n", SIZES)

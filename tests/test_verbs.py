@@ -488,11 +488,15 @@ def test_numbers_that_leave_the_range_are_refused_in_sparse_products_too() -> No
 
 def test_a_plan_that_is_run_does_all_that_its_verb_does() -> None:
     """It goes on to the next solver, and its errors are the verb's."""
-    A = np.array([[1.0, 1.0], [1.0, 1.0]])  # whatever vertex goes first, there is no star
-    for made in (A, sp.csr_array(A)):
-        for verb, B in (("closure", None), ("solve", np.ones(2))):
-            with pytest.raises(sr.NoClosureError, match="does not exist"):
-                sr.plan(made, sr.plus_times, verb=verb, B=B).run()
+    singular = np.array([[0.5, 0.5], [0.5, 0.5]])
+    regular = np.array([[1.0, 1.0], [1.0, 1.0]])  # whatever vertex goes first, it has no star
+    inverse = np.array([[0.0, -1.0], [-1.0, 0.0]])
+    for made in (lambda A: A, sp.csr_array):
+        for verb, B in (("closure", None), ("solve", np.array([1.0, 2.0]))):
+            with pytest.raises(sr.NoClosureError, match="does not exist: I − A is singular"):
+                sr.plan(made(singular), sr.plus_times, verb=verb, B=B).run()
+            found = sr.plan(made(regular), sr.plus_times, verb=verb, B=B).run()
+            assert np.allclose(np.asarray(found), inverse if B is None else inverse @ B, rtol=0, atol=1e-15)
 
 
 def test_packed_answers_and_the_sparse_method_exclude_each_other() -> None:
