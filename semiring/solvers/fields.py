@@ -233,8 +233,10 @@ def is_right(A: Any, X: Any, eps: float) -> np.ndarray:
     False
     """
     n, shape = X.shape[-1], X.shape[:-2]
+    if not X.size:  # no matrix, or none with an entry
+        return np.ones(shape, bool)
     a, x = (Y.reshape(-1, n, n) for Y in (A, X))
-    step = max(STRIP // max(n * n, 1), 1)
+    step = max(STRIP // (n * n), 1)
     parts = [_is_right(a[i : i + step], x[i : i + step], eps) for i in range(0, prod(shape), step)]
     return np.concatenate([to_host(part) for part in parts]).reshape(shape)
 
