@@ -43,7 +43,10 @@ def test_ties_break_as_in_memory(S: sr.Semiring, dtype: str, n: int, given: str,
         one = pytest.importorskip("scipy.sparse").csr_array((A[tails, heads], (tails, heads)), shape=A.shape)
     files = {"out": tmp_path / "d.npy", "next_hops": tmp_path / "p.npy"}
     found, expected = sr.paths(one, S, **files, memory=SMALL), sr.paths(A, S)
-    assert np.array_equal(found.weights, expected.weights)
+    shown = expected.weights
+    if given == "graph" and A.dtype.kind == "i":  # ∞ is a float there, not the limit that stands for it in files
+        shown = np.where(shown == np.iinfo(dtype).max, np.inf, shown)
+    assert np.array_equal(found.weights, shown)
     assert np.array_equal(found.next_hop, expected.next_hop)
     assert found.next_hop.dtype == np.int32
     assert sorted(p.name for p in tmp_path.iterdir()) == ["d.npy", "p.npy", "w.npy"]
