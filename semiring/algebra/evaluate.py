@@ -327,6 +327,8 @@ def tuple_function(traced: Traced) -> Callable[..., tuple[Any, ...]]:
             texts[e] = f"t{len(lines) - 1}"
     parameters = ", ".join(f"x{i}" for i in range(traced.arity))
     body = "".join(f"    {line}\n" for line in lines)
-    namespace = {"inf": math.inf, "nan": math.nan, "divided": _divided}
+    namespace = {
+        "inf": math.inf, "nan": math.nan, "divided": _divided, "total": _endless(add), "product": _endless(mul),
+    }
     exec(f"def f({parameters}):\n{body}    return ({', '.join(texts[e] for e in traced.outputs)},)\n", namespace)
     return namespace["f"]  # type: ignore[return-value]

@@ -53,7 +53,7 @@ def run_cycle_mean(arguments: argparse.Namespace) -> int:
     check_output(arguments.output, TABLES, "a line for each")
     given = given_of(arguments)
     mean, vertices = cycle_mean(given.A, given.S)
-    put_rows(arguments.output, [[element_text(given.S, given.A.dtype)(mean), *(vertices or ())]])
+    put_rows(arguments.output, [[element_text(given.S, mean.dtype)(mean), *(vertices or ())]])
     return 0
 
 

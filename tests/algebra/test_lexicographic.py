@@ -142,7 +142,11 @@ def test_integers_stop_at_their_limits() -> None:
     S = sr.lexicographic(sr.min_plus, sr.min_plus, fields=["cost", "hops"])
     most = np.iinfo("i1").max
     A = np.array([[(most, most), (100, 1)], [(most, most), (most, most)]], [("cost", "i1"), ("hops", "i1")])
-    assert sr.matmul(A, A.T, S)[0, 0].tolist() == (most, most)  # 200 has no place: as far as nowhere
+    with pytest.raises(sr.SemiringError, match=r"a result is 126 or more, which int8 cannot hold; .* wider components"):
+        sr.matmul(A, A.T, S)
+    assert sr.matmul(A, A, S).tolist() == [[(most, most)] * 2] * 2  # nor is what is added to ∞ less
+    long = np.array([[(100, 1)]], [("cost", "i2"), ("hops", "i1")])
+    assert sr.matmul(long, long, S)[0, 0].tolist() == (200, 2)
     B = np.array([[(30, 1), (2, 3)], [(4, 5), (most, most)]], A.dtype)
     assert sr.closure(B, S).tolist() == [[(0, 0), (2, 3)], [(4, 5), (0, 0)]]
 

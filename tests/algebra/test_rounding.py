@@ -96,8 +96,9 @@ def test_worse_records_and_objects() -> None:
 
 @pytest.mark.parametrize(("S", "exact"), [
     (sr.min_plus, True), (sr.max_min, True), (sr.viterbi, True), (sr.max_times, True), (sr.lukasiewicz, True),
-    (sr.plus_times, True), (sr.boolean, True), (sr.log, False), (sr.shortest_hops, False), (sr.gcd_lcm, False),
+    (sr.plus_times, True), (sr.boolean, True), (sr.log, False), (sr.shortest_hops, True), (sr.gcd_lcm, False),
     (sr.mod_p(7), False), (sr.why, False), (sr.bitset_may, False),
+    (sr.lexicographic(sr.min_plus, sr.max_min), True),
 ], ids=lambda x: getattr(x, "name", None))
 def test_where_fractions_are_exact(S: sr.Semiring, exact: bool) -> None:
     assert (over_fractions(S) is not None) is exact

@@ -62,6 +62,7 @@ def test_components_and_order(call, roads: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["components", "order", "longest-path"])
 def test_vertices_may_be_numbers(call, tmp_path: Path, name: str) -> None:
     (tmp_path / "g.csv").write_text("0,1\n1,2\n")
-    assert "could be 2 edges or a matrix of 2 vertices: pass header=False" in refused(call(name, tmp_path / "g.csv"))
+    said = refused(call(name, tmp_path / "g.csv"))
+    assert "could be 2 edges or a matrix of 2 vertices: pass --no-header for edges" in said
     answer = call(name, tmp_path / "g.csv", "--no-header")
     assert answer.status == 0 and answer.out.split() == (["2.0"] if name == "longest-path" else []) + ["0", "1", "2"]

@@ -521,9 +521,12 @@ def test_nor_do_the_integers_that_stand_for_infinities(dtype: str) -> None:
     """The array of a matrix of integers, given without its algebra, was a graph with all edges."""
     roads = sr.adjacency([(0, 1, 3), (1, 2, 0)], sr.min_plus, dtype=dtype)
     for S, limit in ((sr.min_plus, "max"), (sr.max_plus, "min")):
-        A = sr.adjacency([(0, 1, 3), (1, 2, 0)], S, dtype=dtype).to_numpy()
+        M = sr.adjacency([(0, 1, 3), (1, 2, 0)], S, dtype=dtype)
+        A = M.array
+        assert A.dtype == dtype
         for verb in (pack, sr.components, sr.find_cycle, sr.reach, sr.bridges):
             refused(rf"^A\[0, 0\] is {getattr(np.iinfo(dtype), limit)}, which is an absent edge", verb, A)
+            refused(rf"^A\[0, 0\] is {S.zero}, which is an absent edge", verb, M.to_numpy())
     assert [part.tolist() for part in sr.components(roads)] == [[0], [1], [2]]
     near = np.array([[0, np.iinfo(dtype).max - 1], [0, 0]], dtype)
     same(pack(near), near != 0)

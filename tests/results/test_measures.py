@@ -25,14 +25,14 @@ ALGEBRAS = [
 def expected(A: Any, S: sr.Semiring) -> tuple[np.ndarray, Any, Any]:
     """Eccentricities, diameter and radius from every pair of the closure."""
     D = np.array(sr.closure(A, S))
-    zero, ascending = S.zero_in(D.dtype), S.add(1, 2) == 1
+    zero, ascending = S.zero_in(D.dtype), S.add(1, 2) == 1  # the numbers have ∞ as a float, of integers too
     worst, best = (max, min) if ascending else (min, max)
     found = []
     for v, row in enumerate(D):
         others = [d for w, d in enumerate(row) if w != v and d != zero]
         found.append(worst(others) if others else zero)
     there = [e for e in found if e != zero]
-    return np.array(found, D.dtype), worst(there) if there else zero, best(there) if there else zero
+    return np.array(found, D.dtype), worst(there) if there else S.zero, best(there) if there else S.zero
 
 
 @pytest.fixture
