@@ -382,10 +382,15 @@ def test_closures_are_those_of_compiled_code(name: str, seed: int, batch: int, n
     """Cycles that improve and pivots without a star included."""
     low, (A,) = twin(name, seed, batch, (n, n))
     if name == "plus_times":
-        A *= np.where(np.eye(n), 1, 0.125)  # so that rounding errors stay small
+        # No pivot cancels to what rounding leaves of it: it dominates its row, or is just without a star.
+        A *= np.where(np.eye(n), 1, 2.0**-8)
+        matrix, row, column = np.indices(A.shape, sparse=True)
+        A[(A[matrix, row, row] == 1) & (column < row)] = 0
     found, wanted = laid_out(A, layout), A.copy()
     assert engine(low).close_stack(found).tolist() == kernel(low).close_stack(wanted).tolist()
     assert_near(low, found, wanted)
+    if low.blas:
+        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-15)
 
 
 @settings(max_examples=40)
