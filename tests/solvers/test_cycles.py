@@ -306,11 +306,11 @@ def test_a_cycle_of_the_transposed_equations_goes_the_right_way() -> None:
 def test_sums_of_cycles_that_have_no_limit_together() -> None:
     A = np.full((2, 2), 0.5)
     for S, vertex, said in (
-        (sr.plus_times, 0, r"I − A is singular: the walks round vertex 0, such as the cycle 0 → 0 of weight 0\.5, have"),
-        (sr.mod_p(7), 1, r"eliminating vertex 1 .*: the walks round it, such as the cycle 1 → 1 of weight 4, have"),
+        (sr.plus_times, 0, r"I − A is singular: the walks round vertex 0, such as the cycle 0 → 0 of weight 0\.5,"),
+        (sr.mod_p(7), 1, r"eliminating vertex 1 .*: the walks round it, such as the cycle 1 → 1 of weight 4,"),
     ):  # 4 is a half modulo 7
         given_ = A if S is sr.plus_times else np.full((2, 2), 4)
-        with pytest.raises(sr.NoClosureError, match=said + " no limit together") as e:
+        with pytest.raises(sr.NoClosureError, match=said + " have no limit together") as e:
             sr.closure(given_, S)
         assert (e.value.vertex, e.value.cycle, e.value.weight) == (vertex, [vertex, vertex], given_[0, 0])
 
@@ -320,7 +320,7 @@ def test_where_nothing_is_left_of_the_matrix_there_is_a_vertex_alone(monkeypatch
     with pytest.raises(sr.NoClosureError, match="a cycle through it has no limit") as caught:
         sr.closure(np.eye(3, dtype=bool)[None], sr.gf2, overwrite=True)
     assert (caught.value.vertex, caught.value.cycle, caught.value.index) == (0, None, (0,))
-    with pytest.raises(sr.NoClosureError, match="matrix 0 of the stack is singular: .* 0 → 0 of weight 1 has") as caught:
+    with pytest.raises(sr.NoClosureError, match=r"matrix 0 of the stack is singular: .* 0 → 0 of") as caught:
         sr.closure(np.eye(3)[None], sr.plus_times, overwrite=True)  # whose answer is compared with what was given
     assert (caught.value.vertex, caught.value.cycle, caught.value.index) == (0, [0, 0], (0,))
 

@@ -133,19 +133,26 @@ def test_memory_is_asked_on_every_gpu(gpus: Any, monkeypatch: pytest.MonkeyPatch
         sr.closure(A, sr.min_plus, devices=2, method="sparse")
 
 
-def test_a_star_that_exists_in_another_order_is_left_to_the_dense_closure(
+def test_no_order_is_refused_over_a_field_and_what_is_singular_is_left_to_the_dense_closure(
     gpus: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gpus("plus_times")
+    gpus("plus_times")  # whose fronts know no star of 2: what they cannot close, LAPACK does
     asked: list[Any] = []
     monkeypatch.setattr(sparse_factors_gpu, "LAUNCH", 0.0)
     monkeypatch.setattr(sparse_factors_gpu, "DENSE", 1.0)
     monkeypatch.setattr(several_gpus._Closing, "run", lambda self, low=None: asked.append(self.n))
-    A = sp.csr_array(sp.diags_array(np.where(np.arange(120) % 2, 0.5, 2.0)))
+    loops = np.where(np.arange(120) % 2, 0.5, 2.0)
+    for method in ("auto", "sparse"):
+        found = sr.closure(sp.csr_array(sp.diags_array(loops)), sr.plus_times, devices=2, method=method)
+        np.testing.assert_allclose(found, np.diag(1 / (1 - loops)), rtol=1e-15)
+    assert asked == []
+    loops[70] = 1.0
+    A = sp.csr_array(sp.diags_array(loops))
     sr.closure(A, sr.plus_times, devices=2)
     assert asked == [120]
-    with pytest.raises(sr.NoClosureError):
+    with pytest.raises(sr.NoClosureError, match=r"I − A is singular: .* the cycle 70 → 70 of weight 1 has no limit"):
         sr.closure(A, sr.plus_times, devices=2, method="sparse")
+    assert asked == [120]
 
 
 def test_a_tolerance(gpus: Any) -> None:
