@@ -134,6 +134,8 @@ def test_lengths_may_be_negative_and_cycles_are_found() -> None:
     assert tuple(R["a", "d"].weight) == (1.0, 1.0)
     with pytest.raises(sr.NoClosureError):
         sr.closure(sr.as_graph([*edges, ("c", "a", (-3.0, 1))]), S)
+    with pytest.raises(sr.NoClosureError, match=r"weight \(1.5, 1\) is improving"):  # of products too
+        sr.closure([("a", "b", (3.0, 1)), ("b", "a", (0.5, 1))], sr.lexicographic(sr.max_times, sr.max_min))
     with pytest.raises(sr.GraphError, match="outside the carrier"):  # it is no longer to go round, and would be better
         sr.closure(sr.as_graph([("a", "b", (0, 1)), ("b", "a", (0, -2))]), ("min_plus", "min_plus"))
 
