@@ -30,6 +30,29 @@ def to_library(S: oracle.Algebra, array: np.ndarray) -> np.ndarray:
     return np.frompyfunc(parse, 1, 1)(array)
 
 
+def stored(S: oracle.Algebra, array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Elements that were read of a graph, a matrix with two axes, as the graph's dtype stores them.
+
+    Asserts how they are read: integers of which one is infinite as floats, or as Python's numbers where floats would
+    round, and all others in the dtype of the graph.
+    """
+    if S.objects or not any(dtype[f].kind in "iu" if f else dtype.kind in "iu" for f in S.fields or ("",)):
+        assert array.dtype == dtype
+        return array
+    for (kind, infinities), name in zip(oracle._components(S, dtype), S.fields or (None,), strict=True):
+        part = array if name is None else array[name]
+        numbers = part.ravel().tolist()
+        finite = [x for x in numbers if x not in (np.inf, -np.inf)]
+        if kind.kind in "iu" and len(finite) < len(numbers):
+            assert part.dtype == (float if max(map(abs, finite), default=0) <= 2**53 else object)
+        else:
+            assert part.dtype == kind
+        if kind.kind in "iu":
+            kept = [x for x in finite if x or kind.kind != "u"]  # the 0 of unsigned ones is a number
+            assert all(oracle._from_integer(int(x), kind, infinities) == x for x in kept), numbers
+    return oracle.to_numpy(S, oracle.from_numpy(S, array), dtype, array.shape)
+
+
 def parse(text: str) -> sr.Regex:
     """A regular expression from the text of alternatives of words."""
     from semiring.algebra.objects import EMPTY, EPSILON, alternative, concatenation, letter

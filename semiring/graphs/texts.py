@@ -101,6 +101,28 @@ def with_infinities(array: np.ndarray, S: Semiring) -> np.ndarray:
     return made
 
 
+def as_stored(array: np.ndarray, S: Semiring, dtype: np.dtype) -> np.ndarray | None:
+    """What `with_infinities` made of elements, in their dtype again; None of any other array.
+
+    >>> import semiring as sr
+    >>> as_stored(np.array([3.0, np.inf]), sr.min_plus, np.dtype("i1"))
+    array([  3, 127], dtype=int8)
+    """
+    if dtype.names is None:
+        return _limits(array, dtype, shown_infinities(S, dtype)) if dtype.kind in "iu" else None
+    if array.dtype == dtype or array.dtype.names != dtype.names:
+        return None
+    meant, made = infinities(S, dtype), np.empty(array.shape, dtype)
+    for f in dtype.names:
+        part: np.ndarray | None = array[f]
+        if array.dtype[f].base != dtype[f].base:
+            part = _limits(array[f], dtype[f].base, {limit: x for limit, x in meant.get(f, NONE).items() if limit})
+        if part is None or part.shape != made[f].shape:
+            return None
+        made[f] = part
+    return made
+
+
 def shown_infinities(S: Semiring, dtype: np.dtype) -> dict[int, float]:
     """The integers that are shown as ±∞: those of `infinities`, but for the 0 of unsigned ones, which is a number.
 
@@ -121,6 +143,25 @@ def _numbers(array: np.ndarray, meant: Mapping[Any, Any]) -> np.ndarray:
     made = finite.astype(np.float64 if exact else object)
     for x, where in endless.items():
         made[where] = x
+    return made
+
+
+def _limits(array: np.ndarray, dtype: np.dtype, meant: Mapping[Any, Any]) -> np.ndarray | None:
+    """The integers of which `_numbers` made these, or None if it made them of none."""
+    if array.dtype not in (np.dtype(np.float64), np.dtype(object)) or not meant:
+        return None
+    if array.dtype == object and not all(type(x) is int or x in (np.inf, -np.inf) for x in array.flat):
+        return None
+    endless = {limit: array == x for limit, x in meant.items()}
+    some = np.logical_or.reduce(list(endless.values()))
+    finite = np.where(some, 0, array)
+    if not some.any() or (array.dtype != object and not np.all((np.trunc(finite) == finite) & (abs(finite) <= EXACT))):
+        return None
+    if finite.min() < np.iinfo(dtype).min or finite.max() > np.iinfo(dtype).max or np.isin(finite, list(meant)).any():
+        return None
+    made = finite.astype(dtype)
+    for limit, where in endless.items():
+        made[where] = limit
     return made
 
 

@@ -16,6 +16,7 @@ from semiring.algebra.semiring import Semiring
 from semiring.algebra.vectors import convert
 from semiring.algorithms.blocks import spans
 from semiring.errors import SemiringError
+from semiring.graphs.texts import as_stored, with_infinities
 from semiring.kernels.choose import choose
 from semiring.kernels.facts import Facts
 from semiring.kernels.interface import Report
@@ -131,6 +132,15 @@ def written(out: Any, answer: Any) -> Any:
     return out
 
 
+def restored(B: Any, A: Operand) -> Any:
+    """B in the dtype of a graph A of integers, where it is of elements that were read of such a graph with ∞ in them.
+
+    So is the answer read.
+    """
+    found = as_stored(B, A.S, A.dtype) if A.of_graph and isinstance(B, np.ndarray) else None
+    return B if found is None else Dense(found, A.S, "B", lambda answer: with_infinities(answer, A.S))
+
+
 def right_hand_side(B: Any, A: Operand, dtype: np.dtype, placed: Operand | None = None) -> Dense:
     """B of X = A ⊗ X ⊕ B: a vector, or the columns of a matrix, of A's dtype.
 
@@ -138,7 +148,7 @@ def right_hand_side(B: Any, A: Operand, dtype: np.dtype, placed: Operand | None 
     answer as the caller gets it: of B's kind, in A's byte order.
     """
     refuse_edges(B)
-    came = operand(B, A.S, "B")
+    came = operand(restored(B, A), A.S, "B")
     came = aligned(came, A, "B") if came.of_graph and A.of_graph else came
     came = by_label(came, A, "B") if came.labels is not None and A.of_graph else came
     came = came.answering_in(A.callers_dtype)
@@ -232,8 +242,8 @@ def as_python(value: Any) -> Any:
 
 
 def nothing_in(S: Semiring, dtype: np.dtype) -> Any:
-    """The weight where there is no walk: zero, as a number of Python's or as a record."""
-    return S.zero_in(dtype) if dtype.names else as_python(S.zero)
+    """The weight where there is no walk: zero, as a number of Python's or as a record, with ∞ as a float in either."""
+    return with_infinities(np.asarray(S.zero_in(dtype), dtype), S)[()] if dtype.names else as_python(S.zero)
 
 
 def fits(given: Operand, facts: Facts) -> bool:

@@ -388,7 +388,9 @@ class SparseFactors(SparseSubstitution):
         """
         rows, reflexive = whole_number(rows, "rows", 1), truth_value(reflexive, "reflexive")
         vertices = np.arange(self.n) if truth_value(in_order, "in_order") else self.analysis.order
-        yield from self._stream([vertices[begin : begin + rows] for begin in range(0, self.n, rows)], reflexive)
+        parts = [vertices[begin : begin + rows] for begin in range(0, self.n, rows)]
+        for some, block in self._stream(parts, reflexive):
+            yield some, self._A.as_shown(block)
 
     def _stream(
         self, parts: Sequence[np.ndarray], reflexive: bool
@@ -446,7 +448,8 @@ class SparseFactors(SparseSubstitution):
         if size > free:
             raise SemiringError(f"{path} needs {in_words(size)} and the disk has {in_words(free)} left")
         out = np.lib.format.open_memmap(path, mode="w+", dtype=self._A.dtype, shape=(self.n, self.n))
-        for vertices, block in self.blocks(rows, reflexive=reflexive):
+        order = self.analysis.order
+        for vertices, block in self._stream([order[i : i + rows] for i in range(0, self.n, rows)], reflexive):
             out[vertices] = to_host(block)
         out.flush()
         return out

@@ -36,6 +36,7 @@ from semiring.operands.read import refuse_edges
 from semiring.scale.storing import Storing
 
 from .cycles import star_undefined
+from .forms import restored
 from .plan import Plan
 
 MEETS_CYCLES = ("closure", "factor", "solve", "rows", "path", "paths", "nearest")  # verbs
@@ -426,6 +427,7 @@ class Task:
         for what, A in zip(NAMES, given, strict=False):
             if verb == "solve" and what == "B":
                 refuse_edges(A)
+                A = restored(A, operands[0])
             operand = reader(A, S, what)
             if operand.names is not None and operand.of_graph:
                 first = operand if first is None else first

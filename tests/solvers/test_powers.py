@@ -187,7 +187,13 @@ def test_integers_may_leave_their_dtype_on_the_way(
         with pytest.raises(sr.SemiringError, match="which int8 cannot hold"):
             ask()
         return
-    found = np.asarray(ask())
+    answer = ask()
+    if form == "g":  # ∞ is read of it as a float
+        read = np.asarray(answer)
+        assert read.dtype == (np.float64 if np.isinf(expected).any() else np.int8)
+        assert np.array_equal(read, expected), (weights, k)
+        answer = answer.array
+    found = np.asarray(answer)
     assert found.dtype == np.int8
     assert np.array_equal(np.where(found == zero, T.zero, found.astype(float)), expected), (weights, k)
 

@@ -14,13 +14,14 @@ import oracle
 import pytest
 import scipy.sparse as sp
 import strategies
-from bridge import ours, to_library
+from bridge import ours, stored, to_library
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import dijkstra, johnson
 
 import semiring as sr
 from semiring.algorithms.sparse.analysis import analyse
+from semiring.graphs import texts
 from semiring.graphs.graph import Graph
 from semiring.kernels.cpu.sparse import fronts
 from semiring.operands.read import read
@@ -126,33 +127,36 @@ def test_answers_are_the_oracles(name: str, dtype: np.dtype) -> None:
             assert not S.selective and not S.bounded
             return
         text = f"{array!r}, {F.analysis.method}"
-        oracle.assert_same(S, expected, np.asarray(F.closure()), text)
+        oracle.assert_same(S, expected, stored(S, np.asarray(F.closure()), dtype), text)
         n = len(array)
         plus = oracle.matmul(S, oracle.from_numpy(S, array), expected, n)
         if oracle.fits(S, plus, array.dtype):
-            oracle.assert_same(S, plus, np.asarray(F.closure(reflexive=False)), text)
+            oracle.assert_same(S, plus, stored(S, np.asarray(F.closure(reflexive=False)), dtype), text)
         if S.base in SOLVED:
             B = data.draw(strategies.matrices(S, dtype, (n, data.draw(st.integers(0, 3)))))
             X = oracle.matmul(S, expected, oracle.from_numpy(S, B), B.shape[1])
             if oracle.fits(S, X, array.dtype):
-                oracle.assert_same(S, X, F.solve(to_library(S, B)), text)
+                solved = F.solve(to_library(S, B))
+                assert solved.dtype == array.dtype
+                oracle.assert_same(S, X, solved, text)
         some = data.draw(st.lists(st.integers(0, n - 1), max_size=3)) if n else []
-        got = F.rows(some)
+        got = stored(S, F.rows(some), dtype)
         assert got.shape == (len(some), n)
         for i, v in enumerate(some):
             oracle.assert_same(S, [expected[v]], got[i : i + 1], text)
         others = data.draw(st.lists(st.integers(0, n - 1), max_size=3)) if n else []
-        table = np.asarray(F.rows(some, targets=others))
+        table = stored(S, np.asarray(F.rows(some, targets=others)), dtype)
         oracle.assert_same(S, [[expected[v][w] for w in others] for v in some], table, text)
         pairs = [(v, w) for v in some for w in others]
         if pairs:
             told = np.asarray(F.weight(*(list(ends) for ends in zip(*pairs, strict=True))))
-            oracle.assert_same(S, [[expected[v][w]] for v, w in pairs], told[:, None], text)
+            oracle.assert_same(S, [[expected[v][w]] for v, w in pairs], stored(S, told[:, None], dtype), text)
         part = F._by_rows(np.array(some, np.int64), np.array(others, np.int64))
         np.testing.assert_array_equal(part, got[:, others], text)
         if oracle.fits(S, plus, array.dtype):
-            table = np.asarray(F.rows(some, targets=others, reflexive=False))
-            np.testing.assert_array_equal(table, F.rows(some, reflexive=False)[:, others], text)
+            table = stored(S, np.asarray(F.rows(some, targets=others, reflexive=False)), dtype)
+            rows = stored(S, F.rows(some, reflexive=False), dtype)
+            np.testing.assert_array_equal(table, rows[:, others], text)
 
     check()
 
@@ -312,9 +316,10 @@ def test_larger_graphs_are_as_the_dense_methods_have_them(
             w = (w * 64).astype("i4")
         graph = Graph(rows.astype(np.int64), columns.astype(np.int64), A.shape[0], w.astype(dtype) if dtype else w)
         F = sr.factor(graph, T)
-        dense = np.asarray(sr.adjacency(graph, T))
+        dense = sr.adjacency(graph, T).array
+        assert dense.dtype == graph.weights.dtype
         for reflexive in (True, False):
-            got, expected = np.asarray(F.closure(reflexive=reflexive)), sr.closure(dense, T, reflexive=reflexive)
+            got, expected = F.closure(reflexive=reflexive).array, sr.closure(dense, T, reflexive=reflexive)
             assert got.dtype == expected.dtype
             if got.dtype.names or got.dtype.kind != "f":
                 np.testing.assert_array_equal(got, expected)
@@ -526,6 +531,32 @@ def test_streams_are_the_closure(tmp_path: Path) -> None:
     saved = F.save(tmp_path / "distances.npy")
     np.testing.assert_array_equal(saved, whole)
     np.testing.assert_array_equal(np.load(tmp_path / "distances.npy"), whole)
+
+
+def test_what_is_read_of_factors_of_integers_is_a_right_hand_side(tmp_path: Path) -> None:
+    """∞ is read of a graph as a float, and equations of the graph take it."""
+    counted = [("dist", "i4"), ("count", "i4")]
+    for S, weights in ((sr.min_plus, np.array([4, 3], "i4")), (sr.min_plus, np.array([2**60 + 1, 3])),
+                       (sr.shortest_count, np.array([(4, 1), (3, 1)], counted))):
+        graph = Graph(np.array([0, 1]), np.array([1, 2]), 3, weights)
+        F, stored = sr.factor(graph, S), sr.closure(graph, S).array
+        rows = F.rows([0, 1, 2])
+        assert (rows["dist"] if S is sr.shortest_count else rows)[2, 0] == inf and stored.dtype == F._A.dtype
+        blocks = [row for _, block in F.blocks(1, in_order=True) for row in block.tolist()]
+        assert blocks[2] == rows.tolist()[2] and blocks[0] == stored[0].tolist()  # ∞ is in the last ones only
+        assert (F.save(tmp_path / "rows.npy") == stored).all()
+        dense = sr.adjacency(graph, S).array
+        for left in (False, True):
+            meant = sr.solve(dense, stored, S, left=left)
+            assert meant.dtype == stored.dtype
+            for found in (sr.solve(graph, rows, S, left=left), *([] if left else [F.solve(rows)])):
+                assert found.tolist() == texts.with_infinities(meant, S).tolist()
+    F = sr.factor(Graph(np.array([0]), np.array([1]), 2, np.array([4], "i1")), sr.min_plus)
+    for B in ([1.5, inf], [np.nan, inf], [127.0, inf], [200.0, inf], [1.0, 2.0], [-inf, 2.5]):
+        with pytest.raises(sr.SemiringError, match="A is int8 and B is float64"):
+            F.solve(np.array(B))
+    with pytest.raises(sr.SemiringError, match="A is int8 and B is float64"):
+        sr.factor(np.array([[1, 2], [3, 4]], "i1"), sr.min_plus).solve(np.array([1.0, inf]))
 
 
 def test_new_weights_use_the_analysis_again() -> None:

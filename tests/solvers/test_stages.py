@@ -128,11 +128,14 @@ def test_dtypes_are_kept(dtype: tuple[str, str], compile: str, monkeypatch: pyte
         A = sr.Graph([i for i, _ in kept], [j for _, j in kept], n,
                      np.array(list(kept.values()), [("capacity", dtype[0]), ("delay", dtype[1])]))
         R = sr.paths(A, pair)
-        kind = np.asarray(R.weights).dtype
+        kind, read = R.weights.array.dtype, np.asarray(R.weights).dtype
         assert (kind[0], kind[1]) == tuple(map(np.dtype, dtype))
+        endless = True, None in expected(pair, n, kept).values()  # an empty walk is of capacity ∞
+        assert all(read[k] == (float if endless[k] and kind[k].kind != "f" else kind[k]) for k in (0, 1))
         for (i, j), value in expected(pair, n, kept).items():
             if i != j:
-                assert R[i, j].vertices is None if value is None else tuple(R[i, j].weight) == value
+                assert tuple(R[i, j].weight) == ((-inf if dtype[0] != "u1" else 0, inf) if value is None else value)
+                assert (R[i, j].vertices is None) == (value is None)
 
 
 def test_a_limit() -> None:
