@@ -241,6 +241,18 @@ def test_verbs(S: sr.Semiring, what: str) -> None:
         answers_or_refuses(lambda call=call: call(NONSENSE[what](), S))
 
 
+def test_integers_beyond_every_float() -> None:
+    """Where a quotient is a float they are refused, and fractions are exact."""
+    huge = np.array([[10**400, 1], [2, 3]], object)
+    exact = huge * Fraction(1)
+    for verb in (lambda A: sr.closure(A, sr.plus_times), lambda A: sr.solve(A, A, sr.plus_times),
+                 lambda A: sr.factor(A, sr.plus_times).closure()):
+        with pytest.raises(sr.SemiringError, match=r"larger than every float.*fractions\.Fraction"):
+            verb(huge)
+    X = sr.closure(exact, sr.plus_times)
+    assert (np.eye(2, dtype=int) + exact @ X == X).all()
+
+
 @pytest.mark.parametrize("what", NONSENSE)
 def test_everything_else(what: str) -> None:
     for call in OTHERS.values():

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from semiring.algebra.overflow import may_leave
 from semiring.algebra.rounding import nothing_improves
 from semiring.algebra.vectors import convert
 from semiring.algorithms import trees
@@ -29,7 +30,7 @@ from .forms import fits, nothing_in
 from .plan import Plan
 from .search import Search, form_of, on_the_host, positions
 from .task import Task
-from .trees import best_trees
+from .trees import best_trees, not_held
 
 
 def offer(task: Task) -> Plan:
@@ -55,7 +56,8 @@ def _path(
     given: Operand, facts: Facts, start: int, end: int, wanted: np.dtype, plan: Plan
 ) -> tuple[Any, list[Any] | None]:
     S, graph = given.S, wide_graph(given, facts)
-    if fits(given, facts) and nothing_improves(S.over(graph.values.dtype), graph.values):
+    products = not S.is_tropical and may_leave(S, given.dtype)  # may leave it at vertices that were not asked about
+    if not products and fits(given, facts) and nothing_improves(S.over(graph.values.dtype), graph.values):
         weight, walk = _walk_by_values(given, start, end)
     else:
         found = best_walks(graph, S, start)
@@ -70,6 +72,8 @@ def _path(
             if other is not None and is_same(weight_of(graph, S, other), weight_of(graph, S, walk)):
                 walk = other
         weight = None if walk is None else narrow(S, weight_of(graph, S, walk), given.dtype)
+        if products and isinstance(weight, int):
+            raise not_held(given, start, end, False)
     return spelt(given, weight, walk, wanted)
 
 

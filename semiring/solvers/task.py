@@ -591,5 +591,12 @@ def _computed(task: Task, begin: int, made: Plan | None) -> Any:
             refused = e.__cause__  # type: ignore[assignment]
         except UndefinedStar as e:
             raise star_undefined(task.given[0], e, gone=task.options.overwrite) from None
+        except OverflowError as e:
+            if not any(A.dtype.kind == "O" for A in task.operands):
+                raise
+            raise SemiringError(
+                f"{task.S.name}: an integer of the elements, or of what came of them, is larger than every float, and "
+                f"a float met it ({e}); make the elements fractions.Fraction, which are exact at any size"
+            ) from e
     assert refused is not None
     raise refused

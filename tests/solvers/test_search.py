@@ -96,7 +96,7 @@ def test_records_of_graphs(name: str, which: int) -> None:
         expected = oracle.closure_by_elimination(S, oracle.from_numpy(S, A))
         assume(oracle.fits(S, expected, dtype))
         found = closure_rows(graph, T, range(len(A)))
-        oracle.assert_same(S, expected, found.astype(dtype), f"A = {A!r}")
+        oracle.assert_same(S, expected, found, f"A = {A!r}")  # ∞ of integers is a float there
 
     check()
 
