@@ -155,6 +155,23 @@ def test_no_order_is_refused_over_a_field_and_what_is_singular_is_left_to_the_de
     assert asked == [120]
 
 
+def test_a_star_that_exists_in_another_order_is_left_to_the_dense_closure(
+    gpus: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gpus("plus_times")
+    asked: list[Any] = []
+    monkeypatch.setattr(sparse_factors_gpu, "LAUNCH", 0.0)
+    monkeypatch.setattr(sparse_factors_gpu, "DENSE", 1.0)
+    monkeypatch.setattr(several_gpus._Closing, "run", lambda self, low=None: asked.append(self.n))
+    S = sr.Semiring("sums that converge", add=np.add, mul=np.multiply, zero=0.0, one=1.0, carrier=np.isfinite,
+                    star=lambda a: np.where(abs(a) < 1, 1 / (1 - a), np.nan))
+    A = sp.csr_array(sp.diags_array(np.where(np.arange(120) % 2, 0.5, 2.0)))
+    sr.closure(A, S, devices=2)
+    assert asked == [120]
+    with pytest.raises(sr.NoClosureError):
+        sr.closure(A, S, devices=2, method="sparse")
+
+
 def test_a_tolerance(gpus: Any) -> None:
     gpus("min_plus")
     M = sr.as_graph([("a", "b", 0.1), ("b", "a", -0.1001)])
