@@ -175,7 +175,7 @@ def test_what_has_no_closure_on_a_gpu(gpu: None, tmp_path: Path) -> None:
     asked: dict[str, Any] = {"out": tmp_path / "c.npy", "tile": 32, "memory": SMALL, "device": "gpu"}
     with pytest.raises(sr.NoClosureError, match="of weight -1 is"):
         sr.closure(A, sr.min_plus, **asked)
-    with pytest.raises(sr.NoClosureError, match=r"I − A is singular: .* cycle (\d+) → \1 of weight 1 has"):
+    with pytest.raises(sr.NoClosureError, match="star of an element that has none"):
         sr.closure(np.eye(100), sr.plus_times, **asked)
     assert list(tmp_path.iterdir()) == []
 
