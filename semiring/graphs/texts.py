@@ -47,6 +47,8 @@ def infinities(S: Semiring, dtype: np.dtype) -> dict[Any, Any]:
     """
     if dtype.names is not None:
         neutral = [S.components_of(e) for e in (S.zero, S.one) if e is not None]
+        if S.name == "shortest-count":
+            neutral.append((0, np.inf))  # walks that are endlessly many
         constants = dict(zip(S.default_dtype.names or (), zip(*neutral, strict=True), strict=True))
         found = {}
         for field in dtype.names:
