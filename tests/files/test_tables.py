@@ -263,7 +263,7 @@ def _plain_rows(file):
 
 
 def test_matrices_of_plain_numbers_of_others(tmp_path):
-    ones = "0 1 0 1\n1 0 1 0\n0 1 0 1\n1 0 1 0\n"  # nobody's four edges
+    ones = "0 1 0 1\n1 0 1 0\n0 1 0 1\n1 0 1 0\n"  # four edges would be 0–1 and 1–0 twice
     assert len(read(tmp_path, "m.txt", ones)) == 8
     assert not read(tmp_path, "m.txt", ones, directed=False).directed
     # below a line of names, as a frame without its index
