@@ -38,8 +38,8 @@ def shown(name: Any) -> str:
 def infinities(S: Semiring, dtype: np.dtype) -> dict[Any, Any]:
     """The integers that stand for infinities of an algebra: limits of the dtype; none where it has no infinity.
 
-    Of records those of each component that is of integers, by its name: what its zero and its one have there. The
-    numbers of a vector have them together.
+    Of records those of each component that is of integers, by its name: what its zero, its one and the star of
+    its one have there. The numbers of a vector have them together.
 
     >>> import semiring as sr
     >>> infinities(sr.min_plus, np.dtype("i2")), infinities(sr.mod_p(7), np.dtype("i2"))
@@ -47,8 +47,10 @@ def infinities(S: Semiring, dtype: np.dtype) -> dict[Any, Any]:
     """
     if dtype.names is not None:
         neutral = [S.components_of(e) for e in (S.zero, S.one) if e is not None]
-        if S.name == "shortest-count":
-            neutral.append((0, np.inf))  # walks that are endlessly many
+        if S.one is not None and not S.product_only:
+            A, one = S.over(S.default_dtype), np.array([S.one], S.default_dtype)
+            if A.defined(one).all():
+                neutral.append(A.star(one)[0].tolist())  # as of walks that are endlessly many
         constants = dict(zip(S.default_dtype.names or (), zip(*neutral, strict=True), strict=True))
         found = {}
         for field in dtype.names:
