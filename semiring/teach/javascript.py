@@ -21,7 +21,7 @@ from semiring.errors import SemiringError
 
 NAMES = "abcdef"  # of parameters
 BOOL = np.dtype(bool)
-# Of components in a page, those first that are taken where an algebra lives in several.
+# Of components in a page: doubles where an algebra lives in them, else its default dtype, else the first of these.
 DTYPES = tuple(map(np.dtype, ("f8", "i4", "u4", "i8", "u8", "?", "f4", "i2", "u2", "i1", "u1")))
 _MATH = {
     "sqrt": "sqrt", "cbrt": "cbrt", "exp": "exp", "expm1": "expm1", "log": "log", "log2": "log2", "log10": "log10",
@@ -70,7 +70,7 @@ def function(traced: Traced, dtypes: Sequence[np.dtype], wanted: Sequence[np.dty
 
 
 def components_in_page(S: Semiring) -> tuple[np.dtype, ...]:
-    """The dtypes of an element's components in a page: truth values if it is about those, else doubles if it has them.
+    """The dtypes of an element's components in a page: truth values, else doubles if it has them, else its default.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def components_in_page(S: Semiring) -> tuple[np.dtype, ...]:
     if S.traced is None:
         raise SemiringError(f"{S.name}: its elements are Python objects, which a page shows and does not compute")
     home = S.default_dtype
-    order = (home,) if home == BOOL else DTYPES
+    order = (home,) if home == BOOL else (DTYPES[0], home, *DTYPES[1:])
     found = tuple(home[f] for f in home.names) if home.names else next(((d,) for d in order if d in S.dtypes), (home,))
     if any(d not in DTYPES for d in found):
         raise SemiringError(f"{S.name} works on {home}, which a page cannot compute with")

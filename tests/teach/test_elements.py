@@ -12,6 +12,7 @@ from semiring.teach.elements import Elements, written
 def test_pages_compute_in_doubles_where_an_algebra_has_them() -> None:
     assert Elements(sr.min_plus).dtype == np.float64
     assert Elements(sr.boolean).dtype == bool
+    assert Elements(sr.bitset_may).dtype == np.uint64, "all of the library's 64 facts"
     assert Elements(sr.shortest_count).dtype.names == ("dist", "count")
     assert [Elements(S).live for S in (sr.min_plus, sr.regex, sr.pareto, sr.why)] == [True, True, False, False]
 
@@ -25,7 +26,8 @@ def test_elements_of_other_dtypes() -> None:
     with pytest.raises(sr.SemiringError, match="not an element"):
         Elements(sr.viterbi).element(7)
     with pytest.raises(sr.SemiringError, match="does not fit"):
-        Elements(sr.gcd_lcm).element(2**40)
+        Elements(sr.gcd_lcm).element(2**70)
+    assert Elements(sr.gcd_lcm).element(2**40) == 2**40
     assert tuple(Elements(sr.shortest_count).element(5)) == (5, 1)
 
 
