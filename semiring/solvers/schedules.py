@@ -120,7 +120,7 @@ def _run(task: Task, given: Operand, facts: Facts, exists: np.ndarray | None, pl
     if given.kind == "packed":
         return given.unstored(low, work)
     leave_out(low, work, exists)
-    if low.log_sum:
+    if low.log_sum and (o.check or not low.on_gpu):  # which waits for the device
         work = fields.endless(low, work)
     result = low.decode(work)
     if o.check and not low.drops_nan:

@@ -29,7 +29,8 @@ def acyclic(S: sr.Semiring, n: int, dtype: Any) -> np.ndarray:
         elements = np.array(values, dtype)
         elements = elements[S.over(dtype).contains(elements)]
     A = elements[rng.integers(0, len(elements), (n, n))]
-    A[(rng.random((n, n)) < 0.5) | np.tri(n, dtype=bool)] = S.zero_in(dtype)
+    edges = min(0.5, 6 / n) if S is sr.counting else 0.5  # 32 bits hold the number of walks
+    A[(rng.random((n, n)) >= edges) | np.tri(n, dtype=bool)] = S.zero_in(dtype)
     return A
 
 
