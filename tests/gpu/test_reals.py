@@ -39,7 +39,7 @@ def asked(A: np.ndarray, X: np.ndarray) -> list[tuple[str, Callable[[], Any], np
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
-@pytest.mark.parametrize("n", [12, 100, 300, 1000])
+@pytest.mark.parametrize("n", [12, 100, 300])
 def test_a_pivot_that_cancels(n: int, dtype: str) -> None:
     """All walks of the complete graph, a tenth for each step: the first eleven vertices alone have none."""
     import cupy
@@ -52,7 +52,7 @@ def test_a_pivot_that_cancels(n: int, dtype: str) -> None:
             err_msg=way)
 
 
-@pytest.mark.parametrize("n", [2, 20, 100, 300, 1000])
+@pytest.mark.parametrize("n", [2, 20, 100, 300])
 def test_random_matrices(n: int) -> None:
     import cupy
 
@@ -66,7 +66,7 @@ def test_random_matrices(n: int) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
-@pytest.mark.parametrize("n", [2, 12, 20, 100, 300, 1000])
+@pytest.mark.parametrize("n", [2, 12, 20, 100, 300])
 def test_a_chain_that_nothing_leaves_is_refused(n: int, dtype: str) -> None:
     A = np.full((n, n), 1 / (2 * n), dtype)
     for way, ask, _ in asked(A, np.linalg.inv(np.eye(n) - A.astype("f8"))):  # which are remembered
