@@ -14,6 +14,8 @@ import strategies
 from bases import EXISTS, UNSURE, Array
 from generated import Generated
 
+from semiring.graphs.texts import as_stored
+
 DENSE = (
     ("auto", None), ("floyd-warshall", None), ("blocked", 1), ("blocked", 2), ("blocked", 3), ("r-kleene", 1),
     ("r-kleene", 2), ("r-kleene", 3), ("elimination", None), ("elimination", 2), ("squaring", None),
@@ -172,6 +174,8 @@ def path_weights(g: Generated, S: Any, library: Any, A: Array) -> Array:
     for i in range(n):
         for j in range(n):
             weight, vertices = library.path(A, S, i, j)
+            if A.dtype.names and weight.dtype != A.dtype:  # the integers of no path are read as infinities
+                weight = as_stored(np.array([[weight]], weight.dtype), S, A.dtype)[0, 0]
             result[i, j] = weight
             along = g.base.full((1,), g.base.zero if vertices is None else g.base.one)
             if vertices is not None:

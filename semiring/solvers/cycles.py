@@ -34,6 +34,7 @@ Index = tuple[int, ...]  # of a matrix in a stack
 NEARLY = 1 / 100  # the part of a weight up to which rounding may have made a cycle improve
 LONG = 12  # vertices of a cycle that a message lists
 NEGLIGIBLE = 1e-6  # share of a vertex in what 1 − A makes 0, beside the largest
+TRIED = 16  # vertices of a singular matrix through which a cycle is looked for
 GONE = "without overwrite=True one is told from the other"
 
 
@@ -329,6 +330,10 @@ def singular(
         null = np.abs(_almost_null(graph))
         vertex, taking_part = int((null >= null.max() / 2).argmax()), np.flatnonzero(null > NEGLIGIBLE * null.max())
         cycle, weight, alone = _endless_cycle(S, graph, vertex, taking_part)
+        if cycle is None:  # where shares cancel, cycles lead through vertices that have none
+            most = np.argsort(-null[taking_part], kind="stable")[:TRIED]
+            cycles = (_endless_cycle(S, graph, int(v), np.arange(graph.n)) for v in taking_part[most])
+            cycle, weight, alone = next((c for c in cycles if c[0] is not None), (None, None, False))
         if cycle is None:
             found += f": nothing tells how much passes through vertex {called(vertex)!r}"
         else:
