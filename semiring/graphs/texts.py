@@ -48,7 +48,7 @@ def infinities(S: Semiring, dtype: np.dtype) -> dict[Any, Any]:
     if dtype.names is not None:
         neutral = [S.components_of(e) for e in (S.zero, S.one) if e is not None]
         if S.one is not None and not S.product_only:
-            A, one = S.over(S.default_dtype), np.array([S.one], S.default_dtype)
+            A, one = S.over(S.default_dtype), np.array([tuple(S.components_of(S.one))], S.default_dtype)
             if A.defined(one).all():
                 neutral.append(A.star(one)[0].tolist())  # as of walks that are endlessly many
         constants = dict(zip(S.default_dtype.names or (), zip(*neutral, strict=True), strict=True))
