@@ -44,7 +44,7 @@ def choose(S: Semiring, dtype: np.dtype, facts: Facts, length: int, *, in_place:
             return planes
     if dtype.kind in "iu" and S.is_tropical:
         return tropical_integers(S, dtype, facts, length, in_place)
-    if dtype.kind in "iu" and facts.multiple > np.iinfo(dtype).max:
+    if dtype.kind in "iu" and facts.multiple and facts.multiple > np.iinfo(dtype).max:
         return python_integers(S, dtype, f"a least common multiple may leave {dtype.name}")
     if dtype.kind in "iu" and is_reserved(S, dtype, facts):
         return python_integers(S, dtype, f"a number stands beside the limit of {dtype.name}, where overflow is seen")

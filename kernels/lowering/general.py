@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -201,50 +201,101 @@ def _with_room(wide: np.dtype, dtype: np.dtype) -> np.dtype:
     return max(wide, np.dtype(f"{dtype.kind}{min(2 * dtype.itemsize, 8)}"), key=lambda d: d.itemsize)
 
 
+@dataclass(frozen=True)
+class _Component:
+    """A component of elements: integers in the data's dtype and in storage, and what is special among them."""
+
+    field: str | None
+    given: np.dtype
+    stored: np.dtype
+    ends: Ends | None
+
+    @cached_property
+    def infinities(self) -> list[tuple[int, int]]:
+        """The limits of the data's dtype that stand for ±∞, and those of a wider storage."""
+        if self.given.kind not in "iu" or self.given == self.stored or not (self.ends is None or self.ends.infinite):
+            return []
+        narrow, wide = np.iinfo(self.given), np.iinfo(self.stored)
+        both = [(int(narrow.max), int(wide.max)), (int(narrow.min), int(wide.min))]
+        return both if self.given.kind == "i" else both[:1]
+
+    @cached_property
+    def reserved(self) -> tuple[int, ...]:
+        """The numbers in storage that stand for what leaves it."""
+        return self.ends.reserved(self.stored) if self.ends else ()
+
+    @cached_property
+    def finite(self) -> tuple[int, int]:
+        """The least and the largest number in storage that is an element, neither infinite nor reserved."""
+        limits = np.iinfo(self.stored)
+        if self.ends and self.given != self.stored:
+            low, high = self.ends.finite(self.given)
+            return max(low, int(limits.min)), min(high, int(limits.max))
+        special = (*self.reserved, *(wide for _, wide in self.infinities))
+        low = max((x + 1 for x in special if x < 0), default=int(limits.min))
+        return low, min((x - 1 for x in special if x > 0), default=int(limits.max))
+
+    def of(self, array: np.ndarray) -> np.ndarray:
+        """This component of an array."""
+        return array if self.field is None else array[self.field]
+
+    def encode(self, target: np.ndarray, array: np.ndarray) -> None:
+        """Write infinities to storage, where the numbers are already."""
+        given = self.of(array)
+        for limit, meant in self.infinities:
+            if given.size and (np.maximum if limit > 0 else np.minimum).reduce(given, axis=None) == limit:
+                self.of(target)[given == limit] = meant
+
+    def is_finite(self, stored: np.ndarray) -> bool:
+        """Whether all numbers are between the special ones."""
+        low, high = self.finite
+        return not stored.size or bool(
+            np.maximum.reduce(stored, axis=None) <= high and np.minimum.reduce(stored, axis=None) >= low
+        )
+
+    def refuse(self, S: Semiring, stored: np.ndarray) -> None:
+        """Refuse a number in storage that left the data's dtype."""
+        assert self.ends
+        if self.given == self.stored:
+            wrong = np.logical_or.reduce([stored == number for number in self.reserved])
+        else:
+            wrong = outside(stored, *self.ends.finite(self.given))
+            if self.ends.infinite:
+                limits = np.iinfo(self.stored)
+                wrong &= (stored != limits.min) & (stored != limits.max)
+        if wrong.any():
+            value = int(stored[wrong].flat[0])
+            refuse(S, self.given, value, at_least=value in self.reserved)
+
+    def decode(self, S: Semiring, target: np.ndarray, array: np.ndarray) -> None:
+        """Write the numbers of storage in the data's dtype, and refuse one that left it."""
+        stored, given = self.of(array), self.of(target)
+        usual = not (self.ends or self.infinities) or self.is_finite(stored)
+        if self.ends and not usual:
+            self.refuse(S, stored)
+        if target is not array:
+            np.copyto(given, stored, casting="unsafe")
+            for limit, meant in () if usual else self.infinities:
+                given[stored == meant] = limit
+
+
 def _refusing(plain: Lowering, dtype: np.dtype, near: tuple[Ends | None, ...]) -> Lowering:
     """With results refused that integers of the data's dtype cannot hold."""
     S, storage = plain.algebra, plain.storage
-    fields = dtype.names or (None,)
-
-    def part_of(array: np.ndarray, field: str | None) -> np.ndarray:
-        return array if field is None else array[field]
+    components = [
+        _Component(field, dtype if field is None else dtype[field], storage if field is None else storage[field], ends_)
+        for field, ends_ in zip(dtype.names or (None,), near, strict=True)
+    ]
 
     def encoded(target: np.ndarray, array: np.ndarray) -> None:
         target[...] = array
-        for field, ends_ in zip(fields, near, strict=True):
-            given, stored = part_of(array, field), part_of(target, field)
-            if given.dtype.kind in "iu" and given.dtype != stored.dtype and (ends_ is None or ends_.infinite):
-                for limit, meant in _limits(given.dtype, stored.dtype):
-                    stored[given == limit] = meant
-
-    def refused(array: np.ndarray) -> None:
-        for field, ends_ in zip(fields, near, strict=True):
-            if ends_ is None:
-                continue
-            stored, given = part_of(array, field), dtype if field is None else dtype[field]
-            (least, most), reserved = ends_.finite(given), ends_.reserved(stored.dtype)
-            limits = np.iinfo(stored.dtype)
-            if given == stored.dtype:
-                wrong = np.logical_or.reduce([stored == number for number in reserved])
-            else:
-                wrong = outside(stored, least, most)
-                if ends_.infinite:
-                    wrong &= (stored != limits.min) & (stored != limits.max)
-            if wrong.any():
-                value = int(stored[wrong].flat[0])
-                refuse(S, given, value, at_least=value in reserved)
+        for component in components:
+            component.encode(target, array)
 
     def decoded(target: np.ndarray, array: np.ndarray) -> None:
-        refused(array)
-        if target is array:
-            return
         with np.errstate(over="ignore"):
-            for field, ends_ in zip(fields, near, strict=True):
-                given, stored = part_of(target, field), part_of(array, field)
-                np.copyto(given, stored, casting="unsafe")
-                if given.dtype.kind in "iu" and given.dtype != stored.dtype and (ends_ is None or ends_.infinite):
-                    for limit, meant in _limits(given.dtype, stored.dtype):
-                        given[stored == meant] = limit
+            for component in components:
+                component.decode(S, target, array)
 
     def encode(a: np.ndarray, copy: bool) -> np.ndarray:
         if storage == dtype:
@@ -254,10 +305,7 @@ def _refusing(plain: Lowering, dtype: np.dtype, near: tuple[Ends | None, ...]) -
         return result
 
     def decode(b: np.ndarray) -> np.ndarray:
-        if storage == dtype:
-            each_part(refused, b)
-            return b
-        result = like(b, dtype)
+        result = b if storage == dtype else like(b, dtype)
         each_part(decoded, result, b)
         return result
 
@@ -268,18 +316,20 @@ def _refusing(plain: Lowering, dtype: np.dtype, near: tuple[Ends | None, ...]) -
     )
 
 
-def _limits(given: np.dtype, stored: np.dtype) -> list[tuple[int, int]]:
-    """The limits of a dtype that stand for ±∞, and those of a wider one."""
-    narrow, wide = np.iinfo(given), np.iinfo(stored)
-    both = [(int(narrow.max), int(wide.max)), (int(narrow.min), int(wide.min))]
-    return both if given.kind == "i" else both[:1]
-
-
 def is_reserved(S: Semiring, dtype: np.dtype, facts: Facts) -> bool:
     """Whether the data may have a number that stands for what leaves the dtype, where no wider storage can be had."""
-    (near,) = ends(S, dtype)
-    if near is None or S.working(_with_room(S.working(dtype), dtype)) != dtype:
+    found = _without_room(S, dtype)
+    if found is None:
         return False
+    near, largest = found
     if not near.infinite:
         return facts.high_limit or (near.negative and facts.low_limit)
-    return int(facts.largest) >= near.reserved(dtype)[0]
+    return int(facts.largest) >= largest
+
+
+@lru_cache(1024)
+def _without_room(S: Semiring, dtype: np.dtype) -> tuple[Ends, int] | None:
+    """The ends of integers for which no wider storage can be had, and the first reserved number; None for others."""
+    (near,) = ends(S, dtype)
+    room = near is None or S.working(_with_room(S.working(dtype), dtype)) != dtype
+    return None if near is None or room else (near, near.reserved(dtype)[0])
