@@ -244,10 +244,10 @@ def test_every_module_says_what_it_holds(name: str) -> None:
     assert ast.get_docstring(ast.parse(MODULES[name].read_text(encoding="utf-8")))
 
 
-def test_the_design_says_what_every_module_holds() -> None:
-    """In the tables of files: names are relative to the folder in the heading, or beside the one before."""
+def test_the_list_of_files_has_every_module() -> None:
+    """In its tables: names are relative to the folder in the heading, or beside the one before."""
     listed, folder = set(), Path()
-    for line in (ROOT / "docs" / "design.md").read_text(encoding="utf-8").splitlines():
+    for line in (ROOT / "docs" / "files.md").read_text(encoding="utf-8").splitlines():
         if heading := re.match(r"### `([a-z_/]+)/`", line):
             folder = Path(heading[1])
         elif line.startswith("| `"):
