@@ -7,6 +7,8 @@ import shutil
 import subprocess
 import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -37,21 +39,21 @@ def test_the_workflows_are_found() -> None:
     assert {file.stem for file in WORKFLOWS} >= {"tests", "docs", "dependencies", "release"}
 
 
-@pytest.mark.parametrize("file", YAML, ids=by_name)
-def test_it_is_yaml(file: Path) -> None:
-    assert isinstance(load(file), dict)
+def test_it_is_yaml() -> None:
+    assert [by_name(file) for file in YAML if not isinstance(load(file), dict)] == []
 
 
-@pytest.mark.parametrize("file", WORKFLOWS, ids=by_name)
-def test_a_workflow_may_do_little_and_ends(file: Path) -> None:
-    workflow = load(file)
-    assert workflow["permissions"] == {"contents": "read"}, "jobs that need more ask for it themselves"
-    assert "group" in workflow["concurrency"]
-    for name, job in workflow["jobs"].items():
-        assert job["timeout-minutes"] <= 120, name
-        for step in job["steps"]:
-            if "uses" in step:
-                assert re.fullmatch(r"[\w-]+/[\w-]+@(release/)?v\d+", step["uses"]), "name the major version"
+def test_a_workflow_may_do_little_and_ends() -> None:
+    for file in WORKFLOWS:
+        workflow = load(file)
+        assert workflow["permissions"] == {"contents": "read"}, f"{file.name}: jobs ask for what else they need"
+        assert "group" in workflow["concurrency"], file.name
+        for name, job in workflow["jobs"].items():
+            assert job["timeout-minutes"] <= 120, f"{file.name}: {name}"
+            for step in job["steps"]:
+                if "uses" in step:
+                    named = re.fullmatch(r"[\w-]+/[\w-]+@(release/)?v\d+", step["uses"])
+                    assert named, f"{file.name}: name the major version in {step['uses']}"
 
 
 def test_every_python_that_we_support_is_tested() -> None:
@@ -68,16 +70,17 @@ def test_every_python_that_we_support_is_tested() -> None:
             assert python in pythons, f"{file.name} uses Python {python}"
 
 
-@pytest.mark.parametrize("file", [*WORKFLOWS, HOOKS], ids=by_name)
-def test_what_is_called_exists(file: Path) -> None:
-    # Comments quote, and so does prose; commands begin after a dash, a colon or white space.
-    text = re.sub(r"#.*", "", file.read_text(encoding="utf-8"))
-    for path, test in re.findall(r"\b((?:tests|docs)/[\w/]+\.py)(?:::(\w+))?", text):
-        assert (ROOT / path).is_file(), path
-        assert not test or f"def {test}(" in (ROOT / path).read_text(encoding="utf-8"), f"{path} has no {test}"
+def test_what_is_called_exists() -> None:
     targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
-    for target in re.findall(r"\bmake ([\w-]+)", text):
-        assert target in targets, f"make {target}"
+    for file in (*WORKFLOWS, HOOKS, ROOT / ".ci" / "run"):
+        # Comments quote, and so does prose; commands begin after a dash, a colon or white space.
+        text = re.sub(r"#.*", "", file.read_text(encoding="utf-8"))
+        for path, test in re.findall(r"\b((?:tests|docs)/[\w/]+\.py)(?:::(\w+))?", text):
+            assert (ROOT / path).is_file(), f"{file.name}: {path}"
+            written = (ROOT / path).read_text(encoding="utf-8")
+            assert not test or f"def {test}(" in written, f"{file.name}: {path} has no {test}"
+        for called in re.findall(r"\bmake ([\w -]+)", text):
+            assert set(called.split()) <= {*targets, "clean"}, f"{file.name}: make {called}"
 
 
 def test_the_hook_for_ruff_installs_what_the_extra_does() -> None:
@@ -108,18 +111,30 @@ def with_what_it_includes(page: Path) -> str:
                   flags=re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=by_name)
-def test_links_lead_somewhere(page: Path) -> None:
+def broken_links(page: Path) -> Iterator[str]:
+    """Targets of links that are neither a file nor a title in one; the network is not asked."""
     text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     for target in re.findall(r"\]\(([^)\s]+)\)", text):
         path, _, anchor = target.partition("#")
-        if ":" in path:  # the network is not asked
+        if ":" in path:
             continue
         file = page.parent / path if path else page
-        assert file.exists(), target
-        if anchor:
+        if not file.exists():
+            yield target
+        elif anchor:
             titles = re.findall(r"^#+ (.+)$", with_what_it_includes(file), re.MULTILINE)
-            assert anchor in [re.sub(r"[^\w -]", "", t.lower()).replace(" ", "-") for t in titles], target
+            if anchor not in [re.sub(r"[^\w -]", "", t.lower()).replace(" ", "-") for t in titles]:
+                yield target
+
+
+def test_links_lead_somewhere() -> None:
+    assert len(PAGES) > 20 and [(by_name(page), link) for page in PAGES for link in broken_links(page)] == []
+
+
+def test_broken_links_are_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# One title\n[a](page.md) [b](#one-title) [c](#two) [d](lost.md) [e](page.md#three) [f](https://x)")
+    assert list(broken_links(page)) == ["#two", "lost.md", "page.md#three"]
 
 
 # In backticks, or anywhere from a folder at the top to a suffix: in diagrams and commands.
@@ -144,9 +159,9 @@ def lost(text: str) -> Iterator[str]:
                 yield path
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if p.name not in ("CHANGELOG.md", "SECURITY.md")], ids=by_name)
-def test_paths_lead_somewhere(page: Path) -> None:
-    assert not list(lost(page.read_text(encoding="utf-8")))
+def test_paths_lead_somewhere() -> None:
+    pages = [page for page in PAGES if page.name not in ("CHANGELOG.md", "SECURITY.md")]
+    assert [(by_name(page), path) for page in pages for path in lost(page.read_text(encoding="utf-8"))] == []
 
 
 def test_paths_that_lead_nowhere_are_found() -> None:
@@ -222,3 +237,13 @@ def test_every_module_has_a_test_of_its_name() -> None:
             if not special and not any(name.is_file() for name in names):
                 without.append(str(file.relative_to(ROOT)))
     assert without == []
+
+
+def test_files_of_tests_for_gpus_load_everywhere() -> None:
+    """They are collected where there is a GPU only, and would go stale; some need CuPy or PyTorch for more."""
+    tests = ROOT / "tests"
+    files = sorted((tests / "gpu").rglob("test_*.py"))
+    assert len(files) > 20
+    for file in files:
+        with suppress(pytest.skip.Exception):
+            import_module(".".join(file.relative_to(tests).with_suffix("").parts))
