@@ -274,7 +274,7 @@ def all_labels(G: Graph, S: Any) -> np.ndarray:
     Raises
     ------
     SemiringError
-        Where one improves by more.
+        If one improves by more.
     """
     T, H = S.over(G.values.dtype), _worsened(G, S)
     X = full(np.empty((G.n, G.n), G.values.dtype), T.zero)

@@ -153,113 +153,116 @@ def closure(
     devices: int | Sequence[int] | None = None,
     on: Connection | None = None,
 ) -> Any:
-    """The closure A* = 1 ⊕ A ⊕ A² ⊕ … of a square matrix: the ⊕ over all walks of the ⊗ along each.
+    """Return the closure A* = 1 ⊕ A ⊕ A² ⊕ … of a square matrix.
+
+    Element (i, j) of A* combines all walks from i to j with ⊕; the weight of a walk is the ⊗ of its edges.
 
     Parameters
     ----------
     A : array_like, shape (n, n) or (…, n, n)
         A NumPy or CuPy array of any strides, a SciPy sparse matrix (the answer is dense), a `Matrix`, a `Graph`, a
         NetworkX graph, a list of tuples (from, to) or (from, to, weight), or anything with DLPack. An absent edge is
-        the algebra's zero; dense arrays are taken literally, but what a masked array masks is not an edge.
-        A stack is closed matrix by matrix.
+        the algebra's zero. Every element of a dense array is an edge, except those that a masked array masks. Each
+        matrix of a stack is closed by itself.
     S : Semiring or str, optional
-        Default: that of A, which a `Matrix` or what `prepare` gives has; another one than A's is refused.
+        Default: the algebra of A, if A is a `Matrix` or was prepared; a different algebra is refused.
         With min_plus the answer holds shortest distances, with boolean reachability, with max_min widest paths.
     method : {"auto", "floyd-warshall", "blocked", "r-kleene", "squaring", "elimination", "sparse", "search"}
-        The schedule. All give the same answer, up to rounding where ⊗ rounds. Sparse matrices and graphs are eliminated
-        on their structure ("sparse"), or searched from every vertex ("search", where ⊕ selects and no edge is better
-        than 1), where that is reckoned to be faster.
+        The schedule. All give the same answer, up to rounding if ⊗ rounds. Sparse matrices and graphs are eliminated
+        on their structure ("sparse"), or searched from every vertex ("search", which needs a selective ⊕ and no edge
+        better than 1), if the library predicts that this is faster.
     reflexive : bool
-        Whether the empty walk counts; otherwise A⁺ = A A*. With `devices` not of packed bits.
+        True: the empty walk counts. False: return A⁺ = A A*. Only packed matrices can combine it with `devices`.
     overwrite : bool
-        Whether A's own memory may be used, which is a permission: where A is dense and nothing of it is needed later
-        the answer lies there. Otherwise A is not changed.
+        Permission to use A's own memory. If A is dense and nothing of it is needed later, the answer is written there.
+        Otherwise A is not changed.
     device : {None, "cpu", "gpu"}
-        Where to compute; ``None``: where the data are, and for large host arrays of floats, and sparse matrices, the
-        GPU if there is one and that is predicted to be faster. The closure of a sparse matrix that ``"gpu"`` was asked
-        for is a CuPy array; that of a graph is in the host's memory. With `on`: the CPU, or ``"gpu"``, see there.
+        Where to compute. ``None``: where the data are; large host arrays of floats, and sparse matrices, go to the GPU
+        if there is one and it is predicted to be faster. With ``"gpu"`` the closure of a sparse matrix is a CuPy array,
+        and the closure of a graph is in the host's memory. With `on`: the CPU, or ``"gpu"``, see there.
     tile : int, optional
-        Rows of a pivot block. ``"floyd-warshall"`` and ``"squaring"`` have none, as the plan says.
+        Rows of a pivot block. ``"floyd-warshall"`` and ``"squaring"`` use none, as the plan says.
     check : bool
-        Whether to refuse entries that are not elements, and a closure that does not exist. On a GPU this is the only
-        thing that waits for the device; without it the form of the algebra that is right for all data runs, and what
-        comes of such entries is not defined. On the CPU only the search for improving cycles is left out, and by
-        ``method="search"`` not even that. With `tol` and ``on_divergence="mask"`` it cannot be left out.
+        Refuse entries that are not elements, and a closure that does not exist. On a GPU this check is the only
+        synchronization. With check=False a kernel valid for any data runs, and results for invalid entries are
+        undefined. On the CPU check=False only leaves out the search for improving cycles, and ``method="search"``
+        keeps even that. `tol` and ``on_divergence="mask"`` need the check.
     packed : bool
-        Whether to give the closure over `boolean` as a `PackedMatrix`, one bit a pair, and never hold more. A packed A
-        is closed so in any case.
+        Return the closure over `boolean` as a `PackedMatrix`, one bit per pair, and never hold more. The closure of a
+        packed A is always packed.
     progress : bool or callable
-        ``True`` shows a bar on stderr; a callable is given the fraction done.
+        ``True`` shows a bar on stderr; a function is called with the fraction that is done.
     max_edges : int, optional
-        Only walks of at most so many edges count: 1 ⊕ A ⊕ … ⊕ A^max_edges, which exists where A* does not, too. By
-        products, so that `method` and `tile` have no meaning.
+        Count only walks of at most so many edges: 1 ⊕ A ⊕ … ⊕ A^max_edges, which also exists if A* does not. It is
+        computed by products, so `method` and `tile` do not apply.
     on_divergence : {"raise", "mask"}
-        What happens where a closure does not exist: an error of the first one, or an answer that says of every matrix
-        whether it has one.
+        What to do if a closure does not exist: raise an error about the first one, or return for every matrix whether
+        it has a closure.
     tol : float, optional
-        How well weights are known, where ⊗ adds or multiplies floats: a cycle of k edges that is better than 1 by no
-        more than k tol, or by a factor of no more than (1 + tol)^k where ⊗ is ×, is not refused. Where there is one the
-        answer is that of edges that are all worse by tol, so that the value of a walk of k edges is worse by k tol;
-        elsewhere tol changes nothing. Not with `max_edges`, which no cycle needs to be judged for.
+        Uncertainty of the weights, if ⊗ adds or multiplies floats. A cycle of k edges is not refused if it is better
+        than 1 by at most k tol, or by a factor of at most (1 + tol)^k if ⊗ is ×. If there is such a cycle, every edge
+        is worsened by tol and the closure of that matrix is returned: the value of a walk of k edges is worse by k tol.
+        Otherwise tol changes nothing. It does not go with `max_edges`, which never needs to judge a cycle.
     out : path, optional
-        Ends in .npy or .zarr. The closure is computed tile by tile and written there, and A may be the path of a .npy
-        file or a zarr array, a zarr array or an HDF5 data set: neither needs to fit in memory. Until the closure is
-        whole it is in a folder ``out.partial`` beside its place. Arrays of zarr are in the machine's order of bytes.
+        A name that ends in .npy or .zarr. The closure is computed tile by tile and written there. A may be the path of
+        a .npy file or zarr array, a zarr array or an HDF5 data set; neither A nor the closure needs to fit in memory.
+        Until it is complete, the closure is in a folder ``out.partial`` next to `out`. Zarr arrays have the machine's
+        byte order.
     memory : int or str, optional
-        With `out` bytes for tiles in the host's memory, or a text such as "8G"; half of what is free when absent. With
-        ``device="gpu"`` too the GPU computes: it holds as many tiles as it has room for, and those that it puts away
-        stay in so much of the host's memory, or go on to the disk. Without `out`, ``device="gpu"``: how much of the
-        GPU's memory may be used. Tiles of A, which is on the host like the answer, go there and back, as they do where
-        A does not fit.
+        With `out`: bytes of the host's memory for tiles, or a text such as "8G"; default: half of what is free. With
+        ``device="gpu"`` as well, the GPU computes. It holds as many tiles as fit; those that it evicts stay in this
+        much of the host's memory, or go on to the disk. Without `out`, and with ``device="gpu"``: how much of the
+        GPU's memory may be used. Tiles of A then move between the host and the GPU, as they do if A does not fit.
     checkpoint : float, optional
-        Seconds between commits: after a power cut the closure goes on from the last one. None when absent.
+        Seconds between commits. After a power cut the closure continues from the last commit. Default: no commits.
     resume : bool
-        Go on with what an earlier call with the same arguments left in ``out.partial``; begin where there is nothing.
+        Continue what an earlier call with the same arguments left in ``out.partial``; without that, start anew.
     devices : int or sequence of int, optional
-        How many GPUs of this host, or their numbers. Block rows of a matrix are dealt out to them, so that it may be
-        larger than the memory of one; or the matrices of a stack. A sparse matrix is eliminated on each, where that is
-        predicted to be faster, and rows of the answer are dealt out. The answer is where A is; if a sparse A is on a
-        GPU, on the first of these.
+        How many GPUs of this host, or their numbers. They share the block rows of a matrix, which may then be larger
+        than the memory of one GPU, or the matrices of a stack. A sparse matrix is eliminated on each GPU, if that is
+        predicted to be faster, and they share the rows of the answer. The answer is where A is; for a sparse A on a
+        GPU it is on the first of `devices`.
     on : MPI or Ray, optional
-        Processes, also on several machines, that compute it together: `connect` gives them. With MPI all of them call
-        this. Either rank 0 passes A, and the others ``None``: it has the answer, and the others get ``None``. Or each
-        passes some rows, ``on.rows(part)``, and gets these of the answer. Or each passes the path of the same file;
-        with ``out=`` all write the answer there, and the same number of processes goes on from a commit. With MPI and
-        ``device="gpu"`` each process has its part of the matrix on a GPU: those of one machine take its GPUs in turn.
+        Processes, possibly on several machines, that compute the closure together, made by `connect`. With MPI every
+        process makes this call, in one of three ways. Rank 0 passes A and the others ``None``: rank 0 gets the answer,
+        the others ``None``. Or each passes some rows, ``on.rows(part)``, and gets these rows of the answer. Or each
+        passes the path of the same file; with ``out=`` all write the answer there, and the same number of processes can
+        continue from a commit. With MPI and ``device="gpu"`` each process keeps its part of the matrix on a GPU; the
+        processes of one machine take its GPUs in turn.
 
     Returns
     -------
     ndarray or Matrix or PackedMatrix, of A's shape
-        Of A's dtype and byte order, and of A's kind where that is another array type. With ``on_divergence="mask"`` a
-        pair of these: `values`, in which a matrix that has no closure is all zero, and `exists`, truth values of shape
-        (…) in the host's memory, a single one for one matrix. With ``out=`` the array in the file: a memory map, or a
-        zarr array.
+        Of A's dtype and byte order, and of A's kind if that is another array type. With ``on_divergence="mask"`` a
+        pair: `values`, all zero for a matrix without a closure, and `exists`, truth values of shape (…) in the host's
+        memory (a single one for one matrix). With ``out=`` the array in the file: a memory map, or a zarr array.
 
     Raises
     ------
     NoClosureError
-        When there is an improving cycle (in min-plus a negative one), by more than the rounding of its edges explains
-        (floats are known to two machine epsilons of their size, whole numbers are exact), and no star was declared
-        that sums it; or a pivot's star does not exist, or over the reals 1 − A is singular. It names a cycle with its
-        weight, and which matrix of a stack it is in.
+        If there is an improving cycle (in min-plus a negative one) and no declared star sums it. The cycle must improve
+        by more than the rounding of its edges explains; floats are known to two machine epsilons of their size, whole
+        numbers are exact. Also if the star of a pivot does not exist, or 1 − A is singular over the reals. The error
+        names a cycle with its weight, and which matrix of a stack has it.
     LawError
-        When the method needs a law that the algebra lacks, or the algebra has products only.
+        If the method needs a law that the algebra lacks, or the algebra has products only.
     SemiringError
-        When A is not square, its dtype cannot carry the algebra, an entry is not an element, an option is not known, or
+        If A is not square, its dtype cannot carry the algebra, an entry is not an element, an option is unknown, or
         memory is short.
 
     Notes
     -----
-    Each schedule's file in `semiring.algorithms` names its source.
+    The file of each schedule in `semiring.algorithms` names its source.
 
-    Nothing rounds where ⊕ and ⊗ only select (max-min, min-max, boolean), nor in integers. In min-plus and max-plus a
-    walk of k edges is a sum of k floats, which is off by at most (k − 1) ε / 2 times the sum of their sizes, ε being
-    the machine epsilon of A's dtype; of a product, as in viterbi, that is relative to the result, to first order.
+    Nothing rounds if ⊕ and ⊗ only select (max-min, min-max, boolean), nor in integers. In min-plus and max-plus a
+    walk of k edges is a sum of k floats. Its error is at most (k − 1) ε / 2 times the sum of their sizes; ε is the
+    machine epsilon of A's dtype. For a product, as in viterbi, this bound is relative to the result, to first order.
 
-    Over the real and the complex numbers A* is (1 − A)⁻¹ wherever that exists, with exchange of rows: also where
-    1 + A + A² + … diverges, so that of [[2.0]] it is −1. What a method that was asked for makes of it is looked at, and
-    mended where pivots cancelled. Where 1 − A is singular, or rounding hides whether it is, there is an error with the
-    condition number; over `log` it is ∞. Other algebras in which sums cancel are compared with X = 1 ⊕ A X.
+    Over the real and the complex numbers A* is (1 − A)⁻¹ wherever that inverse exists, computed with row exchanges,
+    even if 1 + A + A² + … diverges: the closure of [[2.0]] is −1. The result of a method that you name is checked, and
+    corrected if pivots cancelled. If 1 − A is singular, or rounding hides whether it is, the error gives the condition
+    number; over `log` the result is ∞. For other algebras in which sums cancel, the result is compared with
+    X = 1 ⊕ A X.
 
     Examples
     --------
@@ -271,7 +274,7 @@ def closure(
            [inf,  0.,  4.],
            [inf, inf,  0.]])
 
-    Of several graphs, one of which has a negative cycle:
+    Two graphs in a stack; the second has a negative cycle:
 
     >>> loops = np.array([[[1.0]], [[-1.0]]])
     >>> found = sr.closure(loops, sr.min_plus, on_divergence="mask")
@@ -291,13 +294,13 @@ def closure(
 
 
 def _refuse_prepared(A: Any) -> None:
-    """What is prepared is not overwritten."""
+    """Refuse to overwrite a prepared matrix."""
     if isinstance(A, Operand):
-        raise SemiringError("A was prepared, and what is prepared must not change: pass the matrix itself, or leave "
-                            "out overwrite=True")
+        raise SemiringError("overwrite=True would change A, which was prepared and must stay as it is: pass the matrix "
+                            "itself, or leave out overwrite=True")
 
 
-# As NumPy does for its own, arrays are said to give an array; of two vectors that is a number.
+# As in NumPy, two arrays are typed to give an array, although the product of two vectors is a number.
 @overload
 def matmul(
     A: Any, B: Any, S: Over = None, *, argmax: Literal[True], out: None = ..., **others: Unpack[Placing]
@@ -323,55 +326,54 @@ def matmul(
     check: bool = True,
     argmax: bool = False,
 ) -> Any:
-    """The matrix product A ⊗ B over a semiring: c_ij = ⊕_k a_ik ⊗ b_kj.
+    """Return the matrix product A ⊗ B over a semiring: c_ij = ⊕_k a_ik ⊗ b_kj.
 
     Parameters
     ----------
     A, B : array_like, shape (…, m, k) and (…, k, n)
         NumPy or CuPy arrays of any strides, SciPy sparse matrices, `Matrix`, graphs as for `closure`, or anything with
-        DLPack; vectors and leading axes as in `numpy.matmul`. Of the same dtype, in any byte order. Where one is
-        sparse, it stays so. Where the vertices of two have names, they
-        are the same names: those of B are put in the order of A's. Arrays, and vertices without names, are taken by
-        position.
+        DLPack; vectors and leading axes as in `numpy.matmul`. Both have the same dtype, in any byte order. A sparse
+        operand is not made dense. If the vertices of both have names, these must be the same, and B is put into the
+        order of A's names. Otherwise vertices are matched by position.
     S : Semiring or str, optional
-        Default: that of a `Matrix`, or of what `prepare` gives.
+        Default: the algebra of a `Matrix` or of a prepared operand.
     accumulate : array_like, optional
-        C of the answer's shape; the answer is then C ⊕ A ⊗ B. It is not changed unless it is `out`.
+        A matrix C of the answer's shape; the answer is then C ⊕ A ⊗ B. C is not changed unless it is `out`.
     out : ndarray, optional
-        Where to put the answer: writable, of the answer's shape and dtype, in any byte order. It is returned.
+        Where to write the answer: writable, of the answer's shape and dtype, in any byte order. It is returned.
     device : {None, "cpu", "gpu"}
-        Where to compute; ``None``: where the data are, and for large host arrays of floats the GPU if there is one.
+        Where to compute. ``None``: where the data are; large host arrays of floats go to the GPU if there is one.
     check : bool
-        Whether to look at the entries; see `closure`.
+        Whether to check the entries; see `closure`.
     argmax : bool
-        Whether to return also the k of the term that is c_ij, where ⊕ selects: the back-pointers of Viterbi's
-        algorithm. Of sparse matrices found on the CPU.
+        Also return, for each c_ij, the k of the term that equals it: the back-pointers of Viterbi's algorithm. Needs a
+        selective ⊕. For sparse matrices this is computed on the CPU.
 
     Returns
     -------
     ndarray, csr_array, Matrix or Graph, shape (…, m, n)
-        What it is depends on what A and B are, never on their size. Where one is dense so is the answer: an array of
-        A's dtype and byte order, or of A's kind where that is another array type. Where both are sparse it is a SciPy
-        `csr_array`. Where the rows and columns of both are vertices, the same ones, they stay so: the answer is a
-        `Graph` of two graphs, and otherwise a `Matrix`.
+        The type depends on what A and B are, never on their size. If one is dense, the answer is an array of A's dtype
+        and byte order, or of A's kind if that is another array type. If both are sparse, it is a SciPy `csr_array`. If
+        the rows and columns of both are the same vertices, the answer keeps them: it is a `Graph` for two graphs, and
+        otherwise a `Matrix`.
     argmax : ndarray of int32, or csr_array, shape (…, m, n)
-        If wanted; the least k of several, −1 where c_ij is zero. Of two sparse matrices by the entries of the answer.
+        If wanted; the least of several k, −1 where c_ij is zero. For two sparse matrices it has the answer's entries.
 
     Raises
     ------
     LawError
-        When `argmax` is wanted and ⊕ does not select.
+        If `argmax` is wanted and ⊕ does not select.
     SemiringError
-        When shapes do not fit, the dtype cannot carry the algebra, an entry is not an element, no algebra is given and
-        no operand has one, an operand has another one, or memory is short.
+        If shapes do not fit, the dtype cannot carry the algebra, an entry is not an element, no algebra is given and
+        no operand has one, an operand has a different one, or memory is short.
     GraphError
-        When the vertices of A and B have names, and not the same ones.
+        If the vertices of A and B have different names.
 
     Notes
     -----
-    Of floats each ⊗ that is + or × rounds at most once; min and max do not round, so that max-min and min-max products
-    are exact. A sum of k products is off by at most k ε / 2 times the sum of their sizes, to first order, in whatever
-    order they are added, ε being the dtype's machine epsilon. Products over log-sum-exp have a bound of their own, see
+    A ⊗ on floats that is + or × rounds at most once; min and max do not round, so max-min and min-max products are
+    exact. The error of a sum of k products is at most k ε / 2 times the sum of their sizes, to first order and in any
+    order of addition; ε is the dtype's machine epsilon. Products over log-sum-exp have a bound of their own, see
     `semiring.kernels.numpy.logsum`.
 
     Examples
@@ -383,7 +385,7 @@ def matmul(
     array([[ 0.,  3.],
            [inf,  0.]])
 
-    The best way of two edges, and by which vertex it goes:
+    The best walk of two edges, and the vertex in its middle:
 
     >>> C, middle = sr.matmul(np.array([[5.0, 1.0]]), np.array([[1.0, np.inf], [2.0, np.inf]]), "min-plus", argmax=True)
     >>> C, middle
@@ -394,17 +396,17 @@ def matmul(
 
 
 def prepare(A: Any, S: Semiring | str | None = None) -> Operand:
-    """A matrix, read and examined once, to be used in many calls.
+    """Read and check a matrix once, to use it in many calls.
 
-    What is prepared stands for A in every verb, and in `pack`, `reach` and what is built on them: it is not read again,
-    nor are its elements and its structure looked at. That is most of the time of a sparse matrix times a vector.
+    The prepared matrix can stand for A in every verb, and in `pack`, `reach` and what is built on them. It is not read
+    again, nor are its elements and structure checked again: most of the time of a sparse matrix times a vector.
 
     Parameters
     ----------
     A : array_like, sparse matrix, graph or packed matrix, shape (…, m, n)
-        As for the verb. It must not change as long as what is prepared from it is in use: arrays are not copied.
+        As for the verb. It must not change while what is prepared from it is in use: arrays are not copied.
     S : Semiring or str, optional
-        Default: that of A, if it is a `Matrix`.
+        Default: the algebra of A, if it is a `Matrix`.
 
     Returns
     -------
@@ -414,7 +416,7 @@ def prepare(A: Any, S: Semiring | str | None = None) -> Operand:
     Raises
     ------
     SemiringError
-        When A is not a matrix over S: its dtype cannot carry the algebra, or an entry is not an element.
+        If A is not a matrix over S: its dtype cannot carry the algebra, or an entry is not an element.
 
     Examples
     --------
@@ -444,51 +446,50 @@ def factor(
     order: str | Sequence[Any] | np.ndarray | Analysis = "auto", progress: Progress = False, tol: float | None = None,
     devices: int | Sequence[int] | None = None,
 ) -> Factors | StackedFactors | SparseFactors:
-    """Eliminate a square matrix once (LU decomposition), a third of the closure's work.
+    """Eliminate a square matrix once (LU decomposition): a third of the closure's work.
 
     Parameters
     ----------
     A : array_like, sparse matrix or graph, shape (n, n) or (…, n, n)
         As for `closure`.
     S : Semiring or str, optional
-        Default: that of A, if it is a `Matrix` or was prepared.
+        Default: the algebra of A, if it is a `Matrix` or was prepared.
     device : {None, "cpu", "gpu"}
-        Where to compute; ``None``: where A is. Factors of a sparse matrix on a GPU answer with CuPy arrays.
+        Where to compute. ``None``: where A is. Factors of a sparse matrix on a GPU return CuPy arrays.
     check : bool
-        Whether to refuse a closure that does not exist, and results without a value; see `closure`.
+        Refuse a closure that does not exist, and results without a value; see `closure`.
     order : {"auto", "amd", "levels", "metis", "natural"}, sequence of all vertices, or Analysis
-        What finds the order of elimination of a sparse matrix or graph: approximate minimum degree, nested dissection
-        by level sets, or by METIS (which needs `pymetis`); ``"auto"`` is the better one of the first two. Or the order
-        itself, a list or an array of vertices by name, or by number where they have no names, the first to be
-        eliminated first; ``F.analysis.order`` is one for the same edges. Or the analysis of a matrix with the same
-        edges, ``F.analysis`` or what `open_analysis` gives, which saves finding it.
+        The order of elimination of a sparse matrix or graph: approximate minimum degree, or nested dissection by level
+        sets or by METIS (which needs `pymetis`); ``"auto"`` is the better of the first two. Or the order itself, a list
+        or an array of vertices by name, or by number if they have no names, first to be eliminated first;
+        ``F.analysis.order`` is one for the same edges. Or the analysis of a matrix with the same edges, ``F.analysis``
+        or the result of `open_analysis`, which saves finding it.
     progress : bool or callable
         As in `closure`.
     tol : float, optional
-        How well weights are known; see `closure`. Of a stack all matrices are made worse if one has to be.
+        Uncertainty of the weights; see `closure`. If one matrix of a stack needs it, all are worsened.
     devices : int or sequence of int, optional
-        Of a sparse matrix or graph: how many GPUs of this host, or their numbers. Each eliminates the matrix, and what
-        is asked of the factors is dealt out to them: sources of rows and reductions, columns of right-hand sides.
-        Arrays that stay on a GPU come together on the first.
-
+        For a sparse matrix or graph: how many GPUs of this host, or their numbers. Each GPU eliminates the matrix; they
+        then share the sources of rows and reductions, and the columns of right-hand sides. Results that stay on a GPU
+        are gathered on the first.
     Returns
     -------
     Factors, StackedFactors or SparseFactors
-        With `.solve(B)` and `.closure()`; of a sparse matrix or graph also rows, streams of rows, and reductions, with
-        nothing of n × n ever held.
+        With `.solve(B)` and `.closure()`. For a sparse matrix or graph also rows, streams of rows, and reductions,
+        which never hold an n × n matrix.
 
     Raises
     ------
     NoClosureError
-        When A* does not exist; it names a cycle with its weight.
+        If A* does not exist; the error names a cycle with its weight.
     LawError
-        When the algebra has products only.
+        If the algebra has products only.
     SemiringError
-        When A is not a matrix over S, an option is not known, or the factors would not fit in memory.
+        If A is not a matrix over S, an option is unknown, or the factors would not fit in memory.
 
     Notes
     -----
-    B. Carré, Graphs and networks (1979); of sparse matrices by fronts, I. S. Duff, J. K. Reid, The multifrontal
+    B. Carré, Graphs and networks (1979); for sparse matrices by fronts, I. S. Duff, J. K. Reid, The multifrontal
     solution of indefinite sparse symmetric linear equations (1983). Floats are rounded as in `closure`.
 
     Examples
@@ -499,7 +500,7 @@ def factor(
     >>> F.solve(np.array([7.0, 0.0]))
     array([8., 2.])
 
-    In an order from elsewhere:
+    With your own order of elimination:
 
     >>> import scipy.sparse as sp
     >>> path = sp.csr_array([[0, 2.0, 0], [0, 0, 3.0], [0, 0, 0]])
@@ -519,55 +520,55 @@ def solve(
     A: Any, B: Any, S: Semiring | str | None = None, *, device: str | None = None, check: bool = True,
     progress: Progress = False, left: bool = False, tol: float | None = None,
 ) -> Any:
-    """The least solution of X = A ⊗ X ⊕ B, which is A* B, without forming A*.
+    """Return the least solution of X = A ⊗ X ⊕ B, which is A* B, without forming A*.
 
     Parameters
     ----------
     A : array_like, sparse matrix, graph or packed matrix, shape (n, n) or (…, n, n)
         As for `closure`.
     B : array_like, shape (n,) or (n, m)
-        Of A's dtype; of shape (n,) or (m, n) from the left. Where the vertices of both have names, they are put in the
-        order of A's. Where A is a stack, (n,), a vector of all equations, or (…, n, m), whose leading axes broadcast.
-        A data frame only if its index and columns are vertices: another one might hold edges, and is refused.
+        Of A's dtype; of shape (n,) or (m, n) if `left`. If the vertices of both have names, B is put into the order of
+        A's. If A is a stack: (n,), one vector for all equations, or (…, n, m), whose leading axes broadcast.
+        A data frame needs vertices as its index and columns; any other might hold edges, and is refused.
     S : Semiring or str, optional
-        Default: that of a `Matrix`, or of what `prepare` gives.
+        Default: the algebra of a `Matrix` or of a prepared operand.
     device : {None, "cpu", "gpu"}
-        Where to compute; ``None``: where the data are.
+        Where to compute. ``None``: where the data are.
     check : bool
-        Whether to refuse a closure that does not exist, and results without a value; see `closure`.
+        Refuse a closure that does not exist, and results without a value; see `closure`.
     progress : bool or callable
         As in `closure`.
     left : bool
-        Whether unknowns stand on the left: X = X ⊗ A ⊕ B, which B A* solves.
+        Put the unknowns on the left: solve X = X ⊗ A ⊕ B, whose least solution is B A*.
     tol : float, optional
-        How well weights are known; see `closure`. Of a stack all matrices are made worse if one has to be.
+        Uncertainty of the weights; see `closure`. If one matrix of a stack needs it, all are worsened.
 
     Returns
     -------
     array of B's shape and kind
-        In A's byte order; of a stack and a vector an answer for each matrix, shape (…, n).
+        In A's byte order; for a stack and a vector one answer per matrix, shape (…, n).
 
     Raises
     ------
     NoClosureError
-        When A* does not exist; it names a cycle with its weight, and which matrix of a stack it is in.
+        If A* does not exist; the error names a cycle with its weight, and which matrix of a stack has it.
     LawError
-        When the algebra has products only.
+        If the algebra has products only.
     SemiringError
-        When shapes or dtypes do not fit, an entry is not an element, or memory is short.
+        If shapes or dtypes do not fit, an entry is not an element, or memory is short.
 
     Notes
     -----
-    Elimination, then substitution forwards and backwards; B. Carré, Graphs and networks (1979). Of acyclic graphs
-    substitution alone, in topological order. From the left the transposed equations are solved where ⊗ commutes, and
-    elsewhere A* is formed. Floats are rounded as in `closure`.
+    Elimination, then forward and backward substitution; B. Carré, Graphs and networks (1979). Acyclic graphs need
+    substitution alone, in topological order. With `left` the transposed equations are solved if ⊗ commutes; otherwise
+    A* is formed. Floats are rounded as in `closure`.
 
-    Over the real and the complex numbers this is (1 − A) X = B, wherever 1 − A is regular, with exchange of rows: also
-    where 1 + A + A² + … diverges, so that ``solve([[2.0]], [1.0], plus_times)`` is −1. A residual is looked at.
+    Over the real and the complex numbers this is (1 − A) X = B, wherever 1 − A is regular, with row exchanges, even
+    if 1 + A + A² + … diverges: ``solve([[2.0]], [1.0], plus_times)`` is −1. The residual is checked.
 
     Examples
     --------
-    Distances to one vertex: B is one there and zero elsewhere.
+    Distances to one vertex: B is one at this vertex and zero elsewhere.
 
     >>> import numpy as np
     >>> import semiring as sr
@@ -575,7 +576,7 @@ def solve(
     >>> sr.solve(A, np.array([np.inf, np.inf, 0.0]), sr.min_plus)
     array([7., 4., 0.])
 
-    And from one vertex:
+    Distances from one vertex:
 
     >>> sr.solve(A, np.array([0.0, np.inf, np.inf]), sr.min_plus, left=True)
     array([0., 3., 7.])
@@ -592,16 +593,18 @@ def power(
     A: Any, S: Semiring | str | None = None, k: int | EllipsisType = ..., *, device: str | None = None,
     check: bool = True,
 ) -> Any:
-    """The power A^k = A ⊗ A ⊗ … ⊗ A: the ⊕ over all walks of exactly k edges of the ⊗ along each.
+    """Return the power A^k = A ⊗ A ⊗ … ⊗ A.
+
+    Element (i, j) combines all walks of exactly k edges from i to j with ⊕.
 
     Parameters
     ----------
     A : array_like, shape (n, n) or (…, n, n)
         As for `matmul`.
     S : Semiring or str, optional
-        Default: that of A, if it is a `Matrix` or was prepared: ``power(A, k=…)``.
+        Default: the algebra of A, if it is a `Matrix` or was prepared: ``power(A, k=…)``.
     k : int
-        The number of edges, from 0 on; A⁰ is the identity. It cannot be left out.
+        Required. The number of edges, at least 0; A⁰ is the identity.
     device : {None, "cpu", "gpu"}
         As in `matmul`.
     check : bool
@@ -610,14 +613,14 @@ def power(
     Returns
     -------
     ndarray, csr_array, Matrix, Graph or PackedMatrix, of A's shape
-        What `matmul` gives for A and A: what is sparse stays so, and vertices keep their names.
+        What `matmul` gives for A and A: a sparse matrix stays sparse, and vertices keep their names.
 
     Raises
     ------
     LawError
-        When the algebra has products only.
+        If the algebra has products only.
     SemiringError
-        When A is not a square matrix over S, k is not a whole number from 0 on, or memory is short.
+        If A is not a square matrix over S, k is not a whole number ≥ 0, or memory is short.
 
     Notes
     -----
@@ -634,8 +637,8 @@ def power(
            [ 5., inf]])
     """
     if k is ...:
-        raise SemiringError("a power needs an exponent: power(A, S, k), or power(A, k=…) of a Matrix, which has its "
-                            "algebra")
+        raise SemiringError("power needs k, the exponent: call power(A, S, k), or power(A, k=…) if A is a Matrix "
+                            "(which has its algebra)")
     return compute(Task("power", S, (A,), options(device=device, check=check), (k,)))
 
 
@@ -663,59 +666,60 @@ def closure_rows(
     A: Any, S: Semiring | str | None = None, sources: Any = ..., *, targets: Any = None, limit: Any = None,
     predecessors: bool = False, device: str | None = None, tol: float | None = None,
 ) -> Any:
-    """The rows of the closure A* for some sources, of a sparse graph over an algebra whose ⊕ selects.
+    """Return the rows of the closure A* for some sources; ⊕ must select.
 
-    With min_plus a row holds the distances from its source, with max_min the widest paths. Takes memory for the rows
-    only, and time about in proportion to the edges and the sources; for most rows of a closure, `factor` or `closure`
-    is faster.
+    With min_plus a row holds the distances from its source, with max_min the widest paths. Memory is needed only for
+    the rows, and time is about proportional to the edges and the sources. For most rows of a closure, `factor` or
+    `closure` is faster.
 
     Parameters
     ----------
     A : sparse matrix, Graph, NetworkX graph, or what `closure` takes, or what `factor` gives
         Square. Factors answer by substitution, over every algebra.
-        Every stored entry is an edge, also if it is the number 0; entries of one place combine with ⊕.
+        Every stored entry is an edge, also the number 0; entries at the same place combine with ⊕.
     S : Semiring or str, optional
-        With a selective ⊕. Default: that of A, if it is a `Matrix` or was prepared: ``closure_rows(A, sources=…)``.
+        With a selective ⊕. Default: the algebra of A, if it is a `Matrix` or was prepared:
+        ``closure_rows(A, sources=…)``.
     sources : vertex, or sequence of vertices
-        By name where A has names, else by position. They cannot be left out.
+        Required. By name if the vertices of A have names, else by position.
     targets : vertex, or sequence of vertices, optional
-        Whose columns are wanted: the answer is a `Table` by name, and no more is kept. Where they are far fewer than
-        the sources, searches go backwards from them; floats are then summed from the other end.
+        The columns that are wanted: the answer is a `Table` by name, and nothing more is kept. If they are far fewer
+        than the sources, searches run backwards from them; floats are then summed from the other end.
     limit : element, optional
-        Walks that are worse are left out, and not searched for. Needs that no edge is better than 1.
+        Leave out worse walks, and do not search for them. Needs that no edge is better than 1.
     predecessors : bool
-        Whether to return the vertex before each on a best walk, too.
+        Also return the vertex before each one on a best walk.
     device : {None, "cpu", "gpu"}
-        Where to compute; ``None``: on the GPU, if there is one, where that repays the copies.
+        Where to compute. ``None``: on a GPU, if there is one and the time saved is worth the copies.
     tol : float, optional
-        How well weights are known; see `closure`.
+        Uncertainty of the weights; see `closure`.
 
     Returns
     -------
     rows : ndarray of A's dtype and byte order, shape (k, n), or (n,) for one vertex
         With targets a `Table`, shape (k, t).
     predecessors : ndarray of int32, of the same shape
-        If wanted; positions, −1 for the source and for what is not reached. Of equally good ones that which `paths`
-        gives, however the rows were found.
+        If wanted; positions, −1 for the source and for unreached vertices. Ties are broken as in `paths`, however the
+        rows were found.
 
     Raises
     ------
     LawError
-        When ⊕ does not select, or the algebra has products only; when predecessors are wanted where best walks go round
-        a cycle, and how often is not known from them; when there is a limit and an edge is better than 1.
+        If ⊕ does not select, or the algebra has products only; if predecessors are wanted, best walks repeat a cycle,
+        and predecessors would not show how often; if there is a limit and an edge is better than 1.
     NoClosureError
-        When an improving cycle can be reached from a source; it names the cycle. Beyond an infinitely good edge nothing
-        improves any more, and cycles may stay unnoticed.
+        If an improving cycle can be reached from a source; the error names the cycle. Beyond an infinitely good edge
+        nothing improves any more, and cycles there may stay unnoticed.
     SemiringError
         For an unknown vertex, an entry that is not an element, a result that A's dtype cannot hold, or predecessors of
         some targets only.
 
     Notes
     -----
-    Where no edge is better than 1 (non-negative weights in min-plus), Dijkstra's algorithm with a heap (E. W. Dijkstra,
-    A note on two problems in connexion with graphs, 1959); elsewhere Bellman–Ford–Moore with a frontier, see
-    `semiring.algorithms.frontier`. Floats are rounded as in `closure`. A cycle whose weight is better than 1 by no
-    more than the rounding of its edges explains does not count; see `semiring.algebra.rounding`.
+    If no edge is better than 1 (non-negative weights in min-plus): Dijkstra's algorithm with a heap (E. W. Dijkstra,
+    A note on two problems in connexion with graphs, 1959). Otherwise Bellman–Ford–Moore with a frontier, see
+    `semiring.algorithms.frontier`. Floats are rounded as in `closure`. A cycle that is better than 1 by no more than
+    the rounding of its edges explains does not count; see `semiring.algebra.rounding`.
 
     Examples
     --------
@@ -730,8 +734,8 @@ def closure_rows(
     array([-1,  0,  1], dtype=int32)
     """
     if sources is ...:
-        raise SemiringError("closure_rows needs sources: closure_rows(A, S, sources), or closure_rows(A, sources=…) of "
-                            "a Matrix, which has its algebra")
+        raise SemiringError("closure_rows needs sources: call closure_rows(A, S, sources), or closure_rows(A, "
+                            "sources=…) if A is a Matrix (which has its algebra)")
     asked = options(device=device, predecessors=predecessors, tol=tol)
     return compute(Task("rows", S, (A,), asked, (sources, targets, limit)))
 
@@ -759,36 +763,37 @@ def paths(
     checkpoint: float | None = None,
     resume: bool = False,
 ) -> Paths | StackedPaths:
-    """Best paths between all vertices, or from some to some, where ⊕ selects.
+    """Find best paths between all vertices, or between some; ⊕ must select.
 
     Parameters
     ----------
     A : array_like, sparse matrix or graph, shape (n, n) or (…, n, n)
-        As for `closure`; where vertices have names, paths are asked for and given by name.
+        As for `closure`; if vertices have names, paths are asked for and given by name.
     S : Semiring or str, or a pair of them, optional
-        With a selective ⊕. Not needed where A has its algebra: a `Matrix`, or what was prepared. Of a pair
-        (first, second) the first one decides, and the second one breaks ties: ``(sr.max_min, sr.min_plus)`` asks for
-        the widest paths, and of these for the shortest. The weights of edges are then records of both, or A is a tuple
-        of two matrices.
+        With a selective ⊕. Not needed if A has its algebra: a `Matrix`, or a prepared matrix. In a pair
+        (first, second) the first algebra decides, and the second breaks ties: ``(sr.max_min, sr.min_plus)`` asks for
+        the shortest of the widest paths. The weights of edges are then records of both, or A is a tuple of two
+        matrices.
     sources : vertex or sequence of vertices, optional
         Where paths begin. Default: in every vertex.
     targets : vertex or sequence of vertices, optional
-        Where they lead. Default: to every vertex.
+        Where paths end. Default: in every vertex.
     limit : element, optional
-        Paths that are worse are left out. Needs that no edge is better than 1.
+        Leave out worse paths. Needs that no edge is better than 1.
     method : str
-        As in `closure`; not with sources, from which paths are searched for.
+        As in `closure`; not with sources, because paths from sources are always searched for.
     device : {None, "cpu", "gpu"}
         Where the weights are computed; see `closure`.
     progress : bool or callable
         As in `closure`.
     tol : float, optional
-        How well weights are known; see `closure`. Where edges are made worse by it, in all matrices of a stack if in
-        one, the paths are those of such edges; in files too, and from commit to commit.
+        Uncertainty of the weights; see `closure`. If edges are worsened by it (in all matrices of a stack, if in one),
+        the paths are those of the worsened edges, also in files and after a restart from a commit.
     out, next_hops : path, optional
-        Both end in .npy. The weights and the next hops, int32, between all vertices are computed tile by tile and
-        written there, as by `closure`; neither needs to fit in memory, and neither is there before both are whole. Of a
-        dense matrix the edges that best walks can have must fit in `memory`; where ⊗ is a sum these are few.
+        Names that both end in .npy. The weights and the next hops (int32) between all vertices are computed tile by
+        tile and written there, as by `closure`. Neither needs to fit in memory; both files appear when both are
+        complete. For a dense matrix the edges that best walks can use must fit in `memory`; if ⊗ is a sum these are
+        few.
     memory, checkpoint, resume : optional
         As in `closure`.
 
@@ -796,36 +801,37 @@ def paths(
     -------
     Paths or StackedPaths
         With `weights`, `next_hop`, `predecessors`, `tree(source)`, `walk(sources, targets)`, `edges(source, target)`
-        and `to_frame()`; `R[source, target]` is one path. Of a stack `R[i]` are the paths in one of its matrices.
+        and `to_frame()`; `R[source, target]` is one path. For a stack `R[i]` has the paths in matrix i.
 
     Raises
     ------
     LawError
-        When ⊕ does not select, the algebra is not a semiring, or best walks go round a cycle; when there is a limit
-        and an edge is better than 1; for a pair, when neither `lexicographic` makes an algebra of it nor the first one
-        has paths that are as good as their worst edge.
+        If ⊕ does not select, the algebra is not a semiring, or best walks repeat a cycle; if there is a limit and an
+        edge is better than 1; for a pair, if `lexicographic` cannot combine it and the first algebra does not rate a
+        path by its worst edge.
     NoClosureError
-        When there is an improving cycle.
+        If there is an improving cycle.
     SemiringError
         For an unknown vertex, an entry that is not an element, or a path from one of the sources to one of the targets
-        whose weight the dtype cannot hold. Another one is refused when it is asked for.
+        whose weight the dtype cannot hold. Any other path with such a weight is refused when it is asked for.
 
     Notes
     -----
-    The weights are those of `closure`, or of `closure_rows` where sources are given, and the vertices follow from them;
-    see `semiring.algorithms.trees`. Ties break the same way for every method and device: of the best edges into a
-    vertex, the one from the vertex with the least position of those that are better than it; where none is (edges of
-    weight 0 in min-plus), vertices are reached breadth first from the others, each from the least position. Where an
-    edge of the graph is better than 1 (negative ones in min-plus), all vertices are reached so, from the source. So it
-    is where sources are given; without them edges and walks are turned, and the next vertex is chosen. The ⊗ of a
-    path's edges is its weight exactly where ⊗ is exact, and within the rounding of `closure` elsewhere.
+    The weights are those of `closure`, or of `closure_rows` if sources are given, and the vertices follow from them;
+    see `semiring.algorithms.trees`. Ties break the same way for every method and device. Among the best edges into a
+    vertex, take those from vertices that are better than it, and of these the one from the vertex with the least
+    position. Vertices without such an edge (because of edges of weight 0 in min-plus) are reached breadth first from
+    the others, each from the least position. If an edge of the graph is better than 1 (negative in min-plus), all
+    vertices are reached breadth first from the source. This holds if sources are given; without sources the same is
+    done with all edges and walks reversed, and the next vertex is chosen. The ⊗ of a path's edges equals its weight
+    exactly if ⊗ is exact, and otherwise within the rounding of `closure`.
 
-    Pairs of algebras are `lexicographic` ones where these exist. They do not exist for the widest path and then the
-    shortest: of two ways to a place the wider one may be longer, and if a narrow edge follows, both are as wide as
-    that, and the shorter one should have been kept. Then there are two stages. First the best values by the first
-    algebra; then, for each of them, the best paths by the second among edges that are no worse. A part of such a path
-    need not be a best path, so that there are no next hops, predecessors and trees, and paths are searched for when
-    they are asked for. Z. Wang, J. Crowcroft, Quality-of-service routing for supporting multimedia applications (1996).
+    A pair of algebras is a `lexicographic` algebra if that exists. It does not exist for "widest, then shortest": the
+    wider of two walks may be longer, and if a narrow edge follows both, they are equally wide, and the shorter one
+    should have been kept. In that case there are two stages: first the best values by the first algebra; then, for each
+    of them, the best paths by the second algebra among edges that are no worse. A part of such a path need not be a
+    best path. So there are no next hops, predecessors and trees, and each path is searched for when it is asked for.
+    Z. Wang, J. Crowcroft, Quality-of-service routing for supporting multimedia applications (1996).
 
     Examples
     --------
@@ -837,7 +843,8 @@ def paths(
     >>> R["Dale", "Ayr"]
     Path(weight=inf, vertices=None)
 
-    The widest way to b goes by x. But an edge of width 5 follows, and then the narrow one to b is as good, and shorter:
+    The widest walk to b goes through x. But an edge of width 5 follows, and then the narrow edge to b is just as wide,
+    and shorter:
 
     >>> links = [("a", "x", (9, 4)), ("x", "b", (9, 6)), ("a", "b", (5, 1)), ("b", "c", (5, 1))]
     >>> R = sr.paths(sr.as_graph(links), (sr.max_min, sr.min_plus))
@@ -846,19 +853,19 @@ def paths(
     >>> print(R["a", "c"].weight)
     (5.0, 2.0)
     """
-    from .results.path_stacks import paths_of  # the other verbs do without searches, which take a while to import
+    from .results.path_stacks import paths_of  # imported here because the other verbs do not need it and it is slow
 
     to_file = storing(out, memory, checkpoint, resume, next_hops)
     if (out is None) != (next_hops is None):
-        raise SemiringError("paths go to two files: give out= for their weights, and next_hops=")
+        raise SemiringError("paths writes two files: give out= for the weights and next_hops= for the next hops")
     asked = options(method=method, device=device, progress=progress, tol=tol, storing=to_file)
     task = _paths_task(A, S, asked, sources, targets, limit)
-    found = compute(task)  # which may have changed the weights of edges
+    found = compute(task)  # this may change the weights of edges
     return paths_of(task.given[0], found, task.arguments[2], limit is not None)
 
 
 def _paths_task(A: Any, S: Any, asked: Options, sources: Any, targets: Any, limit: Any) -> Task:
-    """The task of `paths`, which has the targets by position."""
+    """The task of `paths`, with the targets by position."""
     from .solvers.search import positions
 
     task = Task("paths", S, (A,), asked, (sources, limit, None))
@@ -872,7 +879,7 @@ def _paths_task(A: Any, S: Any, asked: Options, sources: Any, targets: Any, limi
 def path(
     A: Any, S: Semiring | str | None = None, source: Any = ..., target: Any = ..., *, tol: float | None = None
 ) -> tuple[Any, list[Any] | None]:
-    """One best path between two vertices, where ⊕ selects.
+    """Find one best path between two vertices; ⊕ must select.
 
     Parameters
     ----------
@@ -880,28 +887,29 @@ def path(
         As for `closure`; with a `Matrix` or a graph, vertices are given and returned by name. Factors answer by
         substitution, without a search.
     S : Semiring or str, optional
-        With a selective ⊕. Default: that of A, if it is a `Matrix` or was prepared: ``path(A, source=…, target=…)``.
+        With a selective ⊕. Default: the algebra of A, if it is a `Matrix` or was prepared:
+        ``path(A, source=…, target=…)``.
     source, target : int or hashable
-        Vertices by name where A has names, else by position. They cannot be left out.
+        Required. By name if the vertices of A have names, else by position.
     tol : float, optional
-        How well weights are known; see `closure`.
+        Uncertainty of the weights; see `closure`.
 
     Returns
     -------
     weight : scalar
-        ⊗ along the path, rounded as in `closure`; zero if there is none. A number of Python's, or a record of A's
-        dtype; a sum of integers may leave A's dtype, where `closure` refuses it.
+        ⊗ along the path, rounded as in `closure`; zero if there is no path. A Python number, or a record of A's
+        dtype. A sum of integers may leave A's dtype, which `closure` refuses.
     vertices : list or None
-        From source to target, or ``None``. Vertices occur twice only where going round a cycle is better than not, and
-        stops being so after some rounds.
+        From source to target, or ``None``. A vertex occurs twice only if repeating a cycle is better than not, and
+        stops being better after some rounds.
 
     Raises
     ------
     LawError
-        When ⊕ does not select, so that no single path is best, or the algebra is not a semiring.
+        If ⊕ does not select, so that no single path is best, or the algebra is not a semiring.
     NoClosureError
-        When an improving cycle can be reached from the source: one that improves by more than the rounding of its
-        edges explains.
+        If an improving cycle can be reached from the source: one that improves by more than the rounding of its edges
+        explains.
     SemiringError
         For an unknown vertex, or an entry that is not an element.
 
@@ -917,8 +925,8 @@ def path(
     (7.0, ['a', 'b', 'c'])
     """
     if source is ... or target is ...:
-        raise SemiringError("a path needs a source and a target: path(A, S, source, target), or path(A, source=…, "
-                            "target=…) of a Matrix, which has its algebra")
+        raise SemiringError("path needs a source and a target: call path(A, S, source, target), or path(A, source=…, "
+                            "target=…) if A is a Matrix (which has its algebra)")
     found: tuple[Any, list[Any] | None] = compute(
         Task("path", S, (A,), options(tol=tol), (source, target))
     )
@@ -926,38 +934,39 @@ def path(
 
 
 def cycle_mean(A: Any, S: Semiring | str | None = None) -> tuple[Any, list[Any] | None]:
-    """The best mean weight of a cycle, the least in min-plus and the greatest in max-plus, and a cycle that has it.
+    """Find the best mean weight of a cycle, and a cycle that has it.
 
-    Of a strongly connected graph the mean is the one eigenvalue of the matrix, A ⊗ x = λ ⊗ x: the time that each round
-    of a schedule takes in the long run. The cycle is called critical.
+    The best is the least in min-plus and the greatest in max-plus. The mean of a strongly connected graph is the only
+    eigenvalue of its matrix, A ⊗ x = λ ⊗ x: the time that each round of a schedule takes in the long run. The cycle is
+    called critical.
 
     Parameters
     ----------
     A : array_like, sparse matrix or graph, shape (n, n)
         As for `closure`.
     S : Semiring or str, optional
-        Whose ⊕ is min or max, and whose ⊗ is +. Default: that of A, if it is a `Matrix` or was prepared.
+        Its ⊕ is min or max, and its ⊗ is +. Default: the algebra of A, if it is a `Matrix` or was prepared.
 
     Returns
     -------
     mean : scalar
-        The weight of the cycle by its number of edges: of A's dtype where that is of floats, else a float64. The
-        algebra's zero where there is no cycle.
+        The weight of the cycle divided by its number of edges: of A's dtype if A holds floats, else a float64. The
+        algebra's zero if there is no cycle.
     vertices : list or None
-        The cycle in the direction of its edges, by name or by position; the first vertex is also the last. None where
-        there is none.
+        The cycle in the direction of its edges, by name or by position; the first vertex is also the last. None if
+        there is no cycle.
 
     Raises
     ------
     LawError
-        When ⊕ is not min or max, or ⊗ is not +.
+        If ⊕ is not min or max, or ⊗ is not +.
     SemiringError
-        When A is not a square matrix over S, or holds Python objects.
+        If A is not a square matrix over S, or holds Python objects.
 
     Notes
     -----
-    Policy iteration, then a search for a better cycle, which is exact for whole numbers; of floats, a cycle that is
-    better by no more than rounding may be missed. R. A. Howard, Dynamic programming and Markov processes (1960);
+    Policy iteration, then a search for a better cycle. The search is exact for whole numbers; for floats it may miss a
+    cycle that is better by no more than rounding. R. A. Howard, Dynamic programming and Markov processes (1960);
     J. Cochet-Terrasson, G. Cohen, S. Gaubert, M. McGettrick, J.-P. Quadrat, Numerical computation of spectral elements
     in max-plus algebra (1998).
 
@@ -1005,7 +1014,7 @@ def plan(
     on: Connection | None = None,
     progress: Progress = False,
 ) -> Plan:
-    """What a verb would do with the same arguments, without doing it: the plan that it would run.
+    """Return the plan that a verb would run with the same arguments, without running it.
 
     Parameters
     ----------
@@ -1048,9 +1057,9 @@ def plan(
     Raises
     ------
     LawError
-        When the verb or the method needs a law that the algebra lacks.
+        If the verb or the method needs a law that the algebra lacks.
     SemiringError
-        Where the verb would refuse its arguments before it computes, and for an option that it does not have.
+        If the verb would refuse its arguments before it computes, and for an option that it does not have.
 
     Examples
     --------
@@ -1110,31 +1119,31 @@ def plan(
 
 
 def _solver_of(on: Any) -> Any:
-    """The module that computes on a connection.
+    """Return the module that computes on a connection.
 
     Raises
     ------
     SemiringError
-        For anything else.
+        If `on` is not a connection.
     """
     if not isinstance(on, Connection):
-        raise SemiringError(f"on= takes what sr.connect('mpi') or sr.connect('ray') gives, and not {clip_repr(on)}")
+        raise SemiringError(f"on= takes what sr.connect('mpi') or sr.connect('ray') returns, not {clip_repr(on)}")
     return import_module(f"semiring.solvers.{on.solver}")
 
 
 def check_laws(S: Semiring | str, samples: Sequence[Any] | np.ndarray | None = None) -> laws.LawReport:
-    """Try every law of semirings, the star law, and the four flags on samples.
+    """Test every law of semirings, the star law and the four flags on samples.
 
     Parameters
     ----------
     S : Semiring or str
     samples : sequence or array of elements, shape (count,), optional
-        Elements to combine in all ways; those the algebra was declared with when absent.
+        Elements to combine in all ways. Default: those that the algebra was declared with.
 
     Returns
     -------
     LawReport
-        Printable; `.ok`, `.failures` with a witness each, `.derived` flags.
+        Printable; `.ok`, `.failures` with a counterexample each, `.derived` flags.
 
     Raises
     ------
@@ -1143,8 +1152,8 @@ def check_laws(S: Semiring | str, samples: Sequence[Any] | np.ndarray | None = N
 
     Notes
     -----
-    The laws are those of closed semirings; see D. J. Lehmann, Algebraic structures for transitive closure (1977). Sides
-    are equal where they differ by no more than rounding; see `LawReport`.
+    The laws are those of closed semirings; see D. J. Lehmann, Algebraic structures for transitive closure (1977). Two
+    sides count as equal if they differ by no more than rounding; see `LawReport`.
 
     Examples
     --------

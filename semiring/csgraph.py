@@ -1,19 +1,20 @@
-"""`scipy.sparse.csgraph` with this library behind it: the same names, arguments and answers.
+"""A drop-in replacement for `scipy.sparse.csgraph`: the same names, arguments and answers.
 
     from semiring import csgraph           # instead of: from scipy.sparse import csgraph
 
-Distances are computed by the solver that `plan` tells; small work, and what is not here, is SciPy's own. Where SciPy's
-functions differ among each other, these agree:
+Distances are computed by the solver that `plan` names. Small graphs, and functions that this module lacks, are left to
+SciPy. SciPy's functions differ in what they accept; these agree:
 
-- A dense array says "no edge" by 0, NaN and ±∞, exactly: a length of 1e-9 is an edge. What a masked array masks is not
-  an edge, and what it does not mask is one, also if it is 0; what a sparse matrix stores is one, also if it is 0.
-- Entries of one place of a matrix in compressed rows are parallel edges, of which the shortest counts; of a matrix of
+- In a dense array exactly 0, NaN and ±∞ mean "no edge": a length of 1e-9 is an edge. A masked array has an edge
+  wherever it is not masked, and a sparse matrix wherever it stores a value, even 0.
+- Entries at the same place of a matrix in compressed rows are parallel edges, and the shortest counts. In a matrix of
   coordinates they are added up, as SciPy's conversion does.
-- A loop of negative length is a negative cycle, as a cycle of several edges is, for each function.
-- Negative edges are right for `dijkstra`, too, which warns as SciPy's does.
-- Every sparse format and order in memory is taken by all of them: SciPy's `floyd_warshall` refuses coordinates, and
+- A loop of negative length is a negative cycle for each function, like a cycle of several edges.
+- `dijkstra` is right for negative edges, too, and warns as SciPy's does.
+- All functions accept every sparse format and memory order: SciPy's `floyd_warshall` refuses coordinates, and
   some of its versions leave an array in Fortran order as it was. Zeros that fill up blocks of BSR are not edges.
 - Sparse arrays of PyData with the fill value 0, NaN or ±∞, of GraphBLAS, PyTorch and JAX are read as SciPy's are.
+- Complex entries are edges if no length is needed: components, breadth first, and `unweighted=True`.
 - Complex entries are edges where no length is asked for: components, breadth first, and `unweighted=True`.
 """
 
@@ -39,10 +40,10 @@ from .solvers.paths import unnamed
 from .solvers.task import Task, compute, options
 from .solvers.trees import best_trees
 
-NOTHING = -9999  # before the first vertex of a path, and where there is none
-SMALL = 3e4  # edges and vertices, for each source, below which SciPy is done before we have looked
-WITH_PREDECESSORS = 20  # times as many, since trees repay compiling later
-CROWDED = 8  # a dense array is taken as it is, if one in so many pairs is an edge
+NOTHING = -9999  # before the first vertex of a path, and where there is no path
+SMALL = 3e4  # edges and vertices, for each source, below which SciPy finishes before we have looked
+WITH_PREDECESSORS = 20  # times as many, because trees take longer to compile
+CROWDED = 8  # a dense array stays dense if at least one in this many pairs is an edge
 METHODS = ("auto", "FW", "D", "BF", "J")
 
 
@@ -50,33 +51,34 @@ def floyd_warshall(
     csgraph: Any, directed: bool = True, return_predecessors: bool = False, unweighted: bool = False,
     overwrite: bool = False,
 ) -> Any:
-    """Distances between all vertices, as `scipy.sparse.csgraph.floyd_warshall`.
+    """Return distances between all vertices, as `scipy.sparse.csgraph.floyd_warshall`.
 
     Parameters
     ----------
     csgraph : array_like, masked array or sparse matrix, shape (n, n)
         Lengths of edges; see the module for what counts as one.
     directed : bool
-        Otherwise an edge leads both ways, and of two between the same vertices the shorter counts.
+        False: every edge leads both ways, and the shorter of two edges between the same vertices counts.
     return_predecessors : bool
-        Whether predecessors are wanted, too.
+        Also return predecessors.
     unweighted : bool
-        Whether every edge has length 1.
+        Give every edge the length 1.
     overwrite : bool
-        Whether a dense array of float64 in C order is to hold the answer.
+        Write the answer into `csgraph`, if that is a dense array of float64 in C order.
 
     Returns
     -------
     dist_matrix : ndarray of float64, shape (n, n)
-        ∞ where no path leads.
+        ∞ where there is no path.
     predecessors : ndarray of int32, shape (n, n)
-        If wanted: of row i the vertex before each on a shortest path from i; −9999 at i, and where no path leads.
+        If wanted: row i has the vertex before each one on a shortest path from i; −9999 at i, and where there is no
+        path.
 
     Raises
     ------
     NegativeCycleError
     ValueError
-        When the graph is not a square matrix.
+        If the graph is not a square matrix.
 
     Examples
     --------
@@ -94,7 +96,7 @@ def shortest_path(
     csgraph: Any, method: str = "auto", directed: bool = True, return_predecessors: bool = False,
     unweighted: bool = False, overwrite: bool = False, indices: Any = None,
 ) -> Any:
-    """Distances between all vertices or from some, as `scipy.sparse.csgraph.shortest_path`.
+    """Return distances between all vertices or from some, as SciPy's `shortest_path`.
 
     Parameters
     ----------
@@ -103,8 +105,7 @@ def shortest_path(
     directed, return_predecessors, unweighted, overwrite : bool
         As for `floyd_warshall`.
     method : {"auto", "FW", "D", "BF", "J"}
-        As SciPy's. What is computed does not depend on it; with "FW" there are no indices, and "D" warns of negative
-        edges.
+        As in SciPy, but the same is computed for each. "FW" takes no indices, and "D" warns of negative edges.
     indices : array_like of int, optional
         The vertices to begin in; negative ones count from the end.
 
@@ -146,7 +147,7 @@ def dijkstra(
     csgraph: Any, directed: bool = True, indices: Any = None, return_predecessors: bool = False,
     unweighted: bool = False, limit: float = np.inf, min_only: bool = False,
 ) -> Any:
-    """Distances from all vertices or from some, as `scipy.sparse.csgraph.dijkstra`.
+    """Return distances from all vertices or from some, as SciPy's `dijkstra`.
 
     Parameters
     ----------
@@ -155,32 +156,32 @@ def dijkstra(
     directed, return_predecessors, unweighted : bool
         As for `floyd_warshall`.
     indices : array_like of int, optional
-        The vertices to begin in; negative ones count from the end. All when absent.
+        The vertices to begin in; negative ones count from the end. Default: all.
     limit : float
-        Longer paths are not looked for. Where edges are negative a path within the limit may go through vertices
-        beyond it: these are at ∞, and have predecessors nevertheless.
+        Do not look for longer paths. With negative edges a path within the limit may go through vertices beyond it:
+        their distance is ∞, although they have predecessors.
     min_only : bool
-        Whether only the nearest of the vertices to begin in counts.
+        Count only the nearest of the vertices to begin in.
 
     Returns
     -------
     dist_matrix : ndarray of float64, shape (…, n) for indices of shape (…), or (n,) with `min_only`
     predecessors : ndarray of int32, of the same shape
-        If wanted; −9999 where there is none.
+        If wanted; −9999 where there is no path.
     sources : ndarray of int32, shape (n,)
-        With `min_only` and predecessors: the vertex that the shortest path comes from; −9999 where none leads.
+        With `min_only` and predecessors: the vertex in which the shortest path begins; −9999 where there is no path.
 
     Raises
     ------
     NegativeCycleError
-        When one can be reached.
+        If one can be reached.
     ValueError
         For a limit that is negative or NaN, indices out of range, and what is not a square matrix.
 
     Warns
     -----
     UserWarning
-        When an edge is negative.
+        If an edge is negative.
 
     Examples
     --------
@@ -188,7 +189,7 @@ def dijkstra(
     >>> csgraph.dijkstra([[0, 2, 9], [0, 0, 3], [0, 0, 0]], indices=[0, 1], min_only=True)
     array([0., 0., 3.])
     """
-    if not limit >= 0:  # NaN neither
+    if not limit >= 0:  # this refuses NaN, too
         raise ValueError(f"limit must be >= 0, and is {limit}")
     graph = _graph(csgraph, directed, unweighted)
     negative = _warn(graph)
@@ -204,7 +205,7 @@ def bellman_ford(
     csgraph: Any, directed: bool = True, indices: Any = None, return_predecessors: bool = False,
     unweighted: bool = False,
 ) -> Any:
-    """Distances from all vertices or from some, as `scipy.sparse.csgraph.bellman_ford`.
+    """Return distances from all vertices or from some, as SciPy's `bellman_ford`.
 
     Parameters
     ----------
@@ -225,7 +226,7 @@ def bellman_ford(
     Raises
     ------
     NegativeCycleError
-        When one can be reached.
+        If one can be reached.
     ValueError
         For indices out of range, and what is not a square matrix.
 
@@ -243,7 +244,7 @@ def johnson(
     csgraph: Any, directed: bool = True, indices: Any = None, return_predecessors: bool = False,
     unweighted: bool = False,
 ) -> Any:
-    """Distances from all vertices or from some, as `scipy.sparse.csgraph.johnson`.
+    """Return distances from all vertices or from some, as SciPy's `johnson`.
 
     Parameters
     ----------
@@ -264,7 +265,7 @@ def johnson(
     Raises
     ------
     NegativeCycleError
-        When there is one anywhere.
+        If there is one anywhere.
     ValueError
         For indices out of range, and what is not a square matrix.
 
@@ -285,7 +286,7 @@ def yen(
     csgraph: Any, source: int, sink: int, K: int, *, directed: bool = True, return_predecessors: bool = False,
     unweighted: bool = False,
 ) -> Any:
-    """The K shortest paths from one vertex to another, by SciPy's own function.
+    """Return the K shortest paths from one vertex to another, by SciPy's own function.
 
     Parameters
     ----------
@@ -296,7 +297,7 @@ def yen(
     source, sink : int
         The ends of the paths.
     K : int
-        How many paths at most, 1 or more.
+        The largest number of paths, 1 or more.
 
     Returns
     -------
@@ -309,9 +310,9 @@ def yen(
     ------
     NegativeCycleError
     NotImplementedError
-        By a SciPy before 1.14, which has no such function.
+        If SciPy is older than 1.14, which has no such function.
     ValueError
-        When a vertex is out of range, K is not positive, or the graph is not a square matrix.
+        If a vertex is out of range, K is not positive, or the graph is not a square matrix.
 
     Examples
     --------
@@ -320,9 +321,9 @@ def yen(
     array([5., 9.])
     """
     if not hasattr(_theirs, "yen"):
-        raise NotImplementedError(f"yen is a function of SciPy 1.14 and later, and this is SciPy {scipy.__version__}: "
-                                  "install a newer one")
-    if K < 1:  # of which SciPy writes beyond its arrays
+        raise NotImplementedError(f"yen needs SciPy 1.14 or later, and this is SciPy {scipy.__version__}: "
+                                  "upgrade SciPy")
+    if K < 1:  # SciPy would write beyond its arrays
         raise ValueError(f"K must be >= 1, and is {K}")
     graph = _sparse(_graph(csgraph, directed, unweighted))
     _refuse_negative_cycles(graph)
@@ -332,7 +333,9 @@ def yen(
 def connected_components(
     csgraph: Any, directed: bool = True, connection: str = "weak", return_labels: bool = True
 ) -> Any:
-    """Connected components, by SciPy's own function; see the module for what counts as one.
+    """Return connected components, by SciPy's own function.
+
+    The module's description says what counts as an edge.
 
     Parameters
     ----------
@@ -343,7 +346,7 @@ def connected_components(
     connection : {"weak", "strong"}
         "weak": edges are taken both ways; "strong": paths lead both ways between any two vertices of one component.
     return_labels : bool
-        Whether labels are wanted, too.
+        Also return labels.
 
     Returns
     -------
@@ -363,7 +366,7 @@ def connected_components(
     2
     """
     A = _sparse(_read(csgraph, weighted=False))
-    if not A.has_canonical_format:  # of parallel edges SciPy's search for strong components never ends
+    if not A.has_canonical_format:  # with parallel edges SciPy's search for strong components never ends
         A = _single(A)
     return _theirs.connected_components(A, directed, connection, return_labels)
 
@@ -371,7 +374,9 @@ def connected_components(
 def breadth_first_order(
     csgraph: Any, i_start: int, directed: bool = True, return_predecessors: bool = True
 ) -> Any:
-    """Vertices in the order of a breadth-first search, by SciPy's own function; see the module for what counts as one.
+    """Return vertices in the order of a breadth-first search, by SciPy's own function.
+
+    The module's description says what counts as an edge.
 
     Parameters
     ----------
@@ -391,7 +396,7 @@ def breadth_first_order(
     Raises
     ------
     ValueError
-        When i_start is out of range, or the graph is not a square matrix.
+        If i_start is out of range, or the graph is not a square matrix.
 
     Examples
     --------
@@ -401,7 +406,7 @@ def breadth_first_order(
     """
     graph = _sparse(_read(csgraph, weighted=False))
     n = _order(graph)
-    if not -n <= i_start < n:  # SciPy prints what went wrong, and answers with memory that nobody wrote
+    if not -n <= i_start < n:  # SciPy prints an error, and returns uninitialized memory
         raise ValueError(f"i_start out of range 0...{n}")
     return _theirs.breadth_first_order(graph, i_start % n, directed, return_predecessors)
 
@@ -410,7 +415,7 @@ def plan(
     csgraph: Any, directed: bool = True, unweighted: bool = False, indices: Any = None,
     return_predecessors: bool = False,
 ) -> str:
-    """Who computes distances, and how, in words.
+    """Describe the solver that computes distances, in words.
 
     Parameters
     ----------
@@ -421,7 +426,7 @@ def plan(
     indices : array_like of int, optional
         As for `dijkstra`.
     return_predecessors : bool
-        Whether predecessors are wanted, too: with them SciPy's search is the faster one up to larger graphs.
+        Also with predecessors: SciPy's search is then faster up to larger graphs.
 
     Returns
     -------
@@ -430,7 +435,7 @@ def plan(
     Raises
     ------
     ValueError
-        When the graph is not a square matrix.
+        If the graph is not a square matrix.
 
     Examples
     --------
@@ -448,21 +453,21 @@ def plan(
 
 
 def __getattr__(name: str) -> Any:
-    """What is not here is SciPy's own."""
+    """Look up in SciPy what this module lacks."""
     if name.startswith("__"):
         raise AttributeError(name)
     return getattr(_theirs, name)
 
 
-# What comes in
+# Input
 
 def _graph(csgraph: Any, directed: bool, unweighted: bool) -> Any:
-    """Lengths of edges as a dense array, ∞ where there is none, or in compressed rows; parallel edges as they are.
+    """Lengths of edges as a dense array (∞: no edge), or in compressed rows, in which parallel edges stay.
 
     Raises
     ------
     ValueError
-        When the graph is not a square matrix.
+        If the graph is not a square matrix.
     """
     A = _read(csgraph, weighted=not unweighted)
     if unweighted and sp.issparse(A):
@@ -475,19 +480,19 @@ def _graph(csgraph: Any, directed: bool, unweighted: bool) -> Any:
 
 
 def _read(csgraph: Any, weighted: bool = True) -> Any:
-    """A dense array with ∞ where there is no edge, or compressed rows; of float64. Complex edges have no lengths.
+    """A dense float64 array with ∞ where there is no edge, or compressed rows. Complex edges have no lengths.
 
     Raises
     ------
     ValueError
-        When the graph is not a square matrix, lengths are complex, or a fill value is a length.
+        If the graph is not a square matrix, lengths are complex, or a fill value is a length.
     """
     found = as_scipy(csgraph, "csgraph", lambda fill: abs(fill) == np.inf)
     csgraph = found if found is not None else as_array(csgraph, "csgraph") if is_foreign(csgraph) else csgraph
     if sp.issparse(csgraph):
         _refuse_shape(csgraph.shape)
         A = sp.csr_array(unpadded(csgraph).tocsr())
-        A.prune()  # what is stored beyond the last row
+        A.prune()  # drop what is stored beyond the last row
         if A.dtype != np.float64:
             A = sp.csr_array((_real(A.data, weighted), A.indices, A.indptr), A.shape)
         return A if np.isfinite(A.data).all() else _without(A, ~np.isfinite(A.data))
@@ -505,17 +510,17 @@ def _read(csgraph: Any, weighted: bool = True) -> Any:
 
 
 def _real(values: np.ndarray, weighted: bool) -> np.ndarray:
-    """Lengths as float64; of complex numbers 1 where they are finite, if only edges are asked for.
+    """Lengths as float64; if only edges matter, 1 for each finite complex number.
 
     Raises
     ------
     ValueError
-        For complex lengths, of which a cast would leave the imaginary parts out.
+        For complex lengths: a cast would drop the imaginary parts.
     """
     if values.dtype.kind != "c":
         return values.astype(np.float64, copy=False)
     if weighted:
-        raise ValueError("lengths of edges are real numbers, and these are complex: give the real parts or moduli")
+        raise ValueError("lengths of edges must be real numbers, not complex: pass real parts or moduli")
     return np.where(np.isfinite(values), 1.0, np.inf)
 
 
@@ -533,7 +538,7 @@ def _without(A: Any, gone: np.ndarray) -> Any:
 
 
 def _both_ways(A: Any) -> Any:
-    """Each edge both ways, as parallel edges; the matrix itself where it is symmetric."""
+    """Each edge both ways, as parallel edges; the matrix itself if it is symmetric."""
     A, T = A.sorted_indices(), A.T.tocsr().sorted_indices()
     if all(np.array_equal(x, y) for x, y in zip((A.indptr, A.indices, A.data), (T.indptr, T.indices, T.data),
                                                 strict=True)):
@@ -545,7 +550,7 @@ def _both_ways(A: Any) -> Any:
 
 
 def _least(rows: np.ndarray, columns: np.ndarray, lengths: np.ndarray, shape: tuple[int, int]) -> Any:
-    """Compressed rows in which of several edges between the same vertices the shortest is."""
+    """Compressed rows with the shortest of all edges between the same vertices."""
     if not len(rows):
         return sp.csr_array(shape)
     order = np.lexsort((columns, rows))
@@ -556,12 +561,12 @@ def _least(rows: np.ndarray, columns: np.ndarray, lengths: np.ndarray, shape: tu
 
 
 def _single(A: Any) -> Any:
-    """Compressed rows in which parallel edges are one, the shortest."""
+    """Compressed rows with the shortest of parallel edges."""
     return _least(np.repeat(np.arange(A.shape[0]), np.diff(A.indptr)), A.indices, A.data, A.shape)
 
 
 def _sparse(A: Any) -> Any:
-    """In compressed rows, by integers of 32 bits where these are enough, as SciPy's functions want them."""
+    """Compressed rows with 32-bit indices if these are enough, as SciPy's functions need them."""
     if not sp.issparse(A):
         rows, columns = np.nonzero(np.isfinite(A))
         A = sp.csr_array((A[rows, columns], (rows, columns)), A.shape)
@@ -579,11 +584,11 @@ def _lengths(A: Any) -> np.ndarray:
 
 
 def _warn(A: Any) -> bool:
-    """Tell of negative edges, as SciPy does; whether there are some."""
+    """Warn of negative edges, as SciPy does; return whether there are some."""
     negative = bool((_lengths(A) < 0).any())
     if negative:
-        warnings.warn("Graph has negative weights: dijkstra is for others, and another search is made. Consider "
-                      "johnson or bellman_ford.", UserWarning, stacklevel=3)
+        warnings.warn("Graph has negative weights, which Dijkstra's algorithm does not handle, so another search is "
+                      "used. Consider johnson or bellman_ford.", UserWarning, stacklevel=3)
     return negative
 
 
@@ -601,13 +606,13 @@ def _sources(indices: Any, n: int) -> np.ndarray:
     return found
 
 
-# What goes out
+# Output
 
 def _told(compute: Callable[[], Any]) -> Any:
-    """What is computed, with SciPy's error for negative cycles."""
+    """Call `compute`, and raise SciPy's error for negative cycles."""
     try:
         return compute()
-    except (NoClosureError, LawError) as e:  # the second where rounding alone made a cycle better than none
+    except (NoClosureError, LawError) as e:  # a LawError if rounding alone made a cycle improve
         raise NegativeCycleError(str(e)) from None
 
 
@@ -635,7 +640,7 @@ def _all(A: Any, wanted: bool) -> Any:
     found = np.asarray(_told(lambda: compute(task)))
     if not wanted:
         return found
-    # `paths` would make trees of next hops first, which nobody asks for here
+    # `paths` would make trees of next hops first, which are not needed here
     return found, _before(_told(lambda: best_trees(unnamed(task.given[0]), found, np.arange(n))))
 
 
@@ -666,9 +671,9 @@ def _rows(A: Any, indices: Any, wanted: bool, limit: float = np.inf) -> Any:
 
 
 def _on_the_way(before: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Which vertices the paths to some go through, the ends themselves with them; of each row of predecessors.
+    """For each row of predecessors, the vertices that the paths to some `ends` go through, `ends` included.
 
-    Where edges are negative a path within a limit may go through vertices beyond it.
+    With negative edges a path within a limit may go through vertices beyond it.
     """
     found = ends.copy()
     rows, vertices = np.nonzero(ends)
@@ -682,7 +687,7 @@ def _on_the_way(before: np.ndarray, ends: np.ndarray) -> np.ndarray:
 
 
 def _from_the_nearest(A: Any, indices: Any, wanted: bool, limit: float, negative: bool) -> Any:
-    """Distances from the nearest of some vertices: from one before them all, where it is asked which way they come."""
+    """Distances from the nearest of some vertices; for predecessors, from a new vertex with an edge to each of them."""
     n = _order(A)
     sources = np.unique(_sources(np.arange(n) if indices is None else indices, n))
     if not n or not sources.size:
@@ -700,7 +705,7 @@ def _from_the_nearest(A: Any, indices: Any, wanted: bool, limit: float, negative
     rows, before = rows[:n].copy(), before[:n].copy()
     roots = before == n
     origin = np.where(roots | (before < 0), np.arange(n), before)
-    while not np.array_equal(further := origin[origin], origin):  # twice as far along each path
+    while not np.array_equal(further := origin[origin], origin):  # each step doubles the edges that it goes back
         origin = further
     before[before < 0] = before[roots] = NOTHING
     gone = (rows == np.inf) | (rows > limit)
@@ -711,7 +716,7 @@ def _from_the_nearest(A: Any, indices: Any, wanted: bool, limit: float, negative
 
 
 def _refuse_negative_loops(A: Any) -> None:
-    """A negative loop anywhere.
+    """Refuse negative loops.
 
     Raises
     ------
@@ -719,7 +724,7 @@ def _refuse_negative_loops(A: Any) -> None:
     """
     if not (_lengths(A) < 0).any():
         return
-    if sp.issparse(A):  # whose diagonal would add parallel loops up
+    if sp.issparse(A):  # A.diagonal() would add parallel loops up
         at = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
         lengths = np.where(at == A.indices, A.data, 0)
     else:
@@ -731,7 +736,7 @@ def _refuse_negative_loops(A: Any) -> None:
 
 
 def _refuse_negative_cycles(A: Any) -> None:
-    """A negative cycle anywhere.
+    """Refuse negative cycles.
 
     Raises
     ------
@@ -745,11 +750,11 @@ def _refuse_negative_cycles(A: Any) -> None:
 
 
 def _written(csgraph: Any, found: Any, with_predecessors: bool) -> Any:
-    """The answer in the caller's own memory, where it is such as SciPy writes to."""
+    """Write the answer into the caller's own memory, if SciPy would write there."""
     distances = found[0] if with_predecessors else found
     plain = isinstance(csgraph, np.ndarray) and not np.ma.isMaskedArray(csgraph)
     if not (plain and csgraph.dtype == np.float64 and csgraph.flags.c_contiguous and csgraph.flags.writeable):
         return found
-    written = np.asarray(csgraph)  # of an np.matrix, too, the answer is an array
+    written = np.asarray(csgraph)  # the answer is an array even if csgraph is an np.matrix
     written[...] = distances
     return (written, found[1]) if with_predecessors else written

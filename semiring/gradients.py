@@ -1,26 +1,26 @@
-"""Derivatives of products and closures, on arrays of NumPy's and CuPy's: what automatic differentiation calls.
+"""Derivatives of products and closures, on arrays of NumPy and CuPy, for automatic differentiation.
 
 G is the derivative of a number L with respect to the answer. For ⊗ = × and ⊕ = +, with C = A B and X = A*:
 
     ∂L/∂A = G Bᵀ,  ∂L/∂B = Aᵀ G;        dX = X dA X,  so  P = Xᵀ G  and  ∂L/∂A = P Xᵀ
 
-For the log-sum-exp these are the same of the powers, with respect to the logarithms:
+For the log-sum-exp these are the same for the powers, with respect to the logarithms:
 
     ∂L/∂a_ik = Σ_j G_ij exp(a_ik + b_kj − c_ij),  ∂L/∂b_kj = Σ_i G_ij exp(a_ik + b_kj − c_ij)
 
-in which no power exceeds 1, as c is the sum of such terms. A closure takes two of them. P_kj is what comes through k on
-all walks that end in j, and an edge has its share of what comes through its tail:
+No power here exceeds 1, as c is the sum of such terms. A closure takes two of these sums. P_kj is what comes through k
+on all walks that end in j, and an edge has its share of what comes through its tail:
 
     P_kj = Σ_i G_ij exp(x_ik + x_kj − x_ij),  ∂L/∂a_kl = Σ_j P_kj exp(a_kl + x_lj − x_kj)
 
-The powers of the second exceed 1 never, those of the first never the power of x_kk: walks are counted as often as they
-pass k. An infinite c_ij is shared by its infinite terms alone, as torch.logaddexp does; of several each has an equal
-share. Where ⊕ selects, L changes with the term that was chosen, and with the edges of the walk that was chosen:
+The powers of the second sum never exceed 1, and those of the first never exceed the power of x_kk: walks are counted as
+often as they pass k. An infinite c_ij is shared equally by its infinite terms, as torch.logaddexp does. If ⊕ selects,
+L changes with the term that was chosen, and with the edges of the walk that was chosen:
 along the tree of best walks from each source, with x_j = x_p ⊗ a_pj where p is before j,
 
     adjoint of x_p += adjoint of x_j · ∂(x_p ⊗ a_pj)/∂x_p,   ∂L/∂a_pj += adjoint of x_j · ∂(x_p ⊗ a_pj)/∂a_pj
 
-from the leaves up, so that n² values are enough for the walks of all pairs.
+from the leaves up, so n² values are enough for the walks of all pairs.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ from .solvers.trees import best_trees
 
 DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 FIELD = "field"
-LOOKED = 1 << 20  # terms of infinite sums that are looked at together
-# ⊗ whose derivatives are known, and as what: floats have no last number at which to stop
+LOOKED = 1 << 20  # terms of infinite sums that are held at once
+# Each ⊗ with known derivatives, and its form; floats never reach the limit at which saturating operations stop
 CHOSEN = {
     "add": "add", "saturating_add": "add", "multiply": "multiply", "saturating_multiply": "multiply",
     "minimum": "minimum", "maximum": "maximum",
@@ -53,20 +53,20 @@ CHOSEN = {
 
 @lru_cache(1024)
 def differentiable(S: Semiring, dtype: np.dtype) -> str | LogSum:
-    """How derivatives over an algebra are taken: "field", a `LogSum`, or the ⊗ of an algebra whose ⊕ selects.
+    """Choose the form of the derivatives: "field", a `LogSum`, or the ⊗ of an algebra whose ⊕ selects.
 
     Parameters
     ----------
     S : Semiring
     dtype : dtype
-        Of the elements.
+        The dtype of the elements.
 
     Raises
     ------
     LawError
-        Where none are known.
+        If no derivatives are known.
     SemiringError
-        Where the dtype is neither float32 nor float64.
+        If the dtype is neither float32 nor float64.
 
     Examples
     --------
@@ -76,8 +76,8 @@ def differentiable(S: Semiring, dtype: np.dtype) -> str | LogSum:
     ('multiply', 'field')
     """
     if dtype not in DTYPES:
-        raise SemiringError(f"derivatives are taken of float32 and float64, not of {dtype}: convert A, or compute "
-                            "without them")
+        raise SemiringError(f"derivatives need float32 or float64, and this is {dtype}: convert A, or compute "
+                            "without derivatives")
     if S.traced is not None and not S.is_record:
         add, mul = S.traced.add, S.traced.raw_mul
         if add.is_plain("add") and mul.is_plain("multiply"):
@@ -87,29 +87,29 @@ def differentiable(S: Semiring, dtype: np.dtype) -> str | LogSum:
         if S.selective and mul.is_plain(*CHOSEN):
             return CHOSEN[mul.outputs[0].op]
     raise LawError(
-        f"{S.name} has no derivatives here: they are taken over the reals (plus-times), over log-sum-exp, and where ⊕ "
-        "chooses one of its operands and ⊗ is +, ×, min or max of plain numbers"
+        f"{S.name} has no derivatives here: they exist over the reals (plus-times), over log-sum-exp, and if ⊕ "
+        "selects one of its operands and ⊗ is +, ×, min or max of plain numbers"
     )
 
 
 def refuse_records(S: Semiring) -> None:
-    """Refuse algebras whose elements tensors do not hold.
+    """Refuse algebras whose elements tensors cannot hold.
 
     Raises
     ------
     TypeError
-        For records and Python's objects.
+        For records and Python objects.
     """
     if S.is_record or S.is_object:
-        elements = "records" if S.is_record else "Python's objects"
-        raise TypeError(f"elements of {S.name} are {elements}, which tensors do not hold: semiring.closure and "
-                        "semiring.matmul take NumPy's arrays of them")
+        elements = "records" if S.is_record else "Python objects"
+        raise TypeError(f"elements of {S.name} are {elements}, which tensors cannot hold: use semiring.closure and "
+                        "semiring.matmul on NumPy arrays")
 
 
 def product_gradients(S: Semiring, G: Any, A: Any, B: Any, C: Any, *, infinite: bool = True) -> tuple[Any, Any]:
-    """The derivatives with respect to A and B of a number whose derivative with respect to C = A ⊗ B is G.
+    """Return the derivatives for A and B of a number whose derivative for C = A ⊗ B is G.
 
-    Where ⊕ selects, a term that was chosen has the whole derivative; of equal ones the first.
+    If ⊕ selects, the whole derivative goes to the term that was chosen, the first of equal terms.
 
     Parameters
     ----------
@@ -119,17 +119,17 @@ def product_gradients(S: Semiring, G: Any, A: Any, B: Any, C: Any, *, infinite: 
     B : array, shape (…, k, n)
         NumPy or CuPy, all on one device and of one dtype, float32 or float64; the leading axes are the same.
     infinite : bool
-        Whether to look for infinite log-sum-exps, which on a GPU waits for the device; else their derivatives are 0.
+        Look for infinite log-sum-exps, which synchronizes with a GPU; otherwise their derivatives are 0.
 
     Returns
     -------
     tuple of array
-        Of the shapes of A and B. Absent entries, which are the algebra's zero, have the derivative 0.
+        Of the shapes of A and B. Absent entries (the algebra's zero) have the derivative 0.
 
     Raises
     ------
     LawError
-        Where the algebra has no derivatives here.
+        If the algebra has no derivatives here.
     SemiringError
         For another dtype.
 
@@ -152,10 +152,10 @@ def product_gradients(S: Semiring, G: Any, A: Any, B: Any, C: Any, *, infinite: 
 
 
 def closure_gradient(S: Semiring, G: Any, A: Any, X: Any, *, infinite: bool = True) -> Any:
-    """The derivative with respect to A of a number whose derivative with respect to X = A* is G.
+    """Return the derivative for A of a number whose derivative for X = A* is G.
 
-    Where ⊕ selects, the edges of the best walk from i to j have the derivative of x_ij, whichever walk
-    `Paths.predecessors` has of several that are best; the empty walk from i to i has no edges.
+    If ⊕ selects, the derivative of x_ij goes to the edges of a best walk from i to j, the one that `Paths.predecessors`
+    gives; the empty walk from i to i has no edges.
 
     Parameters
     ----------
@@ -163,17 +163,17 @@ def closure_gradient(S: Semiring, G: Any, A: Any, X: Any, *, infinite: bool = Tr
     G, A, X : array, shape (…, n, n)
         NumPy or CuPy, all on one device and of one dtype, float32 or float64.
     infinite : bool
-        Whether to look for infinite log-sum-exps, which on a GPU waits for the device; else their derivatives are 0.
+        Look for infinite log-sum-exps, which synchronizes with a GPU; otherwise their derivatives are 0.
 
     Returns
     -------
     array, shape (…, n, n)
-        Absent edges, which are the algebra's zero, have the derivative 0, except over the reals.
+        Absent edges (the algebra's zero) have the derivative 0, except over the reals.
 
     Raises
     ------
     LawError
-        Where the algebra has no derivatives here, and where best walks go round a cycle.
+        If the algebra has no derivatives here, or best walks repeat a cycle.
     SemiringError
         For another dtype.
 
@@ -200,10 +200,10 @@ def closure_gradient(S: Semiring, G: Any, A: Any, X: Any, *, infinite: bool = Tr
 
 
 def _weighted(S: Semiring, form: LogSum, G: Any, A: Any, B: Any, C: Any, *, infinite: bool) -> Any:
-    """Σ_j G_ij exp(a_ik + b_kj − c_ij); of a c_ij that is infinite the terms that are it have equal shares."""
+    """Σ_j G_ij exp(a_ik + b_kj − c_ij); an infinite c_ij is shared equally by its infinite terms."""
     xp, zero = _library(A), float(S.over(A.dtype).zero)
     endless = -zero == C
-    # What is infinite stands in no finite sum.
+    # Infinite elements are not part of any finite sum.
     total = _powers(S, form, G, *(xp.where(-zero == x, zero, x) for x in (A, B, C)))
     if infinite and bool(endless.any()):
         total += _infinite_terms(xp, zero, xp.where(endless, G, G.dtype.type(0)), A, B)
@@ -227,7 +227,7 @@ def _powers(S: Semiring, form: LogSum, G: Any, A: Any, B: Any, C: Any) -> Any:
     for sign in (1, -1):
         part = there & (sign * G > 0)
         if part.any():
-            # log G − c, and 0 where G has the other sign: its products with exp(b) are ordinary ones of powers.
+            # log G − c, and 0 where G has the other sign; the products of their powers with exp(b) are ordinary sums.
             shares = np.full(G.shape, zero, A.dtype)
             shares[part] = np.log(sign * G[part]) / A.dtype.type(scale) - C[part]
             exponents = A + matmul(shares, B.swapaxes(-1, -2), S)
@@ -237,7 +237,7 @@ def _powers(S: Semiring, form: LogSum, G: Any, A: Any, B: Any, C: Any) -> Any:
 
 
 def _infinite_terms(xp: Any, zero: Any, G: Any, A: Any, B: Any) -> Any:
-    """Σ_j G_ij for each of the terms a_ik + b_kj of an infinite sum that are infinite, equal shares of it."""
+    """Σ_j G_ij for each of the infinite terms a_ik + b_kj of an infinite sum, in equal shares."""
     total = xp.zeros(A.shape, A.dtype)
     step = max(1, LOOKED // max(1, prod(B.shape[-2:])))
     for s in np.ndindex(*A.shape[:-2]):
@@ -255,7 +255,7 @@ def _along_walks(S: Semiring, form: LogSum, G: Any, A: Any, X: Any) -> Any:
     """The derivatives of the finite values of a closure over log-sum-exp."""
     xp, zero = _library(A), float(S.over(A.dtype).zero)
     G = xp.where(-zero == X, G.dtype.type(0), G)
-    A, X = (xp.where(-zero == x, zero, x) for x in (A, X))  # no finite value has a part that is infinite
+    A, X = (xp.where(-zero == x, zero, x) for x in (A, X))  # no finite value has an infinite part
     through = _powers(S, form, *(x.swapaxes(-1, -2) for x in (G, X, X, X))).swapaxes(-1, -2)
     return _powers(S, form, through, A, X, X)
 
@@ -263,11 +263,11 @@ def _along_walks(S: Semiring, form: LogSum, G: Any, A: Any, X: Any) -> Any:
 def _through_infinity(S: Semiring, form: LogSum, G: Any, A: Any, X: Any) -> Any:
     """The derivatives of the infinite values of a closure over log-sum-exp.
 
-    Single precision may have had no room for them: then they are finite in double. Others are those of walks through
-    vertices whose cycles diverge, or along infinite edges. Edges within such cycles have the derivative 0, for stars
-    that are infinite stay so: finite weights stand for them. With N the closure without all of these,
-    H = N ⊗ (edges to such vertices, and infinite ones) ⊕ (1 at such vertices) are the walks that end with the first of
-    these, and the values are H ⊗ F, with F the closure of the finite weights.
+    Some are infinite only in single precision: these are computed in double, where they are finite. The others belong
+    to walks through vertices whose cycles diverge, or along infinite edges. Edges within such cycles have the
+    derivative 0, because infinite stars stay infinite; finite weights stand for them. Let N be the closure without all
+    of these. Then H = N ⊗ (edges to such vertices, and infinite edges) ⊕ (1 at such vertices) holds the walks that end
+    with the first of these, and the values are H ⊗ F, where F is the closure of the finite weights.
     """
     if A.dtype == np.float32:
         wide = A.astype(np.float64)
@@ -291,7 +291,7 @@ def _through_infinity(S: Semiring, form: LogSum, G: Any, A: Any, X: Any) -> Any:
 
 
 def _library(A: Any) -> Any:
-    """NumPy, or CuPy for its arrays."""
+    """NumPy, or CuPy for CuPy arrays."""
     if not is_on_gpu(A):
         return np
     import cupy
@@ -300,15 +300,15 @@ def _library(A: Any) -> Any:
 
 
 def _scale(form: LogSum) -> float:
-    """By what an element is multiplied to be a natural logarithm of what is summed."""
+    """The factor that makes an element a natural logarithm of the summed number."""
     return (natural(2) if form.binary else 1.0) * (-1.0 if form.negated else 1.0)
 
 
 def _shares(xp: Any, form: str, amount: Any, a: Any, b: Any) -> tuple[Any, Any]:
-    """∂(a ⊗ b)/∂a and ∂(a ⊗ b)/∂b, times an amount; of equal operands of min and max the first counts."""
+    """∂(a ⊗ b)/∂a and ∂(a ⊗ b)/∂b, times an amount; if operands of min or max are equal, the first counts."""
     if form == "add":
         return amount, amount
-    if form == "multiply":  # 0 · ∞ is NaN, and an element that has no part in anything may be infinite
+    if form == "multiply":  # 0 · ∞ is NaN, and an unused element may be infinite
         a, b = (xp.where(amount == 0, amount, x) for x in (a, b))
         return amount * b, amount * a
     first = a <= b if form == "minimum" else a >= b
@@ -316,7 +316,7 @@ def _shares(xp: Any, form: str, amount: Any, a: Any, b: Any) -> tuple[Any, Any]:
 
 
 def _chosen(S: Semiring, form: str, G: Any, A: Any, B: Any, C: Any) -> tuple[Any, Any]:
-    """To the terms that were chosen."""
+    """Give each derivative to the term that was chosen."""
     stack, (m, k), n = A.shape[:-2], A.shape[-2:], B.shape[-1]
     if not (G.size and k):
         return A * 0, B * 0
@@ -343,7 +343,7 @@ def _chosen(S: Semiring, form: str, G: Any, A: Any, B: Any, C: Any) -> tuple[Any
 
 
 def _along_trees(S: Semiring, form: str, G: Any, A: Any, X: Any) -> Any:
-    """To the edges of the trees of best walks, all sources of all matrices at once, a level of depth at a time."""
+    """Give derivatives to the edges of the trees of best walks, for all sources at once, one depth at a time."""
     xp, n = _library(A), A.shape[-1]
     stack = prod(A.shape[:-2])
     given = read(A.reshape(stack, n, n), S)
@@ -372,7 +372,7 @@ def _along_trees(S: Semiring, form: str, G: Any, A: Any, X: Any) -> Any:
 
 
 def _depths(xp: Any, before: Any) -> Any:
-    """Edges from the root, by jumps twice as far at each step: 0 at roots, and where no walk leads."""
+    """Edges from the root, by pointer jumping: 0 at roots, and for unreached vertices."""
     depth = (before >= 0).astype(np.int64)
     jump = xp.where(before >= 0, before, xp.arange(before.shape[-1]))
     for _ in range(int(before.shape[-1]).bit_length()):

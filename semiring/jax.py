@@ -1,7 +1,7 @@
-"""Products and closures of JAX's arrays, with derivatives: `from semiring import jax as srj`.
+"""Products and closures of JAX arrays, with derivatives: `from semiring import jax as srj`.
 
-They are callbacks on the host, also of arrays on a GPU: JAX brings these there and back. Under `jax.jit`,
-`jax.grad` and `jax.vmap` they are one operation each.
+They are computed on the host by callbacks; JAX copies arrays from a GPU and back. Under `jax.jit`, `jax.grad` and
+`jax.vmap` each is one operation.
 """
 
 from __future__ import annotations
@@ -31,15 +31,16 @@ _ONCE = "second derivatives are not computed by semiring.jax: use jax.lax.stop_g
 
 
 def matmul(A: jax.Array, B: jax.Array, S: Semiring | str) -> jax.Array:
-    """The matrix product A ⊗ B over a semiring, c_ij = ⊕_k a_ik ⊗ b_kj, with derivatives.
+    """Return the matrix product A ⊗ B over a semiring, with derivatives.
 
     Parameters
     ----------
     A, B : Array, shape (…, m, k) and (…, k, n)
         Of one dtype. Leading axes are broadcast.
     S : Semiring or str
-        With derivatives over the reals (plus_times), over log-sum-exp (log), and where ⊕ chooses and ⊗ is +, ×, min or
-        max. There the term that was chosen has the whole derivative, of equal ones the first: a subgradient.
+        Derivatives exist over the reals (plus_times), over log-sum-exp (log), and if ⊕ selects and ⊗ is +, ×, min or
+        max. If ⊕ selects, the whole derivative goes to the term that was chosen, the first of equal terms: a
+        subgradient.
 
     Returns
     -------
@@ -49,11 +50,11 @@ def matmul(A: jax.Array, B: jax.Array, S: Semiring | str) -> jax.Array:
     Raises
     ------
     TypeError
-        When A or B is not an array of JAX's, and when shapes or dtypes do not fit together.
+        If A or B is not a JAX array, or shapes or dtypes do not fit together.
     SemiringError
-        When the algebra is not known. For entries that are not elements JAX raises its own error, with these words.
+        If the algebra is unknown. For entries that are not elements JAX raises its own error, with the same message.
     LawError
-        When derivatives are asked for over an algebra that has none.
+        If derivatives are needed and the algebra has none.
 
     Examples
     --------
@@ -77,15 +78,15 @@ def matmul(A: jax.Array, B: jax.Array, S: Semiring | str) -> jax.Array:
 
 
 def closure(A: jax.Array, S: Semiring | str) -> jax.Array:
-    """The closure A* = 1 ⊕ A ⊕ A² ⊕ … of each matrix, with derivatives.
+    """Return the closure A* = 1 ⊕ A ⊕ A² ⊕ … of each matrix, with derivatives.
 
     Parameters
     ----------
     A : Array, shape (…, n, n)
         An absent edge is the algebra's zero.
     S : Semiring or str
-        As for `matmul`. Where ⊕ chooses, the edges of a best walk have the derivative of its value: of several best
-        walks those that `semiring.paths` has as predecessors, a subgradient. Over the reals ∂A* = A* ∂A A*.
+        As for `matmul`. If ⊕ selects, the derivative of a value goes to the edges of a best walk: the walk that
+        `semiring.paths` gives by its predecessors, a subgradient. Over the reals ∂A* = A* ∂A A*.
 
     Returns
     -------
@@ -95,12 +96,12 @@ def closure(A: jax.Array, S: Semiring | str) -> jax.Array:
     Raises
     ------
     TypeError
-        When A is not an array of JAX's, or not square.
+        If A is not a JAX array, or not square.
     SemiringError
-        When the algebra is not known. For entries that are not elements, and closures that do not exist, JAX raises its
-        own error, with these words.
+        If the algebra is unknown. For entries that are not elements, and closures that do not exist, JAX raises its
+        own error, with the same message.
     LawError
-        When derivatives are asked for over an algebra that has none.
+        If derivatives are needed and the algebra has none.
 
     Examples
     --------
@@ -117,20 +118,20 @@ def closure(A: jax.Array, S: Semiring | str) -> jax.Array:
     refuse_records(S)
     _refuse_other("A", A)
     if A.shape[-1] != A.shape[-2]:
-        raise TypeError(f"A must be square matrices, and is {A.shape}")
+        raise TypeError(f"A must be square matrices, of shape (…, n, n), and is {A.shape}")
     return _closure(A, S)
 
 
 def _refuse_other(what: str, x: Any) -> None:
     if not isinstance(x, jax.Array):
-        raise TypeError(f"{what} must be an array of JAX's, not {clip_repr(x)}; semiring.matmul and semiring.closure "
-                        "take others")
+        raise TypeError(f"{what} must be a JAX array, not {clip_repr(x)}; semiring.matmul and semiring.closure "
+                        "take other arrays")
     if x.ndim < 2:
         raise TypeError(f"{what} must have two axes or more, and is {x.shape}")
 
 
 def _on_host(compute: Callable[..., Any], shapes: Any, *arrays: Any) -> Any:
-    """What NumPy's arrays give; axes that are mapped over come first, as those of a stack."""
+    """The result of `compute` on NumPy arrays; mapped axes become leading axes of a stack."""
     return jax.pure_callback(lambda *given: compute(*map(np.asarray, given)), shapes, *arrays,
                              vmap_method="broadcast_all")
 

@@ -1,7 +1,7 @@
-"""Products and closures of PyTorch's tensors, with derivatives: `from semiring import torch as srt`.
+"""Products and closures of PyTorch tensors, with derivatives: `from semiring import torch as srt`.
 
-Both are operators of PyTorch's own (``torch.ops.semiring``), which it differentiates, traces and maps over. Tensors on
-the CPU are computed there, those on a GPU stay on it: nothing is copied between the two.
+Both are PyTorch operators (``torch.ops.semiring``), which PyTorch can differentiate, trace and map over. Tensors are
+computed on the device where they are: nothing is copied between CPU and GPU.
 """
 
 from __future__ import annotations
@@ -26,23 +26,24 @@ except ImportError as missing:
 
 __all__ = ["closure", "matmul"]
 
-_KNOWN: dict[str, Semiring] = {}  # operators take names: which algebra was meant
+_KNOWN: dict[str, Semiring] = {}  # PyTorch operators take algebras by name; this finds the algebra
 _ONCE = "second derivatives are not computed by semiring.torch: leave out create_graph=True, or call detach()"
 
 
 def matmul(A: torch.Tensor, B: torch.Tensor, S: Semiring | str, *, check: bool = True) -> torch.Tensor:
-    """The matrix product A ⊗ B over a semiring, c_ij = ⊕_k a_ik ⊗ b_kj, with derivatives.
+    """Return the matrix product A ⊗ B over a semiring, with derivatives.
 
     Parameters
     ----------
     A, B : Tensor, shape (…, m, k) and (…, k, n)
         Of one dtype, on one device. Leading axes are broadcast.
     S : Semiring or str
-        With derivatives over the reals (plus_times), over log-sum-exp (log), and where ⊕ chooses and ⊗ is +, ×, min or
-        max. There the term that was chosen has the whole derivative, of equal ones the first: a subgradient.
+        Derivatives exist over the reals (plus_times), over log-sum-exp (log), and if ⊕ selects and ⊗ is +, ×, min or
+        max. If ⊕ selects, the whole derivative goes to the term that was chosen, the first of equal terms: a
+        subgradient.
     check : bool
-        Whether to refuse entries that are not elements. On a GPU only this waits for the device, and without it
-        infinite log-sum-exps have the derivative 0 there.
+        Refuse entries that are not elements. On a GPU this check is the only synchronization; without it infinite
+        log-sum-exps have the derivative 0 there.
 
     Returns
     -------
@@ -52,12 +53,11 @@ def matmul(A: torch.Tensor, B: torch.Tensor, S: Semiring | str, *, check: bool =
     Raises
     ------
     TypeError
-        When A or B is not a tensor, or of a dtype that cannot carry the algebra.
+        If A or B is not a tensor, or of a dtype that cannot carry the algebra.
     RuntimeError
-        When shapes, dtypes or devices do not fit together, and when a derivative is asked for twice.
+        If shapes, dtypes or devices do not fit together, or a second derivative is needed.
     ValueError
-        When the algebra is not known, an entry is not an element, or derivatives are asked for over an algebra that has
-        none.
+        If the algebra is unknown, an entry is not an element, or the algebra has no derivatives and they are needed.
 
     Examples
     --------
@@ -86,18 +86,18 @@ def matmul(A: torch.Tensor, B: torch.Tensor, S: Semiring | str, *, check: bool =
 
 
 def closure(A: torch.Tensor, S: Semiring | str, *, check: bool = True) -> torch.Tensor:
-    """The closure A* = 1 ⊕ A ⊕ A² ⊕ … of each matrix, with derivatives.
+    """Return the closure A* = 1 ⊕ A ⊕ A² ⊕ … of each matrix, with derivatives.
 
     Parameters
     ----------
     A : Tensor, shape (…, n, n)
         An absent edge is the algebra's zero.
     S : Semiring or str
-        As for `matmul`. Where ⊕ chooses, the edges of a best walk have the derivative of its value: of several best
-        walks those that `semiring.paths` has as predecessors, a subgradient. Over the reals ∂A* = A* ∂A A*.
+        As for `matmul`. If ⊕ selects, the derivative of a value goes to the edges of a best walk: the walk that
+        `semiring.paths` gives by its predecessors, a subgradient. Over the reals ∂A* = A* ∂A A*.
     check : bool
-        Whether to refuse entries that are not elements, and closures that do not exist. On a GPU only this waits for
-        the device, where ⊕ does not choose, and without it infinite log-sum-exps have the derivative 0 there.
+        Refuse entries that are not elements, and closures that do not exist. On a GPU, if ⊕ does not select, this check
+        is the only synchronization; without it infinite log-sum-exps have the derivative 0 there.
 
     Returns
     -------
@@ -107,13 +107,11 @@ def closure(A: torch.Tensor, S: Semiring | str, *, check: bool = True) -> torch.
     Raises
     ------
     TypeError
-        When A is not a tensor, or of a dtype that cannot carry the algebra.
+        If A is not a tensor, or of a dtype that cannot carry the algebra.
     RuntimeError
-        When A is not square, when a closure does not exist (`torch.linalg.LinAlgError`), and when a derivative is asked
-        for twice.
+        If A is not square, a closure does not exist (`torch.linalg.LinAlgError`), or a second derivative is needed.
     ValueError
-        When the algebra is not known, an entry is not an element, or derivatives are asked for over an algebra that has
-        none.
+        If the algebra is unknown, an entry is not an element, or the algebra has no derivatives and they are needed.
 
     Examples
     --------
@@ -130,7 +128,7 @@ def closure(A: torch.Tensor, S: Semiring | str, *, check: bool = True) -> torch.
     """
     _refuse_other("A", A)
     if A.shape[-1] != A.shape[-2]:
-        raise RuntimeError(f"A must be square matrices, and is {tuple(A.shape)}")
+        raise RuntimeError(f"A must be square matrices, of shape (…, n, n), and is {tuple(A.shape)}")
     name = _name(S)
     _refuse_derivatives(name, A.dtype, A.requires_grad)
     return _Closure.apply(A, name, check)
@@ -149,9 +147,9 @@ def _refuse_other(what: str, x: Any) -> None:
 
 
 def _name(S: Any) -> str:
-    """What operators call an algebra; of a name two algebras may not be meant.
+    """The name by which operators find an algebra; two algebras must not share one.
 
-    While PyTorch traces nothing can be entered: an algebra of one's own is known once it was used before.
+    While PyTorch traces, no algebra can be registered: call your own algebra once before you compile.
     """
     if isinstance(S, str):
         return S
@@ -161,8 +159,8 @@ def _name(S: Any) -> str:
     if not torch.compiler.is_compiling():
         known = _KNOWN.setdefault(name, S)
         if known is not S:
-            raise ValueError(f"two algebras are called {name!r}, and operators of PyTorch know them by name: call one "
-                             "of them otherwise")
+            raise ValueError(f"two algebras are called {name!r}, but PyTorch operators find algebras by name: rename "
+                             "one of them")
     return name
 
 
@@ -172,21 +170,21 @@ def _algebra(name: str) -> Semiring:
         try:
             found = algebra_of(name)
         except SemiringError as e:
-            raise ValueError(f"{e}; an algebra of your own is known to compiled code after a call that is not "
-                             "compiled") from None
+            raise ValueError(f"{e}; if it is your own algebra, call it once outside of compiled code "
+                             "first") from None
         _KNOWN.setdefault(name, found)
     return found
 
 
 def _refuse_derivatives(name: str, dtype: torch.dtype, wanted: bool) -> None:
-    """Refuse what tensors do not hold, and derivatives that nobody knows, before anything is computed."""
+    """Refuse elements that tensors cannot hold, and unknown derivatives, before anything is computed."""
     if torch.compiler.is_compiling():
         return  # the operator refuses them when it runs
     S = _algebra(name)
     refuse_records(S)
     known = _dtype(dtype)
-    if known.kind not in "biufc":  # bfloat16 and the like, also where another library has told NumPy of them
-        raise TypeError(f"elements of {dtype} are not computed with; {S.name} lives in "
+    if known.kind not in "biufc":  # bfloat16 and the like, even if another library has registered them with NumPy
+        raise TypeError(f"the algebra {S.name} cannot be computed in {dtype}: convert to one of "
                         f"{', '.join(str(d) for d in S.dtypes)}")
     if wanted and torch.is_grad_enabled():
         differentiable(S, known)
@@ -253,7 +251,7 @@ def _dtype(dtype: torch.dtype) -> np.dtype:
 
 
 def _computed(tensor: torch.Tensor, compute: Any) -> Any:
-    """What `compute` makes with arrays, errors being those that PyTorch would raise."""
+    """Call `compute` with arrays in place of tensors, and raise the errors that PyTorch would raise."""
     with _Arrays(tensor) as arrays:
         try:
             return compute(arrays)
@@ -339,14 +337,14 @@ def _(G: torch.Tensor, A: torch.Tensor, X: torch.Tensor, algebra: str, infinite:
 
 
 class _Differentiated(torch.autograd.Function):
-    """What all have in common: inputs and the output are kept, and `vmap` maps over the operators."""
+    """Common to both operators: inputs and the output are saved, and `vmap` maps over the operators."""
 
     generate_vmap_rule = True
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         *tensors, ctx.algebra, check = inputs
-        ctx.infinite = check or not output.is_cuda  # to look for them waits for the device
+        ctx.infinite = check or not output.is_cuda  # looking for infinities synchronizes with the GPU
         ctx.save_for_backward(*tensors, output)
 
 
@@ -373,13 +371,13 @@ class _Closure(_Differentiated):
 
 
 class _Once(torch.autograd.Function):
-    """What is not differentiated again."""
+    """A derivative, which cannot be differentiated again."""
 
     generate_vmap_rule = True
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        """Nothing is kept."""
+        """Save nothing."""
 
     @staticmethod
     def backward(ctx: Any, *G: torch.Tensor) -> Any:
@@ -401,7 +399,7 @@ class _ClosureBackward(_Once):
 
 
 def _stacked(operator: Any, info: Any, in_dims: tuple[Any, ...], *given: Any) -> tuple[Any, Any]:
-    """The axis that is mapped over becomes the first of the stack, of which all operators take any."""
+    """Apply an operator to the mapped axis as one more leading axis of the stack."""
     moved = [
         x if not isinstance(x, torch.Tensor)
         else x.expand(info.batch_size, *x.shape) if axis is None else x.movedim(axis, 0)

@@ -60,7 +60,7 @@ class PackedRows:
         Raises
         ------
         SemiringError
-            When the bits do not fit in memory.
+            If the bits do not fit in memory.
 
         Examples
         --------
@@ -85,7 +85,7 @@ class PackedRows:
         Raises
         ------
         SemiringError
-            When the bits do not fit in memory.
+            If the bits do not fit in memory.
 
         Examples
         --------
@@ -122,7 +122,7 @@ class PackedRows:
         Raises
         ------
         SemiringError
-            When the bits do not fit in memory.
+            If the bits do not fit in memory.
 
         Examples
         --------
@@ -145,7 +145,7 @@ class PackedRows:
         Raises
         ------
         SemiringError
-            When the bits do not fit in memory.
+            If the bits do not fit in memory.
 
         Examples
         --------

@@ -40,7 +40,7 @@ def choose(
     Raises
     ------
     SemiringError
-        When the elements are Python objects, or sums that no integer of the GPU holds.
+        If the elements are Python objects, or sums that no integer of the GPU holds.
     """
     if S.traced is None or dtype.kind == "O":
         raise SemiringError(f"{S.name}: elements are Python objects, which live on the CPU only; use device='cpu'")

@@ -136,7 +136,7 @@ def from_floats(S: Semiring, array: np.ndarray, dtype: np.dtype) -> np.ndarray:
     Raises
     ------
     SemiringError
-        When a number does not fit.
+        If a number does not fit.
 
     Examples
     --------

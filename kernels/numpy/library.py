@@ -95,7 +95,7 @@ def halves(
     Raises
     ------
     ValueError
-        When shapes do not fit.
+        If shapes do not fit.
     """
     check_shapes(C, A, B)
     (batch, m, n), k = C.shape, A.shape[2]

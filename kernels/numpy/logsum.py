@@ -79,7 +79,7 @@ class LogSumProduct:
         Raises
         ------
         ValueError
-            When shapes do not fit.
+            If shapes do not fit.
         """
         library.check_shapes(C, A, B)
         (batch, m, n), k = C.shape, A.shape[2]

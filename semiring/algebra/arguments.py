@@ -16,7 +16,7 @@ def whole_number(value: Any, what: str, least: int, most: int | None = None) -> 
     Raises
     ------
     SemiringError
-        When it is not a whole number, or outside its limits.
+        If it is not a whole number, or outside its limits.
     """
     try:
         number = None if isinstance(value, bool) else index(value)
@@ -34,7 +34,7 @@ def truth_value(value: Any, what: str) -> bool:
     Raises
     ------
     SemiringError
-        When it is something else, such as a text, which would count as true.
+        If it is something else, such as a text, which would count as true.
     """
     if not isinstance(value, (bool, np.bool_, int)):
         raise SemiringError(f"{what} must be True or False, and is {value!r}")
@@ -47,7 +47,7 @@ def array_of(values: Any, what: str) -> np.ndarray:
     Raises
     ------
     SemiringError
-        When they form none.
+        If they form none.
 
     Examples
     --------

@@ -128,7 +128,7 @@ def decide(e: Expression) -> bool:
     Raises
     ------
     TraceError
-        When nothing is being traced.
+        If nothing is being traced.
     TooManyBranches
         When there are too many paths.
     """

@@ -74,9 +74,9 @@ class Carried:
         Raises
         ------
         SemiringError
-            When a record has another number of components, or a vector of it another length.
+            If a record has another number of components, or a vector of it another length.
         KeyError
-            When a mapping lacks a field.
+            If a mapping lacks a field.
 
         Examples
         --------
@@ -162,7 +162,7 @@ class Carried:
         Raises
         ------
         SemiringError
-            When no dtype can carry the algebra; then it cannot be declared.
+            If no dtype can carry the algebra; then it cannot be declared.
         """
         if not self.dtypes:
             tried = {d: refusal(self._algebra, d) for k in self.kinds for d in SCALAR_DTYPES if d.kind == k}
@@ -210,7 +210,7 @@ class Carried:
         Raises
         ------
         SemiringError
-            When there is none.
+            If there is none.
 
         Examples
         --------
@@ -241,9 +241,9 @@ class Carried:
         Raises
         ------
         SemiringError
-            When the dtype cannot carry the algebra; the message names those that can.
+            If the dtype cannot carry the algebra; the message names those that can.
         TypeError
-            When NumPy knows no such dtype.
+            If NumPy knows no such dtype.
 
         Examples
         --------
@@ -304,9 +304,9 @@ class Carried:
         Raises
         ------
         SemiringError
-            When the dtype cannot carry the algebra; the message names those that can.
+            If the dtype cannot carry the algebra; the message names those that can.
         TypeError
-            When NumPy knows no such dtype.
+            If NumPy knows no such dtype.
 
         Examples
         --------
@@ -348,7 +348,7 @@ class Carried:
         Raises
         ------
         SemiringError
-            When neither the dtype nor a wider one of its kind can carry the algebra.
+            If neither the dtype nor a wider one of its kind can carry the algebra.
 
         Examples
         --------
@@ -388,7 +388,7 @@ class Carried:
         Raises
         ------
         SemiringError
-            When neither the dtype nor a wider one of its kind can carry the algebra.
+            If neither the dtype nor a wider one of its kind can carry the algebra.
 
         Examples
         --------
@@ -413,7 +413,7 @@ class Carried:
         Raises
         ------
         SemiringError
-            When neither the dtype nor a wider one of its kind can carry the algebra.
+            If neither the dtype nor a wider one of its kind can carry the algebra.
 
         Examples
         --------
@@ -434,7 +434,7 @@ class Carried:
         Raises
         ------
         SemiringError
-            When an element that was declared has another number of components than a record of the algebra.
+            If an element that was declared has another number of components than a record of the algebra.
 
         Examples
         --------

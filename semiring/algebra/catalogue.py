@@ -44,7 +44,7 @@ def saturating_min_plus(M: int) -> Semiring:
     Raises
     ------
     SemiringError
-        When M is not a whole number of at least 1.
+        If M is not a whole number of at least 1.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def mod_p(p: int) -> Semiring:
     Raises
     ------
     SemiringError
-        When p is not a prime below 2³¹.
+        If p is not a prime below 2³¹.
 
     Notes
     -----
@@ -144,7 +144,7 @@ def k_best(k: int) -> Semiring:
     Raises
     ------
     SemiringError
-        When k is not a whole number from 1 to 8.
+        If k is not a whole number from 1 to 8.
 
     Notes
     -----

@@ -27,7 +27,7 @@ def split_complex(outputs: Sequence[Expression]) -> tuple[Expression, ...]:
     Raises
     ------
     TraceError
-        When an operation has no meaning for complex numbers, such as a comparison.
+        If an operation has no meaning for complex numbers, such as a comparison.
 
     Examples
     --------

@@ -49,7 +49,7 @@ def cast_constant(value: Any, dtype: np.dtype) -> np.generic:
     Raises
     ------
     OverflowError
-        When the number has no place in the dtype. Rounding is not a reason, but that a finite number becomes infinite,
+        If the number has no place in the dtype. Rounding is not a reason, but that a finite number becomes infinite,
         or loses digits because it is so small, is one.
     """
     if dtype.kind == "c":
@@ -92,7 +92,7 @@ def nearest_constant(value: Any, dtype: np.dtype) -> np.generic:
     Raises
     ------
     OverflowError
-        When the number has no place in the dtype.
+        If the number has no place in the dtype.
     """
     if dtype.kind == "f":
         with np.errstate(all="ignore"):

@@ -52,7 +52,7 @@ def runs_on_objects(
     SemiringError
         For a dtype other than object.
     TraceError
-        When an operation on numbers can have no expression.
+        If an operation on numbers can have no expression.
     """
     if dtype is not None:
         if np.dtype(dtype).kind != "O":
@@ -85,7 +85,7 @@ def traced_operations(S: Semiring, callables: dict[str, Any]) -> Operations:
     Raises
     ------
     TraceError
-        When an operation has no expression.
+        If an operation has no expression.
     """
     names = S.fields
     try:

@@ -37,7 +37,7 @@ def checked_fields(name: str, fields: Mapping[str, Any] | Iterable[tuple[str, An
     Raises
     ------
     SemiringError
-        When they are not names with dtypes, or a dtype is not one that components may have.
+        If they are not names with dtypes, or a dtype is not one that components may have.
     """
     try:
         pairs = dict(fields.items() if isinstance(fields, Mapping) else fields)
@@ -130,7 +130,7 @@ def working_dtype(S: Semiring, dtype: np.dtype) -> np.dtype:
     Raises
     ------
     SemiringError
-        When there is none.
+        If there is none.
     """
     reasons = []
     for rung in ladder(dtype):

@@ -43,7 +43,7 @@ class Elementwise(Carried):
         ValueError, TypeError
             From NumPy: when lists differ in length, or a value has no place in the dtype.
         SemiringError
-            When no dtype is given and the algebra has none.
+            If no dtype is given and the algebra has none.
 
         Examples
         --------
@@ -75,7 +75,7 @@ class Elementwise(Carried):
         Raises
         ------
         SemiringError
-            When n is not a whole number, or negative; the algebra cannot live in the dtype; or n² elements do not
+            If n is not a whole number, or negative; the algebra cannot live in the dtype; or n² elements do not
             fit in memory.
 
         Examples
@@ -111,9 +111,9 @@ class Elementwise(Carried):
         Raises
         ------
         SemiringError
-            When the algebra cannot live in the dtype of x, or an element or a result has no place in it.
+            If the algebra cannot live in the dtype of x, or an element or a result has no place in it.
         ValueError
-            When the shapes do not broadcast.
+            If the shapes do not broadcast.
 
         Notes
         -----
@@ -144,10 +144,10 @@ class Elementwise(Carried):
         Raises
         ------
         SemiringError
-            When the algebra cannot live in the dtype of x, or an element or a result has no place in it: a sum of
+            If the algebra cannot live in the dtype of x, or an element or a result has no place in it: a sum of
             integers under min or max, say, that would reach a limit, which stands for ∞.
         ValueError
-            When the shapes do not broadcast.
+            If the shapes do not broadcast.
 
         Notes
         -----
@@ -178,7 +178,7 @@ class Elementwise(Carried):
         Raises
         ------
         SemiringError
-            Where the star does not exist, or the algebra cannot live in the dtype of x.
+            If the star does not exist, or the algebra cannot live in the dtype of x.
 
         Notes
         -----

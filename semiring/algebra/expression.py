@@ -360,7 +360,7 @@ def typed(
     Raises
     ------
     TypeError
-        When an operation has no form for these dtypes.
+        If an operation has no form for these dtypes.
     """
     return _Resolution(dtypes).steps_of(outputs, wanted or [dtypes[0]] * len(outputs))
 

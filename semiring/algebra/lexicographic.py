@@ -84,7 +84,7 @@ def lexicographic(
     Raises
     ------
     LawError
-        When ⊕ of the first algebra does not select, or its ⊗ does not cancel, so that ⊗ of pairs would not distribute;
+        If ⊕ of the first algebra does not select, or its ⊗ does not cancel, so that ⊗ of pairs would not distribute;
         with a witness. `paths` may answer in two stages where this algebra does not exist: see there.
     SemiringError
         For an unknown algebra, one of Python objects, and for names that are not one for each component.
@@ -116,7 +116,7 @@ def in_order(S: Any) -> Semiring:
     Raises
     ------
     LawError
-        When paths are not to be found in two stages either.
+        If paths are not to be found in two stages either.
     SemiringError
         For a tuple of another length, or an unknown algebra.
     """
@@ -269,7 +269,7 @@ class _Pair:
         Raises
         ------
         SemiringError
-            When names are given, and not one for each, all different.
+            If names are given, and not one for each, all different.
         """
         dtypes = [d for S in (self.first, self.second) for d in S.over(S.default_dtype).components]
         if names is None:

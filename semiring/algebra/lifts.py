@@ -38,7 +38,7 @@ class Lift:
     Raises
     ------
     SemiringError
-        When the elements are not records; when what `declared` gives are not the components of an element, or no number
+        If the elements are not records; when what `declared` gives are not the components of an element, or no number
         becomes zero.
 
     Examples
@@ -78,7 +78,7 @@ class Lift:
         Raises
         ------
         SemiringError
-            When an element has no place in its dtype.
+            If an element has no place in its dtype.
         """
         S, numbers = self._S, _as_floats(weights)
         try:
@@ -112,7 +112,7 @@ def _placed(S: Semiring, column: np.ndarray, dtype: np.dtype) -> np.ndarray:
     Raises
     ------
     SemiringError
-        When a number would become another one there.
+        If a number would become another one there.
     """
     with np.errstate(all="ignore"):
         placed = column.astype(dtype)

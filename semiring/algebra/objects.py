@@ -131,7 +131,7 @@ class Regex:
     Raises
     ------
     SemiringError
-        When `kind` is none of these, such as a text: texts are not parsed.
+        If `kind` is none of these, such as a text: texts are not parsed.
 
     Notes
     -----
@@ -310,7 +310,7 @@ def letter(text: str) -> Regex:
     Raises
     ------
     SemiringError
-        When the text is not one letter or digit, or is ε, which stands for the empty word.
+        If the text is not one letter or digit, or is ε, which stands for the empty word.
 
     Examples
     --------

@@ -54,7 +54,7 @@ def as_data(S: Semiring) -> dict[str, Any]:
     Raises
     ------
     pickle.PicklingError
-        When a function has no expression, and no name by which it is found in another process.
+        If a function has no expression, and no name by which it is found in another process.
     """
     data: dict[str, Any] = dict(S._callables) | {
         "name": S.name, "notation": S.notation, "description": S.description, "zero": S.zero, "one": S.one,

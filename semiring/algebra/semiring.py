@@ -94,17 +94,17 @@ class Semiring(Elementwise):
     Raises
     ------
     LawError
-        When an element refutes a law of semirings, or a flag that was declared.
+        If an element refutes a law of semirings, or a flag that was declared.
     TraceError
-        When an operation has no expression.
+        If an operation has no expression.
     SemiringError
-        When `one` is missing, 0 or 1 is outside the carrier, no dtype holds both, `fields` or `dtype` is not one
+        If `one` is missing, 0 or 1 is outside the carrier, no dtype holds both, `fields` or `dtype` is not one
         that elements may have, or `lift` does not make elements of numbers, and zero of one of them.
 
     Warns
     -----
     SemiringWarning
-        When operations cannot be traced, so that they run on Python objects, one by one.
+        If operations cannot be traced, so that they run on Python objects, one by one.
 
     Notes
     -----
@@ -349,10 +349,10 @@ class Semiring(Elementwise):
         Raises
         ------
         SemiringError
-            When something is not an element, nothing or too much is given, the algebra cannot live in the dtype, or a
+            If something is not an element, nothing or too much is given, the algebra cannot live in the dtype, or a
             sum or product has no place in it.
         TypeError
-            When NumPy knows no such dtype.
+            If NumPy knows no such dtype.
 
         Examples
         --------
@@ -388,12 +388,12 @@ class Semiring(Elementwise):
         Raises
         ------
         LawError
-            When ⊕ is not idempotent, or not known to be, or makes no order of the elements.
+            If ⊕ is not idempotent, or not known to be, or makes no order of the elements.
         SemiringError
-            When something is not an element, nothing or too much is given, the algebra cannot live in the dtype, or a
+            If something is not an element, nothing or too much is given, the algebra cannot live in the dtype, or a
             sum or product has no place in it.
         TypeError
-            When NumPy knows no such dtype.
+            If NumPy knows no such dtype.
 
         Notes
         -----

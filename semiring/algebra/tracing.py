@@ -274,7 +274,7 @@ def saturating_add(a: Any, b: Any) -> Any:
     Raises
     ------
     TraceError
-        When what stands beside a symbol is not a number.
+        If what stands beside a symbol is not a number.
 
     Examples
     --------
@@ -316,7 +316,7 @@ def saturating_multiply(a: Any, b: Any) -> Any:
     Raises
     ------
     TraceError
-        When what stands beside a symbol is not a number.
+        If what stands beside a symbol is not a number.
 
     Examples
     --------
@@ -366,7 +366,7 @@ def trace(
     Raises
     ------
     TraceError
-        When the function does something that has no expression.
+        If the function does something that has no expression.
     TooManyBranches
         When there are more ways through its conditions than an expression should have.
     """

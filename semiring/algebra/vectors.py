@@ -165,7 +165,7 @@ def each(function: Callable[..., Any], *operands: Any) -> Vector:
     Raises
     ------
     TraceError
-        When vectors of different lengths meet, or an array has several axes.
+        If vectors of different lengths meet, or an array has several axes.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def dot(x: Any, y: Any) -> Any:
     Raises
     ------
     TraceError
-        When one of them is not a vector, or they differ in length.
+        If one of them is not a vector, or they differ in length.
     """
     if not (is_several(x) and is_several(y)) or len(x) != len(y):
         lengths = " and ".join(str(len(v)) if is_several(v) else "no vector" for v in (x, y))

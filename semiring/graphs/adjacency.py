@@ -67,7 +67,7 @@ def adjacency(
     SemiringError
         The matrix would not fit in memory, the algebra is unknown, or it cannot live in the dtype.
     TypeError
-        When n is not an integer, or NumPy knows no such dtype.
+        If n is not an integer, or NumPy knows no such dtype.
 
     Notes
     -----
@@ -131,12 +131,12 @@ def from_dense(
     Raises
     ------
     GraphError
-        When the array is not square, or an entry is not a number, NaN, no element, or none that the dtype can hold; the
+        If the array is not square, or an entry is not a number, NaN, no element, or none that the dtype can hold; the
         message names its place. When the names are not a sequence with one for each vertex, all different.
     SemiringError
         The matrix would not fit in memory, the algebra is unknown, or it cannot live in the dtype.
     TypeError
-        When NumPy knows no such dtype.
+        If NumPy knows no such dtype.
 
     Examples
     --------

@@ -200,7 +200,7 @@ def only_attribute(edges: Iterable[Mapping[Any, Any]], weight: WeightColumns) ->
     Raises
     ------
     GraphError
-        When there are several, or some edges lack it.
+        If there are several, or some edges lack it.
 
     Examples
     --------
@@ -246,7 +246,7 @@ def _known(header: Sequence[Any], heavy: Sequence[int]) -> _Pair | None:
     Raises
     ------
     GraphError
-        When several are.
+        If several are.
     """
     pairs = sorted(_pairs(header, heavy))
     if not pairs or pairs[0].rank in (0, 3):
@@ -397,7 +397,7 @@ def _column(header: Sequence[Any], name: Any, what: str, levels: int) -> int:
     Raises
     ------
     GraphError
-        When there is none, or two in different spelling.
+        If there is none, or two in different spelling.
     """
     found = place_of(header, name, levels)
     if found is None:

@@ -346,7 +346,7 @@ def _of_one_kind(sources: Any, targets: Any) -> tuple[Any, Any]:
     Raises
     ------
     GraphError
-        When the other one has a negative vertex.
+        If the other one has a negative vertex.
     """
     if any(isinstance(end, list) for end in (sources, targets)) or sources.dtype == targets.dtype:
         return sources, targets
@@ -425,7 +425,7 @@ def _unsigned(column: Sequence[int], what: str) -> NDArray[np.uint64]:
     Raises
     ------
     GraphError
-        When one does not fit without a sign either.
+        If one does not fit without a sign either.
     """
     for i, v in enumerate(column):
         if v < 0:
@@ -442,7 +442,7 @@ def as_positions(column: Any, what: str) -> NDArray[np.int64]:
     Raises
     ------
     GraphError
-        When one is not an integer; the message names its edge.
+        If one is not an integer; the message names its edge.
     """
     if is_masked(column) and np.ma.is_masked(column):
         raise GraphError("edges have no mask: leave out those that are masked")

@@ -60,7 +60,7 @@ def stored_in(A: Any, what: str) -> Stored | None:
     Raises
     ------
     GraphError
-        When NumPy has no such elements, or the library does not say what is stored.
+        If NumPy has no such elements, or the library does not say what is stored.
     """
     reader = next((reader for is_one, reader in SPARSE if is_one(A)), None)
     if reader is None:
@@ -84,7 +84,7 @@ def as_scipy(A: Any, what: str, is_absent: Callable[[Any], bool] = lambda fill: 
     Raises
     ------
     GraphError
-        When it has another number of axes than two, or a fill value that `refuse_fill` refuses.
+        If it has another number of axes than two, or a fill value that `refuse_fill` refuses.
     """
     found = stored_in(A, what)
     if found is None:
@@ -103,7 +103,7 @@ def refuse_fill(found: Stored, what: str, is_absent: Callable[[Any], bool]) -> N
     Raises
     ------
     GraphError
-        When it is neither 0 nor NaN, as usual for what is absent, and `is_absent` says that it is not absent.
+        If it is neither 0 nor NaN, as usual for what is absent, and `is_absent` says that it is not absent.
     """
     fill = found.fill
     if fill is None or fill == 0 or fill != fill or is_absent(fill):
@@ -201,7 +201,7 @@ def imported(library: Any, A: Any, what: str) -> Any:
     Raises
     ------
     SemiringError
-        When the library that it comes from does not export it.
+        If the library that it comes from does not export it.
     """
     try:
         return library.from_dlpack(resolved(A))
@@ -216,7 +216,7 @@ def device_of(A: Any, what: str) -> int:
     Raises
     ------
     SemiringError
-        When it lies in none, as a tensor of PyTorch's device "meta".
+        If it lies in none, as a tensor of PyTorch's device "meta".
     """
     try:
         return int(A.__dlpack_device__()[0])

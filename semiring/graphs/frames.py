@@ -64,7 +64,7 @@ def columns_in(frame: Any) -> tuple[list[Any], Callable[[int], np.ndarray]]:
     Raises
     ------
     GraphError
-        When two columns have one name, or PyArrow would have to read it and is not installed.
+        If two columns have one name, or PyArrow would have to read it and is not installed.
     """
     if hasattr(frame, "columns") and hasattr(frame, "to_numpy"):
         header = list(frame.columns)
@@ -177,7 +177,7 @@ def is_square(frame: Any) -> bool:
     Raises
     ------
     GraphError
-        When it has two or three rows and columns that are numbered only, and could be edges as well.
+        If it has two or three rows and columns that are numbered only, and could be edges as well.
     """
     if not has_labels(frame):
         return False
@@ -213,7 +213,7 @@ def matrix_of(frame: Any, names: Sequence[Any] | None) -> tuple[np.ndarray, list
     Raises
     ------
     GraphError
-        When rows, columns and names are not the same vertices, or one comes twice.
+        If rows, columns and names are not the same vertices, or one comes twice.
     """
     if hasattr(frame, "index"):
         index, columns, rows = list(frame.index), list(frame.columns), "the index"
@@ -304,7 +304,7 @@ def made_of(columns: Mapping[str, Any], name: str, module: Any) -> Any:
     Raises
     ------
     GraphError
-        When the library has no type for what is in a column.
+        If the library has no type for what is in a column.
     """
     if name == "pandas":
         return module.DataFrame(dict(columns))
@@ -335,7 +335,7 @@ def frame_library(name: str | None) -> tuple[str, Any]:
     Raises
     ------
     GraphError
-        When there is no such library, or it is not installed.
+        If there is no such library, or it is not installed.
     """
     if name is not None and name not in LIBRARIES:
         raise GraphError(f"data frames are made by {', '.join(LIBRARIES)}, and library is {quoted(name)}")

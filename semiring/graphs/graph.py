@@ -52,10 +52,10 @@ class Graph(Named):
     Raises
     ------
     GraphError
-        When the arrays differ in length, an end is not a position, a weight is NaN, or the names are not a sequence
+        If the arrays differ in length, an end is not a position, a weight is NaN, or the names are not a sequence
         with one for each vertex, all different and hashable.
     SemiringError
-        When n is not a whole number from 0 on.
+        If n is not a whole number from 0 on.
 
     Examples
     --------
@@ -186,7 +186,7 @@ class Graph(Named):
         Raises
         ------
         GraphError
-            When this is not a sequence, a vertex is unknown, or one comes twice.
+            If this is not a sequence, a vertex is unknown, or one comes twice.
 
         Examples
         --------
@@ -304,7 +304,7 @@ def as_graph(
         A vertex, weight or edge that is not valid, with its position; names that are not a sequence; a table that does
         not say which columns hold the ends and the weights.
     TypeError
-        When n is not an integer.
+        If n is not an integer.
 
     Examples
     --------

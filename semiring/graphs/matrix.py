@@ -73,7 +73,7 @@ class Matrix(Operators):
     Raises
     ------
     GraphError
-        When the array is not square, or the names are not a sequence with one for each vertex, all different and
+        If the array is not square, or the names are not a sequence with one for each vertex, all different and
         hashable, or the index and the columns of a data frame are different names.
     SemiringError
         For an unknown algebra, and a matrix over another one.
@@ -195,7 +195,7 @@ class Matrix(Operators):
         Raises
         ------
         NoClosureError
-            When it does not exist.
+            If it does not exist.
         SemiringError
             As `semiring.closure` does.
 

@@ -84,7 +84,7 @@ def as_names(names: Any) -> list[Any] | None:
     Raises
     ------
     GraphError
-        When they are not a sequence.
+        If they are not a sequence.
     """
     if names is None:
         return None
@@ -141,7 +141,7 @@ def alignment(wanted: Sequence[Any], given: Sequence[Any], first: str = "A", wha
     Raises
     ------
     GraphError
-        When a vertex is in one of them only, or is not hashable.
+        If a vertex is in one of them only, or is not hashable.
 
     Examples
     --------

@@ -188,7 +188,7 @@ class Operators(Named):
         Raises
         ------
         SemiringError
-            Where this is called for a product over the real numbers.
+            If this is called for a product over the real numbers.
         """
         if "pandas" not in sys.modules:
             return
@@ -239,7 +239,7 @@ def in_order(M: Operators, names: Sequence[Any] | None) -> tuple[np.ndarray, Seq
     Raises
     ------
     GraphError
-        When it has names, and they are not the same ones.
+        If it has names, and they are not the same ones.
 
     Examples
     --------
@@ -260,7 +260,7 @@ def number(S: Semiring, value: float, dtype: np.dtype) -> np.ndarray:
     Raises
     ------
     GraphError
-        When the dtype cannot hold it.
+        If the dtype cannot hold it.
 
     Examples
     --------
@@ -294,7 +294,7 @@ def as_array(array: Any) -> np.ndarray:
     Raises
     ------
     GraphError
-        When they make none.
+        If they make none.
     """
     if is_foreign(array):
         return array_of(array, "the matrix")
@@ -310,7 +310,7 @@ def as_converted(shown: np.ndarray, stored: np.ndarray, dtype: DTypeLike | None,
     Raises
     ------
     ValueError
-        When a copy is needed and none is to be made.
+        If a copy is needed and none is to be made.
     """
     whole = dtype is not None and np.dtype(dtype).kind in "iu"
     found = stored if whole else shown
@@ -336,7 +336,7 @@ def arrays_in(value: Any, first: Operators | None) -> Any:
     Raises
     ------
     GraphError
-        When a vertex is in one of them only.
+        If a vertex is in one of them only.
     """
     if type(value) in (list, tuple):
         return type(value)(arrays_in(x, first) for x in value)
@@ -360,7 +360,7 @@ def places_of_labels(names: Sequence[Any], labels: Sequence[Any]) -> Any:
     Raises
     ------
     GraphError
-        When its labels are not the vertices, each once.
+        If its labels are not the vertices, each once.
 
     Examples
     --------
@@ -379,7 +379,7 @@ def place_in(out: Any, first: Operators | None) -> Any:
     Raises
     ------
     GraphError
-        When they stand in another order, or are others.
+        If they stand in another order, or are others.
     """
     if not isinstance(out, Operators):
         return out

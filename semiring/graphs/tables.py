@@ -53,7 +53,7 @@ class Table(Labelled):
     Raises
     ------
     GraphError
-        When the vertices are not as many as rows and columns.
+        If the vertices are not as many as rows and columns.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def place_of(vertex: Any, places: dict[Hashable, int], names: Sequence[Hashable]
     Raises
     ------
     GraphError
-        When it has none. A truth value is not a position, though Python takes True for 1, unless it is a name.
+        If it has none. A truth value is not a position, though Python takes True for 1, unless it is a name.
     """
     try:
         found = places[vertex]

@@ -28,7 +28,7 @@ def thread_count(threads: int | None = None) -> int:
     Raises
     ------
     SemiringError
-        When either is not a whole number from 1 on.
+        If either is not a whole number from 1 on.
 
     Examples
     --------

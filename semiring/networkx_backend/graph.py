@@ -122,7 +122,7 @@ class BackendGraph:
         Raises
         ------
         NotImplementedError
-            When NetworkX's sums are not floats or integers of 53 bits, all of one type.
+            If NetworkX's sums are not floats or integers of 53 bits, all of one type.
         """
         found = self._values(weight, default, max if longest else min, as_floats)
         kinds, hidden = set(map(type, found)), None

@@ -21,7 +21,7 @@ def aligned(given: Operand, first: Operand, what: str) -> Operand:
     Raises
     ------
     GraphError
-        When both have names, and a vertex is in one of them only. Vertices without names are taken by position.
+        If both have names, and a vertex is in one of them only. Vertices without names are taken by position.
     """
     if given is first or given.names is None or first.names is None:
         return given
@@ -48,7 +48,7 @@ def by_label(given: Operand, first: Operand, what: str) -> Operand:
     Raises
     ------
     GraphError
-        When the labels are not the vertices, each once.
+        If the labels are not the vertices, each once.
     """
     assert isinstance(given, Dense) and given.labels is not None
     labels, n = list(given.labels), first.shape[-1]

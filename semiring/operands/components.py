@@ -30,7 +30,7 @@ def read_components(A: tuple[Any, ...], S: Semiring, what: str) -> Operand:
     Raises
     ------
     SemiringError
-        When there are not as many as components; when shapes, or the entries that are stored, differ.
+        If there are not as many as components; when shapes, or the entries that are stored, differ.
     """
     names = S.default_dtype.names or ()
     if len(A) != len(names):

@@ -34,7 +34,7 @@ def read_elements(given: Any, S: Semiring, what: str, dtype: Any = None) -> np.n
     Raises
     ------
     SemiringError
-        When this is not a sequence, one of them is not an element or has no place in the dtype, or the algebra cannot
+        If this is not a sequence, one of them is not an element or has no place in the dtype, or the algebra cannot
         live in the dtype.
 
     Examples
@@ -78,7 +78,7 @@ def _home(S: Semiring, values: Sequence[Any]) -> np.dtype:
     Raises
     ------
     TypeError
-        When it does not.
+        If it does not.
     """
     home, parts = S.default_dtype, [part for v in values for part in v] if S.is_record else values
     if home.kind in "cO" or not any(np.asarray(part).dtype.kind == "c" for part in parts):

@@ -62,7 +62,7 @@ def pack(A: Any, n: int | None = None, *, directed: bool = True) -> PackedMatrix
     GraphError
         For what is neither a matrix nor edges, and for lists that could be either: two of two numbers, three of three.
     TypeError
-        When n is not an integer.
+        If n is not an integer.
 
     Examples
     --------

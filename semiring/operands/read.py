@@ -117,7 +117,7 @@ def operand(A: Any, S: Semiring, what: str = "A") -> Operand:
     Raises
     ------
     SemiringError
-        When it is not a matrix over S, or was prepared for another algebra.
+        If it is not a matrix over S, or was prepared for another algebra.
     """
     if not isinstance(A, Operand):
         return read(A, S, what)
@@ -134,7 +134,7 @@ def read(A: Any, S: Semiring, what: str = "A") -> Operand:
     Raises
     ------
     SemiringError
-        When it stands for none, or its dtype cannot carry the algebra.
+        If it stands for none, or its dtype cannot carry the algebra.
     """
     if isinstance(A, np.ndarray):
         return read_array(A, S, what)

@@ -67,7 +67,7 @@ def read_path(A: Any, S: Semiring, what: str) -> Stored:
     Raises
     ------
     SemiringError
-        When there is no such file, or it holds no matrix.
+        If there is no such file, or it holds no matrix.
     """
     path = Path(os.fsdecode(A))
     if not path.exists():
@@ -85,7 +85,7 @@ def read_chunked(A: Any, S: Semiring, what: str) -> Stored:
     Raises
     ------
     SemiringError
-        When the file of a data set has been closed.
+        If the file of a data set has been closed.
     """
     if not getattr(A, "id", True):  # h5py's word for a data set without a file
         raise SemiringError(f"{what} is a data set of HDF5 whose file has been closed: open it again")

@@ -42,7 +42,7 @@ def transitive_reduction(A: Any) -> Any:
     Raises
     ------
     GraphError
-        When the graph has a cycle; the message names one. Of a graph with cycles reduce the `condensation`. When it is
+        If the graph has a cycle; the message names one. Of a graph with cycles reduce the `condensation`. When it is
         undirected, or what is given is neither a square matrix nor edges.
     SemiringError
         For NaN, and where the n² bits of a matrix would not fit in memory.
@@ -102,7 +102,7 @@ def condensation(A: Any) -> tuple[PackedMatrix, list[Any]]:
     Raises
     ------
     GraphError
-        When what is given is neither a square matrix nor edges.
+        If what is given is neither a square matrix nor edges.
     SemiringError
         For NaN, and where n² bits would not fit in memory.
 

@@ -46,9 +46,9 @@ def chain(
     Raises
     ------
     SemiringError
-        When there are fewer than two matrices, shapes or dtypes do not fit, or an entry is not an element.
+        If there are fewer than two matrices, shapes or dtypes do not fit, or an entry is not an element.
     GraphError
-        When vertices of two neighbours have names, and not the same ones.
+        If vertices of two neighbours have names, and not the same ones.
 
     Notes
     -----
@@ -101,7 +101,7 @@ def in_one_order(operands: Sequence[Operand]) -> list[Operand]:
     Raises
     ------
     GraphError
-        When the vertices of two neighbours are not the same ones.
+        If the vertices of two neighbours are not the same ones.
     """
     made: list[Operand] = []
     first: Operand | None = None

@@ -49,11 +49,11 @@ def eccentricities(A: Any, S: Semiring | str | None = None) -> np.ndarray:
     Raises
     ------
     LawError
-        When ⊕ is neither the minimum nor the maximum.
+        If ⊕ is neither the minimum nor the maximum.
     NoClosureError
-        When there is no closure, as with a negative cycle.
+        If there is no closure, as with a negative cycle.
     SemiringError
-        When A is not a square matrix or graph over S, or a result has no place in the dtype.
+        If A is not a square matrix or graph over S, or a result has no place in the dtype.
 
     Notes
     -----
@@ -189,11 +189,11 @@ def mean_weight(
     Raises
     ------
     LawError
-        When ⊕ does not select.
+        If ⊕ does not select.
     NoClosureError
-        When a source reaches a cycle that improves.
+        If a source reaches a cycle that improves.
     SemiringError
-        When A is not a square matrix or graph over S, the elements are not numbers, or rows is not a whole number from
+        If A is not a square matrix or graph over S, the elements are not numbers, or rows is not a whole number from
         1 on.
 
     Notes

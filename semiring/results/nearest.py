@@ -80,9 +80,9 @@ def nearest(A: Any, S: Semiring | str | None = None, places: Any = ...) -> Neare
     Raises
     ------
     LawError
-        When ⊕ does not select, the algebra is not a semiring, or best walks go round a cycle.
+        If ⊕ does not select, the algebra is not a semiring, or best walks go round a cycle.
     NoClosureError
-        When an improving cycle can be reached from a place.
+        If an improving cycle can be reached from a place.
     SemiringError
         For an unknown vertex, no place, or an entry that is not an element.
 

@@ -274,7 +274,7 @@ class Paths:
         Raises
         ------
         SemiringError
-            When there is no such library.
+            If there is no such library.
 
         Examples
         --------

@@ -54,7 +54,7 @@ class Reachability(Named):
     Raises
     ------
     GraphError
-        When the closure is not a packed matrix, or not square, or the names are not a sequence with one for each
+        If the closure is not a packed matrix, or not square, or the names are not a sequence with one for each
         vertex, all different and hashable.
 
     Examples
@@ -158,7 +158,7 @@ class Reachability(Named):
         GraphError
             For an unknown vertex.
         SemiringError
-            When sources and targets do not broadcast.
+            If sources and targets do not broadcast.
 
         Examples
         --------
@@ -338,7 +338,7 @@ def reach(A: Any) -> Reachability:
     Raises
     ------
     GraphError
-        When what is given is neither a square matrix nor edges.
+        If what is given is neither a square matrix nor edges.
     SemiringError
         For NaN, and where n² bits would not fit in memory.
 

@@ -49,9 +49,9 @@ def residual(
     Raises
     ------
     LawError
-        When S is not a tropical algebra.
+        If S is not a tropical algebra.
     SemiringError
-        When shapes or dtypes do not fit, an entry is not an element, one of X would not be, the dtype is unsigned or
+        If shapes or dtypes do not fit, an entry is not an element, one of X would not be, the dtype is unsigned or
         its numbers have no negative.
 
     Notes

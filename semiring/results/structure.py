@@ -50,7 +50,7 @@ def topological_order(A: Any) -> Any:
     Raises
     ------
     GraphError
-        When the graph has a cycle; the message names one. When it is undirected, or what is given is neither a square
+        If the graph has a cycle; the message names one. When it is undirected, or what is given is neither a square
         matrix nor edges.
     SemiringError
         For NaN.
@@ -92,7 +92,7 @@ def find_cycle(A: Any) -> list[Any] | None:
     Raises
     ------
     GraphError
-        When what is given is neither a square matrix nor edges.
+        If what is given is neither a square matrix nor edges.
     SemiringError
         For NaN.
 
@@ -136,7 +136,7 @@ def components(A: Any, *, weak: bool = False) -> list[Any]:
     Raises
     ------
     GraphError
-        When what is given is neither a square matrix nor edges.
+        If what is given is neither a square matrix nor edges.
     SemiringError
         For NaN.
 
@@ -183,7 +183,7 @@ def bridges(A: Any) -> Any:
     Raises
     ------
     GraphError
-        When what is given is neither a square matrix nor edges.
+        If what is given is neither a square matrix nor edges.
     SemiringError
         For NaN.
 
@@ -228,10 +228,10 @@ def longest_path(A: Any, source: Any = None, target: Any = None) -> tuple[Any, l
     Raises
     ------
     GraphError
-        When the graph has a cycle, in which case longest paths are hard to find; the message names one. When it is
+        If the graph has a cycle, in which case longest paths are hard to find; the message names one. When it is
         undirected, what is given is neither a square matrix nor edges, and for an unknown vertex.
     SemiringError
-        When A is not a matrix over `max_plus`.
+        If A is not a matrix over `max_plus`.
 
     Notes
     -----
@@ -317,7 +317,7 @@ def edges_of(A: Any) -> Edges:
     Raises
     ------
     GraphError
-        When it is neither a square matrix nor edges, or has 2³¹ vertices.
+        If it is neither a square matrix nor edges, or has 2³¹ vertices.
     SemiringError
         For NaN, and where its vertices do not fit in memory.
     """

@@ -56,7 +56,7 @@ class MPI(Connection):
         Raises
         ------
         SemiringError
-            When it is not an array of two axes.
+            If it is not an array of two axes.
 
         Examples
         --------

@@ -142,7 +142,7 @@ class Executor:
         UndefinedStar
             When a pivot has no star.
         OSError
-            When something cannot be read or written.
+            If something cannot be read or written.
         """
         with self.arena.lane() as lane:
             try:

@@ -29,7 +29,7 @@ def read_at(file: int, out: np.ndarray, at: int) -> None:
     Raises
     ------
     EOFError
-        When the file ends before.
+        If the file ends before.
     """
     view = out.reshape(-1).view(np.uint8).data
     while view:
@@ -120,7 +120,7 @@ def reserve(file: int, size: int) -> None:
     Raises
     ------
     OSError
-        When the disk is too full.
+        If the disk is too full.
     """
     if hasattr(os, "posix_fallocate"):
         try:
@@ -186,7 +186,7 @@ def claimed(folder: Path) -> Iterator[None]:
     Raises
     ------
     SemiringError
-        When another process, or another thread, has it.
+        If another process, or another thread, has it.
     """
     while True:
         if not folder.is_dir():

@@ -104,7 +104,7 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
     Raises
     ------
     SemiringError
-        When it is damaged.
+        If it is damaged.
     """
     try:
         text = (folder / MANIFEST).read_text(encoding="utf-8")

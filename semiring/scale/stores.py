@@ -165,7 +165,7 @@ def opened(path: Path) -> ArraySource:
     Raises
     ------
     SemiringError
-        When it holds no matrix, or is of another kind.
+        If it holds no matrix, or is of another kind.
     """
     if path.suffix == ".zarr" or path.is_dir():
         return ArraySource(_zarr_array(path), path)
@@ -227,9 +227,9 @@ class Output:
     Raises
     ------
     SemiringError
-        When zarr is missing.
+        If zarr is missing.
     OSError
-        When the disk has no room for it.
+        If the disk has no room for it.
     """
 
     def __init__(

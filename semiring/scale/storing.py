@@ -127,7 +127,7 @@ def bytes_of(text: Any) -> int:
     Raises
     ------
     SemiringError
-        When it is neither.
+        If it is neither.
 
     Examples
     --------

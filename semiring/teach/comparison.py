@@ -281,10 +281,10 @@ def compare(
     Raises
     ------
     GraphError
-        When an algebra lacks weights, because those of A are not in its carrier, say; when weights are not one for each
+        If an algebra lacks weights, because those of A are not in its carrier, say; when weights are not one for each
         edge; when a vertex is unknown, or A is neither a square matrix nor a graph.
     SemiringError
-        When `algebras` is not a sequence of algebras, an algebra of `weights` is not among them, or a closure does not
+        If `algebras` is not a sequence of algebras, an algebra of `weights` is not among them, or a closure does not
         fit in memory.
 
     Notes
@@ -334,7 +334,7 @@ def _algebras(given: Any) -> list[Semiring]:
     Raises
     ------
     SemiringError
-        When this is not a sequence of them, or there is none.
+        If this is not a sequence of them, or there is none.
     """
     if not isinstance(given, (list, tuple)) or not given:
         raise SemiringError(f"algebras must be a list of them, such as [sr.min_plus, sr.max_min], not {quoted(given)}")

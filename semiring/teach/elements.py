@@ -92,7 +92,7 @@ class Elements:
         Raises
         ------
         SemiringError
-            When it is not in the carrier, is complex, or no such element is as large.
+            If it is not in the carrier, is complex, or no such element is as large.
         """
         if self.dtype.kind == "O":
             found = value

@@ -182,7 +182,7 @@ class Explanation:
         Raises
         ------
         OSError
-            When the file cannot be written.
+            If the file cannot be written.
 
         Examples
         --------
@@ -244,11 +244,11 @@ def explain(
     Raises
     ------
     SemiringError
-        When there are more than 12 vertices or none, or the method is none of the five.
+        If there are more than 12 vertices or none, or the method is none of the five.
     GraphError
-        When weights do not fit the edges or the carrier, or a vertex is unknown.
+        If weights do not fit the edges or the carrier, or a vertex is unknown.
     LawError
-        When the algebra lacks a law that the method needs, or is not a semiring.
+        If the algebra lacks a law that the method needs, or is not a semiring.
 
     Notes
     -----

@@ -118,7 +118,7 @@ class HasseDiagram:
         Raises
         ------
         SemiringError
-            When elements are Python objects that cannot be keys; `heights` has them by position.
+            If elements are Python objects that cannot be keys; `heights` has them by position.
         """
         try:
             return dict(zip(self._items, self.heights.tolist(), strict=True))
@@ -182,7 +182,7 @@ def _check_order(S: Semiring, elements: np.ndarray, below: np.ndarray) -> None:
     Raises
     ------
     LawError
-        When it is not.
+        If it is not.
     """
     names = texts(S, elements)
     beyond = np.asarray(closure(below, boolean)) & ~below

@@ -75,7 +75,7 @@ def components_in_page(S: Semiring) -> tuple[np.dtype, ...]:
     Raises
     ------
     SemiringError
-        Where its elements are Python objects, complex numbers, or vectors.
+        If its elements are Python objects, complex numbers, or vectors.
     """
     if S.traced is None:
         raise SemiringError(f"{S.name}: its elements are Python objects, which a page shows and does not compute")

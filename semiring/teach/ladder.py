@@ -66,7 +66,7 @@ def close(A: Any, S: Semiring | str | None = None, rung: str = "floyd", device: 
     Raises
     ------
     NoClosureError
-        When there is no closure, with the vertex and a cycle.
+        If there is no closure, with the vertex and a cycle.
     SemiringError
         For an unknown rung, another device than the rung's, a stack of matrices, what is not a matrix over the algebra,
         and what the rung cannot close, with the reason.

@@ -564,9 +564,9 @@ def with_next_hops(A: Any, S: Semiring) -> tuple[Any, Any]:
     LawError
         For an algebra in which ⊕ does not select.
     NoClosureError
-        When there is no closure.
+        If there is no closure.
     SemiringError
-        Where a cycle weighs one: round that the hops of blocks may lead back.
+        If a cycle weighs one: round that the hops of blocks may lead back.
     """
     if not S.selective:
         raise LawError(f"next hops follow one walk, and in {S.name} {S._law_report.flags['selective']}")
@@ -612,7 +612,7 @@ def diameter(A: Any, S: Semiring) -> Any:
     LawError
         For an algebra in which ⊕ does not select, or walks may go on improving.
     NoClosureError
-        When there is no closure.
+        If there is no closure.
     """
     resolve_method("squaring", S)
     if not S.selective:

@@ -214,7 +214,7 @@ def some_elements(S: Semiring, given: Any, dtype: Any) -> np.ndarray:
     Raises
     ------
     SemiringError
-        When something that is given is not an element, nothing or too much is given, or the algebra cannot live in the
+        If something that is given is not an element, nothing or too much is given, or the algebra cannot live in the
         dtype.
 
     Examples

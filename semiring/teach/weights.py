@@ -50,7 +50,7 @@ def given_weights(weights: Any, chosen: Sequence[Semiring]) -> dict[Semiring, An
     Raises
     ------
     SemiringError
-        When they are not a mapping, or of an algebra that is not compared.
+        If they are not a mapping, or of an algebra that is not compared.
     """
     if weights is None:
         return {}
@@ -69,7 +69,7 @@ def weighted(graph: Graph, S: Semiring, given: Mapping[Semiring, Any]) -> Matrix
     Raises
     ------
     GraphError
-        When edges lack weights for it.
+        If edges lack weights for it.
     """
     try:
         return adjacency(replace(graph, weights=_of_edges(graph, S, given[S])) if S in given else graph, S)
@@ -86,7 +86,7 @@ def _of_edges(graph: Graph, S: Semiring, given: Any) -> np.ndarray:
     Raises
     ------
     GraphError
-        When an edge has none, or something else has one.
+        If an edge has none, or something else has one.
     """
     if isinstance(given, Mapping):
         ends = [tuple(edge[:2]) for edge in graph.edges()]
@@ -114,7 +114,7 @@ def _at_edges(graph: Graph, S: Semiring, elements: np.ndarray) -> np.ndarray:
     Raises
     ------
     GraphError
-        When there are others, or an undirected graph has other elements the other way.
+        If there are others, or an undirected graph has other elements the other way.
     """
     ends = graph.sources, graph.targets
     values = elements[ends]

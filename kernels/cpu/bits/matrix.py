@@ -44,10 +44,10 @@ class PackedMatrix(PackedRows):
     Raises
     ------
     SemiringError
-        When the words are not as above, or too few for the columns; when matrices of different shapes are combined, or
+        If the words are not as above, or too few for the columns; when matrices of different shapes are combined, or
         one is written to that is read-only.
     IndexError
-        When a row or a column does not exist.
+        If a row or a column does not exist.
 
     Notes
     -----
@@ -90,9 +90,9 @@ class PackedMatrix(PackedRows):
         Raises
         ------
         SemiringError
-            When the array is not 2-D or not numeric, or the bits do not fit in memory.
+            If the array is not 2-D or not numeric, or the bits do not fit in memory.
         ValueError
-            When `threads` is less than 1, or rows differ in length.
+            If `threads` is less than 1, or rows differ in length.
 
         Examples
         --------
@@ -122,7 +122,7 @@ class PackedMatrix(PackedRows):
         Raises
         ------
         SemiringError
-            When the positions are not integers, lie outside the shape, or differ in number, or the bits do not fit in
+            If the positions are not integers, lie outside the shape, or differ in number, or the bits do not fit in
             memory.
 
         Examples
@@ -151,7 +151,7 @@ class PackedMatrix(PackedRows):
         Raises
         ------
         SemiringError
-            When it is not sparse or has not two axes, or the bits do not fit in memory.
+            If it is not sparse or has not two axes, or the bits do not fit in memory.
 
         Examples
         --------
@@ -285,9 +285,9 @@ class PackedMatrix(PackedRows):
         Raises
         ------
         SemiringError
-            When `out` has another shape or cannot be written to.
+            If `out` has another shape or cannot be written to.
         ValueError
-            When `threads` is less than 1.
+            If `threads` is less than 1.
 
         Examples
         --------
@@ -344,7 +344,7 @@ class PackedMatrix(PackedRows):
         Raises
         ------
         SemiringError
-            When `entries` is less than 1, as soon as the first chunk is asked for.
+            If `entries` is less than 1, as soon as the first chunk is asked for.
 
         Examples
         --------
@@ -366,7 +366,7 @@ class PackedMatrix(PackedRows):
         Raises
         ------
         SemiringError
-            When the positions are not integers, lie outside the matrix, or differ in number, or the matrix is
+            If the positions are not integers, lie outside the matrix, or differ in number, or the matrix is
             read-only.
 
         Examples
@@ -394,9 +394,9 @@ class PackedMatrix(PackedRows):
         Raises
         ------
         SemiringError
-            When the bits do not fit in memory.
+            If the bits do not fit in memory.
         ValueError
-            When `threads` is less than 1.
+            If `threads` is less than 1.
 
         Examples
         --------

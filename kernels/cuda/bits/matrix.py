@@ -44,10 +44,10 @@ class DevicePackedMatrix:
     Raises
     ------
     SemiringError
-        When the words are not as above, or too few for the columns; when matrices of different shapes are combined, or
+        If the words are not as above, or too few for the columns; when matrices of different shapes are combined, or
         what is taken is neither an entry nor a block of whole words.
     IndexError
-        When a row or a column does not exist.
+        If a row or a column does not exist.
 
     Notes
     -----
@@ -107,7 +107,7 @@ class DevicePackedMatrix:
         Raises
         ------
         SemiringError
-            When the array is not 2-D or not numeric.
+            If the array is not 2-D or not numeric.
         """
         import cupy
 

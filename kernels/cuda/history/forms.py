@@ -23,7 +23,7 @@ def authors_form(S: Semiring, dtype: np.dtype, facts: Facts, n: int) -> CudaLowe
     Raises
     ------
     SemiringError
-        When the elements are Python objects, or sums that no integer of the GPU holds.
+        If the elements are Python objects, or sums that no integer of the GPU holds.
     """
     chosen = choose(S, dtype, facts, n, in_place=False)
     return chosen if S.is_tropical and dtype.kind in "iu" else without_facts(S, dtype)
@@ -41,7 +41,7 @@ def tile_of(size: int) -> int:
     Raises
     ------
     SemiringError
-        When no block of such elements fits in shared memory.
+        If no block of such elements fits in shared memory.
     """
     for tile in TILES:
         if 3 * tile * (tile + 1) * size <= MOST_SHARED:

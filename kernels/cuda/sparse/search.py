@@ -128,7 +128,7 @@ def lowering_for(S: Semiring, values: np.ndarray, facts: Facts, n: int, bounded:
     Raises
     ------
     SemiringError
-        Where only the CPU can compute: sums that no integer of the GPU holds.
+        If only the CPU can compute: sums that no integer of the GPU holds.
     """
     known = vars(with_zero(S, values.dtype, facts))
     # An improving cycle is walked many times before n rounds are over; integers must not overflow meanwhile.
